@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the subcommands share: options, log, devices, and output. Besides the public headers the
+ * command uses the library's own core/host.h for memory and text, and links the library's objects.
+ * One thread only.
+ */
+#ifndef WEFT_CLI_CLI_H
+#define WEFT_CLI_CLI_H
+
+#include <jansson.h>
+
+#include <weft/device.h>
+
+#include "core/host.h"
+
+/* ---- exit codes ---- */
+
+enum weft_cli_exit {
+    WEFT_CLI_FINE = 0,
+    WEFT_CLI_FAILED = 1,    /* a check failed, or the machine is out of memory */
+    WEFT_CLI_USAGE = 2,     /* the command line is wrong */
+    WEFT_CLI_NO_DEVICE = 3, /* no usable device, or the device failed or cannot do it */
+    WEFT_CLI_BAD_FILE = 4   /* a file cannot be read, written or used */
+};
+
+/** The exit code for a status of a call whose arguments came from the command line. */
+int weft_cli_exit_code(weft_status status);
+
+/** The same for a call whose arguments came from a file: what does not fit is the file's fault. */
+int weft_cli_exit_code_of_file(weft_status status);
+
+/* ---- options ---- */
+
+/** Options that most subcommands have, and the log. Zero is every option's default. */
+typedef struct weft_cli_common {
+    const char *device; /* --device: index, part of a name, or null */
+    weft_math math;     /* --math */
+    bool validation;    /* --validation */
+    bool no_cache;      /* --no-cache */
+    bool verbose;       /* --verbose: the log's information lines too */
+    bool json;          /* --json */
+} weft_cli_common;
+
+typedef enum weft_cli_kind {
+    WEFT_CLI_FLAG,  /* value is a bool */
+    WEFT_CLI_TEXT,  /* value is a const char * */
+    WEFT_CLI_COUNT, /* value is a uint32_t of at least 1 */
+    WEFT_CLI_MATH   /* value is a weft_math */
+} weft_cli_kind;
+
+typedef struct weft_cli_option {
+    const char *name; /* without dashes; null ends a list */
+    weft_cli_kind kind;
+    void *value;
+    const char *argument; /* what it is called in the help, such as "FILE"; null for flags */
+    const char *help;
+} weft_cli_option;
+
+/** Rows for the options of a weft_cli_common; the second macro leaves out which device and how. */
+#define WEFT_CLI_DEVICE_OPTIONS(common)                                             \
+    {"device", WEFT_CLI_TEXT, &(common)->device, "SEL",                             \
+     "which device: an index or part of a name (see weft devices)"},                \
+        {"math", WEFT_CLI_MATH, &(common)->math, "MODE",                            \
+         "reproducible (default: the same bits on every device) or fast"},          \
+        {"validation", WEFT_CLI_FLAG, &(common)->validation, NULL,                  \
+         "turn on the Vulkan validation layer; a message of it fails the command"}, \
+    {                                                                               \
+        "no-cache", WEFT_CLI_FLAG, &(common)->no_cache, NULL,                       \
+            "keep no compiled shaders on disk, and use none"                        \
+    }
+#define WEFT_CLI_OUTPUT_OPTIONS(common)                                                \
+    {"json", WEFT_CLI_FLAG, &(common)->json, NULL, "print one JSON object instead"}, { \
+        "verbose", WEFT_CLI_FLAG, &(common)->verbose, NULL,                            \
+            "tell on stderr what is chosen and done"                                   \
+    }
+
+typedef struct weft_cli_syntax {
+    const char *command;     /* such as "run" */
+    const char *positionals; /* for the help, such as "MODEL"; null for none */
+    int positional_count;    /* exactly so many are required */
+    const char *summary;     /* one line or several, without a newline at the end */
+    const weft_cli_option *options;
+} weft_cli_syntax;
+
+/**
+ * Reads a subcommand's arguments: options in any place, `--name VALUE` or `--name=VALUE`, then
+ * positionals into `positionals` (may be null when there are none). False when the command is over:
+ * *exit_code is then WEFT_CLI_FINE after --help and WEFT_CLI_USAGE after a message about what is wrong.
+ */
+bool weft_cli_parse(const weft_cli_syntax *syntax, int argc, char **argv, const char **positionals,
+                    int *exit_code);
+
+/** Prints "weft COMMAND: …" and where the help is on stderr; returns WEFT_CLI_USAGE. */
+int weft_cli_usage_error(const weft_cli_syntax *syntax, const char *format, ...) WEFT_PRINTF(2, 3);
+
+/* ---- log and devices ---- */
+
+/**
+ * A host that prints errors and warnings (and information when common->verbose) on stderr, each
+ * line as "weft: error: …". Memory is the C library's. `common` must outlive it.
+ */
+weft_host weft_cli_host(const weft_cli_common *common);
+
+/** Opens the device that the options ask for; after an error, `weft_cli_open_exit_code` has its code. */
+weft_status weft_cli_open(weft_device **device, const weft_cli_common *common);
+/** weft_cli_open with another choice of device, such as an index as text. */
+weft_status weft_cli_open_selected(weft_device **device, const weft_cli_common *common,
+                                   const char *select);
+/** WEFT_CLI_NO_DEVICE for everything that means "not this device". */
+int weft_cli_open_exit_code(weft_status status);
+
+/** All devices in fresh memory: free it with weft_free. *infos is null when there are none. */
+weft_status weft_cli_list_devices(weft_device_info **infos, uint32_t *count, const weft_host *host);
+
+/** Whether the validation layer had anything to say so far; if so, prints how much on stderr. */
+bool weft_cli_validation_failed(const weft_device *device);
+
+/** A device as JSON: index, name, type, driver, driver_version, vulkan "1.3.0", limits, uuid … */
+json_t *weft_cli_device_json(const weft_device_info *info);
+
+/* ---- output ---- */
+
+/**
+ * Prints an object on stdout with a newline, and drops the reference. A null object means that
+ * memory ran out while it was built. Returns WEFT_CLI_FINE or WEFT_CLI_FAILED after a message.
+ */
+int weft_cli_print_json(json_t *object);
+
+/** A real, or null where JSON has none (NaN and infinities). */
+json_t *weft_cli_json_real(double value);
+
+/** A string; bytes that are no UTF-8 become '?'. */
+json_t *weft_cli_json_text(const char *text);
+
+/** A progress bar on stderr, only where that is a terminal and some time passes. */
+typedef struct weft_cli_progress {
+    const char *label;
+    uint64_t total;
+    double begin_ms;
+    double drawn_ms;
+    bool terminal;
+    bool drawn;
+} weft_cli_progress;
+
+void weft_cli_progress_begin(weft_cli_progress *progress, const char *label, uint64_t total);
+void weft_cli_progress_set(weft_cli_progress *progress, uint64_t done);
+/** Takes the bar off the screen. Call before printing anything else, too. */
+void weft_cli_progress_end(weft_cli_progress *progress);
+
+/** A table of text, columns padded to their widest cell. */
+typedef struct weft_cli_table weft_cli_table;
+
+/**
+ * `columns` are the headings, each with '>' in front for a column aligned right, ended by null; they
+ * must outlive the table. Null when memory is out: the calls below take that, and the last one says it.
+ */
+weft_cli_table *weft_cli_table_begin(const char *const *columns);
+/** Adds a cell: rows fill from left to right. */
+void weft_cli_table_cell(weft_cli_table *table, const char *format, ...) WEFT_PRINTF(2, 3);
+/** Prints on stdout and frees. WEFT_CLI_FINE, or WEFT_CLI_FAILED after a message. */
+int weft_cli_table_print(weft_cli_table **table);
+
+/** Bytes with a unit, such as "1.5 MiB", in `text`; returns text. */
+#define WEFT_CLI_BYTES_SIZE 32
+const char *weft_cli_bytes(uint64_t bytes, char text[WEFT_CLI_BYTES_SIZE]);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* weft devices: what Vulkan devices there are. */
+#include <stdio.h>
+
+#include "cli.h"
+#include "commands.h"
+
+/*
+ * The device that weft_device_open takes when nothing is asked for, by the rule of device.h: the
+ * first usable one of the kind that comes first in weft_device_type. Null when none is usable.
+ */
+static const weft_device_info *find_default(const weft_device_info *infos, uint32_t count) {
+    const weft_device_info *found = NULL;
+    for (uint32_t index = 0; index < count; index++) {
+        if (infos[index].usable && (found == NULL || infos[index].type < found->type)) {
+            found = &infos[index];
+        }
+    }
+    return found;
+}
+
+static int print_as_json(const weft_device_info *infos, uint32_t count,
+                         const weft_device_info *taken) {
+    json_t *list = json_array();
+    for (uint32_t index = 0; index < count; index++) {
+        if (json_array_append_new(list, weft_cli_device_json(&infos[index])) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    }
+    json_t *taken_index = taken == NULL ? json_null() : json_integer((json_int_t)taken->index);
+    return weft_cli_print_json(json_pack("{s:o, s:o}", "devices", list, "default", taken_index));
+}
+
+static int print_as_table(const weft_device_info *infos, uint32_t count,
+                          const weft_device_info *taken) {
+    static const char *const columns[] = {">index",    "name",    "type",   "driver", "Vulkan",
+                                          ">subgroup", ">memory", "usable", NULL};
+    weft_cli_table *table = weft_cli_table_begin(columns);
+    for (uint32_t index = 0; index < count; index++) {
+        const weft_device_info *info = &infos[index];
+        char memory[WEFT_CLI_BYTES_SIZE];
+        weft_cli_table_cell(table, "%u", info->index);
+        weft_cli_table_cell(table, "%s", info->name);
+        weft_cli_table_cell(table, "%s", weft_device_type_name(info->type));
+        weft_cli_table_cell(table, "%s %s", info->driver, info->driver_version);
+        weft_cli_table_cell(table, "%u.%u.%u", info->api_version[0], info->api_version[1],
+                            info->api_version[2]);
+        weft_cli_table_cell(table, "%u", info->subgroup_size);
+        weft_cli_table_cell(table, "%s", weft_cli_bytes(info->device_memory, memory));
+        if (info->usable) {
+            weft_cli_table_cell(table, "%s", info == taken ? "yes, the default" : "yes");
+        } else {
+            weft_cli_table_cell(table, "no: %s", info->reason);
+        }
+    }
+    return weft_cli_table_print(&table);
+}
+
+int weft_cli_devices(int argc, char **argv) {
+    weft_cli_common common = {0};
+    const weft_cli_option options[] = {WEFT_CLI_OUTPUT_OPTIONS(&common), {.name = NULL}};
+    const weft_cli_syntax syntax = {
+        .command = "devices",
+        .summary = "Lists the Vulkan devices, whether Weft can use each, and which one is taken "
+                   "by default.\nExit code 3 when no device is usable.",
+        .options = options,
+    };
+    int exit_code = WEFT_CLI_FINE;
+    if (!weft_cli_parse(&syntax, argc, argv, NULL, &exit_code)) {
+        return exit_code;
+    }
+    weft_host host = weft_cli_host(&common);
+    weft_device_info *infos = NULL;
+    uint32_t count = 0;
+    weft_status status = weft_cli_list_devices(&infos, &count, &host);
+    if (status != WEFT_OK) {
+        return weft_cli_exit_code(status);
+    }
+    const weft_device_info *taken = find_default(infos, count);
+    if (common.json) {
+        exit_code = print_as_json(infos, count, taken);
+    } else if (count > 0) {
+        exit_code = print_as_table(infos, count, taken);
+    }
+    if (taken == NULL) {
+        fprintf(stderr, "weft: error: %s\n",
+                count == 0 ? "no Vulkan device: there is no loader, no driver, or no driver "
+                             "offers one"
+                           : "none of the devices is usable");
+        exit_code = exit_code == WEFT_CLI_FINE ? WEFT_CLI_NO_DEVICE : exit_code;
+    }
+    weft_free(&host, infos);
+    return exit_code;
+}

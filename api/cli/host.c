@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* The command's log, its exit codes, and opening devices. */
+#include "cli.h"
+
+#include <stdio.h>
+
+int weft_cli_exit_code(weft_status status) {
+    switch (status) {
+    case WEFT_OK:
+        return WEFT_CLI_FINE;
+    case WEFT_INVALID_ARGUMENT:
+        return WEFT_CLI_USAGE;
+    case WEFT_SHAPE_MISMATCH:
+    case WEFT_NOT_FOUND:
+    case WEFT_BAD_FILE:
+    case WEFT_IO_ERROR:
+        return WEFT_CLI_BAD_FILE;
+    case WEFT_NO_DEVICE:
+    case WEFT_UNSUPPORTED:
+    case WEFT_OUT_OF_DEVICE_MEMORY:
+    case WEFT_DEVICE_LOST:
+    case WEFT_COMPILE_ERROR:
+    case WEFT_DRIVER_ERROR:
+        return WEFT_CLI_NO_DEVICE;
+    default:
+        return WEFT_CLI_FAILED;
+    }
+}
+
+int weft_cli_exit_code_of_file(weft_status status) {
+    if (status == WEFT_INVALID_ARGUMENT || status == WEFT_UNSUPPORTED) {
+        return WEFT_CLI_BAD_FILE;
+    }
+    return weft_cli_exit_code(status);
+}
+
+int weft_cli_open_exit_code(weft_status status) {
+    return status == WEFT_NOT_FOUND ? WEFT_CLI_NO_DEVICE : weft_cli_exit_code(status);
+}
+
+static void print_log(void *user, weft_log_level level, const char *message) {
+    static const char *const names[] = {"error", "warning", "info", "debug"};
+    const weft_cli_common *common = user;
+    if (level > (common->verbose ? WEFT_LOG_INFO : WEFT_LOG_WARNING)) {
+        return;
+    }
+    fprintf(stderr, "weft: %s: %s\n", names[level], message);
+}
+
+weft_host weft_cli_host(const weft_cli_common *common) {
+    /* The callback reads through the pointer; only its type is not const. */
+    return (weft_host){.log = print_log, .log_user = (void *)(uintptr_t)common};
+}
+
+weft_status weft_cli_open_selected(weft_device **device, const weft_cli_common *common,
+                                   const char *select) {
+    weft_device_params params = {.host = weft_cli_host(common),
+                                 .math = common->math,
+                                 .select = select,
+                                 .validation = common->validation,
+                                 .cache_dir = common->no_cache ? "" : NULL};
+    return weft_device_open(device, &params);
+}
+
+weft_status weft_cli_open(weft_device **device, const weft_cli_common *common) {
+    return weft_cli_open_selected(device, common, common->device);
+}
+
+weft_status weft_cli_list_devices(weft_device_info **infos, uint32_t *count,
+                                  const weft_host *host) {
+    uint32_t capacity = 0;
+    weft_status status = weft_device_list(NULL, &capacity, host);
+    if (status != WEFT_OK || capacity == 0) {
+        *infos = NULL;
+        *count = 0;
+        return status;
+    }
+    weft_device_info *list = weft_alloc_zero(host, capacity, sizeof *list);
+    if (list == NULL) {
+        return weft_fail_memory(host, "the list of devices");
+    }
+    uint32_t found = capacity;
+    status = weft_device_list(list, &found, host);
+    if (status != WEFT_OK) {
+        weft_free(host, list);
+        return status;
+    }
+    /* A device may have come meanwhile; what was not asked for is left out. */
+    *infos = list;
+    *count = found < capacity ? found : capacity;
+    return WEFT_OK;
+}
+
+bool weft_cli_validation_failed(const weft_device *device) {
+    weft_device_stats stats;
+    if (weft_device_get_stats(device, &stats) != WEFT_OK || stats.validation_messages == 0) {
+        return false;
+    }
+    fprintf(stderr, "weft: error: the validation layer had %u complaints (see above)\n",
+            stats.validation_messages);
+    return true;
+}
+
+json_t *weft_cli_device_json(const weft_device_info *info) {
+    char vulkan[40];
+    snprintf(vulkan, sizeof vulkan, "%u.%u.%u", info->api_version[0], info->api_version[1],
+             info->api_version[2]);
+    char uuid[2 * sizeof info->uuid + 1];
+    for (size_t index = 0; index < sizeof info->uuid; index++) {
+        snprintf(&uuid[2 * index], 3, "%02x", info->uuid[index]);
+    }
+    return json_pack(
+        "{s:I, s:o, s:s, s:o, s:o, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:b, s:b, s:o, "
+        "s:s}",
+        "index", (json_int_t)info->index, "name", weft_cli_json_text(info->name), "type",
+        weft_device_type_name(info->type), "driver", weft_cli_json_text(info->driver),
+        "driver_version", weft_cli_json_text(info->driver_version), "vendor_id",
+        (json_int_t)info->vendor_id, "device_id", (json_int_t)info->device_id, "vulkan", vulkan,
+        "subgroup_size", (json_int_t)info->subgroup_size, "max_workgroup_invocations",
+        (json_int_t)info->max_workgroup_invocations, "max_shared_memory",
+        (json_int_t)info->max_shared_memory, "max_storage_buffer_size",
+        (json_int_t)info->max_storage_buffer_size, "device_memory", (json_int_t)info->device_memory,
+        "timestamp_period_ns", weft_cli_json_real(info->timestamp_period_ns), "pipeline_feedback",
+        (int)info->has_pipeline_feedback, "usable", (int)info->usable, "reason",
+        info->usable ? json_null() : weft_cli_json_text(info->reason), "uuid", uuid);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include "input.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- arrays ---- */
+
+int weft_cli_tokens_of_array(weft_cli_tokens *tokens, const weft_npy *npy, const char *name,
+                             const weft_host *host) {
+    bool integers = npy->dtype == WEFT_NPY_I32 || npy->dtype == WEFT_NPY_I64;
+    bool fits = npy->rank == 1 || npy->rank == 2;
+    for (uint32_t axis = 0; fits && axis < npy->rank; axis++) {
+        fits = npy->shape[axis] >= 1 && npy->shape[axis] <= UINT32_MAX;
+    }
+    if (!integers || !fits) {
+        char shape[WEFT_NPY_SHAPE_TEXT_SIZE];
+        weft_fail(host, WEFT_BAD_FILE,
+                  "%s: expected int32 or int64 [batch, length] or [length], neither 0, found %s %s",
+                  name, weft_npy_dtype_name(npy->dtype), weft_npy_shape_text(npy, shape));
+        return WEFT_CLI_BAD_FILE;
+    }
+    int32_t *values = npy->elements > SIZE_MAX
+                          ? NULL
+                          : weft_alloc_zero(host, (size_t)npy->elements, sizeof *values);
+    weft_status status =
+        values == NULL ? weft_fail_memory(host, name) : weft_npy_read_i32(npy, values);
+    if (status != WEFT_OK) {
+        weft_free(host, values);
+        return weft_cli_exit_code_of_file(status);
+    }
+    *tokens = (weft_cli_tokens){.values = values,
+                                .batch = npy->rank == 2 ? (uint32_t)npy->shape[0] : 1,
+                                .length = (uint32_t)npy->shape[npy->rank - 1]};
+    return WEFT_CLI_FINE;
+}
+
+int weft_cli_read_tokens(weft_cli_tokens *tokens, const char *path, const weft_host *host) {
+    weft_npy npy = {0};
+    weft_status status = weft_npy_open(&npy, path, host);
+    if (status != WEFT_OK) {
+        return weft_cli_exit_code_of_file(status);
+    }
+    int exit_code = weft_cli_tokens_of_array(tokens, &npy, path, host);
+    weft_npy_close(&npy);
+    return exit_code;
+}
+
+static bool check_length(const weft_cli_tokens *tokens, const weft_model_info *info,
+                         const char *name, const weft_host *host) {
+    if (info->exact_length != 0 && tokens->length != info->exact_length) {
+        weft_fail(host, WEFT_BAD_FILE,
+                  "%s: the model has learned sequence matrices for exactly %u tokens, found %u",
+                  name, info->exact_length, tokens->length);
+        return false;
+    }
+    if (tokens->length > info->max_length) {
+        weft_fail(host, WEFT_BAD_FILE, "%s: expected at most %u tokens a sequence, found %u", name,
+                  info->max_length, tokens->length);
+        return false;
+    }
+    return true;
+}
+
+int weft_cli_check_tokens(const weft_cli_tokens *tokens, const weft_model_info *info,
+                          const char *name, const weft_host *host) {
+    if (!check_length(tokens, info, name, host)) {
+        return WEFT_CLI_BAD_FILE;
+    }
+    for (uint32_t sequence = 0; sequence < tokens->batch; sequence++) {
+        const int32_t *row = &tokens->values[(size_t)sequence * tokens->length];
+        for (uint32_t position = 0; position < tokens->length; position++) {
+            if (row[position] < 0 || (uint32_t)row[position] >= info->vocabulary) {
+                weft_fail(host, WEFT_BAD_FILE,
+                          "%s: sequence %u, position %u: expected a token from 0 to %u, found %d",
+                          name, sequence, position, info->vocabulary - 1, (int)row[position]);
+                return WEFT_CLI_BAD_FILE;
+            }
+        }
+    }
+    return WEFT_CLI_FINE;
+}
+
+/* ---- texts ---- */
+
+/* So much of a text is read; no model has positions for more. */
+#define TEXT_LIMIT ((size_t)64 << 20)
+#define TEXT_FIRST ((size_t)64 << 10)
+
+typedef struct text_data {
+    char *bytes;
+    size_t size;
+    bool more; /* the file goes on behind the limit */
+} text_data;
+
+/* Reads up to the limit and looks whether there is more. */
+static weft_status read_stream(text_data *text, FILE *stream, const char *name,
+                               const weft_host *host) {
+    size_t capacity = 0;
+    for (;;) {
+        if (text->size == capacity) {
+            if (capacity >= TEXT_LIMIT) {
+                break;
+            }
+            size_t grown = capacity == 0 ? TEXT_FIRST : capacity * 2;
+            char *bytes = weft_realloc(host, text->bytes, grown);
+            if (bytes == NULL) {
+                return weft_fail_memory(host, name);
+            }
+            text->bytes = bytes;
+            capacity = grown;
+        }
+        size_t count = fread(text->bytes + text->size, 1, capacity - text->size, stream);
+        text->size += count;
+        if (count == 0) {
+            break;
+        }
+    }
+    text->more = !feof(stream) && !ferror(stream) && fgetc(stream) != EOF;
+    if (ferror(stream)) {
+        return weft_fail(host, WEFT_IO_ERROR, "%s: cannot read: %s", name, strerror(errno));
+    }
+    return WEFT_OK;
+}
+
+static weft_status read_text_file(text_data *text, const char *path, const weft_host *host) {
+    bool standard = strcmp(path, "-") == 0;
+    FILE *stream = standard ? stdin : fopen(path, "rb");
+    if (stream == NULL) {
+        return weft_fail(host, WEFT_NOT_FOUND, "%s: cannot open: %s", path, strerror(errno));
+    }
+    const char *name = standard ? "standard input" : path;
+    weft_status status = read_stream(text, stream, name, host);
+    if (!standard) {
+        fclose(stream);
+    }
+    if (status == WEFT_OK && text->size == 0) {
+        status = weft_fail(host, WEFT_BAD_FILE, "%s: the text is empty", name);
+    }
+    return status;
+}
+
+static weft_status tokenize(weft_cli_tokens *tokens, weft_model *model, const text_data *text,
+                            const char *path, const weft_host *host) {
+    int32_t *ids = NULL;
+    uint32_t count = 0;
+    weft_status status = weft_model_tokenize(model, text->bytes, text->size, &ids, &count);
+    if (status != WEFT_OK) {
+        return weft_fail(host, status, "%s: the text could not be turned into tokens", path);
+    }
+    int32_t *values = weft_alloc_zero(host, count, sizeof *values);
+    if (values == NULL) {
+        weft_tokens_free(model, &ids);
+        return weft_fail_memory(host, path);
+    }
+    memcpy(values, ids, count * sizeof *values);
+    weft_tokens_free(model, &ids);
+    *tokens = (weft_cli_tokens){.values = values, .batch = 1, .length = count};
+    return WEFT_OK;
+}
+
+int weft_cli_read_text(weft_cli_tokens *tokens, weft_cli_text_note *note, weft_model *model,
+                       const char *path, const weft_host *host) {
+    weft_model_info info;
+    text_data text = {0};
+    weft_status status = weft_model_get_info(model, &info);
+    if (status == WEFT_OK) {
+        status = read_text_file(&text, path, host);
+    }
+    if (status == WEFT_OK) {
+        status = tokenize(tokens, model, &text, path, host);
+    }
+    if (status == WEFT_OK && note != NULL) {
+        bool bytes = strcmp(info.tokenizer, "bytes") == 0;
+        *note = (weft_cli_text_note){.bytes = text.size,
+                                     .full = tokens->length == info.max_length,
+                                     .cut = text.more || (bytes && text.size > tokens->length)};
+    }
+    weft_free(host, text.bytes);
+    return weft_cli_exit_code_of_file(status);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tokens and texts from files. Functions return exit codes and name file, expected and found in
+ * their messages. NPY files are read by the library's own model/npy.h.
+ */
+#ifndef WEFT_CLI_INPUT_H
+#define WEFT_CLI_INPUT_H
+
+#include <weft/model.h>
+
+#include "cli.h"
+#include "model/npy.h"
+
+/** Token ids, row-major [batch, length], both at least 1; release with weft_free. */
+typedef struct weft_cli_tokens {
+    int32_t *values;
+    uint32_t batch;
+    uint32_t length;
+} weft_cli_tokens;
+
+/** From an int32 or int64 array [batch, length] or [length]; `name` is for messages. */
+int weft_cli_tokens_of_array(weft_cli_tokens *tokens, const weft_npy *npy, const char *name,
+                             const weft_host *host);
+
+/** The same from a file. */
+int weft_cli_read_tokens(weft_cli_tokens *tokens, const char *path, const weft_host *host);
+
+/** Checks length and ids against a model, before any device is at work. */
+int weft_cli_check_tokens(const weft_cli_tokens *tokens, const weft_model_info *info,
+                          const char *name, const weft_host *host);
+
+/** What became of a text. */
+typedef struct weft_cli_text_note {
+    size_t bytes; /* read */
+    bool full;    /* it has as many tokens as the model has positions */
+    bool cut;     /* some of it is certainly left out */
+} weft_cli_text_note;
+
+/** A whole text file, or standard input for "-", as one sequence. `note` may be null. */
+int weft_cli_read_text(weft_cli_tokens *tokens, weft_cli_text_note *note, weft_model *model,
+                       const char *path, const weft_host *host);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* weft inspect: a model, its plan, and what the passes made of it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "commands.h"
+#include "inspect_layers.h"
+#include "session.h"
+
+typedef struct inspect_options {
+    weft_cli_common common;
+    const char *model;
+    const char *pass;
+    uint32_t length; /* 0: not given */
+    uint32_t batch;
+} inspect_options;
+
+typedef struct inspect_state {
+    const inspect_options *options;
+    weft_cli_session session;
+    uint32_t length;
+    weft_plan *plan;
+    weft_plan_info info;
+    uint32_t *layers; /* of each dispatch */
+    uint32_t most_in_layer;
+} inspect_state;
+
+/* ---- the work ---- */
+
+static const char *const passes[] = {"graph", "fuse", "choose", "place", "order"};
+
+static bool is_pass(const char *name) {
+    for (size_t index = 0; index < sizeof passes / sizeof passes[0]; index++) {
+        if (strcmp(name, passes[index]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The length to plan for: what was asked for, or the longest the model takes. */
+static int choose_length(inspect_state *state, const weft_cli_syntax *syntax) {
+    const weft_model_info *info = &state->session.info;
+    uint32_t asked = state->options->length;
+    if (info->exact_length != 0 && asked != 0 && asked != info->exact_length) {
+        return weft_cli_usage_error(syntax, "--length %u: this model runs with exactly %u tokens",
+                                    asked, info->exact_length);
+    }
+    if (asked > info->max_length) {
+        return weft_cli_usage_error(syntax, "--length %u: this model takes at most %u tokens",
+                                    asked, info->max_length);
+    }
+    uint32_t longest = info->exact_length != 0 ? info->exact_length : info->max_length;
+    state->length = asked != 0 ? asked : longest;
+    return WEFT_CLI_FINE;
+}
+
+static uint32_t dispatches_in_layer(const inspect_state *state, uint32_t layer) {
+    uint32_t count = 0;
+    for (uint32_t index = 0; index < state->info.dispatches; index++) {
+        count += state->layers[index] == layer;
+    }
+    return count;
+}
+
+static weft_status find_layers(inspect_state *state) {
+    uint32_t count = state->info.dispatches;
+    state->layers = weft_alloc_zero(&state->session.host, (size_t)count + 1, sizeof *state->layers);
+    if (state->layers == NULL) {
+        return weft_fail_memory(&state->session.host, "the dispatches");
+    }
+    weft_status status =
+        weft_cli_dispatch_layers(state->layers, count, state->plan, &state->session.host);
+    for (uint32_t layer = 0; status == WEFT_OK && layer < state->session.info.layers; layer++) {
+        uint32_t found = dispatches_in_layer(state, layer);
+        state->most_in_layer = found > state->most_in_layer ? found : state->most_in_layer;
+    }
+    return status;
+}
+
+static int compile(inspect_state *state) {
+    int exit_code = weft_cli_session_open(&state->session, &state->options->common);
+    if (exit_code != WEFT_CLI_FINE) {
+        return exit_code;
+    }
+    weft_status status =
+        weft_model_compile(&state->plan, state->session.model, state->session.device,
+                           state->options->batch, state->length, false, NULL);
+    if (status == WEFT_OK) {
+        status = weft_plan_get_info(state->plan, &state->info);
+    }
+    if (status == WEFT_OK) {
+        status = find_layers(state);
+    }
+    return weft_cli_exit_code(status);
+}
+
+/* ---- a pass ---- */
+
+static int report_pass(const inspect_state *state) {
+    const char *text = NULL;
+    weft_status status = weft_plan_describe(state->plan, state->options->pass, &text);
+    if (status != WEFT_OK) {
+        return weft_cli_exit_code(status);
+    }
+    if (state->options->common.json) {
+        return weft_cli_print_json(json_pack("{s:s, s:I, s:I, s:o}", "pass", state->options->pass,
+                                             "batch", (json_int_t)state->options->batch, "length",
+                                             (json_int_t)state->length, "text",
+                                             weft_cli_json_text(text)));
+    }
+    fputs(text, stdout);
+    return WEFT_CLI_FINE;
+}
+
+/* ---- everything, as JSON ---- */
+
+static double arena_ratio(const inspect_state *state) {
+    return state->info.arena_lower_bound == 0
+               ? 1.0
+               : (double)state->info.arena_bytes / (double)state->info.arena_lower_bound;
+}
+
+static json_t *layer_json(uint32_t layer) {
+    return layer == WEFT_CLI_NO_LAYER ? json_null() : json_integer((json_int_t)layer);
+}
+
+static json_t *dispatches_json(const inspect_state *state) {
+    json_t *list = json_array();
+    for (uint32_t index = 0; index < state->info.dispatches; index++) {
+        weft_dispatch_info dispatch;
+        if (weft_plan_get_dispatch(state->plan, index, &dispatch) != WEFT_OK ||
+            json_array_append_new(
+                list, json_pack("{s:o, s:o, s:s, s:[I, I, I], s:o, s:o, s:b}", "layer",
+                                layer_json(state->layers[index]), "node",
+                                weft_cli_json_text(dispatch.node), "kernel", dispatch.kernel,
+                                "groups", (json_int_t)dispatch.groups[0],
+                                (json_int_t)dispatch.groups[1], (json_int_t)dispatch.groups[2],
+                                "flops", weft_cli_json_real(dispatch.flops), "bytes",
+                                weft_cli_json_real(dispatch.bytes), "barrier",
+                                (int)dispatch.barrier)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *per_layer_json(const inspect_state *state) {
+    json_t *list = json_array();
+    for (uint32_t layer = 0; layer < state->session.info.layers; layer++) {
+        if (json_array_append_new(
+                list, json_integer((json_int_t)dispatches_in_layer(state, layer))) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static int report_json(const inspect_state *state) {
+    json_t *report = weft_cli_session_json(&state->session, state->plan);
+    json_t *more = json_pack(
+        "{s:I, s:I, s:o, s:o, s:I, s:I, s:o}", "batch", (json_int_t)state->options->batch, "length",
+        (json_int_t)state->length, "arena_ratio", weft_cli_json_real(arena_ratio(state)),
+        "dispatches_per_layer", per_layer_json(state), "most_dispatches_in_layer",
+        (json_int_t)state->most_in_layer, "dispatches_outside_layers",
+        (json_int_t)dispatches_in_layer(state, WEFT_CLI_NO_LAYER), "dispatch_list",
+        dispatches_json(state));
+    if (more == NULL || json_object_update(report, more) != 0) {
+        json_decref(report);
+        report = NULL;
+    }
+    json_decref(more);
+    return weft_cli_print_json(report);
+}
+
+/* ---- everything, as text ---- */
+
+static void print_model(const inspect_state *state) {
+    const weft_model_info *info = &state->session.info;
+    printf("%s, mixing %s, task %s\n", info->architecture, info->mixing,
+           weft_task_name(info->task));
+    printf("  %u layers, hidden size %u, intermediate size %u, vocabulary %u\n", info->layers,
+           info->hidden_size, info->intermediate_size, info->vocabulary);
+    printf("  %s %u tokens, %u labels, tokenizer %s\n",
+           info->exact_length != 0 ? "exactly" : "at most",
+           info->exact_length != 0 ? info->exact_length : info->max_length, info->label_count,
+           info->tokenizer);
+    printf("  %llu parameters\n", (unsigned long long)info->parameters);
+}
+
+static void print_plan(const inspect_state *state) {
+    const weft_plan_info *info = &state->info;
+    const weft_device_info *device = &state->session.device_info;
+    char arena[WEFT_CLI_BYTES_SIZE];
+    char bound[WEFT_CLI_BYTES_SIZE];
+    char weights[WEFT_CLI_BYTES_SIZE];
+    printf("\nplan for batch %u, length %u on %s (%s), %s\n", state->options->batch, state->length,
+           device->name, weft_device_type_name(device->type),
+           weft_math_name(state->options->common.math));
+    printf("  %u dispatches, at most %u in a layer, %u outside of layers\n", info->dispatches,
+           state->most_in_layer, dispatches_in_layer(state, WEFT_CLI_NO_LAYER));
+    printf("  %u barriers, %u submission%s\n", info->barriers, info->submissions,
+           info->submissions == 1 ? "" : "s");
+    printf("  arena %s (%llu bytes), lower bound %s, ratio %.3f\n",
+           weft_cli_bytes(info->arena_bytes, arena), (unsigned long long)info->arena_bytes,
+           weft_cli_bytes(info->arena_lower_bound, bound), arena_ratio(state));
+    printf("  weights %s\n", weft_cli_bytes(info->weight_bytes, weights));
+    printf("  %.3f GFLOP a run\n", info->flops * 1e-9);
+    printf("  compiled in %.1f ms: %u shaders, %u pipelines not in the cache\n\n", info->compile_ms,
+           info->shaders_compiled, info->pipelines_compiled);
+}
+
+static int print_dispatches(const inspect_state *state) {
+    static const char *const columns[] = {">#",     ">layer", "node",  "kernel", "groups",
+                                          ">MFLOP", ">KiB",   "waits", NULL};
+    weft_cli_table *table = weft_cli_table_begin(columns);
+    weft_status status = WEFT_OK;
+    for (uint32_t index = 0; index < state->info.dispatches; index++) {
+        weft_dispatch_info dispatch;
+        status = weft_plan_get_dispatch(state->plan, index, &dispatch);
+        if (status != WEFT_OK) {
+            break;
+        }
+        weft_cli_table_cell(table, "%u", index);
+        if (state->layers[index] == WEFT_CLI_NO_LAYER) {
+            weft_cli_table_cell(table, "-");
+        } else {
+            weft_cli_table_cell(table, "%u", state->layers[index]);
+        }
+        weft_cli_table_cell(table, "%s", dispatch.node);
+        weft_cli_table_cell(table, "%s", dispatch.kernel);
+        weft_cli_table_cell(table, "%u x %u x %u", dispatch.groups[0], dispatch.groups[1],
+                            dispatch.groups[2]);
+        weft_cli_table_cell(table, "%.3f", dispatch.flops * 1e-6);
+        weft_cli_table_cell(table, "%.1f", dispatch.bytes / 1024.0);
+        weft_cli_table_cell(table, "%s", dispatch.barrier ? "yes" : "");
+    }
+    int exit_code = weft_cli_table_print(&table);
+    return status == WEFT_OK ? exit_code : weft_cli_exit_code(status);
+}
+
+static int report(const inspect_state *state) {
+    int exit_code = WEFT_CLI_FINE;
+    if (state->options->pass != NULL) {
+        exit_code = report_pass(state);
+    } else if (state->options->common.json) {
+        exit_code = report_json(state);
+    } else {
+        print_model(state);
+        print_plan(state);
+        exit_code = print_dispatches(state);
+    }
+    if (exit_code == WEFT_CLI_FINE && weft_cli_validation_failed(state->session.device)) {
+        exit_code = WEFT_CLI_FAILED;
+    }
+    return exit_code;
+}
+
+static int inspect(const inspect_options *options, const weft_cli_syntax *syntax) {
+    inspect_state state = {.options = options};
+    int exit_code = weft_cli_session_load(&state.session, &options->common, options->model);
+    if (exit_code == WEFT_CLI_FINE) {
+        exit_code = choose_length(&state, syntax);
+    }
+    if (exit_code == WEFT_CLI_FINE) {
+        exit_code = compile(&state);
+    }
+    if (exit_code == WEFT_CLI_FINE) {
+        exit_code = report(&state);
+    }
+    weft_host host = state.session.host;
+    weft_free(&host, state.layers);
+    weft_plan_destroy(&state.plan);
+    weft_cli_session_close(&state.session);
+    return exit_code;
+}
+
+int weft_cli_inspect(int argc, char **argv) {
+    inspect_options options = {.batch = 1};
+    const weft_cli_option table[] = {
+        {"length", WEFT_CLI_COUNT, &options.length, "N",
+         "tokens of a sequence (default: the most the model takes)"},
+        {"batch", WEFT_CLI_COUNT, &options.batch, "B", "sequences (default 1)"},
+        {"pass", WEFT_CLI_TEXT, &options.pass, "NAME",
+         "print what a pass made of the graph instead:\ngraph, fuse, choose, place or order"},
+        WEFT_CLI_DEVICE_OPTIONS(&options.common),
+        WEFT_CLI_OUTPUT_OPTIONS(&options.common),
+        {.name = NULL},
+    };
+    const weft_cli_syntax syntax = {
+        .command = "inspect",
+        .positionals = "MODEL",
+        .positional_count = 1,
+        .summary = "Shows what a model is and what its plan for a batch and a length consists of:\n"
+                   "dispatches, submissions, bytes.",
+        .options = table,
+    };
+    int exit_code = WEFT_CLI_FINE;
+    if (!weft_cli_parse(&syntax, argc, argv, &options.model, &exit_code)) {
+        return exit_code;
+    }
+    if (options.pass != NULL && !is_pass(options.pass)) {
+        return weft_cli_usage_error(
+            &syntax, "--pass: expected graph, fuse, choose, place or order, found '%s'",
+            options.pass);
+    }
+    return inspect(&options, &syntax);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "logits.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_entries(const void *left, const void *right) {
+    const weft_cli_entry *a = left;
+    const weft_cli_entry *b = right;
+    bool a_first = a->logit > b->logit || (!isnan(a->logit) && isnan(b->logit));
+    bool b_first = b->logit > a->logit || (!isnan(b->logit) && isnan(a->logit));
+    if (a_first || b_first) {
+        return a_first ? -1 : 1;
+    }
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+weft_status weft_cli_top_entries(weft_cli_entry *entries, uint32_t top, const float *logits,
+                                 uint32_t count, const weft_host *host) {
+    weft_cli_entry *all = weft_alloc_zero(host, count, sizeof *all);
+    if (all == NULL) {
+        return weft_fail_memory(host, "a row of logits");
+    }
+    float largest = logits[weft_cli_argmax(logits, count)];
+    double sum = 0.0;
+    for (uint32_t index = 0; index < count; index++) {
+        double part = exp((double)logits[index] - (double)largest);
+        all[index] = (weft_cli_entry){.index = index, .logit = logits[index], .probability = part};
+        sum += part;
+    }
+    qsort(all, count, sizeof *all, compare_entries);
+    for (uint32_t index = 0; index < top; index++) {
+        entries[index] = all[index];
+        entries[index].probability /= sum;
+    }
+    weft_free(host, all);
+    return WEFT_OK;
+}
+
+uint32_t weft_cli_argmax(const float *logits, uint32_t count) {
+    uint32_t best = 0;
+    for (uint32_t index = 1; index < count; index++) {
+        if (logits[index] > logits[best] || (isnan(logits[best]) && !isnan(logits[index]))) {
+            best = index;
+        }
+    }
+    return best;
+}
+
+const char *weft_cli_digest(const float *values, uint64_t count, char text[WEFT_DIGEST_TEXT_SIZE]) {
+    weft_sha256 hash;
+    weft_sha256_begin(&hash);
+    for (uint64_t index = 0; index < count; index++) {
+        uint32_t bits;
+        memcpy(&bits, &values[index], sizeof bits);
+        const uint8_t bytes[4] = {(uint8_t)bits, (uint8_t)(bits >> 8), (uint8_t)(bits >> 16),
+                                  (uint8_t)(bits >> 24)};
+        weft_sha256_add(&hash, bytes, sizeof bytes);
+    }
+    weft_digest digest = weft_sha256_end(&hash);
+    return weft_digest_text(&digest, text);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* What a head's output says: probabilities, the best entries, and its bits. */
+#ifndef WEFT_CLI_LOGITS_H
+#define WEFT_CLI_LOGITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/hash.h"
+#include "core/host.h"
+
+/** One entry of a row of logits. */
+typedef struct weft_cli_entry {
+    uint32_t index;
+    float logit;
+    double probability; /* softmax over the row; NaN when the row has a NaN */
+} weft_cli_entry;
+
+/**
+ * The `top` largest of `count` logits, largest first, equal ones by index, NaN last; top ≤ count.
+ * WEFT_OUT_OF_HOST_MEMORY.
+ */
+weft_status weft_cli_top_entries(weft_cli_entry *entries, uint32_t top, const float *logits,
+                                 uint32_t count, const weft_host *host);
+
+/** The index of the largest, the first among equals. */
+uint32_t weft_cli_argmax(const float *logits, uint32_t count);
+
+/** SHA-256 of the values' little-endian bits, as hexadecimal; returns text. */
+const char *weft_cli_digest(const float *values, uint64_t count, char text[WEFT_DIGEST_TEXT_SIZE]);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* The weft command: picks the subcommand. Only the files of this folder print. */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L /* SIGPIPE, poll */
+#endif
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "commands.h"
+
+typedef struct subcommand {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *help;
+} subcommand;
+
+static const subcommand subcommands[] = {
+    {"devices", weft_cli_devices, "list the Vulkan devices, and which one is taken by default"},
+    {"run", weft_cli_run, "run a model on a text or on arrays"},
+    {"eval", weft_cli_eval, "measure a classifier's accuracy on labelled data"},
+    {"verify", weft_cli_verify, "check every op and mixer against float64"},
+    {"bench", weft_cli_bench, "measure speed"},
+    {"inspect", weft_cli_inspect, "show a model, its plan and what the passes made of it"},
+};
+
+#define SUBCOMMAND_COUNT (sizeof subcommands / sizeof subcommands[0])
+
+static void print_help(FILE *stream) {
+    fputs("usage: weft COMMAND [ARGUMENTS]\n\n"
+          "Runs sequence-mixing networks on any Vulkan 1.2 device.\n\n",
+          stream);
+    for (size_t index = 0; index < SUBCOMMAND_COUNT; index++) {
+        fprintf(stream, "  %-8s  %s\n", subcommands[index].name, subcommands[index].help);
+    }
+    fputs("  help      print this; weft COMMAND --help tells about one\n"
+          "  --version print the version\n\n"
+          "Exit codes: 0 fine, 1 a check failed, 2 wrong usage, 3 no usable device, 4 bad file.\n",
+          stream);
+}
+
+static const subcommand *find(const char *name) {
+    for (size_t index = 0; index < SUBCOMMAND_COUNT; index++) {
+        if (strcmp(subcommands[index].name, name) == 0) {
+            return &subcommands[index];
+        }
+    }
+    return NULL;
+}
+
+static int unknown(const char *name) {
+    fprintf(stderr, "weft: unknown command '%s'\n\n", name);
+    print_help(stderr);
+    return WEFT_CLI_USAGE;
+}
+
+/* weft help [COMMAND] */
+static int help(int argc, char **argv) {
+    if (argc < 2) {
+        print_help(stdout);
+        return WEFT_CLI_FINE;
+    }
+    const subcommand *chosen = find(argv[1]);
+    if (chosen == NULL) {
+        return unknown(argv[1]);
+    }
+    char option[] = "--help";
+    char *arguments[] = {argv[1], option, NULL};
+    return chosen->run(2, arguments);
+}
+
+static int dispatch(int argc, char **argv) {
+    if (argc < 2) {
+        print_help(stderr);
+        return WEFT_CLI_USAGE;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
+        printf("weft %s\n", weft_version());
+        return WEFT_CLI_FINE;
+    }
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+        strcmp(argv[1], "-h") == 0) {
+        return help(argc - 1, argv + 1);
+    }
+    const subcommand *chosen = find(argv[1]);
+    return chosen == NULL ? unknown(argv[1]) : chosen->run(argc - 1, argv + 1);
+}
+
+/* Whether standard output is a pipe that nobody reads any more, as in weft … | head -n 1. */
+static bool reader_is_gone(void) {
+    struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
+/* What was printed must have arrived, but for a reader that has seen enough. */
+static int close_output(int exit_code) {
+    bool failed = ferror(stdout) != 0;
+    failed |= fflush(stdout) != 0;
+    if (!failed || reader_is_gone()) {
+        return exit_code;
+    }
+    fprintf(stderr, "weft: error: standard output could not be written\n");
+    return exit_code == WEFT_CLI_FINE ? WEFT_CLI_BAD_FILE : exit_code;
+}
+
+int main(int argc, char **argv) {
+    /* Writing to a closed pipe then fails instead of killing the process before it has cleaned up. */
+    signal(SIGPIPE, SIG_IGN);
+    return close_output(dispatch(argc, argv));
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* Command lines, from a table of options. */
+#include "cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_OPTIONS 32 /* of one subcommand, --help included */
+#define HELP        MAX_OPTIONS
+
+int weft_cli_usage_error(const weft_cli_syntax *syntax, const char *format, ...) {
+    fprintf(stderr, "weft %s: ", syntax->command);
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "\nTry: weft %s --help\n", syntax->command);
+    return WEFT_CLI_USAGE;
+}
+
+static void print_option(const char *name, const char *argument, const char *help, int width) {
+    char left[64];
+    snprintf(left, sizeof left, "--%s%s%s", name, argument == NULL ? "" : " ",
+             argument == NULL ? "" : argument);
+    printf("  %-*s  ", width, left);
+    for (const char *at = help; *at != '\0'; at++) {
+        putchar(*at);
+        if (*at == '\n') {
+            printf("  %*s  ", width, "");
+        }
+    }
+    putchar('\n');
+}
+
+static void print_help(const weft_cli_syntax *syntax) {
+    printf("usage: weft %s%s%s [OPTIONS]\n\n%s\n\n", syntax->command,
+           syntax->positionals == NULL ? "" : " ",
+           syntax->positionals == NULL ? "" : syntax->positionals, syntax->summary);
+    int width = (int)strlen("--help");
+    for (const weft_cli_option *option = syntax->options; option->name != NULL; option++) {
+        size_t argument = option->argument == NULL ? 0 : strlen(option->argument) + 1;
+        int length = (int)(strlen(option->name) + argument) + 2;
+        width = length > width ? length : width;
+    }
+    for (const weft_cli_option *option = syntax->options; option->name != NULL; option++) {
+        print_option(option->name, option->argument, option->help, width);
+    }
+    print_option("help", NULL, "print this", width);
+}
+
+static bool read_count(uint32_t *value, const char *text) {
+    char *end = NULL;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    /* strtoull takes signs and spaces, which are no counts. */
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || number < 1 ||
+        number > UINT32_MAX) {
+        return false;
+    }
+    *value = (uint32_t)number;
+    return true;
+}
+
+static bool read_math(weft_math *value, const char *text) {
+    for (int math = WEFT_MATH_REPRODUCIBLE; math <= WEFT_MATH_FAST; math++) {
+        if (strcmp(text, weft_math_name((weft_math)math)) == 0) {
+            *value = (weft_math)math;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Stores an option's value; false after a usage error. */
+static bool store(const weft_cli_syntax *syntax, const weft_cli_option *option, const char *text) {
+    switch (option->kind) {
+    case WEFT_CLI_FLAG:
+        *(bool *)option->value = true;
+        return true;
+    case WEFT_CLI_TEXT:
+        *(const char **)option->value = text;
+        return true;
+    case WEFT_CLI_COUNT:
+        if (!read_count(option->value, text)) {
+            weft_cli_usage_error(syntax, "--%s: expected a whole number from 1 to %u, found '%s'",
+                                 option->name, UINT32_MAX, text);
+            return false;
+        }
+        return true;
+    case WEFT_CLI_MATH:
+        if (!read_math(option->value, text)) {
+            weft_cli_usage_error(syntax, "--%s: expected reproducible or fast, found '%s'",
+                                 option->name, text);
+            return false;
+        }
+        return true;
+    }
+    return false;
+}
+
+/* getopt's table, whose entries return their index in syntax->options. */
+static void make_long_options(struct option long_options[MAX_OPTIONS + 1],
+                              const weft_cli_syntax *syntax) {
+    int count = 0;
+    for (const weft_cli_option *option = syntax->options;
+         option->name != NULL && count + 1 < MAX_OPTIONS; option++) {
+        long_options[count] = (struct option){
+            option->name, option->kind == WEFT_CLI_FLAG ? no_argument : required_argument, NULL,
+            count};
+        count++;
+    }
+    long_options[count] = (struct option){"help", no_argument, NULL, HELP};
+    long_options[count + 1] = (struct option){0};
+}
+
+/* One result of getopt_long; false ends the command with *exit_code. */
+static bool take(const weft_cli_syntax *syntax, int result, char **argv, int *exit_code) {
+    *exit_code = WEFT_CLI_USAGE;
+    if (result == HELP || result == 'h') {
+        print_help(syntax);
+        *exit_code = WEFT_CLI_FINE;
+        return false;
+    }
+    if (result == ':') {
+        weft_cli_usage_error(syntax, "%s needs a value", argv[optind - 1]);
+        return false;
+    }
+    if (result == '?') {
+        bool is_short =
+            optopt > 0 && optopt < 128 && optopt != HELP && strncmp(argv[optind - 1], "--", 2) != 0;
+        if (is_short) {
+            weft_cli_usage_error(syntax, "unknown option '-%c'", optopt);
+        } else {
+            weft_cli_usage_error(syntax, "unknown, ambiguous or misused option '%s'",
+                                 argv[optind - 1]);
+        }
+        return false;
+    }
+    return store(syntax, &syntax->options[result], optarg);
+}
+
+bool weft_cli_parse(const weft_cli_syntax *syntax, int argc, char **argv, const char **positionals,
+                    int *exit_code) {
+    struct option long_options[MAX_OPTIONS + 1];
+    make_long_options(long_options, syntax);
+    opterr = 0;
+    optind = 0; /* 0, not 1: glibc's way of starting over */
+    int result;
+    while ((result = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+        if (!take(syntax, result, argv, exit_code)) {
+            return false;
+        }
+    }
+    int found = argc - optind;
+    if (found != syntax->positional_count) {
+        if (found > syntax->positional_count) {
+            *exit_code = weft_cli_usage_error(syntax, "unexpected argument '%s'",
+                                              argv[optind + syntax->positional_count]);
+        } else {
+            *exit_code = weft_cli_usage_error(syntax, "expected %s", syntax->positionals);
+        }
+        return false;
+    }
+    for (int index = 0; index < found; index++) {
+        positionals[index] = argv[optind + index];
+    }
+    return true;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "run_report.h"
+
+#include <stdio.h>
+
+#include "logits.h"
+
+#define FIRST_VALUES 8 /* of a hidden state */
+
+/* ---- which rows of the output have entries to show ---- */
+
+static bool is_classifier(const weft_cli_result *result) {
+    weft_task task = result->session->info.task;
+    return task == WEFT_TASK_CLASSIFY || task == WEFT_TASK_NEXT_SENTENCE;
+}
+
+/* Rows are a classifier's sequences, or every position of a masked language model. */
+static uint32_t row_count(const weft_cli_result *result) {
+    if (is_classifier(result)) {
+        return result->tokens->batch;
+    }
+    bool predicts = result->session->info.task == WEFT_TASK_MASKED_LM && result->mask >= 0;
+    return predicts ? result->tokens->batch * result->tokens->length : 0;
+}
+
+static bool shows_row(const weft_cli_result *result, uint32_t row) {
+    return is_classifier(result) || result->tokens->values[row] == result->mask;
+}
+
+static uint32_t row_width(const weft_cli_result *result) {
+    return result->shape.dim[result->shape.rank - 1];
+}
+
+static uint32_t shown_rows(const weft_cli_result *result) {
+    uint32_t shown = 0;
+    for (uint32_t row = 0; row < row_count(result); row++) {
+        shown += shows_row(result, row);
+    }
+    return shown;
+}
+
+/* The best entries of a row in fresh memory, *count of them; null after a message. */
+static weft_cli_entry *top_of_row(const weft_cli_result *result, uint32_t row, uint32_t *count) {
+    const weft_host *host = &result->session->host;
+    uint32_t width = row_width(result);
+    uint32_t top = result->top < width ? result->top : width;
+    weft_cli_entry *entries = weft_alloc_zero(host, top, sizeof *entries);
+    if (entries == NULL) {
+        weft_fail_memory(host, "the best entries");
+        return NULL;
+    }
+    const float *logits = &result->output[(size_t)row * width];
+    if (weft_cli_top_entries(entries, top, logits, width, host) != WEFT_OK) {
+        weft_free(host, entries);
+        return NULL;
+    }
+    *count = top;
+    return entries;
+}
+
+/* ---- JSON ---- */
+
+static json_t *entry_json(const weft_cli_result *result, const weft_cli_entry *entry) {
+    json_t *name = is_classifier(result)
+                       ? weft_cli_json_text(weft_model_label(result->session->model, entry->index))
+                       : json_integer((json_int_t)entry->index);
+    return json_pack("{s:o, s:I, s:o, s:o}", is_classifier(result) ? "label" : "token", name,
+                     "index", (json_int_t)entry->index, "logit",
+                     weft_cli_json_real((double)entry->logit), "probability",
+                     weft_cli_json_real(entry->probability));
+}
+
+static json_t *row_json(const weft_cli_result *result, uint32_t row) {
+    uint32_t count = 0;
+    weft_cli_entry *entries = top_of_row(result, row, &count);
+    json_t *top = entries == NULL ? NULL : json_array();
+    for (uint32_t index = 0; top != NULL && index < count; index++) {
+        if (json_array_append_new(top, entry_json(result, &entries[index])) != 0) {
+            json_decref(top);
+            top = NULL;
+        }
+    }
+    weft_free(&result->session->host, entries);
+    if (is_classifier(result)) {
+        return json_pack("{s:I, s:o}", "sequence", (json_int_t)row, "top", top);
+    }
+    return json_pack("{s:I, s:I, s:o}", "sequence", (json_int_t)(row / result->tokens->length),
+                     "position", (json_int_t)(row % result->tokens->length), "top", top);
+}
+
+static json_t *rows_json(const weft_cli_result *result) {
+    json_t *rows = json_array();
+    for (uint32_t row = 0; row < row_count(result); row++) {
+        if (shows_row(result, row) && json_array_append_new(rows, row_json(result, row)) != 0) {
+            json_decref(rows);
+            return NULL;
+        }
+    }
+    return rows;
+}
+
+static json_t *shape_json(weft_shape shape) {
+    json_t *axes = json_array();
+    for (uint32_t axis = 0; axis < shape.rank; axis++) {
+        json_array_append_new(axes, json_integer((json_int_t)shape.dim[axis]));
+    }
+    return axes;
+}
+
+int weft_cli_report_json(const weft_cli_result *result) {
+    char digest[WEFT_DIGEST_TEXT_SIZE];
+    weft_cli_digest(result->output, weft_shape_elements(result->shape), digest);
+    json_t *report = weft_cli_session_json(result->session, result->plan);
+    json_t *run = json_pack(
+        "{s:I, s:I, s:o, s:I, s:{s:o, s:s}, s:o}", "batch", (json_int_t)result->tokens->batch,
+        "length", (json_int_t)result->tokens->length, "run_ms", weft_cli_json_real(result->run_ms),
+        "repeats", (json_int_t)result->repeats, "output", "shape", shape_json(result->shape),
+        "sha256", digest, "results", rows_json(result));
+    if (run == NULL || json_object_update(report, run) != 0) {
+        json_decref(report);
+        report = NULL;
+    }
+    json_decref(run);
+    return weft_cli_print_json(report);
+}
+
+/* ---- text ---- */
+
+static void print_time(const weft_cli_result *result) {
+    const weft_device_info *device = &result->session->device_info;
+    printf("%.1f ms", result->run_ms);
+    if (result->repeats > 1) {
+        printf(" (median of %u)", result->repeats);
+    }
+    printf(" for %u x %u tokens on %s (%s)\n", result->tokens->batch, result->tokens->length,
+           device->name, weft_device_type_name(device->type));
+}
+
+static int print_row(const weft_cli_result *result, uint32_t row) {
+    static const char *const columns[] = {"label", ">probability", NULL};
+    static const char *const token_columns[] = {">token", ">probability", NULL};
+    uint32_t count = 0;
+    weft_cli_entry *entries = top_of_row(result, row, &count);
+    if (entries == NULL) {
+        return WEFT_CLI_FAILED;
+    }
+    bool classifier = is_classifier(result);
+    weft_cli_table *table = weft_cli_table_begin(classifier ? columns : token_columns);
+    for (uint32_t index = 0; index < count; index++) {
+        if (classifier) {
+            weft_cli_table_cell(table, "%s",
+                                weft_model_label(result->session->model, entries[index].index));
+        } else {
+            weft_cli_table_cell(table, "%u", entries[index].index);
+        }
+        weft_cli_table_cell(table, "%.2f %%", entries[index].probability * 100.0);
+    }
+    weft_free(&result->session->host, entries);
+    return weft_cli_table_print(&table);
+}
+
+static int print_rows(const weft_cli_result *result) {
+    int exit_code = WEFT_CLI_FINE;
+    for (uint32_t row = 0; row < row_count(result) && exit_code == WEFT_CLI_FINE; row++) {
+        if (!shows_row(result, row)) {
+            continue;
+        }
+        if (!is_classifier(result)) {
+            printf("sequence %u, [MASK] at position %u\n", row / result->tokens->length,
+                   row % result->tokens->length);
+        } else if (result->tokens->batch > 1) {
+            printf("sequence %u\n", row);
+        }
+        exit_code = print_row(result, row);
+    }
+    return exit_code;
+}
+
+static void print_first_values(const weft_cli_result *result) {
+    uint64_t count = weft_shape_elements(result->shape);
+    printf("first values:");
+    for (uint64_t index = 0; index < count && index < FIRST_VALUES; index++) {
+        printf(" %.6g", (double)result->output[index]);
+    }
+    printf("%s\n", count > FIRST_VALUES ? " …" : "");
+}
+
+int weft_cli_report_text(const weft_cli_result *result) {
+    char shape[WEFT_SHAPE_TEXT_SIZE];
+    int exit_code = WEFT_CLI_FINE;
+    if (shown_rows(result) > 0) {
+        exit_code = print_rows(result);
+    } else {
+        printf("%s: f32 %s\n",
+               result->session->info.task == WEFT_TASK_MASKED_LM ? "logits" : "last hidden state",
+               weft_shape_text(result->shape, shape));
+        print_first_values(result);
+        if (result->session->info.task == WEFT_TASK_MASKED_LM) {
+            printf("The input has no [MASK] to fill in; --out FILE writes all logits.\n");
+        }
+    }
+    print_time(result);
+    return exit_code;
+}

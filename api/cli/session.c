@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+
+int weft_cli_session_load(weft_cli_session *session, const weft_cli_common *common,
+                          const char *folder) {
+    *session = (weft_cli_session){.host = weft_cli_host(common), .folder = folder};
+    weft_status status = weft_model_load(&session->model, folder, &session->host);
+    if (status == WEFT_OK) {
+        status = weft_model_get_info(session->model, &session->info);
+    }
+    return weft_cli_exit_code_of_file(status);
+}
+
+int weft_cli_session_open(weft_cli_session *session, const weft_cli_common *common) {
+    weft_status status = weft_cli_open(&session->device, common);
+    if (status == WEFT_OK) {
+        status = weft_device_get_info(session->device, &session->device_info);
+    }
+    return weft_cli_open_exit_code(status);
+}
+
+void weft_cli_session_close(weft_cli_session *session) {
+    weft_model_destroy(&session->model);
+    weft_device_destroy(&session->device);
+}
+
+static int compare_times(const void *left, const void *right) {
+    double a = *(const double *)left;
+    double b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+weft_status weft_cli_execute(double *median_ms, const weft_cli_execution *execution,
+                             const weft_host *host) {
+    uint32_t repeats = execution->repeats;
+    double *times = weft_alloc_zero(host, repeats, sizeof *times);
+    if (times == NULL) {
+        return weft_fail_memory(host, "run times");
+    }
+    weft_status status = WEFT_OK;
+    for (uint32_t repeat = 0; repeat < repeats && status == WEFT_OK; repeat++) {
+        double begin = weft_clock_ms();
+        status = weft_plan_execute(execution->plan, execution->tensors, execution->tensor_count);
+        times[repeat] = weft_clock_ms() - begin;
+    }
+    if (status == WEFT_OK) {
+        qsort(times, repeats, sizeof *times, compare_times);
+        *median_ms = (times[(repeats - 1) / 2] + times[repeats / 2]) / 2.0;
+    }
+    weft_free(host, times);
+    return status;
+}
+
+weft_status weft_cli_output_shape(weft_shape *shape, const weft_plan *plan) {
+    weft_port_info port;
+    weft_status status = WEFT_OK;
+    for (uint32_t index = 0; status == WEFT_OK; index++) {
+        status = weft_plan_get_port(plan, index, &port);
+        if (status == WEFT_OK && port.is_output && strcmp(port.name, "output") == 0) {
+            *shape = port.shape;
+            return WEFT_OK;
+        }
+    }
+    return status;
+}
+
+static json_t *model_json(const weft_cli_session *session) {
+    const weft_model_info *info = &session->info;
+    return json_pack("{s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s}", "folder",
+                     weft_cli_json_text(session->folder), "architecture", info->architecture,
+                     "mixing", info->mixing, "task", weft_task_name(info->task), "layers",
+                     (json_int_t)info->layers, "hidden_size", (json_int_t)info->hidden_size,
+                     "intermediate_size", (json_int_t)info->intermediate_size, "vocabulary",
+                     (json_int_t)info->vocabulary, "max_length", (json_int_t)info->max_length,
+                     "exact_length", (json_int_t)info->exact_length, "label_count",
+                     (json_int_t)info->label_count, "parameters", (json_int_t)info->parameters,
+                     "tokenizer", info->tokenizer);
+}
+
+json_t *weft_cli_session_json(const weft_cli_session *session, const weft_plan *plan) {
+    weft_plan_info info;
+    weft_device_stats stats;
+    if (weft_plan_get_info(plan, &info) != WEFT_OK ||
+        weft_device_get_stats(session->device, &stats) != WEFT_OK) {
+        return NULL;
+    }
+    return json_pack(
+        "{s:o, s:o, s:s, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I}", "model",
+        model_json(session), "device", weft_cli_device_json(&session->device_info), "math",
+        weft_math_name(weft_device_get_math(session->device)), "shaders_compiled",
+        (json_int_t)stats.shaders_compiled, "pipelines_compiled",
+        (json_int_t)stats.pipelines_compiled, "compile_ms", weft_cli_json_real(info.compile_ms),
+        "arena_bytes", (json_int_t)info.arena_bytes, "arena_lower_bound",
+        (json_int_t)info.arena_lower_bound, "weight_bytes", (json_int_t)info.weight_bytes,
+        "dispatches", (json_int_t)info.dispatches, "barriers", (json_int_t)info.barriers,
+        "submissions", (json_int_t)info.submissions, "flops", weft_cli_json_real(info.flops),
+        "peak_bytes", (json_int_t)stats.peak_bytes, "validation_messages",
+        (json_int_t)stats.validation_messages);
+}

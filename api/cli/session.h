@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* A model and the device it runs on, for run, eval and inspect. Functions return exit codes. */
+#ifndef WEFT_CLI_SESSION_H
+#define WEFT_CLI_SESSION_H
+
+#include <weft/model.h>
+
+#include "cli.h"
+
+typedef struct weft_cli_session {
+    weft_host host;
+    const char *folder;
+    weft_model *model;
+    weft_model_info info;
+    weft_device *device;
+    weft_device_info device_info;
+} weft_cli_session;
+
+/** Loads the model; needs no device. `common` and `folder` must outlive the session. */
+int weft_cli_session_load(weft_cli_session *session, const weft_cli_common *common,
+                          const char *folder);
+/** Opens the device. */
+int weft_cli_session_open(weft_cli_session *session, const weft_cli_common *common);
+/** Releases both; a zeroed session is fine. Plans must be gone. */
+void weft_cli_session_close(weft_cli_session *session);
+
+/** A run that is to be repeated. */
+typedef struct weft_cli_execution {
+    weft_plan *plan;
+    const weft_host_tensor *tensors;
+    uint32_t tensor_count;
+    uint32_t repeats; /* at least 1 */
+} weft_cli_execution;
+
+/** Runs, and gives the median time of weft_plan_execute, transfers included. */
+weft_status weft_cli_execute(double *median_ms, const weft_cli_execution *execution,
+                             const weft_host *host);
+
+/** The shape of a plan's "output". */
+weft_status weft_cli_output_shape(weft_shape *shape, const weft_plan *plan);
+
+/**
+ * Model, device, math, plan and the device's counters as JSON: what `run --json` and
+ * `inspect --json` have in common. Null when memory is out.
+ */
+json_t *weft_cli_session_json(const weft_cli_session *session, const weft_plan *plan);
+
+#endif

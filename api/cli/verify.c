@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* weft verify: every op and mixer against float64, and device against device. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "commands.h"
+#include "verify_record.h"
+
+typedef struct verify_options {
+    weft_cli_common common;
+    const char *filter;
+    const char *bits;
+    const char *write_bits;
+} verify_options;
+
+/* ---- which cases ---- */
+
+static weft_status add_case(weft_verify_record *record, uint32_t *capacity,
+                            const weft_verify_case *what) {
+    if (!weft_grow(&record->host, &record->cases, record->case_count, capacity,
+                   sizeof *record->cases)) {
+        return weft_fail_memory(&record->host, "the list of cases");
+    }
+    record->cases[record->case_count++] = *what;
+    return WEFT_OK;
+}
+
+static weft_status collect_cases(weft_verify_record *record, const char *filter) {
+    weft_status status = WEFT_OK;
+    uint32_t capacity = 0;
+    const weft_family *family = NULL;
+    for (uint32_t which = 0; (family = weft_family_at(which)) != NULL; which++) {
+        for (uint32_t index = 0; index < family->count && status == WEFT_OK; index++) {
+            weft_verify_case what = {.family = family, .index = index};
+            weft_case_name(what.name, family, index);
+            if (filter == NULL || strstr(what.name, filter) != NULL) {
+                status = add_case(record, &capacity, &what);
+            }
+        }
+    }
+    return status;
+}
+
+/* ---- which devices ---- */
+
+static bool wants_all(const verify_options *options) {
+    return options->common.device != NULL && strcmp(options->common.device, "all") == 0;
+}
+
+/* One run for each usable device, or one for the chosen device, which is told when it is opened. */
+static int collect_devices(weft_verify_record *record, const verify_options *options) {
+    weft_device_info *infos = NULL;
+    uint32_t count = 0;
+    record->all_devices = wants_all(options);
+    if (record->all_devices) {
+        weft_status status = weft_cli_list_devices(&infos, &count, &record->host);
+        if (status != WEFT_OK) {
+            return weft_cli_exit_code(status);
+        }
+    }
+    int exit_code = WEFT_CLI_FINE;
+    record->runs = weft_alloc_zero(&record->host, (size_t)count + 1, sizeof *record->runs);
+    if (record->runs == NULL) {
+        exit_code = weft_cli_exit_code(weft_fail_memory(&record->host, "the list of devices"));
+    } else if (!record->all_devices) {
+        record->run_count = 1;
+    } else {
+        for (uint32_t index = 0; index < count; index++) {
+            if (infos[index].usable) {
+                record->runs[record->run_count++].info = infos[index];
+            }
+        }
+        if (record->run_count == 0) {
+            exit_code = weft_cli_exit_code(
+                weft_fail(&record->host, WEFT_NO_DEVICE, "there is no usable Vulkan device"));
+        }
+    }
+    weft_free(&record->host, infos);
+    return exit_code;
+}
+
+static weft_status open_device(weft_device **device, weft_verify_run *run,
+                               const weft_verify_record *record, const verify_options *options) {
+    weft_status status;
+    if (record->all_devices) {
+        char select[16];
+        snprintf(select, sizeof select, "%u", run->info.index);
+        status = weft_cli_open_selected(device, &options->common, select);
+    } else {
+        status = weft_cli_open(device, &options->common);
+    }
+    return status == WEFT_OK ? weft_device_get_info(*device, &run->info) : status;
+}
+
+/* ---- running ---- */
+
+/* The run whose bits the others are compared with: the first. Null before any other has run. */
+static const weft_verify_run *first_run(const weft_verify_record *record,
+                                        const weft_verify_run *run) {
+    for (const weft_verify_run *other = record->runs; other < run; other++) {
+        if (other->status == WEFT_OK) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+/* Compares a case's bits with those of the first device, then lets go of those nobody needs. */
+static weft_status compare_devices(weft_verify_record *record, weft_verify_run *run, uint32_t index,
+                                   const weft_case *c) {
+    const weft_verify_run *first = first_run(record, run);
+    weft_status status = WEFT_OK;
+    char text[WEFT_REASON_SIZE];
+    if (first != NULL && record->math == WEFT_MATH_REPRODUCIBLE &&
+        !weft_case_same_bits(text, c, &first->results[index], &run->results[index])) {
+        weft_verify_difference difference = {.case_index = index,
+                                             .run = run,
+                                             .other = first,
+                                             .text = weft_strdup(&record->host, text)};
+        status = weft_verify_add_difference(record, difference);
+    }
+    if (first != NULL || record->run_count == 1) {
+        weft_case_result_free(&run->results[index]);
+    }
+    return status;
+}
+
+static weft_status run_case(weft_verify_record *record, weft_verify_run *run, uint32_t index,
+                            weft_device *device) {
+    const weft_verify_case *what = &record->cases[index];
+    weft_case_result *result = &run->results[index];
+    weft_case c;
+    weft_status status = weft_case_create(&c, what->family, what->index, &record->host);
+    if (status != WEFT_OUT_OF_HOST_MEMORY) {
+        weft_case_run(result, &c, device);
+        run->passed += result->passed;
+        run->failed += !result->passed;
+        status = compare_devices(record, run, index, &c);
+    }
+    weft_case_destroy(&c);
+    return status;
+}
+
+static weft_status run_cases(weft_verify_record *record, weft_verify_run *run,
+                             weft_device *device) {
+    run->results = weft_alloc_zero(&record->host, record->case_count, sizeof *run->results);
+    if (run->results == NULL) {
+        return weft_fail_memory(&record->host, "the results");
+    }
+    weft_cli_progress progress;
+    weft_cli_progress_begin(&progress, run->info.name, record->case_count);
+    weft_status status = WEFT_OK;
+    for (uint32_t index = 0; index < record->case_count && status == WEFT_OK; index++) {
+        status = run_case(record, run, index, device);
+        weft_cli_progress_set(&progress, index + 1);
+    }
+    weft_cli_progress_end(&progress);
+    return status;
+}
+
+static weft_status run_device(weft_verify_record *record, weft_verify_run *run,
+                              const verify_options *options) {
+    weft_device *device = NULL;
+    run->status = open_device(&device, run, record, options);
+    weft_status status = WEFT_OK;
+    if (run->status == WEFT_OK) {
+        status = run_cases(record, run, device);
+        weft_device_stats stats;
+        if (weft_cli_validation_failed(device) &&
+            weft_device_get_stats(device, &stats) == WEFT_OK) {
+            run->validation_messages = stats.validation_messages;
+        }
+    }
+    weft_device_destroy(&device);
+    return status;
+}
+
+/* ---- the command ---- */
+
+/* The exit code of a finished record: what was found weighs more than what could not be tried. */
+static int judge(const weft_verify_record *record) {
+    if (!weft_verify_is_fine(record)) {
+        return WEFT_CLI_FAILED;
+    }
+    for (uint32_t device = 0; device < record->run_count; device++) {
+        if (record->runs[device].status != WEFT_OK) {
+            return weft_cli_open_exit_code(record->runs[device].status);
+        }
+    }
+    return WEFT_CLI_FINE;
+}
+
+static int report(weft_verify_record *record, const verify_options *options) {
+    int exit_code = WEFT_CLI_FINE;
+    if (options->bits != NULL) {
+        exit_code = weft_verify_compare_bits(record, options->bits, options->filter != NULL);
+    }
+    if (exit_code == WEFT_CLI_FINE) {
+        exit_code = options->common.json ? weft_verify_report_json(record)
+                                         : weft_verify_report_text(record);
+    }
+    if (exit_code == WEFT_CLI_FINE) {
+        exit_code = judge(record);
+    }
+    if (exit_code == WEFT_CLI_FINE && options->write_bits != NULL) {
+        exit_code = weft_verify_write_bits(record, options->write_bits);
+    }
+    return exit_code;
+}
+
+static int verify(weft_verify_record *record, const verify_options *options) {
+    for (uint32_t device = 0; device < record->run_count; device++) {
+        weft_status status = run_device(record, &record->runs[device], options);
+        if (status != WEFT_OK) {
+            return weft_cli_exit_code(status);
+        }
+    }
+    if (!record->all_devices && record->runs[0].status != WEFT_OK) {
+        return weft_cli_open_exit_code(record->runs[0].status);
+    }
+    return report(record, options);
+}
+
+/* Everything that can be wrong before a device is opened. */
+static int prepare(weft_verify_record *record, const verify_options *options,
+                   const weft_cli_syntax *syntax) {
+    bool with_bits = options->bits != NULL || options->write_bits != NULL;
+    if (with_bits && options->common.math != WEFT_MATH_REPRODUCIBLE) {
+        return weft_cli_usage_error(syntax,
+                                    "--bits and --write-bits need --math reproducible: the bits "
+                                    "of fast mode differ between devices");
+    }
+    if (options->write_bits != NULL && options->filter != NULL) {
+        return weft_cli_usage_error(syntax, "--write-bits needs every case: leave out --filter");
+    }
+    weft_status status = collect_cases(record, options->filter);
+    if (status != WEFT_OK) {
+        return weft_cli_exit_code(status);
+    }
+    if (record->case_count == 0) {
+        return weft_cli_usage_error(syntax, "--filter: no case's name contains '%s'",
+                                    options->filter);
+    }
+    int exit_code = WEFT_CLI_FINE;
+    if (options->bits != NULL) {
+        exit_code = weft_verify_check_bits_file(options->bits, &record->host);
+    }
+    return exit_code == WEFT_CLI_FINE ? collect_devices(record, options) : exit_code;
+}
+
+int weft_cli_verify(int argc, char **argv) {
+    verify_options options = {.filter = NULL};
+    const weft_cli_option table[] = {
+        {"filter", WEFT_CLI_TEXT, &options.filter, "S",
+         "only the cases with S in their names, such as fourier/fft"},
+        {"bits", WEFT_CLI_TEXT, &options.bits, "FILE",
+         "also compare the bits of every output with a file of SHA-256 digests"},
+        {"write-bits", WEFT_CLI_TEXT, &options.write_bits, "FILE",
+         "write that file, when nothing failed"},
+        WEFT_CLI_DEVICE_OPTIONS(&options.common),
+        WEFT_CLI_OUTPUT_OPTIONS(&options.common),
+        {.name = NULL},
+    };
+    const weft_cli_syntax syntax = {
+        .command = "verify",
+        .summary = "Runs every op and mixer on many shapes and compares the results with float64.\n"
+                   "--device all takes every usable device, and in reproducible mode compares\n"
+                   "their bits. Exit code 1 when a case fails, a bit differs, or the validation\n"
+                   "layer complains; 3 when there is no usable device.",
+        .options = table,
+    };
+    int exit_code = WEFT_CLI_FINE;
+    if (!weft_cli_parse(&syntax, argc, argv, NULL, &exit_code)) {
+        return exit_code;
+    }
+    weft_verify_record record = {.host = weft_cli_host(&options.common),
+                                 .math = options.common.math};
+    exit_code = prepare(&record, &options, &syntax);
+    if (exit_code == WEFT_CLI_FINE) {
+        exit_code = verify(&record, &options);
+    }
+    weft_verify_record_free(&record);
+    return exit_code;
+}

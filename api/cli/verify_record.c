@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include "verify_record.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* ---- the record ---- */
+
+weft_status weft_verify_add_difference(weft_verify_record *record, weft_verify_difference what) {
+    bool between_devices = what.other != NULL;
+    weft_verify_difference **list =
+        between_devices ? &record->differences : &record->bits_differences;
+    uint32_t *count = between_devices ? &record->difference_count : &record->bits_difference_count;
+    uint32_t *capacity =
+        between_devices ? &record->difference_capacity : &record->bits_difference_capacity;
+    if (what.text == NULL || !weft_grow(&record->host, list, *count, capacity, sizeof **list)) {
+        weft_free(&record->host, what.text);
+        return weft_fail_memory(&record->host, "a difference");
+    }
+    (*list)[(*count)++] = what;
+    return WEFT_OK;
+}
+
+static void free_differences(const weft_verify_record *record, weft_verify_difference *list,
+                             uint32_t count) {
+    for (uint32_t index = 0; index < count; index++) {
+        weft_free(&record->host, list[index].text);
+    }
+    weft_free(&record->host, list);
+}
+
+void weft_verify_record_free(weft_verify_record *record) {
+    for (uint32_t device = 0; device < record->run_count; device++) {
+        weft_verify_run *run = &record->runs[device];
+        for (uint32_t index = 0; run->results != NULL && index < record->case_count; index++) {
+            weft_case_result_free(&run->results[index]);
+        }
+        weft_free(&record->host, run->results);
+    }
+    free_differences(record, record->differences, record->difference_count);
+    free_differences(record, record->bits_differences, record->bits_difference_count);
+    weft_free(&record->host, record->runs);
+    weft_free(&record->host, record->cases);
+    *record = (weft_verify_record){0};
+}
+
+bool weft_verify_is_fine(const weft_verify_record *record) {
+    bool fine = record->difference_count == 0 && record->bits_difference_count == 0;
+    for (uint32_t device = 0; device < record->run_count; device++) {
+        const weft_verify_run *run = &record->runs[device];
+        fine = fine && run->failed == 0 && run->validation_messages == 0;
+    }
+    return fine;
+}
+
+/* ---- JSON ---- */
+
+static json_t *case_json(const weft_verify_case *what, const weft_case_result *result) {
+    json_t *error = result->has_error ? weft_cli_json_real(result->rel_l2) : json_null();
+    json_t *object =
+        json_pack("{s:o, s:o, s:o, s:s, s:s}", "name", weft_cli_json_text(what->name), "rel_l2",
+                  error, "tolerance", weft_cli_json_real(result->tolerance), "sha256",
+                  result->digest, "status", result->passed ? "pass" : "fail");
+    if (object != NULL && !result->passed &&
+        json_object_set_new(object, "reason", weft_cli_json_text(result->reason)) != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+/* Appends and drops the reference; a null list or item gives null. */
+static json_t *append(json_t *list, json_t *item) {
+    if (list == NULL || json_array_append_new(list, item) != 0) {
+        json_decref(list);
+        return NULL;
+    }
+    return list;
+}
+
+static json_t *run_json(const weft_verify_record *record, const weft_verify_run *run) {
+    json_t *cases = json_array();
+    bool ran = run->status == WEFT_OK;
+    for (uint32_t index = 0; ran && cases != NULL && index < record->case_count; index++) {
+        cases = append(cases, case_json(&record->cases[index], &run->results[index]));
+    }
+    json_t *error = ran ? json_null() : json_string(weft_status_name(run->status));
+    return json_pack("{s:o, s:s, s:o, s:o, s:I, s:I, s:I}", "device",
+                     weft_cli_device_json(&run->info), "math", weft_math_name(record->math),
+                     "error", error, "cases", cases, "passed", (json_int_t)run->passed, "failed",
+                     (json_int_t)run->failed, "validation_messages",
+                     (json_int_t)run->validation_messages);
+}
+
+static json_t *difference_json(const weft_verify_record *record,
+                               const weft_verify_difference *difference) {
+    bool is_case = difference->case_index != UINT32_MAX;
+    json_t *name =
+        is_case ? weft_cli_json_text(record->cases[difference->case_index].name) : json_null();
+    json_t *devices = json_array();
+    if (difference->other != NULL) {
+        devices = append(devices, weft_cli_json_text(difference->other->info.name));
+    }
+    if (difference->run != NULL) {
+        devices = append(devices, weft_cli_json_text(difference->run->info.name));
+    }
+    return json_pack("{s:o, s:o, s:o}", "case", name, "devices", devices, "difference",
+                     weft_cli_json_text(difference->text));
+}
+
+static json_t *differences_json(const weft_verify_record *record,
+                                const weft_verify_difference *list, uint32_t count) {
+    json_t *array = json_array();
+    for (uint32_t index = 0; array != NULL && index < count; index++) {
+        array = append(array, difference_json(record, &list[index]));
+    }
+    return array;
+}
+
+static json_t *devices_json(const weft_verify_record *record) {
+    json_t *devices = json_array();
+    for (uint32_t device = 0; devices != NULL && device < record->run_count; device++) {
+        devices = append(devices, run_json(record, &record->runs[device]));
+    }
+    json_t *differences = differences_json(record, record->differences, record->difference_count);
+    return json_pack("{s:o, s:o}", "devices", devices, "differences", differences);
+}
+
+int weft_verify_report_json(const weft_verify_record *record) {
+    json_t *report =
+        record->all_devices ? devices_json(record) : run_json(record, &record->runs[0]);
+    if (report != NULL && record->has_bits) {
+        json_t *list =
+            differences_json(record, record->bits_differences, record->bits_difference_count);
+        if (json_object_set_new(report, "bits_differences", list) != 0) {
+            json_decref(report);
+            report = NULL;
+        }
+    }
+    return weft_cli_print_json(report);
+}
+
+/* ---- text ---- */
+
+typedef struct tally {
+    uint32_t cases, passed;
+    double error, tolerance;
+} tally;
+
+static tally tally_family(const weft_verify_record *record, const weft_verify_run *run,
+                          const weft_family *family) {
+    tally sums = {0};
+    for (uint32_t index = 0; index < record->case_count; index++) {
+        const weft_case_result *result = &run->results[index];
+        if (record->cases[index].family != family) {
+            continue;
+        }
+        sums.cases++;
+        sums.passed += result->passed;
+        if (result->has_error && !(result->rel_l2 <= sums.error)) {
+            sums.error = result->rel_l2;
+        }
+        sums.tolerance = fmax(sums.tolerance, result->tolerance);
+    }
+    return sums;
+}
+
+static int print_families(const weft_verify_record *record, const weft_verify_run *run) {
+    static const char *const columns[] = {
+        "family", ">cases", ">worst error", ">tolerance", ">passed", ">failed", NULL};
+    weft_cli_table *table = weft_cli_table_begin(columns);
+    const weft_family *family = NULL;
+    for (uint32_t index = 0; (family = weft_family_at(index)) != NULL; index++) {
+        tally sums = tally_family(record, run, family);
+        if (sums.cases > 0) {
+            weft_cli_table_cell(table, "%s", family->name);
+            weft_cli_table_cell(table, "%u", sums.cases);
+            weft_cli_table_cell(table, "%.2g", sums.error);
+            weft_cli_table_cell(table, "%.2g", sums.tolerance);
+            weft_cli_table_cell(table, "%u", sums.passed);
+            weft_cli_table_cell(table, "%u", sums.cases - sums.passed);
+        }
+    }
+    weft_cli_table_cell(table, "all");
+    weft_cli_table_cell(table, "%u", record->case_count);
+    weft_cli_table_cell(table, "%s", "");
+    weft_cli_table_cell(table, "%s", "");
+    weft_cli_table_cell(table, "%u", run->passed);
+    weft_cli_table_cell(table, "%u", run->failed);
+    return weft_cli_table_print(&table);
+}
+
+static int print_run(const weft_verify_record *record, const weft_verify_run *run) {
+    printf("%s (%s %s), %s\n", run->info.name, run->info.driver, run->info.driver_version,
+           weft_math_name(record->math));
+    if (run->status != WEFT_OK) {
+        printf("could not be opened: %s\n\n", weft_status_name(run->status));
+        return WEFT_CLI_FINE;
+    }
+    int exit_code = print_families(record, run);
+    for (uint32_t index = 0; index < record->case_count; index++) {
+        if (!run->results[index].passed) {
+            printf("FAILED %s: %s\n", record->cases[index].name, run->results[index].reason);
+        }
+    }
+    putchar('\n');
+    return exit_code;
+}
+
+static void print_differences(const weft_verify_record *record, const weft_verify_difference *list,
+                              uint32_t count) {
+    for (uint32_t index = 0; index < count; index++) {
+        const weft_verify_difference *difference = &list[index];
+        fputs("DIFFERENT", stdout);
+        if (difference->case_index != UINT32_MAX) {
+            printf(" %s", record->cases[difference->case_index].name);
+        }
+        if (difference->other != NULL) {
+            printf(" on %s and %s", difference->other->info.name, difference->run->info.name);
+        } else if (difference->run != NULL) {
+            printf(" on %s", difference->run->info.name);
+        }
+        printf(": %s\n", difference->text);
+    }
+}
+
+static uint32_t count_devices_that_ran(const weft_verify_record *record) {
+    uint32_t count = 0;
+    for (uint32_t device = 0; device < record->run_count; device++) {
+        count += record->runs[device].status == WEFT_OK;
+    }
+    return count;
+}
+
+int weft_verify_report_text(const weft_verify_record *record) {
+    int exit_code = WEFT_CLI_FINE;
+    for (uint32_t device = 0; device < record->run_count; device++) {
+        int code = print_run(record, &record->runs[device]);
+        exit_code = exit_code == WEFT_CLI_FINE ? code : exit_code;
+    }
+    print_differences(record, record->differences, record->difference_count);
+    print_differences(record, record->bits_differences, record->bits_difference_count);
+    if (record->math == WEFT_MATH_REPRODUCIBLE && count_devices_that_ran(record) > 1 &&
+        record->difference_count == 0) {
+        printf("The same bits on all %u devices.\n", count_devices_that_ran(record));
+    }
+    if (record->has_bits && record->bits_difference_count == 0) {
+        puts("The bits are those of the file.");
+    }
+    return exit_code;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Device memory that plans read from and write to. To use a VkBuffer of your own, see weft_buffer_wrap in vulkan.h. */
+#ifndef WEFT_BUFFER_H
+#define WEFT_BUFFER_H
+
+#include <weft/device.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A range of device memory. Same thread safety as its device, and destroyed before it. */
+typedef struct weft_buffer weft_buffer;
+
+/**
+ * Makes a buffer of `size` bytes (at least 1) whose contents are undefined.
+ * Errors: WEFT_INVALID_ARGUMENT for size 0, WEFT_OUT_OF_DEVICE_MEMORY.
+ */
+WEFT_API weft_status weft_buffer_create(weft_buffer **buffer, weft_device *device, uint64_t size);
+
+WEFT_API void weft_buffer_destroy(weft_buffer **buffer);
+
+/** Bytes. */
+WEFT_API uint64_t weft_buffer_size(const weft_buffer *buffer);
+
+/**
+ * Copies `size` bytes from host memory to the buffer at `offset`; returns when the copy is complete.
+ * Errors: WEFT_INVALID_ARGUMENT when the range does not fit, or offset or size is not a multiple of 4.
+ */
+WEFT_API weft_status weft_buffer_write(weft_buffer *buffer, uint64_t offset, const void *data,
+                                       uint64_t size);
+
+/** Copies `size` bytes at `offset` to host memory, after all submitted work. Errors as weft_buffer_write. */
+WEFT_API weft_status weft_buffer_read(weft_buffer *buffer, uint64_t offset, void *data,
+                                      uint64_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

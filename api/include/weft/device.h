@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding and opening devices. To use a VkDevice of your own instead, see vulkan.h. */
+#ifndef WEFT_DEVICE_H
+#define WEFT_DEVICE_H
+
+#include <weft/weft.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum weft_math {
+    /** Equal input bits give equal output bits on every conforming driver (the default). */
+    WEFT_MATH_REPRODUCIBLE = 0,
+    /** Contraction, built-in functions and measured choices allowed; accurate, but bits differ between devices. */
+    WEFT_MATH_FAST = 1
+} weft_math;
+
+/** "reproducible" or "fast". */
+WEFT_API const char *weft_math_name(weft_math math);
+
+typedef enum weft_device_type {
+    WEFT_DEVICE_DISCRETE = 0,
+    WEFT_DEVICE_INTEGRATED,
+    WEFT_DEVICE_VIRTUAL,
+    WEFT_DEVICE_SOFTWARE, /**< runs on the CPU: its speed says nothing about a GPU */
+    WEFT_DEVICE_OTHER
+} weft_device_type;
+
+/** "discrete", "integrated", "virtual", "software" or "other". */
+WEFT_API const char *weft_device_type_name(weft_device_type type);
+
+/** What a device is. Limits reported as 0 mean unsupported. */
+typedef struct weft_device_info {
+    uint32_t index; /**< position in the system's list; stable while the set of drivers is */
+    char name[256];
+    char driver[256];         /**< driver name, such as "llvmpipe" */
+    char driver_version[256]; /**< the driver's own version text */
+    weft_device_type type;
+    uint32_t vendor_id;
+    uint32_t device_id;
+    uint32_t api_version[3]; /**< Vulkan major, minor, patch */
+    uint32_t subgroup_size;  /**< invocations; never shows in reproducible results */
+    uint32_t max_workgroup_invocations;
+    uint32_t max_shared_memory;       /**< bytes a workgroup may use */
+    uint64_t max_storage_buffer_size; /**< bytes of one binding */
+    uint64_t device_memory;           /**< bytes of the largest device-local heap */
+    double timestamp_period_ns;       /**< 0: no time stamps on its compute queue */
+    bool has_pipeline_feedback;       /**< tells whether a pipeline came from the cache */
+    bool usable;                      /**< meets what Weft needs */
+    char reason[256];                 /**< when not usable: what is missing */
+    uint8_t uuid[16];                 /**< the driver's pipeline cache identity */
+} weft_device_info;
+
+/**
+ * Lists the system's devices: writes up to *count entries to infos (may be null when *count is 0) and sets *count to
+ * the number of devices. A machine without a Vulkan loader or driver has none, which is WEFT_OK with *count 0.
+ * host may be null. Thread safe.
+ */
+WEFT_API weft_status weft_device_list(weft_device_info *infos, uint32_t *count,
+                                      const weft_host *host);
+
+/**
+ * One opened device with its queue, memory, pipelines and caches.
+ * Thread safety: calls that take the same device, or buffers, plans and models made from it, must not overlap.
+ * Reference rule: destroy buffers, plans and models before their device.
+ */
+typedef struct weft_device weft_device;
+
+typedef struct weft_device_params {
+    weft_host host;
+    weft_math math;
+    /**
+     * Which device: null or "" prefers discrete over integrated over software; a number is an index of
+     * weft_device_list; anything else is matched against the names, ignoring case, and must match some device.
+     */
+    const char *select;
+    /**
+     * Turns on the Khronos validation layer, with its hazard checks, where it is installed; its messages go to the log
+     * and are counted. The environment variable WEFT_VALIDATION=1 turns it on for every device.
+     */
+    bool validation;
+    /** Largest number of device bytes that may be in use at once; 0: no limit but the device's own. */
+    uint64_t memory_limit;
+    /** Folder for compiled shaders. Null: $XDG_CACHE_HOME/weft or ~/.cache/weft; "": nothing is kept on disk. */
+    const char *cache_dir;
+    /**
+     * Longest estimated time of a single submission in milliseconds, so that no watchdog fires. 0: 500 on hardware,
+     * unlimited on software drivers, which have no watchdog.
+     */
+    uint32_t submission_limit_ms;
+    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+} weft_device_params;
+
+#ifndef __cplusplus
+#define weft_device_params(...) (&(weft_device_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * Opens a device. Errors: WEFT_NO_DEVICE when nothing usable is there, WEFT_NOT_FOUND when `select` matches nothing
+ * (the log names what there is), WEFT_UNSUPPORTED when the device it names lacks something or the chosen device fails
+ * the reproducibility probe.
+ */
+WEFT_API weft_status weft_device_open(weft_device **device, const weft_device_params *params);
+
+/** Waits for the device's work and releases it. An adopted VkDevice stays alive: it is its owner's. */
+WEFT_API void weft_device_destroy(weft_device **device);
+
+WEFT_API weft_status weft_device_get_info(const weft_device *device, weft_device_info *info);
+
+WEFT_API weft_math weft_device_get_math(const weft_device *device);
+
+/** Counters since the device was opened. */
+typedef struct weft_device_stats {
+    uint64_t bytes_in_use; /**< device memory held now by buffers, weights and plans */
+    uint64_t peak_bytes;   /**< the most that was held at once */
+    uint32_t
+        shaders_compiled; /**< GLSL texts compiled to SPIR-V at run time (generated FFT kernels and users' shaders) */
+    uint32_t pipelines_created;   /**< pipelines built from SPIR-V, from the cache or not */
+    uint32_t pipelines_compiled;  /**< those of them that the cache on disk did not hold */
+    uint32_t validation_messages; /**< warnings and errors from the validation layer */
+    uint64_t submissions;         /**< command buffer submissions, uploads included */
+} weft_device_stats;
+
+WEFT_API weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *stats);
+
+/** Writes the pipeline cache to disk now instead of at `_destroy`. */
+WEFT_API weft_status weft_device_save_cache(weft_device *device);
+
+/**
+ * Frees device copies of weights and tables that no plan uses. They are kept otherwise, so that the next plan finds
+ * them; the library does this by itself when device memory runs short.
+ */
+WEFT_API void weft_device_trim(weft_device *device);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A graph of tensor ops, and the plan it is compiled to.
+ *
+ *   weft_graph_create → weft_graph_input, weft_graph_weight, ops … → weft_graph_output
+ *   → weft_plan_compile → weft_bindings_create, weft_bindings_set → weft_plan_run (or weft_plan_record, see vulkan.h)
+ *
+ * A graph knows no device: shapes are checked while it is built, and one graph can be compiled for several devices.
+ * Tensors are dense, row-major and immutable (SSA); activations are [B, n, d] with channels innermost.
+ */
+#ifndef WEFT_GRAPH_H
+#define WEFT_GRAPH_H
+
+#include <weft/buffer.h>
+#include <weft/device.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- weights ---- */
+
+/**
+ * Constant data that graphs refer to. A device gets one copy however many graphs and plans use it.
+ * Reference counted: destroying the handle releases the caller's reference; graphs and plans hold their own. The
+ * counting is atomic, so a weight may be shared by graphs in several threads.
+ */
+typedef struct weft_weight weft_weight;
+
+/** Called when the last reference to a borrowed weight's data is gone. */
+typedef void (*weft_release)(void *user);
+
+typedef struct weft_weight_params {
+    const char *name; /**< for messages; copied; may be null */
+    weft_dtype dtype;
+    weft_shape shape;
+    const void *data; /**< dense, row-major, elements of dtype; not null */
+    /** Borrow instead of copying: data must stay as it is until `release` is called. Null: the data is copied. */
+    weft_release release;
+    void *release_user;
+    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+} weft_weight_params;
+
+#ifndef __cplusplus
+#define weft_weight_params(...) (&(weft_weight_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/** host may be null. Errors: WEFT_INVALID_ARGUMENT for null data, rank over WEFT_MAX_RANK or an axis of 0. */
+WEFT_API weft_status weft_weight_create(weft_weight **weight, const weft_weight_params *params,
+                                        const weft_host *host);
+WEFT_API void weft_weight_destroy(weft_weight **weight);
+
+/* ---- graphs ---- */
+
+/**
+ * Thread safety: one thread at a time. A graph may be destroyed as soon as its plans are compiled. When building fails
+ * (also for lack of memory) the graph stays as it was and can be used on.
+ */
+typedef struct weft_graph weft_graph;
+
+/** A value in a graph; meaningful only with the graph that made it. id 0 is "no tensor". */
+typedef struct weft_tensor {
+    uint32_t id;
+} weft_tensor;
+
+/** host may be null. */
+WEFT_API weft_status weft_graph_create(weft_graph **graph, const weft_host *host);
+WEFT_API void weft_graph_destroy(weft_graph **graph);
+
+/** Shape and type of a tensor; WEFT_INVALID_ARGUMENT when it is none of this graph's. Either out-pointer may be null. */
+WEFT_API weft_status weft_graph_get_tensor(const weft_graph *graph, weft_tensor tensor,
+                                           weft_shape *shape, weft_dtype *dtype);
+
+/** A tensor given at run time. Names must be unique among inputs and outputs. */
+WEFT_API weft_status weft_graph_input(weft_tensor *out, weft_graph *graph, const char *name,
+                                      weft_dtype dtype, weft_shape shape);
+
+/** A constant. The same weight may be used any number of times. */
+WEFT_API weft_status weft_graph_weight(weft_tensor *out, weft_graph *graph, weft_weight *weight);
+
+/** Marks a tensor as a result, under a name. A tensor may be an output under several names. */
+WEFT_API weft_status weft_graph_output(weft_graph *graph, const char *name, weft_tensor tensor);
+
+/* ---- plain ops; the mixers are in mixers.h ---- */
+/*
+ * Common errors: WEFT_INVALID_ARGUMENT for a tensor of another graph or a parameter out of range, WEFT_SHAPE_MISMATCH
+ * with both shapes in the message.
+ */
+
+typedef struct weft_embedding_params {
+    weft_tensor tokens;     /**< i32 [B, n], each in 0 … V-1 */
+    weft_tensor table;      /**< f32 [V, d] */
+    weft_tensor types;      /**< i32 [B, n], each in 0 … T-1; none: all 0. Only with type_table */
+    weft_tensor type_table; /**< f32 [T, d], or none */
+    weft_tensor positions;  /**< f32 [P, d] with P ≥ n, row s added at position s, or none */
+    uint8_t unused;         /**< ignored; gives the macro below a field to start with */
+} weft_embedding_params;
+
+#ifndef __cplusplus
+#define weft_embedding_params(...) (&(weft_embedding_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * out[b, s] = (table[tokens[b, s]] + type_table[types[b, s]]) + positions[s], f32 [B, n, d].
+ * An index outside its table gives a row of NaN; weft_plan_execute refuses such indices before anything runs.
+ */
+WEFT_API weft_status weft_graph_embedding(weft_tensor *out, weft_graph *graph,
+                                          const weft_embedding_params *params);
+
+typedef struct weft_matmul_params {
+    bool transpose_a; /**< a is [..., k, m] instead of [..., m, k] */
+    bool transpose_b; /**< b is [..., n, k] instead of [..., k, n] */
+    float alpha;      /**< factor on the product; 0 means 1 */
+    uint8_t unused;   /**< ignored; gives the macro below a field to start with */
+} weft_matmul_params;
+
+#ifndef __cplusplus
+#define weft_matmul_params(...) (&(weft_matmul_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * out = alpha · a b over the last two axes. Leading axes are batches: equal on both sides, or b has rank 2 and is used
+ * for every batch, or a has rank 2 and is used for every batch. Ranks 2 to 4. params may be null.
+ */
+WEFT_API weft_status weft_graph_matmul(weft_tensor *out, weft_graph *graph, weft_tensor a,
+                                       weft_tensor b, const weft_matmul_params *params);
+
+/** out = x Wᵀ + bias: x f32 [..., k], weight f32 [m, k] (PyTorch's layout), bias f32 [m] or none; out [..., m]. */
+WEFT_API weft_status weft_graph_linear(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                       weft_tensor weight, weft_tensor bias);
+
+/**
+ * (x - mean) / sqrt(variance + epsilon) · gamma + beta over the last axis, with the biased variance: Ba et al., "Layer
+ * normalization", 2016. gamma and beta are f32 [d]; epsilon ≥ 0.
+ */
+WEFT_API weft_status weft_graph_layer_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                           weft_tensor gamma, weft_tensor beta, float epsilon);
+
+/** Elementwise functions. The numbers are those of shaders/include/activation.glsl. */
+typedef enum weft_activation {
+    WEFT_ACTIVATION_NONE = 0,
+    WEFT_ACTIVATION_GELU_TANH = 1, /**< x/2 · (1 + tanh(√(2/π) (x + 0.044715 x³))): "gelu_new" */
+    WEFT_ACTIVATION_GELU_ERF = 2, /**< x/2 · (1 + erf(x/√2)): "gelu" */
+    WEFT_ACTIVATION_TANH = 3,
+    WEFT_ACTIVATION_RELU = 4,
+    WEFT_ACTIVATION_SIGMOID = 5,
+    WEFT_ACTIVATION_SILU = 6, /**< x · sigmoid(x) */
+    WEFT_ACTIVATION_ELU1 = 7, /**< elu(x) + 1: exp(x) for x ≤ 0, x + 1 above */
+    WEFT_ACTIVATION_EXP = 8,
+    WEFT_ACTIVATION_COUNT
+} weft_activation;
+
+/** A constant name such as "gelu_tanh"; never null. */
+WEFT_API const char *weft_activation_name(weft_activation activation);
+
+WEFT_API weft_status weft_graph_activate(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                         weft_activation activation);
+
+/** Softmax over the last axis, with the row's largest element subtracted first. A row of -inf gives NaN. */
+WEFT_API weft_status weft_graph_softmax(weft_tensor *out, weft_graph *graph, weft_tensor x);
+
+typedef enum weft_binary {
+    WEFT_BINARY_ADD = 0,
+    WEFT_BINARY_SUBTRACT = 1,
+    WEFT_BINARY_MULTIPLY = 2,
+    WEFT_BINARY_DIVIDE = 3,
+    WEFT_BINARY_COUNT
+} weft_binary;
+
+/** A constant name such as "add"; never null. */
+WEFT_API const char *weft_binary_name(weft_binary binary);
+
+/** Elementwise a ∘ b, f32. b has a's shape, or the shape of a's last axes (and is repeated over the others). */
+WEFT_API weft_status weft_graph_binary(weft_tensor *out, weft_graph *graph, weft_binary op,
+                                       weft_tensor a, weft_tensor b);
+
+/** out = scale · x + offset, elementwise; both finite. */
+WEFT_API weft_status weft_graph_affine(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                       float scale, float offset);
+
+/** The token at `position` of each sequence: [B, n, d] → [B, d]; position < n. */
+WEFT_API weft_status weft_graph_gather(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                       uint32_t position);
+
+/** The same elements in the same order under another shape; costs nothing at run time. */
+WEFT_API weft_status weft_graph_reshape(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                        weft_shape shape);
+
+/* ---- plans ---- */
+
+/**
+ * A graph compiled for one device: pipelines, one arena for all intermediate tensors, the recorded commands.
+ * Thread safety: as its device. Destroy bindings before their plan, and plans before their device.
+ */
+typedef struct weft_plan weft_plan;
+
+typedef struct weft_plan_params {
+    bool timestamps; /**< time every dispatch (weft_plan_get_timings) */
+    bool
+        no_fusion; /**< keep every op a dispatch of its own: the same bits, slower; for tests and for finding faults */
+    /** Forces an implementation wherever an op has one of that name, such as "fft" or "matrix"; null: the usual choice. */
+    const char *implementation;
+    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+} weft_plan_params;
+
+#ifndef __cplusplus
+#define weft_plan_params(...) (&(weft_plan_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * Compiles a graph; weights that the device does not hold yet are uploaded. The graph is not changed and not kept.
+ * Errors: WEFT_INVALID_ARGUMENT when the graph has no output, WEFT_UNSUPPORTED when an op has no implementation for
+ * this device and shape (named), WEFT_OUT_OF_DEVICE_MEMORY, WEFT_COMPILE_ERROR.
+ */
+WEFT_API weft_status weft_plan_compile(weft_plan **plan, weft_device *device,
+                                       const weft_graph *graph, const weft_plan_params *params);
+WEFT_API void weft_plan_destroy(weft_plan **plan);
+
+typedef struct weft_plan_info {
+    uint64_t arena_bytes; /**< device memory for intermediate tensors */
+    uint64_t
+        arena_lower_bound; /**< largest sum of the tensors alive at one dispatch: no placement can be smaller */
+    uint64_t weight_bytes; /**< device memory of the weights it uses, shared with other plans */
+    uint32_t dispatches;
+    uint32_t barriers;
+    uint32_t submissions;        /**< command buffer submissions of one run */
+    uint32_t shaders_compiled;   /**< GLSL texts compiled while compiling the plan */
+    uint32_t pipelines_compiled; /**< pipelines that no cache held */
+    double compile_ms;
+    double flops; /**< floating-point operations of one run, as counted by the ops */
+} weft_plan_info;
+
+WEFT_API weft_status weft_plan_get_info(const weft_plan *plan, weft_plan_info *info);
+
+/** One dispatch of a plan, for tools. The strings live as long as the plan. */
+typedef struct weft_dispatch_info {
+    const char *node;   /**< op and output, such as "matmul %12" */
+    const char *kernel; /**< shader */
+    uint32_t groups[3];
+    double flops;
+    double bytes; /**< read and written, each tensor counted once */
+    bool barrier; /**< waits for earlier dispatches */
+} weft_dispatch_info;
+
+WEFT_API weft_status weft_plan_get_dispatch(const weft_plan *plan, uint32_t index,
+                                            weft_dispatch_info *info);
+
+/** An input or output of a plan. The name lives as long as the plan. */
+typedef struct weft_port_info {
+    const char *name;
+    weft_dtype dtype;
+    weft_shape shape;
+    uint64_t bytes;
+    bool is_output;
+} weft_port_info;
+
+/** Inputs first, in the order they were declared, then outputs. WEFT_NOT_FOUND past the last one. */
+WEFT_API weft_status weft_plan_get_port(const weft_plan *plan, uint32_t index,
+                                        weft_port_info *info);
+
+/** Which buffers a plan's inputs and outputs are. Any number per plan; the plan outlives them. */
+typedef struct weft_bindings weft_bindings;
+
+/** Makes bindings with nothing set. */
+WEFT_API weft_status weft_bindings_create(weft_bindings **bindings, weft_plan *plan);
+WEFT_API void weft_bindings_destroy(weft_bindings **bindings);
+
+/**
+ * Sets an input or output to the start of a buffer, which must stay alive while it is set. The bindings must not be in
+ * use by work that has not finished. Two outputs, or an input and an output, must not share memory.
+ * Errors: WEFT_NOT_FOUND for an unknown name (the log lists the names), WEFT_SHAPE_MISMATCH when the buffer is too
+ * small, WEFT_INVALID_ARGUMENT for a buffer of another device.
+ */
+WEFT_API weft_status weft_bindings_set(weft_bindings *bindings, const char *name,
+                                       weft_buffer *buffer);
+
+/**
+ * Submits one run. *ticket is passed to weft_plan_wait. Errors: WEFT_INVALID_ARGUMENT naming the first input or output
+ * that is not set.
+ */
+WEFT_API weft_status weft_plan_submit(weft_plan *plan, weft_bindings *bindings, uint64_t *ticket);
+
+/** Waits for a submitted run for at most timeout_ns nanoseconds (UINT64_MAX: for ever). *done may be null. */
+WEFT_API weft_status weft_plan_wait(weft_plan *plan, uint64_t ticket, uint64_t timeout_ns,
+                                    bool *done);
+
+/** Submits and waits. */
+WEFT_API weft_status weft_plan_run(weft_plan *plan, weft_bindings *bindings);
+
+/** Host memory for weft_plan_execute: a port's name and its dense data. */
+typedef struct weft_host_tensor {
+    const char *name;
+    void *data; /**< read for inputs, written for outputs */
+    uint64_t bytes;
+} weft_host_tensor;
+
+/**
+ * The simplest way to run: uploads every input, runs, downloads the outputs that are listed. Uses buffers the plan
+ * keeps for this. Refuses indices outside their embedding table (WEFT_INVALID_ARGUMENT naming input, position, value
+ * and range) and inputs that are missing or of the wrong size, before anything runs.
+ */
+WEFT_API weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *tensors,
+                                       uint32_t count);
+
+/** Device time of one dispatch of the newest finished run. */
+typedef struct weft_timing {
+    double start_ms; /**< since the run's first dispatch */
+    double duration_ms;
+} weft_timing;
+
+/** Times per dispatch; *count as in weft_device_list. WEFT_UNSUPPORTED without weft_plan_params.timestamps. */
+WEFT_API weft_status weft_plan_get_timings(weft_plan *plan, weft_timing *timings, uint32_t *count);
+
+/**
+ * What a pass made of a graph, as text, for `weft inspect --pass`: "graph", "fuse", "choose", "place" or
+ * "order". *text lives as long as the plan. WEFT_NOT_FOUND for another name.
+ */
+WEFT_API weft_status weft_plan_describe(const weft_plan *plan, const char *pass, const char **text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* Models: a folder with config.json and model.safetensors, and its tokenizer. */
+#ifndef WEFT_MODEL_H
+#define WEFT_MODEL_H
+
+#include <weft/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A checkpoint, its files mapped and checked. One thread at a time. Destroy before the device of its plans. */
+typedef struct weft_model weft_model;
+
+/**
+ * Loads and checks a model folder: config.json (Hugging Face layout) and model.safetensors. Every tensor the config
+ * asks for must be there with the right shape and finite values. No device is needed. host may be null.
+ * Errors: WEFT_NOT_FOUND, WEFT_BAD_FILE and WEFT_UNSUPPORTED, naming file, field or tensor, expected and found.
+ */
+WEFT_API weft_status weft_model_load(weft_model **model, const char *folder, const weft_host *host);
+WEFT_API void weft_model_destroy(weft_model **model);
+
+typedef enum weft_task {
+    WEFT_TASK_HIDDEN = 0,   /**< a bare encoder: last hidden state f32 [B, n, d] */
+    WEFT_TASK_CLASSIFY,     /**< logits f32 [B, labels] */
+    WEFT_TASK_MASKED_LM,    /**< logits f32 [B, n, vocabulary] */
+    WEFT_TASK_NEXT_SENTENCE /**< logits f32 [B, 2] */
+} weft_task;
+
+/** "hidden", "classify", "masked_lm" or "next_sentence". */
+WEFT_API const char *weft_task_name(weft_task task);
+
+typedef struct weft_model_info {
+    const char *
+        architecture; /**< such as "FNetForSequenceClassification"; strings live as long as the model */
+    const char *mixing; /**< "fourier", "linear", "random", "none", "attention" or "hybrid" */
+    weft_task task;
+    uint32_t layers;
+    uint32_t hidden_size;
+    uint32_t intermediate_size;
+    uint32_t vocabulary;
+    uint32_t max_length;   /**< longest sequence in tokens */
+    uint32_t exact_length; /**< the only length it can run (learned sequence matrices), or 0 */
+    uint32_t label_count;  /**< outputs per sequence for classify and next_sentence, else 0 */
+    uint64_t parameters;
+    const char *tokenizer; /**< "bytes", "sentencepiece" or "none" */
+} weft_model_info;
+
+WEFT_API weft_status weft_model_get_info(const weft_model *model, weft_model_info *info);
+
+/** Label text, or "LABEL_<index>" where the config has none; null when index is out of range. Lives as the model. */
+WEFT_API const char *weft_model_label(const weft_model *model, uint32_t index);
+
+/**
+ * Tokens of a text (UTF-8, not zero-terminated): at most max_length, special tokens included. *tokens is in the host's
+ * memory; free it with weft_tokens_free. Errors: WEFT_UNSUPPORTED without a tokenizer (the message says what is
+ * missing), WEFT_INVALID_ARGUMENT for an empty text.
+ */
+WEFT_API weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size,
+                                         int32_t **tokens, uint32_t *count);
+WEFT_API void weft_tokens_free(weft_model *model, int32_t **tokens);
+
+/**
+ * Adds the model to a graph: tokens i32 [B, n] → the task's output. types is i32 [B, n] or none.
+ * Errors: WEFT_INVALID_ARGUMENT when n exceeds max_length or is not exact_length.
+ */
+WEFT_API weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *graph,
+                                      weft_tensor tokens, weft_tensor types);
+
+/**
+ * A plan for a batch and length: inputs "tokens" i32 [B, n] (and "token_types" i32 [B, n] when with_types), output
+ * "output". Owned by the caller. Weights are uploaded once per device.
+ */
+WEFT_API weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device *device,
+                                        uint32_t batch, uint32_t length, bool with_types,
+                                        const weft_plan_params *params);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

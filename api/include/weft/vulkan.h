@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Embedding Weft in a program that already uses Vulkan: adopt its VkDevice, wrap its VkBuffers, and record a plan into
+ * its command buffers. This is the only header that shows Vulkan types. Include your Vulkan headers (or volk) first if
+ * you need particular ones.
+ */
+#ifndef WEFT_VULKAN_H
+#define WEFT_VULKAN_H
+
+#include <vulkan/vulkan_core.h>
+
+#include <weft/buffer.h>
+#include <weft/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Device extensions an adopted device must have enabled; null-terminated. Vulkan 1.2 needs none. */
+WEFT_API const char *const *weft_vulkan_required_extensions(void);
+
+/** Device extensions Weft makes use of where they are enabled; null-terminated. */
+WEFT_API const char *const *weft_vulkan_optional_extensions(void);
+
+/**
+ * Sets, in a caller's chain that already contains them, the features an adopted device must have enabled
+ * (VkPhysicalDeviceVulkan12Features::timelineSemaphore). `features` may be any VkPhysicalDeviceFeatures2 chain;
+ * structures that are not in the chain are left out. Features that are set already stay set.
+ * Returns WEFT_INVALID_ARGUMENT when the chain has no VkPhysicalDeviceVulkan12Features and no
+ * VkPhysicalDeviceTimelineSemaphoreFeatures to set them in.
+ */
+WEFT_API weft_status weft_vulkan_require_features(VkPhysicalDeviceFeatures2 *features);
+
+/** A device that the caller made and keeps. All handles must stay alive until the weft_device is destroyed. */
+typedef struct weft_device_adopt_params {
+    weft_host host;
+    weft_math math;
+    VkInstance instance; /**< made for Vulkan 1.2 or later */
+    VkPhysicalDevice physical_device;
+    VkDevice device;       /**< with the required extensions and features enabled */
+    VkQueue queue;         /**< supports compute; used for uploads and weft_plan_run */
+    uint32_t queue_family; /**< the family `queue` was taken from */
+    PFN_vkGetInstanceProcAddr
+        get_instance_proc_addr; /**< the loader's, or null to find the system's */
+    /** Called around every use of the queue where other threads of the caller submit to it too. Both or neither. */
+    void (*lock_queue)(void *user);
+    void (*unlock_queue)(void *user);
+    void *lock_user;
+    uint64_t memory_limit;        /**< as weft_device_params */
+    const char *cache_dir;        /**< as weft_device_params */
+    uint32_t submission_limit_ms; /**< as weft_device_params */
+    uint8_t unused;               /**< ignored; gives the macro below a field to start with */
+} weft_device_adopt_params;
+
+#ifndef __cplusplus
+#define weft_device_adopt_params(...) (&(weft_device_adopt_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * Makes a weft_device on the caller's VkDevice. Weft creates its own objects on it and destroys only those.
+ * Errors: WEFT_INVALID_ARGUMENT for a null handle (named) or one lock callback without the other, WEFT_UNSUPPORTED
+ * for a device below Vulkan 1.2, a queue family without compute, or one that fails the reproducibility probe.
+ */
+WEFT_API weft_status weft_device_adopt(weft_device **device,
+                                       const weft_device_adopt_params *params);
+
+/**
+ * Wraps `size` bytes at `offset` of a caller's VkBuffer, which must have been made with
+ * VK_BUFFER_USAGE_STORAGE_BUFFER_BIT (and TRANSFER_SRC/DST_BIT for weft_buffer_read/_write) and outlive the wrapper.
+ * Errors: WEFT_INVALID_ARGUMENT when offset is not a multiple of minStorageBufferOffsetAlignment (both named).
+ */
+WEFT_API weft_status weft_buffer_wrap(weft_buffer **buffer, weft_device *device, VkBuffer handle,
+                                      uint64_t offset, uint64_t size);
+
+/** The VkBuffer behind a weft_buffer, and where it starts in it (bytes). */
+WEFT_API VkBuffer weft_buffer_vulkan(const weft_buffer *buffer, uint64_t *offset);
+
+/**
+ * Records one run of a plan into a command buffer that is in the recording state, outside a render pass, and that will
+ * be submitted to a queue of the device's queue family. Records dispatches and barriers only: it allocates nothing,
+ * submits nothing and waits for nothing. `bindings` must have every input and output set and must stay unchanged until
+ * the command buffer has finished. May be called any number of times; recordings of one plan share its arena, so they
+ * must not run at the same time on different queues.
+ *
+ * Synchronisation, the caller's part: writes to the inputs must be made available before, with a barrier whose
+ * destination is WEFT_PLAN_STAGE / WEFT_PLAN_ACCESS; outputs are written at that stage with
+ * VK_ACCESS_SHADER_WRITE_BIT and must be made visible to their readers after. Between two recordings in one queue the
+ * plan takes care of its own arena.
+ */
+WEFT_API weft_status weft_plan_record(weft_plan *plan, VkCommandBuffer commands,
+                                      weft_bindings *bindings);
+
+/** Stage and access in which a recorded plan reads its inputs and writes its outputs. */
+#define WEFT_PLAN_STAGE  VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT
+#define WEFT_PLAN_ACCESS (VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

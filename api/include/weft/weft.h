@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Weft: sequence-mixing networks on any Vulkan 1.2 device.
+ *
+ * Tiers, lowest first; include only what you use:
+ *   weft.h     status values, logging, allocation, shapes (this file)
+ *   device.h   finding and opening devices
+ *   buffer.h   device memory
+ *   graph.h    building a graph of ops, compiling it to a plan, running it
+ *   mixers.h   the token mixers, as graph ops
+ *   model.h    loading a checkpoint folder and its tokenizer
+ *   vulkan.h   embedding: adopt a VkDevice, wrap VkBuffers, record a plan (the only header that shows Vulkan types)
+ *
+ * Rules that hold everywhere:
+ *   - every function that can fail returns weft_status; the out-parameter comes first and is untouched on failure;
+ *   - the library never aborts, exits, prints, installs signal handlers, changes the locale or starts threads;
+ *   - `_destroy` takes the address of the handle, accepts a null handle, and nulls it;
+ *   - parameter structs: zero means default, and a null pointer means all defaults. In C the macro of the same name
+ *     makes one in place: weft_device_open(&device, weft_device_params(.math = WEFT_MATH_FAST)).
+ *   - functions on different objects may be called from different threads; what one object allows is said at its type.
+ */
+#ifndef WEFT_WEFT_H
+#define WEFT_WEFT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(WEFT_SHARED) && (defined(_WIN32) || defined(__CYGWIN__))
+#ifdef WEFT_BUILDING
+#define WEFT_API __declspec(dllexport)
+#else
+#define WEFT_API __declspec(dllimport)
+#endif
+#elif defined(__GNUC__)
+#define WEFT_API __attribute__((visibility("default")))
+#else
+#define WEFT_API
+#endif
+
+#define WEFT_VERSION_MAJOR 0
+#define WEFT_VERSION_MINOR 1
+#define WEFT_VERSION_PATCH 0
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a call came to. The detail (which name, which value) goes to the log callback of the object's host. */
+typedef enum weft_status {
+    WEFT_OK = 0,
+    WEFT_INVALID_ARGUMENT,     /**< a parameter is outside its documented range */
+    WEFT_SHAPE_MISMATCH,       /**< tensor shapes or types do not fit the op */
+    WEFT_NOT_FOUND,            /**< no tensor, op, device or file of that name */
+    WEFT_OUT_OF_HOST_MEMORY,   /**< the allocator returned null */
+    WEFT_OUT_OF_DEVICE_MEMORY, /**< the device, or the limit set at opening, has too little memory */
+    WEFT_NO_DEVICE,            /**< no usable Vulkan device, loader or driver */
+    WEFT_UNSUPPORTED,          /**< the device or this build lacks something that was asked for */
+    WEFT_DEVICE_LOST,   /**< the device is gone; sticky: only `_destroy` still does anything */
+    WEFT_BAD_FILE,      /**< a file's contents are malformed or do not fit */
+    WEFT_IO_ERROR,      /**< a file could not be read or written */
+    WEFT_COMPILE_ERROR, /**< a shader given or generated at run time does not compile */
+    WEFT_DRIVER_ERROR,  /**< the driver returned an error that is none of the above */
+    WEFT_STATUS_COUNT
+} weft_status;
+
+/** A constant name such as "WEFT_DEVICE_LOST"; never null, also for values outside the enum. Thread safe. */
+WEFT_API const char *weft_status_name(weft_status status);
+
+/** The library's version as "major.minor.patch". Thread safe. */
+WEFT_API const char *weft_version(void);
+
+typedef enum weft_log_level {
+    WEFT_LOG_ERROR =
+        0, /**< why a call failed; exactly one or more such lines precede a failing status */
+    WEFT_LOG_WARNING, /**< something unusual that was dealt with, such as a damaged cache file; validation messages */
+    WEFT_LOG_INFO, /**< what was chosen: device, implementation */
+    WEFT_LOG_DEBUG /**< details for people who work on Weft */
+} weft_log_level;
+
+/**
+ * What the library takes from its surroundings. Copied by value into every object made with it, so the callbacks and
+ * their user pointers must outlive those objects. Zero: no log, and the C library's allocator.
+ */
+typedef struct weft_host {
+    /** Called with one line without a newline, from whichever thread made the call. May be null. */
+    void (*log)(void *user, weft_log_level level, const char *message);
+    void *log_user;
+    /** realloc semantics; size 0 frees and returns null. Must return memory aligned as malloc's. Null: realloc and free. */
+    void *(*reallocate)(void *user, void *pointer, size_t size);
+    void *allocator_user;
+} weft_host;
+
+typedef enum weft_dtype { WEFT_F32 = 0, WEFT_I32 = 1 } weft_dtype;
+
+/** "f32" or "i32". */
+WEFT_API const char *weft_dtype_name(weft_dtype dtype);
+
+#define WEFT_MAX_RANK 4
+
+/** Extent of each axis, outermost first; tensors are dense and row-major. Rank 0 is a scalar. No axis may be 0. */
+typedef struct weft_shape {
+    uint32_t rank;
+    uint32_t dim[WEFT_MAX_RANK];
+} weft_shape;
+
+#ifndef __cplusplus
+/** weft_shape_of(2, 512, 768) is the shape [2, 512, 768]; one to four axes. */
+#define weft_shape_of(...)                                                                  \
+    ((weft_shape){.rank = (uint32_t)(sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)), \
+                  .dim = {__VA_ARGS__}})
+#endif
+
+/** Number of elements; 1 for a scalar. Saturates at UINT64_MAX. */
+WEFT_API uint64_t weft_shape_elements(weft_shape shape);
+
+/** Whether rank and all axes are equal. */
+WEFT_API bool weft_shape_equal(weft_shape a, weft_shape b);
+
+/** Room for any shape's text. */
+#define WEFT_SHAPE_TEXT_SIZE 56
+
+/** Writes "[2, 512, 768]" to text, which holds WEFT_SHAPE_TEXT_SIZE bytes, and returns it. */
+WEFT_API const char *weft_shape_text(weft_shape shape, char *text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

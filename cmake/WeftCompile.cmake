@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+#
+# Dependencies that only the build needs, and weft_compile_options(): the one place that says how
+# Weft's own C and C++ is compiled.
+
+if(weft_missing)
+    message(FATAL_ERROR "Weft cannot be built here:${weft_missing}\n"
+            "On Debian, ./dev setup installs everything.")
+endif()
+
+find_program(WEFT_GLSLANG_VALIDATOR glslangValidator)
+find_program(WEFT_SPIRV_VAL spirv-val)
+if(NOT WEFT_GLSLANG_VALIDATOR)
+    message(FATAL_ERROR "Weft cannot be built here: glslangValidator (glslang-tools) was not found.\n"
+            "On Debian, ./dev setup installs everything.")
+endif()
+
+# "glslang_c_interface.h" by its bare name, as VkFFT includes it.
+find_path(WEFT_GLSLANG_C_INCLUDE_DIR glslang_c_interface.h PATH_SUFFIXES glslang/Include)
+if(NOT WEFT_GLSLANG_C_INCLUDE_DIR)
+    message(FATAL_ERROR "Weft cannot be built here: glslang_c_interface.h (glslang-dev) was not found.\n"
+            "On Debian, ./dev setup installs everything.")
+endif()
+
+# VkFFT before 1.3 does not compile with current glslang, so the version is part of the search.
+function(weft_accept_vkfft result_variable folder)
+    set(accepted FALSE)
+    if(EXISTS "${folder}/vkFFT.h")
+        file(STRINGS "${folder}/vkFFT.h" version_lines REGEX "return[ \t]+[0-9]+;.*X\\.XX\\.XX")
+        string(REGEX MATCH "[0-9][0-9][0-9][0-9][0-9]+" version "${version_lines}")
+        if(version AND version GREATER_EQUAL 10300)
+            set(accepted TRUE)
+        endif()
+    endif()
+    set(${result_variable} ${accepted} PARENT_SCOPE)
+endfunction()
+
+set(VKFFT_INCLUDE_DIR "" CACHE PATH "Folder that holds vkFFT.h, version 1.3 or later")
+if(VKFFT_INCLUDE_DIR)
+    weft_accept_vkfft(weft_vkfft_accepted "${VKFFT_INCLUDE_DIR}")
+    if(NOT weft_vkfft_accepted)
+        message(FATAL_ERROR "VKFFT_INCLUDE_DIR is ${VKFFT_INCLUDE_DIR}, which holds no vkFFT.h of "
+                "version 1.3 or later.")
+    endif()
+    set(weft_vkfft_dir "${VKFFT_INCLUDE_DIR}")
+else()
+    set(weft_vkfft_dir "")
+    foreach(folder "${WEFT_DEPS_DIR}/vkfft/usr/include" /usr/local/include /usr/include)
+        weft_accept_vkfft(weft_vkfft_accepted "${folder}")
+        if(weft_vkfft_accepted)
+            set(weft_vkfft_dir "${folder}")
+            break()
+        endif()
+    endforeach()
+    if(NOT weft_vkfft_dir)
+        message(FATAL_ERROR "Weft cannot be built here: VkFFT 1.3 or later was not found.\n"
+                "On Debian, ./dev setup fetches it; elsewhere, download it and pass "
+                "-DVKFFT_INCLUDE_DIR=<folder that holds vkFFT.h>.")
+    endif()
+endif()
+message(STATUS "VkFFT: ${weft_vkfft_dir}")
+message(STATUS "SentencePiece: ${WEFT_HAVE_SENTENCEPIECE}")
+
+set(weft_sanitize_flags "")
+if(WEFT_SANITIZE)
+    set(weft_sanitize_flags "-fsanitize=${WEFT_SANITIZE}" -fno-omit-frame-pointer)
+    if(WEFT_SANITIZE MATCHES "undefined")
+        list(APPEND weft_sanitize_flags -fno-sanitize-recover=all)
+    endif()
+endif()
+
+# weft_compile_options(<target>): language level, warnings, the floating-point rule, sanitizers.
+# Contraction is off because host code computes expected bits and tables that reach the device.
+function(weft_compile_options target)
+    set_target_properties(${target} PROPERTIES
+        C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
+        CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
+        C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    target_compile_options(${target} PRIVATE
+        -Wall -Wextra -Wconversion -Wshadow -Wpedantic -ffp-contract=off
+        $<$<BOOL:${WEFT_WERROR}>:-Werror>
+        ${weft_sanitize_flags})
+    target_link_options(${target} PRIVATE ${weft_sanitize_flags})
+endfunction()
+
+# weft_finish_program(<target>): sanitizer builds keep drivers mapped until the final report, see
+# tests/sanitizer/keep_loaded.c.
+function(weft_finish_program target)
+    if(WEFT_SANITIZE MATCHES "address|leak|thread")
+        target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests/sanitizer/keep_loaded.c")
+        target_link_options(${target} PRIVATE -Wl,--export-dynamic-symbol=dlclose)
+    endif()
+endfunction()

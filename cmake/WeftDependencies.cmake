@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+#
+# Finds what libweft links. Included by Weft's own build and, when a static libweft is installed, by
+# weftConfig.cmake, so that both agree on every target. Failures set weft_missing to a sentence; the
+# includer decides whether that is fatal.
+#
+# Vulkan::Headers only: the loader is opened at run time, libvulkan is never linked.
+
+set(weft_missing "")
+
+find_package(Threads QUIET)
+find_package(PkgConfig QUIET)
+find_package(Vulkan QUIET)
+if(NOT Threads_FOUND)
+    string(APPEND weft_missing " A threads library was not found.")
+endif()
+if(NOT TARGET Vulkan::Headers)
+    string(APPEND weft_missing " The Vulkan headers (libvulkan-dev) were not found.")
+endif()
+
+if(PkgConfig_FOUND)
+    pkg_check_modules(WEFT_JANSSON QUIET IMPORTED_TARGET GLOBAL "jansson>=2.11")
+    pkg_check_modules(WEFT_LIBZIP QUIET IMPORTED_TARGET GLOBAL "libzip>=1.5")
+    if(NOT WEFT_JANSSON_FOUND)
+        string(APPEND weft_missing " jansson >= 2.11 (libjansson-dev) was not found.")
+    endif()
+    if(NOT WEFT_LIBZIP_FOUND)
+        string(APPEND weft_missing " libzip >= 1.5 (libzip-dev) was not found.")
+    endif()
+else()
+    string(APPEND weft_missing " pkg-config was not found.")
+endif()
+
+# glslang's exported targets name the SPIRV-Tools libraries by bare name, and different releases of
+# SPIRV-Tools export different targets; loading its packages first lets those names resolve.
+find_package(SPIRV-Tools QUIET CONFIG)
+find_package(SPIRV-Tools-opt QUIET CONFIG)
+find_package(SPIRV-Tools-link QUIET CONFIG)
+find_package(glslang QUIET CONFIG)
+if(NOT TARGET glslang::glslang OR NOT TARGET glslang::SPIRV)
+    string(APPEND weft_missing " glslang's libraries (glslang-dev, spirv-tools) were not found.")
+endif()
+
+if(NOT DEFINED WEFT_SENTENCEPIECE)
+    set(WEFT_SENTENCEPIECE AUTO)
+endif()
+set(WEFT_HAVE_SENTENCEPIECE OFF)
+if(NOT WEFT_SENTENCEPIECE STREQUAL "OFF")
+    find_path(WEFT_SENTENCEPIECE_INCLUDE_DIR sentencepiece_processor.h)
+    find_library(WEFT_SENTENCEPIECE_LIBRARY sentencepiece)
+    mark_as_advanced(WEFT_SENTENCEPIECE_INCLUDE_DIR WEFT_SENTENCEPIECE_LIBRARY)
+    if(WEFT_SENTENCEPIECE_INCLUDE_DIR AND WEFT_SENTENCEPIECE_LIBRARY)
+        set(WEFT_HAVE_SENTENCEPIECE ON)
+        if(NOT TARGET weft_dep::sentencepiece)
+            add_library(weft_dep::sentencepiece UNKNOWN IMPORTED GLOBAL)
+            set_target_properties(weft_dep::sentencepiece PROPERTIES
+                IMPORTED_LOCATION "${WEFT_SENTENCEPIECE_LIBRARY}"
+                INTERFACE_INCLUDE_DIRECTORIES "${WEFT_SENTENCEPIECE_INCLUDE_DIR}")
+        endif()
+    elseif(WEFT_SENTENCEPIECE STREQUAL "ON")
+        string(APPEND weft_missing " SentencePiece (libsentencepiece-dev) was not found.")
+    endif()
+endif()
+
+if(NOT TARGET weft_dep::glslang AND TARGET glslang::SPIRV AND TARGET glslang::glslang)
+    add_library(weft_dep::glslang INTERFACE IMPORTED GLOBAL)
+    target_link_libraries(weft_dep::glslang INTERFACE glslang::SPIRV glslang::glslang)
+    if(TARGET glslang::glslang-default-resource-limits)
+        target_link_libraries(weft_dep::glslang INTERFACE glslang::glslang-default-resource-limits)
+    endif()
+endif()

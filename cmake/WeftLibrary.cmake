@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+#
+# Targets: weft (alias weft::weft), the library; weft_internal, the same objects for tests that reach
+# hidden functions. Globbing is deliberate: adding a mixer must not need an edit here.
+
+file(GLOB_RECURSE weft_c_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/*.c")
+if(NOT weft_c_sources)
+    message(FATAL_ERROR "No C source was found below ${PROJECT_SOURCE_DIR}/runtime.")
+endif()
+
+# What every part of the library compiles against, and what a static libweft needs at its last link.
+add_library(weft_requirements INTERFACE)
+target_include_directories(weft_requirements INTERFACE
+    "${PROJECT_SOURCE_DIR}/api/include" "${PROJECT_SOURCE_DIR}/runtime")
+target_include_directories(weft_requirements SYSTEM INTERFACE "${WEFT_GLSLANG_C_INCLUDE_DIR}")
+
+set(weft_link_libraries
+    PkgConfig::WEFT_JANSSON PkgConfig::WEFT_LIBZIP weft_dep::glslang)
+if(WEFT_HAVE_SENTENCEPIECE)
+    list(APPEND weft_link_libraries weft_dep::sentencepiece)
+endif()
+# glslang is C++: a consumer whose project is C only still has to link the C++ library.
+set(weft_cxx_libraries ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+list(FILTER weft_cxx_libraries INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|c\\+\\+abi)$")
+list(REMOVE_DUPLICATES weft_cxx_libraries)
+list(APPEND weft_link_libraries ${weft_cxx_libraries} Threads::Threads ${CMAKE_DL_LIBS} m)
+target_link_libraries(weft_requirements INTERFACE Vulkan::Headers ${weft_link_libraries})
+
+add_library(weft_objects OBJECT ${weft_c_sources} "${weft_embedded_source}")
+add_dependencies(weft_objects weft_shaders)
+weft_compile_options(weft_objects)
+target_link_libraries(weft_objects PRIVATE weft_requirements)
+target_include_directories(weft_objects SYSTEM PRIVATE "${PROJECT_BINARY_DIR}/volk" "${WEFT_VOLK_INCLUDE_DIR}")
+target_compile_definitions(weft_objects PRIVATE
+    WEFT_BUILDING=1 $<$<BOOL:${WEFT_HAVE_SENTENCEPIECE}>:WEFT_HAVE_SENTENCEPIECE=1>)
+set_target_properties(weft_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
+
+# VkFFT is one third-party header of 39 000 lines: no warnings, no undefined-behaviour checks, and
+# -O1, because it only prepares shaders and -O2 doubles its compile time.
+set(weft_vkfft_unit "${PROJECT_SOURCE_DIR}/runtime/mixers/vkfft/vkfft_unit.c")
+if(weft_vkfft_unit IN_LIST weft_c_sources)
+    set(weft_vkfft_options -w -O1)
+    if(WEFT_SANITIZE MATCHES "undefined")
+        list(APPEND weft_vkfft_options -fno-sanitize=undefined)
+    endif()
+    set_source_files_properties("${weft_vkfft_unit}" PROPERTIES
+        COMPILE_OPTIONS "${weft_vkfft_options}"
+        INCLUDE_DIRECTORIES "${weft_vkfft_dir}")
+endif()
+
+set(weft_shim_objects "")
+set(weft_shim "${PROJECT_SOURCE_DIR}/runtime/model/sentencepiece_shim.cpp")
+if(WEFT_HAVE_SENTENCEPIECE AND EXISTS "${weft_shim}")
+    add_library(weft_shim_objects OBJECT "${weft_shim}")
+    weft_compile_options(weft_shim_objects)
+    target_link_libraries(weft_shim_objects PRIVATE weft_requirements)
+    target_compile_definitions(weft_shim_objects PRIVATE WEFT_HAVE_SENTENCEPIECE=1)
+    set_target_properties(weft_shim_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    set(weft_shim_objects $<TARGET_OBJECTS:weft_shim_objects>)
+endif()
+
+add_library(weft $<TARGET_OBJECTS:weft_objects> ${weft_shim_objects})
+add_library(weft::weft ALIAS weft)
+set_target_properties(weft PROPERTIES
+    LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    EXPORT_NAME weft)
+target_include_directories(weft PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/api/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(weft PUBLIC Vulkan::Headers PRIVATE ${weft_link_libraries})
+target_link_options(weft PRIVATE ${weft_sanitize_flags})
+if(BUILD_SHARED_LIBS AND UNIX AND NOT APPLE)
+    # glslang's archives have default visibility; without this libweft.so would export them all.
+    target_link_options(weft PRIVATE -Wl,--exclude-libs,ALL)
+endif()
+
+add_library(weft_internal STATIC EXCLUDE_FROM_ALL
+    $<TARGET_OBJECTS:weft_objects> ${weft_shim_objects})
+set_target_properties(weft_internal PROPERTIES LINKER_LANGUAGE CXX)
+target_link_libraries(weft_internal PUBLIC weft_requirements)
+target_compile_definitions(weft_internal PUBLIC
+    $<$<BOOL:${WEFT_HAVE_SENTENCEPIECE}>:WEFT_HAVE_SENTENCEPIECE=1>)

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Files: read-only mapping, and writing beside and renaming so that a reader never sees half a file. */
+#ifndef WEFT_CORE_FILE_H
+#define WEFT_CORE_FILE_H
+
+#include "core/host.h"
+
+typedef struct weft_mapping {
+    const uint8_t *data; /* null when size is 0 */
+    size_t size;
+} weft_mapping;
+
+/** Maps a whole regular file. Errors: WEFT_NOT_FOUND, WEFT_IO_ERROR; both are logged with the path. */
+weft_status weft_file_map(weft_mapping *mapping, const char *path, const weft_host *host);
+void weft_file_unmap(weft_mapping *mapping);
+
+/** Reads a whole file of at most `limit` bytes into host memory with a zero byte behind it. */
+weft_status weft_file_read(uint8_t **data, size_t *size, size_t limit, const char *path, const weft_host *host);
+
+/** Writes to a new file in the same folder, syncs it and renames it over `path`. On failure `path` is as it was. */
+weft_status weft_file_write(const char *path, const void *data, size_t size, const weft_host *host);
+
+/** Makes a folder and its parents. An existing folder is fine. */
+weft_status weft_make_folders(const char *path, const weft_host *host);
+
+/** "folder/name" in host memory, or null. */
+char *weft_path_join(const char *folder, const char *name, const weft_host *host);
+
+#endif

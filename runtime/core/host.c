@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/host.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_LINE_SIZE 1024
+
+/* Removes a UTF-8 sequence that the cut at the end of the buffer left incomplete. */
+static size_t without_partial_character(const char *text, size_t size) {
+    size_t start = size;
+    while (start > 0 && size - start < 4 && ((unsigned char)text[start - 1] & 0xC0) == 0x80) {
+        start--;
+    }
+    unsigned char lead = start > 0 ? (unsigned char)text[start - 1] : 0;
+    if (lead < 0xC0 || lead > 0xF4) {
+        return size; /* ends in ASCII, or is not UTF-8 at all */
+    }
+    size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    return size - (start - 1) < length ? start - 1 : size;
+}
+
+/* One line stays one line, and names read from a hostile file cannot steer a terminal. */
+static void replace_control_characters(char *text, size_t size) {
+    for (size_t i = 0; i < size; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        if (byte == '\n' || byte == '\r' || byte == '\t') {
+            text[i] = ' ';
+        } else if (byte < 0x20 || byte == 0x7F) {
+            text[i] = '?';
+        }
+    }
+}
+
+static void log_line(const weft_host *host, weft_log_level level, const char *format,
+                     va_list arguments) {
+    if (host == NULL || host->log == NULL) {
+        return;
+    }
+    char line[LOG_LINE_SIZE];
+    int written = vsnprintf(line, sizeof line, format, arguments);
+    if (written < 0) {
+        host->log(host->log_user, level, format);
+        return;
+    }
+    size_t size = (size_t)written;
+    if (size >= sizeof line) {
+        size = without_partial_character(line, sizeof line - 1);
+        line[size] = '\0';
+    }
+    replace_control_characters(line, size);
+    host->log(host->log_user, level, line);
+}
+
+void weft_log(const weft_host *host, weft_log_level level, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    log_line(host, level, format, arguments);
+    va_end(arguments);
+}
+
+weft_status weft_fail(const weft_host *host, weft_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    log_line(host, WEFT_LOG_ERROR, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+weft_status weft_fail_memory(const weft_host *host, const char *what) {
+    return weft_fail(host, WEFT_OUT_OF_HOST_MEMORY, "out of memory: %s", what);
+}
+
+void *weft_realloc(const weft_host *host, void *pointer, size_t size) {
+    if (size == 0) {
+        weft_free(host, pointer);
+        return NULL;
+    }
+    if (host != NULL && host->reallocate != NULL) {
+        return host->reallocate(host->allocator_user, pointer, size);
+    }
+    return realloc(pointer, size);
+}
+
+void *weft_alloc(const weft_host *host, size_t size) {
+    return size == 0 ? NULL : weft_realloc(host, NULL, size);
+}
+
+void *weft_alloc_zero(const weft_host *host, size_t count, size_t size) {
+    if (size != 0 && count > SIZE_MAX / size) {
+        return NULL;
+    }
+    void *pointer = weft_alloc(host, count * size);
+    if (pointer != NULL) {
+        memset(pointer, 0, count * size);
+    }
+    return pointer;
+}
+
+void weft_free(const weft_host *host, void *pointer) {
+    if (pointer == NULL) {
+        return;
+    }
+    if (host != NULL && host->reallocate != NULL) {
+        (void)host->reallocate(host->allocator_user, pointer, 0);
+    } else {
+        free(pointer);
+    }
+}
+
+char *weft_strdup(const weft_host *host, const char *text) {
+    if (text == NULL) {
+        return NULL;
+    }
+    size_t size = strlen(text) + 1;
+    char *copy = weft_alloc(host, size);
+    if (copy != NULL) {
+        memcpy(copy, text, size);
+    }
+    return copy;
+}
+
+char *weft_format(const weft_host *host, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *text = length < 0 ? NULL : weft_alloc(host, (size_t)length + 1);
+    if (text != NULL) {
+        (void)vsnprintf(text, (size_t)length + 1, format, again);
+    }
+    va_end(again);
+    return text;
+}
+
+bool weft_grow(const weft_host *host, void *array_address, uint32_t count, uint32_t *capacity,
+               size_t element_size) {
+    if (count < *capacity) {
+        return true;
+    }
+    if (*capacity > UINT32_MAX / 2) {
+        return false;
+    }
+    uint32_t grown = *capacity == 0 ? 8 : *capacity * 2;
+    if (element_size == 0 || grown > SIZE_MAX / element_size) {
+        return false;
+    }
+    /* The array's pointer has the caller's type; copying its bytes keeps to the aliasing rules. */
+    void *array;
+    memcpy(&array, array_address, sizeof array);
+    array = weft_realloc(host, array, grown * element_size);
+    if (array == NULL) {
+        return false;
+    }
+    memcpy(array_address, &array, sizeof array);
+    *capacity = grown;
+    return true;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef WEFT_CORE_SHAPE_H
+#define WEFT_CORE_SHAPE_H
+
+#include "core/host.h"
+
+/** Largest number of elements of a tensor: indices in shaders are 32-bit. */
+#define WEFT_MAX_ELEMENTS (UINT64_C(1) << 31)
+
+/** WEFT_INVALID_ARGUMENT, naming `what`, unless rank, axes and the number of elements are in range. */
+weft_status weft_shape_check(weft_shape shape, const char *what, const weft_host *host);
+
+#endif

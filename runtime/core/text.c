@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static bool reserve(struct weft_text *text, size_t more) {
+    if (text->length + more + 1 <= text->capacity) {
+        return true;
+    }
+    size_t capacity = 2 * text->capacity + more + 256;
+    char *data = weft_realloc(&text->host, text->data, capacity);
+    if (!data) {
+        weft_free(&text->host, text->data);
+        text->data = NULL;
+        text->failed = true;
+        return false;
+    }
+    text->data = data;
+    text->capacity = capacity;
+    return true;
+}
+
+void weft_text_add(struct weft_text *text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    va_list measured;
+    va_copy(measured, arguments);
+    int size = vsnprintf(NULL, 0, format, measured);
+    va_end(measured);
+    if (size >= 0 && !text->failed && reserve(text, (size_t)size)) {
+        vsnprintf(text->data + text->length, (size_t)size + 1, format, arguments);
+        text->length += (size_t)size;
+    }
+    va_end(arguments);
+}
+
+char *weft_text_take(struct weft_text *text) {
+    if (!text->data && !text->failed) {
+        weft_text_add(text, "%s", "");
+    }
+    char *data = text->data;
+    text->data = NULL;
+    return data;
+}

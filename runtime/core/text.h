@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Text that grows. */
+#ifndef WEFT_CORE_TEXT_H
+#define WEFT_CORE_TEXT_H
+
+#include "core/host.h"
+
+struct weft_text {
+    weft_host host;
+    char *data; /* zero-terminated; null before the first append and after a failure */
+    size_t length;
+    size_t capacity;
+    bool failed; /* memory ran out; data is null from then on */
+};
+
+void weft_text_add(struct weft_text *text, const char *format, ...) WEFT_PRINTF(2, 3);
+
+/** The text, which the caller frees, or null when memory ran out; never null otherwise. */
+char *weft_text_take(struct weft_text *text);
+
+#endif

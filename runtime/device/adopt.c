@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* Adopting a VkDevice that the caller made and keeps. */
+#include "device/instance.h"
+#include "device/loader.h"
+#include "device/physical.h"
+#include "device/setup.h"
+
+#include <weft/vulkan.h>
+
+const char *const *weft_vulkan_required_extensions(void) {
+    static const char *const none[] = {NULL};
+    return none;
+}
+
+const char *const *weft_vulkan_optional_extensions(void) {
+    static const char *const optional[] = {VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME, NULL};
+    return optional;
+}
+
+weft_status weft_vulkan_require_features(VkPhysicalDeviceFeatures2 *features) {
+    bool set = false;
+    VkBaseOutStructure *link = (VkBaseOutStructure *)features;
+    for (; link != NULL; link = link->pNext) {
+        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES) {
+            ((VkPhysicalDeviceVulkan12Features *)link)->timelineSemaphore = VK_TRUE;
+            set = true;
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES) {
+            ((VkPhysicalDeviceTimelineSemaphoreFeatures *)link)->timelineSemaphore = VK_TRUE;
+            set = true;
+        }
+    }
+    return set ? WEFT_OK : WEFT_INVALID_ARGUMENT;
+}
+
+static weft_status check_params(const weft_device_adopt_params *params) {
+    const char *missing = params->instance == VK_NULL_HANDLE          ? "instance"
+                          : params->physical_device == VK_NULL_HANDLE ? "physical_device"
+                          : params->device == VK_NULL_HANDLE          ? "device"
+                          : params->queue == VK_NULL_HANDLE           ? "queue"
+                                                                      : NULL;
+    if (missing != NULL) {
+        return weft_fail(&params->host, WEFT_INVALID_ARGUMENT, "weft_device_adopt: %s is null",
+                         missing);
+    }
+    if ((params->lock_queue == NULL) != (params->unlock_queue == NULL)) {
+        return weft_fail(&params->host, WEFT_INVALID_ARGUMENT,
+                         "weft_device_adopt: %s is set without %s",
+                         params->lock_queue == NULL ? "unlock_queue" : "lock_queue",
+                         params->lock_queue == NULL ? "lock_queue" : "unlock_queue");
+    }
+    return WEFT_OK;
+}
+
+static weft_status load_tables(weft_device *device, const weft_device_adopt_params *params) {
+    struct weft_vk_instance *instance = &device->instance;
+    instance->GetInstanceProcAddr = params->get_instance_proc_addr;
+    if (instance->GetInstanceProcAddr == NULL) {
+        instance->GetInstanceProcAddr = weft_loader_open();
+    }
+    if (instance->GetInstanceProcAddr == NULL) {
+        return weft_fail(&device->host, WEFT_NO_DEVICE,
+                         "weft_device_adopt: get_instance_proc_addr is null and no Vulkan loader "
+                         "is installed");
+    }
+    instance->handle = params->instance;
+    device->vk.handle = params->device;
+    weft_status status = weft_vk_load_instance(instance, &device->host);
+    return status == WEFT_OK ? weft_vk_load_device(&device->vk, instance, &device->host) : status;
+}
+
+static weft_status read_physical(weft_device *device, const weft_device_adopt_params *params) {
+    uint32_t index = 0;
+    struct weft_physical physical;
+    if (params->queue_family == WEFT_NO_FAMILY) {
+        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_device_adopt: queue_family is VK_QUEUE_FAMILY_IGNORED");
+    }
+    weft_status status =
+        weft_physical_index(&index, &device->instance, params->physical_device, &device->host);
+    if (status == WEFT_OK) {
+        status = weft_physical_read(&physical, &device->instance, params->physical_device, index,
+                                    params->queue_family, &device->host);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    if (physical.queue_family == WEFT_NO_FAMILY) {
+        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_device_adopt: %s has no queue family %u", physical.info.name,
+                         params->queue_family);
+    }
+    if (!physical.info.usable) {
+        return weft_fail(&device->host, WEFT_UNSUPPORTED, "weft_device_adopt: %s %s",
+                         physical.info.name, physical.info.reason);
+    }
+    /* Whether the caller enabled the extension cannot be asked of a VkDevice; using it if not is
+     * not allowed. */
+    physical.info.has_pipeline_feedback = false;
+    weft_setup_physical(device, &physical);
+    return WEFT_OK;
+}
+
+static weft_status fill_device(weft_device *device, const weft_device_adopt_params *params) {
+    device->queue = params->queue;
+    device->lock_queue = params->lock_queue;
+    device->unlock_queue = params->unlock_queue;
+    device->lock_user = params->lock_user;
+    weft_status status = load_tables(device, params);
+    return status == WEFT_OK ? read_physical(device, params) : status;
+}
+
+weft_status weft_device_adopt(weft_device **device, const weft_device_adopt_params *params) {
+    if (params == NULL) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    if (device == NULL) {
+        return weft_fail(&params->host, WEFT_INVALID_ARGUMENT, "weft_device_adopt: device is null");
+    }
+    const struct weft_setup setup = {
+        .memory_limit = params->memory_limit,
+        .cache_dir = params->cache_dir,
+        .submission_limit_ms = params->submission_limit_ms,
+    };
+    weft_device *made = NULL;
+    weft_status status = check_params(params);
+    if (status == WEFT_OK) {
+        status = weft_setup_begin(&made, &params->host, params->math);
+    }
+    if (status == WEFT_OK) {
+        status = fill_device(made, params);
+    }
+    if (status == WEFT_OK) {
+        status = weft_setup_finish(made, &setup);
+    }
+    if (status != WEFT_OK) {
+        weft_device_destroy(&made);
+        return status;
+    }
+    *device = made;
+    return WEFT_OK;
+}

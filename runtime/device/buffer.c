@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* Buffers: ours, with memory from the pool, and a caller's, wrapped. */
+#include <inttypes.h>
+
+#include "device/device.h"
+
+#include <weft/vulkan.h>
+
+static uint64_t largest_heap(const weft_device *device) {
+    const VkPhysicalDeviceMemoryProperties *memory = &device->memory_properties;
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < memory->memoryHeapCount; i++) {
+        largest = memory->memoryHeaps[i].size > largest ? memory->memoryHeaps[i].size : largest;
+    }
+    return largest;
+}
+
+weft_status weft_vkbuffer_create(VkBuffer *buffer, struct weft_allocation **allocation,
+                                 weft_device *device, VkDeviceSize size,
+                                 enum weft_memory_kind kind) {
+    /* Sizes that no memory can hold are not shown to the driver: it need not cope with them. */
+    const uint64_t largest = largest_heap(device);
+    if (size > largest) {
+        return weft_fail(&device->host, WEFT_OUT_OF_DEVICE_MEMORY,
+                         "%" PRIu64 " bytes asked, the largest memory heap has %" PRIu64, size,
+                         largest);
+    }
+    VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = size,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+    };
+    VkBuffer handle = VK_NULL_HANDLE;
+    struct weft_allocation *memory = NULL;
+    weft_status status = weft_device_check(
+        device, device->vk.CreateBuffer(device->vk.handle, &info, NULL, &handle), "vkCreateBuffer");
+    if (status != WEFT_OK) {
+        return status;
+    }
+    VkMemoryRequirements requirements;
+    device->vk.GetBufferMemoryRequirements(device->vk.handle, handle, &requirements);
+    status = weft_memory_allocate(&memory, device, &requirements, kind);
+    if (status == WEFT_OK) {
+        status = weft_device_check(
+            device,
+            device->vk.BindBufferMemory(device->vk.handle, handle, memory->memory, memory->offset),
+            "vkBindBufferMemory");
+    }
+    if (status != WEFT_OK) {
+        weft_vkbuffer_destroy(device, &handle, &memory);
+        return status;
+    }
+    *buffer = handle;
+    *allocation = memory;
+    return WEFT_OK;
+}
+
+void weft_vkbuffer_destroy(weft_device *device, VkBuffer *buffer,
+                           struct weft_allocation **allocation) {
+    if (*buffer != VK_NULL_HANDLE) {
+        device->vk.DestroyBuffer(device->vk.handle, *buffer, NULL);
+        *buffer = VK_NULL_HANDLE;
+    }
+    weft_memory_free(device, allocation);
+}
+
+weft_status weft_buffer_create(weft_buffer **buffer, weft_device *device, uint64_t size) {
+    if (device == NULL) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    if (buffer == NULL || size == 0) {
+        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT, "weft_buffer_create: %s",
+                         buffer == NULL ? "buffer is null" : "size is 0");
+    }
+    weft_status status = weft_device_alive(device);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    weft_buffer *made = weft_alloc_zero(&device->host, 1, sizeof *made);
+    if (made == NULL) {
+        return weft_fail_memory(&device->host, "buffer");
+    }
+    *made = (weft_buffer){.device = device, .size = size};
+    /* Whole words, so that a shader may read the last bytes as part of one. */
+    uint64_t rounded = size > UINT64_MAX - 3 ? size : (size + 3) / 4 * 4;
+    status =
+        weft_vkbuffer_create(&made->handle, &made->allocation, device, rounded, WEFT_MEMORY_DEVICE);
+    if (status != WEFT_OK) {
+        weft_free(&device->host, made);
+        return status;
+    }
+    *buffer = made;
+    return WEFT_OK;
+}
+
+weft_status weft_buffer_wrap(weft_buffer **buffer, weft_device *device, VkBuffer handle,
+                             uint64_t offset, uint64_t size) {
+    if (device == NULL) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    if (buffer == NULL || handle == VK_NULL_HANDLE || size == 0) {
+        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT, "weft_buffer_wrap: %s",
+                         buffer == NULL             ? "buffer is null"
+                         : handle == VK_NULL_HANDLE ? "the VkBuffer is null"
+                                                    : "size is 0");
+    }
+    if (offset > UINT64_MAX - size) {
+        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_buffer_wrap: %" PRIu64 " bytes at %" PRIu64 " fit no buffer", size,
+                         offset);
+    }
+    const uint64_t alignment = device->limits.minStorageBufferOffsetAlignment;
+    if (offset % alignment != 0) {
+        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_buffer_wrap: offset %" PRIu64
+                         " is not a multiple of minStorageBufferOffsetAlignment, %" PRIu64,
+                         offset, alignment);
+    }
+    weft_status status = weft_device_alive(device);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    weft_buffer *made = weft_alloc_zero(&device->host, 1, sizeof *made);
+    if (made == NULL) {
+        return weft_fail_memory(&device->host, "buffer");
+    }
+    *made = (weft_buffer){.device = device, .handle = handle, .offset = offset, .size = size};
+    *buffer = made;
+    return WEFT_OK;
+}
+
+void weft_buffer_destroy(weft_buffer **buffer) {
+    if (buffer == NULL || *buffer == NULL) {
+        return;
+    }
+    weft_buffer *old = *buffer;
+    weft_device *device = old->device;
+    if (old->allocation != NULL) {
+        /* A run that was submitted and not yet waited for may still use the memory. */
+        if (!device->lost) {
+            (void)weft_device_wait(device, device->timeline_value, UINT64_MAX, NULL);
+        }
+        weft_vkbuffer_destroy(device, &old->handle, &old->allocation);
+    }
+    weft_free(&device->host, old);
+    *buffer = NULL;
+}
+
+uint64_t weft_buffer_size(const weft_buffer *buffer) {
+    return buffer == NULL ? 0 : buffer->size;
+}
+
+VkBuffer weft_buffer_vulkan(const weft_buffer *buffer, uint64_t *offset) {
+    if (buffer == NULL) {
+        return VK_NULL_HANDLE;
+    }
+    if (offset != NULL) {
+        *offset = buffer->offset;
+    }
+    return buffer->handle;
+}
+
+static weft_status check_range(const weft_buffer *buffer, uint64_t offset, const void *data,
+                               uint64_t size, const char *function) {
+    const weft_host *host = &buffer->device->host;
+    if (data == NULL && size != 0) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT, "%s: data is null", function);
+    }
+    if (offset % 4 != 0 || size % 4 != 0) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "%s: offset %" PRIu64 " and size %" PRIu64 " must be multiples of 4",
+                         function, offset, size);
+    }
+    if (offset > buffer->size || size > buffer->size - offset) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "%s: %" PRIu64 " bytes at %" PRIu64 " do not fit a buffer of %" PRIu64,
+                         function, size, offset, buffer->size);
+    }
+    return weft_device_alive(buffer->device);
+}
+
+weft_status weft_buffer_write(weft_buffer *buffer, uint64_t offset, const void *data,
+                              uint64_t size) {
+    if (buffer == NULL) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    weft_status status = check_range(buffer, offset, data, size, "weft_buffer_write");
+    if (status != WEFT_OK) {
+        return status;
+    }
+    return weft_device_upload(buffer->device, buffer->handle, buffer->offset + offset, data, size);
+}
+
+weft_status weft_buffer_read(weft_buffer *buffer, uint64_t offset, void *data, uint64_t size) {
+    if (buffer == NULL) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    weft_status status = check_range(buffer, offset, data, size, "weft_buffer_read");
+    if (status != WEFT_OK) {
+        return status;
+    }
+    return weft_device_download(buffer->device, buffer->handle, buffer->offset + offset, data,
+                                size);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* What an open device tells about itself, and its end. */
+#include "device/device.h"
+
+#include <math.h>
+
+#include "device/instance.h"
+#include "shader/pipeline.h"
+
+const char *weft_math_name(weft_math math) {
+    return math == WEFT_MATH_FAST ? "fast" : "reproducible";
+}
+
+const char *weft_device_type_name(weft_device_type type) {
+    switch (type) {
+    case WEFT_DEVICE_DISCRETE:
+        return "discrete";
+    case WEFT_DEVICE_INTEGRATED:
+        return "integrated";
+    case WEFT_DEVICE_VIRTUAL:
+        return "virtual";
+    case WEFT_DEVICE_SOFTWARE:
+        return "software";
+    default:
+        return "other";
+    }
+}
+
+weft_status weft_device_get_info(const weft_device *device, weft_device_info *info) {
+    if (device == NULL) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    if (info == NULL) {
+        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_device_get_info: info is null");
+    }
+    weft_status status = weft_device_alive(device);
+    if (status == WEFT_OK) {
+        *info = device->info;
+    }
+    return status;
+}
+
+weft_math weft_device_get_math(const weft_device *device) {
+    return device == NULL ? WEFT_MATH_REPRODUCIBLE : device->math;
+}
+
+weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *stats) {
+    if (device == NULL) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    if (stats == NULL) {
+        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_device_get_stats: stats is null");
+    }
+    weft_status status = weft_device_alive(device);
+    if (status == WEFT_OK) {
+        *stats = device->stats;
+    }
+    return status;
+}
+
+weft_status weft_device_save_cache(weft_device *device) {
+    if (device == NULL) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    weft_status status = weft_device_alive(device);
+    return status == WEFT_OK ? weft_pipeline_store_save(device) : status;
+}
+
+void weft_device_note_rate(weft_device *device, double flops, double milliseconds) {
+    const double newest_share = 0.25;
+    const double rate = flops / milliseconds;
+    if (flops > 0.0 && milliseconds > 0.0 && isfinite(rate)) {
+        device->flops_per_ms += newest_share * (rate - device->flops_per_ms);
+    }
+}
+
+/* Weft's own objects, newest first; each may be missing when setting up stopped half-way. */
+static void destroy_objects(weft_device *device) {
+    if (device->timeline != VK_NULL_HANDLE && !device->lost) {
+        /* Only our submissions: the rest of an adopted device's work is its owner's to wait for. */
+        (void)weft_device_wait(device, device->timeline_value, UINT64_MAX, NULL);
+    }
+    if (device->weights != NULL) {
+        weft_weight_store_destroy(device);
+    }
+    if (device->pipelines != NULL) {
+        if (!device->lost) {
+            /* A cache that cannot be written was logged, and costs only time at the next start. */
+            (void)weft_pipeline_store_save(device);
+        }
+        weft_pipeline_store_destroy(device);
+    }
+    if (device->staging != VK_NULL_HANDLE) {
+        weft_vkbuffer_destroy(device, &device->staging, &device->staging_allocation);
+    }
+    weft_memory_pool_destroy(device);
+    if (device->timeline != VK_NULL_HANDLE) {
+        device->vk.DestroySemaphore(device->vk.handle, device->timeline, NULL);
+    }
+    if (device->command_pool != VK_NULL_HANDLE) {
+        device->vk.DestroyCommandPool(device->vk.handle, device->command_pool, NULL);
+    }
+}
+
+void weft_device_destroy(weft_device **device) {
+    if (device == NULL || *device == NULL) {
+        return;
+    }
+    weft_device *old = *device;
+    destroy_objects(old);
+    if (old->owns_handles) {
+        if (old->vk.handle != VK_NULL_HANDLE && old->vk.DestroyDevice != NULL) {
+            old->vk.DestroyDevice(old->vk.handle, NULL);
+        }
+        weft_instance_destroy(&old->instance, old->messenger);
+    }
+    const weft_host host = old->host;
+    weft_free(&host, old->cache_dir);
+    weft_free(&host, old);
+    *device = NULL;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* The opened device as the rest of the library sees it. */
+#ifndef WEFT_DEVICE_DEVICE_H
+#define WEFT_DEVICE_DEVICE_H
+
+#include <weft/buffer.h>
+#include <weft/device.h>
+
+#include "core/host.h"
+#include "device/vk.h"
+
+struct weft_memory_block;
+struct weft_memory_pool;
+struct weft_range;
+struct weft_pipeline_store;
+struct weft_weight_store;
+
+struct weft_device {
+    weft_host host;
+    weft_math math;
+    weft_device_info info;
+    struct weft_vk_instance instance;
+    struct weft_vk_device vk;
+    VkPhysicalDevice physical;
+    VkDebugUtilsMessengerEXT messenger;
+    bool owns_handles; /* false for an adopted device */
+    uint32_t queue_family;
+    VkQueue queue;
+    void (*lock_queue)(void *user); /* null unless the adopter shares the queue */
+    void (*unlock_queue)(void *user);
+    void *lock_user;
+    VkCommandPool command_pool;
+    VkSemaphore timeline;    /* counts submissions */
+    uint64_t timeline_value; /* of the newest submission */
+    bool lost;
+    VkPhysicalDeviceMemoryProperties memory_properties;
+    VkPhysicalDeviceLimits limits;
+    uint32_t submission_limit_ms; /* 0: unlimited */
+    double flops_per_ms; /* measured arithmetic rate, for splitting submissions; starts low, see weft_device_note_rate */
+    char *cache_dir;     /* null: nothing is kept on disk */
+    weft_device_stats stats;
+    uint64_t memory_limit;
+    struct weft_memory_pool *memory;
+    struct weft_pipeline_store *pipelines;
+    struct weft_weight_store *weights;
+    VkBuffer staging;
+    struct weft_allocation *staging_allocation;
+    void *staging_mapped;
+};
+
+#define WEFT_STAGING_SIZE (UINT64_C(4) << 20)
+
+/**
+ * Turns a VkResult into a status: VK_SUCCESS is WEFT_OK; anything else is logged as "call: VK_ERROR_…"; a lost device
+ * is remembered. `device` may be const-cast by callers never: it is written when the device is lost.
+ */
+weft_status weft_device_check(weft_device *device, VkResult result, const char *call);
+
+/** WEFT_DEVICE_LOST when the device is lost, else WEFT_OK. The first line of every entry point that touches it. */
+weft_status weft_device_alive(const weft_device *device);
+
+/* ---- memory: blocks shared by many buffers ---- */
+
+enum weft_memory_kind {
+    WEFT_MEMORY_DEVICE = 0, /* device-local where there is such a type */
+    WEFT_MEMORY_STAGING,    /* host-visible and coherent, permanently mapped; cached where possible */
+};
+
+struct weft_allocation {
+    VkDeviceMemory memory;
+    VkDeviceSize offset;
+    VkDeviceSize size;
+    void *mapped; /* start of this allocation for WEFT_MEMORY_STAGING, else null */
+    struct weft_memory_block *block; /* the pool's */
+    struct weft_range *range;        /* the pool's */
+};
+
+/** Makes the pool; called once by weft_device_open and weft_device_adopt. */
+weft_status weft_memory_pool_create(weft_device *device);
+void weft_memory_pool_destroy(weft_device *device);
+
+/**
+ * Memory for a buffer. WEFT_MEMORY_DEVICE counts against stats.bytes_in_use and memory_limit; a request over the limit
+ * fails with WEFT_OUT_OF_DEVICE_MEMORY naming bytes asked, in use and the limit. WEFT_MEMORY_STAGING is host memory on
+ * most devices and counts against neither.
+ */
+weft_status weft_memory_allocate(struct weft_allocation **allocation, weft_device *device,
+                                 const VkMemoryRequirements *requirements, enum weft_memory_kind kind);
+void weft_memory_free(weft_device *device, struct weft_allocation **allocation);
+
+/** A storage + transfer buffer with memory bound. */
+weft_status weft_vkbuffer_create(VkBuffer *buffer, struct weft_allocation **allocation, weft_device *device,
+                                 VkDeviceSize size, enum weft_memory_kind kind);
+void weft_vkbuffer_destroy(weft_device *device, VkBuffer *buffer, struct weft_allocation **allocation);
+
+struct weft_buffer {
+    weft_device *device;
+    VkBuffer handle;
+    uint64_t offset; /* of byte 0 within handle; a multiple of minStorageBufferOffsetAlignment */
+    uint64_t size;
+    struct weft_allocation *allocation; /* null: wrapped, not ours */
+};
+
+/* ---- transfers and submission ---- */
+
+/** Copies host bytes to a VkBuffer through staging; returns when done. offset and size are multiples of 4. */
+weft_status weft_device_upload(weft_device *device, VkBuffer buffer, uint64_t offset, const void *data, uint64_t size);
+/** Copies a VkBuffer's bytes to the host through staging, after all submitted work; returns when done. */
+weft_status weft_device_download(weft_device *device, VkBuffer buffer, uint64_t offset, void *data, uint64_t size);
+
+/** Submits command buffers in order as one submission. *value is the timeline value that says it is complete. */
+weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *commands, uint32_t count, uint64_t *value);
+/** Waits until the timeline reaches `value`; timeout in nanoseconds (UINT64_MAX: for ever). *done may be null. */
+weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeout_ns, bool *done);
+
+/** Begins a one-time command buffer and, after `weft_device_finish_commands`, submits it, waits and frees it. */
+weft_status weft_device_begin_commands(VkCommandBuffer *commands, weft_device *device);
+weft_status weft_device_finish_commands(weft_device *device, VkCommandBuffer commands);
+
+/** Takes a measured arithmetic rate into account (exponential average). */
+void weft_device_note_rate(weft_device *device, double flops, double milliseconds);
+
+/**
+ * The reproducibility probe of design section 4 rule 6: runs shaders/probe/arithmetic.comp on hard inputs and compares
+ * with host arithmetic, once per driver identity (the verdict is cached on disk).
+ */
+weft_status weft_device_probe(weft_device *device);
+
+/* Made and destroyed with the device; declared here so that device.c need not know what is inside. */
+weft_status weft_weight_store_create(weft_device *device);
+void weft_weight_store_destroy(weft_device *device);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "device/instance.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "device/loader.h"
+#include "device/result.h"
+#include "device/validation.h"
+
+/* The functions that exist before an instance does. */
+struct global_functions {
+    PFN_vkCreateInstance CreateInstance;
+    PFN_vkEnumerateInstanceVersion EnumerateInstanceVersion; /* null in a Vulkan 1.0 loader */
+    PFN_vkEnumerateInstanceExtensionProperties EnumerateInstanceExtensionProperties;
+    PFN_vkEnumerateInstanceLayerProperties EnumerateInstanceLayerProperties;
+};
+
+#define MAX_EXTENSIONS 4
+
+/* What an instance is going to be made with. */
+struct instance_plan {
+    bool validation;
+    bool synchronization; /* the layer can check hazards too */
+    bool portability;
+    const char *extensions[MAX_EXTENSIONS];
+    uint32_t extension_count;
+};
+
+static void load_globals(struct global_functions *global, PFN_vkGetInstanceProcAddr get) {
+    global->CreateInstance = (PFN_vkCreateInstance)get(NULL, "vkCreateInstance");
+    global->EnumerateInstanceVersion =
+        (PFN_vkEnumerateInstanceVersion)get(NULL, "vkEnumerateInstanceVersion");
+    global->EnumerateInstanceExtensionProperties = (PFN_vkEnumerateInstanceExtensionProperties)get(
+        NULL, "vkEnumerateInstanceExtensionProperties");
+    global->EnumerateInstanceLayerProperties =
+        (PFN_vkEnumerateInstanceLayerProperties)get(NULL, "vkEnumerateInstanceLayerProperties");
+}
+
+weft_status weft_vk_load_instance(struct weft_vk_instance *instance, const weft_host *host) {
+    PFN_vkGetInstanceProcAddr get = instance->GetInstanceProcAddr;
+#define LOAD(name)                                                                       \
+    instance->name = (PFN_vk##name)get(instance->handle, "vk" #name);                    \
+    if (instance->name == NULL) {                                                        \
+        return weft_fail(host, WEFT_UNSUPPORTED, "the Vulkan instance has no vk" #name); \
+    }
+    WEFT_VK_INSTANCE_FUNCTIONS(LOAD)
+#undef LOAD
+    return WEFT_OK;
+}
+
+weft_status weft_vk_load_device(struct weft_vk_device *device,
+                                const struct weft_vk_instance *instance, const weft_host *host) {
+#define LOAD(name)                                                                        \
+    device->name = (PFN_vk##name)instance->GetDeviceProcAddr(device->handle, "vk" #name); \
+    if (device->name == NULL) {                                                           \
+        return weft_fail(host, WEFT_UNSUPPORTED, "the Vulkan device has no vk" #name);    \
+    }
+    WEFT_VK_DEVICE_FUNCTIONS(LOAD)
+#undef LOAD
+    return WEFT_OK;
+}
+
+/* Whether an extension is offered by the loader and drivers (layer null) or by a layer. */
+static weft_status has_extension(bool *found, const struct global_functions *global,
+                                 const char *layer, const char *name, const weft_host *host) {
+    *found = false;
+    uint32_t count = 0;
+    VkResult result = global->EnumerateInstanceExtensionProperties(layer, &count, NULL);
+    if (result != VK_SUCCESS || count == 0) {
+        return weft_vk_check(host, result, "vkEnumerateInstanceExtensionProperties");
+    }
+    VkExtensionProperties *list = weft_alloc_zero(host, count, sizeof *list);
+    if (list == NULL) {
+        return weft_fail_memory(host, "instance extensions");
+    }
+    result = global->EnumerateInstanceExtensionProperties(layer, &count, list);
+    if (result == VK_INCOMPLETE) {
+        result = VK_SUCCESS; /* more came in between the two calls: what was written is valid */
+    }
+    for (uint32_t i = 0; result == VK_SUCCESS && i < count; i++) {
+        *found = *found || strcmp(list[i].extensionName, name) == 0;
+    }
+    weft_free(host, list);
+    return weft_vk_check(host, result, "vkEnumerateInstanceExtensionProperties");
+}
+
+static weft_status has_layer(bool *found, const struct global_functions *global, const char *name,
+                             const weft_host *host) {
+    *found = false;
+    uint32_t count = 0;
+    VkResult result = global->EnumerateInstanceLayerProperties(&count, NULL);
+    if (result != VK_SUCCESS || count == 0) {
+        return weft_vk_check(host, result, "vkEnumerateInstanceLayerProperties");
+    }
+    VkLayerProperties *list = weft_alloc_zero(host, count, sizeof *list);
+    if (list == NULL) {
+        return weft_fail_memory(host, "instance layers");
+    }
+    result = global->EnumerateInstanceLayerProperties(&count, list);
+    if (result == VK_INCOMPLETE) {
+        result = VK_SUCCESS;
+    }
+    for (uint32_t i = 0; result == VK_SUCCESS && i < count; i++) {
+        *found = *found || strcmp(list[i].layerName, name) == 0;
+    }
+    weft_free(host, list);
+    return weft_vk_check(host, result, "vkEnumerateInstanceLayerProperties");
+}
+
+static weft_status plan_validation(struct instance_plan *plan,
+                                   const struct global_functions *global, const weft_host *host) {
+    weft_status status = has_layer(&plan->validation, global, WEFT_VALIDATION_LAYER, host);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    if (!plan->validation) {
+        weft_log(host, WEFT_LOG_WARNING, "validation was asked for, but %s is not installed",
+                 WEFT_VALIDATION_LAYER);
+        return WEFT_OK;
+    }
+    /* The layer brings both extensions itself, so that neither depends on the loader or a driver.
+     */
+    bool messages = false;
+    status = has_extension(&messages, global, WEFT_VALIDATION_LAYER,
+                           VK_EXT_DEBUG_UTILS_EXTENSION_NAME, host);
+    if (status == WEFT_OK) {
+        status = has_extension(&plan->synchronization, global, WEFT_VALIDATION_LAYER,
+                               VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME, host);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    if (!messages) {
+        plan->validation = false;
+        weft_log(host, WEFT_LOG_WARNING, "validation was asked for, but %s has no %s",
+                 WEFT_VALIDATION_LAYER, VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+        return WEFT_OK;
+    }
+    plan->extensions[plan->extension_count++] = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+    if (plan->synchronization) {
+        plan->extensions[plan->extension_count++] = VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME;
+    } else {
+        weft_log(host, WEFT_LOG_WARNING, "%s of this version cannot check hazards",
+                 WEFT_VALIDATION_LAYER);
+    }
+    return WEFT_OK;
+}
+
+static weft_status plan_instance(struct instance_plan *plan, const struct global_functions *global,
+                                 bool validation, const weft_host *host) {
+    *plan = (struct instance_plan){0};
+    weft_status status = has_extension(&plan->portability, global, NULL,
+                                       VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME, host);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    if (plan->portability) {
+        plan->extensions[plan->extension_count++] = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
+    }
+    return validation ? plan_validation(plan, global, host) : WEFT_OK;
+}
+
+static VkResult call_create_instance(VkInstance *handle, const struct global_functions *global,
+                                     const struct instance_plan *plan, weft_device *validated) {
+    static const char *const layers[] = {WEFT_VALIDATION_LAYER};
+    static const VkValidationFeatureEnableEXT enabled[] = {
+        VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
+    VkDebugUtilsMessengerCreateInfoEXT messenger = weft_validation_messenger_info(validated);
+    VkValidationFeaturesEXT features = {
+        .sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
+        .pNext = &messenger,
+        .enabledValidationFeatureCount = 1,
+        .pEnabledValidationFeatures = enabled,
+    };
+    VkApplicationInfo application = {
+        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+        .pEngineName = "weft",
+        .engineVersion =
+            VK_MAKE_API_VERSION(0, WEFT_VERSION_MAJOR, WEFT_VERSION_MINOR, WEFT_VERSION_PATCH),
+        .apiVersion = VK_API_VERSION_1_2,
+    };
+    VkInstanceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+        .pApplicationInfo = &application,
+        .enabledExtensionCount = plan->extension_count,
+        .ppEnabledExtensionNames = plan->extensions,
+    };
+    if (plan->portability) {
+        info.flags = VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
+    }
+    if (plan->validation) {
+        info.enabledLayerCount = 1;
+        info.ppEnabledLayerNames = layers;
+        info.pNext = plan->synchronization ? (const void *)&features : (const void *)&messenger;
+    }
+    return global->CreateInstance(&info, NULL, handle);
+}
+
+/* Whether the loader itself is for Vulkan 1.2; below that, an instance cannot ask for it. */
+static bool loader_is_recent(const struct global_functions *global, char *reason) {
+    uint32_t version = VK_API_VERSION_1_0;
+    if (global->EnumerateInstanceVersion != NULL &&
+        global->EnumerateInstanceVersion(&version) != VK_SUCCESS) {
+        version = VK_API_VERSION_1_0;
+    }
+    if (version >= VK_API_VERSION_1_2) {
+        return true;
+    }
+    (void)snprintf(reason, WEFT_REASON_SIZE,
+                   "the system's Vulkan loader is for version %u.%u, Weft needs 1.2",
+                   VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
+    return false;
+}
+
+static weft_status create_handle(struct weft_vk_instance *instance, const weft_host *host,
+                                 weft_device *validated, char *reason) {
+    struct global_functions global;
+    load_globals(&global, instance->GetInstanceProcAddr);
+    if (global.CreateInstance == NULL || global.EnumerateInstanceExtensionProperties == NULL ||
+        global.EnumerateInstanceLayerProperties == NULL) {
+        (void)snprintf(reason, WEFT_REASON_SIZE, "the system's Vulkan loader is incomplete");
+        return WEFT_NO_DEVICE;
+    }
+    if (!loader_is_recent(&global, reason)) {
+        return WEFT_NO_DEVICE;
+    }
+    struct instance_plan plan;
+    weft_status status = plan_instance(&plan, &global, validated != NULL, host);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    VkInstance handle = VK_NULL_HANDLE;
+    VkResult result = call_create_instance(&handle, &global, &plan, validated);
+    if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
+        (void)snprintf(reason, WEFT_REASON_SIZE, "no Vulkan driver is installed");
+        return WEFT_NO_DEVICE;
+    }
+    if (result != VK_SUCCESS) {
+        return weft_vk_check(host, result, "vkCreateInstance");
+    }
+    instance->handle = handle;
+    /* Loaded first: it is what destroys the handle should another function be missing. */
+    instance->DestroyInstance =
+        (PFN_vkDestroyInstance)instance->GetInstanceProcAddr(handle, "vkDestroyInstance");
+    status = weft_vk_load_instance(instance, host);
+    if (status == WEFT_OK && plan.validation) {
+        status = weft_validation_start(instance, validated);
+    }
+    return status;
+}
+
+weft_status weft_instance_create(struct weft_vk_instance *instance, const weft_host *host,
+                                 weft_device *validated, char *reason) {
+    *instance = (struct weft_vk_instance){0};
+    instance->GetInstanceProcAddr = weft_loader_open();
+    if (instance->GetInstanceProcAddr == NULL) {
+        (void)snprintf(reason, WEFT_REASON_SIZE, "no Vulkan loader is installed");
+        return WEFT_NO_DEVICE;
+    }
+    weft_status status = create_handle(instance, host, validated, reason);
+    if (status != WEFT_OK) {
+        weft_instance_destroy(instance, validated == NULL ? VK_NULL_HANDLE : validated->messenger);
+    }
+    return status;
+}
+
+void weft_instance_destroy(struct weft_vk_instance *instance, VkDebugUtilsMessengerEXT messenger) {
+    if (instance->handle != VK_NULL_HANDLE && messenger != VK_NULL_HANDLE) {
+        instance->DestroyDebugUtilsMessengerEXT(instance->handle, messenger, NULL);
+    }
+    if (instance->handle != VK_NULL_HANDLE && instance->DestroyInstance != NULL) {
+        instance->DestroyInstance(instance->handle, NULL);
+    }
+    *instance = (struct weft_vk_instance){0};
+}

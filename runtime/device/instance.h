@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Weft's own VkInstance, and the function tables of an instance and of a device. */
+#ifndef WEFT_DEVICE_INSTANCE_H
+#define WEFT_DEVICE_INSTANCE_H
+
+#include "device/device.h"
+
+#define WEFT_REASON_SIZE 256
+
+/**
+ * Makes an instance for Vulkan 1.2 on the system's loader. WEFT_NO_DEVICE, which is not logged but
+ * told in `reason` (WEFT_REASON_SIZE bytes), when there is no loader, no driver or only Vulkan
+ * below 1.2; other errors are logged. Where `validated` is not null, the validation layer is on and
+ * its messages go to that device's log and counter (device->messenger must be destroyed with it,
+ * see weft_instance_destroy).
+ */
+weft_status weft_instance_create(struct weft_vk_instance *instance, const weft_host *host,
+                                 weft_device *validated, char *reason);
+
+/** Destroys an instance made by weft_instance_create, with its messenger (may be null), and closes
+ * the loader. */
+void weft_instance_destroy(struct weft_vk_instance *instance, VkDebugUtilsMessengerEXT messenger);
+
+/**
+ * Fills the table for instance->handle through instance->GetInstanceProcAddr.
+ * Errors: WEFT_UNSUPPORTED naming the function that is missing.
+ */
+weft_status weft_vk_load_instance(struct weft_vk_instance *instance, const weft_host *host);
+
+/** The same for device->handle through instance->GetDeviceProcAddr. */
+weft_status weft_vk_load_device(struct weft_vk_device *device,
+                                const struct weft_vk_instance *instance, const weft_host *host);
+
+#endif

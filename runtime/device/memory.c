@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* The memory pool: few large allocations from the driver, which allows only some thousands, shared
+ * by many buffers. */
+#include <inttypes.h>
+
+#include "device/device.h"
+#include "device/ranges.h"
+
+#define DEVICE_BLOCK_SIZE  (UINT64_C(64) << 20)
+#define STAGING_BLOCK_SIZE (UINT64_C(8) << 20)
+#define SMALL_HEAP_SIZE    (UINT64_C(1) << 30)
+
+struct weft_memory_block {
+    struct weft_memory_block *next;
+    enum weft_memory_kind kind;
+    uint32_t type; /* memory type index */
+    VkDeviceMemory memory;
+    uint64_t size;
+    bool shared; /* of the standard size: worth keeping when empty */
+    uint8_t *mapped;
+    struct weft_ranges ranges;
+};
+
+struct weft_memory_pool {
+    struct weft_memory_block *blocks;
+    uint64_t reserved; /* bytes of WEFT_MEMORY_DEVICE blocks */
+};
+
+weft_status weft_memory_pool_create(weft_device *device) {
+    device->memory = weft_alloc_zero(&device->host, 1, sizeof *device->memory);
+    return device->memory == NULL ? weft_fail_memory(&device->host, "memory pool") : WEFT_OK;
+}
+
+static void destroy_block(weft_device *device, struct weft_memory_block *block) {
+    if (block->kind == WEFT_MEMORY_DEVICE) {
+        device->memory->reserved -= block->size;
+    }
+    /* Freeing memory unmaps it. */
+    device->vk.FreeMemory(device->vk.handle, block->memory, NULL);
+    weft_ranges_destroy(&block->ranges, &device->host);
+    weft_free(&device->host, block);
+}
+
+void weft_memory_pool_destroy(weft_device *device) {
+    if (device->memory == NULL) {
+        return;
+    }
+    while (device->memory->blocks != NULL) {
+        struct weft_memory_block *block = device->memory->blocks;
+        device->memory->blocks = block->next;
+        destroy_block(device, block);
+    }
+    weft_free(&device->host, device->memory);
+    device->memory = NULL;
+}
+
+static uint64_t heap_size(const weft_device *device, uint32_t type) {
+    const VkPhysicalDeviceMemoryProperties *memory = &device->memory_properties;
+    return memory->memoryHeaps[memory->memoryTypes[type].heapIndex].size;
+}
+
+/* How well a memory type serves a kind; 0: not at all. */
+static uint32_t score(VkMemoryPropertyFlags flags, enum weft_memory_kind kind) {
+    const VkMemoryPropertyFlags special =
+        VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT |
+        VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD | VK_MEMORY_PROPERTY_RDMA_CAPABLE_BIT_NV;
+    const VkMemoryPropertyFlags visible =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    if ((flags & special) != 0) {
+        return 0;
+    }
+    const bool local = (flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
+    if (kind == WEFT_MEMORY_DEVICE) {
+        return local ? 2 : 1;
+    }
+    if ((flags & visible) != visible) {
+        return 0;
+    }
+    /* Reading back from memory that is not cached is tens of times slower; the GPU's own is scarce.
+     */
+    const bool cached = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
+    return 1 + (cached ? 2u : 0u) + (local ? 0u : 1u);
+}
+
+/* The best type among `bits`, of the largest heap where several are as good; false when none
+ * serves. */
+static bool choose_type(uint32_t *type, const weft_device *device, uint32_t bits,
+                        enum weft_memory_kind kind) {
+    uint32_t best = 0;
+    for (uint32_t i = 0; i < device->memory_properties.memoryTypeCount; i++) {
+        uint32_t points = score(device->memory_properties.memoryTypes[i].propertyFlags, kind);
+        if ((bits & (UINT32_C(1) << i)) == 0 || points == 0) {
+            continue;
+        }
+        if (points > best || (points == best && heap_size(device, i) > heap_size(device, *type))) {
+            best = points;
+            *type = i;
+        }
+    }
+    return best != 0;
+}
+
+/* The size of a block that is meant to be shared. */
+static uint64_t shared_block_size(const weft_device *device, uint32_t type,
+                                  enum weft_memory_kind kind) {
+    uint64_t size = kind == WEFT_MEMORY_STAGING ? STAGING_BLOCK_SIZE : DEVICE_BLOCK_SIZE;
+    uint64_t heap = heap_size(device, type);
+    if (heap < SMALL_HEAP_SIZE && heap / 8 < size) {
+        size = heap / 8;
+    }
+    /* What is left of the limit bounds what is reserved too, as far as the requests themselves
+     * allow. */
+    if (kind == WEFT_MEMORY_DEVICE && device->memory_limit != 0) {
+        uint64_t reserved = device->memory->reserved;
+        uint64_t left = device->memory_limit > reserved ? device->memory_limit - reserved : 0;
+        size = left < size ? left : size;
+    }
+    return size;
+}
+
+static VkResult allocate_and_map(struct weft_memory_block *block, const weft_device *device) {
+    VkMemoryAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .allocationSize = block->size,
+        .memoryTypeIndex = block->type,
+    };
+    VkResult result = device->vk.AllocateMemory(device->vk.handle, &info, NULL, &block->memory);
+    if (result != VK_SUCCESS || block->kind != WEFT_MEMORY_STAGING) {
+        return result;
+    }
+    void *mapped = NULL;
+    result = device->vk.MapMemory(device->vk.handle, block->memory, 0, VK_WHOLE_SIZE, 0, &mapped);
+    if (result != VK_SUCCESS) {
+        device->vk.FreeMemory(device->vk.handle, block->memory, NULL);
+    }
+    block->mapped = mapped;
+    return result;
+}
+
+/* A new block, first in the pool. *result keeps what the driver said. */
+static weft_status add_block(weft_device *device, uint64_t size, bool shared, uint32_t type,
+                             enum weft_memory_kind kind, VkResult *result) {
+    struct weft_memory_block *block = weft_alloc_zero(&device->host, 1, sizeof *block);
+    if (block == NULL) {
+        return weft_fail_memory(&device->host, "memory block");
+    }
+    *block = (struct weft_memory_block){
+        .kind = kind, .type = type, .size = size, .shared = shared, .next = device->memory->blocks};
+    weft_status status = weft_ranges_create(&block->ranges, size, &device->host);
+    if (status != WEFT_OK) {
+        weft_free(&device->host, block);
+        return status;
+    }
+    *result = allocate_and_map(block, device);
+    if (*result != VK_SUCCESS) {
+        weft_ranges_destroy(&block->ranges, &device->host);
+        weft_free(&device->host, block);
+        return WEFT_OK;
+    }
+    device->memory->blocks = block;
+    if (kind == WEFT_MEMORY_DEVICE) {
+        device->memory->reserved += size;
+    }
+    return WEFT_OK;
+}
+
+/* Gives every empty block back to the driver. */
+static void release_empty(weft_device *device) {
+    struct weft_memory_block **link = &device->memory->blocks;
+    while (*link != NULL) {
+        struct weft_memory_block *block = *link;
+        if (block->ranges.taken != 0) {
+            link = &block->next;
+            continue;
+        }
+        *link = block->next;
+        destroy_block(device, block);
+    }
+}
+
+/* Whether another block of this one's type and kind stands empty. */
+static bool has_empty_twin(const struct weft_memory_pool *pool,
+                           const struct weft_memory_block *block) {
+    for (const struct weft_memory_block *b = pool->blocks; b != NULL; b = b->next) {
+        if (b != block && b->type == block->type && b->kind == block->kind &&
+            b->ranges.taken == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One shared block of a type and kind is kept when it falls empty, so that making and freeing one
+ * buffer is cheap. */
+static void release_unless_kept(weft_device *device, struct weft_memory_block *block) {
+    if (block->ranges.taken != 0 || (block->shared && !has_empty_twin(device->memory, block))) {
+        return;
+    }
+    struct weft_memory_block **link = &device->memory->blocks;
+    while (*link != block) {
+        link = &(*link)->next;
+    }
+    *link = block->next;
+    destroy_block(device, block);
+}
+
+/* A block with room for `size` more bytes: a shared one where they fit, else one of their own. */
+static weft_status add_room(weft_device *device, uint64_t size, uint32_t type,
+                            enum weft_memory_kind kind) {
+    VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    uint64_t shared_size = shared_block_size(device, type, kind);
+    if (size < shared_size) {
+        weft_status status = add_block(device, shared_size, true, type, kind, &result);
+        if (status != WEFT_OK || result == VK_SUCCESS) {
+            return status;
+        }
+    }
+    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+        weft_status status = add_block(device, size, false, type, kind, &result);
+        if (status != WEFT_OK || result == VK_SUCCESS) {
+            return status;
+        }
+    }
+    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+        release_empty(device);
+        weft_status status = add_block(device, size, false, type, kind, &result);
+        if (status != WEFT_OK || result == VK_SUCCESS) {
+            return status;
+        }
+    }
+    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_TOO_MANY_OBJECTS) {
+        return weft_fail(&device->host, WEFT_OUT_OF_DEVICE_MEMORY,
+                         "the driver has no %" PRIu64 " bytes more; %" PRIu64 " are in use", size,
+                         device->stats.bytes_in_use);
+    }
+    return weft_device_check(device, result, "vkAllocateMemory");
+}
+
+/* Takes a range from any block of the type and kind; *block is null when none has room. */
+static weft_status take(struct weft_memory_block **block, struct weft_range **range,
+                        weft_device *device, const VkMemoryRequirements *requirements,
+                        uint32_t type, enum weft_memory_kind kind) {
+    for (struct weft_memory_block *b = device->memory->blocks; b != NULL; b = b->next) {
+        if (b->type != type || b->kind != kind) {
+            continue;
+        }
+        weft_status status = weft_ranges_take(range, &b->ranges, requirements->size,
+                                              requirements->alignment, &device->host);
+        if (status != WEFT_OK || *range != NULL) {
+            *block = b;
+            return status;
+        }
+    }
+    *block = NULL;
+    return WEFT_OK;
+}
+
+/* Refuses what the limit or the heap can never hold, before the driver sees it. */
+static weft_status check_size(weft_device *device, uint64_t size, uint32_t type,
+                              enum weft_memory_kind kind) {
+    const uint64_t in_use = device->stats.bytes_in_use;
+    const uint64_t limit = device->memory_limit;
+    if (kind == WEFT_MEMORY_DEVICE && limit != 0 && (in_use > limit || size > limit - in_use)) {
+        return weft_fail(&device->host, WEFT_OUT_OF_DEVICE_MEMORY,
+                         "%" PRIu64 " bytes asked, %" PRIu64 " in use, the limit is %" PRIu64, size,
+                         in_use, limit);
+    }
+    if (size > heap_size(device, type)) {
+        return weft_fail(&device->host, WEFT_OUT_OF_DEVICE_MEMORY,
+                         "%" PRIu64 " bytes asked, the memory heap has %" PRIu64, size,
+                         heap_size(device, type));
+    }
+    return WEFT_OK;
+}
+
+static weft_status find_range(struct weft_allocation *made, weft_device *device,
+                              const VkMemoryRequirements *requirements,
+                              enum weft_memory_kind kind) {
+    uint32_t type = 0;
+    if (!choose_type(&type, device, requirements->memoryTypeBits, kind)) {
+        return weft_fail(&device->host, WEFT_UNSUPPORTED, "the device has no %s memory",
+                         kind == WEFT_MEMORY_STAGING ? "host-visible coherent" : "suitable");
+    }
+    weft_status status = check_size(device, requirements->size, type, kind);
+    if (status == WEFT_OK) {
+        status = take(&made->block, &made->range, device, requirements, type, kind);
+    }
+    if (status == WEFT_OK && made->block == NULL) {
+        status = add_room(device, requirements->size, type, kind);
+        if (status == WEFT_OK) {
+            made->block = device->memory->blocks; /* the new one, large enough */
+            status = weft_ranges_take(&made->range, &made->block->ranges, requirements->size,
+                                      requirements->alignment, &device->host);
+        }
+    }
+    return status;
+}
+
+weft_status weft_memory_allocate(struct weft_allocation **allocation, weft_device *device,
+                                 const VkMemoryRequirements *requirements,
+                                 enum weft_memory_kind kind) {
+    struct weft_allocation *made = weft_alloc_zero(&device->host, 1, sizeof *made);
+    if (made == NULL) {
+        return weft_fail_memory(&device->host, "memory allocation");
+    }
+    weft_status status = find_range(made, device, requirements, kind);
+    if (status != WEFT_OK) {
+        weft_free(&device->host, made);
+        return status;
+    }
+    made->memory = made->block->memory;
+    made->offset = made->range->offset;
+    made->size = made->range->size;
+    made->mapped = made->block->mapped == NULL ? NULL : made->block->mapped + made->offset;
+    if (kind == WEFT_MEMORY_DEVICE) {
+        device->stats.bytes_in_use += made->size;
+        if (device->stats.bytes_in_use > device->stats.peak_bytes) {
+            device->stats.peak_bytes = device->stats.bytes_in_use;
+        }
+    }
+    *allocation = made;
+    return WEFT_OK;
+}
+
+void weft_memory_free(weft_device *device, struct weft_allocation **allocation) {
+    if (*allocation == NULL) {
+        return;
+    }
+    struct weft_memory_block *block = (*allocation)->block;
+    if (block->kind == WEFT_MEMORY_DEVICE) {
+        device->stats.bytes_in_use -= (*allocation)->size;
+    }
+    weft_ranges_give(&block->ranges, (*allocation)->range, &device->host);
+    weft_free(&device->host, *allocation);
+    *allocation = NULL;
+    release_unless_kept(device, block);
+}

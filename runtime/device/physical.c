@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+#include "device/physical.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "device/result.h"
+#include "shader/pipeline.h"
+
+/* What design section 4 rule 4 lets every shader count on. */
+#define NEEDED_INVOCATIONS   128u
+#define NEEDED_SHARED_MEMORY (16u << 10)
+
+/* What is read to fill one weft_physical. */
+struct facts {
+    VkPhysicalDeviceProperties properties;
+    VkPhysicalDeviceVulkan11Properties vulkan11;
+    VkPhysicalDeviceVulkan12Properties vulkan12;
+    bool timeline_semaphore;
+    uint32_t queue_flags; /* of the family chosen */
+    uint32_t timestamp_bits;
+};
+
+static weft_device_type type_of(VkPhysicalDeviceType type) {
+    switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+        return WEFT_DEVICE_DISCRETE;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+        return WEFT_DEVICE_INTEGRATED;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+        return WEFT_DEVICE_VIRTUAL;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU:
+        return WEFT_DEVICE_SOFTWARE;
+    default:
+        return WEFT_DEVICE_OTHER;
+    }
+}
+
+/*
+ * The first family that has graphics beside compute, else the first that computes. Every driver has
+ * the former where it draws at all; it keeps time stamps, and is the family an embedding program
+ * most likely uses. A compute-only family would pay only for running beside somebody's drawing,
+ * which Weft by itself does not do.
+ */
+static uint32_t choose_family(const VkQueueFamilyProperties *families, uint32_t count) {
+    const VkQueueFlags both = VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT;
+    for (uint32_t i = 0; i < count; i++) {
+        if ((families[i].queueFlags & both) == both) {
+            return i;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if ((families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0) {
+            return i;
+        }
+    }
+    return WEFT_NO_FAMILY;
+}
+
+static weft_status read_family(struct facts *facts, struct weft_physical *physical,
+                               const struct weft_vk_instance *instance, uint32_t family,
+                               const weft_host *host) {
+    uint32_t count = 0;
+    instance->GetPhysicalDeviceQueueFamilyProperties(physical->handle, &count, NULL);
+    physical->queue_family = WEFT_NO_FAMILY;
+    if (count == 0) {
+        return WEFT_OK;
+    }
+    VkQueueFamilyProperties *families = weft_alloc_zero(host, count, sizeof *families);
+    if (families == NULL) {
+        return weft_fail_memory(host, "queue families");
+    }
+    instance->GetPhysicalDeviceQueueFamilyProperties(physical->handle, &count, families);
+    uint32_t chosen = family == WEFT_NO_FAMILY ? choose_family(families, count) : family;
+    if (chosen < count) {
+        physical->queue_family = chosen;
+        facts->queue_flags = families[chosen].queueFlags;
+        facts->timestamp_bits = families[chosen].timestampValidBits;
+    }
+    weft_free(host, families);
+    return WEFT_OK;
+}
+
+static weft_status read_extensions(struct weft_physical *physical,
+                                   const struct weft_vk_instance *instance, const weft_host *host) {
+    uint32_t count = 0;
+    VkResult result =
+        instance->EnumerateDeviceExtensionProperties(physical->handle, NULL, &count, NULL);
+    if (result != VK_SUCCESS || count == 0) {
+        return weft_vk_check(host, result, "vkEnumerateDeviceExtensionProperties");
+    }
+    VkExtensionProperties *list = weft_alloc_zero(host, count, sizeof *list);
+    if (list == NULL) {
+        return weft_fail_memory(host, "device extensions");
+    }
+    result = instance->EnumerateDeviceExtensionProperties(physical->handle, NULL, &count, list);
+    if (result == VK_INCOMPLETE) {
+        result = VK_SUCCESS;
+    }
+    for (uint32_t i = 0; result == VK_SUCCESS && i < count; i++) {
+        const char *name = list[i].extensionName;
+        if (strcmp(name, VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME) == 0) {
+            physical->info.has_pipeline_feedback = true;
+        } else if (strcmp(name, "VK_KHR_portability_subset") == 0) {
+            physical->portability_subset = true;
+        }
+    }
+    weft_free(host, list);
+    return weft_vk_check(host, result, "vkEnumerateDeviceExtensionProperties");
+}
+
+/* The structures of Vulkan 1.1 and 1.2 exist only on devices of those versions. */
+static void read_properties(struct facts *facts, VkPhysicalDevice handle,
+                            const struct weft_vk_instance *instance) {
+    *facts = (struct facts){0};
+    instance->GetPhysicalDeviceProperties(handle, &facts->properties);
+    if (facts->properties.apiVersion < VK_API_VERSION_1_2) {
+        return;
+    }
+    facts->vulkan12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES;
+    facts->vulkan11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
+    facts->vulkan11.pNext = &facts->vulkan12;
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+        .pNext = &facts->vulkan11,
+    };
+    instance->GetPhysicalDeviceProperties2(handle, &properties);
+    VkPhysicalDeviceVulkan12Features features12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+    };
+    VkPhysicalDeviceFeatures2 features = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+        .pNext = &features12,
+    };
+    instance->GetPhysicalDeviceFeatures2(handle, &features);
+    facts->timeline_semaphore = features12.timelineSemaphore == VK_TRUE;
+}
+
+static uint64_t largest_device_heap(VkPhysicalDevice handle,
+                                    const struct weft_vk_instance *instance) {
+    VkPhysicalDeviceMemoryProperties memory;
+    instance->GetPhysicalDeviceMemoryProperties(handle, &memory);
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < memory.memoryHeapCount; i++) {
+        const VkMemoryHeap *heap = &memory.memoryHeaps[i];
+        if ((heap->flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0 && heap->size > largest) {
+            largest = heap->size;
+        }
+    }
+    return largest;
+}
+
+/* The driver's own text where it has one; else its packed number, which most drivers pack as Vulkan
+ * does. */
+static void write_driver_version(weft_device_info *info, const struct facts *facts) {
+    if (facts->vulkan12.driverInfo[0] != '\0') {
+        (void)snprintf(info->driver_version, sizeof info->driver_version, "%s",
+                       facts->vulkan12.driverInfo);
+        return;
+    }
+    uint32_t version = facts->properties.driverVersion;
+    (void)snprintf(info->driver_version, sizeof info->driver_version, "%u.%u.%u",
+                   VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version),
+                   VK_API_VERSION_PATCH(version));
+}
+
+static void fill_info(weft_device_info *info, const struct facts *facts) {
+    const VkPhysicalDeviceProperties *properties = &facts->properties;
+    const VkPhysicalDeviceLimits *limits = &properties->limits;
+    (void)snprintf(info->name, sizeof info->name, "%s", properties->deviceName);
+    (void)snprintf(info->driver, sizeof info->driver, "%s", facts->vulkan12.driverName);
+    write_driver_version(info, facts);
+    info->type = type_of(properties->deviceType);
+    info->vendor_id = properties->vendorID;
+    info->device_id = properties->deviceID;
+    info->api_version[0] = VK_API_VERSION_MAJOR(properties->apiVersion);
+    info->api_version[1] = VK_API_VERSION_MINOR(properties->apiVersion);
+    info->api_version[2] = VK_API_VERSION_PATCH(properties->apiVersion);
+    info->subgroup_size = facts->vulkan11.subgroupSize;
+    info->max_workgroup_invocations = limits->maxComputeWorkGroupInvocations;
+    info->max_shared_memory = limits->maxComputeSharedMemorySize;
+    info->max_storage_buffer_size = limits->maxStorageBufferRange;
+    info->timestamp_period_ns = facts->timestamp_bits == 0 ? 0.0 : (double)limits->timestampPeriod;
+    memcpy(info->uuid, properties->pipelineCacheUUID, sizeof info->uuid);
+}
+
+static uint32_t least(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+/* Sets usable, or the first reason against it. */
+static void judge(struct weft_physical *physical, const struct facts *facts) {
+    const VkPhysicalDeviceLimits *limits = &facts->properties.limits;
+    weft_device_info *info = &physical->info;
+    char *reason = info->reason;
+    const size_t size = sizeof info->reason;
+    const uint32_t bindings =
+        least(limits->maxPerStageDescriptorStorageBuffers,
+              least(limits->maxDescriptorSetStorageBuffers, limits->maxPerStageResources));
+    const uint32_t invocations =
+        least(limits->maxComputeWorkGroupInvocations, limits->maxComputeWorkGroupSize[0]);
+    if (facts->properties.apiVersion < VK_API_VERSION_1_2) {
+        (void)snprintf(reason, size, "supports Vulkan %u.%u, Weft needs 1.2", info->api_version[0],
+                       info->api_version[1]);
+    } else if (!facts->timeline_semaphore) {
+        (void)snprintf(reason, size, "lacks the feature timelineSemaphore");
+    } else if (physical->queue_family == WEFT_NO_FAMILY) {
+        (void)snprintf(reason, size, "has no compute queue");
+    } else if ((facts->queue_flags & VK_QUEUE_COMPUTE_BIT) == 0) {
+        (void)snprintf(reason, size, "queue family %u does not compute", physical->queue_family);
+    } else if (invocations < NEEDED_INVOCATIONS) {
+        (void)snprintf(reason, size, "allows %u invocations in a workgroup, Weft needs %u",
+                       invocations, NEEDED_INVOCATIONS);
+    } else if (limits->maxComputeSharedMemorySize < NEEDED_SHARED_MEMORY) {
+        (void)snprintf(reason, size, "has %u bytes of shared memory, Weft needs %u",
+                       limits->maxComputeSharedMemorySize, NEEDED_SHARED_MEMORY);
+    } else if (bindings < WEFT_MAX_BINDINGS) {
+        (void)snprintf(reason, size, "allows %u storage buffers in a shader, Weft needs %u",
+                       bindings, (unsigned)WEFT_MAX_BINDINGS);
+    } else {
+        info->usable = true;
+    }
+}
+
+weft_status weft_physical_read(struct weft_physical *physical,
+                               const struct weft_vk_instance *instance, VkPhysicalDevice handle,
+                               uint32_t index, uint32_t family, const weft_host *host) {
+    *physical = (struct weft_physical){.handle = handle, .info = {.index = index}};
+    struct facts facts;
+    read_properties(&facts, handle, instance);
+    weft_status status = read_family(&facts, physical, instance, family, host);
+    if (status == WEFT_OK) {
+        status = read_extensions(physical, instance, host);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    fill_info(&physical->info, &facts);
+    physical->info.device_memory = largest_device_heap(handle, instance);
+    judge(physical, &facts);
+    return WEFT_OK;
+}
+
+/* The handles in the system's order; the caller frees *handles. */
+static weft_status list_handles(VkPhysicalDevice **handles, uint32_t *count,
+                                const struct weft_vk_instance *instance, const weft_host *host) {
+    *handles = NULL;
+    *count = 0;
+    uint32_t found = 0;
+    VkResult result = instance->EnumeratePhysicalDevices(instance->handle, &found, NULL);
+    if (result == VK_ERROR_INITIALIZATION_FAILED) {
+        return WEFT_OK; /* how some loaders say that no driver works */
+    }
+    if (result != VK_SUCCESS || found == 0) {
+        return weft_vk_check(host, result, "vkEnumeratePhysicalDevices");
+    }
+    VkPhysicalDevice *list = weft_alloc_zero(host, found, sizeof(VkPhysicalDevice));
+    if (list == NULL) {
+        return weft_fail_memory(host, "device list");
+    }
+    result = instance->EnumeratePhysicalDevices(instance->handle, &found, list);
+    if (result != VK_SUCCESS && result != VK_INCOMPLETE) {
+        weft_free(host, list);
+        return weft_vk_check(host, result, "vkEnumeratePhysicalDevices");
+    }
+    *handles = list;
+    *count = found;
+    return WEFT_OK;
+}
+
+weft_status weft_physical_list(struct weft_physical **list, uint32_t *count,
+                               const struct weft_vk_instance *instance, const weft_host *host) {
+    VkPhysicalDevice *handles = NULL;
+    uint32_t found = 0;
+    weft_status status = list_handles(&handles, &found, instance, host);
+    if (status != WEFT_OK || found == 0) {
+        *list = NULL;
+        *count = 0;
+        return status;
+    }
+    struct weft_physical *devices = weft_alloc_zero(host, found, sizeof *devices);
+    if (devices == NULL) {
+        weft_free(host, handles);
+        return weft_fail_memory(host, "device list");
+    }
+    for (uint32_t i = 0; status == WEFT_OK && i < found; i++) {
+        status = weft_physical_read(&devices[i], instance, handles[i], i, WEFT_NO_FAMILY, host);
+    }
+    weft_free(host, handles);
+    if (status != WEFT_OK) {
+        weft_free(host, devices);
+        return status;
+    }
+    *list = devices;
+    *count = found;
+    return WEFT_OK;
+}
+
+weft_status weft_physical_index(uint32_t *index, const struct weft_vk_instance *instance,
+                                VkPhysicalDevice handle, const weft_host *host) {
+    VkPhysicalDevice *handles = NULL;
+    uint32_t count = 0;
+    weft_status status = list_handles(&handles, &count, instance, host);
+    *index = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (handles[i] == handle) {
+            *index = i;
+        }
+    }
+    weft_free(host, handles);
+    return status;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The physical devices of an instance: what they are, whether Weft can use them, and choosing one.
+ */
+#ifndef WEFT_DEVICE_PHYSICAL_H
+#define WEFT_DEVICE_PHYSICAL_H
+
+#include "device/device.h"
+
+#define WEFT_NO_FAMILY UINT32_MAX
+
+struct weft_physical {
+    VkPhysicalDevice handle;
+    weft_device_info info;
+    uint32_t queue_family;   /* the one Weft uses; WEFT_NO_FAMILY when none computes */
+    bool portability_subset; /* has VK_KHR_portability_subset, which must then be enabled */
+};
+
+/**
+ * Reads one device. `family` is the queue family of a caller's queue, or WEFT_NO_FAMILY to choose
+ * one. A device that Weft cannot use is not an error: info.usable is false and info.reason says
+ * why.
+ */
+weft_status weft_physical_read(struct weft_physical *physical,
+                               const struct weft_vk_instance *instance, VkPhysicalDevice handle,
+                               uint32_t index, uint32_t family, const weft_host *host);
+
+/** All devices of an instance in the system's order, in host memory; the caller frees *list (null
+ * when *count is 0). */
+weft_status weft_physical_list(struct weft_physical **list, uint32_t *count,
+                               const struct weft_vk_instance *instance, const weft_host *host);
+
+/** Chooses by weft_device_params::select; errors are weft_device_open's and name what there is. */
+weft_status weft_physical_select(const struct weft_physical **chosen,
+                                 const struct weft_physical *list, uint32_t count,
+                                 const char *select, const weft_host *host);
+
+/** Where `handle` stands in the system's order; 0 when the system does not list it. */
+weft_status weft_physical_index(uint32_t *index, const struct weft_vk_instance *instance,
+                                VkPhysicalDevice handle, const weft_host *host);
+
+#endif

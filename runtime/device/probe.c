@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* Running the reproducibility probe on a device, and remembering the verdict for its driver. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/hash.h"
+#include "device/device.h"
+#include "device/probe_cases.h"
+#include "shader/disk_cache.h"
+#include "shader/embedded.h"
+#include "shader/pipeline.h"
+
+#define SHADER         "probe/arithmetic"
+#define CACHE_KIND     "probe"
+#define LOCAL_SIZE     64u
+#define REASON_SIZE    256
+#define VERDICT_PASS   'P' /* first byte of a cached verdict */
+#define VERDICT_REFUSE 'R' /* followed by the reason */
+
+/* All that one run of the probe needs. */
+struct probe {
+    struct weft_probe_input inputs[WEFT_PROBE_CASES];
+    struct weft_probe_result results[WEFT_PROBE_CASES];
+    char reason[REASON_SIZE]; /* "" when the device passed */
+    const struct weft_pipeline *pipeline;
+    VkBuffer buffers[2]; /* inputs, results */
+    struct weft_allocation *allocations[2];
+    VkDescriptorPool pool;
+    VkDescriptorSet set;
+};
+
+static void add_text(weft_sha256 *hash, const char *text) {
+    weft_sha256_add(hash, text, strlen(text) + 1);
+}
+
+/* Everything the verdict depends on: driver, hardware, shader, questions, and the version whose
+ * SPIR-V passes ran. */
+static weft_digest verdict_key(const weft_device *device, const struct probe *probe) {
+    const weft_device_info *info = &device->info;
+    const uint32_t numbers[] = {info->vendor_id, info->device_id, info->subgroup_size};
+    weft_sha256 hash;
+    weft_sha256_begin(&hash);
+    add_text(&hash, weft_version());
+    weft_sha256_add(&hash, info->uuid, sizeof info->uuid);
+    add_text(&hash, info->name);
+    add_text(&hash, info->driver);
+    add_text(&hash, info->driver_version);
+    weft_sha256_add(&hash, numbers, sizeof numbers);
+    for (size_t i = 0; i < weft_embedded_shader_count; i++) {
+        const struct weft_embedded_shader *shader = &weft_embedded_shaders[i];
+        if (strcmp(shader->name, SHADER) == 0) {
+            weft_sha256_add(&hash, shader->reproducible, shader->reproducible_size);
+        }
+    }
+    weft_sha256_add(&hash, probe->inputs, sizeof probe->inputs);
+    return weft_sha256_end(&hash);
+}
+
+static weft_status read_verdict(bool *found, struct probe *probe, const weft_device *device,
+                                const weft_digest *key) {
+    uint8_t *data = NULL;
+    size_t size = 0;
+    *found = false;
+    weft_status status =
+        weft_cache_read(&data, &size, device->cache_dir, CACHE_KIND, key, &device->host);
+    if (status != WEFT_OK || data == NULL) {
+        return status;
+    }
+    if (size == 1 && data[0] == VERDICT_PASS) {
+        *found = true;
+    } else if (size > 1 && size <= REASON_SIZE && data[0] == VERDICT_REFUSE) {
+        memcpy(probe->reason, data + 1, size - 1);
+        probe->reason[size - 1] = '\0';
+        *found = true;
+    }
+    weft_free(&device->host, data);
+    return WEFT_OK;
+}
+
+static void write_verdict(const struct probe *probe, const weft_device *device,
+                          const weft_digest *key) {
+    char verdict[REASON_SIZE + 1] = {VERDICT_PASS};
+    const size_t length = strlen(probe->reason);
+    if (length != 0) {
+        verdict[0] = VERDICT_REFUSE;
+        memcpy(verdict + 1, probe->reason, length);
+    }
+    weft_cache_write(device->cache_dir, CACHE_KIND, key, verdict, 1 + length, &device->host);
+}
+
+/* Host-visible memory: it does not count against the caller's limit, and needs no copies. */
+static weft_status create_buffers(struct probe *probe, weft_device *device) {
+    static const size_t sizes[] = {sizeof probe->inputs, sizeof probe->results};
+    for (size_t i = 0; i < 2; i++) {
+        weft_status status = weft_vkbuffer_create(&probe->buffers[i], &probe->allocations[i],
+                                                  device, sizes[i], WEFT_MEMORY_STAGING);
+        if (status != WEFT_OK) {
+            return status;
+        }
+    }
+    memcpy(probe->allocations[0]->mapped, probe->inputs, sizeof probe->inputs);
+    /* No right result is all ones everywhere, so a dispatch that writes nothing is found out. */
+    memset(probe->allocations[1]->mapped, 0xff, sizeof probe->results);
+    return WEFT_OK;
+}
+
+static weft_status create_set(struct probe *probe, weft_device *device) {
+    VkDescriptorPoolSize size = {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .descriptorCount = 2};
+    VkDescriptorPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+        .maxSets = 1,
+        .poolSizeCount = 1,
+        .pPoolSizes = &size,
+    };
+    weft_status status = weft_device_check(
+        device, device->vk.CreateDescriptorPool(device->vk.handle, &pool, NULL, &probe->pool),
+        "vkCreateDescriptorPool");
+    if (status != WEFT_OK) {
+        return status;
+    }
+    VkDescriptorSetAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = probe->pool,
+        .descriptorSetCount = 1,
+        .pSetLayouts = &probe->pipeline->set_layout,
+    };
+    status = weft_device_check(
+        device, device->vk.AllocateDescriptorSets(device->vk.handle, &info, &probe->set),
+        "vkAllocateDescriptorSets");
+    if (status != WEFT_OK) {
+        return status;
+    }
+    VkDescriptorBufferInfo buffers[2];
+    VkWriteDescriptorSet writes[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        buffers[i] = (VkDescriptorBufferInfo){.buffer = probe->buffers[i], .range = VK_WHOLE_SIZE};
+        writes[i] = (VkWriteDescriptorSet){
+            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+            .dstSet = probe->set,
+            .dstBinding = i,
+            .descriptorCount = 1,
+            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .pBufferInfo = &buffers[i],
+        };
+    }
+    device->vk.UpdateDescriptorSets(device->vk.handle, 2, writes, 0, NULL);
+    return WEFT_OK;
+}
+
+static weft_status dispatch(struct probe *probe, weft_device *device) {
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    weft_status status = weft_device_begin_commands(&commands, device);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    const uint32_t count = WEFT_PROBE_CASES;
+    const struct weft_pipeline *pipeline = probe->pipeline;
+    device->vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->handle);
+    device->vk.CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->layout, 0,
+                                     1, &probe->set, 0, NULL);
+    device->vk.CmdPushConstants(commands, pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                sizeof count, &count);
+    device->vk.CmdDispatchBase(commands, 0, 0, 0, (count + LOCAL_SIZE - 1) / LOCAL_SIZE, 1, 1);
+    VkMemoryBarrier written = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+        .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
+        .dstAccessMask = VK_ACCESS_HOST_READ_BIT,
+    };
+    device->vk.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                                  VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &written, 0, NULL, 0, NULL);
+    return weft_device_finish_commands(device, commands);
+}
+
+static weft_status ask_device(struct probe *probe, weft_device *device) {
+    const struct weft_pipeline_desc desc = {
+        .name = SHADER, .binding_count = 2, .push_size = sizeof(uint32_t)};
+    weft_status status = weft_pipeline_get(&probe->pipeline, device, &desc);
+    if (status == WEFT_OK) {
+        status = create_buffers(probe, device);
+    }
+    if (status == WEFT_OK) {
+        status = create_set(probe, device);
+    }
+    if (status == WEFT_OK) {
+        status = dispatch(probe, device);
+    }
+    if (status == WEFT_OK) {
+        memcpy(probe->results, probe->allocations[1]->mapped, sizeof probe->results);
+        (void)weft_probe_compare(probe->reason, sizeof probe->reason, probe->inputs,
+                                 probe->results);
+    }
+    if (probe->pool != VK_NULL_HANDLE) {
+        device->vk.DestroyDescriptorPool(device->vk.handle, probe->pool, NULL);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        weft_vkbuffer_destroy(device, &probe->buffers[i], &probe->allocations[i]);
+    }
+    return status;
+}
+
+static weft_status judge(struct probe *probe, weft_device *device) {
+    bool known = false;
+    weft_probe_make_inputs(probe->inputs);
+    const weft_digest key = verdict_key(device, probe);
+    weft_status status = read_verdict(&known, probe, device, &key);
+    if (status == WEFT_OK && !known) {
+        status = ask_device(probe, device);
+        if (status == WEFT_OK) {
+            write_verdict(probe, device, &key);
+        }
+    }
+    if (status == WEFT_OK && probe->reason[0] != '\0') {
+        status = weft_fail(&device->host, WEFT_UNSUPPORTED,
+                           "%s cannot be used with reproducible math: %s", device->info.name,
+                           probe->reason);
+    }
+    return status;
+}
+
+weft_status weft_device_probe(weft_device *device) {
+    if (device->math != WEFT_MATH_REPRODUCIBLE) {
+        return WEFT_OK;
+    }
+    struct probe *probe = weft_alloc_zero(&device->host, 1, sizeof *probe);
+    if (probe == NULL) {
+        return weft_fail_memory(&device->host, "arithmetic probe");
+    }
+    weft_status status = judge(probe, device);
+    weft_free(&device->host, probe);
+    return status;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Choosing a device by index, by a part of its name, or by kind. */
+#include <stdio.h>
+#include <string.h>
+
+#include "device/physical.h"
+
+/* ASCII only, so that the process's locale does not matter. */
+static char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool contains(const char *text, const char *part) {
+    for (; *text != '\0'; text++) {
+        size_t i = 0;
+        while (part[i] != '\0' && lower(text[i]) == lower(part[i])) {
+            i++;
+        }
+        if (part[i] == '\0') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether text is a number; *value saturates, which is out of range for any list. */
+static bool is_number(const char *text, uint32_t *value) {
+    uint32_t number = 0;
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c < '0' || *c > '9') {
+            return false;
+        }
+        number = number > (UINT32_MAX - 9) / 10 ? UINT32_MAX : number * 10 + (uint32_t)(*c - '0');
+    }
+    *value = number;
+    return *text != '\0';
+}
+
+/* "0: name (driver), 1: …", with what is wrong with those that cannot be used; cut where it does
+ * not fit. */
+static const char *describe(const struct weft_physical *list, uint32_t count, char *text,
+                            size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < count && used < size; i++) {
+        const weft_device_info *info = &list[i].info;
+        int written = snprintf(text + used, size - used, "%s%u: %s (%s)%s%s", i == 0 ? "" : ", ", i,
+                               info->name, info->driver, info->usable ? "" : " which ",
+                               info->usable ? "" : info->reason);
+        used += written < 0 ? 0 : (size_t)written;
+    }
+    return text;
+}
+
+static bool matches(const struct weft_physical *physical, const char *part) {
+    return contains(physical->info.name, part) || contains(physical->info.driver, part);
+}
+
+/* The best of the devices that match; a usable one before any other. The enum's order is the order
+ * of preference. */
+static const struct weft_physical *best(const struct weft_physical *list, uint32_t count,
+                                        const char *part) {
+    const struct weft_physical *found = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct weft_physical *candidate = &list[i];
+        if (part != NULL && !matches(candidate, part)) {
+            continue;
+        }
+        if (found == NULL || (candidate->info.usable && !found->info.usable) ||
+            (candidate->info.usable == found->info.usable &&
+             candidate->info.type < found->info.type)) {
+            found = candidate;
+        }
+    }
+    return found;
+}
+
+weft_status weft_physical_select(const struct weft_physical **chosen,
+                                 const struct weft_physical *list, uint32_t count,
+                                 const char *select, const weft_host *host) {
+    char there[640];
+    describe(list, count, there, sizeof there);
+    if (count == 0) {
+        return weft_fail(host, WEFT_NO_DEVICE, "no Vulkan driver offers a device");
+    }
+    const bool any = select == NULL || select[0] == '\0';
+    uint32_t index = 0;
+    const struct weft_physical *found = NULL;
+    if (!any && is_number(select, &index)) {
+        found = index < count ? &list[index] : NULL;
+    } else {
+        found = best(list, count, any ? NULL : select);
+    }
+    if (found == NULL) {
+        return weft_fail(host, WEFT_NOT_FOUND, "no device matches \"%s\"; there is %s", select,
+                         there);
+    }
+    if (!found->info.usable && any) {
+        return weft_fail(host, WEFT_NO_DEVICE, "no usable device; there is %s", there);
+    }
+    if (!found->info.usable) {
+        return weft_fail(host, WEFT_UNSUPPORTED, "device %u, %s, cannot be used: it %s",
+                         found->info.index, found->info.name, found->info.reason);
+    }
+    *chosen = found;
+    return WEFT_OK;
+}

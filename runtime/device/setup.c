@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "device/setup.h"
+
+#include "shader/disk_cache.h"
+#include "shader/pipeline.h"
+
+#define HARDWARE_SUBMISSION_LIMIT_MS 500u
+
+weft_status weft_setup_begin(weft_device **device, const weft_host *host, weft_math math) {
+    if (math != WEFT_MATH_REPRODUCIBLE && math != WEFT_MATH_FAST) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT, "there is no math mode %d", (int)math);
+    }
+    weft_device *made = weft_alloc_zero(host, 1, sizeof *made);
+    if (made == NULL) {
+        return weft_fail_memory(host, "device");
+    }
+    made->host = *host;
+    made->math = math;
+    *device = made;
+    return WEFT_OK;
+}
+
+void weft_setup_physical(weft_device *device, const struct weft_physical *physical) {
+    VkPhysicalDeviceProperties properties;
+    device->physical = physical->handle;
+    device->info = physical->info;
+    device->queue_family = physical->queue_family;
+    device->instance.GetPhysicalDeviceProperties(device->physical, &properties);
+    device->instance.GetPhysicalDeviceMemoryProperties(device->physical,
+                                                       &device->memory_properties);
+    device->limits = properties.limits;
+}
+
+/*
+ * Floating-point operations per millisecond, before anything was measured. Well below what devices
+ * of the kind reach, so that the first submissions are split too often rather than too seldom.
+ */
+static double first_rate(weft_device_type type) {
+    switch (type) {
+    case WEFT_DEVICE_DISCRETE:
+        return 5e8;
+    case WEFT_DEVICE_INTEGRATED:
+    case WEFT_DEVICE_VIRTUAL:
+        return 5e7;
+    default:
+        return 2e6;
+    }
+}
+
+static weft_status set_parameters(weft_device *device, const struct weft_setup *setup) {
+    const bool software = device->info.type == WEFT_DEVICE_SOFTWARE;
+    device->memory_limit = setup->memory_limit;
+    device->submission_limit_ms = setup->submission_limit_ms;
+    if (setup->submission_limit_ms == 0 && !software) {
+        device->submission_limit_ms = HARDWARE_SUBMISSION_LIMIT_MS;
+    }
+    device->flops_per_ms = first_rate(device->info.type);
+    if (setup->cache_dir == NULL) {
+        device->cache_dir = weft_cache_default_dir(&device->host);
+    } else if (setup->cache_dir[0] != '\0') {
+        device->cache_dir = weft_strdup(&device->host, setup->cache_dir);
+        if (device->cache_dir == NULL) {
+            return weft_fail_memory(&device->host, "cache folder's name");
+        }
+    }
+    return WEFT_OK;
+}
+
+static weft_status create_command_pool(weft_device *device) {
+    VkCommandPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+        .queueFamilyIndex = device->queue_family,
+    };
+    return weft_device_check(
+        device, device->vk.CreateCommandPool(device->vk.handle, &info, NULL, &device->command_pool),
+        "vkCreateCommandPool");
+}
+
+static weft_status create_timeline(weft_device *device) {
+    VkSemaphoreTypeCreateInfo type = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+    };
+    VkSemaphoreCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+        .pNext = &type,
+    };
+    return weft_device_check(
+        device, device->vk.CreateSemaphore(device->vk.handle, &info, NULL, &device->timeline),
+        "vkCreateSemaphore");
+}
+
+static weft_status create_staging(weft_device *device) {
+    weft_status status = weft_vkbuffer_create(&device->staging, &device->staging_allocation, device,
+                                              WEFT_STAGING_SIZE, WEFT_MEMORY_STAGING);
+    if (status == WEFT_OK) {
+        device->staging_mapped = device->staging_allocation->mapped;
+    }
+    return status;
+}
+
+weft_status weft_setup_finish(weft_device *device, const struct weft_setup *setup) {
+    static weft_status (*const steps[])(weft_device *) = {
+        create_command_pool,        create_timeline,
+        weft_memory_pool_create,    create_staging,
+        weft_pipeline_store_create, weft_weight_store_create,
+        weft_device_probe,
+    };
+    weft_status status = set_parameters(device, setup);
+    for (size_t i = 0; status == WEFT_OK && i < sizeof steps / sizeof steps[0]; i++) {
+        status = steps[i](device);
+    }
+    if (status == WEFT_OK) {
+        weft_log(&device->host, WEFT_LOG_INFO, "opened device %u: %s (%s, %s), %s math",
+                 device->info.index, device->info.name, device->info.driver,
+                 device->info.driver_version, weft_math_name(device->math));
+    }
+    return status;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The Vulkan functions Weft calls, in tables that belong to an instance and a device instead of in globals: two devices
+ * from different loaders can be open at once, and nothing here can clash with the host program's own loader.
+ */
+#ifndef WEFT_DEVICE_VK_H
+#define WEFT_DEVICE_VK_H
+
+#ifndef VK_NO_PROTOTYPES
+#define VK_NO_PROTOTYPES
+#endif
+#include <vulkan/vulkan.h>
+
+#define WEFT_VK_INSTANCE_FUNCTIONS(X)                                                                                  \
+    X(DestroyInstance)                                                                                                 \
+    X(EnumeratePhysicalDevices)                                                                                        \
+    X(EnumerateDeviceExtensionProperties)                                                                              \
+    X(GetPhysicalDeviceProperties)                                                                                     \
+    X(GetPhysicalDeviceProperties2)                                                                                    \
+    X(GetPhysicalDeviceFeatures2)                                                                                      \
+    X(GetPhysicalDeviceMemoryProperties)                                                                               \
+    X(GetPhysicalDeviceQueueFamilyProperties)                                                                          \
+    X(CreateDevice)                                                                                                    \
+    X(GetDeviceProcAddr)
+
+#define WEFT_VK_DEVICE_FUNCTIONS(X)                                                                                    \
+    X(DestroyDevice)                                                                                                   \
+    X(DeviceWaitIdle)                                                                                                  \
+    X(GetDeviceQueue)                                                                                                  \
+    X(QueueSubmit)                                                                                                     \
+    X(CreateCommandPool)                                                                                               \
+    X(DestroyCommandPool)                                                                                              \
+    X(AllocateCommandBuffers)                                                                                          \
+    X(FreeCommandBuffers)                                                                                              \
+    X(BeginCommandBuffer)                                                                                              \
+    X(EndCommandBuffer)                                                                                                \
+    X(ResetCommandBuffer)                                                                                              \
+    X(CmdBindPipeline)                                                                                                 \
+    X(CmdBindDescriptorSets)                                                                                           \
+    X(CmdPushConstants)                                                                                                \
+    X(CmdDispatchBase)                                                                                                 \
+    X(CmdPipelineBarrier)                                                                                              \
+    X(CmdCopyBuffer)                                                                                                   \
+    X(CmdFillBuffer)                                                                                                   \
+    X(CmdResetQueryPool)                                                                                               \
+    X(CmdWriteTimestamp)                                                                                               \
+    X(CreateQueryPool)                                                                                                 \
+    X(DestroyQueryPool)                                                                                                \
+    X(GetQueryPoolResults)                                                                                             \
+    X(CreateBuffer)                                                                                                    \
+    X(DestroyBuffer)                                                                                                   \
+    X(GetBufferMemoryRequirements)                                                                                     \
+    X(BindBufferMemory)                                                                                                \
+    X(AllocateMemory)                                                                                                  \
+    X(FreeMemory)                                                                                                      \
+    X(MapMemory)                                                                                                       \
+    X(UnmapMemory)                                                                                                     \
+    X(CreateSemaphore)                                                                                                 \
+    X(DestroySemaphore)                                                                                                \
+    X(WaitSemaphores)                                                                                                  \
+    X(GetSemaphoreCounterValue)                                                                                        \
+    X(CreateShaderModule)                                                                                              \
+    X(DestroyShaderModule)                                                                                             \
+    X(CreateDescriptorSetLayout)                                                                                       \
+    X(DestroyDescriptorSetLayout)                                                                                      \
+    X(CreateDescriptorPool)                                                                                            \
+    X(DestroyDescriptorPool)                                                                                           \
+    X(AllocateDescriptorSets)                                                                                          \
+    X(UpdateDescriptorSets)                                                                                            \
+    X(CreatePipelineLayout)                                                                                            \
+    X(DestroyPipelineLayout)                                                                                           \
+    X(CreateComputePipelines)                                                                                          \
+    X(DestroyPipeline)                                                                                                 \
+    X(CreatePipelineCache)                                                                                             \
+    X(DestroyPipelineCache)                                                                                            \
+    X(GetPipelineCacheData)
+
+#define WEFT_VK_MEMBER(name) PFN_vk##name name;
+
+struct weft_vk_instance {
+    VkInstance handle;
+    PFN_vkGetInstanceProcAddr GetInstanceProcAddr;
+    WEFT_VK_INSTANCE_FUNCTIONS(WEFT_VK_MEMBER)
+    /* Null where VK_EXT_debug_utils is not enabled. */
+    PFN_vkCreateDebugUtilsMessengerEXT CreateDebugUtilsMessengerEXT;
+    PFN_vkDestroyDebugUtilsMessengerEXT DestroyDebugUtilsMessengerEXT;
+};
+
+struct weft_vk_device {
+    VkDevice handle;
+    WEFT_VK_DEVICE_FUNCTIONS(WEFT_VK_MEMBER)
+};
+
+#undef WEFT_VK_MEMBER
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * volk, for finding the system's Vulkan loader. Nothing else of it is used: its function pointers are one set for the
+ * whole process, while Weft has a table per instance and device (device/vk.h). The generated volk_names.h puts a
+ * prefix on all of volk's globals, so that they clash with nothing in the host program.
+ */
+#include <volk_names.h>
+
+#define VOLK_IMPLEMENTATION
+#include <volk.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "device/loader.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool found;
+
+PFN_vkGetInstanceProcAddr weft_loader_open(void) {
+    pthread_mutex_lock(&lock);
+    if (!found) {
+        found = volkInitialize() == VK_SUCCESS;
+    }
+    PFN_vkGetInstanceProcAddr entry = found ? vkGetInstanceProcAddr : NULL;
+    pthread_mutex_unlock(&lock);
+    return entry;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+#include "graph/graph.h"
+
+#include <string.h>
+
+#include "graph/op.h"
+
+weft_status weft_graph_create(weft_graph **out, const weft_host *host) {
+    if (!out) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_graph_create: out must not be null");
+    }
+    weft_graph *graph = weft_alloc_zero(host, 1, sizeof *graph);
+    if (!graph) {
+        return weft_fail_memory(host, "a graph");
+    }
+    graph->host = host ? *host : (weft_host){0};
+    if (!weft_grow(&graph->host, &graph->values, 0, &graph->value_capacity,
+                   sizeof *graph->values)) {
+        weft_free(host, graph);
+        return weft_fail_memory(host, "a graph's values");
+    }
+    memset(&graph->values[0], 0, sizeof graph->values[0]);
+    graph->value_count = 1;
+    *out = graph;
+    return WEFT_OK;
+}
+
+void weft_graph_destroy(weft_graph **address) {
+    weft_graph *graph = address ? *address : NULL;
+    if (!graph) {
+        return;
+    }
+    *address = NULL;
+    weft_host host = graph->host;
+    for (uint32_t i = 0; i < graph->value_count; i++) {
+        weft_weight_destroy(&graph->values[i].weight);
+        weft_free(&host, graph->values[i].name);
+    }
+    for (uint32_t i = 0; i < graph->result_count; i++) {
+        weft_free(&host, graph->results[i].name);
+    }
+    weft_free(&host, graph->values);
+    weft_free(&host, graph->nodes);
+    weft_free(&host, graph->results);
+    weft_free(&host, graph);
+}
+
+static bool is_tensor(const weft_graph *graph, weft_tensor tensor) {
+    return tensor.id > 0 && tensor.id < graph->value_count;
+}
+
+weft_status weft_graph_get_tensor(const weft_graph *graph, weft_tensor tensor, weft_shape *shape,
+                                  weft_dtype *dtype) {
+    if (!graph || !is_tensor(graph, tensor)) {
+        return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "tensor %u is none of this graph's", tensor.id);
+    }
+    if (shape) {
+        *shape = graph->values[tensor.id].shape;
+    }
+    if (dtype) {
+        *dtype = graph->values[tensor.id].dtype;
+    }
+    return WEFT_OK;
+}
+
+/** Whether an input or a result has that name already. */
+static bool name_taken(const weft_graph *graph, const char *name) {
+    for (uint32_t i = 1; i < graph->value_count; i++) {
+        if (graph->values[i].name && strcmp(graph->values[i].name, name) == 0) {
+            return true;
+        }
+    }
+    for (uint32_t i = 0; i < graph->result_count; i++) {
+        if (strcmp(graph->results[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static weft_status check_name(const weft_graph *graph, const char *name) {
+    if (!name || !name[0]) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "an input or output needs a name");
+    }
+    if (name_taken(graph, name)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "the name '%s' is taken in this graph", name);
+    }
+    return WEFT_OK;
+}
+
+/** Appends a value; takes over value->name and value->weight only on success. */
+static weft_status add_value(weft_tensor *out, weft_graph *graph, const struct weft_value *value) {
+    if (!weft_grow(&graph->host, &graph->values, graph->value_count, &graph->value_capacity,
+                   sizeof *graph->values)) {
+        return weft_fail_memory(&graph->host, "a graph's values");
+    }
+    graph->values[graph->value_count] = *value;
+    out->id = graph->value_count++;
+    return WEFT_OK;
+}
+
+weft_status weft_graph_input(weft_tensor *out, weft_graph *graph, const char *name,
+                             weft_dtype dtype, weft_shape shape) {
+    if (!out || !graph) {
+        return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_graph_input: null argument");
+    }
+    weft_status status = check_name(graph, name);
+    if (status == WEFT_OK && dtype != WEFT_F32 && dtype != WEFT_I32) {
+        status = weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "input '%s': unknown dtype %d",
+                           name, (int)dtype);
+    }
+    if (status == WEFT_OK) {
+        status = weft_shape_check(shape, name, &graph->host);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    struct weft_value value = {.dtype = dtype, .shape = shape, .source = WEFT_VALUE_INPUT};
+    value.name = weft_strdup(&graph->host, name);
+    if (!value.name) {
+        return weft_fail_memory(&graph->host, "an input's name");
+    }
+    status = add_value(out, graph, &value);
+    if (status != WEFT_OK) {
+        weft_free(&graph->host, value.name);
+    }
+    return status;
+}
+
+weft_status weft_graph_weight(weft_tensor *out, weft_graph *graph, weft_weight *weight) {
+    if (!out || !graph || !weight) {
+        return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_graph_weight: null argument");
+    }
+    for (uint32_t i = 1; i < graph->value_count; i++) {
+        if (graph->values[i].weight == weight) {
+            out->id = i;
+            return WEFT_OK;
+        }
+    }
+    struct weft_value value = {.dtype = weight->dtype,
+                               .shape = weight->shape,
+                               .source = WEFT_VALUE_WEIGHT,
+                               .weight = weight};
+    weft_status status = add_value(out, graph, &value);
+    if (status == WEFT_OK) {
+        weft_weight_retain(weight);
+    }
+    return status;
+}
+
+weft_status weft_graph_output(weft_graph *graph, const char *name, weft_tensor tensor) {
+    if (!graph) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    weft_status status = check_name(graph, name);
+    if (status == WEFT_OK) {
+        status = weft_graph_get_tensor(graph, tensor, NULL, NULL);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    struct weft_result result = {.name = weft_strdup(&graph->host, name), .value = tensor.id};
+    if (!result.name || !weft_grow(&graph->host, &graph->results, graph->result_count,
+                                   &graph->result_capacity, sizeof *graph->results)) {
+        weft_free(&graph->host, result.name);
+        return weft_fail_memory(&graph->host, "an output");
+    }
+    graph->results[graph->result_count++] = result;
+    return WEFT_OK;
+}
+
+static weft_status check_inputs(const weft_graph *graph, const struct weft_op *op,
+                                const weft_tensor *inputs, uint32_t count) {
+    if (count < op->min_inputs || count > op->max_inputs) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "%s takes %u to %u inputs, not %u",
+                         op->name, op->min_inputs, op->max_inputs, count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        bool absent = inputs[i].id == 0 && i >= op->min_inputs;
+        if (!absent && !is_tensor(graph, inputs[i])) {
+            return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                             "%s: input %u (tensor %u) is none of this graph's", op->name, i,
+                             inputs[i].id);
+        }
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const char *op_name,
+                           const weft_tensor *inputs, uint32_t input_count, const void *params,
+                           size_t params_size) {
+    if (!out || !graph || !op_name || !inputs) {
+        return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_graph_add: null argument");
+    }
+    const struct weft_op *op = weft_op_find(op_name);
+    if (!op) {
+        return weft_fail(&graph->host, WEFT_NOT_FOUND, "there is no op called '%s'", op_name);
+    }
+    weft_status status = check_inputs(graph, op, inputs, input_count);
+    if (status == WEFT_OK && params_size != op->params_size) {
+        status = weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                           "%s takes %zu bytes of parameters, not %zu", op->name, op->params_size,
+                           params_size);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    struct weft_node node = {.op = op, .input_count = input_count};
+    for (uint32_t i = 0; i < input_count; i++) {
+        node.input[i] = inputs[i].id;
+    }
+    if (params_size > 0) {
+        memcpy(node.params.bytes, params, params_size);
+    }
+    struct weft_value value = {.source = WEFT_VALUE_NODE};
+    status = op->infer(graph, &node, &value.dtype, &value.shape);
+    if (status == WEFT_OK) {
+        status = weft_shape_check(value.shape, op->name, &graph->host);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    if (!weft_grow(&graph->host, &graph->nodes, graph->node_count, &graph->node_capacity,
+                   sizeof *graph->nodes)) {
+        return weft_fail_memory(&graph->host, "a graph's nodes");
+    }
+    weft_tensor result;
+    status = add_value(&result, graph, &value);
+    if (status == WEFT_OK) {
+        node.output = result.id;
+        graph->nodes[graph->node_count++] = node;
+        *out = result;
+    }
+    return status;
+}
+
+static weft_status copy_values(weft_graph *copy, const weft_graph *graph) {
+    for (uint32_t i = 1; i < graph->value_count; i++) {
+        struct weft_value value = graph->values[i];
+        if (value.name) {
+            value.name = weft_strdup(&copy->host, value.name);
+            if (!value.name) {
+                return weft_fail_memory(&copy->host, "a copy of a graph");
+            }
+        }
+        weft_tensor tensor;
+        weft_status status = add_value(&tensor, copy, &value);
+        if (status != WEFT_OK) {
+            weft_free(&copy->host, value.name);
+            return status;
+        }
+        if (value.weight) {
+            weft_weight_retain(value.weight);
+        }
+    }
+    return WEFT_OK;
+}
+
+static weft_status copy_nodes_and_results(weft_graph *copy, const weft_graph *graph) {
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        if (!weft_grow(&copy->host, &copy->nodes, i, &copy->node_capacity, sizeof *copy->nodes)) {
+            return weft_fail_memory(&copy->host, "a copy of a graph");
+        }
+        copy->nodes[i] = graph->nodes[i];
+        copy->node_count++;
+    }
+    for (uint32_t i = 0; i < graph->result_count; i++) {
+        weft_status status =
+            weft_graph_output(copy, graph->results[i].name, (weft_tensor){graph->results[i].value});
+        if (status != WEFT_OK) {
+            return status;
+        }
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_graph_copy(weft_graph **out, const weft_graph *graph) {
+    weft_graph *copy = NULL;
+    weft_status status = weft_graph_create(&copy, &graph->host);
+    if (status == WEFT_OK) {
+        status = copy_values(copy, graph);
+    }
+    if (status == WEFT_OK) {
+        status = copy_nodes_and_results(copy, graph);
+    }
+    if (status != WEFT_OK) {
+        weft_graph_destroy(&copy);
+        return status;
+    }
+    *out = copy;
+    return WEFT_OK;
+}
+
+weft_status weft_graph_count_uses(uint32_t **out, const weft_graph *graph) {
+    uint32_t *uses = weft_alloc_zero(&graph->host, graph->value_count, sizeof *uses);
+    if (!uses) {
+        return weft_fail_memory(&graph->host, "use counts");
+    }
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const struct weft_node *node = &graph->nodes[i];
+        if (!node->op) {
+            continue;
+        }
+        for (uint32_t k = 0; k < node->input_count; k++) {
+            uses[node->input[k]]++;
+        }
+        const uint32_t fused[] = {node->epilogue.bias, node->epilogue.residual,
+                                  node->epilogue.gamma, node->epilogue.beta};
+        for (uint32_t k = 0; k < 4; k++) {
+            uses[fused[k]]++;
+        }
+    }
+    for (uint32_t i = 0; i < graph->result_count; i++) {
+        uses[graph->results[i].value]++;
+    }
+    *out = uses;
+    return WEFT_OK;
+}
+
+uint32_t weft_graph_producer(const weft_graph *graph, uint32_t value) {
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        if (graph->nodes[i].op && graph->nodes[i].output == value) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+uint32_t weft_graph_storage_of(const weft_graph *graph, uint32_t value) {
+    uint32_t producer = weft_graph_producer(graph, value);
+    while (producer != UINT32_MAX && graph->nodes[producer].op->view) {
+        value = graph->nodes[producer].input[0];
+        producer = weft_graph_producer(graph, value);
+    }
+    return value;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* A graph as the passes see it: values, and the nodes that make them, in an order in which they can run. */
+#ifndef WEFT_GRAPH_GRAPH_H
+#define WEFT_GRAPH_GRAPH_H
+
+#include <stdatomic.h>
+
+#include <weft/graph.h>
+
+#include "core/host.h"
+#include "core/shape.h"
+
+#define WEFT_MAX_NODE_INPUTS     8
+#define WEFT_MAX_PARAMETER_BYTES 64
+
+struct weft_op;
+struct weft_implementation;
+
+struct weft_weight {
+    weft_host host;
+    atomic_uint references;
+    uint64_t uid; /* never used again in this process: identifies the device's copy */
+    char *name;
+    weft_dtype dtype;
+    weft_shape shape;
+    const void *data;
+    void *owned; /* the copy, when it is one */
+    weft_release release;
+    void *release_user;
+};
+
+weft_weight *weft_weight_retain(weft_weight *weight);
+
+enum weft_value_source { WEFT_VALUE_INPUT, WEFT_VALUE_WEIGHT, WEFT_VALUE_NODE };
+
+struct weft_value {
+    weft_dtype dtype;
+    weft_shape shape;
+    enum weft_value_source source;
+    weft_weight *weight; /* for WEFT_VALUE_WEIGHT; a reference */
+    char *name;          /* for WEFT_VALUE_INPUT */
+};
+
+/** What a fused node does to its result: norm(activation(result + bias) + residual). Value ids; 0 is none. */
+struct weft_epilogue {
+    uint32_t bias;     /* f32 [last axis] */
+    uint32_t residual; /* f32, the result's shape */
+    uint32_t
+        gamma; /* f32 [last axis]; present exactly when beta is: LayerNorm over the last axis */
+    uint32_t beta;
+    float epsilon;
+    weft_activation activation;
+};
+
+struct weft_node {
+    const struct weft_op *op; /* null: removed by a pass */
+    uint32_t input_count;
+    uint32_t input[WEFT_MAX_NODE_INPUTS]; /* value ids; 0 is an optional input that is not given */
+    uint32_t output;                      /* value id */
+    union {
+        uint8_t bytes[WEFT_MAX_PARAMETER_BYTES];
+        uint64_t alignment;
+    } params;
+    struct weft_epilogue epilogue;
+    const struct weft_implementation *implementation; /* set by the choose pass */
+};
+
+struct weft_result {
+    char *name;
+    uint32_t value;
+};
+
+/** Value id i is values[i]; values[0] is unused, so that id 0 can mean none. */
+struct weft_graph {
+    weft_host host;
+    struct weft_value *values;
+    uint32_t value_count, value_capacity;
+    struct weft_node *nodes;
+    uint32_t node_count, node_capacity;
+    struct weft_result *results;
+    uint32_t result_count, result_capacity;
+};
+
+/**
+ * Appends a node for the op called `op`, whose row in the op table infers and checks the output. `inputs` may contain
+ * tensors with id 0 where the op allows it. Unknown op: WEFT_NOT_FOUND naming it.
+ */
+weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const char *op,
+                           const weft_tensor *inputs, uint32_t input_count, const void *params,
+                           size_t params_size);
+
+/** A copy that passes may change; shares weights by reference. */
+weft_status weft_graph_copy(weft_graph **copy, const weft_graph *graph);
+
+/** Number of nodes and results that read each value, as an array of value_count counts in host memory. */
+weft_status weft_graph_count_uses(uint32_t **uses, const weft_graph *graph);
+
+/** The value whose elements `value` shares: itself, or what it is a view of. */
+uint32_t weft_graph_storage_of(const weft_graph *graph, uint32_t value);
+
+/** Index of the node that makes a value, or UINT32_MAX for inputs and weights. */
+uint32_t weft_graph_producer(const weft_graph *graph, uint32_t value);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lowering: from nodes to dispatches over storages. Implementations of ops use these functions; errors are sticky, so
+ * an implementation can append everything and return weft_lower_status at the end.
+ */
+#ifndef WEFT_GRAPH_LOWERING_H
+#define WEFT_GRAPH_LOWERING_H
+
+#include "graph/op.h"
+#include "shader/pipeline.h"
+
+struct weft_constant;
+
+enum weft_storage_kind {
+    WEFT_STORAGE_ARENA,   /* an intermediate tensor or scratch memory */
+    WEFT_STORAGE_PORT,    /* an input or output of the plan */
+    WEFT_STORAGE_CONSTANT /* a weight or a table on the device */
+};
+
+/** A stretch of device memory that dispatches bind. */
+struct weft_storage {
+    enum weft_storage_kind kind;
+    uint64_t bytes;
+    uint32_t port;                  /* index, for WEFT_STORAGE_PORT */
+    struct weft_constant *constant; /* for WEFT_STORAGE_CONSTANT; a reference */
+    uint32_t value;                 /* the graph value it holds, or 0 */
+    uint32_t first, last;           /* dispatches that touch it; set by the place pass */
+    uint64_t offset;                /* in the arena; set by the place pass */
+};
+
+struct weft_operand {
+    uint32_t storage;
+    bool write;      /* written, and perhaps read */
+    uint64_t offset; /* bytes from the storage's start: a multiple of 256 */
+    uint64_t range;  /* bytes; 0: to the storage's end */
+};
+
+struct weft_dispatch {
+    struct weft_pipeline_desc pipeline;
+    const struct weft_pipeline *built; /* set when the plan is built */
+    uint32_t operand_count;
+    struct weft_operand operand[WEFT_MAX_BINDINGS]; /* binding i is operand[i] */
+    uint32_t push_size;
+    uint8_t push[WEFT_MAX_PUSH_BYTES];
+    uint32_t groups[3];
+    double flops;
+    double bytes;
+    char label[48]; /* "matmul %12": the node it belongs to */
+    bool barrier;   /* set by the order pass */
+};
+
+struct weft_lowering {
+    weft_device *device;
+    const weft_graph *graph;
+    weft_status status;
+    char label[48]; /* of the node being lowered */
+    struct weft_storage *storages;
+    uint32_t storage_count, storage_capacity;
+    struct weft_dispatch *dispatches;
+    uint32_t dispatch_count, dispatch_capacity;
+    uint32_t *storage_of;           /* per graph value: storage index, or UINT32_MAX */
+    struct weft_dispatch discarded; /* what weft_lower_dispatch gives after an error */
+};
+
+weft_status weft_lower_status(const struct weft_lowering *lowering);
+
+/** Makes an error stick; returns it. */
+weft_status weft_lower_fail(struct weft_lowering *lowering, weft_status status);
+
+/** The storage of a value as it is in memory. */
+uint32_t weft_lower_value(struct weft_lowering *lowering, uint32_t value);
+
+/** The storage of a rank-2 f32 weight with rows and columns exchanged; uploaded in that layout on first use. */
+uint32_t weft_lower_transposed_weight(struct weft_lowering *lowering, uint32_t value);
+
+/** Whether a value is a weight (and not a view of one). */
+bool weft_lower_is_weight(const struct weft_lowering *lowering, uint32_t value);
+
+/** Scratch memory that lives from the first to the last dispatch that binds it. */
+uint32_t weft_lower_scratch(struct weft_lowering *lowering, uint64_t bytes);
+
+/**
+ * A table computed on the host, kept on the device under `key` (a text that determines its contents). `fill` writes
+ * `bytes` bytes; it is called only when the device does not hold the table.
+ */
+uint32_t weft_lower_table(struct weft_lowering *lowering, const char *key, uint64_t bytes,
+                          weft_status (*fill)(void *user, void *data), void *user);
+
+/**
+ * Appends a dispatch of an embedded shader; fill in its groups, flops and bytes before appending the next one, which
+ * may move it. Never null: after an error it is a dispatch that goes nowhere.
+ */
+struct weft_dispatch *weft_lower_dispatch(struct weft_lowering *lowering, const char *shader);
+
+/** Binds the next binding of a dispatch to a whole storage. */
+void weft_dispatch_read(struct weft_dispatch *dispatch, uint32_t storage);
+void weft_dispatch_write(struct weft_dispatch *dispatch, uint32_t storage);
+/** Sets constant_id `specialization_count` and counts it up. */
+void weft_dispatch_specialize(struct weft_dispatch *dispatch, uint32_t value);
+/** Appends push constant words. */
+void weft_dispatch_push_u32(struct weft_dispatch *dispatch, uint32_t value);
+void weft_dispatch_push_f32(struct weft_dispatch *dispatch, float value);
+
+#define WEFT_ITEMS_PER_GROUP 128
+
+/**
+ * Groups of WEFT_ITEMS_PER_GROUP for `count` work items: in x, and in y where x would exceed 65535, the smallest
+ * maximum of Vulkan. Pushes the words `count` and `groups_x`, which shaders/include/index.glsl turns into an index.
+ */
+void weft_dispatch_items(struct weft_dispatch *dispatch, uint64_t count);
+
+/** One group per row, laid out likewise. Pushes `rows`, `columns` and `groups_x`. */
+void weft_dispatch_rows(struct weft_dispatch *dispatch, struct weft_rows rows);
+
+/**
+ * An object that is made once per device and kept until the device is destroyed, found by key: what an implementation
+ * computes on the host and several plans share. Null when it has not been kept yet.
+ */
+void *weft_device_find_kept(weft_device *device, const char *key);
+
+/** Hands an object over to the device. On failure the object is destroyed. */
+weft_status weft_device_keep(weft_device *device, const char *key, void *object,
+                             void (*destroy)(void *object, const weft_host *host));
+
+/* ---- constants on the device (constant_store.c) ---- */
+
+struct weft_constant {
+    struct weft_constant *next;
+    char *key;
+    uint32_t references; /* of plans; an entry without any stays until the device is trimmed */
+    VkBuffer buffer;
+    struct weft_allocation *allocation;
+    uint64_t bytes;
+};
+
+/**
+ * A reference to the constant of that key. When it is not there it is made from the data that `fill` writes, or, with
+ * fill null, from the `bytes` bytes at `user`.
+ */
+weft_status weft_constant_acquire(struct weft_constant **constant, weft_device *device,
+                                  const char *key, uint64_t bytes,
+                                  weft_status (*fill)(void *user, void *data), void *user);
+void weft_constant_release(struct weft_constant **constant);
+
+/** weft_vkbuffer_create in device memory; when the memory limit is in the way, frees unused constants first. */
+weft_status weft_vkbuffer_create_or_trim(VkBuffer *buffer, struct weft_allocation **allocation,
+                                         weft_device *device, uint64_t size);
+
+#endif

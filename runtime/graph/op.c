@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* What the infer functions of ops share. */
+#include "graph/op.h"
+
+const weft_shape *weft_node_shape(const weft_graph *graph, const struct weft_node *node,
+                                  uint32_t input) {
+    return &graph->values[node->input[input]].shape;
+}
+
+weft_status weft_expect_f32(const weft_graph *graph, const struct weft_node *node, uint32_t input,
+                            const char *role) {
+    weft_dtype dtype = graph->values[node->input[input]].dtype;
+    if (dtype != WEFT_F32) {
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "%s: %s must be f32, not %s",
+                         node->op->name, role, weft_dtype_name(dtype));
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_expect_shape(const weft_graph *graph, const struct weft_node *node, uint32_t input,
+                              const char *role, weft_shape expected) {
+    if (input >= node->input_count || node->input[input] == 0) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "%s: %s is missing", node->op->name,
+                         role);
+    }
+    weft_status status = weft_expect_f32(graph, node, input, role);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    const weft_shape *shape = weft_node_shape(graph, node, input);
+    if (!weft_shape_equal(*shape, expected)) {
+        char found[WEFT_SHAPE_TEXT_SIZE];
+        char wanted[WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "%s: %s must be %s, not %s",
+                         node->op->name, role, weft_shape_text(expected, wanted),
+                         weft_shape_text(*shape, found));
+    }
+    return WEFT_OK;
+}
+
+struct weft_rows weft_shape_rows(weft_shape shape) {
+    struct weft_rows result = {.rows = 1, .columns = 1};
+    if (shape.rank > 0) {
+        result.columns = shape.dim[shape.rank - 1];
+        result.rows = weft_shape_elements(shape) / result.columns;
+    }
+    return result;
+}

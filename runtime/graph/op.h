@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an op is: a row of the op table. To add one: a C file with its functions and a `const struct weft_op`, a shader
+ * folder, a row in op_table.c, and a reference in api/cli/verify or the tests.
+ */
+#ifndef WEFT_GRAPH_OP_H
+#define WEFT_GRAPH_OP_H
+
+#include "device/device.h"
+#include "graph/graph.h"
+
+struct weft_lowering;
+
+/** What an op's implementations can take over from the nodes behind it. */
+enum weft_fusable {
+    WEFT_FUSE_BIAS = 1,
+    WEFT_FUSE_ACTIVATION = 2,
+    WEFT_FUSE_RESIDUAL = 4,
+    WEFT_FUSE_NORM = 8
+};
+
+struct weft_implementation {
+    const char *name;
+    /** Whether it can run this node on a device like that; null: always. */
+    bool (*supports)(const weft_graph *graph, const struct weft_node *node,
+                     const weft_device_info *device);
+    /** Appends the dispatches. Errors are logged. */
+    weft_status (*lower)(struct weft_lowering *lowering, const struct weft_node *node);
+};
+
+#define WEFT_MAX_IMPLEMENTATIONS 4
+
+struct weft_op {
+    const char *name;
+    uint32_t min_inputs;
+    uint32_t max_inputs;
+    size_t params_size; /* of the struct that weft_graph_add takes; 0: none */
+    uint32_t fusable;   /* weft_fusable bits */
+    bool view;          /* the output is the first input under another shape: no dispatch */
+    /** Checks inputs and params (may normalise node->params) and gives the output's type and shape; logs errors. */
+    weft_status (*infer)(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
+                         weft_shape *shape);
+    /** Floating-point operations, for reports. Null: one per output element. */
+    double (*flops)(const weft_graph *graph, const struct weft_node *node);
+    /**
+     * When implementations differ in bits: the one to take in reproducible mode, a function of shapes alone. Null: all
+     * implementations give the same bits, and the first one that supports the device is taken.
+     */
+    const char *(*choose)(const weft_graph *graph, const struct weft_node *node);
+    /** What `weft inspect` shows of the params; null: nothing. */
+    void (*describe)(const struct weft_node *node, char *text, size_t size);
+    struct weft_implementation implementation[WEFT_MAX_IMPLEMENTATIONS]; /* ends with a null name */
+};
+
+/** The op of that name, or null. */
+const struct weft_op *weft_op_find(const char *name);
+
+/** All ops; *count receives how many. */
+const struct weft_op *const *weft_op_table(uint32_t *count);
+
+/* ---- for infer functions ---- */
+
+const weft_shape *weft_node_shape(const weft_graph *graph, const struct weft_node *node,
+                                  uint32_t input);
+
+/** WEFT_SHAPE_MISMATCH unless the input is f32. `role` names it in the message. */
+weft_status weft_expect_f32(const weft_graph *graph, const struct weft_node *node, uint32_t input,
+                            const char *role);
+
+/** WEFT_SHAPE_MISMATCH unless the input is present, f32 and of exactly this shape. */
+weft_status weft_expect_shape(const weft_graph *graph, const struct weft_node *node, uint32_t input,
+                              const char *role, weft_shape expected);
+
+/* ---- shapes, as ops see them ---- */
+
+/** Product of all axes but the last, and the last (1 for a scalar). */
+struct weft_rows {
+    uint64_t rows;
+    uint32_t columns;
+};
+struct weft_rows weft_shape_rows(weft_shape shape);
+
+#endif

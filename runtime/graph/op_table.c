@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The op table: one row per op. */
+#include <string.h>
+
+#include "graph/op.h"
+
+#define WEFT_OPS(X) \
+    X(embedding)    \
+    X(matmul)       \
+    X(layer_norm)   \
+    X(activation)   \
+    X(softmax)      \
+    X(binary)       \
+    X(affine)       \
+    X(gather)       \
+    X(reshape)      \
+    X(fourier)      \
+    X(attention)
+
+#define WEFT_DECLARE_OP(name) extern const struct weft_op weft_op_##name;
+WEFT_OPS(WEFT_DECLARE_OP)
+
+#define WEFT_OP_ROW(name) &weft_op_##name,
+static const struct weft_op *const ops[] = {WEFT_OPS(WEFT_OP_ROW)};
+
+const struct weft_op *const *weft_op_table(uint32_t *count) {
+    *count = (uint32_t)(sizeof ops / sizeof ops[0]);
+    return ops;
+}
+
+const struct weft_op *weft_op_find(const char *name) {
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+        if (strcmp(ops[i]->name, name) == 0) {
+            return ops[i];
+        }
+    }
+    return NULL;
+}

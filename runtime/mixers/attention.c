@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* Softmax attention through its n × n scores: the baseline that the other mixers are compared with. */
+#include <math.h>
+#include <stdio.h>
+
+#include "ops/matmul.h"
+#include "ops/params.h"
+#include "ops/softmax.h"
+
+weft_status weft_graph_attention(weft_tensor *out, weft_graph *graph, weft_tensor q, weft_tensor k,
+                                 weft_tensor v, const weft_attention_params *params) {
+    struct weft_attention_node node = {.heads = params && params->heads ? params->heads : 1,
+                                       .scale = params ? params->scale : 0.0F};
+    weft_tensor inputs[] = {q, k, v};
+    return weft_graph_add(out, graph, "attention", inputs, 3, &node, sizeof node);
+}
+
+static weft_status check_heads(const weft_graph *graph, struct weft_node *node) {
+    struct weft_attention_node *params = (void *)node->params.bytes;
+    uint32_t d = weft_node_shape(graph, node, 0)->dim[2];
+    if (d % params->heads != 0) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "attention: %u heads do not divide %u channels", params->heads, d);
+    }
+    if (!isfinite(params->scale)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "attention: scale %g must be finite",
+                         (double)params->scale);
+    }
+    if (params->scale == 0.0F) {
+        params->scale = (float)(1.0 / sqrt((double)(d / params->heads)));
+    }
+    return WEFT_OK;
+}
+
+static weft_status attention_infer(const weft_graph *graph, struct weft_node *node,
+                                   weft_dtype *dtype, weft_shape *shape) {
+    const char *const names[] = {"q", "k", "v"};
+    weft_shape q = *weft_node_shape(graph, node, 0);
+    weft_shape k = *weft_node_shape(graph, node, 1);
+    weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < 3 && status == WEFT_OK; i++) {
+        status = weft_expect_f32(graph, node, i, names[i]);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    weft_shape v = *weft_node_shape(graph, node, 2);
+    if (q.rank != 3 || k.rank != 3 || q.dim[0] != k.dim[0] || q.dim[2] != k.dim[2] ||
+        !weft_shape_equal(k, v)) {
+        char text[3][WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(
+            &graph->host, WEFT_SHAPE_MISMATCH,
+            "attention: q %s, k %s and v %s must be [B, n, d], [B, m, d] and [B, m, d]",
+            weft_shape_text(q, text[0]), weft_shape_text(k, text[1]), weft_shape_text(v, text[2]));
+    }
+    *dtype = WEFT_F32;
+    *shape = q;
+    return check_heads(graph, node);
+}
+
+/** A head's [n, d/heads] matrix within activations [B, n, d]. */
+static struct weft_matrix head_matrix(uint32_t storage, const weft_shape *shape, uint32_t heads) {
+    return (struct weft_matrix){.storage = storage,
+                                .outer = shape->dim[1] * shape->dim[2],
+                                .inner = shape->dim[2] / heads,
+                                .row = shape->dim[2],
+                                .column = 1};
+}
+
+static struct weft_matrix transposed(struct weft_matrix matrix) {
+    uint32_t row = matrix.row;
+    matrix.row = matrix.column;
+    matrix.column = row;
+    return matrix;
+}
+
+static weft_status attention_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_attention_node *params = (const void *)node->params.bytes;
+    const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
+    const weft_shape *k = weft_node_shape(lowering->graph, node, 1);
+    uint32_t heads = params->heads;
+    uint64_t score_count = (uint64_t)q->dim[0] * heads * q->dim[1] * k->dim[1];
+    uint32_t q_storage = weft_lower_value(lowering, node->input[0]);
+    uint32_t k_storage = weft_lower_value(lowering, node->input[1]);
+    uint32_t v_storage = weft_lower_value(lowering, node->input[2]);
+    uint32_t scores = weft_lower_scratch(lowering, score_count * sizeof(float));
+    uint32_t result = weft_lower_value(lowering, node->output);
+    struct weft_matrix score_matrix = {.storage = scores,
+                                       .outer = heads * q->dim[1] * k->dim[1],
+                                       .inner = q->dim[1] * k->dim[1],
+                                       .row = k->dim[1],
+                                       .column = 1};
+    struct weft_product product = {.a = head_matrix(q_storage, q, heads),
+                                   .b = transposed(head_matrix(k_storage, k, heads)),
+                                   .c = score_matrix,
+                                   .m = q->dim[1],
+                                   .n = k->dim[1],
+                                   .k = q->dim[2] / heads,
+                                   .batches = q->dim[0] * heads,
+                                   .inner_count = heads,
+                                   .alpha = params->scale,
+                                   .bias = WEFT_NO_STORAGE,
+                                   .residual = WEFT_NO_STORAGE};
+    weft_lower_product(lowering, &product);
+    weft_lower_softmax(lowering, scores, scores,
+                       (struct weft_rows){.rows = score_count / k->dim[1], .columns = k->dim[1]});
+    product.a = score_matrix;
+    product.b = head_matrix(v_storage, k, heads);
+    product.c = head_matrix(result, q, heads);
+    product.n = q->dim[2] / heads;
+    product.k = k->dim[1];
+    product.alpha = 1.0F;
+    weft_lower_product(lowering, &product);
+    return weft_lower_status(lowering);
+}
+
+static double attention_flops(const weft_graph *graph, const struct weft_node *node) {
+    const weft_shape *q = weft_node_shape(graph, node, 0);
+    const weft_shape *k = weft_node_shape(graph, node, 1);
+    return 4.0 * (double)weft_shape_elements(*q) * k->dim[1];
+}
+
+static void attention_describe(const struct weft_node *node, char *text, size_t size) {
+    const struct weft_attention_node *params = (const void *)node->params.bytes;
+    snprintf(text, size, "[%u heads]", params->heads);
+}
+
+const struct weft_op weft_op_attention = {
+    .name = "attention",
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .params_size = sizeof(struct weft_attention_node),
+    .infer = attention_infer,
+    .flops = attention_flops,
+    .describe = attention_describe,
+    .implementation = {{.name = "scores", .lower = attention_lower}},
+};

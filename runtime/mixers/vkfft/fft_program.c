@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "mixers/vkfft/fft_program.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mixers/vkfft/program_file.h"
+#include "mixers/vkfft/vkfft_unit.h"
+#include "shader/disk_cache.h"
+#include "shader/glsl.h"
+
+#define CACHE_KIND "fft"
+
+/* Buffers up to what a Vulkan device can bind at all: maxStorageBufferRange is a 32-bit number. */
+#define MAX_BUFFER_BYTES UINT32_MAX
+
+static bool is_real(enum weft_fft_kind kind) {
+    return kind == WEFT_FFT_R2C || kind == WEFT_FFT_C2R;
+}
+
+static weft_status check(const struct weft_fft_desc *desc, const weft_host *host) {
+    if ((unsigned)desc->kind > WEFT_FFT_C2R || desc->rank < 1 || desc->rank > 2 ||
+        desc->batch == 0 || desc->size[0] == 0 || (desc->rank == 2 && desc->size[1] == 0)) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "FFT: kind %d, rank %" PRIu32 ", a size or batch of 0, or an "
+                         "unknown kind",
+                         (int)desc->kind, desc->rank);
+    }
+    if (is_real(desc->kind) && !desc->transform_axis[0]) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "FFT: a real transform must include the innermost axis");
+    }
+    return WEFT_OK;
+}
+
+/* The same transform in its simplest form: no axes that are batches in disguise. */
+static struct weft_fft_desc canonical(const struct weft_fft_desc *desc, uint64_t *batch) {
+    struct weft_fft_desc simple = *desc;
+    *batch = desc->batch;
+    simple.transform_axis[0] =
+        desc->transform_axis[0] && (desc->size[0] > 1 || is_real(desc->kind));
+    if (desc->rank == 1) {
+        simple.size[1] = 1;
+    }
+    simple.transform_axis[1] = desc->rank == 2 && desc->transform_axis[1] && desc->size[1] > 1;
+    if (!simple.transform_axis[1]) {
+        *batch *= simple.size[1];
+        simple.rank = 1;
+        simple.size[1] = 1;
+    } else if (simple.size[0] == 1 && !is_real(desc->kind)) {
+        simple.rank = 1;
+        simple.size[0] = simple.size[1];
+        simple.transform_axis[0] = true;
+        simple.size[1] = 1;
+        simple.transform_axis[1] = false;
+    }
+    return simple;
+}
+
+/* Bytes of `rows` rows; saturates, so that what is too long stays too long. */
+static uint64_t bytes_of(uint64_t batch, uint64_t rows, uint64_t row_bytes) {
+    if (row_bytes > MAX_BUFFER_BYTES || rows > MAX_BUFFER_BYTES / row_bytes ||
+        batch > MAX_BUFFER_BYTES / (rows * row_bytes)) {
+        return UINT64_MAX;
+    }
+    return batch * rows * row_bytes;
+}
+
+static void measure(struct weft_fft_program *program, const struct weft_fft_desc *desc,
+                    uint64_t batch) {
+    uint64_t n = desc->size[0];
+    uint64_t complex_row = 8 * (is_real(desc->kind) ? n / 2 + 1 : n);
+    uint64_t real_row = 4 * n;
+    program->input_bytes =
+        bytes_of(batch, desc->size[1], desc->kind == WEFT_FFT_R2C ? real_row : complex_row);
+    program->output_bytes =
+        bytes_of(batch, desc->size[1], desc->kind == WEFT_FFT_C2R ? real_row : complex_row);
+}
+
+static void put_u32(uint8_t *bytes, uint32_t value) {
+    for (int i = 0; i < 4; i++) {
+        bytes[i] = (uint8_t)(value >> (8 * i));
+    }
+}
+
+static weft_digest cache_key(const struct weft_fft_desc *desc) {
+    char identity[WEFT_FFT_IDENTITY_SIZE];
+    weft_fft_vkfft_identity(identity);
+    const uint32_t numbers[] = {WEFT_FFT_PROGRAM_FORMAT, (uint32_t)desc->kind,   desc->rank,
+                                desc->size[0],           desc->size[1],          desc->batch,
+                                desc->transform_axis[0], desc->transform_axis[1]};
+    weft_sha256 hash;
+    weft_sha256_begin(&hash);
+    weft_sha256_add(&hash, identity, strlen(identity) + 1);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        uint8_t bytes[4];
+        put_u32(bytes, numbers[i]);
+        weft_sha256_add(&hash, bytes, sizeof bytes);
+    }
+    return weft_sha256_end(&hash);
+}
+
+/* *found says whether `program`, which has its sizes already, was filled. Only running out of
+   memory is an error. */
+static weft_status read_cached(struct weft_fft_program *program, bool *found, const char *cache_dir,
+                               const weft_digest *key, const weft_host *host) {
+    uint8_t *data = NULL;
+    size_t size = 0;
+    *found = false;
+    weft_status status = weft_cache_read(&data, &size, cache_dir, CACHE_KIND, key, host);
+    if (status != WEFT_OK || data == NULL) {
+        return status;
+    }
+    status = weft_fft_program_read(program, data, size, host);
+    weft_free(host, data);
+    *found = status == WEFT_OK;
+    if (status == WEFT_BAD_FILE) {
+        weft_log(host, WEFT_LOG_WARNING, "%s: a cached FFT program is malformed and is made anew",
+                 cache_dir);
+        return WEFT_OK;
+    }
+    return status;
+}
+
+static void write_cached(const struct weft_fft_program *program, const char *cache_dir,
+                         const weft_digest *key, const weft_host *host) {
+    uint8_t *data = NULL;
+    size_t size = 0;
+    if (cache_dir == NULL || weft_fft_program_write(&data, &size, program, host) != WEFT_OK) {
+        return; /* the program is good without being cached */
+    }
+    weft_cache_write(cache_dir, CACHE_KIND, key, data, size, host);
+    weft_free(host, data);
+}
+
+static weft_status plan(struct weft_fft_program *program, const struct weft_fft_desc *desc,
+                        uint32_t *compiled, const weft_host *host) {
+    const char *reason = "";
+    weft_status status = weft_glslang_lock(host);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    status = weft_fft_vkfft_plan(program, desc, compiled, &reason, host);
+    weft_glslang_unlock();
+    if (status != WEFT_OK) {
+        return weft_fail(host, status,
+                         "FFT of kind %d, %" PRIu32 " × %" PRIu32 ", batch %" PRIu32 ": %s",
+                         (int)desc->kind, desc->size[1], desc->size[0], desc->batch, reason);
+    }
+    return WEFT_OK;
+}
+
+static weft_status fill(struct weft_fft_program *program, const struct weft_fft_desc *desc,
+                        const char *cache_dir, uint32_t *compiled, const weft_host *host) {
+    uint64_t batch;
+    struct weft_fft_desc simple = canonical(desc, &batch);
+    measure(program, &simple, batch);
+    if (!simple.transform_axis[0] && !simple.transform_axis[1]) {
+        return weft_fail(host, WEFT_UNSUPPORTED,
+                         "FFT: every transformed axis has length 1: nothing to compute");
+    }
+    if (program->input_bytes > MAX_BUFFER_BYTES || program->output_bytes > MAX_BUFFER_BYTES) {
+        return weft_fail(host, WEFT_UNSUPPORTED,
+                         "FFT of %" PRIu32 " × %" PRIu32 ", batch %" PRIu64 ": over 4 GiB",
+                         simple.size[1], simple.size[0], batch);
+    }
+    simple.batch = (uint32_t)batch; /* at most a quarter of the bytes */
+    weft_digest key = cache_key(&simple);
+    bool found;
+    weft_status status = read_cached(program, &found, cache_dir, &key, host);
+    if (status != WEFT_OK || found) {
+        return status;
+    }
+    status = plan(program, &simple, compiled, host);
+    if (status == WEFT_OK) {
+        write_cached(program, cache_dir, &key, host);
+    }
+    return status;
+}
+
+weft_status weft_fft_program_create(struct weft_fft_program **program,
+                                    const struct weft_fft_desc *desc, const char *cache_dir,
+                                    uint32_t *compiled, const weft_host *host) {
+    *compiled = 0;
+    weft_status status = check(desc, host);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    struct weft_fft_program *made = weft_alloc_zero(host, 1, sizeof *made);
+    if (made == NULL) {
+        return weft_fail_memory(host, "an FFT program");
+    }
+    status = fill(made, desc, cache_dir, compiled, host);
+    if (status != WEFT_OK) {
+        weft_fft_program_destroy(&made, host);
+        return status;
+    }
+    *program = made;
+    return WEFT_OK;
+}
+
+void weft_fft_program_destroy(struct weft_fft_program **program, const weft_host *host) {
+    if (*program == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < (*program)->module_count; i++) {
+        weft_free(host, (*program)->modules[i].words);
+    }
+    for (uint32_t i = 0; i < (*program)->table_count; i++) {
+        weft_free(host, (*program)->tables[i].data);
+    }
+    weft_free(host, (*program)->modules);
+    weft_free(host, (*program)->tables);
+    weft_free(host, (*program)->dispatches);
+    weft_free(host, *program);
+    *program = NULL;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/checkpoint.h"
+
+#include <stdatomic.h>
+
+struct weft_checkpoint {
+    weft_host host;
+    atomic_uint references;
+    weft_safetensors *file;
+};
+
+weft_status weft_checkpoint_open(struct weft_checkpoint **out, const char *path,
+                                 const weft_host *host) {
+    struct weft_checkpoint *checkpoint = weft_alloc_zero(host, 1, sizeof *checkpoint);
+    if (!checkpoint) {
+        return weft_fail_memory(host, path);
+    }
+    weft_status status = weft_safetensors_open(&checkpoint->file, path, host);
+    if (status != WEFT_OK) {
+        weft_free(host, checkpoint);
+        return status;
+    }
+    checkpoint->host = host ? *host : (weft_host){0};
+    atomic_init(&checkpoint->references, 1);
+    *out = checkpoint;
+    return WEFT_OK;
+}
+
+static void release(void *user) {
+    struct weft_checkpoint *checkpoint = user;
+    if (atomic_fetch_sub(&checkpoint->references, 1) == 1) {
+        weft_host host = checkpoint->host;
+        weft_safetensors_close(&checkpoint->file);
+        weft_free(&host, checkpoint);
+    }
+}
+
+void weft_checkpoint_close(struct weft_checkpoint **checkpoint) {
+    if (*checkpoint) {
+        release(*checkpoint);
+        *checkpoint = NULL;
+    }
+}
+
+bool weft_checkpoint_has(const struct weft_checkpoint *checkpoint, const char *name) {
+    return weft_safetensors_find(checkpoint->file, name) != NULL;
+}
+
+uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const char *name) {
+    const weft_safetensors_tensor *tensor = weft_safetensors_find(checkpoint->file, name);
+    return tensor && tensor->rank > 0 && tensor->shape[0] <= UINT32_MAX ? (uint32_t)tensor->shape[0]
+                                                                        : 0;
+}
+
+static weft_status converted_weight(weft_weight **weight, const struct weft_checkpoint *checkpoint,
+                                    const weft_safetensors_tensor *tensor,
+                                    weft_weight_params *params) {
+    float *data = weft_alloc(&checkpoint->host, (size_t)tensor->elements * sizeof *data);
+    if (!data) {
+        return weft_fail_memory(&checkpoint->host, tensor->name);
+    }
+    weft_status status = weft_safetensors_read_f32(checkpoint->file, tensor, data);
+    if (status == WEFT_OK) {
+        params->data = data;
+        status = weft_weight_create(weight, params, &checkpoint->host);
+    }
+    weft_free(&checkpoint->host, data);
+    return status;
+}
+
+weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,
+                                   const char *name, weft_shape shape) {
+    const weft_safetensors_tensor *tensor = NULL;
+    weft_status status = weft_safetensors_require(&tensor, checkpoint->file, name, shape);
+    if (status == WEFT_OK) {
+        status = weft_safetensors_check_finite(checkpoint->file, tensor);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    weft_weight_params params = {.name = name, .dtype = WEFT_F32, .shape = shape};
+    params.data = weft_safetensors_f32(tensor);
+    if (!params.data) {
+        return converted_weight(weight, checkpoint, tensor, &params);
+    }
+    params.release = release;
+    params.release_user = checkpoint;
+    atomic_fetch_add(&checkpoint->references, 1);
+    status = weft_weight_create(weight, &params, &checkpoint->host);
+    if (status != WEFT_OK) {
+        release(checkpoint);
+    }
+    return status;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Weights from a checkpoint's safetensors file, borrowed from its mapping. */
+#ifndef WEFT_MODEL_CHECKPOINT_H
+#define WEFT_MODEL_CHECKPOINT_H
+
+#include <weft/graph.h>
+
+#include "model/safetensors.h"
+
+/** An open file that stays mapped until the last weight taken from it is gone. Reference counted, atomically. */
+struct weft_checkpoint;
+
+weft_status weft_checkpoint_open(struct weft_checkpoint **checkpoint, const char *path,
+                                 const weft_host *host);
+/** Drops the opener's reference. */
+void weft_checkpoint_close(struct weft_checkpoint **checkpoint);
+
+bool weft_checkpoint_has(const struct weft_checkpoint *checkpoint, const char *name);
+
+/** First axis of a tensor; 0 when there is no such tensor or it is a scalar. */
+uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const char *name);
+
+/**
+ * The tensor of that name and shape as an f32 weight; other floating-point types are converted. All its values must be
+ * finite. Errors name file, tensor, expected and found.
+ */
+weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,
+                                   const char *name, weft_shape shape);
+
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/config.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/json.h"
+
+#define MAX_LABELS 65536
+
+static const char *const architecture_names[] = {
+    [WEFT_FNET_MODEL] = "FNetModel",
+    [WEFT_FNET_SEQUENCE_CLASSIFICATION] = "FNetForSequenceClassification",
+    [WEFT_FNET_MASKED_LM] = "FNetForMaskedLM",
+    [WEFT_FNET_NEXT_SENTENCE] = "FNetForNextSentencePrediction",
+    [WEFT_FNET_PRE_TRAINING] = "FNetForPreTraining",
+};
+
+static const char *const mixing_names[] = {
+    [WEFT_FNET_FOURIER] = "fourier",     [WEFT_FNET_LINEAR] = "linear",
+    [WEFT_FNET_RANDOM] = "random",       [WEFT_FNET_NONE] = "none",
+    [WEFT_FNET_ATTENTION] = "attention",
+};
+
+/* transformers' names (ACT2FN); those that compute the same function share a value. */
+static const struct {
+    const char *name;
+    weft_activation activation;
+} activations[] = {
+    {"gelu_new", WEFT_ACTIVATION_GELU_TANH},  {"gelu_pytorch_tanh", WEFT_ACTIVATION_GELU_TANH},
+    {"gelu_fast", WEFT_ACTIVATION_GELU_TANH}, {"gelu", WEFT_ACTIVATION_GELU_ERF},
+    {"relu", WEFT_ACTIVATION_RELU},           {"tanh", WEFT_ACTIVATION_TANH},
+    {"sigmoid", WEFT_ACTIVATION_SIGMOID},     {"silu", WEFT_ACTIVATION_SILU},
+    {"swish", WEFT_ACTIVATION_SILU},          {"linear", WEFT_ACTIVATION_NONE},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+const char *weft_fnet_architecture_name(weft_fnet_architecture architecture) {
+    size_t index = (size_t)architecture;
+    return index < COUNT(architecture_names) ? architecture_names[index] : "unknown architecture";
+}
+
+const char *weft_fnet_mixing_name(weft_fnet_mixing mixing) {
+    size_t index = (size_t)mixing;
+    return index < COUNT(mixing_names) ? mixing_names[index] : "unknown mixing";
+}
+
+weft_fnet_mixing weft_fnet_layer_mixing(const weft_fnet_config *config, uint32_t layer) {
+    bool last = layer >= config->layers - config->attention_layers;
+    return last ? WEFT_FNET_ATTENTION : config->mixing;
+}
+
+static weft_status read_model_type(const weft_json_fields *fields) {
+    const char *model_type = NULL;
+    weft_status status = weft_json_string(&model_type, fields, "model_type");
+    if (status == WEFT_OK && strcmp(model_type, "fnet") != 0) {
+        status = weft_json_fail(fields, WEFT_UNSUPPORTED, "model_type", "\"fnet\"",
+                                json_object_get(fields->object, "model_type"));
+    }
+    return status;
+}
+
+static weft_status read_architecture(weft_fnet_config *config, const weft_json_fields *fields) {
+    const json_t *list = json_object_get(fields->object, "architectures");
+    if (!json_is_array(list) || json_array_size(list) != 1 ||
+        !json_is_string(json_array_get(list, 0))) {
+        return weft_json_fail(fields, WEFT_BAD_FILE, "architectures", "an array of one string",
+                              list);
+    }
+    const json_t *entry = json_array_get(list, 0);
+    for (size_t i = 0; i < COUNT(architecture_names); i++) {
+        if (strcmp(json_string_value(entry), architecture_names[i]) == 0) {
+            config->architecture = (weft_fnet_architecture)i;
+            return WEFT_OK;
+        }
+    }
+    return weft_json_fail(fields, WEFT_UNSUPPORTED, "architectures",
+                          "FNetModel, FNetForSequenceClassification, FNetForMaskedLM, "
+                          "FNetForNextSentencePrediction or FNetForPreTraining",
+                          entry);
+}
+
+/* The sizes that the weights' shapes follow from. */
+static weft_status read_sizes(weft_fnet_config *config, const weft_json_fields *fields) {
+    const struct {
+        const char *name;
+        uint32_t *value;
+        uint32_t fallback;
+        uint32_t maximum;
+    } sizes[] = {
+        {"vocab_size", &config->vocab_size, 32000, 1u << 24},
+        {"hidden_size", &config->hidden_size, 768, 1u << 16},
+        {"num_hidden_layers", &config->layers, 12, 1u << 10},
+        {"intermediate_size", &config->intermediate_size, 3072, 1u << 20},
+        {"max_position_embeddings", &config->max_positions, 512, 1u << 24},
+        {"type_vocab_size", &config->type_vocab_size, 4, 1u << 16},
+    };
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        if (!weft_json_has(fields, sizes[i].name)) {
+            weft_log(fields->host, WEFT_LOG_WARNING,
+                     "%s: field \"%s\" is missing, taking FNet's default %u", fields->path,
+                     sizes[i].name, (unsigned)sizes[i].fallback);
+        }
+        int64_t value = sizes[i].fallback;
+        weft_status status =
+            weft_json_optional_integer(&value, fields, sizes[i].name, 1, sizes[i].maximum);
+        if (status != WEFT_OK) {
+            return status;
+        }
+        *sizes[i].value = (uint32_t)value;
+    }
+    return WEFT_OK;
+}
+
+static weft_status read_activation(weft_fnet_config *config, const weft_json_fields *fields) {
+    const char *name = "gelu_new";
+    weft_status status = weft_json_optional_string(&name, fields, "hidden_act");
+    if (status != WEFT_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < COUNT(activations); i++) {
+        if (strcmp(name, activations[i].name) == 0) {
+            config->activation = activations[i].activation;
+            return WEFT_OK;
+        }
+    }
+    return weft_json_fail(fields, WEFT_UNSUPPORTED, "hidden_act",
+                          "gelu_new, gelu_pytorch_tanh, gelu_fast, gelu, relu, tanh, sigmoid, "
+                          "silu, swish or linear",
+                          json_object_get(fields->object, "hidden_act"));
+}
+
+static weft_status read_details(weft_fnet_config *config, const weft_json_fields *fields) {
+    double epsilon = 1e-12;
+    weft_status status =
+        weft_json_optional_real(&epsilon, fields, "layer_norm_eps", (double)FLT_MIN, 1.0);
+    config->layer_norm_eps = (float)epsilon;
+    config->tie_word_embeddings = true;
+    if (status == WEFT_OK) {
+        status =
+            weft_json_optional_bool(&config->tie_word_embeddings, fields, "tie_word_embeddings");
+    }
+    return status == WEFT_OK ? read_activation(config, fields) : status;
+}
+
+/* An absent id is the default, if the vocabulary has it; null is none; a list gives its first. */
+static weft_status read_special_token(int32_t *token, const weft_fnet_config *config,
+                                      const weft_json_fields *fields, const char *name,
+                                      int32_t fallback) {
+    const json_t *found = json_object_get(fields->object, name);
+    if (found == NULL) {
+        *token = (uint32_t)fallback < config->vocab_size ? fallback : -1;
+        return WEFT_OK;
+    }
+    if (json_is_null(found)) {
+        *token = -1;
+        return WEFT_OK;
+    }
+    const json_t *first = json_is_array(found) ? json_array_get(found, 0) : found;
+    if (!json_is_integer(first) || json_integer_value(first) < 0 ||
+        json_integer_value(first) >= (json_int_t)config->vocab_size) {
+        char expected[80];
+        snprintf(expected, sizeof expected, "null or an id from 0 to %u (vocab_size - 1)",
+                 (unsigned)(config->vocab_size - 1));
+        return weft_json_fail(fields, WEFT_BAD_FILE, name, expected, first ? first : found);
+    }
+    *token = (int32_t)json_integer_value(first);
+    return WEFT_OK;
+}
+
+static weft_status read_special_tokens(weft_fnet_config *config, const weft_json_fields *fields) {
+    weft_status status = read_special_token(&config->pad_token, config, fields, "pad_token_id", 3);
+    if (status == WEFT_OK) {
+        status = read_special_token(&config->bos_token, config, fields, "bos_token_id", 1);
+    }
+    if (status == WEFT_OK) {
+        status = read_special_token(&config->eos_token, config, fields, "eos_token_id", 2);
+    }
+    return status;
+}
+
+static weft_status read_mixing(weft_fnet_config *config, const weft_json_fields *fields) {
+    const char *name = mixing_names[WEFT_FNET_FOURIER];
+    weft_status status = weft_json_optional_string(&name, fields, "weft_mixing");
+    if (status != WEFT_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < COUNT(mixing_names); i++) {
+        if (strcmp(name, mixing_names[i]) == 0) {
+            config->mixing = (weft_fnet_mixing)i;
+            return WEFT_OK;
+        }
+    }
+    return weft_json_fail(fields, WEFT_BAD_FILE, "weft_mixing",
+                          "fourier, linear, random, none or attention",
+                          json_object_get(fields->object, "weft_mixing"));
+}
+
+static weft_status read_attention(weft_fnet_config *config, const weft_json_fields *fields) {
+    int64_t layers = 0;
+    weft_status status = weft_json_optional_integer(&layers, fields, "weft_attention_layers", 0,
+                                                    (int64_t)config->layers);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    config->attention_layers = (uint32_t)layers;
+    if (layers == 0 && config->mixing != WEFT_FNET_ATTENTION) {
+        return WEFT_OK;
+    }
+    int64_t heads = 0;
+    status = weft_json_integer(&heads, fields, "num_attention_heads", 1, config->hidden_size);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    if (config->hidden_size % (uint32_t)heads != 0) {
+        char expected[80];
+        snprintf(expected, sizeof expected, "a divisor of hidden_size %u",
+                 (unsigned)config->hidden_size);
+        return weft_json_fail(fields, WEFT_BAD_FILE, "num_attention_heads", expected,
+                              json_object_get(fields->object, "num_attention_heads"));
+    }
+    config->attention_heads = (uint32_t)heads;
+    return WEFT_OK;
+}
+
+/* id2label has a text for each of "0" … "count - 1", in any order. */
+static weft_status read_labels(weft_fnet_config *config, const weft_json_fields *fields,
+                               const json_t *table) {
+    size_t count = json_object_size(table);
+    if (!json_is_object(table) || count < 1 || count > MAX_LABELS) {
+        return weft_json_fail(fields, WEFT_BAD_FILE, "id2label", "an object of 1 to 65536 strings",
+                              table);
+    }
+    config->labels = weft_alloc_zero(fields->host, count, sizeof *config->labels);
+    if (config->labels == NULL) {
+        return weft_fail_memory(fields->host, fields->path);
+    }
+    config->label_count = (uint32_t)count;
+    for (uint32_t id = 0; id < count; id++) {
+        char key[16];
+        snprintf(key, sizeof key, "%u", (unsigned)id);
+        const json_t *label = json_object_get(table, key);
+        if (!json_is_string(label)) {
+            char name[32];
+            char expected[64];
+            snprintf(name, sizeof name, "id2label.%s", key);
+            snprintf(expected, sizeof expected, "a string (labels are numbered 0 to %zu)",
+                     count - 1);
+            return weft_json_fail(fields, WEFT_BAD_FILE, name, expected, label);
+        }
+        config->labels[id] = weft_strdup(fields->host, json_string_value(label));
+        if (config->labels[id] == NULL) {
+            return weft_fail_memory(fields->host, fields->path);
+        }
+    }
+    return WEFT_OK;
+}
+
+static weft_status read_label_count(weft_fnet_config *config, const weft_json_fields *fields) {
+    int64_t count = 2; /* transformers' default */
+    weft_status status = weft_json_optional_integer(&count, fields, "num_labels", 1, MAX_LABELS);
+    if (status == WEFT_OK && weft_json_has(fields, "id2label")) {
+        status = read_labels(config, fields, json_object_get(fields->object, "id2label"));
+        if (status == WEFT_OK && weft_json_has(fields, "num_labels") &&
+            count != config->label_count) {
+            char expected[64];
+            snprintf(expected, sizeof expected, "%u, the number of labels in id2label",
+                     (unsigned)config->label_count);
+            status = weft_json_fail(fields, WEFT_BAD_FILE, "num_labels", expected,
+                                    json_object_get(fields->object, "num_labels"));
+        }
+    } else {
+        config->label_count = (uint32_t)count;
+    }
+    return status;
+}
+
+static weft_status read_tokenizer(weft_fnet_config *config, const weft_json_fields *fields) {
+    const char *name = NULL;
+    weft_status status = weft_json_optional_string(&name, fields, "tokenizer_class");
+    if (status != WEFT_OK || name == NULL) {
+        return status;
+    }
+    if (strcmp(name, "ByteTokenizer") == 0) {
+        config->tokenizer = WEFT_TOKENIZER_BYTES;
+    } else if (strcmp(name, "FNetTokenizer") == 0 || strcmp(name, "FNetTokenizerFast") == 0) {
+        config->tokenizer = WEFT_TOKENIZER_SENTENCEPIECE;
+    } else {
+        config->tokenizer = WEFT_TOKENIZER_UNKNOWN;
+    }
+    config->tokenizer_class = weft_strdup(fields->host, name);
+    return config->tokenizer_class ? WEFT_OK : weft_fail_memory(fields->host, fields->path);
+}
+
+static weft_status read_fields(weft_fnet_config *config, const weft_json_fields *fields) {
+    /* The order matters: what a model is before what is wrong with it, sizes before ranges. */
+    weft_status (*const readers[])(weft_fnet_config *, const weft_json_fields *) = {
+        read_architecture, read_sizes,     read_details,     read_special_tokens,
+        read_mixing,       read_attention, read_label_count, read_tokenizer,
+    };
+    weft_status status = read_model_type(fields);
+    for (size_t i = 0; status == WEFT_OK && i < COUNT(readers); i++) {
+        status = readers[i](config, fields);
+    }
+    return status;
+}
+
+/* Takes the reference to `object`. */
+static weft_status config_from_json(weft_fnet_config *config, json_t *object, const char *path,
+                                    const weft_host *host) {
+    weft_json_fields fields = {.object = object, .path = path, .host = host};
+    weft_fnet_config result = {.architecture = WEFT_FNET_MODEL};
+    weft_status status = read_fields(&result, &fields);
+    json_decref(object);
+    if (status == WEFT_OK) {
+        *config = result;
+    } else {
+        weft_fnet_config_clear(&result, host);
+    }
+    return status;
+}
+
+weft_status weft_fnet_config_read(weft_fnet_config *config, const char *path,
+                                  const weft_host *host) {
+    json_t *object = NULL;
+    weft_status status = weft_json_read(&object, path, host);
+    return status == WEFT_OK ? config_from_json(config, object, path, host) : status;
+}
+
+weft_status weft_fnet_config_parse(weft_fnet_config *config, const void *data, size_t size,
+                                   const char *path, const weft_host *host) {
+    json_t *object = NULL;
+    weft_status status = weft_json_parse(&object, data, size, path, host);
+    return status == WEFT_OK ? config_from_json(config, object, path, host) : status;
+}
+
+void weft_fnet_config_clear(weft_fnet_config *config, const weft_host *host) {
+    for (uint32_t id = 0; config->labels != NULL && id < config->label_count; id++) {
+        weft_free(host, config->labels[id]);
+    }
+    weft_free(host, config->labels);
+    weft_free(host, config->tokenizer_class);
+    *config = (weft_fnet_config){.architecture = WEFT_FNET_MODEL};
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+#include <weft/model.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/file.h"
+#include "graph/graph.h"
+#include "model/architecture.h"
+#include "model/json.h"
+
+static const struct weft_architecture *const architectures[] = {&weft_architecture_fnet};
+
+struct weft_model {
+    weft_host host;
+    const struct weft_architecture *architecture;
+    void *state;
+    weft_tokenizer *tokenizer;
+    weft_model_info info;
+    char **default_labels; /* "LABEL_i", made for models whose config names none */
+};
+
+/* ---- loading ---- */
+
+static const struct weft_architecture *find_architecture(const char *model_type) {
+    for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++) {
+        if (strcmp(architectures[i]->model_type, model_type) == 0) {
+            return architectures[i];
+        }
+    }
+    return NULL;
+}
+
+static weft_status read_model_type(const struct weft_architecture **architecture, const char *path,
+                                   const weft_host *host) {
+    json_t *config = NULL;
+    weft_status status = weft_json_read(&config, path, host);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    const char *model_type = NULL;
+    weft_json_fields fields = {.object = config, .path = path, .host = host};
+    status = weft_json_string(&model_type, &fields, "model_type");
+    if (status == WEFT_OK) {
+        *architecture = find_architecture(model_type);
+        if (!*architecture) {
+            status = weft_json_fail(&fields, WEFT_UNSUPPORTED, "model_type", "\"fnet\"",
+                                    json_object_get(config, "model_type"));
+        }
+    }
+    json_decref(config);
+    return status;
+}
+
+static weft_status choose_architecture(weft_model *model, const char *folder) {
+    char *path = weft_path_join(folder, "config.json", &model->host);
+    if (!path) {
+        return weft_fail_memory(&model->host, "a path");
+    }
+    weft_status status = read_model_type(&model->architecture, path, &model->host);
+    weft_free(&model->host, path);
+    return status;
+}
+
+static weft_status make_default_labels(weft_model *model) {
+    model->default_labels =
+        weft_alloc_zero(&model->host, model->info.label_count + 1, sizeof(char *));
+    if (!model->default_labels) {
+        return weft_fail_memory(&model->host, "label names");
+    }
+    for (uint32_t i = 0; i < model->info.label_count; i++) {
+        model->default_labels[i] = weft_format(&model->host, "LABEL_%u", i);
+        if (!model->default_labels[i]) {
+            return weft_fail_memory(&model->host, "label names");
+        }
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_model_load(weft_model **out, const char *folder, const weft_host *host) {
+    if (!out || !folder) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_load: null argument");
+    }
+    weft_model *model = weft_alloc_zero(host, 1, sizeof *model);
+    if (!model) {
+        return weft_fail_memory(host, "a model");
+    }
+    model->host = host ? *host : (weft_host){0};
+    weft_status status = choose_architecture(model, folder);
+    if (status == WEFT_OK) {
+        status = model->architecture->load(&model->state, folder, &model->host);
+    }
+    if (status == WEFT_OK) {
+        model->architecture->describe(model->state, &model->info);
+        status = model->architecture->make_tokenizer(&model->tokenizer, model->state, folder,
+                                                     &model->host);
+    }
+    if (status == WEFT_OK) {
+        model->info.tokenizer = weft_tokenizer_kind_name(model->tokenizer);
+        status = make_default_labels(model);
+    }
+    if (status != WEFT_OK) {
+        weft_model_destroy(&model);
+        return status;
+    }
+    *out = model;
+    return WEFT_OK;
+}
+
+void weft_model_destroy(weft_model **address) {
+    weft_model *model = address ? *address : NULL;
+    if (!model) {
+        return;
+    }
+    *address = NULL;
+    weft_host host = model->host;
+    if (model->state) {
+        model->architecture->destroy(model->state, &host);
+    }
+    weft_tokenizer_destroy(&model->tokenizer);
+    for (uint32_t i = 0; model->default_labels && i < model->info.label_count; i++) {
+        weft_free(&host, model->default_labels[i]);
+    }
+    weft_free(&host, model->default_labels);
+    weft_free(&host, model);
+}
+
+/* ---- what it is ---- */
+
+const char *weft_task_name(weft_task task) {
+    static const char *const names[] = {"hidden", "classify", "masked_lm", "next_sentence"};
+    return (unsigned)task < sizeof names / sizeof names[0] ? names[task] : "unknown";
+}
+
+weft_status weft_model_get_info(const weft_model *model, weft_model_info *info) {
+    if (!model || !info) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    *info = model->info;
+    return WEFT_OK;
+}
+
+const char *weft_model_label(const weft_model *model, uint32_t index) {
+    if (!model || index >= model->info.label_count) {
+        return NULL;
+    }
+    const char *label = model->architecture->label(model->state, index);
+    return label ? label : model->default_labels[index];
+}
+
+/* ---- tokens ---- */
+
+weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size, int32_t **tokens,
+                                uint32_t *count) {
+    if (!model || !text || !tokens || !count) {
+        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_model_tokenize: null argument");
+    }
+    if (size == 0) {
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text is empty");
+    }
+    int32_t *ids = NULL;
+    uint32_t id_count = 0;
+    weft_status status = weft_tokenizer_encode(model->tokenizer, text, size, true,
+                                               model->info.max_length, &ids, &id_count);
+    if (status == WEFT_OK && id_count == 0) {
+        status = weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
+    }
+    if (status == WEFT_OK) {
+        *tokens = ids;
+        *count = id_count;
+    }
+    return status;
+}
+
+void weft_tokens_free(weft_model *model, int32_t **tokens) {
+    if (model && tokens) {
+        weft_free(&model->host, *tokens);
+        *tokens = NULL;
+    }
+}
+
+/* ---- graphs and plans ---- */
+
+static weft_status check_length(const weft_model *model, const weft_graph *graph,
+                                weft_tensor tokens) {
+    weft_shape shape;
+    weft_dtype dtype;
+    weft_status status = weft_graph_get_tensor(graph, tokens, &shape, &dtype);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    if (dtype != WEFT_I32 || shape.rank != 2) {
+        char text[WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&model->host, WEFT_SHAPE_MISMATCH, "tokens must be i32 [B, n], not %s %s",
+                         weft_dtype_name(dtype), weft_shape_text(shape, text));
+    }
+    uint32_t length = shape.dim[1];
+    if (model->info.exact_length && length != model->info.exact_length) {
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT,
+                         "the model mixes exactly %u tokens (learned sequence matrices), not %u",
+                         model->info.exact_length, length);
+    }
+    if (length > model->info.max_length) {
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT,
+                         "%u tokens exceed the model's %u positions", length,
+                         model->info.max_length);
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *graph,
+                             weft_tensor tokens, weft_tensor types) {
+    if (!out || !model || !graph) {
+        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_model_build: null argument");
+    }
+    weft_status status = check_length(model, graph, tokens);
+    return status == WEFT_OK ? model->architecture->build(out, model->state, graph, tokens, types)
+                             : status;
+}
+
+static weft_status build_graph(weft_graph *graph, weft_model *model, weft_shape shape,
+                               bool with_types) {
+    weft_tensor tokens = {0};
+    weft_tensor types = {0};
+    weft_tensor output = {0};
+    weft_status status = weft_graph_input(&tokens, graph, "tokens", WEFT_I32, shape);
+    if (status == WEFT_OK && with_types) {
+        status = weft_graph_input(&types, graph, "token_types", WEFT_I32, shape);
+    }
+    if (status == WEFT_OK) {
+        status = weft_model_build(&output, model, graph, tokens, types);
+    }
+    return status == WEFT_OK ? weft_graph_output(graph, "output", output) : status;
+}
+
+weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device *device,
+                               uint32_t batch, uint32_t length, bool with_types,
+                               const weft_plan_params *params) {
+    if (!plan || !model || !device) {
+        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_model_compile: null argument");
+    }
+    weft_graph *graph = NULL;
+    weft_status status = weft_graph_create(&graph, &model->host);
+    if (status == WEFT_OK) {
+        status = build_graph(graph, model, weft_shape_of(batch, length), with_types);
+    }
+    if (status == WEFT_OK) {
+        status = weft_plan_compile(plan, device, graph, params);
+    }
+    weft_graph_destroy(&graph);
+    return status;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/tokenizer.h"
+
+#include <string.h>
+
+#include "core/file.h"
+#include "model/json.h"
+#include "model/spm_tokenizer.h"
+
+#ifdef WEFT_HAVE_SENTENCEPIECE
+static const bool have_sentencepiece = true;
+#else
+static const bool have_sentencepiece = false;
+#endif
+
+enum kind { KIND_NONE, KIND_BYTES, KIND_SENTENCEPIECE };
+
+struct weft_tokenizer {
+    weft_host host;
+    enum kind kind;
+    char *reason; /* of KIND_NONE: why there is no tokenizer */
+    struct weft_spm_tokenizer *spm;
+};
+
+static weft_status create(weft_tokenizer **tokenizer, enum kind kind, const weft_host *host) {
+    weft_tokenizer *created = weft_alloc_zero(host, 1, sizeof *created);
+    if (created == NULL) {
+        return weft_fail_memory(host, "a tokenizer");
+    }
+    created->host = host != NULL ? *host : (weft_host){0};
+    created->kind = kind;
+    *tokenizer = created;
+    return WEFT_OK;
+}
+
+void weft_tokenizer_destroy(weft_tokenizer **tokenizer) {
+    weft_tokenizer *destroyed = *tokenizer;
+    if (destroyed == NULL) {
+        return;
+    }
+    *tokenizer = NULL;
+    weft_host host = destroyed->host;
+    weft_spm_tokenizer_destroy(destroyed->spm);
+    weft_free(&host, destroyed->reason);
+    weft_free(&host, destroyed);
+}
+
+const char *weft_tokenizer_kind_name(const weft_tokenizer *tokenizer) {
+    static const char *const names[] = {
+        [KIND_NONE] = "none", [KIND_BYTES] = "bytes", [KIND_SENTENCEPIECE] = "sentencepiece"};
+    return names[tokenizer->kind];
+}
+
+/* ---- the kinds ---- */
+
+weft_status weft_tokenizer_create_bytes(weft_tokenizer **tokenizer, uint32_t vocabulary,
+                                        const char *path, const weft_host *host) {
+    if (vocabulary < 256) {
+        return weft_fail(host, WEFT_BAD_FILE,
+                         "%s: field \"vocab_size\": expected at least 256 for ByteTokenizer, found "
+                         "%u",
+                         path, (unsigned)vocabulary);
+    }
+    return create(tokenizer, KIND_BYTES, host);
+}
+
+weft_status weft_tokenizer_open_sentencepiece(weft_tokenizer **tokenizer, const char *path,
+                                              uint32_t vocabulary, const weft_host *host) {
+    weft_tokenizer *created = NULL;
+    weft_status status = create(&created, KIND_SENTENCEPIECE, host);
+    if (status == WEFT_OK) {
+        status = weft_spm_tokenizer_open(&created->spm, path, vocabulary, host);
+    }
+    if (status == WEFT_OK) {
+        *tokenizer = created;
+    } else {
+        weft_tokenizer_destroy(&created);
+    }
+    return status;
+}
+
+/* Takes `reason`, which is null when there was no memory for it. */
+static weft_status create_none(weft_tokenizer **tokenizer, char *reason, const weft_host *host) {
+    weft_tokenizer *created = NULL;
+    weft_status status =
+        reason != NULL ? create(&created, KIND_NONE, host) : weft_fail_memory(host, "a tokenizer");
+    if (created == NULL) {
+        weft_free(host, reason);
+        return status;
+    }
+    created->reason = reason;
+    *tokenizer = created;
+    return WEFT_OK;
+}
+
+/* ---- a model folder ---- */
+
+/* Whether there is a file that can be opened; says nothing about it. */
+static bool is_there(const char *path, const weft_host *host) {
+    weft_host silent = host != NULL ? *host : (weft_host){0};
+    silent.log = NULL;
+    weft_mapping mapping = {0};
+    weft_status status = weft_file_map(&mapping, path, &silent);
+    weft_file_unmap(&mapping);
+    return status != WEFT_NOT_FOUND;
+}
+
+/* The text preparation that spm_tokenizer.c does; a checkpoint that wants another is refused. */
+static weft_status check_settings(const char *path, const weft_host *host) {
+    static const struct {
+        const char *name;
+        bool value;
+    } settings[] = {{"do_lower_case", false}, {"keep_accents", true}, {"remove_space", true}};
+    json_t *object = NULL;
+    weft_status status = weft_json_read(&object, path, host);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    weft_json_fields fields = {object, path, host};
+    for (size_t i = 0; status == WEFT_OK && i < sizeof settings / sizeof settings[0]; i++) {
+        bool value = settings[i].value;
+        status = weft_json_optional_bool(&value, &fields, settings[i].name);
+        if (status == WEFT_OK && value != settings[i].value) {
+            status = weft_json_fail(&fields, WEFT_UNSUPPORTED, settings[i].name,
+                                    settings[i].value ? "true" : "false",
+                                    json_object_get(object, settings[i].name));
+        }
+    }
+    json_decref(object);
+    return status;
+}
+
+static weft_status load_sentencepiece(weft_tokenizer **tokenizer, const char *model,
+                                      const char *settings, const weft_fnet_config *config,
+                                      const weft_host *host) {
+    if (!is_there(model, host)) {
+        return create_none(tokenizer, weft_format(host, "%s: there is no such file", model), host);
+    }
+    if (!have_sentencepiece) {
+        return create_none(
+            tokenizer,
+            weft_format(host, "%s: this build of Weft does not have the SentencePiece library",
+                        model),
+            host);
+    }
+    weft_status status = is_there(settings, host) ? check_settings(settings, host) : WEFT_OK;
+    if (status == WEFT_OK) {
+        status = weft_tokenizer_open_sentencepiece(tokenizer, model, config->vocab_size, host);
+    }
+    return status;
+}
+
+weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,
+                                const weft_fnet_config *config, const weft_host *host) {
+    if (config->tokenizer == WEFT_TOKENIZER_BYTES) {
+        return weft_tokenizer_create_bytes(tokenizer, config->vocab_size, folder, host);
+    }
+    if (config->tokenizer == WEFT_TOKENIZER_UNKNOWN) {
+        char *reason = weft_format(host, "%s: Weft does not have the tokenizer_class %s", folder,
+                                   config->tokenizer_class);
+        return create_none(tokenizer, reason, host);
+    }
+    char *model = weft_path_join(folder, "spiece.model", host);
+    char *settings = weft_path_join(folder, "tokenizer_config.json", host);
+    weft_status status = model != NULL && settings != NULL
+                             ? load_sentencepiece(tokenizer, model, settings, config, host)
+                             : weft_fail_memory(host, folder);
+    weft_free(host, model);
+    weft_free(host, settings);
+    return status;
+}
+
+/* ---- encoding ---- */
+
+static weft_status check_arguments(const weft_tokenizer *tokenizer, size_t size, bool add_special,
+                                   uint32_t maximum) {
+    const weft_host *host = &tokenizer->host;
+    if (tokenizer->kind == KIND_NONE) {
+        return weft_fail(host, WEFT_UNSUPPORTED, "no tokenizer: %s", tokenizer->reason);
+    }
+    if (tokenizer->kind == KIND_BYTES) {
+        return WEFT_OK;
+    }
+    if (add_special && maximum < 2) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "expected room for at least 2 tokens, [CLS] and [SEP], found %u",
+                         (unsigned)maximum);
+    }
+    if (size > WEFT_TOKENIZER_MAX_TEXT) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT, "text: expected at most %zu bytes, found %zu",
+                         WEFT_TOKENIZER_MAX_TEXT, size);
+    }
+    return WEFT_OK;
+}
+
+static weft_status encode_bytes(const weft_tokenizer *tokenizer, const char *text, size_t size,
+                                uint32_t maximum, int32_t **ids, uint32_t *count) {
+    uint32_t found = size < maximum ? (uint32_t)size : maximum;
+    int32_t *array = weft_alloc(&tokenizer->host, found * sizeof *array);
+    if (array == NULL && found > 0) {
+        return weft_fail_memory(&tokenizer->host, "tokens");
+    }
+    for (uint32_t i = 0; i < found; i++) {
+        array[i] = (uint8_t)text[i];
+    }
+    *ids = array;
+    *count = found;
+    return WEFT_OK;
+}
+
+weft_status weft_tokenizer_encode(const weft_tokenizer *tokenizer, const char *text, size_t size,
+                                  bool add_special, uint32_t maximum, int32_t **ids,
+                                  uint32_t *count) {
+    weft_status status = check_arguments(tokenizer, size, add_special, maximum);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    return tokenizer->kind == KIND_BYTES
+               ? encode_bytes(tokenizer, text, size, maximum, ids, count)
+               : weft_spm_tokenizer_encode(tokenizer->spm, text, size, add_special, maximum, ids,
+                                           count);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Text to token ids. Two kinds: bytes, and SentencePiece models as Hugging Face's FNetTokenizer
+ * uses them. A tokenizer is immutable once made; encoding may run in several threads at the same
+ * time.
+ */
+#ifndef WEFT_MODEL_TOKENIZER_H
+#define WEFT_MODEL_TOKENIZER_H
+
+#include "model/config.h"
+
+typedef struct weft_tokenizer weft_tokenizer;
+
+/** Largest text that a SentencePiece tokenizer takes, in bytes. */
+#define WEFT_TOKENIZER_MAX_TEXT ((size_t)64 << 20)
+
+/**
+ * The byte tokenizer: one token per byte of the text, its value. Has no special tokens.
+ * WEFT_BAD_FILE when the vocabulary has fewer than 256 entries. `path` names the config in that
+ * error. host may be null and is copied.
+ */
+weft_status weft_tokenizer_create_bytes(weft_tokenizer **tokenizer, uint32_t vocabulary,
+                                        const char *path, const weft_host *host);
+
+/**
+ * A SentencePiece model file with the pieces [CLS] and [SEP]. The text is prepared as FNetTokenizer
+ * does with do_lower_case off, keep_accents and remove_space on, the settings of the published
+ * checkpoints:
+ *   - the names of special pieces in it ([CLS], [SEP], [MASK], <pad>, <unk>) become those tokens,
+ *     and what lies between is encoded by itself;
+ *   - runs of white space (as Python's str.split) become one space, leading and trailing ones go;
+ *   - `` and '' become ";
+ *   - a piece that ends in a digit and a comma is encoded again without the comma, which becomes a
+ *     token of its own.
+ * Errors: WEFT_UNSUPPORTED when this build has no SentencePiece; WEFT_BAD_FILE when the file is no
+ * model, has more pieces than `vocabulary`, or lacks [CLS] or [SEP]; WEFT_NOT_FOUND, WEFT_IO_ERROR,
+ * WEFT_OUT_OF_HOST_MEMORY. The library allocates with the C++ runtime, not through host. host may
+ * be null and is copied.
+ */
+weft_status weft_tokenizer_open_sentencepiece(weft_tokenizer **tokenizer, const char *path,
+                                              uint32_t vocabulary, const weft_host *host);
+
+/**
+ * The tokenizer of a model folder: by the config's tokenizer_class, or spiece.model where that is
+ * there and no class is named. tokenizer_config.json, if there is one, must not ask for
+ * do_lower_case, remove_space or keep_accents other than above (WEFT_UNSUPPORTED naming the field).
+ * A model without a tokenizer is fine (tokens can come from elsewhere): then the result is WEFT_OK
+ * with a tokenizer whose kind is "none" and whose encode fails with the reason. That holds for an
+ * unknown tokenizer_class, for a missing spiece.model and for a build without SentencePiece too.
+ */
+weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,
+                                const weft_fnet_config *config, const weft_host *host);
+
+void weft_tokenizer_destroy(weft_tokenizer **tokenizer);
+
+/** "bytes", "sentencepiece" or "none". */
+const char *weft_tokenizer_kind_name(const weft_tokenizer *tokenizer);
+
+/**
+ * Encodes UTF-8 text, which need not end in zero. At most `maximum` ids; the text's tokens are cut
+ * at the end, special tokens are kept. add_special puts [CLS] before and [SEP] behind (nothing for
+ * bytes). *ids is in the memory of the tokenizer's host (weft_free) and null when *count is 0.
+ * Bytes that are not UTF-8 are encoded as U+FFFD by SentencePiece. Errors: WEFT_UNSUPPORTED for
+ * "none", with the reason; WEFT_INVALID_ARGUMENT when `maximum` has no room for the special tokens
+ * or the text is longer than WEFT_TOKENIZER_MAX_TEXT; WEFT_OUT_OF_HOST_MEMORY.
+ */
+weft_status weft_tokenizer_encode(const weft_tokenizer *tokenizer, const char *text, size_t size,
+                                  bool add_special, uint32_t maximum, int32_t **ids,
+                                  uint32_t *count);
+
+#endif

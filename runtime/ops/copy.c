@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Ops that only move elements: gather of a token, reshape. */
+#include "ops/copy.h"
+
+#include <stdio.h>
+
+#include "ops/params.h"
+
+void weft_lower_copy_runs(struct weft_lowering *lowering, uint32_t target, uint32_t source,
+                          uint64_t count, struct weft_copy_runs runs) {
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "elementwise/copy");
+    weft_dispatch_read(dispatch, source);
+    weft_dispatch_write(dispatch, target);
+    weft_dispatch_items(dispatch, count);
+    weft_dispatch_push_u32(dispatch, runs.inner);
+    weft_dispatch_push_u32(dispatch, runs.stride);
+    weft_dispatch_push_u32(dispatch, runs.offset);
+    dispatch->bytes = 8.0 * (double)count;
+}
+
+void weft_lower_copy(struct weft_lowering *lowering, uint32_t target, uint32_t source,
+                     uint64_t count) {
+    struct weft_copy_runs whole = {.inner = (uint32_t)count, .stride = (uint32_t)count};
+    weft_lower_copy_runs(lowering, target, source, count, whole);
+}
+
+/* ---- gather ---- */
+
+weft_status weft_graph_gather(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                              uint32_t position) {
+    struct weft_gather_node params = {.position = position};
+    return weft_graph_add(out, graph, "gather", &x, 1, &params, sizeof params);
+}
+
+static weft_status gather_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
+                                weft_shape *shape) {
+    const struct weft_gather_node *params = (const void *)node->params.bytes;
+    const weft_shape *x = weft_node_shape(graph, node, 0);
+    char text[WEFT_SHAPE_TEXT_SIZE];
+    weft_status status = weft_expect_f32(graph, node, 0, "x");
+    if (status == WEFT_OK && x->rank != 3) {
+        status = weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "gather: x must be [B, n, d], not %s",
+                           weft_shape_text(*x, text));
+    }
+    if (status == WEFT_OK && params->position >= x->dim[1]) {
+        status = weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "gather: position %u is outside %s",
+                           params->position, weft_shape_text(*x, text));
+    }
+    if (status == WEFT_OK) {
+        *dtype = WEFT_F32;
+        *shape = (weft_shape){.rank = 2, .dim = {x->dim[0], x->dim[2]}};
+    }
+    return status;
+}
+
+static double no_flops(const weft_graph *graph, const struct weft_node *node) {
+    (void)graph;
+    (void)node;
+    return 0.0;
+}
+
+static weft_status gather_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_gather_node *params = (const void *)node->params.bytes;
+    const weft_shape *x = weft_node_shape(lowering->graph, node, 0);
+    uint32_t source = weft_lower_value(lowering, node->input[0]);
+    uint32_t target = weft_lower_value(lowering, node->output);
+    struct weft_copy_runs runs = {.inner = x->dim[2],
+                                  .stride = x->dim[1] * x->dim[2],
+                                  .offset = params->position * x->dim[2]};
+    weft_lower_copy_runs(lowering, target, source, (uint64_t)x->dim[0] * x->dim[2], runs);
+    return weft_lower_status(lowering);
+}
+
+static void gather_describe(const struct weft_node *node, char *text, size_t size) {
+    const struct weft_gather_node *params = (const void *)node->params.bytes;
+    snprintf(text, size, "[position %u]", params->position);
+}
+
+const struct weft_op weft_op_gather = {
+    .name = "gather",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .params_size = sizeof(struct weft_gather_node),
+    .infer = gather_infer,
+    .flops = no_flops,
+    .describe = gather_describe,
+    .implementation = {{.name = "copy", .lower = gather_lower}},
+};
+
+/* ---- reshape ---- */
+
+weft_status weft_graph_reshape(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                               weft_shape shape) {
+    struct weft_reshape_node params = {.shape = shape};
+    return weft_graph_add(out, graph, "reshape", &x, 1, &params, sizeof params);
+}
+
+static weft_status reshape_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
+                                 weft_shape *shape) {
+    const struct weft_reshape_node *params = (const void *)node->params.bytes;
+    const struct weft_value *x = &graph->values[node->input[0]];
+    weft_status status = weft_shape_check(params->shape, "reshape", &graph->host);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    if (weft_shape_elements(x->shape) != weft_shape_elements(params->shape)) {
+        char from[WEFT_SHAPE_TEXT_SIZE];
+        char to[WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "reshape: %s and %s have different numbers of elements",
+                         weft_shape_text(x->shape, from), weft_shape_text(params->shape, to));
+    }
+    *dtype = x->dtype;
+    *shape = params->shape;
+    return WEFT_OK;
+}
+
+const struct weft_op weft_op_reshape = {
+    .name = "reshape",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .params_size = sizeof(struct weft_reshape_node),
+    .view = true,
+    .infer = reshape_infer,
+    .flops = no_flops,
+};

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* Ops on single elements: activation functions, binary operators, scaling. */
+#include <math.h>
+#include <stdio.h>
+
+#include "graph/lowering.h"
+#include "ops/params.h"
+
+static void finish(struct weft_dispatch *dispatch, const weft_graph *graph,
+                   const struct weft_node *node, double flops_per_element) {
+    double count = (double)weft_shape_elements(graph->values[node->output].shape);
+    dispatch->flops = flops_per_element * count;
+    dispatch->bytes = 4.0 * count * (1.0 + node->input_count);
+}
+
+static uint64_t output_elements(const struct weft_lowering *lowering,
+                                const struct weft_node *node) {
+    return weft_shape_elements(lowering->graph->values[node->output].shape);
+}
+
+static weft_status same_shape_infer(const weft_graph *graph, struct weft_node *node,
+                                    weft_dtype *dtype, weft_shape *shape) {
+    *dtype = WEFT_F32;
+    *shape = *weft_node_shape(graph, node, 0);
+    return weft_expect_f32(graph, node, 0, "x");
+}
+
+/* ---- activation ---- */
+
+const char *weft_activation_name(weft_activation activation) {
+    static const char *const names[WEFT_ACTIVATION_COUNT] = {
+        "none", "gelu_tanh", "gelu_erf", "tanh", "relu", "sigmoid", "silu", "elu1", "exp"};
+    return (unsigned)activation < WEFT_ACTIVATION_COUNT ? names[activation] : "unknown";
+}
+
+weft_status weft_graph_activate(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                weft_activation activation) {
+    struct weft_activation_node params = {.activation = activation};
+    return weft_graph_add(out, graph, "activation", &x, 1, &params, sizeof params);
+}
+
+static weft_status activation_infer(const weft_graph *graph, struct weft_node *node,
+                                    weft_dtype *dtype, weft_shape *shape) {
+    const struct weft_activation_node *params = (const void *)node->params.bytes;
+    if ((unsigned)params->activation >= WEFT_ACTIVATION_COUNT) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "activation: there is no activation number %d", (int)params->activation);
+    }
+    return same_shape_infer(graph, node, dtype, shape);
+}
+
+static weft_status activation_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_activation_node *params = (const void *)node->params.bytes;
+    uint32_t x = weft_lower_value(lowering, node->input[0]);
+    uint32_t result = weft_lower_value(lowering, node->output);
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "activation/activation");
+    weft_dispatch_specialize(dispatch, (uint32_t)params->activation);
+    weft_dispatch_read(dispatch, x);
+    weft_dispatch_write(dispatch, result);
+    weft_dispatch_items(dispatch, output_elements(lowering, node));
+    finish(dispatch, lowering->graph, node, 20.0);
+    return weft_lower_status(lowering);
+}
+
+static void activation_describe(const struct weft_node *node, char *text, size_t size) {
+    const struct weft_activation_node *params = (const void *)node->params.bytes;
+    snprintf(text, size, "[%s]", weft_activation_name(params->activation));
+}
+
+const struct weft_op weft_op_activation = {
+    .name = "activation",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .params_size = sizeof(struct weft_activation_node),
+    .infer = activation_infer,
+    .describe = activation_describe,
+    .implementation = {{.name = "elementwise", .lower = activation_lower}},
+};
+
+/* ---- binary ---- */
+
+const char *weft_binary_name(weft_binary binary) {
+    static const char *const names[WEFT_BINARY_COUNT] = {"add", "subtract", "multiply", "divide"};
+    return (unsigned)binary < WEFT_BINARY_COUNT ? names[binary] : "unknown";
+}
+
+weft_status weft_graph_binary(weft_tensor *out, weft_graph *graph, weft_binary op, weft_tensor a,
+                              weft_tensor b) {
+    struct weft_binary_node params = {.op = op};
+    weft_tensor inputs[] = {a, b};
+    return weft_graph_add(out, graph, "binary", inputs, 2, &params, sizeof params);
+}
+
+/** Whether b is the shape of a's last axes. */
+static bool is_suffix(weft_shape a, weft_shape b) {
+    for (uint32_t i = 0; i < b.rank && i < a.rank; i++) {
+        if (a.dim[a.rank - 1 - i] != b.dim[b.rank - 1 - i]) {
+            return false;
+        }
+    }
+    return b.rank <= a.rank;
+}
+
+static weft_status binary_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
+                                weft_shape *shape) {
+    const struct weft_binary_node *params = (const void *)node->params.bytes;
+    if ((unsigned)params->op >= WEFT_BINARY_COUNT) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "binary: there is no operator number %d", (int)params->op);
+    }
+    weft_status status = weft_expect_f32(graph, node, 1, "b");
+    if (status != WEFT_OK) {
+        return status;
+    }
+    weft_shape a = *weft_node_shape(graph, node, 0);
+    weft_shape b = *weft_node_shape(graph, node, 1);
+    if (!is_suffix(a, b)) {
+        char left[WEFT_SHAPE_TEXT_SIZE];
+        char right[WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "%s: b %s is neither a's shape %s nor that of its last axes",
+                         weft_binary_name(params->op), weft_shape_text(b, right),
+                         weft_shape_text(a, left));
+    }
+    return same_shape_infer(graph, node, dtype, shape);
+}
+
+static weft_status binary_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_binary_node *params = (const void *)node->params.bytes;
+    uint32_t a = weft_lower_value(lowering, node->input[0]);
+    uint32_t b = weft_lower_value(lowering, node->input[1]);
+    uint32_t result = weft_lower_value(lowering, node->output);
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "elementwise/binary");
+    weft_dispatch_specialize(dispatch, (uint32_t)params->op);
+    weft_dispatch_read(dispatch, a);
+    weft_dispatch_read(dispatch, b);
+    weft_dispatch_write(dispatch, result);
+    weft_dispatch_items(dispatch, output_elements(lowering, node));
+    weft_dispatch_push_u32(
+        dispatch, (uint32_t)weft_shape_elements(*weft_node_shape(lowering->graph, node, 1)));
+    finish(dispatch, lowering->graph, node, 1.0);
+    return weft_lower_status(lowering);
+}
+
+static void binary_describe(const struct weft_node *node, char *text, size_t size) {
+    const struct weft_binary_node *params = (const void *)node->params.bytes;
+    snprintf(text, size, "[%s]", weft_binary_name(params->op));
+}
+
+const struct weft_op weft_op_binary = {
+    .name = "binary",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .params_size = sizeof(struct weft_binary_node),
+    .infer = binary_infer,
+    .describe = binary_describe,
+    .implementation = {{.name = "elementwise", .lower = binary_lower}},
+};
+
+/* ---- affine ---- */
+
+weft_status weft_graph_affine(weft_tensor *out, weft_graph *graph, weft_tensor x, float scale,
+                              float offset) {
+    struct weft_affine_node params = {.scale = scale, .offset = offset};
+    return weft_graph_add(out, graph, "affine", &x, 1, &params, sizeof params);
+}
+
+static weft_status affine_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
+                                weft_shape *shape) {
+    const struct weft_affine_node *params = (const void *)node->params.bytes;
+    if (!isfinite(params->scale) || !isfinite(params->offset)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "affine: scale %g and offset %g must be finite", (double)params->scale,
+                         (double)params->offset);
+    }
+    return same_shape_infer(graph, node, dtype, shape);
+}
+
+static weft_status affine_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_affine_node *params = (const void *)node->params.bytes;
+    uint32_t x = weft_lower_value(lowering, node->input[0]);
+    uint32_t result = weft_lower_value(lowering, node->output);
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "elementwise/affine");
+    weft_dispatch_read(dispatch, x);
+    weft_dispatch_write(dispatch, result);
+    weft_dispatch_items(dispatch, output_elements(lowering, node));
+    weft_dispatch_push_f32(dispatch, params->scale);
+    weft_dispatch_push_f32(dispatch, params->offset);
+    finish(dispatch, lowering->graph, node, 2.0);
+    return weft_lower_status(lowering);
+}
+
+static void affine_describe(const struct weft_node *node, char *text, size_t size) {
+    const struct weft_affine_node *params = (const void *)node->params.bytes;
+    snprintf(text, size, "[%g x + %g]", (double)params->scale, (double)params->offset);
+}
+
+const struct weft_op weft_op_affine = {
+    .name = "affine",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .params_size = sizeof(struct weft_affine_node),
+    .infer = affine_infer,
+    .describe = affine_describe,
+    .implementation = {{.name = "elementwise", .lower = affine_lower}},
+};

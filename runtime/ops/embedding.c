@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Sum of embedding tables. Inputs of the node: tokens, table, types, type_table, positions. */
+#include "ops/params.h"
+#include "ops/row.h"
+
+weft_status weft_graph_embedding(weft_tensor *out, weft_graph *graph,
+                                 const weft_embedding_params *params) {
+    if (!graph || !params) {
+        return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_graph_embedding: null argument");
+    }
+    weft_tensor inputs[] = {params->tokens, params->table, params->types, params->type_table,
+                            params->positions};
+    return weft_graph_add(out, graph, "embedding", inputs, 5, NULL, 0);
+}
+
+static weft_status expect_indices(const weft_graph *graph, const struct weft_node *node,
+                                  uint32_t input, const char *role) {
+    const struct weft_value *value = &graph->values[node->input[input]];
+    if (value->dtype != WEFT_I32 || value->shape.rank != 2) {
+        char text[WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "embedding: %s must be i32 [B, n], not %s %s", role,
+                         weft_dtype_name(value->dtype), weft_shape_text(value->shape, text));
+    }
+    return WEFT_OK;
+}
+
+static weft_status expect_table(const weft_graph *graph, const struct weft_node *node,
+                                uint32_t input, const char *role, uint32_t columns) {
+    const struct weft_value *value = &graph->values[node->input[input]];
+    if (value->dtype != WEFT_F32 || value->shape.rank != 2 ||
+        (columns && value->shape.dim[1] != columns)) {
+        char text[WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "embedding: %s must be f32 with rows of %u, not %s %s", role, columns,
+                         weft_dtype_name(value->dtype), weft_shape_text(value->shape, text));
+    }
+    return WEFT_OK;
+}
+
+static weft_status check_types(const weft_graph *graph, const struct weft_node *node,
+                               uint32_t columns) {
+    if (!node->input[3]) {
+        return node->input[2] ? weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                                          "embedding: types without type_table")
+                              : WEFT_OK;
+    }
+    weft_status status = expect_table(graph, node, 3, "type_table", columns);
+    if (status != WEFT_OK || !node->input[2]) {
+        return status;
+    }
+    status = expect_indices(graph, node, 2, "types");
+    if (status == WEFT_OK &&
+        !weft_shape_equal(*weft_node_shape(graph, node, 0), *weft_node_shape(graph, node, 2))) {
+        char tokens[WEFT_SHAPE_TEXT_SIZE];
+        char types[WEFT_SHAPE_TEXT_SIZE];
+        status = weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                           "embedding: tokens are %s but types are %s",
+                           weft_shape_text(*weft_node_shape(graph, node, 0), tokens),
+                           weft_shape_text(*weft_node_shape(graph, node, 2), types));
+    }
+    return status;
+}
+
+static weft_status check_positions(const weft_graph *graph, const struct weft_node *node,
+                                   uint32_t columns) {
+    if (!node->input[4]) {
+        return WEFT_OK;
+    }
+    weft_status status = expect_table(graph, node, 4, "positions", columns);
+    uint32_t length = weft_node_shape(graph, node, 0)->dim[1];
+    uint32_t rows = weft_node_shape(graph, node, 4)->dim[0];
+    if (status == WEFT_OK && rows < length) {
+        status = weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                           "embedding: sequences of %u tokens, but the table has %u positions",
+                           length, rows);
+    }
+    return status;
+}
+
+static weft_status embedding_infer(const weft_graph *graph, struct weft_node *node,
+                                   weft_dtype *dtype, weft_shape *shape) {
+    weft_status status = expect_indices(graph, node, 0, "tokens");
+    if (status == WEFT_OK) {
+        status = expect_table(graph, node, 1, "table", 0);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    uint32_t columns = weft_node_shape(graph, node, 1)->dim[1];
+    status = check_types(graph, node, columns);
+    if (status == WEFT_OK) {
+        status = check_positions(graph, node, columns);
+    }
+    const weft_shape *tokens = weft_node_shape(graph, node, 0);
+    *dtype = WEFT_F32;
+    *shape = (weft_shape){.rank = 3, .dim = {tokens->dim[0], tokens->dim[1], columns}};
+    return status;
+}
+
+static weft_status embedding_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const weft_graph *graph = lowering->graph;
+    uint32_t input[5];
+    for (uint32_t i = 0; i < 5; i++) {
+        input[i] = node->input[i] ? weft_lower_value(lowering, node->input[i]) : input[0];
+    }
+    weft_row_prepare_epilogue(lowering, &node->epilogue);
+    uint32_t result = weft_lower_value(lowering, node->output);
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "embedding/embedding");
+    weft_row_bind_epilogue(lowering, dispatch, &node->epilogue, input[1]);
+    weft_dispatch_write(dispatch, result);
+    for (uint32_t i = 0; i < 5; i++) {
+        weft_dispatch_read(dispatch, input[i]);
+    }
+    weft_row_finish(lowering, dispatch, node);
+    for (uint32_t i = 2; i < 5; i++) {
+        weft_dispatch_specialize(dispatch, node->input[i] != 0);
+    }
+    weft_dispatch_push_u32(dispatch, weft_node_shape(graph, node, 0)->dim[1]);
+    weft_dispatch_push_u32(dispatch, weft_node_shape(graph, node, 1)->dim[0]);
+    weft_dispatch_push_u32(dispatch, node->input[3] ? weft_node_shape(graph, node, 3)->dim[0] : 1);
+    return weft_lower_status(lowering);
+}
+
+const struct weft_op weft_op_embedding = {
+    .name = "embedding",
+    .min_inputs = 2,
+    .max_inputs = 5,
+    .fusable = WEFT_FUSE_RESIDUAL | WEFT_FUSE_NORM,
+    .infer = embedding_infer,
+    .implementation = {{.name = "row", .lower = embedding_lower}},
+};

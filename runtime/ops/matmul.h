@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef WEFT_OPS_MATMUL_H
+#define WEFT_OPS_MATMUL_H
+
+#include "graph/lowering.h"
+
+/** Where an operand's element (batch, row, column) is: offsets in elements from the storage's start. */
+struct weft_matrix {
+    uint32_t storage;
+    uint32_t outer; /* batch z is (z / inner_count, z % inner_count): strides of the two parts */
+    uint32_t inner;
+    uint32_t row;
+    uint32_t column; /* must be 1 for the result */
+};
+
+/** c = activation(alpha a b + bias) + residual for `batches` pairs. bias and residual: storages, or WEFT_NO_STORAGE. */
+struct weft_product {
+    struct weft_matrix a, b, c;
+    uint32_t m, n, k;
+    uint32_t batches;
+    uint32_t inner_count;
+    float alpha;
+    uint32_t bias;
+    uint32_t residual; /* addressed as c is */
+    weft_activation activation;
+};
+
+#define WEFT_NO_STORAGE UINT32_MAX
+
+/** Appends the dispatch of a product, with the kernel that suits the device; all kernels give the same bits. */
+void weft_lower_product(struct weft_lowering *lowering, const struct weft_product *product);
+
+#endif

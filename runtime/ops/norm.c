@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* LayerNorm. */
+#include <math.h>
+#include <stdio.h>
+
+#include "ops/params.h"
+#include "ops/row.h"
+
+weft_status weft_graph_layer_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                  weft_tensor gamma, weft_tensor beta, float epsilon) {
+    struct weft_layer_norm_node params = {.epsilon = epsilon};
+    weft_tensor inputs[] = {x, gamma, beta};
+    return weft_graph_add(out, graph, "layer_norm", inputs, 3, &params, sizeof params);
+}
+
+static weft_status layer_norm_infer(const weft_graph *graph, struct weft_node *node,
+                                    weft_dtype *dtype, weft_shape *shape) {
+    const struct weft_layer_norm_node *params = (const void *)node->params.bytes;
+    if (!(params->epsilon >= 0.0F) || !isfinite(params->epsilon)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "layer_norm: epsilon %g must be finite and at least 0",
+                         (double)params->epsilon);
+    }
+    weft_status status = weft_expect_f32(graph, node, 0, "x");
+    weft_shape x = *weft_node_shape(graph, node, 0);
+    weft_shape row = {.rank = 1, .dim = {weft_shape_rows(x).columns}};
+    if (status == WEFT_OK) {
+        status = weft_expect_shape(graph, node, 1, "gamma", row);
+    }
+    if (status == WEFT_OK) {
+        status = weft_expect_shape(graph, node, 2, "beta", row);
+    }
+    *dtype = WEFT_F32;
+    *shape = x;
+    return status;
+}
+
+static weft_status layer_norm_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_layer_norm_node *params = (const void *)node->params.bytes;
+    struct weft_node norm = *node;
+    norm.epilogue.gamma = node->input[1];
+    norm.epilogue.beta = node->input[2];
+    norm.epilogue.epsilon = params->epsilon;
+    uint32_t x = weft_lower_value(lowering, node->input[0]);
+    weft_row_prepare_epilogue(lowering, &norm.epilogue);
+    uint32_t result = weft_lower_value(lowering, node->output);
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "norm/layer_norm");
+    weft_dispatch_read(dispatch, x);
+    weft_row_bind_epilogue(lowering, dispatch, &norm.epilogue, x);
+    weft_dispatch_write(dispatch, result);
+    weft_row_finish(lowering, dispatch, &norm);
+    return weft_lower_status(lowering);
+}
+
+static double layer_norm_flops(const weft_graph *graph, const struct weft_node *node) {
+    return 8.0 * (double)weft_shape_elements(graph->values[node->output].shape);
+}
+
+static void layer_norm_describe(const struct weft_node *node, char *text, size_t size) {
+    const struct weft_layer_norm_node *params = (const void *)node->params.bytes;
+    snprintf(text, size, "[epsilon %g]", (double)params->epsilon);
+}
+
+const struct weft_op weft_op_layer_norm = {
+    .name = "layer_norm",
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .params_size = sizeof(struct weft_layer_norm_node),
+    .infer = layer_norm_infer,
+    .flops = layer_norm_flops,
+    .describe = layer_norm_describe,
+    .implementation = {{.name = "row", .lower = layer_norm_lower}},
+};

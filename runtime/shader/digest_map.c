@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "shader/digest_map.h"
+
+#include <string.h>
+
+#define FIRST_CAPACITY 64u
+
+/*
+ * Open addressing with linear probing; at least a quarter of the slots is free, so the walk ends.
+ */
+static struct weft_digest_slot *slot_for(struct weft_digest_slot *slots, uint32_t capacity,
+                                         const weft_digest *key) {
+    uint32_t at; /* any four bytes of a SHA-256 are as good as a hash */
+    memcpy(&at, key->bytes, sizeof at);
+    for (;; at++) {
+        struct weft_digest_slot *slot = &slots[at & (capacity - 1)];
+        if (!slot->taken || memcmp(slot->key.bytes, key->bytes, sizeof key->bytes) == 0) {
+            return slot;
+        }
+    }
+}
+
+bool weft_digest_map_reserve(struct weft_digest_map *map, const weft_host *host) {
+    if (map->count < map->capacity / 4 * 3) {
+        return true;
+    }
+    if (map->capacity > UINT32_MAX / 2) {
+        return false;
+    }
+    uint32_t capacity = map->capacity == 0 ? FIRST_CAPACITY : map->capacity * 2;
+    struct weft_digest_slot *slots = weft_alloc_zero(host, capacity, sizeof *slots);
+    if (slots == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < map->capacity; i++) {
+        if (map->slots[i].taken) {
+            *slot_for(slots, capacity, &map->slots[i].key) = map->slots[i];
+        }
+    }
+    weft_free(host, map->slots);
+    map->slots = slots;
+    map->capacity = capacity;
+    return true;
+}
+
+void weft_digest_map_put(struct weft_digest_map *map, const weft_digest *key, void *value) {
+    struct weft_digest_slot *slot = slot_for(map->slots, map->capacity, key);
+    if (!slot->taken) {
+        slot->taken = true;
+        slot->key = *key;
+        map->count++;
+    }
+    slot->value = value;
+}
+
+struct weft_digest_slot *weft_digest_map_find(const struct weft_digest_map *map,
+                                              const weft_digest *key) {
+    if (map->capacity == 0) {
+        return NULL;
+    }
+    struct weft_digest_slot *slot = slot_for(map->slots, map->capacity, key);
+    return slot->taken ? slot : NULL;
+}
+
+void weft_digest_map_free(struct weft_digest_map *map, const weft_host *host) {
+    weft_free(host, map->slots);
+    *map = (struct weft_digest_map){0};
+}

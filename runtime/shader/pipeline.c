@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+#include "shader/pipeline.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "shader/embedded.h"
+#include "shader/pipeline_store.h"
+#include "shader/spirv_module.h"
+#include "shader/spirv_pass.h"
+
+#define CALL_TEXT_SIZE 256
+
+static const char *name_of(const struct weft_pipeline_desc *desc) {
+    return desc->name != NULL ? desc->name : "(unnamed)";
+}
+
+static weft_status check_desc(const struct weft_pipeline_desc *desc, const weft_host *host) {
+    if (desc->binding_count > WEFT_MAX_BINDINGS || desc->push_size > WEFT_MAX_PUSH_BYTES ||
+        desc->push_size % 4 != 0 || desc->specialization_count > WEFT_MAX_SPECIALIZATION) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "pipeline %s: %u bindings, %u bytes of push constants and %u "
+                         "specialization constants, expected at most %d, %d (a multiple of 4) and "
+                         "%d",
+                         name_of(desc), desc->binding_count, desc->push_size,
+                         desc->specialization_count, WEFT_MAX_BINDINGS, WEFT_MAX_PUSH_BYTES,
+                         WEFT_MAX_SPECIALIZATION);
+    }
+    return WEFT_OK;
+}
+
+static const struct weft_embedded_shader *find_embedded(const char *name) {
+    size_t low = 0;
+    size_t high = weft_embedded_shader_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(name, weft_embedded_shaders[middle].name);
+        if (order == 0) {
+            return &weft_embedded_shaders[middle];
+        }
+        if (order < 0) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return NULL;
+}
+
+static weft_status find_source(struct weft_spirv *source, const weft_device *device,
+                               const struct weft_pipeline_desc *desc) {
+    if (desc->spirv.words != NULL) {
+        *source = desc->spirv;
+        return WEFT_OK;
+    }
+    const struct weft_embedded_shader *shader =
+        desc->name != NULL ? find_embedded(desc->name) : NULL;
+    if (shader == NULL) {
+        return weft_fail(&device->host, WEFT_NOT_FOUND, "no embedded shader is called %s",
+                         name_of(desc));
+    }
+    bool fast = device->math == WEFT_MATH_FAST;
+    *source = (struct weft_spirv){.words = fast ? shader->fast : shader->reproducible,
+                                  .size = fast ? shader->fast_size : shader->reproducible_size};
+    return WEFT_OK;
+}
+
+/* Everything but the module that tells one pipeline from another. */
+static void hash_shape(weft_sha256 *hash, const struct weft_pipeline_desc *desc) {
+    const uint32_t numbers[3] = {desc->binding_count, desc->push_size, desc->specialization_count};
+    weft_sha256_add(hash, numbers, sizeof numbers);
+    weft_sha256_add(hash, desc->specialization,
+                    desc->specialization_count * sizeof desc->specialization[0]);
+}
+
+/*
+ * Identifies a description within one device. An embedded shader is known by its name, so that
+ * asking for a pipeline again costs neither the pass nor a hash over the module.
+ */
+static weft_digest description_key(const struct weft_pipeline_desc *desc) {
+    weft_sha256 hash;
+    weft_sha256_begin(&hash);
+    const uint8_t given = desc->spirv.words != NULL;
+    weft_sha256_add(&hash, &given, 1);
+    if (given) {
+        weft_digest module = weft_digest_of(desc->spirv.words, desc->spirv.size);
+        weft_sha256_add(&hash, module.bytes, sizeof module.bytes);
+    } else if (desc->name != NULL) {
+        weft_sha256_add(&hash, desc->name, strlen(desc->name) + 1);
+    }
+    hash_shape(&hash, desc);
+    return weft_sha256_end(&hash);
+}
+
+/* Identifies a pipeline between runs: by the words that the driver gets. */
+static weft_digest manifest_key(const struct weft_spirv *module,
+                                const struct weft_pipeline_desc *desc) {
+    weft_sha256 hash;
+    weft_sha256_begin(&hash);
+    weft_digest words = weft_digest_of(module->words, module->size);
+    weft_sha256_add(&hash, words.bytes, sizeof words.bytes);
+    hash_shape(&hash, desc);
+    return weft_sha256_end(&hash);
+}
+
+/* The words for the driver. *owned is host memory to free, or null when they are the source's. */
+static weft_status prepare_module(struct weft_spirv *module, uint32_t **owned,
+                                  const weft_device *device, const struct weft_pipeline_desc *desc,
+                                  const struct weft_spirv *source) {
+    const weft_host *host = &device->host;
+    *owned = NULL;
+    *module = *source;
+    weft_status status;
+    if (device->math == WEFT_MATH_FAST) {
+        status = weft_spirv_check(source->words, source->size, host);
+    } else {
+        status =
+            weft_spirv_make_reproducible(owned, &module->size, source->words, source->size, host);
+        module->words = *owned;
+    }
+    if (status != WEFT_OK) {
+        return weft_fail(host, status, "pipeline %s: its module cannot be used", name_of(desc));
+    }
+    if (!weft_spirv_has_compute_main(module->words, module->size)) {
+        status = weft_fail(host, WEFT_COMPILE_ERROR,
+                           "pipeline %s: its module has no compute entry point called main",
+                           name_of(desc));
+        weft_free(host, *owned);
+        *owned = NULL;
+    }
+    return status;
+}
+
+static weft_status check_local_size(const weft_device *device,
+                                    const struct weft_pipeline_desc *desc,
+                                    const struct weft_spirv *module) {
+    uint32_t size[3];
+    weft_spirv_specialized_local_size(size, module->words, module->size, desc->specialization,
+                                      desc->specialization_count);
+    const uint32_t *most = device->limits.maxComputeWorkGroupSize;
+    uint32_t invocations = device->limits.maxComputeWorkGroupInvocations;
+    bool fits = size[0] <= most[0] && size[1] <= most[1] && size[2] <= most[2];
+    /* Each factor fits a device's limit by now, which are far below 2^21. */
+    fits = fits && (uint64_t)size[0] * size[1] <= invocations &&
+           (uint64_t)size[0] * size[1] * size[2] <= invocations;
+    if (fits) {
+        return WEFT_OK;
+    }
+    return weft_fail(&device->host, WEFT_UNSUPPORTED,
+                     "pipeline %s: local size %u x %u x %u; the device has at most %u x %u x %u "
+                     "and %u invocations",
+                     name_of(desc), size[0], size[1], size[2], most[0], most[1], most[2],
+                     invocations);
+}
+
+static weft_status check_limits(const weft_device *device, const struct weft_pipeline_desc *desc,
+                                const struct weft_spirv *module) {
+    const VkPhysicalDeviceLimits *limits = &device->limits;
+    uint32_t bindings = limits->maxPerStageDescriptorStorageBuffers;
+    if (bindings > limits->maxDescriptorSetStorageBuffers) {
+        bindings = limits->maxDescriptorSetStorageBuffers;
+    }
+    if (bindings > limits->maxPerStageResources) {
+        bindings = limits->maxPerStageResources;
+    }
+    if (desc->binding_count > bindings) {
+        return weft_fail(&device->host, WEFT_UNSUPPORTED,
+                         "pipeline %s: %u storage buffers; the device binds at most %u",
+                         name_of(desc), desc->binding_count, bindings);
+    }
+    return check_local_size(device, desc, module);
+}
+
+static weft_status create_module(VkShaderModule *module, weft_device *device, const char *name,
+                                 const struct weft_spirv *spirv) {
+    const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                           .codeSize = spirv->size,
+                                           .pCode = spirv->words};
+    char call[CALL_TEXT_SIZE];
+    snprintf(call, sizeof call, "vkCreateShaderModule of %s", name);
+    return weft_device_check(
+        device, device->vk.CreateShaderModule(device->vk.handle, &info, NULL, module), call);
+}
+
+/* What the driver says about how a pipeline came to be; flags 0 where it says nothing. */
+static void log_feedback(const weft_device *device, const char *name,
+                         const VkPipelineCreationFeedbackEXT *feedback, bool in_manifest) {
+    if ((feedback->flags & VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT_EXT) == 0) {
+        return;
+    }
+    bool hit = (feedback->flags &
+                VK_PIPELINE_CREATION_FEEDBACK_APPLICATION_PIPELINE_CACHE_HIT_BIT_EXT) != 0;
+    if (hit != in_manifest) {
+        weft_log(&device->host, WEFT_LOG_DEBUG,
+                 "pipeline %s: the cache on disk %s it, but the driver %s it in %.2f ms", name,
+                 in_manifest ? "lists" : "does not list", hit ? "found" : "compiled",
+                 (double)feedback->duration * 1e-6);
+    }
+}
+
+static weft_status create_handle(VkPipeline *handle, weft_device *device,
+                                 const struct weft_pipeline_desc *desc, VkShaderModule module,
+                                 VkPipelineLayout layout, VkPipelineCreationFeedbackEXT *feedback) {
+    VkSpecializationMapEntry entries[WEFT_MAX_SPECIALIZATION];
+    for (uint32_t i = 0; i < desc->specialization_count; i++) {
+        entries[i] = (VkSpecializationMapEntry){
+            .constantID = i, .offset = 4 * i, .size = sizeof desc->specialization[i]};
+    }
+    const VkSpecializationInfo specialization = {.mapEntryCount = desc->specialization_count,
+                                                 .pMapEntries = entries,
+                                                 .dataSize = 4u * desc->specialization_count,
+                                                 .pData = desc->specialization};
+    VkPipelineCreationFeedbackEXT stage_feedback = {0};
+    const VkPipelineCreationFeedbackCreateInfoEXT ask = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO_EXT,
+        .pPipelineCreationFeedback = feedback,
+        .pipelineStageCreationFeedbackCount = 1,
+        .pPipelineStageCreationFeedbacks = &stage_feedback};
+    const VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .pNext = device->info.has_pipeline_feedback ? &ask : NULL,
+        .flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = module,
+                  .pName = "main",
+                  .pSpecializationInfo = &specialization},
+        .layout = layout,
+        .basePipelineIndex = -1};
+    char call[CALL_TEXT_SIZE];
+    snprintf(call, sizeof call, "vkCreateComputePipelines of %s", name_of(desc));
+    return weft_device_check(device,
+                             device->vk.CreateComputePipelines(device->vk.handle,
+                                                               device->pipelines->cache, 1, &info,
+                                                               NULL, handle),
+                             call);
+}
+
+/* Counts a pipeline that was just made, and notes that the cache holds it now. */
+static void note_created(weft_device *device, const struct weft_pipeline_desc *desc,
+                         const weft_digest *key, const VkPipelineCreationFeedbackEXT *feedback) {
+    struct weft_pipeline_store *store = device->pipelines;
+    bool in_manifest = weft_digest_map_find(&store->manifest, key) != NULL;
+    log_feedback(device, name_of(desc), feedback, in_manifest);
+    device->stats.pipelines_created++;
+    if (!in_manifest) {
+        device->stats.pipelines_compiled++;
+        weft_digest_map_put(&store->manifest, key, NULL);
+        store->dirty = true;
+    }
+}
+
+static weft_status build(struct weft_pipeline *pipeline, weft_device *device,
+                         const struct weft_pipeline_desc *desc, const struct weft_spirv *module) {
+    pipeline->binding_count = desc->binding_count;
+    pipeline->push_size = desc->push_size;
+    weft_status status = check_limits(device, desc, module);
+    if (status == WEFT_OK) {
+        status = weft_pipeline_layout_get(&pipeline->layout, &pipeline->set_layout, device,
+                                          desc->binding_count, desc->push_size);
+    }
+    VkShaderModule shader = VK_NULL_HANDLE;
+    if (status == WEFT_OK) {
+        status = create_module(&shader, device, name_of(desc), module);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    VkPipelineCreationFeedbackEXT feedback = {0};
+    status = create_handle(&pipeline->handle, device, desc, shader, pipeline->layout, &feedback);
+    device->vk.DestroyShaderModule(device->vk.handle, shader, NULL);
+    if (status == WEFT_OK) {
+        weft_digest key = manifest_key(module, desc);
+        note_created(device, desc, &key, &feedback);
+    }
+    return status;
+}
+
+static weft_status create_pipeline(struct weft_pipeline **pipeline, weft_device *device,
+                                   const struct weft_pipeline_desc *desc) {
+    struct weft_spirv source;
+    weft_status status = find_source(&source, device, desc);
+    struct weft_spirv module;
+    uint32_t *owned = NULL;
+    if (status == WEFT_OK) {
+        status = prepare_module(&module, &owned, device, desc, &source);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    struct weft_pipeline *made = weft_alloc_zero(&device->host, 1, sizeof *made);
+    status = made != NULL ? build(made, device, desc, &module)
+                          : weft_fail_memory(&device->host, "pipeline");
+    weft_free(&device->host, owned);
+    if (status != WEFT_OK) {
+        weft_free(&device->host, made);
+        return status;
+    }
+    *pipeline = made;
+    return WEFT_OK;
+}
+
+weft_status weft_pipeline_get(const struct weft_pipeline **pipeline, weft_device *device,
+                              const struct weft_pipeline_desc *desc) {
+    weft_status status = weft_device_alive(device);
+    if (status == WEFT_OK) {
+        status = check_desc(desc, &device->host);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    struct weft_pipeline_store *store = device->pipelines;
+    weft_digest key = description_key(desc);
+    struct weft_digest_slot *slot = weft_digest_map_find(&store->pipelines, &key);
+    if (slot != NULL) {
+        *pipeline = slot->value;
+        return WEFT_OK;
+    }
+    /* Room first: a pipeline that exists must not get lost for want of a slot. */
+    if (!weft_digest_map_reserve(&store->pipelines, &device->host) ||
+        !weft_digest_map_reserve(&store->manifest, &device->host)) {
+        return weft_fail_memory(&device->host, "pipeline store");
+    }
+    struct weft_pipeline *made = NULL;
+    status = create_pipeline(&made, device, desc);
+    if (status == WEFT_OK) {
+        weft_digest_map_put(&store->pipelines, &key, made);
+        *pipeline = made;
+    }
+    return status;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Compute pipelines: made once per device for each (module, specialization), kept until the device goes. */
+#ifndef WEFT_SHADER_PIPELINE_H
+#define WEFT_SHADER_PIPELINE_H
+
+#include "device/device.h"
+
+#define WEFT_MAX_BINDINGS 12
+#define WEFT_MAX_SPECIALIZATION 16
+#define WEFT_MAX_PUSH_BYTES 128 /* what every Vulkan device has */
+
+struct weft_spirv {
+    const uint32_t *words;
+    size_t size; /* bytes */
+};
+
+/** What a pipeline is made from. Everything is copied. */
+struct weft_pipeline_desc {
+    const char *name;        /* of an embedded shader; for a given module, what the log and traces call it */
+    struct weft_spirv spirv; /* words null: the embedded shader `name`, in the device's math mode */
+    uint32_t binding_count;  /* storage buffers at set 0, bindings 0 … binding_count - 1 */
+    uint32_t push_size;      /* bytes, a multiple of 4 */
+    uint32_t specialization_count;
+    uint32_t specialization[WEFT_MAX_SPECIALIZATION]; /* constant_id i has value [i] */
+};
+
+struct weft_pipeline {
+    VkPipeline handle;
+    VkPipelineLayout layout;
+    VkDescriptorSetLayout set_layout;
+    uint32_t binding_count;
+    uint32_t push_size;
+};
+
+/** Reads the pipeline cache from disk; a damaged or foreign file is a miss and is logged as a warning. */
+weft_status weft_pipeline_store_create(weft_device *device);
+/** Writes the cache to disk where something was added. */
+weft_status weft_pipeline_store_save(weft_device *device);
+void weft_pipeline_store_destroy(weft_device *device);
+
+/**
+ * The pipeline for a description, made on first use; valid until the device is destroyed. Every module passes through
+ * weft_spirv_make_reproducible first when the device's math is reproducible. All pipelines allow vkCmdDispatchBase.
+ * Errors: WEFT_NOT_FOUND for an unknown embedded shader, WEFT_UNSUPPORTED when the module's local size exceeds the
+ * device's limits (both named), driver errors.
+ */
+weft_status weft_pipeline_get(const struct weft_pipeline **pipeline, weft_device *device,
+                              const struct weft_pipeline_desc *desc);
+
+#endif

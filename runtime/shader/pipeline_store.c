@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+#include "shader/pipeline_store.h"
+
+#include <string.h>
+
+#include "shader/disk_cache.h"
+
+/*
+ * Payload of the cache's file: the number of digests (4 bytes, little-endian), the digests of the
+ * pipelines in the cache, then the data that vkGetPipelineCacheData gave. The digests are there
+ * because Vulkan cannot be asked what a cache holds, and drivers may keep nothing in it.
+ */
+#define CACHE_KIND        "pipelines"
+#define DIGEST_SIZE       sizeof(weft_digest)
+#define VULKAN_HEADER     32u /* VkPipelineCacheHeaderVersionOne, bytes */
+#define MAX_DIGESTS       ((uint32_t)1 << 20)
+#define MAX_SIZE_ATTEMPTS 8
+
+static uint32_t get_u32(const uint8_t *bytes) {
+    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+           (uint32_t)bytes[3] << 24;
+}
+
+static void put_u32(uint8_t *bytes, uint32_t value) {
+    for (size_t i = 0; i < 4; i++) {
+        bytes[i] = (uint8_t)(value >> (8 * i));
+    }
+}
+
+static weft_digest driver_identity(const weft_device_info *info) {
+    weft_sha256 hash;
+    weft_sha256_begin(&hash);
+    weft_sha256_add(&hash, weft_version(), strlen(weft_version()) + 1);
+    weft_sha256_add(&hash, info->uuid, sizeof info->uuid);
+    weft_sha256_add(&hash, &info->vendor_id, sizeof info->vendor_id);
+    weft_sha256_add(&hash, &info->device_id, sizeof info->device_id);
+    weft_sha256_add(&hash, info->driver, strlen(info->driver) + 1);
+    weft_sha256_add(&hash, info->driver_version, strlen(info->driver_version) + 1);
+    return weft_sha256_end(&hash);
+}
+
+/* Null when the driver's part is what this driver may be given, else what is wrong with it. */
+static const char *vulkan_data_fault(const uint8_t *data, size_t size,
+                                     const weft_device_info *info) {
+    if (size < VULKAN_HEADER) {
+        return "the driver's data is cut short";
+    }
+    if (get_u32(data) < VULKAN_HEADER || get_u32(data) > size ||
+        get_u32(data + 4) != VK_PIPELINE_CACHE_HEADER_VERSION_ONE) {
+        return "the driver's data has an unknown header";
+    }
+    if (get_u32(data + 8) != info->vendor_id || get_u32(data + 12) != info->device_id ||
+        memcmp(data + 16, info->uuid, VK_UUID_SIZE) != 0) {
+        return "the driver's data is from another device or driver";
+    }
+    return NULL;
+}
+
+/*
+ * Fills the manifest and says where the driver's data starts; *fault is set when the payload is
+ * unusable.
+ */
+static weft_status read_manifest(struct weft_pipeline_store *store, size_t *driver_data,
+                                 const char **fault, const uint8_t *payload, size_t size,
+                                 weft_device *device) {
+    uint32_t count = size >= 4 ? get_u32(payload) : 0;
+    if (size < 4 || count > MAX_DIGESTS || (size - 4) / DIGEST_SIZE < count) {
+        *fault = "its list of pipelines is cut short";
+        return WEFT_OK;
+    }
+    *driver_data = 4 + count * DIGEST_SIZE;
+    *fault = vulkan_data_fault(payload + *driver_data, size - *driver_data, &device->info);
+    for (uint32_t i = 0; i < count && *fault == NULL; i++) {
+        weft_digest digest;
+        memcpy(digest.bytes, payload + 4 + i * DIGEST_SIZE, DIGEST_SIZE);
+        if (!weft_digest_map_reserve(&store->manifest, &device->host)) {
+            return weft_fail_memory(&device->host, "pipeline cache");
+        }
+        weft_digest_map_put(&store->manifest, &digest, NULL);
+    }
+    return WEFT_OK;
+}
+
+static weft_status create_cache(struct weft_pipeline_store *store, weft_device *device,
+                                const uint8_t *data, size_t size) {
+    const VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
+                                            .initialDataSize = size,
+                                            .pInitialData = data};
+    VkResult result = device->vk.CreatePipelineCache(device->vk.handle, &info, NULL, &store->cache);
+    return weft_device_check(device, result, "vkCreatePipelineCache");
+}
+
+static weft_status load_cache(struct weft_pipeline_store *store, weft_device *device) {
+    uint8_t *payload = NULL;
+    size_t size = 0;
+    weft_status status = weft_cache_read(&payload, &size, device->cache_dir, CACHE_KIND,
+                                         &store->cache_key, &device->host);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    size_t driver_data = 0;
+    const char *fault = NULL;
+    if (payload != NULL) {
+        status = read_manifest(store, &driver_data, &fault, payload, size, device);
+    }
+    if (status == WEFT_OK && fault != NULL) {
+        weft_log(&device->host, WEFT_LOG_WARNING, "pipeline cache: %s; it starts empty", fault);
+        driver_data = size;
+    }
+    if (status == WEFT_OK && payload != NULL) {
+        status = create_cache(store, device, payload + driver_data, size - driver_data);
+    } else if (status == WEFT_OK) {
+        status = create_cache(store, device, NULL, 0);
+    }
+    weft_free(&device->host, payload);
+    return status;
+}
+
+weft_status weft_pipeline_store_create(weft_device *device) {
+    struct weft_pipeline_store *store = weft_alloc_zero(&device->host, 1, sizeof *store);
+    if (store == NULL) {
+        return weft_fail_memory(&device->host, "pipeline store");
+    }
+    store->cache_key = driver_identity(&device->info);
+    weft_status status = load_cache(store, device);
+    if (status != WEFT_OK) {
+        weft_digest_map_free(&store->manifest, &device->host);
+        weft_free(&device->host, store);
+        return status;
+    }
+    device->pipelines = store;
+    return WEFT_OK;
+}
+
+static size_t put_manifest(uint8_t *payload, const struct weft_digest_map *manifest) {
+    put_u32(payload, manifest->count);
+    size_t at = 4;
+    for (uint32_t i = 0; i < manifest->capacity; i++) {
+        if (manifest->slots[i].taken) {
+            memcpy(payload + at, manifest->slots[i].key.bytes, DIGEST_SIZE);
+            at += DIGEST_SIZE;
+        }
+    }
+    return at;
+}
+
+/* The payload in host memory. */
+static weft_status make_payload(uint8_t **payload, size_t *size, weft_device *device) {
+    struct weft_pipeline_store *store = device->pipelines;
+    size_t manifest_size = 4 + store->manifest.count * DIGEST_SIZE;
+    VkResult result = VK_INCOMPLETE;
+    /*
+     * More than one attempt, because a driver's own threads may add to the cache between the calls.
+     */
+    for (int attempt = 0; result == VK_INCOMPLETE && attempt < MAX_SIZE_ATTEMPTS; attempt++) {
+        size_t data_size = 0;
+        result = device->vk.GetPipelineCacheData(device->vk.handle, store->cache, &data_size, NULL);
+        if (result != VK_SUCCESS) {
+            break;
+        }
+        uint8_t *bytes = weft_alloc(&device->host, manifest_size + data_size);
+        if (bytes == NULL) {
+            return weft_fail_memory(&device->host, "pipeline cache");
+        }
+        size_t at = put_manifest(bytes, &store->manifest);
+        result = device->vk.GetPipelineCacheData(device->vk.handle, store->cache, &data_size,
+                                                 bytes + at);
+        if (result == VK_SUCCESS) {
+            *payload = bytes;
+            *size = at + data_size;
+            return WEFT_OK;
+        }
+        weft_free(&device->host, bytes);
+    }
+    return weft_device_check(device, result, "vkGetPipelineCacheData");
+}
+
+weft_status weft_pipeline_store_save(weft_device *device) {
+    weft_status status = weft_device_alive(device);
+    struct weft_pipeline_store *store = device->pipelines;
+    if (status != WEFT_OK || !store->dirty || device->cache_dir == NULL) {
+        return status;
+    }
+    uint8_t *payload = NULL;
+    size_t size = 0;
+    status = make_payload(&payload, &size, device);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    weft_cache_write(device->cache_dir, CACHE_KIND, &store->cache_key, payload, size,
+                     &device->host);
+    weft_free(&device->host, payload);
+    store->dirty = false;
+    return WEFT_OK;
+}
+
+static void destroy_layouts(struct weft_pipeline_store *store, weft_device *device) {
+    const struct weft_vk_device *vk = &device->vk;
+    for (uint32_t bindings = 0; bindings <= WEFT_MAX_BINDINGS; bindings++) {
+        for (uint32_t push = 0; push <= WEFT_MAX_PUSH_BYTES / 4; push++) {
+            vk->DestroyPipelineLayout(vk->handle, store->layouts[bindings][push], NULL);
+        }
+        vk->DestroyDescriptorSetLayout(vk->handle, store->set_layouts[bindings], NULL);
+    }
+}
+
+void weft_pipeline_store_destroy(weft_device *device) {
+    struct weft_pipeline_store *store = device->pipelines;
+    if (store == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < store->pipelines.capacity; i++) {
+        struct weft_pipeline *pipeline = store->pipelines.slots[i].value;
+        if (pipeline != NULL) {
+            device->vk.DestroyPipeline(device->vk.handle, pipeline->handle, NULL);
+            weft_free(&device->host, pipeline);
+        }
+    }
+    destroy_layouts(store, device);
+    device->vk.DestroyPipelineCache(device->vk.handle, store->cache, NULL);
+    weft_digest_map_free(&store->pipelines, &device->host);
+    weft_digest_map_free(&store->manifest, &device->host);
+    weft_free(&device->host, store);
+    device->pipelines = NULL;
+}
+
+static weft_status create_set_layout(VkDescriptorSetLayout *set_layout, weft_device *device,
+                                     uint32_t bindings) {
+    VkDescriptorSetLayoutBinding binding[WEFT_MAX_BINDINGS];
+    for (uint32_t i = 0; i < bindings; i++) {
+        binding[i] =
+            (VkDescriptorSetLayoutBinding){.binding = i,
+                                           .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                           .descriptorCount = 1,
+                                           .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
+    }
+    const VkDescriptorSetLayoutCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .bindingCount = bindings,
+        .pBindings = binding};
+    return weft_device_check(
+        device, device->vk.CreateDescriptorSetLayout(device->vk.handle, &info, NULL, set_layout),
+        "vkCreateDescriptorSetLayout");
+}
+
+static weft_status create_layout(VkPipelineLayout *layout, weft_device *device,
+                                 const VkDescriptorSetLayout *set_layout, uint32_t push_size) {
+    const VkPushConstantRange range = {
+        .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT, .offset = 0, .size = push_size};
+    const VkPipelineLayoutCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                             .setLayoutCount = 1,
+                                             .pSetLayouts = set_layout,
+                                             .pushConstantRangeCount = push_size > 0 ? 1 : 0,
+                                             .pPushConstantRanges = &range};
+    return weft_device_check(
+        device, device->vk.CreatePipelineLayout(device->vk.handle, &info, NULL, layout),
+        "vkCreatePipelineLayout");
+}
+
+weft_status weft_pipeline_layout_get(VkPipelineLayout *layout, VkDescriptorSetLayout *set_layout,
+                                     weft_device *device, uint32_t bindings, uint32_t push_size) {
+    struct weft_pipeline_store *store = device->pipelines;
+    VkDescriptorSetLayout *shared_set = &store->set_layouts[bindings];
+    VkPipelineLayout *shared = &store->layouts[bindings][push_size / 4];
+    weft_status status = WEFT_OK;
+    if (*shared_set == VK_NULL_HANDLE) {
+        status = create_set_layout(shared_set, device, bindings);
+    }
+    if (status == WEFT_OK && *shared == VK_NULL_HANDLE) {
+        status = create_layout(shared, device, shared_set, push_size);
+    }
+    if (status == WEFT_OK) {
+        *layout = *shared;
+        *set_layout = *shared_set;
+    }
+    return status;
+}

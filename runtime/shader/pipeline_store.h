@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* What a device keeps for its pipelines. Shared by pipeline.c and pipeline_store.c alone. */
+#ifndef WEFT_SHADER_PIPELINE_STORE_H
+#define WEFT_SHADER_PIPELINE_STORE_H
+
+#include "shader/digest_map.h"
+#include "shader/pipeline.h"
+
+struct weft_pipeline_store {
+    struct weft_digest_map pipelines; /* digest of a description to struct weft_pipeline */
+    VkDescriptorSetLayout set_layouts[WEFT_MAX_BINDINGS + 1]; /* by bindings */
+    VkPipelineLayout layouts[WEFT_MAX_BINDINGS + 1]
+                            [WEFT_MAX_PUSH_BYTES / 4 + 1]; /* and push words */
+    VkPipelineCache cache;
+    weft_digest cache_key;           /* names the cache's file: the driver's and Weft's identity */
+    struct weft_digest_map manifest; /* digests of the pipelines that `cache` holds; no values */
+    bool dirty;                      /* something is in `cache` that is not in the file */
+};
+
+/**
+ * The layout for `bindings` storage buffers and `push_size` bytes of push constants; both are kept
+ * and shared.
+ */
+weft_status weft_pipeline_layout_get(VkPipelineLayout *layout, VkDescriptorSetLayout *set_layout,
+                                     weft_device *device, uint32_t bindings, uint32_t push_size);
+
+#endif

@@ -1,0 +1,28 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// An activation function on every element.
+
+#include "activation.glsl"
+#include "index.glsl"
+
+layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
+layout(constant_id = 0) const int KIND = WEFT_ACT_NONE;
+
+layout(std430, binding = 0) readonly buffer X { float x[]; };
+layout(std430, binding = 1) writeonly buffer Result { float result[]; };
+
+layout(push_constant) uniform Push
+{
+    uint count;
+    uint groups_x;
+} push;
+
+void main()
+{
+    uint i = weft_item_index(push.groups_x);
+    if (i < push.count) {
+        result[i] = weft_activate(KIND, x[i]);
+    }
+}

@@ -1,0 +1,44 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// a ∘ b on every element; b is repeated when it is shorter. KIND numbers are those of weft_binary.
+
+#include "index.glsl"
+#include "math.glsl"
+
+layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
+layout(constant_id = 0) const uint KIND = 0;
+
+layout(std430, binding = 0) readonly buffer A { float a[]; };
+layout(std430, binding = 1) readonly buffer B { float b[]; };
+layout(std430, binding = 2) writeonly buffer Result { float result[]; };
+
+layout(push_constant) uniform Push
+{
+    uint count;
+    uint groups_x;
+    uint b_count;
+} push;
+
+float apply(float p, float q)
+{
+    switch (KIND) {
+    case 0:
+        return p + q;
+    case 1:
+        return p - q;
+    case 2:
+        return p * q;
+    default:
+        return weft_div(p, q);
+    }
+}
+
+void main()
+{
+    uint i = weft_item_index(push.groups_x);
+    if (i < push.count) {
+        result[i] = apply(a[i], b[i % push.b_count]);
+    }
+}

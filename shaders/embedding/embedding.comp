@@ -1,0 +1,50 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// Sum of embedding tables: (table[token] + type_table[type]) + positions[s]. An index outside its
+// table gives NaN, so that it cannot go unnoticed nor read foreign memory.
+
+layout(std430, binding = 0) readonly buffer Residual { float residual_data[]; };
+layout(std430, binding = 1) readonly buffer Gamma { float gamma[]; };
+layout(std430, binding = 2) readonly buffer Beta { float beta[]; };
+layout(std430, binding = 3) buffer Result { float result[]; };
+layout(std430, binding = 4) readonly buffer Tokens { int tokens[]; };
+layout(std430, binding = 5) readonly buffer Table { float table[]; };
+layout(std430, binding = 6) readonly buffer Types { int types[]; };
+layout(std430, binding = 7) readonly buffer TypeTable { float type_table[]; };
+layout(std430, binding = 8) readonly buffer Positions { float positions[]; };
+
+layout(push_constant) uniform Push
+{
+    uint rows;
+    uint columns;
+    uint groups_x;
+    float epsilon;
+    uint sequence_length;
+    uint table_rows;
+    uint type_rows;
+} push;
+
+layout(constant_id = 2) const uint HAS_TYPES = 0;
+layout(constant_id = 3) const uint HAS_TYPE_TABLE = 0;
+layout(constant_id = 4) const uint HAS_POSITIONS = 0;
+
+float weft_row_value(uint row, uint column)
+{
+    uint token = uint(tokens[row]); // a negative index becomes one that is too large
+    uint type = HAS_TYPES != 0 ? uint(types[row]) : 0u;
+    if (token >= push.table_rows || type >= push.type_rows) {
+        return uintBitsToFloat(0x7fc00000u);
+    }
+    float value = table[token * push.columns + column];
+    if (HAS_TYPE_TABLE != 0) {
+        value = value + type_table[type * push.columns + column];
+    }
+    if (HAS_POSITIONS != 0) {
+        value = value + positions[(row % push.sequence_length) * push.columns + column];
+    }
+    return value;
+}
+
+#include "row_norm.glsl"

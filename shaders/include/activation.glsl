@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+//
+// Activation functions, selected by one of the constants below (as a specialisation constant or a
+// literal, so that only one branch is compiled). Includes math.glsl.
+//
+// In reproducible mode every function obeys the rules at the top of math.glsl, and every result is
+// canonical (no subnormal, no NaN but 0x7fc00000), that of WEFT_ACT_NONE included.
+// A NaN gives NaN. The limits at -inf are +0 except for NONE (-inf) and TANH (-1); a result that
+// underflows for negative x is +0. For x = -0, GELU, SILU and TANH give -0.
+// Largest relative error where the exact value exceeds 1e-30 in magnitude, over every x with
+// 2^-31 < |x| < 96 (SIGMOID: x < 32): GELU_TANH 2.9e-7, GELU_ERF 5.7e-7, SIGMOID 2.4e-7,
+// SILU 2.9e-7. Below 1e-30 the error is within that or within 1e-37.
+
+#ifndef WEFT_INCLUDE_ACTIVATION_GLSL
+#define WEFT_INCLUDE_ACTIVATION_GLSL
+
+#include "math.glsl"
+
+#define WEFT_ACT_NONE 0      // x
+#define WEFT_ACT_GELU_TANH 1 // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+#define WEFT_ACT_GELU_ERF 2  // x/2 (1 + erf(x / sqrt(2)))
+#define WEFT_ACT_TANH 3      // tanh(x)
+#define WEFT_ACT_RELU 4      // max(x, 0)
+#define WEFT_ACT_SIGMOID 5   // 1 / (1 + exp(-x))
+#define WEFT_ACT_SILU 6      // x / (1 + exp(-x))
+#define WEFT_ACT_ELU1 7      // elu(x) + 1: x + 1 for x > 0, exp(x) for x <= 0
+#define WEFT_ACT_EXP 8       // exp(x)
+
+#ifdef WEFT_MATH_FAST
+
+float weft_sigmoid(float x)
+{
+    return 1.0f / (1.0f + exp(-clamp(x, -80.0f, 80.0f)));
+}
+
+float weft_silu(float x)
+{
+    return x < -80.0f ? 0.0f : x * weft_sigmoid(x);
+}
+
+float weft_gelu_tanh(float x)
+{
+    float v = clamp(x, -10.0f, 10.0f);
+    return x < -10.0f ? 0.0f : x * weft_sigmoid(v * (1.59576917f + 0.0713548139f * v * v));
+}
+
+float weft_gelu_erf(float x)
+{
+    return x < -10.0f ? 0.0f : x * (0.5f + 0.5f * weft_erf(x * 0.707106769f));
+}
+
+float weft_relu(float x)
+{
+    return max(x, 0.0f);
+}
+
+#else
+
+// x/2, for |x| < 2^-24 where that is GELU and SILU to float32; by its bits, since it may underflow.
+uint weft_impl_half_bits(uint u)
+{
+    return (u & WEFT_BITS_ABS) < 0x01000000u ? u & WEFT_BITS_SIGN : u - WEFT_BITS_MIN_NORMAL;
+}
+
+// 256 / (1 + exp(-(h + l))), |l| < 0.15. Where the logistic function itself would be subnormal the
+// scaled result is still normal, down to h + l = -92; the caller discards it below.
+float weft_impl_logistic_256(float h, float l)
+{
+    uint sign = ~floatBitsToUint(h) & WEFT_BITS_SIGN;
+    float nh = uintBitsToFloat(floatBitsToUint(h) ^ sign); // -|h + l|
+    float nl = uintBitsToFloat(floatBitsToUint(l) ^ sign);
+    float e256 = weft_impl_exp_pair(nh, nl, 8u);
+    e256 = (floatBitsToUint(h) & WEFT_BITS_ABS) > 0x42b80000u ? 0.0f : e256; // |h| > 92
+    float y = weft_impl_rcp(1.0f + e256 * 0.00390625f);
+    return (sign != 0u ? 256.0f : e256) * y;
+}
+
+// x s256 / 256 and the special cases that GELU and SILU share. zero_below: the bits of the |x|
+// beyond which a negative x gives 0.
+float weft_impl_gate_256(float x, float s256, uint zero_below)
+{
+    uint u = floatBitsToUint(x);
+    uint a = u & WEFT_BITS_ABS;
+    uint r = floatBitsToUint(x * 0.00390625f * s256);
+    r = a < 0x33800000u ? weft_impl_half_bits(u) : r; // |x| < 2^-24
+    r = u > (WEFT_BITS_SIGN | zero_below) ? 0u : r;
+    r = u == WEFT_BITS_INF ? u : r;
+    return uintBitsToFloat(a > WEFT_BITS_INF ? WEFT_BITS_NAN : r);
+}
+
+float weft_sigmoid(float x)
+{
+    uint u = floatBitsToUint(x);
+    uint a = u & WEFT_BITS_ABS;
+    float s = 0.00390625f * weft_impl_logistic_256(x, 0.0f);
+    s = int(u) > 0x41900000 ? 1.0f : s; // x > 18
+    s = u > 0xc2aeac4fu ? 0.0f : s;     // x < -87.3365402: subnormal
+    return a > WEFT_BITS_INF ? uintBitsToFloat(WEFT_BITS_NAN) : s;
+}
+
+float weft_silu(float x)
+{
+    return weft_impl_gate_256(x, weft_impl_logistic_256(x, 0.0f), 0x42b70000u); // -91.5
+}
+
+// x sigmoid(x (c1 + c2 x^2)), c1 = 2 sqrt(2/pi), c2 = 0.044715 c1: the same function without the
+// cancellation of 1 + tanh. An error of the argument, 90 and more in the tail, is a relative
+// error of the result, so the argument is the sum of two floats: factors of 12 bits (suffix h),
+// whose products are exact, and the rest (l).
+float weft_gelu_tanh(float x)
+{
+    uint u = floatBitsToUint(x);
+    uint a = u & WEFT_BITS_ABS;
+    float v = uintBitsToFloat(a > 0x41280000u ? 0x41280000u : a); // min(|x|, 10.5)
+    float vh = uintBitsToFloat(floatBitsToUint(v) & 0xfffff000u);
+    float vl = v - vh;
+    float square = vh * vh;
+    float square_l = vl * (v + vh);
+    float zh = uintBitsToFloat(floatBitsToUint(square) & 0xfffff000u);
+    float zl = (square - zh) + square_l;
+    float w0 = 0.0713500977f * zh;
+    float w1 = 0.0713500977f * zl + (4.71861631e-06f * (zh + zl) + 6.59966026e-05f);
+    float wh = uintBitsToFloat(floatBitsToUint(1.59570312f + (w0 + w1)) & 0xfffff000u);
+    float wl = ((1.59570312f - wh) + w0) + w1;
+    float h = vh * wh;
+    float l = vh * wl + vl * (wh + wl);
+    uint sign = u & WEFT_BITS_SIGN;
+    float s256 = weft_impl_logistic_256(uintBitsToFloat(floatBitsToUint(h) | sign),
+                                        uintBitsToFloat(floatBitsToUint(l) ^ sign));
+    return weft_impl_gate_256(x, s256, 0x4121999au); // -10.1
+}
+
+// x Phi(x) with Phi(-a) = exp(-a^2/2) g(a) for a >= 0 and Phi(a) = 1 - Phi(-a). g, half of
+// erfc's scaled form, is a polynomial in (a - 4) / (a + 4) over a + 4 (the change of variable of
+// Shepherd and Laframboise, Math. Comp. 36, 1981), relative error 2^-24; a^2 is the
+// sum of the exact square of 12 bits and the rest.
+float weft_gelu_erf(float x)
+{
+    uint u = floatBitsToUint(x);
+    uint a = u & WEFT_BITS_ABS;
+    float v = uintBitsToFloat(a > 0x41580000u ? 0x41580000u : a); // min(|x|, 13.5)
+    float vh = uintBitsToFloat(floatBitsToUint(v) & 0xfffff000u);
+    float e256 = weft_impl_exp_pair(-0.5f * (vh * vh), -0.5f * ((v - vh) * (v + vh)), 8u);
+    float y = weft_impl_rcp(v + 4.0f);
+    float s = (v - 4.0f) * y;
+    float p = 0.000414548384f;
+    p = p * s + 0.0015837783f;
+    p = p * s + -0.00365955872f;
+    p = p * s + -0.0075601046f;
+    p = p * s + 0.060435053f;
+    p = p * s + -0.186517015f;
+    p = p * s + 0.387134522f;
+    p = p * s + -0.607896805f;
+    p = p * s + 0.755285144f;
+    float tail256 = p * y * e256;
+    float s256 = (u & WEFT_BITS_SIGN) != 0u ? tail256 : 256.0f - tail256;
+    return weft_impl_gate_256(x, s256, 0x41500000u); // -13
+}
+
+float weft_relu(float x)
+{
+    uint u = floatBitsToUint(x);
+    uint r = int(u) < int(WEFT_BITS_MIN_NORMAL) ? 0u : u; // the sign bit makes u negative
+    return uintBitsToFloat((u & WEFT_BITS_ABS) > WEFT_BITS_INF ? WEFT_BITS_NAN : r);
+}
+
+#endif
+
+// elu(x) + 1, the positive feature map of linear attention.
+float weft_elu1(float x)
+{
+    // Positive and finite, by the bits; anything else is in order in exp.
+    return floatBitsToUint(x) - 1u < WEFT_BITS_INF - 1u ? x + 1.0f : weft_exp(x);
+}
+
+// kind: one of WEFT_ACT_*; any other value gives NONE.
+float weft_activate(int kind, float x)
+{
+    switch (kind) {
+    case WEFT_ACT_GELU_TANH:
+        return weft_gelu_tanh(x);
+    case WEFT_ACT_GELU_ERF:
+        return weft_gelu_erf(x);
+    case WEFT_ACT_TANH:
+        return weft_tanh(x);
+    case WEFT_ACT_RELU:
+        return weft_relu(x);
+    case WEFT_ACT_SIGMOID:
+        return weft_sigmoid(x);
+    case WEFT_ACT_SILU:
+        return weft_silu(x);
+    case WEFT_ACT_ELU1:
+        return weft_elu1(x);
+    case WEFT_ACT_EXP:
+        return weft_exp(x);
+    default:
+        return weft_flush(x);
+    }
+}
+
+#endif

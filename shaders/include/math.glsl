@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: MIT
+//
+// Elementary functions on float32 for compute shaders (GLSL 4.50, also valid C++ behind
+// tests/unit/glsl_shim.hpp).
+//
+// Reproducible mode (the default). Every function is built from float32 + - * alone, each rounded
+// to nearest even and never contracted, and from integer operations, bit casts and conversions
+// that are exact. Equal input bits therefore give equal output bits on every device that rounds
+// + - * correctly, whatever it does with subnormals, NaN payloads or the sign of a zero.
+// NoContraction on every float instruction is required, not a refinement: without it drivers cancel
+// (t + c) - c, which rounds to an integer here, and the results are wrong (lavapipe does).
+//   - special cases are decided on the bits of the input, by integer comparison, and their results
+//     are made of bits; what the arithmetic produced for such an input is discarded;
+//   - a subnormal input counts as the zero of its sign; a result below 2^-126 in magnitude (before
+//     rounding) is the zero of its sign; a NaN result is 0x7fc00000;
+//   - no intermediate value that is subnormal, infinite or NaN reaches a result that is kept.
+// "ulp" below is |computed - exact| in units of the last place of the exact result. The stated
+// maxima were measured by the checks of tests/unit/test_math.cpp over every input (sin and cos, odd
+// and even by construction: every x >= 0; rcp and sqrt: every significand; div: 2^24 random pairs).
+//
+// Fast mode (WEFT_MATH_FAST defined): the same names map to the built-in functions. Accuracy,
+// subnormals and NaN are then the driver's.
+//
+// The helpers with a leading weft_impl_ are private to this file and activation.glsl.
+// Decimal constants carry nine significant digits, which identify a float32 uniquely.
+
+#ifndef WEFT_INCLUDE_MATH_GLSL
+#define WEFT_INCLUDE_MATH_GLSL
+
+#define WEFT_BITS_INF 0x7f800000u
+#define WEFT_BITS_NAN 0x7fc00000u
+#define WEFT_BITS_SIGN 0x80000000u
+#define WEFT_BITS_ABS 0x7fffffffu
+#define WEFT_BITS_MIN_NORMAL 0x00800000u
+#define WEFT_BITS_FRACTION 0x007fffffu
+#define WEFT_BITS_ONE 0x3f800000u
+
+// erf(a) / a for 0 <= a < 0.9215, as a function of z = a^2: minimax, relative error 2^-28. The
+// leading coefficient 2/sqrt(pi) is the sum of two floats.
+float weft_impl_erf_ratio(float z)
+{
+    float p = 8.35764367e-05f;
+    p = p * z + -0.000814153114f;
+    p = p * z + 0.00520115485f;
+    p = p * z + -0.0268595908f;
+    p = p * z + 0.112837039f;
+    p = p * z + -0.376126349f;
+    return 1.12837923f + (p * z + -5.86353828e-08f);
+}
+
+// log(erfc(a)) for 0.9215 <= a <= 3.95: minimax for the error of erfc itself, absolute 2^-29.
+float weft_impl_log_erfc(float a)
+{
+    float p = 0.000194940498f;
+    p = p * a + -0.00303366757f;
+    p = p * a + 0.0221897252f;
+    p = p * a + -0.10385631f;
+    p = p * a + -0.637265801f;
+    p = p * a + -1.12762737f;
+    return p * a + -0.000207017962f;
+}
+
+#ifdef WEFT_MATH_FAST
+
+float weft_flush(float x) { return x; }
+float weft_exp(float x) { return exp(x); }
+float weft_log(float x) { return log(x); }
+float weft_sin(float x) { return sin(x); }
+float weft_cos(float x) { return cos(x); }
+float weft_rcp(float x) { return 1.0f / x; }
+float weft_rsqrt(float x) { return inversesqrt(x); }
+float weft_sqrt(float x) { return sqrt(x); }
+float weft_div(float a, float b) { return a / b; }
+
+// tanh is 1 to float32 beyond 9.02; the clamp keeps drivers that use exp(2x) from inf / inf, and the
+// series (relative error 2^-21) keeps the small results that they lose in the difference.
+float weft_tanh(float x)
+{
+    float z = x * x;
+    float near = x + x * z * (-0.333333343f + z * (0.13333334f + z * -0.0539682545f));
+    return abs(x) < 0.25f ? near : tanh(clamp(x, -10.0f, 10.0f));
+}
+
+float weft_erf(float x)
+{
+    float a = min(abs(x), 3.95f);
+    float far = 1.0f - exp(weft_impl_log_erfc(a));
+    return a < 0.9215f ? x * weft_impl_erf_ratio(x * x) : (x < 0.0f ? -far : far);
+}
+
+#else
+
+// Canonical form of x: a subnormal becomes the zero of its sign, any NaN becomes 0x7fc00000.
+float weft_flush(float x)
+{
+    uint u = floatBitsToUint(x);
+    uint a = u & WEFT_BITS_ABS;
+    uint r = a < WEFT_BITS_MIN_NORMAL ? (u & WEFT_BITS_SIGN) : u;
+    return uintBitsToFloat(a > WEFT_BITS_INF ? WEFT_BITS_NAN : r);
+}
+
+// 2^bias * exp(h + l) with |l| < 0.15, where the result is a normal number; garbage elsewhere.
+// exp(h + l) = 2^k exp(r), r in +-0.3475 (Cody and Waite's two-part log 2; k * 0.693145752 is
+// exact), exp(r) = 1 + r + r^2 q(r) with q minimax, relative error 2^-28.
+// Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits.
+float weft_impl_exp_pair(float h, float l, uint bias)
+{
+    float t = (h + l) * 1.44269502f + 12582912.0f;
+    float k = t - 12582912.0f;
+    float rh = h - k * 0.693145752f;
+    float rl = k * 1.42860677e-06f - l;
+    float r = rh - rl;
+    float q = 0.00138382358f;
+    q = q * r + 0.00836929679f;
+    q = q * r + 0.0416680872f;
+    q = q * r + 0.166665152f;
+    q = q * r + 0.49999994f;
+    float p = 1.0f + (rh + (r * r * q - rl));
+    return uintBitsToFloat(floatBitsToUint(p) + ((floatBitsToUint(t) + bias) << 23));
+}
+
+// e^x. Measured maximum: 0.899 ulp. exp(-inf) = +0, exp(+inf) = +inf.
+float weft_exp(float x)
+{
+    uint u = floatBitsToUint(x);
+    float r = weft_impl_exp_pair(x, 0.0f, 0u);
+    r = int(u) > 0x42b17217 ? uintBitsToFloat(WEFT_BITS_INF) : r; // x > 88.7228317
+    r = u > 0xc2aeac4fu ? 0.0f : r;                               // x < -87.3365402
+    return (u & WEFT_BITS_ABS) > WEFT_BITS_INF ? uintBitsToFloat(WEFT_BITS_NAN) : r;
+}
+
+// Natural logarithm. Measured maximum: 0.861 ulp. log(+-0) = -inf, log(x < 0) = NaN,
+// log(+inf) = +inf.
+// x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); log(1 + f) = f - f^2/2 + f^3 p(f), p minimax,
+// relative error 2^-27; k * 0.693145752 is exact.
+float weft_log(float x)
+{
+    uint u = floatBitsToUint(x);
+    uint i = u + 0x004afb0du; // 1.0 - sqrt(1/2) in bits
+    float k = float(int(i >> 23) - 127);
+    float f = uintBitsToFloat((i & WEFT_BITS_FRACTION) + 0x3f3504f3u) - 1.0f;
+    float z = f * f;
+    float p = -0.0763576776f;
+    p = p * f + 0.127633885f;
+    p = p * f + -0.131605655f;
+    p = p * f + 0.142015427f;
+    p = p * f + -0.166232988f;
+    p = p * f + 0.200012341f;
+    p = p * f + -0.250008225f;
+    p = p * f + 0.333333313f;
+    float tail = z * f * p + k * 1.42860677e-06f;
+    float y = k * 0.693145752f + (f + (tail - 0.5f * z));
+    uint r = floatBitsToUint(y);
+    r = u >= WEFT_BITS_INF ? (u == WEFT_BITS_INF ? u : WEFT_BITS_NAN) : r; // inf, NaN, x < 0
+    r = (u & WEFT_BITS_ABS) < WEFT_BITS_MIN_NORMAL ? 0xff800000u : r;
+    return uintBitsToFloat(r);
+}
+
+// 1 / d for 2^-100 < d < 2^100, to 1 part in 2^23. The seed, a subtraction of the bits, is within
+// 0.0506; a step of third and one of second order follow.
+float weft_impl_rcp(float d)
+{
+    float y = uintBitsToFloat(0x7ef31000u - floatBitsToUint(d));
+    float e = 1.0f - d * y;
+    y = y + y * (e + e * e);
+    e = 1.0f - d * y;
+    return y + y * e;
+}
+
+// 1 / x, correctly rounded. 1 / +-0 = +-inf, 1 / +-inf = +-0.
+// A float estimate of the quotient Q of significands, then the exact remainder 2^47 - Q B, of which
+// the low 32 bits suffice, moves Q to the nearest integer. There are no ties.
+float weft_rcp(float x)
+{
+    uint u = floatBitsToUint(x);
+    uint a = u & WEFT_BITS_ABS;
+    uint sign = u & WEFT_BITS_SIGN;
+    uint fraction = a & WEFT_BITS_FRACTION;
+    float y = weft_impl_rcp(uintBitsToFloat(fraction | WEFT_BITS_ONE));
+    uint divisor = fraction | WEFT_BITS_MIN_NORMAL;
+    uint q = uint(y * 16777216.0f);
+    int remainder2 = int(0u - q * divisor) * 2;
+    q = q + (remainder2 > int(divisor) ? 1u : 0u) - (remainder2 < -int(divisor) ? 1u : 0u);
+    uint r = q + ((252u - (a >> 23)) << 23);
+    r = int(r) < int(WEFT_BITS_MIN_NORMAL) ? 0u : r; // |x| > 2^126
+    r = a < WEFT_BITS_MIN_NORMAL ? WEFT_BITS_INF : r;
+    return uintBitsToFloat(a > WEFT_BITS_INF ? WEFT_BITS_NAN : sign | r);
+}
+
+// a / b, correctly rounded. x / +-0 = inf of the sign of the quotient, 0 / 0 = inf / inf = NaN.
+// As weft_rcp, from an estimate that is less than 2.5 units off.
+float weft_div(float a, float b)
+{
+    uint ua = floatBitsToUint(a);
+    uint ub = floatBitsToUint(b);
+    uint sign = (ua ^ ub) & WEFT_BITS_SIGN;
+    ua = ua & WEFT_BITS_ABS;
+    ub = ub & WEFT_BITS_ABS;
+    uint fa = ua & WEFT_BITS_FRACTION;
+    uint fb = ub & WEFT_BITS_FRACTION;
+    // Significands, the dividend's doubled where that makes the quotient at least 1.
+    uint below = fa < fb ? 1u : 0u;
+    uint dividend = (fa | WEFT_BITS_MIN_NORMAL) << below;
+    uint divisor = fb | WEFT_BITS_MIN_NORMAL;
+    float y = weft_impl_rcp(uintBitsToFloat(fb | WEFT_BITS_ONE));
+    float estimate = uintBitsToFloat((fa | WEFT_BITS_ONE) + (below << 23)) * y;
+    uint q = uint(estimate * 8388608.0f);
+    int remainder2 = int((dividend << 23) - q * divisor) * 2;
+    int d = int(divisor);
+    q = q + (remainder2 > d ? 1u : 0u) + (remainder2 > 3 * d ? 1u : 0u);
+    q = q - (remainder2 < -d ? 1u : 0u) - (remainder2 < -3 * d ? 1u : 0u);
+
+    int exponent = int(ua >> 23) - int(ub >> 23) - int(below) + 126; // less the leading bit of q
+    uint r = q + (uint(exponent) << 23);
+    bool a_zero = ua < WEFT_BITS_MIN_NORMAL;
+    bool b_zero = ub < WEFT_BITS_MIN_NORMAL;
+    bool a_inf = ua >= WEFT_BITS_INF;
+    bool b_inf = ub >= WEFT_BITS_INF;
+    r = exponent < 0 || a_zero || b_inf ? 0u : r;
+    r = !a_zero && !b_inf && (exponent > 253 || b_zero || a_inf) ? WEFT_BITS_INF : r;
+    bool nan = ua > WEFT_BITS_INF || ub > WEFT_BITS_INF || (a_zero && b_zero) || (a_inf && b_inf);
+    return uintBitsToFloat(nan ? WEFT_BITS_NAN : sign | r);
+}
+
+// 1 / sqrt(m) for 1 <= m < 4 to 1 part in 2^13: a seed from the bits, within 0.035, and a step of
+// third order.
+float weft_impl_rsqrt(float m)
+{
+    float y = uintBitsToFloat(0x5f374400u - (floatBitsToUint(m) >> 1));
+    float e = 1.0f - m * y * y;
+    return y + y * (e * (0.5f + 0.375f * e));
+}
+
+// 1 / sqrt(x). Measured maximum: 0.505 ulp. rsqrt(+-0) = +-inf, rsqrt(x < 0) = NaN,
+// rsqrt(+inf) = +0.
+// An estimate y cut to 12 bits makes m y exact in two pieces, so that e = 1 - m y^2 keeps a
+// relative error near 2^-24; the last step then adds a correction of at most 2^-10.
+float weft_rsqrt(float x)
+{
+    uint u = floatBitsToUint(x);
+    uint a = u & WEFT_BITS_ABS;
+    uint half_exponent = (a + WEFT_BITS_MIN_NORMAL) >> 24; // (e + 1) / 2 of the biased exponent e
+    float m = uintBitsToFloat(a - ((half_exponent - 64u) << 24));
+    float y = weft_impl_rsqrt(m);
+    y = uintBitsToFloat(floatBitsToUint(y) & 0xfffff000u);
+    float mh = uintBitsToFloat(floatBitsToUint(m) & 0xfffff000u);
+    float p = mh * y;
+    float pl = (m - mh) * y;
+    float ph = uintBitsToFloat(floatBitsToUint(p) & 0xfffff000u);
+    float e = ((1.0f - ph * y) - (p - ph) * y) - pl * y;
+    y = y + y * (e * (0.5f + 0.375f * e));
+    uint r = floatBitsToUint(y) - ((half_exponent - 64u) << 23);
+    r = u >= WEFT_BITS_INF ? (u == WEFT_BITS_INF ? 0u : WEFT_BITS_NAN) : r; // inf, NaN, x < 0
+    r = a < WEFT_BITS_MIN_NORMAL ? (u | WEFT_BITS_INF) & 0xff800000u : r;
+    return uintBitsToFloat(r);
+}
+
+// sqrt(x), correctly rounded. sqrt(+-0) = +-0, sqrt(x < 0) = NaN, sqrt(+inf) = +inf.
+// As weft_rcp: the remainder M - Q^2 decides, and there are no ties.
+float weft_sqrt(float x)
+{
+    uint u = floatBitsToUint(x);
+    uint a = u & WEFT_BITS_ABS;
+    uint half_exponent = (a + WEFT_BITS_MIN_NORMAL) >> 24;
+    uint mbits = a - ((half_exponent - 64u) << 24);
+    float m = uintBitsToFloat(mbits);
+    float y = weft_impl_rsqrt(m);
+    float s = m * y;
+    s = s + 0.5f * y * (m - s * s);
+    uint q = uint(s * 8388608.0f);
+    uint odd = (mbits >> 23) - 127u; // 1 for m in [2, 4)
+    uint radicand = ((mbits & WEFT_BITS_FRACTION) | WEFT_BITS_MIN_NORMAL) << odd;
+    int remainder = int((radicand << 23) - q * q);
+    int root = int(q);
+    q = q + (remainder > root ? 1u : 0u) - (remainder <= -root ? 1u : 0u);
+    uint r = q + ((half_exponent + 62u) << 23);
+    r = u >= WEFT_BITS_INF ? (u == WEFT_BITS_INF ? u : WEFT_BITS_NAN) : r; // inf, NaN, x < 0
+    r = a < WEFT_BITS_MIN_NORMAL ? u & WEFT_BITS_SIGN : r;
+    return uintBitsToFloat(r);
+}
+
+// tanh(x). Measured maximum: 1.911 ulp. tanh(+-0) = +-0, tanh(+-inf) = +-1.
+// An odd minimax polynomial, relative error 2^-28, below 0.55; above, where tanh exceeds 1/2,
+// 1 - 2 E / (1 + E) with E = exp(-2|x|).
+float weft_tanh(float x)
+{
+    uint u = floatBitsToUint(x);
+    uint a = u & WEFT_BITS_ABS;
+    float v = uintBitsToFloat(a > 0x41200000u ? 0x41200000u : a); // min(|x|, 10)
+    float z = v * v;
+    float p = -0.00627348665f;
+    p = p * z + 0.0210711788f;
+    p = p * z + -0.0538521968f;
+    p = p * z + 0.133325845f;
+    p = p * z + -0.333333164f;
+    float near = v + v * (z * p);
+    float e = weft_impl_exp_pair(-2.0f * v, 0.0f, 0u);
+    float far = 1.0f - (e + e) * weft_impl_rcp(1.0f + e);
+    uint w = floatBitsToUint(a < 0x3f0ccccdu ? near : far); // |x| < 0.55
+    w = a < WEFT_BITS_MIN_NORMAL ? 0u : w;
+    return uintBitsToFloat(a > WEFT_BITS_INF ? WEFT_BITS_NAN : (u & WEFT_BITS_SIGN) | w);
+}
+
+// erf(x). Measured maximum: 1.566 ulp. erf(+-0) = +-0, erf(+-inf) = +-1.
+// An odd polynomial below 0.9215, 1 - exp(log(erfc|x|)) above, 1 beyond 3.95.
+float weft_erf(float x)
+{
+    uint u = floatBitsToUint(x);
+    uint a = u & WEFT_BITS_ABS;
+    float v = uintBitsToFloat(a > 0x407ccccdu ? 0x407ccccdu : a); // min(|x|, 3.95)
+    float near = v * weft_impl_erf_ratio(v * v);
+    float far = 1.0f - weft_impl_exp_pair(weft_impl_log_erfc(v), 0.0f, 0u);
+    uint w = floatBitsToUint(a < 0x3f6be76du ? near : far); // |x| < 0.9215
+    w = a < WEFT_BITS_MIN_NORMAL ? 0u : w;
+    return uintBitsToFloat(a > WEFT_BITS_INF ? WEFT_BITS_NAN : (u & WEFT_BITS_SIGN) | w);
+}
+
+// A non-negative angle as quadrant * pi/2 + r, |r| <= pi/4 (a little more at the seams).
+struct weft_impl_angle {
+    float r;
+    uint quadrant; // modulo 4
+};
+
+// x = float with bits a, 4096 <= x < inf. Payne and Hanek's reduction in integers: with
+// x = M 2^e (M of 24 bits), the product of M and 96 bits of 2/pi taken from the bit of weight
+// 2^(1-e) on is x * 2/pi modulo 4; its top 64 bits have 62 after the point, cut by less than
+// 2^-61, while no float32 comes closer than 2^-31 to a multiple of pi/2.
+weft_impl_angle weft_impl_reduce_large(uint a)
+{
+    uint significand = (a & WEFT_BITS_FRACTION) | WEFT_BITS_MIN_NORMAL;
+    uint start = (a >> 23) - 120u; // of the window in the string below: 19 .. 134
+    // 2/pi after 32 zero bits; word[start / 32] and the three after it, selected in three halvings.
+    uint w0 = 0u, w1 = 0xa2f9836eu, w2 = 0x4e441529u, w3 = 0xfc2757d1u;
+    uint w4 = 0xf534ddc0u, w5 = 0xdb629599u, w6 = 0x3c439041u, w7 = 0xfe5163abu;
+    bool skip4 = (start & 128u) != 0u;
+    w0 = skip4 ? w4 : w0;
+    w1 = skip4 ? w5 : w1;
+    w2 = skip4 ? w6 : w2;
+    w3 = skip4 ? w7 : w3;
+    bool skip2 = (start & 64u) != 0u;
+    w0 = skip2 ? w2 : w0;
+    w1 = skip2 ? w3 : w1;
+    w2 = skip2 ? w4 : w2;
+    w3 = skip2 ? w5 : w3;
+    w4 = skip2 ? w6 : w4;
+    bool skip1 = (start & 32u) != 0u;
+    w0 = skip1 ? w1 : w0;
+    w1 = skip1 ? w2 : w1;
+    w2 = skip1 ? w3 : w2;
+    w3 = skip1 ? w4 : w3;
+    uint up = start & 31u;
+    uint down = 31u - up;
+    w0 = (w0 << up) | ((w1 >> 1) >> down);
+    w1 = (w1 << up) | ((w2 >> 1) >> down);
+    w2 = (w2 << up) | ((w3 >> 1) >> down);
+
+    uint high, low, lowest_high, lowest_low;
+    umulExtended(significand, w2, lowest_high, lowest_low);
+    umulExtended(significand, w1, high, low);
+    low = low + lowest_high;
+    high = high + (low < lowest_high ? 1u : 0u) + significand * w0;
+
+    // Nearest integer and the signed rest, as sign and magnitude, the magnitude normalised.
+    weft_impl_angle result;
+    result.quadrant = ((high + 0x20000000u) >> 30) & 3u;
+    high = high - (result.quadrant << 30);
+    uint sign = high & WEFT_BITS_SIGN;
+    uint flip = sign != 0u ? 0xffffffffu : 0u;
+    high = high ^ flip;
+    low = low ^ flip;
+    uint lead = uint(findMSB(high | 1u));
+    uint normalised = (high << (31u - lead)) | ((low >> 1) >> lead);
+    uint unused;
+    uint angle;
+    umulExtended(normalised, 0xc90fdaa2u, angle, unused); // times pi/2 2^31
+    float r = float(angle & 0xffffff00u) + float(angle & 0xffu);
+    // high has 30 bits after the point, normalised 31 - lead more, angle one fewer.
+    r = r * uintBitsToFloat((127u + lead - 60u) << 23);
+    result.r = uintBitsToFloat(floatBitsToUint(r) ^ sign);
+    return result;
+}
+
+// x = float with bits a. Below 4096, Cody and Waite's reduction with pi/2 in four parts: at most 12
+// bits each for the first three, so that k times them is exact; the error of the third subtraction
+// is recovered and joins the fourth part.
+weft_impl_angle weft_impl_reduce(uint a)
+{
+    if (a >= 0x45800000u) {
+        return weft_impl_reduce_large(a);
+    }
+    float x = uintBitsToFloat(a);
+    float t = x * 0.636619747f + 12582912.0f;
+    float k = t - 12582912.0f;
+    float r = (x - k * 1.57080078f) - k * -4.47034836e-06f;
+    float part = k * 1.58906914e-08f;
+    float s = r - part;
+    float lost = (r - s) - part;
+    weft_impl_angle result;
+    result.r = s + (lost - k * 2.56334407e-12f);
+    result.quadrant = floatBitsToUint(t) & 3u;
+    return result;
+}
+
+// sin (shift 0) or cos (shift 1) of a reduced angle: minimax polynomials on +-pi/4, relative error
+// 2^-27.9 and 2^-33.
+float weft_impl_sin_quadrant(weft_impl_angle angle, uint shift)
+{
+    float r = angle.r;
+    float z = r * r;
+    float s = -0.000195180852f;
+    s = s * z + 0.00833218824f;
+    s = s * z + -0.166666552f;
+    s = r + r * (z * s);
+    float c = 2.44306702e-05f;
+    c = c * z + -0.00138873013f;
+    c = c * z + 0.0416666456f;
+    float half_z = 0.5f * z;
+    float w = 1.0f - half_z;
+    c = w + (((1.0f - w) - half_z) + z * z * c);
+    uint quadrant = angle.quadrant + shift;
+    uint bits = floatBitsToUint((quadrant & 1u) != 0u ? c : s);
+    return uintBitsToFloat(bits ^ ((quadrant & 2u) << 30));
+}
+
+// sin(x), x in radians. Measured maximum: 1.562 ulp over the whole range. sin(+-0) = +-0,
+// sin(+-inf) = NaN.
+float weft_sin(float x)
+{
+    uint u = floatBitsToUint(x);
+    uint a = u & WEFT_BITS_ABS;
+    uint sign = u & WEFT_BITS_SIGN;
+    uint r = floatBitsToUint(weft_impl_sin_quadrant(weft_impl_reduce(a), 0u)) ^ sign;
+    r = a < WEFT_BITS_MIN_NORMAL ? sign : r;
+    return uintBitsToFloat(a >= WEFT_BITS_INF ? WEFT_BITS_NAN : r);
+}
+
+// cos(x), x in radians. Measured maximum: 1.555 ulp over the whole range. cos(+-inf) = NaN.
+float weft_cos(float x)
+{
+    uint a = floatBitsToUint(x) & WEFT_BITS_ABS;
+    float r = weft_impl_sin_quadrant(weft_impl_reduce(a), 1u);
+    return a >= WEFT_BITS_INF ? uintBitsToFloat(WEFT_BITS_NAN) : r;
+}
+
+#endif
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+//
+// What the matrix product kernels share: operands, addressing and the fused epilogue.
+//
+// Every kernel adds up each element of the result in the same order, so they give the same bits and
+// a device may use whichever is fastest: products in order of k into a partial sum, which every
+// WEFT_CHUNK terms is added to the total. The error then grows with the square root of the chunk and
+// of the number of chunks instead of with that of k.
+
+#ifndef WEFT_INCLUDE_MATMUL_GLSL
+#define WEFT_INCLUDE_MATMUL_GLSL
+
+#include "activation.glsl"
+
+#define WEFT_CHUNK 64
+
+layout(constant_id = 0) const int ACTIVATION = WEFT_ACT_NONE;
+layout(constant_id = 1) const uint HAS_BIAS = 0;
+layout(constant_id = 2) const uint HAS_RESIDUAL = 0;
+layout(constant_id = 3) const uint VECTOR_A = 0; // a's elements along k: contiguous, and all fours aligned
+layout(constant_id = 4) const uint VECTOR_B = 0; // b's elements along n: contiguous, and all fours aligned
+
+layout(std430, binding = 0) readonly buffer A { float a[]; };
+layout(std430, binding = 0) readonly buffer AVector { vec4 a4[]; };
+layout(std430, binding = 1) readonly buffer B { float b[]; };
+layout(std430, binding = 1) readonly buffer BVector { vec4 b4[]; };
+layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
+layout(std430, binding = 3) readonly buffer Residual { float residual_data[]; };
+layout(std430, binding = 4) writeonly buffer C { float c[]; };
+
+// Strides in elements. A batch index is (z / inner, z % inner), with a stride for each part.
+layout(push_constant) uniform Push
+{
+    uint m;
+    uint n;
+    uint k;
+    uint inner;
+    uint a_outer;
+    uint a_inner;
+    uint a_row;
+    uint a_column;
+    uint b_outer;
+    uint b_inner;
+    uint b_row;
+    uint b_column;
+    uint c_outer;
+    uint c_inner;
+    uint c_row;
+    float alpha;
+} push;
+
+uint weft_batch_offset(uint outer_stride, uint inner_stride)
+{
+    uint z = gl_WorkGroupID.z;
+    return (z / push.inner) * outer_stride + (z % push.inner) * inner_stride;
+}
+
+float weft_multiply_add(float x, float y, float sum)
+{
+#ifdef WEFT_MATH_FAST
+    return fma(x, y, sum);
+#else
+    return sum + x * y;
+#endif
+}
+
+void weft_store(uint base, uint row, uint column, float sum)
+{
+    if (row >= push.m || column >= push.n) {
+        return;
+    }
+    uint index = base + row * push.c_row + column;
+    float value = push.alpha * sum;
+    if (HAS_BIAS != 0) {
+        value = value + bias[column];
+    }
+    if (ACTIVATION != WEFT_ACT_NONE) {
+        value = weft_activate(ACTIVATION, value);
+    }
+    if (HAS_RESIDUAL != 0) {
+        value = value + residual_data[index];
+    }
+    c[index] = value;
+}
+
+#endif

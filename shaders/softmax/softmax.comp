@@ -1,0 +1,47 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// Softmax over the last axis: a workgroup per row. An invocation reads back only elements of
+// `result` that it wrote itself.
+
+#include "index.glsl"
+#include "math.glsl"
+#include "reduce.glsl"
+
+layout(local_size_x = WEFT_GROUP_SIZE) in;
+
+layout(std430, binding = 0) readonly buffer X { float x[]; };
+layout(std430, binding = 1) buffer Result { float result[]; };
+
+layout(push_constant) uniform Push
+{
+    uint rows;
+    uint columns;
+    uint groups_x;
+} push;
+
+void main()
+{
+    uint row = weft_group_index(push.groups_x);
+    if (row >= push.rows) {
+        return;
+    }
+    uint base = row * push.columns;
+    float own_max = uintBitsToFloat(0xff800000u); // -inf
+    for (uint c = gl_LocalInvocationID.x; c < push.columns; c += WEFT_GROUP_SIZE) {
+        float value = x[base + c];
+        own_max = own_max > value || own_max != own_max ? own_max : value;
+    }
+    float largest = weft_group_max(own_max);
+    float own_sum = 0.0;
+    for (uint c = gl_LocalInvocationID.x; c < push.columns; c += WEFT_GROUP_SIZE) {
+        float value = weft_exp(x[base + c] - largest);
+        result[base + c] = value;
+        own_sum = own_sum + value;
+    }
+    float scale = weft_rcp(weft_group_sum(own_sum));
+    for (uint c = gl_LocalInvocationID.x; c < push.columns; c += WEFT_GROUP_SIZE) {
+        result[base + c] = result[base + c] * scale;
+    }
+}

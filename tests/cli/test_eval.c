@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* weft eval and weft inspect. */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+#include <zip.h>
+
+#include "cli/command.h"
+#include "core/hash.h"
+#include "model/npy.h"
+
+#define CLASSIFY WEFT_SOURCE_DIR "/tests/data/fnet/classify_d36_l2_gelu"
+#define LANGID   WEFT_SOURCE_DIR "/api/examples/models/langid"
+
+enum { EXAMPLES = 3, LENGTH = 7, LABELS = 5 }; /* of the golden case n7_b3 */
+
+struct place {
+    char *folder; /* new for each test, removed afterwards */
+};
+
+static int make_place(void **state) {
+    struct place *place = calloc(1, sizeof *place);
+    assert_non_null(place);
+    place->folder = weft_test_folder();
+    *state = place;
+    return 0;
+}
+
+static int remove_place(void **state) {
+    struct place *place = *state;
+    weft_test_folder_remove(place->folder);
+    free(place);
+    return 0;
+}
+
+/* ---- archives ---- */
+
+/* A member NAME.npy, from the .npy file `path`. */
+static void add_member(zip_t *archive, const char *name, const char *path) {
+    zip_source_t *source = zip_source_file(archive, path, 0, -1);
+    assert_non_null(source);
+    char *member = text_of("%s.npy", name);
+    assert_true(zip_file_add(archive, member, source, ZIP_FL_OVERWRITE) >= 0);
+    free(member);
+}
+
+struct member {
+    const char *name; /* null ends a list */
+    const char *path;
+};
+
+static char *write_archive(const struct place *place, const char *name,
+                           const struct member *members) {
+    char *path = weft_test_path(place->folder, name);
+    int error = 0;
+    zip_t *archive = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &error);
+    assert_non_null(archive);
+    for (; members->name != NULL; members++) {
+        add_member(archive, members->name, members->path);
+    }
+    assert_int_equal(zip_close(archive), 0);
+    return path;
+}
+
+static char *write_integers(const struct place *place, const char *name, const int32_t *values,
+                            uint32_t count) {
+    char *path = weft_test_path(place->folder, name);
+    assert_int_equal(weft_npy_write_i32(path, values, weft_shape_of(count), NULL), WEFT_OK);
+    return path;
+}
+
+/* What PyTorch predicted for the golden case. */
+static void golden_labels(int32_t labels[EXAMPLES]) {
+    weft_npy npy = {0};
+    float logits[EXAMPLES * LABELS];
+    assert_int_equal(weft_npy_open(&npy, CLASSIFY "/cases/n7_b3/expected.npy", NULL), WEFT_OK);
+    assert_int_equal(npy.elements, EXAMPLES * LABELS);
+    assert_int_equal(weft_npy_read_f32(&npy, logits), WEFT_OK);
+    weft_npy_close(&npy);
+    for (int i = 0; i < EXAMPLES; i++) {
+        labels[i] = 0;
+        for (int j = 1; j < LABELS; j++) {
+            labels[i] = logits[i * LABELS + j] > logits[i * LABELS + labels[i]] ? j : labels[i];
+        }
+    }
+}
+
+/* ---- eval ---- */
+
+static void accuracy_is_counted(void **state) {
+    const struct place *place = *state;
+    int32_t labels[EXAMPLES];
+    golden_labels(labels);
+    labels[1] = (labels[1] + 1) % LABELS;
+    char *labels_path = write_integers(place, "labels.npy", labels, EXAMPLES);
+    const struct member members[] = {
+        {"tokens", CLASSIFY "/cases/n7_b3/tokens.npy"}, {"labels", labels_path}, {NULL, NULL}};
+    char *data = write_archive(place, "data.npz", members);
+    char *line = text_of("eval %s %s", CLASSIFY, data);
+    json_t *report = run_json("", line);
+    assert_int_equal(integer_field(report, "examples"), EXAMPLES);
+    assert_int_equal(integer_field(report, "correct"), EXAMPLES - 1);
+    assert_true(fabs(number_field(report, "accuracy") - 2.0 / 3.0) < 1e-9);
+    assert_true(number_field(report, "tokens_per_s") > 0.0);
+    assert_true(json_is_null(field(report, "expected")));
+    long long examples = 0;
+    long long correct = 0;
+    json_t *rows = field(report, "labels");
+    assert_int_equal(json_array_size(rows), LABELS);
+    for (size_t i = 0; i < LABELS; i++) {
+        examples += integer_field(json_array_get(rows, i), "examples");
+        correct += integer_field(json_array_get(rows, i), "correct");
+    }
+    assert_int_equal(examples, EXAMPLES);
+    assert_int_equal(correct, EXAMPLES - 1);
+    struct outcome text = expect_weft(0, "%s", line);
+    expect_part(&text, text.out, "accuracy 66.6667 %: 2 of 3 examples");
+    expect_part(&text, text.out, string_field(report, "logits_sha256"));
+    outcome_clear(&text);
+    json_decref(report);
+    free(line);
+    free(data);
+    free(labels_path);
+}
+
+static void other_programs_labels_are_compared(void **state) {
+    const struct place *place = *state;
+    int32_t labels[EXAMPLES];
+    golden_labels(labels);
+    char *labels_path = write_integers(place, "labels.npy", labels, EXAMPLES);
+    labels[2] = (labels[2] + 1) % LABELS;
+    char *other_path = write_integers(place, "other.npy", labels, EXAMPLES);
+    const struct member data_members[] = {
+        {"tokens", CLASSIFY "/cases/n7_b3/tokens.npy"}, {"labels", labels_path}, {NULL, NULL}};
+    const struct member same_members[] = {{"logits", CLASSIFY "/cases/n7_b3/expected.npy"},
+                                          {NULL, NULL}};
+    const struct member other_members[] = {
+        {"logits", CLASSIFY "/cases/n7_b3/expected.npy"}, {"labels", other_path}, {NULL, NULL}};
+    char *data = write_archive(place, "data.npz", data_members);
+    char *same = write_archive(place, "same.npz", same_members);
+    char *other = write_archive(place, "other.npz", other_members);
+    char *line = text_of("eval %s %s --expect %s", CLASSIFY, data, same);
+    json_t *report = run_json("", line);
+    assert_int_equal(integer_field(report, "expected/different_labels"), 0);
+    assert_true(number_field(report, "expected/max_logit_difference") < 1e-5);
+    json_decref(report);
+    struct outcome outcome = expect_weft(1, "eval %s %s --json --expect %s", CLASSIFY, data, other);
+    expect_part(&outcome, outcome.err, "1 predicted labels differ");
+    expect_part(&outcome, outcome.err, "example 2");
+    report = json_of(&outcome);
+    assert_int_equal(integer_field(report, "expected/different_labels"), 1);
+    json_decref(report);
+    outcome_clear(&outcome);
+    free(line);
+    free(other);
+    free(same);
+    free(data);
+    free(other_path);
+    free(labels_path);
+}
+
+static void bad_labels_and_lengths_are_named(void **state) {
+    const struct place *place = *state;
+    const int32_t bad[EXAMPLES] = {0, LABELS, 0};
+    const int32_t good[EXAMPLES] = {0};
+    char *bad_path = write_integers(place, "bad.npy", bad, EXAMPLES);
+    char *good_path = write_integers(place, "good.npy", good, EXAMPLES);
+    char *short_path = write_integers(place, "short.npy", good, EXAMPLES - 1);
+    const struct member cases[][4] = {
+        {{"tokens", CLASSIFY "/cases/n7_b3/tokens.npy"}, {"labels", bad_path}, {NULL, NULL}},
+        {{"tokens", CLASSIFY "/cases/n7_b3/tokens.npy"}, {"labels", short_path}, {NULL, NULL}},
+        {{"tokens", CLASSIFY "/cases/n7_b3/tokens.npy"},
+         {"labels", good_path},
+         {"lengths", good_path},
+         {NULL, NULL}},
+    };
+    static const char *const said[] = {"member labels, example 1: expected 0 to 4, found 5",
+                                       "member labels: expected shape [3], found [2]",
+                                       "member lengths, example 0: expected 1 to 7, found 0"};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *data = write_archive(place, "data.npz", cases[i]);
+        char *line = text_of("eval %s %s", CLASSIFY, data);
+        expect_refused(4, line, data, said[i], NULL);
+        free(line);
+        free(data);
+    }
+    free(bad_path);
+    free(good_path);
+    free(short_path);
+}
+
+/* The SHA-256 of `count` float32 values of a .npy file, from place `first`. */
+static void digest_of_values(const char *path, size_t first, size_t count, char *text) {
+    weft_npy npy = {0};
+    assert_int_equal(weft_npy_open(&npy, path, NULL), WEFT_OK);
+    assert_true((first + count) * sizeof(float) <= npy.bytes);
+    weft_digest digest = weft_digest_of(npy.data + first * sizeof(float), count * sizeof(float));
+    weft_digest_text(&digest, text);
+    weft_npy_close(&npy);
+}
+
+/*
+ * Batches, their filling up, and rows of different lengths do not change a bit: each example's
+ * logits are what run gives for it alone.
+ */
+static void examples_are_independent(void **state) {
+    const struct place *place = *state;
+    const int32_t lengths[EXAMPLES] = {LENGTH, 4, LENGTH};
+    const int32_t labels[EXAMPLES] = {0};
+    char *labels_path = write_integers(place, "labels.npy", labels, EXAMPLES);
+    char *lengths_path = write_integers(place, "lengths.npy", lengths, EXAMPLES);
+    const struct member members[] = {{"tokens", CLASSIFY "/cases/n7_b3/tokens.npy"},
+                                     {"labels", labels_path},
+                                     {"lengths", lengths_path},
+                                     {NULL, NULL}};
+    char *data = write_archive(place, "data.npz", members);
+    char *out = weft_test_path(place->folder, "logits.npy");
+    char *line = text_of("eval %s %s --batch 2 --out %s", CLASSIFY, data, out);
+    json_t *report = run_json("", line);
+    assert_int_equal(integer_field(report, "plans"), 2);
+    json_decref(report);
+    weft_npy npy = {0};
+    assert_int_equal(weft_npy_open(&npy, CLASSIFY "/cases/n7_b3/tokens.npy", NULL), WEFT_OK);
+    int32_t tokens[EXAMPLES * LENGTH];
+    assert_int_equal(npy.elements, EXAMPLES * LENGTH);
+    assert_int_equal(weft_npy_read_i32(&npy, tokens), WEFT_OK);
+    weft_npy_close(&npy);
+    for (size_t i = 0; i < EXAMPLES; i++) {
+        char *row = write_integers(place, "row.npy", &tokens[i * LENGTH], (uint32_t)lengths[i]);
+        char *run = text_of("run %s --tokens %s", CLASSIFY, row);
+        json_t *alone = run_json("", run);
+        char digest[WEFT_DIGEST_TEXT_SIZE];
+        digest_of_values(out, i * LABELS, LABELS, digest);
+        assert_string_equal(string_field(alone, "output/sha256"), digest);
+        json_decref(alone);
+        free(run);
+        free(row);
+    }
+    free(line);
+    free(out);
+    free(data);
+    free(lengths_path);
+    free(labels_path);
+}
+
+/* The first 40 bytes of a sample text, as LABEL/NAME.txt. */
+static void add_text(const struct place *place, const char *label, const char *name) {
+    char *sample = text_of("%s/samples/%s.txt", LANGID, label);
+    char *folder = weft_test_path(place->folder, label);
+    size_t size = 0;
+    uint8_t *text = weft_test_read(sample, &size);
+    assert_true(size > 40);
+    mkdir(folder, 0777); /* may be there */
+    free(weft_test_write(folder, name, text, 40));
+    free(text);
+    free(folder);
+    free(sample);
+}
+
+static void folder_of_texts_is_read(void **state) {
+    const struct place *place = *state;
+    add_text(place, "fr", "a.txt");
+    add_text(place, "fr", "b.txt");
+    add_text(place, "fr", "notes.md");
+    add_text(place, "zh", "a.txt");
+    free(weft_test_write(place->folder, "README", "x", 1));
+    char *line = text_of("eval %s %s", LANGID, place->folder);
+    json_t *report = run_json("", line);
+    assert_int_equal(integer_field(report, "examples"), 3);
+    assert_int_equal(integer_field(report, "plans"), 1);
+    json_t *rows = field(report, "labels");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_t *row = json_array_get(rows, i);
+        const char *label = string_field(row, "label");
+        long long expected = strcmp(label, "fr") == 0 ? 2 : strcmp(label, "zh") == 0 ? 1 : 0;
+        assert_int_equal(integer_field(row, "examples"), expected);
+    }
+    json_decref(report);
+    free(line);
+}
+
+/* ---- inspect ---- */
+
+static void inspection_adds_up(void **state) {
+    (void)state;
+    json_t *report = run_json("", "inspect " LANGID " --length 100 --batch 2");
+    long long dispatches = integer_field(report, "dispatches");
+    long long layers = integer_field(report, "model/layers");
+    long long most = integer_field(report, "most_dispatches_in_layer");
+    long long sum = integer_field(report, "dispatches_outside_layers");
+    json_t *per_layer = field(report, "dispatches_per_layer");
+    assert_int_equal(json_array_size(per_layer), layers);
+    for (size_t i = 0; i < json_array_size(per_layer); i++) {
+        long long count = json_integer_value(json_array_get(per_layer, i));
+        assert_in_range(count, 1, most);
+        sum += count;
+    }
+    assert_int_equal(sum, dispatches);
+    assert_true(most <= 8); /* what is promised for FNet */
+    json_t *list = field(report, "dispatch_list");
+    assert_int_equal(json_array_size(list), dispatches);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        assert_true(strlen(string_field(json_array_get(list, i), "kernel")) > 0);
+    }
+    assert_int_equal(integer_field(report, "submissions"), 1);
+    assert_in_range(number_field(report, "arena_ratio") * 1000.0, 1000, 1100);
+    assert_true(integer_field(report, "weight_bytes") >=
+                4 * integer_field(report, "model/parameters"));
+    json_decref(report);
+    struct outcome text = expect_weft(0, "inspect %s", CLASSIFY);
+    expect_part(&text, text.out, "FNetForSequenceClassification");
+    expect_part(&text, text.out, "lower bound");
+    expect_part(&text, text.out, "submission");
+    outcome_clear(&text);
+}
+
+static void passes_are_shown(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        const char *part;
+    } passes[] = {{"graph", "fourier"},
+                  {"fuse", "layer.1."},
+                  {"choose", "["},
+                  {"place", "arena"},
+                  {"order", "barrier"}};
+    for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
+        struct outcome text = expect_weft(0, "inspect %s --pass %s", CLASSIFY, passes[i].name);
+        expect_part(&text, text.out, passes[i].part);
+        char *line = text_of("inspect %s --pass %s", CLASSIFY, passes[i].name);
+        json_t *report = run_json("", line);
+        assert_string_equal(string_field(report, "pass"), passes[i].name);
+        assert_string_equal(string_field(report, "text"), text.out);
+        json_decref(report);
+        free(line);
+        outcome_clear(&text);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(accuracy_is_counted, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(other_programs_labels_are_compared, make_place,
+                                        remove_place),
+        cmocka_unit_test_setup_teardown(bad_labels_and_lengths_are_named, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(examples_are_independent, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(folder_of_texts_is_read, make_place, remove_place),
+        cmocka_unit_test(inspection_adds_up),
+        cmocka_unit_test(passes_are_shown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* What the weft command says about bad files. No device is needed to find that they are bad. */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "cli/command.h"
+#include "model/npy.h"
+
+#define GOLDEN WEFT_SOURCE_DIR "/tests/data/fnet/classify_d36_l2_gelu"
+#define HIDDEN WEFT_SOURCE_DIR "/tests/data/fnet/base_d24_l2_gelu_new"
+#define TOKENS GOLDEN "/cases/n9_b1/tokens.npy"
+#define VALUES GOLDEN "/cases/n9_b1/expected.npy"
+
+struct place {
+    char *folder; /* new for each test, removed afterwards */
+};
+
+static int make_place(void **state) {
+    struct place *place = calloc(1, sizeof *place);
+    assert_non_null(place);
+    place->folder = weft_test_folder();
+    *state = place;
+    return 0;
+}
+
+static int remove_place(void **state) {
+    struct place *place = *state;
+    weft_test_folder_remove(place->folder);
+    free(place);
+    return 0;
+}
+
+/* Runs `weft` with formatted arguments that name a bad file; the last argument is what it says. */
+static void expect_bad(const char *part, const char *other, const char *format, ...) {
+    char arguments[4096];
+    va_list list;
+    va_start(list, format);
+    int length = vsnprintf(arguments, sizeof arguments, format, list);
+    va_end(list);
+    assert_in_range(length, 0, sizeof arguments - 1);
+    expect_refused(4, arguments, part, other, NULL);
+}
+
+/* ---- models ---- */
+
+/* Copies the golden model, each file cut to a part of its size (1.0: whole). */
+static void copy_model(const struct place *place, double config_part, double tensors_part) {
+    static const char *const names[] = {"config.json", "model.safetensors"};
+    const double parts[] = {config_part, tensors_part};
+    for (size_t i = 0; i < 2; i++) {
+        char *from = weft_test_path(GOLDEN, names[i]);
+        size_t size = 0;
+        uint8_t *data = weft_test_read(from, &size);
+        free(weft_test_write(place->folder, names[i], data, (size_t)((double)size * parts[i])));
+        free(data);
+        free(from);
+    }
+}
+
+static void missing_model_is_named(void **state) {
+    const struct place *place = *state;
+    expect_bad("/nonexistent/model/config.json", "cannot open",
+               "run /nonexistent/model --tokens " TOKENS);
+    expect_bad("/nonexistent/model/config.json", "cannot open", "eval /nonexistent/model " TOKENS);
+    expect_bad("/nonexistent/model/config.json", "cannot open", "inspect /nonexistent/model");
+    copy_model(place, 1.0, 1.0);
+    char *tensors = weft_test_path(place->folder, "model.safetensors");
+    assert_int_equal(remove(tensors), 0);
+    expect_bad(tensors, "cannot open", "run %s --tokens " TOKENS, place->folder);
+    free(tensors);
+}
+
+static void cut_tensors_are_named(void **state) {
+    const struct place *place = *state;
+    static const double parts[] = {0.0, 0.00002, 0.01, 0.5, 0.999};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        copy_model(place, 1.0, parts[i]);
+        expect_bad("model.safetensors", place->folder, "run %s --tokens " TOKENS, place->folder);
+        expect_bad("model.safetensors", place->folder, "inspect %s", place->folder);
+    }
+}
+
+static void bad_config_is_named(void **state) {
+    const struct place *place = *state;
+    copy_model(place, 0.5, 1.0);
+    expect_bad("config.json", place->folder, "run %s --tokens " TOKENS, place->folder);
+    static const struct {
+        const char *text;
+        const char *named;
+    } configs[] = {
+        {"", "config.json"},
+        {"[]", "config.json"},
+        {"{\"architectures\": [\"FNetModel\"]}", "model_type"},
+        {"{\"model_type\": \"bert\", \"architectures\": [\"BertModel\"]}", "model_type"},
+        {"{\"model_type\": \"fnet\", \"architectures\": [\"Other\"]}", "architectures"},
+        {"{\"model_type\": \"fnet\", \"architectures\": [\"FNetModel\"], \"hidden_size\": -1}",
+         "hidden_size"},
+        {"{\"model_type\": \"fnet\", \"architectures\": [\"FNetModel\"], \"hidden_size\": \"x\"}",
+         "hidden_size"},
+    };
+    for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
+        free(weft_test_write(place->folder, "config.json", configs[i].text,
+                             strlen(configs[i].text)));
+        expect_bad("config.json", configs[i].named, "inspect %s", place->folder);
+    }
+}
+
+/* ---- inputs of run ---- */
+
+static char *write_tokens(const struct place *place, const int32_t *values, weft_shape shape) {
+    char *path = weft_test_path(place->folder, "tokens.npy");
+    assert_int_equal(weft_npy_write_i32(path, values, shape, NULL), WEFT_OK);
+    return path;
+}
+
+static void bad_tokens_are_named(void **state) {
+    const struct place *place = *state;
+    static int32_t values[4096];
+    values[5] = 100000;
+    char *path = write_tokens(place, values, weft_shape_of(2, 4));
+    expect_bad(path, "sequence 1, position 1", "run " GOLDEN " --tokens %s", path);
+    free(path);
+    values[5] = -1;
+    path = write_tokens(place, values, weft_shape_of(8));
+    expect_bad(path, "found -1", "run " GOLDEN " --tokens %s", path);
+    free(path);
+    values[5] = 0;
+    path = write_tokens(place, values, weft_shape_of(1, 4096));
+    expect_bad(path, "found 4096", "run " GOLDEN " --tokens %s", path);
+    free(path);
+    path = write_tokens(place, values, weft_shape_of(2, 2, 2));
+    expect_bad(path, "found <i4 [2, 2, 2]", "run " GOLDEN " --tokens %s", path);
+    free(path);
+    expect_bad(VALUES, "<f4", "run " GOLDEN " --tokens " VALUES);
+    expect_bad(GOLDEN "/config.json", "", "run " GOLDEN " --tokens " GOLDEN "/config.json");
+    expect_bad("/nonexistent.npy", "cannot open", "run " GOLDEN " --tokens /nonexistent.npy");
+}
+
+static void wide_tokens_are_range_checked(void **state) {
+    const struct place *place = *state;
+    char header[128];
+    memset(header, ' ', sizeof header);
+    memcpy(header, "\x93NUMPY\x01\x00\x76\x00", 10);
+    static const char text[] = "{'descr': '<i8', 'fortran_order': False, 'shape': (1, 1), }";
+    memcpy(header + 10, text, strlen(text));
+    header[127] = '\n';
+    char data[sizeof header + 8];
+    memcpy(data, header, sizeof header);
+    memcpy(data + sizeof header, "\x01\x00\x00\x00\x01\x00\x00\x00", 8); /* 2^32 + 1 */
+    char *path = weft_test_write(place->folder, "wide.npy", data, sizeof data);
+    expect_bad(path, "4294967297", "run " GOLDEN " --tokens %s", path);
+    free(path);
+}
+
+static void bad_token_types_are_named(void **state) {
+    const struct place *place = *state;
+    static const int32_t values[9] = {0};
+    char *path = write_tokens(place, values, weft_shape_of(1, 8));
+    expect_bad(path, "expected the tokens' shape [1, 9], found [1, 8]",
+               "run " GOLDEN " --tokens " TOKENS " --token-types %s", path);
+    free(path);
+}
+
+static void bad_texts_are_named(void **state) {
+    const struct place *place = *state;
+    const char *model = WEFT_SOURCE_DIR "/api/examples/models/langid";
+    expect_bad("/nonexistent/text", "cannot open", "run %s --text /nonexistent/text", model);
+    expect_bad(place->folder, "cannot read", "run %s --text %s", model, place->folder);
+    char *empty = weft_test_write(place->folder, "empty.txt", "", 0);
+    expect_bad(empty, "empty", "run %s --text %s", model, empty);
+    expect_bad("standard input", "empty", "run %s --text - </dev/null", model);
+    /* This model has no tokenizer. */
+    char *text = weft_test_write(place->folder, "text.txt", "x", 1);
+    expect_bad("text.txt", "token", "run " GOLDEN " --text %s", text);
+    free(text);
+    free(empty);
+}
+
+/* ---- inputs of eval ---- */
+
+static void bad_data_is_named(void **state) {
+    const struct place *place = *state;
+    const char *model = WEFT_SOURCE_DIR "/api/examples/models/langid";
+    expect_bad("FNetModel", "labels", "eval " HIDDEN " " TOKENS);
+    expect_bad("/nonexistent.npz", "", "eval %s /nonexistent.npz", model);
+    expect_bad(TOKENS, "", "eval %s " TOKENS, model);
+    expect_bad(place->folder, "found none", "eval %s %s", model, place->folder);
+    char *folder = weft_test_path(place->folder, "klingon");
+    assert_int_equal(mkdir(folder, 0777), 0);
+    free(weft_test_write(folder, "a.txt", "nuqneH", 6));
+    free(folder);
+    expect_bad("klingon", "labels", "eval %s %s", model, place->folder);
+}
+
+static void archive_without_a_member_is_named(void **state) {
+    (void)state;
+    const char *model = WEFT_SOURCE_DIR "/api/examples/models/langid";
+    /* It has logits and labels, but no tokens. */
+    expect_bad("pytorch.npz", "tokens", "eval %s %s/pytorch.npz", model, model);
+    /* And this has tokens and labels, but no logits. */
+    expect_bad("test.npz", "logits", "eval %s %s/test.npz --expect %s/test.npz", model, model,
+               model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(missing_model_is_named, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(cut_tensors_are_named, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(bad_config_is_named, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(bad_tokens_are_named, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(wide_tokens_are_range_checked, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(bad_token_types_are_named, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(bad_texts_are_named, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(bad_data_is_named, make_place, remove_place),
+        cmocka_unit_test(archive_without_a_member_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

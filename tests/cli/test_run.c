@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* weft run and weft devices: results, reports, caches, and files that are whole or not there. */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cli/command.h"
+#include "core/hash.h"
+#include "core/philox.h"
+#include "model/npy.h"
+
+#define MODELS    WEFT_SOURCE_DIR "/tests/data/fnet"
+#define CLASSIFY  MODELS "/classify_d36_l2_gelu"
+#define TOKENS    CLASSIFY "/cases/n9_b1/tokens.npy"
+#define LONG      MODELS "/base_d64_l2_gelu_new" /* long enough for generated FFT kernels */
+#define LANGID    WEFT_SOURCE_DIR "/api/examples/models/langid"
+#define TOLERANCE 1e-5 /* relative L2, against PyTorch */
+
+struct place {
+    char *folder; /* new for each test, removed afterwards */
+    char *out;    /* a file in it */
+};
+
+static int make_place(void **state) {
+    struct place *place = calloc(1, sizeof *place);
+    assert_non_null(place);
+    place->folder = weft_test_folder();
+    place->out = weft_test_path(place->folder, "out.npy");
+    *state = place;
+    return 0;
+}
+
+static int remove_place(void **state) {
+    struct place *place = *state;
+    weft_test_folder_remove(place->folder);
+    free(place->out);
+    free(place);
+    return 0;
+}
+
+/* ---- arrays ---- */
+
+struct array {
+    weft_npy npy; /* closed: for its shape only */
+    float *values;
+    size_t count;
+};
+
+static struct array read_array(const char *path) {
+    struct array array = {0};
+    weft_npy npy = {0};
+    assert_int_equal(weft_npy_open(&npy, path, NULL), WEFT_OK);
+    assert_int_equal(npy.dtype, WEFT_NPY_F32);
+    array.count = (size_t)npy.elements;
+    array.values = malloc(array.count * sizeof *array.values);
+    assert_non_null(array.values);
+    assert_int_equal(weft_npy_read_f32(&npy, array.values), WEFT_OK);
+    array.npy.rank = npy.rank;
+    memcpy(array.npy.shape, npy.shape, sizeof npy.shape);
+    weft_npy_close(&npy);
+    return array;
+}
+
+static void expect_near(const char *got_path, const char *expected_path) {
+    struct array got = read_array(got_path);
+    struct array expected = read_array(expected_path);
+    assert_int_equal(got.npy.rank, expected.npy.rank);
+    assert_memory_equal(got.npy.shape, expected.npy.shape, sizeof got.npy.shape);
+    double difference = 0.0;
+    double norm = 0.0;
+    for (size_t i = 0; i < got.count; i++) {
+        double error = (double)got.values[i] - (double)expected.values[i];
+        difference += error * error;
+        norm += (double)expected.values[i] * (double)expected.values[i];
+    }
+    if (!(sqrt(difference) <= TOLERANCE * sqrt(norm))) {
+        fail_msg("%s: relative L2 %g", expected_path, sqrt(difference / norm));
+    }
+    free(got.values);
+    free(expected.values);
+}
+
+static void expect_digest(const char *path, const char *expected) {
+    struct array array = read_array(path);
+    weft_digest digest = weft_digest_of(array.values, array.count * sizeof *array.values);
+    char text[WEFT_DIGEST_TEXT_SIZE];
+    assert_string_equal(weft_digest_text(&digest, text), expected);
+    free(array.values);
+}
+
+/* ---- results ---- */
+
+static void golden_outputs_are_matched(void **state) {
+    const struct place *place = *state;
+    static const struct {
+        const char *model;
+        const char *name;
+        bool types;
+    } cases[] = {
+        {CLASSIFY, "n7_b3", false},
+        {MODELS "/nsp_d26_l2_gelu_new_eps", "n8_b1_types", true},
+        {MODELS "/mlm_d32_l2_gelu_new", "n12_b3", false},
+        {LONG, "n100_b1", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *data = text_of("%s/cases/%s", cases[i].model, cases[i].name);
+        char *types =
+            cases[i].types ? text_of("--token-types %s/token_types.npy", data) : text_of(" ");
+        char *expected = weft_test_path(data, "expected.npy");
+        struct outcome outcome = expect_weft(0, "run %s --tokens %s/tokens.npy %s --out %s",
+                                             cases[i].model, data, types, place->out);
+        assert_string_equal(outcome.err, "");
+        expect_near(place->out, expected);
+        assert_int_equal(weft_test_entries(place->folder), 1);
+        outcome_clear(&outcome);
+        free(expected);
+        free(types);
+        free(data);
+    }
+}
+
+static void report_says_what_was_done(void **state) {
+    const struct place *place = *state;
+    char *line =
+        text_of("run %s --tokens %s --top 2 --repeat 3 --out %s", CLASSIFY, TOKENS, place->out);
+    json_t *report = run_json("", line);
+    expect_digest(place->out, string_field(report, "output/sha256"));
+    assert_int_equal(json_array_size(field(report, "output/shape")), 2);
+    assert_string_equal(string_field(report, "model/architecture"),
+                        "FNetForSequenceClassification");
+    assert_string_equal(string_field(report, "model/task"), "classify");
+    assert_string_equal(string_field(report, "math"), "reproducible");
+    assert_true(strlen(string_field(report, "device/name")) > 0);
+    assert_int_equal(integer_field(report, "batch"), 1);
+    assert_int_equal(integer_field(report, "length"), 9);
+    assert_int_equal(integer_field(report, "repeats"), 3);
+    assert_int_equal(integer_field(report, "submissions"), 1);
+    assert_true(integer_field(report, "dispatches") > 0);
+    assert_true(integer_field(report, "shaders_compiled") >= 0);
+    assert_true(integer_field(report, "arena_bytes") >= integer_field(report, "arena_lower_bound"));
+    assert_true(number_field(report, "run_ms") > 0.0);
+    assert_true(number_field(report, "compile_ms") > 0.0);
+    assert_int_equal(integer_field(report, "validation_messages"), 0);
+    json_decref(report);
+    free(line);
+}
+
+/* Labels and probabilities against the output itself. */
+static void best_labels_are_those_of_the_output(void **state) {
+    const struct place *place = *state;
+    char *line = text_of("run %s --tokens %s --top 99 --out %s", CLASSIFY, TOKENS, place->out);
+    json_t *report = run_json("", line);
+    struct array logits = read_array(place->out);
+    json_t *top = field(json_array_get(field(report, "results"), 0), "top");
+    assert_int_equal(json_array_size(top), logits.count); /* 99 are not there */
+    double total = 0.0;
+    double before = 2.0;
+    for (size_t i = 0; i < logits.count; i++) {
+        json_t *entry = json_array_get(top, i);
+        size_t index = (size_t)integer_field(entry, "index");
+        assert_in_range(index, 0, logits.count - 1);
+        double probability = number_field(entry, "probability");
+        double sum = 0.0;
+        for (size_t j = 0; j < logits.count; j++) {
+            sum += exp((double)logits.values[j] - (double)logits.values[index]);
+        }
+        assert_true(fabs(probability * sum - 1.0) < 1e-9);
+        assert_true(probability <= before);
+        assert_true(strlen(string_field(entry, "label")) > 0);
+        before = probability;
+        total += probability;
+    }
+    assert_true(fabs(total - 1.0) < 1e-9);
+    free(logits.values);
+    json_decref(report);
+    free(line);
+}
+
+static void text_is_read_from_a_file_and_from_standard_input(void **state) {
+    (void)state;
+    json_t *file = run_json("", "run " LANGID " --text " LANGID "/samples/fr.txt");
+    json_t *input = run_json("", "run " LANGID " --text - <" LANGID "/samples/fr.txt");
+    assert_string_equal(string_field(file, "output/sha256"), string_field(input, "output/sha256"));
+    json_t *best = json_array_get(field(json_array_get(field(file, "results"), 0), "top"), 0);
+    assert_string_equal(string_field(best, "label"), "fr");
+    json_decref(file);
+    json_decref(input);
+}
+
+static void text_for_people_has_label_and_time(void **state) {
+    (void)state;
+    struct outcome outcome = expect_weft(0, "run %s --text %s/samples/de.txt", LANGID, LANGID);
+    expect_part(&outcome, outcome.out, "probability");
+    expect_part(&outcome, outcome.out, "de ");
+    expect_part(&outcome, outcome.out, " ms for 1 x ");
+    outcome_clear(&outcome);
+}
+
+static void long_text_is_cut_with_a_note(void **state) {
+    const struct place *place = *state;
+    char text[5000];
+    for (size_t i = 0; i < sizeof text; i++) {
+        text[i] = "Le chat dort. "[i % 14];
+    }
+    char *whole = weft_test_write(place->folder, "whole.txt", text, sizeof text);
+    char *start = weft_test_write(place->folder, "start.txt", text, 512);
+    struct outcome outcome = expect_weft(0, "run %s --text %s --json", LANGID, whole);
+    expect_part(&outcome, outcome.err, whole);
+    expect_part(&outcome, outcome.err, "left out");
+    json_t *report = json_of(&outcome);
+    assert_int_equal(integer_field(report, "length"), 512);
+    struct outcome cut = expect_weft(0, "run %s --text %s --json", LANGID, start);
+    assert_string_equal(cut.err, "");
+    json_t *expected = json_of(&cut);
+    assert_string_equal(string_field(report, "output/sha256"),
+                        string_field(expected, "output/sha256"));
+    json_decref(expected);
+    json_decref(report);
+    outcome_clear(&cut);
+    outcome_clear(&outcome);
+    free(start);
+    free(whole);
+}
+
+/* ---- a masked language model with a tokenizer, made here ---- */
+
+struct tensor {
+    const char *name;
+    uint32_t rows; /* 0: rank 1 */
+    uint32_t columns;
+};
+
+enum { HIDDEN = 8, PIECES = 131, POSITIONS = 32, WIDE = 12 };
+
+static const struct tensor masked_tensors[] = {
+    {"fnet.embeddings.word_embeddings.weight", PIECES, HIDDEN},
+    {"fnet.embeddings.position_embeddings.weight", POSITIONS, HIDDEN},
+    {"fnet.embeddings.token_type_embeddings.weight", 4, HIDDEN},
+    {"fnet.embeddings.LayerNorm.weight", 0, HIDDEN},
+    {"fnet.embeddings.LayerNorm.bias", 0, HIDDEN},
+    {"fnet.embeddings.projection.weight", HIDDEN, HIDDEN},
+    {"fnet.embeddings.projection.bias", 0, HIDDEN},
+    {"fnet.encoder.layer.0.fourier.output.LayerNorm.weight", 0, HIDDEN},
+    {"fnet.encoder.layer.0.fourier.output.LayerNorm.bias", 0, HIDDEN},
+    {"fnet.encoder.layer.0.intermediate.dense.weight", WIDE, HIDDEN},
+    {"fnet.encoder.layer.0.intermediate.dense.bias", 0, WIDE},
+    {"fnet.encoder.layer.0.output.dense.weight", HIDDEN, WIDE},
+    {"fnet.encoder.layer.0.output.dense.bias", 0, HIDDEN},
+    {"fnet.encoder.layer.0.output.LayerNorm.weight", 0, HIDDEN},
+    {"fnet.encoder.layer.0.output.LayerNorm.bias", 0, HIDDEN},
+    {"cls.predictions.transform.dense.weight", HIDDEN, HIDDEN},
+    {"cls.predictions.transform.dense.bias", 0, HIDDEN},
+    {"cls.predictions.transform.LayerNorm.weight", 0, HIDDEN},
+    {"cls.predictions.transform.LayerNorm.bias", 0, HIDDEN},
+    {"cls.predictions.bias", 0, PIECES},
+};
+
+static size_t elements_of(const struct tensor *tensor) {
+    return (size_t)(tensor->rows > 0 ? tensor->rows : 1) * tensor->columns;
+}
+
+static void write_tensors(const char *folder) {
+    char *header = text_of("{");
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof masked_tensors / sizeof masked_tensors[0]; i++) {
+        const struct tensor *tensor = &masked_tensors[i];
+        size_t end = count + elements_of(tensor);
+        char *rows = tensor->rows > 0 ? text_of("%u, ", tensor->rows) : text_of(" ");
+        char *longer = text_of("%s%s\"%s\": {\"dtype\": \"F32\", \"shape\": [%s%u], "
+                               "\"data_offsets\": [%zu, %zu]}",
+                               header, i > 0 ? ", " : "", tensor->name, rows, tensor->columns,
+                               count * sizeof(float), end * sizeof(float));
+        free(rows);
+        free(header);
+        header = longer;
+        count = end;
+    }
+    char *whole = text_of("%s}", header);
+    while (strlen(whole) % 8 != 0) { /* the data begins at a multiple of 8 */
+        char *longer = text_of("%s ", whole);
+        free(whole);
+        whole = longer;
+    }
+    size_t length = strlen(whole);
+    size_t size = 8 + length + count * sizeof(float);
+    uint8_t *file = calloc(1, size);
+    float *values = malloc(count * sizeof *values);
+    assert_non_null(file);
+    assert_non_null(values);
+    for (size_t i = 0; i < 8; i++) {
+        file[i] = (uint8_t)((uint64_t)length >> (8 * i));
+    }
+    memcpy(file + 8, whole, length);
+    weft_philox_uniform(values, count, 7, 0);
+    memcpy(file + 8 + length, values, count * sizeof *values);
+    free(weft_test_write(folder, "model.safetensors", file, size));
+    free(values);
+    free(file);
+    free(whole);
+    free(header);
+}
+
+static void write_masked_model(const char *folder) {
+    static const char config[] =
+        "{\"model_type\": \"fnet\", \"architectures\": [\"FNetForMaskedLM\"], \"vocab_size\": 131, "
+        "\"hidden_size\": 8, \"num_hidden_layers\": 1, \"intermediate_size\": 12, "
+        "\"max_position_embeddings\": 32, \"type_vocab_size\": 4, \"hidden_act\": \"gelu_new\", "
+        "\"tokenizer_class\": \"FNetTokenizer\"}";
+    free(weft_test_write(folder, "config.json", config, strlen(config)));
+    char *from = weft_test_data("tokenizer/spiece.model");
+    size_t size = 0;
+    uint8_t *pieces = weft_test_read(from, &size);
+    free(weft_test_write(folder, "spiece.model", pieces, size));
+    free(pieces);
+    free(from);
+    write_tensors(folder);
+}
+
+static void masks_are_filled_in(void **state) {
+    const struct place *place = *state;
+    write_masked_model(place->folder);
+    char *masked = weft_test_write(place->folder, "masked.txt", "a [MASK] b [MASK]", 17);
+    char *plain = weft_test_write(place->folder, "plain.txt", "a b", 3);
+    char *line = text_of("run %s --text %s --top 4 --out %s", place->folder, masked, place->out);
+    char *asked = text_of("%s --json", line);
+    struct outcome outcome = run_weft("", asked);
+#ifdef WEFT_HAVE_SENTENCEPIECE
+    assert_int_equal(outcome.exit_code, 0);
+    json_t *report = json_of(&outcome);
+    json_t *results = field(report, "results");
+    assert_int_equal(json_array_size(results), 2);
+    struct array logits = read_array(place->out);
+    for (size_t i = 0; i < 2; i++) {
+        json_t *row = json_array_get(results, i);
+        size_t position = (size_t)integer_field(row, "position");
+        json_t *best = json_array_get(field(row, "top"), 0);
+        size_t token = (size_t)integer_field(best, "token");
+        assert_in_range(token, 0, PIECES - 1);
+        for (size_t other = 0; other < PIECES; other++) {
+            assert_true(logits.values[position * PIECES + token] >=
+                        logits.values[position * PIECES + other]);
+        }
+    }
+    free(logits.values);
+    json_decref(report);
+    struct outcome none = expect_weft(0, "run %s --text %s", place->folder, plain);
+    expect_part(&none, none.out, "no [MASK]");
+    outcome_clear(&none);
+#else
+    assert_int_equal(outcome.exit_code, 4);
+    expect_part(&outcome, outcome.err, "SentencePiece");
+#endif
+    outcome_clear(&outcome);
+    free(asked);
+    free(line);
+    free(plain);
+    free(masked);
+}
+
+/* ---- files ---- */
+
+static void output_that_cannot_be_written_leaves_nothing(void **state) {
+    const struct place *place = *state;
+    char *line =
+        text_of("run %s --tokens %s --out %s/none/out.npy", CLASSIFY, TOKENS, place->folder);
+    expect_refused(4, line, "none/out.npy", NULL);
+    free(line);
+    line =
+        text_of("run %s --tokens %s --trace %s/none/trace.json", CLASSIFY, TOKENS, place->folder);
+    struct outcome outcome = run_weft("", line);
+    assert_true(outcome.exit_code == 4 || outcome.exit_code == 3); /* 3: has no time stamps */
+    assert_string_equal(outcome.out, "");
+    outcome_clear(&outcome);
+    free(line);
+    assert_int_equal(weft_test_entries(place->folder), 0);
+}
+
+static void refused_token_types_leave_the_old_output(void **state) {
+    const struct place *place = *state;
+    free(weft_test_write(place->folder, "out.npy", "old", 3));
+    int32_t types[9] = {0, 0, 0, 1000};
+    char *path = weft_test_path(place->folder, "types.npy");
+    assert_int_equal(weft_npy_write_i32(path, types, weft_shape_of(1, 9), NULL), WEFT_OK);
+    char *line =
+        text_of("run %s --tokens %s --token-types %s --out %s", CLASSIFY, TOKENS, path, place->out);
+    expect_refused(4, line, path, "position 3", "1000", NULL);
+    size_t size = 0;
+    uint8_t *old = weft_test_read(place->out, &size);
+    assert_int_equal(size, 3);
+    assert_memory_equal(old, "old", 3);
+    free(old);
+    free(line);
+    free(path);
+}
+
+static void expect_trace(const char *path, long long dispatches) {
+    size_t size = 0;
+    uint8_t *text = weft_test_read(path, &size);
+    json_t *trace = json_loadb((const char *)text, size, 0, NULL);
+    assert_non_null(trace);
+    json_t *events = field(trace, "traceEvents");
+    long long complete = 0;
+    double before = 0.0;
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        json_t *event = json_array_get(events, i);
+        if (strcmp(string_field(event, "ph"), "X") != 0) {
+            continue;
+        }
+        complete++;
+        assert_true(number_field(event, "dur") >= 0.0);
+        assert_true(number_field(event, "ts") >= before);
+        assert_true(strlen(string_field(event, "args/kernel")) > 0);
+        before = number_field(event, "ts");
+    }
+    assert_int_equal(complete, dispatches);
+    json_decref(trace);
+    free(text);
+}
+
+static void trace_has_every_dispatch(void **state) {
+    const struct place *place = *state;
+    json_t *devices = run_json("", "devices");
+    json_t *device =
+        json_array_get(field(devices, "devices"), (size_t)integer_field(devices, "default"));
+    char *path = weft_test_path(place->folder, "trace.json");
+    char *line = text_of("run %s --tokens %s --trace %s", CLASSIFY, TOKENS, path);
+    if (number_field(device, "timestamp_period_ns") > 0.0) {
+        json_t *report = run_json("", line);
+        expect_trace(path, integer_field(report, "dispatches"));
+        json_decref(report);
+    } else {
+        expect_refused(3, line, "time stamps", NULL);
+    }
+    json_decref(devices);
+    free(line);
+    free(path);
+}
+
+/* ---- caches and devices ---- */
+
+static void second_start_compiles_nothing(void **state) {
+    const struct place *place = *state;
+    char *cache = text_of("XDG_CACHE_HOME=%s", place->folder);
+    static const char line[] = "run " LONG " --tokens " LONG "/cases/n100_b1/tokens.npy";
+    json_t *cold = run_json(cache, line);
+    assert_true(integer_field(cold, "shaders_compiled") > 0);
+    assert_true(integer_field(cold, "pipelines_compiled") > 0);
+    char *kept = weft_test_path(place->folder, "weft");
+    assert_int_equal(access(kept, F_OK), 0);
+    free(kept);
+    json_t *warm = run_json(cache, line);
+    assert_int_equal(integer_field(warm, "shaders_compiled"), 0);
+    if (json_is_true(field(warm, "device/pipeline_feedback"))) {
+        assert_int_equal(integer_field(warm, "pipelines_compiled"), 0);
+    }
+    assert_string_equal(string_field(cold, "output/sha256"), string_field(warm, "output/sha256"));
+    json_decref(cold);
+    json_decref(warm);
+    free(cache);
+}
+
+static void no_cache_keeps_nothing(void **state) {
+    const struct place *place = *state;
+    char *cache = text_of("XDG_CACHE_HOME=%s", place->folder);
+    json_t *report =
+        run_json(cache, "run " LONG " --no-cache --tokens " LONG "/cases/n100_b1/tokens.npy");
+    assert_true(integer_field(report, "shaders_compiled") > 0);
+    /* Drivers may keep caches of their own beside it. */
+    char *kept = weft_test_path(place->folder, "weft");
+    assert_int_equal(access(kept, F_OK), -1);
+    free(kept);
+    json_decref(report);
+    free(cache);
+}
+
+static void default_device_is_the_one_that_runs(void **state) {
+    (void)state;
+    json_t *devices = run_json("", "devices");
+    long long taken = integer_field(devices, "default");
+    json_t *report = run_json("", "run " CLASSIFY " --tokens " TOKENS);
+    assert_int_equal(integer_field(report, "device/index"), taken);
+    json_t *device = json_array_get(field(devices, "devices"), (size_t)taken);
+    assert_true(json_equal(device, field(report, "device")));
+    char *line = text_of("run %s --tokens %s --device %lld", CLASSIFY, TOKENS, taken);
+    json_t *chosen = run_json("", line);
+    assert_true(json_equal(device, field(chosen, "device")));
+    struct outcome table = expect_weft(0, "devices");
+    expect_part(&table, table.out, string_field(device, "name"));
+    expect_part(&table, table.out, "the default");
+    outcome_clear(&table);
+    json_decref(chosen);
+    free(line);
+    json_decref(report);
+    json_decref(devices);
+}
+
+static void unknown_device_is_refused(void **state) {
+    (void)state;
+    expect_refused(3, "run " CLASSIFY " --tokens " TOKENS " --device warp-drive", "warp-drive",
+                   NULL);
+    expect_refused(3, "run " CLASSIFY " --tokens " TOKENS " --device 999", "999", NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(golden_outputs_are_matched, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(report_says_what_was_done, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(best_labels_are_those_of_the_output, make_place,
+                                        remove_place),
+        cmocka_unit_test(text_is_read_from_a_file_and_from_standard_input),
+        cmocka_unit_test(text_for_people_has_label_and_time),
+        cmocka_unit_test_setup_teardown(long_text_is_cut_with_a_note, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(masks_are_filled_in, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(output_that_cannot_be_written_leaves_nothing, make_place,
+                                        remove_place),
+        cmocka_unit_test_setup_teardown(refused_token_types_leave_the_old_output, make_place,
+                                        remove_place),
+        cmocka_unit_test_setup_teardown(trace_has_every_dispatch, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(second_start_compiles_nothing, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(no_cache_keeps_nothing, make_place, remove_place),
+        cmocka_unit_test(default_device_is_the_one_that_runs),
+        cmocka_unit_test(unknown_device_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* The weft command without a device: help, wrong usage, and a machine that has no Vulkan device. */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cli/command.h"
+
+#define GOLDEN WEFT_SOURCE_DIR "/tests/data/fnet/classify_d36_l2_gelu"
+#define TOKENS GOLDEN "/cases/n9_b1/tokens.npy"
+
+static void help_is_printed(void **state) {
+    (void)state;
+    static const char *const commands[] = {"devices", "run", "eval", "verify", "bench", "inspect"};
+    struct outcome all = expect_weft(0, "help");
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        expect_part(&all, all.out, commands[i]);
+        struct outcome option = expect_weft(0, "%s --help", commands[i]);
+        expect_part(&option, option.out, "usage: weft ");
+        expect_part(&option, option.out, commands[i]);
+        assert_string_equal(option.err, "");
+        struct outcome command = expect_weft(0, "help %s", commands[i]);
+        assert_string_equal(command.out, option.out);
+        outcome_clear(&command);
+        outcome_clear(&option);
+    }
+    outcome_clear(&all);
+}
+
+static void version_is_printed(void **state) {
+    (void)state;
+    struct outcome outcome = expect_weft(0, "--version");
+    char *expected = text_of("weft %s\n", weft_version());
+    assert_string_equal(outcome.out, expected);
+    free(expected);
+    outcome_clear(&outcome);
+}
+
+static void wrong_usage_is_refused(void **state) {
+    (void)state;
+    expect_refused(2, "", "usage: weft COMMAND", NULL);
+    expect_refused(2, "nonsense", "unknown command 'nonsense'", NULL);
+    expect_refused(2, "help nonsense", "unknown command 'nonsense'", NULL);
+    expect_refused(2, "devices there", "unexpected argument 'there'", NULL);
+    expect_refused(2, "devices --bogus", "--bogus", "weft devices --help", NULL);
+    expect_refused(2, "devices -x", "-x", NULL);
+    expect_refused(2, "devices --json=yes", "--json", NULL);
+    expect_refused(2, "run", "expected MODEL", NULL);
+    expect_refused(2, "run MODEL", "--text, --tokens and --input", "none", NULL);
+    expect_refused(2, "run MODEL --text a --tokens b", "several", NULL);
+    expect_refused(2, "run MODEL --text", "--text needs a value", NULL);
+    expect_refused(2, "run MODEL OTHER --text a", "unexpected argument 'OTHER'", NULL);
+    expect_refused(2, "run MODEL --text a --top 0", "--top", "'0'", NULL);
+    expect_refused(2, "run MODEL --text a --top -1", "--top", "'-1'", NULL);
+    expect_refused(2, "run MODEL --text a --top 4294967296", "--top", "'4294967296'", NULL);
+    expect_refused(2, "run MODEL --text a --repeat 3x", "--repeat", "'3x'", NULL);
+    expect_refused(2, "run MODEL --text a --math quick", "--math", "'quick'", NULL);
+    expect_refused(2, "run MODEL --text a --token-types b", "--token-types", NULL);
+    expect_refused(2, "run MODEL --input a.npy", "--input", "tokens, not embeddings", NULL);
+    expect_refused(2, "eval MODEL", "expected MODEL DATA", NULL);
+    expect_refused(2, "eval MODEL DATA --batch 0", "--batch", NULL);
+    expect_refused(2, "inspect", "expected MODEL", NULL);
+    expect_refused(2, "inspect MODEL --pass nonsense", "--pass", "'nonsense'", NULL);
+    expect_refused(2, "inspect " GOLDEN " --length 4000", "--length 4000", "at most", NULL);
+}
+
+/* A full disk, here /dev/full, is told; a reader that has gone is not. */
+static void output_that_fails_is_told(void **state) {
+    (void)state;
+    struct outcome full = run_weft("", "help >/dev/full");
+    assert_int_equal(full.exit_code, 4);
+    expect_part(&full, full.err, "standard output");
+    outcome_clear(&full);
+    char *folder = weft_test_folder();
+    char *code = weft_test_path(folder, "code");
+    char *arguments = text_of("help; echo $? >'%s'; } | :", code);
+    struct outcome gone = run_weft("{ sleep 1;", arguments); /* by then the reader is gone */
+    assert_string_equal(gone.err, "");
+    size_t size = 0;
+    uint8_t *text = weft_test_read(code, &size);
+    assert_string_equal((const char *)text, "0\n");
+    free(text);
+    free(arguments);
+    free(code);
+    outcome_clear(&gone);
+    weft_test_folder_remove(folder);
+}
+
+/* ---- no device ---- */
+
+#define NO_DRIVER "VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent"
+
+static void without_a_device_nothing_runs(void **state) {
+    (void)state;
+    static const char *const lines[] = {
+        "devices",
+        "run " GOLDEN " --tokens " TOKENS,
+        "run " GOLDEN " --json --tokens " TOKENS,
+        "inspect " GOLDEN,
+        "inspect " GOLDEN " --pass graph",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct outcome outcome = run_weft(NO_DRIVER, lines[i]);
+        assert_int_equal(outcome.exit_code, 3);
+        assert_string_equal(outcome.out, "");
+        expect_part(&outcome, outcome.err, "weft: error: ");
+        outcome_clear(&outcome);
+    }
+    struct outcome outcome = run_weft(NO_DRIVER, "devices --json");
+    assert_int_equal(outcome.exit_code, 3);
+    json_t *object = json_of(&outcome);
+    assert_int_equal(json_array_size(field(object, "devices")), 0);
+    assert_true(json_is_null(field(object, "default")));
+    json_decref(object);
+    outcome_clear(&outcome);
+}
+
+/* What is wrong with the files is told although there is no device. */
+static void files_are_checked_before_a_device_is_sought(void **state) {
+    (void)state;
+    struct outcome outcome = run_weft(NO_DRIVER, "run " GOLDEN " --text /nonexistent/text");
+    assert_int_equal(outcome.exit_code, 4);
+    expect_part(&outcome, outcome.err, "/nonexistent/text");
+    outcome_clear(&outcome);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(help_is_printed),
+        cmocka_unit_test(version_is_printed),
+        cmocka_unit_test(wrong_usage_is_refused),
+        cmocka_unit_test(output_that_fails_is_told),
+        cmocka_unit_test(without_a_device_nothing_runs),
+        cmocka_unit_test(files_are_checked_before_a_device_is_sought),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+#
+# The drivers that device tests run on: one per WEFT_DRIVERS_DIR/<name>.json, a Vulkan ICD manifest.
+# <name>.env beside it may hold VARIABLE=VALUE lines for the driver. Sets weft_drivers (names) and
+# weft_driver_env_<name>.
+
+# What every test gets. Sanitizer reports in third-party libraries are named in tests/support.
+set(weft_test_env "")
+if(WEFT_SANITIZE MATCHES "address|leak")
+    list(APPEND weft_test_env
+         "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1"
+         "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0")
+endif()
+if(WEFT_SANITIZE MATCHES "undefined")
+    list(APPEND weft_test_env "UBSAN_OPTIONS=print_stacktrace=1")
+endif()
+if(WEFT_SANITIZE MATCHES "thread")
+    list(APPEND weft_test_env
+         "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp")
+endif()
+
+file(GLOB weft_manifests CONFIGURE_DEPENDS "${WEFT_DRIVERS_DIR}/*.json")
+set(weft_drivers "")
+foreach(manifest IN LISTS weft_manifests)
+    cmake_path(GET manifest STEM name)
+    if(WEFT_TEST_DRIVERS AND NOT name IN_LIST WEFT_TEST_DRIVERS)
+        continue()
+    endif()
+    list(APPEND weft_drivers "${name}")
+    # Loaders before 1.3.207 know only VK_ICD_FILENAMES.
+    set(weft_driver_env_${name} "VK_DRIVER_FILES=${manifest}" "VK_ICD_FILENAMES=${manifest}")
+    set(settings "${WEFT_DRIVERS_DIR}/${name}.env")
+    if(EXISTS "${settings}")
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${settings}")
+        file(STRINGS "${settings}" lines REGEX "=")
+        list(APPEND weft_driver_env_${name} ${lines})
+    endif()
+endforeach()
+foreach(name IN LISTS WEFT_TEST_DRIVERS)
+    if(NOT name IN_LIST weft_drivers)
+        message(FATAL_ERROR "WEFT_TEST_DRIVERS names ${name}, but there is no "
+                "${WEFT_DRIVERS_DIR}/${name}.json; ./dev setup writes these files.")
+    endif()
+endforeach()
+if(weft_drivers)
+    list(JOIN weft_drivers ", " text)
+    message(STATUS "Device tests run on: ${text}")
+else()
+    set(weft_drivers system)
+    set(weft_driver_env_system "")
+    message(STATUS "Device tests run on the system's default Vulkan driver only: "
+            "${WEFT_DRIVERS_DIR} holds no driver manifests (./dev setup writes them)")
+endif()
+
+# The driver for tests that need some device and do not test it.
+list(GET weft_drivers 0 weft_one_driver)
+if("lavapipe-8" IN_LIST weft_drivers)
+    set(weft_one_driver lavapipe-8)
+endif()
+
+# weft_add_device_test(<name> [ONE_DRIVER] LABELS <label>... COMMAND <command>...): one test per driver, or on one.
+function(weft_add_device_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "ONE_DRIVER" "WORKING_DIRECTORY" "LABELS;COMMAND")
+    set(drivers ${weft_drivers})
+    if(arg_ONE_DRIVER)
+        set(drivers ${weft_one_driver})
+    endif()
+    foreach(driver IN LISTS drivers)
+        add_test(NAME "${name}.${driver}" COMMAND ${arg_COMMAND}
+                 WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+        set(env ${weft_test_env} ${weft_driver_env_${driver}} "WEFT_VALIDATION=1"
+            "WEFT_TEST_DRIVER=${driver}"
+            "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/test-cache/${driver}")
+        set_tests_properties("${name}.${driver}" PROPERTIES
+            ENVIRONMENT "${env}" LABELS "${arg_LABELS};device;${driver}" TIMEOUT 600)
+    endforeach()
+endfunction()
+
+# weft_add_host_test(<name> LABELS <label>... COMMAND <command>...): once, without a device.
+function(weft_add_host_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LABELS;COMMAND")
+    add_test(NAME "${name}" COMMAND ${arg_COMMAND} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties("${name}" PROPERTIES
+        ENVIRONMENT "${weft_test_env};XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/test-cache/host"
+        LABELS "${arg_LABELS}" TIMEOUT 300)
+endfunction()

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+#
+# Every public header, alone, as C11 and as C++17 with pedantic warnings as errors. Part of the
+# build: a header that is not self-contained does not get as far as a test.
+
+file(GLOB weft_public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/api/include/weft/*.h")
+set(weft_header_units_c "")
+set(weft_header_units_cxx "")
+foreach(header IN LISTS weft_public_headers)
+    cmake_path(GET header STEM stem)
+    cmake_path(GET header FILENAME file)
+    foreach(language c cxx)
+        set(unit "${CMAKE_CURRENT_BINARY_DIR}/headers/${stem}.${language}")
+        file(CONFIGURE OUTPUT "${unit}" @ONLY CONTENT
+             "/* Twice: the include guard is checked too. */\n#include <weft/@file@>\n#include <weft/@file@>\nextern int weft_header_@stem@;\nint weft_header_@stem@ = 1;\n")
+        list(APPEND weft_header_units_${language} "${unit}")
+    endforeach()
+endforeach()
+set_source_files_properties(${weft_header_units_cxx} PROPERTIES LANGUAGE CXX)
+
+foreach(language c cxx)
+    set(target weft_headers_${language})
+    add_library(${target} OBJECT ${weft_header_units_${language}})
+    set_target_properties(${target} PROPERTIES
+        C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
+        CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
+    target_compile_options(${target} PRIVATE
+        -Wall -Wextra -Wconversion -Wshadow -Wpedantic -Werror)
+    target_link_libraries(${target} PRIVATE weft::weft)
+endforeach()

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+#
+# Each tests/unit/test_*.c, tests/unit/test_*.cpp, tests/model/test_*.c, tests/embed/*.c and, where the
+# command is built, tests/cli/test_*.c is one cmocka program, linked to the library's objects so that hidden functions are within reach, and to
+# tests/support/*.c.
+
+file(GLOB weft_support_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/support/*.c")
+add_library(weft_test_support INTERFACE)
+target_include_directories(weft_test_support INTERFACE
+    "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}/support"
+    "${PROJECT_SOURCE_DIR}/shaders/include")
+target_link_libraries(weft_test_support INTERFACE weft_internal PkgConfig::WEFT_CMOCKA)
+target_compile_definitions(weft_test_support INTERFACE
+    "WEFT_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"" "WEFT_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
+# assert() in a test must hold in every build type.
+target_compile_options(weft_test_support INTERFACE -UNDEBUG)
+if(weft_support_sources)
+    add_library(weft_test_support_objects STATIC ${weft_support_sources})
+    weft_compile_options(weft_test_support_objects)
+    target_link_libraries(weft_test_support_objects PUBLIC weft_test_support)
+    set(weft_support_library weft_test_support_objects)
+else()
+    set(weft_support_library weft_test_support)
+endif()
+
+# weft_add_test_program(<folder> <source>)
+function(weft_add_test_program folder source)
+    cmake_path(GET source STEM stem)
+    string(REGEX REPLACE "^test_" "" short "${stem}")
+    set(target "weft-test-${folder}-${short}")
+    add_executable(${target} "${source}")
+    weft_compile_options(${target})
+    target_link_libraries(${target} PRIVATE ${weft_support_library})
+    set_target_properties(${target} PROPERTIES
+        OUTPUT_NAME "${short}" RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/${folder}")
+    weft_finish_program(${target})
+
+    # The marker decides how the test is registered, so a change of it must configure again; the
+    # source is copied nowhere, only its time is watched.
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
+    file(STRINGS "${source}" head LIMIT_COUNT 5)
+    if(head MATCHES "/\\* weft-test: device \\*/")
+        weft_add_device_test("${folder}.${short}" LABELS ${folder} COMMAND ${target})
+    elseif(head MATCHES "/\\* weft-test: one device \\*/")
+        weft_add_device_test("${folder}.${short}" ONE_DRIVER LABELS ${folder} COMMAND ${target})
+    else()
+        weft_add_host_test("${folder}.${short}" LABELS ${folder} COMMAND ${target})
+    endif()
+endfunction()
+
+set(weft_test_patterns unit/test_*.c unit/test_*.cpp model/test_*.c embed/*.c)
+if(WEFT_BUILD_CLI)
+    list(APPEND weft_test_patterns cli/test_*.c)
+endif()
+foreach(pattern IN LISTS weft_test_patterns)
+    file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${pattern}")
+    cmake_path(GET pattern PARENT_PATH folder)
+    foreach(source IN LISTS sources)
+        weft_add_test_program("${folder}" "${source}")
+        if(folder STREQUAL "cli")
+            cmake_path(GET source STEM stem)
+            string(REGEX REPLACE "^test_" "" short "${stem}")
+            add_dependencies("weft-test-cli-${short}" weft-cli)
+        endif()
+    endforeach()
+endforeach()

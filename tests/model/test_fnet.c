@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: device */
+/*
+ * FNet and its siblings against PyTorch: every case below tests/data/fnet, which
+ * tests/reference/make_fnet_goldens.py and make_sibling_goldens.py made.
+ */
+#include <dirent.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/model.h>
+
+#include "model/npy.h"
+#include "support.h"
+
+/* What issue 2 asks for; the worst case is near 5e-7. */
+#define TOLERANCE 1e-5
+
+struct fixture {
+    struct weft_test_host host;
+    weft_device *device;
+};
+
+static int set_up(void **state) {
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    weft_test_host_begin(&fixture->host);
+    weft_status status =
+        weft_device_open(&fixture->device, weft_device_params(.host = fixture->host.host));
+    assert_int_equal(status, WEFT_OK);
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *fixture = *state;
+    weft_device_stats stats;
+    assert_int_equal(weft_device_get_stats(fixture->device, &stats), WEFT_OK);
+    assert_int_equal(stats.validation_messages, 0);
+    weft_device_destroy(&fixture->device);
+    weft_test_host_end(&fixture->host);
+    free(fixture);
+    return 0;
+}
+
+/** One case folder: tokens, perhaps token types, and what PyTorch gave. */
+struct golden {
+    weft_npy tokens, types, expected;
+    bool has_types;
+};
+
+static bool open_array(weft_npy *npy, const char *folder, const char *name,
+                       struct weft_test_host *host) {
+    char *path = weft_test_path(folder, name);
+    FILE *file = fopen(path, "rb");
+    bool found = file != NULL;
+    if (found) {
+        fclose(file);
+        assert_int_equal(weft_npy_open(npy, path, &host->host), WEFT_OK);
+    }
+    free(path);
+    return found;
+}
+
+static void open_golden(struct golden *golden, const char *folder, struct weft_test_host *host) {
+    memset(golden, 0, sizeof *golden);
+    assert_true(open_array(&golden->tokens, folder, "tokens.npy", host));
+    assert_true(open_array(&golden->expected, folder, "expected.npy", host));
+    golden->has_types = open_array(&golden->types, folder, "token_types.npy", host);
+    assert_int_equal(golden->tokens.rank, 2);
+}
+
+static void close_golden(struct golden *golden) {
+    weft_npy_close(&golden->tokens);
+    weft_npy_close(&golden->types);
+    weft_npy_close(&golden->expected);
+}
+
+static int32_t *read_indices(const weft_npy *npy) {
+    int32_t *data = malloc(npy->elements * sizeof *data + 1);
+    assert_int_equal(weft_npy_read_i32(npy, data), WEFT_OK);
+    return data;
+}
+
+static double relative_error(const float *found, const weft_npy *expected) {
+    float *wanted = malloc(expected->elements * sizeof *wanted + 1);
+    assert_int_equal(weft_npy_read_f32(expected, wanted), WEFT_OK);
+    double difference = 0.0;
+    double norm = 0.0;
+    for (uint64_t i = 0; i < expected->elements; i++) {
+        double d = (double)found[i] - (double)wanted[i];
+        difference += d * d;
+        norm += (double)wanted[i] * (double)wanted[i];
+    }
+    free(wanted);
+    return sqrt(difference / norm);
+}
+
+static float *run(weft_plan *plan, const struct golden *golden) {
+    int32_t *tokens = read_indices(&golden->tokens);
+    int32_t *types = golden->has_types ? read_indices(&golden->types) : NULL;
+    float *output = malloc(golden->expected.bytes);
+    memset(output, 0xff, golden->expected.bytes);
+    weft_host_tensor tensors[] = {
+        {.name = "tokens", .data = tokens, .bytes = golden->tokens.elements * sizeof *tokens},
+        {.name = "output", .data = output, .bytes = golden->expected.bytes},
+        {.name = "token_types", .data = types, .bytes = golden->tokens.elements * sizeof *tokens},
+    };
+    assert_int_equal(weft_plan_execute(plan, tensors, golden->has_types ? 3 : 2), WEFT_OK);
+    free(tokens);
+    free(types);
+    return output;
+}
+
+static void check_case(struct fixture *fixture, weft_model *model, const char *folder,
+                       const weft_plan_params *params) {
+    struct golden golden;
+    open_golden(&golden, folder, &fixture->host);
+    weft_plan *plan = NULL;
+    assert_int_equal(weft_model_compile(&plan, model, fixture->device,
+                                        (uint32_t)golden.tokens.shape[0],
+                                        (uint32_t)golden.tokens.shape[1], golden.has_types, params),
+                     WEFT_OK);
+    weft_port_info port = {0};
+    for (uint32_t i = 0; !port.is_output; i++) {
+        assert_int_equal(weft_plan_get_port(plan, i, &port), WEFT_OK);
+    }
+    assert_int_equal(port.bytes, golden.expected.bytes);
+    float *output = run(plan, &golden);
+    double error = relative_error(output, &golden.expected);
+    if (!(error <= TOLERANCE)) {
+        fail_msg("%s: relative L2 %g exceeds %g", folder, error, TOLERANCE);
+    }
+    free(output);
+    weft_plan_destroy(&plan);
+    close_golden(&golden);
+}
+
+static uint32_t check_cases(struct fixture *fixture, const char *checkpoint,
+                            const weft_plan_params *params) {
+    weft_model *model = NULL;
+    assert_int_equal(weft_model_load(&model, checkpoint, &fixture->host.host), WEFT_OK);
+    char *cases = weft_test_path(checkpoint, "cases");
+    DIR *folder = opendir(cases);
+    assert_non_null(folder);
+    uint32_t count = 0;
+    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        if (entry->d_name[0] != '.') {
+            char *path = weft_test_path(cases, entry->d_name);
+            check_case(fixture, model, path, params);
+            free(path);
+            count++;
+        }
+    }
+    closedir(folder);
+    free(cases);
+    weft_model_destroy(&model);
+    return count;
+}
+
+static uint32_t check_all(struct fixture *fixture, const weft_plan_params *params) {
+    char *root = weft_test_data("fnet");
+    DIR *folder = opendir(root);
+    assert_non_null(folder);
+    uint32_t count = 0;
+    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        if (entry->d_name[0] != '.' && !strchr(entry->d_name, '.')) {
+            char *path = weft_test_path(root, entry->d_name);
+            count += check_cases(fixture, path, params);
+            free(path);
+        }
+    }
+    closedir(folder);
+    free(root);
+    return count;
+}
+
+static void test_goldens(void **state) {
+    assert_in_range(check_all(*state, NULL), 20, 1000);
+}
+
+static void test_goldens_by_matrices(void **state) {
+    assert_in_range(check_all(*state, weft_plan_params(.implementation = "matrix")), 20, 1000);
+}
+
+/** The whole language model's plan: what the issue asks of arena, dispatches and submissions, at this size. */
+static void test_plan_of_langid(void **state) {
+    struct fixture *fixture = *state;
+    weft_model *model = NULL;
+    weft_model_info model_info;
+    weft_plan *plan = NULL;
+    weft_plan_info info;
+    assert_int_equal(
+        weft_model_load(&model, WEFT_SOURCE_DIR "/api/examples/models/langid", &fixture->host.host),
+        WEFT_OK);
+    assert_int_equal(weft_model_get_info(model, &model_info), WEFT_OK);
+    assert_int_equal(weft_model_compile(&plan, model, fixture->device, 1, 256, false, NULL),
+                     WEFT_OK);
+    assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
+    assert_true((double)info.arena_bytes <= 1.1 * (double)info.arena_lower_bound);
+    uint32_t around = 5; /* embedding, projection, gather, pooler, classifier */
+    assert_true(info.dispatches <= 8 * model_info.layers + around);
+    assert_int_equal(info.submissions, 1);
+
+    weft_plan *again = NULL;
+    assert_int_equal(weft_model_compile(&again, model, fixture->device, 1, 256, false, NULL),
+                     WEFT_OK);
+    assert_int_equal(weft_plan_get_info(again, &info), WEFT_OK);
+    assert_int_equal(info.shaders_compiled, 0);
+    assert_int_equal(info.pipelines_compiled, 0);
+    weft_plan_destroy(&again);
+    weft_plan_destroy(&plan);
+    weft_model_destroy(&model);
+}
+
+static void test_token_out_of_range(void **state) {
+    struct fixture *fixture = *state;
+    char *checkpoint = weft_test_data("fnet/base_d24_l2_gelu_new");
+    weft_model *model = NULL;
+    weft_model_info info;
+    weft_plan *plan = NULL;
+    assert_int_equal(weft_model_load(&model, checkpoint, &fixture->host.host), WEFT_OK);
+    assert_int_equal(weft_model_get_info(model, &info), WEFT_OK);
+    assert_int_equal(weft_model_compile(&plan, model, fixture->device, 2, 3, false, NULL), WEFT_OK);
+    float *output = calloc((size_t)6 * info.hidden_size, sizeof *output);
+    int32_t tokens[6] = {0, 1, 2, 3, (int32_t)info.vocabulary, 5};
+    weft_host_tensor tensors[] = {
+        {.name = "tokens", .data = tokens, .bytes = sizeof tokens},
+        {.name = "output", .data = output, .bytes = 6 * info.hidden_size * sizeof *output}};
+    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_INVALID_ARGUMENT);
+    weft_test_expect_log(&fixture->host, "tokens", "sequence 1", "position 1", NULL);
+    tokens[4] = -1;
+    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_INVALID_ARGUMENT);
+    tokens[4] = (int32_t)info.vocabulary - 1;
+    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
+    free(output);
+    weft_plan_destroy(&plan);
+    weft_model_destroy(&model);
+    free(checkpoint);
+}
+
+static void test_lengths(void **state) {
+    struct fixture *fixture = *state;
+    char *checkpoint = weft_test_data("fnet/sibling_linear");
+    weft_model *model = NULL;
+    weft_model_info info;
+    weft_plan *plan = NULL;
+    assert_int_equal(weft_model_load(&model, checkpoint, &fixture->host.host), WEFT_OK);
+    assert_int_equal(weft_model_get_info(model, &info), WEFT_OK);
+    assert_int_equal(info.exact_length, info.max_length);
+    assert_int_equal(
+        weft_model_compile(&plan, model, fixture->device, 1, info.exact_length - 1, false, NULL),
+        WEFT_INVALID_ARGUMENT);
+    assert_int_equal(
+        weft_model_compile(&plan, model, fixture->device, 1, info.max_length + 1, false, NULL),
+        WEFT_INVALID_ARGUMENT);
+    assert_int_equal(
+        weft_model_compile(&plan, model, fixture->device, 0, info.max_length, false, NULL),
+        WEFT_INVALID_ARGUMENT);
+    assert_null(plan);
+    weft_model_destroy(&model);
+    free(checkpoint);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_goldens, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_goldens_by_matrices, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_plan_of_langid, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_token_out_of_range, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_lengths, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+#
+# cmake -DWAY=install|find_package|pkg_config|add_subdirectory ... -P consume.cmake
+
+# run(<command>...): stops the test with the output if the command fails.
+function(run)
+    execute_process(COMMAND ${ARGN} RESULT_VARIABLE result
+                    OUTPUT_VARIABLE text ERROR_VARIABLE text ECHO_OUTPUT_VARIABLE ECHO_ERROR_VARIABLE)
+    if(NOT result EQUAL 0)
+        list(JOIN ARGN " " line)
+        message(FATAL_ERROR "${WAY}: '${line}' came to ${result}")
+    endif()
+    set(output "${text}" PARENT_SCOPE)
+endfunction()
+
+# expect_version(<program>): the consumer prints the version it got from the library.
+function(expect_version)
+    run(${ARGN})
+    string(STRIP "${output}" output)
+    if(NOT output STREQUAL "weft ${VERSION} WEFT_OK")
+        message(FATAL_ERROR "${WAY}: the consumer printed '${output}', expected 'weft ${VERSION} WEFT_OK'")
+    endif()
+endfunction()
+
+set(prefix "${STAGE}/prefix")
+set(work "${STAGE}/${WAY}")
+file(REMOVE_RECURSE "${work}")
+
+# configure_and_build(<with C++> <-D...>...): the consumer project. Without C++ in the project at all,
+# CMake links by the C compiler, and libweft itself must say that it needs the C++ library.
+function(configure_and_build with_cxx)
+    set(work "${work}/cxx-${with_cxx}")
+    run("${CMAKE_COMMAND}" -S "${CONSUMER}" -B "${work}" -G "${GENERATOR}"
+        "-DCMAKE_MAKE_PROGRAM=${MAKE}" "-DCMAKE_C_COMPILER=${CC}" "-DCMAKE_CXX_COMPILER=${CXX}"
+        "-DWEFT_WAY=${WAY}" "-DWEFT_WITH_CXX=${with_cxx}" ${ARGN})
+    run("${CMAKE_COMMAND}" --build "${work}" --parallel 2)
+    expect_version("${work}/consumer_c")
+    if(with_cxx)
+        expect_version("${work}/consumer_cxx")
+    endif()
+endfunction()
+
+if(WAY STREQUAL "install")
+    file(REMOVE_RECURSE "${prefix}")
+    run("${CMAKE_COMMAND}" --install "${BINARY}" --prefix "${prefix}")
+    if(WITH_COMMAND AND NOT EXISTS "${prefix}/bin/weft")
+        message(FATAL_ERROR "install: ${prefix}/bin/weft is missing")
+    endif()
+    # Nothing that is installed may point back at this machine's source or build tree.
+    file(GLOB_RECURSE texts "${prefix}/*.cmake" "${prefix}/*.pc" "${prefix}/*.h")
+    foreach(file IN LISTS texts)
+        file(READ "${file}" text)
+        foreach(tree "${SOURCE}/" "${BINARY}/")
+            string(FIND "${text}" "${tree}" position)
+            if(NOT position EQUAL -1)
+                message(FATAL_ERROR "install: ${file} mentions ${tree}")
+            endif()
+        endforeach()
+    endforeach()
+elseif(WAY STREQUAL "find_package")
+    configure_and_build(OFF "-DCMAKE_PREFIX_PATH=${prefix}")
+    configure_and_build(ON "-DCMAKE_PREFIX_PATH=${prefix}")
+elseif(WAY STREQUAL "add_subdirectory")
+    configure_and_build(ON "-DWEFT_SOURCE=${SOURCE}" "-DVKFFT_INCLUDE_DIR=${VKFFT}"
+                        "-DCMAKE_BUILD_TYPE=Debug")
+elseif(WAY STREQUAL "pkg_config")
+    file(MAKE_DIRECTORY "${work}")
+    set(ENV{PKG_CONFIG_PATH} "${prefix}/${LIBDIR}/pkgconfig")
+    set(ENV{LD_LIBRARY_PATH} "${prefix}/${LIBDIR}")
+    run("${PKG_CONFIG}" --exact-version "${VERSION}" weft)
+    run("${PKG_CONFIG}" --cflags --libs weft)
+    separate_arguments(flags UNIX_COMMAND "${output}")
+    run("${CC}" -std=c11 "${CONSUMER}/consumer.c" -o "${work}/consumer_c" ${flags})
+    expect_version("${work}/consumer_c")
+    run("${CXX}" -std=c++17 -x c++ "${CONSUMER}/consumer.c" -x none -o "${work}/consumer_cxx" ${flags})
+    expect_version("${work}/consumer_cxx")
+else()
+    message(FATAL_ERROR "WAY is '${WAY}'")
+endif()

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
+#endif
+
+#include "support.h"
+
+#include <dirent.h>
+#include <ftw.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/philox.h"
+
+/* ---- the log ---- */
+
+struct log {
+    pthread_mutex_t lock;
+    char *text;
+    size_t size;
+};
+
+static void take_line(void *user, weft_log_level level, const char *message) {
+    static const char *const names[] = {"error", "warning", "info", "debug"};
+    struct weft_test_host *test = user;
+    struct log *log = test->log;
+    pthread_mutex_lock(&log->lock);
+    size_t room = strlen(names[level]) + strlen(message) + 4;
+    char *text = realloc(log->text, log->size + room);
+    if (text != NULL) {
+        int written = snprintf(text + log->size, room, "%s: %s\n", names[level], message);
+        log->text = text;
+        log->size += (size_t)written;
+    }
+    pthread_mutex_unlock(&log->lock);
+}
+
+const char *weft_test_log(struct weft_test_host *test) {
+    const struct log *log = test->log;
+    return log->text != NULL ? log->text : "";
+}
+
+bool weft_test_log_has(struct weft_test_host *test, const char *text) {
+    return strstr(weft_test_log(test), text) != NULL;
+}
+
+static bool line_has_all(const char *line, size_t length, va_list texts) {
+    for (const char *text = va_arg(texts, const char *); text != NULL;
+         text = va_arg(texts, const char *)) {
+        const char *found = strstr(line, text);
+        if (found == NULL || found + strlen(text) > line + length) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void weft_test_expect_log(struct weft_test_host *test, const char *text, ...) {
+    const char *line = weft_test_log(test);
+    while (*line != '\0') {
+        const char *end = strchr(line, '\n');
+        const char *found = strstr(line, text);
+        va_list more;
+        va_start(more, text);
+        bool has_all =
+            found != NULL && found < end && line_has_all(line, (size_t)(end - line), more);
+        va_end(more);
+        if (has_all) {
+            return;
+        }
+        line = end + 1;
+    }
+    fail_msg("no line with all the texts (first \"%s\") in the log:\n%s", text,
+             weft_test_log(test));
+}
+
+/* ---- memory ---- */
+
+static void *reallocate(void *user, void *pointer, size_t size) {
+    struct weft_test_host *test = user;
+    if (size == 0) {
+        if (pointer != NULL) {
+            atomic_fetch_sub(&test->live, 1);
+        }
+        free(pointer);
+        return NULL;
+    }
+    long request = atomic_fetch_add(&test->allocations, 1) + 1;
+    bool chosen = test->fail_at > 0 &&
+                  (request == test->fail_at || (test->fail_rest && request > test->fail_at));
+    void *result = chosen ? NULL : realloc(pointer, size);
+    if (result != NULL && pointer == NULL) {
+        atomic_fetch_add(&test->live, 1);
+    }
+    return result;
+}
+
+void weft_test_host_begin(struct weft_test_host *test) {
+    memset(test, 0, sizeof *test);
+    struct log *log = calloc(1, sizeof *log);
+    assert_non_null(log);
+    pthread_mutex_init(&log->lock, NULL);
+    test->log = log;
+    atomic_init(&test->live, 0);
+    atomic_init(&test->allocations, 0);
+    test->host = (weft_host){take_line, test, reallocate, test};
+}
+
+void weft_test_host_reset(struct weft_test_host *test) {
+    struct log *log = test->log;
+    free(log->text);
+    log->text = NULL;
+    log->size = 0;
+    test->fail_at = 0;
+    test->fail_rest = false;
+    atomic_store(&test->allocations, 0);
+}
+
+void weft_test_host_end(struct weft_test_host *test) {
+    struct log *log = test->log;
+    long live = atomic_load(&test->live);
+    if (live != 0) {
+        fail_msg("%ld blocks of the host's memory were not freed; the log:\n%s", live,
+                 weft_test_log(test));
+    }
+    pthread_mutex_destroy(&log->lock);
+    free(log->text);
+    free(log);
+    memset(test, 0, sizeof *test);
+}
+
+/* ---- files ---- */
+
+static char *joined(const char *first, const char *second) {
+    size_t size = strlen(first) + strlen(second) + 2;
+    char *path = malloc(size);
+    assert_non_null(path);
+    snprintf(path, size, "%s/%s", first, second);
+    return path;
+}
+
+char *weft_test_folder(void) {
+    const char *parent = getenv("TMPDIR");
+    char *folder =
+        joined(parent != NULL && parent[0] != '\0' ? parent : "/tmp", "weft-test-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    return folder;
+}
+
+static int remove_entry(const char *path, const struct stat *about, int type, struct FTW *place) {
+    (void)about;
+    (void)type;
+    (void)place;
+    return remove(path);
+}
+
+void weft_test_folder_remove(char *folder) {
+    assert_int_equal(nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
+    free(folder);
+}
+
+char *weft_test_path(const char *folder, const char *name) {
+    return joined(folder, name);
+}
+
+char *weft_test_data(const char *name) {
+    return joined(WEFT_SOURCE_DIR "/tests/data", name);
+}
+
+char *weft_test_write(const char *folder, const char *name, const void *data, size_t size) {
+    char *path = joined(folder, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    if (size > 0) {
+        assert_int_equal(fwrite(data, 1, size, file), size);
+    }
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+uint8_t *weft_test_read(const char *path, size_t *size) {
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        fail_msg("cannot open %s", path);
+    }
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    long length = ftell(file);
+    assert_true(length >= 0);
+    rewind(file);
+    uint8_t *data = malloc((size_t)length + 1);
+    assert_non_null(data);
+    assert_int_equal(fread(data, 1, (size_t)length, file), (size_t)length);
+    data[length] = 0;
+    fclose(file);
+    *size = (size_t)length;
+    return data;
+}
+
+size_t weft_test_entries(const char *folder) {
+    DIR *stream = opendir(folder);
+    assert_non_null(stream);
+    size_t count = 0;
+    for (const struct dirent *entry = readdir(stream); entry != NULL; entry = readdir(stream)) {
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    }
+    closedir(stream);
+    return count;
+}
+
+/* ---- damage ---- */
+
+struct random_words {
+    uint64_t seed;
+    uint64_t stream;
+    uint64_t index;
+};
+
+static size_t below(struct random_words *words, size_t limit) {
+    return limit == 0 ? 0 : weft_philox_u32(words->seed, words->stream, words->index++) % limit;
+}
+
+/* Replaces `removed` bytes at `at` by `inserted` ones. `data` has room. */
+static size_t splice(uint8_t *data, size_t size, size_t at, size_t removed, const void *inserted,
+                     size_t inserted_size) {
+    memmove(data + at + inserted_size, data + at + removed, size - at - removed);
+    if (inserted_size > 0) {
+        memmove(data + at, inserted, inserted_size);
+    }
+    return size - removed + inserted_size;
+}
+
+/* Texts that parsers trip over. */
+static const char *const fragments[] = {
+    "-1",
+    "0",
+    "18446744073709551615",
+    "9223372036854775807",
+    "4294967296",
+    "1e400",
+    "1.5",
+    "null",
+    "true",
+    "\"\"",
+    "[]",
+    "{}",
+    "[",
+    "}",
+    ",",
+    ":",
+    "\"",
+    "\\u0000",
+    "()",
+    "F16",
+    "\xff",
+    "I64",
+    "'",
+    "\\",
+    "\"shape\":[",
+    "NaN",
+    " ",
+    "\n",
+};
+#define MUTATIONS    4
+#define MUTATION_MAX 64 /* bytes that one mutation adds at most */
+
+static size_t mutate_once(uint8_t *data, size_t size, struct random_words *words) {
+    size_t at = below(words, size + 1);
+    size_t rest = size - at;
+    uint8_t byte = (uint8_t)below(words, 256);
+    size_t run = below(words, rest < MUTATION_MAX ? rest + 1 : MUTATION_MAX);
+    const char *fragment = fragments[below(words, sizeof fragments / sizeof fragments[0])];
+    switch (below(words, 8)) {
+    case 0:
+        return splice(data, size, at, rest > 0 ? 1 : 0, &byte, 1);
+    case 1:
+        if (rest > 0) {
+            data[at] = (uint8_t)(data[at] ^ 1u << below(words, 8));
+        }
+        return size;
+    case 2:
+        return splice(data, size, at, 0, fragment, strlen(fragment));
+    case 3:
+        return splice(data, size, at, run < rest ? run : rest, fragment, strlen(fragment));
+    case 4:
+        return splice(data, size, at, run < rest ? run : rest, NULL, 0);
+    case 5:
+        return splice(data, size, below(words, at + 1), 0, data + at, run < rest ? run : rest);
+    case 6: { /* another number where there is one */
+        size_t digits = 0;
+        while (at + digits < size && data[at + digits] >= '0' && data[at + digits] <= '9') {
+            data[at + digits++] = (uint8_t)('0' + below(words, 10));
+        }
+        return size;
+    }
+    default:
+        return below(words, 4) == 0 ? at : size; /* cut off */
+    }
+}
+
+uint8_t *weft_test_mutate(const uint8_t *data, size_t size, uint64_t seed, uint64_t round,
+                          size_t *mutated_size) {
+    struct random_words words = {seed, round, 0};
+    uint8_t *room = malloc(size + (size_t)(MUTATIONS + 1) * MUTATION_MAX);
+    assert_non_null(room);
+    memcpy(room, data, size);
+    size_t count = 1 + below(&words, MUTATIONS);
+    for (size_t i = 0; i < count; i++) {
+        size = mutate_once(room, size, &words);
+    }
+    uint8_t *exact = size > 0 ? malloc(size) : NULL;
+    if (size > 0) {
+        assert_non_null(exact);
+        memcpy(exact, room, size);
+    }
+    free(room);
+    *mutated_size = size;
+    return exact;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* What many tests need: a weft_host that is watched, and files to play with. */
+#ifndef WEFT_TESTS_SUPPORT_H
+#define WEFT_TESTS_SUPPORT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weft/weft.h>
+
+/* ---- a watched host ---- */
+
+/**
+ * Collects the log, counts allocations, and lets chosen ones fail. May be used from several threads
+ * at once, but for the fields that a test sets.
+ */
+struct weft_test_host {
+    weft_host host; /* give this to the library */
+
+    /* Set by the test. */
+    long fail_at;   /* the n-th allocation from here on (1 is the next one) gives null; 0: none */
+    bool fail_rest; /* so do all after it */
+
+    /* Read by the test. */
+    atomic_long live;        /* blocks allocated and not freed */
+    atomic_long allocations; /* requests since the last weft_test_host_reset, failed ones too */
+
+    void *log; /* lines, behind a lock */
+};
+
+/** Makes a host with an empty log, counters at 0 and no failures. */
+void weft_test_host_begin(struct weft_test_host *test);
+/** Fails the test if memory of the host is still allocated; frees the log. */
+void weft_test_host_end(struct weft_test_host *test);
+/** Counts allocations from 0 again, switches failures off, empties the log. */
+void weft_test_host_reset(struct weft_test_host *test);
+
+/** All lines so far, each as "error: text\n"; valid until the next line or reset. */
+const char *weft_test_log(struct weft_test_host *test);
+bool weft_test_log_has(struct weft_test_host *test, const char *text);
+/** Fails the test, showing the log, unless one line contains all the texts; ends in null. */
+void weft_test_expect_log(struct weft_test_host *test, const char *text, ...);
+
+/* ---- files ---- */
+
+/** A new folder for one test, in malloc's memory. */
+char *weft_test_folder(void);
+/** Removes a folder with all that is in it, and frees the name. */
+void weft_test_folder_remove(char *folder);
+/** "folder/name" in malloc's memory. */
+char *weft_test_path(const char *folder, const char *name);
+/** The path of a file below tests/data, in malloc's memory. */
+char *weft_test_data(const char *name);
+/** Writes folder/name and returns its path in malloc's memory. */
+char *weft_test_write(const char *folder, const char *name, const void *data, size_t size);
+/** A whole file in malloc's memory, with a zero byte behind it; fails the test if there is none. */
+uint8_t *weft_test_read(const char *path, size_t *size);
+/** How many entries a folder has. */
+size_t weft_test_entries(const char *folder);
+
+/* ---- damage ---- */
+
+/**
+ * A copy of `size` bytes with a few random changes (bytes, bits, numbers, cuts, insertions,
+ * repetitions) in malloc's memory of exactly *mutated_size bytes (null for 0), so that a sanitizer
+ * sees every read beyond them. The same seed and round make the same changes on every machine.
+ */
+uint8_t *weft_test_mutate(const uint8_t *data, size_t size, uint64_t seed, uint64_t round,
+                          size_t *mutated_size);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/* GLSL compiled at run time: includes, modes, messages, the cache. */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "device/device.h"
+#include "shader/embedded.h"
+#include "shader/glsl.h"
+#include "shader/glsl_include.h"
+#include "shader/spirv_module.h"
+
+struct log {
+    uint32_t errors;
+    char text[8192];
+};
+
+static void keep_errors(void *user, weft_log_level level, const char *message) {
+    struct log *log = user;
+    if (level == WEFT_LOG_ERROR) {
+        log->errors++;
+        size_t used = strlen(log->text);
+        snprintf(log->text + used, sizeof log->text - used, "%s\n", message);
+    }
+}
+
+/* The compiler takes from a device its host, mode and cache folder; no driver is involved. */
+static weft_device bare_device(struct log *log, weft_math math) {
+    memset(log, 0, sizeof *log);
+    return (weft_device){.host = {.log = keep_errors, .log_user = log}, .math = math};
+}
+
+static void assert_compiles(weft_device *device, const char *text) {
+    uint32_t *words = NULL;
+    size_t size = 0;
+    assert_int_equal(weft_glsl_compile(&words, &size, device, "kernel", text), WEFT_OK);
+    assert_int_equal(weft_spirv_check(words, size, &device->host), WEFT_OK);
+    assert_true(weft_spirv_has_compute_main(words, size));
+    assert_int_equal(words[1], 0x10500);
+    weft_free(&device->host, words);
+}
+
+static void assert_fails(weft_device *device, const struct log *log, const char *text,
+                         const char *expected) {
+    uint32_t *words = (uint32_t *)(void *)device;
+    size_t size = 5;
+    assert_int_equal(weft_glsl_compile(&words, &size, device, "kernel", text), WEFT_COMPILE_ERROR);
+    assert_ptr_equal(words, device);
+    assert_int_equal(size, 5);
+    if (strstr(log->text, expected) == NULL) {
+        fail_msg("expected \"%s\" in: %s", expected, log->text);
+    }
+}
+
+static void test_modes(void **state) {
+    (void)state;
+    static const char fast_only[] = "#version 450\n"
+                                    "#if !defined(WEFT_MATH_FAST) || WEFT_MATH_FAST != 1\n"
+                                    "#error not fast\n"
+                                    "#endif\n"
+                                    "layout(local_size_x = 1) in;\n"
+                                    "void main() {}\n";
+    struct log log;
+    weft_device device = bare_device(&log, WEFT_MATH_FAST);
+    assert_compiles(&device, fast_only);
+    assert_int_equal(device.stats.shaders_compiled, 1);
+    device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
+    assert_fails(&device, &log, fast_only, "not fast");
+    assert_int_equal(device.stats.shaders_compiled, 0);
+}
+
+/* A message names the line of the caller's text, in each mode and behind an include. */
+static void test_messages(void **state) {
+    (void)state;
+    static const weft_math modes[] = {WEFT_MATH_REPRODUCIBLE, WEFT_MATH_FAST};
+    for (size_t i = 0; i < 2; i++) {
+        struct log log;
+        weft_device device = bare_device(&log, modes[i]);
+        assert_fails(&device, &log, "#version 450\nvoid main() {\n    nowhere = 1;\n}\n",
+                     "kernel:3: 'nowhere'");
+        assert_true(log.errors >= 2);
+        assert_non_null(strstr(log.text, "kernel: compiling failed"));
+        char text[512];
+        snprintf(text, sizeof text,
+                 "#version 450\n\n#include \"%s\"\n\n\nlost line\nvoid main(){}\n",
+                 weft_embedded_includes[0].name);
+        device = bare_device(&log, modes[i]);
+        assert_fails(&device, &log, text, "kernel:6: ");
+    }
+    struct log log;
+    weft_device device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
+    assert_fails(&device, &log, "", "kernel: ");
+    device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
+    assert_fails(&device, &log, "#version 450\nvoid other() {}\n", "kernel: ");
+    device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
+    assert_fails(&device, &log, "#version 450\n#include \"nowhere.glsl\"\nvoid main() {}\n",
+                 "kernel:2: ");
+}
+
+/* A message about an included file names that file: a macro of the text makes the file fail. */
+static void test_message_in_include(void **state) {
+    (void)state;
+    char text[256];
+    snprintf(text, sizeof text, "#version 450\n#define float 17\n#include \"%s\"\nvoid main() {}\n",
+             weft_embedded_includes[0].name);
+    struct log log;
+    weft_device device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
+    /* Whether it is that file or one that it includes in its turn. */
+    assert_fails(&device, &log, text, ".glsl:");
+    bool named = false;
+    for (size_t i = 0; i < weft_embedded_include_count; i++) {
+        char prefix[128];
+        snprintf(prefix, sizeof prefix, "kernel: %s:", weft_embedded_includes[i].name);
+        named |= strstr(log.text, prefix) != NULL;
+    }
+    assert_true(named);
+}
+
+/* Whether something was put in place of a line; if not, the text must be as it was. */
+static bool expands(const char *text) {
+    char *expanded = NULL;
+    size_t size = 0;
+    assert_int_equal(weft_glsl_expand(&expanded, &size, "kernel", text, NULL), WEFT_OK);
+    assert_int_equal(size, strlen(expanded));
+    bool found = strstr(expanded, "#line 1 1\n") != NULL;
+    if (!found) {
+        assert_string_equal(expanded, text);
+    }
+    weft_free(NULL, expanded);
+    return found;
+}
+
+static void test_include_lines(void **state) {
+    (void)state;
+    assert_true(weft_embedded_include_count > 0);
+    const char *name = weft_embedded_includes[0].name;
+    static const struct {
+        const char *before, *after;
+        bool included;
+    } cases[] = {
+        {"#include \"", "\"\n", true},
+        {"#include \"", "\"", true},
+        {" \t# \tinclude\t\"", "\" // why\n", true},
+        {"#include <", ">\r\n", true},
+        {"a /* b */\n#include \"", "\"\n", true},
+        {"// a /*\n#include \"", "\"\n", true},
+        {"/* a // */\n#include \"", "\"\n", true},
+        {"/*\n#include \"", "\"\n*/\n", false},
+        {"// a \\\n#include \"", "\"\n", false},
+        {"// #include \"", "\"\n", false},
+        {"#include ", "\n", false},
+        {"#include \"", "\n", false},
+        {"#include \"x", "\"\n", false},
+        {"#includes \"", "\"\n", false},
+        {"a #include \"", "\"\n", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "%s%s%s", cases[i].before, name, cases[i].after);
+        assert_int_equal(expands(text), cases[i].included);
+    }
+}
+
+/* Every file that is built in can be included, twice, and after others. */
+static void test_every_include(void **state) {
+    (void)state;
+    struct log log;
+    char all[4096] = "#version 450\nlayout(local_size_x = 1) in;\n";
+    for (size_t i = 0; i < weft_embedded_include_count; i++) {
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "#include \"%s\"\n#include \"%s\"\n",
+                 weft_embedded_includes[i].name, weft_embedded_includes[i].name);
+    }
+    char *expanded = NULL;
+    size_t size = 0;
+    weft_device device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
+    assert_int_equal(weft_glsl_expand(&expanded, &size, "kernel", all, &device.host), WEFT_OK);
+    for (size_t i = 0; i < weft_embedded_include_count; i++) {
+        assert_true(size > weft_embedded_includes[i].size);
+    }
+    assert_null(strstr(expanded, "#include"));
+    weft_free(&device.host, expanded);
+}
+
+static void test_too_large(void **state) {
+    (void)state;
+    /* As many copies of a file as 16 MiB do not hold. */
+    char line[128];
+    snprintf(line, sizeof line, "#include \"%s\"\n", weft_embedded_includes[0].name);
+    size_t length = strlen(line);
+    size_t copies = ((size_t)16 << 20) / weft_embedded_includes[0].size + 1;
+    char *text = malloc(copies * length + 1);
+    assert_non_null(text);
+    for (size_t i = 0; i < copies; i++) {
+        memcpy(text + i * length, line, length + 1);
+    }
+    struct log log;
+    weft_device device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
+    char *expanded = NULL;
+    size_t size = 0;
+    assert_int_equal(weft_glsl_expand(&expanded, &size, "kernel", text, &device.host),
+                     WEFT_COMPILE_ERROR);
+    assert_null(expanded);
+    assert_int_equal(log.errors, 1);
+    free(text);
+}
+
+static void remove_folder(const char *path) {
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        if (entry->d_name[0] != '.') {
+            assert_int_equal(unlinkat(dirfd(folder), entry->d_name, 0), 0);
+        }
+    }
+    closedir(folder);
+    assert_int_equal(rmdir(path), 0);
+}
+
+static void test_cache(void **state) {
+    (void)state;
+    static const char text[] = "#version 450\nlayout(local_size_x = 3) in;\nvoid main() {}\n";
+    char folder[] = "/tmp/weft-glsl-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    struct log log;
+    weft_device device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
+    device.cache_dir = folder;
+    assert_compiles(&device, text);
+    assert_compiles(&device, text);
+    assert_int_equal(device.stats.shaders_compiled, 1);
+    device.math = WEFT_MATH_FAST; /* another mode is another entry */
+    assert_compiles(&device, text);
+    assert_int_equal(device.stats.shaders_compiled, 2);
+    assert_compiles(&device, "#version 450\nlayout(local_size_x = 4) in;\nvoid main() {}\n");
+    assert_int_equal(device.stats.shaders_compiled, 3);
+    /* What does not compile is not kept. */
+    assert_fails(&device, &log, "#version 450\nvoid main() { x; }\n", "kernel:2: ");
+    assert_fails(&device, &log, "#version 450\nvoid main() { x; }\n", "kernel:2: ");
+    device.cache_dir = NULL;
+    assert_compiles(&device, text);
+    assert_int_equal(device.stats.shaders_compiled, 4);
+    remove_folder(folder);
+}
+
+static void test_lost_device(void **state) {
+    (void)state;
+    struct log log;
+    weft_device device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
+    device.lost = true;
+    uint32_t *words = NULL;
+    size_t size = 0;
+    assert_int_equal(weft_glsl_compile(&words, &size, &device, "kernel", "#version 450\n"),
+                     WEFT_DEVICE_LOST);
+}
+
+static void *refuse(void *user, void *pointer, size_t size) {
+    uint32_t *left = user;
+    if (size == 0) {
+        free(pointer);
+        return NULL;
+    }
+    if (*left == 0) {
+        return NULL;
+    }
+    (*left)--;
+    return realloc(pointer, size);
+}
+
+static void test_out_of_memory(void **state) {
+    (void)state;
+    char text[256];
+    snprintf(text, sizeof text,
+             "#version 450\n#include \"%s\"\nlayout(local_size_x = 1) in;\nvoid main() {}\n",
+             weft_embedded_includes[0].name);
+    weft_status status = WEFT_OUT_OF_HOST_MEMORY;
+    uint32_t allowed = 0;
+    for (; status != WEFT_OK; allowed++) {
+        assert_in_range(allowed, 0, 50);
+        uint32_t left = allowed;
+        weft_device device = {.host = {.reallocate = refuse, .allocator_user = &left}};
+        uint32_t *words = NULL;
+        size_t size = 0;
+        status = weft_glsl_compile(&words, &size, &device, "kernel", text);
+        assert_true(status == WEFT_OK || status == WEFT_OUT_OF_HOST_MEMORY);
+        assert_int_equal(words != NULL, status == WEFT_OK);
+        weft_free(&device.host, words);
+    }
+    assert_in_range(allowed, 3, 50);
+}
+
+static void *compile_some(void *user) {
+    uint32_t *compiled = user;
+    weft_device device = {.math = WEFT_MATH_REPRODUCIBLE};
+    for (int i = 0; i < 5; i++) {
+        uint32_t *words = NULL;
+        size_t size = 0;
+        const char *text = i % 2 == 0
+                               ? "#version 450\nlayout(local_size_x = 1) in;\nvoid main() {}\n"
+                               : "#version 450\nvoid main() { broken }\n";
+        (void)weft_glsl_compile(&words, &size, &device, "kernel", text);
+        weft_free(NULL, words);
+    }
+    *compiled = device.stats.shaders_compiled;
+    return NULL;
+}
+
+/* glslang is not thread safe; devices in different threads are. */
+static void test_threads(void **state) {
+    (void)state;
+    pthread_t threads[4];
+    uint32_t compiled[4] = {0};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, compile_some, &compiled[i]), 0);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(compiled[i], 3);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads), /* first, so that the threads race to prepare glslang */
+        cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_message_in_include),
+        cmocka_unit_test(test_include_lines),
+        cmocka_unit_test(test_every_include),
+        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_lost_device),
+        cmocka_unit_test(test_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

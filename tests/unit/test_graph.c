@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* Building graphs: shapes and types are checked at once, messages name both sides, and a failure changes nothing. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/mixers.h>
+
+#include "core/trig.h"
+#include "graph/graph.h"
+#include "graph/op.h"
+#include "graph/passes.h"
+#include "ops/params.h"
+#include "support.h"
+
+struct fixture {
+    struct weft_test_host host;
+    weft_graph *graph;
+};
+
+static int set_up(void **state) {
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    weft_test_host_begin(&fixture->host);
+    assert_int_equal(weft_graph_create(&fixture->graph, &fixture->host.host), WEFT_OK);
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *fixture = *state;
+    weft_graph_destroy(&fixture->graph);
+    weft_test_host_end(&fixture->host);
+    free(fixture);
+    return 0;
+}
+
+static weft_tensor input(struct fixture *fixture, const char *name, weft_shape shape) {
+    weft_tensor tensor;
+    assert_int_equal(weft_graph_input(&tensor, fixture->graph, name, WEFT_F32, shape), WEFT_OK);
+    return tensor;
+}
+
+static weft_tensor indices(struct fixture *fixture, const char *name, weft_shape shape) {
+    weft_tensor tensor;
+    assert_int_equal(weft_graph_input(&tensor, fixture->graph, name, WEFT_I32, shape), WEFT_OK);
+    return tensor;
+}
+
+static void expect_shape(struct fixture *fixture, weft_tensor tensor, weft_shape expected) {
+    weft_shape shape;
+    assert_int_equal(weft_graph_get_tensor(fixture->graph, tensor, &shape, NULL), WEFT_OK);
+    assert_true(weft_shape_equal(shape, expected));
+}
+
+/** A call that must fail: status, texts in the message, and no new value in the graph. */
+#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
+    do {                                                                                \
+        uint32_t values = (fixture)->graph->value_count;                                \
+        weft_test_host_reset(&(fixture)->host);                                         \
+        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
+        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
+        assert_int_equal((fixture)->graph->value_count, values);                        \
+    } while (0)
+
+static void test_matmul_shapes(void **state) {
+    struct fixture *f = *state;
+    weft_tensor y;
+    weft_tensor a = input(f, "a", weft_shape_of(2, 3, 5));
+    weft_tensor b = input(f, "b", weft_shape_of(5, 7));
+    weft_tensor c = input(f, "c", weft_shape_of(2, 7, 5));
+    weft_tensor v = input(f, "v", weft_shape_of(5));
+    assert_int_equal(weft_graph_matmul(&y, f->graph, a, b, NULL), WEFT_OK);
+    expect_shape(f, y, weft_shape_of(2, 3, 7));
+    assert_int_equal(weft_graph_matmul(&y, f->graph, a, c, weft_matmul_params(.transpose_b = true)),
+                     WEFT_OK);
+    expect_shape(f, y, weft_shape_of(2, 3, 7));
+    assert_int_equal(weft_graph_matmul(&y, f->graph, b, c, NULL), WEFT_OK);
+    expect_shape(f, y, weft_shape_of(2, 5, 5));
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_matmul(&y, f->graph, a, c, NULL), "[2, 3, 5]",
+                   "[2, 7, 5]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_matmul(&y, f->graph, a, v, NULL), "[2, 3, 5]",
+                   "[5]");
+}
+
+static void test_layer_norm_shapes(void **state) {
+    struct fixture *f = *state;
+    weft_tensor y;
+    weft_tensor x = input(f, "x", weft_shape_of(2, 3, 5));
+    weft_tensor good = input(f, "good", weft_shape_of(5));
+    weft_tensor bad = input(f, "bad", weft_shape_of(3));
+    assert_int_equal(weft_graph_layer_norm(&y, f->graph, x, good, good, 1e-5F), WEFT_OK);
+    expect_shape(f, y, weft_shape_of(2, 3, 5));
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_layer_norm(&y, f->graph, x, bad, good, 1e-5F),
+                   "gamma", "[5]", "[3]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_layer_norm(&y, f->graph, x, good, bad, 1e-5F),
+                   "beta", "[3]");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                   weft_graph_layer_norm(&y, f->graph, x, good, good, -1.0F), "epsilon");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                   weft_graph_layer_norm(&y, f->graph, x, good, (weft_tensor){0}, 0.0F), "input 2");
+}
+
+static void test_embedding_shapes(void **state) {
+    struct fixture *f = *state;
+    weft_tensor y;
+    weft_tensor tokens = indices(f, "tokens", weft_shape_of(2, 9));
+    weft_tensor types = indices(f, "types", weft_shape_of(2, 8));
+    weft_tensor table = input(f, "table", weft_shape_of(11, 4));
+    weft_tensor short_table = input(f, "short", weft_shape_of(8, 4));
+    weft_tensor wide = input(f, "wide", weft_shape_of(11, 5));
+    assert_int_equal(
+        weft_graph_embedding(&y, f->graph, weft_embedding_params(.tokens = tokens, .table = table)),
+        WEFT_OK);
+    expect_shape(f, y, weft_shape_of(2, 9, 4));
+    EXPECT_FAILURE(
+        f, WEFT_SHAPE_MISMATCH,
+        weft_graph_embedding(&y, f->graph, weft_embedding_params(.tokens = table, .table = table)),
+        "tokens", "f32");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                   weft_graph_embedding(&y, f->graph,
+                                        weft_embedding_params(.tokens = tokens, .table = table,
+                                                              .positions = short_table)),
+                   "9 tokens", "8 positions");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                   weft_graph_embedding(
+                       &y, f->graph,
+                       weft_embedding_params(.tokens = tokens, .table = table, .type_table = wide)),
+                   "type_table", "[11, 5]");
+    EXPECT_FAILURE(
+        f, WEFT_INVALID_ARGUMENT,
+        weft_graph_embedding(
+            &y, f->graph, weft_embedding_params(.tokens = tokens, .table = table, .types = types)),
+        "type_table");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                   weft_graph_embedding(&y, f->graph,
+                                        weft_embedding_params(.tokens = tokens, .table = table,
+                                                              .types = types, .type_table = table)),
+                   "[2, 9]", "[2, 8]");
+}
+
+static void test_other_ops(void **state) {
+    struct fixture *f = *state;
+    weft_tensor y;
+    weft_tensor x = input(f, "x", weft_shape_of(2, 3, 6));
+    weft_tensor flat = input(f, "flat", weft_shape_of(3, 6));
+    weft_tensor odd = input(f, "odd", weft_shape_of(2, 3));
+    assert_int_equal(weft_graph_binary(&y, f->graph, WEFT_BINARY_ADD, x, flat), WEFT_OK);
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_binary(&y, f->graph, WEFT_BINARY_ADD, x, odd),
+                   "add", "[2, 3]", "[2, 3, 6]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                   weft_graph_binary(&y, f->graph, WEFT_BINARY_MULTIPLY, flat, x), "multiply");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_gather(&y, f->graph, x, 3), "position 3",
+                   "[2, 3, 6]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_gather(&y, f->graph, flat, 0), "[3, 6]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_fourier(&y, f->graph, flat), "[3, 6]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_reshape(&y, f->graph, x, weft_shape_of(5, 7)),
+                   "[5, 7]");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                   weft_graph_reshape(&y, f->graph, x, weft_shape_of(36, 0)), "axis 1");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_affine(&y, f->graph, x, 1.0F / 0.0F, 0.0F),
+                   "finite");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                   weft_graph_activate(&y, f->graph, x, WEFT_ACTIVATION_COUNT), "9");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                   weft_graph_attention(&y, f->graph, x, x, x, weft_attention_params(.heads = 4)),
+                   "4 heads", "6");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_attention(&y, f->graph, x, flat, flat, NULL),
+                   "[3, 6]");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_softmax(&y, f->graph, (weft_tensor){99}),
+                   "99");
+    EXPECT_FAILURE(f, WEFT_NOT_FOUND, weft_graph_add(&y, f->graph, "convolution", &x, 1, NULL, 0),
+                   "convolution");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                   weft_graph_add(&y, f->graph, "softmax", &x, 1, &y, sizeof y), "softmax");
+}
+
+static void test_names(void **state) {
+    struct fixture *f = *state;
+    weft_tensor x = input(f, "x", weft_shape_of(4));
+    weft_tensor y;
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                   weft_graph_input(&y, f->graph, "x", WEFT_F32, weft_shape_of(4)), "'x'");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_output(f->graph, "x", x), "'x'");
+    assert_int_equal(weft_graph_output(f->graph, "y", x), WEFT_OK);
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_output(f->graph, "y", x), "'y'");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                   weft_graph_input(&y, f->graph, "", WEFT_F32, weft_shape_of(4)), "name");
+    EXPECT_FAILURE(
+        f, WEFT_INVALID_ARGUMENT,
+        weft_graph_input(&y, f->graph, "big", WEFT_F32, weft_shape_of(1U << 20, 1U << 20)), "2^31");
+}
+
+static void test_weights_are_shared_and_counted(void **state) {
+    struct fixture *f = *state;
+    float data[6] = {1, 2, 3, 4, 5, 6};
+    weft_weight *weight = NULL;
+    weft_tensor first;
+    weft_tensor second;
+    assert_int_equal(
+        weft_weight_create(&weight, weft_weight_params(.shape = weft_shape_of(2, 3), .data = data),
+                           &f->host.host),
+        WEFT_OK);
+    assert_int_equal(weft_graph_weight(&first, f->graph, weight), WEFT_OK);
+    assert_int_equal(weft_graph_weight(&second, f->graph, weight), WEFT_OK);
+    assert_int_equal(first.id, second.id);
+    weft_weight_destroy(&weight);
+    assert_null(weight);
+    expect_shape(f, first, weft_shape_of(2, 3)); /* the graph's own reference keeps it */
+    assert_int_equal(
+        weft_weight_create(&weight, weft_weight_params(.shape = weft_shape_of(2)), &f->host.host),
+        WEFT_INVALID_ARGUMENT);
+}
+
+static void build_block(struct fixture *f, weft_tensor *y, bool *failed) {
+    float data[8] = {0};
+    weft_weight *weight = NULL;
+    weft_tensor x = {0};
+    weft_tensor w = {0};
+    weft_status status = weft_weight_create(
+        &weight, weft_weight_params(.shape = weft_shape_of(8), .data = data), &f->host.host);
+    status =
+        status ? status : weft_graph_input(&x, f->graph, "x", WEFT_F32, weft_shape_of(1, 4, 8));
+    status = status ? status : weft_graph_weight(&w, f->graph, weight);
+    status = status ? status : weft_graph_fourier(y, f->graph, x);
+    status = status ? status : weft_graph_binary(y, f->graph, WEFT_BINARY_ADD, x, *y);
+    status = status ? status : weft_graph_layer_norm(y, f->graph, *y, w, w, 1e-5F);
+    status = status ? status : weft_graph_output(f->graph, "y", *y);
+    weft_weight_destroy(&weight);
+    assert_true(status == WEFT_OK || status == WEFT_OUT_OF_HOST_MEMORY);
+    *failed = status != WEFT_OK;
+}
+
+static void test_out_of_memory_at_every_allocation(void **state) {
+    struct fixture *f = *state;
+    bool failed = true;
+    for (long at = 1; failed; at++) {
+        weft_tensor y;
+        weft_graph_destroy(&f->graph);
+        assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
+        weft_test_host_reset(&f->host);
+        f->host.fail_at = at;
+        build_block(f, &y, &failed);
+        weft_test_host_reset(&f->host);
+        assert_in_range(at, 1, 1000);
+    }
+}
+
+/** The fuse pass folds LayerNorm(x + fourier(x)) into one node, and leaves alone what is read twice. */
+static void test_fusion(void **state) {
+    struct fixture *f = *state;
+    weft_tensor y;
+    bool failed;
+    build_block(f, &y, &failed);
+    assert_false(failed);
+    assert_int_equal(weft_pass_fuse(f->graph), WEFT_OK);
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < f->graph->node_count; i++) {
+        const struct weft_node *node = &f->graph->nodes[i];
+        if (node->op) {
+            left++;
+            assert_string_equal(node->op->name, "fourier");
+            assert_int_not_equal(node->epilogue.residual, 0);
+            assert_int_not_equal(node->epilogue.gamma, 0);
+            assert_int_equal(node->output, y.id);
+        }
+    }
+    assert_int_equal(left, 1);
+}
+
+static void test_fusion_keeps_values_that_are_read_twice(void **state) {
+    struct fixture *f = *state;
+    weft_tensor x = input(f, "x", weft_shape_of(1, 4, 8));
+    weft_tensor mixed;
+    weft_tensor sum;
+    assert_int_equal(weft_graph_fourier(&mixed, f->graph, x), WEFT_OK);
+    assert_int_equal(weft_graph_binary(&sum, f->graph, WEFT_BINARY_ADD, x, mixed), WEFT_OK);
+    assert_int_equal(weft_graph_output(f->graph, "mixed", mixed), WEFT_OK);
+    assert_int_equal(weft_graph_output(f->graph, "sum", sum), WEFT_OK);
+    assert_int_equal(weft_pass_fuse(f->graph), WEFT_OK);
+    assert_non_null(f->graph->nodes[0].op);
+    assert_non_null(f->graph->nodes[1].op);
+}
+
+static void test_unit_roots(void **state) {
+    (void)state;
+    const uint64_t lengths[] = {1, 2, 3, 4, 7, 8, 12, 509, 512, 768, 65536, 1000003};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        uint64_t n = lengths[i];
+        for (uint64_t k = 0; k < 3 * n; k += 1 + n / 500) {
+            double c;
+            double s;
+            weft_unit_root(&c, &s, k, n);
+            long double angle =
+                6.283185307179586476925286766559L * (long double)(k % n) / (long double)n;
+            assert_true(fabsl((long double)c - cosl(angle)) < 4e-16L);
+            assert_true(fabsl((long double)s - sinl(angle)) < 4e-16L);
+        }
+    }
+    double c;
+    double s;
+    weft_unit_root(&c, &s, 1, 4);
+    assert_true(c == 0.0 && s == 1.0);
+    weft_unit_root(&c, &s, 4, 8);
+    assert_true(c == -1.0 && s == 0.0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_matmul_shapes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_layer_norm_shapes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_embedding_shapes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_other_ops, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_weights_are_shared_and_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_out_of_memory_at_every_allocation, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_fusion, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_fusion_keeps_values_that_are_read_twice, set_up,
+                                        tear_down),
+        cmocka_unit_test(test_unit_roots),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* The memory pool on a made-up discrete GPU: which memory it takes, in blocks of what size. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "device/device.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
+enum { HOST_PLAIN, LOCAL, HOST_UNCACHED, HOST_CACHED, LOCAL_VISIBLE, LOCAL_PROTECTED, TYPES };
+
+/* What the pool asked of the driver last. */
+static struct {
+    uint64_t size;
+    uint32_t type;
+    uint32_t live;
+    uint64_t capacity; /* bytes the driver still gives */
+} driver;
+
+static uint8_t mapping[16 << 20];
+
+static VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice handle, const VkMemoryAllocateInfo *info,
+                                               const VkAllocationCallbacks *callbacks,
+                                               VkDeviceMemory *memory) {
+    (void)handle;
+    (void)callbacks;
+    driver.size = info->allocationSize;
+    driver.type = info->memoryTypeIndex;
+    if (driver.size > driver.capacity) {
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    driver.capacity -= driver.size;
+    driver.live++;
+    uint64_t *block = malloc(sizeof *block);
+    assert_non_null(block);
+    *block = driver.size;
+    *memory = (VkDeviceMemory)(uintptr_t)block;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL release(VkDevice handle, VkDeviceMemory memory,
+                                          const VkAllocationCallbacks *callbacks) {
+    (void)handle;
+    (void)callbacks;
+    uint64_t *block = (uint64_t *)(uintptr_t)memory;
+    driver.capacity += *block;
+    driver.live--;
+    free(block);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL map(VkDevice handle, VkDeviceMemory memory,
+                                          VkDeviceSize offset, VkDeviceSize size,
+                                          VkMemoryMapFlags flags, void **data) {
+    (void)handle;
+    (void)memory;
+    (void)flags;
+    assert_int_equal(offset, 0);
+    assert_true(size == VK_WHOLE_SIZE);
+    *data = mapping;
+    return VK_SUCCESS;
+}
+
+static int set_up(void **state) {
+    weft_device *device = calloc(1, sizeof *device);
+    assert_non_null(device);
+    device->vk.AllocateMemory = allocate;
+    device->vk.FreeMemory = release;
+    device->vk.MapMemory = map;
+    const VkMemoryPropertyFlags local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+    const VkMemoryPropertyFlags visible =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    device->memory_properties = (VkPhysicalDeviceMemoryProperties){
+        .memoryTypeCount = TYPES,
+        .memoryTypes = {[HOST_PLAIN] = {0, 1},
+                        [LOCAL] = {local, 0},
+                        [HOST_UNCACHED] = {visible, 1},
+                        [HOST_CACHED] = {visible | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 1},
+                        [LOCAL_VISIBLE] = {local | visible, 2},
+                        [LOCAL_PROTECTED] = {local | VK_MEMORY_PROPERTY_PROTECTED_BIT, 0}},
+        .memoryHeapCount = 3,
+        .memoryHeaps = {{8 * GIB, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT},
+                        {16 * GIB, 0},
+                        {256 * MIB, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}},
+    };
+    driver.live = 0;
+    driver.capacity = UINT64_MAX;
+    assert_int_equal(weft_memory_pool_create(device), WEFT_OK);
+    *state = device;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    weft_device *device = *state;
+    weft_memory_pool_destroy(device);
+    assert_int_equal(driver.live, 0);
+    free(device);
+    return 0;
+}
+
+static struct weft_allocation *get(weft_device *device, uint64_t size, uint32_t types,
+                                   enum weft_memory_kind kind) {
+    struct weft_allocation *allocation = NULL;
+    const VkMemoryRequirements needs = {.size = size, .alignment = 256, .memoryTypeBits = types};
+    const weft_status status = weft_memory_allocate(&allocation, device, &needs, kind);
+    assert_true((status == WEFT_OK) == (allocation != NULL));
+    assert_true(status == WEFT_OK || status == WEFT_OUT_OF_DEVICE_MEMORY ||
+                status == WEFT_UNSUPPORTED);
+    return allocation;
+}
+
+static const uint32_t all_types = (1u << TYPES) - 1;
+
+static void test_types(void **state) {
+    weft_device *device = *state;
+    struct weft_allocation *local = get(device, 1000, all_types, WEFT_MEMORY_DEVICE);
+    assert_int_equal(driver.type, LOCAL);
+    assert_int_equal(driver.size, 64 * MIB);
+    assert_null(local->mapped);
+    struct weft_allocation *staging = get(device, 4 * MIB, all_types, WEFT_MEMORY_STAGING);
+    assert_int_equal(driver.type, HOST_CACHED);
+    assert_int_equal(driver.size, 8 * MIB);
+    struct weft_allocation *more = get(device, 1000, all_types, WEFT_MEMORY_STAGING);
+    assert_ptr_equal(staging->mapped, mapping);
+    assert_ptr_equal(more->mapped, mapping + more->offset);
+    assert_int_equal(more->offset, 4 * MIB);
+    assert_int_equal(driver.live, 2);
+    /* Staging is host memory: it counts for nothing. */
+    assert_int_equal(device->stats.bytes_in_use, 1000);
+    assert_int_equal(device->stats.peak_bytes, 1000);
+    weft_memory_free(device, &local);
+    weft_memory_free(device, &staging);
+    weft_memory_free(device, &more);
+    assert_null(more);
+    assert_int_equal(device->stats.bytes_in_use, 0);
+}
+
+static void test_type_bits(void **state) {
+    weft_device *device = *state;
+    struct weft_allocation *allocation = get(device, 1000, 1u << LOCAL_VISIBLE, WEFT_MEMORY_DEVICE);
+    assert_int_equal(driver.type, LOCAL_VISIBLE);
+    assert_int_equal(driver.size, 32 * MIB); /* an eighth of a small heap */
+    weft_memory_free(device, &allocation);
+    allocation = get(device, 1000, 1u << HOST_PLAIN, WEFT_MEMORY_DEVICE);
+    assert_int_equal(driver.type, HOST_PLAIN);
+    weft_memory_free(device, &allocation);
+    allocation = get(device, 1000, 1u << HOST_UNCACHED | 1u << LOCAL_VISIBLE, WEFT_MEMORY_STAGING);
+    assert_int_equal(driver.type, HOST_UNCACHED);
+    weft_memory_free(device, &allocation);
+    assert_null(get(device, 1000, 1u << LOCAL | 1u << HOST_PLAIN, WEFT_MEMORY_STAGING));
+    assert_null(get(device, 1000, 1u << LOCAL_PROTECTED, WEFT_MEMORY_DEVICE));
+    assert_null(get(device, 9 * GIB, all_types, WEFT_MEMORY_DEVICE));
+}
+
+/* The block for sharing shrinks to what the limit leaves, so that little more is reserved than may
+ * be used. */
+static void test_limit(void **state) {
+    weft_device *device = *state;
+    device->memory_limit = 10 * MIB;
+    struct weft_allocation *first = get(device, 4 * MIB, all_types, WEFT_MEMORY_DEVICE);
+    assert_int_equal(driver.size, 10 * MIB);
+    struct weft_allocation *second = get(device, 6 * MIB, all_types, WEFT_MEMORY_DEVICE);
+    assert_int_equal(driver.live, 1);
+    assert_null(get(device, 4, all_types, WEFT_MEMORY_DEVICE));
+    weft_memory_free(device, &first);
+    /* What was given back is used again. */
+    struct weft_allocation *third = get(device, 4 * MIB, all_types, WEFT_MEMORY_DEVICE);
+    assert_int_equal(driver.live, 1);
+    weft_memory_free(device, &second);
+    weft_memory_free(device, &third);
+    assert_int_equal(device->stats.peak_bytes, 10 * MIB);
+}
+
+static void test_driver_runs_out(void **state) {
+    weft_device *device = *state;
+    driver.capacity = 100 * MIB;
+    struct weft_allocation *first = get(device, MIB, all_types, WEFT_MEMORY_DEVICE);
+    assert_int_equal(driver.size, 64 * MIB);
+    /* No second shared block fits, one of the asked size does. */
+    struct weft_allocation *second = get(device, 63 * MIB + 256, all_types, WEFT_MEMORY_DEVICE);
+    assert_null(second);
+    second = get(device, 30 * MIB, all_types, WEFT_MEMORY_DEVICE);
+    assert_int_equal(driver.live, 1); /* there was room in the first */
+    struct weft_allocation *third = get(device, 34 * MIB, all_types, WEFT_MEMORY_DEVICE);
+    assert_int_equal(driver.size, 34 * MIB);
+    assert_int_equal(driver.live, 2);
+    weft_memory_free(device, &third);
+    assert_int_equal(driver.live, 1);
+    /* An empty block that was kept is given up when that makes room. */
+    weft_memory_free(device, &first);
+    weft_memory_free(device, &second);
+    assert_int_equal(driver.live, 1);
+    third = get(device, 90 * MIB, all_types, WEFT_MEMORY_DEVICE);
+    assert_non_null(third);
+    assert_int_equal(driver.live, 1);
+    weft_memory_free(device, &third);
+    assert_int_equal(driver.live, 0);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_types),
+        TEST(test_type_bits),
+        TEST(test_limit),
+        TEST(test_driver_runs_out),
+    };
+#undef TEST
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

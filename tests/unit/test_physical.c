@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* Judging and choosing physical devices, on devices made up for the purpose. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "device/physical.h"
+
+/* ---- a made-up driver ---- */
+
+static struct {
+    VkPhysicalDeviceProperties properties;
+    VkBool32 timeline;
+    VkQueueFamilyProperties families[3];
+    uint32_t family_count;
+    const char *driver_info;
+} fake;
+
+static VKAPI_ATTR void VKAPI_CALL get_properties(VkPhysicalDevice handle,
+                                                 VkPhysicalDeviceProperties *properties) {
+    (void)handle;
+    *properties = fake.properties;
+}
+
+static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice handle,
+                                                  VkPhysicalDeviceProperties2 *properties) {
+    (void)handle;
+    /* Structures of 1.1 and 1.2 must not be shown to a device below 1.2. */
+    assert_true(fake.properties.apiVersion >= VK_API_VERSION_1_2);
+    for (VkBaseOutStructure *link = properties->pNext; link != NULL; link = link->pNext) {
+        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES) {
+            VkPhysicalDeviceVulkan12Properties *twelve = (void *)link;
+            (void)snprintf(twelve->driverName, sizeof twelve->driverName, "made up");
+            (void)snprintf(twelve->driverInfo, sizeof twelve->driverInfo, "%s", fake.driver_info);
+        } else {
+            assert_int_equal(link->sType, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES);
+            ((VkPhysicalDeviceVulkan11Properties *)(void *)link)->subgroupSize = 16;
+        }
+    }
+}
+
+static VKAPI_ATTR void VKAPI_CALL get_features2(VkPhysicalDevice handle,
+                                                VkPhysicalDeviceFeatures2 *features) {
+    (void)handle;
+    VkPhysicalDeviceVulkan12Features *twelve = features->pNext;
+    assert_int_equal(twelve->sType, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
+    twelve->timelineSemaphore = fake.timeline;
+}
+
+static VKAPI_ATTR void VKAPI_CALL get_families(VkPhysicalDevice handle, uint32_t *count,
+                                               VkQueueFamilyProperties *families) {
+    (void)handle;
+    if (families != NULL) {
+        memcpy(families, fake.families, *count * sizeof *families);
+    }
+    *count = fake.family_count;
+}
+
+static VKAPI_ATTR void VKAPI_CALL get_memory(VkPhysicalDevice handle,
+                                             VkPhysicalDeviceMemoryProperties *memory) {
+    (void)handle;
+    *memory = (VkPhysicalDeviceMemoryProperties){
+        .memoryHeapCount = 3,
+        .memoryHeaps = {{.size = 900},
+                        {.size = 500, .flags = VK_MEMORY_HEAP_DEVICE_LOCAL_BIT},
+                        {.size = 700, .flags = VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}},
+    };
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL get_extensions(VkPhysicalDevice handle, const char *layer,
+                                                     uint32_t *count, VkExtensionProperties *list) {
+    (void)handle;
+    assert_null(layer);
+    if (list != NULL) {
+        (void)snprintf(list[0].extensionName, sizeof list[0].extensionName, "%s",
+                       VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME);
+    }
+    *count = 1;
+    return VK_SUCCESS;
+}
+
+static const struct weft_vk_instance instance = {
+    .GetPhysicalDeviceProperties = get_properties,
+    .GetPhysicalDeviceProperties2 = get_properties2,
+    .GetPhysicalDeviceFeatures2 = get_features2,
+    .GetPhysicalDeviceQueueFamilyProperties = get_families,
+    .GetPhysicalDeviceMemoryProperties = get_memory,
+    .EnumerateDeviceExtensionProperties = get_extensions,
+};
+
+/* The least that Weft takes. */
+static int reset(void **state) {
+    (void)state;
+    memset(&fake, 0, sizeof fake);
+    fake.driver_info = "12.3 (beta)";
+    fake.timeline = VK_TRUE;
+    fake.family_count = 1;
+    fake.families[0].queueFlags = VK_QUEUE_COMPUTE_BIT;
+    fake.properties.apiVersion = VK_MAKE_API_VERSION(0, 1, 2, 3);
+    fake.properties.driverVersion = VK_MAKE_API_VERSION(0, 4, 5, 6);
+    fake.properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
+    (void)snprintf(fake.properties.deviceName, sizeof fake.properties.deviceName, "Made Up 9000");
+    VkPhysicalDeviceLimits *limits = &fake.properties.limits;
+    limits->maxComputeWorkGroupInvocations = 128;
+    limits->maxComputeWorkGroupSize[0] = 128;
+    limits->maxComputeSharedMemorySize = 16384;
+    limits->maxPerStageDescriptorStorageBuffers = 12;
+    limits->maxDescriptorSetStorageBuffers = 12;
+    limits->maxPerStageResources = 12;
+    limits->maxStorageBufferRange = 1u << 27;
+    limits->timestampPeriod = 2.5f;
+    return 0;
+}
+
+static struct weft_physical look(void) {
+    struct weft_physical physical;
+    assert_int_equal(
+        weft_physical_read(&physical, &instance, VK_NULL_HANDLE, 3, WEFT_NO_FAMILY, NULL), WEFT_OK);
+    return physical;
+}
+
+/* ---- judging ---- */
+
+static void test_least(void **state) {
+    (void)state;
+    const struct weft_physical physical = look();
+    const weft_device_info *info = &physical.info;
+    assert_true(info->usable);
+    assert_string_equal(info->reason, "");
+    assert_string_equal(info->name, "Made Up 9000");
+    assert_string_equal(info->driver, "made up");
+    assert_string_equal(info->driver_version, "12.3 (beta)");
+    assert_int_equal(info->type, WEFT_DEVICE_INTEGRATED);
+    assert_int_equal(info->index, 3);
+    assert_int_equal(info->api_version[1], 2);
+    assert_int_equal(info->api_version[2], 3);
+    assert_int_equal(info->subgroup_size, 16);
+    assert_int_equal(info->device_memory, 700);
+    assert_true(info->has_pipeline_feedback);
+    assert_true(info->timestamp_period_ns == 0.0);
+    assert_int_equal(physical.queue_family, 0);
+    assert_false(physical.portability_subset);
+}
+
+static void test_driver_version_number(void **state) {
+    (void)state;
+    fake.driver_info = "";
+    assert_string_equal(look().info.driver_version, "4.5.6");
+}
+
+static void assert_refused(const char *reason) {
+    const struct weft_physical physical = look();
+    assert_false(physical.info.usable);
+    assert_string_equal(physical.info.reason, reason);
+    reset(NULL);
+}
+
+static void test_reasons(void **state) {
+    (void)state;
+    VkPhysicalDeviceLimits *limits = &fake.properties.limits;
+    fake.properties.apiVersion = VK_API_VERSION_1_1;
+    assert_refused("supports Vulkan 1.1, Weft needs 1.2");
+    fake.timeline = VK_FALSE;
+    assert_refused("lacks the feature timelineSemaphore");
+    fake.families[0].queueFlags = VK_QUEUE_TRANSFER_BIT;
+    assert_refused("has no compute queue");
+    fake.family_count = 0;
+    assert_refused("has no compute queue");
+    limits->maxComputeWorkGroupInvocations = 64;
+    assert_refused("allows 64 invocations in a workgroup, Weft needs 128");
+    limits->maxComputeWorkGroupSize[0] = 127;
+    assert_refused("allows 127 invocations in a workgroup, Weft needs 128");
+    limits->maxComputeSharedMemorySize = 16383;
+    assert_refused("has 16383 bytes of shared memory, Weft needs 16384");
+    limits->maxPerStageDescriptorStorageBuffers = 4;
+    assert_refused("allows 4 storage buffers in a shader, Weft needs 12");
+    limits->maxPerStageResources = 11;
+    assert_refused("allows 11 storage buffers in a shader, Weft needs 12");
+}
+
+static void test_queue_family(void **state) {
+    (void)state;
+    fake.family_count = 3;
+    fake.families[0].queueFlags = VK_QUEUE_TRANSFER_BIT;
+    fake.families[1].queueFlags = VK_QUEUE_COMPUTE_BIT;
+    fake.families[2].queueFlags = VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT;
+    fake.families[2].timestampValidBits = 36;
+    struct weft_physical physical = look();
+    assert_int_equal(physical.queue_family, 2);
+    assert_true(physical.info.timestamp_period_ns == 2.5);
+    fake.family_count = 2;
+    assert_int_equal(look().queue_family, 1);
+    /* A caller's own family: taken as it is, and judged. */
+    assert_int_equal(weft_physical_read(&physical, &instance, VK_NULL_HANDLE, 0, 0, NULL), WEFT_OK);
+    assert_false(physical.info.usable);
+    assert_string_equal(physical.info.reason, "queue family 0 does not compute");
+    assert_int_equal(weft_physical_read(&physical, &instance, VK_NULL_HANDLE, 0, 7, NULL), WEFT_OK);
+    assert_int_equal(physical.queue_family, WEFT_NO_FAMILY);
+}
+
+/* ---- choosing ---- */
+
+static char line[1024];
+
+static void on_log(void *user, weft_log_level level, const char *message) {
+    (void)user;
+    (void)level;
+    (void)snprintf(line, sizeof line, "%s", message);
+}
+
+static struct weft_physical made(uint32_t index, const char *name, const char *driver,
+                                 weft_device_type type, bool usable) {
+    struct weft_physical physical = {.info = {.index = index, .type = type, .usable = usable}};
+    (void)snprintf(physical.info.name, sizeof physical.info.name, "%s", name);
+    (void)snprintf(physical.info.driver, sizeof physical.info.driver, "%s", driver);
+    (void)snprintf(physical.info.reason, sizeof physical.info.reason, "%s",
+                   usable ? "" : "has no compute queue");
+    return physical;
+}
+
+/* The index chosen, or minus the status. */
+static int chosen(const struct weft_physical *list, uint32_t count, const char *select) {
+    const weft_host host = {.log = on_log};
+    const struct weft_physical *found = NULL;
+    const weft_status status = weft_physical_select(&found, list, count, select, &host);
+    assert_true((status == WEFT_OK) == (found != NULL));
+    return found != NULL ? (int)found->info.index : -(int)status;
+}
+
+static void test_preference(void **state) {
+    (void)state;
+    const struct weft_physical list[] = {
+        made(0, "llvmpipe", "llvmpipe", WEFT_DEVICE_SOFTWARE, true),
+        made(1, "Something", "other", WEFT_DEVICE_OTHER, true),
+        made(2, "Virtio", "venus", WEFT_DEVICE_VIRTUAL, true),
+        made(3, "Iris", "anv", WEFT_DEVICE_INTEGRATED, true),
+        made(4, "Old Radeon", "radv", WEFT_DEVICE_DISCRETE, false),
+        made(5, "New Radeon", "radv", WEFT_DEVICE_DISCRETE, true),
+        made(6, "Newer Radeon", "radv", WEFT_DEVICE_DISCRETE, true),
+    };
+    assert_int_equal(chosen(list, 7, NULL), 5);
+    assert_int_equal(chosen(list, 7, ""), 5);
+    assert_int_equal(chosen(list, 5, NULL), 3);
+    assert_int_equal(chosen(list, 3, NULL), 2);
+    assert_int_equal(chosen(list, 2, NULL), 0);
+    assert_int_equal(chosen(list, 7, "0"), 0);
+    assert_int_equal(chosen(list, 7, "06"), 6);
+    assert_int_equal(chosen(list, 7, "rAdEoN"), 5);
+    assert_int_equal(chosen(list, 7, "newer"), 6);
+    assert_int_equal(chosen(list, 7, "RADV"), 5);
+    assert_int_equal(chosen(list, 7, "anv"), 3);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    const struct weft_physical list[] = {
+        made(0, "llvmpipe", "llvmpipe", WEFT_DEVICE_SOFTWARE, true),
+        made(1, "Old Radeon", "radv", WEFT_DEVICE_DISCRETE, false),
+    };
+    assert_int_equal(chosen(list, 2, "7"), -WEFT_NOT_FOUND);
+    assert_string_equal(line, "no device matches \"7\"; there is 0: llvmpipe (llvmpipe), "
+                              "1: Old Radeon (radv) which has no compute queue");
+    assert_int_equal(chosen(list, 2, "nvidia"), -WEFT_NOT_FOUND);
+    assert_int_equal(chosen(list, 2, "4294967297"), -WEFT_NOT_FOUND);
+    assert_int_equal(chosen(list, 2, "radeon"), -WEFT_UNSUPPORTED);
+    assert_string_equal(line, "device 1, Old Radeon, cannot be used: it has no compute queue");
+    assert_int_equal(chosen(list, 2, "1"), -WEFT_UNSUPPORTED);
+    assert_int_equal(chosen(list + 1, 1, NULL), -WEFT_NO_DEVICE);
+    assert_non_null(strstr(line, "Old Radeon (radv) which has no compute queue"));
+    assert_int_equal(chosen(list, 0, NULL), -WEFT_NO_DEVICE);
+    assert_int_equal(chosen(list, 0, "radeon"), -WEFT_NO_DEVICE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_least, reset),
+        cmocka_unit_test_setup(test_driver_version_number, reset),
+        cmocka_unit_test_setup(test_reasons, reset),
+        cmocka_unit_test_setup(test_queue_family, reset),
+        cmocka_unit_test(test_preference),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,638 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: device */
+/* Pipelines on a driver: what they compute, how often they are made, and their cache on disk. */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "core/file.h"
+#include "core/philox.h"
+#include "shader/disk_cache.h"
+#include "shader/embedded.h"
+#include "shader/glsl.h"
+#include "shader/pipeline_store.h"
+
+struct fixture {
+    char folder[64];
+    uint32_t allocations; /* how many more the allocator allows */
+    uint32_t errors;
+    uint32_t warnings;
+    char last_error[1024];
+    char last_warning[1024];
+};
+
+static void keep_lines(void *user, weft_log_level level, const char *message) {
+    struct fixture *fixture = user;
+    if (level == WEFT_LOG_ERROR) {
+        fixture->errors++;
+        snprintf(fixture->last_error, sizeof fixture->last_error, "%s", message);
+    } else if (level == WEFT_LOG_WARNING) {
+        fixture->warnings++;
+        snprintf(fixture->last_warning, sizeof fixture->last_warning, "%s", message);
+    }
+}
+
+static void *allocate(void *user, void *pointer, size_t size) {
+    struct fixture *fixture = user;
+    if (size == 0) {
+        free(pointer);
+        return NULL;
+    }
+    if (fixture->allocations == 0) {
+        return NULL;
+    }
+    fixture->allocations--;
+    return realloc(pointer, size);
+}
+
+static int set_up(void **state) {
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    assert_non_null(fixture);
+    fixture->allocations = UINT32_MAX;
+    strcpy(fixture->folder, "/tmp/weft-pipeline-XXXXXX");
+    assert_non_null(mkdtemp(fixture->folder));
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *fixture = *state;
+    DIR *folder = opendir(fixture->folder);
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        if (entry->d_name[0] != '.') {
+            assert_int_equal(unlinkat(dirfd(folder), entry->d_name, 0), 0);
+        }
+    }
+    closedir(folder);
+    assert_int_equal(rmdir(fixture->folder), 0);
+    free(fixture);
+    return 0;
+}
+
+static weft_device *open_device(struct fixture *fixture, weft_math math) {
+    weft_device *device = NULL;
+    const weft_device_params params = {.host = {.log = keep_lines,
+                                                .log_user = fixture,
+                                                .reallocate = allocate,
+                                                .allocator_user = fixture},
+                                       .math = math,
+                                       .validation = getenv("WEFT_VALIDATION") != NULL,
+                                       .cache_dir = fixture->folder};
+    weft_status status = weft_device_open(&device, &params);
+    if (status != WEFT_OK) {
+        fail_msg("%s: %s", weft_status_name(status), fixture->last_error);
+    }
+    return device;
+}
+
+/* Closes and checks that the validation layer had nothing to say. */
+static void close_device(weft_device **device) {
+    if (!(*device)->lost) {
+        weft_device_stats stats;
+        assert_int_equal(weft_device_get_stats(*device, &stats), WEFT_OK);
+        assert_int_equal(stats.validation_messages, 0);
+    }
+    weft_device_destroy(device);
+    assert_null(*device);
+}
+
+/* A description of a kernel compiled from text; the caller frees desc.spirv.words. */
+static struct weft_pipeline_desc describe(weft_device *device, const char *name, const char *text,
+                                          uint32_t bindings, uint32_t push_size) {
+    uint32_t *words = NULL;
+    size_t size = 0;
+    assert_int_equal(weft_glsl_compile(&words, &size, device, name, text), WEFT_OK);
+    return (struct weft_pipeline_desc){
+        .name = name, .spirv = {words, size}, .binding_count = bindings, .push_size = push_size};
+}
+
+static void release(const weft_device *device, struct weft_pipeline_desc *desc) {
+    weft_free(&device->host, (uint32_t *)(uintptr_t)desc->spirv.words);
+    desc->spirv.words = NULL;
+}
+
+static const struct weft_pipeline *get(weft_device *device, const struct weft_pipeline_desc *desc) {
+    const struct weft_pipeline *pipeline = NULL;
+    assert_int_equal(weft_pipeline_get(&pipeline, device, desc), WEFT_OK);
+    assert_non_null(pipeline);
+    assert_true(pipeline->handle != VK_NULL_HANDLE && pipeline->layout != VK_NULL_HANDLE &&
+                pipeline->set_layout != VK_NULL_HANDLE);
+    return pipeline;
+}
+
+static weft_status get_status(weft_device *device, const struct weft_pipeline_desc *desc) {
+    const struct weft_pipeline *untouched = (const struct weft_pipeline *)(const void *)device;
+    const struct weft_pipeline *pipeline = untouched;
+    weft_status status = weft_pipeline_get(&pipeline, device, desc);
+    if (status != WEFT_OK) {
+        assert_ptr_equal(pipeline, untouched);
+    }
+    return status;
+}
+
+/* ---- running one dispatch over one buffer ---- */
+
+struct dispatch {
+    const struct weft_pipeline *pipeline;
+    const void *push;
+    uint32_t base; /* first workgroup */
+    uint32_t groups;
+};
+
+static VkDescriptorPool make_pool(weft_device *device) {
+    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1};
+    const VkDescriptorPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                             .maxSets = 1,
+                                             .poolSizeCount = 1,
+                                             .pPoolSizes = &size};
+    VkDescriptorPool pool = VK_NULL_HANDLE;
+    assert_int_equal(device->vk.CreateDescriptorPool(device->vk.handle, &info, NULL, &pool),
+                     VK_SUCCESS);
+    return pool;
+}
+
+static VkDescriptorSet make_set(weft_device *device, VkDescriptorPool pool, VkBuffer buffer,
+                                VkDescriptorSetLayout layout) {
+    const VkDescriptorSetAllocateInfo allocate = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = pool,
+        .descriptorSetCount = 1,
+        .pSetLayouts = &layout};
+    VkDescriptorSet set = VK_NULL_HANDLE;
+    assert_int_equal(device->vk.AllocateDescriptorSets(device->vk.handle, &allocate, &set),
+                     VK_SUCCESS);
+    const VkDescriptorBufferInfo range = {buffer, 0, VK_WHOLE_SIZE};
+    const VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                        .dstSet = set,
+                                        .descriptorCount = 1,
+                                        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                        .pBufferInfo = &range};
+    device->vk.UpdateDescriptorSets(device->vk.handle, 1, &write, 0, NULL);
+    return set;
+}
+
+static void record(weft_device *device, VkCommandBuffer commands, const struct dispatch *dispatch,
+                   VkDescriptorSet set) {
+    const struct weft_vk_device *vk = &device->vk;
+    const struct weft_pipeline *pipeline = dispatch->pipeline;
+    vk->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->handle);
+    vk->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->layout, 0, 1,
+                              &set, 0, NULL);
+    if (pipeline->push_size > 0) {
+        vk->CmdPushConstants(commands, pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                             pipeline->push_size, dispatch->push);
+    }
+    vk->CmdDispatchBase(commands, dispatch->base, 0, 0, dispatch->groups, 1, 1);
+    const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                     .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
+                                     .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT};
+    vk->CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                           VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
+}
+
+/* Runs over `words` words in place. */
+static void run(weft_device *device, const struct dispatch *dispatch, uint32_t *data,
+                size_t words) {
+    VkBuffer buffer = VK_NULL_HANDLE;
+    struct weft_allocation *allocation = NULL;
+    assert_int_equal(
+        weft_vkbuffer_create(&buffer, &allocation, device, 4 * words, WEFT_MEMORY_DEVICE), WEFT_OK);
+    assert_int_equal(weft_device_upload(device, buffer, 0, data, 4 * words), WEFT_OK);
+    VkDescriptorPool pool = make_pool(device);
+    VkDescriptorSet set = make_set(device, pool, buffer, dispatch->pipeline->set_layout);
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    assert_int_equal(weft_device_begin_commands(&commands, device), WEFT_OK);
+    record(device, commands, dispatch, set);
+    assert_int_equal(weft_device_finish_commands(device, commands), WEFT_OK);
+    assert_int_equal(weft_device_download(device, buffer, 0, data, 4 * words), WEFT_OK);
+    device->vk.DestroyDescriptorPool(device->vk.handle, pool, NULL);
+    weft_vkbuffer_destroy(device, &buffer, &allocation);
+}
+
+/* ---- arithmetic ---- */
+
+#define ROWS 256
+
+/* A row is a, b, c and four results. Each result is a multiplication, rounded, then an addition. */
+static const char contraction_text[] = "#version 450\n"
+                                       "layout(local_size_x = 32) in;\n"
+                                       "layout(set = 0, binding = 0) buffer Rows { float x[]; };\n"
+                                       "void main() {\n"
+                                       "    uint row = 7u * gl_GlobalInvocationID.x;\n"
+                                       "    float a = x[row], b = x[row + 1], c = x[row + 2];\n"
+                                       "    x[row + 3] = fma(a, b, c);\n"
+                                       "    x[row + 4] = a * b + c;\n"
+                                       "    x[row + 5] = c - a * b;\n"
+                                       "    vec2 v = fma(vec2(a, b), vec2(b, a), vec2(c));\n"
+                                       "    x[row + 6] = v.x == v.y ? v.x : 0.0;\n"
+                                       "}\n";
+
+static float as_float(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint32_t as_bits(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* c is close to -a b, so that a fused result keeps the bits that rounding the product drops. */
+static void fill_rows(uint32_t *rows) {
+    for (uint32_t i = 0; i < ROWS; i++) {
+        float ab[2];
+        weft_philox_uniform(ab, 2, 7, i);
+        float a = ab[0] + 1.5f;
+        float b = ab[1] + 1.5f;
+        volatile float product = a * b;
+        memset(rows + 7 * i, 0, 28);
+        rows[7 * i] = as_bits(a);
+        rows[7 * i + 1] = as_bits(b);
+        rows[7 * i + 2] = as_bits(-product);
+    }
+}
+
+/*
+ * With c = -round(a b), multiplying, rounding and adding gives exactly 0; a fused operation gives
+ * the rounding error of the product, which is 0 for few rows.
+ */
+static void test_no_contraction(void **state) {
+    struct fixture *fixture = *state;
+    weft_device *device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
+    struct weft_pipeline_desc desc = describe(device, "contraction", contraction_text, 1, 0);
+    const struct weft_pipeline *pipeline = get(device, &desc);
+    uint32_t rows[7 * ROWS];
+    fill_rows(rows);
+    run(device, &(struct dispatch){.pipeline = pipeline, .groups = ROWS / 32}, rows, 7 * ROWS);
+    uint32_t telling = 0;
+    for (uint32_t i = 0; i < ROWS; i++) {
+        const uint32_t *row = rows + 7 * i;
+        volatile float product = as_float(row[0]) * as_float(row[1]);
+        volatile float sum = product + as_float(row[2]);
+        volatile float difference = as_float(row[2]) - product;
+        double exact = (double)as_float(row[0]) * (double)as_float(row[1]);
+        telling += exact != (double)product;
+        assert_int_equal(row[3], as_bits(sum));
+        assert_int_equal(row[4], as_bits(sum));
+        assert_int_equal(row[5], as_bits(difference));
+        assert_int_equal(row[6], as_bits(sum));
+    }
+    assert_in_range(telling, ROWS / 2, ROWS);
+    release(device, &desc);
+    close_device(&device);
+}
+
+static const char scale_text[] =
+    "#version 450\n"
+    "layout(local_size_x_id = 0) in;\n"
+    "layout(constant_id = 1) const uint addend = 5;\n"
+    "layout(push_constant) uniform Push { uint factor; uint offset; };\n"
+    "layout(set = 0, binding = 0) buffer Data { uint x[]; };\n"
+    "void main() {\n"
+    "    uint i = gl_GlobalInvocationID.x + offset;\n"
+    "    x[i] = x[i] * factor + addend + 1000u * gl_WorkGroupSize.x;\n"
+    "}\n";
+
+/* Push constants, specialization, and a first workgroup that is not 0. */
+static void test_parameters_and_base(void **state) {
+    struct fixture *fixture = *state;
+    weft_device *device = open_device(fixture, WEFT_MATH_FAST);
+    struct weft_pipeline_desc desc = describe(device, "scale", scale_text, 1, 8);
+    desc.specialization_count = 2;
+    desc.specialization[0] = 4;
+    desc.specialization[1] = 9;
+    const struct weft_pipeline *pipeline = get(device, &desc);
+    assert_int_equal(pipeline->binding_count, 1);
+    assert_int_equal(pipeline->push_size, 8);
+    uint32_t data[32];
+    for (uint32_t i = 0; i < 32; i++) {
+        data[i] = i;
+    }
+    const uint32_t push[2] = {3, 8};
+    const struct dispatch dispatch = {pipeline, push, 2, 3};
+    run(device, &dispatch, data, 32);
+    for (uint32_t i = 0; i < 32; i++) {
+        bool touched = i >= 16 && i < 28; /* 8 + workgroups 2, 3, 4 of 4 each */
+        assert_int_equal(data[i], touched ? 3 * i + 9 + 4000 : i);
+    }
+    /* Fewer constants than the module has: the rest keep their defaults. */
+    desc.specialization_count = 1;
+    const struct weft_pipeline *fewer = get(device, &desc);
+    assert_ptr_not_equal(fewer, pipeline);
+    uint32_t one[32] = {0};
+    run(device, &(struct dispatch){fewer, (const uint32_t[2]){1, 0}, 0, 1}, one, 32);
+    assert_int_equal(one[0], 4005);
+    assert_int_equal(one[4], 0);
+    release(device, &desc);
+    close_device(&device);
+}
+
+/* ---- the store ---- */
+
+#define VARIANTS 100
+
+static void test_made_once(void **state) {
+    struct fixture *fixture = *state;
+    weft_device *device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
+    struct weft_pipeline_desc desc = describe(device, "scale", scale_text, 1, 8);
+    desc.specialization_count = 2;
+    desc.specialization[0] = 4;
+    uint32_t before = device->stats.pipelines_created;
+    const struct weft_pipeline *variants[VARIANTS];
+    for (uint32_t i = 0; i < VARIANTS; i++) {
+        desc.specialization[1] = i;
+        variants[i] = get(device, &desc);
+        assert_true(i == 0 || variants[i] != variants[i - 1]);
+        assert_true(variants[i]->layout == variants[0]->layout);
+    }
+    assert_int_equal(device->stats.pipelines_created - before, VARIANTS);
+    for (uint32_t i = 0; i < VARIANTS; i++) {
+        desc.specialization[1] = i;
+        assert_ptr_equal(get(device, &desc), variants[i]);
+    }
+    assert_int_equal(device->stats.pipelines_created - before, VARIANTS);
+    /* Another layout is another pipeline; a set layout is shared by the number of bindings. */
+    desc.push_size = 16;
+    const struct weft_pipeline *wider = get(device, &desc);
+    assert_true(wider->layout != variants[0]->layout);
+    assert_true(wider->set_layout == variants[0]->set_layout);
+    release(device, &desc);
+    close_device(&device);
+}
+
+static void test_embedded(void **state) {
+    struct fixture *fixture = *state;
+    static const weft_math modes[] = {WEFT_MATH_REPRODUCIBLE, WEFT_MATH_FAST};
+    for (size_t mode = 0; mode < 2; mode++) {
+        weft_device *device = open_device(fixture, modes[mode]);
+        assert_true(weft_embedded_shader_count > 0);
+        size_t picks[] = {0, weft_embedded_shader_count / 2, weft_embedded_shader_count - 1};
+        for (size_t i = 0; i < 3; i++) {
+            /* More bindings than the shader has are fine, fewer are not. */
+            uint32_t most = device->limits.maxPerStageDescriptorStorageBuffers;
+            const struct weft_pipeline_desc desc = {
+                .name = weft_embedded_shaders[picks[i]].name,
+                .binding_count = most < WEFT_MAX_BINDINGS ? most : WEFT_MAX_BINDINGS,
+                .push_size = WEFT_MAX_PUSH_BYTES};
+            assert_ptr_equal(get(device, &desc), get(device, &desc));
+        }
+        static const char *const unknown[] = {"", "a", "zz/last", "no/such", NULL};
+        for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
+            const struct weft_pipeline_desc desc = {.name = unknown[i]};
+            assert_int_equal(get_status(device, &desc), WEFT_NOT_FOUND);
+        }
+        close_device(&device);
+    }
+}
+
+static void test_refusals(void **state) {
+    struct fixture *fixture = *state;
+    static const weft_math modes[] = {WEFT_MATH_REPRODUCIBLE, WEFT_MATH_FAST};
+    for (size_t mode = 0; mode < 2; mode++) {
+        weft_device *device = open_device(fixture, modes[mode]);
+        struct weft_pipeline_desc good = describe(device, "scale", scale_text, 1, 8);
+        struct weft_pipeline_desc bad = good;
+        bad.binding_count = WEFT_MAX_BINDINGS + 1;
+        assert_int_equal(get_status(device, &bad), WEFT_INVALID_ARGUMENT);
+        bad = good;
+        bad.push_size = WEFT_MAX_PUSH_BYTES + 4;
+        assert_int_equal(get_status(device, &bad), WEFT_INVALID_ARGUMENT);
+        bad.push_size = 7;
+        assert_int_equal(get_status(device, &bad), WEFT_INVALID_ARGUMENT);
+        bad = good;
+        bad.specialization_count = WEFT_MAX_SPECIALIZATION + 1;
+        assert_int_equal(get_status(device, &bad), WEFT_INVALID_ARGUMENT);
+        assert_non_null(strstr(fixture->last_error, "pipeline scale"));
+        /* Words that are no module never reach the driver. */
+        bad = good;
+        bad.spirv.size -= 4;
+        assert_int_equal(get_status(device, &bad), WEFT_COMPILE_ERROR);
+        assert_non_null(strstr(fixture->last_error, "pipeline scale"));
+        bad.spirv.size = 0;
+        assert_int_equal(get_status(device, &bad), WEFT_COMPILE_ERROR);
+        release(device, &good);
+        close_device(&device);
+    }
+}
+
+/* A local size that the device does not have is refused, and both are named. */
+static void test_local_size_limit(void **state) {
+    struct fixture *fixture = *state;
+    weft_device *device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
+    const uint32_t *sizes = device->limits.maxComputeWorkGroupSize;
+    uint32_t invocations = device->limits.maxComputeWorkGroupInvocations;
+    struct weft_pipeline_desc desc = describe(
+        device, "large",
+        "#version 450\nlayout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;\n"
+        "void main() {}\n",
+        0, 0);
+    desc.specialization_count = 3;
+    const struct {
+        uint32_t x, y, z;
+        bool fits;
+    } cases[] = {{1, 1, 1, true},
+                 {sizes[0] + 1, 1, 1, false},
+                 {1, sizes[1] + 1, 1, false},
+                 {1, 1, sizes[2] + 1, false},
+                 {invocations / 2 + 1, 2, 1, false},
+                 {0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, false},
+                 {32, 2, 2, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        desc.specialization[0] = cases[i].x;
+        desc.specialization[1] = cases[i].y;
+        desc.specialization[2] = cases[i].z;
+        assert_int_equal(get_status(device, &desc), cases[i].fits ? WEFT_OK : WEFT_UNSUPPORTED);
+        if (!cases[i].fits) {
+            char expected[128];
+            snprintf(expected, sizeof expected, "pipeline large: local size %u x %u x %u",
+                     cases[i].x, cases[i].y, cases[i].z);
+            assert_non_null(strstr(fixture->last_error, expected));
+            snprintf(expected, sizeof expected, "%u invocations", invocations);
+            assert_non_null(strstr(fixture->last_error, expected));
+        }
+    }
+    release(device, &desc);
+    close_device(&device);
+}
+
+/* ---- the cache on disk ---- */
+
+struct start {
+    uint32_t created;
+    uint32_t compiled;
+    uint32_t shaders;
+    weft_digest cache_key;
+};
+
+/* Opens the device, makes `count` pipelines and closes it. */
+static struct start start_up(struct fixture *fixture, weft_math math, uint32_t count) {
+    weft_device *device = open_device(fixture, math);
+    struct weft_pipeline_desc desc = describe(device, "scale", scale_text, 1, 8);
+    desc.specialization_count = 2;
+    desc.specialization[0] = 4;
+    for (uint32_t i = 0; i < count; i++) {
+        desc.specialization[1] = i;
+        (void)get(device, &desc);
+    }
+    struct start start = {device->stats.pipelines_created, device->stats.pipelines_compiled,
+                          device->stats.shaders_compiled, device->pipelines->cache_key};
+    assert_int_equal(weft_device_save_cache(device), WEFT_OK);
+    release(device, &desc);
+    close_device(&device);
+    return start;
+}
+
+static void test_second_start(void **state) {
+    struct fixture *fixture = *state;
+    struct start first = start_up(fixture, WEFT_MATH_REPRODUCIBLE, 3);
+    assert_int_equal(first.shaders, 1);
+    assert_in_range(first.compiled, 3, first.created);
+    struct start second = start_up(fixture, WEFT_MATH_REPRODUCIBLE, 3);
+    assert_int_equal(second.shaders, 0);
+    assert_int_equal(second.compiled, 0);
+    assert_in_range(second.created, 3, first.created);
+    /* What is new is compiled, and added to what was there. */
+    assert_int_equal(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 5).compiled, 2);
+    assert_int_equal(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 5).compiled, 0);
+    /* The other mode's modules are other modules; one file holds both. */
+    (void)start_up(fixture, WEFT_MATH_FAST, 3);
+    assert_int_equal(start_up(fixture, WEFT_MATH_FAST, 3).compiled, 0);
+    assert_int_equal(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 5).compiled, 0);
+    assert_int_equal(fixture->warnings, 0);
+}
+
+static char *cache_path(const struct fixture *fixture, const weft_digest *key) {
+    char hex[WEFT_DIGEST_TEXT_SIZE];
+    char *path = weft_format(NULL, "%s/pipelines-%s", fixture->folder, weft_digest_text(key, hex));
+    assert_non_null(path);
+    return path;
+}
+
+static void test_damaged_cache(void **state) {
+    struct fixture *fixture = *state;
+    struct start first = start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2);
+    char *path = cache_path(fixture, &first.cache_key);
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    assert_int_equal(weft_file_read(&bytes, &size, (size_t)1 << 24, path, NULL), WEFT_OK);
+    assert_int_equal(weft_file_write(path, bytes, size / 2, NULL), WEFT_OK);
+    assert_in_range(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 2, first.compiled);
+    assert_int_equal(fixture->warnings, 1);
+    assert_non_null(strstr(fixture->last_warning, path));
+    bytes[size - 1] ^= 1;
+    assert_int_equal(weft_file_write(path, bytes, size, NULL), WEFT_OK);
+    assert_in_range(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 2, first.compiled);
+    assert_int_equal(fixture->warnings, 2);
+    assert_int_equal(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 0);
+    assert_int_equal(fixture->warnings, 2);
+    assert_int_equal(fixture->errors, 0);
+    weft_free(NULL, bytes);
+    weft_free(NULL, path);
+}
+
+/* An intact entry whose content must not reach the driver. */
+static void test_foreign_cache(void **state) {
+    struct fixture *fixture = *state;
+    struct start first = start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2);
+    uint8_t *payload = NULL;
+    size_t size = 0;
+    assert_int_equal(
+        weft_cache_read(&payload, &size, fixture->folder, "pipelines", &first.cache_key, NULL),
+        WEFT_OK);
+    assert_non_null(payload);
+    size_t digests = payload[0] + 256u * payload[1];
+    assert_in_range(digests, 2, 100);
+    size_t header = 4 + 32 * digests;
+    assert_true(size >= header + 32);
+    /*
+     * Vendor, device and driver of Vulkan's header, its version and size, and the digests' number.
+     */
+    const size_t changes[] = {
+        header + 8, header + 12, header + 16, header + 31, header + 4, header + 3, 3};
+    uint32_t warnings = 0;
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        payload[changes[i]] ^= 0x10;
+        weft_cache_write(fixture->folder, "pipelines", &first.cache_key, payload, size, NULL);
+        payload[changes[i]] ^= 0x10;
+        assert_in_range(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 2, first.compiled);
+        assert_int_equal(fixture->warnings, ++warnings);
+    }
+    for (size_t cut = 0; cut < header + 32; cut += 11) {
+        weft_cache_write(fixture->folder, "pipelines", &first.cache_key, payload, cut, NULL);
+        assert_in_range(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 2, first.compiled);
+        assert_int_equal(fixture->warnings, ++warnings);
+    }
+    assert_int_equal(fixture->errors, 0);
+    weft_free(NULL, payload);
+}
+
+/* Wherever memory ends, the call fails cleanly and the next one works. */
+static void test_out_of_memory(void **state) {
+    struct fixture *fixture = *state;
+    weft_device *device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
+    struct weft_pipeline_desc desc = describe(device, "scale", scale_text, 1, 8);
+    desc.specialization_count = 1;
+    uint32_t created = device->stats.pipelines_created;
+    /* So many that the store's tables have to grow with every allowance once. */
+    uint32_t failures = 0;
+    for (uint32_t i = 0; i < VARIANTS; i++) {
+        desc.specialization[0] = 1 + i;
+        weft_status status = WEFT_OUT_OF_HOST_MEMORY;
+        for (uint32_t allowed = 0; status != WEFT_OK; allowed++) {
+            assert_in_range(allowed, 0, 20);
+            fixture->allocations = allowed;
+            status = get_status(device, &desc);
+            assert_true(status == WEFT_OK || status == WEFT_OUT_OF_HOST_MEMORY);
+            failures += status != WEFT_OK;
+        }
+        fixture->allocations = UINT32_MAX;
+        assert_int_equal(device->stats.pipelines_created, created + i + 1);
+    }
+    assert_in_range(failures, 3 * VARIANTS, 20 * VARIANTS);
+    release(device, &desc);
+    close_device(&device);
+}
+
+static void test_lost_device(void **state) {
+    struct fixture *fixture = *state;
+    weft_device *device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
+    struct weft_pipeline_desc desc = describe(device, "scale", scale_text, 1, 8);
+    (void)get(device, &desc);
+    device->lost = true;
+    assert_int_equal(get_status(device, &desc), WEFT_DEVICE_LOST);
+    assert_int_equal(weft_pipeline_store_save(device), WEFT_DEVICE_LOST);
+    release(device, &desc);
+    close_device(&device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_no_contraction, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_parameters_and_base, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_made_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_embedded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_local_size_limit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_second_start, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged_cache, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_foreign_cache, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_out_of_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_lost_device, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: device */
+/* Plans: placement, splitting, sharing of weights, time stamps, and everything that can go wrong when they run. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/mixers.h>
+
+#include "core/philox.h"
+#include "device/device.h"
+#include "graph/plan.h"
+#include "support.h"
+
+enum {
+    BATCH = 2,
+    LENGTH = 33,
+    CHANNELS = 72,
+    WIDE = 160,
+    COUNT = BATCH * LENGTH * CHANNELS,
+    BYTES = COUNT * (int)sizeof(float)
+};
+
+struct fixture {
+    struct weft_test_host host;
+    weft_device *device;
+    weft_weight *weights[8];
+    uint32_t weight_count;
+};
+
+static void open_device(struct fixture *fixture, uint64_t memory_limit,
+                        uint32_t submission_limit_ms) {
+    assert_int_equal(
+        weft_device_open(&fixture->device,
+                         weft_device_params(.host = fixture->host.host,
+                                            .memory_limit = memory_limit,
+                                            .submission_limit_ms = submission_limit_ms)),
+        WEFT_OK);
+}
+
+static void close_device(struct fixture *fixture) {
+    weft_device_stats stats;
+    if (weft_device_get_stats(fixture->device, &stats) == WEFT_OK) {
+        assert_int_equal(stats.validation_messages, 0);
+    }
+    weft_device_destroy(&fixture->device);
+}
+
+static void add_weight(struct fixture *fixture, weft_shape shape) {
+    size_t count = (size_t)weft_shape_elements(shape);
+    float *data = malloc(count * sizeof *data);
+    weft_philox_uniform(data, count, 3, fixture->weight_count);
+    assert_int_equal(weft_weight_create(&fixture->weights[fixture->weight_count++],
+                                        weft_weight_params(.shape = shape, .data = data),
+                                        &fixture->host.host),
+                     WEFT_OK);
+    free(data);
+}
+
+static int set_up(void **state) {
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    weft_test_host_begin(&fixture->host);
+    open_device(fixture, 0, 0);
+    add_weight(fixture, weft_shape_of(CHANNELS));
+    add_weight(fixture, weft_shape_of(WIDE, CHANNELS));
+    add_weight(fixture, weft_shape_of(WIDE));
+    add_weight(fixture, weft_shape_of(CHANNELS, WIDE));
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *fixture = *state;
+    close_device(fixture);
+    for (uint32_t i = 0; i < fixture->weight_count; i++) {
+        weft_weight_destroy(&fixture->weights[i]);
+    }
+    weft_test_host_end(&fixture->host);
+    free(fixture);
+    return 0;
+}
+
+/** `layers` FNet layers. */
+static weft_graph *make_graph(struct fixture *fixture, uint32_t length, uint32_t layers) {
+    weft_graph *graph = NULL;
+    weft_tensor w[4];
+    weft_tensor x;
+    weft_tensor y;
+    assert_int_equal(weft_graph_create(&graph, &fixture->host.host), WEFT_OK);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(weft_graph_weight(&w[i], graph, fixture->weights[i]), WEFT_OK);
+    }
+    assert_int_equal(
+        weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(BATCH, length, CHANNELS)),
+        WEFT_OK);
+    for (uint32_t i = 0; i < layers; i++) {
+        assert_int_equal(weft_graph_fourier(&y, graph, x), WEFT_OK);
+        assert_int_equal(weft_graph_binary(&y, graph, WEFT_BINARY_ADD, x, y), WEFT_OK);
+        assert_int_equal(weft_graph_layer_norm(&x, graph, y, w[0], w[0], 1e-5F), WEFT_OK);
+        assert_int_equal(weft_graph_linear(&y, graph, x, w[1], w[2]), WEFT_OK);
+        assert_int_equal(weft_graph_activate(&y, graph, y, WEFT_ACTIVATION_GELU_ERF), WEFT_OK);
+        assert_int_equal(weft_graph_linear(&y, graph, y, w[3], w[0]), WEFT_OK);
+        assert_int_equal(weft_graph_binary(&y, graph, WEFT_BINARY_ADD, x, y), WEFT_OK);
+        assert_int_equal(weft_graph_layer_norm(&x, graph, y, w[0], w[0], 1e-5F), WEFT_OK);
+    }
+    assert_int_equal(weft_graph_output(graph, "y", x), WEFT_OK);
+    return graph;
+}
+
+static weft_plan *compile(struct fixture *fixture, uint32_t length, uint32_t layers,
+                          const weft_plan_params *params) {
+    weft_plan *plan = NULL;
+    weft_graph *graph = make_graph(fixture, length, layers);
+    assert_int_equal(weft_plan_compile(&plan, fixture->device, graph, params), WEFT_OK);
+    weft_graph_destroy(&graph);
+    return plan;
+}
+
+static weft_status execute(weft_plan *plan, float *output) {
+    float *input = malloc(BYTES);
+    weft_philox_uniform(input, COUNT, 11, 0);
+    memset(output, 0xff, BYTES);
+    weft_host_tensor tensors[] = {{.name = "x", .data = input, .bytes = BYTES},
+                                  {.name = "y", .data = output, .bytes = BYTES}};
+    weft_status status = weft_plan_execute(plan, tensors, 2);
+    free(input);
+    return status;
+}
+
+static void test_fusion_changes_no_bit(void **state) {
+    float *fused = malloc(BYTES);
+    float *plain = malloc(BYTES);
+    weft_plan *with = compile(*state, LENGTH, 2, NULL);
+    weft_plan *without = compile(*state, LENGTH, 2, weft_plan_params(.no_fusion = true));
+    weft_plan_info with_info;
+    weft_plan_info without_info;
+    assert_int_equal(weft_plan_get_info(with, &with_info), WEFT_OK);
+    assert_int_equal(weft_plan_get_info(without, &without_info), WEFT_OK);
+    assert_true(with_info.dispatches < without_info.dispatches);
+    assert_int_equal(execute(with, fused), WEFT_OK);
+    assert_int_equal(execute(without, plain), WEFT_OK);
+    assert_memory_equal(fused, plain, BYTES);
+    weft_plan_destroy(&with);
+    weft_plan_destroy(&without);
+    free(fused);
+    free(plain);
+}
+
+/** Tensors that are alive at the same dispatch never share memory, whatever the placement. */
+static void test_placement_is_sound_and_tight(void **state) {
+    weft_plan *plan = compile(*state, LENGTH, 3, NULL);
+    const struct weft_lowering *lowering = &plan->lowering;
+    for (uint32_t i = 0; i < lowering->storage_count; i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            const struct weft_storage *a = &lowering->storages[i];
+            const struct weft_storage *b = &lowering->storages[k];
+            bool both = a->kind == WEFT_STORAGE_ARENA && b->kind == WEFT_STORAGE_ARENA;
+            if (both && a->first <= b->last && b->first <= a->last) {
+                assert_true(a->offset + a->bytes <= b->offset || b->offset + b->bytes <= a->offset);
+            }
+        }
+    }
+    assert_true((double)plan->info.arena_bytes <= 1.1 * (double)plan->info.arena_lower_bound);
+    weft_plan_destroy(&plan);
+}
+
+/** Splitting into many submissions, and single dispatches into parts, changes no bit. */
+static void test_split_submissions(void **state) {
+    struct fixture *fixture = *state;
+    float *whole = malloc(BYTES);
+    float *split = malloc(BYTES);
+    weft_plan *plan = compile(fixture, LENGTH, 2, NULL);
+    weft_plan_info info;
+    assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
+    assert_int_equal(info.submissions, 1);
+    assert_int_equal(execute(plan, whole), WEFT_OK);
+    weft_plan_destroy(&plan);
+    close_device(fixture);
+
+    open_device(fixture, 0, 1);
+    fixture->device->flops_per_ms = 1e5; /* as if it were very slow */
+    plan = compile(fixture, LENGTH, 2, NULL);
+    assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
+    assert_true(info.submissions > info.dispatches);
+    assert_int_equal(execute(plan, split), WEFT_OK);
+    assert_memory_equal(whole, split, BYTES);
+    weft_plan_destroy(&plan);
+    free(whole);
+    free(split);
+}
+
+static void test_plans_share_weights_and_pipelines(void **state) {
+    struct fixture *fixture = *state;
+    weft_plan *first = compile(fixture, LENGTH, 1, NULL);
+    weft_device_stats before;
+    weft_device_stats after;
+    weft_plan_info info;
+    assert_int_equal(weft_device_get_stats(fixture->device, &before), WEFT_OK);
+    weft_plan *second = compile(fixture, LENGTH, 2, NULL);
+    assert_int_equal(weft_device_get_stats(fixture->device, &after), WEFT_OK);
+    assert_int_equal(weft_plan_get_info(second, &info), WEFT_OK);
+    assert_int_equal(before.pipelines_created, after.pipelines_created);
+    assert_int_equal(after.bytes_in_use - before.bytes_in_use, info.arena_bytes);
+    weft_plan_destroy(&first);
+    weft_plan_destroy(&second);
+    weft_device_trim(fixture->device);
+    assert_int_equal(weft_device_get_stats(fixture->device, &after), WEFT_OK);
+    assert_true(after.bytes_in_use < before.bytes_in_use);
+}
+
+static void test_too_little_memory(void **state) {
+    struct fixture *fixture = *state;
+    weft_device_stats stats;
+    weft_plan *plan = compile(fixture, LENGTH, 1, NULL);
+    assert_int_equal(weft_device_get_stats(fixture->device, &stats), WEFT_OK);
+    uint64_t needed = stats.bytes_in_use;
+    weft_plan_destroy(&plan);
+    close_device(fixture);
+
+    open_device(fixture, needed - 1, 0);
+    weft_graph *graph = make_graph(fixture, LENGTH, 1);
+    weft_test_host_reset(&fixture->host);
+    assert_int_equal(weft_plan_compile(&plan, fixture->device, graph, NULL),
+                     WEFT_OUT_OF_DEVICE_MEMORY);
+    weft_test_expect_log(&fixture->host, "bytes", "limit", NULL);
+    assert_null(plan);
+    weft_graph_destroy(&graph);
+
+    /* A smaller plan still works: what the failure left behind is not in the way. */
+    plan = compile(fixture, 2, 1, NULL);
+    weft_plan_destroy(&plan);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL submit_to_a_lost_device(VkQueue queue, uint32_t count,
+                                                              const VkSubmitInfo *submits,
+                                                              VkFence fence) {
+    (void)queue;
+    (void)count;
+    (void)submits;
+    (void)fence;
+    return VK_ERROR_DEVICE_LOST;
+}
+
+static void test_lost_device(void **state) {
+    struct fixture *fixture = *state;
+    float *output = malloc(BYTES);
+    weft_plan *plan = compile(fixture, LENGTH, 1, NULL);
+    weft_graph *graph = make_graph(fixture, LENGTH, 1);
+    weft_plan *another = NULL;
+    assert_int_equal(execute(plan, output), WEFT_OK);
+    fixture->device->vk.QueueSubmit = submit_to_a_lost_device;
+    assert_int_equal(execute(plan, output), WEFT_DEVICE_LOST);
+    assert_int_equal(execute(plan, output), WEFT_DEVICE_LOST);
+    assert_int_equal(weft_plan_compile(&another, fixture->device, graph, NULL), WEFT_DEVICE_LOST);
+    assert_null(another);
+    weft_graph_destroy(&graph);
+    weft_plan_destroy(&plan); /* and everything can still be destroyed */
+    free(output);
+}
+
+static void test_execute_checks_its_tensors(void **state) {
+    struct fixture *fixture = *state;
+    float *data = malloc(BYTES);
+    weft_plan *plan = compile(fixture, LENGTH, 1, NULL);
+    weft_host_tensor tensors[] = {{.name = "y", .data = data, .bytes = BYTES},
+                                  {.name = "x", .data = data, .bytes = 8}};
+    assert_int_equal(weft_plan_execute(plan, tensors, 1), WEFT_INVALID_ARGUMENT);
+    weft_test_expect_log(&fixture->host, "input 'x' is not given", NULL);
+    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_SHAPE_MISMATCH);
+    weft_test_expect_log(&fixture->host, "[2, 33, 72]", "8 given", NULL);
+    tensors[1].bytes = BYTES;
+    tensors[0].name = "z";
+    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_NOT_FOUND);
+    weft_test_expect_log(&fixture->host, "'z'", NULL);
+    weft_plan_destroy(&plan);
+    free(data);
+}
+
+static void test_timings(void **state) {
+    struct fixture *fixture = *state;
+    float *output = malloc(BYTES);
+    weft_timing timings[64];
+    uint32_t count = 64;
+    weft_plan *plan = compile(fixture, LENGTH, 1, NULL);
+    assert_int_equal(weft_plan_get_timings(plan, timings, &count), WEFT_UNSUPPORTED);
+    weft_plan_destroy(&plan);
+    plan = compile(fixture, LENGTH, 1, weft_plan_params(.timestamps = true));
+    assert_int_equal(weft_plan_get_timings(plan, timings, &count), WEFT_INVALID_ARGUMENT);
+    assert_int_equal(execute(plan, output), WEFT_OK);
+    assert_int_equal(weft_plan_get_timings(plan, timings, &count), WEFT_OK);
+    assert_int_equal(count, plan->info.dispatches);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(timings[i].duration_ms >= 0.0);
+        assert_true(i == 0 || timings[i].start_ms >= timings[i - 1].start_ms);
+    }
+    weft_plan_destroy(&plan);
+    free(output);
+}
+
+static void test_submissions_may_overlap(void **state) {
+    struct fixture *fixture = *state;
+    float *expected = malloc(BYTES);
+    float *found = malloc(BYTES);
+    weft_buffer *input = NULL;
+    weft_buffer *output = NULL;
+    weft_bindings *bindings = NULL;
+    uint64_t tickets[3];
+    bool done = false;
+    weft_plan *plan = compile(fixture, LENGTH, 1, NULL);
+    assert_int_equal(execute(plan, expected), WEFT_OK);
+    weft_philox_uniform(found, COUNT, 11, 0);
+    assert_int_equal(weft_buffer_create(&input, fixture->device, BYTES), WEFT_OK);
+    assert_int_equal(weft_buffer_create(&output, fixture->device, BYTES), WEFT_OK);
+    assert_int_equal(weft_buffer_write(input, 0, found, BYTES), WEFT_OK);
+    assert_int_equal(weft_bindings_create(&bindings, plan), WEFT_OK);
+    assert_int_equal(weft_bindings_set(bindings, "x", input), WEFT_OK);
+    assert_int_equal(weft_bindings_set(bindings, "y", output), WEFT_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(weft_plan_submit(plan, bindings, &tickets[i]), WEFT_OK);
+    }
+    assert_int_equal(weft_plan_wait(plan, tickets[2], UINT64_MAX, &done), WEFT_OK);
+    assert_true(done);
+    assert_int_equal(weft_buffer_read(output, 0, found, BYTES), WEFT_OK);
+    assert_memory_equal(found, expected, BYTES);
+    weft_bindings_destroy(&bindings);
+    weft_buffer_destroy(&input);
+    weft_buffer_destroy(&output);
+    weft_plan_destroy(&plan);
+    free(expected);
+    free(found);
+}
+
+static void test_out_of_host_memory(void **state) {
+    struct fixture *fixture = *state;
+    weft_graph *graph = make_graph(fixture, 5, 1);
+    weft_plan *plan = NULL;
+    assert_int_equal(weft_plan_compile(&plan, fixture->device, graph, NULL), WEFT_OK);
+    weft_plan_destroy(&plan);
+    weft_status status = WEFT_OUT_OF_HOST_MEMORY;
+    for (long at = 1; status != WEFT_OK; at++) {
+        weft_test_host_reset(&fixture->host);
+        fixture->host.fail_at = at;
+        status = weft_plan_compile(&plan, fixture->device, graph, NULL);
+        assert_true(status == WEFT_OK || status == WEFT_OUT_OF_HOST_MEMORY);
+        assert_in_range(at, 1, 5000);
+    }
+    weft_test_host_reset(&fixture->host);
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&graph);
+}
+
+static void test_describe(void **state) {
+    struct fixture *fixture = *state;
+    const char *text = NULL;
+    weft_plan *plan = compile(fixture, LENGTH, 1, NULL);
+    for (uint32_t i = 0; i < WEFT_PLAN_PASS_COUNT; i++) {
+        assert_int_equal(weft_plan_describe(plan, weft_plan_passes[i], &text), WEFT_OK);
+        assert_true(strlen(text) > 20);
+    }
+    assert_int_equal(weft_plan_describe(plan, "tile", &text), WEFT_NOT_FOUND);
+    weft_test_expect_log(&fixture->host, "'tile'", NULL);
+    weft_plan_destroy(&plan);
+    weft_graph *empty = NULL;
+    assert_int_equal(weft_graph_create(&empty, &fixture->host.host), WEFT_OK);
+    assert_int_equal(weft_plan_compile(&plan, fixture->device, empty, NULL), WEFT_INVALID_ARGUMENT);
+    weft_test_expect_log(&fixture->host, "no output", NULL);
+    weft_graph_destroy(&empty);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_fusion_changes_no_bit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_placement_is_sound_and_tight, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_split_submissions, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_plans_share_weights_and_pipelines, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_too_little_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_lost_device, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_execute_checks_its_tensors, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_timings, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_submissions_may_overlap, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_out_of_host_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_describe, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,691 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening safetensors files, good and bad, and the values in them. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/safetensors.h"
+#include "support.h"
+
+#define FILE_NAME "model.safetensors"
+
+/* ---- making files ---- */
+
+/* Length, header and `data_size` bytes of data (zeros when data is null), in malloc's memory. */
+static uint8_t *make_file(const char *header, const void *data, size_t data_size, size_t *size) {
+    size_t header_size = strlen(header);
+    *size = 8 + header_size + data_size;
+    uint8_t *file = calloc(1, *size);
+    assert_non_null(file);
+    for (size_t i = 0; i < 8; i++) {
+        file[i] = (uint8_t)((uint64_t)header_size >> (8 * i));
+    }
+    memcpy(file + 8, header, header_size);
+    if (data != NULL && data_size > 0) {
+        memcpy(file + 8 + header_size, data, data_size);
+    }
+    return file;
+}
+
+static weft_status open_made(weft_safetensors **file, struct weft_test_host *test,
+                             const char *header, size_t data_size) {
+    size_t size = 0;
+    uint8_t *bytes = make_file(header, NULL, data_size, &size);
+    weft_status status = weft_safetensors_open_memory(file, bytes, size, FILE_NAME, &test->host);
+    if (status == WEFT_OK) {
+        weft_safetensors_close(file); /* before the bytes go */
+    }
+    free(bytes);
+    return status;
+}
+
+/* Two tensors, one of 2 x 3 floats, one of 4 half floats. */
+static const char small_header[] = "{\"__metadata__\":{\"format\":\"pt\"},"
+                                   "\"b.weight\":{\"dtype\":\"F32\",\"shape\":[2,3],"
+                                   "\"data_offsets\":[0,24]},"
+                                   "\"a.bias\":{\"dtype\":\"F16\",\"shape\":[4],"
+                                   "\"data_offsets\":[24,32]}}";
+static const uint8_t small_data[32] = {
+    0, 0,  128, 63, 0, 0, 0,   64,  0, 0, 64,  64,
+    0, 0,  128, 64, 0, 0, 160, 64,  0, 0, 192, 192, /* f32 */
+    0, 60, 0,   64, 1, 0, 0,   188,                 /* 1, 2, 2^-24, -1 as f16 */
+};
+
+/* ---- good files ---- */
+
+static void tensors_are_found_with_shape_type_and_values(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    size_t size = 0;
+    uint8_t *bytes = make_file(small_header, small_data, sizeof small_data, &size);
+    char *folder = weft_test_folder();
+    char *path = weft_test_write(folder, FILE_NAME, bytes, size);
+    weft_safetensors *file = NULL;
+    assert_int_equal(weft_safetensors_open(&file, path, &test.host), WEFT_OK);
+    assert_string_equal(weft_safetensors_path(file), path);
+    assert_int_equal(weft_safetensors_count(file), 2);
+    assert_string_equal(weft_safetensors_at(file, 0)->name, "a.bias");
+    assert_string_equal(weft_safetensors_at(file, 1)->name, "b.weight");
+    assert_null(weft_safetensors_at(file, 2));
+    assert_null(weft_safetensors_find(file, "b"));
+    assert_null(weft_safetensors_find(file, "__metadata__"));
+
+    const weft_safetensors_tensor *weight = weft_safetensors_find(file, "b.weight");
+    assert_ptr_equal(weight, weft_safetensors_at(file, 1));
+    assert_int_equal(weight->dtype, WEFT_SAFETENSORS_F32);
+    assert_int_equal(weight->rank, 2);
+    assert_int_equal(weight->shape[0], 2);
+    assert_int_equal(weight->shape[1], 3);
+    assert_int_equal(weight->elements, 6);
+    assert_int_equal(weight->bytes, 24);
+    static const float expected[6] = {1, 2, 3, 4, 5, -6};
+    float values[6];
+    assert_int_equal(weft_safetensors_read_f32(file, weight, values), WEFT_OK);
+    assert_memory_equal(values, expected, sizeof expected);
+    const float *direct = weft_safetensors_f32(weight);
+    assert_true(direct == NULL || memcmp(direct, expected, sizeof expected) == 0);
+
+    const weft_safetensors_tensor *bias = weft_safetensors_find(file, "a.bias");
+    float halves[4];
+    assert_int_equal(weft_safetensors_read_f32(file, bias, halves), WEFT_OK);
+    assert_true(halves[0] == 1 && halves[1] == 2 && halves[2] == 0x1p-24f && halves[3] == -1);
+    assert_null(weft_safetensors_f32(bias));
+
+    const weft_safetensors_tensor *required = NULL;
+    assert_int_equal(weft_safetensors_require(&required, file, "b.weight", weft_shape_of(2, 3)),
+                     WEFT_OK);
+    assert_ptr_equal(required, weight);
+    assert_int_equal(weft_safetensors_check_finite(file, weight), WEFT_OK);
+    assert_int_equal(weft_safetensors_check_finite(file, bias), WEFT_OK);
+    assert_string_equal(weft_test_log(&test), "");
+    weft_safetensors_close(&file);
+    assert_null(file);
+    weft_safetensors_close(&file);
+    free(bytes);
+    free(path);
+    weft_test_folder_remove(folder);
+    weft_test_host_end(&test);
+}
+
+static void odd_but_valid_headers_are_accepted(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    static const struct {
+        const char *header;
+        size_t data_size;
+    } cases[] = {
+        {"{}", 0},
+        {"{}          ", 0}, /* padding */
+        {"{\"__metadata__\":{}}", 0},
+        {"{\"s\":{\"dtype\":\"F64\",\"shape\":[],\"data_offsets\":[0,8]}}", 8}, /* a scalar */
+        {"{\"e\":{\"dtype\":\"F32\",\"shape\":[0,5],\"data_offsets\":[0,0]}}", 0},
+        {"{\"a\":{\"dtype\":\"I64\",\"shape\":[1],\"data_offsets\":[0,8]},"
+         "\"e\":{\"dtype\":\"F32\",\"shape\":[3,0],\"data_offsets\":[8,8]},"
+         "\"b\":{\"dtype\":\"BOOL\",\"shape\":[1,1,1,1,1,1,1,3],\"data_offsets\":[8,11]}}",
+         11},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2],\"note\":\"x\"}}", 2},
+        {"{\"\":{\"dtype\":\"C64\",\"shape\":[1],\"data_offsets\":[0,8]}}", 8},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        weft_safetensors *file = NULL;
+        weft_status status = open_made(&file, &test, cases[i].header, cases[i].data_size);
+        if (status != WEFT_OK) {
+            fail_msg("%s: %s", cases[i].header, weft_test_log(&test));
+        }
+    }
+    weft_test_host_end(&test);
+}
+
+static void a_file_of_transformers_is_read(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    char *path = weft_test_data("fnet/base_d24_l2_gelu_new/model.safetensors");
+    weft_safetensors *file = NULL;
+    assert_int_equal(weft_safetensors_open(&file, path, &test.host), WEFT_OK);
+    const weft_safetensors_tensor *words = NULL;
+    assert_int_equal(weft_safetensors_require(&words, file, "embeddings.word_embeddings.weight",
+                                              weft_shape_of(60, 24)),
+                     WEFT_OK);
+    assert_non_null(weft_safetensors_f32(words));
+    float *values = malloc(words->elements * sizeof *values);
+    assert_non_null(values);
+    assert_int_equal(weft_safetensors_read_f32(file, words, values), WEFT_OK);
+    assert_memory_equal(values, weft_safetensors_f32(words), words->bytes);
+    free(values);
+    for (uint32_t i = 0; i < weft_safetensors_count(file); i++) {
+        const weft_safetensors_tensor *tensor = weft_safetensors_at(file, i);
+        assert_ptr_equal(weft_safetensors_find(file, tensor->name), tensor);
+        assert_int_equal(weft_safetensors_check_finite(file, tensor), WEFT_OK);
+    }
+    weft_safetensors_close(&file);
+    free(path);
+    weft_test_host_end(&test);
+}
+
+static void data_at_odd_addresses_is_copied(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    static const float numbers[2] = {1.5f, -2.5f};
+    static const char header[] = "{\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}";
+    for (size_t shift = 0; shift < 4; shift++) {
+        size_t size = 0;
+        uint8_t *bytes = make_file(header, numbers, sizeof numbers, &size);
+        uint8_t *moved = malloc(size + 4);
+        assert_non_null(moved);
+        memcpy(moved + shift, bytes, size);
+        weft_safetensors *file = NULL;
+        assert_int_equal(
+            weft_safetensors_open_memory(&file, moved + shift, size, FILE_NAME, &test.host),
+            WEFT_OK);
+        const weft_safetensors_tensor *tensor = weft_safetensors_find(file, "w");
+        bool aligned = (uintptr_t)tensor->data % sizeof(float) == 0;
+        assert_true(aligned == (weft_safetensors_f32(tensor) != NULL));
+        float values[2];
+        assert_int_equal(weft_safetensors_read_f32(file, tensor, values), WEFT_OK);
+        assert_memory_equal(values, numbers, sizeof numbers);
+        assert_int_equal(weft_safetensors_check_finite(file, tensor), WEFT_OK);
+        weft_safetensors_close(&file);
+        free(moved);
+        free(bytes);
+    }
+    weft_test_host_end(&test);
+}
+
+/* ---- values ---- */
+
+/* The value of a half float by its definition; sign, infinity and NaN are the caller's. */
+static double half_by_definition(uint32_t bits) {
+    int exponent = (int)(bits >> 10 & 31);
+    double fraction = (double)(bits & 1023) / 1024;
+    return exponent == 0 ? ldexp(fraction, -14) : ldexp(1 + fraction, exponent - 15);
+}
+
+static void every_half_float_is_exact(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    static uint8_t data[65536 * 2];
+    static float values[65536];
+    for (size_t i = 0; i < 65536; i++) {
+        data[2 * i] = (uint8_t)i;
+        data[2 * i + 1] = (uint8_t)(i >> 8);
+    }
+    size_t size = 0;
+    uint8_t *bytes = make_file("{\"h\":{\"dtype\":\"F16\",\"shape\":[65536],"
+                               "\"data_offsets\":[0,131072]}}",
+                               data, sizeof data, &size);
+    weft_safetensors *file = NULL;
+    assert_int_equal(weft_safetensors_open_memory(&file, bytes, size, FILE_NAME, &test.host),
+                     WEFT_OK);
+    const weft_safetensors_tensor *tensor = weft_safetensors_at(file, 0);
+    assert_int_equal(weft_safetensors_read_f32(file, tensor, values), WEFT_OK);
+    for (uint32_t i = 0; i < 65536; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        assert_int_equal(bits >> 31, i >> 15);
+        if ((i >> 10 & 31) == 31) {
+            assert_int_equal(bits & 0x7FFFFFFF, 0x7F800000 | (i & 1023) << 13);
+        } else {
+            assert_true(fabs((double)values[i]) == half_by_definition(i & 0x7FFF));
+        }
+    }
+    assert_int_equal(weft_safetensors_check_finite(file, tensor), WEFT_BAD_FILE);
+    weft_test_expect_log(&test, FILE_NAME, "\"h\"", "infinity at index 31744", (const char *)NULL);
+    weft_safetensors_close(&file);
+    free(bytes);
+    weft_test_host_end(&test);
+}
+
+static void put_double(uint8_t *bytes, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    for (size_t i = 0; i < 8; i++) {
+        bytes[i] = (uint8_t)(bits >> (8 * i));
+    }
+}
+
+static void doubles_are_rounded_and_bfloat16_extended(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    uint8_t data[46];
+    put_double(data, 0.1);
+    put_double(data + 8, 1 + 0x1p-24);             /* a tie: to even, 1 */
+    put_double(data + 16, 1 + 0x3p-24);            /* a tie: to even, 1 + 2^-22 */
+    put_double(data + 24, 0x1p-149 * 0.75);        /* to the smallest subnormal */
+    put_double(data + 32, -0x1.fffffefffffffp127); /* just below the tie: to -FLT_MAX */
+    static const uint8_t brains[6] = {0x80, 0x3f, 0x01, 0x00, 0x49, 0xc0};
+    memcpy(data + 40, brains, sizeof brains);
+    size_t size = 0;
+    uint8_t *bytes = make_file("{\"d\":{\"dtype\":\"F64\",\"shape\":[5],\"data_offsets\":[0,40]},"
+                               "\"b\":{\"dtype\":\"BF16\",\"shape\":[3],\"data_offsets\":[40,46]}}",
+                               data, sizeof data, &size);
+    weft_safetensors *file = NULL;
+    assert_int_equal(weft_safetensors_open_memory(&file, bytes, size, FILE_NAME, &test.host),
+                     WEFT_OK);
+    float doubles[5];
+    float brain_floats[3];
+    const weft_safetensors_tensor *d = weft_safetensors_find(file, "d");
+    const weft_safetensors_tensor *b = weft_safetensors_find(file, "b");
+    assert_int_equal(weft_safetensors_read_f32(file, d, doubles), WEFT_OK);
+    assert_int_equal(weft_safetensors_read_f32(file, b, brain_floats), WEFT_OK);
+    assert_true(doubles[0] == 0.1f && doubles[1] == 1 && doubles[2] == 1 + 0x1p-22f);
+    assert_true(doubles[3] == 0x1p-149f && doubles[4] == -0x1.fffffep127f);
+    assert_true(brain_floats[0] == 1 && brain_floats[1] == 0x1p-133f &&
+                brain_floats[2] == -3.140625f);
+    assert_int_equal(weft_safetensors_check_finite(file, d), WEFT_OK);
+    assert_int_equal(weft_safetensors_check_finite(file, b), WEFT_OK);
+    weft_safetensors_close(&file);
+
+    put_double(bytes + size - sizeof data + 16, 1e39); /* finite, but no float */
+    assert_int_equal(weft_safetensors_open_memory(&file, bytes, size, FILE_NAME, &test.host),
+                     WEFT_OK);
+    assert_int_equal(weft_safetensors_check_finite(file, weft_safetensors_find(file, "d")),
+                     WEFT_BAD_FILE);
+    weft_test_expect_log(&test, FILE_NAME, "\"d\"", "infinity at index 2", (const char *)NULL);
+    weft_safetensors_close(&file);
+    free(bytes);
+    weft_test_host_end(&test);
+}
+
+static void nan_weights_are_named(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    static float weights[1000];
+    static const char header[] =
+        "{\"encoder.weight\":{\"dtype\":\"F32\",\"shape\":[10,100],\"data_offsets\":[0,4000]}}";
+    static const size_t places[] = {0, 255, 256, 777, 999};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        weights[places[i]] = NAN;
+        size_t size = 0;
+        uint8_t *bytes = make_file(header, weights, sizeof weights, &size);
+        weights[places[i]] = 0;
+        weft_safetensors *file = NULL;
+        assert_int_equal(weft_safetensors_open_memory(&file, bytes, size, FILE_NAME, &test.host),
+                         WEFT_OK);
+        weft_test_host_reset(&test);
+        assert_int_equal(weft_safetensors_check_finite(file, weft_safetensors_at(file, 0)),
+                         WEFT_BAD_FILE);
+        char index[32];
+        snprintf(index, sizeof index, "found NaN at index %zu\n", places[i]);
+        assert_true(weft_test_log_has(&test, index));
+        weft_test_expect_log(&test, FILE_NAME, "\"encoder.weight\"", (const char *)NULL);
+        weft_safetensors_close(&file);
+        free(bytes);
+    }
+    weft_test_host_end(&test);
+}
+
+static void wrong_tensors_are_named_with_both_shapes(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    size_t size = 0;
+    uint8_t *bytes =
+        make_file("{\"w\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]},"
+                  "\"ids\":{\"dtype\":\"I64\",\"shape\":[2],\"data_offsets\":[24,40]}}",
+                  NULL, 40, &size);
+    weft_safetensors *file = NULL;
+    assert_int_equal(weft_safetensors_open_memory(&file, bytes, size, FILE_NAME, &test.host),
+                     WEFT_OK);
+    const weft_safetensors_tensor *tensor = NULL;
+    static const weft_shape wrong[] = {
+        {2, {3, 2}}, {1, {6}}, {3, {2, 3, 1}}, {0, {0}}, {4, {2, 3, 1, 1}}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char text[WEFT_SHAPE_TEXT_SIZE];
+        weft_test_host_reset(&test);
+        assert_int_equal(weft_safetensors_require(&tensor, file, "w", wrong[i]), WEFT_BAD_FILE);
+        weft_test_expect_log(&test, FILE_NAME, "\"w\"", "found [2, 3]",
+                             weft_shape_text(wrong[i], text), (const char *)NULL);
+    }
+    assert_int_equal(weft_safetensors_require(&tensor, file, "missing", weft_shape_of(7)),
+                     WEFT_NOT_FOUND);
+    weft_test_expect_log(&test, FILE_NAME, "\"missing\"", "[7]", "found none", (const char *)NULL);
+    assert_int_equal(weft_safetensors_require(&tensor, file, "ids", weft_shape_of(2)),
+                     WEFT_BAD_FILE);
+    weft_test_expect_log(&test, FILE_NAME, "\"ids\"", "F32", "found I64", (const char *)NULL);
+    assert_null(tensor);
+    float values[2];
+    weft_test_host_reset(&test);
+    const weft_safetensors_tensor *ids = weft_safetensors_find(file, "ids");
+    assert_int_equal(weft_safetensors_read_f32(file, ids, values), WEFT_BAD_FILE);
+    weft_test_expect_log(&test, FILE_NAME, "\"ids\"", "found I64", (const char *)NULL);
+    assert_int_equal(weft_safetensors_check_finite(file, ids), WEFT_BAD_FILE);
+    weft_safetensors_close(&file);
+    free(bytes);
+    weft_test_host_end(&test);
+}
+
+/* ---- bad files ---- */
+
+#define TENSOR(name, dtype, shape, offsets) \
+    "\"" name "\":{\"dtype\":" dtype ",\"shape\":" shape ",\"data_offsets\":" offsets "}"
+#define F32 "\"F32\""
+
+static const struct bad_file {
+    const char *header;
+    size_t data_size;
+    weft_status status;
+    const char *name;    /* what the message names besides the file */
+    const char *message; /* and says */
+} bad_files[] = {
+    /* overlap and holes */
+    {"{" TENSOR("a", F32, "[2]", "[0,8]") "," TENSOR("b", F32, "[2]", "[4,12]") "}", 12,
+     WEFT_BAD_FILE, "tensor \"b\"", "overlap those of tensor \"a\""},
+    {"{" TENSOR("a", F32, "[2]", "[0,8]") "," TENSOR("b", F32, "[2]", "[0,8]") "}", 8,
+     WEFT_BAD_FILE, "tensor \"", "overlap"},
+    {"{" TENSOR("outer", F32, "[4]", "[0,16]") "," TENSOR("inner", F32, "[1]", "[4,8]") "}", 16,
+     WEFT_BAD_FILE, "tensor \"inner\"", "overlap those of tensor \"outer\""},
+    {"{" TENSOR("a", F32, "[1]", "[0,4]") "," TENSOR("b", F32, "[1]", "[8,12]") "}", 12,
+     WEFT_BAD_FILE, "tensor \"b\"", "expected to begin at 4"},
+    {"{" TENSOR("a", F32, "[1]", "[4,8]") "}", 8, WEFT_BAD_FILE, "tensor \"a\"",
+     "expected to begin at 0"},
+    {"{" TENSOR("a", F32, "[1]", "[0,4]") "}", 5, WEFT_BAD_FILE, "expected 4 bytes of data",
+     "found 5"},
+    {"{}", 1, WEFT_BAD_FILE, "expected 0 bytes of data", "found 1"},
+    /* out of range */
+    {"{" TENSOR("a", F32, "[2]", "[0,8]") "}", 7, WEFT_BAD_FILE, "tensor \"a\"",
+     "7 bytes of data, found [0, 8]"},
+    {"{" TENSOR("a", F32, "[1]", "[8,4]") "}", 8, WEFT_BAD_FILE, "tensor \"a\"", "found [8, 4]"},
+    {"{" TENSOR("a", F32, "[1]", "[9223372036854775803,9223372036854775807]") "}", 4, WEFT_BAD_FILE,
+     "tensor \"a\"", "9223372036854775807"},
+    {"{" TENSOR("a", F32, "[1]", "[-4,0]") "}", 4, WEFT_BAD_FILE, "tensor \"a\"",
+     "data_offsets: expected non-negative integers, found -4"},
+    {"{" TENSOR("a", F32, "[1]", "[0,99999999999999999999]") "}", 4, WEFT_BAD_FILE,
+     FILE_NAME ":1:", "integer"},
+    {"{" TENSOR("a", F32, "[1]", "[0.0,4]") "}", 4, WEFT_BAD_FILE, "tensor \"a\"", "data_offsets"},
+    {"{" TENSOR("a", F32, "[1]", "[0]") "}", 4, WEFT_BAD_FILE, "tensor \"a\"",
+     "data_offsets: expected an array of 2 integers, found an array of 1"},
+    {"{" TENSOR("a", F32, "[1]", "\"0,4\"") "}", 4, WEFT_BAD_FILE, "tensor \"a\"", "data_offsets"},
+    /* misaligned */
+    {"{" TENSOR("flag", "\"U8\"", "[2]", "[0,2]") "," TENSOR("w", F32, "[1]", "[2,6]") "}", 6,
+     WEFT_BAD_FILE, "tensor \"w\"",
+     "expected a multiple of 4 (F32), found the misaligned offset 2"},
+    {"{" TENSOR("h", "\"F16\"", "[2]", "[0,4]") "," TENSOR("d", "\"F64\"", "[1]", "[4,12]") "}", 12,
+     WEFT_BAD_FILE, "tensor \"d\"", "misaligned offset 4"},
+    /* sizes that do not fit */
+    {"{" TENSOR("a", F32, "[3]", "[0,8]") "}", 8, WEFT_BAD_FILE, "tensor \"a\"",
+     "expected 3 elements of 4 bytes (F32), found 8 bytes"},
+    {"{" TENSOR("a", F32, "[1]", "[0,5]") "}", 5, WEFT_BAD_FILE, "tensor \"a\"", "found 5 bytes"},
+    {"{" TENSOR("a", F32, "[4294967296,4294967296]", "[0,4]") "}", 4, WEFT_BAD_FILE, "tensor \"a\"",
+     "shape: expected less than 2^64 elements"},
+    {"{" TENSOR("a", F32, "[4611686018427387904]", "[0,0]") "}", 0, WEFT_BAD_FILE, "tensor \"a\"",
+     "expected 4611686018427387904 elements"},
+    {"{" TENSOR("a", F32, "[4611686018427387905]", "[0,4]") "}", 4, WEFT_BAD_FILE, "tensor \"a\"",
+     "expected 4611686018427387905 elements"},
+    {"{" TENSOR("a", F32, "[-1]", "[0,4]") "}", 4, WEFT_BAD_FILE, "tensor \"a\"",
+     "shape: expected non-negative integers, found -1"},
+    {"{" TENSOR("a", F32, "[1.0]", "[0,4]") "}", 4, WEFT_BAD_FILE, "tensor \"a\"", "shape"},
+    {"{" TENSOR("a", F32, "1", "[0,4]") "}", 4, WEFT_BAD_FILE, "tensor \"a\"",
+     "shape: expected an array of at most 8 integers, found 1"},
+    {"{" TENSOR("a", F32, "[1,1,1,1,1,1,1,1,1]", "[0,4]") "}", 4, WEFT_BAD_FILE, "tensor \"a\"",
+     "found an array of 9"},
+    /* wrong dtype */
+    {"{" TENSOR("a", "\"F33\"", "[1]", "[0,4]") "}", 4, WEFT_BAD_FILE, "tensor \"a\"",
+     "dtype: expected one of"},
+    {"{" TENSOR("a", "\"f32\"", "[1]", "[0,4]") "}", 4, WEFT_BAD_FILE, "tensor \"a\"",
+     "found \"f32\""},
+    {"{" TENSOR("a", "32", "[1]", "[0,4]") "}", 4, WEFT_BAD_FILE, "tensor \"a\"", "found 32"},
+    {"{" TENSOR("a", "\"F4\"", "[8]", "[0,4]") "}", 4, WEFT_UNSUPPORTED, "tensor \"a\"",
+     "found \"F4\""},
+    /* missing fields and wrong structure */
+    {"{\"a\":{\"shape\":[1],\"data_offsets\":[0,4]}}", 4, WEFT_BAD_FILE, "tensor \"a\"",
+     "dtype: expected one of"},
+    {"{\"a\":{\"dtype\":\"F32\",\"data_offsets\":[0,4]}}", 4, WEFT_BAD_FILE, "tensor \"a\"",
+     "shape: expected an array of at most 8 integers, found nothing"},
+    {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1]}}", 4, WEFT_BAD_FILE, "tensor \"a\"",
+     "data_offsets: expected an array of 2 integers, found nothing"},
+    {"{\"a\":7}", 0, WEFT_BAD_FILE, "tensor \"a\"", "expected an object, found 7"},
+    {"{\"a\":null}", 0, WEFT_BAD_FILE, "tensor \"a\"", "found null"},
+    {"{\"__metadata__\":[]}", 0, WEFT_BAD_FILE, "__metadata__", "found an array of 0"},
+    {"{\"__metadata__\":{\"step\":3}}", 0, WEFT_BAD_FILE, "\"step\"", "expected a string, found 3"},
+    /* duplicate names */
+    {"{" TENSOR("twice", F32, "[1]", "[0,4]") "," TENSOR("twice", F32, "[1]", "[4,8]") "}", 8,
+     WEFT_BAD_FILE, "duplicate", "\"twice\""},
+    {"{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4,
+     WEFT_BAD_FILE, "duplicate", "\"dtype\""},
+    /* not the JSON it should be */
+    {"[]", 0, WEFT_BAD_FILE, "header", "expected a JSON object"},
+    {" {}", 0, WEFT_BAD_FILE, "header", "expected a JSON object"},
+    {"", 0, WEFT_BAD_FILE, "header", "expected a JSON object"},
+    {"{\"a\":", 0, WEFT_BAD_FILE, FILE_NAME ":1:", "end of file"},
+    {"{} x", 0, WEFT_BAD_FILE, FILE_NAME ":1:", "x"},
+    {"{\"a\\u0000b\":{}}", 0, WEFT_BAD_FILE, FILE_NAME ":1:", "NUL"},
+    {"{\"a\xff\":{}}", 0, WEFT_BAD_FILE, FILE_NAME ":1:", "0xff"},
+};
+
+static void bad_headers_are_refused_with_the_reason(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof bad_files / sizeof bad_files[0]; i++) {
+        const struct bad_file *bad = &bad_files[i];
+        struct weft_test_host test;
+        weft_test_host_begin(&test);
+        weft_safetensors *file = NULL;
+        weft_status status = open_made(&file, &test, bad->header, bad->data_size);
+        if (status != bad->status) {
+            fail_msg("%s: %s: %s", bad->header, weft_status_name(status), weft_test_log(&test));
+        }
+        assert_null(file);
+        weft_test_expect_log(&test, "error: " FILE_NAME, bad->name, bad->message,
+                             (const char *)NULL);
+        weft_test_host_end(&test);
+    }
+}
+
+static void header_lengths_are_checked_first(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t length;
+        const char *message;
+    } cases[] = {
+        {UINT64_MAX, "found 18446744073709551615"},
+        {UINT64_C(1) << 63, "expected at most 100000000"},
+        {WEFT_SAFETENSORS_MAX_HEADER + UINT64_C(1), "found 100000001"},
+        {WEFT_SAFETENSORS_MAX_HEADER, "the bytes that follow, found 100000000"},
+        {3, "expected at most 2, the bytes that follow, found 3"},
+        {0, "expected a JSON object"},
+        {1, ":1:"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct weft_test_host test;
+        weft_test_host_begin(&test);
+        size_t size = 0;
+        uint8_t *bytes = make_file("{}", NULL, 0, &size);
+        for (size_t byte = 0; byte < 8; byte++) {
+            bytes[byte] = (uint8_t)(cases[i].length >> (8 * byte));
+        }
+        weft_safetensors *file = NULL;
+        assert_int_equal(weft_safetensors_open_memory(&file, bytes, size, FILE_NAME, &test.host),
+                         WEFT_BAD_FILE);
+        weft_test_expect_log(&test, FILE_NAME, cases[i].message, (const char *)NULL);
+        free(bytes);
+        weft_test_host_end(&test);
+    }
+}
+
+static void files_cut_at_any_length_are_refused(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    size_t size = 0;
+    uint8_t *bytes = make_file(small_header, small_data, sizeof small_data, &size);
+    char *folder = weft_test_folder();
+    for (size_t cut = 0; cut < size; cut++) {
+        uint8_t *exact = malloc(cut + 1);
+        assert_non_null(exact);
+        memcpy(exact, bytes, cut);
+        exact = realloc(exact, cut > 0 ? cut : 1); /* so that a read past the end is seen */
+        weft_safetensors *file = NULL;
+        weft_test_host_reset(&test);
+        assert_int_equal(weft_safetensors_open_memory(&file, exact, cut, FILE_NAME, &test.host),
+                         WEFT_BAD_FILE);
+        weft_test_expect_log(&test, "error: " FILE_NAME, (const char *)NULL);
+        free(exact);
+
+        char *path = weft_test_write(folder, "cut.safetensors", bytes, cut);
+        assert_int_equal(weft_safetensors_open(&file, path, &test.host), WEFT_BAD_FILE);
+        weft_test_expect_log(&test, path, (const char *)NULL);
+        assert_null(file);
+        free(path);
+    }
+    free(bytes);
+    weft_test_folder_remove(folder);
+    weft_test_host_end(&test);
+}
+
+static void missing_files_are_not_found(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    weft_safetensors *file = NULL;
+    assert_int_equal(weft_safetensors_open(&file, "/nonexistent/x.safetensors", &test.host),
+                     WEFT_NOT_FOUND);
+    weft_test_expect_log(&test, "/nonexistent/x.safetensors", (const char *)NULL);
+    weft_test_host_end(&test);
+}
+
+static void long_names_leave_room_for_the_reason(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    static char header[6000];
+    static char name[5001];
+    memset(name, 'n', sizeof name - 1);
+    snprintf(header, sizeof header,
+             "{\"%s\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,4]}}", name);
+    weft_safetensors *file = NULL;
+    assert_int_equal(open_made(&file, &test, header, 4), WEFT_BAD_FILE);
+    weft_test_expect_log(&test, FILE_NAME, "nnnn", "expected 3 elements", "found 4 bytes",
+                         (const char *)NULL);
+    weft_test_host_end(&test);
+}
+
+/* ---- no memory ---- */
+
+static void every_failing_allocation_is_survived(void **state) {
+    (void)state;
+    size_t size = 0;
+    uint8_t *bytes = make_file(small_header, small_data, sizeof small_data, &size);
+    char *folder = weft_test_folder();
+    char *path = weft_test_write(folder, FILE_NAME, bytes, size);
+    for (int rest = 0; rest < 2; rest++) {
+        long failures = 0;
+        weft_status status = WEFT_OUT_OF_HOST_MEMORY;
+        for (long k = 1; status != WEFT_OK; k++) {
+            struct weft_test_host test;
+            weft_test_host_begin(&test);
+            test.fail_at = k;
+            test.fail_rest = rest == 1;
+            weft_safetensors *file = NULL;
+            status = weft_safetensors_open(&file, path, &test.host);
+            if (status != WEFT_OK) {
+                assert_int_equal(status, WEFT_OUT_OF_HOST_MEMORY);
+                assert_null(file);
+                weft_test_expect_log(&test, "out of memory", path, (const char *)NULL);
+                failures++;
+            }
+            weft_safetensors_close(&file);
+            weft_test_host_end(&test);
+        }
+        assert_int_equal(failures, 5); /* the handle, its path, tensors, names, the layout check */
+    }
+    free(bytes);
+    free(path);
+    weft_test_folder_remove(folder);
+}
+
+/* ---- damage at random ---- */
+
+static void use_everything(const weft_safetensors *file) {
+    for (uint32_t i = 0; i < weft_safetensors_count(file); i++) {
+        const weft_safetensors_tensor *tensor = weft_safetensors_at(file, i);
+        assert_ptr_equal(weft_safetensors_find(file, tensor->name), tensor);
+        float *values = malloc(tensor->elements * sizeof *values + 1);
+        assert_non_null(values);
+        weft_status status = weft_safetensors_read_f32(file, tensor, values);
+        weft_status finite = weft_safetensors_check_finite(file, tensor);
+        assert_true(status == WEFT_OK || finite == WEFT_BAD_FILE);
+        free(values);
+    }
+}
+
+static void damaged_files_are_opened_or_refused(void **state) {
+    (void)state;
+    size_t size = 0;
+    uint8_t *bytes = make_file(small_header, small_data, sizeof small_data, &size);
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    uint64_t opened = 0;
+    uint64_t rounds = 20000;
+    for (uint64_t round = 0; round < rounds; round++) {
+        size_t mutated_size = 0;
+        /* Half of the rounds keep the header's length right, to get past it. */
+        size_t kept = round % 2 == 0 ? 0 : 8;
+        uint8_t *mutated = weft_test_mutate(bytes + kept, size - kept, 2024, round, &mutated_size);
+        uint8_t *whole = malloc(mutated_size + kept + 1);
+        assert_non_null(whole);
+        memcpy(whole, bytes, kept);
+        if (mutated_size > 0) {
+            memcpy(whole + kept, mutated, mutated_size);
+        }
+        free(mutated);
+        whole = realloc(whole, mutated_size + kept > 0 ? mutated_size + kept : 1);
+        if (kept > 0 && mutated_size >= sizeof small_data) {
+            uint64_t length = mutated_size - sizeof small_data;
+            for (size_t i = 0; i < 8; i++) {
+                whole[i] = (uint8_t)(length >> (8 * i));
+            }
+        }
+        weft_test_host_reset(&test);
+        weft_safetensors *file = NULL;
+        weft_status status =
+            weft_safetensors_open_memory(&file, whole, mutated_size + kept, FILE_NAME, &test.host);
+        if (status == WEFT_OK) {
+            use_everything(file);
+            opened++;
+        } else {
+            assert_true(status == WEFT_BAD_FILE || status == WEFT_UNSUPPORTED);
+            weft_test_expect_log(&test, "error: " FILE_NAME, (const char *)NULL);
+        }
+        weft_safetensors_close(&file);
+        assert_int_equal(test.live, 0);
+        free(whole);
+    }
+    /* Both ways are taken often enough to mean something. */
+    assert_true(opened > rounds / 50 && opened < rounds / 2);
+    free(bytes);
+    weft_test_host_end(&test);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tensors_are_found_with_shape_type_and_values),
+        cmocka_unit_test(odd_but_valid_headers_are_accepted),
+        cmocka_unit_test(a_file_of_transformers_is_read),
+        cmocka_unit_test(data_at_odd_addresses_is_copied),
+        cmocka_unit_test(every_half_float_is_exact),
+        cmocka_unit_test(doubles_are_rounded_and_bfloat16_extended),
+        cmocka_unit_test(nan_weights_are_named),
+        cmocka_unit_test(wrong_tensors_are_named_with_both_shapes),
+        cmocka_unit_test(bad_headers_are_refused_with_the_reason),
+        cmocka_unit_test(header_lengths_are_checked_first),
+        cmocka_unit_test(files_cut_at_any_length_are_refused),
+        cmocka_unit_test(missing_files_are_not_found),
+        cmocka_unit_test(long_names_leave_room_for_the_reason),
+        cmocka_unit_test(every_failing_allocation_is_survived),
+        cmocka_unit_test(damaged_files_are_opened_or_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: MIT */
+/* Tokenizers: bytes, SentencePiece against tests/data/tokenizer, and which one a folder gets. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/json.h"
+#include "model/sentencepiece_shim.h"
+#include "model/spm_check.h"
+#include "model/text_class.h"
+#include "model/tokenizer.h"
+#include "support.h"
+
+#define PIECES 131 /* of the model in tests/data/tokenizer */
+
+/* ---- characters ---- */
+
+static void utf8_is_decoded_and_checked(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t size;
+        size_t length;
+        uint32_t character;
+    } cases[] = {
+        {"a", 1, 1, 'a'},
+        {"\0", 1, 1, 0},
+        {"\xc3\xa9x", 3, 2, 0xE9},
+        {"\xe2\x96\x81", 3, 3, 0x2581},
+        {"\xf0\x9f\xa7\xb6", 4, 4, 0x1F9F6},
+        {"\xf4\x8f\xbf\xbf", 4, 4, 0x10FFFF},
+        {"\xc3", 1, 1, 0xFFFD},             /* cut */
+        {"\xe2\x96", 2, 1, 0xFFFD},         /* cut */
+        {"\xc3(", 2, 1, 0xFFFD},            /* no continuation */
+        {"\x80", 1, 1, 0xFFFD},             /* a continuation */
+        {"\xc0\x80", 2, 1, 0xFFFD},         /* too long for its value */
+        {"\xe0\x80\x80", 3, 1, 0xFFFD},     /* too long for its value */
+        {"\xed\xa0\x80", 3, 1, 0xFFFD},     /* a surrogate */
+        {"\xf4\x90\x80\x80", 4, 1, 0xFFFD}, /* above U+10FFFF */
+        {"\xff", 1, 1, 0xFFFD},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint32_t character = 1;
+        assert_int_equal(weft_utf8_decode(cases[i].text, cases[i].size, &character),
+                         cases[i].length);
+        assert_int_equal(character, cases[i].character);
+    }
+    assert_int_equal(weft_utf8_last("x\xf0\x9f\xa7\xb6", 5), 4);
+    assert_int_equal(weft_utf8_last("\xc3\xa9", 2), 2);
+    assert_int_equal(weft_utf8_last("\xc3\xa9z", 3), 1);
+    assert_int_equal(weft_utf8_last("a\xa9", 2), 1);
+    assert_int_equal(weft_utf8_last("\x80\x80\x80\x80\x80", 5), 1);
+}
+
+static void classes_are_those_of_python(void **state) {
+    (void)state;
+    unsigned spaces = 0;
+    unsigned digits = 0;
+    for (uint32_t c = 0; c <= 0x10FFFF; c++) {
+        spaces += weft_is_white_space(c);
+        digits += weft_is_digit(c);
+    }
+    /* sum(chr(c).isspace() for c in range(0x110000)), and isdigit, of Python 3.11 */
+    assert_int_equal(spaces, 29);
+    assert_int_equal(digits, 788);
+    static const uint32_t white[] = {' ', '\t', '\r', 0x1C, 0x85, 0xA0, 0x2003, 0x2029, 0x3000};
+    for (size_t i = 0; i < sizeof white / sizeof white[0]; i++) {
+        assert_true(weft_is_white_space(white[i]));
+    }
+    assert_false(weft_is_white_space(0x200B));
+    assert_false(weft_is_white_space(0x2581));
+    assert_false(weft_is_white_space(0xFEFF));
+    static const uint32_t numbers[] = {'0', '9', 0xB2, 0x661, 0xFF11, 0x2460, 0x1D7FF, 0x1FBF9};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        assert_true(weft_is_digit(numbers[i]));
+    }
+    assert_false(weft_is_digit(0xBD)); /* one half is numeric, but no digit */
+    assert_false(weft_is_digit('a'));
+    assert_false(weft_is_digit(0x4E00));
+}
+
+/* ---- bytes ---- */
+
+static void bytes_are_their_values(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    weft_tokenizer *tokenizer = NULL;
+    assert_int_equal(weft_tokenizer_create_bytes(&tokenizer, 256, "config.json", &test.host),
+                     WEFT_OK);
+    assert_string_equal(weft_tokenizer_kind_name(tokenizer), "bytes");
+    int32_t *ids = NULL;
+    uint32_t count = 0;
+    static const char text[] = {'h', (char)0xc3, (char)0xa9, 0, (char)0xff, '\n'};
+    static const int32_t expected[] = {'h', 0xc3, 0xa9, 0, 0xff, '\n'};
+    for (int special = 0; special < 2; special++) {
+        assert_int_equal(
+            weft_tokenizer_encode(tokenizer, text, sizeof text, special == 1, 512, &ids, &count),
+            WEFT_OK);
+        assert_int_equal(count, 6);
+        assert_memory_equal(ids, expected, sizeof expected);
+        weft_free(&test.host, ids);
+    }
+    assert_int_equal(weft_tokenizer_encode(tokenizer, text, sizeof text, true, 2, &ids, &count),
+                     WEFT_OK);
+    assert_int_equal(count, 2);
+    assert_memory_equal(ids, expected, 2 * sizeof *ids);
+    weft_free(&test.host, ids);
+    assert_int_equal(weft_tokenizer_encode(tokenizer, text, 0, true, 512, &ids, &count), WEFT_OK);
+    assert_int_equal(count, 0);
+    assert_null(ids);
+    assert_int_equal(weft_tokenizer_encode(tokenizer, text, 3, true, 0, &ids, &count), WEFT_OK);
+    assert_int_equal(count, 0);
+    assert_null(ids);
+    weft_test_host_reset(&test);
+    test.fail_at = 1;
+    assert_int_equal(weft_tokenizer_encode(tokenizer, text, 3, true, 9, &ids, &count),
+                     WEFT_OUT_OF_HOST_MEMORY);
+    weft_tokenizer_destroy(&tokenizer);
+    assert_null(tokenizer);
+    weft_tokenizer_destroy(&tokenizer);
+
+    assert_int_equal(weft_tokenizer_create_bytes(&tokenizer, 255, "config.json", &test.host),
+                     WEFT_BAD_FILE);
+    weft_test_expect_log(&test, "config.json", "\"vocab_size\"", "256", "found 255",
+                         (const char *)NULL);
+    weft_test_host_reset(&test);
+    test.fail_at = 1;
+    assert_int_equal(weft_tokenizer_create_bytes(&tokenizer, 256, "config.json", &test.host),
+                     WEFT_OUT_OF_HOST_MEMORY);
+    assert_null(tokenizer);
+    weft_test_host_end(&test);
+}
+
+/* ---- folders ---- */
+
+static void expect_none(struct weft_test_host *test, const char *folder,
+                        const weft_fnet_config *config, const char *reason) {
+    weft_tokenizer *tokenizer = NULL;
+    weft_test_host_reset(test);
+    assert_int_equal(weft_tokenizer_load(&tokenizer, folder, config, &test->host), WEFT_OK);
+    assert_string_equal(weft_test_log(test), "");
+    assert_string_equal(weft_tokenizer_kind_name(tokenizer), "none");
+    int32_t *ids = NULL;
+    uint32_t count = 0;
+    assert_int_equal(weft_tokenizer_encode(tokenizer, "a", 1, true, 9, &ids, &count),
+                     WEFT_UNSUPPORTED);
+    weft_test_expect_log(test, "no tokenizer", folder, reason, (const char *)NULL);
+    assert_null(ids);
+    weft_tokenizer_destroy(&tokenizer);
+}
+
+static void folders_without_a_tokenizer_say_so_when_asked(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    char *folder = weft_test_folder();
+    weft_fnet_config config = {.vocab_size = 300};
+    char unknown[] = "BertTokenizer";
+    expect_none(&test, folder, &config, "spiece.model");
+    config.tokenizer = WEFT_TOKENIZER_SENTENCEPIECE;
+    expect_none(&test, folder, &config, "spiece.model");
+    config.tokenizer = WEFT_TOKENIZER_UNKNOWN;
+    config.tokenizer_class = unknown;
+    expect_none(&test, folder, &config, "BertTokenizer");
+
+    config.tokenizer = WEFT_TOKENIZER_BYTES;
+    weft_tokenizer *tokenizer = NULL;
+    assert_int_equal(weft_tokenizer_load(&tokenizer, folder, &config, &test.host), WEFT_OK);
+    assert_string_equal(weft_tokenizer_kind_name(tokenizer), "bytes");
+    weft_tokenizer_destroy(&tokenizer);
+    config.vocab_size = 100;
+    assert_int_equal(weft_tokenizer_load(&tokenizer, folder, &config, &test.host), WEFT_BAD_FILE);
+    weft_test_expect_log(&test, folder, "found 100", (const char *)NULL);
+    weft_test_folder_remove(folder);
+    weft_test_host_end(&test);
+}
+
+#ifndef WEFT_HAVE_SENTENCEPIECE
+
+static void without_the_library_models_are_unsupported(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    char *path = weft_test_data("tokenizer/spiece.model");
+    char *folder = weft_test_data("tokenizer");
+    weft_tokenizer *tokenizer = NULL;
+    assert_int_equal(weft_tokenizer_open_sentencepiece(&tokenizer, path, PIECES, &test.host),
+                     WEFT_UNSUPPORTED);
+    weft_test_expect_log(&test, path, "SentencePiece", (const char *)NULL);
+    assert_null(tokenizer);
+    weft_fnet_config config = {.vocab_size = PIECES};
+    expect_none(&test, folder, &config, "SentencePiece");
+    free(path);
+    free(folder);
+    weft_test_host_end(&test);
+}
+
+#else
+
+/* ---- SentencePiece ---- */
+
+struct golden {
+    json_t *root;
+    json_t *cases;
+    weft_tokenizer *tokenizer;
+};
+
+static void golden_begin(struct golden *golden, struct weft_test_host *test) {
+    char *expected = weft_test_data("tokenizer/expected.json");
+    char *model = weft_test_data("tokenizer/spiece.model");
+    golden->root = json_load_file(expected, 0, NULL);
+    assert_non_null(golden->root);
+    golden->cases = json_object_get(golden->root, "cases");
+    assert_true(json_array_size(golden->cases) > 20);
+    assert_int_equal(json_integer_value(json_object_get(golden->root, "pieces")), PIECES);
+    golden->tokenizer = NULL;
+    if (weft_tokenizer_open_sentencepiece(&golden->tokenizer, model, PIECES, &test->host) !=
+        WEFT_OK) {
+        fail_msg("%s", weft_test_log(test));
+    }
+    free(expected);
+    free(model);
+}
+
+static void golden_end(struct golden *golden) {
+    json_decref(golden->root);
+    weft_tokenizer_destroy(&golden->tokenizer);
+}
+
+static void texts_get_the_ids_of_the_reference(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    struct golden golden;
+    golden_begin(&golden, &test);
+    assert_string_equal(weft_tokenizer_kind_name(golden.tokenizer), "sentencepiece");
+    size_t index;
+    json_t *entry;
+    json_array_foreach(golden.cases, index, entry) {
+        const json_t *text = json_object_get(entry, "text");
+        const json_t *expected = json_object_get(entry, "ids");
+        /* Exactly as long as the text: a read past it would be seen. */
+        size_t size = json_string_length(text);
+        char *exact = malloc(size > 0 ? size : 1);
+        assert_non_null(exact);
+        memcpy(exact, json_string_value(text), size);
+        for (uint32_t special = 0; special < 2; special++) {
+            int32_t *ids = NULL;
+            uint32_t count = 0;
+            assert_int_equal(weft_tokenizer_encode(golden.tokenizer, exact, size, special == 1,
+                                                   1000, &ids, &count),
+                             WEFT_OK);
+            assert_int_equal(count, json_array_size(expected) + 2 * special);
+            for (uint32_t i = 0; i < json_array_size(expected); i++) {
+                if (ids[i + special] != json_integer_value(json_array_get(expected, i))) {
+                    fail_msg("text %zu, \"%s\": id %u is %d, not %d", index,
+                             json_string_value(text), (unsigned)i, (int)ids[i + special],
+                             (int)json_integer_value(json_array_get(expected, i)));
+                }
+            }
+            if (special == 1) {
+                assert_int_equal(ids[0], 4);         /* [CLS] */
+                assert_int_equal(ids[count - 1], 5); /* [SEP] */
+            }
+            weft_free(&test.host, ids);
+        }
+        free(exact);
+    }
+    assert_string_equal(weft_test_log(&test), "");
+    golden_end(&golden);
+    weft_test_host_end(&test);
+}
+
+/* The first ids of the whole, with [SEP] behind them where special tokens are asked for. */
+static void cuts_keep_the_special_tokens(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    struct golden golden;
+    golden_begin(&golden, &test);
+    size_t index;
+    json_t *entry;
+    json_array_foreach(golden.cases, index, entry) {
+        const char *text = json_string_value(json_object_get(entry, "text"));
+        const json_t *expected = json_object_get(entry, "ids");
+        for (uint32_t maximum = 0; maximum <= json_array_size(expected) + 3; maximum++) {
+            for (uint32_t special = 0; special < 2; special++) {
+                int32_t *ids = NULL;
+                uint32_t count = 0;
+                weft_status status = weft_tokenizer_encode(golden.tokenizer, text, strlen(text),
+                                                           special == 1, maximum, &ids, &count);
+                if (special == 1 && maximum < 2) {
+                    assert_int_equal(status, WEFT_INVALID_ARGUMENT);
+                    weft_test_expect_log(&test, "at least 2", (const char *)NULL);
+                    continue;
+                }
+                assert_int_equal(status, WEFT_OK);
+                uint32_t whole = (uint32_t)json_array_size(expected) + 2 * special;
+                assert_int_equal(count, whole < maximum ? whole : maximum);
+                assert_true((count == 0) == (ids == NULL));
+                for (uint32_t i = special; i + special < count; i++) {
+                    assert_int_equal(ids[i],
+                                     json_integer_value(json_array_get(expected, i - special)));
+                }
+                if (special == 1) {
+                    assert_int_equal(ids[0], 4);
+                    assert_int_equal(ids[count - 1], 5);
+                }
+                weft_free(&test.host, ids);
+            }
+        }
+    }
+    golden_end(&golden);
+    weft_test_host_end(&test);
+}
+
+static void text_that_is_not_utf8_is_encoded_all_the_same(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    struct golden golden;
+    golden_begin(&golden, &test);
+    for (unsigned round = 0; round < 256; round++) {
+        char text[64];
+        memcpy(text, "the weaver \0 holds 1,000, [MASK] threads", 41);
+        text[round % 41] = (char)round;
+        text[(round * 7 + 3) % 41] = (char)(0xff - round);
+        int32_t *ids = NULL;
+        uint32_t count = 0;
+        assert_int_equal(weft_tokenizer_encode(golden.tokenizer, text, 41, true, 100, &ids, &count),
+                         WEFT_OK);
+        assert_true(count > 2);
+        for (uint32_t i = 0; i < count; i++) {
+            assert_in_range(ids[i], 0, PIECES - 1);
+        }
+        weft_free(&test.host, ids);
+    }
+    golden_end(&golden);
+    weft_test_host_end(&test);
+}
+
+static void long_texts_are_encoded_or_refused(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    struct golden golden;
+    golden_begin(&golden, &test);
+    size_t size = WEFT_TOKENIZER_MAX_TEXT + 1;
+    char *text = malloc(size);
+    assert_non_null(text);
+    memset(text, 'a', size);
+    int32_t *ids = NULL;
+    uint32_t count = 0;
+    assert_int_equal(weft_tokenizer_encode(golden.tokenizer, text, size, true, 9, &ids, &count),
+                     WEFT_INVALID_ARGUMENT);
+    weft_test_expect_log(&test, "at most 67108864 bytes", "found 67108865", (const char *)NULL);
+    for (size_t i = 0; i < 100000; i += 4) {
+        memcpy(text + i, "the ", 4);
+    }
+    assert_int_equal(
+        weft_tokenizer_encode(golden.tokenizer, text, 100000, false, UINT32_MAX, &ids, &count),
+        WEFT_OK);
+    assert_int_equal(count, 50000); /* "▁th", "e" */
+    for (uint32_t i = 2; i < count; i++) {
+        assert_int_equal(ids[i], ids[i - 2]);
+    }
+    weft_free(&test.host, ids);
+    free(text);
+    golden_end(&golden);
+    weft_test_host_end(&test);
+}
+
+static void wrong_models_are_refused(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    char *folder = weft_test_folder();
+    char *model = weft_test_data("tokenizer/spiece.model");
+    weft_tokenizer *tokenizer = NULL;
+    assert_int_equal(weft_tokenizer_open_sentencepiece(&tokenizer, model, PIECES - 1, &test.host),
+                     WEFT_BAD_FILE);
+    weft_test_expect_log(&test, model, "at most 130 pieces", "found 131", (const char *)NULL);
+    assert_int_equal(
+        weft_tokenizer_open_sentencepiece(&tokenizer, "/nonexistent/spiece.model", 9, &test.host),
+        WEFT_NOT_FOUND);
+
+    size_t size = 0;
+    uint8_t *bytes = weft_test_read(model, &size);
+    struct {
+        const char *name;
+        size_t size;
+    } cuts[] = {{"empty.model", 0}, {"one.model", 1}, {"half.model", size / 2}};
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        char *path = weft_test_write(folder, cuts[i].name, bytes, cuts[i].size);
+        assert_int_equal(weft_tokenizer_open_sentencepiece(&tokenizer, path, PIECES, &test.host),
+                         WEFT_BAD_FILE);
+        weft_test_expect_log(&test, path, "SentencePiece", (const char *)NULL);
+        free(path);
+    }
+    /* A model without [SEP]: the piece gets another name of the same length. */
+    size_t at = 0;
+    while (memcmp(bytes + at, "[SEP]", 5) != 0) {
+        at++;
+    }
+    memcpy(bytes + at, "[sep]", 5);
+    char *other = weft_test_write(folder, "other.model", bytes, size);
+    assert_int_equal(weft_tokenizer_open_sentencepiece(&tokenizer, other, PIECES, &test.host),
+                     WEFT_BAD_FILE);
+    weft_test_expect_log(&test, other, "expected a piece [SEP]", (const char *)NULL);
+    assert_null(tokenizer);
+    free(other);
+    free(bytes);
+    free(model);
+    weft_test_folder_remove(folder);
+    weft_test_host_end(&test);
+}
+
+static bool count_bytes(void *user, const char *piece, size_t size) {
+    size_t *taken = user;
+    *taken += size;
+    return piece != NULL;
+}
+
+/* Opens and uses a model from memory; whether it got as far as the library. */
+static bool use_model(const uint8_t *bytes, size_t size, struct weft_test_host *test) {
+    static const char text[] = "the \xef\xbc\xa1 1,000, \xc2\xbd weaver\xe2\x96\x81 \xef\xac\x81 x";
+    weft_test_host_reset(test);
+    weft_status status = weft_spm_check(bytes, size, "damaged.model", &test->host);
+    assert_int_equal(test->live, 0);
+    if (status != WEFT_OK) {
+        assert_int_equal(status, WEFT_BAD_FILE);
+        weft_test_expect_log(test, "error: damaged.model", (const char *)NULL);
+        return false;
+    }
+    weft_spm *spm = NULL;
+    char reason[WEFT_SPM_REASON_SIZE];
+    if (weft_spm_create(&spm, bytes, size, reason) == WEFT_SPM_OK) {
+        size_t taken = 0;
+        (void)weft_spm_encode(spm, text, sizeof text - 1, count_bytes, &taken, reason);
+        weft_spm_destroy(spm);
+    }
+    return true;
+}
+
+/* Without weft_spm_check, some of these crash inside the library. */
+static void damaged_models_do_not_crash_the_library(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    char *model = weft_test_data("tokenizer/spiece.model");
+    size_t size = 0;
+    uint8_t *bytes = weft_test_read(model, &size);
+    assert_true(use_model(bytes, size, &test));
+    unsigned refused = 0;
+    static const uint8_t changes[] = {0x01, 0x80, 0xff};
+    for (size_t at = 0; at < size; at++) {
+        for (size_t i = 0; i < sizeof changes; i++) {
+            bytes[at] ^= changes[i];
+            refused += !use_model(bytes, size, &test);
+            bytes[at] ^= changes[i];
+        }
+    }
+    assert_true(refused > 100 && refused < 3 * size / 2);
+    for (uint64_t round = 0; round < 3000; round++) {
+        size_t mutated_size = 0;
+        uint8_t *mutated = weft_test_mutate(bytes, size, 5, round, &mutated_size);
+        (void)use_model(mutated, mutated_size, &test);
+        free(mutated);
+    }
+    free(bytes);
+    free(model);
+    weft_test_host_end(&test);
+}
+
+static void settings_of_the_folder_are_checked(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    char *folder = weft_test_folder();
+    char *model = weft_test_data("tokenizer/spiece.model");
+    size_t size = 0;
+    uint8_t *bytes = weft_test_read(model, &size);
+    free(weft_test_write(folder, "spiece.model", bytes, size));
+    weft_fnet_config config = {.vocab_size = PIECES};
+    static const struct {
+        const char *text;
+        weft_status status;
+        const char *field;
+    } cases[] = {
+        {NULL, WEFT_OK, NULL},
+        {"{}", WEFT_OK, NULL},
+        {"{\"do_lower_case\":false,\"keep_accents\":true,\"remove_space\":true,\"x\":1}", WEFT_OK,
+         NULL},
+        {"{\"do_lower_case\":true}", WEFT_UNSUPPORTED, "\"do_lower_case\": expected false"},
+        {"{\"keep_accents\":false}", WEFT_UNSUPPORTED, "\"keep_accents\": expected true"},
+        {"{\"remove_space\":false}", WEFT_UNSUPPORTED, "\"remove_space\": expected true"},
+        {"{\"keep_accents\":1}", WEFT_BAD_FILE, "\"keep_accents\""},
+        {"{", WEFT_BAD_FILE, "tokenizer_config.json:1:"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (cases[i].text != NULL) {
+            free(weft_test_write(folder, "tokenizer_config.json", cases[i].text,
+                                 strlen(cases[i].text)));
+        }
+        weft_tokenizer *tokenizer = NULL;
+        weft_test_host_reset(&test);
+        assert_int_equal(weft_tokenizer_load(&tokenizer, folder, &config, &test.host),
+                         cases[i].status);
+        if (cases[i].status == WEFT_OK) {
+            assert_string_equal(weft_test_log(&test), "");
+            assert_string_equal(weft_tokenizer_kind_name(tokenizer), "sentencepiece");
+        } else {
+            weft_test_expect_log(&test, folder, cases[i].field, (const char *)NULL);
+        }
+        weft_tokenizer_destroy(&tokenizer);
+    }
+    free(bytes);
+    free(model);
+    weft_test_folder_remove(folder);
+    weft_test_host_end(&test);
+}
+
+static void every_failing_allocation_is_survived(void **state) {
+    (void)state;
+    char *folder = weft_test_data("tokenizer");
+    weft_fnet_config config = {.vocab_size = PIECES};
+    static const char text[] = "x10, 2,000,000, [MASK] the weaver holds the warp";
+    long failures = 0;
+    weft_status status = WEFT_OUT_OF_HOST_MEMORY;
+    for (long k = 1; status != WEFT_OK; k++) {
+        struct weft_test_host test;
+        weft_test_host_begin(&test);
+        test.fail_at = k;
+        weft_tokenizer *tokenizer = NULL;
+        int32_t *ids = NULL;
+        uint32_t count = 0;
+        status = weft_tokenizer_load(&tokenizer, folder, &config, &test.host);
+        if (status == WEFT_OK) {
+            status =
+                weft_tokenizer_encode(tokenizer, text, sizeof text - 1, true, 512, &ids, &count);
+        }
+        if (status != WEFT_OK) {
+            assert_int_equal(status, WEFT_OUT_OF_HOST_MEMORY);
+            weft_test_expect_log(&test, "out of memory", (const char *)NULL);
+            assert_null(ids);
+            failures++;
+        }
+        weft_free(&test.host, ids);
+        weft_tokenizer_destroy(&tokenizer);
+        weft_test_host_end(&test);
+    }
+    assert_true(failures >= 9);
+    free(folder);
+}
+
+#endif
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(utf8_is_decoded_and_checked),
+        cmocka_unit_test(classes_are_those_of_python),
+        cmocka_unit_test(bytes_are_their_values),
+        cmocka_unit_test(folders_without_a_tokenizer_say_so_when_asked),
+#ifndef WEFT_HAVE_SENTENCEPIECE
+        cmocka_unit_test(without_the_library_models_are_unsupported),
+#else
+        cmocka_unit_test(texts_get_the_ids_of_the_reference),
+        cmocka_unit_test(cuts_keep_the_special_tokens),
+        cmocka_unit_test(text_that_is_not_utf8_is_encoded_all_the_same),
+        cmocka_unit_test(long_texts_are_encoded_or_refused),
+        cmocka_unit_test(wrong_models_are_refused),
+        cmocka_unit_test(damaged_models_do_not_crash_the_library),
+        cmocka_unit_test(settings_of_the_folder_are_checked),
+        cmocka_unit_test(every_failing_allocation_is_survived),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
