@@ -42,6 +42,7 @@ void main()
     }
     float scale = weft_rcp(weft_group_sum(own_sum));
     for (uint c = gl_LocalInvocationID.x; c < push.columns; c += WEFT_GROUP_SIZE) {
-        result[base + c] = result[base + c] * scale;
+        // Some drivers keep subnormal products and some do not: they become 0 on all.
+        result[base + c] = weft_flush(result[base + c] * scale);
     }
 }

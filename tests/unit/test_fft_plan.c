@@ -185,12 +185,18 @@ static void assert_program(struct weft_fft_desc desc, uint64_t input_bytes, uint
 /* What FNet is promised: at most three dispatches, and no temporary memory up to 512 tokens. */
 static void test_shape_of_programs(void **state) {
     (void)state;
-    assert_program(describe(WEFT_FFT_R2C, 512, 768, 1), 4 * 512 * 768, 8 * 512 * 385, 2, false);
-    assert_program(describe(WEFT_FFT_R2C, 500, 768, 3), 12 * 500 * 768, 24 * 500 * 385, 2, false);
-    assert_program(describe(WEFT_FFT_R2C, 7, 768, 1), 4 * 7 * 768, 8 * 7 * 385, 2, false);
-    assert_program(describe(WEFT_FFT_R2C, 1, 768, 1), 4 * 768, 8 * 385, 1, false);
-    assert_program(describe(WEFT_FFT_R2C, 1024, 768, 1), 4 * 1024 * 768, 8 * 1024 * 385, 3, true);
-    assert_program(describe(WEFT_FFT_C2R, 7, 9, 2), 2 * 8 * 7 * 5, 2 * 4 * 7 * 9, 2, true);
+    assert_program(describe(WEFT_FFT_R2C, 512, 768, 1), UINT64_C(4) * 512 * 768,
+                   UINT64_C(8) * 512 * 385, 2, false);
+    assert_program(describe(WEFT_FFT_R2C, 500, 768, 3), UINT64_C(12) * 500 * 768,
+                   UINT64_C(24) * 500 * 385, 2, false);
+    assert_program(describe(WEFT_FFT_R2C, 7, 768, 1), UINT64_C(4) * 7 * 768, UINT64_C(8) * 7 * 385,
+                   2, false);
+    assert_program(describe(WEFT_FFT_R2C, 1, 768, 1), UINT64_C(4) * 768, UINT64_C(8) * 385, 1,
+                   false);
+    assert_program(describe(WEFT_FFT_R2C, 1024, 768, 1), UINT64_C(4) * 1024 * 768,
+                   UINT64_C(8) * 1024 * 385, 3, true);
+    assert_program(describe(WEFT_FFT_C2R, 7, 9, 2), UINT64_C(2) * 8 * 7 * 5,
+                   UINT64_C(2) * 4 * 7 * 9, 2, true);
     assert_program(describe(WEFT_FFT_C2C_FORWARD, 0, 2048, 2), 32768, 32768, 1, false);
     assert_program(describe(WEFT_FFT_C2C_FORWARD, 0, 2053, 1), 16424, 16424, 3, true);
 }
@@ -365,8 +371,8 @@ static void test_damage(void **state) {
 
 /* ---- memory and threads ---- */
 
-/* Every single allocation fails once: VkFFT's too, while glslang holds a shader, and while the
-   tables are made for Rader's and Bluestein's algorithms. */
+/* Allocations from all over planning fail, one in each attempt: VkFFT's own, some of them while
+   glslang holds a shader, and those for the tables of Rader's and Bluestein's algorithms. */
 static void assert_survives(struct weft_fft_desc desc, long step) {
     struct weft_test_host host;
     weft_test_host_begin(&host);

@@ -525,8 +525,7 @@ static void test_axes_left_alone(void **state) {
     check(fixture, columns);
 }
 
-/* A row of a batch does not see the others: NaN stays where it is, and the bits are those of the row
-   alone. */
+/* A row of a batch does not see the others: NaN stays where it is, and they keep their bits. */
 static void test_batches_are_independent(void **state) {
     struct fixture *fixture = *state;
     for (int kind = WEFT_FFT_C2C_FORWARD; kind <= WEFT_FFT_C2R; kind++) {

@@ -135,7 +135,7 @@ static void combine(const struct dft *dft, double *output, uint64_t radix, uint6
 /* The depth is the number of prime factors, at most 31. */
 static void transform(const struct dft *dft, double *output, const double *input, uint64_t n,
                       uint64_t stride) {
-    if (n == 1) {
+    if (n <= 1) {
         output[0] = input[0];
         output[1] = input[1];
         return;
@@ -159,8 +159,8 @@ static uint64_t largest_factor(uint64_t n) {
 
 weft_status weft_fft_host_dft(double *output, const double *input, uint64_t n,
                               const weft_host *host) {
-    if (n > (UINT64_C(1) << 31)) {
-        return WEFT_OUT_OF_HOST_MEMORY;
+    if (n == 0 || n > (UINT64_C(1) << 31)) {
+        return WEFT_INVALID_ARGUMENT;
     }
     double *roots = weft_alloc_zero(host, (size_t)n, 2 * sizeof *roots);
     double *scratch = weft_alloc_zero(host, (size_t)largest_factor(n), 2 * sizeof *scratch);

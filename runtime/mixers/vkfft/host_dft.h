@@ -14,14 +14,13 @@
 double weft_fft_cos(double x);
 double weft_fft_sin(double x);
 
-/** root[0] + i root[1] = exp(2πi numerator / denominator), the angle reduced exactly. denominator >
- * 0. */
+/** root[0] + i root[1] = exp(2πi numerator / denominator), the angle reduced exactly. */
 void weft_fft_root_of_unity(double root[2], uint64_t numerator, uint64_t denominator);
 
 /**
  * output[k] = Σ_j input[j] exp(-2πi j k / n), n complex numbers as (re, im) pairs, by mixed-radix
- * decimation in time: O(n Σ prime factors). output and input must not overlap. Errors:
- * WEFT_OUT_OF_HOST_MEMORY, n above 2^31.
+ * decimation in time: O(n Σ prime factors). output and input must not overlap. Thread safe.
+ * Errors (not logged): WEFT_INVALID_ARGUMENT unless 0 < n ≤ 2^31; WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_fft_host_dft(double *output, const double *input, uint64_t n,
                               const weft_host *host);
