@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* Loading model folders that are damaged, incomplete or do not fit: a clear error, and nothing left behind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/model.h>
+
+#include "support.h"
+
+#define CHECKPOINT "fnet/classify_d36_l2_gelu"
+
+struct fixture {
+    struct weft_test_host host;
+    char *folder;
+    uint8_t *config, *tensors; /* of the good checkpoint */
+    size_t config_size, tensors_size;
+};
+
+static int set_up(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    weft_test_host_begin(&f->host);
+    f->folder = weft_test_folder();
+    char *config = weft_test_data(CHECKPOINT "/config.json");
+    char *tensors = weft_test_data(CHECKPOINT "/model.safetensors");
+    f->config = weft_test_read(config, &f->config_size);
+    f->tensors = weft_test_read(tensors, &f->tensors_size);
+    free(config);
+    free(tensors);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *f = *state;
+    weft_test_folder_remove(f->folder);
+    free(f->config);
+    free(f->tensors);
+    weft_test_host_end(&f->host);
+    free(f);
+    return 0;
+}
+
+/** Writes the folder as it is in the fixture and loads it; the model, if any, is destroyed. */
+static weft_status load(struct fixture *f) {
+    weft_model *model = NULL;
+    free(weft_test_write(f->folder, "config.json", f->config, f->config_size));
+    free(weft_test_write(f->folder, "model.safetensors", f->tensors, f->tensors_size));
+    weft_test_host_reset(&f->host);
+    weft_status status = weft_model_load(&model, f->folder, &f->host.host);
+    assert_true((status == WEFT_OK) == (model != NULL));
+    weft_model_destroy(&model);
+    return status;
+}
+
+/** Replaces the first `from` in a file's bytes by `to`, which is as long. */
+static void replace(uint8_t *data, size_t size, const char *from, const char *to) {
+    size_t length = strlen(from);
+    assert_int_equal(length, strlen(to));
+    for (size_t i = 0; i + length <= size; i++) {
+        if (memcmp(data + i, from, length) == 0) {
+            memcpy(data + i, to, length);
+            return;
+        }
+    }
+    fail_msg("'%s' is not in the file", from);
+}
+
+/** Where tensor data begins: behind the header's length and the header. */
+static size_t data_start(const struct fixture *f) {
+    uint64_t header = 0;
+    memcpy(&header, f->tensors, sizeof header);
+    return (size_t)header + sizeof header;
+}
+
+static void test_good(void **state) {
+    assert_int_equal(load(*state), WEFT_OK);
+}
+
+static void test_missing_files(void **state) {
+    struct fixture *f = *state;
+    weft_model *model = NULL;
+    assert_int_equal(weft_model_load(&model, f->folder, &f->host.host), WEFT_NOT_FOUND);
+    weft_test_expect_log(&f->host, "config.json", NULL);
+    free(weft_test_write(f->folder, "config.json", f->config, f->config_size));
+    assert_int_equal(weft_model_load(&model, f->folder, &f->host.host), WEFT_NOT_FOUND);
+    weft_test_expect_log(&f->host, "model.safetensors", NULL);
+    assert_null(model);
+}
+
+static void test_missing_tensor(void **state) {
+    struct fixture *f = *state;
+    replace(f->tensors, f->tensors_size, "classifier.weight", "classifier.weighs");
+    assert_int_not_equal(load(f), WEFT_OK);
+    weft_test_expect_log(&f->host, "model.safetensors", "classifier.weight", NULL);
+}
+
+static void test_wrong_shape(void **state) {
+    struct fixture *f = *state;
+    replace(f->config, f->config_size, "\"hidden_size\": 36", "\"hidden_size\": 35");
+    assert_int_equal(load(f), WEFT_BAD_FILE);
+    weft_test_expect_log(&f->host, "model.safetensors", "35", "36", NULL);
+}
+
+static void test_nan_weight(void **state) {
+    struct fixture *f = *state;
+    const uint32_t nan = 0x7fc00000;
+    size_t start = data_start(f);
+    memcpy(f->tensors + start + 4 * (size_t)10, &nan, sizeof nan);
+    assert_int_equal(load(f), WEFT_BAD_FILE);
+    weft_test_expect_log(&f->host, "model.safetensors", "tensor", "NaN at index", NULL);
+}
+
+static void test_other_model_type(void **state) {
+    struct fixture *f = *state;
+    replace(f->config, f->config_size, "\"model_type\": \"fnet\"", "\"model_type\": \"bert\"");
+    assert_int_equal(load(f), WEFT_UNSUPPORTED);
+    weft_test_expect_log(&f->host, "config.json", "model_type", "bert", NULL);
+}
+
+static void test_absurd_config(void **state) {
+    struct fixture *f = *state;
+    replace(f->config, f->config_size, "\"hidden_size\": 36", "\"hidden_size\": -6");
+    assert_int_equal(load(f), WEFT_BAD_FILE);
+    weft_test_expect_log(&f->host, "config.json", "hidden_size", "-6", NULL);
+}
+
+/** Files cut short anywhere: never a crash, always an error. */
+static void test_cut_files(void **state) {
+    struct fixture *f = *state;
+    size_t whole = f->tensors_size;
+    for (size_t size = 0; size < whole; size += 1 + whole / 97) {
+        f->tensors_size = size;
+        assert_int_not_equal(load(f), WEFT_OK);
+    }
+    f->tensors_size = whole;
+    whole = f->config_size;
+    for (size_t size = 0; size + 2 < whole; size += 1 + whole / 61) {
+        f->config_size = size;
+        assert_int_not_equal(load(f), WEFT_OK);
+    }
+}
+
+static void test_mutated_files(void **state) {
+    struct fixture *f = *state;
+    uint8_t *good = f->tensors;
+    size_t good_size = f->tensors_size;
+    for (uint64_t round = 0; round < 200; round++) {
+        f->tensors = weft_test_mutate(good, good_size, 5, round, &f->tensors_size);
+        uint8_t nothing = 0;
+        uint8_t *mutated = f->tensors;
+        f->tensors = mutated ? mutated : &nothing;
+        (void)load(f); /* it may still be a valid file: the sanitizers and leak counter judge */
+        free(mutated);
+    }
+    f->tensors = good;
+    f->tensors_size = good_size;
+}
+
+static void test_out_of_memory(void **state) {
+    struct fixture *f = *state;
+    weft_model *model = NULL;
+    assert_int_equal(load(f), WEFT_OK);
+    weft_status status = WEFT_OUT_OF_HOST_MEMORY;
+    for (long at = 1; status != WEFT_OK; at++) {
+        weft_test_host_reset(&f->host);
+        f->host.fail_at = at;
+        status = weft_model_load(&model, f->folder, &f->host.host);
+        assert_true(status == WEFT_OK || status == WEFT_OUT_OF_HOST_MEMORY);
+        assert_in_range(at, 1, 10000);
+    }
+    weft_test_host_reset(&f->host);
+    weft_model_destroy(&model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_good, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_missing_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_missing_tensor, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_wrong_shape, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_nan_weight, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_other_model_type, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_absurd_config, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_cut_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_mutated_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_out_of_memory, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
