@@ -5,6 +5,7 @@
 # Writes the bytes of INPUT as the inside of a C initialiser: little-endian 32-bit words, or chars
 # with a terminating zero. DEPFILE, written by glslangValidator for the module, is copied to
 # OUTPUT.d with OUTPUT as its target.
+cmake_minimum_required(VERSION 3.25)
 
 file(READ "${INPUT}" hex HEX)
 if(KIND STREQUAL "words")

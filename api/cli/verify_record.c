@@ -92,6 +92,20 @@ static json_t *run_json(const weft_verify_record *record, const weft_verify_run 
                      (json_int_t)run->validation_messages);
 }
 
+/* Name and driver, as two versions of one driver may be there. */
+#define DEVICE_NAME_SIZE 800
+
+static const char *device_name(char text[DEVICE_NAME_SIZE], const weft_verify_run *run) {
+    snprintf(text, DEVICE_NAME_SIZE, "%s (%s %s)", run->info.name, run->info.driver,
+             run->info.driver_version);
+    return text;
+}
+
+static json_t *device_name_json(const weft_verify_run *run) {
+    char text[DEVICE_NAME_SIZE];
+    return weft_cli_json_text(device_name(text, run));
+}
+
 static json_t *difference_json(const weft_verify_record *record,
                                const weft_verify_difference *difference) {
     bool is_case = difference->case_index != UINT32_MAX;
@@ -99,10 +113,10 @@ static json_t *difference_json(const weft_verify_record *record,
         is_case ? weft_cli_json_text(record->cases[difference->case_index].name) : json_null();
     json_t *devices = json_array();
     if (difference->other != NULL) {
-        devices = append(devices, weft_cli_json_text(difference->other->info.name));
+        devices = append(devices, device_name_json(difference->other));
     }
     if (difference->run != NULL) {
-        devices = append(devices, weft_cli_json_text(difference->run->info.name));
+        devices = append(devices, device_name_json(difference->run));
     }
     return json_pack("{s:o, s:o, s:o}", "case", name, "devices", devices, "difference",
                      weft_cli_json_text(difference->text));
@@ -191,8 +205,8 @@ static int print_families(const weft_verify_record *record, const weft_verify_ru
 }
 
 static int print_run(const weft_verify_record *record, const weft_verify_run *run) {
-    printf("%s (%s %s), %s\n", run->info.name, run->info.driver, run->info.driver_version,
-           weft_math_name(record->math));
+    char name[DEVICE_NAME_SIZE];
+    printf("%s, %s\n", device_name(name, run), weft_math_name(record->math));
     if (run->status != WEFT_OK) {
         printf("could not be opened: %s\n\n", weft_status_name(run->status));
         return WEFT_CLI_FINE;
@@ -215,10 +229,13 @@ static void print_differences(const weft_verify_record *record, const weft_verif
         if (difference->case_index != UINT32_MAX) {
             printf(" %s", record->cases[difference->case_index].name);
         }
+        char name[DEVICE_NAME_SIZE];
         if (difference->other != NULL) {
-            printf(" on %s and %s", difference->other->info.name, difference->run->info.name);
-        } else if (difference->run != NULL) {
-            printf(" on %s", difference->run->info.name);
+            printf(" on %s and", device_name(name, difference->other));
+        }
+        if (difference->run != NULL) {
+            printf("%s %s", difference->other == NULL ? " on" : "",
+                   device_name(name, difference->run));
         }
         printf(": %s\n", difference->text);
     }

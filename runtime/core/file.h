@@ -15,7 +15,8 @@ weft_status weft_file_map(weft_mapping *mapping, const char *path, const weft_ho
 void weft_file_unmap(weft_mapping *mapping);
 
 /** Reads a whole file of at most `limit` bytes into host memory with a zero byte behind it. */
-weft_status weft_file_read(uint8_t **data, size_t *size, size_t limit, const char *path, const weft_host *host);
+weft_status weft_file_read(uint8_t **data, size_t *size, size_t limit, const char *path,
+                           const weft_host *host);
 
 /** Writes to a new file in the same folder, syncs it and renames it over `path`. On failure `path` is as it was. */
 weft_status weft_file_write(const char *path, const void *data, size_t size, const weft_host *host);

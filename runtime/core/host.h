@@ -12,10 +12,12 @@
 #endif
 
 /** Formats one line (cut at 1023 bytes) and hands it to the log callback, if there is one. */
-void weft_log(const weft_host *host, weft_log_level level, const char *format, ...) WEFT_PRINTF(3, 4);
+void weft_log(const weft_host *host, weft_log_level level, const char *format, ...)
+    WEFT_PRINTF(3, 4);
 
 /** Logs an error and returns `status`: `return weft_fail(host, WEFT_BAD_FILE, "%s: …", path);` */
-weft_status weft_fail(const weft_host *host, weft_status status, const char *format, ...) WEFT_PRINTF(3, 4);
+weft_status weft_fail(const weft_host *host, weft_status status, const char *format, ...)
+    WEFT_PRINTF(3, 4);
 
 /** Null when the allocator has nothing left; never logs. Size 0 gives null. */
 void *weft_alloc(const weft_host *host, size_t size);
@@ -35,6 +37,7 @@ weft_status weft_fail_memory(const weft_host *host, const char *what);
  * Makes room for one more element in a growing array: doubles *capacity when count == *capacity.
  * Returns false when memory is out; the array is then unchanged.
  */
-bool weft_grow(const weft_host *host, void *array_address, uint32_t count, uint32_t *capacity, size_t element_size);
+bool weft_grow(const weft_host *host, void *array_address, uint32_t count, uint32_t *capacity,
+               size_t element_size);
 
 #endif

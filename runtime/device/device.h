@@ -36,8 +36,9 @@ struct weft_device {
     VkPhysicalDeviceMemoryProperties memory_properties;
     VkPhysicalDeviceLimits limits;
     uint32_t submission_limit_ms; /* 0: unlimited */
-    double flops_per_ms; /* measured arithmetic rate, for splitting submissions; starts low, see weft_device_note_rate */
-    char *cache_dir;     /* null: nothing is kept on disk */
+    double
+        flops_per_ms; /* measured arithmetic rate, for splitting submissions; starts low, see weft_device_note_rate */
+    char *cache_dir; /* null: nothing is kept on disk */
     weft_device_stats stats;
     uint64_t memory_limit;
     struct weft_memory_pool *memory;
@@ -63,7 +64,7 @@ weft_status weft_device_alive(const weft_device *device);
 
 enum weft_memory_kind {
     WEFT_MEMORY_DEVICE = 0, /* device-local where there is such a type */
-    WEFT_MEMORY_STAGING,    /* host-visible and coherent, permanently mapped; cached where possible */
+    WEFT_MEMORY_STAGING, /* host-visible and coherent, permanently mapped; cached where possible */
 };
 
 struct weft_allocation {
@@ -85,13 +86,16 @@ void weft_memory_pool_destroy(weft_device *device);
  * most devices and counts against neither.
  */
 weft_status weft_memory_allocate(struct weft_allocation **allocation, weft_device *device,
-                                 const VkMemoryRequirements *requirements, enum weft_memory_kind kind);
+                                 const VkMemoryRequirements *requirements,
+                                 enum weft_memory_kind kind);
 void weft_memory_free(weft_device *device, struct weft_allocation **allocation);
 
 /** A storage + transfer buffer with memory bound. */
-weft_status weft_vkbuffer_create(VkBuffer *buffer, struct weft_allocation **allocation, weft_device *device,
-                                 VkDeviceSize size, enum weft_memory_kind kind);
-void weft_vkbuffer_destroy(weft_device *device, VkBuffer *buffer, struct weft_allocation **allocation);
+weft_status weft_vkbuffer_create(VkBuffer *buffer, struct weft_allocation **allocation,
+                                 weft_device *device, VkDeviceSize size,
+                                 enum weft_memory_kind kind);
+void weft_vkbuffer_destroy(weft_device *device, VkBuffer *buffer,
+                           struct weft_allocation **allocation);
 
 struct weft_buffer {
     weft_device *device;
@@ -104,12 +108,15 @@ struct weft_buffer {
 /* ---- transfers and submission ---- */
 
 /** Copies host bytes to a VkBuffer through staging; returns when done. offset and size are multiples of 4. */
-weft_status weft_device_upload(weft_device *device, VkBuffer buffer, uint64_t offset, const void *data, uint64_t size);
+weft_status weft_device_upload(weft_device *device, VkBuffer buffer, uint64_t offset,
+                               const void *data, uint64_t size);
 /** Copies a VkBuffer's bytes to the host through staging, after all submitted work; returns when done. */
-weft_status weft_device_download(weft_device *device, VkBuffer buffer, uint64_t offset, void *data, uint64_t size);
+weft_status weft_device_download(weft_device *device, VkBuffer buffer, uint64_t offset, void *data,
+                                 uint64_t size);
 
 /** Submits command buffers in order as one submission. *value is the timeline value that says it is complete. */
-weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *commands, uint32_t count, uint64_t *value);
+weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *commands, uint32_t count,
+                               uint64_t *value);
 /** Waits until the timeline reaches `value`; timeout in nanoseconds (UINT64_MAX: for ever). *done may be null. */
 weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeout_ns, bool *done);
 

@@ -35,7 +35,7 @@ static const struct weft_node *twin(const weft_graph *graph, uint32_t index) {
     for (uint32_t i = 0; i < index; i++) {
         const struct weft_node *other = &graph->nodes[i];
         if (other->op != node->op ||
-            memcmp(&other->params, &node->params, sizeof node->params) != 0) {
+            memcmp(other->params.bytes, node->params.bytes, sizeof node->params.bytes) != 0) {
             continue;
         }
         bool same = true;

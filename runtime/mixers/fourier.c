@@ -4,8 +4,11 @@
  * all that real input leaves free; shaders/fourier/unfold.comp makes the rest of them, adds the residual and
  * normalises.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <weft/mixers.h>
 
 #include "core/trig.h"
 #include "mixers/vkfft/fft_program.h"
@@ -237,11 +240,7 @@ static void lower_program(struct weft_lowering *lowering, const struct kept_prog
 
 /** Operations of a real transform of that many points, by the usual count of 5/2 N log2 N. */
 static double fft_flops(double points) {
-    double log2_points = 0.0;
-    for (double rest = points; rest > 1.0; rest /= 2.0) {
-        log2_points += 1.0;
-    }
-    return 2.5 * points * log2_points;
+    return 2.5 * points * log2(points);
 }
 
 static weft_status lower_fft(struct weft_lowering *lowering, const struct weft_node *node) {

@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 struct weft_embedded_shader {
-    const char *name; /* "matmul/direct" for shaders/matmul/direct.comp; the table is sorted by it */
+    const char
+        *name; /* "matmul/direct" for shaders/matmul/direct.comp; the table is sorted by it */
     const uint32_t *reproducible;
     size_t reproducible_size; /* bytes */
     const uint32_t *fast;

@@ -11,7 +11,8 @@
  * disk cache under the hash of the text, includes and mode; stats.shaders_compiled counts what was really compiled.
  * Errors: WEFT_COMPILE_ERROR with the compiler's message and `name`.
  */
-weft_status weft_glsl_compile(uint32_t **words, size_t *size, weft_device *device, const char *name, const char *text);
+weft_status weft_glsl_compile(uint32_t **words, size_t *size, weft_device *device, const char *name,
+                              const char *text);
 
 /**
  * glslang keeps state of the whole process: whoever calls it does so between these two. The first call prepares

@@ -5,9 +5,9 @@
 
 #include "device/device.h"
 
-#define WEFT_MAX_BINDINGS 12
+#define WEFT_MAX_BINDINGS       12
 #define WEFT_MAX_SPECIALIZATION 16
-#define WEFT_MAX_PUSH_BYTES 128 /* what every Vulkan device has */
+#define WEFT_MAX_PUSH_BYTES     128 /* what every Vulkan device has */
 
 struct weft_spirv {
     const uint32_t *words;
@@ -16,7 +16,8 @@ struct weft_spirv {
 
 /** What a pipeline is made from. Everything is copied. */
 struct weft_pipeline_desc {
-    const char *name;        /* of an embedded shader; for a given module, what the log and traces call it */
+    const char
+        *name; /* of an embedded shader; for a given module, what the log and traces call it */
     struct weft_spirv spirv; /* words null: the embedded shader `name`, in the device's math mode */
     uint32_t binding_count;  /* storage buffers at set 0, bindings 0 … binding_count - 1 */
     uint32_t push_size;      /* bytes, a multiple of 4 */

@@ -11,8 +11,8 @@
  * OpFMul and OpFAdd (design section 4, rule 1). The result is in host memory; the caller frees it.
  * Errors: WEFT_COMPILE_ERROR when the words are not a well-formed SPIR-V module.
  */
-weft_status weft_spirv_make_reproducible(uint32_t **words, size_t *size, const uint32_t *source, size_t source_size,
-                                         const weft_host *host);
+weft_status weft_spirv_make_reproducible(uint32_t **words, size_t *size, const uint32_t *source,
+                                         size_t source_size, const weft_host *host);
 
 /** Local size (x, y, z) the module's entry point declares through LocalSize or WorkgroupSize; 0s when it cannot tell. */
 void weft_spirv_local_size(uint32_t local_size[3], const uint32_t *words, size_t size);

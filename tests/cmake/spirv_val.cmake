@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # cmake -DSPIRV_VAL=program -DLIST=file -P spirv_val.cmake: validates every module that LIST names.
+cmake_minimum_required(VERSION 3.25)
 file(STRINGS "${LIST}" modules)
 set(bad 0)
 foreach(module IN LISTS modules)

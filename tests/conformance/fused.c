@@ -413,6 +413,44 @@ static void build_activation_last(weft_case *c) {
     }
 }
 
+/* The activation comes right after the residual: the product can take the residual alone. */
+static void build_activation_of_residual(weft_case *c) {
+    const uint32_t n = 33;
+    const uint32_t d = 67;
+    weft_array x = weft_case_input(c, "x", weft_shape_of(1, n, d), WEFT_VALUES_UNIT);
+    struct dense layer = make_dense(c, n, d, d);
+    weft_tensor y = add_sum(c, add_dense(c, &layer, x.tensor), x.tensor);
+    y = add_activation(c, WEFT_ACTIVATION_GELU_TANH, y);
+    double *expected = weft_case_output(c, "y", y);
+    if (expected != NULL) {
+        reference_dense(expected, &layer, x.value);
+        reference_sum(expected, expected, x.value, (uint64_t)n * d);
+        reference_activations(expected, WEFT_ACTIVATION_GELU_TANH, (uint64_t)n * d);
+    }
+}
+
+/* The bias comes after the activation, and another one after that. */
+static void build_bias_last(weft_case *c) {
+    const uint32_t n = 17;
+    const uint32_t k = 41;
+    const uint32_t m = 70;
+    weft_array x = weft_case_input(c, "x", weft_shape_of(2, n, k), WEFT_VALUES_UNIT);
+    weft_array w = weft_case_weight(c, weft_shape_of(k, m), WEFT_VALUES_UNIT);
+    weft_array first = weft_case_weight(c, weft_shape_of(m), WEFT_VALUES_UNIT);
+    weft_array second = weft_case_weight(c, weft_shape_of(m), WEFT_VALUES_UNIT);
+    weft_tensor y = {0};
+    weft_case_check(c, weft_graph_matmul(&y, c->graph, x.tensor, w.tensor, NULL));
+    y = add_sum(c, add_activation(c, WEFT_ACTIVATION_SIGMOID, y), first.tensor);
+    double *expected = weft_case_output(c, "y", add_sum(c, y, second.tensor));
+    if (expected != NULL) {
+        weft_reference_matmul(expected, x.value, w.value,
+                              (weft_reference_product){.m = 2 * n, .n = m, .k = k, .alpha = 1.0});
+        reference_activations(expected, WEFT_ACTIVATION_SIGMOID, UINT64_C(2) * n * m);
+        reference_bias(expected, first.value, UINT64_C(2) * n, m);
+        reference_bias(expected, second.value, UINT64_C(2) * n, m);
+    }
+}
+
 /* Two activations in a row, and a factor: only the first activation can be the product's. */
 static void build_scaled_activations(weft_case *c) {
     const uint32_t n = 33;
@@ -506,6 +544,8 @@ static const struct graph {
     {"doubled+norm", build_doubled},
     {"product-is-output", build_product_is_output},
     {"activation-last", build_activation_last},
+    {"activation-of-residual", build_activation_of_residual},
+    {"bias-last", build_bias_last},
     {"scaled-activations", build_scaled_activations},
     {"repeated-residual+norm", build_repeated_residual},
     {"norm-of-sum", build_norm_of_sum},

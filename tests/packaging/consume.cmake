@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # cmake -DWAY=install|find_package|pkg_config|add_subdirectory ... -P consume.cmake
+cmake_minimum_required(VERSION 3.25)
 
 # run(<command>...): stops the test with the output if the command fails.
 function(run)

@@ -32,6 +32,7 @@ set_tests_properties(packaging.add_subdirectory PROPERTIES PROCESSORS 2)
 
 # libweft is linked into programs that bring loaders, glslang and volk of their own.
 add_test(NAME packaging.symbols
-    COMMAND "${CMAKE_COMMAND}" "-DNM=${CMAKE_NM}" "-DLIBRARY=$<TARGET_FILE:weft>"
+    COMMAND "${CMAKE_COMMAND}" "-DNM=${CMAKE_NM}" "-DREADELF=${CMAKE_READELF}"
+            "-DLIBRARY=$<TARGET_FILE:weft>" "-DHEADERS=${PROJECT_SOURCE_DIR}/api/include/weft"
             "-DSHARED=${BUILD_SHARED_LIBS}" -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/symbols.cmake")
 set_tests_properties(packaging.symbols PROPERTIES LABELS packaging)

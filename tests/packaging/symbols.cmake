@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 #
-# cmake -DNM=program -DLIBRARY=file -DSHARED=bool -P symbols.cmake
+# cmake -DNM=program -DREADELF=program -DLIBRARY=file -DHEADERS=folder -DSHARED=bool -P symbols.cmake
 #
-# Every symbol libweft defines for others is named weft_*. The C++ library's templates that the
+# Two things. Every function that a public header declares with WEFT_API is defined with default
+# visibility: a source that forgets to include its own header would hide it in a shared libweft.
+# And every symbol libweft defines for others is named weft_*. The C++ library's templates that the
 # SentencePiece shim instantiates are weak in every program that uses them, and are allowed.
+cmake_minimum_required(VERSION 3.25)
 set(options -g --defined-only --format=posix)
 if(SHARED)
     list(APPEND options -D)
@@ -30,3 +33,32 @@ if(strangers)
     message(FATAL_ERROR "${LIBRARY} defines symbols that could clash with a program's own:\n${strangers}")
 endif()
 message(NOTICE "${ours} symbols, all named weft_*")
+
+file(GLOB headers "${HEADERS}/*.h")
+set(declared "")
+foreach(header IN LISTS headers)
+    file(READ "${header}" text)
+    string(REGEX MATCHALL "WEFT_API[^(;]*[ *]weft_[a-z0-9_]+\\(" declarations "${text}")
+    foreach(declaration IN LISTS declarations)
+        string(REGEX MATCH "(weft_[a-z0-9_]+)\\($" name "${declaration}")
+        list(APPEND declared "${CMAKE_MATCH_1}")
+    endforeach()
+endforeach()
+execute_process(COMMAND "${READELF}" -W -s "${LIBRARY}" RESULT_VARIABLE result
+                OUTPUT_VARIABLE text ERROR_VARIABLE errors)
+if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${READELF} ${LIBRARY}: ${result}\n${errors}")
+endif()
+string(REGEX MATCHALL "FUNC +GLOBAL +DEFAULT +[0-9]+ weft_[a-z0-9_]+" lines "${text}")
+list(TRANSFORM lines REPLACE ".* " "")
+set(hidden "")
+foreach(name IN LISTS declared)
+    if(NOT name IN_LIST lines)
+        string(APPEND hidden " ${name}")
+    endif()
+endforeach()
+list(LENGTH declared count)
+if(count EQUAL 0 OR hidden)
+    message(FATAL_ERROR "of ${count} functions in ${HEADERS}, these are not exported:${hidden}")
+endif()
+message(NOTICE "${count} declared functions, all exported")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: one device */
 /* FFT programs on a driver, against the discrete Fourier transform written out in float64. */
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700
