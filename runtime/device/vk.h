@@ -38,6 +38,7 @@
     X(CmdBindPipeline)              \
     X(CmdBindDescriptorSets)        \
     X(CmdPushConstants)             \
+    X(CmdDispatch)                  \
     X(CmdDispatchBase)              \
     X(CmdPipelineBarrier)           \
     X(CmdCopyBuffer)                \

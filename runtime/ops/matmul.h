@@ -13,6 +13,13 @@ struct weft_matrix {
     uint32_t column; /* must be 1 for the result */
 };
 
+/** Which kernel makes a product; all give the same bits. */
+enum weft_product_kernel {
+    WEFT_PRODUCT_USUAL = 0, /* by the device's type */
+    WEFT_PRODUCT_DIRECT,    /* register tiles straight from memory */
+    WEFT_PRODUCT_TILED      /* tiles in shared memory */
+};
+
 /** c = activation(alpha a b + bias) + residual for `batches` pairs. bias and residual: storages, or WEFT_NO_STORAGE. */
 struct weft_product {
     struct weft_matrix a, b, c;
@@ -23,11 +30,12 @@ struct weft_product {
     uint32_t bias;
     uint32_t residual; /* addressed as c is */
     weft_activation activation;
+    enum weft_product_kernel kernel;
 };
 
 #define WEFT_NO_STORAGE UINT32_MAX
 
-/** Appends the dispatch of a product, with the kernel that suits the device; all kernels give the same bits. */
+/** Appends the dispatch of a product. */
 void weft_lower_product(struct weft_lowering *lowering, const struct weft_product *product);
 
 #endif

@@ -8,6 +8,7 @@ if(NOT WEFT_BUILD_CLI)
 endif()
 
 weft_add_device_test(verify LABELS verify COMMAND weft-cli verify --device all --bits tests/data/bits.json)
+weft_add_device_test(verify.fast ONE_DRIVER LABELS verify COMMAND weft-cli verify --math fast)
 weft_add_device_test(eval.langid LABELS eval
     COMMAND weft-cli eval api/examples/models/langid api/examples/models/langid/test.npz
             --expect api/examples/models/langid/pytorch.npz)

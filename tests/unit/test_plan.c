@@ -149,6 +149,73 @@ static void test_fusion_changes_no_bit(void **state) {
     free(plain);
 }
 
+struct product {
+    weft_shape a, b;
+    weft_matmul_params params;
+};
+
+static float *multiply(struct fixture *fixture, const struct product *product, const char *kernel,
+                       size_t *bytes) {
+    weft_graph *graph = NULL;
+    weft_plan *plan = NULL;
+    weft_tensor a;
+    weft_tensor b;
+    weft_tensor y;
+    weft_shape shape;
+    assert_int_equal(weft_graph_create(&graph, &fixture->host.host), WEFT_OK);
+    assert_int_equal(weft_graph_input(&a, graph, "a", WEFT_F32, product->a), WEFT_OK);
+    assert_int_equal(weft_graph_input(&b, graph, "b", WEFT_F32, product->b), WEFT_OK);
+    assert_int_equal(weft_graph_matmul(&y, graph, a, b, &product->params), WEFT_OK);
+    assert_int_equal(weft_graph_get_tensor(graph, y, &shape, NULL), WEFT_OK);
+    assert_int_equal(weft_graph_activate(&y, graph, y, WEFT_ACTIVATION_GELU_TANH), WEFT_OK);
+    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
+    assert_int_equal(weft_plan_compile(&plan, fixture->device, graph,
+                                       weft_plan_params(.implementation = kernel)),
+                     WEFT_OK);
+    size_t a_count = (size_t)weft_shape_elements(product->a);
+    size_t b_count = (size_t)weft_shape_elements(product->b);
+    float *a_data = malloc(a_count * sizeof *a_data);
+    float *b_data = malloc(b_count * sizeof *b_data);
+    *bytes = (size_t)weft_shape_elements(shape) * sizeof(float);
+    float *y_data = malloc(*bytes);
+    weft_philox_uniform(a_data, a_count, 21, 0);
+    weft_philox_uniform(b_data, b_count, 21, 1);
+    memset(y_data, 0xff, *bytes);
+    weft_host_tensor tensors[] = {{"a", a_data, a_count * sizeof *a_data},
+                                  {"b", b_data, b_count * sizeof *b_data},
+                                  {"y", y_data, *bytes}};
+    assert_int_equal(weft_plan_execute(plan, tensors, 3), WEFT_OK);
+    free(a_data);
+    free(b_data);
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&graph);
+    return y_data;
+}
+
+/** The kernel for GPUs and the one for CPUs add in the same order, so a device may take either. */
+static void test_product_kernels_agree(void **state) {
+    const struct product products[] = {
+        {weft_shape_of(1, 1), weft_shape_of(1, 1), {0}},
+        {weft_shape_of(65, 129), weft_shape_of(129, 131), {0}},
+        {weft_shape_of(3, 64, 768), weft_shape_of(768, 132), {0}},
+        {weft_shape_of(2, 70, 33),
+         weft_shape_of(2, 67, 70),
+         {.transpose_a = true, .transpose_b = true}},
+        {weft_shape_of(129, 200), weft_shape_of(36, 200), {.transpose_b = true, .alpha = 0.25F}},
+    };
+    for (size_t i = 0; i < sizeof products / sizeof products[0]; i++) {
+        size_t bytes = 0;
+        float *direct = multiply(*state, &products[i], "direct", &bytes);
+        float *tiled = multiply(*state, &products[i], "tiled", &bytes);
+        float *usual = multiply(*state, &products[i], NULL, &bytes);
+        assert_memory_equal(direct, tiled, bytes);
+        assert_memory_equal(direct, usual, bytes);
+        free(direct);
+        free(tiled);
+        free(usual);
+    }
+}
+
 /** Tensors that are alive at the same dispatch never share memory, whatever the placement. */
 static void test_placement_is_sound_and_tight(void **state) {
     weft_plan *plan = compile(*state, LENGTH, 3, NULL);
@@ -373,6 +440,7 @@ static void test_describe(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_fusion_changes_no_bit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_product_kernels_agree, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_placement_is_sound_and_tight, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_split_submissions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_plans_share_weights_and_pipelines, set_up, tear_down),
