@@ -216,7 +216,7 @@ static int verify(weft_verify_record *record, const verify_options *options) {
             return weft_cli_exit_code(status);
         }
     }
-    if (!record->all_devices && record->runs[0].status != WEFT_OK) {
+    if (!record->all_devices && record->run_count > 0 && record->runs[0].status != WEFT_OK) {
         return weft_cli_open_exit_code(record->runs[0].status);
     }
     return report(record, options);

@@ -61,6 +61,9 @@ void weft_log(const weft_host *host, weft_log_level level, const char *format, .
     va_end(arguments);
 }
 
+#undef weft_fail
+#undef weft_fail_memory
+
 weft_status weft_fail(const weft_host *host, weft_status status, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

@@ -40,4 +40,11 @@ weft_status weft_fail_memory(const weft_host *host, const char *what);
 bool weft_grow(const weft_host *host, void *array_address, uint32_t count, uint32_t *capacity,
                size_t element_size);
 
+/* The static analyzer cannot see that these never return WEFT_OK; as macros they say so. */
+#ifdef __clang_analyzer__
+#define weft_fail(host, status, ...) (weft_log(host, WEFT_LOG_ERROR, __VA_ARGS__), (status))
+#define weft_fail_memory(host, what) \
+    (weft_log(host, WEFT_LOG_ERROR, "out of memory for %s", what), WEFT_OUT_OF_HOST_MEMORY)
+#endif
+
 #endif

@@ -72,8 +72,9 @@ static weft_status choose_between(const struct weft_implementation **chosen, wef
 static weft_status choose_node(weft_graph *graph, weft_device *device, uint32_t index,
                                const char *forced) {
     struct weft_node *node = &graph->nodes[index];
-    const struct weft_implementation *chosen = forced ? find(node->op, forced) : NULL;
-    if (!chosen && node->op->choose) {
+    const struct weft_op *op = node->op;
+    const struct weft_implementation *chosen = forced ? find(op, forced) : NULL;
+    if (!chosen && op->choose) {
         weft_status status = choose_between(&chosen, graph, device, index);
         if (status != WEFT_OK) {
             return status;
@@ -85,8 +86,8 @@ static weft_status choose_node(weft_graph *graph, weft_device *device, uint32_t 
     if (!chosen || !supported(graph, node, device, chosen)) {
         char shape[WEFT_SHAPE_TEXT_SIZE];
         return weft_fail(
-            &device->host, WEFT_UNSUPPORTED, "%s%s%s on %s has no implementation on %s",
-            node->op->name, forced ? " by " : "", forced ? forced : "",
+            &device->host, WEFT_UNSUPPORTED, "%s%s%s on %s has no implementation on %s", op->name,
+            forced ? " by " : "", forced ? forced : "",
             weft_shape_text(*weft_node_shape(graph, node, 0), shape), device->info.name);
     }
     node->implementation = chosen;

@@ -170,7 +170,7 @@ weft_status weft_plan_get_timings(weft_plan *plan, weft_timing *timings, uint32_
                                    VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
                                "vkGetQueryPoolResults");
     double scale = device->info.timestamp_period_ns * 1e-6;
-    for (uint32_t i = 0; i < dispatches && i < *count && status == WEFT_OK; i++) {
+    for (size_t i = 0; i < dispatches && i < *count && status == WEFT_OK; i++) {
         timings[i].start_ms = (double)(int64_t)(stamps[2 * i] - stamps[0]) * scale;
         timings[i].duration_ms = (double)(int64_t)(stamps[2 * i + 1] - stamps[2 * i]) * scale;
     }

@@ -27,7 +27,8 @@ static weft_status check_heads(const weft_graph *graph, struct weft_node *node) 
                          (double)params->scale);
     }
     if (params->scale == 0.0F) {
-        params->scale = (float)(1.0 / sqrt((double)(d / params->heads)));
+        uint32_t head_size = d / params->heads;
+        params->scale = (float)(1.0 / sqrt((double)head_size));
     }
     return WEFT_OK;
 }

@@ -199,25 +199,42 @@ static weft_status copy_table(void *user, void *data) {
     return WEFT_OK;
 }
 
+/** What a program reads and writes, as storages of the plan. */
+struct program_storages {
+    uint32_t input, output, temporary;
+};
+
+static uint32_t storage_of(struct weft_lowering *lowering, const struct kept_program *kept,
+                           const struct weft_fft_binding *binding,
+                           const struct program_storages *storages) {
+    switch (binding->buffer) {
+    case WEFT_FFT_INPUT:
+        return storages->input;
+    case WEFT_FFT_OUTPUT:
+        return storages->output;
+    case WEFT_FFT_TEMP:
+        return storages->temporary;
+    case WEFT_FFT_TABLE:
+        break;
+    }
+    char key[96];
+    struct weft_fft_table *table = &kept->program->tables[binding->table];
+    snprintf(key, sizeof key, "%s/table %u", kept->key, binding->table);
+    return weft_lower_table(lowering, key, table->size, copy_table, table);
+}
+
 static void lower_program(struct weft_lowering *lowering, const struct kept_program *kept,
                           uint32_t input, uint32_t output) {
     const struct weft_fft_program *program = kept->program;
-    uint32_t temporary =
-        program->temp_bytes ? weft_lower_scratch(lowering, program->temp_bytes) : 0;
+    struct program_storages storages = {.input = input, .output = output};
+    if (program->temp_bytes) {
+        storages.temporary = weft_lower_scratch(lowering, program->temp_bytes);
+    }
     for (uint32_t i = 0; i < program->dispatch_count; i++) {
         const struct weft_fft_dispatch *source = &program->dispatches[i];
         uint32_t storage[WEFT_FFT_MAX_BINDINGS];
         for (uint32_t b = 0; b < source->binding_count; b++) {
-            const struct weft_fft_binding *binding = &source->binding[b];
-            char key[96];
-            snprintf(key, sizeof key, "%s/table %u", kept->key, binding->table);
-            struct weft_fft_table *table =
-                binding->buffer == WEFT_FFT_TABLE ? &program->tables[binding->table] : NULL;
-            storage[b] = binding->buffer == WEFT_FFT_INPUT    ? input
-                         : binding->buffer == WEFT_FFT_OUTPUT ? output
-                         : binding->buffer == WEFT_FFT_TEMP
-                             ? temporary
-                             : weft_lower_table(lowering, key, table->size, copy_table, table);
+            storage[b] = storage_of(lowering, kept, &source->binding[b], &storages);
         }
         struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, kept->key);
         dispatch->pipeline.spirv.words = program->modules[source->module].words;

@@ -101,8 +101,8 @@ static weft_status embedding_infer(const weft_graph *graph, struct weft_node *no
 
 static weft_status embedding_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const weft_graph *graph = lowering->graph;
-    uint32_t input[5];
-    for (uint32_t i = 0; i < 5; i++) {
+    uint32_t input[5] = {weft_lower_value(lowering, node->input[0])};
+    for (uint32_t i = 1; i < 5; i++) {
         input[i] = node->input[i] ? weft_lower_value(lowering, node->input[i]) : input[0];
     }
     weft_row_prepare_epilogue(lowering, &node->epilogue);

@@ -194,7 +194,7 @@ static uint8_t *make_entry(const weft_digest *key, const void *data, size_t size
         return NULL;
     }
     weft_digest payload = weft_digest_of(data, size);
-    memcpy(entry, MAGIC, 8);
+    memcpy(entry, MAGIC, 8); /* NOLINT(bugprone-not-null-terminated-result): bytes, not text */
     put_integer(entry + 8, FORMAT_VERSION, 4);
     memcpy(entry + KEY_AT, key->bytes, sizeof key->bytes);
     put_integer(entry + SIZE_AT, size, 8);

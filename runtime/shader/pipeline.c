@@ -208,7 +208,7 @@ static weft_status create_handle(VkPipeline *handle, weft_device *device,
     }
     const VkSpecializationInfo specialization = {.mapEntryCount = desc->specialization_count,
                                                  .pMapEntries = entries,
-                                                 .dataSize = 4u * desc->specialization_count,
+                                                 .dataSize = (size_t)4 * desc->specialization_count,
                                                  .pData = desc->specialization};
     VkPipelineCreationFeedbackEXT stage_feedback = {0};
     const VkPipelineCreationFeedbackCreateInfoEXT ask = {

@@ -181,7 +181,7 @@ static void put_split_fma(struct writer *writer, const uint32_t *fma, uint32_t p
     const uint32_t words[2 * BINARY_WORDS] = {
         weft_spirv_first_word(WEFT_OP_F_MUL, BINARY_WORDS), fma[1], product, fma[5],  fma[6],
         weft_spirv_first_word(WEFT_OP_F_ADD, BINARY_WORDS), fma[1], fma[2],  product, fma[7]};
-    put(writer, words, 2 * BINARY_WORDS);
+    put(writer, words, (size_t)2 * BINARY_WORDS);
 }
 
 static void put_module(struct writer *writer, const struct pass *pass) {
@@ -210,7 +210,7 @@ static weft_status rewrite(uint32_t **words, size_t *size, struct pass *pass,
         return status;
     }
     size_t count = pass->count + (pass->decorations + pass->fmas) * DECORATION_WORDS +
-                   pass->fmas * (2 * BINARY_WORDS - FMA_WORDS);
+                   pass->fmas * ((size_t)2 * BINARY_WORDS - FMA_WORDS);
     struct writer writer = {.words = weft_alloc(host, count * sizeof(uint32_t))};
     if (writer.words == NULL) {
         return weft_fail_memory(host, "SPIR-V module");
