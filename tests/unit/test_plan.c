@@ -278,6 +278,36 @@ static void test_plans_share_weights_and_pipelines(void **state) {
     assert_true(after.bytes_in_use < before.bytes_in_use);
 }
 
+/** Fast mode measures the Fourier mixer's implementations once and finds the answer on disk after. */
+static void test_measured_choice_is_remembered(void **state) {
+    struct fixture *fixture = *state;
+    weft_device_stats before;
+    weft_device_stats after;
+    const char *first = NULL;
+    const char *second = NULL;
+    char *folder = weft_test_folder();
+    close_device(fixture);
+    assert_int_equal(
+        weft_device_open(&fixture->device,
+                         weft_device_params(.host = fixture->host.host, .math = WEFT_MATH_FAST,
+                                            .cache_dir = folder)),
+        WEFT_OK);
+    weft_plan *measured = compile(fixture, 6, 1, NULL);
+    assert_int_equal(weft_plan_describe(measured, "choose", &first), WEFT_OK);
+    assert_true(strstr(first, "[fft]") != NULL || strstr(first, "[matrix]") != NULL);
+    assert_int_equal(weft_device_get_stats(fixture->device, &before), WEFT_OK);
+    weft_plan *remembered = compile(fixture, 6, 1, NULL);
+    assert_int_equal(weft_device_get_stats(fixture->device, &after), WEFT_OK);
+    assert_int_equal(weft_plan_describe(remembered, "choose", &second), WEFT_OK);
+    assert_string_equal(first, second);
+    assert_int_equal(after.submissions, before.submissions); /* nothing was run to find out */
+    weft_plan_destroy(&measured);
+    weft_plan_destroy(&remembered);
+    close_device(fixture);
+    weft_test_folder_remove(folder);
+    open_device(fixture, 0, 0);
+}
+
 static void test_too_little_memory(void **state) {
     struct fixture *fixture = *state;
     weft_device_stats stats;
@@ -444,6 +474,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_placement_is_sound_and_tight, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_split_submissions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_plans_share_weights_and_pipelines, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_measured_choice_is_remembered, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_little_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lost_device, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_execute_checks_its_tensors, set_up, tear_down),
