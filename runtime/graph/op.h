@@ -40,8 +40,6 @@ struct weft_op {
     /** Checks inputs and params (may normalise node->params) and gives the output's type and shape; logs errors. */
     weft_status (*infer)(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
                          weft_shape *shape);
-    /** Floating-point operations, for reports. Null: one per output element. */
-    double (*flops)(const weft_graph *graph, const struct weft_node *node);
     /**
      * When implementations differ in bits: the one to take in reproducible mode, a function of shapes alone. Null: all
      * implementations give the same bits, and the first one that supports the device is taken.

@@ -115,12 +115,6 @@ static weft_status attention_lower(struct weft_lowering *lowering, const struct 
     return weft_lower_status(lowering);
 }
 
-static double attention_flops(const weft_graph *graph, const struct weft_node *node) {
-    const weft_shape *q = weft_node_shape(graph, node, 0);
-    const weft_shape *k = weft_node_shape(graph, node, 1);
-    return 4.0 * (double)weft_shape_elements(*q) * k->dim[1];
-}
-
 static void attention_describe(const struct weft_node *node, char *text, size_t size) {
     const struct weft_attention_node *params = (const void *)node->params.bytes;
     snprintf(text, size, "[%u heads]", params->heads);
@@ -132,7 +126,6 @@ const struct weft_op weft_op_attention = {
     .max_inputs = 3,
     .params_size = sizeof(struct weft_attention_node),
     .infer = attention_infer,
-    .flops = attention_flops,
     .describe = attention_describe,
     .implementation = {{.name = "scores", .lower = attention_lower}},
 };

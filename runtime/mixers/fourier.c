@@ -300,18 +300,12 @@ static const char *fourier_choose(const weft_graph *graph, const struct weft_nod
     return small || x->dim[2] == 1 ? "matrix" : "fft";
 }
 
-static double fourier_flops(const weft_graph *graph, const struct weft_node *node) {
-    const weft_shape *x = weft_node_shape(graph, node, 0);
-    return x->dim[0] * fft_flops((double)x->dim[1] * x->dim[2]);
-}
-
 const struct weft_op weft_op_fourier = {
     .name = "fourier",
     .min_inputs = 1,
     .max_inputs = 1,
     .fusable = WEFT_FUSE_RESIDUAL | WEFT_FUSE_NORM,
     .infer = fourier_infer,
-    .flops = fourier_flops,
     .choose = fourier_choose,
     .implementation = {{.name = "fft", .supports = fft_supports, .lower = lower_fft},
                        {.name = "matrix", .lower = lower_matrix}},

@@ -53,12 +53,6 @@ static weft_status gather_infer(const weft_graph *graph, struct weft_node *node,
     return status;
 }
 
-static double no_flops(const weft_graph *graph, const struct weft_node *node) {
-    (void)graph;
-    (void)node;
-    return 0.0;
-}
-
 static weft_status gather_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_gather_node *params = (const void *)node->params.bytes;
     const weft_shape *x = weft_node_shape(lowering->graph, node, 0);
@@ -82,7 +76,6 @@ const struct weft_op weft_op_gather = {
     .max_inputs = 1,
     .params_size = sizeof(struct weft_gather_node),
     .infer = gather_infer,
-    .flops = no_flops,
     .describe = gather_describe,
     .implementation = {{.name = "copy", .lower = gather_lower}},
 };
@@ -122,5 +115,4 @@ const struct weft_op weft_op_reshape = {
     .params_size = sizeof(struct weft_reshape_node),
     .view = true,
     .infer = reshape_infer,
-    .flops = no_flops,
 };

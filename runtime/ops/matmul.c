@@ -184,11 +184,6 @@ static weft_status matmul_infer(const weft_graph *graph, struct weft_node *node,
     return WEFT_OK;
 }
 
-static double matmul_flops(const weft_graph *graph, const struct weft_node *node) {
-    return 2.0 * dims_of(graph, node).k *
-           (double)weft_shape_elements(graph->values[node->output].shape);
-}
-
 /* ---- lowering ---- */
 
 static uint32_t batches_of(const weft_shape *shape) {
@@ -278,7 +273,6 @@ const struct weft_op weft_op_matmul = {
     .params_size = sizeof(struct weft_matmul_node),
     .fusable = WEFT_FUSE_BIAS | WEFT_FUSE_ACTIVATION | WEFT_FUSE_RESIDUAL,
     .infer = matmul_infer,
-    .flops = matmul_flops,
     .describe = matmul_describe,
     .implementation = {{.name = "product", .lower = lower_usual},
                        {.name = "direct", .lower = lower_direct},

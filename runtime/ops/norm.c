@@ -52,10 +52,6 @@ static weft_status layer_norm_lower(struct weft_lowering *lowering, const struct
     return weft_lower_status(lowering);
 }
 
-static double layer_norm_flops(const weft_graph *graph, const struct weft_node *node) {
-    return 8.0 * (double)weft_shape_elements(graph->values[node->output].shape);
-}
-
 static void layer_norm_describe(const struct weft_node *node, char *text, size_t size) {
     const struct weft_layer_norm_node *params = (const void *)node->params.bytes;
     snprintf(text, size, "[epsilon %g]", (double)params->epsilon);
@@ -67,7 +63,6 @@ const struct weft_op weft_op_layer_norm = {
     .max_inputs = 3,
     .params_size = sizeof(struct weft_layer_norm_node),
     .infer = layer_norm_infer,
-    .flops = layer_norm_flops,
     .describe = layer_norm_describe,
     .implementation = {{.name = "row", .lower = layer_norm_lower}},
 };
