@@ -2,6 +2,7 @@
 #
 # The weft command: target weft-cli, file <build>/weft. Linked to the library's objects and not to its public face,
 # because it shares the library's file formats, and with the cases of tests/conformance, which `weft verify` runs.
+# Its own objects are a target too, weft-cli-objects, which tests/rules links into other programs.
 
 file(GLOB weft_cli_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/api/cli/*.c")
 if(NOT weft_cli_sources)
@@ -9,10 +10,20 @@ if(NOT weft_cli_sources)
             "-DWEFT_BUILD_CLI=OFF builds the library alone.")
 endif()
 file(GLOB weft_conformance_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/conformance/*.c")
-add_executable(weft-cli ${weft_cli_sources} ${weft_conformance_sources})
-target_include_directories(weft-cli PRIVATE "${PROJECT_SOURCE_DIR}/tests")
-weft_compile_options(weft-cli)
-target_link_libraries(weft-cli PRIVATE weft_internal m)
-set_target_properties(weft-cli PROPERTIES
-    OUTPUT_NAME weft RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
-weft_finish_program(weft-cli)
+add_library(weft-cli-objects OBJECT ${weft_cli_sources} ${weft_conformance_sources})
+target_include_directories(weft-cli-objects PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+weft_compile_options(weft-cli-objects)
+target_link_libraries(weft-cli-objects PRIVATE weft_requirements m)
+
+# weft_add_command(<target> <file> [source or object...]): the command, with objects that come before
+# the library's.
+function(weft_add_command target file)
+    add_executable(${target} $<TARGET_OBJECTS:weft-cli-objects> ${ARGN})
+    weft_compile_options(${target})
+    target_link_libraries(${target} PRIVATE weft_evaluator weft_internal m)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME "${file}" LINKER_LANGUAGE CXX)
+    weft_finish_program(${target})
+endfunction()
+
+weft_add_command(weft-cli weft)
+set_target_properties(weft-cli PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")

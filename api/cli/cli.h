@@ -33,19 +33,21 @@ int weft_cli_exit_code_of_file(weft_status status);
 
 /** Options that most subcommands have, and the log. Zero is every option's default. */
 typedef struct weft_cli_common {
-    const char *device; /* --device: index, part of a name, or null */
-    weft_math math;     /* --math */
-    bool validation;    /* --validation */
-    bool no_cache;      /* --no-cache */
-    bool verbose;       /* --verbose: the log's information lines too */
-    bool json;          /* --json */
+    const char *device;          /* --device: index, part of a name, or null */
+    weft_math math;              /* --math */
+    weft_weight_storage weights; /* --weights */
+    bool validation;             /* --validation */
+    bool no_cache;               /* --no-cache */
+    bool verbose;                /* --verbose: the log's information lines too */
+    bool json;                   /* --json */
 } weft_cli_common;
 
 typedef enum weft_cli_kind {
-    WEFT_CLI_FLAG,  /* value is a bool */
-    WEFT_CLI_TEXT,  /* value is a const char * */
-    WEFT_CLI_COUNT, /* value is a uint32_t of at least 1 */
-    WEFT_CLI_MATH   /* value is a weft_math */
+    WEFT_CLI_FLAG,   /* value is a bool */
+    WEFT_CLI_TEXT,   /* value is a const char * */
+    WEFT_CLI_COUNT,  /* value is a uint32_t of at least 1 */
+    WEFT_CLI_MATH,   /* value is a weft_math */
+    WEFT_CLI_WEIGHTS /* value is a weft_weight_storage */
 } weft_cli_kind;
 
 typedef struct weft_cli_option {
@@ -57,16 +59,18 @@ typedef struct weft_cli_option {
 } weft_cli_option;
 
 /** Rows for the options of a weft_cli_common; the second macro leaves out which device and how. */
-#define WEFT_CLI_DEVICE_OPTIONS(common)                                             \
-    {"device", WEFT_CLI_TEXT, &(common)->device, "SEL",                             \
-     "which device: an index or part of a name (see weft devices)"},                \
-        {"math", WEFT_CLI_MATH, &(common)->math, "MODE",                            \
-         "reproducible (default: the same bits on every device) or fast"},          \
-        {"validation", WEFT_CLI_FLAG, &(common)->validation, NULL,                  \
-         "turn on the Vulkan validation layer; a message of it fails the command"}, \
-    {                                                                               \
-        "no-cache", WEFT_CLI_FLAG, &(common)->no_cache, NULL,                       \
-            "keep no compiled shaders on disk, and use none"                        \
+#define WEFT_CLI_DEVICE_OPTIONS(common)                                              \
+    {"device", WEFT_CLI_TEXT, &(common)->device, "SEL",                              \
+     "which device: an index or part of a name (see weft devices)"},                 \
+        {"math", WEFT_CLI_MATH, &(common)->math, "MODE",                             \
+         "reproducible (default: the same bits on every device) or fast"},           \
+        {"weights", WEFT_CLI_WEIGHTS, &(common)->weights, "TYPE",                    \
+         "how weights are kept: f32, f16, or auto (default: f16 with --math fast)"}, \
+        {"validation", WEFT_CLI_FLAG, &(common)->validation, NULL,                   \
+         "turn on the Vulkan validation layer; a message of it fails the command"},  \
+    {                                                                                \
+        "no-cache", WEFT_CLI_FLAG, &(common)->no_cache, NULL,                        \
+            "keep no compiled shaders on disk, and use none"                         \
     }
 #define WEFT_CLI_OUTPUT_OPTIONS(common)                                                \
     {"json", WEFT_CLI_FLAG, &(common)->json, NULL, "print one JSON object instead"}, { \

@@ -34,8 +34,9 @@ static int print_as_json(const weft_device_info *infos, uint32_t count,
 
 static int print_as_table(const weft_device_info *infos, uint32_t count,
                           const weft_device_info *taken) {
-    static const char *const columns[] = {">index",    "name",    "type",   "driver", "Vulkan",
-                                          ">subgroup", ">memory", "usable", NULL};
+    static const char *const columns[] = {">index", "name",      "type",          "driver",
+                                          "Vulkan", ">subgroup", "subgroup sums", ">memory",
+                                          "usable", NULL};
     weft_cli_table *table = weft_cli_table_begin(columns);
     for (uint32_t index = 0; index < count; index++) {
         const weft_device_info *info = &infos[index];
@@ -47,6 +48,7 @@ static int print_as_table(const weft_device_info *infos, uint32_t count,
         weft_cli_table_cell(table, "%u.%u.%u", info->api_version[0], info->api_version[1],
                             info->api_version[2]);
         weft_cli_table_cell(table, "%u", info->subgroup_size);
+        weft_cli_table_cell(table, "%s", info->has_subgroup_arithmetic ? "yes" : "no");
         weft_cli_table_cell(table, "%s", weft_cli_bytes(info->device_memory, memory));
         if (info->usable) {
             weft_cli_table_cell(table, "%s", info == taken ? "yes, the default" : "yes");

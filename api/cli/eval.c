@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* weft eval: a classifier's accuracy on labelled data. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli.h"
 #include "commands.h"
@@ -16,6 +17,7 @@ typedef struct eval_options {
     const char *paths[2]; /* model, data */
     const char *out;
     const char *expect;
+    const char *bits;
     uint32_t batch;
 } eval_options;
 
@@ -34,6 +36,7 @@ typedef struct eval_state {
     label_count *counts; /* of each label */
     uint32_t correct;
     char digest[WEFT_DIGEST_TEXT_SIZE];
+    char expected_digest[WEFT_DIGEST_TEXT_SIZE]; /* of --bits, or empty */
 } eval_state;
 
 /* ---- the work ---- */
@@ -80,6 +83,10 @@ static int load(eval_state *state) {
         exit_code = weft_cli_expected_load(&state->expected, options->expect, &state->data,
                                            &state->session);
     }
+    if (exit_code == WEFT_CLI_FINE && options->bits != NULL) {
+        exit_code = weft_cli_exit_code_of_file(
+            weft_cli_read_digest(state->expected_digest, options->bits, &state->session.host));
+    }
     return exit_code;
 }
 
@@ -104,6 +111,10 @@ static int evaluate(eval_state *state) {
 }
 
 /* ---- the report ---- */
+
+static bool has_expected_bits(const eval_state *state) {
+    return strcmp(state->digest, state->expected_digest) == 0;
+}
 
 static double ratio(uint32_t part, uint32_t whole) {
     return whole == 0 ? 0.0 : (double)part / (double)whole;
@@ -151,7 +162,7 @@ static int report_json(const eval_state *state) {
     double examples = (double)state->data.count;
     return weft_cli_print_json(json_pack(
         "{s:o, s:o, s:o, s:s, s:I, s:I, s:o, s:I, s:o, s:I, s:o, s:o, s:o, s:I, s:I, s:o, s:s, "
-        "s:o}",
+        "s:o, s:o}",
         "model", weft_cli_json_text(session->folder), "data",
         weft_cli_json_text(state->options->paths[1]), "device",
         weft_cli_device_json(&session->device_info), "math",
@@ -165,7 +176,9 @@ static int report_json(const eval_state *state) {
         weft_cli_json_real(per_second((double)evaluation->tokens, evaluation->run_ms)),
         "shaders_compiled", (json_int_t)stats.shaders_compiled, "validation_messages",
         (json_int_t)stats.validation_messages, "labels", labels_json(state), "logits_sha256",
-        state->digest, "expected", comparison_json(state)));
+        state->digest, "expected_sha256",
+        state->options->bits == NULL ? json_null() : json_string(state->expected_digest),
+        "expected", comparison_json(state)));
 }
 
 static int print_labels(const eval_state *state) {
@@ -199,7 +212,8 @@ static int report_text(const eval_state *state) {
            per_second((double)evaluation->tokens, evaluation->run_ms), device->name,
            weft_device_type_name(device->type), weft_math_name(state->options->common.math),
            evaluation->plans, evaluation->compile_ms);
-    printf("SHA-256 of the logits' bits: %s\n", state->digest);
+    printf("SHA-256 of the logits' bits: %s%s\n", state->digest,
+           state->options->bits != NULL && has_expected_bits(state) ? ", as expected" : "");
     if (state->options->expect != NULL) {
         printf("%s: %u labels differ, largest logit difference %.3g\n", state->options->expect,
                state->comparison.different, state->comparison.largest);
@@ -211,6 +225,11 @@ static int report(const eval_state *state) {
     int exit_code = state->options->common.json ? report_json(state) : report_text(state);
     if (exit_code != WEFT_CLI_FINE) {
         return exit_code;
+    }
+    if (state->options->bits != NULL && !has_expected_bits(state)) {
+        fprintf(stderr, "weft: error: the logits' bits have SHA-256 %s, but %s has %s\n",
+                state->digest, state->options->bits, state->expected_digest);
+        exit_code = WEFT_CLI_FAILED;
     }
     if (state->options->expect != NULL && state->comparison.different > 0) {
         fprintf(stderr,
@@ -227,6 +246,9 @@ int weft_cli_eval(int argc, char **argv) {
         {"batch", WEFT_CLI_COUNT, &options.batch, "N", "examples in a run, at most (default 32)"},
         {"out", WEFT_CLI_TEXT, &options.out, "FILE",
          "write the logits to this .npy file, float32 [examples, labels]"},
+        {"bits", WEFT_CLI_TEXT, &options.bits, "FILE",
+         "compare the SHA-256 of all logits with the one that this file starts with;\n"
+         "exit code 1 when they differ (reproducible math only)"},
         {"expect", WEFT_CLI_TEXT, &options.expect, "FILE",
          "compare with another program's logits, the members `logits` and,\n"
          "for the predicted labels, `labels` of an .npz file; exit code 1\n"
@@ -248,6 +270,10 @@ int weft_cli_eval(int argc, char **argv) {
     int exit_code = WEFT_CLI_FINE;
     if (!weft_cli_parse(&syntax, argc, argv, options.paths, &exit_code)) {
         return exit_code;
+    }
+    if (options.bits != NULL && options.common.math != WEFT_MATH_REPRODUCIBLE) {
+        return weft_cli_usage_error(&syntax, "--bits needs --math reproducible: the bits of fast "
+                                             "mode differ between devices");
     }
     eval_state state = {.options = &options};
     exit_code = load(&state);

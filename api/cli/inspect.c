@@ -207,7 +207,11 @@ static void print_plan(const inspect_state *state) {
     printf("  arena %s (%llu bytes), lower bound %s, ratio %.3f\n",
            weft_cli_bytes(info->arena_bytes, arena), (unsigned long long)info->arena_bytes,
            weft_cli_bytes(info->arena_lower_bound, bound), arena_ratio(state));
-    printf("  weights %s\n", weft_cli_bytes(info->weight_bytes, weights));
+    printf("  weights %s", weft_cli_bytes(info->weight_bytes, weights));
+    if (info->f16_weight_bytes > 0) {
+        printf(", of these f16 %s", weft_cli_bytes(info->f16_weight_bytes, weights));
+    }
+    printf("\n");
     printf("  %.3f GFLOP a run\n", info->flops * 1e-9);
     printf("  compiled in %.1f ms: %u shaders, %u pipelines not in the cache\n\n", info->compile_ms,
            info->shaders_compiled, info->pipelines_compiled);

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/file.h"
+
+#define DIGEST_FILE_LIMIT ((size_t)4096)
+
 static int compare_entries(const void *left, const void *right) {
     const weft_cli_entry *a = left;
     const weft_cli_entry *b = right;
@@ -60,4 +64,28 @@ const char *weft_cli_digest(const float *values, uint64_t count, char text[WEFT_
     }
     weft_digest digest = weft_sha256_end(&hash);
     return weft_digest_text(&digest, text);
+}
+
+weft_status weft_cli_read_digest(char text[WEFT_DIGEST_TEXT_SIZE], const char *path,
+                                 const weft_host *host) {
+    uint8_t *data = NULL;
+    size_t size = 0;
+    weft_status status = weft_file_read(&data, &size, DIGEST_FILE_LIMIT, path, host);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    size_t length = 0;
+    while (length < size && data[length] != ' ' && data[length] != '\n') {
+        length++;
+    }
+    if (weft_is_digest_text((const char *)data, length)) {
+        memcpy(text, data, length);
+        text[length] = '\0';
+    } else {
+        status =
+            weft_fail(host, WEFT_BAD_FILE,
+                      "%s: expected a SHA-256 digest of 64 hexadecimal digits at the start", path);
+    }
+    weft_free(host, data);
+    return status;
 }

@@ -29,4 +29,11 @@ uint32_t weft_cli_argmax(const float *logits, uint32_t count);
 /** SHA-256 of the values' little-endian bits, as hexadecimal; returns text. */
 const char *weft_cli_digest(const float *values, uint64_t count, char text[WEFT_DIGEST_TEXT_SIZE]);
 
+/**
+ * Reads the digest that a file starts with, as sha256sum writes it; a name may follow. Errors are
+ * logged: WEFT_BAD_FILE when there is none, and weft_file_read's.
+ */
+weft_status weft_cli_read_digest(char text[WEFT_DIGEST_TEXT_SIZE], const char *path,
+                                 const weft_host *host);
+
 #endif

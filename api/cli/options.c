@@ -75,6 +75,16 @@ static bool read_math(weft_math *value, const char *text) {
     return false;
 }
 
+static bool read_weights(weft_weight_storage *value, const char *text) {
+    for (int storage = WEFT_WEIGHTS_AUTO; storage <= WEFT_WEIGHTS_F16; storage++) {
+        if (strcmp(text, weft_weight_storage_name((weft_weight_storage)storage)) == 0) {
+            *value = (weft_weight_storage)storage;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Stores an option's value; false after a usage error. */
 static bool store(const weft_cli_syntax *syntax, const weft_cli_option *option, const char *text) {
     switch (option->kind) {
@@ -94,6 +104,13 @@ static bool store(const weft_cli_syntax *syntax, const weft_cli_option *option, 
     case WEFT_CLI_MATH:
         if (!read_math(option->value, text)) {
             weft_cli_usage_error(syntax, "--%s: expected reproducible or fast, found '%s'",
+                                 option->name, text);
+            return false;
+        }
+        return true;
+    case WEFT_CLI_WEIGHTS:
+        if (!read_weights(option->value, text)) {
+            weft_cli_usage_error(syntax, "--%s: expected auto, f32 or f16, found '%s'",
                                  option->name, text);
             return false;
         }

@@ -90,15 +90,15 @@ json_t *weft_cli_session_json(const weft_cli_session *session, const weft_plan *
         return NULL;
     }
     return json_pack(
-        "{s:o, s:o, s:s, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I}", "model",
+        "{s:o, s:o, s:s, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I}", "model",
         model_json(session), "device", weft_cli_device_json(&session->device_info), "math",
         weft_math_name(weft_device_get_math(session->device)), "shaders_compiled",
         (json_int_t)stats.shaders_compiled, "pipelines_compiled",
         (json_int_t)stats.pipelines_compiled, "compile_ms", weft_cli_json_real(info.compile_ms),
         "arena_bytes", (json_int_t)info.arena_bytes, "arena_lower_bound",
         (json_int_t)info.arena_lower_bound, "weight_bytes", (json_int_t)info.weight_bytes,
-        "dispatches", (json_int_t)info.dispatches, "barriers", (json_int_t)info.barriers,
-        "submissions", (json_int_t)info.submissions, "flops", weft_cli_json_real(info.flops),
-        "peak_bytes", (json_int_t)stats.peak_bytes, "validation_messages",
-        (json_int_t)stats.validation_messages);
+        "f16_weight_bytes", (json_int_t)info.f16_weight_bytes, "dispatches",
+        (json_int_t)info.dispatches, "barriers", (json_int_t)info.barriers, "submissions",
+        (json_int_t)info.submissions, "flops", weft_cli_json_real(info.flops), "peak_bytes",
+        (json_int_t)stats.peak_bytes, "validation_messages", (json_int_t)stats.validation_messages);
 }

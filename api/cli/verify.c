@@ -12,6 +12,9 @@ typedef struct verify_options {
     const char *filter;
     const char *bits;
     const char *write_bits;
+    bool list;
+    bool evaluate;
+    uint32_t evaluate_limit; /* million steps; 0: none */
 } verify_options;
 
 /* ---- which cases ---- */
@@ -53,6 +56,7 @@ static int collect_devices(weft_verify_record *record, const verify_options *opt
     weft_device_info *infos = NULL;
     uint32_t count = 0;
     record->all_devices = wants_all(options);
+    record->lists_cases = options->list;
     if (record->all_devices) {
         weft_status status = weft_cli_list_devices(&infos, &count, &record->host);
         if (status != WEFT_OK) {
@@ -126,6 +130,17 @@ static weft_status compare_devices(weft_verify_record *record, weft_verify_run *
     return status;
 }
 
+/* Compares a case with its evaluation on the host, when that was asked for. */
+static void evaluate_case(const weft_verify_record *record, weft_verify_run *run, uint32_t index,
+                          const weft_case *c, weft_device *device) {
+    weft_case_result *result = &run->results[index];
+    if (record->evaluator != NULL) {
+        weft_case_evaluate(result, c, device, record->evaluator, record->evaluation_limit);
+        run->evaluated += result->evaluation == WEFT_EVALUATED;
+        run->evaluations_skipped += result->evaluation == WEFT_EVALUATION_SKIPPED;
+    }
+}
+
 static weft_status run_case(weft_verify_record *record, weft_verify_run *run, uint32_t index,
                             weft_device *device) {
     const weft_verify_case *what = &record->cases[index];
@@ -134,8 +149,10 @@ static weft_status run_case(weft_verify_record *record, weft_verify_run *run, ui
     weft_status status = weft_case_create(&c, what->family, what->index, &record->host);
     if (status != WEFT_OUT_OF_HOST_MEMORY) {
         weft_case_run(result, &c, device);
+        evaluate_case(record, run, index, &c, device);
         run->passed += result->passed;
-        run->failed += !result->passed;
+        run->skipped += result->skipped;
+        run->failed += !result->passed && !result->skipped;
         status = compare_devices(record, run, index, &c);
     }
     weft_case_destroy(&c);
@@ -222,19 +239,44 @@ static int verify(weft_verify_record *record, const verify_options *options) {
     return report(record, options);
 }
 
-/* Everything that can be wrong before a device is opened. */
-static int prepare(weft_verify_record *record, const verify_options *options,
-                   const weft_cli_syntax *syntax) {
-    bool with_bits = options->bits != NULL || options->write_bits != NULL;
-    if (with_bits && options->common.math != WEFT_MATH_REPRODUCIBLE) {
+/* Options that do not go together. */
+static int check_options(const verify_options *options, const weft_cli_syntax *syntax) {
+    bool reproducible = options->common.math == WEFT_MATH_REPRODUCIBLE;
+    if ((options->bits != NULL || options->write_bits != NULL) && !reproducible) {
         return weft_cli_usage_error(syntax,
                                     "--bits and --write-bits need --math reproducible: the bits "
                                     "of fast mode differ between devices");
     }
+    if (options->evaluate && !reproducible) {
+        return weft_cli_usage_error(syntax, "--evaluate needs --math reproducible: the bits of "
+                                            "fast mode are the device's choice");
+    }
+    if (options->evaluate_limit != 0 && !options->evaluate) {
+        return weft_cli_usage_error(syntax, "--evaluate-limit needs --evaluate");
+    }
     if (options->write_bits != NULL && options->filter != NULL) {
         return weft_cli_usage_error(syntax, "--write-bits needs every case: leave out --filter");
     }
+    return WEFT_CLI_FINE;
+}
+
+static weft_status create_evaluator(weft_verify_record *record, const verify_options *options) {
+    record->evaluation_limit = options->evaluate_limit * UINT64_C(1000000);
+    record->evaluator = weft_evaluator_create(&record->host);
+    return record->evaluator != NULL ? WEFT_OK : weft_fail_memory(&record->host, "the evaluator");
+}
+
+/* Everything that can be wrong before a device is opened. */
+static int prepare(weft_verify_record *record, const verify_options *options,
+                   const weft_cli_syntax *syntax) {
+    int exit_code = check_options(options, syntax);
+    if (exit_code != WEFT_CLI_FINE) {
+        return exit_code;
+    }
     weft_status status = collect_cases(record, options->filter);
+    if (status == WEFT_OK && options->evaluate) {
+        status = create_evaluator(record, options);
+    }
     if (status != WEFT_OK) {
         return weft_cli_exit_code(status);
     }
@@ -242,7 +284,6 @@ static int prepare(weft_verify_record *record, const verify_options *options,
         return weft_cli_usage_error(syntax, "--filter: no case's name contains '%s'",
                                     options->filter);
     }
-    int exit_code = WEFT_CLI_FINE;
     if (options->bits != NULL) {
         exit_code = weft_verify_check_bits_file(options->bits, &record->host);
     }
@@ -258,6 +299,13 @@ int weft_cli_verify(int argc, char **argv) {
          "also compare the bits of every output with a file of SHA-256 digests"},
         {"write-bits", WEFT_CLI_TEXT, &options.write_bits, "FILE",
          "write that file, when nothing failed"},
+        {"cases", WEFT_CLI_FLAG, &options.list, NULL,
+         "print a line for each case with the SHA-256 of its output"},
+        {"evaluate", WEFT_CLI_FLAG, &options.evaluate, NULL,
+         "also evaluate each case's shaders in plain C on the host: a device whose bits\n"
+         "differ from that does not do what the shaders say"},
+        {"evaluate-limit", WEFT_CLI_COUNT, &options.evaluate_limit, "N",
+         "skip evaluations that take more than N million steps (default: skip none)"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
         {.name = NULL},

@@ -9,8 +9,7 @@
 #define FILE_LIMIT ((size_t)16 << 20)
 
 static bool is_digest(const char *text) {
-    return text != NULL && strlen(text) == WEFT_DIGEST_TEXT_SIZE - 1 &&
-           strspn(text, "0123456789abcdef") == WEFT_DIGEST_TEXT_SIZE - 1;
+    return text != NULL && weft_is_digest_text(text, strlen(text));
 }
 
 static weft_status check_object(json_t *object, const char *path, const weft_host *host) {

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- the record ---- */
 
@@ -41,6 +42,7 @@ void weft_verify_record_free(weft_verify_record *record) {
     free_differences(record, record->bits_differences, record->bits_difference_count);
     weft_free(&record->host, record->runs);
     weft_free(&record->host, record->cases);
+    weft_evaluator_destroy(&record->evaluator);
     *record = (weft_verify_record){0};
 }
 
@@ -55,16 +57,43 @@ bool weft_verify_is_fine(const weft_verify_record *record) {
 
 /* ---- JSON ---- */
 
-static json_t *case_json(const weft_verify_case *what, const weft_case_result *result) {
-    json_t *error = result->has_error ? weft_cli_json_real(result->rel_l2) : json_null();
-    json_t *object =
-        json_pack("{s:o, s:o, s:o, s:s, s:s}", "name", weft_cli_json_text(what->name), "rel_l2",
-                  error, "tolerance", weft_cli_json_real(result->tolerance), "sha256",
-                  result->digest, "status", result->passed ? "pass" : "fail");
-    if (object != NULL && !result->passed &&
-        json_object_set_new(object, "reason", weft_cli_json_text(result->reason)) != 0) {
+static const char *status_of(const weft_case_result *result) {
+    return result->passed ? "pass" : result->skipped ? "skip" : "fail";
+}
+
+/* Adds a field and drops the reference to it; null when memory is out, then also of the object. */
+static json_t *with_field(json_t *object, const char *name, json_t *value) {
+    if (object == NULL) {
+        json_decref(value);
+        return NULL;
+    }
+    if (json_object_set_new(object, name, value) != 0) {
         json_decref(object);
         return NULL;
+    }
+    return object;
+}
+
+static json_t *evaluation_json(const weft_case_result *result) {
+    static const char *const states[] = {[WEFT_NOT_EVALUATED] = "none",
+                                         [WEFT_EVALUATED] = "compared",
+                                         [WEFT_EVALUATION_SKIPPED] = "skipped"};
+    return json_pack("{s:s, s:I}", "state", states[result->evaluation], "steps",
+                     (json_int_t)result->evaluation_steps);
+}
+
+static json_t *case_json(const weft_verify_record *record, uint32_t index,
+                         const weft_case_result *result) {
+    json_t *error = result->has_error ? weft_cli_json_real(result->rel_l2) : json_null();
+    json_t *object = json_pack("{s:o, s:o, s:o, s:s, s:s}", "name",
+                               weft_cli_json_text(record->cases[index].name), "rel_l2", error,
+                               "tolerance", weft_cli_json_real(result->tolerance), "sha256",
+                               result->digest, "status", status_of(result));
+    if (!result->passed) {
+        object = with_field(object, "reason", weft_cli_json_text(result->reason));
+    }
+    if (record->evaluator != NULL) {
+        object = with_field(object, "evaluation", evaluation_json(result));
     }
     return object;
 }
@@ -82,14 +111,19 @@ static json_t *run_json(const weft_verify_record *record, const weft_verify_run 
     json_t *cases = json_array();
     bool ran = run->status == WEFT_OK;
     for (uint32_t index = 0; ran && cases != NULL && index < record->case_count; index++) {
-        cases = append(cases, case_json(&record->cases[index], &run->results[index]));
+        cases = append(cases, case_json(record, index, &run->results[index]));
     }
     json_t *error = ran ? json_null() : json_string(weft_status_name(run->status));
-    return json_pack("{s:o, s:s, s:o, s:o, s:I, s:I, s:I}", "device",
-                     weft_cli_device_json(&run->info), "math", weft_math_name(record->math),
-                     "error", error, "cases", cases, "passed", (json_int_t)run->passed, "failed",
-                     (json_int_t)run->failed, "validation_messages",
-                     (json_int_t)run->validation_messages);
+    json_t *object = json_pack(
+        "{s:o, s:s, s:o, s:o, s:I, s:I, s:I, s:I}", "device", weft_cli_device_json(&run->info),
+        "math", weft_math_name(record->math), "error", error, "cases", cases, "passed",
+        (json_int_t)run->passed, "failed", (json_int_t)run->failed, "skipped",
+        (json_int_t)run->skipped, "validation_messages", (json_int_t)run->validation_messages);
+    if (record->evaluator != NULL) {
+        object = with_field(object, "evaluated", json_integer(run->evaluated));
+        object = with_field(object, "evaluations_skipped", json_integer(run->evaluations_skipped));
+    }
+    return object;
 }
 
 /* Name and driver, as two versions of one driver may be there. */
@@ -143,13 +177,10 @@ static json_t *devices_json(const weft_verify_record *record) {
 int weft_verify_report_json(const weft_verify_record *record) {
     json_t *report =
         record->all_devices ? devices_json(record) : run_json(record, &record->runs[0]);
-    if (report != NULL && record->has_bits) {
-        json_t *list =
-            differences_json(record, record->bits_differences, record->bits_difference_count);
-        if (json_object_set_new(report, "bits_differences", list) != 0) {
-            json_decref(report);
-            report = NULL;
-        }
+    if (record->has_bits) {
+        report = with_field(
+            report, "bits_differences",
+            differences_json(record, record->bits_differences, record->bits_difference_count));
     }
     return weft_cli_print_json(report);
 }
@@ -157,7 +188,7 @@ int weft_verify_report_json(const weft_verify_record *record) {
 /* ---- text ---- */
 
 typedef struct tally {
-    uint32_t cases, passed;
+    uint32_t cases, passed, skipped;
     double error, tolerance;
 } tally;
 
@@ -171,6 +202,7 @@ static tally tally_family(const weft_verify_record *record, const weft_verify_ru
         }
         sums.cases++;
         sums.passed += result->passed;
+        sums.skipped += result->skipped;
         if (result->has_error && !(result->rel_l2 <= sums.error)) {
             sums.error = result->rel_l2;
         }
@@ -180,8 +212,8 @@ static tally tally_family(const weft_verify_record *record, const weft_verify_ru
 }
 
 static int print_families(const weft_verify_record *record, const weft_verify_run *run) {
-    static const char *const columns[] = {
-        "family", ">cases", ">worst error", ">tolerance", ">passed", ">failed", NULL};
+    static const char *const columns[] = {"family",  ">cases",  ">worst error", ">tolerance",
+                                          ">passed", ">failed", ">skipped",     NULL};
     weft_cli_table *table = weft_cli_table_begin(columns);
     const weft_family *family = NULL;
     for (uint32_t index = 0; (family = weft_family_at(index)) != NULL; index++) {
@@ -192,7 +224,8 @@ static int print_families(const weft_verify_record *record, const weft_verify_ru
             weft_cli_table_cell(table, "%.2g", sums.error);
             weft_cli_table_cell(table, "%.2g", sums.tolerance);
             weft_cli_table_cell(table, "%u", sums.passed);
-            weft_cli_table_cell(table, "%u", sums.cases - sums.passed);
+            weft_cli_table_cell(table, "%u", sums.cases - sums.passed - sums.skipped);
+            weft_cli_table_cell(table, "%u", sums.skipped);
         }
     }
     weft_cli_table_cell(table, "all");
@@ -201,7 +234,29 @@ static int print_families(const weft_verify_record *record, const weft_verify_ru
     weft_cli_table_cell(table, "%s", "");
     weft_cli_table_cell(table, "%u", run->passed);
     weft_cli_table_cell(table, "%u", run->failed);
+    weft_cli_table_cell(table, "%u", run->skipped);
     return weft_cli_table_print(&table);
+}
+
+static void print_evaluations(const weft_verify_record *record, const weft_verify_run *run) {
+    if (record->evaluator == NULL) {
+        return;
+    }
+    printf("%u of %u cases compared with the shaders' evaluation on the host", run->evaluated,
+           record->case_count);
+    if (run->evaluations_skipped > 0) {
+        printf("; %u skipped, which take more than %llu million steps", run->evaluations_skipped,
+               (unsigned long long)(record->evaluation_limit / 1000000));
+    }
+    putchar('\n');
+}
+
+/* As sha256sum does, so that two listings can be compared with diff. */
+static void print_digests(const weft_verify_record *record, const weft_verify_run *run) {
+    for (uint32_t index = 0; record->lists_cases && index < record->case_count; index++) {
+        const char *digest = run->results[index].digest;
+        printf("%-64s  %s\n", digest[0] != '\0' ? digest : "-", record->cases[index].name);
+    }
 }
 
 static int print_run(const weft_verify_record *record, const weft_verify_run *run) {
@@ -211,12 +266,19 @@ static int print_run(const weft_verify_record *record, const weft_verify_run *ru
         printf("could not be opened: %s\n\n", weft_status_name(run->status));
         return WEFT_CLI_FINE;
     }
+    print_digests(record, run);
     int exit_code = print_families(record, run);
+    const char *reason = "";
     for (uint32_t index = 0; index < record->case_count; index++) {
-        if (!run->results[index].passed) {
-            printf("FAILED %s: %s\n", record->cases[index].name, run->results[index].reason);
+        const weft_case_result *result = &run->results[index];
+        if (result->skipped && strcmp(result->reason, reason) != 0) {
+            reason = result->reason; /* once for all that follow */
+            printf("SKIPPED %s and others: %s\n", record->cases[index].name, reason);
+        } else if (!result->passed && !result->skipped) {
+            printf("FAILED %s: %s\n", record->cases[index].name, result->reason);
         }
     }
+    print_evaluations(record, run);
     putchar('\n');
     return exit_code;
 }

@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "conformance/conformance.h"
+#include "conformance/evaluator/evaluator.h"
 
 /** A case that takes part. */
 typedef struct weft_verify_case {
@@ -20,7 +21,10 @@ typedef struct weft_verify_run {
     weft_case_result *results; /* as many as there are cases */
     uint32_t passed;
     uint32_t failed;
+    uint32_t skipped;
     uint32_t validation_messages;
+    uint32_t evaluated; /* cases compared with their evaluation on the host */
+    uint32_t evaluations_skipped;
 } weft_verify_run;
 
 /** A case whose bits are not what they are on the first device, or in the file of --bits. */
@@ -35,6 +39,7 @@ typedef struct weft_verify_record {
     weft_host host;
     weft_math math;
     bool all_devices; /* --device all: tells the form of the JSON */
+    bool lists_cases; /* the text has a line for each case */
     weft_verify_case *cases;
     uint32_t case_count;
     weft_verify_run *runs;
@@ -46,6 +51,8 @@ typedef struct weft_verify_record {
     weft_verify_difference *bits_differences;
     uint32_t bits_difference_count;
     uint32_t bits_difference_capacity;
+    weft_evaluator *evaluator; /* null: nothing is evaluated */
+    uint64_t evaluation_limit; /* steps of a case; 0: none */
 } weft_verify_record;
 
 /** Adds to one of the two lists; takes over text, which null means that memory is out. */
@@ -60,7 +67,10 @@ bool weft_verify_is_fine(const weft_verify_record *record);
 /** One JSON object on stdout. Returns an exit code. */
 int weft_verify_report_json(const weft_verify_record *record);
 
-/** A table per device, every failed case and every difference. Returns an exit code. */
+/**
+ * A table per device, every failed case and every difference, and where it lists them, each case with
+ * its digest. Returns an exit code.
+ */
 int weft_verify_report_text(const weft_verify_record *record);
 
 /* ---- files of expected bits: an object {case name: SHA-256} ---- */

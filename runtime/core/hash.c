@@ -115,3 +115,12 @@ const char *weft_digest_text(const weft_digest *digest, char *text) {
     text[64] = '\0';
     return text;
 }
+
+bool weft_is_digest_text(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        if (!((text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f'))) {
+            return false;
+        }
+    }
+    return length == WEFT_DIGEST_TEXT_SIZE - 1;
+}

@@ -3,6 +3,7 @@
 #ifndef WEFT_CORE_HASH_H
 #define WEFT_CORE_HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,5 +26,7 @@ weft_digest weft_sha256_end(weft_sha256 *hash);
 weft_digest weft_digest_of(const void *data, size_t size);
 /** Lower-case hexadecimal; text holds WEFT_DIGEST_TEXT_SIZE bytes. Returns text. */
 const char *weft_digest_text(const weft_digest *digest, char *text);
+/** Whether `length` characters are 64 lower-case hexadecimal digits, as weft_digest_text writes. */
+bool weft_is_digest_text(const char *text, size_t length);
 
 #endif

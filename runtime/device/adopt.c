@@ -117,6 +117,7 @@ weft_status weft_device_adopt(weft_device **device, const weft_device_adopt_para
         return weft_fail(&params->host, WEFT_INVALID_ARGUMENT, "weft_device_adopt: device is null");
     }
     const struct weft_setup setup = {
+        .weights = params->weights,
         .memory_limit = params->memory_limit,
         .cache_dir = params->cache_dir,
         .submission_limit_ms = params->submission_limit_ms,

@@ -11,6 +11,10 @@ const char *weft_math_name(weft_math math) {
     return math == WEFT_MATH_FAST ? "fast" : "reproducible";
 }
 
+const char *weft_weight_storage_name(weft_weight_storage storage) {
+    return storage == WEFT_WEIGHTS_F16 ? "f16" : storage == WEFT_WEIGHTS_F32 ? "f32" : "auto";
+}
+
 const char *weft_device_type_name(weft_device_type type) {
     switch (type) {
     case WEFT_DEVICE_DISCRETE:

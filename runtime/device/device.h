@@ -18,12 +18,16 @@ struct weft_weight_store;
 struct weft_device {
     weft_host host;
     weft_math math;
+    weft_weight_storage weight_storage; /* f32 or f16 */
     weft_device_info info;
     struct weft_vk_instance instance;
     struct weft_vk_device vk;
     VkPhysicalDevice physical;
     VkDebugUtilsMessengerEXT messenger;
-    bool owns_handles; /* false for an adopted device */
+    bool owns_handles;     /* false for an adopted device */
+    uint32_t float_modes;  /* execution modes for float32 that it has: flags of weft_float_mode */
+    bool keeps_subnormals; /* found by the probe: modules need weft_spirv_flush_subnormals */
+    bool folds_zeros;      /* found by the probe: modules need weft_spirv_hide_zeros */
     uint32_t queue_family;
     VkQueue queue;
     void (*lock_queue)(void *user); /* null unless the adopter shares the queue */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Listing the system's devices, and opening one with an instance and a VkDevice of Weft's own. */
+#include "core/float_state.h"
+#include "core/rules.h"
 #include "device/instance.h"
 #include "device/physical.h"
 #include "device/result.h"
@@ -119,6 +121,22 @@ static weft_status open_system_device(weft_device *device, const weft_device_par
     return status;
 }
 
+/*
+ * A driver that runs shaders on the processor starts its threads here, and they inherit how this
+ * thread treats subnormals. Reproducible math wants them flushed, and lavapipe has no execution mode
+ * for that: flushing by instructions would cost it a factor of about four. Should a driver start
+ * its threads elsewhere, the probe finds out that it keeps subnormals.
+ */
+static weft_status open_flushing(weft_device *device, const weft_device_params *params) {
+    if (params->math != WEFT_MATH_REPRODUCIBLE || !weft_rule_holds("thread-flush")) {
+        return open_system_device(device, params);
+    }
+    const weft_float_state state = weft_float_state_flush();
+    weft_status status = open_system_device(device, params);
+    weft_float_state_restore(state);
+    return status;
+}
+
 weft_status weft_device_open(weft_device **device, const weft_device_params *params) {
     static const weft_device_params defaults = {.host = {0}};
     params = params == NULL ? &defaults : params;
@@ -126,6 +144,7 @@ weft_status weft_device_open(weft_device **device, const weft_device_params *par
         return weft_fail(&params->host, WEFT_INVALID_ARGUMENT, "weft_device_open: device is null");
     }
     const struct weft_setup setup = {
+        .weights = params->weights,
         .memory_limit = params->memory_limit,
         .cache_dir = params->cache_dir,
         .submission_limit_ms = params->submission_limit_ms,
@@ -135,7 +154,7 @@ weft_status weft_device_open(weft_device **device, const weft_device_params *par
     if (status != WEFT_OK) {
         return status;
     }
-    status = open_system_device(made, params);
+    status = open_flushing(made, params);
     if (status == WEFT_OK) {
         status = weft_setup_finish(made, &setup);
     }

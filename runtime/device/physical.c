@@ -6,6 +6,7 @@
 
 #include "device/result.h"
 #include "shader/pipeline.h"
+#include "shader/spirv_float_modes.h"
 
 /* What design section 4 rule 4 lets every shader count on. */
 #define NEEDED_INVOCATIONS   128u
@@ -177,6 +178,9 @@ static void fill_info(weft_device_info *info, const struct facts *facts) {
     info->api_version[1] = VK_API_VERSION_MINOR(properties->apiVersion);
     info->api_version[2] = VK_API_VERSION_PATCH(properties->apiVersion);
     info->subgroup_size = facts->vulkan11.subgroupSize;
+    info->has_subgroup_arithmetic =
+        (facts->vulkan11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0 &&
+        (facts->vulkan11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
     info->max_workgroup_invocations = limits->maxComputeWorkGroupInvocations;
     info->max_shared_memory = limits->maxComputeSharedMemorySize;
     info->max_storage_buffer_size = limits->maxStorageBufferRange;
@@ -189,6 +193,12 @@ static uint32_t least(uint32_t a, uint32_t b) {
 }
 
 /* Sets usable, or the first reason against it. */
+static uint32_t float_modes(const VkPhysicalDeviceVulkan12Properties *properties) {
+    return (properties->shaderDenormFlushToZeroFloat32 ? WEFT_FLOAT_FLUSH : 0u) |
+           (properties->shaderSignedZeroInfNanPreserveFloat32 ? WEFT_FLOAT_SPECIAL : 0u) |
+           (properties->shaderRoundingModeRTEFloat32 ? WEFT_FLOAT_NEAREST : 0u);
+}
+
 static void judge(struct weft_physical *physical, const struct facts *facts) {
     const VkPhysicalDeviceLimits *limits = &facts->properties.limits;
     weft_device_info *info = &physical->info;
@@ -236,6 +246,7 @@ weft_status weft_physical_read(struct weft_physical *physical,
         return status;
     }
     fill_info(&physical->info, &facts);
+    physical->float_modes = float_modes(&facts.vulkan12);
     physical->info.device_memory = largest_device_heap(handle, instance);
     judge(physical, &facts);
     return WEFT_OK;

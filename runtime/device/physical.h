@@ -13,6 +13,7 @@ struct weft_physical {
     weft_device_info info;
     uint32_t queue_family;   /* the one Weft uses; WEFT_NO_FAMILY when none computes */
     bool portability_subset; /* has VK_KHR_portability_subset, which must then be enabled */
+    uint32_t float_modes;    /* execution modes for float32: flags of weft_float_mode */
 };
 
 /**

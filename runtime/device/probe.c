@@ -14,14 +14,16 @@
 #define CACHE_KIND     "probe"
 #define LOCAL_SIZE     64u
 #define REASON_SIZE    256
-#define VERDICT_PASS   'P' /* first byte of a cached verdict */
+#define VERDICT_PASS   'P' /* first byte of a cached verdict; followed by NO_NEEDS + needs */
+#define NO_NEEDS       '0'
 #define VERDICT_REFUSE 'R' /* followed by the reason */
 
 /* All that one run of the probe needs. */
 struct probe {
     struct weft_probe_input inputs[WEFT_PROBE_CASES];
     struct weft_probe_result results[WEFT_PROBE_CASES];
-    char reason[REASON_SIZE]; /* "" when the device passed */
+    uint32_t verdict;         /* of weft_probe_verdict, in the end: what modules need, or WRONG */
+    char reason[REASON_SIZE]; /* unless the device passed: why */
     const struct weft_pipeline *pipeline;
     VkBuffer buffers[2]; /* inputs, results */
     struct weft_allocation *allocations[2];
@@ -37,7 +39,9 @@ static void add_text(weft_sha256 *hash, const char *text) {
  * SPIR-V passes ran. */
 static weft_digest verdict_key(const weft_device *device, const struct probe *probe) {
     const weft_device_info *info = &device->info;
-    const uint32_t numbers[] = {info->vendor_id, info->device_id, info->subgroup_size};
+    /* Threads of the driver treat subnormals as whoever made its instance does. */
+    const uint32_t numbers[] = {info->vendor_id, info->device_id, info->subgroup_size,
+                                device->float_modes, device->owns_handles};
     weft_sha256 hash;
     weft_sha256_begin(&hash);
     add_text(&hash, weft_version());
@@ -66,11 +70,14 @@ static weft_status read_verdict(bool *found, struct probe *probe, const weft_dev
     if (status != WEFT_OK || data == NULL) {
         return status;
     }
-    if (size == 1 && data[0] == VERDICT_PASS) {
+    if (size == 2 && data[0] == VERDICT_PASS && data[1] >= NO_NEEDS &&
+        data[1] < NO_NEEDS + WEFT_PROBE_WRONG) {
+        probe->verdict = (uint32_t)data[1] - NO_NEEDS;
         *found = true;
     } else if (size > 1 && size <= REASON_SIZE && data[0] == VERDICT_REFUSE) {
         memcpy(probe->reason, data + 1, size - 1);
         probe->reason[size - 1] = '\0';
+        probe->verdict = WEFT_PROBE_WRONG;
         *found = true;
     }
     weft_free(&device->host, data);
@@ -79,10 +86,11 @@ static weft_status read_verdict(bool *found, struct probe *probe, const weft_dev
 
 static void write_verdict(const struct probe *probe, const weft_device *device,
                           const weft_digest *key) {
-    char verdict[REASON_SIZE + 1] = {VERDICT_PASS};
-    const size_t length = strlen(probe->reason);
-    if (length != 0) {
+    char verdict[REASON_SIZE + 1] = {VERDICT_PASS, (char)(NO_NEEDS + (int)probe->verdict)};
+    size_t length = 1;
+    if (probe->verdict == WEFT_PROBE_WRONG) {
         verdict[0] = VERDICT_REFUSE;
+        length = strlen(probe->reason);
         memcpy(verdict + 1, probe->reason, length);
     }
     weft_cache_write(device->cache_dir, CACHE_KIND, key, verdict, 1 + length, &device->host);
@@ -186,15 +194,39 @@ static weft_status ask_device(struct probe *probe, weft_device *device) {
     }
     if (status == WEFT_OK) {
         memcpy(probe->results, probe->allocations[1]->mapped, sizeof probe->results);
-        (void)weft_probe_compare(probe->reason, sizeof probe->reason, probe->inputs,
-                                 probe->results);
+        probe->verdict =
+            weft_probe_judge(probe->reason, sizeof probe->reason, probe->inputs, probe->results);
     }
     if (probe->pool != VK_NULL_HANDLE) {
         device->vk.DestroyDescriptorPool(device->vk.handle, probe->pool, NULL);
+        probe->pool = VK_NULL_HANDLE;
     }
     for (size_t i = 0; i < 2; i++) {
         weft_vkbuffer_destroy(device, &probe->buffers[i], &probe->allocations[i]);
     }
+    return status;
+}
+
+static void set_needs(weft_device *device, uint32_t needs) {
+    device->keeps_subnormals = (needs & WEFT_PROBE_KEEPS_SUBNORMALS) != 0;
+    device->folds_zeros = (needs & WEFT_PROBE_FOLDS_ZEROS) != 0;
+}
+
+/* A device that keeps subnormals or folds zeros is asked again, with modules that see to these
+ * themselves, until it is right or nothing new turns up. */
+static weft_status find_out(struct probe *probe, weft_device *device) {
+    uint32_t needs = WEFT_PROBE_RIGHT;
+    set_needs(device, needs);
+    weft_status status = ask_device(probe, device);
+    while (status == WEFT_OK && (probe->verdict & WEFT_PROBE_WRONG) == 0 &&
+           (probe->verdict & ~needs) != 0) {
+        weft_log(&device->host, WEFT_LOG_DEBUG, "%s needs modules of its own: %s",
+                 device->info.name, probe->reason);
+        needs |= probe->verdict;
+        set_needs(device, needs);
+        status = ask_device(probe, device);
+    }
+    probe->verdict = probe->verdict == WEFT_PROBE_RIGHT ? needs : WEFT_PROBE_WRONG;
     return status;
 }
 
@@ -204,12 +236,13 @@ static weft_status judge(struct probe *probe, weft_device *device) {
     const weft_digest key = verdict_key(device, probe);
     weft_status status = read_verdict(&known, probe, device, &key);
     if (status == WEFT_OK && !known) {
-        status = ask_device(probe, device);
+        status = find_out(probe, device);
         if (status == WEFT_OK) {
             write_verdict(probe, device, &key);
         }
     }
-    if (status == WEFT_OK && probe->reason[0] != '\0') {
+    set_needs(device, probe->verdict);
+    if (status == WEFT_OK && probe->verdict == WEFT_PROBE_WRONG) {
         status = weft_fail(&device->host, WEFT_UNSUPPORTED,
                            "%s cannot be used with reproducible math: %s", device->info.name,
                            probe->reason);

@@ -25,6 +25,7 @@ void weft_setup_physical(weft_device *device, const struct weft_physical *physic
     device->physical = physical->handle;
     device->info = physical->info;
     device->queue_family = physical->queue_family;
+    device->float_modes = physical->float_modes;
     device->instance.GetPhysicalDeviceProperties(device->physical, &properties);
     device->instance.GetPhysicalDeviceMemoryProperties(device->physical,
                                                        &device->memory_properties);
@@ -45,6 +46,23 @@ static double first_rate(weft_device_type type) {
     default:
         return 2e6;
     }
+}
+
+static weft_status set_weight_storage(weft_device *device, weft_weight_storage wanted) {
+    const bool fast = device->math == WEFT_MATH_FAST;
+    if ((unsigned)wanted > WEFT_WEIGHTS_F16) {
+        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT, "there is no weight storage %d",
+                         (int)wanted);
+    }
+    if (wanted == WEFT_WEIGHTS_F16 && !fast) {
+        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
+                         "f16 weights need fast math; reproducible math keeps f32");
+    }
+    device->weight_storage = wanted;
+    if (wanted == WEFT_WEIGHTS_AUTO) {
+        device->weight_storage = fast ? WEFT_WEIGHTS_F16 : WEFT_WEIGHTS_F32;
+    }
+    return WEFT_OK;
 }
 
 static weft_status set_parameters(weft_device *device, const struct weft_setup *setup) {
@@ -107,7 +125,10 @@ weft_status weft_setup_finish(weft_device *device, const struct weft_setup *setu
         weft_pipeline_store_create, weft_weight_store_create,
         weft_device_probe,
     };
-    weft_status status = set_parameters(device, setup);
+    weft_status status = set_weight_storage(device, setup->weights);
+    if (status == WEFT_OK) {
+        status = set_parameters(device, setup);
+    }
     for (size_t i = 0; status == WEFT_OK && i < sizeof steps / sizeof steps[0]; i++) {
         status = steps[i](device);
     }

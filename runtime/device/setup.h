@@ -8,6 +8,7 @@
 
 /** What both ways of making a device let the caller set; see weft_device_params. */
 struct weft_setup {
+    weft_weight_storage weights;
     uint64_t memory_limit;
     const char *cache_dir;
     uint32_t submission_limit_ms;

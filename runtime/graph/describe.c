@@ -60,8 +60,8 @@ static void add_node(struct weft_text *text, const weft_graph *graph, const stru
     weft_text_add(text, "\n");
 }
 
-char *weft_describe_graph(const weft_graph *graph, bool implementations) {
-    struct weft_text text = {.host = graph->host};
+char *weft_describe_graph(const weft_graph *graph, bool implementations, const weft_host *host) {
+    struct weft_text text = {.host = *host};
     char shape[WEFT_SHAPE_TEXT_SIZE];
     for (uint32_t i = 1; i < graph->value_count; i++) {
         if (graph->values[i].source == WEFT_VALUE_INPUT) {

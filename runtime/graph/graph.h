@@ -19,7 +19,8 @@ struct weft_implementation;
 struct weft_weight {
     weft_host host;
     atomic_uint references;
-    uint64_t uid; /* never used again in this process: identifies the device's copy */
+    uint64_t uid;             /* never used again in this process: identifies the device's copy */
+    atomic_int half_exponent; /* half_weight.c's: found when it is first asked for */
     char *name;
     weft_dtype dtype;
     weft_shape shape;

@@ -23,6 +23,7 @@ struct weft_storage {
     uint64_t bytes;
     uint32_t port;                  /* index, for WEFT_STORAGE_PORT */
     struct weft_constant *constant; /* for WEFT_STORAGE_CONSTANT; a reference */
+    bool half;                      /* holds f16 */
     uint32_t value;                 /* the graph value it holds, or 0 */
     uint32_t first, last;           /* dispatches that touch it; set by the place pass */
     uint64_t offset;                /* in the arena; set by the place pass */
@@ -72,6 +73,15 @@ uint32_t weft_lower_value(struct weft_lowering *lowering, uint32_t value);
 
 /** The storage of a rank-2 f32 weight with rows and columns exchanged; uploaded in that layout on first use. */
 uint32_t weft_lower_transposed_weight(struct weft_lowering *lowering, uint32_t value);
+
+/**
+ * Whether a value is a weight that this device keeps as f16, rounded, times 2^exponent: two elements in a word, in the
+ * layout they have as f32. Reads all its elements the first time.
+ */
+bool weft_lower_half_exponent(int *exponent, const struct weft_lowering *lowering, uint32_t value);
+
+/** The storage of such a weight; `transposed` as weft_lower_transposed_weight. Uploaded on first use. */
+uint32_t weft_lower_half_weight(struct weft_lowering *lowering, uint32_t value, bool transposed);
 
 /** Whether a value is a weight (and not a view of one). */
 bool weft_lower_is_weight(const struct weft_lowering *lowering, uint32_t value);

@@ -87,20 +87,21 @@ static weft_status describe(weft_plan *plan, uint32_t pass, char *text) {
 
 static weft_status run_graph_passes(weft_plan *plan, weft_graph *graph,
                                     const weft_plan_params *params) {
+    const weft_host *host = &plan->device->host;
     weft_status status = weft_pass_prune(graph);
     if (status == WEFT_OK) {
-        status = describe(plan, 0, weft_describe_graph(graph, false));
+        status = describe(plan, 0, weft_describe_graph(graph, false, host));
     }
     if (status == WEFT_OK && !params->no_fusion) {
         status = weft_pass_fuse(graph);
     }
     if (status == WEFT_OK) {
-        status = describe(plan, 1, weft_describe_graph(graph, false));
+        status = describe(plan, 1, weft_describe_graph(graph, false, host));
     }
     if (status == WEFT_OK) {
         status = weft_pass_choose(graph, plan->device, params->implementation);
     }
-    return status == WEFT_OK ? describe(plan, 2, weft_describe_graph(graph, true)) : status;
+    return status == WEFT_OK ? describe(plan, 2, weft_describe_graph(graph, true, host)) : status;
 }
 
 static weft_status check_ranges(const weft_plan *plan) {
@@ -188,6 +189,9 @@ static void sum_up(weft_plan *plan) {
     for (uint32_t i = 0; i < plan->lowering.storage_count; i++) {
         if (plan->lowering.storages[i].kind == WEFT_STORAGE_CONSTANT) {
             plan->info.weight_bytes += plan->lowering.storages[i].bytes;
+            if (plan->lowering.storages[i].half) {
+                plan->info.f16_weight_bytes += plan->lowering.storages[i].bytes;
+            }
         }
     }
     for (uint32_t i = 0; i < plan->lowering.dispatch_count; i++) {

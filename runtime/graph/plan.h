@@ -79,8 +79,8 @@ void weft_record_submission(weft_plan *plan, VkCommandBuffer commands,
 /** Splits the dispatches into steps and submissions that stay under the device's limit. */
 weft_status weft_plan_split(weft_plan *plan);
 
-/** The text of a pass over the graph or the lowering, for weft_plan_describe. */
-char *weft_describe_graph(const weft_graph *graph, bool implementations);
+/** The text of a pass over the graph or the lowering, for weft_plan_describe; freed with the device's host. */
+char *weft_describe_graph(const weft_graph *graph, bool implementations, const weft_host *host);
 char *weft_describe_placement(const struct weft_lowering *lowering, uint64_t arena_bytes,
                               uint64_t lower_bound);
 char *weft_describe_order(const weft_plan *plan);

@@ -58,6 +58,7 @@ weft_status weft_weight_create(weft_weight **out, const weft_weight_params *para
     weight->shape = params->shape;
     weight->uid = atomic_fetch_add(&next_uid, 1);
     atomic_init(&weight->references, 1);
+    atomic_init(&weight->half_exponent, 0);
     weight->name = weft_strdup(host, params->name ? params->name : "weight");
     status = weight->name ? take_data(weight, params) : weft_fail_memory(host, "a weight's name");
     if (status != WEFT_OK) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/half.h"
 #include "model/safetensors.h"
 
 #define NAME "\"%.200s\""
@@ -26,27 +27,12 @@ static float float_of_bits(uint32_t bits) {
     return value;
 }
 
-/* IEEE 754 binary16 to binary32; exact, and a NaN keeps its payload. */
-static float float_of_half(uint32_t half) {
-    uint32_t sign = (half & 0x8000u) << 16;
-    uint32_t exponent = half >> 10 & 0x1Fu;
-    uint32_t mantissa = half & 0x3FFu;
-    if (exponent == 0x1F) {
-        return float_of_bits(sign | 0x7F800000u | mantissa << 13);
-    }
-    if (exponent != 0) {
-        return float_of_bits(sign | (exponent + 112) << 23 | mantissa << 13);
-    }
-    float magnitude = (float)mantissa * 0x1p-24f; /* subnormal or zero */
-    return sign != 0 ? -magnitude : magnitude;
-}
-
 static float load_f32(const uint8_t *bytes) {
     return float_of_bits((uint32_t)load_little_endian(bytes, 4));
 }
 
 static float load_f16(const uint8_t *bytes) {
-    return float_of_half((uint32_t)load_little_endian(bytes, 2));
+    return weft_float_of_half((uint16_t)load_little_endian(bytes, 2));
 }
 
 static float load_bf16(const uint8_t *bytes) {

@@ -46,8 +46,10 @@ static void count_costs(struct weft_dispatch *dispatch, const struct weft_produc
     double k = product->k;
     dispatch->flops =
         product->batches * (2.0 * m * n * k + m * n * (product->activation ? 20.0 : 0.0));
-    dispatch->bytes = 4.0 * product->batches *
-                      (m * k + k * n + m * n * (product->residual != WEFT_NO_STORAGE ? 2 : 1));
+    dispatch->bytes =
+        product->batches *
+        (m * k * (product->a.half ? 2.0 : 4.0) + k * n * (product->b.half ? 2.0 : 4.0) +
+         4.0 * m * n * (product->residual != WEFT_NO_STORAGE ? 2 : 1));
 }
 
 static uint32_t blocks(uint32_t count, uint32_t size) {
@@ -72,6 +74,10 @@ void weft_lower_product(struct weft_lowering *lowering, const struct weft_produc
         dispatch, can_load_fours(&product->a, product->a.column, product->a.row, product->k));
     weft_dispatch_specialize(
         dispatch, can_load_fours(&product->b, product->b.column, product->b.row, product->n));
+    if (lowering->device->math == WEFT_MATH_FAST) {
+        weft_dispatch_specialize(dispatch, product->a.half);
+        weft_dispatch_specialize(dispatch, product->b.half);
+    }
     weft_dispatch_push_u32(dispatch, product->m);
     weft_dispatch_push_u32(dispatch, product->n);
     weft_dispatch_push_u32(dispatch, product->k);
@@ -219,6 +225,26 @@ static void address(struct weft_product *product, const weft_graph *graph,
     product->c = dense(dims.m, dims.n, false, true);
 }
 
+/**
+ * Sets an operand's storage: as f16 where the device keeps the weight so, whose power of two then moves to alpha, and
+ * as f32 otherwise, also when alpha cannot take it exactly.
+ */
+static void place_operand(struct weft_lowering *lowering, struct weft_product *product,
+                          struct weft_matrix *matrix, uint32_t value, bool transposed) {
+    int exponent = 0;
+    if (weft_lower_half_exponent(&exponent, lowering, value)) {
+        float alpha = ldexpf(product->alpha, -exponent);
+        if (ldexpf(alpha, exponent) == product->alpha) {
+            matrix->storage = weft_lower_half_weight(lowering, value, transposed);
+            matrix->half = true;
+            product->alpha = alpha;
+            return;
+        }
+    }
+    matrix->storage = transposed ? weft_lower_transposed_weight(lowering, value)
+                                 : weft_lower_value(lowering, value);
+}
+
 static uint32_t optional(struct weft_lowering *lowering, uint32_t value) {
     return value ? weft_lower_value(lowering, value) : WEFT_NO_STORAGE;
 }
@@ -231,15 +257,15 @@ static weft_status lower_with(struct weft_lowering *lowering, const struct weft_
                                    .activation = node->epilogue.activation,
                                    .kernel = kernel};
     address(&product, lowering->graph, node);
-    product.a.storage = weft_lower_value(lowering, node->input[0]);
+    place_operand(lowering, &product, &product.a, node->input[0], false);
     if (params->transpose_b && weft_lower_is_weight(lowering, node->input[1]) &&
         weft_node_shape(lowering->graph, node, 1)->rank == 2) {
         /* Rows of b next to each other in memory let kernels load four columns at once. */
-        product.b.storage = weft_lower_transposed_weight(lowering, node->input[1]);
+        place_operand(lowering, &product, &product.b, node->input[1], true);
         product.b.row = product.n;
         product.b.column = 1;
     } else {
-        product.b.storage = weft_lower_value(lowering, node->input[1]);
+        place_operand(lowering, &product, &product.b, node->input[1], false);
     }
     product.bias = optional(lowering, node->epilogue.bias);
     product.residual = optional(lowering, node->epilogue.residual);

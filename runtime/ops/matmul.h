@@ -11,6 +11,7 @@ struct weft_matrix {
     uint32_t inner;
     uint32_t row;
     uint32_t column; /* must be 1 for the result */
+    bool half;       /* a constant stored as f16, in fast mode */
 };
 
 /** Which kernel makes a product; all give the same bits. */

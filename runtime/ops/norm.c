@@ -6,6 +6,8 @@
 #include "ops/params.h"
 #include "ops/row.h"
 
+#define MOST_COLUMNS (UINT32_C(1) << 24) /* how far float32 holds every whole number */
+
 weft_status weft_graph_layer_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                   weft_tensor gamma, weft_tensor beta, float epsilon) {
     struct weft_layer_norm_node params = {.epsilon = epsilon};
@@ -24,6 +26,12 @@ static weft_status layer_norm_infer(const weft_graph *graph, struct weft_node *n
     weft_status status = weft_expect_f32(graph, node, 0, "x");
     weft_shape x = *weft_node_shape(graph, node, 0);
     weft_shape row = {.rank = 1, .dim = {weft_shape_rows(x).columns}};
+    if (status == WEFT_OK && row.dim[0] > MOST_COLUMNS) {
+        return weft_fail(&graph->host, WEFT_UNSUPPORTED,
+                         "layer_norm: x has %u elements in its last axis, at most %u can be "
+                         "counted in float32",
+                         row.dim[0], MOST_COLUMNS);
+    }
     if (status == WEFT_OK) {
         status = weft_expect_shape(graph, node, 1, "gamma", row);
     }

@@ -4,8 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/rules.h"
+#include "shader/capabilities.h"
 #include "shader/embedded.h"
 #include "shader/pipeline_store.h"
+#include "shader/spirv_float_modes.h"
+#include "shader/spirv_flush.h"
+#include "shader/spirv_hide_zeros.h"
+#include "shader/spirv_lint.h"
 #include "shader/spirv_module.h"
 #include "shader/spirv_pass.h"
 
@@ -47,8 +53,13 @@ static const struct weft_embedded_shader *find_embedded(const char *name) {
     return NULL;
 }
 
-static weft_status find_source(struct weft_spirv *source, const weft_device *device,
+/*
+ * *fast: whether the driver gets the module as it is. A fast kernel that the device cannot run is
+ * replaced by the reproducible one, which needs its pass also in fast mode.
+ */
+static weft_status find_source(struct weft_spirv *source, bool *fast, const weft_device *device,
                                const struct weft_pipeline_desc *desc) {
+    *fast = device->math == WEFT_MATH_FAST;
     if (desc->spirv.words != NULL) {
         *source = desc->spirv;
         return WEFT_OK;
@@ -59,9 +70,9 @@ static weft_status find_source(struct weft_spirv *source, const weft_device *dev
         return weft_fail(&device->host, WEFT_NOT_FOUND, "no embedded shader is called %s",
                          name_of(desc));
     }
-    bool fast = device->math == WEFT_MATH_FAST;
-    *source = (struct weft_spirv){.words = fast ? shader->fast : shader->reproducible,
-                                  .size = fast ? shader->fast_size : shader->reproducible_size};
+    *fast = *fast && weft_spirv_runs_on(shader->fast, shader->fast_size, &device->info);
+    *source = (struct weft_spirv){.words = *fast ? shader->fast : shader->reproducible,
+                                  .size = *fast ? shader->fast_size : shader->reproducible_size};
     return WEFT_OK;
 }
 
@@ -77,9 +88,12 @@ static void hash_shape(weft_sha256 *hash, const struct weft_pipeline_desc *desc)
  * Identifies a description within one device. An embedded shader is known by its name, so that
  * asking for a pipeline again costs neither the pass nor a hash over the module.
  */
-static weft_digest description_key(const struct weft_pipeline_desc *desc) {
+static weft_digest description_key(const weft_device *device,
+                                   const struct weft_pipeline_desc *desc) {
     weft_sha256 hash;
     weft_sha256_begin(&hash);
+    const uint8_t needs[] = {device->keeps_subnormals, device->folds_zeros};
+    weft_sha256_add(&hash, needs, sizeof needs);
     const uint8_t given = desc->spirv.words != NULL;
     weft_sha256_add(&hash, &given, 1);
     if (given) {
@@ -103,28 +117,70 @@ static weft_digest manifest_key(const struct weft_spirv *module,
     return weft_sha256_end(&hash);
 }
 
-/* The words for the driver. *owned is host memory to free, or null when they are the source's. */
+/* Replaces the words of *module by what a pass makes of them. */
+static weft_status replace(struct weft_spirv *module, uint32_t **owned, weft_status status,
+                           uint32_t *words, size_t size, const weft_host *host) {
+    if (status == WEFT_OK) {
+        weft_free(host, *owned);
+        *owned = words;
+        *module = (struct weft_spirv){.words = words, .size = size};
+    }
+    return status;
+}
+
+/*
+ * The passes of reproducible math, what this device needs in addition, and a look at whether the
+ * result leaves the driver a choice.
+ */
+static weft_status run_passes(struct weft_spirv *module, uint32_t **owned,
+                              const weft_device *device) {
+    const weft_host *host = &device->host;
+    uint32_t *words = NULL;
+    size_t size = 0;
+    weft_status status = weft_spirv_check(module->words, module->size, host);
+    if (status == WEFT_OK && weft_rule_holds("no-contraction")) {
+        status = weft_spirv_make_reproducible(&words, &size, module->words, module->size, host);
+        status = replace(module, owned, status, words, size, host);
+    }
+    if (status == WEFT_OK && device->folds_zeros) {
+        status = weft_spirv_hide_zeros(&words, &size, module->words, module->size, host);
+        status = replace(module, owned, status, words, size, host);
+    }
+    if (status == WEFT_OK && device->keeps_subnormals) {
+        status = weft_spirv_flush_subnormals(&words, &size, module->words, module->size, host);
+        status = replace(module, owned, status, words, size, host);
+    }
+    if (status == WEFT_OK && device->float_modes != 0 && weft_rule_holds("float-modes")) {
+        status = weft_spirv_add_float_modes(&words, &size, module->words, module->size,
+                                            device->float_modes, host);
+        status = replace(module, owned, status, words, size, host);
+    }
+    if (status == WEFT_OK && weft_rule_holds("lint")) {
+        status = weft_spirv_lint(module->words, module->size, host);
+    }
+    return status;
+}
+
+/*
+ * The words for the driver. *owned is host memory to free, or null when they are the source's or
+ * there was an error.
+ */
 static weft_status prepare_module(struct weft_spirv *module, uint32_t **owned,
                                   const weft_device *device, const struct weft_pipeline_desc *desc,
-                                  const struct weft_spirv *source) {
+                                  const struct weft_spirv *source, bool fast) {
     const weft_host *host = &device->host;
     *owned = NULL;
     *module = *source;
-    weft_status status;
-    if (device->math == WEFT_MATH_FAST) {
-        status = weft_spirv_check(source->words, source->size, host);
-    } else {
-        status =
-            weft_spirv_make_reproducible(owned, &module->size, source->words, source->size, host);
-        module->words = *owned;
-    }
+    weft_status status = fast ? weft_spirv_check(source->words, source->size, host)
+                              : run_passes(module, owned, device);
     if (status != WEFT_OK) {
-        return weft_fail(host, status, "pipeline %s: its module cannot be used", name_of(desc));
-    }
-    if (!weft_spirv_has_compute_main(module->words, module->size)) {
+        status = weft_fail(host, status, "pipeline %s: its module cannot be used", name_of(desc));
+    } else if (!weft_spirv_has_compute_main(module->words, module->size)) {
         status = weft_fail(host, WEFT_COMPILE_ERROR,
                            "pipeline %s: its module has no compute entry point called main",
                            name_of(desc));
+    }
+    if (status != WEFT_OK) {
         weft_free(host, *owned);
         *owned = NULL;
     }
@@ -278,12 +334,13 @@ static weft_status build(struct weft_pipeline *pipeline, weft_device *device,
 
 static weft_status create_pipeline(struct weft_pipeline **pipeline, weft_device *device,
                                    const struct weft_pipeline_desc *desc) {
-    struct weft_spirv source;
-    weft_status status = find_source(&source, device, desc);
-    struct weft_spirv module;
+    struct weft_spirv source = {0};
+    bool fast = false;
+    weft_status status = find_source(&source, &fast, device, desc);
+    struct weft_spirv module = {0};
     uint32_t *owned = NULL;
     if (status == WEFT_OK) {
-        status = prepare_module(&module, &owned, device, desc, &source);
+        status = prepare_module(&module, &owned, device, desc, &source, fast);
     }
     if (status != WEFT_OK) {
         return status;
@@ -310,7 +367,7 @@ weft_status weft_pipeline_get(const struct weft_pipeline **pipeline, weft_device
         return status;
     }
     struct weft_pipeline_store *store = device->pipelines;
-    weft_digest key = description_key(desc);
+    weft_digest key = description_key(device, desc);
     struct weft_digest_slot *slot = weft_digest_map_find(&store->pipelines, &key);
     if (slot != NULL) {
         *pipeline = slot->value;

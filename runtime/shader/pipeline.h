@@ -40,10 +40,11 @@ weft_status weft_pipeline_store_save(weft_device *device);
 void weft_pipeline_store_destroy(weft_device *device);
 
 /**
- * The pipeline for a description, made on first use; valid until the device is destroyed. Every module passes through
- * weft_spirv_make_reproducible first when the device's math is reproducible. All pipelines allow vkCmdDispatchBase.
+ * The pipeline for a description, made on first use; valid until the device is destroyed. When the device's math is reproducible, every
+ * module first goes through weft_spirv_make_reproducible, what the device needs to treat special values like all others
+ * (spirv_hide_zeros.h, spirv_flush.h, spirv_float_modes.h), and weft_spirv_lint. All pipelines allow vkCmdDispatchBase.
  * Errors: WEFT_NOT_FOUND for an unknown embedded shader, WEFT_UNSUPPORTED when the module's local size exceeds the
- * device's limits (both named), driver errors.
+ * device's limits (both named) or the lint refuses it, WEFT_COMPILE_ERROR for words that are no module, driver errors.
  */
 weft_status weft_pipeline_get(const struct weft_pipeline **pipeline, weft_device *device,
                               const struct weft_pipeline_desc *desc);

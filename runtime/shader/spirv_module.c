@@ -166,6 +166,11 @@ static const struct layout *find_layout(uint32_t opcode) {
     return found ? &layouts[low] : NULL;
 }
 
+bool weft_spirv_has_typed_result(uint32_t opcode) {
+    const struct layout *layout = find_layout(opcode);
+    return layout != NULL && layout->form == TYPED;
+}
+
 /* Words that a literal string takes, with its terminating zero; 0 when it does not end. */
 static size_t string_words(const uint32_t *words, size_t count) {
     for (size_t i = 0; i < count; i++) {

@@ -5,6 +5,7 @@
 // scale · x + offset on every element.
 
 #include "index.glsl"
+#include "math.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
@@ -23,6 +24,6 @@ void main()
 {
     uint i = weft_item_index(push.groups_x);
     if (i < push.count) {
-        result[i] = push.scale * x[i] + push.offset;
+        result[i] = weft_flush(push.scale * x[i] + push.offset);
     }
 }

@@ -39,6 +39,6 @@ void main()
 {
     uint i = weft_item_index(push.groups_x);
     if (i < push.count) {
-        result[i] = apply(a[i], b[i % push.b_count]);
+        result[i] = weft_flush(apply(a[i], b[i % push.b_count]));
     }
 }

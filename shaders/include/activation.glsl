@@ -6,7 +6,8 @@
 // In reproducible mode every function obeys the rules at the top of math.glsl, and every result is
 // canonical (no subnormal, no NaN but 0x7fc00000), that of WEFT_ACT_NONE included.
 // A NaN gives NaN. The limits at -inf are +0 except for NONE (-inf) and TANH (-1); a result that
-// underflows for negative x is +0. For x = -0, GELU, SILU and TANH give -0.
+// underflows because x is far below zero is +0. For x = -0, GELU, SILU and TANH give -0, and so do
+// GELU and SILU where x is negative and so small that x/2 underflows.
 // Largest relative error where the exact value exceeds 1e-30 in magnitude, over every x with
 // 2^-31 < |x| < 96 (SIGMOID: x < 32): GELU_TANH 2.9e-7, GELU_ERF 5.7e-7, SIGMOID 2.4e-7,
 // SILU 2.9e-7. Below 1e-30 the error is within that or within 1e-37.

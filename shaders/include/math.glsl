@@ -21,6 +21,8 @@
 // Fast mode (WEFT_MATH_FAST defined): the same names map to the built-in functions. Accuracy,
 // subnormals and NaN are then the driver's.
 //
+// tests/rules compiles this file with WEFT_BREAK_EXP to show that a built-in exp is noticed.
+//
 // The helpers with a leading weft_impl_ are private to this file and activation.glsl.
 // Decimal constants carry nine significant digits, which identify a float32 uniquely.
 
@@ -120,6 +122,9 @@ float weft_impl_exp_pair(float h, float l, uint bias)
 }
 
 // e^x. Measured maximum: 0.899 ulp. exp(-inf) = +0, exp(+inf) = +inf.
+#ifdef WEFT_BREAK_EXP
+float weft_exp(float x) { return exp(x); }
+#else
 float weft_exp(float x)
 {
     uint u = floatBitsToUint(x);
@@ -128,6 +133,7 @@ float weft_exp(float x)
     r = u > 0xc2aeac4fu ? 0.0f : r;                               // x < -87.3365402
     return (u & WEFT_BITS_ABS) > WEFT_BITS_INF ? uintBitsToFloat(WEFT_BITS_NAN) : r;
 }
+#endif
 
 // Natural logarithm. Measured maximum: 0.861 ulp. log(+-0) = -inf, log(x < 0) = NaN,
 // log(+inf) = +inf.

@@ -49,6 +49,71 @@ layout(push_constant) uniform Push
     float alpha;
 } push;
 
+#ifdef WEFT_MATH_FAST
+
+// Constant operands may be stored as f16, two elements in a word. unpackHalf2x16 is core GLSL: this
+// asks for neither 16-bit storage nor 16-bit arithmetic, so every device can do it.
+layout(constant_id = 5) const uint HALF_A = 0;
+layout(constant_id = 6) const uint HALF_B = 0;
+
+layout(std430, binding = 0) readonly buffer AHalf { uint a_half[]; };
+layout(std430, binding = 0) readonly buffer AHalfVector { uvec2 a_half4[]; };
+layout(std430, binding = 1) readonly buffer BHalf { uint b_half[]; };
+layout(std430, binding = 1) readonly buffer BHalfVector { uvec2 b_half4[]; };
+
+float weft_half(uint word, uint index)
+{
+    return unpackHalf2x16(word >> (index % 2 * 16)).x;
+}
+
+vec4 weft_halves(uvec2 words)
+{
+    return vec4(unpackHalf2x16(words.x), unpackHalf2x16(words.y));
+}
+
+#endif
+
+float weft_a(uint index)
+{
+#ifdef WEFT_MATH_FAST
+    if (HALF_A != 0) {
+        return weft_half(a_half[index / 2], index);
+    }
+#endif
+    return a[index];
+}
+
+// Elements index … index + 3; index is a multiple of four.
+vec4 weft_a_four(uint index)
+{
+#ifdef WEFT_MATH_FAST
+    if (HALF_A != 0) {
+        return weft_halves(a_half4[index / 4]);
+    }
+#endif
+    return a4[index / 4];
+}
+
+float weft_b(uint index)
+{
+#ifdef WEFT_MATH_FAST
+    if (HALF_B != 0) {
+        return weft_half(b_half[index / 2], index);
+    }
+#endif
+    return b[index];
+}
+
+vec4 weft_b_four(uint index)
+{
+#ifdef WEFT_MATH_FAST
+    if (HALF_B != 0) {
+        return weft_halves(b_half4[index / 4]);
+    }
+#endif
+    return b4[index / 4];
+}
+
 uint weft_batch_offset(uint outer_stride, uint inner_stride)
 {
     uint z = gl_WorkGroupID.z;
@@ -80,7 +145,7 @@ void weft_store(uint base, uint row, uint column, float sum)
     if (HAS_RESIDUAL != 0) {
         value = value + residual_data[index];
     }
-    c[index] = value;
+    c[index] = weft_flush(value);
 }
 
 #endif

@@ -1,16 +1,111 @@
 // SPDX-License-Identifier: MIT
 //
-// Reductions over a workgroup of 128 invocations, in an order that depends on nothing but that
-// number: a tree, so that the error of a sum grows with its depth. Every invocation of the group
-// must call them (they contain barriers), and all get the result.
+// Reductions over a workgroup of 128 invocations. In reproducible mode their order depends on
+// nothing but the number of elements. Every invocation of the group must call the weft_group_…
+// functions (they contain barriers), and all get the result.
 
 #ifndef WEFT_INCLUDE_REDUCE_GLSL
 #define WEFT_INCLUDE_REDUCE_GLSL
 
 #define WEFT_GROUP_SIZE 128
 
+// Whole numbers in the order of the floats, -0 below +0 and every NaN above infinity: compared as
+// floats, what becomes of a NaN and of the sign of a zero would be up to the device.
+uint weft_order_key(float x)
+{
+    uint bits = floatBitsToUint(x);
+    bool is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
+    return is_nan ? 0xffc00000u : (bits >> 31) != 0u ? ~bits : bits | 0x80000000u;
+}
+
+float weft_from_order_key(uint key)
+{
+    return uintBitsToFloat((key >> 31) != 0u ? key & 0x7fffffffu : ~key);
+}
+
+// The larger of two numbers; NaN (0x7fc00000) when one of them is.
+float weft_larger(float a, float b)
+{
+    return weft_from_order_key(max(weft_order_key(a), weft_order_key(b)));
+}
+
+#ifdef WEFT_MATH_FAST
+
+struct weft_partial {
+    float sum;
+};
+
+weft_partial weft_partial_zero()
+{
+    return weft_partial(0.0);
+}
+
+weft_partial weft_partial_add(weft_partial partial, float x)
+{
+    return weft_partial(partial.sum + x);
+}
+
+float weft_partial_sum(weft_partial partial)
+{
+    return partial.sum;
+}
+
+#else
+
+// One invocation's share of a sum: sixteen terms are added to a sum of sixteens, and sixteen of
+// those to a sum of them, so that rounding errors add up over at most 16 + 16 steps for 256 terms
+// and not over 256 (a tree with branches of sixteen; Higham, Accuracy and Stability of Numerical
+// Algorithms, section 4.2). The
+// last sum grows linearly, from rows of 8 million elements on.
+struct weft_partial {
+    float ones;
+    float sixteens;
+    float blocks; // of 256
+    float large; // of 4096
+    uint count;
+};
+
+weft_partial weft_partial_zero()
+{
+    return weft_partial(0.0, 0.0, 0.0, 0.0, 0u);
+}
+
+weft_partial weft_partial_add(weft_partial partial, float x)
+{
+    partial.ones = partial.ones + x;
+    partial.count = partial.count + 1u;
+    if ((partial.count & 15u) == 0u) {
+        partial.sixteens = partial.sixteens + partial.ones;
+        partial.ones = 0.0;
+    }
+    if ((partial.count & 255u) == 0u) {
+        partial.blocks = partial.blocks + partial.sixteens;
+        partial.sixteens = 0.0;
+    }
+    if ((partial.count & 4095u) == 0u) {
+        partial.large = partial.large + partial.blocks;
+        partial.blocks = 0.0;
+    }
+    return partial;
+}
+
+float weft_partial_sum(weft_partial partial)
+{
+    return ((partial.ones + partial.sixteens) + partial.blocks) + partial.large;
+}
+
+#endif
+
+// tests/rules compiles this file with WEFT_BREAK_SUM to show that a subgroup's sum is noticed.
+#if defined(WEFT_MATH_FAST) || defined(WEFT_BREAK_SUM)
+
+#include "reduce_fast.glsl"
+
+#else
+
 shared float weft_reduce_memory[WEFT_GROUP_SIZE];
 
+// A tree with branches of two.
 float weft_group_sum(float x)
 {
     uint lane = gl_LocalInvocationID.x;
@@ -27,7 +122,7 @@ float weft_group_sum(float x)
     return sum;
 }
 
-// The largest element; a NaN in any lane gives NaN.
+// The largest element, as weft_larger has it.
 float weft_group_max(float x)
 {
     uint lane = gl_LocalInvocationID.x;
@@ -35,10 +130,8 @@ float weft_group_max(float x)
     barrier();
     for (uint width = WEFT_GROUP_SIZE / 2; width > 0; width /= 2) {
         if (lane < width) {
-            float a = weft_reduce_memory[lane];
-            float b = weft_reduce_memory[lane + width];
-            // True for a greater a and for a NaN in a; a NaN in b is taken by the else branch.
-            weft_reduce_memory[lane] = a > b || a != a ? a : b;
+            weft_reduce_memory[lane] =
+                weft_larger(weft_reduce_memory[lane], weft_reduce_memory[lane + width]);
         }
         barrier();
     }
@@ -46,5 +139,7 @@ float weft_group_max(float x)
     barrier();
     return largest;
 }
+
+#endif
 
 #endif

@@ -25,16 +25,16 @@ void weft_normalize_row(uint base, float own_sum)
 {
     float count = float(push.columns);
     float mean = weft_div(weft_group_sum(own_sum), count);
-    float own_squares = 0.0;
+    weft_partial own_squares = weft_partial_zero();
     for (uint c = gl_LocalInvocationID.x; c < push.columns; c += WEFT_GROUP_SIZE) {
         float centred = result[base + c] - mean;
-        own_squares = own_squares + centred * centred;
+        own_squares = weft_partial_add(own_squares, centred * centred);
     }
-    float variance = weft_div(weft_group_sum(own_squares), count);
+    float variance = weft_div(weft_group_sum(weft_partial_sum(own_squares)), count);
     float scale = weft_rsqrt(variance + push.epsilon);
     for (uint c = gl_LocalInvocationID.x; c < push.columns; c += WEFT_GROUP_SIZE) {
         float normalized = (result[base + c] - mean) * scale;
-        result[base + c] = normalized * gamma[c] + beta[c];
+        result[base + c] = weft_flush(normalized * gamma[c] + beta[c]);
     }
 }
 
@@ -45,17 +45,17 @@ void main()
         return; // the whole group: no barrier is missed
     }
     uint base = row * push.columns;
-    float own_sum = 0.0;
+    weft_partial own_sum = weft_partial_zero();
     for (uint c = gl_LocalInvocationID.x; c < push.columns; c += WEFT_GROUP_SIZE) {
         float value = weft_row_value(row, c);
         if (HAS_RESIDUAL != 0) {
             value = value + residual_data[base + c];
         }
-        result[base + c] = value;
-        own_sum = own_sum + value;
+        result[base + c] = weft_flush(value);
+        own_sum = weft_partial_add(own_sum, value);
     }
     if (HAS_NORM != 0) {
-        weft_normalize_row(base, own_sum);
+        weft_normalize_row(base, weft_partial_sum(own_sum));
     }
 }
 

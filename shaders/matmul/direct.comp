@@ -24,19 +24,19 @@ vec4 load_a(uint base, uint k)
 {
     uint index = base + k * push.a_column;
     if (VECTOR_A != 0) {
-        return a4[index / 4];
+        return weft_a_four(index);
     }
     uint step = push.a_column;
-    return vec4(a[index], a[index + step], a[index + 2 * step], a[index + 3 * step]);
+    return vec4(weft_a(index), weft_a(index + step), weft_a(index + 2 * step), weft_a(index + 3 * step));
 }
 
 vec4 load_b_fours(uint row, uvec4 columns)
 {
     if (VECTOR_B != 0) {
-        return b4[(row + columns.x) / 4];
+        return weft_b_four(row + columns.x);
     }
     uvec4 index = row + columns * push.b_column;
-    return vec4(b[index.x], b[index.y], b[index.z], b[index.w]);
+    return vec4(weft_b(index.x), weft_b(index.y), weft_b(index.z), weft_b(index.w));
 }
 
 Columns load_b(uint base, uint k, uvec4 low, uvec4 high)
@@ -104,7 +104,7 @@ void main()
         for (uint k = whole; k < end; k++) {
             Columns y = load_b(b_base, k, low, high);
             for (uint i = 0; i < ROWS; i++) {
-                sum[i] = multiply_add(a[rows[i] + k * push.a_column], y, sum[i]);
+                sum[i] = multiply_add(weft_a(rows[i] + k * push.a_column), y, sum[i]);
             }
         }
         for (uint i = 0; i < ROWS; i++) {

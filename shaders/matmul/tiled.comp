@@ -18,7 +18,7 @@ shared vec4 tile_b[TILE_K][TILE / 4];
 // Outside the matrices: zeros, whose products are never added (the loop over k stops at push.k).
 float load_a(uint base, uint row, uint k)
 {
-    return row < push.m && k < push.k ? a[base + row * push.a_row + k * push.a_column] : 0.0;
+    return row < push.m && k < push.k ? weft_a(base + row * push.a_row + k * push.a_column) : 0.0;
 }
 
 vec4 load_b(uint base, uint k, uint column)
@@ -28,10 +28,10 @@ vec4 load_b(uint base, uint k, uint column)
     }
     uint row = base + k * push.b_row;
     if (VECTOR_B != 0) {
-        return b4[(row + column) / 4];
+        return weft_b_four(row + column);
     }
     uvec4 index = row + min(uvec4(column, column + 1, column + 2, column + 3), uvec4(push.n - 1)) * push.b_column;
-    return vec4(b[index.x], b[index.y], b[index.z], b[index.w]);
+    return vec4(weft_b(index.x), weft_b(index.y), weft_b(index.z), weft_b(index.w));
 }
 
 void load_tiles(uint a_base, uint b_base, uint k)
@@ -42,7 +42,7 @@ void load_tiles(uint a_base, uint b_base, uint k)
         uint part = i % (TILE_K / 4) * 4;
         vec4 x;
         if (VECTOR_A != 0 && row < push.m && k + part < push.k) {
-            x = a4[(a_base + row * push.a_row + k + part) / 4];
+            x = weft_a_four(a_base + row * push.a_row + k + part);
         } else {
             for (uint j = 0; j < 4; j++) {
                 x[j] = load_a(a_base, row, k + part + j);

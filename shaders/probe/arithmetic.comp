@@ -13,7 +13,7 @@ layout(std430, set = 0, binding = 0) readonly buffer Cases {
     uint cases[]; // [count][5]: a, b, c, d, e
 };
 layout(std430, set = 0, binding = 1) writeonly buffer Results {
-    uint results[]; // [count][14]
+    uint results[]; // [count][22]
 };
 layout(push_constant) uniform Parameters {
     uint count;
@@ -45,7 +45,20 @@ void main() {
     precise float sum_and_back = (a + b) - a;
     precise float negated = -a;
 
-    uint base = index * 14u;
+    // Zeros that the driver sees: x * 0 is no zero for an infinite x, and x + 0 no x for -0. The
+    // last two are a complex product with a constant factor, as Fourier transforms have it.
+    precise float times_zero = a * 0.0f;
+    precise float times_minus_zero = a * -0.0f;
+    precise float plus_zero = a + 0.0f;
+    precise float plus_minus_zero = a + -0.0f;
+    precise float zero_minus = 0.0f - a;
+    precise float minus_zero = a - 0.0f;
+    float one = 1.0f;
+    float zero = 0.0f;
+    precise float real = a * one - b * zero;
+    precise float imaginary = a * zero + b * one;
+
+    uint base = index * 22u;
     results[base] = floatBitsToUint(sum);
     results[base + 1u] = floatBitsToUint(difference);
     results[base + 2u] = floatBitsToUint(product);
@@ -61,4 +74,12 @@ void main() {
     results[base + 11u] = floatBitsToUint(float(d < 0x1000000u ? d : d & 0xffffff00u));
     results[base + 12u] = uint(int(uintBitsToFloat(e)));
     results[base + 13u] = uint(uintBitsToFloat(e & 0x7fffffffu));
+    results[base + 14u] = floatBitsToUint(times_zero);
+    results[base + 15u] = floatBitsToUint(times_minus_zero);
+    results[base + 16u] = floatBitsToUint(plus_zero);
+    results[base + 17u] = floatBitsToUint(plus_minus_zero);
+    results[base + 18u] = floatBitsToUint(zero_minus);
+    results[base + 19u] = floatBitsToUint(minus_zero);
+    results[base + 20u] = floatBitsToUint(real);
+    results[base + 21u] = floatBitsToUint(imaginary);
 }

@@ -30,19 +30,17 @@ void main()
     uint base = row * push.columns;
     float own_max = uintBitsToFloat(0xff800000u); // -inf
     for (uint c = gl_LocalInvocationID.x; c < push.columns; c += WEFT_GROUP_SIZE) {
-        float value = x[base + c];
-        own_max = own_max > value || own_max != own_max ? own_max : value;
+        own_max = weft_larger(own_max, x[base + c]);
     }
     float largest = weft_group_max(own_max);
-    float own_sum = 0.0;
+    weft_partial own_sum = weft_partial_zero();
     for (uint c = gl_LocalInvocationID.x; c < push.columns; c += WEFT_GROUP_SIZE) {
         float value = weft_exp(x[base + c] - largest);
         result[base + c] = value;
-        own_sum = own_sum + value;
+        own_sum = weft_partial_add(own_sum, value);
     }
-    float scale = weft_rcp(weft_group_sum(own_sum));
+    float scale = weft_rcp(weft_group_sum(weft_partial_sum(own_sum)));
     for (uint c = gl_LocalInvocationID.x; c < push.columns; c += WEFT_GROUP_SIZE) {
-        // Some drivers keep subnormal products and some do not: they become 0 on all.
         result[base + c] = weft_flush(result[base + c] * scale);
     }
 }

@@ -9,7 +9,7 @@ add_library(weft_test_support INTERFACE)
 target_include_directories(weft_test_support INTERFACE
     "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}/support"
     "${PROJECT_SOURCE_DIR}/shaders/include")
-target_link_libraries(weft_test_support INTERFACE weft_internal PkgConfig::WEFT_CMOCKA)
+target_link_libraries(weft_test_support INTERFACE weft_evaluator weft_internal PkgConfig::WEFT_CMOCKA)
 target_compile_definitions(weft_test_support INTERFACE
     "WEFT_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"" "WEFT_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
 # assert() in a test must hold in every build type.

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/philox.h"
-
 #define WEFT_FAMILY_ADDRESS(name) &weft_family_##name,
 static const weft_family *const families[] = {WEFT_FAMILIES(WEFT_FAMILY_ADDRESS)};
 #undef WEFT_FAMILY_ADDRESS
@@ -40,7 +38,8 @@ weft_status weft_case_create(weft_case *c, const weft_family *family, uint32_t i
                              const weft_host *host) {
     *c = (weft_case){.host = host == NULL ? (weft_host){0} : *host,
                      .seed = seed_of(family, index),
-                     .tolerance = family->tolerance};
+                     .tolerance = family->tolerance,
+                     .only_reproducible = family->only_reproducible};
     weft_case_check(c, weft_graph_create(&c->graph, &c->host));
     if (c->status == WEFT_OK) {
         family->build(c, index);
@@ -52,6 +51,8 @@ static void free_ports(weft_case *c, weft_case_port *ports, uint32_t count) {
     for (uint32_t index = 0; index < count; index++) {
         weft_free(&c->host, ports[index].data);
         weft_free(&c->host, ports[index].value);
+        weft_free(&c->host, ports[index].allowed);
+        weft_free(&c->host, ports[index].words);
     }
 }
 
@@ -62,6 +63,7 @@ void weft_case_destroy(weft_case *c) {
     for (uint32_t index = 0; index < c->weight_count; index++) {
         weft_weight_destroy(&c->weights[index]);
         weft_free(&c->host, c->weight_values[index]);
+        weft_free(&c->host, c->weight_data[index]);
     }
     *c = (weft_case){0};
 }
@@ -69,71 +71,6 @@ void weft_case_destroy(weft_case *c) {
 void weft_case_check(weft_case *c, weft_status status) {
     if (c->status == WEFT_OK) {
         c->status = status;
-    }
-}
-
-/* ---- values ---- */
-
-const char *weft_values_name(weft_values values) {
-    static const char *const names[WEFT_VALUES_COUNT] = {
-        "unit", "tens", "hundreds", "large", "small", "mixed", "zeros", "equal", "impulse"};
-    return (unsigned)values < WEFT_VALUES_COUNT ? names[values] : "unknown";
-}
-
-/* An element of a stream of whole numbers below `limit`, nearly uniform. */
-static uint32_t whole_number(uint64_t seed, uint64_t stream, uint64_t index, uint32_t limit) {
-    return (uint32_t)((uint64_t)weft_philox_u32(seed, stream, index) * limit >> 32);
-}
-
-/* The stream that decides how the values of `stream` are changed. */
-#define CHANGES(stream) ((stream) + (UINT64_C(1) << 32))
-
-static float mixed_scale(uint64_t seed, uint64_t stream, uint64_t index) {
-    uint32_t exponent = whole_number(seed, CHANGES(stream), index, 25);
-    float scale = 0x1p-12F;
-    for (uint32_t step = 0; step < exponent; step++) {
-        scale *= 2.0F;
-    }
-    return scale;
-}
-
-static float zero_or(float value, uint64_t seed, uint64_t stream, uint64_t index) {
-    uint32_t kind = whole_number(seed, CHANGES(stream), index, 3);
-    return kind == 0 ? -0.0F : kind == 1 ? 0.0F : value;
-}
-
-static void fill(float *data, uint64_t count, weft_values values, uint64_t seed, uint64_t stream) {
-    weft_philox_uniform(data, (size_t)count, seed, stream);
-    for (uint64_t index = 0; index < count; index++) {
-        float *value = &data[index];
-        switch (values) {
-        case WEFT_VALUES_TENS:
-            *value *= 16.0F;
-            break;
-        case WEFT_VALUES_HUNDREDS:
-            *value *= 128.0F;
-            break;
-        case WEFT_VALUES_LARGE:
-            *value *= 0x1p40F;
-            break;
-        case WEFT_VALUES_SMALL:
-            *value *= 0x1p-40F;
-            break;
-        case WEFT_VALUES_MIXED:
-            *value *= mixed_scale(seed, stream, index);
-            break;
-        case WEFT_VALUES_ZEROS:
-            *value = zero_or(*value, seed, stream, index);
-            break;
-        case WEFT_VALUES_EQUAL:
-            *value = 0.5F;
-            break;
-        case WEFT_VALUES_IMPULSE:
-            *value = index == 0 ? 1.0F : 0.0F;
-            break;
-        default:
-            break;
-        }
     }
 }
 
@@ -183,6 +120,7 @@ static weft_case_port *add_input(weft_case *c, const char *name, weft_dtype dtyp
                            ? weft_fail_memory(&c->host, "an input")
                            : weft_graph_input(&array->tensor, c->graph, name, dtype, shape));
     array->value = port->value;
+    array->data = port->data;
     return c->status == WEFT_OK ? port : NULL;
 }
 
@@ -196,11 +134,8 @@ weft_array weft_case_input(weft_case *c, const char *name, weft_shape shape, wef
     weft_array array = {.value = NULL};
     weft_case_port *port = add_input(c, name, WEFT_F32, shape, &array);
     if (port != NULL) {
-        float *data = port->data;
-        fill(data, port->count, values, c->seed, stream);
-        for (uint64_t index = 0; index < port->count; index++) {
-            port->value[index] = data[index];
-        }
+        weft_values_fill(port->data, port->count, values, c->seed, stream);
+        weft_values_read(port->value, port->data, port->count);
     }
     return array;
 }
@@ -216,7 +151,7 @@ weft_array weft_case_indices(weft_case *c, const char *name, weft_shape shape, i
     int32_t *data = port->data;
     uint32_t range = (uint32_t)((int64_t)last - first + 1);
     for (uint64_t index = 0; index < port->count; index++) {
-        data[index] = (int32_t)(first + (int64_t)whole_number(c->seed, stream, index, range));
+        data[index] = (int32_t)(first + (int64_t)weft_values_below(c->seed, stream, index, range));
     }
     data[0] = last;
     if (port->count > 1) {
@@ -228,24 +163,24 @@ weft_array weft_case_indices(weft_case *c, const char *name, weft_shape shape, i
     return array;
 }
 
-/* Creates the constant from `data` and keeps its values. */
-static void add_weight(weft_case *c, weft_array *array, weft_shape shape, const float *data) {
+/* Creates the constant from `data`, which the case takes over, and keeps its values. */
+static void add_weight(weft_case *c, weft_array *array, weft_shape shape, float *data) {
     weft_weight **weight = &c->weights[c->weight_count];
-    double **value = &c->weight_values[c->weight_count];
-    *value = weft_case_scratch(c, weft_shape_elements(shape));
-    if (*value == NULL) {
+    double *value = weft_case_scratch(c, weft_shape_elements(shape));
+    if (value == NULL) {
+        weft_free(&c->host, data);
         return;
     }
-    c->weight_count++;
+    c->weight_data[c->weight_count] = data;
+    c->weight_values[c->weight_count++] = value;
     weft_case_check(
         c, weft_weight_create(weight, weft_weight_params(.shape = shape, .data = data), &c->host));
     if (c->status == WEFT_OK) {
         weft_case_check(c, weft_graph_weight(&array->tensor, c->graph, *weight));
     }
-    for (uint64_t index = 0; index < weft_shape_elements(shape); index++) {
-        (*value)[index] = data[index];
-    }
-    array->value = *value;
+    weft_values_read(value, data, weft_shape_elements(shape));
+    array->value = value;
+    array->data = data;
 }
 
 weft_array weft_case_weight(weft_case *c, weft_shape shape, weft_values values) {
@@ -263,9 +198,8 @@ weft_array weft_case_weight(weft_case *c, weft_shape shape, weft_values values) 
         weft_case_check(c, weft_fail_memory(&c->host, "a constant"));
         return array;
     }
-    fill(data, count, values, c->seed, next_stream(c));
+    weft_values_fill(data, count, values, c->seed, next_stream(c));
     add_weight(c, &array, shape, data);
-    weft_free(&c->host, data);
     return array;
 }
 
@@ -284,4 +218,31 @@ double *weft_case_output(weft_case *c, const char *name, weft_tensor tensor) {
     }
     port->dtype = dtype;
     return port->value;
+}
+
+double *weft_case_allowed(weft_case *c) {
+    if (c->status != WEFT_OK) {
+        return NULL;
+    }
+    weft_case_port *port = &c->outputs[c->output_count - 1];
+    port->allowed = weft_case_scratch(c, port->count);
+    return port->allowed;
+}
+
+void weft_case_expect_words(weft_case *c, const void *words) {
+    if (c->status != WEFT_OK) {
+        return;
+    }
+    weft_case_port *port = &c->outputs[c->output_count - 1];
+    port->words = weft_alloc(&c->host, (size_t)port->count * sizeof *port->words);
+    if (port->words == NULL) {
+        weft_case_check(c, weft_fail_memory(&c->host, "the words of a copy"));
+        return;
+    }
+    memcpy(port->words, words, (size_t)port->count * sizeof *port->words);
+    for (uint64_t index = 0; index < port->count; index++) {
+        float number;
+        memcpy(&number, &port->words[index], sizeof number);
+        port->value[index] = (double)number;
+    }
 }

@@ -24,28 +24,54 @@
 #define WEFT_TOLERANCE_BITS        0.0 /* the very bits of the reference rounded to f32 */
 #define WEFT_TOLERANCE_LINEAR      1e-6
 #define WEFT_TOLERANCE_EXPONENTIAL 5e-6
+#define WEFT_TOLERANCE_HALF        1e-3 /* of plans with weights stored as f16: fast mode only */
 
-/** What an array is filled with. All are multiples of a power of two times a 24-bit integer. */
+/**
+ * What an array is filled with. Those before WEFT_VALUES_SUBNORMAL are zeros and numbers far inside
+ * the range of float32; the rest is where its range ends.
+ */
 typedef enum weft_values {
-    WEFT_VALUES_UNIT = 0, /* uniform in [-1, 1) */
-    WEFT_VALUES_TENS,     /* uniform in [-16, 16) */
-    WEFT_VALUES_HUNDREDS, /* uniform in [-128, 128) */
-    WEFT_VALUES_LARGE,    /* uniform in [-1, 1) times 2^40 */
-    WEFT_VALUES_SMALL,    /* uniform in [-1, 1) times 2^-40 */
-    WEFT_VALUES_MIXED,    /* uniform in [-1, 1) times 2^e, e uniform in -12 … 12 */
-    WEFT_VALUES_ZEROS,    /* a third -0, a third +0, the rest uniform in [-1, 1) */
-    WEFT_VALUES_EQUAL,    /* 1/2 everywhere */
-    WEFT_VALUES_IMPULSE,  /* 1, then zeros */
+    WEFT_VALUES_UNIT = 0,   /* uniform in [-1, 1) */
+    WEFT_VALUES_TENS,       /* uniform in [-16, 16) */
+    WEFT_VALUES_HUNDREDS,   /* uniform in [-128, 128) */
+    WEFT_VALUES_LARGE,      /* uniform in [-1, 1) times 2^40 */
+    WEFT_VALUES_SMALL,      /* uniform in [-1, 1) times 2^-40 */
+    WEFT_VALUES_MIXED,      /* uniform in [-1, 1) times 2^e, e uniform in -12 … 12 */
+    WEFT_VALUES_ZEROS,      /* a third -0, a third +0, the rest uniform in [-1, 1) */
+    WEFT_VALUES_EQUAL,      /* 1/2 everywhere */
+    WEFT_VALUES_IMPULSE,    /* 1, then zeros */
+    WEFT_VALUES_SUBNORMAL,  /* a third subnormals of all sizes, the rest uniform in [-1, 1) */
+    WEFT_VALUES_TINY,       /* ±1 … 2 times 2^e, e uniform in -126 … -40 */
+    WEFT_VALUES_HUGE,       /* ±1 … 2 times 2^e, e uniform in 120 … 127 */
+    WEFT_VALUES_INFINITE,   /* one in 16 ±infinity, the rest uniform in [-1, 1) */
+    WEFT_VALUES_MASKED,     /* a third -infinity, the rest uniform in [-1, 1) */
+    WEFT_VALUES_NAN,        /* one in 16 a NaN of any sign and payload, also signalling */
+    WEFT_VALUES_EDGES,      /* WEFT_EDGE_COUNT words over and over: the table in values.c */
+    WEFT_VALUES_EDGES_HELD, /* the same, each WEFT_EDGE_COUNT times in a row */
     WEFT_VALUES_COUNT
 } weft_values;
+
+/** Two arrays of WEFT_EDGE_COUNT² elements, EDGES and EDGES_HELD, have every pair of edges. */
+#define WEFT_EDGE_COUNT 72
 
 /** A constant name such as "mixed"; never null. */
 const char *weft_values_name(weft_values values);
 
-/** An input or a constant of a case. `value`, its elements in float64, lives with the case. */
+/** Fills data[count]. Streams above 2^32 are taken for the random choices within the others. */
+void weft_values_fill(float *data, uint64_t count, weft_values values, uint64_t seed,
+                      uint64_t stream);
+
+/** What reproducible math takes the float32 data for: a subnormal is the zero of its sign. */
+void weft_values_read(double *value, const void *data, uint64_t count);
+
+/** A whole number below `limit`, nearly uniform. */
+uint32_t weft_values_below(uint64_t seed, uint64_t stream, uint64_t index, uint32_t limit);
+
+/** An input or a constant of a case. The arrays live with the case. */
 typedef struct weft_array {
     weft_tensor tensor;
-    const double *value;
+    const double *value; /* the elements as weft_values_read has them */
+    const void *data;    /* the very elements, as they are uploaded */
 } weft_array;
 
 /** An input or an output. */
@@ -57,6 +83,8 @@ typedef struct weft_case_port {
     void *data;           /* inputs: the elements as they are uploaded */
     double *value;        /* inputs: the elements; outputs: what is expected, NaN included */
     uint32_t column_step; /* outputs: of the last axis only every so many columns are expected */
+    double *allowed;      /* outputs, or null: see weft_case_allowed */
+    uint32_t *words;      /* outputs, or null: see weft_case_expect_words */
 } weft_case_port;
 
 /**
@@ -70,6 +98,7 @@ typedef struct weft_case {
     double tolerance;           /* relative L2 per output */
     const char *implementation; /* as weft_plan_params */
     bool check_fusion;          /* also compare with the bits of a plan without fusion */
+    bool only_reproducible;     /* fast math promises nothing for these inputs */
     weft_graph *graph;
     weft_case_port inputs[WEFT_CASE_PORTS];
     uint32_t input_count;
@@ -77,6 +106,7 @@ typedef struct weft_case {
     uint32_t output_count;
     weft_weight *weights[WEFT_CASE_WEIGHTS];
     double *weight_values[WEFT_CASE_WEIGHTS];
+    float *weight_data[WEFT_CASE_WEIGHTS];
     uint32_t weight_count;
 } weft_case;
 
@@ -99,6 +129,17 @@ void weft_case_check(weft_case *c, weft_status status);
  */
 double *weft_case_output(weft_case *c, const char *name, weft_tensor tensor);
 
+/**
+ * The newest output's array, zeroed, of the error that each element may have, beside the relative
+ * L2 error of all; null after a failure. 0: the bits of the expected value rounded to float32, and
+ * the sign of a zero; infinity: the formula leaves open what float32 makes of it, as when a partial
+ * sum overflows. An element that is expected to be NaN or infinite has to be in any case.
+ */
+double *weft_case_allowed(weft_case *c);
+
+/** Expects the newest output, a copy, to be these very words: also NaN and subnormals unchanged. */
+void weft_case_expect_words(weft_case *c, const void *words);
+
 /** Zeroed memory for intermediate results of a reference; null after noting the failure. */
 double *weft_case_scratch(weft_case *c, uint64_t count);
 void weft_case_scratch_free(weft_case *c, double *scratch);
@@ -110,7 +151,8 @@ void weft_case_scratch_free(weft_case *c, double *scratch);
 typedef struct weft_family {
     const char *name;
     uint32_t count;
-    double tolerance; /* which `build` may change */
+    double tolerance;       /* which `build` may change */
+    bool only_reproducible; /* as weft_case */
     /** Writes what follows "family/" in a case's name. */
     void (*name_case)(char text[WEFT_CASE_NAME_SIZE], uint32_t index);
     /** Builds graph and reference on an empty case that has its seed and tolerance. */
@@ -118,20 +160,32 @@ typedef struct weft_family {
 } weft_family;
 
 /** Every family, one row each. */
-#define WEFT_FAMILIES(ROW) \
-    ROW(embedding)         \
-    ROW(matmul)            \
-    ROW(layer_norm)        \
-    ROW(activation)        \
-    ROW(softmax)           \
-    ROW(binary)            \
-    ROW(affine)            \
-    ROW(gather)            \
-    ROW(reshape)           \
-    ROW(fourier)           \
-    ROW(attention)         \
-    ROW(fused)             \
-    ROW(structure)
+#define WEFT_FAMILIES(ROW)  \
+    ROW(embedding)          \
+    ROW(matmul)             \
+    ROW(layer_norm)         \
+    ROW(activation)         \
+    ROW(softmax)            \
+    ROW(binary)             \
+    ROW(affine)             \
+    ROW(gather)             \
+    ROW(reshape)            \
+    ROW(fourier)            \
+    ROW(attention)          \
+    ROW(fused)              \
+    ROW(structure)          \
+    ROW(special_binary)     \
+    ROW(special_affine)     \
+    ROW(special_activation) \
+    ROW(special_embedding)  \
+    ROW(special_copies)     \
+    ROW(special_matmul)     \
+    ROW(special_layer_norm) \
+    ROW(special_softmax)    \
+    ROW(special_fourier)    \
+    ROW(special_attention)  \
+    ROW(special_chains)     \
+    ROW(special_graphs)
 
 #define WEFT_DECLARE_FAMILY(name) extern const weft_family weft_family_##name;
 WEFT_FAMILIES(WEFT_DECLARE_FAMILY)
@@ -153,9 +207,17 @@ void weft_case_destroy(weft_case *c);
 
 #define WEFT_REASON_SIZE 320
 
+/** Whether weft_case_evaluate compared a case with its evaluation on the host. */
+typedef enum weft_evaluation {
+    WEFT_NOT_EVALUATED = 0, /* not asked for, or the case did not run */
+    WEFT_EVALUATED,         /* compared, or the evaluation failed: the result says so */
+    WEFT_EVALUATION_SKIPPED /* it takes more steps than the limit */
+} weft_evaluation;
+
 /** What running a case on a device came to. */
 typedef struct weft_case_result {
     bool passed;
+    bool skipped;                  /* not run at all, for `reason` */
     char reason[WEFT_REASON_SIZE]; /* when not passed: what went wrong, and where first */
     bool has_error;                /* there are outputs to tell the error of */
     double rel_l2; /* the largest of the outputs'; NaN when one has an unexpected NaN */
@@ -163,12 +225,15 @@ typedef struct weft_case_result {
     char digest[WEFT_DIGEST_TEXT_SIZE]; /* of `bits`; empty when there are none */
     uint8_t *bits;                      /* the outputs' elements, one output after another */
     size_t size;
+    weft_evaluation evaluation;
+    uint64_t evaluation_steps; /* instructions times invocations, also of a skipped evaluation */
     weft_host host;
 } weft_case_result;
 
 /**
  * Runs a case: outputs are filled with NaN before, and must come out equal twice; nothing but the
- * outputs' own bytes may change. A failing call is a failed case. Release it with
+ * outputs' own bytes may change. In reproducible mode every output but a copy must be canonical:
+ * no subnormal, no NaN but 0x7fc00000. A failing call is a failed case. Release it with
  * weft_case_result_free.
  */
 void weft_case_run(weft_case_result *result, const weft_case *c, weft_device *device);
@@ -180,6 +245,30 @@ void weft_case_result_free(weft_case_result *result);
  */
 bool weft_case_same_bits(char text[WEFT_REASON_SIZE], const weft_case *c, const weft_case_result *a,
                          const weft_case_result *b);
+
+#define WEFT_ELEMENT_NAME_SIZE 80
+
+/** The first element in which two sets of outputs differ. */
+typedef struct weft_case_difference {
+    char element[WEFT_ELEMENT_NAME_SIZE]; /* such as "y[1, 0, 4]" */
+    uint32_t word[2];
+    double number[2];
+} weft_case_difference;
+
+/** Whether there is such an element; a and b are as weft_case_result.bits. */
+bool weft_case_find_difference(weft_case_difference *difference, const weft_case *c,
+                               const uint8_t *a, const uint8_t *b);
+
+struct weft_evaluator;
+
+/**
+ * Evaluates the plan of a case that was run on a reproducible device, by what its shaders mean
+ * (evaluator/evaluator.h), and compares the bits: another result, or an error such as an access out
+ * of bounds, is a failed case. A failure that `result` has already stays its reason. step_limit 0:
+ * none.
+ */
+void weft_case_evaluate(weft_case_result *result, const weft_case *c, weft_device *device,
+                        struct weft_evaluator *evaluator, uint64_t step_limit);
 
 /* ---- references, for the families that chain ops ---- */
 

@@ -75,7 +75,27 @@ static void name_element(char *text, size_t size, const weft_case_port *port, ui
     }
 }
 
-#define ELEMENT_NAME_SIZE 80
+bool weft_case_find_difference(weft_case_difference *difference, const weft_case *c,
+                               const uint8_t *a, const uint8_t *b) {
+    for (uint32_t output = 0; output < c->output_count; output++) {
+        const weft_case_port *port = &c->outputs[output];
+        for (uint64_t index = 0; index < port->count; index++) {
+            uint32_t left = word_at(a, index);
+            uint32_t right = word_at(b, index);
+            if (left != right) {
+                name_element(difference->element, sizeof difference->element, port, index);
+                difference->word[0] = left;
+                difference->word[1] = right;
+                difference->number[0] = number_of(left, port->dtype);
+                difference->number[1] = number_of(right, port->dtype);
+                return true;
+            }
+        }
+        a += 4 * port->count;
+        b += 4 * port->count;
+    }
+    return false;
+}
 
 bool weft_case_same_bits(char text[WEFT_REASON_SIZE], const weft_case *c, const weft_case_result *a,
                          const weft_case_result *b) {
@@ -83,30 +103,26 @@ bool weft_case_same_bits(char text[WEFT_REASON_SIZE], const weft_case *c, const 
         snprintf(text, WEFT_REASON_SIZE, "one of them has no output");
         return a->bits == b->bits;
     }
-    uint64_t start = 0;
-    for (uint32_t output = 0; output < c->output_count; output++) {
-        const weft_case_port *port = &c->outputs[output];
-        for (uint64_t index = 0; index < port->count; index++) {
-            uint32_t left = word_at(a->bits, start + index);
-            uint32_t right = word_at(b->bits, start + index);
-            if (left != right) {
-                char name[ELEMENT_NAME_SIZE];
-                name_element(name, sizeof name, port, index);
-                snprintf(text, WEFT_REASON_SIZE, "%s is %.9g (0x%08x) and %.9g (0x%08x)", name,
-                         number_of(left, port->dtype), left, number_of(right, port->dtype), right);
-                return false;
-            }
-        }
-        start += port->count;
+    weft_case_difference difference;
+    if (!weft_case_find_difference(&difference, c, a->bits, b->bits)) {
+        return true;
     }
-    return true;
+    snprintf(text, WEFT_REASON_SIZE, "%s is %.9g (0x%08x) and %.9g (0x%08x)", difference.element,
+             difference.number[0], difference.word[0], difference.number[1], difference.word[1]);
+    return false;
 }
 
 /* ---- comparing with the reference ---- */
 
 static bool is_expected(const weft_case_port *port, uint64_t index) {
     uint32_t columns = port->shape.rank == 0 ? 1 : port->shape.dim[port->shape.rank - 1];
-    return index % columns % port->column_step == 0;
+    bool is_open = port->allowed != NULL && isinf(port->allowed[index]);
+    return index % columns % port->column_step == 0 && !is_open;
+}
+
+/* Whether a NaN or an infinity is there where it has to be. */
+static bool is_right_special(double expected, double found) {
+    return isnan(expected) ? isnan(found) : isinf(expected) && found == expected;
 }
 
 typedef struct comparison {
@@ -121,7 +137,7 @@ static comparison compare_port(const weft_case_port *port, const uint8_t *bits) 
     for (uint64_t index = 0; index < port->count; index++) {
         double expected = port->value[index];
         double found = number_of(word_at(bits, index), port->dtype);
-        if (!is_expected(port, index) || (isnan(expected) && isnan(found))) {
+        if (!is_expected(port, index) || is_right_special(expected, found)) {
             continue;
         }
         sums.error_squares += (found - expected) * (found - expected);
@@ -131,12 +147,17 @@ static comparison compare_port(const weft_case_port *port, const uint8_t *bits) 
     return sums;
 }
 
+/* `allowed` is for elements whose errors have no bounds of their own. */
 static bool is_wrong(const weft_case_port *port, uint64_t index, uint32_t word, double allowed) {
     double expected = port->value[index];
     double found = number_of(word, port->dtype);
-    if (!is_expected(port, index) || (isnan(expected) && isnan(found))) {
+    if (port->words != NULL) {
+        return word != port->words[index];
+    }
+    if (!is_expected(port, index) || is_right_special(expected, found)) {
         return false;
     }
+    allowed = port->allowed != NULL ? port->allowed[index] : allowed;
     return allowed > 0.0 ? !(fabs(found - expected) <= allowed)
                          : word != word_of(expected, port->dtype);
 }
@@ -152,11 +173,16 @@ static uint64_t first_wrong(const weft_case_port *port, const uint8_t *bits, dou
 
 static void fail_element(weft_case_result *result, const weft_case_port *port, const uint8_t *bits,
                          uint64_t index, double error) {
-    char name[ELEMENT_NAME_SIZE];
+    char name[WEFT_ELEMENT_NAME_SIZE];
     name_element(name, sizeof name, port, index);
     uint32_t word = word_at(bits, index);
     fail(result, "%s is %.9g (0x%08x), expected %.9g; relative L2 %.3g, allowed %.3g", name,
          number_of(word, port->dtype), word, port->value[index], error, result->tolerance);
+}
+
+/* Whether elements have to be looked at one by one, however small the error of all is. */
+static bool is_exacting(const weft_case_result *result, const weft_case_port *port) {
+    return result->tolerance <= 0.0 || port->allowed != NULL || port->words != NULL;
 }
 
 static void check_port(weft_case_result *result, const weft_case_port *port, const uint8_t *bits) {
@@ -167,7 +193,8 @@ static void check_port(weft_case_result *result, const weft_case_port *port, con
         result->rel_l2 = isnan(result->rel_l2) ? result->rel_l2 : error;
     }
     result->has_error = true;
-    if (result->tolerance > 0.0 && error <= result->tolerance) {
+    bool is_near = error <= result->tolerance;
+    if (is_near && !is_exacting(result, port)) {
         return;
     }
     double allowed = 0.0;
@@ -177,6 +204,8 @@ static void check_port(weft_case_result *result, const weft_case_port *port, con
     uint64_t wrong = first_wrong(port, bits, allowed);
     if (wrong < port->count) {
         fail_element(result, port, bits, wrong, error);
+    } else if (!is_near) {
+        fail(result, "%s: relative L2 %.3g, allowed %.3g", port->name, error, result->tolerance);
     }
 }
 
@@ -184,6 +213,32 @@ static void check_reference(weft_case_result *result, const weft_case *c, const 
     for (uint32_t output = 0; output < c->output_count; output++) {
         check_port(result, &c->outputs[output], bits);
         bits += 4 * c->outputs[output].count;
+    }
+}
+
+/* ---- canonical outputs ---- */
+
+static bool is_canonical(uint32_t word) {
+    uint32_t magnitude = word & UINT32_C(0x7fffffff);
+    bool is_subnormal = magnitude != 0 && magnitude < UINT32_C(0x00800000);
+    return !is_subnormal && (magnitude <= UINT32_C(0x7f800000) || word == UINT32_C(0x7fc00000));
+}
+
+/* Reproducible math: the outputs of arithmetic have no subnormals, and one NaN. */
+static void check_canonical(weft_case_result *result, const weft_case *c, const uint8_t *bits) {
+    for (uint32_t output = 0; output < c->output_count; output++) {
+        const weft_case_port *port = &c->outputs[output];
+        bool is_copy = port->words != NULL || port->dtype != WEFT_F32;
+        for (uint64_t index = 0; !is_copy && index < port->count; index++) {
+            uint32_t word = word_at(bits, index);
+            if (!is_canonical(word)) {
+                char name[WEFT_ELEMENT_NAME_SIZE];
+                name_element(name, sizeof name, port, index);
+                fail(result, "%s is %.9g (0x%08x), which is not canonical", name,
+                     number_of(word, port->dtype), word);
+            }
+        }
+        bits += 4 * port->count;
     }
 }
 
@@ -317,11 +372,24 @@ static void finish(session *s) {
     weft_free(&s->c->host, s->staging);
 }
 
+/* What a plan is held to depends on how the device keeps its weights. */
+static bool set_tolerance(session *s) {
+    weft_plan_info info;
+    if (!succeeded(s->result, "weft_plan_get_info", weft_plan_get_info(s->plan, &info))) {
+        return false;
+    }
+    if (info.f16_weight_bytes > 0) {
+        s->result->tolerance = fmax(s->result->tolerance, WEFT_TOLERANCE_HALF);
+    }
+    return true;
+}
+
 /* Compiles and runs twice; the second run, into `again`, must repeat the first. */
 static bool run_plan(weft_case_result *result, const weft_case *c, weft_device *device,
                      bool no_fusion, uint8_t *bits, uint8_t *again) {
     session s = {.c = c, .device = device, .result = result};
-    bool fine = prepare(&s, no_fusion) && run_once(&s, bits) && run_once(&s, again);
+    bool fine =
+        prepare(&s, no_fusion) && set_tolerance(&s) && run_once(&s, bits) && run_once(&s, again);
     finish(&s);
     if (fine && memcmp(bits, again, result->size) != 0) {
         weft_case_result first = {.bits = bits, .size = result->size};
@@ -362,6 +430,11 @@ void weft_case_run(weft_case_result *result, const weft_case *c, weft_device *de
     if (!succeeded(result, "the case cannot be built", c->status)) {
         return;
     }
+    if (c->only_reproducible && weft_device_get_math(device) == WEFT_MATH_FAST) {
+        result->skipped = true;
+        fail(result, "fast math promises nothing for subnormals, infinities, NaN and overflow");
+        return;
+    }
     for (uint32_t output = 0; output < c->output_count; output++) {
         result->size += (size_t)c->outputs[output].count * 4;
     }
@@ -373,6 +446,9 @@ void weft_case_run(weft_case_result *result, const weft_case *c, weft_device *de
     } else if (run_plan(result, c, device, false, result->bits, again)) {
         digest_bits(result);
         check_reference(result, c, result->bits);
+        if (weft_device_get_math(device) == WEFT_MATH_REPRODUCIBLE) {
+            check_canonical(result, c, result->bits);
+        }
         if (c->check_fusion) {
             check_fusion(result, c, device, unfused, again);
         }

@@ -137,6 +137,28 @@ void weft_test_host_end(struct weft_test_host *test) {
     memset(test, 0, sizeof *test);
 }
 
+int weft_test_host_set_up(void **state) {
+    struct weft_test_host *test = calloc(1, sizeof *test);
+    assert_non_null(test);
+    weft_test_host_begin(test);
+    *state = test;
+    return 0;
+}
+
+int weft_test_host_tear_down(void **state) {
+    weft_test_host_end(*state);
+    free(*state);
+    return 0;
+}
+
+void weft_test_device_close(weft_device **device) {
+    weft_device_stats stats;
+    assert_int_equal(weft_device_get_stats(*device, &stats), WEFT_OK);
+    assert_int_equal(stats.validation_messages, 0);
+    weft_device_destroy(device);
+    assert_null(*device);
+}
+
 /* ---- files ---- */
 
 static char *joined(const char *first, const char *second) {

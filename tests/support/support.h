@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <weft/weft.h>
+#include <weft/device.h>
 
 /* ---- a watched host ---- */
 
@@ -42,6 +42,13 @@ const char *weft_test_log(struct weft_test_host *test);
 bool weft_test_log_has(struct weft_test_host *test, const char *text);
 /** Fails the test, showing the log, unless one line contains all the texts; ends in null. */
 void weft_test_expect_log(struct weft_test_host *test, const char *text, ...);
+
+/** cmocka fixtures: *state is a watched host. */
+int weft_test_host_set_up(void **state);
+int weft_test_host_tear_down(void **state);
+
+/** Closes a device; fails the test if the validation layer had something to say. */
+void weft_test_device_close(weft_device **device);
 
 /* ---- files ---- */
 

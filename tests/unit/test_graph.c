@@ -100,6 +100,11 @@ static void test_layer_norm_shapes(void **state) {
                    "beta", "[3]");
     EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
                    weft_graph_layer_norm(&y, f->graph, x, good, good, -1.0F), "epsilon");
+    /* The mean divides by the number of elements, which must be a float32. */
+    weft_tensor long_row = input(f, "long_row", weft_shape_of((1U << 24) + 1));
+    EXPECT_FAILURE(f, WEFT_UNSUPPORTED,
+                   weft_graph_layer_norm(&y, f->graph, long_row, long_row, long_row, 0.0F),
+                   "16777217", "16777216");
     EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
                    weft_graph_layer_norm(&y, f->graph, x, good, (weft_tensor){0}, 0.0F), "input 2");
 }

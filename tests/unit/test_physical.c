@@ -17,6 +17,8 @@
 static struct {
     VkPhysicalDeviceProperties properties;
     VkBool32 timeline;
+    VkSubgroupFeatureFlags subgroup_operations;
+    VkShaderStageFlags subgroup_stages;
     VkQueueFamilyProperties families[3];
     uint32_t family_count;
     const char *driver_info;
@@ -40,7 +42,10 @@ static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice handle,
             (void)snprintf(twelve->driverInfo, sizeof twelve->driverInfo, "%s", fake.driver_info);
         } else {
             assert_int_equal(link->sType, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES);
-            ((VkPhysicalDeviceVulkan11Properties *)(void *)link)->subgroupSize = 16;
+            VkPhysicalDeviceVulkan11Properties *eleven = (void *)link;
+            eleven->subgroupSize = 16;
+            eleven->subgroupSupportedOperations = fake.subgroup_operations;
+            eleven->subgroupSupportedStages = fake.subgroup_stages;
         }
     }
 }
@@ -141,11 +146,24 @@ static void test_least(void **state) {
     assert_int_equal(info->api_version[1], 2);
     assert_int_equal(info->api_version[2], 3);
     assert_int_equal(info->subgroup_size, 16);
+    assert_false(info->has_subgroup_arithmetic);
     assert_int_equal(info->device_memory, 700);
     assert_true(info->has_pipeline_feedback);
     assert_true(info->timestamp_period_ns == 0.0);
     assert_int_equal(physical.queue_family, 0);
     assert_false(physical.portability_subset);
+}
+
+/* Sums need the operation, and need it in compute shaders. */
+static void test_subgroup_arithmetic(void **state) {
+    (void)state;
+    fake.subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
+    fake.subgroup_stages = VK_SHADER_STAGE_FRAGMENT_BIT;
+    assert_false(look().info.has_subgroup_arithmetic);
+    fake.subgroup_stages = VK_SHADER_STAGE_FRAGMENT_BIT | VK_SHADER_STAGE_COMPUTE_BIT;
+    assert_true(look().info.has_subgroup_arithmetic);
+    fake.subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT;
+    assert_false(look().info.has_subgroup_arithmetic);
 }
 
 static void test_driver_version_number(void **state) {
@@ -280,6 +298,7 @@ static void test_refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_least, reset),
+        cmocka_unit_test_setup(test_subgroup_arithmetic, reset),
         cmocka_unit_test_setup(test_driver_version_number, reset),
         cmocka_unit_test_setup(test_reasons, reset),
         cmocka_unit_test_setup(test_queue_family, reset),

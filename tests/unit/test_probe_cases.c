@@ -16,6 +16,16 @@
 
 /* Places of results, see the table in probe_cases.c. */
 enum { SUM, DIFFERENCE, PRODUCT, PLUS, MINUS, FROM, THREE, BACK, NEGATED, COMPARED, INT, UINT };
+enum {
+    TIMES_ZERO = 14,
+    TIMES_MINUS_ZERO,
+    PLUS_ZERO,
+    PLUS_MINUS_ZERO,
+    ZERO_MINUS,
+    MINUS_ZERO,
+    REAL,
+    IMAGINARY
+};
 
 static struct weft_probe_input inputs[WEFT_PROBE_CASES];
 static struct weft_probe_result results[WEFT_PROBE_CASES];
@@ -47,13 +57,13 @@ static void test_inputs_are_fixed(void **state) {
     char text[WEFT_DIGEST_TEXT_SIZE];
     const weft_digest digest = weft_digest_of(inputs, sizeof inputs);
     assert_string_equal(weft_digest_text(&digest, text),
-                        "c53d4e027d6d76a51b13ee61dcb02a95787ad2d41c86eda8096957964d2942b1");
+                        "93beea734531bb9f2554eaa2d3b122f5f7db422b23f64b624aa0131e1d91f2cc");
 }
 
 static void test_right_answers_pass(void **state) {
     (void)state;
     char text[256] = "";
-    assert_true(weft_probe_compare(text, sizeof text, inputs, results));
+    assert_int_equal(weft_probe_judge(text, sizeof text, inputs, results), WEFT_PROBE_RIGHT);
     assert_string_equal(text, "");
 }
 
@@ -64,7 +74,7 @@ static bool is_plain(uint32_t bits) {
 
 static void test_drivers_have_no_choice(void **state) {
     (void)state;
-    for (size_t i = 0; i < WEFT_PROBE_CASES; i++) {
+    for (size_t i = 0; i < WEFT_PROBE_PLAIN; i++) {
         for (size_t k = 0; k < 3; k++) {
             assert_true(is_plain(inputs[i].word[k]));
         }
@@ -80,7 +90,7 @@ static void test_drivers_have_no_choice(void **state) {
 static void test_against_double(void **state) {
     (void)state;
     uint32_t sums = 0;
-    for (size_t i = 0; i < WEFT_PROBE_CASES; i++) {
+    for (size_t i = 0; i < WEFT_PROBE_PLAIN; i++) {
         const double a = (double)value(inputs[i].word[0]);
         const double b = (double)value(inputs[i].word[1]);
         const uint32_t d = inputs[i].word[3];
@@ -95,7 +105,7 @@ static void test_against_double(void **state) {
             assert_int_equal(results[i].word[SUM], word((float)sum));
         }
     }
-    assert_true(sums > WEFT_PROBE_CASES / 2);
+    assert_true(sums > WEFT_PROBE_PLAIN / 2);
 }
 
 /* Puts a wrong answer into one place and returns what the comparison says. */
@@ -103,7 +113,7 @@ static const char *verdict_on(size_t index, size_t operation, uint32_t wrong) {
     static char text[256];
     const uint32_t right = results[index].word[operation];
     results[index].word[operation] = wrong;
-    assert_false(weft_probe_compare(text, sizeof text, inputs, results));
+    assert_int_not_equal(weft_probe_judge(text, sizeof text, inputs, results), WEFT_PROBE_RIGHT);
     results[index].word[operation] = right;
     return text;
 }
@@ -112,7 +122,7 @@ static const char *verdict_on(size_t index, size_t operation, uint32_t wrong) {
 static uint32_t count_exposing(size_t operation, const char *name,
                                float (*wrong)(float, float, float)) {
     uint32_t count = 0;
-    for (size_t i = 0; i < WEFT_PROBE_CASES; i++) {
+    for (size_t i = 0; i < WEFT_PROBE_PLAIN; i++) {
         const uint32_t *in = inputs[i].word;
         const uint32_t answer = word(wrong(value(in[0]), value(in[1]), value(in[2])));
         if (answer != results[i].word[operation]) {
@@ -188,6 +198,222 @@ static void test_wrong_devices_are_found(void **state) {
     assert_true(count_exposing(SUM, "a + b", sum_ties_away) > 10);
 }
 
+#define SUBNORMALS (WEFT_PROBE_PLAIN + WEFT_PROBE_SPECIAL) /* where they start */
+
+/* The verdict on a device whose sums and products of the cases from `first` on are others. */
+static uint32_t verdict_on_arithmetic(size_t first, float (*add)(float, float),
+                                      float (*multiply)(float, float)) {
+    static struct weft_probe_result others[WEFT_PROBE_CASES];
+    char text[256];
+    memcpy(others, results, sizeof others);
+    for (size_t i = first; i < WEFT_PROBE_CASES; i++) {
+        const float a = value(inputs[i].word[0]);
+        const float b = value(inputs[i].word[1]);
+        others[i].word[SUM] = word(add(a, b));
+        others[i].word[PRODUCT] = word(multiply(a, b));
+    }
+    return weft_probe_judge(text, sizeof text, inputs, others);
+}
+
+static float flush(float x) {
+    return fpclassify(x) == FP_SUBNORMAL ? copysignf(0.0f, x) : x;
+}
+
+static float sum(float a, float b) {
+    return flush(flush(a) + flush(b));
+}
+
+/* A second opinion on which products are small: 2^24 times as large, where 24 bits remain. */
+static float product(float a, float b) {
+    volatile float larger = flush(a) * 0x1p24f;
+    larger *= flush(b);
+    volatile float plain = flush(a) * flush(b);
+    return fabsf(larger) < 0x1p-102f ? copysignf(0.0f, larger) : plain;
+}
+
+/* Flushed where the exact product is too small, and where the float32 is. */
+static float product_flushed_before_rounding(float a, float b) {
+    const double exact = (double)flush(a) * (double)flush(b);
+    return fabs(exact) < 0x1p-126 ? copysignf(0.0f, (float)exact) : (float)exact;
+}
+
+static float product_flushed_as_float(float a, float b) {
+    volatile float plain = flush(a) * flush(b);
+    return flush(plain);
+}
+
+static float ieee_sum(float a, float b) {
+    return a + b;
+}
+
+static float ieee_product(float a, float b) {
+    return a * b;
+}
+
+static float sum_of_subnormals(float a, float b) {
+    return flush(a + b);
+}
+
+static float product_of_subnormals(float a, float b) {
+    return a == flush(a) && b == flush(b) ? product(a, b) : flush(a * b);
+}
+
+static float product_to_plus_zero(float a, float b) {
+    volatile float plain = flush(a) * flush(b);
+    return plain != 0.0f && product(a, b) == 0.0f ? 0.0f : product(a, b);
+}
+
+static void test_subnormals(void **state) {
+    (void)state;
+    assert_int_equal(verdict_on_arithmetic(0, sum, product), WEFT_PROBE_RIGHT);
+    assert_int_equal(verdict_on_arithmetic(0, ieee_sum, product), WEFT_PROBE_KEEPS_SUBNORMALS);
+    assert_int_equal(verdict_on_arithmetic(0, sum, ieee_product), WEFT_PROBE_KEEPS_SUBNORMALS);
+    assert_int_equal(verdict_on_arithmetic(0, sum_of_subnormals, product),
+                     WEFT_PROBE_KEEPS_SUBNORMALS);
+    assert_int_equal(verdict_on_arithmetic(0, sum, product_of_subnormals),
+                     WEFT_PROBE_KEEPS_SUBNORMALS);
+    assert_int_equal(verdict_on_arithmetic(0, sum, product_to_plus_zero),
+                     WEFT_PROBE_KEEPS_SUBNORMALS);
+    assert_int_equal(verdict_on_arithmetic(0, sum, product_flushed_before_rounding),
+                     WEFT_PROBE_KEEPS_SUBNORMALS);
+    assert_int_equal(verdict_on_arithmetic(0, sum, product_flushed_as_float),
+                     WEFT_PROBE_KEEPS_SUBNORMALS);
+}
+
+/* Products that a float32 has room for only as 2^-126: [kind][sign], where kinds are those that are
+ * below the middle, in it and above. */
+static void test_least_products(void **state) {
+    (void)state;
+    uint32_t seen[3][2] = {{0}};
+    for (size_t i = SUBNORMALS; i < WEFT_PROBE_CASES; i++) {
+        const float a = flush(value(inputs[i].word[0]));
+        const float b = flush(value(inputs[i].word[1]));
+        const double exact = fabs((double)a * (double)b);
+        if (exact >= 0x1p-126 || (float)exact != 0x1p-126f) {
+            continue;
+        }
+        const size_t kind = exact < 0x1.ffffffp-127 ? 0 : exact == 0x1.ffffffp-127 ? 1 : 2;
+        const uint32_t sign = signbit(a) != signbit(b);
+        seen[kind][sign]++;
+        assert_int_equal(results[i].word[PRODUCT], sign << 31 | (kind == 0 ? 0 : 0x00800000));
+    }
+    for (size_t kind = 0; kind < 3; kind++) {
+        assert_true(seen[kind][0] > 10 && seen[kind][1] > 10);
+    }
+}
+
+static struct weft_probe_result answers[WEFT_PROBE_CASES];
+
+/* From a case on, answers to an operation become `wrong(a, b)`. */
+static void answer(size_t first, size_t operation, float (*wrong)(float, float)) {
+    for (size_t i = first; i < WEFT_PROBE_CASES; i++) {
+        answers[i].word[operation] =
+            word(wrong(value(inputs[i].word[0]), value(inputs[i].word[1])));
+    }
+}
+
+static uint32_t verdict_on_answers(void) {
+    char text[256];
+    const uint32_t verdict = weft_probe_judge(text, sizeof text, inputs, answers);
+    memcpy(answers, results, sizeof answers);
+    return verdict;
+}
+
+static float zero(float a, float b) {
+    (void)a;
+    (void)b;
+    return 0.0f;
+}
+
+static float first(float a, float b) {
+    (void)b;
+    return a;
+}
+
+static float minus_first(float a, float b) {
+    (void)b;
+    return -a;
+}
+
+static float second(float a, float b) {
+    (void)a;
+    return b;
+}
+
+static void test_zeros(void **state) {
+    (void)state;
+    static const struct {
+        size_t operation;
+        float (*folded)(float, float);
+    } folds[] = {
+        {TIMES_ZERO, zero},
+        {TIMES_MINUS_ZERO, zero},
+        {PLUS_ZERO, first},
+        {PLUS_MINUS_ZERO, first},
+        {ZERO_MINUS, minus_first},
+        {MINUS_ZERO, first},
+        {REAL, first},
+        {IMAGINARY, second},
+    };
+    memcpy(answers, results, sizeof answers);
+    assert_int_equal(verdict_on_answers(), WEFT_PROBE_RIGHT);
+    for (size_t i = 0; i < sizeof folds / sizeof folds[0]; i++) {
+        answer(0, folds[i].operation, folds[i].folded);
+        assert_int_equal(verdict_on_answers(), WEFT_PROBE_FOLDS_ZEROS);
+        /* Nothing else tells a zero from what was kept of a subnormal. */
+        answer(SUBNORMALS, folds[i].operation, folds[i].folded);
+        answer(SUBNORMALS, SUM, ieee_sum);
+        assert_int_equal(verdict_on_answers(), WEFT_PROBE_KEEPS_SUBNORMALS);
+    }
+    answer(WEFT_PROBE_PLAIN, TIMES_ZERO, zero);
+    answer(SUBNORMALS, SUM, ieee_sum);
+    assert_int_equal(verdict_on_answers(), WEFT_PROBE_FOLDS_ZEROS | WEFT_PROBE_KEEPS_SUBNORMALS);
+    answer(0, TIMES_ZERO, zero);
+    answer(0, SUM, first);
+    assert_int_equal(verdict_on_answers(), WEFT_PROBE_WRONG);
+}
+
+/* What a device that folds zeros says is told with its operands. */
+static void test_zero_message(void **state) {
+    (void)state;
+    size_t index = 0;
+    while (inputs[index].word[0] != 0x80000000u) {
+        index++;
+    }
+    assert_string_equal(verdict_on(index, PLUS_ZERO, 0x80000000u),
+                        "a + 0 with a=0x80000000 (-0) gives 0x80000000 (-0), IEEE 754 gives "
+                        "0x00000000 (0)");
+}
+
+static float product_without_nan(float a, float b) {
+    return a == 0.0f || b == 0.0f ? 0.0f : product(a, b);
+}
+
+static float sum_without_nan(float a, float b) {
+    return a == -b ? 0.0f : sum(a, b);
+}
+
+static void test_infinities_and_nan(void **state) {
+    (void)state;
+    assert_int_equal(verdict_on_arithmetic(WEFT_PROBE_PLAIN, sum, product_without_nan),
+                     WEFT_PROBE_WRONG);
+    assert_int_equal(verdict_on_arithmetic(WEFT_PROBE_PLAIN, sum_without_nan, product),
+                     WEFT_PROBE_WRONG);
+    uint32_t nan = 0, infinite = 0, subnormal_products = 0, subnormal_sums = 0;
+    for (size_t i = WEFT_PROBE_PLAIN; i < SUBNORMALS; i++) {
+        nan += isnan(value(results[i].word[SUM])) ? 1 : 0;
+        infinite += isinf(value(results[i].word[PRODUCT])) ? 1 : 0;
+    }
+    for (size_t i = SUBNORMALS; i < WEFT_PROBE_CASES; i++) {
+        const float a = value(inputs[i].word[0]);
+        const float b = value(inputs[i].word[1]);
+        subnormal_products += fpclassify(flush(a) * flush(b)) == FP_SUBNORMAL;
+        subnormal_sums += fpclassify(flush(a) + flush(b)) == FP_SUBNORMAL;
+    }
+    assert_true(nan > 30 && infinite > 30);
+    assert_true(subnormal_products > 100 && subnormal_sums > 100);
+}
+
 static void test_message(void **state) {
     (void)state;
     size_t index = 0;
@@ -200,16 +426,24 @@ static void test_message(void **state) {
     /* However short the room, the text ends. */
     char small[16];
     results[index].word[SUM]++;
-    assert_false(weft_probe_compare(small, sizeof small, inputs, results));
+    assert_int_equal(weft_probe_judge(small, sizeof small, inputs, results), WEFT_PROBE_WRONG);
     results[index].word[SUM]--;
     assert_true(strlen(small) < sizeof small);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_inputs_are_fixed),        cmocka_unit_test(test_right_answers_pass),
-        cmocka_unit_test(test_drivers_have_no_choice),  cmocka_unit_test(test_against_double),
-        cmocka_unit_test(test_wrong_devices_are_found), cmocka_unit_test(test_message),
+        cmocka_unit_test(test_inputs_are_fixed),
+        cmocka_unit_test(test_right_answers_pass),
+        cmocka_unit_test(test_drivers_have_no_choice),
+        cmocka_unit_test(test_against_double),
+        cmocka_unit_test(test_wrong_devices_are_found),
+        cmocka_unit_test(test_message),
+        cmocka_unit_test(test_subnormals),
+        cmocka_unit_test(test_infinities_and_nan),
+        cmocka_unit_test(test_least_products),
+        cmocka_unit_test(test_zeros),
+        cmocka_unit_test(test_zero_message),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -131,7 +131,7 @@ WEFT_API weft_status weft_graph_linear(weft_tensor *out, weft_graph *graph, weft
 
 /**
  * (x - mean) / sqrt(variance + epsilon) · gamma + beta over the last axis, with the biased variance: Ba et al., "Layer
- * normalization", 2016. gamma and beta are f32 [d]; epsilon ≥ 0.
+ * normalization", 2016. gamma and beta are f32 [d], d at most 2^24; epsilon ≥ 0.
  */
 WEFT_API weft_status weft_graph_layer_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                            weft_tensor gamma, weft_tensor beta, float epsilon);
@@ -220,7 +220,8 @@ typedef struct weft_plan_info {
     uint64_t arena_bytes; /**< device memory for intermediate tensors */
     uint64_t
         arena_lower_bound; /**< largest sum of the tensors alive at one dispatch: no placement can be smaller */
-    uint64_t weight_bytes; /**< device memory of the weights it uses, shared with other plans */
+    uint64_t weight_bytes;     /**< device memory of the weights it uses, shared with other plans */
+    uint64_t f16_weight_bytes; /**< that part of it which holds f16 (weft_weight_storage) */
     uint32_t dispatches;
     uint32_t barriers;
     uint32_t submissions;        /**< command buffer submissions of one run */

@@ -35,7 +35,8 @@ WEFT_API weft_status weft_vulkan_require_features(VkPhysicalDeviceFeatures2 *fea
 typedef struct weft_device_adopt_params {
     weft_host host;
     weft_math math;
-    VkInstance instance; /**< made for Vulkan 1.2 or later */
+    weft_weight_storage weights; /**< as weft_device_params */
+    VkInstance instance;         /**< made for Vulkan 1.2 or later */
     VkPhysicalDevice physical_device;
     VkDevice device;       /**< with the required extensions and features enabled */
     VkQueue queue;         /**< supports compute; used for uploads and weft_plan_run */
@@ -58,7 +59,8 @@ typedef struct weft_device_adopt_params {
 
 /**
  * Makes a weft_device on the caller's VkDevice. Weft creates its own objects on it and destroys only those.
- * Errors: WEFT_INVALID_ARGUMENT for a null handle (named) or one lock callback without the other, WEFT_UNSUPPORTED
+ * Errors: WEFT_INVALID_ARGUMENT for a null handle (named) or one lock callback without the other, or f16
+ * weights in reproducible mode, WEFT_UNSUPPORTED
  * for a device below Vulkan 1.2, a queue family without compute, or one that fails the reproducibility probe.
  */
 WEFT_API weft_status weft_device_adopt(weft_device **device,

@@ -25,6 +25,7 @@
 #include <glslang/Include/glslang_c_interface.h>
 #include <glslang/build_info.h>
 
+#include "core/rules.h"
 #include "mixers/vkfft/host_dft.h"
 #include "mixers/vkfft/recorder.h"
 
@@ -353,8 +354,8 @@ static void describe_device(VkFFTConfiguration *configuration, struct session *s
     configuration->fence = &session->fence;
     configuration->isCompilerInitialized = 1; /* by whoever holds weft_glslang_lock */
     configuration->disableSetLocale = 1;
-    configuration->useLUT = 1;
-    configuration->useLUT_4step = 1;
+    configuration->useLUT = weft_rule_holds("tables");
+    configuration->useLUT_4step = weft_rule_holds("tables");
     configuration->coalescedMemory = COALESCED_BYTES;
     configuration->aimThreads = WEFT_FFT_MAX_INVOCATIONS;
     configuration->maxThreadsNum = WEFT_FFT_MAX_INVOCATIONS;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The calling thread's treatment of subnormal numbers. */
+#ifndef WEFT_CORE_FLOAT_STATE_H
+#define WEFT_CORE_FLOAT_STATE_H
+
+typedef struct weft_float_state {
+    unsigned control;
+} weft_float_state;
+
+/**
+ * Lets the calling thread, and threads that it starts, count subnormal operands and results as
+ * zeros, where the processor can (x86 with SSE; elsewhere this does nothing), until
+ * weft_float_state_restore with what this returned. Code that computes on the host must not run in
+ * between.
+ */
+weft_float_state weft_float_state_flush(void);
+void weft_float_state_restore(weft_float_state state);
+
+#endif

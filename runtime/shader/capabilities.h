@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* What a SPIR-V module asks of a device. */
+#ifndef WEFT_SHADER_CAPABILITIES_H
+#define WEFT_SHADER_CAPABILITIES_H
+
+#include <weft/device.h>
+
+/**
+ * Whether a device offers every capability that a checked module declares. Only those that Weft's
+ * own kernels may use are known: what every device of Vulkan 1.2 has without a feature turned on,
+ * and subgroup arithmetic. All others count as missing, because Weft turns on no feature for
+ * shaders.
+ */
+bool weft_spirv_runs_on(const uint32_t *words, size_t size, const weft_device_info *info);
+
+#endif

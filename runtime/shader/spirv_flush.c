@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+#include "shader/spirv_flush.h"
+
+#include <string.h>
+
+#include "shader/spirv_module.h"
+
+#define MAX_WIDTH         4u /* components of a vector */
+#define IDS_PER_SITE      6u /* the raw result and five steps; the flushed value keeps the old id */
+#define WORDS_PER_SITE    29u
+#define IDS_PER_PRODUCT   6u  /* in addition */
+#define WORDS_PER_PRODUCT 36u /* in addition, with two decorations */
+#define WORDS_PER_WIDTH   64u /* more than the declarations for a width take */
+
+/* Bits of floats. A product of magnitude 2^-126 is 2^-102 when made SCALE times as large. */
+#define MAGNITUDE    0x7fffffffu
+#define SIGN         0x80000000u
+#define LEAST_NORMAL 0x00800000u /* 2^-126 */
+#define SCALE        0x4b800000u /* 2^24 */
+#define LEAST_SCALED 0x0c800000u /* 2^-102 */
+
+/* What a type is, as far as the pass cares. A kind plus the number of components. */
+#define OTHER      0u
+#define FLOAT      8u
+#define UINT       16u
+#define BOOL       24u
+#define WIDTH_MASK 7u
+
+struct type {
+    uint8_t kind;
+    bool has_float;      /* a float32 is in it somewhere */
+    uint32_t pointed_by; /* for a pointer: its storage class + 1 */
+};
+
+/* The ids of the declarations for vectors of a number of components, or for scalars. */
+struct width {
+    bool used;
+    bool new_uint, new_bool;
+    uint32_t uint_type, bool_type;
+    uint32_t magnitude, least_normal, least_scaled, sign; /* constants */
+};
+
+struct flush {
+    const uint32_t *source;
+    size_t count; /* words */
+    uint32_t bound, next_id;
+    struct type *types; /* per id */
+    uint32_t *type_of;  /* per id: its type, or 0 */
+    uint32_t *raw;      /* per id: the new id of the unflushed value, or 0 */
+    size_t types_start; /* where the first type is, which is behind the annotations */
+    size_t functions;   /* where the first function is */
+    uint32_t sites;
+    uint32_t products; /* those of the sites that are products */
+    uint32_t float_type, scale;
+    struct width widths[MAX_WIDTH + 1];
+    const weft_host *host;
+};
+
+struct writer {
+    uint32_t *words;
+    size_t count;
+};
+
+/* ---- survey ---- */
+
+static void note_vector(struct flush *flush, const uint32_t *instruction) {
+    const struct type *component = &flush->types[instruction[2]];
+    struct type *type = &flush->types[instruction[1]];
+    type->has_float = component->has_float;
+    if (component->kind != OTHER && instruction[3] <= MAX_WIDTH) {
+        type->kind = (uint8_t)((component->kind & ~WIDTH_MASK) | instruction[3]);
+    }
+}
+
+static void note_struct(struct flush *flush, const uint32_t *instruction) {
+    for (uint32_t i = 2; i < weft_spirv_length(instruction[0]); i++) {
+        flush->types[instruction[1]].has_float |= flush->types[instruction[i]].has_float;
+    }
+}
+
+static void note_type(struct flush *flush, const uint32_t *instruction) {
+    struct type *type = &flush->types[instruction[1]];
+    switch (weft_spirv_opcode(instruction[0])) {
+    case WEFT_OP_TYPE_FLOAT:
+        type->has_float = instruction[2] == 32;
+        type->kind = instruction[2] == 32 ? FLOAT | 1 : OTHER;
+        flush->float_type = instruction[2] == 32 ? instruction[1] : flush->float_type;
+        break;
+    case WEFT_OP_TYPE_INT:
+        type->kind = instruction[2] == 32 && instruction[3] == 0 ? UINT | 1 : OTHER;
+        break;
+    case WEFT_OP_TYPE_BOOL:
+        type->kind = BOOL | 1;
+        break;
+    case WEFT_OP_TYPE_VECTOR:
+        note_vector(flush, instruction);
+        break;
+    case WEFT_OP_TYPE_MATRIX:
+    case WEFT_OP_TYPE_ARRAY:
+    case WEFT_OP_TYPE_RUNTIME_ARRAY:
+        type->has_float = flush->types[instruction[2]].has_float;
+        break;
+    case WEFT_OP_TYPE_STRUCT:
+        note_struct(flush, instruction);
+        break;
+    case WEFT_OP_TYPE_POINTER:
+        type->pointed_by = instruction[2] + 1;
+        break;
+    default:
+        break;
+    }
+    if (type->kind >= UINT) {
+        struct width *width = &flush->widths[type->kind & WIDTH_MASK];
+        *(type->kind < BOOL ? &width->uint_type : &width->bool_type) = instruction[1];
+    }
+}
+
+/* Whether what a pointer points to was not written by this shader. */
+static bool is_from_outside(const struct flush *flush, uint32_t pointer) {
+    switch (flush->types[flush->type_of[pointer]].pointed_by) {
+    case WEFT_STORAGE_CLASS_INPUT + 1:
+    case WEFT_STORAGE_CLASS_UNIFORM + 1:
+    case WEFT_STORAGE_CLASS_PUSH_CONSTANT + 1:
+    case WEFT_STORAGE_CLASS_STORAGE_BUFFER + 1:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whether an instruction can make a subnormal out of operands that are none. */
+static bool is_source(const struct flush *flush, const uint32_t *instruction) {
+    switch (weft_spirv_opcode(instruction[0])) {
+    case WEFT_OP_F_ADD:
+    case WEFT_OP_F_SUB:
+    case WEFT_OP_F_MUL:
+    case WEFT_OP_VECTOR_TIMES_SCALAR:
+    case WEFT_OP_BITCAST:
+        return true;
+    case WEFT_OP_LOAD:
+        return is_from_outside(flush, instruction[3]);
+    default:
+        return false;
+    }
+}
+
+static bool is_product(const uint32_t *instruction) {
+    const uint32_t opcode = weft_spirv_opcode(instruction[0]);
+    return opcode == WEFT_OP_F_MUL || opcode == WEFT_OP_VECTOR_TIMES_SCALAR;
+}
+
+static uint32_t width_of(const struct flush *flush, const uint32_t *instruction) {
+    uint8_t kind = flush->types[instruction[1]].kind;
+    return (kind & ~WIDTH_MASK) == FLOAT ? kind & WIDTH_MASK : 0;
+}
+
+static weft_status note_value(struct flush *flush, const uint32_t *instruction, size_t at) {
+    flush->type_of[instruction[2]] = instruction[1];
+    if (!is_source(flush, instruction)) {
+        return WEFT_OK;
+    }
+    uint32_t width = width_of(flush, instruction);
+    if (width != 0) {
+        flush->widths[width].used = true;
+        flush->raw[instruction[2]] = 1; /* an id is chosen later */
+        flush->sites++;
+        flush->products += is_product(instruction);
+    } else if (flush->types[instruction[1]].has_float) {
+        return weft_fail(flush->host, WEFT_UNSUPPORTED,
+                         "SPIR-V module, word %zu: a whole structure, array or matrix of floats is "
+                         "loaded; on this device, which keeps subnormals, load its members",
+                         at);
+    }
+    return WEFT_OK;
+}
+
+static weft_status survey(struct flush *flush) {
+    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < flush->count;) {
+        const uint32_t *instruction = flush->source + at;
+        uint32_t opcode = weft_spirv_opcode(instruction[0]);
+        weft_status status = WEFT_OK;
+        if (opcode >= WEFT_OP_TYPE_VOID && opcode <= WEFT_OP_TYPE_FUNCTION) {
+            note_type(flush, instruction);
+            flush->types_start = flush->types_start == 0 ? at : flush->types_start;
+        } else if (weft_spirv_has_typed_result(opcode)) {
+            status = note_value(flush, instruction, at);
+        }
+        if (status != WEFT_OK) {
+            return status;
+        }
+        if (opcode == WEFT_OP_FUNCTION && flush->functions == 0) {
+            flush->functions = at;
+        }
+        at += weft_spirv_length(instruction[0]);
+    }
+    return WEFT_OK;
+}
+
+/* ---- new ids ---- */
+
+static void declare_width(struct flush *flush, struct width *width) {
+    width->new_uint = width->uint_type == 0;
+    width->new_bool = width->bool_type == 0;
+    if (width->new_uint) {
+        width->uint_type = flush->next_id++;
+    }
+    if (width->new_bool) {
+        width->bool_type = flush->next_id++;
+    }
+    width->magnitude = flush->next_id++;
+    width->least_normal = flush->next_id++;
+    width->least_scaled = flush->next_id++;
+    width->sign = flush->next_id++;
+}
+
+/* Products get the ids of both kinds of site, the others those of one. */
+static void choose_site_ids(struct flush *flush) {
+    for (size_t at = flush->functions; at < flush->count;) {
+        const uint32_t *instruction = flush->source + at;
+        if (weft_spirv_has_typed_result(weft_spirv_opcode(instruction[0])) &&
+            flush->raw[instruction[2]] != 0) {
+            flush->raw[instruction[2]] = flush->next_id;
+            flush->next_id += IDS_PER_SITE + (is_product(instruction) ? IDS_PER_PRODUCT : 0);
+        }
+        at += weft_spirv_length(instruction[0]);
+    }
+}
+
+static weft_status choose_ids(struct flush *flush) {
+    flush->widths[1].used = true; /* vectors are made of its types and constants */
+    for (uint32_t width = 1; width <= MAX_WIDTH; width++) {
+        if (flush->widths[width].used) {
+            declare_width(flush, &flush->widths[width]);
+        }
+    }
+    if (flush->products > 0) {
+        flush->scale = flush->next_id++;
+    }
+    const uint64_t needed = (uint64_t)flush->sites * IDS_PER_SITE +
+                            (uint64_t)flush->products * IDS_PER_PRODUCT + flush->next_id;
+    if (needed > WEFT_SPIRV_MAX_BOUND) {
+        return weft_fail(flush->host, WEFT_COMPILE_ERROR,
+                         "SPIR-V module: no ids are left to flush %u subnormals", flush->sites);
+    }
+    choose_site_ids(flush);
+    return WEFT_OK;
+}
+
+/* ---- writing ---- */
+
+static void put(struct writer *writer, enum weft_spirv_op opcode, uint32_t count,
+                const uint32_t *operands) {
+    writer->words[writer->count++] = weft_spirv_first_word(opcode, count + 1);
+    memcpy(writer->words + writer->count, operands, count * sizeof *operands);
+    writer->count += count;
+}
+
+#define PUT(writer, opcode, ...)                                                          \
+    put(writer, opcode, (uint32_t)(sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)), \
+        (const uint32_t[]){__VA_ARGS__})
+
+static void put_scalars(struct writer *writer, const struct width *scalar) {
+    if (scalar->new_uint) {
+        PUT(writer, WEFT_OP_TYPE_INT, scalar->uint_type, 32, 0);
+    }
+    if (scalar->new_bool) {
+        PUT(writer, WEFT_OP_TYPE_BOOL, scalar->bool_type);
+    }
+    PUT(writer, WEFT_OP_CONSTANT, scalar->uint_type, scalar->magnitude, MAGNITUDE);
+    PUT(writer, WEFT_OP_CONSTANT, scalar->uint_type, scalar->least_normal, LEAST_NORMAL);
+    PUT(writer, WEFT_OP_CONSTANT, scalar->uint_type, scalar->least_scaled, LEAST_SCALED);
+    PUT(writer, WEFT_OP_CONSTANT, scalar->uint_type, scalar->sign, SIGN);
+}
+
+static void put_repeated(struct writer *writer, uint32_t type, uint32_t id, uint32_t component,
+                         uint32_t width) {
+    const uint32_t operands[2 + MAX_WIDTH] = {type, id, component, component, component, component};
+    put(writer, WEFT_OP_CONSTANT_COMPOSITE, 2 + width, operands);
+}
+
+static void put_vectors(struct writer *writer, const struct width *widths, uint32_t count) {
+    const struct width *vector = &widths[count];
+    if (vector->new_uint) {
+        PUT(writer, WEFT_OP_TYPE_VECTOR, vector->uint_type, widths[1].uint_type, count);
+    }
+    if (vector->new_bool) {
+        PUT(writer, WEFT_OP_TYPE_VECTOR, vector->bool_type, widths[1].bool_type, count);
+    }
+    put_repeated(writer, vector->uint_type, vector->magnitude, widths[1].magnitude, count);
+    put_repeated(writer, vector->uint_type, vector->least_normal, widths[1].least_normal, count);
+    put_repeated(writer, vector->uint_type, vector->least_scaled, widths[1].least_scaled, count);
+    put_repeated(writer, vector->uint_type, vector->sign, widths[1].sign, count);
+}
+
+static void put_declarations(struct writer *writer, const struct flush *flush) {
+    put_scalars(writer, &flush->widths[1]);
+    if (flush->scale != 0) {
+        PUT(writer, WEFT_OP_CONSTANT, flush->float_type, flush->scale, SCALE);
+    }
+    for (uint32_t width = 2; width <= MAX_WIDTH; width++) {
+        if (flush->widths[width].used) {
+            put_vectors(writer, flush->widths, width);
+        }
+    }
+}
+
+/* Ids of a site, from that of the raw result on; those from SCALED_FACTOR on are a product's. */
+enum {
+    RAW,
+    BITS,
+    MAGNITUDE_BITS,
+    IS_SMALL,
+    ZERO,
+    FLUSHED,
+    SCALED_FACTOR,
+    SCALED,
+    SCALED_BITS,
+    IS_LEAST,
+    LEAST,
+    KEPT
+};
+
+/*
+ * The product again, made 2^24 times as large, so that its 24 bits are rounded as if exponents had
+ * no end. The larger first factor overflows only where the product is no small number: the second
+ * factor is at least 2^-126, or zero, where an infinite factor makes a NaN, which is not small
+ * either.
+ */
+static void put_scaled(struct writer *writer, const struct flush *flush,
+                       const uint32_t *instruction, uint32_t raw) {
+    const uint32_t type = instruction[1];
+    const uint32_t width = width_of(flush, instruction);
+    PUT(writer, width == 1 ? WEFT_OP_F_MUL : WEFT_OP_VECTOR_TIMES_SCALAR, type, raw + SCALED_FACTOR,
+        instruction[3], flush->scale);
+    PUT(writer, weft_spirv_opcode(instruction[0]), type, raw + SCALED, raw + SCALED_FACTOR,
+        instruction[4]);
+    PUT(writer, WEFT_OP_BITCAST, flush->widths[width].uint_type, raw + SCALED_BITS, raw + SCALED);
+}
+
+/* The product that is not small: where it rounds to 2^-126, devices that look at it before they
+ * round have made a zero of it. */
+static void put_least(struct writer *writer, const struct width *width, uint32_t raw) {
+    PUT(writer, WEFT_OP_I_EQUAL, width->bool_type, raw + IS_LEAST, raw + MAGNITUDE_BITS,
+        width->least_scaled);
+    PUT(writer, WEFT_OP_BITWISE_OR, width->uint_type, raw + LEAST, raw + ZERO, width->least_normal);
+    PUT(writer, WEFT_OP_SELECT, width->uint_type, raw + KEPT, raw + IS_LEAST, raw + LEAST,
+        raw + BITS);
+}
+
+/* The instruction with a new result, and what makes the old result of it. */
+static void put_site(struct writer *writer, const struct flush *flush,
+                     const uint32_t *instruction) {
+    const struct width *width = &flush->widths[width_of(flush, instruction)];
+    const bool product = is_product(instruction);
+    const uint32_t raw = flush->raw[instruction[2]];
+    const uint32_t length = weft_spirv_length(instruction[0]);
+    memcpy(writer->words + writer->count, instruction, length * sizeof *instruction);
+    writer->words[writer->count + 2] = raw;
+    writer->count += length;
+    PUT(writer, WEFT_OP_BITCAST, width->uint_type, raw + BITS, raw);
+    if (product) {
+        put_scaled(writer, flush, instruction, raw);
+    }
+    PUT(writer, WEFT_OP_BITWISE_AND, width->uint_type, raw + MAGNITUDE_BITS,
+        raw + (product ? SCALED_BITS : BITS), width->magnitude);
+    PUT(writer, WEFT_OP_S_LESS_THAN, width->bool_type, raw + IS_SMALL, raw + MAGNITUDE_BITS,
+        product ? width->least_scaled : width->least_normal);
+    PUT(writer, WEFT_OP_BITWISE_AND, width->uint_type, raw + ZERO, raw + BITS, width->sign);
+    if (product) {
+        put_least(writer, width, raw);
+    }
+    PUT(writer, WEFT_OP_SELECT, width->uint_type, raw + FLUSHED, raw + IS_SMALL, raw + ZERO,
+        raw + (product ? KEPT : BITS));
+    PUT(writer, WEFT_OP_BITCAST, instruction[1], instruction[2], raw + FLUSHED);
+}
+
+/* The larger products must not be fused with anything either. */
+static void put_decorations(struct writer *writer, const struct flush *flush) {
+    for (size_t at = flush->functions; at < flush->count;) {
+        const uint32_t *instruction = flush->source + at;
+        const uint32_t raw = is_product(instruction) ? flush->raw[instruction[2]] : 0;
+        if (raw != 0) {
+            PUT(writer, WEFT_OP_DECORATE, raw + SCALED_FACTOR, WEFT_DECORATION_NO_CONTRACTION);
+            PUT(writer, WEFT_OP_DECORATE, raw + SCALED, WEFT_DECORATION_NO_CONTRACTION);
+        }
+        at += weft_spirv_length(instruction[0]);
+    }
+}
+
+/* Decorations such as NoContraction belong to the arithmetic, whose result has a new id. */
+static void put_annotation(struct writer *writer, const struct flush *flush,
+                           const uint32_t *instruction) {
+    uint32_t length = weft_spirv_length(instruction[0]);
+    bool is_group = weft_spirv_opcode(instruction[0]) == WEFT_OP_GROUP_DECORATE;
+    uint32_t *copy = writer->words + writer->count;
+    memcpy(copy, instruction, length * sizeof *instruction);
+    for (uint32_t i = is_group ? 2 : 1; i < (is_group ? length : 2); i++) {
+        copy[i] = flush->raw[copy[i]] != 0 ? flush->raw[copy[i]] : copy[i];
+    }
+    writer->count += length;
+}
+
+static void put_instruction(struct writer *writer, const struct flush *flush,
+                            const uint32_t *instruction) {
+    uint32_t opcode = weft_spirv_opcode(instruction[0]);
+    if (opcode == WEFT_OP_DECORATE || opcode == WEFT_OP_GROUP_DECORATE) {
+        put_annotation(writer, flush, instruction);
+    } else if (weft_spirv_has_typed_result(opcode) && flush->raw[instruction[2]] != 0) {
+        put_site(writer, flush, instruction);
+    } else {
+        uint32_t length = weft_spirv_length(instruction[0]);
+        memcpy(writer->words + writer->count, instruction, length * sizeof *instruction);
+        writer->count += length;
+    }
+}
+
+static void put_module(struct writer *writer, const struct flush *flush) {
+    memcpy(writer->words, flush->source, WEFT_SPIRV_HEADER_WORDS * sizeof *flush->source);
+    writer->words[WEFT_SPIRV_AT_BOUND] = flush->next_id;
+    writer->count = WEFT_SPIRV_HEADER_WORDS;
+    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < flush->count;) {
+        if (at == flush->types_start) {
+            put_decorations(writer, flush);
+        }
+        if (at == flush->functions) {
+            put_declarations(writer, flush);
+        }
+        put_instruction(writer, flush, flush->source + at);
+        at += weft_spirv_length(flush->source[at]);
+    }
+}
+
+static weft_status rewrite(uint32_t **words, size_t *size, struct flush *flush) {
+    weft_status status = survey(flush);
+    if (status == WEFT_OK) {
+        status = choose_ids(flush);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    size_t most = flush->count + MAX_WIDTH * WORDS_PER_WIDTH +
+                  (size_t)flush->sites * WORDS_PER_SITE +
+                  (size_t)flush->products * WORDS_PER_PRODUCT;
+    struct writer writer = {.words = weft_alloc(flush->host, most * sizeof(uint32_t))};
+    if (writer.words == NULL) {
+        return weft_fail_memory(flush->host, "SPIR-V module");
+    }
+    put_module(&writer, flush);
+    *words = writer.words;
+    *size = writer.count * sizeof(uint32_t);
+    return WEFT_OK;
+}
+
+weft_status weft_spirv_flush_subnormals(uint32_t **words, size_t *size, const uint32_t *source,
+                                        size_t source_size, const weft_host *host) {
+    uint32_t bound = source[WEFT_SPIRV_AT_BOUND];
+    struct flush flush = {
+        .source = source, .count = source_size / 4, .bound = bound, .next_id = bound, .host = host};
+    flush.types = weft_alloc_zero(host, bound, sizeof *flush.types);
+    flush.type_of = weft_alloc_zero(host, bound, sizeof *flush.type_of);
+    flush.raw = weft_alloc_zero(host, bound, sizeof *flush.raw);
+    weft_status status = flush.types != NULL && flush.type_of != NULL && flush.raw != NULL
+                             ? rewrite(words, size, &flush)
+                             : weft_fail_memory(host, "SPIR-V ids");
+    weft_free(host, flush.types);
+    weft_free(host, flush.type_of);
+    weft_free(host, flush.raw);
+    return status;
+}

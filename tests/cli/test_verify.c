@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* weft verify: what it prints, and what it makes of a file of bits. */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cli/command.h"
+
+#define FILTER "softmax/unit"
+
+static void every_case_is_printed_with_its_digest(void **state) {
+    (void)state;
+    json_t *report = run_json("", "verify --filter " FILTER);
+    struct outcome text = expect_weft(0, "verify --filter " FILTER " --cases");
+    json_t *cases = field(report, "cases");
+    assert_true(json_array_size(cases) >= 5);
+    for (size_t i = 0; i < json_array_size(cases); i++) {
+        const json_t *one = json_array_get(cases, i);
+        assert_int_equal(strlen(string_field(one, "sha256")), 64);
+        assert_string_equal(string_field(one, "status"), "pass");
+        assert_true(number_field(one, "rel_l2") <= number_field(one, "tolerance"));
+        char *line = text_of("%s  %s\n", string_field(one, "sha256"), string_field(one, "name"));
+        expect_part(&text, text.out, line);
+        free(line);
+    }
+    outcome_clear(&text);
+    json_decref(report);
+}
+
+static void evaluations_are_counted(void **state) {
+    (void)state;
+    json_t *report = run_json("", "verify --filter " FILTER " --evaluate");
+    long long cases = (long long)json_array_size(field(report, "cases"));
+    assert_int_equal(integer_field(report, "evaluated"), cases);
+    json_decref(report);
+    struct outcome text =
+        expect_weft(0, "verify --filter " FILTER " --evaluate --evaluate-limit 1");
+    expect_part(&text, text.out, "skipped, which take more than 1 million steps");
+    outcome_clear(&text);
+}
+
+static char *bits_of(const json_t *report, bool spoil) {
+    json_t *bits = json_object();
+    for (size_t i = 0; i < json_array_size(field(report, "cases")); i++) {
+        const json_t *one = json_array_get(field(report, "cases"), i);
+        char digest[65];
+        snprintf(digest, sizeof digest, "%s", string_field(one, "sha256"));
+        digest[0] = spoil && i == 1 ? (digest[0] == '0' ? '1' : '0') : digest[0];
+        json_object_set_new(bits, string_field(one, "name"), json_string(digest));
+    }
+    char *text = json_dumps(bits, 0);
+    json_decref(bits);
+    return text;
+}
+
+static void bits_are_compared(void **state) {
+    (void)state;
+    char *folder = weft_test_folder();
+    json_t *report = run_json("", "verify --filter " FILTER);
+    char *right = bits_of(report, false);
+    char *wrong = bits_of(report, true);
+    char *right_path = weft_test_write(folder, "right.json", right, strlen(right));
+    char *wrong_path = weft_test_write(folder, "wrong.json", wrong, strlen(wrong));
+    char *cut_path = weft_test_write(folder, "cut.json", right, strlen(right) / 2);
+    struct outcome same = expect_weft(0, "verify --filter " FILTER " --bits %s", right_path);
+    expect_part(&same, same.out, "The bits are those of the file.");
+    struct outcome other = expect_weft(1, "verify --filter " FILTER " --bits %s", wrong_path);
+    char *line =
+        text_of("DIFFERENT %s", string_field(json_array_get(field(report, "cases"), 1), "name"));
+    expect_part(&other, other.out, line);
+    char *arguments = text_of("verify --filter " FILTER " --bits %s", cut_path);
+    expect_refused(4, arguments, cut_path, NULL);
+    outcome_clear(&same);
+    outcome_clear(&other);
+    json_decref(report);
+    free(arguments);
+    free(line);
+    free(cut_path);
+    free(wrong_path);
+    free(right_path);
+    free(wrong);
+    free(right);
+    weft_test_folder_remove(folder);
+}
+
+static void wrong_usage_is_refused(void **state) {
+    (void)state;
+    expect_refused(2, "verify --filter nonsense", "no case's name contains 'nonsense'", NULL);
+    expect_refused(2, "verify --bits a --math fast", "need --math reproducible", NULL);
+    expect_refused(2, "verify --evaluate --math fast", "--evaluate needs --math reproducible",
+                   NULL);
+    expect_refused(2, "verify --evaluate-limit 3", "--evaluate-limit needs --evaluate", NULL);
+    expect_refused(2, "verify --write-bits a --filter b", "leave out --filter", NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_case_is_printed_with_its_digest),
+        cmocka_unit_test(evaluations_are_counted),
+        cmocka_unit_test(bits_are_compared),
+        cmocka_unit_test(wrong_usage_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* What modules ask of a device, and which of the embedded ones run on which. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "shader/capabilities.h"
+#include "shader/embedded.h"
+#include "shader/spirv_module.h"
+
+static const weft_device_info plain = {.subgroup_size = 32};
+static const weft_device_info adding = {.subgroup_size = 32, .has_subgroup_arithmetic = true};
+
+enum { SHADER = 1, FLOAT64 = 10, STORAGE_16 = 4433, ARITHMETIC = 63, BASIC = 61 };
+
+/* Asks about a module that declares these capabilities and then a memory model. */
+static bool runs_on(const weft_device_info *info, const uint32_t *capabilities, size_t count) {
+    uint32_t words[32] = {WEFT_SPIRV_MAGIC, 0x00010300, 0, 1, 0};
+    size_t at = WEFT_SPIRV_HEADER_WORDS;
+    for (size_t i = 0; i < count; i++) {
+        words[at++] = weft_spirv_first_word(WEFT_OP_CAPABILITY, 2);
+        words[at++] = capabilities[i];
+    }
+    words[at++] = weft_spirv_first_word(WEFT_OP_MEMORY_MODEL, 3);
+    words[at++] = 0;
+    words[at++] = 1;
+    return weft_spirv_runs_on(words, 4 * at, info);
+}
+
+static void test_made_up_modules(void **state) {
+    (void)state;
+    const uint32_t sums[] = {SHADER, BASIC, ARITHMETIC};
+    assert_true(runs_on(&plain, sums, 1));
+    assert_true(runs_on(&plain, sums, 2));
+    assert_false(runs_on(&plain, sums, 3));
+    assert_true(runs_on(&adding, sums, 3));
+    const uint32_t others[] = {SHADER, STORAGE_16, ARITHMETIC};
+    assert_false(runs_on(&adding, others, 3));
+    const uint32_t doubles[] = {FLOAT64};
+    assert_false(runs_on(&adding, doubles, 1));
+}
+
+static void test_embedded_modules(void **state) {
+    (void)state;
+    size_t replaced = 0;
+    for (size_t i = 0; i < weft_embedded_shader_count; i++) {
+        const struct weft_embedded_shader *shader = &weft_embedded_shaders[i];
+        /* What a device falls back to must run on every device. */
+        assert_true(weft_spirv_runs_on(shader->reproducible, shader->reproducible_size, &plain));
+        assert_true(weft_spirv_runs_on(shader->fast, shader->fast_size, &adding));
+        bool everywhere = weft_spirv_runs_on(shader->fast, shader->fast_size, &plain);
+        replaced += !everywhere;
+        /* Only the fast products read weights of 16 bits, so that these must not be replaced. */
+        if (strncmp(shader->name, "matmul/", 7) == 0) {
+            assert_true(everywhere);
+        }
+        if (strcmp(shader->name, "softmax/softmax") == 0) {
+            assert_false(everywhere);
+        }
+    }
+    assert_true(replaced >= 3); /* softmax, and the rows with and without an embedding */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_made_up_modules),
+        cmocka_unit_test(test_embedded_modules),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Conversions from and to binary16. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/half.h"
+
+static uint32_t bits_of(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static float float_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* By the definition: sign, exponent with bias 15, ten bits of mantissa. */
+static double half_value(uint32_t half) {
+    int exponent = (int)(half >> 10 & 31);
+    double mantissa = half & 1023;
+    double magnitude =
+        exponent == 0 ? ldexp(mantissa, -24) : ldexp(1024.0 + mantissa, exponent - 25);
+    return (half & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+static void test_every_half(void **state) {
+    (void)state;
+    for (uint32_t half = 0; half < 0x10000; half++) {
+        float value = weft_float_of_half((uint16_t)half);
+        if ((half & 0x7fff) > 0x7c00) {
+            assert_true(isnan(value));
+            assert_int_equal(weft_half_of_float(value), half | 0x200); /* quiet */
+            continue;
+        }
+        if ((half & 0x7fff) == 0x7c00) {
+            assert_true(isinf(value) && (value < 0) == (half > 0x8000));
+        } else {
+            assert_true((double)value == half_value(half));
+        }
+        assert_int_equal(signbit(value) != 0, half >= 0x8000);
+        assert_int_equal(weft_half_of_float(value), half);
+    }
+}
+
+/* The points halfway between two neighbours, and the floats on either side of them. */
+static void test_every_tie(void **state) {
+    (void)state;
+    for (uint32_t half = 0; half < 0x7bff; half++) {
+        float tie = (float)((half_value(half) + half_value(half + 1)) / 2.0);
+        uint32_t even = half + (half & 1);
+        assert_int_equal(weft_half_of_float(tie), even);
+        assert_int_equal(weft_half_of_float(float_of(bits_of(tie) - 1)), half);
+        assert_int_equal(weft_half_of_float(float_of(bits_of(tie) + 1)), half + 1);
+        assert_int_equal(weft_half_of_float(-tie), 0x8000 | even);
+    }
+}
+
+static void test_overflow(void **state) {
+    (void)state;
+    assert_int_equal(weft_half_of_float(65504.0f), 0x7bff);
+    assert_int_equal(weft_half_of_float(float_of(bits_of(65520.0f) - 1)), 0x7bff);
+    assert_int_equal(weft_half_of_float(65520.0f), 0x7c00);
+    assert_int_equal(weft_half_of_float(-65520.0f), 0xfc00);
+    assert_int_equal(weft_half_of_float(3.4e38f), 0x7c00);
+    assert_int_equal(weft_half_of_float(INFINITY), 0x7c00);
+    assert_int_equal(weft_half_of_float(-INFINITY), 0xfc00);
+}
+
+static void test_underflow(void **state) {
+    (void)state;
+    assert_int_equal(weft_half_of_float(0x1p-24f), 1);
+    assert_int_equal(weft_half_of_float(0x1p-25f), 0); /* a tie */
+    assert_int_equal(weft_half_of_float(float_of(bits_of(0x1p-25f) + 1)), 1);
+    assert_int_equal(weft_half_of_float(0x1p-126f), 0);
+    assert_int_equal(weft_half_of_float(float_of(1)), 0);
+    assert_int_equal(weft_half_of_float(float_of(0x80000001)), 0x8000);
+    assert_int_equal(weft_half_of_float(-0.0f), 0x8000);
+    assert_int_equal(weft_half_of_float(0x1.ffcp-15f), 0x3ff + 1); /* a tie that becomes normal */
+}
+
+static void test_nan(void **state) {
+    (void)state;
+    assert_int_equal(weft_half_of_float(float_of(0x7fc00000)), 0x7e00);
+    assert_int_equal(weft_half_of_float(float_of(0xffc00000)), 0xfe00);
+    /* One whose payload is all in the bits that a half lacks must not turn into infinity. */
+    assert_int_equal(weft_half_of_float(float_of(0x7f800001)), 0x7e00);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_half), cmocka_unit_test(test_every_tie),
+        cmocka_unit_test(test_overflow),   cmocka_unit_test(test_underflow),
+        cmocka_unit_test(test_nan),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The passes that say what becomes of subnormals and of other special values. That drivers then
+ * compute what they should is checked by the probe and by tests/rules.
+ */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "device/device.h"
+#include "shader/embedded.h"
+#include "shader/glsl.h"
+#include "shader/spirv_float_modes.h"
+#include "shader/spirv_flush.h"
+#include "shader/spirv_module.h"
+#include "shader/spirv_pass.h"
+#include "support.h"
+
+/* 10 loads from outside, 2 reinterpretations and 9 operations, of which 4 are products, make floats;
+ * the loads of s and t, which are the shader's own, and the conversion cannot make a subnormal. */
+static const char kernel_text[] =
+    "#version 450\n"
+    "layout(local_size_x = 64) in;\n"
+    "layout(set = 0, binding = 0) buffer A { float x[]; };\n"
+    "layout(set = 0, binding = 1) buffer B { vec4 v[]; };\n"
+    "layout(set = 0, binding = 2) buffer C { vec3 w[]; };\n"
+    "layout(push_constant) uniform P { float scale; vec2 pair; uint count; };\n"
+    "shared float t[64];\n"
+    "void main() {\n"
+    "    uint i = gl_GlobalInvocationID.x;\n"
+    "    float s = x[i] + x[i + 1];\n"
+    "    s = s * scale - float(count);\n"
+    "    t[i] = s;\n"
+    "    vec2 p = pair * pair;\n"
+    "    vec3 c = w[i] * t[i + 1];\n"
+    "    vec4 q = (v[i] + v[i + 1]) * v[i + 2];\n"
+    "    s = uintBitsToFloat(floatBitsToUint(s) ^ count);\n"
+    "    p = uintBitsToFloat(uvec2(count, i)) + p;\n"
+    "    x[i] = -s;\n"
+    "    v[i] = q;\n"
+    "    w[i] = c + vec3(p, x[i + 3]);\n"
+    "}\n";
+enum { PRODUCTS = 4, SITES = 10 + 2 + 9 };
+
+struct words {
+    uint32_t *data;
+    size_t size; /* bytes */
+};
+
+static struct words compile(const char *text) {
+    weft_device device = {.math = WEFT_MATH_REPRODUCIBLE};
+    struct words words = {0};
+    assert_int_equal(weft_glsl_compile(&words.data, &words.size, &device, "kernel", text), WEFT_OK);
+    return words;
+}
+
+static struct words make_reproducible(struct words source) {
+    struct words words = {0};
+    assert_int_equal(
+        weft_spirv_make_reproducible(&words.data, &words.size, source.data, source.size, NULL),
+        WEFT_OK);
+    return words;
+}
+
+static struct words flush(struct words source) {
+    struct words words = {0};
+    assert_int_equal(
+        weft_spirv_flush_subnormals(&words.data, &words.size, source.data, source.size, NULL),
+        WEFT_OK);
+    assert_int_equal(weft_spirv_check(words.data, words.size, NULL), WEFT_OK);
+    return words;
+}
+
+static struct words add_modes(struct words source, uint32_t modes) {
+    struct words words = {0};
+    assert_int_equal(
+        weft_spirv_add_float_modes(&words.data, &words.size, source.data, source.size, modes, NULL),
+        WEFT_OK);
+    assert_int_equal(weft_spirv_check(words.data, words.size, NULL), WEFT_OK);
+    return words;
+}
+
+static uint32_t count(struct words words, uint32_t opcode) {
+    uint32_t found = 0;
+    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < words.size / 4;
+         at += weft_spirv_length(words.data[at])) {
+        found += weft_spirv_opcode(words.data[at]) == opcode;
+    }
+    return found;
+}
+
+static bool is_decorated(struct words words, uint32_t id) {
+    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < words.size / 4;
+         at += weft_spirv_length(words.data[at])) {
+        const uint32_t *instruction = words.data + at;
+        if (weft_spirv_opcode(instruction[0]) == WEFT_OP_DECORATE && instruction[1] == id &&
+            instruction[2] == WEFT_DECORATION_NO_CONTRACTION) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void test_every_source_is_flushed(void **state) {
+    (void)state;
+    struct words source = compile(kernel_text);
+    struct words plain = make_reproducible(source);
+    struct words flushed = flush(plain);
+    assert_int_equal(count(flushed, WEFT_OP_S_LESS_THAN) - count(plain, WEFT_OP_S_LESS_THAN),
+                     SITES);
+    assert_int_equal(count(flushed, WEFT_OP_SELECT) - count(plain, WEFT_OP_SELECT),
+                     SITES + PRODUCTS);
+    assert_int_equal(count(flushed, WEFT_OP_I_EQUAL) - count(plain, WEFT_OP_I_EQUAL), PRODUCTS);
+    assert_int_equal(count(flushed, WEFT_OP_LOAD), count(plain, WEFT_OP_LOAD));
+    free(source.data);
+    free(plain.data);
+    free(flushed.data);
+}
+
+static bool is_arithmetic(uint32_t opcode) {
+    return opcode == WEFT_OP_F_ADD || opcode == WEFT_OP_F_SUB || opcode == WEFT_OP_F_MUL ||
+           opcode == WEFT_OP_F_NEGATE || opcode == WEFT_OP_VECTOR_TIMES_SCALAR;
+}
+
+static void test_decorations_stay_with_the_arithmetic(void **state) {
+    (void)state;
+    struct words source = compile(kernel_text);
+    struct words plain = make_reproducible(source);
+    struct words flushed = flush(plain);
+    uint32_t seen = 0;
+    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < flushed.size / 4;
+         at += weft_spirv_length(flushed.data[at])) {
+        if (is_arithmetic(weft_spirv_opcode(flushed.data[at]))) {
+            assert_true(is_decorated(flushed, flushed.data[at + 2]));
+            seen++;
+        }
+    }
+    assert_int_equal(seen, 10 + 2 * PRODUCTS); /* with the negation */
+    free(source.data);
+    free(plain.data);
+    free(flushed.data);
+}
+
+static void expect_valid(struct words words, const char *name) {
+    char path[] = "/tmp/weft-spirv-XXXXXX";
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, words.data, words.size), (ssize_t)words.size);
+    close(descriptor);
+    char command[128];
+    snprintf(command, sizeof command, "spirv-val --target-env vulkan1.2 %s", path);
+    int verdict = system(command);
+    assert_int_equal(unlink(path), 0);
+    if (verdict != 0) {
+        fail_msg("%s is no longer valid", name);
+    }
+}
+
+#define ALL_MODES (WEFT_FLOAT_FLUSH | WEFT_FLOAT_SPECIAL | WEFT_FLOAT_NEAREST)
+
+static void test_spirv_val(void **state) {
+    (void)state;
+    if (system("spirv-val --version > /dev/null 2>&1") != 0) {
+        print_message("spirv-val is not installed; its verdict on the results is not checked\n");
+        skip();
+    }
+    for (size_t i = 0; i <= weft_embedded_shader_count; i++) {
+        const bool own = i == weft_embedded_shader_count;
+        struct words compiled = own ? compile(kernel_text) : (struct words){0};
+        struct words source = compiled;
+        if (!own) {
+            source = (struct words){(uint32_t *)(uintptr_t)weft_embedded_shaders[i].reproducible,
+                                    weft_embedded_shaders[i].reproducible_size};
+        }
+        struct words plain = make_reproducible(source);
+        struct words flushed = flush(plain);
+        struct words result = add_modes(flushed, ALL_MODES);
+        expect_valid(result, own ? "the kernel" : weft_embedded_shaders[i].name);
+        free(compiled.data);
+        free(plain.data);
+        free(flushed.data);
+        free(result.data);
+    }
+}
+
+static void test_modes(void **state) {
+    (void)state;
+    struct words source = compile(kernel_text);
+    struct words none = add_modes(source, 0);
+    assert_int_equal(none.size, source.size);
+    assert_memory_equal(none.data, source.data, source.size);
+    struct words two = add_modes(source, WEFT_FLOAT_FLUSH | WEFT_FLOAT_NEAREST);
+    assert_int_equal(count(two, WEFT_OP_CAPABILITY), count(source, WEFT_OP_CAPABILITY) + 2);
+    assert_int_equal(count(two, WEFT_OP_EXECUTION_MODE), count(source, WEFT_OP_EXECUTION_MODE) + 2);
+    assert_int_equal(count(two, WEFT_OP_EXTENSION), count(source, WEFT_OP_EXTENSION));
+    struct words three = add_modes(two, ALL_MODES);
+    assert_int_equal(count(three, WEFT_OP_EXECUTION_MODE),
+                     count(source, WEFT_OP_EXECUTION_MODE) + 3);
+    struct words again = add_modes(three, ALL_MODES);
+    assert_int_equal(again.size, three.size);
+    assert_memory_equal(again.data, three.data, three.size);
+    free(none.data);
+    free(two.data);
+    free(three.data);
+    free(again.data);
+    free(source.data);
+}
+
+/* Before SPIR-V 1.4 the modes come from an extension, which is named once. */
+static void test_old_modules_name_the_extension(void **state) {
+    (void)state;
+    struct words source = compile(kernel_text);
+    source.data[WEFT_SPIRV_AT_VERSION] = 0x10300;
+    struct words result = add_modes(source, WEFT_FLOAT_SPECIAL);
+    struct words again = add_modes(result, ALL_MODES);
+    assert_int_equal(count(result, WEFT_OP_EXTENSION), count(source, WEFT_OP_EXTENSION) + 1);
+    assert_int_equal(count(again, WEFT_OP_EXTENSION), count(result, WEFT_OP_EXTENSION));
+    bool named = false;
+    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < result.size / 4;
+         at += weft_spirv_length(result.data[at])) {
+        named |= weft_spirv_opcode(result.data[at]) == WEFT_OP_EXTENSION &&
+                 weft_spirv_string_is(result.data + at + 1, weft_spirv_length(result.data[at]) - 1,
+                                      "SPV_KHR_float_controls");
+    }
+    assert_true(named);
+    free(source.data);
+    free(result.data);
+    free(again.data);
+}
+
+static void test_whole_structures_are_refused(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    struct words source = compile("#version 450\n"
+                                  "layout(local_size_x = 1) in;\n"
+                                  "struct S { uint i; float f[2]; };\n"
+                                  "layout(set = 0, binding = 0) buffer A { S s[]; };\n"
+                                  "void main() { s[0] = s[1]; }\n");
+    struct words result = {0};
+    assert_int_equal(weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
+                                                 source.size, &test.host),
+                     WEFT_UNSUPPORTED);
+    weft_test_expect_log(&test, "a whole structure, array or matrix of floats is loaded", NULL);
+    free(source.data);
+    weft_test_host_end(&test);
+}
+
+static void test_no_ids_left(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    struct words source = compile(kernel_text);
+    source.data[WEFT_SPIRV_AT_BOUND] = WEFT_SPIRV_MAX_BOUND - 100;
+    struct words result = {0};
+    assert_int_equal(weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
+                                                 source.size, &test.host),
+                     WEFT_COMPILE_ERROR);
+    weft_test_expect_log(&test, "no ids are left", NULL);
+    free(source.data);
+    weft_test_host_end(&test);
+}
+
+static void test_out_of_memory(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    struct words source = compile(kernel_text);
+    for (long fail_at = 1; fail_at <= 4; fail_at++) {
+        struct words result = {0};
+        weft_test_host_reset(&test);
+        test.fail_at = fail_at;
+        assert_int_equal(weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
+                                                     source.size, &test.host),
+                         WEFT_OUT_OF_HOST_MEMORY);
+        assert_null(result.data);
+        weft_test_host_reset(&test);
+        test.fail_at = fail_at;
+        weft_status status = weft_spirv_add_float_modes(&result.data, &result.size, source.data,
+                                                        source.size, ALL_MODES, &test.host);
+        assert_int_equal(status == WEFT_OK, fail_at > 1);
+        weft_free(&test.host, result.data);
+    }
+    free(source.data);
+    weft_test_host_end(&test);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_source_is_flushed),
+        cmocka_unit_test(test_decorations_stay_with_the_arithmetic),
+        cmocka_unit_test(test_spirv_val),
+        cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_old_modules_name_the_extension),
+        cmocka_unit_test(test_whole_structures_are_refused),
+        cmocka_unit_test(test_no_ids_left),
+        cmocka_unit_test(test_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pass that hides zeros from compilers. That the results are right on a device that folds zeros
+ * is checked by the probe and by the special cases of the conformance tests.
+ */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "device/device.h"
+#include "mixers/vkfft/fft_program.h"
+#include "shader/embedded.h"
+#include "shader/glsl.h"
+#include "shader/spirv_flush.h"
+#include "shader/spirv_hide_zeros.h"
+#include "shader/spirv_lint.h"
+#include "shader/spirv_module.h"
+#include "shader/spirv_operands.h"
+#include "shader/spirv_pass.h"
+#include "support.h"
+
+/* Zeros of both signs, in vectors, stored, chosen, passed and multiplied. */
+#define BODY                                                          \
+    "float twice(float a, float b) { return a * 2.0 + b * 0.0; }\n"   \
+    "float none(float a) { return a * 2.0; }\n"                       \
+    "void main() {\n"                                                 \
+    "    float re = 1.0, im = 0.0;\n"                                 \
+    "    float s = x[0] * re - x[1] * im;\n"                          \
+    "    vec3 p = vec3(0.0, -0.0, 1.0) * s;\n"                        \
+    "    vec4 q = v[0] + vec4(0.0);\n"                                \
+    "    x[2] = twice(s, 0.0) + none(-0.0);\n"                        \
+    "    x[3] = s < 0.0 ? 0.0 : -0.0;\n"                              \
+    "    for (int i = 0; i < 3; i++) {\n"                             \
+    "        x[4 + i] = p[i] + (s == 0.0 && x[i] > 1.0 ? 0.0 : s);\n" \
+    "    }\n"                                                         \
+    "    v[0] = q;\n"
+
+#define HEAD(size)                                            \
+    "#version 450\n"                                          \
+    "layout(local_size_x = " size ") in;\n"                   \
+    "layout(set = 0, binding = 0) buffer A { float x[]; };\n" \
+    "layout(set = 0, binding = 1) buffer B { vec4 v[]; };\n"
+
+static const char kernel_text[] = HEAD("64") BODY "    x[gl_LocalInvocationIndex] = s;\n}\n";
+
+/* What a built-in variable is read with, in a kernel of its own. */
+static const char *const built_ins[] = {
+    "gl_LocalInvocationIndex",
+    "gl_LocalInvocationID.y",
+    "gl_WorkGroupID.x",
+    "gl_GlobalInvocationID.x",
+};
+#define BUILT_INS (sizeof built_ins / sizeof built_ins[0])
+
+struct words {
+    uint32_t *data;
+    size_t size; /* bytes */
+};
+
+static struct words compile(const char *text) {
+    weft_device device = {.math = WEFT_MATH_REPRODUCIBLE};
+    struct words words = {0};
+    assert_int_equal(weft_glsl_compile(&words.data, &words.size, &device, "kernel", text), WEFT_OK);
+    return words;
+}
+
+static struct words make_reproducible(struct words source) {
+    struct words words = {0};
+    assert_int_equal(
+        weft_spirv_make_reproducible(&words.data, &words.size, source.data, source.size, NULL),
+        WEFT_OK);
+    return words;
+}
+
+static struct words hide(struct words source) {
+    struct words words = {0};
+    assert_int_equal(
+        weft_spirv_hide_zeros(&words.data, &words.size, source.data, source.size, NULL), WEFT_OK);
+    assert_int_equal(weft_spirv_check(words.data, words.size, NULL), WEFT_OK);
+    return words;
+}
+
+static uint32_t count(struct words words, uint32_t opcode) {
+    uint32_t found = 0;
+    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < words.size / 4;
+         at += weft_spirv_length(words.data[at])) {
+        found += weft_spirv_opcode(words.data[at]) == opcode;
+    }
+    return found;
+}
+
+/* Uses of zeros in functions, told by what spirv-val would call them. */
+struct uses {
+    uint32_t scalars, vectors;
+};
+
+static struct uses count_uses(struct words words) {
+    struct uses uses = {0};
+    bool in_function = false;
+    uint32_t float_type = 0;
+    uint8_t *zeros = calloc(words.data[WEFT_SPIRV_AT_BOUND], 1); /* 1: scalar, 2: in a vector */
+    assert_non_null(zeros);
+    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < words.size / 4;
+         at += weft_spirv_length(words.data[at])) {
+        const uint32_t *word = words.data + at;
+        const uint32_t opcode = weft_spirv_opcode(word[0]);
+        const uint32_t length = weft_spirv_length(word[0]);
+        in_function |= opcode == WEFT_OP_FUNCTION;
+        if (opcode == WEFT_OP_TYPE_FLOAT) {
+            float_type = word[1];
+        } else if (opcode == WEFT_OP_CONSTANT && word[1] == float_type) {
+            zeros[word[2]] = (word[3] & 0x7fffffffu) == 0;
+        } else if (opcode == WEFT_OP_CONSTANT_COMPOSITE) {
+            for (uint32_t i = 3; i < length; i++) {
+                zeros[word[2]] |= zeros[word[i]] == 1 ? 2 : 0;
+            }
+        } else if (in_function) {
+            uint32_t first = 0;
+            uint32_t end = 0;
+            weft_spirv_value_words(&first, &end, word);
+            for (uint32_t i = first; i < end; i++) {
+                uses.scalars += zeros[word[i]] == 1;
+                uses.vectors += zeros[word[i]] == 2;
+            }
+        }
+    }
+    free(zeros);
+    return uses;
+}
+
+static void expect_valid(struct words words, const char *name) {
+    char path[] = "/tmp/weft-spirv-XXXXXX";
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, words.data, words.size), (ssize_t)words.size);
+    close(descriptor);
+    char command[128];
+    snprintf(command, sizeof command, "spirv-val --target-env vulkan1.2 %s", path);
+    int verdict = system(command);
+    assert_int_equal(unlink(path), 0);
+    if (verdict != 0) {
+        fail_msg("%s is no longer valid", name);
+    }
+}
+
+static bool has_spirv_val(void) {
+    return system("spirv-val --version > /dev/null 2>&1") == 0;
+}
+
+static void test_every_use(void **state) {
+    (void)state;
+    struct words source = compile(kernel_text);
+    struct words hidden = hide(source);
+    const struct uses before = count_uses(source);
+    const struct uses after = count_uses(hidden);
+    assert_true(before.scalars >= 8 && before.vectors >= 2);
+    /* A composite that is made of hidden zeros may have other constants, but none of these. */
+    assert_int_equal(after.scalars, 0);
+    assert_int_equal(after.vectors, 0);
+    /* Two functions of three have zeros; the new loads are of the built-in variable. */
+    assert_int_equal(count(hidden, WEFT_OP_FUNCTION), 3);
+    assert_int_equal(count(hidden, WEFT_OP_LOAD), count(source, WEFT_OP_LOAD) + 2);
+    assert_int_equal(count(hidden, WEFT_OP_SHIFT_RIGHT_LOGICAL),
+                     count(source, WEFT_OP_SHIFT_RIGHT_LOGICAL) + 2);
+    assert_int_equal(count(hidden, WEFT_OP_COMPOSITE_CONSTRUCT),
+                     count(source, WEFT_OP_COMPOSITE_CONSTRUCT) + before.vectors);
+    /* Nothing is left to do, and nothing else is done. */
+    struct words again = hide(hidden);
+    assert_int_equal(count_uses(again).scalars, 0);
+    assert_int_equal(count(again, WEFT_OP_LOAD), count(hidden, WEFT_OP_LOAD));
+    free(source.data);
+    free(hidden.data);
+    free(again.data);
+}
+
+/* Everything but the operands that were zeros is as it was, in the same order. */
+static void test_all_else_stays(void **state) {
+    (void)state;
+    struct words compiled = compile(kernel_text);
+    struct words source = make_reproducible(compiled);
+    struct words hidden = hide(source);
+    const uint32_t bound = source.data[WEFT_SPIRV_AT_BOUND];
+    size_t at = WEFT_SPIRV_HEADER_WORDS;
+    for (size_t i = WEFT_SPIRV_HEADER_WORDS; i < hidden.size / 4;
+         i += weft_spirv_length(hidden.data[i])) {
+        const uint32_t *found = hidden.data + i;
+        const uint32_t *expected = source.data + at;
+        const uint32_t opcode = weft_spirv_opcode(found[0]);
+        if ((opcode == WEFT_OP_CONSTANT || weft_spirv_has_typed_result(opcode)) &&
+            found[2] >= bound) {
+            continue; /* new */
+        }
+        assert_true(at < source.size / 4);
+        assert_int_equal(found[0], expected[0]);
+        for (uint32_t k = 1; k < weft_spirv_length(found[0]); k++) {
+            assert_true(found[k] == expected[k] || found[k] >= bound);
+        }
+        at += weft_spirv_length(expected[0]);
+    }
+    assert_int_equal(at, source.size / 4);
+    assert_int_equal(count(hidden, WEFT_OP_DECORATE), count(source, WEFT_OP_DECORATE));
+    free(compiled.data);
+    free(source.data);
+    free(hidden.data);
+}
+
+static void test_each_built_in(void **state) {
+    (void)state;
+    const bool validates = has_spirv_val();
+    for (size_t i = 0; i < BUILT_INS; i++) {
+        char text[2048];
+        snprintf(text, sizeof text, "%s    x[%s] = s;\n}\n", HEAD("8") BODY, built_ins[i]);
+        struct words source = compile(text);
+        struct words hidden = hide(source);
+        assert_int_equal(count_uses(hidden).scalars, 0);
+        if (validates) {
+            expect_valid(hidden, built_ins[i]);
+        }
+        free(source.data);
+        free(hidden.data);
+    }
+}
+
+static void test_nothing_to_make_zeros_of(void **state) {
+    (void)state;
+    struct words source = compile(HEAD("1") BODY "}\n");
+    struct words hidden = hide(source);
+    assert_true(count_uses(source).scalars > 0);
+    assert_int_equal(hidden.size, source.size);
+    assert_memory_equal(hidden.data, source.data, source.size);
+    free(source.data);
+    free(hidden.data);
+}
+
+/* A variable that is not in an entry point's interface must not be read there. */
+static void test_foreign_variable(void **state) {
+    (void)state;
+    struct words source = compile(kernel_text);
+    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < source.size / 4;
+         at += weft_spirv_length(source.data[at])) {
+        uint32_t *word = source.data + at;
+        if (weft_spirv_opcode(word[0]) == WEFT_OP_ENTRY_POINT) {
+            for (uint32_t i = 5; i < weft_spirv_length(word[0]); i++) {
+                word[i] = word[2]; /* the function, which is no variable */
+            }
+        }
+    }
+    struct words hidden = hide(source);
+    assert_int_equal(hidden.size, source.size);
+    assert_memory_equal(hidden.data, source.data, source.size);
+    free(source.data);
+    free(hidden.data);
+}
+
+/* Zeros in arrays stay; so do those of other kinds than float. */
+static void test_other_zeros(void **state) {
+    (void)state;
+    struct words source = compile(HEAD("8") "void main() {\n"
+                                            "    const float table[2] = float[2](0.0, 1.0);\n"
+                                            "    uint i = gl_LocalInvocationIndex & 0u;\n"
+                                            "    x[i] = table[i];\n"
+                                            "}\n");
+    struct words hidden = hide(source);
+    assert_int_equal(count(hidden, WEFT_OP_LOAD), count(source, WEFT_OP_LOAD));
+    assert_int_equal(count(hidden, WEFT_OP_CONSTANT_COMPOSITE),
+                     count(source, WEFT_OP_CONSTANT_COMPOSITE));
+    free(source.data);
+    free(hidden.data);
+}
+
+/* A module that drivers may get: valid, and fine with the lint, also when it is flushed. */
+static void expect_good(struct words source, const char *name, bool validates,
+                        struct weft_test_host *test) {
+    struct words plain = make_reproducible(source);
+    struct words hidden = hide(plain);
+    struct words flushed = {0};
+    assert_int_equal(
+        weft_spirv_flush_subnormals(&flushed.data, &flushed.size, hidden.data, hidden.size, NULL),
+        WEFT_OK);
+    weft_test_host_reset(test);
+    if (weft_spirv_lint(hidden.data, hidden.size, &test->host) != WEFT_OK ||
+        weft_spirv_lint(flushed.data, flushed.size, &test->host) != WEFT_OK) {
+        fail_msg("%s: %s", name, weft_test_log(test));
+    }
+    if (validates) {
+        expect_valid(hidden, name);
+        expect_valid(flushed, name);
+    }
+    free(plain.data);
+    free(hidden.data);
+    free(flushed.data);
+}
+
+static void test_embedded(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    const bool validates = has_spirv_val();
+    struct words own = compile(kernel_text);
+    expect_good(own, "the kernel", validates, &test);
+    free(own.data);
+    uint32_t changed = 0;
+    for (size_t i = 0; i < weft_embedded_shader_count; i++) {
+        const struct weft_embedded_shader *shader = &weft_embedded_shaders[i];
+        struct words source = {(uint32_t *)(uintptr_t)shader->reproducible,
+                               shader->reproducible_size};
+        expect_good(source, shader->name, validates, &test);
+        struct words hidden = hide(source);
+        assert_int_equal(count_uses(hidden).scalars, 0);
+        changed += hidden.size != source.size;
+        free(hidden.data);
+    }
+    assert_true(changed > 0);
+    weft_test_host_end(&test);
+}
+
+static void test_transforms(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    const bool validates = has_spirv_val();
+    static const uint32_t sizes[][2] = {{7, 5}, {768, 512}, {67, 3}, {4096, 0}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        const struct weft_fft_desc desc = {.kind = sizes[i][1] > 0 ? WEFT_FFT_R2C
+                                                                   : WEFT_FFT_C2C_FORWARD,
+                                           .rank = sizes[i][1] > 0 ? 2 : 1,
+                                           .size = {sizes[i][0], sizes[i][1]},
+                                           .batch = 2,
+                                           .transform_axis = {true, sizes[i][1] > 0}};
+        struct weft_fft_program *program = NULL;
+        uint32_t compiled = 0;
+        assert_int_equal(weft_fft_program_create(&program, &desc, NULL, &compiled, &test.host),
+                         WEFT_OK);
+        for (uint32_t k = 0; k < program->module_count; k++) {
+            struct words words = {program->modules[k].words, program->modules[k].size};
+            expect_good(words, "a Fourier transform", validates, &test);
+            struct words hidden = hide(words);
+            assert_int_equal(count_uses(hidden).scalars, 0);
+            free(hidden.data);
+        }
+        weft_fft_program_destroy(&program, &test.host);
+    }
+    weft_test_host_end(&test);
+}
+
+static void test_no_ids_left(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    struct words source = compile(kernel_text);
+    source.data[WEFT_SPIRV_AT_BOUND] = WEFT_SPIRV_MAX_BOUND - 10;
+    struct words result = {0};
+    assert_int_equal(
+        weft_spirv_hide_zeros(&result.data, &result.size, source.data, source.size, &test.host),
+        WEFT_COMPILE_ERROR);
+    weft_test_expect_log(&test, "no ids are left", NULL);
+    free(source.data);
+    weft_test_host_end(&test);
+}
+
+static void test_out_of_memory(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    struct words source = compile(kernel_text);
+    for (long fail_at = 1; fail_at <= 3; fail_at++) {
+        struct words result = {0};
+        weft_test_host_reset(&test);
+        test.fail_at = fail_at;
+        const weft_status status =
+            weft_spirv_hide_zeros(&result.data, &result.size, source.data, source.size, &test.host);
+        assert_int_equal(status, fail_at <= 2 ? WEFT_OUT_OF_HOST_MEMORY : WEFT_OK);
+        assert_int_equal(result.data == NULL, fail_at <= 2);
+        weft_free(&test.host, result.data);
+    }
+    free(source.data);
+    weft_test_host_end(&test);
+}
+
+/* Damage that weft_spirv_check lets pass does not lead out of the words. */
+static void test_damage(void **state) {
+    (void)state;
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    struct words source = compile(kernel_text);
+    uint32_t tried = 0;
+    for (uint64_t round = 0; round < 20000; round++) {
+        size_t size = 0;
+        uint8_t *bytes =
+            weft_test_mutate((const uint8_t *)source.data, source.size, 6, round, &size);
+        const uint32_t *mutated = (const uint32_t *)(void *)bytes;
+        if (size % 4 == 0 && weft_spirv_check(mutated, size, NULL) == WEFT_OK) {
+            uint32_t *words = NULL;
+            size_t words_size = 0;
+            weft_test_host_reset(&test);
+            const weft_status status =
+                weft_spirv_hide_zeros(&words, &words_size, mutated, size, &test.host);
+            assert_true(status == WEFT_OK || status == WEFT_COMPILE_ERROR);
+            weft_free(&test.host, words);
+            tried++;
+        }
+        free(bytes);
+    }
+    assert_true(tried > 100);
+    free(source.data);
+    weft_test_host_end(&test);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_use),        cmocka_unit_test(test_all_else_stays),
+        cmocka_unit_test(test_each_built_in),    cmocka_unit_test(test_nothing_to_make_zeros_of),
+        cmocka_unit_test(test_foreign_variable), cmocka_unit_test(test_other_zeros),
+        cmocka_unit_test(test_embedded),         cmocka_unit_test(test_transforms),
+        cmocka_unit_test(test_no_ids_left),      cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_damage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
