@@ -169,6 +169,42 @@ static void other_programs_labels_are_compared(void **state) {
     free(labels_path);
 }
 
+static void bits_are_compared(void **state) {
+    const struct place *place = *state;
+    const int32_t labels[EXAMPLES] = {0};
+    char *labels_path = write_integers(place, "labels.npy", labels, EXAMPLES);
+    const struct member members[] = {
+        {"tokens", CLASSIFY "/cases/n7_b3/tokens.npy"}, {"labels", labels_path}, {NULL, NULL}};
+    char *data = write_archive(place, "data.npz", members);
+    char *line = text_of("eval %s %s", CLASSIFY, data);
+    json_t *report = run_json("", line);
+    char *found = text_of("%s  logits of data.npz\n", string_field(report, "logits_sha256"));
+    char *right = weft_test_write(place->folder, "right.sha256", found, strlen(found));
+    found[0] = found[0] == '0' ? '1' : '0';
+    char *wrong = weft_test_write(place->folder, "wrong.sha256", found, strlen(found));
+    char *cut = weft_test_write(place->folder, "cut.sha256", found, 63);
+    struct outcome outcome = expect_weft(0, "%s --bits %s", line, right);
+    expect_part(&outcome, outcome.out, "as expected");
+    outcome_clear(&outcome);
+    outcome = expect_weft(1, "%s --bits %s", line, wrong);
+    expect_part(&outcome, outcome.err, "the logits' bits have SHA-256");
+    outcome_clear(&outcome);
+    char *cut_line = text_of("%s --bits %s", line, cut);
+    expect_refused(4, cut_line, cut, "expected a SHA-256 digest of 64 hexadecimal digits", NULL);
+    outcome = expect_weft(2, "%s --bits %s --math fast", line, right);
+    expect_part(&outcome, outcome.err, "--bits needs --math reproducible");
+    outcome_clear(&outcome);
+    json_decref(report);
+    free(cut_line);
+    free(cut);
+    free(wrong);
+    free(right);
+    free(found);
+    free(line);
+    free(data);
+    free(labels_path);
+}
+
 static void bad_labels_and_lengths_are_named(void **state) {
     const struct place *place = *state;
     const int32_t bad[EXAMPLES] = {0, LABELS, 0};
@@ -352,6 +388,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(accuracy_is_counted, make_place, remove_place),
         cmocka_unit_test_setup_teardown(other_programs_labels_are_compared, make_place,
                                         remove_place),
+        cmocka_unit_test_setup_teardown(bits_are_compared, make_place, remove_place),
         cmocka_unit_test_setup_teardown(bad_labels_and_lengths_are_named, make_place, remove_place),
         cmocka_unit_test_setup_teardown(examples_are_independent, make_place, remove_place),
         cmocka_unit_test_setup_teardown(folder_of_texts_is_read, make_place, remove_place),

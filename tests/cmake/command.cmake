@@ -21,4 +21,5 @@ weft_add_device_test(verify.evaluate ONE_DRIVER LABELS verify
     COMMAND weft-cli verify ${weft_evaluate})
 weft_add_device_test(eval.langid LABELS eval
     COMMAND weft-cli eval api/examples/models/langid api/examples/models/langid/test.npz
-            --expect api/examples/models/langid/pytorch.npz)
+            --expect api/examples/models/langid/pytorch.npz
+            --bits api/examples/models/langid/logits.sha256)
