@@ -4,18 +4,34 @@
 
 #include "graph/op.h"
 
-#define WEFT_OPS(X) \
-    X(embedding)    \
-    X(matmul)       \
-    X(layer_norm)   \
-    X(activation)   \
-    X(softmax)      \
-    X(binary)       \
-    X(affine)       \
-    X(gather)       \
-    X(reshape)      \
-    X(fourier)      \
-    X(attention)
+#define WEFT_OPS(X)       \
+    X(embedding)          \
+    X(matmul)             \
+    X(layer_norm)         \
+    X(activation)         \
+    X(softmax)            \
+    X(binary)             \
+    X(affine)             \
+    X(gather)             \
+    X(reshape)            \
+    X(fourier)            \
+    X(attention)          \
+    X(toeplitz)           \
+    X(toeplitz_kernel)    \
+    X(toeplitz_fd)        \
+    X(toeplitz_fd_kernel) \
+    X(banded_attention)   \
+    X(ski_toeplitz)       \
+    X(linear_attention)   \
+    X(kernel_attention)   \
+    X(cosformer)          \
+    X(fast_weight)        \
+    X(random_features)    \
+    X(flt_features)       \
+    X(rms_norm)           \
+    X(simple_rms_norm)    \
+    X(scale_norm)         \
+    X(batch_norm)
 
 #define WEFT_DECLARE_OP(name) extern const struct weft_op weft_op_##name;
 WEFT_OPS(WEFT_DECLARE_OP)

@@ -41,4 +41,79 @@ struct weft_attention_node {
     float scale;
 };
 
+struct weft_linear_attention_node {
+    uint32_t heads;
+    uint32_t causal;
+    float epsilon;
+};
+
+struct weft_kernel_attention_node {
+    uint32_t heads;
+    uint32_t causal;
+    float epsilon;
+    uint32_t count;
+    uint32_t map[WEFT_MAX_KERNELS]; /* WEFT_FEATURE_COUNT: GLSL text, in input 3 + its index */
+    float weight[WEFT_MAX_KERNELS];
+};
+
+struct weft_cosformer_node {
+    uint32_t heads;
+    uint32_t causal;
+    uint32_t length; /* M */
+    float epsilon;
+};
+
+struct weft_fast_weight_node {
+    uint32_t heads;
+};
+
+struct weft_banded_attention_node {
+    uint32_t heads;
+    uint32_t half_width;
+    uint32_t causal;
+    float scale;
+};
+
+struct weft_random_features_node {
+    weft_component component;
+    weft_stabilizer stabilizer;
+    uint32_t heads;
+    float scale;
+    float epsilon;
+};
+
+struct weft_flt_features_node {
+    weft_flt_side side;
+    uint32_t heads;
+    float scale;
+};
+
+struct weft_toeplitz_node {
+    uint32_t causal;
+};
+
+struct weft_toeplitz_kernel_node {
+    uint32_t causal;
+    uint32_t n;      /* length of the sequences it is for */
+    uint32_t length; /* of the transforms; 0: the coefficients themselves */
+};
+
+struct weft_toeplitz_fd_node {
+    uint32_t causal;
+};
+
+struct weft_ski_toeplitz_node {
+    uint32_t points;
+    float gamma;
+    weft_interpolation interpolation;
+};
+
+struct weft_rms_norm_node {
+    float epsilon;
+};
+
+struct weft_batch_norm_node {
+    float epsilon;
+};
+
 #endif

@@ -38,6 +38,537 @@ WEFT_API weft_status weft_graph_attention(weft_tensor *out, weft_graph *graph, w
                                           weft_tensor k, weft_tensor v,
                                           const weft_attention_params *params);
 
+typedef struct weft_linear_attention_params {
+    uint32_t heads; /**< divides the features and d; 0 means 1 */
+    bool causal;    /**< token i reads the tokens 0 … i; otherwise all */
+    float epsilon;  /**< a denominator closer to 0 than this becomes ±epsilon; 0: only 0 itself */
+    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+} weft_linear_attention_params;
+
+#ifndef __cplusplus
+#define weft_linear_attention_params(...) \
+    (&(weft_linear_attention_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * Attention with given features: per head, y_i = Σ_j (φ_i · ψ_j) v_j / Σ_j φ_i · ψ_j. Katharopoulos et al.,
+ * "Transformers are RNNs", 2020, equations (5) and (9). Time and memory are linear in n.
+ * q_features φ are f32 [B, n, heads · m], k_features ψ [B, k, heads · m], v [B, k, d]; out [B, n, d]. Causal: k = n;
+ * then the sequence is cut into chunks of 64, dense within and with a state of m · (d/heads + 1) elements between.
+ * epsilon: default 2^-126 (a smaller denominator is 0, and so are y_i's numerators with features that are not
+ * negative), in general needed where features change sign. Errors: WEFT_INVALID_ARGUMENT for heads that do not divide
+ * or an epsilon below 0. params may be null.
+ */
+WEFT_API weft_status weft_graph_linear_attention(weft_tensor *out, weft_graph *graph,
+                                                 weft_tensor q_features, weft_tensor k_features,
+                                                 weft_tensor v,
+                                                 const weft_linear_attention_params *params);
+
+/** Elementwise feature maps. The numbers are those of shaders/kernel_attention/feature.comp. */
+typedef enum weft_feature_map {
+    WEFT_FEATURE_ELU1 = 0,         /**< elu(x) + 1 */
+    WEFT_FEATURE_ELU1_NEGATED = 1, /**< elu(-x) + 1 */
+    WEFT_FEATURE_TANH = 2,         /**< tanh(x): changes sign, see epsilon below */
+    WEFT_FEATURE_TANH1 = 3,        /**< tanh(x) + 1 */
+    WEFT_FEATURE_RELU = 4,
+    WEFT_FEATURE_EXP = 5,
+    WEFT_FEATURE_COUNT
+} weft_feature_map;
+
+/** A constant name such as "elu1"; never null. */
+WEFT_API const char *weft_feature_map_name(weft_feature_map map);
+
+#define WEFT_MAX_KERNELS 5
+
+/** One kernel of a far field. */
+typedef struct weft_kernel {
+    weft_feature_map map; /**< ignored when glsl is given */
+    /**
+     * A map of the caller's: GLSL that defines `float weft_feature(float x)`, copied. It may use math.glsl and
+     * activation.glsl of shaders/include (weft_exp, weft_tanh, weft_silu …). In reproducible mode the lint refuses
+     * what is not built from these and + - × when a plan is compiled. Null: `map`.
+     */
+    const char *glsl;
+    float weight; /**< w_l; 0 means 1 */
+} weft_kernel;
+
+typedef struct weft_kernel_attention_params {
+    uint32_t heads;             /**< divides the channels; 0 means 1 */
+    bool causal;                /**< token i reads the tokens 0 … i; otherwise all */
+    const weft_kernel *kernels; /**< copied; null: one, elu(x) + 1 */
+    uint32_t kernel_count;      /**< 1 … WEFT_MAX_KERNELS; 0 with kernels null */
+    /** A denominator closer to 0 becomes ±epsilon. 0: 1e-6 for tanh and GLSL maps, only 0 itself for the others. */
+    float epsilon;
+    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+} weft_kernel_attention_params;
+
+#ifndef __cplusplus
+#define weft_kernel_attention_params(...) \
+    (&(weft_kernel_attention_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * FMMformer's far field of rank r, per head: Σ_l w_l φ_l(q)(φ_l(k)ᵀ v) / (φ_l(q) φ_l(k)ᵀ 1), each kernel normalised by
+ * itself. Nguyen et al., "FMMformer", 2021, equation (11); one kernel elu(x) + 1 is the linear transformer.
+ * q f32 [B, n, d], k [B, m, d], v [B, m, d_v] (d_v = d as a rule), out [B, n, d_v]; heads as weft_graph_attention;
+ * causal: m = n. q and k are not scaled. Time and memory are linear in n. Where every kernel weight of a token is 0, as
+ * relu can have it, out is 0. Errors: WEFT_INVALID_ARGUMENT naming heads, kernel_count, map, weight, glsl or epsilon;
+ * a plan gives WEFT_COMPILE_ERROR for a GLSL map that is no GLSL and WEFT_UNSUPPORTED for one the lint refuses.
+ * params may be null.
+ */
+WEFT_API weft_status weft_graph_kernel_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                                 weft_tensor k, weft_tensor v,
+                                                 const weft_kernel_attention_params *params);
+
+typedef struct weft_cosformer_params {
+    uint32_t heads;  /**< divides the channels; 0 means 1 */
+    bool causal;     /**< token i reads the tokens 0 … i; otherwise all */
+    uint32_t length; /**< M, at least n and m; 0 means the larger of n and m */
+    float epsilon;   /**< a smaller denominator becomes this; 0: only 0 itself */
+    uint8_t unused;  /**< ignored; gives the macro below a field to start with */
+} weft_cosformer_params;
+
+#ifndef __cplusplus
+#define weft_cosformer_params(...) (&(weft_cosformer_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * cosFormer: per head, y_i = Σ_j w_ij v_j / Σ_j w_ij with w_ij = relu(q_i)·relu(k_j) cos(π (i - j) / 2M), computed in
+ * time and memory linear in n from the features relu(x_i) cos(π i / 2M) and relu(x_i) sin(π i / 2M). Qin et al.,
+ * "cosFormer: Rethinking softmax in attention", 2022, equation (10). No weight is negative, as |i - j| < M.
+ * q f32 [B, n, d], k [B, m, d], v [B, m, d_v], out [B, n, d_v]; heads as weft_graph_attention; causal: m = n. q and k
+ * are not scaled. Where every weight of a token is 0, out is 0. The authors' code has the larger of n and m as M and
+ * 1e-6 as epsilon; with such an M the weights depend on the length of the sequence, with a fixed one they do not.
+ * Errors: WEFT_SHAPE_MISMATCH; WEFT_INVALID_ARGUMENT naming heads, length or epsilon; a plan gives WEFT_UNSUPPORTED for
+ * more than 2^31 - 1 features. params may be null.
+ */
+WEFT_API weft_status weft_graph_cosformer(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                          weft_tensor k, weft_tensor v,
+                                          const weft_cosformer_params *params);
+
+typedef struct weft_fast_weight_params {
+    uint32_t heads; /**< divides the channels; 0 means 1 */
+    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+} weft_fast_weight_params;
+
+#ifndef __cplusplus
+#define weft_fast_weight_params(...) (&(weft_fast_weight_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * The fast-weight far field (delta rule), causal: per head, with φ(x) = (elu(x) + 1) / Σ (elu(x) + 1) over the head's
+ * channels, S_i = S_{i-1} + β_i (v_i - S_{i-1} φ(k_i)) φ(k_i)ᵀ, S_{-1} = 0, and out_i = S_i φ(q_i). Schlag et al.,
+ * "Linear transformers are secretly fast weight programmers", 2021, section 4.2.
+ * q, k f32 [B, n, d], v [B, n, d_v], beta [B, n, heads] (after its sigmoid: 0 … 1), out [B, n, d_v]. Computed in chunks
+ * of 64: a triangular system within each, and from chunk to chunk one product with its d/heads × d/heads matrix.
+ * Errors: WEFT_INVALID_ARGUMENT for heads that do not divide, WEFT_UNSUPPORTED for d/heads over 512. params may be null.
+ */
+WEFT_API weft_status weft_graph_fast_weight(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                            weft_tensor k, weft_tensor v, weft_tensor beta,
+                                            const weft_fast_weight_params *params);
+
+typedef struct weft_banded_attention_params {
+    uint32_t heads; /**< divides d; 0 means 1 */
+    uint32_t
+        half_width; /**< k, 0 … n-1: token i reads the tokens j with |i-j| ≤ k; 0: only itself */
+    bool causal;    /**< 0 ≤ i-j ≤ k instead */
+    float scale;    /**< on the scores; 0 means 1/sqrt(d/heads) */
+    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+} weft_banded_attention_params;
+
+#ifndef __cplusplus
+#define weft_banded_attention_params(...) \
+    (&(weft_banded_attention_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * FMMformer's near field: softmax(band_k(scale · q kᵀ)) v per head, the softmax over the band alone. Nguyen et al.,
+ * "FMMformer", 2021, equation (4). q, k, v and out f32 [B, n, d]; head h has the channels h·d/heads …, as
+ * weft_graph_attention. k = n-1 is softmax attention, or causal softmax attention.
+ * Time is linear in n·k·d, and memory is that of the result: no score is stored. The bandwidth "k" of the authors' code
+ * keeps |i-j| < k: it is half_width + 1. Implementations, of the same bits: "direct" and "tiled". params may be null.
+ * Errors: WEFT_INVALID_ARGUMENT for heads that do not divide d, half_width ≥ n, or a scale that is not finite.
+ */
+WEFT_API weft_status weft_graph_banded_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                                 weft_tensor k, weft_tensor v,
+                                                 const weft_banded_attention_params *params);
+
+/** How a position is interpolated from the inducing points around it. */
+typedef enum weft_interpolation {
+    WEFT_INTERPOLATION_LINEAR = 0, /**< from two points */
+    WEFT_INTERPOLATION_CUBIC = 1,  /**< from the four nearest, by Lagrange's polynomial */
+    WEFT_INTERPOLATION_COUNT
+} weft_interpolation;
+
+typedef struct weft_ski_toeplitz_params {
+    /** f32 [2g + 1, d], g at least 1: RPE at -1, -1 + 1/g … 1 of the warped axis. Row g counts as 0. */
+    weft_tensor rpe;
+    /** f32 [m, d], m odd, or none: row s is the coefficient of lag s - (m - 1)/2. */
+    weft_tensor taps;
+    uint32_t points; /**< r, the inducing points: 1 … n; 0 means g */
+    float gamma;     /**< decay of the warp, above 0 and at most 1; there is no default */
+    weft_interpolation interpolation;
+    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+} weft_ski_toeplitz_params;
+
+#ifndef __cplusplus
+#define weft_ski_toeplitz_params(...) (&(weft_ski_toeplitz_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * SKI-TNO: sparse plus low-rank Toeplitz mixing by structured kernel interpolation, y = T_sparse x + W A Wᵀ x for each
+ * channel. "SKI to go faster: accelerating Toeplitz neural networks via asymmetric kernels", algorithm 1. Bidirectional:
+ * every output depends on every input.
+ *   lag      i - j: positive lags look back.
+ *   T_sparse the convolution with the taps, zeros around the sequence. PyTorch's Conv1d has its taps the other way
+ *            round.
+ *   W        [n, r] interpolates position i from the points p_k = k (n - 1)/(r - 1), 0 … n - 1: of degree 1 or 3,
+ *            or r - 1 if that is lower (so r = 1 adds the whole sequence up). Never held in memory.
+ *   A        [r, r], A_ij = RPE(x(p_i - p_j)), with the inverse time warp x(t) = sign(t) gamma^|t|, x(0) = +1.
+ *   RPE      linear between the 2g + 1 rows of `rpe` over [-1, 1], the warped axis: its ends are lag 0 (row 2g) and the
+ *            limit at 0 from negative lags (row 0), its middle is infinitely far away, where the paper has RPE(0) = 0.
+ * r = n with linear interpolation is the Toeplitz matrix RPE(x(i - j)) itself. The warp takes lags in positions, so the
+ * same parameters serve any n ≥ r; the grid is as fine as its rows, whatever r is.
+ * x f32 [B, n, d]. Time O(n (m + 1) + r²) per channel, memory beside x and y O(r + n/1024). Errors:
+ * WEFT_INVALID_ARGUMENT for gamma, interpolation, or points above n; WEFT_SHAPE_MISMATCH naming rpe or taps;
+ * WEFT_UNSUPPORTED for n above 2^24 or (r - 1)(n - 1) of 2^32 and more.
+ */
+WEFT_API weft_status weft_graph_ski_toeplitz(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                             const weft_ski_toeplitz_params *params);
+
+typedef struct weft_toeplitz_params {
+    bool causal;       /**< lags 0 … n-1 alone: T is lower triangular */
+    weft_tensor decay; /**< γ, f32 [d], each in (0, 1]; none: all 1 */
+    uint8_t unused;    /**< ignored; gives the macro below a field to start with */
+} weft_toeplitz_params;
+
+#ifndef __cplusplus
+#define weft_toeplitz_params(...) (&(weft_toeplitz_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * The Toeplitz operator, one matrix per channel: y[b, i, c] = Σ_j γ_c^|i-j| t_c(i-j) x[b, j, c], t(0) undecayed. x and y
+ * are f32 [B, n, d]. Qin et al., "Toeplitz neural network for sequence modeling", 2023; Moreno et al., "SKI to go
+ * faster: accelerating Toeplitz neural networks via asymmetric kernels", 2023, section 3.1.
+ *
+ * coefficients is f32 [2m - 1, d] with m ≥ n: row m - 1 + k is lag k = -(m-1) … m-1 of all channels (T is not
+ * symmetric; t(1) shifts to later positions); causal, f32 [m, d]: row k is lag k = 0 … m-1. Lags of n and more are not
+ * used, so one tensor serves all lengths up to m. When coefficients and decay are weights, what is made of them (decay,
+ * transform) is made once per device, weights and n, with the bits that every run would make; otherwise in every run.
+ *
+ * Implementations: "direct", by the definition in O(n²), and "fft", O(n log n) with 4 to 8 n d B floats of scratch
+ * memory, 192 MiB at most unless one channel needs more. Reproducible mode takes "direct" up to n = 256 (causal: 512),
+ * fast mode what it measures to be faster. "direct" is exactly causal; with "fft" a later element shows in an earlier
+ * result by its rounding errors, 1e-7 of it, and zeros are +0. params may be null: bidirectional, no decay.
+ * Errors: WEFT_SHAPE_MISMATCH for shapes; WEFT_INVALID_ARGUMENT for a weight as decay with an element outside (0, 1]. A
+ * decay that is no weight is taken as it is.
+ */
+WEFT_API weft_status weft_graph_toeplitz(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                         weft_tensor coefficients,
+                                         const weft_toeplitz_params *params);
+
+typedef struct weft_toeplitz_fd_params {
+    bool causal;    /**< response is the real part of a causal kernel's */
+    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+} weft_toeplitz_fd_params;
+
+#ifndef __cplusplus
+#define weft_toeplitz_fd_params(...) (&(weft_toeplitz_fd_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * The Toeplitz operator by the frequency response of its kernel: FD-TNO of Moreno et al., "SKI to go faster:
+ * accelerating Toeplitz neural networks via asymmetric kernels", 2023, section 3.3. x and y are f32 [B, n, d].
+ *
+ * response has a row for each frequency π m/N, m = 0 … N, with N ≥ n: f32 [N + 1, 2d], d real and then d imaginary
+ * parts, of which those of frequencies 0 and π count as 0. The kernel k is the inverse real transform of that over 2N
+ * points, and y[b, i, c] = Σ_j k_c((i-j) mod 2N) x[b, j, c]. N fixes the kernel: n in the paper, half of the next power
+ * of two from 2n on in the authors' checkpoints; a longer sequence takes a response on a finer grid.
+ * Causal (Algorithm 2): f32 [N + 1, d], real parts; the imaginary parts are minus their discrete Hilbert transform,
+ * which makes k(0) what it was, doubles the positive lags and makes the negative ones 0.
+ *
+ * When response is a weight, its transforms are made once per device, with the bits that every run would make.
+ * Scratch memory and the exactness of causality are those of weft_graph_toeplitz's "fft". params may be null:
+ * bidirectional. Errors: WEFT_SHAPE_MISMATCH for shapes; a plan gives WEFT_UNSUPPORTED for an N that VkFFT cannot plan.
+ */
+WEFT_API weft_status weft_graph_toeplitz_fd(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                            weft_tensor response,
+                                            const weft_toeplitz_fd_params *params);
+
+typedef struct weft_fmm_attention_params {
+    uint32_t heads; /**< divides the channels; 0 means 1 */
+    bool causal;
+    uint32_t half_width;        /**< of the near field's band, as weft_banded_attention_params */
+    const weft_kernel *kernels; /**< of the far field, as weft_kernel_attention_params */
+    uint32_t kernel_count;
+    weft_tensor
+        beta; /**< given: the far field is weft_graph_fast_weight with it; causal, kernels null */
+    weft_tensor
+        near_weight; /**< w_1, f32 [d], after its sigmoid, a head's in all its channels; none: 1 */
+    weft_tensor far_weight; /**< w_2, likewise */
+    uint8_t unused;         /**< ignored; gives the macro below a field to start with */
+} weft_fmm_attention_params;
+
+#ifndef __cplusplus
+#define weft_fmm_attention_params(...) (&(weft_fmm_attention_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * FMMformer's attention, w_1 D v + w_2 L v: weft_graph_banded_attention and weft_graph_kernel_attention (or
+ * weft_graph_fast_weight) of the same q, k, v, blended. Nguyen et al., "FMMformer", 2021, equation (12). q, k, v and
+ * out f32 [B, n, d]. A helper that adds those ops, with their errors; when it fails, ops that it has added stay in the
+ * graph without a use, and cost nothing. params must not be null.
+ */
+WEFT_API weft_status weft_graph_fmm_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                              weft_tensor k, weft_tensor v,
+                                              const weft_fmm_attention_params *params);
+
+/* ---- blocks: what models put around their mixers. A call that fails leaves the graph as it was. ---- */
+
+/**
+ * x / sqrt(mean(x²) + epsilon) · gain over the last axis: Zhang and Sennrich, "Root mean square layer normalization",
+ * 2019, equation (4), with epsilon ≥ 0 within the root as PyTorch's RMSNorm has it. gain is f32 [d] or none; d is at
+ * most 2^24.
+ */
+WEFT_API weft_status weft_graph_rms_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                         weft_tensor gain, float epsilon);
+
+/**
+ * x / (‖x‖₂/√d + 1e-8) over the last axis: Qin et al., "Toeplitz neural network for sequence modeling", 2023, whose
+ * public code adds the 1e-8.
+ */
+WEFT_API weft_status weft_graph_simple_rms_norm(weft_tensor *out, weft_graph *graph, weft_tensor x);
+
+/**
+ * gain · x / max(‖x‖₂, epsilon) over the last axis: Nguyen and Salazar, "Transformers without tears", 2019, equation
+ * (5), with the lower bound that their public code puts on the length. gain is one number, f32 [1]; epsilon ≥ 0.
+ */
+WEFT_API weft_status weft_graph_scale_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                           weft_tensor gain, float epsilon);
+
+typedef struct weft_batch_norm_params {
+    weft_tensor mean;     /**< f32 [d]: the running mean of training */
+    weft_tensor variance; /**< f32 [d]: the running variance */
+    weft_tensor gamma;    /**< f32 [d], or none: 1 */
+    weft_tensor beta;     /**< f32 [d], or none: 0 */
+    float epsilon;        /**< ≥ 0; 0 means 0 */
+    uint8_t unused;       /**< ignored; gives the macro below a field to start with */
+} weft_batch_norm_params;
+
+#ifndef __cplusplus
+#define weft_batch_norm_params(...) (&(weft_batch_norm_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * (x - mean) / sqrt(variance + epsilon) · gamma + beta, channel by channel of the last axis: the inference form of
+ * Ioffe and Szegedy, "Batch normalization", 2015, algorithm 2. A negative variance + epsilon gives NaN.
+ */
+WEFT_API weft_status weft_graph_batch_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                           const weft_batch_norm_params *params);
+
+/** A norm by number, for models that name theirs in a config. */
+typedef enum weft_norm {
+    WEFT_NORM_LAYER = 0, /**< gamma, beta, epsilon */
+    WEFT_NORM_RMS,       /**< gamma or none, epsilon */
+    WEFT_NORM_SIMPLE_RMS,
+    WEFT_NORM_SCALE, /**< gamma [1], epsilon */
+    WEFT_NORM_BATCH, /**< mean, variance, gamma or none, beta or none, epsilon */
+    WEFT_NORM_COUNT
+} weft_norm;
+
+typedef struct weft_norm_params {
+    weft_norm kind;
+    weft_tensor gamma, beta, mean, variance; /**< those that the kind has; the others are ignored */
+    float epsilon;                           /**< where the kind has one; 0 means 0 */
+    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+} weft_norm_params;
+
+#ifndef __cplusplus
+#define weft_norm_params(...) (&(weft_norm_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/** The norm of that kind. Errors: WEFT_INVALID_ARGUMENT for a kind that there is not; those of the norm. */
+WEFT_API weft_status weft_graph_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                     const weft_norm_params *params);
+
+/**
+ * norm(x + y), or x + y with params null: what ends a residual block. A post-norm block is y = f(x), then this with the
+ * norm; a pre-norm block is y = f(weft_graph_norm(x)), then this without one. y as in weft_graph_binary.
+ */
+WEFT_API weft_status weft_graph_add_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                         weft_tensor y, const weft_norm_params *params);
+
+typedef struct weft_project_qkv_params {
+    weft_tensor weight[3]; /**< of q, k, v: f32 [d, d_x], d_x the channels of what it projects */
+    weft_tensor bias[3];   /**< f32 [d], or none */
+    uint8_t unused;        /**< ignored; gives the macro below a field to start with */
+} weft_project_qkv_params;
+
+#ifndef __cplusplus
+#define weft_project_qkv_params(...) (&(weft_project_qkv_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * The multi-head projections q = x W_qᵀ + b_q, k and v likewise from memory, or from x without one: Vaswani et al.,
+ * 2017, section 3.2.2. Head h of all mixers here is the channels h·d/heads …, so no axis is split or moved; the
+ * projection behind the mixer is weft_graph_linear.
+ */
+WEFT_API weft_status weft_graph_project_qkv(weft_tensor qkv[3], weft_graph *graph, weft_tensor x,
+                                            weft_tensor memory,
+                                            const weft_project_qkv_params *params);
+
+typedef struct weft_glu_params {
+    weft_tensor weight[3];      /**< of l1 and l2 f32 [m, d], of l3 [d_out, m] */
+    weft_tensor bias[3];        /**< f32 [m], [m], [d_out]; any may be none */
+    weft_activation activation; /**< 0: none */
+    uint8_t unused;             /**< ignored; gives the macro below a field to start with */
+} weft_glu_params;
+
+#ifndef __cplusplus
+#define weft_glu_params(...) (&(weft_glu_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * The gated linear unit l3(activation(l1 x) ⊙ l2 x) with l x = x Wᵀ + b: Shazeer, "GLU variants improve transformer",
+ * 2020, equation (6), as TNN's channel mixer has it. Errors: those of weft_graph_linear and weft_graph_activate.
+ */
+WEFT_API weft_status weft_graph_glu(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                    const weft_glu_params *params);
+
+/** The component functions f of random features, for the softmax kernel exp(xᵀy). With w a row of the weight matrix: */
+typedef enum weft_component {
+    /** exp(+‖x‖²/2) [cos wᵀx, sin wᵀx]. Rahimi and Recht, 2007; Spectraformer, appendix A.5, as a pair. */
+    WEFT_COMPONENT_TRIGONOMETRIC = 0,
+    /** PosRF: exp(wᵀx - ‖x‖²/2). Choromanski et al., 2021; Spectraformer, (32). */
+    WEFT_COMPONENT_POSITIVE = 1,
+    /** PosRF-Hyp: exp(±wᵀx - ‖x‖²/2)/√2. Choromanski et al., 2021, lemma 1; (33), which garbles it. */
+    WEFT_COMPONENT_HYPERBOLIC = 2,
+    /**
+     * OPRF: D exp(A‖w‖² + B wᵀx - ‖x‖²/2) with the A of least variance for the mean of ‖x_i + y_j‖² over all pairs of
+     * a sequence and head, B = √(1 - 4A), D = (1 - 4A)^(d/4). Likhosherstov et al., 2022; (34), (35).
+     */
+    WEFT_COMPONENT_OPTIMAL = 3,
+    WEFT_COMPONENT_COUNT
+} weft_component;
+
+/** A constant name such as "positive"; never null. */
+WEFT_API const char *weft_component_name(weft_component component);
+
+/** A factor that keeps exponentials in range and cancels in attention, which is normalised. */
+typedef enum weft_stabilizer {
+    WEFT_STABILIZER_NONE = 0,
+    /** For queries: each token and head is divided by its largest exponential, ‖x‖² included. */
+    WEFT_STABILIZER_QUERY = 1,
+    /** For keys: each sequence and head is divided by its largest exponential over all tokens and features. */
+    WEFT_STABILIZER_KEY = 2,
+    WEFT_STABILIZER_COUNT
+} weft_stabilizer;
+
+/** A constant name such as "query"; never null. */
+WEFT_API const char *weft_stabilizer_name(weft_stabilizer stabilizer);
+
+typedef struct weft_random_features_params {
+    weft_component component;
+    uint32_t heads; /**< divides d; 0 means 1 */
+    weft_stabilizer stabilizer;
+    float scale; /**< on x; 0 means (d/heads)^(-1/4), for queries and keys */
+    /**
+     * At least 0, added to each exponential (after the stabilizer's division): keeps a token from having no features
+     * at all. 1e-6 is usual with stabilizers. Trigonometric features take none.
+     */
+    float epsilon;
+    /**
+     * f32 [s], factors of the features of the rows of w; none: 1/√s. With weights that differ (weft/features.h),
+     * √|weight| for queries and sign(weight) √|weight| for keys.
+     */
+    weft_tensor coefficients;
+    weft_tensor other; /**< OPTIMAL alone: [B, m, d], the keys if x is queries, and the reverse */
+    uint8_t unused;    /**< ignored; gives the macro below a field to start with */
+} weft_random_features_params;
+
+#ifndef __cplusplus
+#define weft_random_features_params(...) (&(weft_random_features_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * Random features of queries or keys, for weft_graph_linear_attention: per token and head, coefficient_i f(w_i, scale x).
+ * Spectraformer, equation (11). x f32 [B, n, d], w f32 [s, d/heads], the same for all heads, such as weft_features_fill
+ * makes; out [B, n, heads · s], or [B, n, heads · 2s] for the two components with pairs, whose first features (cos, or +)
+ * come before their second ones (sin, or -) within a head. Time O(n d s), with the projection [B, n, heads, s] as scratch
+ * memory; keys and OPTIMAL take two passes. params may be null.
+ * Errors: WEFT_INVALID_ARGUMENT naming component, stabilizer, heads, scale, epsilon or other; WEFT_SHAPE_MISMATCH.
+ */
+WEFT_API weft_status weft_graph_random_features(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                                weft_tensor w,
+                                                const weft_random_features_params *params);
+
+/** Which factor of N = E[queries keysᵀ] weft_graph_flt_features makes. */
+typedef enum weft_flt_side {
+    WEFT_FLT_QUERY = 0,
+    WEFT_FLT_KEY = 1 /**< with the signs of the weights */
+} weft_flt_side;
+
+typedef struct weft_flt_features_params {
+    weft_flt_side side;
+    uint32_t heads; /**< divides d; 0 means 1 */
+    float scale;    /**< on x; 0 means (d/heads)^(-1/4) */
+    weft_tensor
+        positions; /**< f32 [n, l] or [B, n, l]; none: the token's number 0 … n-1, with l = 1 */
+    weft_tensor
+        phases;     /**< queries alone: arg(w)/2π of complex weights, shaped as weights; none: 0 */
+    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+} weft_flt_features_params;
+
+#ifndef __cplusplus
+#define weft_flt_features_params(...) (&(weft_flt_features_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * Queries or keys with relative positions: per token and head [scale · x ‖ a_k cos 2π t_k ‖ a_k sin 2π t_k], k = 1 … r,
+ * t_k = positions · frequencies_k (+ phases_k), a_k = √(|weights_k| / r), with the sign of weights_k on keys. The
+ * product of query i and key j is then x_i·x_j/√(d/heads) + N̂_ij, an unbiased estimate N̂ of f(r_i - r_j) with
+ * weights_k = g(ξ_k)/p(ξ_k) (weft/flt.h makes them; learned ones are weights like others). Choromanski et al., "Learning
+ * a Fourier transform for linear relative positional encodings in transformers", 2024, Theorem 4.1 and Algorithm 1.
+ *
+ * x f32 [B, n, d], frequencies f32 [r, l] or, for each head its own, [heads, r, l], weights f32 [r] or [heads, r], of any
+ * l ≥ 1; out f32 [B, n, heads · (d/heads + 2r)], for weft_graph_random_features with scale 1 (w has d/heads + 2r
+ * columns), or another feature map, and weft_graph_linear_attention. Time and memory O(n (d + heads r)).
+ *
+ * Phases are reduced modulo 1 exactly, so cosines and sines have an absolute error below 1.5e-7 however large positions
+ * and frequencies are. A product of a position and a frequency below 2^-80 counts as 0, and one that overflows gives
+ * NaN. params may be null.
+ * Errors: WEFT_INVALID_ARGUMENT naming side, heads, scale or phases; WEFT_SHAPE_MISMATCH; WEFT_UNSUPPORTED for n above
+ * 2^24 without positions.
+ */
+WEFT_API weft_status weft_graph_flt_features(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                             weft_tensor frequencies, weft_tensor weights,
+                                             const weft_flt_features_params *params);
+
+typedef struct weft_rfa_attention_params {
+    uint32_t heads; /**< divides the channels; 0 means 1 */
+    bool causal;    /**< token i reads the tokens 0 … i; otherwise all */
+    float epsilon;  /**< a denominator closer to 0 becomes ±epsilon; 0 means 1e-6 */
+    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+} weft_rfa_attention_params;
+
+#ifndef __cplusplus
+#define weft_rfa_attention_params(...) (&(weft_rfa_attention_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * Random feature attention with the Gaussian kernel (RFA-Gaussian, without gates): per head, y_i = Σ_j a_ij v_j / Σ_j
+ * a_ij, a_ij = φ(q_i/‖q_i‖) · φ(k_j/‖k_j‖), φ(x) = [cos w_f·x, sin w_f·x]/√s over the rows of w. Peng et al., "Random
+ * feature attention", 2021, section 3.1. With rows from N(0, I/σ²) the mean of a_ij is exp(-‖x - y‖²/2σ²) of those unit
+ * vectors, and attention is that of softmax(x·y/σ²).
+ * q f32 [B, n, d], k [B, m, d], v [B, m, d_v], w [s, d/heads], the same for all heads, out [B, n, d_v]; causal: m = n.
+ * A query or key shorter than 1e-12 is divided by 1e-12. Weights a_ij can be negative: see epsilon. A helper that adds
+ * weft_graph_scale_norm, weft_graph_random_features and weft_graph_linear_attention. Errors: WEFT_SHAPE_MISMATCH;
+ * WEFT_INVALID_ARGUMENT naming heads or epsilon, both before anything is added. params may be null.
+ */
+WEFT_API weft_status weft_graph_rfa_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                              weft_tensor k, weft_tensor v, weft_tensor w,
+                                              const weft_rfa_attention_params *params);
+
 #ifdef __cplusplus
 }
 #endif

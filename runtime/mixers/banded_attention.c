@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* FMMformer's near field: softmax attention within a band, chunk by chunk, with no memory but the result's. */
+#include <math.h>
+#include <stdio.h>
+
+#include "graph/lowering.h"
+#include "ops/params.h"
+
+/* Queries of a workgroup, as the shaders have them. */
+#define DIRECT_QUERIES 64
+#define TILED_QUERIES  32
+
+weft_status weft_graph_banded_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                        weft_tensor k, weft_tensor v,
+                                        const weft_banded_attention_params *params) {
+    struct weft_banded_attention_node node = {.heads = 1};
+    if (params) {
+        node.heads = params->heads ? params->heads : 1;
+        node.half_width = params->half_width;
+        node.causal = params->causal;
+        node.scale = params->scale;
+    }
+    weft_tensor inputs[] = {q, k, v};
+    return weft_graph_add(out, graph, "banded_attention", inputs, 3, &node, sizeof node);
+}
+
+/* ---- shapes ---- */
+
+static weft_status check_params(const weft_graph *graph, struct weft_node *node) {
+    struct weft_banded_attention_node *params = (void *)node->params.bytes;
+    const weft_shape *q = weft_node_shape(graph, node, 0);
+    uint32_t n = q->dim[1];
+    uint32_t d = q->dim[2];
+    if (params->heads > d || d % params->heads != 0) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "banded_attention: heads %u must be in 1 … %u and divide the %u channels",
+                         params->heads, d, d);
+    }
+    if (params->half_width >= n) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "banded_attention: half_width %u must be in 0 … %u: a sequence of %u "
+                         "tokens has no wider band",
+                         params->half_width, n - 1, n);
+    }
+    if (!isfinite(params->scale)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "banded_attention: scale %g must be finite", (double)params->scale);
+    }
+    if (params->scale == 0.0F) {
+        uint32_t width = d / params->heads;
+        params->scale = (float)(1.0 / sqrt((double)width));
+    }
+    return WEFT_OK;
+}
+
+static weft_status banded_attention_infer(const weft_graph *graph, struct weft_node *node,
+                                          weft_dtype *dtype, weft_shape *shape) {
+    const char *const names[] = {"q", "k", "v"};
+    for (uint32_t i = 0; i < 3; i++) {
+        weft_status status = weft_expect_f32(graph, node, i, names[i]);
+        if (status != WEFT_OK) {
+            return status;
+        }
+    }
+    weft_shape q = *weft_node_shape(graph, node, 0);
+    weft_shape k = *weft_node_shape(graph, node, 1);
+    weft_shape v = *weft_node_shape(graph, node, 2);
+    if (q.rank != 3 || !weft_shape_equal(q, k) || !weft_shape_equal(q, v)) {
+        char text[3][WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "banded_attention: q %s, k %s and v %s must all be [B, n, d]",
+                         weft_shape_text(q, text[0]), weft_shape_text(k, text[1]),
+                         weft_shape_text(v, text[2]));
+    }
+    *dtype = WEFT_F32;
+    *shape = q;
+    return check_params(graph, node);
+}
+
+/* ---- lowering ---- */
+
+/** How many keys the bands of a sequence's queries have together. */
+static double count_pairs(const struct weft_banded_attention_node *params, uint32_t n) {
+    double reach = params->half_width;
+    double missing = reach * (reach + 1.0) / 2.0; /* at one end of the sequence */
+    return params->causal ? n * (reach + 1.0) - missing : n * (2.0 * reach + 1.0) - 2.0 * missing;
+}
+
+/** The largest power of two that is at most 1 / (keys in a band). */
+static float unit_of(const struct weft_banded_attention_node *params, uint32_t n) {
+    uint64_t keys = (uint64_t)params->half_width * (params->causal ? 1 : 2) + 1;
+    keys = keys < n ? keys : n;
+    float unit = 1.0F;
+    for (uint64_t covered = 1; covered < keys; covered *= 2) {
+        unit /= 2.0F;
+    }
+    return unit;
+}
+
+static void finish(struct weft_dispatch *dispatch, const struct weft_banded_attention_node *params,
+                   const weft_shape *shape, uint32_t queries) {
+    uint32_t n = shape->dim[1];
+    uint32_t d = shape->dim[2];
+    uint32_t width = d / params->heads;
+    uint64_t sequences = (uint64_t)shape->dim[0] * params->heads;
+    uint64_t tiles = (n - 1) / queries + 1;
+    weft_dispatch_specialize(dispatch, d % 4 == 0 && width % 4 == 0);
+    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = sequences * tiles, .columns = width});
+    weft_dispatch_push_u32(dispatch, n);
+    weft_dispatch_push_u32(dispatch, d);
+    weft_dispatch_push_u32(dispatch, params->heads);
+    weft_dispatch_push_u32(dispatch, params->half_width);
+    weft_dispatch_push_u32(dispatch, params->causal ? 0 : params->half_width);
+    weft_dispatch_push_f32(dispatch, params->scale);
+    weft_dispatch_push_f32(dispatch, unit_of(params, n));
+    dispatch->flops = (double)sequences * count_pairs(params, n) * (4.0 * width + 20.0);
+    dispatch->bytes = 16.0 * (double)weft_shape_elements(*shape);
+}
+
+static weft_status lower_with(struct weft_lowering *lowering, const struct weft_node *node,
+                              bool tiled) {
+    const struct weft_banded_attention_node *params = (const void *)node->params.bytes;
+    uint32_t storages[4];
+    for (uint32_t i = 0; i < 3; i++) {
+        storages[i] = weft_lower_value(lowering, node->input[i]);
+    }
+    storages[3] = weft_lower_value(lowering, node->output);
+    struct weft_dispatch *dispatch =
+        weft_lower_dispatch(lowering, tiled ? "banded_attention/tiled" : "banded_attention/direct");
+    for (uint32_t i = 0; i < 3; i++) {
+        weft_dispatch_read(dispatch, storages[i]);
+    }
+    weft_dispatch_write(dispatch, storages[3]);
+    finish(dispatch, params, weft_node_shape(lowering->graph, node, 0),
+           tiled ? TILED_QUERIES : DIRECT_QUERIES);
+    return weft_lower_status(lowering);
+}
+
+/** Registers alone suit CPUs, whose caches serve all invocations; GPUs want tiles in shared memory. */
+static weft_status lower_usual(struct weft_lowering *lowering, const struct weft_node *node) {
+    return lower_with(lowering, node, lowering->device->info.type != WEFT_DEVICE_SOFTWARE);
+}
+
+static weft_status lower_direct(struct weft_lowering *lowering, const struct weft_node *node) {
+    return lower_with(lowering, node, false);
+}
+
+static weft_status lower_tiled(struct weft_lowering *lowering, const struct weft_node *node) {
+    return lower_with(lowering, node, true);
+}
+
+static void banded_attention_describe(const struct weft_node *node, char *text, size_t size) {
+    const struct weft_banded_attention_node *params = (const void *)node->params.bytes;
+    snprintf(text, size, "[%u heads, half-width %u%s]", params->heads, params->half_width,
+             params->causal ? ", causal" : "");
+}
+
+const struct weft_op weft_op_banded_attention = {
+    .name = "banded_attention",
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .params_size = sizeof(struct weft_banded_attention_node),
+    .infer = banded_attention_infer,
+    .describe = banded_attention_describe,
+    .implementation = {{.name = "band", .lower = lower_usual}, /* all give the same bits */
+                       {.name = "direct", .lower = lower_direct},
+                       {.name = "tiled", .lower = lower_tiled}},
+};

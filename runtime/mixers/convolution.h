@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Circular convolution along the sequence by FFT, for mixers that are one: each channel of each sequence, padded with
+ * zeros, is transformed, multiplied by the half spectrum of its channel's kernel and transformed back.
+ */
+#ifndef WEFT_MIXERS_CONVOLUTION_H
+#define WEFT_MIXERS_CONVOLUTION_H
+
+#include "graph/lowering.h"
+
+/** Elements of a kernel's half spectrum for transforms of that length: frequencies 0 … length/2. */
+static inline uint32_t weft_convolution_bins(uint32_t length) {
+    return length / 2 + 1;
+}
+
+struct weft_convolution {
+    uint32_t x;        /* storage of f32 [B, n, d] */
+    uint32_t result;   /* the same shape */
+    uint32_t spectrum; /* f32 [d, bins, 2]: the kernels' transforms divided by `length` */
+    weft_shape shape;  /* of x */
+    uint32_t length;   /* of the transforms, at least n */
+};
+
+/** Appends the dispatches. Rows are worked on in slabs of at most 64 MiB, which bounds the scratch memory. */
+void weft_lower_convolution(struct weft_lowering *lowering,
+                            const struct weft_convolution *convolution);
+
+/** Real to half spectrum of `rows` rows, and back (unnormalised). */
+void weft_lower_row_transform(struct weft_lowering *lowering, uint32_t length, uint32_t rows,
+                              uint32_t input, uint32_t output);
+void weft_lower_row_inverse(struct weft_lowering *lowering, uint32_t length, uint32_t rows,
+                            uint32_t input, uint32_t output);
+
+/** Appends the push words and the groups of a shader that uses transpose.glsl on rows × positions elements. */
+void weft_dispatch_transpose(struct weft_dispatch *dispatch, uint32_t rows, uint32_t positions);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* cosFormer: linear attention over relu features, reweighted by the cosine of the distance in position. */
+#include <math.h>
+#include <stdio.h>
+
+#include "core/trig.h"
+#include "mixers/linear_attention.h"
+#include "ops/params.h"
+
+/* ---- building ---- */
+
+weft_status weft_graph_cosformer(weft_tensor *out, weft_graph *graph, weft_tensor q, weft_tensor k,
+                                 weft_tensor v, const weft_cosformer_params *params) {
+    struct weft_cosformer_node node = {.heads = params && params->heads ? params->heads : 1,
+                                       .causal = params && params->causal,
+                                       .length = params ? params->length : 0,
+                                       .epsilon = params ? params->epsilon : 0.0F};
+    weft_tensor inputs[] = {q, k, v};
+    return weft_graph_add(out, graph, "cosformer", inputs, 3, &node, sizeof node);
+}
+
+static uint32_t longest(const weft_graph *graph, const struct weft_node *node) {
+    uint32_t n = weft_node_shape(graph, node, 0)->dim[1];
+    uint32_t keys = weft_node_shape(graph, node, 1)->dim[1];
+    return n > keys ? n : keys;
+}
+
+static weft_status check_params(const weft_graph *graph, struct weft_node *node) {
+    struct weft_cosformer_node *params = (void *)node->params.bytes;
+    uint32_t width = weft_node_shape(graph, node, 0)->dim[2];
+    uint32_t values = weft_node_shape(graph, node, 2)->dim[2];
+    uint32_t tokens = longest(graph, node);
+    if (width % params->heads != 0 || values % params->heads != 0) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "cosformer: %u heads do not divide %u and %u channels", params->heads,
+                         width, values);
+    }
+    if (params->length != 0 && params->length < tokens) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "cosformer: length %u must be 0 or at least the %u tokens of the sequence",
+                         params->length, tokens);
+    }
+    if (!(params->epsilon >= 0.0F) || isinf(params->epsilon)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "cosformer: epsilon %g must be at least 0 and finite",
+                         (double)params->epsilon);
+    }
+    if (params->length == 0) {
+        params->length = tokens;
+    }
+    if (params->epsilon < WEFT_LEAST_DENOMINATOR) {
+        params->epsilon = WEFT_LEAST_DENOMINATOR;
+    }
+    return WEFT_OK;
+}
+
+static weft_status cosformer_infer(const weft_graph *graph, struct weft_node *node,
+                                   weft_dtype *dtype, weft_shape *shape) {
+    const struct weft_cosformer_node *params = (const void *)node->params.bytes;
+    const char *const names[] = {"q", "k", "v"};
+    for (uint32_t i = 0; i < 3; i++) {
+        weft_status status = weft_expect_f32(graph, node, i, names[i]);
+        if (status != WEFT_OK) {
+            return status;
+        }
+    }
+    weft_shape q = *weft_node_shape(graph, node, 0);
+    weft_shape k = *weft_node_shape(graph, node, 1);
+    weft_shape v = *weft_node_shape(graph, node, 2);
+    bool fits = q.rank == 3 && k.rank == 3 && v.rank == 3 && q.dim[0] == k.dim[0] &&
+                q.dim[2] == k.dim[2] && k.dim[0] == v.dim[0] && k.dim[1] == v.dim[1];
+    if (!fits || (params->causal && q.dim[1] != k.dim[1])) {
+        char text[3][WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "cosformer: q %s, k %s and v %s must be [B, n, d], [B, m, d] and "
+                         "[B, m, d_v]%s",
+                         weft_shape_text(q, text[0]), weft_shape_text(k, text[1]),
+                         weft_shape_text(v, text[2]), params->causal ? " with m = n" : "");
+    }
+    *dtype = WEFT_F32;
+    *shape = weft_shape_of(q.dim[0], q.dim[1], v.dim[2]);
+    return check_params(graph, node);
+}
+
+/* ---- lowering ---- */
+
+struct positions {
+    uint32_t tokens, length;
+};
+
+/** [tokens, 2]: cos and sin of π i / 2M for each position i. */
+static weft_status fill_positions(void *user, void *data) {
+    const struct positions *positions = user;
+    float *pair = data;
+    for (uint32_t i = 0; i < positions->tokens; i++, pair += 2) {
+        double cosine;
+        double sine;
+        weft_unit_root(&cosine, &sine, i, UINT64_C(4) * positions->length);
+        pair[0] = (float)cosine;
+        pair[1] = (float)sine;
+    }
+    return WEFT_OK;
+}
+
+static uint32_t lower_positions(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_cosformer_node *params = (const void *)node->params.bytes;
+    struct positions positions = {.tokens = longest(lowering->graph, node),
+                                  .length = params->length};
+    char key[48];
+    snprintf(key, sizeof key, "cosformer/%u/%u", positions.length, positions.tokens);
+    return weft_lower_table(lowering, key, UINT64_C(8) * positions.tokens, fill_positions,
+                            &positions);
+}
+
+/** Features [B, n, heads · 2 · width] of q or k in a scratch storage of their own. */
+static uint32_t lower_features(struct weft_lowering *lowering, const struct weft_node *node,
+                               uint32_t input, uint32_t positions) {
+    const struct weft_cosformer_node *params = (const void *)node->params.bytes;
+    const weft_shape *shape = weft_node_shape(lowering->graph, node, input);
+    uint64_t count = weft_shape_elements(*shape);
+    if (count > INT32_MAX / 2) {
+        weft_lower_fail(lowering, weft_fail(&lowering->device->host, WEFT_UNSUPPORTED,
+                                            "%s: %llu features, more than %d", lowering->label,
+                                            2 * (unsigned long long)count, INT32_MAX));
+        return 0;
+    }
+    uint32_t features = weft_lower_scratch(lowering, 2 * count * sizeof(float));
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "cosformer/features");
+    weft_dispatch_read(dispatch, weft_lower_value(lowering, node->input[input]));
+    weft_dispatch_read(dispatch, positions);
+    weft_dispatch_write(dispatch, features);
+    weft_dispatch_items(dispatch, count);
+    weft_dispatch_push_u32(dispatch, shape->dim[1]);
+    weft_dispatch_push_u32(dispatch, shape->dim[2]);
+    weft_dispatch_push_u32(dispatch, shape->dim[2] / params->heads);
+    dispatch->flops = 2.0 * (double)count;
+    dispatch->bytes = 12.0 * (double)count;
+    return features;
+}
+
+static weft_status cosformer_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_cosformer_node *params = (const void *)node->params.bytes;
+    const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
+    const weft_shape *v = weft_node_shape(lowering->graph, node, 2);
+    uint32_t positions = lower_positions(lowering, node);
+    uint32_t queries = lower_features(lowering, node, 0, positions);
+    bool same = node->input[0] == node->input[1];
+    struct weft_linear_attention attention = {
+        .q = queries,
+        .k = same ? queries : lower_features(lowering, node, 1, positions),
+        .v = weft_lower_value(lowering, node->input[2]),
+        .result = weft_lower_value(lowering, node->output),
+        .batch = q->dim[0],
+        .heads = params->heads,
+        .n = q->dim[1],
+        .keys = v->dim[1],
+        .features = 2 * (q->dim[2] / params->heads),
+        .values = v->dim[2] / params->heads,
+        .causal = params->causal,
+        .epsilon = params->epsilon,
+        .weight = 1.0F};
+    weft_lower_linear_attention(lowering, &attention);
+    return weft_lower_status(lowering);
+}
+
+static void cosformer_describe(const struct weft_node *node, char *text, size_t size) {
+    const struct weft_cosformer_node *params = (const void *)node->params.bytes;
+    snprintf(text, size, "[%u heads, length %u%s]", params->heads, params->length,
+             params->causal ? ", causal" : "");
+}
+
+const struct weft_op weft_op_cosformer = {
+    .name = "cosformer",
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .params_size = sizeof(struct weft_cosformer_node),
+    .infer = cosformer_infer,
+    .describe = cosformer_describe,
+    .implementation = {{.name = "chunks", .lower = cosformer_lower}},
+};

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The fast-weight far field, S_i = S_{i-1} + β_i (v_i - S_{i-1} k_i) k_iᵀ, in chunks. What the tokens of a chunk write
+ * is U - W S with S the state at its start and U, W independent of it (Yang et al., "Parallelizing linear transformers
+ * with the delta rule over sequence length", 2024, section 3.2): only the states go from chunk to chunk.
+ */
+#include <stdio.h>
+
+#include "mixers/linear_attention.h"
+#include "ops/params.h"
+
+#define MAX_FEATURES 512 /* a workgroup of fast_weight/scan holds four columns of the state */
+
+weft_status weft_graph_fast_weight(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                   weft_tensor k, weft_tensor v, weft_tensor beta,
+                                   const weft_fast_weight_params *params) {
+    struct weft_fast_weight_node node = {.heads = params && params->heads ? params->heads : 1};
+    weft_tensor inputs[] = {q, k, v, beta};
+    return weft_graph_add(out, graph, "fast_weight", inputs, 4, &node, sizeof node);
+}
+
+static weft_status check_heads(const weft_graph *graph, const struct weft_node *node) {
+    const struct weft_fast_weight_node *params = (const void *)node->params.bytes;
+    const weft_shape *q = weft_node_shape(graph, node, 0);
+    const weft_shape *v = weft_node_shape(graph, node, 2);
+    if (q->dim[2] % params->heads != 0 || v->dim[2] % params->heads != 0) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "fast_weight: %u heads do not divide %u and %u channels", params->heads,
+                         q->dim[2], v->dim[2]);
+    }
+    if (q->dim[2] / params->heads > MAX_FEATURES) {
+        return weft_fail(&graph->host, WEFT_UNSUPPORTED,
+                         "fast_weight: heads of %u channels of q and k are wider than %u",
+                         q->dim[2] / params->heads, MAX_FEATURES);
+    }
+    return weft_expect_shape(graph, node, 3, "beta",
+                             weft_shape_of(q->dim[0], q->dim[1], params->heads));
+}
+
+static weft_status fast_weight_infer(const weft_graph *graph, struct weft_node *node,
+                                     weft_dtype *dtype, weft_shape *shape) {
+    const char *const names[] = {"q", "k", "v"};
+    for (uint32_t i = 0; i < 3; i++) {
+        weft_status status = weft_expect_f32(graph, node, i, names[i]);
+        if (status != WEFT_OK) {
+            return status;
+        }
+    }
+    weft_shape q = *weft_node_shape(graph, node, 0);
+    weft_shape k = *weft_node_shape(graph, node, 1);
+    weft_shape v = *weft_node_shape(graph, node, 2);
+    if (q.rank != 3 || !weft_shape_equal(q, k) || v.rank != 3 || v.dim[0] != q.dim[0] ||
+        v.dim[1] != q.dim[1]) {
+        char text[3][WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(
+            &graph->host, WEFT_SHAPE_MISMATCH,
+            "fast_weight: q %s, k %s and v %s must be [B, n, d], [B, n, d] and [B, n, d_v]",
+            weft_shape_text(q, text[0]), weft_shape_text(k, text[1]), weft_shape_text(v, text[2]));
+    }
+    *dtype = WEFT_F32;
+    *shape = weft_shape_of(q.dim[0], q.dim[1], v.dim[2]);
+    return check_heads(graph, node);
+}
+
+/* ---- lowering ---- */
+
+/** Shapes and storages of a node on its way down. */
+struct rule {
+    uint32_t q, k; /* normalised features */
+    uint32_t v, beta;
+    uint32_t w, u; /* see shaders/fast_weight/solve.comp */
+    uint32_t batch, heads, n;
+    uint32_t features, values;
+    uint32_t chunks;
+};
+
+static double rows_of(const struct rule *rule) {
+    return (double)rule->batch * rule->heads * rule->n;
+}
+
+static uint32_t lower_normalized(struct weft_lowering *lowering, const struct rule *rule,
+                                 uint32_t x) {
+    uint64_t rows = (uint64_t)rule->batch * rule->n * rule->heads;
+    uint32_t result = weft_lower_scratch(lowering, rows * rule->features * sizeof(float));
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "fast_weight/normalize");
+    weft_dispatch_read(dispatch, x);
+    weft_dispatch_write(dispatch, result);
+    weft_dispatch_items(dispatch, rows);
+    weft_dispatch_push_u32(dispatch, rule->features);
+    dispatch->flops = 40.0 * (double)rows * rule->features;
+    dispatch->bytes = 8.0 * (double)rows * rule->features;
+    return result;
+}
+
+static void lower_solve(struct weft_lowering *lowering, struct rule *rule) {
+    uint64_t rows = (uint64_t)rule->batch * rule->n * rule->heads;
+    rule->w = weft_lower_scratch(lowering, rows * rule->features * sizeof(float));
+    rule->u = weft_lower_scratch(lowering, rows * rule->values * sizeof(float));
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "fast_weight/solve");
+    weft_dispatch_read(dispatch, rule->k);
+    weft_dispatch_read(dispatch, rule->v);
+    weft_dispatch_read(dispatch, rule->beta);
+    weft_dispatch_write(dispatch, rule->w);
+    weft_dispatch_write(dispatch, rule->u);
+    weft_dispatch_specialize(dispatch, weft_whole_fours(rule->features));
+    uint64_t groups = (uint64_t)rule->batch * rule->heads * rule->chunks;
+    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = groups, .columns = rule->n});
+    weft_dispatch_push_u32(dispatch, rule->heads);
+    weft_dispatch_push_u32(dispatch, rule->features);
+    weft_dispatch_push_u32(dispatch, rule->values);
+    dispatch->flops = rows_of(rule) * WEFT_CHUNK * (2.0 * rule->features + rule->values);
+    dispatch->bytes = 4.0 * rows_of(rule) * (2.0 * rule->features + 2.0 * rule->values + 1.0);
+}
+
+/** The states that chunks make of the products of two storages. */
+static uint32_t lower_states(struct weft_lowering *lowering, const struct rule *rule,
+                             uint32_t features, uint32_t values, uint32_t value_count) {
+    struct weft_chunk_states states = {.features = features,
+                                       .values = values,
+                                       .batch = rule->batch,
+                                       .heads = rule->heads,
+                                       .n = rule->n,
+                                       .feature_count = rule->features,
+                                       .value_count = value_count,
+                                       .chunk = WEFT_CHUNK};
+    return weft_lower_chunk_states(lowering, &states);
+}
+
+static void lower_scan(struct weft_lowering *lowering, const struct rule *rule, uint32_t g,
+                       uint32_t state) {
+    uint32_t column_tiles = rule->features <= 128 ? 4 : rule->features <= 256 ? 2 : 1;
+    uint32_t column_blocks = (rule->values - 1) / (4 * column_tiles) + 1;
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "fast_weight/scan");
+    weft_dispatch_read(dispatch, g);
+    weft_dispatch_write(dispatch, state);
+    weft_dispatch_specialize(dispatch, column_tiles);
+    weft_dispatch_specialize(dispatch, weft_whole_fours(rule->features));
+    uint64_t groups = (uint64_t)rule->batch * rule->heads * column_blocks;
+    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = groups, .columns = rule->features});
+    weft_dispatch_push_u32(dispatch, rule->values);
+    weft_dispatch_push_u32(dispatch, rule->chunks);
+    weft_dispatch_push_u32(dispatch, column_blocks);
+    double parts = (double)rule->batch * rule->heads * rule->chunks;
+    dispatch->flops = 2.0 * parts * rule->features * rule->features * rule->values;
+    dispatch->bytes = 4.0 * parts * rule->features *
+                      ((double)rule->features * column_blocks + 2.0 * rule->values);
+}
+
+static void lower_update(struct weft_lowering *lowering, const struct rule *rule, uint32_t state) {
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "fast_weight/update");
+    weft_dispatch_read(dispatch, rule->w);
+    weft_dispatch_read(dispatch, state);
+    weft_dispatch_write(dispatch, rule->u);
+    weft_dispatch_specialize(dispatch, weft_whole_fours(rule->features));
+    weft_dispatch_specialize(dispatch, weft_whole_fours(rule->values));
+    uint64_t tiles = (uint64_t)rule->batch * rule->heads * ((rule->n - 1) / 8 + 1) *
+                     ((rule->values - 1) / 4 + 1);
+    weft_dispatch_items(dispatch, tiles);
+    weft_dispatch_push_u32(dispatch, rule->n);
+    weft_dispatch_push_u32(dispatch, rule->heads);
+    weft_dispatch_push_u32(dispatch, rule->features);
+    weft_dispatch_push_u32(dispatch, rule->values);
+    weft_dispatch_push_u32(dispatch, rule->chunks);
+    dispatch->flops = 2.0 * rows_of(rule) * rule->features * rule->values;
+    dispatch->bytes = 4.0 * rows_of(rule) * (rule->features + 2.0 * rule->values);
+}
+
+/** The states at the chunks' starts, and U as they make it. */
+static uint32_t lower_chunks(struct weft_lowering *lowering, const struct rule *rule) {
+    uint32_t g = lower_states(lowering, rule, rule->w, rule->k, rule->features);
+    uint32_t state = lower_states(lowering, rule, rule->k, rule->u, rule->values);
+    lower_scan(lowering, rule, g, state);
+    lower_update(lowering, rule, state);
+    return state;
+}
+
+static weft_status fast_weight_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_fast_weight_node *params = (const void *)node->params.bytes;
+    const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
+    const weft_shape *v = weft_node_shape(lowering->graph, node, 2);
+    struct rule rule = {.v = weft_lower_value(lowering, node->input[2]),
+                        .beta = weft_lower_value(lowering, node->input[3]),
+                        .batch = q->dim[0],
+                        .heads = params->heads,
+                        .n = q->dim[1],
+                        .features = q->dim[2] / params->heads,
+                        .values = v->dim[2] / params->heads,
+                        .chunks = weft_chunk_count(q->dim[1], WEFT_CHUNK)};
+    rule.q = lower_normalized(lowering, &rule, weft_lower_value(lowering, node->input[0]));
+    rule.k = lower_normalized(lowering, &rule, weft_lower_value(lowering, node->input[1]));
+    lower_solve(lowering, &rule);
+    struct weft_linear_attention attention = {.q = rule.q,
+                                              .k = rule.k,
+                                              .v = rule.u,
+                                              .result = weft_lower_value(lowering, node->output),
+                                              .batch = rule.batch,
+                                              .heads = rule.heads,
+                                              .n = rule.n,
+                                              .keys = rule.n,
+                                              .features = rule.features,
+                                              .values = rule.values,
+                                              .causal = true,
+                                              .epsilon = WEFT_LEAST_DENOMINATOR,
+                                              .weight = 1.0F};
+    struct weft_chunk_apply apply = {
+        .attention = &attention, .state_chunks = rule.chunks, .has_state = rule.chunks > 1};
+    if (apply.has_state) {
+        apply.state = lower_chunks(lowering, &rule);
+    }
+    weft_lower_chunk_apply(lowering, &apply);
+    return weft_lower_status(lowering);
+}
+
+static void fast_weight_describe(const struct weft_node *node, char *text, size_t size) {
+    const struct weft_fast_weight_node *params = (const void *)node->params.bytes;
+    snprintf(text, size, "[%u heads]", params->heads);
+}
+
+const struct weft_op weft_op_fast_weight = {
+    .name = "fast_weight",
+    .min_inputs = 4,
+    .max_inputs = 4,
+    .params_size = sizeof(struct weft_fast_weight_node),
+    .infer = fast_weight_infer,
+    .describe = fast_weight_describe,
+    .implementation = {{.name = "chunks", .lower = fast_weight_lower}},
+};

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* FMMformer's blend of near and far field, as ops that are there already. */
+#include <weft/mixers.h>
+
+#include "core/host.h"
+#include "graph/graph.h"
+
+static weft_status add_far_field(weft_tensor *out, weft_graph *graph, const weft_tensor qkv[3],
+                                 const weft_fmm_attention_params *params) {
+    if (params->beta.id == 0) {
+        return weft_graph_kernel_attention(
+            out, graph, qkv[0], qkv[1], qkv[2],
+            weft_kernel_attention_params(.heads = params->heads, .causal = params->causal,
+                                         .kernels = params->kernels,
+                                         .kernel_count = params->kernel_count));
+    }
+    if (!params->causal || params->kernels || params->kernel_count > 0) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "fmm_attention: beta makes fast weights, which are causal (causal is %d) "
+                         "and have no kernels (kernel_count is %u)",
+                         params->causal, params->kernel_count);
+    }
+    return weft_graph_fast_weight(out, graph, qkv[0], qkv[1], qkv[2], params->beta,
+                                  weft_fast_weight_params(.heads = params->heads));
+}
+
+/** Multiplies a field by its weight, where there is one. */
+static weft_status weigh(weft_tensor *field, weft_graph *graph, weft_tensor weight) {
+    return weight.id == 0 ? WEFT_OK
+                          : weft_graph_binary(field, graph, WEFT_BINARY_MULTIPLY, *field, weight);
+}
+
+weft_status weft_graph_fmm_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                     weft_tensor k, weft_tensor v,
+                                     const weft_fmm_attention_params *params) {
+    if (!graph || !params) {
+        return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_graph_fmm_attention: null argument");
+    }
+    const weft_tensor qkv[] = {q, k, v};
+    weft_tensor near = {0};
+    weft_tensor far = {0};
+    weft_status status = weft_graph_banded_attention(
+        &near, graph, q, k, v,
+        weft_banded_attention_params(.heads = params->heads, .half_width = params->half_width,
+                                     .causal = params->causal));
+    if (status == WEFT_OK) {
+        status = add_far_field(&far, graph, qkv, params);
+    }
+    if (status == WEFT_OK) {
+        status = weigh(&near, graph, params->near_weight);
+    }
+    if (status == WEFT_OK) {
+        status = weigh(&far, graph, params->far_weight);
+    }
+    if (status == WEFT_OK) {
+        status = weft_graph_binary(out, graph, WEFT_BINARY_ADD, near, far);
+    }
+    return status;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* FMMformer's far field: several feature maps, each with linear attention normalised by itself, and their blend. */
+#include <math.h>
+#include <stdio.h>
+
+#include "mixers/feature_map.h"
+#include "mixers/linear_attention.h"
+#include "ops/params.h"
+
+/* ---- building ---- */
+
+#define SIGNED_MAP_EPSILON 1e-6F
+
+static const weft_kernel usual_kernel = {.map = WEFT_FEATURE_ELU1};
+
+static weft_status check_kernel(const weft_graph *graph, const weft_kernel *kernel) {
+    if (kernel->glsl) {
+        weft_status status = weft_feature_text_check(kernel->glsl, &graph->host);
+        if (status != WEFT_OK) {
+            return status;
+        }
+    } else if ((uint32_t)kernel->map >= WEFT_FEATURE_COUNT) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "kernel_attention: map %u is not in 0 … %u", (uint32_t)kernel->map,
+                         WEFT_FEATURE_COUNT - 1);
+    }
+    if (!isfinite(kernel->weight)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "kernel_attention: weight %g must be finite", (double)kernel->weight);
+    }
+    return WEFT_OK;
+}
+
+static weft_status take_kernels(struct weft_kernel_attention_node *node, const weft_graph *graph,
+                                const weft_kernel *kernels, uint32_t count) {
+    if (count < 1 || count > WEFT_MAX_KERNELS) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "kernel_attention: kernel_count %u is not in 1 … %u", count,
+                         WEFT_MAX_KERNELS);
+    }
+    node->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        weft_status status = check_kernel(graph, &kernels[i]);
+        if (status != WEFT_OK) {
+            return status;
+        }
+        node->map[i] = kernels[i].glsl ? WEFT_FEATURE_COUNT : (uint32_t)kernels[i].map;
+        node->weight[i] = kernels[i].weight == 0.0F ? 1.0F : kernels[i].weight;
+    }
+    return WEFT_OK;
+}
+
+/** Checks what the texts do not change, before they become constants of the graph. */
+static weft_status check_tensors(const weft_graph *graph,
+                                 const struct weft_kernel_attention_node *params,
+                                 const weft_tensor *tensors) {
+    static const char *const names[] = {"q", "k", "v"};
+    weft_shape shape[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        weft_dtype dtype;
+        weft_status status = weft_graph_get_tensor(graph, tensors[i], &shape[i], &dtype);
+        if (status != WEFT_OK) {
+            return status;
+        }
+        if (dtype != WEFT_F32) {
+            return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                             "kernel_attention: %s must be f32, not %s", names[i],
+                             weft_dtype_name(dtype));
+        }
+    }
+    const weft_shape *q = &shape[0];
+    const weft_shape *k = &shape[1];
+    const weft_shape *v = &shape[2];
+    bool fits = q->rank == 3 && k->rank == 3 && v->rank == 3 && q->dim[0] == k->dim[0] &&
+                q->dim[2] == k->dim[2] && k->dim[0] == v->dim[0] && k->dim[1] == v->dim[1];
+    if (!fits || (params->causal && q->dim[1] != k->dim[1])) {
+        char text[3][WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "kernel_attention: q %s, k %s and v %s must be [B, n, d], [B, m, d] and "
+                         "[B, m, d_v]%s",
+                         weft_shape_text(*q, text[0]), weft_shape_text(*k, text[1]),
+                         weft_shape_text(*v, text[2]), params->causal ? " with m = n" : "");
+    }
+    if (q->dim[2] % params->heads != 0 || v->dim[2] % params->heads != 0) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "kernel_attention: %u heads do not divide %u and %u channels",
+                         params->heads, q->dim[2], v->dim[2]);
+    }
+    if (!(params->epsilon >= 0.0F) || isinf(params->epsilon)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "kernel_attention: epsilon %g must be at least 0 and finite",
+                         (double)params->epsilon);
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_graph_kernel_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                        weft_tensor k, weft_tensor v,
+                                        const weft_kernel_attention_params *params) {
+    if (!graph) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    struct weft_kernel_attention_node node = {.heads = params && params->heads ? params->heads : 1,
+                                              .causal = params && params->causal,
+                                              .epsilon = params ? params->epsilon : 0.0F};
+    const weft_kernel *kernels = params && params->kernels ? params->kernels : &usual_kernel;
+    bool usual = !params || (!params->kernels && params->kernel_count == 0);
+    if (!usual && !params->kernels) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "kernel_attention: kernel_count is %u, but kernels is null",
+                         params->kernel_count);
+    }
+    weft_tensor inputs[3 + WEFT_MAX_KERNELS] = {q, k, v};
+    weft_status status = take_kernels(&node, graph, kernels, usual ? 1 : params->kernel_count);
+    if (status == WEFT_OK) {
+        status = check_tensors(graph, &node, inputs);
+    }
+    for (uint32_t i = 0; status == WEFT_OK && i < node.count; i++) {
+        if (kernels[i].glsl) {
+            status = weft_feature_text_add(&inputs[3 + i], graph, kernels[i].glsl);
+        }
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    return weft_graph_add(out, graph, "kernel_attention", inputs, 3 + node.count, &node,
+                          sizeof node);
+}
+
+static weft_status kernel_attention_infer(const weft_graph *graph, struct weft_node *node,
+                                          weft_dtype *dtype, weft_shape *shape) {
+    const weft_shape *q = weft_node_shape(graph, node, 0);
+    const weft_shape *v = weft_node_shape(graph, node, 2);
+    const weft_tensor tensors[] = {{node->input[0]}, {node->input[1]}, {node->input[2]}};
+    weft_status status = check_tensors(graph, (const void *)node->params.bytes, tensors);
+    if (status == WEFT_OK) {
+        *dtype = WEFT_F32;
+        *shape = weft_shape_of(q->dim[0], q->dim[1], v->dim[2]);
+    }
+    return status;
+}
+
+/* ---- lowering ---- */
+
+static float epsilon_of(const struct weft_kernel_attention_node *params, uint32_t kernel) {
+    bool may_change_sign =
+        params->map[kernel] == WEFT_FEATURE_TANH || params->map[kernel] == WEFT_FEATURE_COUNT;
+    float epsilon = params->epsilon;
+    if (epsilon == 0.0F && may_change_sign) {
+        epsilon = SIGNED_MAP_EPSILON;
+    }
+    return epsilon < WEFT_LEAST_DENOMINATOR ? WEFT_LEAST_DENOMINATOR : epsilon;
+}
+
+/** Features of a value in a scratch storage of their own. */
+static uint32_t lower_features(struct weft_lowering *lowering, const struct weft_node *node,
+                               uint32_t input, uint32_t kernel) {
+    const struct weft_kernel_attention_node *params = (const void *)node->params.bytes;
+    uint32_t x = weft_lower_value(lowering, node->input[input]);
+    uint64_t count = weft_shape_elements(*weft_node_shape(lowering->graph, node, input));
+    uint32_t features = weft_lower_scratch(lowering, count * sizeof(float));
+    weft_lower_feature_map(lowering, features, x, count, (weft_feature_map)params->map[kernel],
+                           node->input[3 + kernel]);
+    return features;
+}
+
+static weft_status kernel_attention_lower(struct weft_lowering *lowering,
+                                          const struct weft_node *node) {
+    const struct weft_kernel_attention_node *params = (const void *)node->params.bytes;
+    const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
+    const weft_shape *v = weft_node_shape(lowering->graph, node, 2);
+    struct weft_linear_attention attention = {.v = weft_lower_value(lowering, node->input[2]),
+                                              .result = weft_lower_value(lowering, node->output),
+                                              .batch = q->dim[0],
+                                              .heads = params->heads,
+                                              .n = q->dim[1],
+                                              .keys = v->dim[1],
+                                              .features = q->dim[2] / params->heads,
+                                              .values = v->dim[2] / params->heads,
+                                              .causal = params->causal};
+    for (uint32_t i = 0; i < params->count; i++) {
+        attention.q = lower_features(lowering, node, 0, i);
+        attention.k =
+            node->input[0] == node->input[1] ? attention.q : lower_features(lowering, node, 1, i);
+        attention.epsilon = epsilon_of(params, i);
+        attention.weight = params->weight[i];
+        attention.accumulate = i > 0;
+        weft_lower_linear_attention(lowering, &attention);
+    }
+    return weft_lower_status(lowering);
+}
+
+static void kernel_attention_describe(const struct weft_node *node, char *text, size_t size) {
+    const struct weft_kernel_attention_node *params = (const void *)node->params.bytes;
+    int used = snprintf(text, size, "[%u heads%s", params->heads, params->causal ? ", causal" : "");
+    for (uint32_t i = 0; i < params->count && used >= 0 && (size_t)used < size; i++) {
+        const char *name = params->map[i] == WEFT_FEATURE_COUNT
+                               ? "glsl"
+                               : weft_feature_map_name((weft_feature_map)params->map[i]);
+        used +=
+            snprintf(text + used, size - (size_t)used, ", %g %s", (double)params->weight[i], name);
+    }
+    if (used >= 0 && (size_t)used < size) {
+        snprintf(text + used, size - (size_t)used, "]");
+    }
+}
+
+const struct weft_op weft_op_kernel_attention = {
+    .name = "kernel_attention",
+    .min_inputs = 3,
+    .max_inputs = 3 + WEFT_MAX_KERNELS,
+    .params_size = sizeof(struct weft_kernel_attention_node),
+    .infer = kernel_attention_infer,
+    .describe = kernel_attention_describe,
+    .implementation = {{.name = "chunks", .lower = kernel_attention_lower}},
+};

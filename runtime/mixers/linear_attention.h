@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The dispatches of linear attention, for every mixer that replaces softmax(q kᵀ) by φ(q) φ(k)ᵀ: features and values
+ * in, time and memory linear in the sequence. Order of every sum: by the shapes alone (shaders/linear_attention).
+ */
+#ifndef WEFT_MIXERS_LINEAR_ATTENTION_H
+#define WEFT_MIXERS_LINEAR_ATTENTION_H
+
+#include "graph/lowering.h"
+
+/** Shapes and storages; features are f32 [batch, tokens, heads, features], values [batch, tokens, heads, values]. */
+struct weft_linear_attention {
+    uint32_t q; /* features of n tokens */
+    uint32_t k; /* features of `keys` tokens */
+    uint32_t v;
+    uint32_t result; /* [batch, n, heads, values] */
+    uint32_t batch, heads;
+    uint32_t n, keys; /* equal when causal */
+    uint32_t features, values;
+    bool causal;
+    bool accumulate; /* adds to the result, which earlier dispatches have written */
+    float epsilon;   /* > 0: a denominator closer to 0 becomes this, with its own sign */
+    float weight;    /* factor on the result */
+};
+
+/**
+ * Appends result (+)= weight · φ(q_i)·Σ_j φ(k_j) v_jᵀ / φ(q_i)·Σ_j φ(k_j), over all j or j ≤ i. Keeps one state of
+ * features · (values + 1) elements for every 256 (causal: 64) keys of a head as scratch.
+ */
+void weft_lower_linear_attention(struct weft_lowering *lowering,
+                                 const struct weft_linear_attention *attention);
+
+/** The least denominator that a float32 can have without being taken for 0: guards only against dividing by 0. */
+#define WEFT_LEAST_DENOMINATOR 0x1p-126F
+
+/* ---- its parts ---- */
+
+#define WEFT_CHUNK 64 /* tokens: that of shaders/include/linear_attention.glsl */
+
+/** Sums of outer products, chunk by chunk. */
+struct weft_chunk_states {
+    uint32_t features,
+        values; /* storages: [batch, n, heads, feature_count], [batch, n, heads, value_count] */
+    uint32_t batch, heads, n;
+    uint32_t feature_count, value_count;
+    uint32_t chunk; /* tokens; a multiple of 64 */
+    bool ones;      /* also the sums of the features, behind the products' */
+};
+
+/** How many chunks a sequence has. */
+uint32_t weft_chunk_count(uint32_t n, uint32_t chunk);
+
+/**
+ * Appends the dispatch that makes state[f, t] = Σ_i features[i, f] values[i, t] over the tokens of each chunk, in
+ * a new scratch storage [batch, heads, chunks, feature_count · (value_count + ones)], which it returns. Fails with
+ * WEFT_UNSUPPORTED when the states have more than 2^31 - 1 elements.
+ */
+uint32_t weft_lower_chunk_states(struct weft_lowering *lowering,
+                                 const struct weft_chunk_states *states);
+
+/** What the chunks of queries read from the states, and when causal from their own chunk. */
+struct weft_chunk_apply {
+    const struct weft_linear_attention *attention;
+    uint32_t state; /* storage; ignored without has_state */
+    uint32_t
+        state_chunks; /* states of a head; bidirectional attention reads the first, causal its own */
+    bool has_state;
+    bool normalize; /* divide by the denominator; the states then have ones */
+};
+
+void weft_lower_chunk_apply(struct weft_lowering *lowering, const struct weft_chunk_apply *apply);
+
+/** Whether rows of that length start at multiples of four elements and hold whole fours. */
+static inline bool weft_whole_fours(uint32_t length) {
+    return length % 4 == 0;
+}
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random features: a projection by the weight matrix, then a component function of each row. What the functions need of
+ * the whole sequence (the keys' largest exponent, OPRF's moments) is reduced before. Inputs: x, w, coefficients, other.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "ops/matmul.h"
+#include "ops/params.h"
+
+#define MOMENT_CHUNK 256 /* tokens: that of shaders/random_features/moments.comp */
+
+static const char *const component_names[WEFT_COMPONENT_COUNT] = {"trigonometric", "positive",
+                                                                  "hyperbolic", "optimal"};
+static const char *const stabilizer_names[WEFT_STABILIZER_COUNT] = {"none", "query", "key"};
+
+const char *weft_component_name(weft_component component) {
+    return (uint32_t)component < WEFT_COMPONENT_COUNT ? component_names[component]
+                                                      : "unknown weft_component";
+}
+
+const char *weft_stabilizer_name(weft_stabilizer stabilizer) {
+    return (uint32_t)stabilizer < WEFT_STABILIZER_COUNT ? stabilizer_names[stabilizer]
+                                                        : "unknown weft_stabilizer";
+}
+
+weft_status weft_graph_random_features(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                       weft_tensor w, const weft_random_features_params *params) {
+    const weft_random_features_params defaults = {.component = WEFT_COMPONENT_TRIGONOMETRIC};
+    const weft_random_features_params *p = params ? params : &defaults;
+    struct weft_random_features_node node = {.component = p->component,
+                                             .stabilizer = p->stabilizer,
+                                             .heads = p->heads ? p->heads : 1,
+                                             .scale = p->scale,
+                                             .epsilon = p->epsilon};
+    weft_tensor inputs[] = {x, w, p->coefficients, p->other};
+    return weft_graph_add(out, graph, "random_features", inputs, 4, &node, sizeof node);
+}
+
+/* ---- checking ---- */
+
+static weft_status check_numbers(const weft_graph *graph,
+                                 const struct weft_random_features_node *params) {
+    if ((uint32_t)params->component >= WEFT_COMPONENT_COUNT) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "random_features: component %u is not in 0 … %u",
+                         (uint32_t)params->component, WEFT_COMPONENT_COUNT - 1);
+    }
+    if ((uint32_t)params->stabilizer >= WEFT_STABILIZER_COUNT) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "random_features: stabilizer %u is not in 0 … %u",
+                         (uint32_t)params->stabilizer, WEFT_STABILIZER_COUNT - 1);
+    }
+    if (!isfinite(params->scale)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "random_features: scale %g must be finite", (double)params->scale);
+    }
+    if (!(params->epsilon >= 0.0F) || !isfinite(params->epsilon)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "random_features: epsilon %g must be finite and at least 0",
+                         (double)params->epsilon);
+    }
+    if (params->epsilon > 0.0F && params->component == WEFT_COMPONENT_TRIGONOMETRIC) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "random_features: epsilon %g must be 0 with trigonometric features, "
+                         "which change sign",
+                         (double)params->epsilon);
+    }
+    return WEFT_OK;
+}
+
+static weft_status check_shapes(const weft_graph *graph, struct weft_node *node) {
+    struct weft_random_features_node *params = (void *)node->params.bytes;
+    const weft_shape x = *weft_node_shape(graph, node, 0);
+    const weft_shape w = *weft_node_shape(graph, node, 1);
+    char text[2][WEFT_SHAPE_TEXT_SIZE];
+    if (x.rank != 3 || w.rank != 2) {
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "random_features: x %s and w %s must be [B, n, d] and [s, d/heads]",
+                         weft_shape_text(x, text[0]), weft_shape_text(w, text[1]));
+    }
+    if (x.dim[2] % params->heads != 0) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "random_features: %u heads do not divide %u channels", params->heads,
+                         x.dim[2]);
+    }
+    const uint32_t width = x.dim[2] / params->heads;
+    if (w.dim[1] != width) {
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "random_features: w %s must be [s, %u] for x %s and %u heads",
+                         weft_shape_text(w, text[0]), width, weft_shape_text(x, text[1]),
+                         params->heads);
+    }
+    if (params->scale == 0.0F) {
+        params->scale = (float)(1.0 / sqrt(sqrt((double)width)));
+    }
+    return WEFT_OK;
+}
+
+/* The other side of OPRF: [B, m, d] for any m. */
+static weft_status check_other(const weft_graph *graph, const struct weft_node *node) {
+    const struct weft_random_features_node *params = (const void *)node->params.bytes;
+    const bool wanted = params->component == WEFT_COMPONENT_OPTIMAL;
+    if (wanted != (node->input[3] != 0)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "random_features: other is %s, but %s features take %s",
+                         wanted ? "missing" : "given", weft_component_name(params->component),
+                         wanted ? "one" : "none");
+    }
+    if (!wanted) {
+        return WEFT_OK;
+    }
+    weft_shape expected = *weft_node_shape(graph, node, 0);
+    const weft_shape *other = weft_node_shape(graph, node, 3);
+    expected.dim[1] = other->rank == 3 ? other->dim[1] : expected.dim[1];
+    return weft_expect_shape(graph, node, 3, "other", expected);
+}
+
+static bool has_pairs(weft_component component) {
+    return component == WEFT_COMPONENT_TRIGONOMETRIC || component == WEFT_COMPONENT_HYPERBOLIC;
+}
+
+static weft_status random_features_infer(const weft_graph *graph, struct weft_node *node,
+                                         weft_dtype *dtype, weft_shape *shape) {
+    struct weft_random_features_node *params = (void *)node->params.bytes;
+    weft_status status = check_numbers(graph, params);
+    if (status == WEFT_OK) {
+        status = weft_expect_f32(graph, node, 0, "x");
+    }
+    if (status == WEFT_OK) {
+        status = weft_expect_f32(graph, node, 1, "w");
+    }
+    if (status == WEFT_OK) {
+        status = check_shapes(graph, node);
+    }
+    if (status == WEFT_OK) {
+        status = check_other(graph, node);
+    }
+    const uint32_t features = weft_node_shape(graph, node, 1)->dim[0];
+    if (status == WEFT_OK && node->input[2] != 0) {
+        status = weft_expect_shape(graph, node, 2, "coefficients", weft_shape_of(features));
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    const uint64_t channels =
+        (uint64_t)params->heads * features * (has_pairs(params->component) ? 2 : 1);
+    if (channels > UINT32_MAX) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "random_features: %u heads of %u features are too many", params->heads,
+                         features);
+    }
+    *dtype = WEFT_F32;
+    *shape = *weft_node_shape(graph, node, 0);
+    shape->dim[2] = (uint32_t)channels;
+    return WEFT_OK;
+}
+
+/* ---- lowering ---- */
+
+/** A node while it is lowered: sizes, and storages that several dispatches bind. */
+struct lowered {
+    struct weft_lowering *lowering;
+    const struct weft_random_features_node *params;
+    uint32_t batch, tokens, heads, width, features;
+    uint64_t rows; /* batch · tokens · heads */
+    uint32_t x, w;
+    uint32_t projection; /* [rows, features] */
+    uint32_t norms;      /* OPTIMAL: [features]; else x, bound and not read */
+    uint32_t optimum;    /* OPTIMAL: [batch, heads, 3]; else x */
+};
+
+static uint32_t scratch(const struct lowered *l, uint64_t count) {
+    return weft_lower_scratch(l->lowering, count * sizeof(float));
+}
+
+static void lower_projection(struct lowered *l) {
+    l->projection = scratch(l, l->rows * l->features);
+    const struct weft_product product = {
+        .a = {.storage = l->x, .row = l->width, .column = 1},
+        .b = {.storage = l->w, .row = 1, .column = l->width},
+        .c = {.storage = l->projection, .row = l->features, .column = 1},
+        .m = (uint32_t)l->rows,
+        .n = l->features,
+        .k = l->width,
+        .batches = 1,
+        .inner_count = 1,
+        .alpha = l->params->scale,
+        .bias = WEFT_NO_STORAGE,
+        .residual = WEFT_NO_STORAGE};
+    weft_lower_product(l->lowering, &product);
+}
+
+static void lower_norms(struct lowered *l) {
+    l->norms = scratch(l, l->features);
+    struct weft_dispatch *dispatch =
+        weft_lower_dispatch(l->lowering, "random_features/square_norms");
+    weft_dispatch_read(dispatch, l->w);
+    weft_dispatch_write(dispatch, l->norms);
+    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = l->features, .columns = l->width});
+    dispatch->flops = 2.0 * l->features * l->width;
+    dispatch->bytes = 4.0 * l->features * (l->width + 1.0);
+}
+
+static uint32_t chunks_of(uint32_t tokens) {
+    return (tokens - 1) / MOMENT_CHUNK + 1;
+}
+
+static uint32_t lower_moments(const struct lowered *l, uint32_t x, uint32_t tokens) {
+    const uint32_t chunks = chunks_of(tokens);
+    const uint64_t rows = (uint64_t)l->batch * l->heads * chunks;
+    const uint32_t moments = scratch(l, rows * (l->width + 1));
+    struct weft_dispatch *dispatch = weft_lower_dispatch(l->lowering, "random_features/moments");
+    weft_dispatch_read(dispatch, x);
+    weft_dispatch_write(dispatch, moments);
+    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = rows, .columns = l->width});
+    weft_dispatch_push_u32(dispatch, l->heads);
+    weft_dispatch_push_u32(dispatch, tokens);
+    weft_dispatch_push_u32(dispatch, chunks);
+    weft_dispatch_push_f32(dispatch, l->params->scale);
+    const double elements = (double)l->batch * tokens * l->heads * l->width;
+    dispatch->flops = 4.0 * elements;
+    dispatch->bytes = 4.0 * elements;
+    return moments;
+}
+
+static void lower_optimum(struct lowered *l, uint32_t other, uint32_t other_tokens) {
+    const uint32_t x = lower_moments(l, l->x, l->tokens);
+    const uint32_t y = lower_moments(l, other, other_tokens);
+    const uint64_t rows = (uint64_t)l->batch * l->heads;
+    l->optimum = scratch(l, 3 * rows);
+    struct weft_dispatch *dispatch = weft_lower_dispatch(l->lowering, "random_features/optimum");
+    weft_dispatch_read(dispatch, x);
+    weft_dispatch_read(dispatch, y);
+    weft_dispatch_write(dispatch, l->optimum);
+    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = rows, .columns = l->width});
+    weft_dispatch_push_u32(dispatch, chunks_of(l->tokens));
+    weft_dispatch_push_u32(dispatch, chunks_of(other_tokens));
+    weft_dispatch_push_f32(dispatch, (float)(1.0 / (double)l->tokens));
+    weft_dispatch_push_f32(dispatch, (float)(1.0 / (double)other_tokens));
+    const double read =
+        (double)rows * (chunks_of(l->tokens) + chunks_of(other_tokens)) * (l->width + 1.0);
+    dispatch->flops = read;
+    dispatch->bytes = 4.0 * read;
+}
+
+/** A dispatch that works on the rows, with the bindings 0 … 3 and the words of random_features.glsl. */
+static struct weft_dispatch *rows_dispatch(const struct lowered *l, const char *shader) {
+    struct weft_dispatch *dispatch = weft_lower_dispatch(l->lowering, shader);
+    weft_dispatch_read(dispatch, l->x);
+    weft_dispatch_read(dispatch, l->projection);
+    weft_dispatch_read(dispatch, l->norms);
+    weft_dispatch_read(dispatch, l->optimum);
+    weft_dispatch_specialize(dispatch, (uint32_t)l->params->component);
+    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = l->rows, .columns = l->features});
+    weft_dispatch_push_u32(dispatch, l->width);
+    weft_dispatch_push_u32(dispatch, l->heads);
+    weft_dispatch_push_u32(dispatch, l->tokens);
+    weft_dispatch_push_f32(dispatch, l->params->scale);
+    weft_dispatch_push_f32(dispatch, l->params->epsilon);
+    dispatch->flops = (double)l->rows * (2.0 * l->width + 4.0 * l->features);
+    dispatch->bytes = 4.0 * (double)l->rows * (l->width + l->features);
+    return dispatch;
+}
+
+/** The largest exponent of each sequence and head, [batch, heads]. */
+static uint32_t lower_key_maximum(const struct lowered *l) {
+    const uint32_t of_rows = scratch(l, l->rows);
+    const uint32_t of_sequences = scratch(l, (uint64_t)l->batch * l->heads);
+    struct weft_dispatch *dispatch = rows_dispatch(l, "random_features/row_maximum");
+    weft_dispatch_write(dispatch, of_rows);
+    dispatch = weft_lower_dispatch(l->lowering, "random_features/sequence_maximum");
+    weft_dispatch_read(dispatch, of_rows);
+    weft_dispatch_write(dispatch, of_sequences);
+    weft_dispatch_rows(
+        dispatch, (struct weft_rows){.rows = (uint64_t)l->batch * l->heads, .columns = l->tokens});
+    weft_dispatch_push_u32(dispatch, l->heads);
+    dispatch->flops = (double)l->rows;
+    dispatch->bytes = 4.0 * (double)l->rows;
+    return of_sequences;
+}
+
+static void lower_features(const struct lowered *l, uint32_t largest, uint32_t coefficients,
+                           uint32_t result) {
+    const uint32_t unused = l->x; /* bound and not read */
+    struct weft_dispatch *dispatch = rows_dispatch(l, "random_features/features");
+    weft_dispatch_read(dispatch, largest != WEFT_NO_STORAGE ? largest : unused);
+    weft_dispatch_read(dispatch, coefficients != WEFT_NO_STORAGE ? coefficients : unused);
+    weft_dispatch_write(dispatch, result);
+    weft_dispatch_specialize(dispatch, (uint32_t)l->params->stabilizer);
+    weft_dispatch_specialize(dispatch, coefficients != WEFT_NO_STORAGE);
+    const double outputs =
+        (double)l->rows * l->features * (has_pairs(l->params->component) ? 2.0 : 1.0);
+    dispatch->flops += 20.0 * outputs;
+    dispatch->bytes += 4.0 * outputs;
+}
+
+static weft_status random_features_lower(struct weft_lowering *lowering,
+                                         const struct weft_node *node) {
+    const weft_shape *x = weft_node_shape(lowering->graph, node, 0);
+    const weft_shape *w = weft_node_shape(lowering->graph, node, 1);
+    const struct weft_random_features_node *params = (const void *)node->params.bytes;
+    struct lowered l = {.lowering = lowering,
+                        .params = params,
+                        .batch = x->dim[0],
+                        .tokens = x->dim[1],
+                        .heads = params->heads,
+                        .width = w->dim[1],
+                        .features = w->dim[0],
+                        .rows = (uint64_t)x->dim[0] * x->dim[1] * params->heads,
+                        .x = weft_lower_value(lowering, node->input[0]),
+                        .w = weft_lower_value(lowering, node->input[1])};
+    l.norms = l.x;
+    l.optimum = l.x;
+    if (l.rows * l.features > INT32_MAX) {
+        return weft_lower_fail(lowering,
+                               weft_fail(&lowering->device->host, WEFT_UNSUPPORTED,
+                                         "%s: %llu elements in the projection, more than %d",
+                                         lowering->label, (unsigned long long)(l.rows * l.features),
+                                         INT32_MAX));
+    }
+    const uint32_t coefficients =
+        node->input[2] ? weft_lower_value(lowering, node->input[2]) : WEFT_NO_STORAGE;
+    const uint32_t result = weft_lower_value(lowering, node->output);
+    lower_projection(&l);
+    if (params->component == WEFT_COMPONENT_OPTIMAL) {
+        lower_norms(&l);
+        lower_optimum(&l, weft_lower_value(lowering, node->input[3]),
+                      weft_node_shape(lowering->graph, node, 3)->dim[1]);
+    }
+    const uint32_t largest =
+        params->stabilizer == WEFT_STABILIZER_KEY ? lower_key_maximum(&l) : WEFT_NO_STORAGE;
+    lower_features(&l, largest, coefficients, result);
+    return weft_lower_status(lowering);
+}
+
+static void random_features_describe(const struct weft_node *node, char *text, size_t size) {
+    const struct weft_random_features_node *params = (const void *)node->params.bytes;
+    snprintf(text, size, "[%s, %u heads, stabilizer %s]", weft_component_name(params->component),
+             params->heads, weft_stabilizer_name(params->stabilizer));
+}
+
+const struct weft_op weft_op_random_features = {
+    .name = "random_features",
+    .min_inputs = 2,
+    .max_inputs = 4,
+    .params_size = sizeof(struct weft_random_features_node),
+    .infer = random_features_infer,
+    .describe = random_features_describe,
+    .implementation = {{.name = "rows", .lower = random_features_lower}},
+};

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* FFT programs as dispatches of a plan. */
+#ifndef WEFT_MIXERS_VKFFT_FFT_LOWERING_H
+#define WEFT_MIXERS_VKFFT_FFT_LOWERING_H
+
+#include "graph/lowering.h"
+#include "mixers/vkfft/fft_program.h"
+
+/**
+ * Appends the dispatches of a transform. Its program is made on first use and kept with the device.
+ * The storages hold what the transform reads and writes, from their starts on; input stays as it is.
+ */
+void weft_lower_fft(struct weft_lowering *lowering, const struct weft_fft_desc *desc,
+                    uint32_t input, uint32_t output);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* The norms that divide a row by its length and subtract nothing: RMSNorm, SimpleRMSNorm, ScaleNorm. */
+#include <math.h>
+#include <stdio.h>
+
+#include "graph/lowering.h"
+#include "ops/params.h"
+
+#define MOST_COLUMNS   (UINT32_C(1) << 24) /* how far float32 holds every whole number */
+#define SIMPLE_EPSILON 1e-8F
+
+/* The numbers are those of shaders/norm/rms_norm.comp. */
+enum form { FORM_ROOT_MEAN_SQUARE = 0, FORM_SIMPLE = 1, FORM_LENGTH = 2 };
+
+static weft_status add(weft_tensor *out, weft_graph *graph, const char *op,
+                       const weft_tensor *inputs, uint32_t input_count, float epsilon) {
+    struct weft_rms_norm_node params = {.epsilon = epsilon};
+    return weft_graph_add(out, graph, op, inputs, input_count, &params, sizeof params);
+}
+
+weft_status weft_graph_rms_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                weft_tensor gain, float epsilon) {
+    weft_tensor inputs[] = {x, gain};
+    return add(out, graph, "rms_norm", inputs, 2, epsilon);
+}
+
+weft_status weft_graph_simple_rms_norm(weft_tensor *out, weft_graph *graph, weft_tensor x) {
+    return add(out, graph, "simple_rms_norm", &x, 1, SIMPLE_EPSILON);
+}
+
+weft_status weft_graph_scale_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                  weft_tensor gain, float epsilon) {
+    weft_tensor inputs[] = {x, gain};
+    return add(out, graph, "scale_norm", inputs, 2, epsilon);
+}
+
+static weft_status infer_with(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
+                              weft_shape *shape, bool gain_per_column) {
+    const struct weft_rms_norm_node *params = (const void *)node->params.bytes;
+    weft_status status = weft_expect_f32(graph, node, 0, "x");
+    if (status != WEFT_OK) {
+        return status;
+    }
+    *dtype = WEFT_F32;
+    *shape = *weft_node_shape(graph, node, 0);
+    uint32_t columns = weft_shape_rows(*shape).columns;
+    if (!(params->epsilon >= 0.0F) || !isfinite(params->epsilon)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "%s: epsilon %g must be finite and at least 0", node->op->name,
+                         (double)params->epsilon);
+    }
+    if (columns > MOST_COLUMNS) {
+        return weft_fail(&graph->host, WEFT_UNSUPPORTED,
+                         "%s: x has %u elements in its last axis, at most %u can be counted in "
+                         "float32",
+                         node->op->name, columns, MOST_COLUMNS);
+    }
+    if (node->input_count < 2 || node->input[1] == 0) {
+        return WEFT_OK;
+    }
+    weft_shape row = {.rank = 1, .dim = {gain_per_column ? columns : 1}};
+    return weft_expect_shape(graph, node, 1, "gain", row);
+}
+
+static weft_status rms_norm_infer(const weft_graph *graph, struct weft_node *node,
+                                  weft_dtype *dtype, weft_shape *shape) {
+    return infer_with(graph, node, dtype, shape, true);
+}
+
+static weft_status scale_norm_infer(const weft_graph *graph, struct weft_node *node,
+                                    weft_dtype *dtype, weft_shape *shape) {
+    return infer_with(graph, node, dtype, shape, false);
+}
+
+static weft_status lower_with(struct weft_lowering *lowering, const struct weft_node *node,
+                              enum form form) {
+    const struct weft_rms_norm_node *params = (const void *)node->params.bytes;
+    const weft_shape *shape = weft_node_shape(lowering->graph, node, 0);
+    bool has_gain = node->input_count > 1 && node->input[1] != 0;
+    uint32_t x = weft_lower_value(lowering, node->input[0]);
+    uint32_t gain = has_gain ? weft_lower_value(lowering, node->input[1]) : x;
+    uint32_t result = weft_lower_value(lowering, node->output);
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "norm/rms_norm");
+    weft_dispatch_read(dispatch, x);
+    weft_dispatch_read(dispatch, gain);
+    weft_dispatch_write(dispatch, result);
+    weft_dispatch_specialize(dispatch, (uint32_t)form);
+    weft_dispatch_specialize(dispatch, has_gain);
+    weft_dispatch_rows(dispatch, weft_shape_rows(*shape));
+    weft_dispatch_push_f32(dispatch, params->epsilon);
+    double count = (double)weft_shape_elements(*shape);
+    dispatch->flops = 4.0 * count;
+    dispatch->bytes = 8.0 * count;
+    return weft_lower_status(lowering);
+}
+
+static weft_status rms_norm_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    return lower_with(lowering, node, FORM_ROOT_MEAN_SQUARE);
+}
+
+static weft_status simple_rms_norm_lower(struct weft_lowering *lowering,
+                                         const struct weft_node *node) {
+    return lower_with(lowering, node, FORM_SIMPLE);
+}
+
+static weft_status scale_norm_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    return lower_with(lowering, node, FORM_LENGTH);
+}
+
+static void describe_epsilon(const struct weft_node *node, char *text, size_t size) {
+    const struct weft_rms_norm_node *params = (const void *)node->params.bytes;
+    snprintf(text, size, "[epsilon %g]", (double)params->epsilon);
+}
+
+const struct weft_op weft_op_rms_norm = {
+    .name = "rms_norm",
+    .min_inputs = 1,
+    .max_inputs = 2,
+    .params_size = sizeof(struct weft_rms_norm_node),
+    .infer = rms_norm_infer,
+    .describe = describe_epsilon,
+    .implementation = {{.name = "row", .lower = rms_norm_lower}},
+};
+
+const struct weft_op weft_op_simple_rms_norm = {
+    .name = "simple_rms_norm",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .params_size = sizeof(struct weft_rms_norm_node),
+    .infer = rms_norm_infer,
+    .implementation = {{.name = "row", .lower = simple_rms_norm_lower}},
+};
+
+const struct weft_op weft_op_scale_norm = {
+    .name = "scale_norm",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .params_size = sizeof(struct weft_rms_norm_node),
+    .infer = scale_norm_infer,
+    .describe = describe_epsilon,
+    .implementation = {{.name = "row", .lower = scale_norm_lower}},
+};

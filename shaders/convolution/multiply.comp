@@ -1,0 +1,33 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// Half spectra of rows times those of the kernels: row r belongs to channel (first_row + r) % d.
+
+#include "index.glsl"
+
+layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
+
+layout(std430, binding = 0) readonly buffer Kernel { vec2 kernel[]; }; // [d, bins]
+layout(std430, binding = 1) buffer Spectrum { vec2 spectrum[]; };      // [rows, bins]
+
+layout(push_constant) uniform Push
+{
+    uint count;
+    uint groups_x;
+    uint bins;
+    uint first_row;
+    uint channels;
+} push;
+
+void main()
+{
+    uint i = weft_item_index(push.groups_x);
+    if (i >= push.count) {
+        return;
+    }
+    uint channel = (push.first_row + i / push.bins) % push.channels;
+    vec2 a = spectrum[i];
+    vec2 b = kernel[channel * push.bins + i % push.bins];
+    spectrum[i] = vec2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+}

@@ -1,0 +1,86 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// Per token and head [scale x | a_k cos(2 pi t_k) | a_k sin(2 pi t_k)], t_k the phase of frequency k and
+// a_k the root of its weight: FLT's queries and keys. An invocation makes one element of x or one
+// frequency's pair.
+
+#include "index.glsl"
+#include "math.glsl"
+#include "turns.glsl"
+
+layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
+layout(constant_id = 0) const bool KEYS = false;
+layout(constant_id = 1) const bool HAS_POSITIONS = false; // else the token's number, one dimension
+layout(constant_id = 2) const bool HAS_PHASES = false;
+
+layout(std430, binding = 0) readonly buffer X { float x[]; };
+layout(std430, binding = 1) readonly buffer Frequencies { float frequencies[]; };
+layout(std430, binding = 2) readonly buffer Weights { float weights[]; };
+layout(std430, binding = 3) readonly buffer Positions { float positions[]; };
+layout(std430, binding = 4) readonly buffer Phases { float phases[]; }; // in turns
+layout(std430, binding = 5) writeonly buffer Result { float result[]; };
+
+layout(push_constant) uniform Push
+{
+    uint count; // of tokens, heads and width + r
+    uint groups_x;
+    uint width; // of a head of x
+    uint r;
+    uint heads;
+    uint tokens;
+    uint dimensions;
+    uint position_batch; // elements between the positions of sequences; 0: the same for all
+    uint frequency_head; // elements between the frequencies of heads; 0: the same for all
+    uint weight_head;
+    float scale;
+} push;
+
+weft_turns phase(uint row, uint k)
+{
+    uint token = row / push.heads;
+    uint position =
+        token / push.tokens * push.position_batch + token % push.tokens * push.dimensions;
+    uint frequency = row % push.heads * push.frequency_head + k * push.dimensions;
+    weft_turns turns = weft_turns(0.0f, 0.0f);
+    if (!HAS_POSITIONS) {
+        return weft_turns_add(turns, float(token % push.tokens), frequencies[frequency]);
+    }
+    for (uint j = 0; j < push.dimensions; j++) {
+        turns = weft_turns_add(turns, positions[position + j], frequencies[frequency + j]);
+    }
+    return turns;
+}
+
+void main()
+{
+    uint index = weft_item_index(push.groups_x);
+    if (index >= push.count) {
+        return;
+    }
+    uint row = index / (push.width + push.r);
+    uint column = index % (push.width + push.r);
+    uint base = row * (push.width + 2u * push.r);
+    if (column < push.width) {
+        result[base + column] = weft_flush(push.scale * x[row * push.width + column]);
+        return;
+    }
+    uint k = column - push.width;
+    uint own = row % push.heads * push.weight_head + k;
+    uint weight = floatBitsToUint(weights[own]);
+    float amplitude =
+        weft_sqrt(weft_div(uintBitsToFloat(weight & WEFT_BITS_ABS), float(push.r)));
+    if (KEYS) {
+        amplitude = uintBitsToFloat(floatBitsToUint(amplitude) | (weight & WEFT_BITS_SIGN));
+    }
+    weft_turns turns = phase(row, k);
+    if (HAS_PHASES) {
+        turns = weft_turns_add(turns, phases[own], 1.0f);
+    }
+    float cosine;
+    float sine;
+    weft_turns_cos_sin(turns, cosine, sine);
+    result[base + column] = weft_flush(amplitude * cosine);
+    result[base + column + push.r] = weft_flush(amplitude * sine);
+}

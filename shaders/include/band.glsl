@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+//
+// What the banded attention kernels share: operands, bands, and the order of every sum.
+//
+// A score is scale q·k, the product over the channels added up as matmul.glsl does: in order into a
+// partial sum, which every WEFT_CHUNK channels is added to the total. The keys come in chunks of
+// WEFT_KEYS, the first at a multiple of WEFT_KEYS. For each query the chunks that its band meets
+// follow one another: with m the largest score so far, and m' that and the chunk's,
+//
+//   f = exp(m - m'),  w_j = unit exp(s_j - m'),  total = f total + Σ w_j,  out = f out + Σ w_j v_j,
+//
+// both sums over the chunk's keys within the band, in order; at the end out is divided by total.
+// (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018, by chunks.) Neither the
+// queries nor the keys or channels that a kernel works on at a time have a part in that, so all give
+// the same bits. `unit` is a power of two of at most 1 / (keys in a band): no sum can exceed the
+// largest |v|, and overflow, on the way.
+//
+// The sums of `out` that are not complete lie in the result, so that a head may have any number of
+// channels. An invocation reads back only elements that it wrote itself.
+
+#ifndef WEFT_INCLUDE_BAND_GLSL
+#define WEFT_INCLUDE_BAND_GLSL
+
+#include "index.glsl"
+#include "math.glsl"
+#include "reduce.glsl"
+
+#define WEFT_CHUNK 64 // channels
+#define WEFT_KEYS  16
+
+layout(constant_id = 0) const uint VECTOR = 0; // channels of a head, and of all: multiples of four
+
+layout(std430, binding = 0) readonly buffer Q { float q[]; };
+layout(std430, binding = 0) readonly buffer QVector { vec4 q4[]; };
+layout(std430, binding = 1) readonly buffer K { float k[]; };
+layout(std430, binding = 1) readonly buffer KVector { vec4 k4[]; };
+layout(std430, binding = 2) readonly buffer V { float v[]; };
+layout(std430, binding = 2) readonly buffer VVector { vec4 v4[]; };
+layout(std430, binding = 3) buffer Result { float result[]; };
+layout(std430, binding = 3) buffer ResultVector { vec4 result4[]; };
+
+layout(push_constant) uniform Push
+{
+    uint groups;
+    uint width; // channels of a head
+    uint groups_x;
+    uint n;
+    uint d;
+    uint heads;
+    uint before; // keys of a band in front of the query's own place
+    uint after;  // and behind it
+    float scale;
+    float unit;
+} push;
+
+// The keys begin … end - 1.
+struct weft_band
+{
+    uint begin;
+    uint end;
+};
+
+// The band of a query; queries from n on have an empty one.
+weft_band weft_band_of(uint query)
+{
+    uint begin = query - min(query, push.before);
+    uint end = push.n - 1 - min(push.n - 1, query) < push.after ? push.n : query + push.after + 1;
+    return query < push.n ? weft_band(begin, end) : weft_band(0, 0);
+}
+
+bool weft_band_has(weft_band band, uint key)
+{
+    return key >= band.begin && key < band.end;
+}
+
+// Whether a chunk, given by its first key, has keys of the band; and whether it is the first or the
+// last one that does.
+bool weft_band_meets(weft_band band, uint chunk)
+{
+    return band.begin < chunk + WEFT_KEYS && band.end > chunk;
+}
+
+bool weft_band_starts(weft_band band, uint chunk)
+{
+    return band.begin >= chunk;
+}
+
+bool weft_band_ends(weft_band band, uint chunk)
+{
+    return band.end <= chunk + WEFT_KEYS;
+}
+
+// What is subtracted from the scores: their maximum, but not -inf from -inf.
+float weft_band_shift(float largest)
+{
+    return floatBitsToUint(largest) == 0xff800000u ? 0.0 : largest;
+}
+
+// Where channel 0 of a group's head is in the first token of its sequence.
+uint weft_band_head(uint sequence_and_head)
+{
+    return sequence_and_head / push.heads * push.n * push.d +
+           sequence_and_head % push.heads * push.width;
+}
+
+float weft_multiply_add(float x, float y, float sum)
+{
+#ifdef WEFT_MATH_FAST
+    return fma(x, y, sum);
+#else
+    return sum + x * y;
+#endif
+}
+
+#endif

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+//
+// What the shaders of random features share: a row is one head of one token. Its features are
+// exp(base + t_f) with t_f = b p_f + a |w_f|^2, p the projection of the scaled row, and for the
+// trigonometric ones exp(base) cos p_f and exp(base) sin p_f. The numbers of the components are
+// those of weft_component, those of the stabilizers those of weft_stabilizer.
+
+#ifndef WEFT_INCLUDE_RANDOM_FEATURES_GLSL
+#define WEFT_INCLUDE_RANDOM_FEATURES_GLSL
+
+#include "index.glsl"
+#include "math.glsl"
+#include "reduce.glsl"
+
+#define TRIGONOMETRIC 0
+#define POSITIVE      1
+#define HYPERBOLIC    2
+#define OPTIMAL       3
+
+#define QUERY 1
+#define KEY   2
+
+layout(local_size_x = WEFT_GROUP_SIZE) in;
+layout(constant_id = 0) const uint COMPONENT = POSITIVE;
+
+layout(std430, binding = 0) readonly buffer X { float x[]; };
+layout(std430, binding = 1) readonly buffer Projection { float projection[]; };
+layout(std430, binding = 2) readonly buffer Norms { float norms[]; }; // |w_f|^2, OPTIMAL only
+layout(std430, binding = 3) readonly buffer Optimum { float optimum[]; }; // likewise: see optimum.comp
+
+layout(push_constant) uniform Push
+{
+    uint rows;    // batch * tokens * heads
+    uint columns; // features of w
+    uint groups_x;
+    uint width; // of a head
+    uint heads;
+    uint tokens;
+    float scale;
+    float epsilon;
+} push;
+
+// Which sequence and head a row belongs to.
+uint sequence_of(uint row)
+{
+    return row / (push.tokens * push.heads) * push.heads + row % push.heads;
+}
+
+struct row_terms {
+    float base;
+    float a;
+    float b;
+};
+
+// The same in all invocations of a group; contains barriers.
+row_terms read_row(uint row)
+{
+    weft_partial own = weft_partial_zero();
+    for (uint c = gl_LocalInvocationID.x; c < push.width; c += WEFT_GROUP_SIZE) {
+        float scaled = push.scale * x[row * push.width + c];
+        own = weft_partial_add(own, scaled * scaled);
+    }
+    float half_square = 0.5f * weft_group_sum(weft_partial_sum(own));
+    row_terms terms = row_terms(COMPONENT == TRIGONOMETRIC ? half_square : -half_square, 0.0f, 1.0f);
+    if (COMPONENT == OPTIMAL) {
+        uint at = 3u * sequence_of(row);
+        terms.a = optimum[at];
+        terms.b = optimum[at + 1u];
+        terms.base = terms.base + optimum[at + 2u];
+    }
+    return terms;
+}
+
+// t_f; of the two features of a hyperbolic pair, the second has p negated.
+float exponent(row_terms terms, uint row, uint f, bool negated)
+{
+    float p = projection[row * push.columns + f];
+    if (COMPONENT == OPTIMAL) {
+        return terms.b * p + terms.a * norms[f];
+    }
+    return negated ? -p : p;
+}
+
+// sin (shift 0) and cos (shift 1) of a projection.
+#ifdef WEFT_MATH_FAST
+// Vulkan's own are only asked to be within 2^-11: too coarse for kernels, whose features cancel.
+// Reduced by multiples of pi/2 in three parts; good to 2^-22 for projections up to some thousands.
+float wave(float p, uint shift)
+{
+    float k = floor(p * 0.636619747f + 0.5f);
+    float r = ((p - k * 1.57080078f) + k * 4.47034836e-06f) - k * 1.58906914e-08f;
+    float z = r * r;
+    float s = r + r * z * (-0.166666552f + z * (0.00833218824f + z * -0.000195180852f));
+    float c = 0.0416666456f + z * (-0.00138873013f + z * 2.44306702e-05f);
+    c = 1.0f - z * (0.5f - z * c);
+    uint quadrant = uint(int(k)) + shift;
+    float value = (quadrant & 1u) != 0u ? c : s;
+    return (quadrant & 2u) != 0u ? -value : value;
+}
+#else
+float wave(float p, uint shift)
+{
+    return shift == 0u ? weft_sin(p) : weft_cos(p);
+}
+#endif
+
+// The largest t_f of a row; 0 for trigonometric features.
+float largest_exponent(row_terms terms, uint row)
+{
+    float own = uintBitsToFloat(0xff800000u); // -inf
+    for (uint f = gl_LocalInvocationID.x; f < push.columns; f += WEFT_GROUP_SIZE) {
+        own = weft_larger(own, exponent(terms, row, f, false));
+        if (COMPONENT == HYPERBOLIC) {
+            own = weft_larger(own, exponent(terms, row, f, true));
+        }
+    }
+    return COMPONENT == TRIGONOMETRIC ? 0.0f : weft_group_max(own);
+}
+
+#endif

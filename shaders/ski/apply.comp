@@ -1,0 +1,92 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// The r × r Toeplitz matrix times the projected sequence, per channel: v_k = Σ_l a_{k-l} z_l. An
+// invocation makes ROWS points of four channels. From one l to the next the coefficients that they
+// need move by one, so ROWS of them stay in registers and each step loads one. Products are
+// added in order of l, and every CHUNK of them to the total.
+
+#include "index.glsl"
+#include "math.glsl"
+
+#define ROWS 4
+#define CHUNK 64 // a multiple of ROWS
+
+layout(constant_id = 0) const uint VECTOR = 0; // d is a multiple of four
+
+layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
+
+layout(std430, binding = 0) readonly buffer A { float a[]; }; // [2r - 1, d]: row r - 1 is lag 0
+layout(std430, binding = 0) readonly buffer AFours { vec4 a4[]; };
+layout(std430, binding = 1) readonly buffer Z { float z[]; }; // [B, r, d]
+layout(std430, binding = 1) readonly buffer ZFours { vec4 z4[]; };
+layout(std430, binding = 2) writeonly buffer Result { float result[]; };
+
+layout(push_constant) uniform Push
+{
+    uint count;
+    uint groups_x;
+    uint d;
+    uint points;
+} push;
+
+#include "channels.glsl"
+
+WEFT_SKI_LOADER(load_a_row, a, a4)
+WEFT_SKI_LOADER(load_z, z, z4)
+WEFT_SKI_STORER(store, result)
+
+// Rows past the last belong to points past the last, which are not stored.
+vec4 load_a(uint row, uint channel)
+{
+    return load_a_row(min(row, 2 * push.points - 2), channel);
+}
+
+void main()
+{
+    uint item = weft_item_index(push.groups_x);
+    if (item >= push.count) {
+        return;
+    }
+    uint fours = (push.d - 1) / 4 + 1;
+    uint blocks = (push.points - 1) / ROWS + 1;
+    uint channel = item % fours * 4;
+    uint point = item / fours % blocks * ROWS;
+    uint sequence = item / fours / blocks * push.points;
+    uint lag_row = point + push.points - 1; // of a, for the first point and l = 0
+
+    vec4 total[ROWS];
+    vec4 sum[ROWS];
+    vec4 window[ROWS]; // at step l, point i's coefficient is in (i - l) mod ROWS
+    for (uint i = 0; i < ROWS; i++) {
+        total[i] = vec4(0.0);
+        sum[i] = vec4(0.0);
+        window[i] = load_a(lag_row + i, channel);
+    }
+    uint whole = push.points / ROWS * ROWS;
+    for (uint l = 0; l < whole; l += ROWS) {
+        for (uint step = 0; step < ROWS; step++) {
+            window[(ROWS - step) % ROWS] = load_a(lag_row - l - step, channel);
+            vec4 value = load_z(sequence + l + step, channel);
+            for (uint i = 0; i < ROWS; i++) {
+                sum[i] = sum[i] + window[(i + ROWS - step) % ROWS] * value;
+            }
+        }
+        if ((l + ROWS) % CHUNK == 0) {
+            for (uint i = 0; i < ROWS; i++) {
+                total[i] = total[i] + sum[i];
+                sum[i] = vec4(0.0);
+            }
+        }
+    }
+    for (uint l = whole; l < push.points; l++) {
+        vec4 value = load_z(sequence + l, channel);
+        for (uint i = 0; i < ROWS; i++) {
+            sum[i] = sum[i] + load_a(lag_row - l + i, channel) * value;
+        }
+    }
+    for (uint i = 0; i < ROWS && point + i < push.points; i++) {
+        store(sequence + point + i, channel, total[i] + sum[i]);
+    }
+}

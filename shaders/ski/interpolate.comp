@@ -1,0 +1,137 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// y = T_sparse x + W v: each position reads the inducing points around it, and the m positions that
+// the taps reach. An invocation makes POSITIONS positions of four channels. From one tap to the next
+// the positions that they need move by one, so POSITIONS of them stay in registers and each step
+// loads one. Products are added in order of the taps, and every CHUNK of them to the total.
+
+#include "index.glsl"
+#include "math.glsl"
+
+#define POSITIONS 4
+#define CHUNK 64 // a multiple of POSITIONS
+
+layout(constant_id = 0) const uint DEGREE = 1;
+layout(constant_id = 1) const uint VECTOR = 0; // d is a multiple of four
+layout(constant_id = 2) const uint HAS_TAPS = 0;
+
+layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
+
+layout(std430, binding = 0) readonly buffer X { float x[]; }; // [B, n, d]
+layout(std430, binding = 0) readonly buffer XFours { vec4 x4[]; };
+layout(std430, binding = 1) readonly buffer V { float v[]; }; // [B, r, d]
+layout(std430, binding = 1) readonly buffer VFours { vec4 v4[]; };
+layout(std430, binding = 2) readonly buffer Taps { float taps[]; }; // [m, d]: row s is lag s - (m - 1) / 2
+layout(std430, binding = 2) readonly buffer TapsFours { vec4 taps4[]; };
+layout(std430, binding = 3) writeonly buffer Result { float result[]; };
+
+layout(push_constant) uniform Push
+{
+    uint count;
+    uint groups_x;
+    uint d;
+    uint n;
+    uint points;
+    uint tap_count;
+    float inverse_span;
+} push;
+
+#include "channels.glsl"
+#include "points.glsl"
+
+WEFT_SKI_LOADER(load_x_row, x, x4)
+WEFT_SKI_LOADER(load_v, v, v4)
+WEFT_SKI_LOADER(load_tap, taps, taps4)
+WEFT_SKI_STORER(store, result)
+
+// 0 before the sequence (positions wrap around to large numbers) and behind it.
+vec4 load_x(uint sequence, uint position, uint channel)
+{
+    return position < push.n ? load_x_row(sequence * push.n + position, channel) : vec4(0.0);
+}
+
+vec4[POSITIONS] convolve(uint sequence, uint first, uint channel)
+{
+    uint centre = first + push.tap_count / 2; // the position that tap 0 of the first one reads
+    vec4 total[POSITIONS];
+    vec4 sum[POSITIONS];
+    vec4 window[POSITIONS]; // at tap s, position i's element is in (i - s) mod POSITIONS
+    for (uint i = 0; i < POSITIONS; i++) {
+        total[i] = vec4(0.0);
+        sum[i] = vec4(0.0);
+        window[i] = load_x(sequence, centre + i, channel);
+    }
+    uint whole = push.tap_count / POSITIONS * POSITIONS;
+    for (uint s = 0; s < whole; s += POSITIONS) {
+        for (uint step = 0; step < POSITIONS; step++) {
+            window[(POSITIONS - step) % POSITIONS] = load_x(sequence, centre - s - step, channel);
+            vec4 tap = load_tap(s + step, channel);
+            for (uint i = 0; i < POSITIONS; i++) {
+                sum[i] = sum[i] + tap * window[(i + POSITIONS - step) % POSITIONS];
+            }
+        }
+        if ((s + POSITIONS) % CHUNK == 0) {
+            for (uint i = 0; i < POSITIONS; i++) {
+                total[i] = total[i] + sum[i];
+                sum[i] = vec4(0.0);
+            }
+        }
+    }
+    for (uint s = whole; s < push.tap_count; s++) {
+        vec4 tap = load_tap(s, channel);
+        for (uint i = 0; i < POSITIONS; i++) {
+            sum[i] = sum[i] + tap * load_x(sequence, centre - s + i, channel);
+        }
+    }
+    for (uint i = 0; i < POSITIONS; i++) {
+        total[i] = total[i] + sum[i];
+    }
+    return total;
+}
+
+vec4 interpolate(uint sequence, weft_ski_place place, uint channel)
+{
+    uint first = weft_ski_first(place.point, push.points);
+    uint row = sequence * push.points + first;
+    vec4 weights = weft_ski_weights(place, first, push.inverse_span);
+    vec4 y = vec4(weights.x) * load_v(row, channel);
+    if (DEGREE >= 1) {
+        y = y + vec4(weights.y) * load_v(row + 1, channel);
+    }
+    if (DEGREE >= 2) {
+        y = y + vec4(weights.z) * load_v(row + 2, channel);
+    }
+    if (DEGREE >= 3) {
+        y = y + vec4(weights.w) * load_v(row + 3, channel);
+    }
+    return y;
+}
+
+void main()
+{
+    uint item = weft_item_index(push.groups_x);
+    if (item >= push.count) {
+        return;
+    }
+    uint fours = (push.d - 1) / 4 + 1;
+    uint blocks = (push.n - 1) / POSITIONS + 1;
+    uint channel = item % fours * 4;
+    uint first = item / fours % blocks * POSITIONS;
+    uint sequence = item / fours / blocks;
+
+    vec4 sparse[POSITIONS];
+    if (HAS_TAPS != 0) {
+        sparse = convolve(sequence, first, channel);
+    }
+    weft_ski_place place = weft_ski_place_of(first, push.points, push.n - 1);
+    for (uint i = 0; i < POSITIONS && first + i < push.n; i++) {
+        vec4 y = interpolate(sequence, place, channel);
+        if (HAS_TAPS != 0) {
+            y = sparse[i] + y;
+        }
+        store(sequence * push.n + first + i, channel, y);
+        place = weft_ski_next(place, push.points, push.n - 1);
+    }
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* FLT's features on a device: what they estimate, accuracy of large phases, values by hand, bad parameters. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/flt.h>
+#include <weft/mixers.h>
+
+#include "core/philox.h"
+#include "device/device.h"
+#include "graph/graph.h"
+#include "support.h"
+
+#define PI 3.14159265358979323846
+
+struct fixture {
+    struct weft_test_host host;
+    weft_device *device;
+    weft_graph *graph;
+};
+
+static int set_up(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    weft_test_host_begin(&f->host);
+    assert_int_equal(
+        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
+        WEFT_OK);
+    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *f = *state;
+    weft_device_stats stats;
+    weft_graph_destroy(&f->graph);
+    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
+    assert_int_equal(stats.validation_messages, 0);
+    weft_device_destroy(&f->device);
+    weft_test_host_end(&f->host);
+    free(f);
+    return 0;
+}
+
+static weft_tensor input(weft_graph *graph, const char *name, weft_shape shape) {
+    weft_tensor tensor;
+    assert_int_equal(weft_graph_input(&tensor, graph, name, WEFT_F32, shape), WEFT_OK);
+    return tensor;
+}
+
+/* One sequence and head whose x is one channel of zeros. */
+struct problem {
+    weft_flt_side side;
+    uint32_t n, r, l;
+    const float *positions; /* [n, l]; null: token numbers */
+    const float *frequencies, *weights;
+    const float *phases; /* null: none */
+};
+
+/* out [n, 1 + 2r] */
+static void run(struct fixture *f, const struct problem *p, float *out) {
+    weft_graph *graph = NULL;
+    weft_plan *plan = NULL;
+    weft_tensor y;
+    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+    weft_tensor x = input(graph, "x", weft_shape_of(1, p->n, 1));
+    weft_tensor frequencies = input(graph, "frequencies", weft_shape_of(p->r, p->l));
+    weft_tensor weights = input(graph, "weights", weft_shape_of(p->r));
+    weft_flt_features_params params = {.side = p->side};
+    uint32_t count = 4;
+    float *zeros = calloc(p->n, sizeof *zeros);
+    assert_non_null(zeros);
+    weft_host_tensor tensors[6] = {
+        {"x", zeros, p->n * sizeof(float)},
+        {"frequencies", (void *)(uintptr_t)p->frequencies, (uint64_t)p->r * p->l * sizeof(float)},
+        {"weights", (void *)(uintptr_t)p->weights, p->r * sizeof(float)},
+        {"y", out, p->n * (1 + UINT64_C(2) * p->r) * sizeof(float)}};
+    if (p->positions != NULL) {
+        params.positions = input(graph, "positions", weft_shape_of(p->n, p->l));
+        tensors[count++] = (weft_host_tensor){"positions", (void *)(uintptr_t)p->positions,
+                                              (uint64_t)p->n * p->l * sizeof(float)};
+    }
+    if (p->phases != NULL) {
+        params.phases = input(graph, "phases", weft_shape_of(p->r));
+        tensors[count++] =
+            (weft_host_tensor){"phases", (void *)(uintptr_t)p->phases, p->r * sizeof(float)};
+    }
+    assert_int_equal(weft_graph_flt_features(&y, graph, x, frequencies, weights, &params), WEFT_OK);
+    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
+    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
+    assert_int_equal(weft_plan_execute(plan, tensors, count), WEFT_OK);
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&graph);
+    free(zeros);
+}
+
+/* N̂_ij: the product of two tokens' features. */
+static double product(const float *q, const float *k, uint32_t r) {
+    double sum = 0.0;
+    for (uint32_t i = 1; i < 1 + 2 * r; i++) {
+        sum += (double)q[i] * (double)k[i];
+    }
+    return sum;
+}
+
+/* Quarter turns and signs, exactly: cos and sin of 0, 1/4, 1/2, 3/4, and whole turns more. */
+static void test_quarter_turns(void **state) {
+    struct fixture *f = *state;
+    const float frequency = 0.25F;
+    const float weights[2] = {4.0F, -4.0F};
+    const float positions[6] = {0.0F, 1.0F, 2.0F, 3.0F, 16777212.0F, -1.0F};
+    static const float cosines[6] = {2.0F, 0.0F, -2.0F, 0.0F, 2.0F, 0.0F};
+    static const float sines[6] = {0.0F, 2.0F, 0.0F, -2.0F, 0.0F, -2.0F};
+    for (weft_flt_side side = WEFT_FLT_QUERY; side <= WEFT_FLT_KEY; side++) {
+        for (int negative = 0; negative < 2; negative++) {
+            float y[6][3];
+            const float sign = negative && side == WEFT_FLT_KEY ? -1.0F : 1.0F;
+            run(f,
+                &(struct problem){.side = side,
+                                  .n = 6,
+                                  .r = 1,
+                                  .l = 1,
+                                  .positions = positions,
+                                  .frequencies = &frequency,
+                                  .weights = &weights[negative]},
+                y[0]);
+            for (int i = 0; i < 6; i++) {
+                assert_true(y[i][0] == 0.0F);
+                assert_true(y[i][1] == sign * cosines[i]);
+                assert_true(y[i][2] == sign * sines[i]);
+            }
+        }
+    }
+}
+
+static void test_phases_turn_the_query(void **state) {
+    struct fixture *f = *state;
+    const float frequency = 0.25F;
+    const float weight = 1.0F;
+    const float phase = 0.5F;
+    float y[2][3];
+    run(f,
+        &(struct problem){.n = 2,
+                          .r = 1,
+                          .l = 1,
+                          .frequencies = &frequency,
+                          .weights = &weight,
+                          .phases = &phase},
+        y[0]);
+    assert_true(y[0][1] == -1.0F && y[0][2] == 0.0F);
+    assert_true(y[1][1] == 0.0F && y[1][2] == -1.0F);
+}
+
+/* The stated error, 1.5e-7, at all magnitudes of positions in three dimensions. */
+static void test_large_positions(void **state) {
+    struct fixture *f = *state;
+    enum { N = 64, COUNT = 1024, L = 3 };
+    float positions[N * L];
+    float *frequencies = malloc(sizeof(float) * COUNT * L);
+    float *weights = malloc(sizeof(float) * COUNT);
+    float *y = malloc(sizeof(float) * N * (1 + 2 * COUNT));
+    assert_true(frequencies != NULL && weights != NULL && y != NULL);
+    weft_philox_uniform(positions, (size_t)N * L, 7, 0);
+    weft_philox_uniform(frequencies, (size_t)COUNT * L, 7, 1);
+    for (int i = 0; i < N * L; i++) {
+        positions[i] = ldexpf(positions[i], i / L - 8); /* up to 2^55 */
+    }
+    for (int k = 0; k < COUNT; k++) {
+        weights[k] = 1.0F; /* the amplitude is 1/32 */
+    }
+    run(f,
+        &(struct problem){.n = N,
+                          .r = COUNT,
+                          .l = L,
+                          .positions = positions,
+                          .frequencies = frequencies,
+                          .weights = weights},
+        y);
+    double worst = 0.0;
+    for (int i = 0; i < N; i++) {
+        for (int k = 0; k < COUNT; k++) {
+            double turns = 0.0; /* float64 holds each product, so that each remainder is exact */
+            for (int j = 0; j < L; j++) {
+                turns +=
+                    remainder((double)positions[i * L + j] * (double)frequencies[k * L + j], 1.0);
+            }
+            const float *token = y + (size_t)i * (1 + 2 * COUNT) + 1;
+            worst = fmax(worst, fabs(32.0 * (double)token[k] - cos(2.0 * PI * turns)));
+            worst = fmax(worst, fabs(32.0 * (double)token[COUNT + k] - sin(2.0 * PI * turns)));
+        }
+    }
+    if (!(worst < 1.5e-7)) {
+        fail_msg("an error of %g", worst);
+    }
+    free(frequencies);
+    free(weights);
+    free(y);
+}
+
+/* Only differences of positions count: a translation by a whole multiple of every period changes no bit. */
+static void test_translation(void **state) {
+    struct fixture *f = *state;
+    const float frequencies[4] = {0.125F, 0.375F, 0.0625F, 1.25F};
+    const float weights[4] = {1.0F, -2.0F, 0.5F, 3.0F};
+    const float here[3] = {0.0F, 1.0F, 5.5F};
+    const float there[3] = {1048576.0F, 1048577.0F, 1048581.5F};
+    struct problem p = {
+        .n = 3, .r = 4, .l = 1, .positions = here, .frequencies = frequencies, .weights = weights};
+    float y[2][3 * 9];
+    run(f, &p, y[0]);
+    p.positions = there;
+    run(f, &p, y[1]);
+    assert_memory_equal(y[0], y[1], sizeof y[0]);
+}
+
+/* Host draws into device features: N̂ is near f with the deviation that Theorem A.3 allows. */
+static void estimate(struct fixture *f, weft_flt_kind kind, uint32_t l) {
+    enum { N = 9, COUNT = 4096 };
+    const float widths[1] = {kind == WEFT_FLT_GAUSSIAN_MIXTURE ? 0.5F : 1.5F};
+    float positions[N * 3];
+    float *frequencies = malloc(sizeof(float) * COUNT * l);
+    float *weights = malloc(sizeof(float) * COUNT);
+    float *y[2];
+    const weft_flt_params *params = weft_flt_params(.kind = kind, .count = COUNT, .dimensions = l,
+                                                    .widths = widths, .seed = 11);
+    assert_int_equal(weft_flt_fill(frequencies, weights, params, &f->host.host), WEFT_OK);
+    weft_philox_uniform(positions, (size_t)N * l, 3, l);
+    struct problem p = {.n = N,
+                        .r = COUNT,
+                        .l = l,
+                        .positions = positions,
+                        .frequencies = frequencies,
+                        .weights = weights};
+    for (int side = 0; side < 2; side++) {
+        p.side = (weft_flt_side)side;
+        y[side] = malloc(sizeof(float) * N * (1 + 2 * COUNT));
+        run(f, &p, y[side]);
+    }
+    const double volume = pow(sqrt(2.0 * PI), l);
+    const double c = kind == WEFT_FLT_GAUSSIAN_MIXTURE ? volume : 1.0;
+    for (uint32_t i = 0; i < N; i++) {
+        for (uint32_t j = 0; j < N; j++) {
+            double square = 0.0;
+            for (uint32_t d = 0; d < l; d++) {
+                square += pow((double)positions[i * l + d] - (double)positions[j * l + d], 2);
+            }
+            const double expected = kind == WEFT_FLT_GAUSSIAN_MIXTURE
+                                        ? volume * pow(0.5, l) * exp(-0.5 * PI * PI * square)
+                                        : exp(-square / 4.5);
+            const double made = product(y[0] + (size_t)i * (1 + 2 * COUNT),
+                                        y[1] + (size_t)j * (1 + 2 * COUNT), COUNT);
+            const double deviation = sqrt(fmax(c * c - expected * expected, 0.0) / COUNT);
+            assert_true(fabs(made - expected) <= 4.0 * deviation + 1e-5);
+        }
+    }
+    free(frequencies);
+    free(weights);
+    free(y[0]);
+    free(y[1]);
+}
+
+static void test_estimates(void **state) {
+    for (uint32_t l = 1; l <= 3; l++) {
+        estimate(*state, WEFT_FLT_GAUSSIAN_MIXTURE, l);
+        estimate(*state, WEFT_FLT_GAUSSIAN_KERNEL, l);
+    }
+}
+
+/* ---- bad parameters ---- */
+
+#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
+    do {                                                                                \
+        uint32_t values = (fixture)->graph->value_count;                                \
+        weft_test_host_reset(&(fixture)->host);                                         \
+        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
+        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
+        assert_int_equal((fixture)->graph->value_count, values);                        \
+    } while (0)
+
+#define ADD(x, frequencies, weights, ...) \
+    weft_graph_flt_features(&y, g, x, frequencies, weights, weft_flt_features_params(__VA_ARGS__))
+
+static void test_bad_numbers(void **state) {
+    struct fixture *f = *state;
+    weft_graph *g = f->graph;
+    weft_tensor y;
+    weft_tensor x = input(g, "x", weft_shape_of(2, 5, 6));
+    weft_tensor xi = input(g, "xi", weft_shape_of(4, 1));
+    weft_tensor w = input(g, "w", weft_shape_of(4));
+    weft_shape shape;
+    assert_int_equal(weft_graph_flt_features(&y, g, x, xi, w, NULL), WEFT_OK);
+    assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
+    assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 14)));
+    assert_int_equal(ADD(x, xi, w, .heads = 3), WEFT_OK);
+    assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
+    assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 30)));
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, ADD(x, xi, w, .side = (weft_flt_side)2), "side 2");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, ADD(x, xi, w, .heads = 4), "4 heads", "6");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, ADD(x, xi, w, .scale = NAN), "scale nan");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, ADD(x, xi, w, .side = WEFT_FLT_KEY, .phases = w),
+                   "phases", "keys");
+}
+
+static void test_bad_shapes(void **state) {
+    struct fixture *f = *state;
+    weft_graph *g = f->graph;
+    weft_tensor y;
+    weft_tensor x = input(g, "x", weft_shape_of(2, 5, 6));
+    weft_tensor xi = input(g, "xi", weft_shape_of(4, 3));
+    weft_tensor w = input(g, "w", weft_shape_of(4));
+    weft_tensor of_heads = input(g, "of_heads", weft_shape_of(2, 4));
+    weft_tensor good = input(g, "good", weft_shape_of(5, 3));
+    weft_tensor batched = input(g, "batched", weft_shape_of(2, 5, 3));
+    weft_tensor flat = input(g, "flat", weft_shape_of(5));
+    weft_tensor deep = input(g, "deep", weft_shape_of(1, 2, 5, 3));
+    weft_tensor narrow = input(g, "narrow", weft_shape_of(5, 2));
+    weft_tensor shorter = input(g, "shorter", weft_shape_of(4, 3));
+    weft_tensor three = input(g, "three", weft_shape_of(3, 5, 3));
+    weft_tensor long_x = input(g, "long", weft_shape_of(1, (1U << 24) + 1, 1));
+    weft_tensor line = input(g, "line", weft_shape_of(4, 1));
+    weft_tensor indices;
+    assert_int_equal(weft_graph_input(&indices, g, "indices", WEFT_I32, weft_shape_of(5, 3)),
+                     WEFT_OK);
+    assert_int_equal(ADD(x, xi, w, .positions = good), WEFT_OK);
+    assert_int_equal(ADD(x, xi, w, .positions = batched), WEFT_OK);
+    assert_int_equal(ADD(x, xi, of_heads, .heads = 2, .positions = good, .phases = of_heads),
+                     WEFT_OK);
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = flat), "positions", "[5, 3]",
+                   "[5]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = deep), "positions",
+                   "[1, 2, 5, 3]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = narrow), "positions",
+                   "[5, 3]", "[5, 2]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = shorter), "positions",
+                   "[4, 3]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = three), "positions",
+                   "[2, 5, 3]", "[3, 5, 3]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = indices), "positions", "f32");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .heads = 1), "3 dimensions",
+                   "token numbers");
+    EXPECT_FAILURE(f, WEFT_UNSUPPORTED, ADD(long_x, line, w, .heads = 1), "16777217", "16777216");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(good, line, w, .heads = 1), "[B, n, d]", "[5, 3]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, w, w, .heads = 1), "frequencies", "[4]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, three, w, .heads = 2, .positions = good),
+                   "frequencies", "[2, r, l]", "[3, 5, 3]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, flat, .positions = good), "weights", "[4]",
+                   "[5]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, of_heads, .heads = 3, .positions = good),
+                   "weights", "[3, 4]", "[2, 4]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                   ADD(x, xi, of_heads, .heads = 2, .positions = good, .phases = w), "phases",
+                   "[2, 4]", "[4]");
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_quarter_turns),   TEST(test_phases_turn_the_query),
+        TEST(test_large_positions), TEST(test_translation),
+        TEST(test_estimates),       TEST(test_bad_numbers),
+        TEST(test_bad_shapes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

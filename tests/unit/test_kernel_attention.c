@@ -1,0 +1,672 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* Properties of linear attention, kernel attention and fast weights, values checked by hand, and bad parameters. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/mixers.h>
+
+#include "core/philox.h"
+#include "core/shape.h"
+#include "device/device.h"
+#include "graph/graph.h"
+#include "support.h"
+
+/* ---- running an op ---- */
+
+struct fixture {
+    struct weft_test_host host;
+    weft_device *device;
+    weft_graph *graph;
+};
+
+static int set_up(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    weft_test_host_begin(&f->host);
+    assert_int_equal(
+        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
+        WEFT_OK);
+    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *f = *state;
+    weft_device_stats stats;
+    weft_graph_destroy(&f->graph);
+    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
+    assert_int_equal(stats.validation_messages, 0);
+    weft_device_destroy(&f->device);
+    weft_test_host_end(&f->host);
+    free(f);
+    return 0;
+}
+
+enum op { LINEAR, KERNEL, FAST_WEIGHT };
+
+/* An op on one sequence. q and k have `features` columns, v has `values`; beta is null but for FAST_WEIGHT. */
+struct problem {
+    enum op op;
+    uint32_t n, keys, heads;
+    uint32_t features, values;
+    bool causal;
+    const weft_kernel *kernels;
+    uint32_t kernel_count;
+    float *q, *k, *v, *beta;
+};
+
+static weft_tensor input(struct fixture *f, weft_graph *graph, const char *name, weft_shape shape) {
+    weft_tensor tensor;
+    (void)f;
+    assert_int_equal(weft_graph_input(&tensor, graph, name, WEFT_F32, shape), WEFT_OK);
+    return tensor;
+}
+
+static weft_status add_op(struct fixture *f, weft_graph *graph, const struct problem *p,
+                          weft_tensor *y) {
+    weft_tensor q = input(f, graph, "q", weft_shape_of(1, p->n, p->features));
+    weft_tensor k = input(f, graph, "k", weft_shape_of(1, p->keys, p->features));
+    weft_tensor v = input(f, graph, "v", weft_shape_of(1, p->keys, p->values));
+    if (p->op == LINEAR) {
+        return weft_graph_linear_attention(
+            y, graph, q, k, v,
+            weft_linear_attention_params(.heads = p->heads, .causal = p->causal));
+    }
+    if (p->op == KERNEL) {
+        return weft_graph_kernel_attention(
+            y, graph, q, k, v,
+            weft_kernel_attention_params(.heads = p->heads, .causal = p->causal,
+                                         .kernels = p->kernels, .kernel_count = p->kernel_count));
+    }
+    weft_tensor beta = input(f, graph, "beta", weft_shape_of(1, p->n, p->heads));
+    return weft_graph_fast_weight(y, graph, q, k, v, beta,
+                                  weft_fast_weight_params(.heads = p->heads));
+}
+
+static weft_status compile(struct fixture *f, const struct problem *p, weft_plan **plan) {
+    weft_graph *graph = NULL;
+    weft_tensor y = {0};
+    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+    assert_int_equal(add_op(f, graph, p, &y), WEFT_OK);
+    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
+    weft_status status = weft_plan_compile(plan, f->device, graph, NULL);
+    weft_graph_destroy(&graph);
+    return status;
+}
+
+static void run(struct fixture *f, const struct problem *p, float *out) {
+    weft_plan *plan = NULL;
+    assert_int_equal(compile(f, p, &plan), WEFT_OK);
+    const weft_host_tensor tensors[] = {
+        {"q", p->q, (uint64_t)p->n * p->features * sizeof(float)},
+        {"k", p->k, (uint64_t)p->keys * p->features * sizeof(float)},
+        {"v", p->v, (uint64_t)p->keys * p->values * sizeof(float)},
+        {"y", out, (uint64_t)p->n * p->values * sizeof(float)},
+        {"beta", p->beta, (uint64_t)p->n * p->heads * sizeof(float)},
+    };
+    assert_int_equal(weft_plan_execute(plan, tensors, p->beta ? 5 : 4), WEFT_OK);
+    weft_plan_destroy(&plan);
+}
+
+static float *random_values(uint64_t count, uint64_t stream) {
+    float *data = malloc(count * sizeof *data);
+    weft_philox_uniform(data, count, 7, stream);
+    return data;
+}
+
+/* ---- values checked by hand ---- */
+
+/* mixers.md, section 6. */
+static void test_causal_ones(void **state) {
+    float ones[3] = {1.0F, 1.0F, 1.0F};
+    float v[3] = {1.0F, 0.0F, 0.0F};
+    float y[3];
+    struct problem p = {LINEAR, 3, 3, 1, 1, 1, .causal = true, .q = ones, .k = ones, .v = v};
+    run(*state, &p, y);
+    assert_true(y[0] == 1.0F && y[1] == 0.5F && y[2] == 1.0F / 3.0F);
+    /* At 0, elu(x) + 1 is 1: the same through the kernels. */
+    float zeros[3] = {0.0F, 0.0F, 0.0F};
+    p = (struct problem){KERNEL, 3, 3, 1, 1, 1, .causal = true, .q = zeros, .k = zeros, .v = v};
+    run(*state, &p, y);
+    assert_true(y[0] == 1.0F && y[1] == 0.5F && y[2] == 1.0F / 3.0F);
+}
+
+/* mixers.md, section 6: 26/19, 58/43, 6/5, 18/13. */
+static void test_relu_golden(void **state) {
+    float q[] = {1.0F, 2.0F, 3.0F, 4.0F, 1.0F, -1.0F, 1.0F, 3.0F};
+    float k[] = {-3.0F, 1.0F, 1.0F, 5.0F, -2.0F, -3.0F, 4.0F, 1.0F};
+    float v[] = {-1.0F, 2.0F, 3.0F, 1.0F};
+    const double expected[] = {1.368421, 1.348837, 1.2, 1.384615};
+    const weft_kernel relu = {.map = WEFT_FEATURE_RELU};
+    float y[4];
+    struct problem p = {KERNEL, 4, 4, 1, 2, 1, false, &relu, 1, q, k, v, NULL};
+    run(*state, &p, y);
+    for (int i = 0; i < 4; i++) {
+        assert_true(fabs((double)y[i] - expected[i]) < 1e-6);
+    }
+}
+
+/* A query whose features are all 0 reads nothing; tanh of q and k that cancel is guarded, not infinite. */
+static void test_zero_denominators(void **state) {
+    float q[] = {-1.0F, -2.0F};
+    float k[] = {1.0F, 3.0F};
+    float v[] = {5.0F, 7.0F};
+    const weft_kernel relu = {.map = WEFT_FEATURE_RELU};
+    float y[2];
+    struct problem p = {KERNEL, 2, 2, 1, 1, 1, false, &relu, 1, q, k, v, NULL};
+    run(*state, &p, y);
+    assert_true(y[0] == 0.0F && y[1] == 0.0F);
+    const weft_kernel tangent = {.map = WEFT_FEATURE_TANH};
+    float opposite[] = {1.0F, -1.0F};
+    float one[] = {1.0F, 0.0F};
+    p = (struct problem){KERNEL, 1, 2, 1, 1, 1, false, &tangent, 1, one, opposite, v, NULL};
+    run(*state, &p, y);
+    double t = tanh(1.0);
+    assert_true(fabs((double)y[0] / (t * t * (5.0 - 7.0) / 1e-6) - 1.0) < 1e-5);
+}
+
+/* Keys that do not overlap, β = 1: every token replaces the value at its key, and a query reads it back. */
+static void test_fast_weight_replaces(void **state) {
+    const float far = -100.0F; /* elu(x) + 1 underflows: features [1, 0] and [0, 1] */
+    float k[] = {0.0F, far, far, 0.0F, 0.0F, far, 0.0F, far};
+    float q[] = {0.0F, far, 0.0F, far, far, 0.0F, 0.0F, far};
+    float v[] = {3.0F, 5.0F, 7.0F, 11.0F};
+    float beta[] = {1.0F, 1.0F, 1.0F, 0.5F};
+    float y[4];
+    struct problem p = {FAST_WEIGHT, 4, 4, 1, 2, 1, .q = q, .k = k, .v = v, .beta = beta};
+    run(*state, &p, y);
+    assert_true(y[0] == 3.0F && y[1] == 3.0F && y[2] == 5.0F && y[3] == 9.0F);
+}
+
+/* ---- properties ---- */
+
+/* One kernel elu(x) + 1 is linear attention over those features: the same bits. */
+static void test_one_kernel_is_the_linear_transformer(void **state) {
+    struct fixture *f = *state;
+    enum { N = 150, D = 24, HEADS = 3 };
+    float *q = random_values(N * D, 0);
+    float *k = random_values(N * D, 1);
+    float *v = random_values(N * D, 2);
+    float *a = malloc(N * D * sizeof *a);
+    float *b = malloc(N * D * sizeof *b);
+    for (int causal = 0; causal < 2; causal++) {
+        struct problem p = {KERNEL, N,      N,     HEADS, D, D, .causal = causal != 0,
+                            .q = q, .k = k, .v = v};
+        run(f, &p, a);
+        weft_graph *graph = NULL;
+        weft_plan *plan = NULL;
+        weft_tensor y, phi, psi;
+        assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+        weft_tensor x = input(f, graph, "q", weft_shape_of(1, N, D));
+        assert_int_equal(weft_graph_activate(&phi, graph, x, WEFT_ACTIVATION_ELU1), WEFT_OK);
+        x = input(f, graph, "k", weft_shape_of(1, N, D));
+        assert_int_equal(weft_graph_activate(&psi, graph, x, WEFT_ACTIVATION_ELU1), WEFT_OK);
+        x = input(f, graph, "v", weft_shape_of(1, N, D));
+        assert_int_equal(weft_graph_linear_attention(
+                             &y, graph, phi, psi, x,
+                             weft_linear_attention_params(.heads = HEADS, .causal = causal != 0)),
+                         WEFT_OK);
+        assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
+        assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
+        const weft_host_tensor tensors[] = {{"q", q, N * D * sizeof *q},
+                                            {"k", k, N * D * sizeof *k},
+                                            {"v", v, N * D * sizeof *v},
+                                            {"y", b, N * D * sizeof *b}};
+        assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
+        assert_memory_equal(a, b, N * D * sizeof *a);
+        weft_plan_destroy(&plan);
+        weft_graph_destroy(&graph);
+    }
+    free(q);
+    free(k);
+    free(v);
+    free(a);
+    free(b);
+}
+
+/*
+ * Whatever becomes of the tokens from `from` on, NaN included, what comes before keeps its bits, and `from` itself
+ * does not: around the ends of chunks, and for a cut in the middle of one.
+ */
+static void check_causality(struct fixture *f, struct problem p, uint32_t from, float disturbance) {
+    float *arrays[4] = {p.q, p.k, p.v, p.beta};
+    const uint32_t columns[4] = {p.features, p.features, p.values, p.heads};
+    uint64_t size = (uint64_t)p.n * p.values;
+    float *before = malloc(size * sizeof *before);
+    float *after = malloc(size * sizeof *after);
+    float *kept[4] = {0};
+    run(f, &p, before);
+    for (int i = 0; i < 4 && arrays[i]; i++) {
+        uint64_t count = (uint64_t)p.n * columns[i];
+        kept[i] = malloc(count * sizeof(float));
+        memcpy(kept[i], arrays[i], count * sizeof(float));
+        for (uint64_t at = (uint64_t)from * columns[i]; at < count; at++) {
+            arrays[i][at] += disturbance;
+        }
+    }
+    run(f, &p, after);
+    assert_memory_equal(before, after, (uint64_t)from * p.values * sizeof *before);
+    assert_memory_not_equal(before + (uint64_t)from * p.values, after + (uint64_t)from * p.values,
+                            p.values * sizeof *before);
+    for (int i = 0; i < 4 && arrays[i]; i++) {
+        memcpy(arrays[i], kept[i], (uint64_t)p.n * columns[i] * sizeof(float));
+        free(kept[i]);
+    }
+    free(before);
+    free(after);
+}
+
+static void test_causality(void **state) {
+    static const weft_kernel kernels[] = {{.map = WEFT_FEATURE_ELU1},
+                                          {.map = WEFT_FEATURE_TANH1, .weight = 0.5F}};
+    static const uint32_t cuts[] = {1, 40, 63, 64, 65, 128, 149};
+    enum { N = 150, D = 16, HEADS = 2 };
+    float *q = random_values(N * D, 3);
+    float *k = random_values(N * D, 4);
+    float *v = random_values(N * D, 5);
+    float *beta = random_values(N * HEADS, 6);
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        struct problem p = {KERNEL, N, N, HEADS, D, D, true, kernels, 2, q, k, v, NULL};
+        check_causality(*state, p, cuts[i], 0.25F);
+        check_causality(*state, p, cuts[i], NAN);
+        p.op = FAST_WEIGHT;
+        p.beta = beta;
+        check_causality(*state, p, cuts[i], 0.25F);
+        check_causality(*state, p, cuts[i], NAN);
+    }
+    free(q);
+    free(k);
+    free(v);
+    free(beta);
+}
+
+/* The first tokens of a longer sequence get the very bits that they get alone. */
+static void test_prefix_has_the_same_bits(void **state) {
+    enum { N = 200, D = 8 };
+    static const uint32_t lengths[] = {1, 63, 64, 65, 127, 128, 129};
+    float *q = random_values(N * D, 8);
+    float *k = random_values(N * D, 9);
+    float *v = random_values(N * D, 10);
+    float *beta = random_values(N, 11);
+    float whole[N * D];
+    float part[N * D];
+    for (int op = KERNEL; op <= FAST_WEIGHT; op++) {
+        struct problem p = {(enum op)op, N, N, 1, D, D, true, NULL, 0, q, k, v, NULL};
+        p.beta = op == FAST_WEIGHT ? beta : NULL;
+        run(*state, &p, whole);
+        for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+            p.n = p.keys = lengths[i];
+            run(*state, &p, part);
+            assert_memory_equal(whole, part, lengths[i] * D * sizeof *part);
+        }
+    }
+    free(q);
+    free(k);
+    free(v);
+    free(beta);
+}
+
+/* The last token of a causal sequence reads what it would read without causality. */
+static void test_last_token_reads_everything(void **state) {
+    enum { N = 197, D = 12 };
+    float *q = random_values(N * D, 12);
+    float *k = random_values(N * D, 13);
+    float *v = random_values(N * D, 14);
+    float causal[N * D];
+    float full[N * D];
+    struct problem p = {KERNEL, N, N, 2, D, D, true, NULL, 0, q, k, v, NULL};
+    run(*state, &p, causal);
+    p.causal = false;
+    run(*state, &p, full);
+    for (uint32_t t = 0; t < D; t++) {
+        double a = (double)causal[(N - 1) * D + t];
+        double b = (double)full[(N - 1) * D + t];
+        assert_true(fabs(a - b) < 1e-6);
+    }
+    free(q);
+    free(k);
+    free(v);
+}
+
+/* Scratch memory grows with n, not with n². */
+static void test_memory_is_linear(void **state) {
+    uint64_t bytes[3][2];
+    for (int op = LINEAR; op <= FAST_WEIGHT; op++) {
+        for (uint32_t i = 0; i < 2; i++) {
+            uint32_t n = i == 0 ? 512 : 16384;
+            struct problem p = {(enum op)op, n, n, 1, 64, 64, .causal = true};
+            weft_plan *plan = NULL;
+            weft_plan_info info;
+            assert_int_equal(compile(*state, &p, &plan), WEFT_OK);
+            assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
+            bytes[op][i] = info.arena_bytes;
+            assert_true(info.dispatches < 12);
+            weft_plan_destroy(&plan);
+        }
+        double exponent = log((double)bytes[op][1] / (double)bytes[op][0]) / log(32.0);
+        assert_true(exponent <= 1.05);
+    }
+}
+
+/* ---- the blend with the near field ---- */
+
+static void add_fields(weft_graph *graph, const weft_tensor *x, bool fast, weft_tensor fields[3]) {
+    static const weft_kernel kernels[] = {{.map = WEFT_FEATURE_ELU1},
+                                          {.map = WEFT_FEATURE_ELU1_NEGATED}};
+    weft_fmm_attention_params blend = {.heads = 2,
+                                       .causal = true,
+                                       .half_width = 3,
+                                       .kernels = fast ? NULL : kernels,
+                                       .kernel_count = fast ? 0 : 2,
+                                       .near_weight = x[4],
+                                       .far_weight = x[5]};
+    blend.beta.id = fast ? x[3].id : 0;
+    assert_int_equal(weft_graph_banded_attention(
+                         &fields[0], graph, x[0], x[1], x[2],
+                         weft_banded_attention_params(.heads = 2, .half_width = 3, .causal = true)),
+                     WEFT_OK);
+    assert_int_equal(fast
+                         ? weft_graph_fast_weight(&fields[1], graph, x[0], x[1], x[2], x[3],
+                                                  weft_fast_weight_params(.heads = 2))
+                         : weft_graph_kernel_attention(
+                               &fields[1], graph, x[0], x[1], x[2],
+                               weft_kernel_attention_params(.heads = 2, .causal = true,
+                                                            .kernels = kernels, .kernel_count = 2)),
+                     WEFT_OK);
+    assert_int_equal(weft_graph_fmm_attention(&fields[2], graph, x[0], x[1], x[2], &blend),
+                     WEFT_OK);
+}
+
+/* w_1 near + w_2 far, each product and the sum rounded once. */
+static void test_blend(void **state) {
+    struct fixture *f = *state;
+    enum { N = 70, D = 8 };
+    static const char *const names[] = {"q", "k", "v", "beta", "w1", "w2", "near", "far", "both"};
+    const weft_shape rows = weft_shape_of(1, N, D);
+    const weft_shape shapes[] = {
+        rows, rows, rows, weft_shape_of(1, N, 2), weft_shape_of(D), weft_shape_of(D)};
+    float data[9][N * D];
+    weft_host_tensor tensors[9];
+    for (uint32_t i = 0; i < 9; i++) {
+        weft_philox_uniform(data[i], N * D, 20, i);
+        uint64_t count = i < 6 ? weft_shape_elements(shapes[i]) : N * D;
+        tensors[i] = (weft_host_tensor){names[i], data[i], count * sizeof(float)};
+    }
+    for (int fast = 0; fast < 2; fast++) {
+        weft_graph *graph = NULL;
+        weft_plan *plan = NULL;
+        weft_tensor x[6];
+        weft_tensor fields[3];
+        assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+        for (uint32_t i = 0; i < 6; i++) {
+            x[i] = input(f, graph, names[i], shapes[i]);
+        }
+        add_fields(graph, x, fast != 0, fields);
+        for (uint32_t i = 0; i < 3; i++) {
+            assert_int_equal(weft_graph_output(graph, names[6 + i], fields[i]), WEFT_OK);
+        }
+        assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
+        assert_int_equal(weft_plan_execute(plan, tensors, 9), WEFT_OK);
+        for (uint32_t i = 0; i < N * D; i++) {
+            volatile float near = data[6][i] * data[4][i % D];
+            volatile float far = data[7][i] * data[5][i % D];
+            volatile float both = near + far;
+            assert_true(data[8][i] == both);
+        }
+        weft_plan_destroy(&plan);
+        weft_graph_destroy(&graph);
+    }
+}
+
+static void test_bad_blend(void **state) {
+    struct fixture *f = *state;
+    weft_graph *g = f->graph;
+    weft_tensor y;
+    weft_tensor x = input(f, g, "x", weft_shape_of(1, 5, 4));
+    weft_tensor beta = input(f, g, "beta", weft_shape_of(1, 5, 1));
+    weft_test_host_reset(&f->host);
+    assert_int_equal(weft_graph_fmm_attention(&y, g, x, x, x, NULL), WEFT_INVALID_ARGUMENT);
+    assert_int_equal(
+        weft_graph_fmm_attention(&y, g, x, x, x, weft_fmm_attention_params(.half_width = 5)),
+        WEFT_INVALID_ARGUMENT);
+    weft_test_expect_log(&f->host, "half_width", "5", NULL);
+    assert_int_equal(
+        weft_graph_fmm_attention(&y, g, x, x, x, weft_fmm_attention_params(.beta = beta)),
+        WEFT_INVALID_ARGUMENT);
+    weft_test_expect_log(&f->host, "causal is 0", NULL);
+    assert_int_equal(
+        weft_graph_fmm_attention(&y, g, x, x, x, weft_fmm_attention_params(.near_weight = beta)),
+        WEFT_SHAPE_MISMATCH);
+    weft_test_expect_log(&f->host, "[1, 5, 1]", NULL);
+}
+
+/* ---- maps of the caller's ---- */
+
+static void test_glsl_maps(void **state) {
+    struct fixture *f = *state;
+    enum { N = 70, D = 8 };
+    float *q = random_values(N * D, 15);
+    float *k = random_values(N * D, 16);
+    float *v = random_values(N * D, 17);
+    float own[N * D];
+    float built_in[N * D];
+    char text[] = "float weft_feature(float x) { return weft_exp(x); }";
+    const weft_kernel custom[] = {{.glsl = text}, {.map = WEFT_FEATURE_RELU, .weight = 2.0F}};
+    const weft_kernel usual[] = {{.map = WEFT_FEATURE_EXP},
+                                 {.map = WEFT_FEATURE_RELU, .weight = 2.0F}};
+    struct problem p = {KERNEL, N, N, 1, D, D, false, custom, 2, q, k, v, NULL};
+    run(f, &p, own);
+    uint32_t compiled = f->device->stats.shaders_compiled;
+    assert_int_equal(compiled, 1);
+    p.causal = true; /* another plan: the text is compiled already */
+    run(f, &p, own);
+    assert_int_equal(f->device->stats.shaders_compiled, compiled);
+    p.kernels = usual;
+    run(f, &p, built_in);
+    assert_memory_equal(own, built_in, sizeof own);
+    free(q);
+    free(k);
+    free(v);
+}
+
+/* The graph keeps the text, not the caller's pointer to it. */
+static void test_glsl_is_copied(void **state) {
+    struct fixture *f = *state;
+    char text[] = "float weft_feature(float x) { return x * x; }";
+    const weft_kernel kernel = {.glsl = text};
+    weft_tensor y;
+    weft_tensor x = input(f, f->graph, "x", weft_shape_of(1, 5, 3));
+    assert_int_equal(weft_graph_kernel_attention(
+                         &y, f->graph, x, x, x,
+                         weft_kernel_attention_params(.kernels = &kernel, .kernel_count = 1)),
+                     WEFT_OK);
+    assert_int_equal(weft_graph_output(f->graph, "y", y), WEFT_OK);
+    memset(text, '#', strlen(text));
+    weft_plan *plan = NULL;
+    assert_int_equal(weft_plan_compile(&plan, f->device, f->graph, NULL), WEFT_OK);
+    weft_plan_destroy(&plan);
+}
+
+static void expect_glsl_failure(struct fixture *f, const char *glsl, weft_status expected,
+                                const char *message) {
+    const weft_kernel kernel = {.glsl = glsl};
+    struct problem p = {KERNEL, 5, 5, 1, 3, 3, .kernels = &kernel, .kernel_count = 1};
+    weft_plan *plan = NULL;
+    weft_test_host_reset(&f->host);
+    assert_string_equal(weft_status_name(compile(f, &p, &plan)), weft_status_name(expected));
+    assert_null(plan);
+    weft_test_expect_log(&f->host, message, NULL);
+}
+
+static void test_bad_glsl(void **state) {
+    expect_glsl_failure(*state, "float weft_feature(float x) { return y; }", WEFT_COMPILE_ERROR,
+                        "'y'");
+    expect_glsl_failure(*state, "float feature(float x) { return x; }", WEFT_COMPILE_ERROR,
+                        "weft_feature");
+    expect_glsl_failure(*state, "float weft_feature(float x) { return exp(x); }", WEFT_UNSUPPORTED,
+                        "Exp");
+    expect_glsl_failure(*state, "float weft_feature(float x) { return 1.0 / x; }", WEFT_UNSUPPORTED,
+                        "OpFDiv");
+}
+
+/* ---- bad parameters ---- */
+
+/** A call that must fail: status, texts in the message, and no new value in the graph. */
+#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
+    do {                                                                                \
+        uint32_t values = (fixture)->graph->value_count;                                \
+        weft_test_host_reset(&(fixture)->host);                                         \
+        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
+        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
+        assert_int_equal((fixture)->graph->value_count, values);                        \
+    } while (0)
+
+static void test_bad_linear_attention(void **state) {
+    struct fixture *f = *state;
+    weft_graph *g = f->graph;
+    weft_tensor y;
+    weft_tensor q = input(f, g, "q", weft_shape_of(2, 5, 6));
+    weft_tensor k = input(f, g, "k", weft_shape_of(2, 7, 6));
+    weft_tensor v = input(f, g, "v", weft_shape_of(2, 7, 8));
+    weft_tensor flat = input(f, g, "flat", weft_shape_of(5, 6));
+    weft_tensor indices;
+    assert_int_equal(weft_graph_input(&indices, g, "i", WEFT_I32, weft_shape_of(2, 7, 8)), WEFT_OK);
+    assert_int_equal(weft_graph_linear_attention(&y, g, q, k, v, NULL), WEFT_OK);
+    weft_shape shape;
+    assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
+    assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 8)));
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_linear_attention(&y, g, flat, k, v, NULL),
+                   "[5, 6]", "[2, 7, 6]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_linear_attention(&y, g, q, v, v, NULL),
+                   "[2, 5, 6]", "[2, 7, 8]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_linear_attention(&y, g, q, k, indices, NULL),
+                   "v must be f32");
+    EXPECT_FAILURE(
+        f, WEFT_SHAPE_MISMATCH,
+        weft_graph_linear_attention(&y, g, q, k, v, weft_linear_attention_params(.causal = true)),
+        "k = n");
+    EXPECT_FAILURE(
+        f, WEFT_INVALID_ARGUMENT,
+        weft_graph_linear_attention(&y, g, q, k, v, weft_linear_attention_params(.heads = 3)),
+        "3 heads", "6 features", "8 values");
+    EXPECT_FAILURE(
+        f, WEFT_INVALID_ARGUMENT,
+        weft_graph_linear_attention(&y, g, q, k, v, weft_linear_attention_params(.epsilon = -1.0F)),
+        "epsilon -1");
+    EXPECT_FAILURE(
+        f, WEFT_INVALID_ARGUMENT,
+        weft_graph_linear_attention(&y, g, q, k, v, weft_linear_attention_params(.epsilon = NAN)),
+        "epsilon nan");
+}
+
+static weft_status kernels_of(weft_graph *g, weft_tensor x, weft_kernel kernel, uint32_t count) {
+    weft_kernel kernels[WEFT_MAX_KERNELS + 1];
+    for (uint32_t i = 0; i <= WEFT_MAX_KERNELS; i++) {
+        kernels[i] = kernel;
+    }
+    weft_tensor y;
+    return weft_graph_kernel_attention(
+        &y, g, x, x, x, weft_kernel_attention_params(.kernels = kernels, .kernel_count = count));
+}
+
+static void test_bad_kernel_attention(void **state) {
+    struct fixture *f = *state;
+    weft_graph *g = f->graph;
+    weft_tensor y;
+    weft_tensor x = input(f, g, "x", weft_shape_of(2, 5, 6));
+    weft_tensor k = input(f, g, "k", weft_shape_of(2, 7, 6));
+    weft_tensor flat = input(f, g, "flat", weft_shape_of(5, 6));
+    const weft_kernel custom = {.glsl = "float weft_feature(float x) { return x; }"};
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, kernels_of(g, x, (weft_kernel){0}, 0),
+                   "kernel_count 0", "1 … 5");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, kernels_of(g, x, (weft_kernel){0}, 6),
+                   "kernel_count 6", "1 … 5");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                   kernels_of(g, x, (weft_kernel){.map = WEFT_FEATURE_COUNT}, 1), "map 6", "0 … 5");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, kernels_of(g, x, (weft_kernel){.weight = INFINITY}, 1),
+                   "weight inf");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, kernels_of(g, x, (weft_kernel){.glsl = ""}, 1), "glsl",
+                   "0 bytes");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                   weft_graph_kernel_attention(&y, g, x, x, x,
+                                               weft_kernel_attention_params(.kernel_count = 2)),
+                   "kernel_count is 2", "kernels is null");
+    EXPECT_FAILURE(
+        f, WEFT_INVALID_ARGUMENT,
+        weft_graph_kernel_attention(
+            &y, g, x, x, x,
+            weft_kernel_attention_params(.heads = 4, .kernels = &custom, .kernel_count = 1)),
+        "4 heads", "6");
+    EXPECT_FAILURE(
+        f, WEFT_INVALID_ARGUMENT,
+        weft_graph_kernel_attention(&y, g, x, x, x, weft_kernel_attention_params(.epsilon = -1.0F)),
+        "epsilon -1");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_kernel_attention(&y, g, x, flat, x, NULL),
+                   "[5, 6]", "[2, 5, 6]");
+    EXPECT_FAILURE(
+        f, WEFT_SHAPE_MISMATCH,
+        weft_graph_kernel_attention(&y, g, x, k, k, weft_kernel_attention_params(.causal = true)),
+        "m = n");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                   weft_graph_kernel_attention(&y, g, x, (weft_tensor){99}, x, NULL), "99");
+}
+
+static void test_bad_fast_weight(void **state) {
+    struct fixture *f = *state;
+    weft_graph *g = f->graph;
+    weft_tensor y;
+    weft_tensor x = input(f, g, "x", weft_shape_of(2, 5, 6));
+    weft_tensor beta = input(f, g, "beta", weft_shape_of(2, 5, 2));
+    weft_tensor wide = input(f, g, "wide", weft_shape_of(2, 5, 1026));
+    const weft_fast_weight_params *two = weft_fast_weight_params(.heads = 2);
+    assert_int_equal(weft_graph_fast_weight(&y, g, x, x, wide, beta, two), WEFT_OK);
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_fast_weight(&y, g, x, wide, x, beta, two),
+                   "[2, 5, 6]", "[2, 5, 1026]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_fast_weight(&y, g, x, x, x, beta, NULL),
+                   "beta", "[2, 5, 1]", "[2, 5, 2]");
+    EXPECT_FAILURE(
+        f, WEFT_INVALID_ARGUMENT,
+        weft_graph_fast_weight(&y, g, x, x, x, beta, weft_fast_weight_params(.heads = 4)),
+        "4 heads", "6");
+    EXPECT_FAILURE(f, WEFT_UNSUPPORTED, weft_graph_fast_weight(&y, g, wide, wide, x, beta, two),
+                   "513", "512");
+}
+
+static void test_names(void **state) {
+    (void)state;
+    assert_string_equal(weft_feature_map_name(WEFT_FEATURE_ELU1_NEGATED), "elu1_negated");
+    assert_string_equal(weft_feature_map_name(WEFT_FEATURE_COUNT), "unknown");
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_causal_ones),
+        TEST(test_relu_golden),
+        TEST(test_zero_denominators),
+        TEST(test_fast_weight_replaces),
+        TEST(test_one_kernel_is_the_linear_transformer),
+        TEST(test_causality),
+        TEST(test_prefix_has_the_same_bits),
+        TEST(test_last_token_reads_everything),
+        TEST(test_memory_is_linear),
+        TEST(test_blend),
+        TEST(test_bad_blend),
+        TEST(test_glsl_maps),
+        TEST(test_glsl_is_copied),
+        TEST(test_bad_glsl),
+        TEST(test_bad_linear_attention),
+        TEST(test_bad_kernel_attention),
+        TEST(test_bad_fast_weight),
+        cmocka_unit_test(test_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* Random features on a device: what they add up to, what stabilizers leave alone, and bad parameters. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/features.h>
+#include <weft/mixers.h>
+
+#include "core/philox.h"
+#include "device/device.h"
+#include "graph/graph.h"
+#include "support.h"
+
+struct fixture {
+    struct weft_test_host host;
+    weft_device *device;
+    weft_graph *graph;
+};
+
+static int set_up(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    weft_test_host_begin(&f->host);
+    assert_int_equal(
+        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
+        WEFT_OK);
+    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *f = *state;
+    weft_device_stats stats;
+    weft_graph_destroy(&f->graph);
+    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
+    assert_int_equal(stats.validation_messages, 0);
+    weft_device_destroy(&f->device);
+    weft_test_host_end(&f->host);
+    free(f);
+    return 0;
+}
+
+#define N     23
+#define D     8
+#define HEADS 2
+#define WIDTH (D / HEADS)
+
+/* Attention with random features: q, k, v [1, N, D]. */
+struct problem {
+    weft_component component;
+    bool stabilized;
+    bool causal;
+    const weft_features_params *matrix;
+    float *q, *k, *v;
+};
+
+static float *random_values(uint64_t count, uint64_t stream) {
+    float *data = malloc(count * sizeof *data);
+    weft_philox_uniform(data, count, 7, stream);
+    return data;
+}
+
+static weft_tensor add_weight(struct fixture *f, weft_graph *graph, weft_shape shape,
+                              const float *data) {
+    weft_weight *weight = NULL;
+    weft_tensor tensor;
+    assert_int_equal(
+        weft_weight_create(&weight,
+                           weft_weight_params(.dtype = WEFT_F32, .shape = shape, .data = data),
+                           &f->host.host),
+        WEFT_OK);
+    assert_int_equal(weft_graph_weight(&tensor, graph, weight), WEFT_OK);
+    weft_weight_destroy(&weight);
+    return tensor;
+}
+
+/* Tensors of the matrix and of the factors of queries and keys, from the weights that go with it. */
+struct matrix {
+    weft_tensor w, query, key;
+};
+
+static struct matrix add_matrix(struct fixture *f, weft_graph *graph,
+                                const weft_features_params *params) {
+    const uint32_t s = params->rows;
+    float *w = malloc((size_t)s * WIDTH * sizeof *w);
+    float *weights = malloc(3 * s * sizeof *weights);
+    float *query = weights + s;
+    float *key = query + s;
+    assert_int_equal(weft_features_fill(w, weights, params, NULL), WEFT_OK);
+    for (uint32_t i = 0; i < s; i++) {
+        query[i] = sqrtf(fabsf(weights[i]));
+        key[i] = copysignf(query[i], weights[i]);
+    }
+    struct matrix matrix = {.w = add_weight(f, graph, weft_shape_of(s, WIDTH), w),
+                            .query = add_weight(f, graph, weft_shape_of(s), query),
+                            .key = add_weight(f, graph, weft_shape_of(s), key)};
+    free(w);
+    free(weights);
+    return matrix;
+}
+
+static weft_tensor add_features(weft_graph *graph, const struct problem *p,
+                                const struct matrix *matrix, weft_tensor x, weft_tensor other,
+                                bool is_key) {
+    weft_tensor features;
+    const weft_stabilizer stabilizer = is_key ? WEFT_STABILIZER_KEY : WEFT_STABILIZER_QUERY;
+    weft_random_features_params params = {.component = p->component,
+                                          .heads = HEADS,
+                                          .stabilizer =
+                                              p->stabilized ? stabilizer : WEFT_STABILIZER_NONE,
+                                          .coefficients = is_key ? matrix->key : matrix->query};
+    if (p->component == WEFT_COMPONENT_OPTIMAL) {
+        params.other = other;
+    }
+    assert_int_equal(weft_graph_random_features(&features, graph, x, matrix->w, &params), WEFT_OK);
+    return features;
+}
+
+static void run(struct fixture *f, const struct problem *p, float *out) {
+    weft_graph *graph = NULL;
+    weft_plan *plan = NULL;
+    weft_tensor x[3];
+    weft_tensor y;
+    const char *const names[3] = {"q", "k", "v"};
+    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(weft_graph_input(&x[i], graph, names[i], WEFT_F32, weft_shape_of(1, N, D)),
+                         WEFT_OK);
+    }
+    const struct matrix matrix = add_matrix(f, graph, p->matrix);
+    weft_tensor phi = add_features(graph, p, &matrix, x[0], x[1], false);
+    weft_tensor psi = add_features(graph, p, &matrix, x[1], x[0], true);
+    assert_int_equal(
+        weft_graph_linear_attention(
+            &y, graph, phi, psi, x[2],
+            weft_linear_attention_params(.heads = HEADS, .causal = p->causal, .epsilon = 1e-6F)),
+        WEFT_OK);
+    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
+    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
+    const uint64_t size = (uint64_t)N * D * sizeof(float);
+    const weft_host_tensor tensors[] = {
+        {"q", p->q, size}, {"k", p->k, size}, {"v", p->v, size}, {"y", out, size}};
+    assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&graph);
+}
+
+/* softmax(q kᵀ/√d_h) v, to which the features' attention tends. */
+static void softmax_attention(const struct problem *p, double *out) {
+    for (uint32_t i = 0; i < N; i++) {
+        for (uint32_t h = 0; h < HEADS; h++) {
+            double sum = 0.0;
+            double y[WIDTH] = {0};
+            for (uint32_t j = 0; j < (p->causal ? i + 1 : N); j++) {
+                double score = 0.0;
+                for (uint32_t c = h * WIDTH; c < (h + 1) * WIDTH; c++) {
+                    score += (double)p->q[i * D + c] * (double)p->k[j * D + c];
+                }
+                const double weight = exp(score / sqrt(WIDTH));
+                sum += weight;
+                for (uint32_t c = 0; c < WIDTH; c++) {
+                    y[c] += weight * (double)p->v[j * D + h * WIDTH + c];
+                }
+            }
+            for (uint32_t c = 0; c < WIDTH; c++) {
+                out[i * D + h * WIDTH + c] = y[c] / sum;
+            }
+        }
+    }
+}
+
+static double error_of(const float *found, const double *expected) {
+    double error = 0.0;
+    double size = 0.0;
+    for (uint32_t i = 0; i < N * D; i++) {
+        error += ((double)found[i] - expected[i]) * ((double)found[i] - expected[i]);
+        size += expected[i] * expected[i];
+    }
+    return sqrt(error / size);
+}
+
+static struct problem problem_of(float *data) {
+    return (struct problem){.q = data, .k = data + (size_t)N * D, .v = data + 2 * (size_t)N * D};
+}
+
+/* With more features, attention comes closer to softmax attention, as 1/√s. */
+static void test_features_approach_softmax(void **state) {
+    float *data = random_values(3 * (uint64_t)N * D, 0);
+    for (int component = 0; component < WEFT_COMPONENT_COUNT; component++) {
+        for (int causal = 0; causal < 2; causal++) {
+            double error[2];
+            for (int k = 0; k < 2; k++) {
+                struct problem p = problem_of(data);
+                float out[N * D];
+                double expected[N * D];
+                p.component = (weft_component)component;
+                p.causal = causal != 0;
+                p.stabilized = true;
+                p.matrix =
+                    weft_features_params(.kind = WEFT_FEATURES_ORF, .rows = k == 0 ? 32 : 2048,
+                                         .columns = WIDTH, .seed = 1);
+                softmax_attention(&p, expected);
+                run(*state, &p, out);
+                error[k] = error_of(out, expected);
+            }
+            assert_true(error[1] < 0.05);
+            assert_true(error[1] < 0.25 * error[0]);
+        }
+    }
+    free(data);
+}
+
+/* Every kind of matrix does for every component. */
+static void test_every_matrix(void **state) {
+    float *data = random_values(3 * (uint64_t)N * D, 1);
+    for (int kind = 0; kind < WEFT_FEATURES_KIND_COUNT; kind++) {
+        weft_features_params params = {
+            .kind = (weft_features_kind)kind, .rows = 401, .columns = WIDTH, .seed = 2};
+        params.rows = kind == WEFT_FEATURES_SGQ ? 2 * WIDTH + 1 : params.rows;
+        params.rows = kind == WEFT_FEATURES_S_HYBRID ? 400 : params.rows;
+        for (int component = 0; component < WEFT_COMPONENT_COUNT; component++) {
+            struct problem p = problem_of(data);
+            float out[N * D];
+            double expected[N * D];
+            p.component = (weft_component)component;
+            p.stabilized = true;
+            p.matrix = &params;
+            softmax_attention(&p, expected);
+            run(*state, &p, out);
+            /* SGQ has 9 points, the others 400. */
+            const double limit = kind == WEFT_FEATURES_SGQ ? 0.5 : 0.15;
+            assert_true(error_of(out, expected) < limit);
+        }
+    }
+    free(data);
+}
+
+/* Stabilizers cancel; without them, large inputs would overflow. */
+static void test_stabilizers_cancel(void **state) {
+    float *data = random_values(3 * (uint64_t)N * D, 2);
+    const weft_features_params *params =
+        weft_features_params(.kind = WEFT_FEATURES_ORF, .rows = 64, .columns = WIDTH, .seed = 3);
+    for (int component = 0; component < WEFT_COMPONENT_COUNT; component++) {
+        struct problem p = problem_of(data);
+        float plain[N * D];
+        float stable[N * D];
+        double expected[N * D];
+        p.component = (weft_component)component;
+        p.matrix = params;
+        run(*state, &p, plain);
+        p.stabilized = true;
+        run(*state, &p, stable);
+        for (int i = 0; i < N * D; i++) {
+            expected[i] = (double)plain[i];
+        }
+        assert_true(error_of(stable, expected) < 1e-5);
+        assert_true(memcmp(plain, stable, sizeof plain) != 0);
+    }
+    for (uint64_t i = 0; i < 2 * (uint64_t)N * D; i++) {
+        data[i] *= 100.0F;
+    }
+    struct problem p = problem_of(data);
+    float out[N * D];
+    p.matrix = params;
+    p.stabilized = true;
+    p.component = WEFT_COMPONENT_POSITIVE;
+    run(*state, &p, out);
+    for (int i = 0; i < N * D; i++) {
+        assert_true(isfinite(out[i]));
+    }
+    free(data);
+}
+
+#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
+    do {                                                                                \
+        uint32_t values = (fixture)->graph->value_count;                                \
+        weft_test_host_reset(&(fixture)->host);                                         \
+        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
+        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
+        assert_int_equal((fixture)->graph->value_count, values);                        \
+    } while (0)
+
+static weft_tensor input(struct fixture *f, const char *name, weft_shape shape, weft_dtype dtype) {
+    weft_tensor tensor;
+    assert_int_equal(weft_graph_input(&tensor, f->graph, name, dtype, shape), WEFT_OK);
+    return tensor;
+}
+
+#define FEATURES(x, w, ...)                        \
+    weft_graph_random_features(&y, f->graph, x, w, \
+                               weft_random_features_params(.heads = 2, __VA_ARGS__))
+
+static void test_bad_parameters(void **state) {
+    struct fixture *f = *state;
+    weft_tensor y = {0};
+    weft_tensor x = input(f, "x", weft_shape_of(2, 5, 8), WEFT_F32);
+    weft_tensor w = input(f, "w", weft_shape_of(6, 4), WEFT_F32);
+    weft_tensor tokens = input(f, "tokens", weft_shape_of(2, 5, 8), WEFT_I32);
+    weft_tensor flat = input(f, "flat", weft_shape_of(10, 8), WEFT_F32);
+    weft_tensor wide = input(f, "wide", weft_shape_of(6, 8), WEFT_F32);
+    weft_tensor other = input(f, "other", weft_shape_of(2, 9, 8), WEFT_F32);
+    weft_tensor three = input(f, "three", weft_shape_of(3, 5, 8), WEFT_F32);
+    weft_tensor six = input(f, "six", weft_shape_of(6), WEFT_F32);
+    weft_tensor seven = input(f, "seven", weft_shape_of(7), WEFT_F32);
+    const weft_status bad = WEFT_INVALID_ARGUMENT;
+    const weft_status shape = WEFT_SHAPE_MISMATCH;
+    EXPECT_FAILURE(f, bad, FEATURES(x, w, .component = WEFT_COMPONENT_COUNT), "component 4",
+                   "0 … 3");
+    EXPECT_FAILURE(f, bad, FEATURES(x, w, .stabilizer = WEFT_STABILIZER_COUNT), "stabilizer 3",
+                   "0 … 2");
+    EXPECT_FAILURE(f, bad, FEATURES(x, w, .scale = INFINITY), "scale inf");
+    EXPECT_FAILURE(f, bad, FEATURES(x, w, .component = WEFT_COMPONENT_POSITIVE, .epsilon = -1.0F),
+                   "epsilon -1", "at least 0");
+    EXPECT_FAILURE(f, bad, FEATURES(x, w, .component = WEFT_COMPONENT_POSITIVE, .epsilon = NAN),
+                   "epsilon");
+    EXPECT_FAILURE(f, bad, FEATURES(x, w, .epsilon = 1e-6F), "epsilon 1e-06", "trigonometric");
+    EXPECT_FAILURE(
+        f, bad,
+        weft_graph_random_features(&y, f->graph, x, w, weft_random_features_params(.heads = 3)),
+        "3 heads", "8 channels");
+    EXPECT_FAILURE(f, bad, FEATURES(x, w, .component = WEFT_COMPONENT_OPTIMAL), "other is missing");
+    EXPECT_FAILURE(f, bad, FEATURES(x, w, .other = other), "other is given");
+    EXPECT_FAILURE(f, shape, FEATURES(x, wide, .epsilon = 0.0F), "[6, 8]", "[s, 4]");
+    EXPECT_FAILURE(f, shape, FEATURES(flat, w, .epsilon = 0.0F), "[10, 8]", "[B, n, d]");
+    EXPECT_FAILURE(f, shape, FEATURES(x, six, .epsilon = 0.0F), "[6]", "[s, d/heads]");
+    EXPECT_FAILURE(f, shape, FEATURES(tokens, w, .epsilon = 0.0F), "x must be f32");
+    EXPECT_FAILURE(f, shape, FEATURES(x, w, .coefficients = seven), "coefficients", "[6]", "[7]");
+    EXPECT_FAILURE(f, shape, FEATURES(x, w, .component = WEFT_COMPONENT_OPTIMAL, .other = three),
+                   "other", "[3, 5, 8]");
+    EXPECT_FAILURE(f, shape, FEATURES(x, w, .component = WEFT_COMPONENT_OPTIMAL, .other = flat),
+                   "other", "[10, 8]");
+    assert_int_equal(
+        FEATURES(x, w, .component = WEFT_COMPONENT_OPTIMAL, .other = other, .coefficients = six),
+        WEFT_OK);
+    weft_shape found;
+    assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
+    assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 12)));
+    assert_int_equal(FEATURES(x, w, .component = WEFT_COMPONENT_HYPERBOLIC), WEFT_OK);
+    assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
+    assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 24)));
+}
+
+static void test_names(void **state) {
+    (void)state;
+    assert_string_equal(weft_component_name(WEFT_COMPONENT_OPTIMAL), "optimal");
+    assert_non_null(weft_component_name(WEFT_COMPONENT_COUNT));
+    assert_string_equal(weft_stabilizer_name(WEFT_STABILIZER_KEY), "key");
+    assert_non_null(weft_stabilizer_name(WEFT_STABILIZER_COUNT));
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_features_approach_softmax), TEST(test_every_matrix),
+        TEST(test_stabilizers_cancel),        TEST(test_bad_parameters),
+        cmocka_unit_test(test_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

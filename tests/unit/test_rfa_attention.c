@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* Properties of random feature attention, its estimate of softmax attention, and bad parameters. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/features.h>
+#include <weft/mixers.h>
+
+#include "core/philox.h"
+#include "core/shape.h"
+#include "graph/graph.h"
+#include "support.h"
+
+/* ---- running ---- */
+
+struct fixture {
+    struct weft_test_host host;
+    weft_device *device;
+    weft_graph *graph;
+};
+
+static int set_up(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    weft_test_host_begin(&f->host);
+    assert_int_equal(
+        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
+        WEFT_OK);
+    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *f = *state;
+    weft_device_stats stats;
+    weft_graph_destroy(&f->graph);
+    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
+    assert_int_equal(stats.validation_messages, 0);
+    weft_device_destroy(&f->device);
+    weft_test_host_end(&f->host);
+    free(f);
+    return 0;
+}
+
+static weft_tensor input(weft_graph *graph, const char *name, weft_shape shape) {
+    weft_tensor tensor;
+    assert_int_equal(weft_graph_input(&tensor, graph, name, WEFT_F32, shape), WEFT_OK);
+    return tensor;
+}
+
+enum { N = 150, D = 16, HEADS = 2, WIDTH = D / HEADS, MOST_FEATURES = 4096 };
+
+/* One sequence and a weight matrix of `features` rows. */
+struct sequence {
+    float q[N * D], k[N * D], v[N * D];
+    float w[MOST_FEATURES * WIDTH];
+    uint32_t features;
+};
+
+static struct sequence *make(uint32_t features) {
+    struct sequence *s = malloc(sizeof *s);
+    assert_non_null(s);
+    weft_philox_uniform(s->q, N * D, 41, 0);
+    weft_philox_uniform(s->k, N * D, 41, 1);
+    weft_philox_uniform(s->v, N * D, 41, 2);
+    s->features = features;
+    const weft_features_params params = {
+        .kind = WEFT_FEATURES_BASE, .rows = features, .columns = WIDTH, .seed = 5};
+    assert_int_equal(weft_features_fill(s->w, NULL, &params, NULL), WEFT_OK);
+    return s;
+}
+
+/* The first n tokens. */
+static void run(struct fixture *f, const struct sequence *s, uint32_t n, bool causal, float *out) {
+    weft_graph *graph = NULL;
+    weft_plan *plan = NULL;
+    weft_tensor y;
+    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+    weft_tensor q = input(graph, "q", weft_shape_of(1, n, D));
+    weft_tensor k = input(graph, "k", weft_shape_of(1, n, D));
+    weft_tensor v = input(graph, "v", weft_shape_of(1, n, D));
+    weft_tensor w = input(graph, "w", weft_shape_of(s->features, WIDTH));
+    assert_int_equal(
+        weft_graph_rfa_attention(&y, graph, q, k, v, w,
+                                 weft_rfa_attention_params(.heads = HEADS, .causal = causal)),
+        WEFT_OK);
+    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
+    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
+    const uint64_t size = (uint64_t)n * D * sizeof(float);
+    const weft_host_tensor tensors[] = {
+        {"q", (void *)s->q, size},
+        {"k", (void *)s->k, size},
+        {"v", (void *)s->v, size},
+        {"w", (void *)s->w, (uint64_t)s->features * WIDTH * sizeof(float)},
+        {"y", out, size},
+    };
+    assert_int_equal(weft_plan_execute(plan, tensors, 5), WEFT_OK);
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&graph);
+}
+
+/* ---- properties ---- */
+
+static double length_of(const float *x) {
+    double squares = 0.0;
+    for (uint32_t c = 0; c < WIDTH; c++) {
+        squares += (double)x[c] * (double)x[c];
+    }
+    return sqrt(squares);
+}
+
+/* softmax(x·y) of unit vectors, for one head of token i. */
+static void softmax_attention(double *out, const struct sequence *s, uint32_t i, uint32_t head) {
+    const float *q = s->q + i * D + head * WIDTH;
+    double sum = 0.0;
+    memset(out, 0, WIDTH * sizeof *out);
+    for (uint32_t j = 0; j < N; j++) {
+        const float *k = s->k + j * D + head * WIDTH;
+        double product = 0.0;
+        for (uint32_t c = 0; c < WIDTH; c++) {
+            product += (double)q[c] * (double)k[c];
+        }
+        double weight = exp(product / (length_of(q) * length_of(k)));
+        sum += weight;
+        for (uint32_t c = 0; c < WIDTH; c++) {
+            out[c] += weight * (double)s->v[j * D + head * WIDTH + c];
+        }
+    }
+    for (uint32_t c = 0; c < WIDTH; c++) {
+        out[c] /= sum;
+    }
+}
+
+/* Root mean square difference from softmax attention over unit vectors. */
+static double error_with(struct fixture *f, uint32_t features) {
+    struct sequence *s = make(features);
+    float y[N * D];
+    double squares = 0.0;
+    run(f, s, N, false, y);
+    for (uint32_t i = 0; i < N; i++) {
+        for (uint32_t head = 0; head < HEADS; head++) {
+            double expected[WIDTH];
+            softmax_attention(expected, s, i, head);
+            for (uint32_t c = 0; c < WIDTH; c++) {
+                double difference = (double)y[i * D + head * WIDTH + c] - expected[c];
+                squares += difference * difference;
+            }
+        }
+    }
+    free(s);
+    return sqrt(squares / (N * D));
+}
+
+/* The error falls as 1/√s: by 8 for 64 times as many features; half of that is left for chance. */
+static void test_estimates_softmax(void **state) {
+    double few = error_with(*state, 64);
+    double many = error_with(*state, 4096);
+    assert_true(many < 0.005);
+    assert_true(many < few / 4.0);
+}
+
+/* Lengths of queries and keys do not matter: exactly, for powers of 2. */
+static void test_lengths_do_not_matter(void **state) {
+    struct sequence *s = make(16);
+    float before[N * D];
+    float after[N * D];
+    run(*state, s, N, true, before);
+    for (uint32_t i = 0; i < N * D; i++) {
+        s->q[i] *= 0.125F;
+        s->k[i] *= i / D % 2 == 0 ? 4.0F : 1024.0F;
+    }
+    run(*state, s, N, true, after);
+    assert_memory_equal(before, after, sizeof before);
+    free(s);
+}
+
+static void disturb(float *data, uint32_t from, float by) {
+    for (uint32_t i = from * D; i < N * D; i++) {
+        data[i] += by;
+    }
+}
+
+/* Whatever becomes of the tokens from `from` on, NaN included, what comes before keeps its bits. */
+static void check_causality(struct fixture *f, uint32_t from, float by) {
+    struct sequence *s = make(16);
+    float before[N * D];
+    float after[N * D];
+    run(f, s, N, true, before);
+    disturb(s->q, from, by);
+    disturb(s->k, from, by);
+    disturb(s->v, from, by);
+    run(f, s, N, true, after);
+    const size_t at = (size_t)from * D;
+    assert_memory_equal(before, after, at * sizeof(float));
+    assert_memory_not_equal(before + at, after + at, D * sizeof(float));
+    free(s);
+}
+
+static void test_causality(void **state) {
+    static const uint32_t cuts[] = {1, 40, 63, 64, 65, 128, 149};
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        check_causality(*state, cuts[i], 0.25F);
+        check_causality(*state, cuts[i], NAN);
+    }
+}
+
+/* Without causality the first token does depend on the last one. */
+static void test_full_reads_everything(void **state) {
+    struct sequence *s = make(16);
+    float before[N * D];
+    float after[N * D];
+    run(*state, s, N, false, before);
+    disturb(s->v, N - 1, 0.25F);
+    run(*state, s, N, false, after);
+    assert_memory_not_equal(before, after, D * sizeof(float));
+    free(s);
+}
+
+/* The first tokens of a longer sequence get the very bits that they get alone. */
+static void test_prefix_has_the_same_bits(void **state) {
+    static const uint32_t lengths[] = {1, 63, 64, 65, 127, 128, 129};
+    struct sequence *s = make(16);
+    float whole[N * D];
+    float part[N * D];
+    run(*state, s, N, true, whole);
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        run(*state, s, lengths[i], true, part);
+        assert_memory_equal(whole, part, (size_t)lengths[i] * D * sizeof(float));
+    }
+    free(s);
+}
+
+/* q and k of the same tensor share their features: the bits of two equal tensors. */
+static void test_shared_features(void **state) {
+    struct fixture *f = *state;
+    struct sequence *s = make(16);
+    float apart[N * D];
+    float together[N * D];
+    weft_tensor y;
+    weft_plan *plan = NULL;
+    memcpy(s->k, s->q, sizeof s->k);
+    run(f, s, N, true, apart);
+    weft_tensor x = input(f->graph, "x", weft_shape_of(1, N, D));
+    weft_tensor v = input(f->graph, "v", weft_shape_of(1, N, D));
+    weft_tensor w = input(f->graph, "w", weft_shape_of(s->features, WIDTH));
+    assert_int_equal(
+        weft_graph_rfa_attention(&y, f->graph, x, x, v, w,
+                                 weft_rfa_attention_params(.heads = HEADS, .causal = true)),
+        WEFT_OK);
+    assert_int_equal(weft_graph_output(f->graph, "y", y), WEFT_OK);
+    assert_int_equal(weft_plan_compile(&plan, f->device, f->graph, NULL), WEFT_OK);
+    const weft_host_tensor tensors[] = {{"x", s->q, sizeof s->q},
+                                        {"v", s->v, sizeof s->v},
+                                        {"w", s->w, (uint64_t)s->features * WIDTH * sizeof(float)},
+                                        {"y", together, sizeof together}};
+    assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
+    assert_memory_equal(apart, together, sizeof apart);
+    weft_plan_destroy(&plan);
+    free(s);
+}
+
+/* ---- bad parameters ---- */
+
+/** A call that must fail: status, texts in the message, and no new value in the graph. */
+#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
+    do {                                                                                \
+        uint32_t values = (fixture)->graph->value_count;                                \
+        weft_test_host_reset(&(fixture)->host);                                         \
+        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
+        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
+        assert_int_equal((fixture)->graph->value_count, values);                        \
+    } while (0)
+
+static void test_bad_shapes(void **state) {
+    struct fixture *f = *state;
+    weft_graph *g = f->graph;
+    weft_tensor y;
+    weft_tensor q = input(g, "q", weft_shape_of(2, 5, 6));
+    weft_tensor k = input(g, "k", weft_shape_of(2, 7, 6));
+    weft_tensor v = input(g, "v", weft_shape_of(2, 7, 8));
+    weft_tensor w = input(g, "w", weft_shape_of(9, 6));
+    weft_tensor flat = input(g, "flat", weft_shape_of(5, 6));
+    weft_tensor indices;
+    weft_shape shape;
+    assert_int_equal(weft_graph_input(&indices, g, "i", WEFT_I32, weft_shape_of(2, 7, 8)), WEFT_OK);
+    assert_int_equal(weft_graph_rfa_attention(&y, g, q, k, v, w, NULL), WEFT_OK);
+    assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
+    assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 8)));
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rfa_attention(&y, g, flat, k, v, w, NULL),
+                   "q [5, 6]", "k [2, 7, 6]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rfa_attention(&y, g, q, v, v, w, NULL),
+                   "q [2, 5, 6]", "k [2, 7, 8]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rfa_attention(&y, g, q, k, q, w, NULL),
+                   "k [2, 7, 6]", "v [2, 5, 6]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rfa_attention(&y, g, q, k, v, v, NULL),
+                   "w [2, 7, 8]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rfa_attention(&y, g, q, k, indices, w, NULL),
+                   "v must be f32");
+    EXPECT_FAILURE(
+        f, WEFT_SHAPE_MISMATCH,
+        weft_graph_rfa_attention(&y, g, q, k, v, w, weft_rfa_attention_params(.heads = 2)),
+        "w [9, 6]", "[s, 3]", "2 heads");
+    EXPECT_FAILURE(
+        f, WEFT_SHAPE_MISMATCH,
+        weft_graph_rfa_attention(&y, g, q, k, v, w, weft_rfa_attention_params(.causal = true)),
+        "m = n");
+}
+
+static void test_bad_params(void **state) {
+    struct fixture *f = *state;
+    weft_graph *g = f->graph;
+    weft_tensor y;
+    weft_tensor q = input(g, "q", weft_shape_of(2, 5, 6));
+    weft_tensor v = input(g, "v", weft_shape_of(2, 5, 8));
+    weft_tensor w = input(g, "w", weft_shape_of(9, 6));
+    EXPECT_FAILURE(
+        f, WEFT_INVALID_ARGUMENT,
+        weft_graph_rfa_attention(&y, g, q, q, v, w, weft_rfa_attention_params(.heads = 3)),
+        "3 heads", "6 and 8");
+    EXPECT_FAILURE(
+        f, WEFT_INVALID_ARGUMENT,
+        weft_graph_rfa_attention(&y, g, q, q, v, w, weft_rfa_attention_params(.epsilon = -1.0F)),
+        "epsilon -1");
+    EXPECT_FAILURE(
+        f, WEFT_INVALID_ARGUMENT,
+        weft_graph_rfa_attention(&y, g, q, q, v, w, weft_rfa_attention_params(.epsilon = NAN)),
+        "epsilon nan");
+    EXPECT_FAILURE(
+        f, WEFT_INVALID_ARGUMENT,
+        weft_graph_rfa_attention(&y, g, q, q, v, w, weft_rfa_attention_params(.epsilon = INFINITY)),
+        "epsilon inf");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                   weft_graph_rfa_attention(&y, g, q, q, v, (weft_tensor){99}, NULL), "99");
+    assert_int_equal(weft_graph_rfa_attention(&y, NULL, q, q, v, w, NULL), WEFT_INVALID_ARGUMENT);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_estimates_softmax),
+        TEST(test_lengths_do_not_matter),
+        TEST(test_causality),
+        TEST(test_full_reads_everything),
+        TEST(test_prefix_has_the_same_bits),
+        TEST(test_shared_features),
+        TEST(test_bad_shapes),
+        TEST(test_bad_params),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

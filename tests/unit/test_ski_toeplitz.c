@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/*
+ * What is known of SKI-TNO without its algorithm: the Toeplitz matrix that it is with as many points as positions,
+ * the error of interpolation, decay, longer sequences, and what it refuses. The matrix is read off with impulses: one
+ * channel for each column.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/mixers.h>
+
+#include "core/philox.h"
+#include "graph/graph.h"
+#include "support.h"
+
+struct fixture {
+    struct weft_test_host host;
+    weft_device *device;
+    weft_graph *graph;
+};
+
+static int set_up(void **state) {
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    weft_test_host_begin(&fixture->host);
+    assert_int_equal(
+        weft_device_open(&fixture->device, weft_device_params(.host = fixture->host.host)),
+        WEFT_OK);
+    assert_int_equal(weft_graph_create(&fixture->graph, &fixture->host.host), WEFT_OK);
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *fixture = *state;
+    weft_device_stats stats;
+    assert_int_equal(weft_device_get_stats(fixture->device, &stats), WEFT_OK);
+    assert_int_equal(stats.validation_messages, 0);
+    weft_graph_destroy(&fixture->graph);
+    weft_device_destroy(&fixture->device);
+    weft_test_host_end(&fixture->host);
+    free(fixture);
+    return 0;
+}
+
+static weft_tensor input(struct fixture *fixture, const char *name, weft_shape shape) {
+    weft_tensor tensor;
+    assert_int_equal(weft_graph_input(&tensor, fixture->graph, name, WEFT_F32, shape), WEFT_OK);
+    return tensor;
+}
+
+/* ---- the matrix ---- */
+
+/** A mixer of n positions whose channels all have the same RPE (2 steps + 1 values) and taps (or null). */
+struct mixer {
+    uint32_t n, points, steps, tap_count;
+    float gamma;
+    weft_interpolation interpolation;
+    const float *rpe, *taps;
+};
+
+/** rows × channels, each row one value. */
+static float *repeat(const float *values, uint32_t rows, uint32_t channels) {
+    float *data = malloc((size_t)rows * channels * sizeof *data);
+    for (uint32_t row = 0; row < rows; row++) {
+        for (uint32_t c = 0; c < channels; c++) {
+            data[row * channels + c] = values[row];
+        }
+    }
+    return data;
+}
+
+static weft_host_tensor host_tensor(const char *name, void *data, uint32_t rows,
+                                    uint32_t channels) {
+    return (weft_host_tensor){name, data, (uint64_t)rows * channels * sizeof(float)};
+}
+
+/** The columns columns[0 … count) of the mixer's matrix, as the channels of a result [n, count]. */
+static float *matrix_columns(struct fixture *fixture, const struct mixer *mixer,
+                             const uint32_t *columns, uint32_t count) {
+    weft_graph *graph = NULL;
+    weft_plan *plan = NULL;
+    weft_tensor x;
+    weft_tensor y;
+    weft_tensor rpe;
+    weft_tensor taps = {0};
+    uint32_t rows = 2 * mixer->steps + 1;
+    assert_int_equal(weft_graph_create(&graph, &fixture->host.host), WEFT_OK);
+    assert_int_equal(weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(1, mixer->n, count)),
+                     WEFT_OK);
+    assert_int_equal(weft_graph_input(&rpe, graph, "rpe", WEFT_F32, weft_shape_of(rows, count)),
+                     WEFT_OK);
+    if (mixer->taps) {
+        assert_int_equal(weft_graph_input(&taps, graph, "taps", WEFT_F32,
+                                          weft_shape_of(mixer->tap_count, count)),
+                         WEFT_OK);
+    }
+    assert_int_equal(
+        weft_graph_ski_toeplitz(
+            &y, graph, x,
+            weft_ski_toeplitz_params(.rpe = rpe, .taps = taps, .points = mixer->points,
+                                     .gamma = mixer->gamma, .interpolation = mixer->interpolation)),
+        WEFT_OK);
+    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
+    assert_int_equal(weft_plan_compile(&plan, fixture->device, graph, NULL), WEFT_OK);
+    size_t size = (size_t)mixer->n * count;
+    float *impulses = calloc(size, sizeof *impulses);
+    float *result = malloc(size * sizeof *result);
+    for (uint32_t c = 0; c < count; c++) {
+        impulses[columns[c] * count + c] = 1.0F;
+    }
+    float *rpe_data = repeat(mixer->rpe, rows, count);
+    float *tap_data = mixer->taps ? repeat(mixer->taps, mixer->tap_count, count) : NULL;
+    weft_host_tensor tensors[] = {host_tensor("x", impulses, mixer->n, count),
+                                  host_tensor("y", result, mixer->n, count),
+                                  host_tensor("rpe", rpe_data, rows, count),
+                                  host_tensor("taps", tap_data, mixer->tap_count, count)};
+    assert_int_equal(weft_plan_execute(plan, tensors, mixer->taps ? 4 : 3), WEFT_OK);
+    free(impulses);
+    free(rpe_data);
+    free(tap_data);
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&graph);
+    return result;
+}
+
+static float *matrix(struct fixture *fixture, const struct mixer *mixer) {
+    uint32_t *columns = malloc(mixer->n * sizeof *columns);
+    for (uint32_t i = 0; i < mixer->n; i++) {
+        columns[i] = i;
+    }
+    float *result = matrix_columns(fixture, mixer, columns, mixer->n);
+    free(columns);
+    return result;
+}
+
+/** k(t) = RPE(x(t)), with the C library's pow. */
+static double kernel(const struct mixer *mixer, double t) {
+    double x = pow((double)mixer->gamma, fabs(t));
+    double at = ((t < 0.0 ? -x : x) + 1.0) * mixer->steps;
+    uint32_t below = (uint32_t)at;
+    below = below < 2 * mixer->steps ? below : 2 * mixer->steps - 1;
+    double low = below == mixer->steps ? 0.0 : (double)mixer->rpe[below];
+    double high = below + 1 == mixer->steps ? 0.0 : (double)mixer->rpe[below + 1];
+    return low + (at - below) * (high - low);
+}
+
+/** With a point at each position W is the identity, whichever the degree, and A is the Toeplitz matrix. */
+static void test_as_many_points_as_positions_is_toeplitz(void **state) {
+    enum { N = 37, STEPS = 8, TAPS = 5 };
+    float rpe[2 * STEPS + 1];
+    float taps[TAPS];
+    weft_philox_uniform(rpe, 2 * STEPS + 1, 5, 0);
+    weft_philox_uniform(taps, TAPS, 5, 1);
+    for (int trial = 0; trial < 4; trial++) {
+        struct mixer mixer = {.n = N,
+                              .points = N,
+                              .steps = STEPS,
+                              .gamma = 0.9F,
+                              .interpolation = (weft_interpolation)(trial % 2),
+                              .rpe = rpe,
+                              .tap_count = TAPS,
+                              .taps = trial < 2 ? NULL : taps};
+        float *result = matrix(*state, &mixer);
+        for (int i = 0; i < N; i++) {
+            for (int j = 0; j < N; j++) {
+                double expected = kernel(&mixer, i - j);
+                if (mixer.taps && abs(i - j) <= TAPS / 2) {
+                    expected += (double)taps[i - j + TAPS / 2];
+                }
+                assert_true(fabs((double)result[i * N + j] - expected) < 4e-7);
+            }
+        }
+        free(result);
+    }
+}
+
+/** The tap at lag 1 alone shifts by one; A is zero when the RPE is. */
+static void test_taps_shift(void **state) {
+    enum { N = 9 };
+    const float zero[3] = {0};
+    const float taps[] = {0.0F, 0.0F, 1.0F};
+    struct mixer mixer = {
+        .n = N, .points = 2, .steps = 1, .gamma = 0.5F, .rpe = zero, .tap_count = 3, .taps = taps};
+    float *result = matrix(*state, &mixer);
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < N; j++) {
+            assert_true(result[i * N + j] == (i == j + 1 ? 1.0F : 0.0F));
+        }
+    }
+    free(result);
+}
+
+/** Lag 0 is on the + side, the middle of the grid counts as 0, and one point adds everything up. */
+static void test_edges_of_the_definition(void **state) {
+    enum { N = 6 };
+    const float rpe[] = {3.0F, 1e30F, 5.0F};
+    struct mixer mixer = {.n = N, .points = 1, .steps = 1, .gamma = 0.5F, .rpe = rpe};
+    float *result = matrix(*state, &mixer);
+    for (int i = 0; i < N * N; i++) {
+        assert_true(result[i] == 5.0F);
+    }
+    free(result);
+    mixer.points = N;
+    result = matrix(*state, &mixer);
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < N; j++) {
+            float expected = i >= j ? ldexpf(5.0F, j - i) : ldexpf(3.0F, i - j);
+            assert_true(result[i * N + j] == expected);
+        }
+    }
+    free(result);
+}
+
+/* ---- the error of interpolation ---- */
+
+/** RPE of the smooth kernel k(t) = 2 γ^|t| - γ^(2|t|), whose derivative vanishes on both sides of 0. */
+static float *smooth_rpe(uint32_t steps) {
+    float *rpe = malloc((2 * (size_t)steps + 1) * sizeof *rpe);
+    for (uint32_t i = 0; i <= 2 * steps; i++) {
+        double u = fabs((double)i - steps) / steps;
+        rpe[i] = (float)(u * (2.0 - u));
+    }
+    return rpe;
+}
+
+/** Largest error in a column of the matrix. */
+static double column_error(struct fixture *fixture, const struct mixer *mixer, uint32_t column) {
+    float *result = matrix_columns(fixture, mixer, &column, 1);
+    double largest = 0.0;
+    for (uint32_t i = 0; i < mixer->n; i++) {
+        double x = pow((double)mixer->gamma, fabs((double)i - column));
+        double error = fabs((double)result[i] - x * (2.0 - x));
+        largest = error > largest ? error : largest;
+    }
+    free(result);
+    return largest;
+}
+
+/**
+ * Theorem 1 for linear interpolation: |W A - F| ≤ h²/8 max|k''|, which columns at inducing points show by themselves; A
+ * Wᵀ adds as much again for the others. k'' = log²γ (2x - 4x²) is largest at t = 0: 2 log²γ. The grid is so fine that
+ * RPE's own error, 1/(4 g²), is nothing. The error has to be near its bound, too: it shrinks with h² and not faster,
+ * and for cubic interpolation it is smaller.
+ */
+static void test_interpolation_error(void **state) {
+    enum { N = 193, STEPS = 8192 };
+    float *rpe = smooth_rpe(STEPS);
+    struct mixer mixer = {.n = N, .steps = STEPS, .gamma = 0.98F, .rpe = rpe};
+    double previous = 0.0;
+    for (uint32_t h = 16; h >= 2; h /= 2) {
+        mixer.points = (N - 1) / h + 1;
+        mixer.interpolation = WEFT_INTERPOLATION_LINEAR;
+        double log_gamma = log((double)mixer.gamma);
+        double bound = h * h / 8.0 * 2.0 * log_gamma * log_gamma;
+        const double rounding = 1e-6;
+        double at_point = 0.0;
+        double elsewhere = 0.0;
+        for (uint32_t column = 0; column < N; column += h / 2) {
+            double error = column_error(*state, &mixer, column);
+            double *largest = column % h == 0 ? &at_point : &elsewhere;
+            *largest = error > *largest ? error : *largest;
+        }
+        assert_true(at_point <= bound + rounding);
+        assert_true(elsewhere <= 2.0 * bound + rounding);
+        assert_true(elsewhere > 0.5 * bound);
+        assert_true(previous == 0.0 || (previous / elsewhere > 3.0 && previous / elsewhere < 5.0));
+        previous = elsewhere;
+        mixer.interpolation = WEFT_INTERPOLATION_CUBIC;
+        assert_true(column_error(*state, &mixer, 5 * h + h / 2) < elsewhere);
+    }
+    free(rpe);
+}
+
+/** Far lags: |k(t)| ≤ γ^|t| g max|RPE(±1/g)| once γ^|t| is below 1/g, between 0 and the grid's next rows. */
+static void test_decay(void **state) {
+    enum { N = 200, STEPS = 4 };
+    float rpe[2 * STEPS + 1];
+    weft_philox_uniform(rpe, 2 * STEPS + 1, 6, 0);
+    struct mixer mixer = {.n = N, .points = N, .steps = STEPS, .gamma = 0.9F, .rpe = rpe};
+    const uint32_t column = N / 2;
+    float *result = matrix_columns(*state, &mixer, &column, 1);
+    double slope = STEPS * fmax(fabs((double)rpe[STEPS - 1]), fabs((double)rpe[STEPS + 1]));
+    uint32_t checked = 0;
+    for (uint32_t i = 0; i < N; i++) {
+        double x = pow(0.9, fabs((double)i - column));
+        if (x < 1.0 / STEPS) {
+            checked++;
+            assert_true(fabs((double)result[i]) <= slope * x * (1.0 + 1e-5));
+            assert_true(result[i] != 0.0F);
+        }
+    }
+    assert_true(checked > N / 2);
+    free(result);
+}
+
+/** The kernel is a function of the lag in positions: a longer sequence has the same one, and more of it. */
+static void test_longer_sequences(void **state) {
+    enum { SHORT = 64, LONG = 4 * SHORT, STEPS = 32 };
+    float rpe[2 * STEPS + 1];
+    weft_philox_uniform(rpe, 2 * STEPS + 1, 7, 0);
+    struct mixer mixer = {.n = SHORT, .points = SHORT, .steps = STEPS, .gamma = 0.97F, .rpe = rpe};
+    const uint32_t column = 10;
+    float *small = matrix_columns(*state, &mixer, &column, 1);
+    mixer.n = LONG;
+    mixer.points = LONG;
+    float *large = matrix_columns(*state, &mixer, &column, 1);
+    for (uint32_t i = 0; i < SHORT; i++) {
+        assert_true(fabs((double)small[i] - (double)large[i]) < 1e-6);
+    }
+    mixer.points = 0; /* the grid's, on any length */
+    for (mixer.n = STEPS; mixer.n <= LONG; mixer.n *= 2) {
+        float *result = matrix_columns(*state, &mixer, &column, 1);
+        for (uint32_t i = 0; i < mixer.n; i++) {
+            assert_true(isfinite(result[i]));
+        }
+        free(result);
+    }
+    free(small);
+    free(large);
+}
+
+/* ---- what is refused ---- */
+
+/** A call that must fail: status, texts in the message, and no new value in the graph. */
+#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
+    do {                                                                                \
+        uint32_t values = (fixture)->graph->value_count;                                \
+        weft_test_host_reset(&(fixture)->host);                                         \
+        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
+        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
+        assert_int_equal((fixture)->graph->value_count, values);                        \
+    } while (0)
+
+static weft_status add(struct fixture *fixture, weft_tensor x, weft_ski_toeplitz_params params) {
+    weft_tensor y;
+    return weft_graph_ski_toeplitz(&y, fixture->graph, x, &params);
+}
+
+static void test_bad_parameters(void **state) {
+    struct fixture *f = *state;
+    weft_tensor x = input(f, "x", weft_shape_of(2, 10, 6));
+    weft_tensor rpe = input(f, "rpe", weft_shape_of(9, 6));
+    const weft_ski_toeplitz_params good = {.rpe = rpe, .gamma = 0.9F};
+    weft_tensor y;
+    assert_int_equal(add(f, x, good), WEFT_OK);
+    const float gammas[] = {0.0F, -0.5F, 1.0001F, 1e-45F, NAN, INFINITY};
+    for (size_t i = 0; i < sizeof gammas / sizeof gammas[0]; i++) {
+        weft_ski_toeplitz_params bad = good;
+        bad.gamma = gammas[i];
+        EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, add(f, x, bad), "gamma", "above 0", "at most 1");
+    }
+    weft_ski_toeplitz_params bad = good;
+    bad.points = 11;
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, add(f, x, bad), "points 11", "n = 10");
+    bad = good;
+    bad.interpolation = WEFT_INTERPOLATION_COUNT;
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, add(f, x, bad), "interpolation 2", "0 … 1");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_ski_toeplitz(&y, f->graph, x, NULL),
+                   "weft_graph_ski_toeplitz");
+    /* The grid's points are too many for a short sequence. */
+    weft_tensor brief = input(f, "brief", weft_shape_of(1, 3, 6));
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, add(f, brief, good), "points 4", "n = 3");
+}
+
+static void test_bad_shapes(void **state) {
+    struct fixture *f = *state;
+    weft_tensor x = input(f, "x", weft_shape_of(2, 10, 6));
+    const weft_ski_toeplitz_params good = {.rpe = input(f, "rpe", weft_shape_of(9, 6)),
+                                           .taps = input(f, "taps", weft_shape_of(5, 6)),
+                                           .gamma = 0.9F};
+    assert_int_equal(add(f, x, good), WEFT_OK);
+    const weft_shape shapes[] = {weft_shape_of(8, 6), weft_shape_of(1, 6), weft_shape_of(9, 5),
+                                 weft_shape_of(54)};
+    const char *const texts[] = {"[8, 6]", "[1, 6]", "[9, 5]", "[54]"};
+    for (uint32_t i = 0; i < 4; i++) {
+        weft_ski_toeplitz_params bad = good;
+        bad.rpe = input(f, texts[i], shapes[i]);
+        EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, add(f, x, bad), "rpe", texts[i], "2g + 1");
+    }
+    weft_ski_toeplitz_params bad = good;
+    bad.taps = input(f, "even", weft_shape_of(4, 6));
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, add(f, x, bad), "taps", "[4, 6]", "odd");
+    bad.taps = input(f, "narrow", weft_shape_of(5, 3));
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, add(f, x, bad), "taps", "[5, 3]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, add(f, good.rpe, good), "x", "[9, 6]", "[B, n, d]");
+    bad = good;
+    bad.rpe.id = 0;
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, add(f, x, bad), "input 1");
+}
+
+/** Positions are counted in 24 bits and their products with points in 32. */
+static void test_limits(void **state) {
+    struct fixture *f = *state;
+    weft_tensor rpe = input(f, "rpe", weft_shape_of(9, 1));
+    weft_tensor most = input(f, "most", weft_shape_of(1, 1U << 24, 1));
+    weft_tensor more = input(f, "more", weft_shape_of(1, (1U << 24) + 1, 1));
+    weft_ski_toeplitz_params params = {.rpe = rpe, .gamma = 0.9F};
+    assert_int_equal(add(f, most, params), WEFT_OK);
+    EXPECT_FAILURE(f, WEFT_UNSUPPORTED, add(f, more, params), "16777217", "16777216");
+    params.points = 257; /* 256 (2^24 - 1) = 2^32 - 256 */
+    assert_int_equal(add(f, most, params), WEFT_OK);
+    params.points = 258;
+    EXPECT_FAILURE(f, WEFT_UNSUPPORTED, add(f, most, params), "258 points", "4294967295");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_as_many_points_as_positions_is_toeplitz, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_taps_shift, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_edges_of_the_definition, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_interpolation_error, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_decay, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_longer_sequences, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bad_parameters, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bad_shapes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_limits, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

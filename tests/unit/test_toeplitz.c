@@ -1,0 +1,619 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* What is known of the Toeplitz operators without computing them, and what they refuse. */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/mixers.h>
+
+#include "core/philox.h"
+#include "graph/graph.h"
+#include "support.h"
+
+struct fixture {
+    struct weft_test_host host;
+    char *folder;
+    weft_device *device;
+    weft_graph *graph; /* for what must fail; never compiled */
+};
+
+static int set_up(void **state) {
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    assert_non_null(fixture);
+    weft_test_host_begin(&fixture->host);
+    fixture->folder = weft_test_folder();
+    const weft_device_params params = {.host = fixture->host.host,
+                                       .validation = getenv("WEFT_VALIDATION") != NULL,
+                                       .cache_dir = fixture->folder};
+    if (weft_device_open(&fixture->device, &params) != WEFT_OK) {
+        fail_msg("no device: %s", weft_test_log(&fixture->host));
+    }
+    assert_int_equal(weft_graph_create(&fixture->graph, &fixture->host.host), WEFT_OK);
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *fixture = *state;
+    weft_device_stats stats;
+    assert_int_equal(weft_device_get_stats(fixture->device, &stats), WEFT_OK);
+    assert_int_equal(stats.validation_messages, 0);
+    weft_graph_destroy(&fixture->graph);
+    weft_device_destroy(&fixture->device);
+    weft_test_host_end(&fixture->host);
+    weft_test_folder_remove(fixture->folder);
+    free(fixture);
+    return 0;
+}
+
+/* ---- running an operator ---- */
+
+enum op { TOEPLITZ, TOEPLITZ_FD };
+
+struct problem {
+    enum op op;
+    const char *implementation;
+    bool causal;
+    bool given; /* kernel and decay are inputs, and not weights */
+    uint32_t batch, n, d;
+    uint32_t rows, columns; /* of the kernel: coefficients or response */
+    const float *kernel;
+    const float *decay; /* [d] or null */
+};
+
+static weft_tensor source(const struct problem *problem, weft_graph *graph, weft_weight **weight,
+                          const char *name, weft_shape shape, const float *data) {
+    weft_tensor tensor = {0};
+    if (problem->given) {
+        assert_int_equal(weft_graph_input(&tensor, graph, name, WEFT_F32, shape), WEFT_OK);
+        return tensor;
+    }
+    assert_int_equal(
+        weft_weight_create(weight, weft_weight_params(.shape = shape, .data = data), NULL),
+        WEFT_OK);
+    assert_int_equal(weft_graph_weight(&tensor, graph, *weight), WEFT_OK);
+    return tensor;
+}
+
+static weft_plan *compile(struct fixture *f, const struct problem *problem) {
+    weft_graph *graph = NULL;
+    weft_weight *weights[2] = {NULL, NULL};
+    weft_tensor x;
+    weft_tensor y;
+    weft_tensor decay = {0};
+    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+    weft_shape shape = weft_shape_of(problem->batch, problem->n, problem->d);
+    assert_int_equal(weft_graph_input(&x, graph, "x", WEFT_F32, shape), WEFT_OK);
+    weft_tensor kernel = source(problem, graph, &weights[0], "kernel",
+                                weft_shape_of(problem->rows, problem->columns), problem->kernel);
+    if (problem->decay) {
+        decay =
+            source(problem, graph, &weights[1], "decay", weft_shape_of(problem->d), problem->decay);
+    }
+    weft_status status =
+        problem->op == TOEPLITZ
+            ? weft_graph_toeplitz(&y, graph, x, kernel,
+                                  weft_toeplitz_params(.causal = problem->causal, .decay = decay))
+            : weft_graph_toeplitz_fd(&y, graph, x, kernel,
+                                     weft_toeplitz_fd_params(.causal = problem->causal));
+    assert_int_equal(status, WEFT_OK);
+    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
+    weft_plan *plan = NULL;
+    assert_int_equal(weft_plan_compile(&plan, f->device, graph,
+                                       weft_plan_params(.implementation = problem->implementation)),
+                     WEFT_OK);
+    weft_weight_destroy(&weights[0]);
+    weft_weight_destroy(&weights[1]);
+    weft_graph_destroy(&graph);
+    return plan;
+}
+
+static void execute(weft_plan *plan, const struct problem *problem, const float *x, float *y) {
+    uint64_t bytes = UINT64_C(4) * problem->batch * problem->n * problem->d;
+    weft_host_tensor tensors[4] = {{.name = "x", .data = (void *)(uintptr_t)x, .bytes = bytes},
+                                   {.name = "y", .data = y, .bytes = bytes}};
+    uint32_t count = 2;
+    if (problem->given) {
+        tensors[count++] =
+            (weft_host_tensor){.name = "kernel",
+                               .data = (void *)(uintptr_t)problem->kernel,
+                               .bytes = UINT64_C(4) * problem->rows * problem->columns};
+    }
+    if (problem->given && problem->decay) {
+        tensors[count++] = (weft_host_tensor){.name = "decay",
+                                              .data = (void *)(uintptr_t)problem->decay,
+                                              .bytes = UINT64_C(4) * problem->d};
+    }
+    assert_int_equal(weft_plan_execute(plan, tensors, count), WEFT_OK);
+}
+
+static void run(struct fixture *f, const struct problem *problem, const float *x, float *y) {
+    weft_plan *plan = compile(f, problem);
+    execute(plan, problem, x, y);
+    weft_plan_destroy(&plan);
+}
+
+static float *uniform(uint64_t count, uint64_t stream) {
+    float *data = malloc((size_t)count * sizeof *data);
+    assert_non_null(data);
+    weft_philox_uniform(data, (size_t)count, 2026, stream);
+    return data;
+}
+
+static float *zeros(uint64_t count) {
+    float *data = calloc((size_t)count, sizeof *data);
+    assert_non_null(data);
+    return data;
+}
+
+static void expect_near(const float *actual, const double *expected, uint64_t count,
+                        double tolerance) {
+    double error = 0.0;
+    double scale = 0.0;
+    for (uint64_t i = 0; i < count; i++) {
+        double difference = (double)actual[i] - expected[i];
+        error += difference * difference;
+        scale += expected[i] * expected[i];
+    }
+    if (!(sqrt(error) <= tolerance * sqrt(scale))) {
+        fail_msg("relative L2 %g, allowed %g", sqrt(error / scale), tolerance);
+    }
+}
+
+static const char *const implementations[] = {"direct", "fft"};
+
+/* ---- identity and shifts ---- */
+
+/* t(lag) = 1 and nothing else: y[i] = x[i - lag]. `lag` may be negative. */
+static void check_shift(struct fixture *f, struct problem problem, int32_t lag) {
+    uint64_t size = (uint64_t)problem.n * problem.d;
+    float *x = uniform(size * problem.batch, 1);
+    float *y = zeros(size * problem.batch);
+    double *expected = calloc((size_t)(size * problem.batch), sizeof *expected);
+    problem.columns = problem.d;
+    problem.rows = problem.causal ? problem.n : 2 * problem.n - 1;
+    float *kernel = zeros((uint64_t)problem.rows * problem.columns);
+    int32_t row = lag + (problem.causal ? 0 : (int32_t)problem.n - 1);
+    for (uint32_t channel = 0; channel < problem.d; channel++) {
+        kernel[(uint64_t)row * problem.d + channel] = 1.0F;
+    }
+    problem.kernel = kernel;
+    for (uint32_t b = 0; b < problem.batch; b++) {
+        for (int64_t i = 0; i < problem.n; i++) {
+            for (uint32_t channel = 0; channel < problem.d; channel++) {
+                int64_t j = i - lag;
+                expected[b * size + (uint64_t)i * problem.d + channel] =
+                    j < 0 || j >= problem.n
+                        ? 0.0
+                        : (double)x[b * size + (uint64_t)j * problem.d + channel];
+            }
+        }
+    }
+    run(f, &problem, x, y);
+    bool exact = problem.implementation && strcmp(problem.implementation, "direct") == 0;
+    expect_near(y, expected, size * problem.batch, exact ? 0.0 : 1e-6);
+    free(kernel);
+    free(expected);
+    free(x);
+    free(y);
+}
+
+static void test_identity_and_shift(void **state) {
+    for (uint32_t i = 0; i < 2; i++) {
+        struct problem problem = {
+            .implementation = implementations[i], .batch = 2, .n = 19, .d = 5};
+        check_shift(*state, problem, 0);
+        check_shift(*state, problem, 1);
+        check_shift(*state, problem, -1);
+        check_shift(*state, problem, 18);
+        check_shift(*state, problem, -18);
+        problem.causal = true;
+        check_shift(*state, problem, 0);
+        check_shift(*state, problem, 1);
+        check_shift(*state, problem, 18);
+    }
+}
+
+/* 80,000 rows are more than one slab of the convolution can have; the second repeats some of the first. */
+static void test_slabs(void **state) {
+    struct problem problem = {.implementation = "fft", .batch = 2, .n = 3, .d = 40000};
+    check_shift(*state, problem, 1);
+    check_shift(*state, problem, -2);
+}
+
+/* ---- causality ---- */
+
+struct causal_case {
+    enum op op;
+    const char *implementation;
+    uint32_t n;
+    double leak; /* of a later change into earlier results, relative to it */
+};
+
+/* A change at position p changes nothing before p. */
+static void check_causality(struct fixture *f, const struct causal_case *c) {
+    const uint32_t d = 3;
+    uint32_t grid = c->n + 5;
+    struct problem problem = {.op = c->op,
+                              .implementation = c->implementation,
+                              .causal = true,
+                              .batch = 1,
+                              .n = c->n,
+                              .d = d,
+                              .rows = c->op == TOEPLITZ ? c->n : grid + 1,
+                              .columns = d};
+    float *kernel = uniform((uint64_t)problem.rows * d, 2);
+    problem.kernel = kernel;
+    uint64_t count = (uint64_t)c->n * d;
+    float *x = uniform(count, 3);
+    float *before = zeros(count);
+    float *after = zeros(count);
+    weft_plan *plan = compile(f, &problem);
+    execute(plan, &problem, x, before);
+    const uint32_t positions[] = {1, c->n / 2, c->n - 1};
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t changed = (uint64_t)positions[i] * d;
+        float old = x[changed];
+        x[changed] = old + 16.0F;
+        execute(plan, &problem, x, after);
+        x[changed] = old;
+        for (uint64_t k = 0; k < changed; k++) {
+            assert_true(fabs((double)after[k] - (double)before[k]) <= c->leak * 16.0);
+        }
+        /* The change itself arrives: by 16 t(0), whatever that is. */
+        assert_true(fabsf(after[changed] - before[changed]) > 1e-3F);
+    }
+    weft_plan_destroy(&plan);
+    free(kernel);
+    free(x);
+    free(before);
+    free(after);
+}
+
+static void test_causality(void **state) {
+    const struct causal_case cases[] = {
+        {TOEPLITZ, "direct", 7, 0.0},   {TOEPLITZ, "direct", 77, 0.0},
+        {TOEPLITZ, "direct", 300, 0.0}, {TOEPLITZ, "fft", 7, 1e-6},
+        {TOEPLITZ, "fft", 300, 1e-6},   {TOEPLITZ_FD, NULL, 7, 1e-6},
+        {TOEPLITZ_FD, NULL, 300, 1e-6}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        check_causality(*state, &cases[i]);
+    }
+}
+
+/*
+ * By the spectrum: the operator's answer to an impulse at 0 is its kernel, whose Fourier transform has the given real
+ * part, less the share of lag N, which no sequence of N elements reaches.
+ */
+static void test_causal_spectrum(void **state) {
+    enum { GRID = 48, D = 2 };
+    const double pi = 3.14159265358979323846;
+    float *response = uniform((uint64_t)(GRID + 1) * D, 4);
+    struct problem problem = {.op = TOEPLITZ_FD,
+                              .causal = true,
+                              .batch = 1,
+                              .n = GRID,
+                              .d = D,
+                              .rows = GRID + 1,
+                              .columns = D,
+                              .kernel = response};
+    float *x = zeros(GRID * D);
+    float *kernel = zeros(GRID * D);
+    for (uint32_t c = 0; c < D; c++) {
+        x[c] = 1.0F;
+    }
+    run(*state, &problem, x, kernel);
+    for (uint32_t c = 0; c < D; c++) {
+        double last = (double)response[c] + (double)response[GRID * D + c]; /* N even */
+        for (uint32_t m = 1; m < GRID; m++) {
+            last += 2.0 * (m % 2 == 0 ? 1.0 : -1.0) * (double)response[m * D + c];
+        }
+        last /= 2.0 * GRID; /* the even kernel at lag N */
+        for (uint32_t m = 0; m <= GRID; m++) {
+            double real = m % 2 == 0 ? last : -last;
+            for (uint32_t k = 0; k < GRID; k++) {
+                real += (double)kernel[k * D + c] * cos(pi * m * k / GRID);
+            }
+            assert_true(fabs(real - (double)response[m * D + c]) < 1e-5);
+        }
+    }
+    free(response);
+    free(x);
+    free(kernel);
+}
+
+/* The imaginary parts at the frequencies 0 and π count as 0, whatever they are. */
+static void test_forced_imaginary_parts(void **state) {
+    enum { GRID = 21, D = 3 };
+    float *response = uniform((uint64_t)(GRID + 1) * 2 * D, 5);
+    float *x = uniform(GRID * D, 6);
+    float *with = zeros(GRID * D);
+    float *without = zeros(GRID * D);
+    struct problem problem = {.op = TOEPLITZ_FD,
+                              .batch = 1,
+                              .n = GRID,
+                              .d = D,
+                              .rows = GRID + 1,
+                              .columns = 2 * D,
+                              .kernel = response};
+    run(*state, &problem, x, with);
+    for (uint32_t c = 0; c < D; c++) {
+        response[D + c] = NAN;
+        response[GRID * 2 * D + D + c] = 1e30F;
+    }
+    run(*state, &problem, x, without);
+    assert_memory_equal(with, without, GRID * D * sizeof *with);
+    free(response);
+    free(x);
+    free(with);
+    free(without);
+}
+
+/* ---- decay ---- */
+
+/* With a decay that leaves nothing of the other lags only t(0), which has none, is left. */
+static void test_lag_zero_is_undecayed(void **state) {
+    enum { N = 9, D = 2 };
+    const float decay[D] = {1e-38F, 1e-38F};
+    float *kernel = uniform((2 * N - 1) * D, 7);
+    float *x = uniform(N * D, 8);
+    float *y = zeros(N * D);
+    double expected[N * D];
+    for (uint32_t i = 0; i < N * D; i++) {
+        expected[i] = (double)kernel[(N - 1) * D + i % D] * (double)x[i];
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        struct problem problem = {.implementation = implementations[i],
+                                  .batch = 1,
+                                  .n = N,
+                                  .d = D,
+                                  .rows = 2 * N - 1,
+                                  .columns = D,
+                                  .kernel = kernel,
+                                  .decay = decay};
+        run(*state, &problem, x, y);
+        expect_near(y, expected, N * D, 1e-6);
+    }
+    free(kernel);
+    free(x);
+    free(y);
+}
+
+/* ---- kernels that are made once ---- */
+
+static bool has_kernel(const weft_plan *plan, const char *shader) {
+    weft_dispatch_info info;
+    for (uint32_t i = 0; weft_plan_get_dispatch(plan, i, &info) == WEFT_OK; i++) {
+        if (strcmp(info.kernel, shader) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct once_case {
+    enum op op;
+    const char *implementation;
+    const char *shader; /* of what is made of the kernel */
+    bool causal, decay;
+};
+
+/* A weight's kernel is not made in the plan, an input's is, and both give the same bits. */
+static void check_once(struct fixture *f, const struct once_case *c) {
+    const uint32_t n = 21;
+    const uint32_t d = 4;
+    const float decay[] = {0.999F, 1.0F, 0.5F, 0.875F};
+    struct problem problem = {.op = c->op,
+                              .implementation = c->implementation,
+                              .causal = c->causal,
+                              .batch = 2,
+                              .n = n,
+                              .d = d,
+                              .rows = c->op == TOEPLITZ_FD ? n + 1
+                                      : c->causal          ? n
+                                                           : 2 * n - 1,
+                              .columns = c->op == TOEPLITZ_FD && !c->causal ? 2 * d : d,
+                              .decay = c->decay ? decay : NULL};
+    float *kernel = uniform((uint64_t)problem.rows * problem.columns, 9);
+    problem.kernel = kernel;
+    uint64_t count = (uint64_t)problem.batch * n * d;
+    float *x = uniform(count, 10);
+    float *y[2];
+    for (uint32_t given = 0; given < 2; given++) {
+        y[given] = zeros(count);
+        problem.given = given != 0;
+        weft_plan *plan = compile(f, &problem);
+        assert_int_equal(has_kernel(plan, c->shader), given);
+        execute(plan, &problem, x, y[given]);
+        weft_plan_destroy(&plan);
+    }
+    assert_memory_equal(y[0], y[1], count * sizeof(float));
+    free(y[0]);
+    free(y[1]);
+    free(x);
+    free(kernel);
+}
+
+static void test_constant_kernels_are_made_once(void **state) {
+    const struct once_case cases[] = {{TOEPLITZ, "fft", "toeplitz/circulant", false, false},
+                                      {TOEPLITZ, "fft", "toeplitz/circulant", true, true},
+                                      {TOEPLITZ, "direct", "toeplitz/decay", false, true},
+                                      {TOEPLITZ, "direct", "toeplitz/decay", true, true},
+                                      {TOEPLITZ_FD, NULL, "toeplitz_fd/response", false, false},
+                                      {TOEPLITZ_FD, NULL, "toeplitz_fd/causal", true, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        check_once(*state, &cases[i]);
+    }
+}
+
+/* A NaN spoils its own channel and sequence alone. */
+static void test_channels_are_separate(void **state) {
+    enum { B = 2, N = 20, D = 3 };
+    float *kernel = uniform((2 * N - 1) * D, 11);
+    float *x = uniform(B * N * D, 12);
+    float *clean = zeros(B * N * D);
+    float *spoilt = zeros(B * N * D);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct problem problem = {.implementation = implementations[i],
+                                  .batch = B,
+                                  .n = N,
+                                  .d = D,
+                                  .rows = 2 * N - 1,
+                                  .columns = D,
+                                  .kernel = kernel};
+        const uint32_t at = 7 * D + 1;
+        float old = x[at];
+        run(*state, &problem, x, clean);
+        x[at] = NAN;
+        run(*state, &problem, x, spoilt);
+        x[at] = old;
+        for (uint32_t k = 0; k < B * N * D; k++) {
+            uint32_t word;
+            memcpy(&word, &spoilt[k], sizeof word);
+            if (k < N * D && k % D == 1) {
+                assert_int_equal(word, 0x7fc00000);
+            } else {
+                assert_memory_equal(&spoilt[k], &clean[k], sizeof word);
+            }
+        }
+    }
+    free(kernel);
+    free(x);
+    free(clean);
+    free(spoilt);
+}
+
+/* ---- bad parameters ---- */
+
+static weft_tensor input(struct fixture *f, const char *name, weft_shape shape) {
+    weft_tensor tensor;
+    assert_int_equal(weft_graph_input(&tensor, f->graph, name, WEFT_F32, shape), WEFT_OK);
+    return tensor;
+}
+
+static weft_tensor constant(struct fixture *f, weft_shape shape, const float *data) {
+    weft_weight *weight = NULL;
+    weft_tensor tensor;
+    assert_int_equal(
+        weft_weight_create(&weight, weft_weight_params(.shape = shape, .data = data), NULL),
+        WEFT_OK);
+    assert_int_equal(weft_graph_weight(&tensor, f->graph, weight), WEFT_OK);
+    weft_weight_destroy(&weight);
+    return tensor;
+}
+
+/** A call that must fail: status, texts in the message, and no new value in the graph. */
+#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
+    do {                                                                                \
+        uint32_t values = (fixture)->graph->value_count;                                \
+        weft_test_host_reset(&(fixture)->host);                                         \
+        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
+        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
+        assert_int_equal((fixture)->graph->value_count, values);                        \
+    } while (0)
+
+static void test_shapes(void **state) {
+    struct fixture *f = *state;
+    weft_graph *g = f->graph;
+    weft_tensor y;
+    weft_tensor x = input(f, "x", weft_shape_of(2, 6, 3));
+    weft_tensor flat = input(f, "flat", weft_shape_of(6, 3));
+    weft_tensor even = input(f, "even", weft_shape_of(12, 3));
+    weft_tensor few = input(f, "few", weft_shape_of(9, 3));
+    weft_tensor good = input(f, "good", weft_shape_of(11, 3));
+    weft_tensor wide = input(f, "wide", weft_shape_of(11, 4));
+    weft_tensor causal = input(f, "causal", weft_shape_of(5, 3));
+    weft_tensor three = input(f, "three", weft_shape_of(2, 11, 3));
+    const weft_toeplitz_params *is_causal = weft_toeplitz_params(.causal = true);
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, flat, good, NULL), "x must",
+                   "[6, 3]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, even, NULL),
+                   "coefficients", "2m - 1", "m >= 6", "[12, 3]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, few, NULL), "coefficients",
+                   "m >= 6", "[9, 3]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, three, NULL),
+                   "coefficients", "[2, 11, 3]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, wide, NULL), "[11, 4]",
+                   "[2, 6, 3]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, causal, is_causal),
+                   "causal", "[m, d]", "m >= 6", "[5, 3]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                   weft_graph_toeplitz(&y, g, x, good, weft_toeplitz_params(.decay = causal)),
+                   "decay", "[3]", "[5, 3]");
+    assert_int_equal(weft_graph_toeplitz(&y, g, x, good, NULL), WEFT_OK);
+    assert_int_equal(weft_graph_toeplitz(&y, g, x, even, is_causal), WEFT_OK);
+    weft_shape shape;
+    assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
+    assert_true(weft_shape_equal(shape, weft_shape_of(2, 6, 3)));
+}
+
+static void test_decay_range(void **state) {
+    struct fixture *f = *state;
+    weft_tensor y;
+    weft_tensor x = input(f, "x2", weft_shape_of(1, 4, 2));
+    weft_tensor t = input(f, "t2", weft_shape_of(7, 2));
+    const float bad[] = {0.0F, -0.5F, 1.0000001F, NAN, INFINITY};
+    const char *const texts[] = {"is 0,", "is -0.5,", "is 1,", "nan", "is inf,"};
+    for (uint32_t i = 0; i < 5; i++) {
+        const float gammas[] = {1.0F, bad[i]};
+        weft_tensor decay = constant(f, weft_shape_of(2), gammas);
+        EXPECT_FAILURE(
+            f, WEFT_INVALID_ARGUMENT,
+            weft_graph_toeplitz(&y, f->graph, x, t, weft_toeplitz_params(.decay = decay)),
+            "decay[1]", texts[i], "(0, 1]");
+    }
+    const float good[] = {1.0F, 1e-30F};
+    weft_tensor decay = constant(f, weft_shape_of(2), good);
+    assert_int_equal(weft_graph_toeplitz(&y, f->graph, x, t, weft_toeplitz_params(.decay = decay)),
+                     WEFT_OK);
+}
+
+static void test_response_shapes(void **state) {
+    struct fixture *f = *state;
+    weft_graph *g = f->graph;
+    weft_tensor y;
+    weft_tensor x = input(f, "x3", weft_shape_of(2, 6, 3));
+    weft_tensor flat = input(f, "flat3", weft_shape_of(6, 3));
+    weft_tensor few = input(f, "few3", weft_shape_of(6, 6));
+    weft_tensor good = input(f, "good3", weft_shape_of(7, 6));
+    weft_tensor odd = input(f, "odd3", weft_shape_of(7, 7));
+    weft_tensor wide = input(f, "wide3", weft_shape_of(7, 8));
+    const weft_toeplitz_fd_params *is_causal = weft_toeplitz_fd_params(.causal = true);
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, flat, good, NULL),
+                   "x must", "[6, 3]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, few, NULL), "response",
+                   "N >= 6", "[6, 6]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, odd, NULL), "response",
+                   "[7, 7]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, wide, NULL), "response",
+                   "[7, 8]", "[2, 6, 3]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, good, is_causal),
+                   "causal response", "[7, 6]", "[2, 6, 3]");
+    assert_int_equal(weft_graph_toeplitz_fd(&y, g, x, good, NULL), WEFT_OK);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_identity_and_shift),
+        cmocka_unit_test(test_slabs),
+        cmocka_unit_test(test_causality),
+        cmocka_unit_test(test_causal_spectrum),
+        cmocka_unit_test(test_forced_imaginary_parts),
+        cmocka_unit_test(test_lag_zero_is_undecayed),
+        cmocka_unit_test(test_constant_kernels_are_made_once),
+        cmocka_unit_test(test_channels_are_separate),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_decay_range),
+        cmocka_unit_test(test_response_shapes),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
