@@ -4,14 +4,13 @@
  * all that real input leaves free; shaders/fourier/unfold.comp makes the rest of them, adds the residual and
  * normalises.
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <weft/mixers.h>
 
 #include "core/trig.h"
-#include "mixers/vkfft/fft_program.h"
+#include "mixers/vkfft/fft_lowering.h"
 #include "ops/matmul.h"
 #include "ops/row.h"
 
@@ -148,137 +147,20 @@ static weft_status lower_matrix(struct weft_lowering *lowering, const struct wef
 
 /* ---- by FFT ---- */
 
-/** A program and the names of its kernels, kept with the device. */
-struct kept_program {
-    struct weft_fft_program *program;
-    char key[64];
-};
-
-static void destroy_program(void *object, const weft_host *host) {
-    struct kept_program *kept = object;
-    weft_fft_program_destroy(&kept->program, host);
-    weft_free(host, kept);
-}
-
-static weft_status make_program(const struct kept_program **out, weft_device *device,
-                                const struct weft_fft_desc *desc, const char *key) {
-    struct kept_program *kept = weft_alloc_zero(&device->host, 1, sizeof *kept);
-    if (!kept) {
-        return weft_fail_memory(&device->host, key);
-    }
-    snprintf(kept->key, sizeof kept->key, "%s", key);
-    uint32_t compiled = 0;
-    weft_status status =
-        weft_fft_program_create(&kept->program, desc, device->cache_dir, &compiled, &device->host);
-    if (status != WEFT_OK) {
-        weft_free(&device->host, kept);
-        return status;
-    }
-    device->stats.shaders_compiled += compiled;
-    status = weft_device_keep(device, key, kept, destroy_program);
-    *out = kept;
-    return status;
-}
-
-static weft_status find_program(const struct kept_program **out, weft_device *device,
-                                const weft_shape *x) {
-    struct weft_fft_desc desc = {.kind = WEFT_FFT_R2C,
-                                 .rank = x->dim[1] > 1 ? 2 : 1,
-                                 .size = {x->dim[2], x->dim[1]},
-                                 .batch = x->dim[0],
-                                 .transform_axis = {true, x->dim[1] > 1}};
-    char key[64];
-    snprintf(key, sizeof key, "vkfft/r2c %ux%u batch %u", x->dim[1], x->dim[2], x->dim[0]);
-    *out = weft_device_find_kept(device, key);
-    return *out ? WEFT_OK : make_program(out, device, &desc, key);
-}
-
-static weft_status copy_table(void *user, void *data) {
-    const struct weft_fft_table *table = user;
-    memcpy(data, table->data, table->size);
-    return WEFT_OK;
-}
-
-/** What a program reads and writes, as storages of the plan. */
-struct program_storages {
-    uint32_t input, output, temporary;
-};
-
-static uint32_t storage_of(struct weft_lowering *lowering, const struct kept_program *kept,
-                           const struct weft_fft_binding *binding,
-                           const struct program_storages *storages) {
-    switch (binding->buffer) {
-    case WEFT_FFT_INPUT:
-        return storages->input;
-    case WEFT_FFT_OUTPUT:
-        return storages->output;
-    case WEFT_FFT_TEMP:
-        return storages->temporary;
-    case WEFT_FFT_TABLE:
-        break;
-    }
-    char key[96];
-    struct weft_fft_table *table = &kept->program->tables[binding->table];
-    snprintf(key, sizeof key, "%s/table %u", kept->key, binding->table);
-    return weft_lower_table(lowering, key, table->size, copy_table, table);
-}
-
-static void lower_program(struct weft_lowering *lowering, const struct kept_program *kept,
-                          uint32_t input, uint32_t output) {
-    const struct weft_fft_program *program = kept->program;
-    struct program_storages storages = {.input = input, .output = output};
-    if (program->temp_bytes) {
-        storages.temporary = weft_lower_scratch(lowering, program->temp_bytes);
-    }
-    for (uint32_t i = 0; i < program->dispatch_count; i++) {
-        const struct weft_fft_dispatch *source = &program->dispatches[i];
-        uint32_t storage[WEFT_FFT_MAX_BINDINGS];
-        for (uint32_t b = 0; b < source->binding_count; b++) {
-            storage[b] = storage_of(lowering, kept, &source->binding[b], &storages);
-        }
-        struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, kept->key);
-        dispatch->pipeline.spirv.words = program->modules[source->module].words;
-        dispatch->pipeline.spirv.size = program->modules[source->module].size;
-        for (uint32_t b = 0; b < source->binding_count; b++) {
-            const struct weft_fft_binding *binding = &source->binding[b];
-            bool written = binding->buffer == WEFT_FFT_OUTPUT || binding->buffer == WEFT_FFT_TEMP;
-            dispatch->operand[b] = (struct weft_operand){.storage = storage[b],
-                                                         .write = written,
-                                                         .offset = binding->offset,
-                                                         .range = binding->range};
-        }
-        dispatch->operand_count = source->binding_count;
-        memcpy(dispatch->push, source->push, source->push_size);
-        dispatch->push_size = source->push_size;
-        memcpy(dispatch->groups, source->groups, sizeof dispatch->groups);
-        dispatch->bytes = (double)(program->input_bytes + program->output_bytes);
-    }
-}
-
-/** Operations of a real transform of that many points, by the usual count of 5/2 N log2 N. */
-static double fft_flops(double points) {
-    return 2.5 * points * log2(points);
-}
-
 static weft_status lower_fft(struct weft_lowering *lowering, const struct weft_node *node) {
     const weft_shape *x = weft_node_shape(lowering->graph, node, 0);
-    const struct kept_program *kept = NULL;
-    weft_status status = find_program(&kept, lowering->device, x);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    const struct weft_fft_desc desc = {.kind = WEFT_FFT_R2C,
+                                       .rank = x->dim[1] > 1 ? 2 : 1,
+                                       .size = {x->dim[2], x->dim[1]},
+                                       .batch = x->dim[0],
+                                       .transform_axis = {true, x->dim[1] > 1}};
+    uint32_t columns = x->dim[2] / 2 + 1;
     uint32_t input = weft_lower_value(lowering, node->input[0]);
-    uint32_t spectrum = weft_lower_scratch(lowering, kept->program->output_bytes);
-    uint32_t first = lowering->dispatch_count;
-    lower_program(lowering, kept, input, spectrum);
-    double flops =
-        x->dim[0] * fft_flops((double)x->dim[1] * x->dim[2]) / kept->program->dispatch_count;
-    for (uint32_t i = first; i < lowering->dispatch_count; i++) {
-        lowering->dispatches[i].flops = flops;
-    }
+    uint32_t spectrum = weft_lower_scratch(lowering, UINT64_C(8) * x->dim[0] * x->dim[1] * columns);
+    weft_lower_fft(lowering, &desc, input, spectrum);
     return lower_unfold(
         lowering, node,
-        (struct half_spectrum){.storage = spectrum, .columns = x->dim[2] / 2 + 1, .stride = 2});
+        (struct half_spectrum){.storage = spectrum, .columns = columns, .stride = 2});
 }
 
 /* ---- the choice ---- */
