@@ -230,6 +230,18 @@ static weft_status find_out(struct probe *probe, weft_device *device) {
     return status;
 }
 
+/* Modules of its own cost a device time, so whoever wonders can see them. */
+static void log_needs(const weft_device *device) {
+    if (device->keeps_subnormals) {
+        weft_log(&device->host, WEFT_LOG_INFO,
+                 "%s keeps subnormals: its shaders flush them by instructions", device->info.name);
+    }
+    if (device->folds_zeros) {
+        weft_log(&device->host, WEFT_LOG_INFO,
+                 "%s folds x * 0 and x + 0: its shaders hide zero constants", device->info.name);
+    }
+}
+
 static weft_status judge(struct probe *probe, weft_device *device) {
     bool known = false;
     weft_probe_make_inputs(probe->inputs);
@@ -246,6 +258,9 @@ static weft_status judge(struct probe *probe, weft_device *device) {
         status = weft_fail(&device->host, WEFT_UNSUPPORTED,
                            "%s cannot be used with reproducible math: %s", device->info.name,
                            probe->reason);
+    }
+    if (status == WEFT_OK) {
+        log_needs(device);
     }
     return status;
 }
