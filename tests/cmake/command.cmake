@@ -8,7 +8,7 @@ if(NOT WEFT_BUILD_CLI)
 endif()
 
 weft_add_device_test(verify LABELS verify COMMAND weft-cli verify --device all --bits tests/data/bits.json)
-weft_add_device_test(verify.fast LABELS verify COMMAND weft-cli verify --math fast)
+weft_add_device_test(verify.fast ONE_DRIVER LABELS verify COMMAND weft-cli verify --math fast)
 # With f32 weights products are held to the tolerance of f32.
 weft_add_device_test(verify.fast.f32 ONE_DRIVER LABELS verify
     COMMAND weft-cli verify --math fast --weights f32 --filter matmul)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: one device */
 /* Weights that fast mode keeps as f16: which, how exactly, and shared between plans. */
 #include <math.h>
 #include <setjmp.h>
