@@ -3,9 +3,15 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <weft/mixers.h>
+
 #include "ops/matmul.h"
-#include "ops/params.h"
 #include "ops/softmax.h"
+
+struct weft_attention_node {
+    uint32_t heads;
+    float scale;
+};
 
 weft_status weft_graph_attention(weft_tensor *out, weft_graph *graph, weft_tensor q, weft_tensor k,
                                  weft_tensor v, const weft_attention_params *params) {

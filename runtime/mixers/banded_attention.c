@@ -3,8 +3,16 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <weft/mixers.h>
+
 #include "graph/lowering.h"
-#include "ops/params.h"
+
+struct weft_banded_attention_node {
+    uint32_t heads;
+    uint32_t half_width;
+    uint32_t causal;
+    float scale;
+};
 
 /* Queries of a workgroup, as the shaders have them. */
 #define DIRECT_QUERIES 64

@@ -3,9 +3,17 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <weft/mixers.h>
+
 #include "core/trig.h"
 #include "mixers/linear_attention.h"
-#include "ops/params.h"
+
+struct weft_cosformer_node {
+    uint32_t heads;
+    uint32_t causal;
+    uint32_t length; /* M */
+    float epsilon;
+};
 
 /* ---- building ---- */
 

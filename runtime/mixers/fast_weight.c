@@ -6,8 +6,13 @@
  */
 #include <stdio.h>
 
+#include <weft/mixers.h>
+
 #include "mixers/linear_attention.h"
-#include "ops/params.h"
+
+struct weft_fast_weight_node {
+    uint32_t heads;
+};
 
 #define MAX_FEATURES 512 /* a workgroup of fast_weight/scan holds four columns of the state */
 

@@ -6,8 +6,15 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <weft/mixers.h>
+
 #include "graph/lowering.h"
-#include "ops/params.h"
+
+struct weft_flt_features_node {
+    weft_flt_side side;
+    uint32_t heads;
+    float scale;
+};
 
 enum { X = 0, FREQUENCIES = 1, WEIGHTS = 2, POSITIONS = 3, PHASES = 4, INPUTS = 5 };
 

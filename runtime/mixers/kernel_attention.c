@@ -3,9 +3,19 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <weft/mixers.h>
+
 #include "mixers/feature_map.h"
 #include "mixers/linear_attention.h"
-#include "ops/params.h"
+
+struct weft_kernel_attention_node {
+    uint32_t heads;
+    uint32_t causal;
+    float epsilon;
+    uint32_t count;
+    uint32_t map[WEFT_MAX_KERNELS]; /* WEFT_FEATURE_COUNT: GLSL text, in input 3 + its index */
+    float weight[WEFT_MAX_KERNELS];
+};
 
 /* ---- building ---- */
 

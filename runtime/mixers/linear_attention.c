@@ -7,7 +7,11 @@
 
 #include <weft/mixers.h>
 
-#include "ops/params.h"
+struct weft_linear_attention_node {
+    uint32_t heads;
+    uint32_t causal;
+    float epsilon;
+};
 
 /* ---- lowering ---- */
 

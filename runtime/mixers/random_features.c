@@ -6,8 +6,17 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <weft/mixers.h>
+
 #include "ops/matmul.h"
-#include "ops/params.h"
+
+struct weft_random_features_node {
+    weft_component component;
+    weft_stabilizer stabilizer;
+    uint32_t heads;
+    float scale;
+    float epsilon;
+};
 
 #define MOMENT_CHUNK 256 /* tokens: that of shaders/random_features/moments.comp */
 

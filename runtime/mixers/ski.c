@@ -9,9 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <weft/mixers.h>
+
 #include "core/portable_math.h"
 #include "graph/lowering.h"
-#include "ops/params.h"
+
+struct weft_ski_toeplitz_node {
+    uint32_t points;
+    float gamma;
+    weft_interpolation interpolation;
+};
 
 #define MOST_POSITIONS (UINT32_C(1) << 24) /* how far float32 holds every whole number */
 #define SEGMENT        1024                /* as in shaders/ski/project.comp */

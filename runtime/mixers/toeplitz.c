@@ -7,9 +7,20 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include <weft/mixers.h>
+
 #include "graph/prepared.h"
 #include "mixers/convolution.h"
-#include "ops/params.h"
+
+struct weft_toeplitz_kernel_node {
+    uint32_t causal;
+    uint32_t n;      /* length of the sequences it is for */
+    uint32_t length; /* of the transforms; 0: the coefficients themselves */
+};
+
+struct weft_toeplitz_node {
+    uint32_t causal;
+};
 
 weft_status weft_graph_toeplitz(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                 weft_tensor coefficients, const weft_toeplitz_params *params) {

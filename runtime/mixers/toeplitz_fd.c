@@ -6,9 +6,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include <weft/mixers.h>
+
 #include "graph/prepared.h"
 #include "mixers/convolution.h"
-#include "ops/params.h"
+
+struct weft_toeplitz_fd_node {
+    uint32_t causal;
+};
 
 weft_status weft_graph_toeplitz_fd(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                    weft_tensor response, const weft_toeplitz_fd_params *params) {

@@ -3,8 +3,13 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <weft/mixers.h>
+
 #include "graph/lowering.h"
-#include "ops/params.h"
+
+struct weft_batch_norm_node {
+    float epsilon;
+};
 
 weft_status weft_graph_batch_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                   const weft_batch_norm_params *params) {

@@ -4,7 +4,13 @@
 
 #include <stdio.h>
 
-#include "ops/params.h"
+struct weft_reshape_node {
+    weft_shape shape;
+};
+
+struct weft_gather_node {
+    uint32_t position;
+};
 
 void weft_lower_copy_runs(struct weft_lowering *lowering, uint32_t target, uint32_t source,
                           uint64_t count, struct weft_copy_runs runs) {

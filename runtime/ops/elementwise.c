@@ -6,6 +6,11 @@
 #include "graph/lowering.h"
 #include "ops/params.h"
 
+struct weft_affine_node {
+    float scale;
+    float offset;
+};
+
 static void finish(struct weft_dispatch *dispatch, const weft_graph *graph,
                    const struct weft_node *node, double flops_per_element) {
     double count = (double)weft_shape_elements(graph->values[node->output].shape);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Sum of embedding tables. Inputs of the node: tokens, table, types, type_table, positions. */
-#include "ops/params.h"
 #include "ops/row.h"
 
 weft_status weft_graph_embedding(weft_tensor *out, weft_graph *graph,

@@ -6,7 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ops/params.h"
+struct weft_matmul_node {
+    uint32_t transpose_a;
+    uint32_t transpose_b;
+    float alpha;
+};
 
 /* ---- kernels ---- */
 

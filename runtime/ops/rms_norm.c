@@ -3,8 +3,13 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <weft/mixers.h>
+
 #include "graph/lowering.h"
-#include "ops/params.h"
+
+struct weft_rms_norm_node {
+    float epsilon;
+};
 
 #define MOST_COLUMNS   (UINT32_C(1) << 24) /* how far float32 holds every whole number */
 #define SIMPLE_EPSILON 1e-8F
