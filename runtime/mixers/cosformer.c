@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* cosFormer: linear attention over relu features, reweighted by the cosine of the distance in position. */
-#include <math.h>
 #include <stdio.h>
 
 #include <weft/mixers.h>
 
 #include "core/trig.h"
 #include "mixers/linear_attention.h"
+#include "mixers/qkv.h"
 
 struct weft_cosformer_node {
     uint32_t heads;
@@ -35,23 +35,15 @@ static uint32_t longest(const weft_graph *graph, const struct weft_node *node) {
 
 static weft_status check_params(const weft_graph *graph, struct weft_node *node) {
     struct weft_cosformer_node *params = (void *)node->params.bytes;
-    uint32_t width = weft_node_shape(graph, node, 0)->dim[2];
-    uint32_t values = weft_node_shape(graph, node, 2)->dim[2];
-    uint32_t tokens = longest(graph, node);
-    if (width % params->heads != 0 || values % params->heads != 0) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "cosformer: %u heads do not divide %u and %u channels", params->heads,
-                         width, values);
-    }
+    const uint32_t tokens = longest(graph, node);
     if (params->length != 0 && params->length < tokens) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "cosformer: length %u must be 0 or at least the %u tokens of the sequence",
                          params->length, tokens);
     }
-    if (!(params->epsilon >= 0.0F) || isinf(params->epsilon)) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "cosformer: epsilon %g must be at least 0 and finite",
-                         (double)params->epsilon);
+    const weft_status status = weft_check_epsilon(graph, "cosformer", params->epsilon);
+    if (status != WEFT_OK) {
+        return status;
     }
     if (params->length == 0) {
         params->length = tokens;
@@ -65,28 +57,16 @@ static weft_status check_params(const weft_graph *graph, struct weft_node *node)
 static weft_status cosformer_infer(const weft_graph *graph, struct weft_node *node,
                                    weft_dtype *dtype, weft_shape *shape) {
     const struct weft_cosformer_node *params = (const void *)node->params.bytes;
-    const char *const names[] = {"q", "k", "v"};
-    for (uint32_t i = 0; i < 3; i++) {
-        weft_status status = weft_expect_f32(graph, node, i, names[i]);
-        if (status != WEFT_OK) {
-            return status;
-        }
+    weft_shape qkv[3];
+    weft_status status = weft_check_node_qkv(qkv, graph, node, params->causal);
+    if (status == WEFT_OK) {
+        status = weft_check_heads(graph, "cosformer", params->heads, qkv);
     }
-    weft_shape q = *weft_node_shape(graph, node, 0);
-    weft_shape k = *weft_node_shape(graph, node, 1);
-    weft_shape v = *weft_node_shape(graph, node, 2);
-    bool fits = q.rank == 3 && k.rank == 3 && v.rank == 3 && q.dim[0] == k.dim[0] &&
-                q.dim[2] == k.dim[2] && k.dim[0] == v.dim[0] && k.dim[1] == v.dim[1];
-    if (!fits || (params->causal && q.dim[1] != k.dim[1])) {
-        char text[3][WEFT_SHAPE_TEXT_SIZE];
-        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "cosformer: q %s, k %s and v %s must be [B, n, d], [B, m, d] and "
-                         "[B, m, d_v]%s",
-                         weft_shape_text(q, text[0]), weft_shape_text(k, text[1]),
-                         weft_shape_text(v, text[2]), params->causal ? " with m = n" : "");
+    if (status != WEFT_OK) {
+        return status;
     }
     *dtype = WEFT_F32;
-    *shape = weft_shape_of(q.dim[0], q.dim[1], v.dim[2]);
+    *shape = weft_shape_of(qkv[0].dim[0], qkv[0].dim[1], qkv[2].dim[2]);
     return check_params(graph, node);
 }
 

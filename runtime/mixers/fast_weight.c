@@ -9,6 +9,7 @@
 #include <weft/mixers.h>
 
 #include "mixers/linear_attention.h"
+#include "mixers/qkv.h"
 
 struct weft_fast_weight_node {
     uint32_t heads;
@@ -24,15 +25,9 @@ weft_status weft_graph_fast_weight(weft_tensor *out, weft_graph *graph, weft_ten
     return weft_graph_add(out, graph, "fast_weight", inputs, 4, &node, sizeof node);
 }
 
-static weft_status check_heads(const weft_graph *graph, const struct weft_node *node) {
+static weft_status check_width(const weft_graph *graph, const struct weft_node *node) {
     const struct weft_fast_weight_node *params = (const void *)node->params.bytes;
     const weft_shape *q = weft_node_shape(graph, node, 0);
-    const weft_shape *v = weft_node_shape(graph, node, 2);
-    if (q->dim[2] % params->heads != 0 || v->dim[2] % params->heads != 0) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "fast_weight: %u heads do not divide %u and %u channels", params->heads,
-                         q->dim[2], v->dim[2]);
-    }
     if (q->dim[2] / params->heads > MAX_FEATURES) {
         return weft_fail(&graph->host, WEFT_UNSUPPORTED,
                          "fast_weight: heads of %u channels of q and k are wider than %u",
@@ -44,27 +39,18 @@ static weft_status check_heads(const weft_graph *graph, const struct weft_node *
 
 static weft_status fast_weight_infer(const weft_graph *graph, struct weft_node *node,
                                      weft_dtype *dtype, weft_shape *shape) {
-    const char *const names[] = {"q", "k", "v"};
-    for (uint32_t i = 0; i < 3; i++) {
-        weft_status status = weft_expect_f32(graph, node, i, names[i]);
-        if (status != WEFT_OK) {
-            return status;
-        }
+    const struct weft_fast_weight_node *params = (const void *)node->params.bytes;
+    weft_shape qkv[3];
+    weft_status status = weft_check_node_qkv(qkv, graph, node, true);
+    if (status == WEFT_OK) {
+        status = weft_check_heads(graph, "fast_weight", params->heads, qkv);
     }
-    weft_shape q = *weft_node_shape(graph, node, 0);
-    weft_shape k = *weft_node_shape(graph, node, 1);
-    weft_shape v = *weft_node_shape(graph, node, 2);
-    if (q.rank != 3 || !weft_shape_equal(q, k) || v.rank != 3 || v.dim[0] != q.dim[0] ||
-        v.dim[1] != q.dim[1]) {
-        char text[3][WEFT_SHAPE_TEXT_SIZE];
-        return weft_fail(
-            &graph->host, WEFT_SHAPE_MISMATCH,
-            "fast_weight: q %s, k %s and v %s must be [B, n, d], [B, n, d] and [B, n, d_v]",
-            weft_shape_text(q, text[0]), weft_shape_text(k, text[1]), weft_shape_text(v, text[2]));
+    if (status != WEFT_OK) {
+        return status;
     }
     *dtype = WEFT_F32;
-    *shape = weft_shape_of(q.dim[0], q.dim[1], v.dim[2]);
-    return check_heads(graph, node);
+    *shape = weft_shape_of(qkv[0].dim[0], qkv[0].dim[1], qkv[2].dim[2]);
+    return check_width(graph, node);
 }
 
 /* ---- lowering ---- */

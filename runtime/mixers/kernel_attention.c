@@ -7,6 +7,7 @@
 
 #include "mixers/feature_map.h"
 #include "mixers/linear_attention.h"
+#include "mixers/qkv.h"
 
 struct weft_kernel_attention_node {
     uint32_t heads;
@@ -64,44 +65,15 @@ static weft_status take_kernels(struct weft_kernel_attention_node *node, const w
 static weft_status check_tensors(const weft_graph *graph,
                                  const struct weft_kernel_attention_node *params,
                                  const weft_tensor *tensors) {
-    static const char *const names[] = {"q", "k", "v"};
     weft_shape shape[3];
-    for (uint32_t i = 0; i < 3; i++) {
-        weft_dtype dtype;
-        weft_status status = weft_graph_get_tensor(graph, tensors[i], &shape[i], &dtype);
-        if (status != WEFT_OK) {
-            return status;
-        }
-        if (dtype != WEFT_F32) {
-            return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                             "kernel_attention: %s must be f32, not %s", names[i],
-                             weft_dtype_name(dtype));
-        }
+    weft_status status = weft_check_qkv(shape, graph, "kernel_attention", tensors, params->causal);
+    if (status == WEFT_OK) {
+        status = weft_check_heads(graph, "kernel_attention", params->heads, shape);
     }
-    const weft_shape *q = &shape[0];
-    const weft_shape *k = &shape[1];
-    const weft_shape *v = &shape[2];
-    bool fits = q->rank == 3 && k->rank == 3 && v->rank == 3 && q->dim[0] == k->dim[0] &&
-                q->dim[2] == k->dim[2] && k->dim[0] == v->dim[0] && k->dim[1] == v->dim[1];
-    if (!fits || (params->causal && q->dim[1] != k->dim[1])) {
-        char text[3][WEFT_SHAPE_TEXT_SIZE];
-        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "kernel_attention: q %s, k %s and v %s must be [B, n, d], [B, m, d] and "
-                         "[B, m, d_v]%s",
-                         weft_shape_text(*q, text[0]), weft_shape_text(*k, text[1]),
-                         weft_shape_text(*v, text[2]), params->causal ? " with m = n" : "");
+    if (status == WEFT_OK) {
+        status = weft_check_epsilon(graph, "kernel_attention", params->epsilon);
     }
-    if (q->dim[2] % params->heads != 0 || v->dim[2] % params->heads != 0) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "kernel_attention: %u heads do not divide %u and %u channels",
-                         params->heads, q->dim[2], v->dim[2]);
-    }
-    if (!(params->epsilon >= 0.0F) || isinf(params->epsilon)) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "kernel_attention: epsilon %g must be at least 0 and finite",
-                         (double)params->epsilon);
-    }
-    return WEFT_OK;
+    return status;
 }
 
 weft_status weft_graph_kernel_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,

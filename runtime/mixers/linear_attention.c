@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Linear attention over given features: states of chunks, their sums, and what the queries read from them. */
 #include "mixers/linear_attention.h"
+#include "mixers/qkv.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include <weft/mixers.h>
@@ -166,10 +166,9 @@ static weft_status check_params(const weft_graph *graph, struct weft_node *node)
                          "linear_attention: %u heads do not divide %u features and %u values",
                          params->heads, width, values);
     }
-    if (!(params->epsilon >= 0.0F) || isinf(params->epsilon)) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "linear_attention: epsilon %g must be at least 0 and finite",
-                         (double)params->epsilon);
+    const weft_status status = weft_check_epsilon(graph, "linear_attention", params->epsilon);
+    if (status != WEFT_OK) {
+        return status;
     }
     if (params->epsilon < WEFT_LEAST_DENOMINATOR) {
         params->epsilon = WEFT_LEAST_DENOMINATOR;

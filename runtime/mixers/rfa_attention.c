@@ -1,77 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 /* Random feature attention with the Gaussian kernel, as ops that are there already. */
-#include <math.h>
-
 #include <weft/mixers.h>
 
 #include "core/host.h"
 #include "core/shape.h"
 #include "graph/graph.h"
+#include "mixers/qkv.h"
 
 #define USUAL_EPSILON 1e-6F
 #define LEAST_LENGTH  1e-12F /* of a query or key: a shorter one is not made longer than 1 */
-#define TENSORS       4
 
 /** What the ops need to know of q, k, v and w. */
 struct rfa {
-    weft_tensor tensor[TENSORS]; /* q, k, v, w */
-    weft_shape shape[TENSORS];
+    weft_tensor tensor[3]; /* q, k, v */
+    weft_tensor w;
+    weft_shape shape[3];
     uint32_t heads;
     bool causal;
     float epsilon;
 };
 
-static weft_status check_shapes(const weft_graph *graph, const struct rfa *rfa) {
-    const weft_shape *q = &rfa->shape[0];
-    const weft_shape *k = &rfa->shape[1];
-    const weft_shape *v = &rfa->shape[2];
-    const weft_shape *w = &rfa->shape[3];
-    bool fits = q->rank == 3 && k->rank == 3 && v->rank == 3 && w->rank == 2 &&
-                q->dim[0] == k->dim[0] && q->dim[2] == k->dim[2] && k->dim[0] == v->dim[0] &&
-                k->dim[1] == v->dim[1];
-    if (!fits || (rfa->causal && q->dim[1] != k->dim[1])) {
-        char text[TENSORS][WEFT_SHAPE_TEXT_SIZE];
-        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "rfa_attention: q %s, k %s, v %s and w %s must be [B, n, d], [B, m, d], "
-                         "[B, m, d_v] and [s, d/heads]%s",
-                         weft_shape_text(*q, text[0]), weft_shape_text(*k, text[1]),
-                         weft_shape_text(*v, text[2]), weft_shape_text(*w, text[3]),
-                         rfa->causal ? " with m = n" : "");
+static weft_status check_w(const weft_graph *graph, const struct rfa *rfa) {
+    weft_dtype dtype;
+    weft_shape w;
+    const weft_status status = weft_graph_get_tensor(graph, rfa->w, &w, &dtype);
+    if (status != WEFT_OK) {
+        return status;
     }
-    if (q->dim[2] % rfa->heads != 0 || v->dim[2] % rfa->heads != 0) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "rfa_attention: %u heads do not divide %u and %u channels", rfa->heads,
-                         q->dim[2], v->dim[2]);
+    if (dtype != WEFT_F32) {
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "rfa_attention: w must be f32, not %s",
+                         weft_dtype_name(dtype));
     }
-    if (w->dim[1] != q->dim[2] / rfa->heads) {
+    const uint32_t channels = rfa->shape[0].dim[2];
+    if (w.rank != 2 || w.dim[1] != channels / rfa->heads) {
         char text[WEFT_SHAPE_TEXT_SIZE];
         return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
                          "rfa_attention: w %s must be [s, %u] for %u channels and %u heads",
-                         weft_shape_text(*w, text), q->dim[2] / rfa->heads, q->dim[2], rfa->heads);
+                         weft_shape_text(w, text), channels / rfa->heads, channels, rfa->heads);
     }
     return WEFT_OK;
 }
 
 static weft_status check(const weft_graph *graph, struct rfa *rfa) {
-    static const char *const names[TENSORS] = {"q", "k", "v", "w"};
-    for (uint32_t i = 0; i < TENSORS; i++) {
-        weft_dtype dtype;
-        weft_status status = weft_graph_get_tensor(graph, rfa->tensor[i], &rfa->shape[i], &dtype);
-        if (status != WEFT_OK) {
-            return status;
-        }
-        if (dtype != WEFT_F32) {
-            return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                             "rfa_attention: %s must be f32, not %s", names[i],
-                             weft_dtype_name(dtype));
-        }
+    weft_status status = weft_check_epsilon(graph, "rfa_attention", rfa->epsilon);
+    if (status == WEFT_OK) {
+        status = weft_check_qkv(rfa->shape, graph, "rfa_attention", rfa->tensor, rfa->causal);
     }
-    if (!(rfa->epsilon >= 0.0F) || isinf(rfa->epsilon)) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "rfa_attention: epsilon %g must be at least 0 and finite",
-                         (double)rfa->epsilon);
+    if (status == WEFT_OK) {
+        status = weft_check_heads(graph, "rfa_attention", rfa->heads, rfa->shape);
     }
-    return check_shapes(graph, rfa);
+    return status == WEFT_OK ? check_w(graph, rfa) : status;
 }
 
 /** The gain of the norms. */
@@ -113,7 +91,7 @@ static weft_status add_features(weft_tensor *out, weft_graph *graph, const struc
     weft_status status = add_unit(&unit, graph, rfa, input, one);
     if (status == WEFT_OK) {
         status = weft_graph_random_features(
-            out, graph, unit, rfa->tensor[3],
+            out, graph, unit, rfa->w,
             weft_random_features_params(.component = WEFT_COMPONENT_TRIGONOMETRIC,
                                         .heads = rfa->heads, .stabilizer = WEFT_STABILIZER_QUERY,
                                         .scale = 1.0F));
@@ -127,7 +105,8 @@ weft_status weft_graph_rfa_attention(weft_tensor *out, weft_graph *graph, weft_t
     if (!graph) {
         return WEFT_INVALID_ARGUMENT;
     }
-    struct rfa rfa = {.tensor = {q, k, v, w},
+    struct rfa rfa = {.tensor = {q, k, v},
+                      .w = w,
                       .heads = params && params->heads ? params->heads : 1,
                       .causal = params && params->causal,
                       .epsilon = params ? params->epsilon : 0.0F};

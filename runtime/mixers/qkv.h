@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What mixers of queries, keys and values check alike. Every message starts with the op's name. */
+#ifndef WEFT_MIXERS_QKV_H
+#define WEFT_MIXERS_QKV_H
+
+#include "graph/op.h"
+
+/**
+ * The shapes of q [B, n, d], k [B, m, d] and v [B, m, d_v]; causal: m = n. Errors: WEFT_SHAPE_MISMATCH, also for a tensor
+ * that is not f32; those of weft_graph_get_tensor.
+ */
+weft_status weft_check_qkv(weft_shape shape[3], const weft_graph *graph, const char *op,
+                           const weft_tensor tensor[3], bool causal);
+
+/** The same for a node's inputs 0 to 2. */
+weft_status weft_check_node_qkv(weft_shape shape[3], const weft_graph *graph,
+                                const struct weft_node *node, bool causal);
+
+/** WEFT_INVALID_ARGUMENT unless heads divide the last axes of q and v. */
+weft_status weft_check_heads(const weft_graph *graph, const char *op, uint32_t heads,
+                             const weft_shape shape[3]);
+
+/** WEFT_INVALID_ARGUMENT unless epsilon, a bound for denominators, is at least 0 and finite. */
+weft_status weft_check_epsilon(const weft_graph *graph, const char *op, float epsilon);
+
+#endif
