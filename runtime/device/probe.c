@@ -50,12 +50,8 @@ static weft_digest verdict_key(const weft_device *device, const struct probe *pr
     add_text(&hash, info->driver);
     add_text(&hash, info->driver_version);
     weft_sha256_add(&hash, numbers, sizeof numbers);
-    for (size_t i = 0; i < weft_embedded_shader_count; i++) {
-        const struct weft_embedded_shader *shader = &weft_embedded_shaders[i];
-        if (strcmp(shader->name, SHADER) == 0) {
-            weft_sha256_add(&hash, shader->reproducible, shader->reproducible_size);
-        }
-    }
+    const struct weft_embedded_shader *shader = weft_embedded_shader_find(SHADER);
+    weft_sha256_add(&hash, shader->reproducible, shader->reproducible_size);
     weft_sha256_add(&hash, probe->inputs, sizeof probe->inputs);
     return weft_sha256_end(&hash);
 }

@@ -26,4 +26,7 @@ extern const size_t weft_embedded_shader_count;
 extern const struct weft_embedded_include weft_embedded_includes[];
 extern const size_t weft_embedded_include_count;
 
+/** The shader of that name, or null. */
+const struct weft_embedded_shader *weft_embedded_shader_find(const char *name);
+
 #endif

@@ -35,24 +35,6 @@ static weft_status check_desc(const struct weft_pipeline_desc *desc, const weft_
     return WEFT_OK;
 }
 
-static const struct weft_embedded_shader *find_embedded(const char *name) {
-    size_t low = 0;
-    size_t high = weft_embedded_shader_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(name, weft_embedded_shaders[middle].name);
-        if (order == 0) {
-            return &weft_embedded_shaders[middle];
-        }
-        if (order < 0) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return NULL;
-}
-
 /*
  * *fast: whether the driver gets the module as it is. A fast kernel that the device cannot run is
  * replaced by the reproducible one, which needs its pass also in fast mode.
@@ -65,7 +47,7 @@ static weft_status find_source(struct weft_spirv *source, bool *fast, const weft
         return WEFT_OK;
     }
     const struct weft_embedded_shader *shader =
-        desc->name != NULL ? find_embedded(desc->name) : NULL;
+        desc->name != NULL ? weft_embedded_shader_find(desc->name) : NULL;
     if (shader == NULL) {
         return weft_fail(&device->host, WEFT_NOT_FOUND, "no embedded shader is called %s",
                          name_of(desc));
@@ -137,10 +119,12 @@ static weft_status run_passes(struct weft_spirv *module, uint32_t **owned,
     const weft_host *host = &device->host;
     uint32_t *words = NULL;
     size_t size = 0;
-    weft_status status = weft_spirv_check(module->words, module->size, host);
-    if (status == WEFT_OK && weft_rule_holds("no-contraction")) {
+    weft_status status;
+    if (weft_rule_holds("no-contraction")) {
         status = weft_spirv_make_reproducible(&words, &size, module->words, module->size, host);
         status = replace(module, owned, status, words, size, host);
+    } else { /* the first pass would have checked it */
+        status = weft_spirv_check(module->words, module->size, host);
     }
     if (status == WEFT_OK && device->folds_zeros) {
         status = weft_spirv_hide_zeros(&words, &size, module->words, module->size, host);

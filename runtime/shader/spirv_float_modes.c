@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shader/spirv_float_modes.h"
 
-#include <string.h>
-
-#include "shader/spirv_module.h"
+#include "shader/spirv_writer.h"
 
 #define FLOAT_WIDTH          32u
 #define CAPABILITY_WORDS     2u
@@ -79,28 +77,28 @@ static bool has_mode(const uint32_t *source, size_t count, uint32_t entry, uint3
     return false;
 }
 
-static uint32_t *put_capabilities(uint32_t *to, const struct survey *survey, uint32_t modes) {
+static void put_capabilities(struct weft_spirv_writer *writer, const struct survey *survey,
+                             uint32_t modes) {
     for (size_t i = 0; i < MODE_COUNT; i++) {
         if ((modes & ~survey->capabilities & modes_of[i].flag) != 0) {
-            *to++ = weft_spirv_first_word(WEFT_OP_CAPABILITY, CAPABILITY_WORDS);
-            *to++ = modes_of[i].capability;
+            WEFT_SPIRV_PUT(writer, WEFT_OP_CAPABILITY, modes_of[i].capability);
         }
     }
-    return to;
 }
 
-static uint32_t *put_extension(uint32_t *to) {
+static void put_extension(struct weft_spirv_writer *writer) {
     static const char text[(EXTENSION_WORDS - 1) * 4] = EXTENSION;
-    *to++ = weft_spirv_first_word(WEFT_OP_EXTENSION, EXTENSION_WORDS);
-    for (size_t i = 0; i < sizeof text; i += 4) {
-        const unsigned char *bytes = (const unsigned char *)text + i;
-        *to++ = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-                (uint32_t)bytes[3] << 24;
+    uint32_t words[EXTENSION_WORDS - 1];
+    for (size_t i = 0; i < EXTENSION_WORDS - 1; i++) {
+        const unsigned char *bytes = (const unsigned char *)text + 4 * i;
+        words[i] = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+                   (uint32_t)bytes[3] << 24;
     }
-    return to;
+    weft_spirv_put_op(writer, WEFT_OP_EXTENSION, EXTENSION_WORDS - 1, words);
 }
 
-static uint32_t *put_modes(uint32_t *to, const uint32_t *source, size_t count, uint32_t modes) {
+static void put_modes(struct weft_spirv_writer *writer, const uint32_t *source, size_t count,
+                      uint32_t modes) {
     for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < count; at += weft_spirv_length(source[at])) {
         if (weft_spirv_opcode(source[at]) != WEFT_OP_ENTRY_POINT) {
             continue;
@@ -108,19 +106,11 @@ static uint32_t *put_modes(uint32_t *to, const uint32_t *source, size_t count, u
         for (size_t i = 0; i < MODE_COUNT; i++) {
             if ((modes & modes_of[i].flag) != 0 &&
                 !has_mode(source, count, source[at + 2], modes_of[i].mode)) {
-                *to++ = weft_spirv_first_word(WEFT_OP_EXECUTION_MODE, EXECUTION_MODE_WORDS);
-                *to++ = source[at + 2];
-                *to++ = modes_of[i].mode;
-                *to++ = FLOAT_WIDTH;
+                WEFT_SPIRV_PUT(writer, WEFT_OP_EXECUTION_MODE, source[at + 2], modes_of[i].mode,
+                               FLOAT_WIDTH);
             }
         }
     }
-    return to;
-}
-
-static uint32_t *put_words(uint32_t *to, const uint32_t *from, size_t count) {
-    memcpy(to, from, count * sizeof *from);
-    return to + count;
 }
 
 weft_status weft_spirv_add_float_modes(uint32_t **words, size_t *size, const uint32_t *source,
@@ -129,21 +119,22 @@ weft_status weft_spirv_add_float_modes(uint32_t **words, size_t *size, const uin
     struct survey survey = survey_module(source, count);
     size_t most = count + EXTENSION_WORDS +
                   MODE_COUNT * (CAPABILITY_WORDS + survey.entry_points * EXECUTION_MODE_WORDS);
-    uint32_t *start = weft_alloc(host, most * sizeof *start);
-    if (start == NULL) {
+    struct weft_spirv_writer writer = {.words = weft_alloc(host, most * sizeof(uint32_t))};
+    if (writer.words == NULL) {
         return weft_fail_memory(host, "SPIR-V module");
     }
-    uint32_t *to = put_words(start, source, survey.capability_end);
-    to = put_capabilities(to, &survey, modes);
-    to =
-        put_words(to, source + survey.capability_end, survey.extension_end - survey.capability_end);
+    weft_spirv_put_words(&writer, source, survey.capability_end);
+    put_capabilities(&writer, &survey, modes);
+    weft_spirv_put_words(&writer, source + survey.capability_end,
+                         survey.extension_end - survey.capability_end);
     if (modes != 0 && !survey.has_extension && source[WEFT_SPIRV_AT_VERSION] < FIRST_CORE_VERSION) {
-        to = put_extension(to);
+        put_extension(&writer);
     }
-    to = put_words(to, source + survey.extension_end, survey.entry_end - survey.extension_end);
-    to = put_modes(to, source, count, modes);
-    to = put_words(to, source + survey.entry_end, count - survey.entry_end);
-    *words = start;
-    *size = (size_t)(to - start) * sizeof *start;
+    weft_spirv_put_words(&writer, source + survey.extension_end,
+                         survey.entry_end - survey.extension_end);
+    put_modes(&writer, source, count, modes);
+    weft_spirv_put_words(&writer, source + survey.entry_end, count - survey.entry_end);
+    *words = writer.words;
+    *size = writer.count * sizeof(uint32_t);
     return WEFT_OK;
 }

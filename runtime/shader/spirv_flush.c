@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shader/spirv_flush.h"
 
-#include <string.h>
-
-#include "shader/spirv_module.h"
+#include "shader/spirv_writer.h"
 
 #define MAX_WIDTH         4u /* components of a vector */
 #define IDS_PER_SITE      6u /* the raw result and five steps; the flushed value keeps the old id */
@@ -54,11 +52,6 @@ struct flush {
     uint32_t float_type, scale;
     struct width widths[MAX_WIDTH + 1];
     const weft_host *host;
-};
-
-struct writer {
-    uint32_t *words;
-    size_t count;
 };
 
 /* ---- survey ---- */
@@ -248,43 +241,33 @@ static weft_status choose_ids(struct flush *flush) {
 
 /* ---- writing ---- */
 
-static void put(struct writer *writer, enum weft_spirv_op opcode, uint32_t count,
-                const uint32_t *operands) {
-    writer->words[writer->count++] = weft_spirv_first_word(opcode, count + 1);
-    memcpy(writer->words + writer->count, operands, count * sizeof *operands);
-    writer->count += count;
-}
-
-#define PUT(writer, opcode, ...)                                                          \
-    put(writer, opcode, (uint32_t)(sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)), \
-        (const uint32_t[]){__VA_ARGS__})
-
-static void put_scalars(struct writer *writer, const struct width *scalar) {
+static void put_scalars(struct weft_spirv_writer *writer, const struct width *scalar) {
     if (scalar->new_uint) {
-        PUT(writer, WEFT_OP_TYPE_INT, scalar->uint_type, 32, 0);
+        WEFT_SPIRV_PUT(writer, WEFT_OP_TYPE_INT, scalar->uint_type, 32, 0);
     }
     if (scalar->new_bool) {
-        PUT(writer, WEFT_OP_TYPE_BOOL, scalar->bool_type);
+        WEFT_SPIRV_PUT(writer, WEFT_OP_TYPE_BOOL, scalar->bool_type);
     }
-    PUT(writer, WEFT_OP_CONSTANT, scalar->uint_type, scalar->magnitude, MAGNITUDE);
-    PUT(writer, WEFT_OP_CONSTANT, scalar->uint_type, scalar->least_normal, LEAST_NORMAL);
-    PUT(writer, WEFT_OP_CONSTANT, scalar->uint_type, scalar->least_scaled, LEAST_SCALED);
-    PUT(writer, WEFT_OP_CONSTANT, scalar->uint_type, scalar->sign, SIGN);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_CONSTANT, scalar->uint_type, scalar->magnitude, MAGNITUDE);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_CONSTANT, scalar->uint_type, scalar->least_normal, LEAST_NORMAL);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_CONSTANT, scalar->uint_type, scalar->least_scaled, LEAST_SCALED);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_CONSTANT, scalar->uint_type, scalar->sign, SIGN);
 }
 
-static void put_repeated(struct writer *writer, uint32_t type, uint32_t id, uint32_t component,
-                         uint32_t width) {
+static void put_repeated(struct weft_spirv_writer *writer, uint32_t type, uint32_t id,
+                         uint32_t component, uint32_t width) {
     const uint32_t operands[2 + MAX_WIDTH] = {type, id, component, component, component, component};
-    put(writer, WEFT_OP_CONSTANT_COMPOSITE, 2 + width, operands);
+    weft_spirv_put_op(writer, WEFT_OP_CONSTANT_COMPOSITE, 2 + width, operands);
 }
 
-static void put_vectors(struct writer *writer, const struct width *widths, uint32_t count) {
+static void put_vectors(struct weft_spirv_writer *writer, const struct width *widths,
+                        uint32_t count) {
     const struct width *vector = &widths[count];
     if (vector->new_uint) {
-        PUT(writer, WEFT_OP_TYPE_VECTOR, vector->uint_type, widths[1].uint_type, count);
+        WEFT_SPIRV_PUT(writer, WEFT_OP_TYPE_VECTOR, vector->uint_type, widths[1].uint_type, count);
     }
     if (vector->new_bool) {
-        PUT(writer, WEFT_OP_TYPE_VECTOR, vector->bool_type, widths[1].bool_type, count);
+        WEFT_SPIRV_PUT(writer, WEFT_OP_TYPE_VECTOR, vector->bool_type, widths[1].bool_type, count);
     }
     put_repeated(writer, vector->uint_type, vector->magnitude, widths[1].magnitude, count);
     put_repeated(writer, vector->uint_type, vector->least_normal, widths[1].least_normal, count);
@@ -292,10 +275,10 @@ static void put_vectors(struct writer *writer, const struct width *widths, uint3
     put_repeated(writer, vector->uint_type, vector->sign, widths[1].sign, count);
 }
 
-static void put_declarations(struct writer *writer, const struct flush *flush) {
+static void put_declarations(struct weft_spirv_writer *writer, const struct flush *flush) {
     put_scalars(writer, &flush->widths[1]);
     if (flush->scale != 0) {
-        PUT(writer, WEFT_OP_CONSTANT, flush->float_type, flush->scale, SCALE);
+        WEFT_SPIRV_PUT(writer, WEFT_OP_CONSTANT, flush->float_type, flush->scale, SCALE);
     }
     for (uint32_t width = 2; width <= MAX_WIDTH; width++) {
         if (flush->widths[width].used) {
@@ -326,81 +309,81 @@ enum {
  * factor is at least 2^-126, or zero, where an infinite factor makes a NaN, which is not small
  * either.
  */
-static void put_scaled(struct writer *writer, const struct flush *flush,
+static void put_scaled(struct weft_spirv_writer *writer, const struct flush *flush,
                        const uint32_t *instruction, uint32_t raw) {
     const uint32_t type = instruction[1];
     const uint32_t width = width_of(flush, instruction);
-    PUT(writer, width == 1 ? WEFT_OP_F_MUL : WEFT_OP_VECTOR_TIMES_SCALAR, type, raw + SCALED_FACTOR,
-        instruction[3], flush->scale);
-    PUT(writer, weft_spirv_opcode(instruction[0]), type, raw + SCALED, raw + SCALED_FACTOR,
-        instruction[4]);
-    PUT(writer, WEFT_OP_BITCAST, flush->widths[width].uint_type, raw + SCALED_BITS, raw + SCALED);
+    WEFT_SPIRV_PUT(writer, width == 1 ? WEFT_OP_F_MUL : WEFT_OP_VECTOR_TIMES_SCALAR, type,
+                   raw + SCALED_FACTOR, instruction[3], flush->scale);
+    WEFT_SPIRV_PUT(writer, weft_spirv_opcode(instruction[0]), type, raw + SCALED,
+                   raw + SCALED_FACTOR, instruction[4]);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITCAST, flush->widths[width].uint_type, raw + SCALED_BITS,
+                   raw + SCALED);
 }
 
 /* The product that is not small: where it rounds to 2^-126, devices that look at it before they
  * round have made a zero of it. */
-static void put_least(struct writer *writer, const struct width *width, uint32_t raw) {
-    PUT(writer, WEFT_OP_I_EQUAL, width->bool_type, raw + IS_LEAST, raw + MAGNITUDE_BITS,
-        width->least_scaled);
-    PUT(writer, WEFT_OP_BITWISE_OR, width->uint_type, raw + LEAST, raw + ZERO, width->least_normal);
-    PUT(writer, WEFT_OP_SELECT, width->uint_type, raw + KEPT, raw + IS_LEAST, raw + LEAST,
-        raw + BITS);
+static void put_least(struct weft_spirv_writer *writer, const struct width *width, uint32_t raw) {
+    WEFT_SPIRV_PUT(writer, WEFT_OP_I_EQUAL, width->bool_type, raw + IS_LEAST, raw + MAGNITUDE_BITS,
+                   width->least_scaled);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITWISE_OR, width->uint_type, raw + LEAST, raw + ZERO,
+                   width->least_normal);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_SELECT, width->uint_type, raw + KEPT, raw + IS_LEAST,
+                   raw + LEAST, raw + BITS);
 }
 
 /* The instruction with a new result, and what makes the old result of it. */
-static void put_site(struct writer *writer, const struct flush *flush,
+static void put_site(struct weft_spirv_writer *writer, const struct flush *flush,
                      const uint32_t *instruction) {
     const struct width *width = &flush->widths[width_of(flush, instruction)];
     const bool product = is_product(instruction);
     const uint32_t raw = flush->raw[instruction[2]];
     const uint32_t length = weft_spirv_length(instruction[0]);
-    memcpy(writer->words + writer->count, instruction, length * sizeof *instruction);
-    writer->words[writer->count + 2] = raw;
-    writer->count += length;
-    PUT(writer, WEFT_OP_BITCAST, width->uint_type, raw + BITS, raw);
+    weft_spirv_put_words(writer, instruction, length)[2] = raw;
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITCAST, width->uint_type, raw + BITS, raw);
     if (product) {
         put_scaled(writer, flush, instruction, raw);
     }
-    PUT(writer, WEFT_OP_BITWISE_AND, width->uint_type, raw + MAGNITUDE_BITS,
-        raw + (product ? SCALED_BITS : BITS), width->magnitude);
-    PUT(writer, WEFT_OP_S_LESS_THAN, width->bool_type, raw + IS_SMALL, raw + MAGNITUDE_BITS,
-        product ? width->least_scaled : width->least_normal);
-    PUT(writer, WEFT_OP_BITWISE_AND, width->uint_type, raw + ZERO, raw + BITS, width->sign);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITWISE_AND, width->uint_type, raw + MAGNITUDE_BITS,
+                   raw + (product ? SCALED_BITS : BITS), width->magnitude);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_S_LESS_THAN, width->bool_type, raw + IS_SMALL,
+                   raw + MAGNITUDE_BITS, product ? width->least_scaled : width->least_normal);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITWISE_AND, width->uint_type, raw + ZERO, raw + BITS,
+                   width->sign);
     if (product) {
         put_least(writer, width, raw);
     }
-    PUT(writer, WEFT_OP_SELECT, width->uint_type, raw + FLUSHED, raw + IS_SMALL, raw + ZERO,
-        raw + (product ? KEPT : BITS));
-    PUT(writer, WEFT_OP_BITCAST, instruction[1], instruction[2], raw + FLUSHED);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_SELECT, width->uint_type, raw + FLUSHED, raw + IS_SMALL,
+                   raw + ZERO, raw + (product ? KEPT : BITS));
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITCAST, instruction[1], instruction[2], raw + FLUSHED);
 }
 
 /* The larger products must not be fused with anything either. */
-static void put_decorations(struct writer *writer, const struct flush *flush) {
+static void put_decorations(struct weft_spirv_writer *writer, const struct flush *flush) {
     for (size_t at = flush->functions; at < flush->count;) {
         const uint32_t *instruction = flush->source + at;
         const uint32_t raw = is_product(instruction) ? flush->raw[instruction[2]] : 0;
         if (raw != 0) {
-            PUT(writer, WEFT_OP_DECORATE, raw + SCALED_FACTOR, WEFT_DECORATION_NO_CONTRACTION);
-            PUT(writer, WEFT_OP_DECORATE, raw + SCALED, WEFT_DECORATION_NO_CONTRACTION);
+            WEFT_SPIRV_PUT(writer, WEFT_OP_DECORATE, raw + SCALED_FACTOR,
+                           WEFT_DECORATION_NO_CONTRACTION);
+            WEFT_SPIRV_PUT(writer, WEFT_OP_DECORATE, raw + SCALED, WEFT_DECORATION_NO_CONTRACTION);
         }
         at += weft_spirv_length(instruction[0]);
     }
 }
 
 /* Decorations such as NoContraction belong to the arithmetic, whose result has a new id. */
-static void put_annotation(struct writer *writer, const struct flush *flush,
+static void put_annotation(struct weft_spirv_writer *writer, const struct flush *flush,
                            const uint32_t *instruction) {
     uint32_t length = weft_spirv_length(instruction[0]);
     bool is_group = weft_spirv_opcode(instruction[0]) == WEFT_OP_GROUP_DECORATE;
-    uint32_t *copy = writer->words + writer->count;
-    memcpy(copy, instruction, length * sizeof *instruction);
+    uint32_t *copy = weft_spirv_put_words(writer, instruction, length);
     for (uint32_t i = is_group ? 2 : 1; i < (is_group ? length : 2); i++) {
         copy[i] = flush->raw[copy[i]] != 0 ? flush->raw[copy[i]] : copy[i];
     }
-    writer->count += length;
 }
 
-static void put_instruction(struct writer *writer, const struct flush *flush,
+static void put_instruction(struct weft_spirv_writer *writer, const struct flush *flush,
                             const uint32_t *instruction) {
     uint32_t opcode = weft_spirv_opcode(instruction[0]);
     if (opcode == WEFT_OP_DECORATE || opcode == WEFT_OP_GROUP_DECORATE) {
@@ -409,15 +392,13 @@ static void put_instruction(struct writer *writer, const struct flush *flush,
         put_site(writer, flush, instruction);
     } else {
         uint32_t length = weft_spirv_length(instruction[0]);
-        memcpy(writer->words + writer->count, instruction, length * sizeof *instruction);
-        writer->count += length;
+        weft_spirv_put_words(writer, instruction, length);
     }
 }
 
-static void put_module(struct writer *writer, const struct flush *flush) {
-    memcpy(writer->words, flush->source, WEFT_SPIRV_HEADER_WORDS * sizeof *flush->source);
+static void put_module(struct weft_spirv_writer *writer, const struct flush *flush) {
+    weft_spirv_put_words(writer, flush->source, WEFT_SPIRV_HEADER_WORDS);
     writer->words[WEFT_SPIRV_AT_BOUND] = flush->next_id;
-    writer->count = WEFT_SPIRV_HEADER_WORDS;
     for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < flush->count;) {
         if (at == flush->types_start) {
             put_decorations(writer, flush);
@@ -441,7 +422,7 @@ static weft_status rewrite(uint32_t **words, size_t *size, struct flush *flush) 
     size_t most = flush->count + MAX_WIDTH * WORDS_PER_WIDTH +
                   (size_t)flush->sites * WORDS_PER_SITE +
                   (size_t)flush->products * WORDS_PER_PRODUCT;
-    struct writer writer = {.words = weft_alloc(flush->host, most * sizeof(uint32_t))};
+    struct weft_spirv_writer writer = {.words = weft_alloc(flush->host, most * sizeof(uint32_t))};
     if (writer.words == NULL) {
         return weft_fail_memory(flush->host, "SPIR-V module");
     }

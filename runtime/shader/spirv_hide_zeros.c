@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "shader/spirv_hide_zeros.h"
 
-#include <string.h>
-
-#include "shader/spirv_module.h"
 #include "shader/spirv_operands.h"
+#include "shader/spirv_writer.h"
 
 #define MAX_WIDTH        4u /* components of a vector */
 #define NEW_CONSTANTS    2u /* the shift and the sign */
@@ -49,11 +47,6 @@ struct hide {
     uint32_t shift, sign; /* new constants */
     uint32_t marked;      /* the last zero that was found in a function, or 0 */
     const weft_host *host;
-};
-
-struct writer {
-    uint32_t *words;
-    size_t count;
 };
 
 /* ---- survey ---- */
@@ -221,22 +214,11 @@ static weft_status survey(struct hide *hide) {
 
 /* ---- writing ---- */
 
-static void put(struct writer *writer, enum weft_spirv_op opcode, uint32_t count,
-                const uint32_t *operands) {
-    writer->words[writer->count++] = weft_spirv_first_word(opcode, count + 1);
-    memcpy(writer->words + writer->count, operands, count * sizeof *operands);
-    writer->count += count;
-}
-
-#define PUT(writer, opcode, ...)                                                          \
-    put(writer, opcode, (uint32_t)(sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)), \
-        (const uint32_t[]){__VA_ARGS__})
-
-static void put_constants(struct writer *writer, struct hide *hide) {
+static void put_constants(struct weft_spirv_writer *writer, struct hide *hide) {
     hide->shift = hide->next_id++;
     hide->sign = hide->next_id++;
-    PUT(writer, WEFT_OP_CONSTANT, hide->component, hide->shift, NUMBER_BITS);
-    PUT(writer, WEFT_OP_CONSTANT, hide->component, hide->sign, SIGN);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_CONSTANT, hide->component, hide->shift, NUMBER_BITS);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_CONSTANT, hide->component, hide->sign, SIGN);
 }
 
 static bool is_zero(const struct hide *hide, uint32_t id) {
@@ -264,29 +246,31 @@ static void mark_zeros(struct hide *hide, size_t function) {
 }
 
 /* +0 and -0 of a function, of which it may need only one, or only for vectors. */
-static void put_scalars(struct writer *writer, struct hide *hide, uint32_t *plus, uint32_t *minus) {
+static void put_scalars(struct weft_spirv_writer *writer, struct hide *hide, uint32_t *plus,
+                        uint32_t *minus) {
     const uint32_t loaded = hide->next_id++;
     uint32_t number = loaded;
     if (hide->vector != 0) {
         number = hide->next_id++;
-        PUT(writer, WEFT_OP_LOAD, hide->vector, loaded, hide->variable);
-        PUT(writer, WEFT_OP_COMPOSITE_EXTRACT, hide->component, number, loaded, 0);
+        WEFT_SPIRV_PUT(writer, WEFT_OP_LOAD, hide->vector, loaded, hide->variable);
+        WEFT_SPIRV_PUT(writer, WEFT_OP_COMPOSITE_EXTRACT, hide->component, number, loaded, 0);
     } else {
-        PUT(writer, WEFT_OP_LOAD, hide->component, loaded, hide->variable);
+        WEFT_SPIRV_PUT(writer, WEFT_OP_LOAD, hide->component, loaded, hide->variable);
     }
     const uint32_t plus_bits = hide->next_id++;
     const uint32_t minus_bits = hide->next_id++;
     *plus = hide->next_id++;
     *minus = hide->next_id++;
-    PUT(writer, WEFT_OP_SHIFT_RIGHT_LOGICAL, hide->component, plus_bits, number, hide->shift);
-    PUT(writer, WEFT_OP_BITWISE_OR, hide->component, minus_bits, plus_bits, hide->sign);
-    PUT(writer, WEFT_OP_BITCAST, hide->float_type, *plus, plus_bits);
-    PUT(writer, WEFT_OP_BITCAST, hide->float_type, *minus, minus_bits);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_SHIFT_RIGHT_LOGICAL, hide->component, plus_bits, number,
+                   hide->shift);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITWISE_OR, hide->component, minus_bits, plus_bits, hide->sign);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITCAST, hide->float_type, *plus, plus_bits);
+    WEFT_SPIRV_PUT(writer, WEFT_OP_BITCAST, hide->float_type, *minus, minus_bits);
 }
 
 /* A vector of the constant's components, with hidden zeros. */
-static void put_vector(struct writer *writer, struct hide *hide, const uint32_t *constant,
-                       uint32_t plus, uint32_t minus) {
+static void put_vector(struct weft_spirv_writer *writer, struct hide *hide,
+                       const uint32_t *constant, uint32_t plus, uint32_t minus) {
     const bool is_null = weft_spirv_opcode(constant[0]) == WEFT_OP_CONSTANT_NULL;
     const uint32_t width = width_of(hide, constant[1]);
     uint32_t operands[2 + MAX_WIDTH] = {constant[1], hide->next_id++};
@@ -295,12 +279,12 @@ static void put_vector(struct writer *writer, struct hide *hide, const uint32_t 
         const uint8_t zero = is_null ? PLUS_ZERO : hide->ids[component].zero;
         operands[2 + i] = zero == PLUS_ZERO ? plus : zero == MINUS_ZERO ? minus : component;
     }
-    put(writer, WEFT_OP_COMPOSITE_CONSTRUCT, 2 + width, operands);
+    weft_spirv_put_op(writer, WEFT_OP_COMPOSITE_CONSTRUCT, 2 + width, operands);
     hide->ids[constant[2]].stand_in = operands[1];
 }
 
 /* What stands for the marked zeros of a function. */
-static void put_stand_ins(struct writer *writer, struct hide *hide) {
+static void put_stand_ins(struct weft_spirv_writer *writer, struct hide *hide) {
     uint32_t plus = 0;
     uint32_t minus = 0;
     put_scalars(writer, hide, &plus, &minus);
@@ -313,11 +297,11 @@ static void put_stand_ins(struct writer *writer, struct hide *hide) {
     }
 }
 
-static void put_with_stand_ins(struct writer *writer, const struct hide *hide, size_t at) {
+static void put_with_stand_ins(struct weft_spirv_writer *writer, const struct hide *hide,
+                               size_t at) {
     const uint32_t *instruction = hide->source + at;
     const uint32_t length = weft_spirv_length(instruction[0]);
-    uint32_t *copy = writer->words + writer->count;
-    memcpy(copy, instruction, length * sizeof *instruction);
+    uint32_t *copy = weft_spirv_put_words(writer, instruction, length);
     uint32_t first = 0;
     uint32_t end = 0;
     weft_spirv_value_words(&first, &end, instruction);
@@ -326,7 +310,6 @@ static void put_with_stand_ins(struct writer *writer, const struct hide *hide, s
             copy[i] = hide->ids[instruction[i]].stand_in;
         }
     }
-    writer->count += length;
 }
 
 /* Whether an instruction is at the start of a function, where no other may come between. */
@@ -337,7 +320,7 @@ static bool is_at_start(uint32_t opcode) {
 }
 
 /* Returns where the function ends. */
-static size_t put_function(struct writer *writer, struct hide *hide, size_t function) {
+static size_t put_function(struct weft_spirv_writer *writer, struct hide *hide, size_t function) {
     mark_zeros(hide, function);
     bool pending = hide->marked != 0;
     size_t at = function;
@@ -355,17 +338,15 @@ static size_t put_function(struct writer *writer, struct hide *hide, size_t func
     }
 }
 
-static void put_module(struct writer *writer, struct hide *hide) {
-    memcpy(writer->words, hide->source, hide->functions * sizeof *hide->source);
-    writer->count = hide->functions;
+static void put_module(struct weft_spirv_writer *writer, struct hide *hide) {
+    weft_spirv_put_words(writer, hide->source, hide->functions);
     put_constants(writer, hide);
     for (size_t at = hide->functions; at < hide->count;) {
         if (weft_spirv_opcode(hide->source[at]) == WEFT_OP_FUNCTION) {
             at = put_function(writer, hide, at);
         } else { /* debug lines between functions */
             const uint32_t length = weft_spirv_length(hide->source[at]);
-            memcpy(writer->words + writer->count, hide->source + at, length * sizeof(uint32_t));
-            writer->count += length;
+            weft_spirv_put_words(writer, hide->source + at, length);
             at += length;
         }
     }
@@ -380,15 +361,14 @@ static weft_status rewrite(uint32_t **words, size_t *size, struct hide *hide) {
     const size_t most =
         hide->count + NEW_CONSTANTS * CONSTANT_WORDS +
         hide->function_count * (SCALAR_WORDS + (size_t)hide->vectors * WORDS_PER_VECTOR);
-    struct writer writer = {.words = weft_alloc(hide->host, most * sizeof(uint32_t))};
+    struct weft_spirv_writer writer = {.words = weft_alloc(hide->host, most * sizeof(uint32_t))};
     if (writer.words == NULL) {
         return weft_fail_memory(hide->host, "SPIR-V module");
     }
     if (hide->variable != 0 && hide->functions != 0) {
         put_module(&writer, hide);
     } else {
-        memcpy(writer.words, hide->source, hide->count * sizeof(uint32_t));
-        writer.count = hide->count;
+        weft_spirv_put_words(&writer, hide->source, hide->count);
     }
     *words = writer.words;
     *size = writer.count * sizeof(uint32_t);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shader/spirv_pass.h"
 
-#include <string.h>
-
-#include "shader/spirv_module.h"
+#include "shader/spirv_writer.h"
 
 #define FMA_WORDS        8u /* OpExtInst: type, result, set, number and three operands */
 #define BINARY_WORDS     5u /* OpFMul and OpFAdd: type, result and two operands */
@@ -19,12 +17,6 @@ struct pass {
     size_t annotations; /* where new decorations go */
     size_t decorations; /* new ones for ids of the source */
     uint32_t fmas;      /* each gets a new id, which is decorated as well */
-};
-
-/* A place to write words to. */
-struct writer {
-    uint32_t *words;
-    size_t count;
 };
 
 /*
@@ -145,19 +137,14 @@ static weft_status survey_arithmetic(struct pass *pass, const weft_host *host) {
     return WEFT_OK;
 }
 
-static void put(struct writer *writer, const uint32_t *words, size_t count) {
-    memcpy(writer->words + writer->count, words, count * sizeof *words);
-    writer->count += count;
-}
-
-static void put_decoration(struct writer *writer, uint32_t id) {
+static void put_decoration(struct weft_spirv_writer *writer, uint32_t id) {
     const uint32_t words[DECORATION_WORDS] = {
         weft_spirv_first_word(WEFT_OP_DECORATE, DECORATION_WORDS), id,
         WEFT_DECORATION_NO_CONTRACTION};
-    put(writer, words, DECORATION_WORDS);
+    weft_spirv_put_words(writer, words, DECORATION_WORDS);
 }
 
-static void put_decorations(struct writer *writer, const struct pass *pass) {
+static void put_decorations(struct weft_spirv_writer *writer, const struct pass *pass) {
     uint32_t product = pass->bound;
     for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < pass->count;) {
         const uint32_t *instruction = pass->source + at;
@@ -177,15 +164,15 @@ static void put_decorations(struct writer *writer, const struct pass *pass) {
  * result = a * b + c as two instructions; the sum keeps the Fma's id, so its users stay as they
  * are.
  */
-static void put_split_fma(struct writer *writer, const uint32_t *fma, uint32_t product) {
+static void put_split_fma(struct weft_spirv_writer *writer, const uint32_t *fma, uint32_t product) {
     const uint32_t words[2 * BINARY_WORDS] = {
         weft_spirv_first_word(WEFT_OP_F_MUL, BINARY_WORDS), fma[1], product, fma[5],  fma[6],
         weft_spirv_first_word(WEFT_OP_F_ADD, BINARY_WORDS), fma[1], fma[2],  product, fma[7]};
-    put(writer, words, (size_t)2 * BINARY_WORDS);
+    weft_spirv_put_words(writer, words, (size_t)2 * BINARY_WORDS);
 }
 
-static void put_module(struct writer *writer, const struct pass *pass) {
-    put(writer, pass->source, pass->annotations);
+static void put_module(struct weft_spirv_writer *writer, const struct pass *pass) {
+    weft_spirv_put_words(writer, pass->source, pass->annotations);
     writer->words[WEFT_SPIRV_AT_BOUND] = pass->bound + pass->fmas;
     put_decorations(writer, pass);
     uint32_t product = pass->bound;
@@ -195,7 +182,7 @@ static void put_module(struct writer *writer, const struct pass *pass) {
         if (is_fma(pass, instruction)) {
             put_split_fma(writer, instruction, product++);
         } else {
-            put(writer, instruction, length);
+            weft_spirv_put_words(writer, instruction, length);
         }
         at += length;
     }
@@ -211,7 +198,7 @@ static weft_status rewrite(uint32_t **words, size_t *size, struct pass *pass,
     }
     size_t count = pass->count + (pass->decorations + pass->fmas) * DECORATION_WORDS +
                    pass->fmas * ((size_t)2 * BINARY_WORDS - FMA_WORDS);
-    struct writer writer = {.words = weft_alloc(host, count * sizeof(uint32_t))};
+    struct weft_spirv_writer writer = {.words = weft_alloc(host, count * sizeof(uint32_t))};
     if (writer.words == NULL) {
         return weft_fail_memory(host, "SPIR-V module");
     }

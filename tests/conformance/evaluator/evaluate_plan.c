@@ -98,18 +98,16 @@ static uint8_t *storage_bytes(const struct memory *memory, uint32_t index) {
 static weft_status find_module(struct weft_spirv *module, const struct memory *memory,
                                const struct weft_pipeline_desc *pipeline) {
     *module = pipeline->spirv;
-    for (size_t i = 0; module->words == NULL && i < weft_embedded_shader_count; i++) {
-        const struct weft_embedded_shader *shader = &weft_embedded_shaders[i];
-        if (strcmp(shader->name, pipeline->name) == 0) {
-            *module = (struct weft_spirv){.words = shader->reproducible,
-                                          .size = shader->reproducible_size};
-        }
+    if (module->words != NULL) {
+        return WEFT_OK;
     }
-    if (module->words == NULL) {
+    const struct weft_embedded_shader *shader = weft_embedded_shader_find(pipeline->name);
+    if (shader == NULL) {
         snprintf(memory->text, WEFT_EVALUATOR_TEXT, "no embedded shader is called %s",
                  pipeline->name);
         return WEFT_NOT_FOUND;
     }
+    *module = (struct weft_spirv){.words = shader->reproducible, .size = shader->reproducible_size};
     return WEFT_OK;
 }
 
