@@ -85,10 +85,7 @@ void make_scores(uint head, uint first_query, uint block)
             vec4 y = tile[t * K_PITCH + key / 4];
             for (uint i = 0; i < 4; i++) {
                 float x = tile_q[t * QUERIES + query + i];
-                sum[i].x = weft_multiply_add(x, y.x, sum[i].x);
-                sum[i].y = weft_multiply_add(x, y.y, sum[i].y);
-                sum[i].z = weft_multiply_add(x, y.z, sum[i].z);
-                sum[i].w = weft_multiply_add(x, y.w, sum[i].w);
+                sum[i] = weft_multiply_add(x, y, sum[i]);
             }
         }
         if ((channel + DEPTH) % WEFT_CHUNK == 0 || channel + DEPTH >= push.width) {
@@ -207,10 +204,7 @@ vec4 sum_values(weft_band band, uint chunk, uint row, uint column)
     for (uint j = begin; j < end; j++) {
         float w = scores[weights + j];
         vec4 y = tile[j * (CHANNELS / 4) + column];
-        sum.x = weft_multiply_add(w, y.x, sum.x);
-        sum.y = weft_multiply_add(w, y.y, sum.y);
-        sum.z = weft_multiply_add(w, y.z, sum.z);
-        sum.w = weft_multiply_add(w, y.w, sum.w);
+        sum = weft_multiply_add(w, y, sum);
     }
     return sum;
 }

@@ -23,6 +23,7 @@
 
 #include "index.glsl"
 #include "math.glsl"
+#include "multiply_add.glsl"
 #include "reduce.glsl"
 
 #define WEFT_CHUNK 64 // channels
@@ -101,15 +102,6 @@ uint weft_band_head(uint sequence_and_head)
 {
     return sequence_and_head / push.heads * push.n * push.d +
            sequence_and_head % push.heads * push.width;
-}
-
-float weft_multiply_add(float x, float y, float sum)
-{
-#ifdef WEFT_MATH_FAST
-    return fma(x, y, sum);
-#else
-    return sum + x * y;
-#endif
 }
 
 #endif

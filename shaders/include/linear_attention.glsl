@@ -9,24 +9,10 @@
 #define WEFT_INCLUDE_LINEAR_ATTENTION_GLSL
 
 #include "math.glsl"
+#include "multiply_add.glsl"
 
 #define WEFT_TILE_ROWS 8
 #define WEFT_TERMS 64
 #define WEFT_CHUNK 64 // tokens in a chunk of a causal sequence
-
-float weft_multiply_add(float x, float y, float sum)
-{
-#ifdef WEFT_MATH_FAST
-    return fma(x, y, sum);
-#else
-    return sum + x * y;
-#endif
-}
-
-vec4 weft_multiply_add(float x, vec4 y, vec4 sum)
-{
-    return vec4(weft_multiply_add(x, y.x, sum.x), weft_multiply_add(x, y.y, sum.y),
-                weft_multiply_add(x, y.z, sum.z), weft_multiply_add(x, y.w, sum.w));
-}
 
 #endif

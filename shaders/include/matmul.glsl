@@ -11,6 +11,7 @@
 #define WEFT_INCLUDE_MATMUL_GLSL
 
 #include "activation.glsl"
+#include "multiply_add.glsl"
 
 #define WEFT_CHUNK 64
 
@@ -118,15 +119,6 @@ uint weft_batch_offset(uint outer_stride, uint inner_stride)
 {
     uint z = gl_WorkGroupID.z;
     return (z / push.inner) * outer_stride + (z % push.inner) * inner_stride;
-}
-
-float weft_multiply_add(float x, float y, float sum)
-{
-#ifdef WEFT_MATH_FAST
-    return fma(x, y, sum);
-#else
-    return sum + x * y;
-#endif
 }
 
 void weft_store(uint base, uint row, uint column, float sum)

@@ -45,15 +45,9 @@ Columns load_b(uint base, uint k, uvec4 low, uvec4 high)
     return Columns(load_b_fours(row, low), load_b_fours(row, high));
 }
 
-vec4 multiply_add(float x, vec4 y, vec4 sum)
+Columns weft_multiply_add(float x, Columns y, Columns sum)
 {
-    return vec4(weft_multiply_add(x, y.x, sum.x), weft_multiply_add(x, y.y, sum.y),
-                weft_multiply_add(x, y.z, sum.z), weft_multiply_add(x, y.w, sum.w));
-}
-
-Columns multiply_add(float x, Columns y, Columns sum)
-{
-    return Columns(multiply_add(x, y.low, sum.low), multiply_add(x, y.high, sum.high));
+    return Columns(weft_multiply_add(x, y.low, sum.low), weft_multiply_add(x, y.high, sum.high));
 }
 
 void main()
@@ -95,16 +89,16 @@ void main()
             Columns y3 = load_b(b_base, k + 3, low, high);
             for (uint i = 0; i < ROWS; i++) {
                 vec4 x = load_a(rows[i], k);
-                sum[i] = multiply_add(x.x, y0, sum[i]);
-                sum[i] = multiply_add(x.y, y1, sum[i]);
-                sum[i] = multiply_add(x.z, y2, sum[i]);
-                sum[i] = multiply_add(x.w, y3, sum[i]);
+                sum[i] = weft_multiply_add(x.x, y0, sum[i]);
+                sum[i] = weft_multiply_add(x.y, y1, sum[i]);
+                sum[i] = weft_multiply_add(x.z, y2, sum[i]);
+                sum[i] = weft_multiply_add(x.w, y3, sum[i]);
             }
         }
         for (uint k = whole; k < end; k++) {
             Columns y = load_b(b_base, k, low, high);
             for (uint i = 0; i < ROWS; i++) {
-                sum[i] = multiply_add(weft_a(rows[i] + k * push.a_column), y, sum[i]);
+                sum[i] = weft_multiply_add(weft_a(rows[i] + k * push.a_column), y, sum[i]);
             }
         }
         for (uint i = 0; i < ROWS; i++) {

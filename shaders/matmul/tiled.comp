@@ -79,10 +79,7 @@ void main()
             vec4 y = tile_b[t][gl_LocalInvocationID.x];
             for (uint i = 0; i < 8; i++) {
                 float x = tile_a[t][tile_row + i];
-                sum[i].x = weft_multiply_add(x, y.x, sum[i].x);
-                sum[i].y = weft_multiply_add(x, y.y, sum[i].y);
-                sum[i].z = weft_multiply_add(x, y.z, sum[i].z);
-                sum[i].w = weft_multiply_add(x, y.w, sum[i].w);
+                sum[i] = weft_multiply_add(x, y, sum[i]);
             }
         }
         if ((k + TILE_K) % WEFT_CHUNK == 0 || k + TILE_K >= push.k) {
