@@ -9,8 +9,7 @@
 
 #include <weft/mixers.h>
 
-#include "graph/graph.h"
-#include "support.h"
+#include "support_graph.h"
 
 struct fixture {
     struct weft_test_host host;
@@ -20,21 +19,15 @@ struct fixture {
     weft_tensor w, up, down; /* [6, 6], [11, 6], [6, 11] */
 };
 
-static weft_tensor input(struct fixture *fixture, const char *name, weft_shape shape) {
-    weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, fixture->graph, name, WEFT_F32, shape), WEFT_OK);
-    return tensor;
-}
-
 static void make_graph(struct fixture *fixture) {
     assert_int_equal(weft_graph_create(&fixture->graph, &fixture->host.host), WEFT_OK);
-    fixture->x = input(fixture, "x", weft_shape_of(2, 9, 6));
-    fixture->d6 = input(fixture, "d6", weft_shape_of(6));
-    fixture->d5 = input(fixture, "d5", weft_shape_of(5));
-    fixture->d1 = input(fixture, "d1", weft_shape_of(1));
-    fixture->w = input(fixture, "w", weft_shape_of(6, 6));
-    fixture->up = input(fixture, "up", weft_shape_of(11, 6));
-    fixture->down = input(fixture, "down", weft_shape_of(6, 11));
+    fixture->x = weft_test_input(fixture->graph, "x", weft_shape_of(2, 9, 6));
+    fixture->d6 = weft_test_input(fixture->graph, "d6", weft_shape_of(6));
+    fixture->d5 = weft_test_input(fixture->graph, "d5", weft_shape_of(5));
+    fixture->d1 = weft_test_input(fixture->graph, "d1", weft_shape_of(1));
+    fixture->w = weft_test_input(fixture->graph, "w", weft_shape_of(6, 6));
+    fixture->up = weft_test_input(fixture->graph, "up", weft_shape_of(11, 6));
+    fixture->down = weft_test_input(fixture->graph, "down", weft_shape_of(6, 11));
 }
 
 static int set_up(void **state) {
@@ -53,18 +46,6 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/** A call that must fail: status, texts in the message, and a graph that is as it was. */
-#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
-    do {                                                                                \
-        uint32_t values = (fixture)->graph->value_count;                                \
-        uint32_t nodes = (fixture)->graph->node_count;                                  \
-        weft_test_host_reset(&(fixture)->host);                                         \
-        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
-        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
-        assert_int_equal((fixture)->graph->value_count, values);                        \
-        assert_int_equal((fixture)->graph->node_count, nodes);                          \
-    } while (0)
-
 static void test_rms_norms(void **state) {
     struct fixture *f = *state;
     weft_graph *g = f->graph;
@@ -74,22 +55,23 @@ static void test_rms_norms(void **state) {
     assert_int_equal(weft_graph_rms_norm(&y, g, f->x, none, 1e-6F), WEFT_OK);
     assert_int_equal(weft_graph_simple_rms_norm(&y, g, f->x), WEFT_OK);
     assert_int_equal(weft_graph_scale_norm(&y, g, f->x, f->d1, 1e-5F), WEFT_OK);
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rms_norm(&y, g, f->x, f->d5, 1e-6F),
-                   "rms_norm", "gain", "[6]", "[5]");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_rms_norm(&y, g, f->x, f->d6, -1.0F),
-                   "epsilon -1", "at least 0");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_rms_norm(&y, g, f->x, f->d6, NAN),
-                   "epsilon", "finite");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_scale_norm(&y, g, f->x, f->d6, 1e-5F),
-                   "scale_norm", "gain", "[1]", "[6]");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_scale_norm(&y, g, f->x, none, 1e-5F),
-                   "scale_norm", "input 1");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_scale_norm(&y, g, f->x, f->d1, 1.0F / 0.0F),
-                   "epsilon inf");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_simple_rms_norm(&y, g, none), "input 0");
-    weft_tensor long_row = input(f, "long_row", weft_shape_of((1U << 24) + 1));
-    EXPECT_FAILURE(f, WEFT_UNSUPPORTED, weft_graph_simple_rms_norm(&y, g, long_row), "16777217",
-                   "16777216");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rms_norm(&y, g, f->x, f->d5, 1e-6F),
+                        "rms_norm", "gain", "[6]", "[5]");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_rms_norm(&y, g, f->x, f->d6, -1.0F),
+                        "epsilon -1", "at least 0");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_rms_norm(&y, g, f->x, f->d6, NAN),
+                        "epsilon", "finite");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_scale_norm(&y, g, f->x, f->d6, 1e-5F),
+                        "scale_norm", "gain", "[1]", "[6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_scale_norm(&y, g, f->x, none, 1e-5F),
+                        "scale_norm", "input 1");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_scale_norm(&y, g, f->x, f->d1, 1.0F / 0.0F), "epsilon inf");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_simple_rms_norm(&y, g, none),
+                        "input 0");
+    weft_tensor long_row = weft_test_input(f->graph, "long_row", weft_shape_of((1U << 24) + 1));
+    WEFT_EXPECT_FAILURE(f, WEFT_UNSUPPORTED, weft_graph_simple_rms_norm(&y, g, long_row),
+                        "16777217", "16777216");
 }
 
 static void test_batch_norm(void **state) {
@@ -99,45 +81,49 @@ static void test_batch_norm(void **state) {
     assert_int_equal(weft_graph_batch_norm(
                          &y, g, f->x, weft_batch_norm_params(.mean = f->d6, .variance = f->d6)),
                      WEFT_OK);
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                   weft_graph_batch_norm(&y, g, f->x,
-                                         weft_batch_norm_params(.mean = f->d6, .variance = f->d5)),
-                   "variance", "[6]", "[5]");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_batch_norm(
+                            &y, g, f->x, weft_batch_norm_params(.mean = f->d6, .variance = f->d5)),
+                        "variance", "[6]", "[5]");
+    WEFT_EXPECT_FAILURE(
         f, WEFT_SHAPE_MISMATCH,
         weft_graph_batch_norm(
             &y, g, f->x, weft_batch_norm_params(.mean = f->d6, .variance = f->d6, .beta = f->d1)),
         "beta", "[6]", "[1]");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_batch_norm(&y, g, f->x, weft_batch_norm_params(.mean = f->d6)),
-                   "batch_norm: input 2");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_batch_norm(
-                       &y, g, f->x,
-                       weft_batch_norm_params(.mean = f->d6, .variance = f->d6, .epsilon = -1e-5F)),
-                   "epsilon -1e-05", "at least 0");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_batch_norm(&y, g, f->x, NULL),
-                   "weft_graph_batch_norm: null");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_batch_norm(&y, g, f->x, weft_batch_norm_params(.mean = f->d6)),
+                        "batch_norm: input 2");
+    WEFT_EXPECT_FAILURE(
+        f, WEFT_INVALID_ARGUMENT,
+        weft_graph_batch_norm(
+            &y, g, f->x,
+            weft_batch_norm_params(.mean = f->d6, .variance = f->d6, .epsilon = -1e-5F)),
+        "epsilon -1e-05", "at least 0");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_batch_norm(&y, g, f->x, NULL),
+                        "weft_graph_batch_norm: null");
 }
 
 static void test_norm_by_number(void **state) {
     struct fixture *f = *state;
     weft_tensor y;
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_norm(&y, f->graph, f->x, weft_norm_params(.kind = WEFT_NORM_COUNT)),
-                   "kind 5", "0 … 4");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_norm(&y, f->graph, f->x, weft_norm_params(.kind = WEFT_NORM_LAYER)),
-                   "layer_norm", "input 1");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_norm(&y, f->graph, f->x, NULL),
-                   "weft_graph_norm: null");
+    WEFT_EXPECT_FAILURE(
+        f, WEFT_INVALID_ARGUMENT,
+        weft_graph_norm(&y, f->graph, f->x, weft_norm_params(.kind = WEFT_NORM_COUNT)), "kind 5",
+        "0 … 4");
+    WEFT_EXPECT_FAILURE(
+        f, WEFT_INVALID_ARGUMENT,
+        weft_graph_norm(&y, f->graph, f->x, weft_norm_params(.kind = WEFT_NORM_LAYER)),
+        "layer_norm", "input 1");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_norm(&y, f->graph, f->x, NULL),
+                        "weft_graph_norm: null");
     /* The sum was made before its norm failed, and is taken back. */
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                   weft_graph_add_norm(&y, f->graph, f->x, f->x,
-                                       weft_norm_params(.kind = WEFT_NORM_RMS, .gamma = f->d5)),
-                   "rms_norm", "[5]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_add_norm(&y, f->graph, f->x, f->d5, NULL),
-                   "[5]", "[2, 9, 6]");
+    WEFT_EXPECT_FAILURE(
+        f, WEFT_SHAPE_MISMATCH,
+        weft_graph_add_norm(&y, f->graph, f->x, f->x,
+                            weft_norm_params(.kind = WEFT_NORM_RMS, .gamma = f->d5)),
+        "rms_norm", "[5]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_add_norm(&y, f->graph, f->x, f->d5, NULL), "[5]", "[2, 9, 6]");
 }
 
 static void test_projections(void **state) {
@@ -145,7 +131,7 @@ static void test_projections(void **state) {
     weft_tensor qkv[3] = {{0}};
     weft_shape shape;
     weft_project_qkv_params params = {.weight = {f->w, f->up, f->up}};
-    weft_tensor memory = input(f, "memory", weft_shape_of(2, 4, 6));
+    weft_tensor memory = weft_test_input(f->graph, "memory", weft_shape_of(2, 4, 6));
     assert_int_equal(weft_graph_project_qkv(qkv, f->graph, f->x, memory, &params), WEFT_OK);
     assert_int_equal(weft_graph_get_tensor(f->graph, qkv[0], &shape, NULL), WEFT_OK);
     assert_true(weft_shape_equal(shape, weft_shape_of(2, 9, 6)));
@@ -153,12 +139,12 @@ static void test_projections(void **state) {
     assert_true(weft_shape_equal(shape, weft_shape_of(2, 4, 11)));
     params.weight[2] = f->down;
     weft_tensor untouched[3] = {{0}};
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                   weft_graph_project_qkv(untouched, f->graph, f->x, memory, &params), "[6, 11]",
-                   "[2, 4, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_project_qkv(untouched, f->graph, f->x, memory, &params),
+                        "[6, 11]", "[2, 4, 6]");
     assert_int_equal(untouched[0].id, 0);
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_project_qkv(untouched, f->graph, f->x, memory, NULL), "null");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_project_qkv(untouched, f->graph, f->x, memory, NULL), "null");
 }
 
 static void test_glu(void **state) {
@@ -171,20 +157,20 @@ static void test_glu(void **state) {
     assert_int_equal(weft_graph_get_tensor(f->graph, y, &shape, NULL), WEFT_OK);
     assert_true(weft_shape_equal(shape, weft_shape_of(2, 9, 6)));
     params.weight[1] = f->w; /* [6] channels against [11] */
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_glu(&y, f->graph, f->x, &params), "[2, 9, 6]",
-                   "[2, 9, 11]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_glu(&y, f->graph, f->x, &params),
+                        "[2, 9, 6]", "[2, 9, 11]");
     params = (weft_glu_params){.weight = {f->up, f->up, f->down}, .bias = {f->d5}};
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_glu(&y, f->graph, f->x, &params), "[5]",
-                   "[2, 9, 11]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_glu(&y, f->graph, f->x, &params), "[5]",
+                        "[2, 9, 11]");
     params = (weft_glu_params){.weight = {f->up, f->up}};
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_glu(&y, f->graph, f->x, &params),
-                   "matmul: input 1");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_glu(&y, f->graph, f->x, &params),
+                        "matmul: input 1");
     params =
         (weft_glu_params){.weight = {f->up, f->up, f->down}, .activation = WEFT_ACTIVATION_COUNT};
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_glu(&y, f->graph, f->x, &params),
-                   "activation number");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_glu(&y, f->graph, f->x, NULL),
-                   "weft_graph_glu: null");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_glu(&y, f->graph, f->x, &params),
+                        "activation number");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_glu(&y, f->graph, f->x, NULL),
+                        "weft_graph_glu: null");
 }
 
 static void test_out_of_memory_at_every_allocation(void **state) {

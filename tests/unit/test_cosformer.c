@@ -15,45 +15,9 @@
 
 #include "core/philox.h"
 #include "core/shape.h"
-#include "graph/graph.h"
-#include "support.h"
+#include "support_graph.h"
 
 /* ---- running ---- */
-
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-    weft_graph *graph;
-};
-
-static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    weft_test_host_begin(&f->host);
-    assert_int_equal(
-        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
-        WEFT_OK);
-    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    weft_device_stats stats;
-    weft_graph_destroy(&f->graph);
-    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
-    assert_int_equal(stats.validation_messages, 0);
-    weft_device_destroy(&f->device);
-    weft_test_host_end(&f->host);
-    free(f);
-    return 0;
-}
-
-static weft_tensor input(weft_graph *graph, const char *name, weft_shape shape) {
-    weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, graph, name, WEFT_F32, shape), WEFT_OK);
-    return tensor;
-}
 
 /* One sequence; q and k have d columns, v has `values`. */
 struct problem {
@@ -62,14 +26,14 @@ struct problem {
     float *q, *k, *v;
 };
 
-static void run(struct fixture *f, const struct problem *p, float *out) {
+static void run(struct weft_test_graph *f, const struct problem *p, float *out) {
     weft_graph *graph = NULL;
     weft_plan *plan = NULL;
     weft_tensor y;
     assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor q = input(graph, "q", weft_shape_of(1, p->n, p->d));
-    weft_tensor k = input(graph, "k", weft_shape_of(1, p->keys, p->d));
-    weft_tensor v = input(graph, "v", weft_shape_of(1, p->keys, p->values));
+    weft_tensor q = weft_test_input(graph, "q", weft_shape_of(1, p->n, p->d));
+    weft_tensor k = weft_test_input(graph, "k", weft_shape_of(1, p->keys, p->d));
+    weft_tensor v = weft_test_input(graph, "v", weft_shape_of(1, p->keys, p->values));
     assert_int_equal(weft_graph_cosformer(&y, graph, q, k, v, &p->params), WEFT_OK);
     assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
     assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
@@ -166,7 +130,7 @@ static void disturb(float *data, uint32_t from, float by) {
 }
 
 /* Whatever becomes of the tokens from `from` on, NaN included, what comes before keeps its bits. */
-static void check_causality(struct fixture *f, uint32_t from, float by) {
+static void check_causality(struct weft_test_graph *f, uint32_t from, float by) {
     struct sequence s;
     float before[N * D];
     float after[N * D];
@@ -252,7 +216,7 @@ static void test_shift(void **state) {
 
 /* q and k of the same tensor share their features: the bits of two equal tensors. */
 static void test_shared_features(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     struct sequence s;
     float apart[N * D];
     float together[N * D];
@@ -262,8 +226,8 @@ static void test_shared_features(void **state) {
     run(f, &p, apart);
     weft_tensor y;
     weft_plan *plan = NULL;
-    weft_tensor x = input(f->graph, "x", weft_shape_of(1, N, D));
-    weft_tensor v = input(f->graph, "v", weft_shape_of(1, N, D));
+    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(1, N, D));
+    weft_tensor v = weft_test_input(f->graph, "v", weft_shape_of(1, N, D));
     assert_int_equal(weft_graph_cosformer(&y, f->graph, x, x, v, &p.params), WEFT_OK);
     assert_int_equal(weft_graph_output(f->graph, "y", y), WEFT_OK);
     assert_int_equal(weft_plan_compile(&plan, f->device, f->graph, NULL), WEFT_OK);
@@ -276,70 +240,62 @@ static void test_shared_features(void **state) {
 
 /* ---- bad parameters ---- */
 
-/** A call that must fail: status, texts in the message, and no new value in the graph. */
-#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
-    do {                                                                                \
-        uint32_t values = (fixture)->graph->value_count;                                \
-        weft_test_host_reset(&(fixture)->host);                                         \
-        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
-        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
-        assert_int_equal((fixture)->graph->value_count, values);                        \
-    } while (0)
-
 static void test_bad_shapes(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_graph *g = f->graph;
     weft_tensor y;
-    weft_tensor q = input(g, "q", weft_shape_of(2, 5, 6));
-    weft_tensor k = input(g, "k", weft_shape_of(2, 7, 6));
-    weft_tensor v = input(g, "v", weft_shape_of(2, 7, 8));
-    weft_tensor flat = input(g, "flat", weft_shape_of(5, 6));
+    weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
+    weft_tensor k = weft_test_input(g, "k", weft_shape_of(2, 7, 6));
+    weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 7, 8));
+    weft_tensor flat = weft_test_input(g, "flat", weft_shape_of(5, 6));
     weft_tensor indices;
     weft_shape shape;
     assert_int_equal(weft_graph_input(&indices, g, "i", WEFT_I32, weft_shape_of(2, 7, 8)), WEFT_OK);
     assert_int_equal(weft_graph_cosformer(&y, g, q, k, v, NULL), WEFT_OK);
     assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
     assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 8)));
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_cosformer(&y, g, flat, k, v, NULL), "[5, 6]",
-                   "[2, 7, 6]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_cosformer(&y, g, q, v, v, NULL), "[2, 5, 6]",
-                   "[2, 7, 8]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_cosformer(&y, g, q, k, q, NULL), "[2, 7, 6]",
-                   "[2, 5, 6]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_cosformer(&y, g, q, k, indices, NULL),
-                   "v must be f32");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                   weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.causal = true)),
-                   "m = n");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_cosformer(&y, g, q, (weft_tensor){99}, v, NULL), "99");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_cosformer(&y, g, flat, k, v, NULL),
+                        "[5, 6]", "[2, 7, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_cosformer(&y, g, q, v, v, NULL),
+                        "[2, 5, 6]", "[2, 7, 8]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_cosformer(&y, g, q, k, q, NULL),
+                        "[2, 7, 6]", "[2, 5, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_cosformer(&y, g, q, k, indices, NULL),
+                        "v must be f32");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.causal = true)),
+                        "m = n");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_cosformer(&y, g, q, (weft_tensor){99}, v, NULL), "99");
 }
 
 static void test_bad_params(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_graph *g = f->graph;
     weft_tensor y;
-    weft_tensor q = input(g, "q", weft_shape_of(2, 5, 6));
-    weft_tensor k = input(g, "k", weft_shape_of(2, 7, 6));
-    weft_tensor v = input(g, "v", weft_shape_of(2, 7, 8));
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.heads = 3)),
-                   "3 heads", "6 and 8");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.length = 6)),
-                   "length 6", "7 tokens");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_cosformer(&y, g, k, q, q, weft_cosformer_params(.length = 6)),
-                   "length 6", "7 tokens");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.epsilon = -1.0F)),
-                   "epsilon -1");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.epsilon = NAN)),
-                   "epsilon nan");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.epsilon = INFINITY)),
-                   "epsilon inf");
+    weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
+    weft_tensor k = weft_test_input(g, "k", weft_shape_of(2, 7, 6));
+    weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 7, 8));
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.heads = 3)),
+                        "3 heads", "6 and 8");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.length = 6)),
+                        "length 6", "7 tokens");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_cosformer(&y, g, k, q, q, weft_cosformer_params(.length = 6)),
+                        "length 6", "7 tokens");
+    WEFT_EXPECT_FAILURE(
+        f, WEFT_INVALID_ARGUMENT,
+        weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.epsilon = -1.0F)),
+        "epsilon -1");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.epsilon = NAN)),
+                        "epsilon nan");
+    WEFT_EXPECT_FAILURE(
+        f, WEFT_INVALID_ARGUMENT,
+        weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.epsilon = INFINITY)),
+        "epsilon inf");
     assert_int_equal(weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.length = 7)),
                      WEFT_OK);
     assert_int_equal(weft_graph_cosformer(&y, NULL, q, k, v, NULL), WEFT_INVALID_ARGUMENT);
@@ -347,11 +303,11 @@ static void test_bad_params(void **state) {
 
 /* Features are counted by int32: q and k as large as graphs allow have too many. */
 static void test_too_many_features(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_tensor y;
     weft_plan *plan = NULL;
-    weft_tensor q = input(f->graph, "q", weft_shape_of(1, 1U << 15, 1U << 15));
-    weft_tensor v = input(f->graph, "v", weft_shape_of(1, 1U << 15, 1));
+    weft_tensor q = weft_test_input(f->graph, "q", weft_shape_of(1, 1U << 15, 1U << 15));
+    weft_tensor v = weft_test_input(f->graph, "v", weft_shape_of(1, 1U << 15, 1));
     assert_int_equal(weft_graph_cosformer(&y, f->graph, q, q, v, NULL), WEFT_OK);
     assert_int_equal(weft_graph_output(f->graph, "y", y), WEFT_OK);
     weft_test_host_reset(&f->host);
@@ -361,7 +317,8 @@ static void test_too_many_features(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_cosines),
         TEST(test_long_length_is_plain_relu),

@@ -16,45 +16,9 @@
 
 #include "core/philox.h"
 #include "device/device.h"
-#include "graph/graph.h"
-#include "support.h"
+#include "support_graph.h"
 
 #define PI 3.14159265358979323846
-
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-    weft_graph *graph;
-};
-
-static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    weft_test_host_begin(&f->host);
-    assert_int_equal(
-        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
-        WEFT_OK);
-    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    weft_device_stats stats;
-    weft_graph_destroy(&f->graph);
-    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
-    assert_int_equal(stats.validation_messages, 0);
-    weft_device_destroy(&f->device);
-    weft_test_host_end(&f->host);
-    free(f);
-    return 0;
-}
-
-static weft_tensor input(weft_graph *graph, const char *name, weft_shape shape) {
-    weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, graph, name, WEFT_F32, shape), WEFT_OK);
-    return tensor;
-}
 
 /* One sequence and head whose x is one channel of zeros. */
 struct problem {
@@ -66,14 +30,14 @@ struct problem {
 };
 
 /* out [n, 1 + 2r] */
-static void run(struct fixture *f, const struct problem *p, float *out) {
+static void run(struct weft_test_graph *f, const struct problem *p, float *out) {
     weft_graph *graph = NULL;
     weft_plan *plan = NULL;
     weft_tensor y;
     assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor x = input(graph, "x", weft_shape_of(1, p->n, 1));
-    weft_tensor frequencies = input(graph, "frequencies", weft_shape_of(p->r, p->l));
-    weft_tensor weights = input(graph, "weights", weft_shape_of(p->r));
+    weft_tensor x = weft_test_input(graph, "x", weft_shape_of(1, p->n, 1));
+    weft_tensor frequencies = weft_test_input(graph, "frequencies", weft_shape_of(p->r, p->l));
+    weft_tensor weights = weft_test_input(graph, "weights", weft_shape_of(p->r));
     weft_flt_features_params params = {.side = p->side};
     uint32_t count = 4;
     float *zeros = calloc(p->n, sizeof *zeros);
@@ -84,12 +48,12 @@ static void run(struct fixture *f, const struct problem *p, float *out) {
         {"weights", (void *)(uintptr_t)p->weights, p->r * sizeof(float)},
         {"y", out, p->n * (1 + UINT64_C(2) * p->r) * sizeof(float)}};
     if (p->positions != NULL) {
-        params.positions = input(graph, "positions", weft_shape_of(p->n, p->l));
+        params.positions = weft_test_input(graph, "positions", weft_shape_of(p->n, p->l));
         tensors[count++] = (weft_host_tensor){"positions", (void *)(uintptr_t)p->positions,
                                               (uint64_t)p->n * p->l * sizeof(float)};
     }
     if (p->phases != NULL) {
-        params.phases = input(graph, "phases", weft_shape_of(p->r));
+        params.phases = weft_test_input(graph, "phases", weft_shape_of(p->r));
         tensors[count++] =
             (weft_host_tensor){"phases", (void *)(uintptr_t)p->phases, p->r * sizeof(float)};
     }
@@ -113,7 +77,7 @@ static double product(const float *q, const float *k, uint32_t r) {
 
 /* Quarter turns and signs, exactly: cos and sin of 0, 1/4, 1/2, 3/4, and whole turns more. */
 static void test_quarter_turns(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     const float frequency = 0.25F;
     const float weights[2] = {4.0F, -4.0F};
     const float positions[6] = {0.0F, 1.0F, 2.0F, 3.0F, 16777212.0F, -1.0F};
@@ -142,7 +106,7 @@ static void test_quarter_turns(void **state) {
 }
 
 static void test_phases_turn_the_query(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     const float frequency = 0.25F;
     const float weight = 1.0F;
     const float phase = 0.5F;
@@ -161,7 +125,7 @@ static void test_phases_turn_the_query(void **state) {
 
 /* The stated error, 1.5e-7, at all magnitudes of positions in three dimensions. */
 static void test_large_positions(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     enum { N = 64, COUNT = 1024, L = 3 };
     float positions[N * L];
     float *frequencies = malloc(sizeof(float) * COUNT * L);
@@ -207,7 +171,7 @@ static void test_large_positions(void **state) {
 
 /* Only differences of positions count: a translation by a whole multiple of every period changes no bit. */
 static void test_translation(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     const float frequencies[4] = {0.125F, 0.375F, 0.0625F, 1.25F};
     const float weights[4] = {1.0F, -2.0F, 0.5F, 3.0F};
     const float here[3] = {0.0F, 1.0F, 5.5F};
@@ -222,7 +186,7 @@ static void test_translation(void **state) {
 }
 
 /* Host draws into device features: N̂ is near f with the deviation that Theorem A.3 allows. */
-static void estimate(struct fixture *f, weft_flt_kind kind, uint32_t l) {
+static void estimate(struct weft_test_graph *f, weft_flt_kind kind, uint32_t l) {
     enum { N = 9, COUNT = 4096 };
     const float widths[1] = {kind == WEFT_FLT_GAUSSIAN_MIXTURE ? 0.5F : 1.5F};
     float positions[N * 3];
@@ -276,25 +240,16 @@ static void test_estimates(void **state) {
 
 /* ---- bad parameters ---- */
 
-#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
-    do {                                                                                \
-        uint32_t values = (fixture)->graph->value_count;                                \
-        weft_test_host_reset(&(fixture)->host);                                         \
-        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
-        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
-        assert_int_equal((fixture)->graph->value_count, values);                        \
-    } while (0)
-
 #define ADD(x, frequencies, weights, ...) \
     weft_graph_flt_features(&y, g, x, frequencies, weights, weft_flt_features_params(__VA_ARGS__))
 
 static void test_bad_numbers(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_graph *g = f->graph;
     weft_tensor y;
-    weft_tensor x = input(g, "x", weft_shape_of(2, 5, 6));
-    weft_tensor xi = input(g, "xi", weft_shape_of(4, 1));
-    weft_tensor w = input(g, "w", weft_shape_of(4));
+    weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 5, 6));
+    weft_tensor xi = weft_test_input(g, "xi", weft_shape_of(4, 1));
+    weft_tensor w = weft_test_input(g, "w", weft_shape_of(4));
     weft_shape shape;
     assert_int_equal(weft_graph_flt_features(&y, g, x, xi, w, NULL), WEFT_OK);
     assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
@@ -302,30 +257,31 @@ static void test_bad_numbers(void **state) {
     assert_int_equal(ADD(x, xi, w, .heads = 3), WEFT_OK);
     assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
     assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 30)));
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, ADD(x, xi, w, .side = (weft_flt_side)2), "side 2");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, ADD(x, xi, w, .heads = 4), "4 heads", "6");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, ADD(x, xi, w, .scale = NAN), "scale nan");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, ADD(x, xi, w, .side = WEFT_FLT_KEY, .phases = w),
-                   "phases", "keys");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, ADD(x, xi, w, .side = (weft_flt_side)2),
+                        "side 2");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, ADD(x, xi, w, .heads = 4), "4 heads", "6");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, ADD(x, xi, w, .scale = NAN), "scale nan");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, ADD(x, xi, w, .side = WEFT_FLT_KEY, .phases = w),
+                        "phases", "keys");
 }
 
 static void test_bad_shapes(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_graph *g = f->graph;
     weft_tensor y;
-    weft_tensor x = input(g, "x", weft_shape_of(2, 5, 6));
-    weft_tensor xi = input(g, "xi", weft_shape_of(4, 3));
-    weft_tensor w = input(g, "w", weft_shape_of(4));
-    weft_tensor of_heads = input(g, "of_heads", weft_shape_of(2, 4));
-    weft_tensor good = input(g, "good", weft_shape_of(5, 3));
-    weft_tensor batched = input(g, "batched", weft_shape_of(2, 5, 3));
-    weft_tensor flat = input(g, "flat", weft_shape_of(5));
-    weft_tensor deep = input(g, "deep", weft_shape_of(1, 2, 5, 3));
-    weft_tensor narrow = input(g, "narrow", weft_shape_of(5, 2));
-    weft_tensor shorter = input(g, "shorter", weft_shape_of(4, 3));
-    weft_tensor three = input(g, "three", weft_shape_of(3, 5, 3));
-    weft_tensor long_x = input(g, "long", weft_shape_of(1, (1U << 24) + 1, 1));
-    weft_tensor line = input(g, "line", weft_shape_of(4, 1));
+    weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 5, 6));
+    weft_tensor xi = weft_test_input(g, "xi", weft_shape_of(4, 3));
+    weft_tensor w = weft_test_input(g, "w", weft_shape_of(4));
+    weft_tensor of_heads = weft_test_input(g, "of_heads", weft_shape_of(2, 4));
+    weft_tensor good = weft_test_input(g, "good", weft_shape_of(5, 3));
+    weft_tensor batched = weft_test_input(g, "batched", weft_shape_of(2, 5, 3));
+    weft_tensor flat = weft_test_input(g, "flat", weft_shape_of(5));
+    weft_tensor deep = weft_test_input(g, "deep", weft_shape_of(1, 2, 5, 3));
+    weft_tensor narrow = weft_test_input(g, "narrow", weft_shape_of(5, 2));
+    weft_tensor shorter = weft_test_input(g, "shorter", weft_shape_of(4, 3));
+    weft_tensor three = weft_test_input(g, "three", weft_shape_of(3, 5, 3));
+    weft_tensor long_x = weft_test_input(g, "long", weft_shape_of(1, (1U << 24) + 1, 1));
+    weft_tensor line = weft_test_input(g, "line", weft_shape_of(4, 1));
     weft_tensor indices;
     assert_int_equal(weft_graph_input(&indices, g, "indices", WEFT_I32, weft_shape_of(5, 3)),
                      WEFT_OK);
@@ -333,35 +289,39 @@ static void test_bad_shapes(void **state) {
     assert_int_equal(ADD(x, xi, w, .positions = batched), WEFT_OK);
     assert_int_equal(ADD(x, xi, of_heads, .heads = 2, .positions = good, .phases = of_heads),
                      WEFT_OK);
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = flat), "positions", "[5, 3]",
-                   "[5]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = deep), "positions",
-                   "[1, 2, 5, 3]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = narrow), "positions",
-                   "[5, 3]", "[5, 2]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = shorter), "positions",
-                   "[4, 3]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = three), "positions",
-                   "[2, 5, 3]", "[3, 5, 3]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = indices), "positions", "f32");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .heads = 1), "3 dimensions",
-                   "token numbers");
-    EXPECT_FAILURE(f, WEFT_UNSUPPORTED, ADD(long_x, line, w, .heads = 1), "16777217", "16777216");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(good, line, w, .heads = 1), "[B, n, d]", "[5, 3]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, w, w, .heads = 1), "frequencies", "[4]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, three, w, .heads = 2, .positions = good),
-                   "frequencies", "[2, r, l]", "[3, 5, 3]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, flat, .positions = good), "weights", "[4]",
-                   "[5]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, of_heads, .heads = 3, .positions = good),
-                   "weights", "[3, 4]", "[2, 4]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                   ADD(x, xi, of_heads, .heads = 2, .positions = good, .phases = w), "phases",
-                   "[2, 4]", "[4]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = flat), "positions",
+                        "[5, 3]", "[5]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = deep), "positions",
+                        "[1, 2, 5, 3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = narrow), "positions",
+                        "[5, 3]", "[5, 2]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = shorter), "positions",
+                        "[4, 3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = three), "positions",
+                        "[2, 5, 3]", "[3, 5, 3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = indices), "positions",
+                        "f32");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .heads = 1), "3 dimensions",
+                        "token numbers");
+    WEFT_EXPECT_FAILURE(f, WEFT_UNSUPPORTED, ADD(long_x, line, w, .heads = 1), "16777217",
+                        "16777216");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(good, line, w, .heads = 1), "[B, n, d]",
+                        "[5, 3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, w, w, .heads = 1), "frequencies", "[4]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, three, w, .heads = 2, .positions = good),
+                        "frequencies", "[2, r, l]", "[3, 5, 3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, flat, .positions = good), "weights",
+                        "[4]", "[5]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, of_heads, .heads = 3, .positions = good),
+                        "weights", "[3, 4]", "[2, 4]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        ADD(x, xi, of_heads, .heads = 2, .positions = good, .phases = w), "phases",
+                        "[2, 4]", "[4]");
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_quarter_turns),   TEST(test_phases_turn_the_query),
         TEST(test_large_positions), TEST(test_translation),

@@ -11,11 +11,10 @@
 #include <weft/mixers.h>
 
 #include "core/trig.h"
-#include "graph/graph.h"
 #include "graph/op.h"
 #include "graph/passes.h"
 #include "ops/params.h"
-#include "support.h"
+#include "support_graph.h"
 
 struct fixture {
     struct weft_test_host host;
@@ -38,12 +37,6 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static weft_tensor input(struct fixture *fixture, const char *name, weft_shape shape) {
-    weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, fixture->graph, name, WEFT_F32, shape), WEFT_OK);
-    return tensor;
-}
-
 static weft_tensor indices(struct fixture *fixture, const char *name, weft_shape shape) {
     weft_tensor tensor;
     assert_int_equal(weft_graph_input(&tensor, fixture->graph, name, WEFT_I32, shape), WEFT_OK);
@@ -56,23 +49,13 @@ static void expect_shape(struct fixture *fixture, weft_tensor tensor, weft_shape
     assert_true(weft_shape_equal(shape, expected));
 }
 
-/** A call that must fail: status, texts in the message, and no new value in the graph. */
-#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
-    do {                                                                                \
-        uint32_t values = (fixture)->graph->value_count;                                \
-        weft_test_host_reset(&(fixture)->host);                                         \
-        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
-        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
-        assert_int_equal((fixture)->graph->value_count, values);                        \
-    } while (0)
-
 static void test_matmul_shapes(void **state) {
     struct fixture *f = *state;
     weft_tensor y;
-    weft_tensor a = input(f, "a", weft_shape_of(2, 3, 5));
-    weft_tensor b = input(f, "b", weft_shape_of(5, 7));
-    weft_tensor c = input(f, "c", weft_shape_of(2, 7, 5));
-    weft_tensor v = input(f, "v", weft_shape_of(5));
+    weft_tensor a = weft_test_input(f->graph, "a", weft_shape_of(2, 3, 5));
+    weft_tensor b = weft_test_input(f->graph, "b", weft_shape_of(5, 7));
+    weft_tensor c = weft_test_input(f->graph, "c", weft_shape_of(2, 7, 5));
+    weft_tensor v = weft_test_input(f->graph, "v", weft_shape_of(5));
     assert_int_equal(weft_graph_matmul(&y, f->graph, a, b, NULL), WEFT_OK);
     expect_shape(f, y, weft_shape_of(2, 3, 7));
     assert_int_equal(weft_graph_matmul(&y, f->graph, a, c, weft_matmul_params(.transpose_b = true)),
@@ -80,33 +63,35 @@ static void test_matmul_shapes(void **state) {
     expect_shape(f, y, weft_shape_of(2, 3, 7));
     assert_int_equal(weft_graph_matmul(&y, f->graph, b, c, NULL), WEFT_OK);
     expect_shape(f, y, weft_shape_of(2, 5, 5));
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_matmul(&y, f->graph, a, c, NULL), "[2, 3, 5]",
-                   "[2, 7, 5]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_matmul(&y, f->graph, a, v, NULL), "[2, 3, 5]",
-                   "[5]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_matmul(&y, f->graph, a, c, NULL),
+                        "[2, 3, 5]", "[2, 7, 5]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_matmul(&y, f->graph, a, v, NULL),
+                        "[2, 3, 5]", "[5]");
 }
 
 static void test_layer_norm_shapes(void **state) {
     struct fixture *f = *state;
     weft_tensor y;
-    weft_tensor x = input(f, "x", weft_shape_of(2, 3, 5));
-    weft_tensor good = input(f, "good", weft_shape_of(5));
-    weft_tensor bad = input(f, "bad", weft_shape_of(3));
+    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 3, 5));
+    weft_tensor good = weft_test_input(f->graph, "good", weft_shape_of(5));
+    weft_tensor bad = weft_test_input(f->graph, "bad", weft_shape_of(3));
     assert_int_equal(weft_graph_layer_norm(&y, f->graph, x, good, good, 1e-5F), WEFT_OK);
     expect_shape(f, y, weft_shape_of(2, 3, 5));
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_layer_norm(&y, f->graph, x, bad, good, 1e-5F),
-                   "gamma", "[5]", "[3]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_layer_norm(&y, f->graph, x, good, bad, 1e-5F),
-                   "beta", "[3]");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_layer_norm(&y, f->graph, x, good, good, -1.0F), "epsilon");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_layer_norm(&y, f->graph, x, bad, good, 1e-5F), "gamma", "[5]",
+                        "[3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_layer_norm(&y, f->graph, x, good, bad, 1e-5F), "beta", "[3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_layer_norm(&y, f->graph, x, good, good, -1.0F), "epsilon");
     /* The mean divides by the number of elements, which must be a float32. */
-    weft_tensor long_row = input(f, "long_row", weft_shape_of((1U << 24) + 1));
-    EXPECT_FAILURE(f, WEFT_UNSUPPORTED,
-                   weft_graph_layer_norm(&y, f->graph, long_row, long_row, long_row, 0.0F),
-                   "16777217", "16777216");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_layer_norm(&y, f->graph, x, good, (weft_tensor){0}, 0.0F), "input 2");
+    weft_tensor long_row = weft_test_input(f->graph, "long_row", weft_shape_of((1U << 24) + 1));
+    WEFT_EXPECT_FAILURE(f, WEFT_UNSUPPORTED,
+                        weft_graph_layer_norm(&y, f->graph, long_row, long_row, long_row, 0.0F),
+                        "16777217", "16777216");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_layer_norm(&y, f->graph, x, good, (weft_tensor){0}, 0.0F),
+                        "input 2");
 }
 
 static void test_embedding_shapes(void **state) {
@@ -114,87 +99,90 @@ static void test_embedding_shapes(void **state) {
     weft_tensor y;
     weft_tensor tokens = indices(f, "tokens", weft_shape_of(2, 9));
     weft_tensor types = indices(f, "types", weft_shape_of(2, 8));
-    weft_tensor table = input(f, "table", weft_shape_of(11, 4));
-    weft_tensor short_table = input(f, "short", weft_shape_of(8, 4));
-    weft_tensor wide = input(f, "wide", weft_shape_of(11, 5));
+    weft_tensor table = weft_test_input(f->graph, "table", weft_shape_of(11, 4));
+    weft_tensor short_table = weft_test_input(f->graph, "short", weft_shape_of(8, 4));
+    weft_tensor wide = weft_test_input(f->graph, "wide", weft_shape_of(11, 5));
     assert_int_equal(
         weft_graph_embedding(&y, f->graph, weft_embedding_params(.tokens = tokens, .table = table)),
         WEFT_OK);
     expect_shape(f, y, weft_shape_of(2, 9, 4));
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(
         f, WEFT_SHAPE_MISMATCH,
         weft_graph_embedding(&y, f->graph, weft_embedding_params(.tokens = table, .table = table)),
         "tokens", "f32");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                   weft_graph_embedding(&y, f->graph,
-                                        weft_embedding_params(.tokens = tokens, .table = table,
-                                                              .positions = short_table)),
-                   "9 tokens", "8 positions");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                   weft_graph_embedding(
-                       &y, f->graph,
-                       weft_embedding_params(.tokens = tokens, .table = table, .type_table = wide)),
-                   "type_table", "[11, 5]");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_embedding(&y, f->graph,
+                                             weft_embedding_params(.tokens = tokens, .table = table,
+                                                                   .positions = short_table)),
+                        "9 tokens", "8 positions");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_embedding(&y, f->graph,
+                                             weft_embedding_params(.tokens = tokens, .table = table,
+                                                                   .type_table = wide)),
+                        "type_table", "[11, 5]");
+    WEFT_EXPECT_FAILURE(
         f, WEFT_INVALID_ARGUMENT,
         weft_graph_embedding(
             &y, f->graph, weft_embedding_params(.tokens = tokens, .table = table, .types = types)),
         "type_table");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                   weft_graph_embedding(&y, f->graph,
-                                        weft_embedding_params(.tokens = tokens, .table = table,
-                                                              .types = types, .type_table = table)),
-                   "[2, 9]", "[2, 8]");
+    WEFT_EXPECT_FAILURE(
+        f, WEFT_SHAPE_MISMATCH,
+        weft_graph_embedding(&y, f->graph,
+                             weft_embedding_params(.tokens = tokens, .table = table, .types = types,
+                                                   .type_table = table)),
+        "[2, 9]", "[2, 8]");
 }
 
 static void test_other_ops(void **state) {
     struct fixture *f = *state;
     weft_tensor y;
-    weft_tensor x = input(f, "x", weft_shape_of(2, 3, 6));
-    weft_tensor flat = input(f, "flat", weft_shape_of(3, 6));
-    weft_tensor odd = input(f, "odd", weft_shape_of(2, 3));
+    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 3, 6));
+    weft_tensor flat = weft_test_input(f->graph, "flat", weft_shape_of(3, 6));
+    weft_tensor odd = weft_test_input(f->graph, "odd", weft_shape_of(2, 3));
     assert_int_equal(weft_graph_binary(&y, f->graph, WEFT_BINARY_ADD, x, flat), WEFT_OK);
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_binary(&y, f->graph, WEFT_BINARY_ADD, x, odd),
-                   "add", "[2, 3]", "[2, 3, 6]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                   weft_graph_binary(&y, f->graph, WEFT_BINARY_MULTIPLY, flat, x), "multiply");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_gather(&y, f->graph, x, 3), "position 3",
-                   "[2, 3, 6]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_gather(&y, f->graph, flat, 0), "[3, 6]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_fourier(&y, f->graph, flat), "[3, 6]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_reshape(&y, f->graph, x, weft_shape_of(5, 7)),
-                   "[5, 7]");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_reshape(&y, f->graph, x, weft_shape_of(36, 0)), "axis 1");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_affine(&y, f->graph, x, 1.0F / 0.0F, 0.0F),
-                   "finite");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_activate(&y, f->graph, x, WEFT_ACTIVATION_COUNT), "9");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_attention(&y, f->graph, x, x, x, weft_attention_params(.heads = 4)),
-                   "4 heads", "6");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_attention(&y, f->graph, x, flat, flat, NULL),
-                   "[3, 6]");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_softmax(&y, f->graph, (weft_tensor){99}),
-                   "99");
-    EXPECT_FAILURE(f, WEFT_NOT_FOUND, weft_graph_add(&y, f->graph, "convolution", &x, 1, NULL, 0),
-                   "convolution");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_add(&y, f->graph, "softmax", &x, 1, &y, sizeof y), "softmax");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_binary(&y, f->graph, WEFT_BINARY_ADD, x, odd), "add", "[2, 3]",
+                        "[2, 3, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_binary(&y, f->graph, WEFT_BINARY_MULTIPLY, flat, x), "multiply");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_gather(&y, f->graph, x, 3),
+                        "position 3", "[2, 3, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_gather(&y, f->graph, flat, 0), "[3, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_fourier(&y, f->graph, flat), "[3, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_reshape(&y, f->graph, x, weft_shape_of(5, 7)), "[5, 7]");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_reshape(&y, f->graph, x, weft_shape_of(36, 0)), "axis 1");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_affine(&y, f->graph, x, 1.0F / 0.0F, 0.0F), "finite");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_activate(&y, f->graph, x, WEFT_ACTIVATION_COUNT), "9");
+    WEFT_EXPECT_FAILURE(
+        f, WEFT_INVALID_ARGUMENT,
+        weft_graph_attention(&y, f->graph, x, x, x, weft_attention_params(.heads = 4)), "4 heads",
+        "6");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_attention(&y, f->graph, x, flat, flat, NULL), "[3, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_softmax(&y, f->graph, (weft_tensor){99}), "99");
+    WEFT_EXPECT_FAILURE(f, WEFT_NOT_FOUND,
+                        weft_graph_add(&y, f->graph, "convolution", &x, 1, NULL, 0), "convolution");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_add(&y, f->graph, "softmax", &x, 1, &y, sizeof y), "softmax");
 }
 
 static void test_names(void **state) {
     struct fixture *f = *state;
-    weft_tensor x = input(f, "x", weft_shape_of(4));
+    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(4));
     weft_tensor y;
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_input(&y, f->graph, "x", WEFT_F32, weft_shape_of(4)), "'x'");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_output(f->graph, "x", x), "'x'");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_input(&y, f->graph, "x", WEFT_F32, weft_shape_of(4)), "'x'");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_output(f->graph, "x", x), "'x'");
     assert_int_equal(weft_graph_output(f->graph, "y", x), WEFT_OK);
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_output(f->graph, "y", x), "'y'");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_input(&y, f->graph, "", WEFT_F32, weft_shape_of(4)), "name");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_output(f->graph, "y", x), "'y'");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_input(&y, f->graph, "", WEFT_F32, weft_shape_of(4)), "name");
+    WEFT_EXPECT_FAILURE(
         f, WEFT_INVALID_ARGUMENT,
         weft_graph_input(&y, f->graph, "big", WEFT_F32, weft_shape_of(1U << 20, 1U << 20)), "2^31");
 }
@@ -278,7 +266,7 @@ static void test_fusion(void **state) {
 
 static void test_fusion_keeps_values_that_are_read_twice(void **state) {
     struct fixture *f = *state;
-    weft_tensor x = input(f, "x", weft_shape_of(1, 4, 8));
+    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(1, 4, 8));
     weft_tensor mixed;
     weft_tensor sum;
     assert_int_equal(weft_graph_fourier(&mixed, f->graph, x), WEFT_OK);

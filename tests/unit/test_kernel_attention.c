@@ -16,39 +16,9 @@
 #include "core/philox.h"
 #include "core/shape.h"
 #include "device/device.h"
-#include "graph/graph.h"
-#include "support.h"
+#include "support_graph.h"
 
 /* ---- running an op ---- */
-
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-    weft_graph *graph;
-};
-
-static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    weft_test_host_begin(&f->host);
-    assert_int_equal(
-        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
-        WEFT_OK);
-    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    weft_device_stats stats;
-    weft_graph_destroy(&f->graph);
-    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
-    assert_int_equal(stats.validation_messages, 0);
-    weft_device_destroy(&f->device);
-    weft_test_host_end(&f->host);
-    free(f);
-    return 0;
-}
 
 enum op { LINEAR, KERNEL, FAST_WEIGHT };
 
@@ -63,18 +33,10 @@ struct problem {
     float *q, *k, *v, *beta;
 };
 
-static weft_tensor input(struct fixture *f, weft_graph *graph, const char *name, weft_shape shape) {
-    weft_tensor tensor;
-    (void)f;
-    assert_int_equal(weft_graph_input(&tensor, graph, name, WEFT_F32, shape), WEFT_OK);
-    return tensor;
-}
-
-static weft_status add_op(struct fixture *f, weft_graph *graph, const struct problem *p,
-                          weft_tensor *y) {
-    weft_tensor q = input(f, graph, "q", weft_shape_of(1, p->n, p->features));
-    weft_tensor k = input(f, graph, "k", weft_shape_of(1, p->keys, p->features));
-    weft_tensor v = input(f, graph, "v", weft_shape_of(1, p->keys, p->values));
+static weft_status add_op(weft_graph *graph, const struct problem *p, weft_tensor *y) {
+    weft_tensor q = weft_test_input(graph, "q", weft_shape_of(1, p->n, p->features));
+    weft_tensor k = weft_test_input(graph, "k", weft_shape_of(1, p->keys, p->features));
+    weft_tensor v = weft_test_input(graph, "v", weft_shape_of(1, p->keys, p->values));
     if (p->op == LINEAR) {
         return weft_graph_linear_attention(
             y, graph, q, k, v,
@@ -86,23 +48,23 @@ static weft_status add_op(struct fixture *f, weft_graph *graph, const struct pro
             weft_kernel_attention_params(.heads = p->heads, .causal = p->causal,
                                          .kernels = p->kernels, .kernel_count = p->kernel_count));
     }
-    weft_tensor beta = input(f, graph, "beta", weft_shape_of(1, p->n, p->heads));
+    weft_tensor beta = weft_test_input(graph, "beta", weft_shape_of(1, p->n, p->heads));
     return weft_graph_fast_weight(y, graph, q, k, v, beta,
                                   weft_fast_weight_params(.heads = p->heads));
 }
 
-static weft_status compile(struct fixture *f, const struct problem *p, weft_plan **plan) {
+static weft_status compile(struct weft_test_graph *f, const struct problem *p, weft_plan **plan) {
     weft_graph *graph = NULL;
     weft_tensor y = {0};
     assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    assert_int_equal(add_op(f, graph, p, &y), WEFT_OK);
+    assert_int_equal(add_op(graph, p, &y), WEFT_OK);
     assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
     weft_status status = weft_plan_compile(plan, f->device, graph, NULL);
     weft_graph_destroy(&graph);
     return status;
 }
 
-static void run(struct fixture *f, const struct problem *p, float *out) {
+static void run(struct weft_test_graph *f, const struct problem *p, float *out) {
     weft_plan *plan = NULL;
     assert_int_equal(compile(f, p, &plan), WEFT_OK);
     const weft_host_tensor tensors[] = {
@@ -190,7 +152,7 @@ static void test_fast_weight_replaces(void **state) {
 
 /* One kernel elu(x) + 1 is linear attention over those features: the same bits. */
 static void test_one_kernel_is_the_linear_transformer(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     enum { N = 150, D = 24, HEADS = 3 };
     float *q = random_values(N * D, 0);
     float *k = random_values(N * D, 1);
@@ -205,11 +167,11 @@ static void test_one_kernel_is_the_linear_transformer(void **state) {
         weft_plan *plan = NULL;
         weft_tensor y, phi, psi;
         assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-        weft_tensor x = input(f, graph, "q", weft_shape_of(1, N, D));
+        weft_tensor x = weft_test_input(graph, "q", weft_shape_of(1, N, D));
         assert_int_equal(weft_graph_activate(&phi, graph, x, WEFT_ACTIVATION_ELU1), WEFT_OK);
-        x = input(f, graph, "k", weft_shape_of(1, N, D));
+        x = weft_test_input(graph, "k", weft_shape_of(1, N, D));
         assert_int_equal(weft_graph_activate(&psi, graph, x, WEFT_ACTIVATION_ELU1), WEFT_OK);
-        x = input(f, graph, "v", weft_shape_of(1, N, D));
+        x = weft_test_input(graph, "v", weft_shape_of(1, N, D));
         assert_int_equal(weft_graph_linear_attention(
                              &y, graph, phi, psi, x,
                              weft_linear_attention_params(.heads = HEADS, .causal = causal != 0)),
@@ -236,7 +198,8 @@ static void test_one_kernel_is_the_linear_transformer(void **state) {
  * Whatever becomes of the tokens from `from` on, NaN included, what comes before keeps its bits, and `from` itself
  * does not: around the ends of chunks, and for a cut in the middle of one.
  */
-static void check_causality(struct fixture *f, struct problem p, uint32_t from, float disturbance) {
+static void check_causality(struct weft_test_graph *f, struct problem p, uint32_t from,
+                            float disturbance) {
     float *arrays[4] = {p.q, p.k, p.v, p.beta};
     const uint32_t columns[4] = {p.features, p.features, p.values, p.heads};
     uint64_t size = (uint64_t)p.n * p.values;
@@ -387,7 +350,7 @@ static void add_fields(weft_graph *graph, const weft_tensor *x, bool fast, weft_
 
 /* w_1 near + w_2 far, each product and the sum rounded once. */
 static void test_blend(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     enum { N = 70, D = 8 };
     static const char *const names[] = {"q", "k", "v", "beta", "w1", "w2", "near", "far", "both"};
     const weft_shape rows = weft_shape_of(1, N, D);
@@ -407,7 +370,7 @@ static void test_blend(void **state) {
         weft_tensor fields[3];
         assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
         for (uint32_t i = 0; i < 6; i++) {
-            x[i] = input(f, graph, names[i], shapes[i]);
+            x[i] = weft_test_input(graph, names[i], shapes[i]);
         }
         add_fields(graph, x, fast != 0, fields);
         for (uint32_t i = 0; i < 3; i++) {
@@ -427,11 +390,11 @@ static void test_blend(void **state) {
 }
 
 static void test_bad_blend(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_graph *g = f->graph;
     weft_tensor y;
-    weft_tensor x = input(f, g, "x", weft_shape_of(1, 5, 4));
-    weft_tensor beta = input(f, g, "beta", weft_shape_of(1, 5, 1));
+    weft_tensor x = weft_test_input(g, "x", weft_shape_of(1, 5, 4));
+    weft_tensor beta = weft_test_input(g, "beta", weft_shape_of(1, 5, 1));
     weft_test_host_reset(&f->host);
     assert_int_equal(weft_graph_fmm_attention(&y, g, x, x, x, NULL), WEFT_INVALID_ARGUMENT);
     assert_int_equal(
@@ -451,7 +414,7 @@ static void test_bad_blend(void **state) {
 /* ---- maps of the caller's ---- */
 
 static void test_glsl_maps(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     enum { N = 70, D = 8 };
     float *q = random_values(N * D, 15);
     float *k = random_values(N * D, 16);
@@ -479,11 +442,11 @@ static void test_glsl_maps(void **state) {
 
 /* The graph keeps the text, not the caller's pointer to it. */
 static void test_glsl_is_copied(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     char text[] = "float weft_feature(float x) { return x * x; }";
     const weft_kernel kernel = {.glsl = text};
     weft_tensor y;
-    weft_tensor x = input(f, f->graph, "x", weft_shape_of(1, 5, 3));
+    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(1, 5, 3));
     assert_int_equal(weft_graph_kernel_attention(
                          &y, f->graph, x, x, x,
                          weft_kernel_attention_params(.kernels = &kernel, .kernel_count = 1)),
@@ -495,7 +458,7 @@ static void test_glsl_is_copied(void **state) {
     weft_plan_destroy(&plan);
 }
 
-static void expect_glsl_failure(struct fixture *f, const char *glsl, weft_status expected,
+static void expect_glsl_failure(struct weft_test_graph *f, const char *glsl, weft_status expected,
                                 const char *message) {
     const weft_kernel kernel = {.glsl = glsl};
     struct problem p = {KERNEL, 5, 5, 1, 3, 3, .kernels = &kernel, .kernel_count = 1};
@@ -519,49 +482,40 @@ static void test_bad_glsl(void **state) {
 
 /* ---- bad parameters ---- */
 
-/** A call that must fail: status, texts in the message, and no new value in the graph. */
-#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
-    do {                                                                                \
-        uint32_t values = (fixture)->graph->value_count;                                \
-        weft_test_host_reset(&(fixture)->host);                                         \
-        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
-        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
-        assert_int_equal((fixture)->graph->value_count, values);                        \
-    } while (0)
-
 static void test_bad_linear_attention(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_graph *g = f->graph;
     weft_tensor y;
-    weft_tensor q = input(f, g, "q", weft_shape_of(2, 5, 6));
-    weft_tensor k = input(f, g, "k", weft_shape_of(2, 7, 6));
-    weft_tensor v = input(f, g, "v", weft_shape_of(2, 7, 8));
-    weft_tensor flat = input(f, g, "flat", weft_shape_of(5, 6));
+    weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
+    weft_tensor k = weft_test_input(g, "k", weft_shape_of(2, 7, 6));
+    weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 7, 8));
+    weft_tensor flat = weft_test_input(g, "flat", weft_shape_of(5, 6));
     weft_tensor indices;
     assert_int_equal(weft_graph_input(&indices, g, "i", WEFT_I32, weft_shape_of(2, 7, 8)), WEFT_OK);
     assert_int_equal(weft_graph_linear_attention(&y, g, q, k, v, NULL), WEFT_OK);
     weft_shape shape;
     assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
     assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 8)));
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_linear_attention(&y, g, flat, k, v, NULL),
-                   "[5, 6]", "[2, 7, 6]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_linear_attention(&y, g, q, v, v, NULL),
-                   "[2, 5, 6]", "[2, 7, 8]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_linear_attention(&y, g, q, k, indices, NULL),
-                   "v must be f32");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_linear_attention(&y, g, flat, k, v, NULL), "[5, 6]",
+                        "[2, 7, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_linear_attention(&y, g, q, v, v, NULL),
+                        "[2, 5, 6]", "[2, 7, 8]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_linear_attention(&y, g, q, k, indices, NULL), "v must be f32");
+    WEFT_EXPECT_FAILURE(
         f, WEFT_SHAPE_MISMATCH,
         weft_graph_linear_attention(&y, g, q, k, v, weft_linear_attention_params(.causal = true)),
         "k = n");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(
         f, WEFT_INVALID_ARGUMENT,
         weft_graph_linear_attention(&y, g, q, k, v, weft_linear_attention_params(.heads = 3)),
         "3 heads", "6 features", "8 values");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(
         f, WEFT_INVALID_ARGUMENT,
         weft_graph_linear_attention(&y, g, q, k, v, weft_linear_attention_params(.epsilon = -1.0F)),
         "epsilon -1");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(
         f, WEFT_INVALID_ARGUMENT,
         weft_graph_linear_attention(&y, g, q, k, v, weft_linear_attention_params(.epsilon = NAN)),
         "epsilon nan");
@@ -578,66 +532,69 @@ static weft_status kernels_of(weft_graph *g, weft_tensor x, weft_kernel kernel, 
 }
 
 static void test_bad_kernel_attention(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_graph *g = f->graph;
     weft_tensor y;
-    weft_tensor x = input(f, g, "x", weft_shape_of(2, 5, 6));
-    weft_tensor k = input(f, g, "k", weft_shape_of(2, 7, 6));
-    weft_tensor flat = input(f, g, "flat", weft_shape_of(5, 6));
+    weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 5, 6));
+    weft_tensor k = weft_test_input(g, "k", weft_shape_of(2, 7, 6));
+    weft_tensor flat = weft_test_input(g, "flat", weft_shape_of(5, 6));
     const weft_kernel custom = {.glsl = "float weft_feature(float x) { return x; }"};
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, kernels_of(g, x, (weft_kernel){0}, 0),
-                   "kernel_count 0", "1 … 5");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, kernels_of(g, x, (weft_kernel){0}, 6),
-                   "kernel_count 6", "1 … 5");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   kernels_of(g, x, (weft_kernel){.map = WEFT_FEATURE_COUNT}, 1), "map 6", "0 … 5");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, kernels_of(g, x, (weft_kernel){.weight = INFINITY}, 1),
-                   "weight inf");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, kernels_of(g, x, (weft_kernel){.glsl = ""}, 1), "glsl",
-                   "0 bytes");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_kernel_attention(&y, g, x, x, x,
-                                               weft_kernel_attention_params(.kernel_count = 2)),
-                   "kernel_count is 2", "kernels is null");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, kernels_of(g, x, (weft_kernel){0}, 0),
+                        "kernel_count 0", "1 … 5");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, kernels_of(g, x, (weft_kernel){0}, 6),
+                        "kernel_count 6", "1 … 5");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        kernels_of(g, x, (weft_kernel){.map = WEFT_FEATURE_COUNT}, 1), "map 6",
+                        "0 … 5");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        kernels_of(g, x, (weft_kernel){.weight = INFINITY}, 1), "weight inf");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, kernels_of(g, x, (weft_kernel){.glsl = ""}, 1),
+                        "glsl", "0 bytes");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_kernel_attention(
+                            &y, g, x, x, x, weft_kernel_attention_params(.kernel_count = 2)),
+                        "kernel_count is 2", "kernels is null");
+    WEFT_EXPECT_FAILURE(
         f, WEFT_INVALID_ARGUMENT,
         weft_graph_kernel_attention(
             &y, g, x, x, x,
             weft_kernel_attention_params(.heads = 4, .kernels = &custom, .kernel_count = 1)),
         "4 heads", "6");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(
         f, WEFT_INVALID_ARGUMENT,
         weft_graph_kernel_attention(&y, g, x, x, x, weft_kernel_attention_params(.epsilon = -1.0F)),
         "epsilon -1");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_kernel_attention(&y, g, x, flat, x, NULL),
-                   "[5, 6]", "[2, 5, 6]");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_kernel_attention(&y, g, x, flat, x, NULL), "[5, 6]",
+                        "[2, 5, 6]");
+    WEFT_EXPECT_FAILURE(
         f, WEFT_SHAPE_MISMATCH,
         weft_graph_kernel_attention(&y, g, x, k, k, weft_kernel_attention_params(.causal = true)),
         "m = n");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_kernel_attention(&y, g, x, (weft_tensor){99}, x, NULL), "99");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_kernel_attention(&y, g, x, (weft_tensor){99}, x, NULL), "99");
 }
 
 static void test_bad_fast_weight(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_graph *g = f->graph;
     weft_tensor y;
-    weft_tensor x = input(f, g, "x", weft_shape_of(2, 5, 6));
-    weft_tensor beta = input(f, g, "beta", weft_shape_of(2, 5, 2));
-    weft_tensor wide = input(f, g, "wide", weft_shape_of(2, 5, 1026));
+    weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 5, 6));
+    weft_tensor beta = weft_test_input(g, "beta", weft_shape_of(2, 5, 2));
+    weft_tensor wide = weft_test_input(g, "wide", weft_shape_of(2, 5, 1026));
     const weft_fast_weight_params *two = weft_fast_weight_params(.heads = 2);
     assert_int_equal(weft_graph_fast_weight(&y, g, x, x, wide, beta, two), WEFT_OK);
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_fast_weight(&y, g, x, wide, x, beta, two),
-                   "[2, 5, 6]", "[2, 5, 1026]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_fast_weight(&y, g, x, x, x, beta, NULL),
-                   "beta", "[2, 5, 1]", "[2, 5, 2]");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_fast_weight(&y, g, x, wide, x, beta, two), "[2, 5, 6]",
+                        "[2, 5, 1026]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_fast_weight(&y, g, x, x, x, beta, NULL),
+                        "beta", "[2, 5, 1]", "[2, 5, 2]");
+    WEFT_EXPECT_FAILURE(
         f, WEFT_INVALID_ARGUMENT,
         weft_graph_fast_weight(&y, g, x, x, x, beta, weft_fast_weight_params(.heads = 4)),
         "4 heads", "6");
-    EXPECT_FAILURE(f, WEFT_UNSUPPORTED, weft_graph_fast_weight(&y, g, wide, wide, x, beta, two),
-                   "513", "512");
+    WEFT_EXPECT_FAILURE(f, WEFT_UNSUPPORTED,
+                        weft_graph_fast_weight(&y, g, wide, wide, x, beta, two), "513", "512");
 }
 
 static void test_names(void **state) {
@@ -647,7 +604,8 @@ static void test_names(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_causal_ones),
         TEST(test_relu_golden),

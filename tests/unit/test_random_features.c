@@ -16,37 +16,7 @@
 
 #include "core/philox.h"
 #include "device/device.h"
-#include "graph/graph.h"
-#include "support.h"
-
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-    weft_graph *graph;
-};
-
-static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    weft_test_host_begin(&f->host);
-    assert_int_equal(
-        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
-        WEFT_OK);
-    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    weft_device_stats stats;
-    weft_graph_destroy(&f->graph);
-    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
-    assert_int_equal(stats.validation_messages, 0);
-    weft_device_destroy(&f->device);
-    weft_test_host_end(&f->host);
-    free(f);
-    return 0;
-}
+#include "support_graph.h"
 
 #define N     23
 #define D     8
@@ -68,7 +38,7 @@ static float *random_values(uint64_t count, uint64_t stream) {
     return data;
 }
 
-static weft_tensor add_weight(struct fixture *f, weft_graph *graph, weft_shape shape,
+static weft_tensor add_weight(struct weft_test_graph *f, weft_graph *graph, weft_shape shape,
                               const float *data) {
     weft_weight *weight = NULL;
     weft_tensor tensor;
@@ -87,7 +57,7 @@ struct matrix {
     weft_tensor w, query, key;
 };
 
-static struct matrix add_matrix(struct fixture *f, weft_graph *graph,
+static struct matrix add_matrix(struct weft_test_graph *f, weft_graph *graph,
                                 const weft_features_params *params) {
     const uint32_t s = params->rows;
     float *w = malloc((size_t)s * WIDTH * sizeof *w);
@@ -124,7 +94,7 @@ static weft_tensor add_features(weft_graph *graph, const struct problem *p,
     return features;
 }
 
-static void run(struct fixture *f, const struct problem *p, float *out) {
+static void run(struct weft_test_graph *f, const struct problem *p, float *out) {
     weft_graph *graph = NULL;
     weft_plan *plan = NULL;
     weft_tensor x[3];
@@ -279,16 +249,8 @@ static void test_stabilizers_cancel(void **state) {
     free(data);
 }
 
-#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
-    do {                                                                                \
-        uint32_t values = (fixture)->graph->value_count;                                \
-        weft_test_host_reset(&(fixture)->host);                                         \
-        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
-        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
-        assert_int_equal((fixture)->graph->value_count, values);                        \
-    } while (0)
-
-static weft_tensor input(struct fixture *f, const char *name, weft_shape shape, weft_dtype dtype) {
+static weft_tensor input(struct weft_test_graph *f, const char *name, weft_shape shape,
+                         weft_dtype dtype) {
     weft_tensor tensor;
     assert_int_equal(weft_graph_input(&tensor, f->graph, name, dtype, shape), WEFT_OK);
     return tensor;
@@ -299,7 +261,7 @@ static weft_tensor input(struct fixture *f, const char *name, weft_shape shape, 
                                weft_random_features_params(.heads = 2, __VA_ARGS__))
 
 static void test_bad_parameters(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_tensor y = {0};
     weft_tensor x = input(f, "x", weft_shape_of(2, 5, 8), WEFT_F32);
     weft_tensor w = input(f, "w", weft_shape_of(6, 4), WEFT_F32);
@@ -312,31 +274,36 @@ static void test_bad_parameters(void **state) {
     weft_tensor seven = input(f, "seven", weft_shape_of(7), WEFT_F32);
     const weft_status bad = WEFT_INVALID_ARGUMENT;
     const weft_status shape = WEFT_SHAPE_MISMATCH;
-    EXPECT_FAILURE(f, bad, FEATURES(x, w, .component = WEFT_COMPONENT_COUNT), "component 4",
-                   "0 … 3");
-    EXPECT_FAILURE(f, bad, FEATURES(x, w, .stabilizer = WEFT_STABILIZER_COUNT), "stabilizer 3",
-                   "0 … 2");
-    EXPECT_FAILURE(f, bad, FEATURES(x, w, .scale = INFINITY), "scale inf");
-    EXPECT_FAILURE(f, bad, FEATURES(x, w, .component = WEFT_COMPONENT_POSITIVE, .epsilon = -1.0F),
-                   "epsilon -1", "at least 0");
-    EXPECT_FAILURE(f, bad, FEATURES(x, w, .component = WEFT_COMPONENT_POSITIVE, .epsilon = NAN),
-                   "epsilon");
-    EXPECT_FAILURE(f, bad, FEATURES(x, w, .epsilon = 1e-6F), "epsilon 1e-06", "trigonometric");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(f, bad, FEATURES(x, w, .component = WEFT_COMPONENT_COUNT), "component 4",
+                        "0 … 3");
+    WEFT_EXPECT_FAILURE(f, bad, FEATURES(x, w, .stabilizer = WEFT_STABILIZER_COUNT), "stabilizer 3",
+                        "0 … 2");
+    WEFT_EXPECT_FAILURE(f, bad, FEATURES(x, w, .scale = INFINITY), "scale inf");
+    WEFT_EXPECT_FAILURE(f, bad,
+                        FEATURES(x, w, .component = WEFT_COMPONENT_POSITIVE, .epsilon = -1.0F),
+                        "epsilon -1", "at least 0");
+    WEFT_EXPECT_FAILURE(
+        f, bad, FEATURES(x, w, .component = WEFT_COMPONENT_POSITIVE, .epsilon = NAN), "epsilon");
+    WEFT_EXPECT_FAILURE(f, bad, FEATURES(x, w, .epsilon = 1e-6F), "epsilon 1e-06", "trigonometric");
+    WEFT_EXPECT_FAILURE(
         f, bad,
         weft_graph_random_features(&y, f->graph, x, w, weft_random_features_params(.heads = 3)),
         "3 heads", "8 channels");
-    EXPECT_FAILURE(f, bad, FEATURES(x, w, .component = WEFT_COMPONENT_OPTIMAL), "other is missing");
-    EXPECT_FAILURE(f, bad, FEATURES(x, w, .other = other), "other is given");
-    EXPECT_FAILURE(f, shape, FEATURES(x, wide, .epsilon = 0.0F), "[6, 8]", "[s, 4]");
-    EXPECT_FAILURE(f, shape, FEATURES(flat, w, .epsilon = 0.0F), "[10, 8]", "[B, n, d]");
-    EXPECT_FAILURE(f, shape, FEATURES(x, six, .epsilon = 0.0F), "[6]", "[s, d/heads]");
-    EXPECT_FAILURE(f, shape, FEATURES(tokens, w, .epsilon = 0.0F), "x must be f32");
-    EXPECT_FAILURE(f, shape, FEATURES(x, w, .coefficients = seven), "coefficients", "[6]", "[7]");
-    EXPECT_FAILURE(f, shape, FEATURES(x, w, .component = WEFT_COMPONENT_OPTIMAL, .other = three),
-                   "other", "[3, 5, 8]");
-    EXPECT_FAILURE(f, shape, FEATURES(x, w, .component = WEFT_COMPONENT_OPTIMAL, .other = flat),
-                   "other", "[10, 8]");
+    WEFT_EXPECT_FAILURE(f, bad, FEATURES(x, w, .component = WEFT_COMPONENT_OPTIMAL),
+                        "other is missing");
+    WEFT_EXPECT_FAILURE(f, bad, FEATURES(x, w, .other = other), "other is given");
+    WEFT_EXPECT_FAILURE(f, shape, FEATURES(x, wide, .epsilon = 0.0F), "[6, 8]", "[s, 4]");
+    WEFT_EXPECT_FAILURE(f, shape, FEATURES(flat, w, .epsilon = 0.0F), "[10, 8]", "[B, n, d]");
+    WEFT_EXPECT_FAILURE(f, shape, FEATURES(x, six, .epsilon = 0.0F), "[6]", "[s, d/heads]");
+    WEFT_EXPECT_FAILURE(f, shape, FEATURES(tokens, w, .epsilon = 0.0F), "x must be f32");
+    WEFT_EXPECT_FAILURE(f, shape, FEATURES(x, w, .coefficients = seven), "coefficients", "[6]",
+                        "[7]");
+    WEFT_EXPECT_FAILURE(f, shape,
+                        FEATURES(x, w, .component = WEFT_COMPONENT_OPTIMAL, .other = three),
+                        "other", "[3, 5, 8]");
+    WEFT_EXPECT_FAILURE(f, shape,
+                        FEATURES(x, w, .component = WEFT_COMPONENT_OPTIMAL, .other = flat), "other",
+                        "[10, 8]");
     assert_int_equal(
         FEATURES(x, w, .component = WEFT_COMPONENT_OPTIMAL, .other = other, .coefficients = six),
         WEFT_OK);
@@ -357,7 +324,8 @@ static void test_names(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_features_approach_softmax), TEST(test_every_matrix),
         TEST(test_stabilizers_cancel),        TEST(test_bad_parameters),

@@ -16,45 +16,9 @@
 
 #include "core/philox.h"
 #include "core/shape.h"
-#include "graph/graph.h"
-#include "support.h"
+#include "support_graph.h"
 
 /* ---- running ---- */
-
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-    weft_graph *graph;
-};
-
-static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    weft_test_host_begin(&f->host);
-    assert_int_equal(
-        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
-        WEFT_OK);
-    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    weft_device_stats stats;
-    weft_graph_destroy(&f->graph);
-    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
-    assert_int_equal(stats.validation_messages, 0);
-    weft_device_destroy(&f->device);
-    weft_test_host_end(&f->host);
-    free(f);
-    return 0;
-}
-
-static weft_tensor input(weft_graph *graph, const char *name, weft_shape shape) {
-    weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, graph, name, WEFT_F32, shape), WEFT_OK);
-    return tensor;
-}
 
 enum { N = 150, D = 16, HEADS = 2, WIDTH = D / HEADS, MOST_FEATURES = 4096 };
 
@@ -79,15 +43,16 @@ static struct sequence *make(uint32_t features) {
 }
 
 /* The first n tokens. */
-static void run(struct fixture *f, const struct sequence *s, uint32_t n, bool causal, float *out) {
+static void run(struct weft_test_graph *f, const struct sequence *s, uint32_t n, bool causal,
+                float *out) {
     weft_graph *graph = NULL;
     weft_plan *plan = NULL;
     weft_tensor y;
     assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor q = input(graph, "q", weft_shape_of(1, n, D));
-    weft_tensor k = input(graph, "k", weft_shape_of(1, n, D));
-    weft_tensor v = input(graph, "v", weft_shape_of(1, n, D));
-    weft_tensor w = input(graph, "w", weft_shape_of(s->features, WIDTH));
+    weft_tensor q = weft_test_input(graph, "q", weft_shape_of(1, n, D));
+    weft_tensor k = weft_test_input(graph, "k", weft_shape_of(1, n, D));
+    weft_tensor v = weft_test_input(graph, "v", weft_shape_of(1, n, D));
+    weft_tensor w = weft_test_input(graph, "w", weft_shape_of(s->features, WIDTH));
     assert_int_equal(
         weft_graph_rfa_attention(&y, graph, q, k, v, w,
                                  weft_rfa_attention_params(.heads = HEADS, .causal = causal)),
@@ -140,7 +105,7 @@ static void softmax_attention(double *out, const struct sequence *s, uint32_t i,
 }
 
 /* Root mean square difference from softmax attention over unit vectors. */
-static double error_with(struct fixture *f, uint32_t features) {
+static double error_with(struct weft_test_graph *f, uint32_t features) {
     struct sequence *s = make(features);
     float y[N * D];
     double squares = 0.0;
@@ -189,7 +154,7 @@ static void disturb(float *data, uint32_t from, float by) {
 }
 
 /* Whatever becomes of the tokens from `from` on, NaN included, what comes before keeps its bits. */
-static void check_causality(struct fixture *f, uint32_t from, float by) {
+static void check_causality(struct weft_test_graph *f, uint32_t from, float by) {
     struct sequence *s = make(16);
     float before[N * D];
     float after[N * D];
@@ -240,7 +205,7 @@ static void test_prefix_has_the_same_bits(void **state) {
 
 /* q and k of the same tensor share their features: the bits of two equal tensors. */
 static void test_shared_features(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     struct sequence *s = make(16);
     float apart[N * D];
     float together[N * D];
@@ -248,9 +213,9 @@ static void test_shared_features(void **state) {
     weft_plan *plan = NULL;
     memcpy(s->k, s->q, sizeof s->k);
     run(f, s, N, true, apart);
-    weft_tensor x = input(f->graph, "x", weft_shape_of(1, N, D));
-    weft_tensor v = input(f->graph, "v", weft_shape_of(1, N, D));
-    weft_tensor w = input(f->graph, "w", weft_shape_of(s->features, WIDTH));
+    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(1, N, D));
+    weft_tensor v = weft_test_input(f->graph, "v", weft_shape_of(1, N, D));
+    weft_tensor w = weft_test_input(f->graph, "w", weft_shape_of(s->features, WIDTH));
     assert_int_equal(
         weft_graph_rfa_attention(&y, f->graph, x, x, v, w,
                                  weft_rfa_attention_params(.heads = HEADS, .causal = true)),
@@ -269,81 +234,73 @@ static void test_shared_features(void **state) {
 
 /* ---- bad parameters ---- */
 
-/** A call that must fail: status, texts in the message, and no new value in the graph. */
-#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
-    do {                                                                                \
-        uint32_t values = (fixture)->graph->value_count;                                \
-        weft_test_host_reset(&(fixture)->host);                                         \
-        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
-        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
-        assert_int_equal((fixture)->graph->value_count, values);                        \
-    } while (0)
-
 static void test_bad_shapes(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_graph *g = f->graph;
     weft_tensor y;
-    weft_tensor q = input(g, "q", weft_shape_of(2, 5, 6));
-    weft_tensor k = input(g, "k", weft_shape_of(2, 7, 6));
-    weft_tensor v = input(g, "v", weft_shape_of(2, 7, 8));
-    weft_tensor w = input(g, "w", weft_shape_of(9, 6));
-    weft_tensor flat = input(g, "flat", weft_shape_of(5, 6));
+    weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
+    weft_tensor k = weft_test_input(g, "k", weft_shape_of(2, 7, 6));
+    weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 7, 8));
+    weft_tensor w = weft_test_input(g, "w", weft_shape_of(9, 6));
+    weft_tensor flat = weft_test_input(g, "flat", weft_shape_of(5, 6));
     weft_tensor indices;
     weft_shape shape;
     assert_int_equal(weft_graph_input(&indices, g, "i", WEFT_I32, weft_shape_of(2, 7, 8)), WEFT_OK);
     assert_int_equal(weft_graph_rfa_attention(&y, g, q, k, v, w, NULL), WEFT_OK);
     assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
     assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 8)));
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rfa_attention(&y, g, flat, k, v, w, NULL),
-                   "q [5, 6]", "k [2, 7, 6]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rfa_attention(&y, g, q, v, v, w, NULL),
-                   "q [2, 5, 6]", "k [2, 7, 8]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rfa_attention(&y, g, q, k, q, w, NULL),
-                   "k [2, 7, 6]", "v [2, 5, 6]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rfa_attention(&y, g, q, k, v, v, NULL),
-                   "w [2, 7, 8]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rfa_attention(&y, g, q, k, indices, w, NULL),
-                   "v must be f32");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_rfa_attention(&y, g, flat, k, v, w, NULL), "q [5, 6]",
+                        "k [2, 7, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rfa_attention(&y, g, q, v, v, w, NULL),
+                        "q [2, 5, 6]", "k [2, 7, 8]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rfa_attention(&y, g, q, k, q, w, NULL),
+                        "k [2, 7, 6]", "v [2, 5, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rfa_attention(&y, g, q, k, v, v, NULL),
+                        "w [2, 7, 8]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_rfa_attention(&y, g, q, k, indices, w, NULL), "v must be f32");
+    WEFT_EXPECT_FAILURE(
         f, WEFT_SHAPE_MISMATCH,
         weft_graph_rfa_attention(&y, g, q, k, v, w, weft_rfa_attention_params(.heads = 2)),
         "w [9, 6]", "[s, 3]", "2 heads");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(
         f, WEFT_SHAPE_MISMATCH,
         weft_graph_rfa_attention(&y, g, q, k, v, w, weft_rfa_attention_params(.causal = true)),
         "m = n");
 }
 
 static void test_bad_params(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_graph *g = f->graph;
     weft_tensor y;
-    weft_tensor q = input(g, "q", weft_shape_of(2, 5, 6));
-    weft_tensor v = input(g, "v", weft_shape_of(2, 5, 8));
-    weft_tensor w = input(g, "w", weft_shape_of(9, 6));
-    EXPECT_FAILURE(
+    weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
+    weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 5, 8));
+    weft_tensor w = weft_test_input(g, "w", weft_shape_of(9, 6));
+    WEFT_EXPECT_FAILURE(
         f, WEFT_INVALID_ARGUMENT,
         weft_graph_rfa_attention(&y, g, q, q, v, w, weft_rfa_attention_params(.heads = 3)),
         "3 heads", "6 and 8");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(
         f, WEFT_INVALID_ARGUMENT,
         weft_graph_rfa_attention(&y, g, q, q, v, w, weft_rfa_attention_params(.epsilon = -1.0F)),
         "epsilon -1");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(
         f, WEFT_INVALID_ARGUMENT,
         weft_graph_rfa_attention(&y, g, q, q, v, w, weft_rfa_attention_params(.epsilon = NAN)),
         "epsilon nan");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(
         f, WEFT_INVALID_ARGUMENT,
         weft_graph_rfa_attention(&y, g, q, q, v, w, weft_rfa_attention_params(.epsilon = INFINITY)),
         "epsilon inf");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_rfa_attention(&y, g, q, q, v, (weft_tensor){99}, NULL), "99");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_rfa_attention(&y, g, q, q, v, (weft_tensor){99}, NULL), "99");
     assert_int_equal(weft_graph_rfa_attention(&y, NULL, q, q, v, w, NULL), WEFT_INVALID_ARGUMENT);
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_estimates_softmax),
         TEST(test_lengths_do_not_matter),

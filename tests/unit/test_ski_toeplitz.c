@@ -16,43 +16,7 @@
 #include <weft/mixers.h>
 
 #include "core/philox.h"
-#include "graph/graph.h"
-#include "support.h"
-
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-    weft_graph *graph;
-};
-
-static int set_up(void **state) {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    weft_test_host_begin(&fixture->host);
-    assert_int_equal(
-        weft_device_open(&fixture->device, weft_device_params(.host = fixture->host.host)),
-        WEFT_OK);
-    assert_int_equal(weft_graph_create(&fixture->graph, &fixture->host.host), WEFT_OK);
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *fixture = *state;
-    weft_device_stats stats;
-    assert_int_equal(weft_device_get_stats(fixture->device, &stats), WEFT_OK);
-    assert_int_equal(stats.validation_messages, 0);
-    weft_graph_destroy(&fixture->graph);
-    weft_device_destroy(&fixture->device);
-    weft_test_host_end(&fixture->host);
-    free(fixture);
-    return 0;
-}
-
-static weft_tensor input(struct fixture *fixture, const char *name, weft_shape shape) {
-    weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, fixture->graph, name, WEFT_F32, shape), WEFT_OK);
-    return tensor;
-}
+#include "support_graph.h"
 
 /* ---- the matrix ---- */
 
@@ -81,7 +45,7 @@ static weft_host_tensor host_tensor(const char *name, void *data, uint32_t rows,
 }
 
 /** The columns columns[0 … count) of the mixer's matrix, as the channels of a result [n, count]. */
-static float *matrix_columns(struct fixture *fixture, const struct mixer *mixer,
+static float *matrix_columns(struct weft_test_graph *fixture, const struct mixer *mixer,
                              const uint32_t *columns, uint32_t count) {
     weft_graph *graph = NULL;
     weft_plan *plan = NULL;
@@ -129,7 +93,7 @@ static float *matrix_columns(struct fixture *fixture, const struct mixer *mixer,
     return result;
 }
 
-static float *matrix(struct fixture *fixture, const struct mixer *mixer) {
+static float *matrix(struct weft_test_graph *fixture, const struct mixer *mixer) {
     uint32_t *columns = malloc(mixer->n * sizeof *columns);
     for (uint32_t i = 0; i < mixer->n; i++) {
         columns[i] = i;
@@ -230,7 +194,8 @@ static float *smooth_rpe(uint32_t steps) {
 }
 
 /** Largest error in a column of the matrix. */
-static double column_error(struct fixture *fixture, const struct mixer *mixer, uint32_t column) {
+static double column_error(struct weft_test_graph *fixture, const struct mixer *mixer,
+                           uint32_t column) {
     float *result = matrix_columns(fixture, mixer, &column, 1);
     double largest = 0.0;
     for (uint32_t i = 0; i < mixer->n; i++) {
@@ -327,25 +292,16 @@ static void test_longer_sequences(void **state) {
 
 /* ---- what is refused ---- */
 
-/** A call that must fail: status, texts in the message, and no new value in the graph. */
-#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
-    do {                                                                                \
-        uint32_t values = (fixture)->graph->value_count;                                \
-        weft_test_host_reset(&(fixture)->host);                                         \
-        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
-        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
-        assert_int_equal((fixture)->graph->value_count, values);                        \
-    } while (0)
-
-static weft_status add(struct fixture *fixture, weft_tensor x, weft_ski_toeplitz_params params) {
+static weft_status add(struct weft_test_graph *fixture, weft_tensor x,
+                       weft_ski_toeplitz_params params) {
     weft_tensor y;
     return weft_graph_ski_toeplitz(&y, fixture->graph, x, &params);
 }
 
 static void test_bad_parameters(void **state) {
-    struct fixture *f = *state;
-    weft_tensor x = input(f, "x", weft_shape_of(2, 10, 6));
-    weft_tensor rpe = input(f, "rpe", weft_shape_of(9, 6));
+    struct weft_test_graph *f = *state;
+    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 10, 6));
+    weft_tensor rpe = weft_test_input(f->graph, "rpe", weft_shape_of(9, 6));
     const weft_ski_toeplitz_params good = {.rpe = rpe, .gamma = 0.9F};
     weft_tensor y;
     assert_int_equal(add(f, x, good), WEFT_OK);
@@ -353,74 +309,84 @@ static void test_bad_parameters(void **state) {
     for (size_t i = 0; i < sizeof gammas / sizeof gammas[0]; i++) {
         weft_ski_toeplitz_params bad = good;
         bad.gamma = gammas[i];
-        EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, add(f, x, bad), "gamma", "above 0", "at most 1");
+        WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, add(f, x, bad), "gamma", "above 0",
+                            "at most 1");
     }
     weft_ski_toeplitz_params bad = good;
     bad.points = 11;
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, add(f, x, bad), "points 11", "n = 10");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, add(f, x, bad), "points 11", "n = 10");
     bad = good;
     bad.interpolation = WEFT_INTERPOLATION_COUNT;
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, add(f, x, bad), "interpolation 2", "0 … 1");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_ski_toeplitz(&y, f->graph, x, NULL),
-                   "weft_graph_ski_toeplitz");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, add(f, x, bad), "interpolation 2", "0 … 1");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_ski_toeplitz(&y, f->graph, x, NULL),
+                        "weft_graph_ski_toeplitz");
     /* The grid's points are too many for a short sequence. */
-    weft_tensor brief = input(f, "brief", weft_shape_of(1, 3, 6));
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, add(f, brief, good), "points 4", "n = 3");
+    weft_tensor brief = weft_test_input(f->graph, "brief", weft_shape_of(1, 3, 6));
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, add(f, brief, good), "points 4", "n = 3");
 }
 
 static void test_bad_shapes(void **state) {
-    struct fixture *f = *state;
-    weft_tensor x = input(f, "x", weft_shape_of(2, 10, 6));
-    const weft_ski_toeplitz_params good = {.rpe = input(f, "rpe", weft_shape_of(9, 6)),
-                                           .taps = input(f, "taps", weft_shape_of(5, 6)),
-                                           .gamma = 0.9F};
+    struct weft_test_graph *f = *state;
+    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 10, 6));
+    const weft_ski_toeplitz_params good = {
+        .rpe = weft_test_input(f->graph, "rpe", weft_shape_of(9, 6)),
+        .taps = weft_test_input(f->graph, "taps", weft_shape_of(5, 6)),
+        .gamma = 0.9F};
     assert_int_equal(add(f, x, good), WEFT_OK);
     const weft_shape shapes[] = {weft_shape_of(8, 6), weft_shape_of(1, 6), weft_shape_of(9, 5),
                                  weft_shape_of(54)};
     const char *const texts[] = {"[8, 6]", "[1, 6]", "[9, 5]", "[54]"};
     for (uint32_t i = 0; i < 4; i++) {
         weft_ski_toeplitz_params bad = good;
-        bad.rpe = input(f, texts[i], shapes[i]);
-        EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, add(f, x, bad), "rpe", texts[i], "2g + 1");
+        bad.rpe = weft_test_input(f->graph, texts[i], shapes[i]);
+        WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, add(f, x, bad), "rpe", texts[i], "2g + 1");
     }
     weft_ski_toeplitz_params bad = good;
-    bad.taps = input(f, "even", weft_shape_of(4, 6));
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, add(f, x, bad), "taps", "[4, 6]", "odd");
-    bad.taps = input(f, "narrow", weft_shape_of(5, 3));
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, add(f, x, bad), "taps", "[5, 3]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, add(f, good.rpe, good), "x", "[9, 6]", "[B, n, d]");
+    bad.taps = weft_test_input(f->graph, "even", weft_shape_of(4, 6));
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, add(f, x, bad), "taps", "[4, 6]", "odd");
+    bad.taps = weft_test_input(f->graph, "narrow", weft_shape_of(5, 3));
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, add(f, x, bad), "taps", "[5, 3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, add(f, good.rpe, good), "x", "[9, 6]", "[B, n, d]");
     bad = good;
     bad.rpe.id = 0;
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, add(f, x, bad), "input 1");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, add(f, x, bad), "input 1");
 }
 
 /** Positions are counted in 24 bits and their products with points in 32. */
 static void test_limits(void **state) {
-    struct fixture *f = *state;
-    weft_tensor rpe = input(f, "rpe", weft_shape_of(9, 1));
-    weft_tensor most = input(f, "most", weft_shape_of(1, 1U << 24, 1));
-    weft_tensor more = input(f, "more", weft_shape_of(1, (1U << 24) + 1, 1));
+    struct weft_test_graph *f = *state;
+    weft_tensor rpe = weft_test_input(f->graph, "rpe", weft_shape_of(9, 1));
+    weft_tensor most = weft_test_input(f->graph, "most", weft_shape_of(1, 1U << 24, 1));
+    weft_tensor more = weft_test_input(f->graph, "more", weft_shape_of(1, (1U << 24) + 1, 1));
     weft_ski_toeplitz_params params = {.rpe = rpe, .gamma = 0.9F};
     assert_int_equal(add(f, most, params), WEFT_OK);
-    EXPECT_FAILURE(f, WEFT_UNSUPPORTED, add(f, more, params), "16777217", "16777216");
+    WEFT_EXPECT_FAILURE(f, WEFT_UNSUPPORTED, add(f, more, params), "16777217", "16777216");
     params.points = 257; /* 256 (2^24 - 1) = 2^32 - 256 */
     assert_int_equal(add(f, most, params), WEFT_OK);
     params.points = 258;
-    EXPECT_FAILURE(f, WEFT_UNSUPPORTED, add(f, most, params), "258 points", "4294967295");
+    WEFT_EXPECT_FAILURE(f, WEFT_UNSUPPORTED, add(f, most, params), "258 points", "4294967295");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_as_many_points_as_positions_is_toeplitz, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_taps_shift, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_edges_of_the_definition, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_interpolation_error, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_decay, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_longer_sequences, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_bad_parameters, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_bad_shapes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_limits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_as_many_points_as_positions_is_toeplitz,
+                                        weft_test_graph_set_up, weft_test_graph_tear_down),
+        cmocka_unit_test_setup_teardown(test_taps_shift, weft_test_graph_set_up,
+                                        weft_test_graph_tear_down),
+        cmocka_unit_test_setup_teardown(test_edges_of_the_definition, weft_test_graph_set_up,
+                                        weft_test_graph_tear_down),
+        cmocka_unit_test_setup_teardown(test_interpolation_error, weft_test_graph_set_up,
+                                        weft_test_graph_tear_down),
+        cmocka_unit_test_setup_teardown(test_decay, weft_test_graph_set_up,
+                                        weft_test_graph_tear_down),
+        cmocka_unit_test_setup_teardown(test_longer_sequences, weft_test_graph_set_up,
+                                        weft_test_graph_tear_down),
+        cmocka_unit_test_setup_teardown(test_bad_parameters, weft_test_graph_set_up,
+                                        weft_test_graph_tear_down),
+        cmocka_unit_test_setup_teardown(test_bad_shapes, weft_test_graph_set_up,
+                                        weft_test_graph_tear_down),
+        cmocka_unit_test_setup_teardown(test_limits, weft_test_graph_set_up,
+                                        weft_test_graph_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,8 +16,7 @@
 #include <weft/mixers.h>
 
 #include "core/philox.h"
-#include "graph/graph.h"
-#include "support.h"
+#include "support_graph.h"
 
 struct fixture {
     struct weft_test_host host;
@@ -511,16 +510,6 @@ static weft_tensor constant(struct fixture *f, weft_shape shape, const float *da
     return tensor;
 }
 
-/** A call that must fail: status, texts in the message, and no new value in the graph. */
-#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
-    do {                                                                                \
-        uint32_t values = (fixture)->graph->value_count;                                \
-        weft_test_host_reset(&(fixture)->host);                                         \
-        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
-        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
-        assert_int_equal((fixture)->graph->value_count, values);                        \
-    } while (0)
-
 static void test_shapes(void **state) {
     struct fixture *f = *state;
     weft_graph *g = f->graph;
@@ -534,21 +523,21 @@ static void test_shapes(void **state) {
     weft_tensor causal = input(f, "causal", weft_shape_of(5, 3));
     weft_tensor three = input(f, "three", weft_shape_of(2, 11, 3));
     const weft_toeplitz_params *is_causal = weft_toeplitz_params(.causal = true);
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, flat, good, NULL), "x must",
-                   "[6, 3]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, even, NULL),
-                   "coefficients", "2m - 1", "m >= 6", "[12, 3]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, few, NULL), "coefficients",
-                   "m >= 6", "[9, 3]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, three, NULL),
-                   "coefficients", "[2, 11, 3]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, wide, NULL), "[11, 4]",
-                   "[2, 6, 3]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, causal, is_causal),
-                   "causal", "[m, d]", "m >= 6", "[5, 3]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                   weft_graph_toeplitz(&y, g, x, good, weft_toeplitz_params(.decay = causal)),
-                   "decay", "[3]", "[5, 3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, flat, good, NULL),
+                        "x must", "[6, 3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, even, NULL),
+                        "coefficients", "2m - 1", "m >= 6", "[12, 3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, few, NULL),
+                        "coefficients", "m >= 6", "[9, 3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, three, NULL),
+                        "coefficients", "[2, 11, 3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, wide, NULL),
+                        "[11, 4]", "[2, 6, 3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, causal, is_causal),
+                        "causal", "[m, d]", "m >= 6", "[5, 3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_toeplitz(&y, g, x, good, weft_toeplitz_params(.decay = causal)),
+                        "decay", "[3]", "[5, 3]");
     assert_int_equal(weft_graph_toeplitz(&y, g, x, good, NULL), WEFT_OK);
     assert_int_equal(weft_graph_toeplitz(&y, g, x, even, is_causal), WEFT_OK);
     weft_shape shape;
@@ -566,7 +555,7 @@ static void test_decay_range(void **state) {
     for (uint32_t i = 0; i < 5; i++) {
         const float gammas[] = {1.0F, bad[i]};
         weft_tensor decay = constant(f, weft_shape_of(2), gammas);
-        EXPECT_FAILURE(
+        WEFT_EXPECT_FAILURE(
             f, WEFT_INVALID_ARGUMENT,
             weft_graph_toeplitz(&y, f->graph, x, t, weft_toeplitz_params(.decay = decay)),
             "decay[1]", texts[i], "(0, 1]");
@@ -588,16 +577,16 @@ static void test_response_shapes(void **state) {
     weft_tensor odd = input(f, "odd3", weft_shape_of(7, 7));
     weft_tensor wide = input(f, "wide3", weft_shape_of(7, 8));
     const weft_toeplitz_fd_params *is_causal = weft_toeplitz_fd_params(.causal = true);
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, flat, good, NULL),
-                   "x must", "[6, 3]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, few, NULL), "response",
-                   "N >= 6", "[6, 6]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, odd, NULL), "response",
-                   "[7, 7]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, wide, NULL), "response",
-                   "[7, 8]", "[2, 6, 3]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, good, is_causal),
-                   "causal response", "[7, 6]", "[2, 6, 3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, flat, good, NULL),
+                        "x must", "[6, 3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, few, NULL),
+                        "response", "N >= 6", "[6, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, odd, NULL),
+                        "response", "[7, 7]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, wide, NULL),
+                        "response", "[7, 8]", "[2, 6, 3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, good, is_causal),
+                        "causal response", "[7, 6]", "[2, 6, 3]");
     assert_int_equal(weft_graph_toeplitz_fd(&y, g, x, good, NULL), WEFT_OK);
 }
 
