@@ -11,9 +11,16 @@ struct kept {
     void (*destroy)(void *object, const weft_host *host);
 };
 
+struct kept_weight {
+    struct kept_weight *next;
+    char *key;
+    weft_weight *weight; /* a reference */
+};
+
 struct weft_weight_store {
     struct weft_constant *first;
     struct kept *kept;
+    struct kept_weight *kept_weights;
 };
 
 weft_status weft_weight_store_create(weft_device *device) {
@@ -38,6 +45,26 @@ static void destroy_kept(weft_device *device) {
     }
 }
 
+static void destroy_kept_weight(weft_device *device, struct kept_weight *kept) {
+    weft_weight_destroy(&kept->weight);
+    weft_free(&device->host, kept->key);
+    weft_free(&device->host, kept);
+}
+
+/** Those that no graph uses, or all. */
+static void destroy_kept_weights(weft_device *device, bool all) {
+    struct kept_weight **link = &device->weights->kept_weights;
+    while (*link) {
+        struct kept_weight *kept = *link;
+        if (!all && atomic_load(&kept->weight->references) > 1) {
+            link = &kept->next;
+            continue;
+        }
+        *link = kept->next;
+        destroy_kept_weight(device, kept);
+    }
+}
+
 void weft_weight_store_destroy(weft_device *device) {
     struct weft_constant *constant = device->weights ? device->weights->first : NULL;
     while (constant) {
@@ -46,6 +73,9 @@ void weft_weight_store_destroy(weft_device *device) {
         constant = next;
     }
     destroy_kept(device);
+    if (device->weights) {
+        destroy_kept_weights(device, true);
+    }
     weft_free(&device->host, device->weights);
     device->weights = NULL;
 }
@@ -54,6 +84,7 @@ void weft_device_trim(weft_device *device) {
     if (!device || !device->weights) {
         return;
     }
+    destroy_kept_weights(device, false);
     struct weft_constant **link = &device->weights->first;
     while (*link) {
         struct weft_constant *constant = *link;
@@ -159,5 +190,29 @@ weft_status weft_device_keep(weft_device *device, const char *key, void *object,
     *kept = (struct kept){
         .next = device->weights->kept, .key = copy, .object = object, .destroy = destroy};
     device->weights->kept = kept;
+    return WEFT_OK;
+}
+
+weft_weight *weft_device_find_weight(weft_device *device, const char *key) {
+    for (struct kept_weight *kept = device->weights->kept_weights; kept; kept = kept->next) {
+        if (strcmp(kept->key, key) == 0) {
+            return kept->weight;
+        }
+    }
+    return NULL;
+}
+
+weft_status weft_device_keep_weight(weft_device *device, const char *key, weft_weight *weight) {
+    struct kept_weight *kept = weft_alloc_zero(&device->host, 1, sizeof *kept);
+    char *copy = weft_strdup(&device->host, key);
+    if (!kept || !copy) {
+        weft_free(&device->host, kept);
+        weft_free(&device->host, copy);
+        weft_weight_destroy(&weight);
+        return weft_fail_memory(&device->host, key);
+    }
+    *kept =
+        (struct kept_weight){.next = device->weights->kept_weights, .key = copy, .weight = weight};
+    device->weights->kept_weights = kept;
     return WEFT_OK;
 }

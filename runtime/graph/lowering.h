@@ -132,6 +132,12 @@ void *weft_device_find_kept(weft_device *device, const char *key);
 weft_status weft_device_keep(weft_device *device, const char *key, void *object,
                              void (*destroy)(void *object, const weft_host *host));
 
+/** A weight that the device itself has made (fold.c), found by key, or null. */
+weft_weight *weft_device_find_weight(weft_device *device, const char *key);
+
+/** Hands the caller's reference over to the device, which drops it when trimmed while no graph has another. */
+weft_status weft_device_keep_weight(weft_device *device, const char *key, weft_weight *weight);
+
 /* ---- constants on the device (constant_store.c) ---- */
 
 struct weft_constant {

@@ -18,6 +18,7 @@
     X(attention)          \
     X(toeplitz)           \
     X(toeplitz_kernel)    \
+    X(positions)          \
     X(toeplitz_fd)        \
     X(toeplitz_fd_kernel) \
     X(banded_attention)   \

@@ -12,6 +12,12 @@ weft_status weft_pass_fuse(weft_graph *graph);
 weft_status weft_pass_prune(weft_graph *graph);
 
 /**
+ * Makes weights of what depends on weights alone and is read by nodes that do not: each is run once on the device, by
+ * `forced` as in weft_pass_choose, and kept there. Before the fuse pass. A graph without inputs stays as it is.
+ */
+weft_status weft_pass_fold(weft_graph *graph, weft_device *device, const char *forced);
+
+/**
  * Gives each node its implementation. `forced` names one to take wherever there is one of that name, or is null.
  * Reproducible mode chooses by shape (op->choose); fast mode measures those that op->choose chooses between.
  */

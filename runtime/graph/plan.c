@@ -93,6 +93,9 @@ static weft_status run_graph_passes(weft_plan *plan, weft_graph *graph,
         status = describe(plan, 0, weft_describe_graph(graph, false, host));
     }
     if (status == WEFT_OK && !params->no_fusion) {
+        status = weft_pass_fold(graph, plan->device, params->implementation);
+    }
+    if (status == WEFT_OK && !params->no_fusion) {
         status = weft_pass_fuse(graph);
     }
     if (status == WEFT_OK) {

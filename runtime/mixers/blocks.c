@@ -1,40 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What models put around their mixers, made of the ops there are. A helper that fails half-way takes its nodes back, so
- * that the graph stays as it was.
- */
+/* What models put around their mixers, made of the ops there are. */
+#include "mixers/blocks.h"
+
 #include <weft/mixers.h>
-
-#include "graph/graph.h"
-
-struct mark {
-    uint32_t values, nodes;
-};
-
-static struct mark mark_of(const weft_graph *graph) {
-    return (struct mark){.values = graph->value_count, .nodes = graph->node_count};
-}
-
-/** Nodes own nothing, and neither do the values that they make. */
-static weft_status end(weft_graph *graph, struct mark mark, weft_status status) {
-    if (status != WEFT_OK) {
-        graph->value_count = mark.values;
-        graph->node_count = mark.nodes;
-    }
-    return status;
-}
-
-static weft_status missing(weft_graph *graph, const char *function) {
-    return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT, "%s: null argument",
-                     function);
-}
 
 /* ---- norms ---- */
 
 weft_status weft_graph_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                             const weft_norm_params *params) {
     if (!out || !graph || !params) {
-        return missing(graph, "weft_graph_norm");
+        return weft_graph_missing(graph, "weft_graph_norm");
     }
     switch (params->kind) {
     case WEFT_NORM_LAYER:
@@ -62,9 +37,9 @@ weft_status weft_graph_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
 weft_status weft_graph_add_norm(weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor y,
                                 const weft_norm_params *params) {
     if (!out || !graph) {
-        return missing(graph, "weft_graph_add_norm");
+        return weft_graph_missing(graph, "weft_graph_add_norm");
     }
-    struct mark mark = mark_of(graph);
+    struct weft_graph_mark mark = weft_graph_mark(graph);
     weft_tensor sum;
     weft_status status = weft_graph_binary(&sum, graph, WEFT_BINARY_ADD, x, y);
     if (status == WEFT_OK && params) {
@@ -73,7 +48,7 @@ weft_status weft_graph_add_norm(weft_tensor *out, weft_graph *graph, weft_tensor
     if (status == WEFT_OK) {
         *out = sum;
     }
-    return end(graph, mark, status);
+    return weft_graph_end(graph, mark, status);
 }
 
 /* ---- projections ---- */
@@ -81,9 +56,9 @@ weft_status weft_graph_add_norm(weft_tensor *out, weft_graph *graph, weft_tensor
 weft_status weft_graph_project_qkv(weft_tensor qkv[3], weft_graph *graph, weft_tensor x,
                                    weft_tensor memory, const weft_project_qkv_params *params) {
     if (!qkv || !graph || !params) {
-        return missing(graph, "weft_graph_project_qkv");
+        return weft_graph_missing(graph, "weft_graph_project_qkv");
     }
-    struct mark mark = mark_of(graph);
+    struct weft_graph_mark mark = weft_graph_mark(graph);
     weft_tensor projected[3];
     weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < 3 && status == WEFT_OK; i++) {
@@ -94,7 +69,7 @@ weft_status weft_graph_project_qkv(weft_tensor qkv[3], weft_graph *graph, weft_t
     for (uint32_t i = 0; i < 3 && status == WEFT_OK; i++) {
         qkv[i] = projected[i];
     }
-    return end(graph, mark, status);
+    return weft_graph_end(graph, mark, status);
 }
 
 /* ---- gated linear unit ---- */
@@ -121,8 +96,8 @@ static weft_status add_glu(weft_tensor *out, weft_graph *graph, weft_tensor x,
 weft_status weft_graph_glu(weft_tensor *out, weft_graph *graph, weft_tensor x,
                            const weft_glu_params *params) {
     if (!out || !graph || !params) {
-        return missing(graph, "weft_graph_glu");
+        return weft_graph_missing(graph, "weft_graph_glu");
     }
-    struct mark mark = mark_of(graph);
-    return end(graph, mark, add_glu(out, graph, x, params));
+    struct weft_graph_mark mark = weft_graph_mark(graph);
+    return weft_graph_end(graph, mark, add_glu(out, graph, x, params));
 }

@@ -176,6 +176,8 @@ typedef struct weft_family {
     ROW(ski_toeplitz)             \
     ROW(toeplitz)                 \
     ROW(toeplitz_fd)              \
+    ROW(toeplitz_rpe)             \
+    ROW(toeplitz_fd_rpe)          \
     ROW(linear_attention)         \
     ROW(kernel_attention)         \
     ROW(cosformer)                \
@@ -189,6 +191,7 @@ typedef struct weft_family {
     ROW(scale_norm)               \
     ROW(batch_norm)               \
     ROW(glu)                      \
+    ROW(gtu)                      \
     ROW(residual)                 \
     ROW(projections)              \
     ROW(special_rms_norm)         \

@@ -295,6 +295,94 @@ WEFT_API weft_status weft_graph_toeplitz_fd(weft_tensor *out, weft_graph *graph,
                                             weft_tensor response,
                                             const weft_toeplitz_fd_params *params);
 
+typedef struct weft_norm_params weft_norm_params; /* below, among the blocks */
+
+/** What an RPE reads of lag k: "par_type" of TNN's public code. */
+typedef enum weft_rpe_lag {
+    WEFT_RPE_LAG = 0,          /**< k: par_type 1 */
+    WEFT_RPE_LAG_FRACTION = 1, /**< k/N: par_type 2 */
+    WEFT_RPE_LAG_EXP = 2,      /**< exp(k/N): par_type 3 */
+    WEFT_RPE_LAG_COUNT
+} weft_rpe_lag;
+
+/** What an RPE of a frequency response reads of frequency ω. */
+typedef enum weft_rpe_frequency {
+    WEFT_RPE_FREQUENCY = 0, /**< ω, as in the paper's Algorithm 2 */
+    WEFT_RPE_COSINE = 1,    /**< cos ω */
+    WEFT_RPE_FREQUENCY_COUNT
+} weft_rpe_frequency;
+
+/** linear(activation(norm(h))), one step of an RPE. */
+typedef struct weft_rpe_layer {
+    const weft_norm_params *norm; /**< over d_r; null: none */
+    weft_tensor weight;           /**< f32 [d_r, d_r], of the last layer [d, d_r] */
+    weft_tensor bias;             /**< f32 [d_r], of the last layer [d], or none */
+} weft_rpe_layer;
+
+/** A relative position encoder (RPE): h = p W_0ᵀ + b_0, then its layers, the last of which gives the channels. */
+typedef struct weft_rpe_params {
+    weft_tensor weight;           /**< W_0, f32 [d_r, 1] */
+    weft_tensor bias;             /**< b_0, f32 [d_r], or none */
+    const weft_rpe_layer *layers; /**< read during the call */
+    uint32_t layer_count;         /**< at least 1 */
+    weft_activation activation;   /**< of every layer; 0: none */
+    bool residual;                /**< all layers but the last add what they read */
+    uint8_t unused;               /**< ignored; gives the macro below a field to start with */
+} weft_rpe_params;
+
+#ifndef __cplusplus
+#define weft_rpe_params(...) (&(weft_rpe_params){.unused = 0, __VA_ARGS__})
+#endif
+
+typedef struct weft_toeplitz_rpe_params {
+    bool causal; /**< lags 0 … n-1 alone */
+    weft_rpe_lag input;
+    uint32_t
+        divisor;    /**< N of the two inputs that have one; 0 means n. The public code has n - 1 */
+    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+} weft_toeplitz_rpe_params;
+
+#ifndef __cplusplus
+#define weft_toeplitz_rpe_params(...) (&(weft_toeplitz_rpe_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * The coefficients of weft_graph_toeplitz for sequences of n tokens from TNN's relative position encoder: Qin et al.,
+ * "Toeplitz neural network for sequence modeling", 2023, section 3.3. out is f32 [2n - 1, d], or [n, d] if causal, not
+ * decayed. Head h of the public code's [h, n, d/h] is the channels h·d/heads …, as in all mixers.
+ *
+ * A helper made of linear, norm and activation ops on a column of positions. When the parameters are weights, a plan
+ * evaluates them once per device, weights and n, and so it does what weft_graph_toeplitz makes of them; no run does.
+ * The same weights serve any n, with WEFT_RPE_LAG or the divisor they were trained with.
+ * Errors, before anything is added: WEFT_INVALID_ARGUMENT naming n, layer_count, input or divisor ((n - 1)/divisor at
+ * most 87, as exp must not overflow), WEFT_UNSUPPORTED for n above 2^24; those of the ops. params may be null.
+ */
+WEFT_API weft_status weft_graph_toeplitz_rpe(weft_tensor *out, weft_graph *graph, uint32_t n,
+                                             const weft_rpe_params *rpe,
+                                             const weft_toeplitz_rpe_params *params);
+
+/**
+ * Learned decay γ = λ + (1 - λ) σ(θ) for weft_toeplitz_params: out is f32 [d] with theta's d elements, in order, under
+ * whatever shape. Qin et al., 2023, public code ("use_multi_decay", λ its gamma). lambda is in 0 … 1, otherwise
+ * WEFT_INVALID_ARGUMENT.
+ */
+WEFT_API weft_status weft_graph_toeplitz_decay(weft_tensor *out, weft_graph *graph,
+                                               weft_tensor theta, float lambda);
+
+/**
+ * The response of weft_graph_toeplitz_fd at the frequencies ω_m = π m/N, m = 0 … N = grid: f32 [N + 1, channels of the
+ * last layer], which are 2d (real, then imaginary parts) or, causal, d. Moreno et al., 2023, Algorithm 2 and section
+ * 3.3.2. As weft_graph_toeplitz_rpe otherwise; the same weights serve any grid.
+ *
+ * Decay of the kernel (Theorems 2-4 of the paper: by the smoothness of the activation) needs a response that is smooth
+ * as a function on the circle. MLP(cos ω) is as smooth as its activation. MLP(ω), made even as the causal case makes
+ * it, has a kink at 0 and at π, so that k(n) falls as 1/n² whatever the activation; the theorems overlook that.
+ * Errors: WEFT_INVALID_ARGUMENT naming grid, layer_count or input; WEFT_UNSUPPORTED for a grid above 2^24.
+ */
+WEFT_API weft_status weft_graph_toeplitz_fd_rpe(weft_tensor *out, weft_graph *graph, uint32_t grid,
+                                                const weft_rpe_params *rpe,
+                                                weft_rpe_frequency input);
+
 typedef struct weft_fmm_attention_params {
     uint32_t heads; /**< divides the channels; 0 means 1 */
     bool causal;
@@ -376,12 +464,12 @@ typedef enum weft_norm {
     WEFT_NORM_COUNT
 } weft_norm;
 
-typedef struct weft_norm_params {
+struct weft_norm_params {
     weft_norm kind;
     weft_tensor gamma, beta, mean, variance; /**< those that the kind has; the others are ignored */
     float epsilon;                           /**< where the kind has one; 0 means 0 */
     uint8_t unused; /**< ignored; gives the macro below a field to start with */
-} weft_norm_params;
+};
 
 #ifndef __cplusplus
 #define weft_norm_params(...) (&(weft_norm_params){.unused = 0, __VA_ARGS__})
@@ -434,6 +522,42 @@ typedef struct weft_glu_params {
  */
 WEFT_API weft_status weft_graph_glu(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                     const weft_glu_params *params);
+
+/** Which Toeplitz operator a gated Toeplitz unit has. */
+typedef enum weft_gtu_mixer {
+    WEFT_GTU_TOEPLITZ = 0, /**< TNN: weft_graph_toeplitz */
+    WEFT_GTU_SKI = 1,      /**< SKI-TNN: weft_graph_ski_toeplitz */
+    WEFT_GTU_FD = 2,       /**< FD-TNN: weft_graph_toeplitz_fd */
+    WEFT_GTU_COUNT
+} weft_gtu_mixer;
+
+typedef struct weft_gtu_params {
+    weft_tensor weight[3];      /**< of u and v f32 [m, d], of o [d_out, m] */
+    weft_tensor bias[3];        /**< f32 [m], [m], [d_out]; any may be none */
+    weft_activation activation; /**< of u and v; 0: none. The papers have SiLU */
+    weft_gtu_mixer mixer;
+    /** TOEPLITZ: coefficients [2n' - 1, m] or [n', m]; FD: the response [N + 1, 2m] or [N + 1, m]. SKI: none. */
+    weft_tensor kernel;
+    const weft_toeplitz_params *toeplitz; /**< for TOEPLITZ, or null */
+    const weft_ski_toeplitz_params *ski;  /**< for SKI */
+    const weft_toeplitz_fd_params *fd;    /**< for FD, or null */
+    const weft_norm_params *norm;         /**< over m, in front of o; null: none */
+    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+} weft_gtu_params;
+
+#ifndef __cplusplus
+#define weft_gtu_params(...) (&(weft_gtu_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * The gated Toeplitz unit o(norm(activation(u x) ⊙ T activation(v x))) with l x = x Wᵀ + b: the token mixer of Qin et
+ * al., "Toeplitz neural network for sequence modeling", 2023, section 3.4, with T one of the three operators, over m
+ * channels (expand_ratio · d). x f32 [B, n, d], out [B, n, d_out].
+ * Errors: WEFT_INVALID_ARGUMENT for params, or those of the chosen mixer, that are missing, for params of a mixer that
+ * is not chosen, and naming mixer; those of the ops.
+ */
+WEFT_API weft_status weft_graph_gtu(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                    const weft_gtu_params *params);
 
 /** The component functions f of random features, for the softmax kernel exp(xᵀy). With w a row of the weight matrix: */
 typedef enum weft_component {

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* The gated Toeplitz unit, TNN's token mixer, around any of the three Toeplitz operators. */
+#include <weft/mixers.h>
+
+#include "mixers/blocks.h"
+
+static weft_status check_mixer(const weft_graph *graph, const weft_gtu_params *params) {
+    static const char *const names[] = {"toeplitz", "ski", "fd"};
+    const void *const given[] = {params->toeplitz, params->ski, params->fd};
+    if ((uint32_t)params->mixer >= WEFT_GTU_COUNT) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "weft_graph_gtu: mixer %u must be in 0 … %d", (uint32_t)params->mixer,
+                         (int)WEFT_GTU_COUNT - 1);
+    }
+    for (uint32_t i = 0; i < WEFT_GTU_COUNT; i++) {
+        if (given[i] && i != (uint32_t)params->mixer) {
+            return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                             "weft_graph_gtu: params of %s, but mixer %u is %s", names[i],
+                             (uint32_t)params->mixer, names[params->mixer]);
+        }
+    }
+    bool is_ski = params->mixer == WEFT_GTU_SKI;
+    if (is_ski ? !params->ski || params->kernel.id : !params->kernel.id) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         is_ski ? "weft_graph_gtu: mixer ski takes params ski, and no kernel"
+                                : "weft_graph_gtu: mixer %s takes a kernel",
+                         names[params->mixer]);
+    }
+    return WEFT_OK;
+}
+
+static weft_status mix(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                       const weft_gtu_params *params) {
+    switch (params->mixer) {
+    case WEFT_GTU_SKI:
+        return weft_graph_ski_toeplitz(out, graph, x, params->ski);
+    case WEFT_GTU_FD:
+        return weft_graph_toeplitz_fd(out, graph, x, params->kernel, params->fd);
+    default:
+        return weft_graph_toeplitz(out, graph, x, params->kernel, params->toeplitz);
+    }
+}
+
+/* activation(x Wᵀ + b) with weight and bias `index`. */
+static weft_status project(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                           const weft_gtu_params *params, uint32_t index) {
+    weft_status status =
+        weft_graph_linear(out, graph, x, params->weight[index], params->bias[index]);
+    return status == WEFT_OK && params->activation != WEFT_ACTIVATION_NONE
+               ? weft_graph_activate(out, graph, *out, params->activation)
+               : status;
+}
+
+static weft_status add_gtu(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                           const weft_gtu_params *params) {
+    weft_tensor gate;
+    weft_tensor y;
+    weft_status status = project(&gate, graph, x, params, 0);
+    if (status == WEFT_OK) {
+        status = project(&y, graph, x, params, 1);
+    }
+    if (status == WEFT_OK) {
+        status = mix(&y, graph, y, params);
+    }
+    if (status == WEFT_OK) {
+        status = weft_graph_binary(&y, graph, WEFT_BINARY_MULTIPLY, gate, y);
+    }
+    if (status == WEFT_OK && params->norm) {
+        status = weft_graph_norm(&y, graph, y, params->norm);
+    }
+    return status == WEFT_OK ? weft_graph_linear(out, graph, y, params->weight[2], params->bias[2])
+                             : status;
+}
+
+weft_status weft_graph_gtu(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                           const weft_gtu_params *params) {
+    if (!out || !graph || !params) {
+        return weft_graph_missing(graph, "weft_graph_gtu");
+    }
+    weft_status status = check_mixer(graph, params);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    struct weft_graph_mark mark = weft_graph_mark(graph);
+    return weft_graph_end(graph, mark, add_gtu(out, graph, x, params));
+}
