@@ -25,6 +25,15 @@ weft_status weft_graph_create(weft_graph **out, const weft_host *host) {
     return WEFT_OK;
 }
 
+/** What the values from the first on own. */
+static void free_values(weft_graph *graph, uint32_t first) {
+    for (uint32_t i = first; i < graph->value_count; i++) {
+        weft_weight_destroy(&graph->values[i].weight);
+        weft_free(&graph->host, graph->values[i].name);
+    }
+    graph->value_count = first;
+}
+
 void weft_graph_destroy(weft_graph **address) {
     weft_graph *graph = address ? *address : NULL;
     if (!graph) {
@@ -32,10 +41,7 @@ void weft_graph_destroy(weft_graph **address) {
     }
     *address = NULL;
     weft_host host = graph->host;
-    for (uint32_t i = 0; i < graph->value_count; i++) {
-        weft_weight_destroy(&graph->values[i].weight);
-        weft_free(&host, graph->values[i].name);
-    }
+    free_values(graph, 0);
     for (uint32_t i = 0; i < graph->result_count; i++) {
         weft_free(&host, graph->results[i].name);
     }
@@ -43,6 +49,23 @@ void weft_graph_destroy(weft_graph **address) {
     weft_free(&host, graph->nodes);
     weft_free(&host, graph->results);
     weft_free(&host, graph);
+}
+
+struct weft_graph_mark weft_graph_mark(const weft_graph *graph) {
+    return (struct weft_graph_mark){.values = graph->value_count, .nodes = graph->node_count};
+}
+
+weft_status weft_graph_end(weft_graph *graph, struct weft_graph_mark mark, weft_status status) {
+    if (status != WEFT_OK) {
+        free_values(graph, mark.values);
+        graph->node_count = mark.nodes;
+    }
+    return status;
+}
+
+weft_status weft_graph_missing(const weft_graph *graph, const char *function) {
+    return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT, "%s: null argument",
+                     function);
 }
 
 static bool is_tensor(const weft_graph *graph, weft_tensor tensor) {

@@ -90,6 +90,23 @@ weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const char *op,
                            const weft_tensor *inputs, uint32_t input_count, const void *params,
                            size_t params_size);
 
+/* ---- for helpers made of several ops ---- */
+
+/** How far a graph has got. */
+struct weft_graph_mark {
+    uint32_t values, nodes;
+};
+
+struct weft_graph_mark weft_graph_mark(const weft_graph *graph);
+
+/** Returns status. If that is an error, takes back what was added since the mark, so that the graph is as it was. */
+weft_status weft_graph_end(weft_graph *graph, struct weft_graph_mark mark, weft_status status);
+
+/** WEFT_INVALID_ARGUMENT with a message that an argument of the function is null. graph may be null. */
+weft_status weft_graph_missing(const weft_graph *graph, const char *function);
+
+/* ---- for passes ---- */
+
 /** A copy that passes may change; shares weights by reference. */
 weft_status weft_graph_copy(weft_graph **copy, const weft_graph *graph);
 

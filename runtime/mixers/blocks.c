@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What models put around their mixers, made of the ops there are. */
-#include "mixers/blocks.h"
-
 #include <weft/mixers.h>
+
+#include "graph/graph.h"
 
 /* ---- norms ---- */
 

@@ -30,18 +30,12 @@ static weft_status weigh(weft_tensor *field, weft_graph *graph, weft_tensor weig
                           : weft_graph_binary(field, graph, WEFT_BINARY_MULTIPLY, *field, weight);
 }
 
-weft_status weft_graph_fmm_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
-                                     weft_tensor k, weft_tensor v,
-                                     const weft_fmm_attention_params *params) {
-    if (!graph || !params) {
-        return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_graph_fmm_attention: null argument");
-    }
-    const weft_tensor qkv[] = {q, k, v};
+static weft_status add_fields(weft_tensor *out, weft_graph *graph, const weft_tensor qkv[3],
+                              const weft_fmm_attention_params *params) {
     weft_tensor near = {0};
     weft_tensor far = {0};
     weft_status status = weft_graph_banded_attention(
-        &near, graph, q, k, v,
+        &near, graph, qkv[0], qkv[1], qkv[2],
         weft_banded_attention_params(.heads = params->heads, .half_width = params->half_width,
                                      .causal = params->causal));
     if (status == WEFT_OK) {
@@ -57,4 +51,15 @@ weft_status weft_graph_fmm_attention(weft_tensor *out, weft_graph *graph, weft_t
         status = weft_graph_binary(out, graph, WEFT_BINARY_ADD, near, far);
     }
     return status;
+}
+
+weft_status weft_graph_fmm_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                     weft_tensor k, weft_tensor v,
+                                     const weft_fmm_attention_params *params) {
+    if (!out || !graph || !params) {
+        return weft_graph_missing(graph, "weft_graph_fmm_attention");
+    }
+    const weft_tensor qkv[] = {q, k, v};
+    const struct weft_graph_mark mark = weft_graph_mark(graph);
+    return weft_graph_end(graph, mark, add_fields(out, graph, qkv, params));
 }

@@ -2,7 +2,7 @@
 /* The gated Toeplitz unit, TNN's token mixer, around any of the three Toeplitz operators. */
 #include <weft/mixers.h>
 
-#include "mixers/blocks.h"
+#include "graph/graph.h"
 
 static weft_status check_mixer(const weft_graph *graph, const weft_gtu_params *params) {
     static const char *const names[] = {"toeplitz", "ski", "fd"};

@@ -99,35 +99,43 @@ static weft_status add_features(weft_tensor *out, weft_graph *graph, const struc
     return status;
 }
 
+static weft_status add_attention(weft_tensor *out, weft_graph *graph, const struct rfa *rfa) {
+    const bool shared = rfa->tensor[0].id == rfa->tensor[1].id;
+    weft_tensor one = {0};
+    weft_tensor phi = {0};
+    weft_tensor psi = {0};
+    weft_status status = add_one(&one, graph);
+    if (status == WEFT_OK) {
+        status = add_features(&phi, graph, rfa, 0, one);
+    }
+    if (status == WEFT_OK && !shared) {
+        status = add_features(&psi, graph, rfa, 1, one);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    return weft_graph_linear_attention(
+        out, graph, phi, shared ? phi : psi, rfa->tensor[2],
+        weft_linear_attention_params(.heads = rfa->heads, .causal = rfa->causal,
+                                     .epsilon =
+                                         rfa->epsilon > 0.0F ? rfa->epsilon : USUAL_EPSILON));
+}
+
 weft_status weft_graph_rfa_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
                                      weft_tensor k, weft_tensor v, weft_tensor w,
                                      const weft_rfa_attention_params *params) {
-    if (!graph) {
-        return WEFT_INVALID_ARGUMENT;
+    if (!out || !graph) {
+        return weft_graph_missing(graph, "weft_graph_rfa_attention");
     }
     struct rfa rfa = {.tensor = {q, k, v},
                       .w = w,
                       .heads = params && params->heads ? params->heads : 1,
                       .causal = params && params->causal,
                       .epsilon = params ? params->epsilon : 0.0F};
-    weft_tensor one = {0};
-    weft_tensor phi = {0};
-    weft_tensor psi = {0};
+    const struct weft_graph_mark mark = weft_graph_mark(graph);
     weft_status status = check(graph, &rfa);
     if (status == WEFT_OK) {
-        status = add_one(&one, graph);
+        status = add_attention(out, graph, &rfa);
     }
-    if (status == WEFT_OK) {
-        status = add_features(&phi, graph, &rfa, 0, one);
-    }
-    if (status == WEFT_OK && q.id != k.id) {
-        status = add_features(&psi, graph, &rfa, 1, one);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
-    float epsilon = rfa.epsilon > 0.0F ? rfa.epsilon : USUAL_EPSILON;
-    return weft_graph_linear_attention(
-        out, graph, phi, q.id != k.id ? psi : phi, v,
-        weft_linear_attention_params(.heads = rfa.heads, .causal = rfa.causal, .epsilon = epsilon));
+    return weft_graph_end(graph, mark, status);
 }

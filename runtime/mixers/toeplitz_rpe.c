@@ -5,12 +5,12 @@
  */
 #include <stdio.h>
 
+#include <weft/mixers.h>
+
 #include "core/portable_math.h"
 #include "core/trig.h"
 #include "graph/op.h"
-#include "mixers/blocks.h"
 #include "ops/copy.h"
-#include "ops/params.h"
 
 #define PI          3.14159265358979323846
 #define MOST_LAGS   (UINT32_C(1) << 24) /* how far float32 holds every whole number */

@@ -125,6 +125,10 @@ weft_status weft_graph_matmul(weft_tensor *out, weft_graph *graph, weft_tensor a
 
 weft_status weft_graph_linear(weft_tensor *out, weft_graph *graph, weft_tensor x,
                               weft_tensor weight, weft_tensor bias) {
+    if (!out || !graph) {
+        return weft_graph_missing(graph, "weft_graph_linear");
+    }
+    const struct weft_graph_mark mark = weft_graph_mark(graph);
     weft_tensor product;
     weft_status status =
         weft_graph_matmul(&product, graph, x, weight, weft_matmul_params(.transpose_b = true));
@@ -134,7 +138,7 @@ weft_status weft_graph_linear(weft_tensor *out, weft_graph *graph, weft_tensor x
     if (status == WEFT_OK) {
         *out = product;
     }
-    return status;
+    return weft_graph_end(graph, mark, status);
 }
 
 /* ---- shapes ---- */

@@ -404,8 +404,8 @@ typedef struct weft_fmm_attention_params {
 /**
  * FMMformer's attention, w_1 D v + w_2 L v: weft_graph_banded_attention and weft_graph_kernel_attention (or
  * weft_graph_fast_weight) of the same q, k, v, blended. Nguyen et al., "FMMformer", 2021, equation (12). q, k, v and
- * out f32 [B, n, d]. A helper that adds those ops, with their errors; when it fails, ops that it has added stay in the
- * graph without a use, and cost nothing. params must not be null.
+ * out f32 [B, n, d]. A helper that adds those ops, with their errors; a call that
+ * fails leaves the graph as it was. params must not be null.
  */
 WEFT_API weft_status weft_graph_fmm_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
                                               weft_tensor k, weft_tensor v,
