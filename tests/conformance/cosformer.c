@@ -5,7 +5,7 @@
 
 #include <weft/mixers.h>
 
-#include "conformance/conformance.h"
+#include "conformance/dense_attention.h"
 
 struct row {
     uint32_t batch, n, m; /* m 0: causal */
@@ -52,10 +52,6 @@ static const struct row rows[] = {
     {1, 33, 300, 2, 8, 8, 0, 0.0F, WEFT_VALUES_EQUAL},
 };
 
-struct arrays {
-    const double *q, *k, *v;
-};
-
 static double rectified(double x) {
     return x > 0.0 ? x : 0.0;
 }
@@ -65,47 +61,15 @@ static double length_of(const struct row *row) {
     return (double)(row->length != 0 ? row->length : longer);
 }
 
-/* One query at `position`, and one head. */
-static void attend(double *out, const struct arrays *a, double *weights, const struct row *row,
-                   uint32_t position) {
+static double weight_of(const void *user, const double *q, const double *k, uint32_t i,
+                        uint32_t j) {
+    const struct row *row = user;
     const double half_pi = 1.57079632679489661923;
-    uint32_t count = row->m != 0 ? row->m : position + 1;
-    uint64_t step = (uint64_t)row->heads * row->width;
-    uint64_t value_step = (uint64_t)row->heads * row->values;
-    double sum = 0.0;
-    for (uint32_t j = 0; j < count; j++) {
-        double product = 0.0;
-        for (uint32_t c = 0; c < row->width; c++) {
-            product += rectified(a->q[c]) * rectified(a->k[j * step + c]);
-        }
-        weights[j] = product * cos(half_pi * ((double)position - (double)j) / length_of(row));
-        sum += weights[j];
+    double product = 0.0;
+    for (uint32_t c = 0; c < row->width; c++) {
+        product += rectified(q[c]) * rectified(k[c]);
     }
-    double least = row->epsilon > 0.0F ? (double)row->epsilon : 0x1p-126;
-    sum = sum < least ? least : sum;
-    for (uint32_t t = 0; t < row->values; t++) {
-        double numerator = 0.0;
-        for (uint32_t j = 0; j < count; j++) {
-            numerator += weights[j] * a->v[j * value_step + t];
-        }
-        out[t] = numerator / sum;
-    }
-}
-
-static void reference(weft_case *c, double *out, const struct arrays *a, const struct row *row) {
-    uint32_t keys = row->m != 0 ? row->m : row->n;
-    double *weights = weft_case_scratch(c, keys);
-    uint64_t parts = (uint64_t)row->batch * row->n * row->heads;
-    for (uint64_t part = 0; weights != NULL && part < parts; part++) {
-        uint64_t head = part % row->heads;
-        uint64_t token = part / row->heads;
-        uint64_t first_key = token / row->n * keys * row->heads + head;
-        struct arrays one = {.q = a->q + part * row->width,
-                             .k = a->k + first_key * row->width,
-                             .v = a->v + first_key * row->values};
-        attend(out + part * row->values, &one, weights, row, (uint32_t)(token % row->n));
-    }
-    weft_case_scratch_free(c, weights);
+    return product * cos(half_pi * ((double)i - (double)j) / length_of(row));
 }
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
@@ -139,8 +103,18 @@ static void build(weft_case *c, uint32_t index) {
                                                  .length = row->length, .epsilon = row->epsilon)));
     double *expected = weft_case_output(c, "y", y);
     if (expected != NULL) {
-        struct arrays arrays = {.q = q.value, .k = k.value, .v = v.value};
-        reference(c, expected, &arrays, row);
+        const struct weft_dense_attention attention = {
+            .batch = row->batch,
+            .n = row->n,
+            .m = row->m,
+            .heads = row->heads,
+            .width = row->width,
+            .values = row->values,
+            .factor = 1.0,
+            .least = row->epsilon > 0.0F ? (double)row->epsilon : 0x1p-126,
+            .weight = weight_of,
+            .user = row};
+        weft_add_dense_attention(c, expected, q.value, k.value, v.value, &attention);
     }
 }
 

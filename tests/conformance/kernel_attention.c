@@ -6,7 +6,7 @@
 
 #include <weft/mixers.h>
 
-#include "conformance/conformance.h"
+#include "conformance/dense_attention.h"
 
 /* x² + 1/2, as a caller would register it. */
 static const char square_text[] = "float weft_feature(float x)\n"
@@ -69,64 +69,32 @@ struct row {
     weft_values kind;
 };
 
-static double weight_of(uint32_t kernel) {
+static double factor_of(uint32_t kernel) {
     static const float weights[WEFT_MAX_KERNELS] = {1.0F, 0.375F, -0.5F, 0.75F, 0.125F};
     return (double)weights[kernel];
 }
 
-static double guarded(double denominator, const struct row *row, char letter) {
+static double least_of(const struct row *row, char letter) {
     bool may_change_sign = letter == 't' || letter == 's' || letter == 'p';
-    double least = row->epsilon > 0.0F ? (double)row->epsilon : may_change_sign ? 1e-6 : 0x1p-126;
-    return fabs(denominator) < least ? copysign(least, denominator) : denominator;
+    return row->epsilon > 0.0F ? (double)row->epsilon : may_change_sign ? 1e-6 : 0x1p-126;
 }
 
-struct arrays {
-    const double *q, *k, *v;
+struct kernel {
+    const struct row *row;
+    char letter;
 };
 
-/* One query, head and kernel. */
-static void attend(double *out, const struct arrays *a, double *weights, const struct row *row,
-                   uint32_t count, uint32_t kernel) {
-    char letter = row->kernels[kernel];
-    uint64_t step = (uint64_t)row->heads * row->width;
-    uint64_t value_step = (uint64_t)row->heads * row->values;
-    double shift = (double)row->shift;
+static double weight_of(const void *user, const double *q, const double *k, uint32_t i,
+                        uint32_t j) {
+    (void)i;
+    (void)j;
+    const struct kernel *kernel = user;
+    const double shift = (double)kernel->row->shift;
     double sum = 0.0;
-    for (uint32_t j = 0; j < count; j++) {
-        weights[j] = 0.0;
-        for (uint32_t f = 0; f < row->width; f++) {
-            weights[j] +=
-                apply_map(letter, a->q[f] + shift) * apply_map(letter, a->k[j * step + f] + shift);
-        }
-        sum += weights[j];
+    for (uint32_t f = 0; f < kernel->row->width; f++) {
+        sum += apply_map(kernel->letter, q[f] + shift) * apply_map(kernel->letter, k[f] + shift);
     }
-    sum = guarded(sum, row, letter);
-    for (uint32_t t = 0; t < row->values; t++) {
-        double numerator = 0.0;
-        for (uint32_t j = 0; j < count; j++) {
-            numerator += weights[j] * a->v[j * value_step + t];
-        }
-        out[t] += weight_of(kernel) * numerator / sum;
-    }
-}
-
-static void reference(weft_case *c, double *out, const struct arrays *a, const struct row *row) {
-    uint32_t keys = row->m != 0 ? row->m : row->n;
-    double *weights = weft_case_scratch(c, keys);
-    uint64_t parts = (uint64_t)row->batch * row->n * row->heads;
-    for (uint64_t part = 0; weights != NULL && part < parts; part++) {
-        uint64_t head = part % row->heads;
-        uint64_t token = part / row->heads;
-        uint64_t first_key = token / row->n * keys * row->heads + head;
-        struct arrays one = {.q = a->q + part * row->width,
-                             .k = a->k + first_key * row->width,
-                             .v = a->v + first_key * row->values};
-        uint32_t count = row->m != 0 ? row->m : (uint32_t)(token % row->n) + 1;
-        for (uint32_t kernel = 0; kernel < strlen(row->kernels); kernel++) {
-            attend(out + part * row->values, &one, weights, row, count, kernel);
-        }
-    }
-    weft_case_scratch_free(c, weights);
+    return sum;
 }
 
 static const struct row rows[] = {
@@ -195,7 +163,7 @@ static void build(weft_case *c, uint32_t index) {
     for (uint32_t i = 0; i < count; i++) {
         const struct letter *letter = find_letter(row->kernels[i]);
         kernels[i] =
-            (weft_kernel){.map = letter->map, .glsl = letter->glsl, .weight = (float)weight_of(i)};
+            (weft_kernel){.map = letter->map, .glsl = letter->glsl, .weight = (float)factor_of(i)};
     }
     weft_array q = weft_case_input(c, "q", weft_shape_of(row->batch, row->n, d), row->kind);
     weft_array k = weft_case_input(c, "k", weft_shape_of(row->batch, keys, d), row->kind);
@@ -211,8 +179,20 @@ static void build(weft_case *c, uint32_t index) {
                                                         .epsilon = row->epsilon)));
     double *expected = weft_case_output(c, "y", y);
     if (expected != NULL) {
-        struct arrays arrays = {.q = q.value, .k = k.value, .v = v.value};
-        reference(c, expected, &arrays, row);
+        for (uint32_t i = 0; i < count; i++) {
+            const struct kernel kernel = {.row = row, .letter = row->kernels[i]};
+            const struct weft_dense_attention attention = {.batch = row->batch,
+                                                           .n = row->n,
+                                                           .m = row->m,
+                                                           .heads = row->heads,
+                                                           .width = row->width,
+                                                           .values = row->values,
+                                                           .factor = factor_of(i),
+                                                           .least = least_of(row, kernel.letter),
+                                                           .weight = weight_of,
+                                                           .user = &kernel};
+            weft_add_dense_attention(c, expected, q.value, k.value, v.value, &attention);
+        }
     }
 }
 

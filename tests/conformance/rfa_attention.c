@@ -5,7 +5,7 @@
 
 #include <weft/mixers.h>
 
-#include "conformance/conformance.h"
+#include "conformance/dense_attention.h"
 
 struct row {
     uint32_t batch, n, m; /* m 0: causal */
@@ -45,8 +45,9 @@ static const struct row rows[] = {
     {1, 33, 300, 2, 8, 8, 257, 0.0F, WEFT_VALUES_UNIT},
 };
 
-struct arrays {
-    const double *q, *k, *v, *w;
+struct kernel {
+    const struct row *row;
+    const double *w;
 };
 
 /* 1/‖x‖, and 1e12 for what is shorter than 1e-12. */
@@ -58,57 +59,23 @@ static double scale_of(const double *x, uint32_t width) {
     return 1.0 / fmax(sqrt(squares), (double)1e-12F);
 }
 
-static double weight_of(const double *q, const double *k, const double *w, const struct row *row) {
+static double weight_of(const void *user, const double *q, const double *k, uint32_t i,
+                        uint32_t j) {
+    (void)i;
+    (void)j;
+    const struct kernel *kernel = user;
+    const struct row *row = kernel->row;
     double q_scale = scale_of(q, row->width);
     double k_scale = scale_of(k, row->width);
     double sum = 0.0;
     for (uint32_t f = 0; f < row->features; f++) {
         double angle = 0.0;
         for (uint32_t c = 0; c < row->width; c++) {
-            angle += w[(uint64_t)f * row->width + c] * (q_scale * q[c] - k_scale * k[c]);
+            angle += kernel->w[(uint64_t)f * row->width + c] * (q_scale * q[c] - k_scale * k[c]);
         }
         sum += cos(angle);
     }
     return sum / row->features;
-}
-
-/* One query at `position`, and one head. */
-static void attend(double *out, const struct arrays *a, double *weights, const struct row *row,
-                   uint32_t position) {
-    uint32_t count = row->m != 0 ? row->m : position + 1;
-    uint64_t step = (uint64_t)row->heads * row->width;
-    uint64_t value_step = (uint64_t)row->heads * row->values;
-    double sum = 0.0;
-    for (uint32_t j = 0; j < count; j++) {
-        weights[j] = weight_of(a->q, a->k + j * step, a->w, row);
-        sum += weights[j];
-    }
-    double least = row->epsilon > 0.0F ? (double)row->epsilon : (double)1e-6F;
-    sum = fabs(sum) < least ? copysign(least, sum) : sum;
-    for (uint32_t t = 0; t < row->values; t++) {
-        double numerator = 0.0;
-        for (uint32_t j = 0; j < count; j++) {
-            numerator += weights[j] * a->v[j * value_step + t];
-        }
-        out[t] = numerator / sum;
-    }
-}
-
-static void reference(weft_case *c, double *out, const struct arrays *a, const struct row *row) {
-    uint32_t keys = row->m != 0 ? row->m : row->n;
-    double *weights = weft_case_scratch(c, keys);
-    uint64_t parts = (uint64_t)row->batch * row->n * row->heads;
-    for (uint64_t part = 0; weights != NULL && part < parts; part++) {
-        uint64_t head = part % row->heads;
-        uint64_t token = part / row->heads;
-        uint64_t first_key = token / row->n * keys * row->heads + head;
-        struct arrays one = {.q = a->q + part * row->width,
-                             .k = a->k + first_key * row->width,
-                             .v = a->v + first_key * row->values,
-                             .w = a->w};
-        attend(out + part * row->values, &one, weights, row, (uint32_t)(token % row->n));
-    }
-    weft_case_scratch_free(c, weights);
 }
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
@@ -139,8 +106,19 @@ static void build(weft_case *c, uint32_t index) {
                                                      .epsilon = row->epsilon)));
     double *expected = weft_case_output(c, "y", y);
     if (expected != NULL) {
-        struct arrays arrays = {.q = q.value, .k = k.value, .v = v.value, .w = w.value};
-        reference(c, expected, &arrays, row);
+        const struct kernel kernel = {.row = row, .w = w.value};
+        const struct weft_dense_attention attention = {
+            .batch = row->batch,
+            .n = row->n,
+            .m = row->m,
+            .heads = row->heads,
+            .width = row->width,
+            .values = row->values,
+            .factor = 1.0,
+            .least = row->epsilon > 0.0F ? (double)row->epsilon : (double)1e-6F,
+            .weight = weight_of,
+            .user = &kernel};
+        weft_add_dense_attention(c, expected, q.value, k.value, v.value, &attention);
     }
 }
 
