@@ -3,9 +3,6 @@
  * The passes that say what becomes of subnormals and of other special values. That drivers then
  * compute what they should is checked by the probe and by tests/rules.
  */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,17 +12,13 @@
 
 #include <cmocka.h>
 
-#include <stdio.h>
-#include <unistd.h>
-
-#include "device/device.h"
 #include "shader/embedded.h"
-#include "shader/glsl.h"
 #include "shader/spirv_float_modes.h"
 #include "shader/spirv_flush.h"
 #include "shader/spirv_module.h"
 #include "shader/spirv_pass.h"
 #include "support.h"
+#include "support_spirv.h"
 
 /* 10 loads from outside, 2 reinterpretations and 9 operations, of which 4 are products, make floats;
  * the loads of s and t, which are the shader's own, and the conversion cannot make a subnormal. */
@@ -53,26 +46,6 @@ static const char kernel_text[] =
     "}\n";
 enum { PRODUCTS = 4, SITES = 10 + 2 + 9 };
 
-struct words {
-    uint32_t *data;
-    size_t size; /* bytes */
-};
-
-static struct words compile(const char *text) {
-    weft_device device = {.math = WEFT_MATH_REPRODUCIBLE};
-    struct words words = {0};
-    assert_int_equal(weft_glsl_compile(&words.data, &words.size, &device, "kernel", text), WEFT_OK);
-    return words;
-}
-
-static struct words make_reproducible(struct words source) {
-    struct words words = {0};
-    assert_int_equal(
-        weft_spirv_make_reproducible(&words.data, &words.size, source.data, source.size, NULL),
-        WEFT_OK);
-    return words;
-}
-
 static struct words flush(struct words source) {
     struct words words = {0};
     assert_int_equal(
@@ -91,15 +64,6 @@ static struct words add_modes(struct words source, uint32_t modes) {
     return words;
 }
 
-static uint32_t count(struct words words, uint32_t opcode) {
-    uint32_t found = 0;
-    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < words.size / 4;
-         at += weft_spirv_length(words.data[at])) {
-        found += weft_spirv_opcode(words.data[at]) == opcode;
-    }
-    return found;
-}
-
 static bool is_decorated(struct words words, uint32_t id) {
     for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < words.size / 4;
          at += weft_spirv_length(words.data[at])) {
@@ -114,15 +78,20 @@ static bool is_decorated(struct words words, uint32_t id) {
 
 static void test_every_source_is_flushed(void **state) {
     (void)state;
-    struct words source = compile(kernel_text);
-    struct words plain = make_reproducible(source);
+    struct words source = weft_test_compile(kernel_text);
+    struct words plain = weft_test_make_reproducible(source);
     struct words flushed = flush(plain);
-    assert_int_equal(count(flushed, WEFT_OP_S_LESS_THAN) - count(plain, WEFT_OP_S_LESS_THAN),
+    assert_int_equal(weft_test_count_ops(flushed, WEFT_OP_S_LESS_THAN) -
+                         weft_test_count_ops(plain, WEFT_OP_S_LESS_THAN),
                      SITES);
-    assert_int_equal(count(flushed, WEFT_OP_SELECT) - count(plain, WEFT_OP_SELECT),
+    assert_int_equal(weft_test_count_ops(flushed, WEFT_OP_SELECT) -
+                         weft_test_count_ops(plain, WEFT_OP_SELECT),
                      SITES + PRODUCTS);
-    assert_int_equal(count(flushed, WEFT_OP_I_EQUAL) - count(plain, WEFT_OP_I_EQUAL), PRODUCTS);
-    assert_int_equal(count(flushed, WEFT_OP_LOAD), count(plain, WEFT_OP_LOAD));
+    assert_int_equal(weft_test_count_ops(flushed, WEFT_OP_I_EQUAL) -
+                         weft_test_count_ops(plain, WEFT_OP_I_EQUAL),
+                     PRODUCTS);
+    assert_int_equal(weft_test_count_ops(flushed, WEFT_OP_LOAD),
+                     weft_test_count_ops(plain, WEFT_OP_LOAD));
     free(source.data);
     free(plain.data);
     free(flushed.data);
@@ -135,8 +104,8 @@ static bool is_arithmetic(uint32_t opcode) {
 
 static void test_decorations_stay_with_the_arithmetic(void **state) {
     (void)state;
-    struct words source = compile(kernel_text);
-    struct words plain = make_reproducible(source);
+    struct words source = weft_test_compile(kernel_text);
+    struct words plain = weft_test_make_reproducible(source);
     struct words flushed = flush(plain);
     uint32_t seen = 0;
     for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < flushed.size / 4;
@@ -152,41 +121,25 @@ static void test_decorations_stay_with_the_arithmetic(void **state) {
     free(flushed.data);
 }
 
-static void expect_valid(struct words words, const char *name) {
-    char path[] = "/tmp/weft-spirv-XXXXXX";
-    int descriptor = mkstemp(path);
-    assert_true(descriptor >= 0);
-    assert_int_equal(write(descriptor, words.data, words.size), (ssize_t)words.size);
-    close(descriptor);
-    char command[128];
-    snprintf(command, sizeof command, "spirv-val --target-env vulkan1.2 %s", path);
-    int verdict = system(command);
-    assert_int_equal(unlink(path), 0);
-    if (verdict != 0) {
-        fail_msg("%s is no longer valid", name);
-    }
-}
-
 #define ALL_MODES (WEFT_FLOAT_FLUSH | WEFT_FLOAT_SPECIAL | WEFT_FLOAT_NEAREST)
 
 static void test_spirv_val(void **state) {
     (void)state;
-    if (system("spirv-val --version > /dev/null 2>&1") != 0) {
-        print_message("spirv-val is not installed; its verdict on the results is not checked\n");
+    if (!weft_test_has_spirv_val()) {
         skip();
     }
     for (size_t i = 0; i <= weft_embedded_shader_count; i++) {
         const bool own = i == weft_embedded_shader_count;
-        struct words compiled = own ? compile(kernel_text) : (struct words){0};
+        struct words compiled = own ? weft_test_compile(kernel_text) : (struct words){0};
         struct words source = compiled;
         if (!own) {
             source = (struct words){(uint32_t *)(uintptr_t)weft_embedded_shaders[i].reproducible,
                                     weft_embedded_shaders[i].reproducible_size};
         }
-        struct words plain = make_reproducible(source);
+        struct words plain = weft_test_make_reproducible(source);
         struct words flushed = flush(plain);
         struct words result = add_modes(flushed, ALL_MODES);
-        expect_valid(result, own ? "the kernel" : weft_embedded_shaders[i].name);
+        weft_test_expect_valid(result, own ? "the kernel" : weft_embedded_shaders[i].name);
         free(compiled.data);
         free(plain.data);
         free(flushed.data);
@@ -196,17 +149,20 @@ static void test_spirv_val(void **state) {
 
 static void test_modes(void **state) {
     (void)state;
-    struct words source = compile(kernel_text);
+    struct words source = weft_test_compile(kernel_text);
     struct words none = add_modes(source, 0);
     assert_int_equal(none.size, source.size);
     assert_memory_equal(none.data, source.data, source.size);
     struct words two = add_modes(source, WEFT_FLOAT_FLUSH | WEFT_FLOAT_NEAREST);
-    assert_int_equal(count(two, WEFT_OP_CAPABILITY), count(source, WEFT_OP_CAPABILITY) + 2);
-    assert_int_equal(count(two, WEFT_OP_EXECUTION_MODE), count(source, WEFT_OP_EXECUTION_MODE) + 2);
-    assert_int_equal(count(two, WEFT_OP_EXTENSION), count(source, WEFT_OP_EXTENSION));
+    assert_int_equal(weft_test_count_ops(two, WEFT_OP_CAPABILITY),
+                     weft_test_count_ops(source, WEFT_OP_CAPABILITY) + 2);
+    assert_int_equal(weft_test_count_ops(two, WEFT_OP_EXECUTION_MODE),
+                     weft_test_count_ops(source, WEFT_OP_EXECUTION_MODE) + 2);
+    assert_int_equal(weft_test_count_ops(two, WEFT_OP_EXTENSION),
+                     weft_test_count_ops(source, WEFT_OP_EXTENSION));
     struct words three = add_modes(two, ALL_MODES);
-    assert_int_equal(count(three, WEFT_OP_EXECUTION_MODE),
-                     count(source, WEFT_OP_EXECUTION_MODE) + 3);
+    assert_int_equal(weft_test_count_ops(three, WEFT_OP_EXECUTION_MODE),
+                     weft_test_count_ops(source, WEFT_OP_EXECUTION_MODE) + 3);
     struct words again = add_modes(three, ALL_MODES);
     assert_int_equal(again.size, three.size);
     assert_memory_equal(again.data, three.data, three.size);
@@ -220,12 +176,14 @@ static void test_modes(void **state) {
 /* Before SPIR-V 1.4 the modes come from an extension, which is named once. */
 static void test_old_modules_name_the_extension(void **state) {
     (void)state;
-    struct words source = compile(kernel_text);
+    struct words source = weft_test_compile(kernel_text);
     source.data[WEFT_SPIRV_AT_VERSION] = 0x10300;
     struct words result = add_modes(source, WEFT_FLOAT_SPECIAL);
     struct words again = add_modes(result, ALL_MODES);
-    assert_int_equal(count(result, WEFT_OP_EXTENSION), count(source, WEFT_OP_EXTENSION) + 1);
-    assert_int_equal(count(again, WEFT_OP_EXTENSION), count(result, WEFT_OP_EXTENSION));
+    assert_int_equal(weft_test_count_ops(result, WEFT_OP_EXTENSION),
+                     weft_test_count_ops(source, WEFT_OP_EXTENSION) + 1);
+    assert_int_equal(weft_test_count_ops(again, WEFT_OP_EXTENSION),
+                     weft_test_count_ops(result, WEFT_OP_EXTENSION));
     bool named = false;
     for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < result.size / 4;
          at += weft_spirv_length(result.data[at])) {
@@ -243,11 +201,11 @@ static void test_whole_structures_are_refused(void **state) {
     (void)state;
     struct weft_test_host test;
     weft_test_host_begin(&test);
-    struct words source = compile("#version 450\n"
-                                  "layout(local_size_x = 1) in;\n"
-                                  "struct S { uint i; float f[2]; };\n"
-                                  "layout(set = 0, binding = 0) buffer A { S s[]; };\n"
-                                  "void main() { s[0] = s[1]; }\n");
+    struct words source = weft_test_compile("#version 450\n"
+                                            "layout(local_size_x = 1) in;\n"
+                                            "struct S { uint i; float f[2]; };\n"
+                                            "layout(set = 0, binding = 0) buffer A { S s[]; };\n"
+                                            "void main() { s[0] = s[1]; }\n");
     struct words result = {0};
     assert_int_equal(weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
                                                  source.size, &test.host),
@@ -261,7 +219,7 @@ static void test_no_ids_left(void **state) {
     (void)state;
     struct weft_test_host test;
     weft_test_host_begin(&test);
-    struct words source = compile(kernel_text);
+    struct words source = weft_test_compile(kernel_text);
     source.data[WEFT_SPIRV_AT_BOUND] = WEFT_SPIRV_MAX_BOUND - 100;
     struct words result = {0};
     assert_int_equal(weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
@@ -276,7 +234,7 @@ static void test_out_of_memory(void **state) {
     (void)state;
     struct weft_test_host test;
     weft_test_host_begin(&test);
-    struct words source = compile(kernel_text);
+    struct words source = weft_test_compile(kernel_text);
     for (long fail_at = 1; fail_at <= 4; fail_at++) {
         struct words result = {0};
         weft_test_host_reset(&test);

@@ -3,25 +3,18 @@
  * The pass that hides zeros from compilers. That the results are right on a device that folds zeros
  * is checked by the probe and by the special cases of the conformance tests.
  */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include <stdio.h>
-#include <unistd.h>
-
-#include "device/device.h"
 #include "mixers/vkfft/fft_program.h"
 #include "shader/embedded.h"
-#include "shader/glsl.h"
 #include "shader/spirv_flush.h"
 #include "shader/spirv_hide_zeros.h"
 #include "shader/spirv_lint.h"
@@ -29,6 +22,7 @@
 #include "shader/spirv_operands.h"
 #include "shader/spirv_pass.h"
 #include "support.h"
+#include "support_spirv.h"
 
 /* Zeros of both signs, in vectors, stored, chosen, passed and multiplied. */
 #define BODY                                                          \
@@ -63,41 +57,12 @@ static const char *const built_ins[] = {
 };
 #define BUILT_INS (sizeof built_ins / sizeof built_ins[0])
 
-struct words {
-    uint32_t *data;
-    size_t size; /* bytes */
-};
-
-static struct words compile(const char *text) {
-    weft_device device = {.math = WEFT_MATH_REPRODUCIBLE};
-    struct words words = {0};
-    assert_int_equal(weft_glsl_compile(&words.data, &words.size, &device, "kernel", text), WEFT_OK);
-    return words;
-}
-
-static struct words make_reproducible(struct words source) {
-    struct words words = {0};
-    assert_int_equal(
-        weft_spirv_make_reproducible(&words.data, &words.size, source.data, source.size, NULL),
-        WEFT_OK);
-    return words;
-}
-
 static struct words hide(struct words source) {
     struct words words = {0};
     assert_int_equal(
         weft_spirv_hide_zeros(&words.data, &words.size, source.data, source.size, NULL), WEFT_OK);
     assert_int_equal(weft_spirv_check(words.data, words.size, NULL), WEFT_OK);
     return words;
-}
-
-static uint32_t count(struct words words, uint32_t opcode) {
-    uint32_t found = 0;
-    for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < words.size / 4;
-         at += weft_spirv_length(words.data[at])) {
-        found += weft_spirv_opcode(words.data[at]) == opcode;
-    }
-    return found;
 }
 
 /* Uses of zeros in functions, told by what spirv-val would call them. */
@@ -139,28 +104,9 @@ static struct uses count_uses(struct words words) {
     return uses;
 }
 
-static void expect_valid(struct words words, const char *name) {
-    char path[] = "/tmp/weft-spirv-XXXXXX";
-    int descriptor = mkstemp(path);
-    assert_true(descriptor >= 0);
-    assert_int_equal(write(descriptor, words.data, words.size), (ssize_t)words.size);
-    close(descriptor);
-    char command[128];
-    snprintf(command, sizeof command, "spirv-val --target-env vulkan1.2 %s", path);
-    int verdict = system(command);
-    assert_int_equal(unlink(path), 0);
-    if (verdict != 0) {
-        fail_msg("%s is no longer valid", name);
-    }
-}
-
-static bool has_spirv_val(void) {
-    return system("spirv-val --version > /dev/null 2>&1") == 0;
-}
-
 static void test_every_use(void **state) {
     (void)state;
-    struct words source = compile(kernel_text);
+    struct words source = weft_test_compile(kernel_text);
     struct words hidden = hide(source);
     const struct uses before = count_uses(source);
     const struct uses after = count_uses(hidden);
@@ -169,16 +115,18 @@ static void test_every_use(void **state) {
     assert_int_equal(after.scalars, 0);
     assert_int_equal(after.vectors, 0);
     /* Two functions of three have zeros; the new loads are of the built-in variable. */
-    assert_int_equal(count(hidden, WEFT_OP_FUNCTION), 3);
-    assert_int_equal(count(hidden, WEFT_OP_LOAD), count(source, WEFT_OP_LOAD) + 2);
-    assert_int_equal(count(hidden, WEFT_OP_SHIFT_RIGHT_LOGICAL),
-                     count(source, WEFT_OP_SHIFT_RIGHT_LOGICAL) + 2);
-    assert_int_equal(count(hidden, WEFT_OP_COMPOSITE_CONSTRUCT),
-                     count(source, WEFT_OP_COMPOSITE_CONSTRUCT) + before.vectors);
+    assert_int_equal(weft_test_count_ops(hidden, WEFT_OP_FUNCTION), 3);
+    assert_int_equal(weft_test_count_ops(hidden, WEFT_OP_LOAD),
+                     weft_test_count_ops(source, WEFT_OP_LOAD) + 2);
+    assert_int_equal(weft_test_count_ops(hidden, WEFT_OP_SHIFT_RIGHT_LOGICAL),
+                     weft_test_count_ops(source, WEFT_OP_SHIFT_RIGHT_LOGICAL) + 2);
+    assert_int_equal(weft_test_count_ops(hidden, WEFT_OP_COMPOSITE_CONSTRUCT),
+                     weft_test_count_ops(source, WEFT_OP_COMPOSITE_CONSTRUCT) + before.vectors);
     /* Nothing is left to do, and nothing else is done. */
     struct words again = hide(hidden);
     assert_int_equal(count_uses(again).scalars, 0);
-    assert_int_equal(count(again, WEFT_OP_LOAD), count(hidden, WEFT_OP_LOAD));
+    assert_int_equal(weft_test_count_ops(again, WEFT_OP_LOAD),
+                     weft_test_count_ops(hidden, WEFT_OP_LOAD));
     free(source.data);
     free(hidden.data);
     free(again.data);
@@ -187,8 +135,8 @@ static void test_every_use(void **state) {
 /* Everything but the operands that were zeros is as it was, in the same order. */
 static void test_all_else_stays(void **state) {
     (void)state;
-    struct words compiled = compile(kernel_text);
-    struct words source = make_reproducible(compiled);
+    struct words compiled = weft_test_compile(kernel_text);
+    struct words source = weft_test_make_reproducible(compiled);
     struct words hidden = hide(source);
     const uint32_t bound = source.data[WEFT_SPIRV_AT_BOUND];
     size_t at = WEFT_SPIRV_HEADER_WORDS;
@@ -209,7 +157,8 @@ static void test_all_else_stays(void **state) {
         at += weft_spirv_length(expected[0]);
     }
     assert_int_equal(at, source.size / 4);
-    assert_int_equal(count(hidden, WEFT_OP_DECORATE), count(source, WEFT_OP_DECORATE));
+    assert_int_equal(weft_test_count_ops(hidden, WEFT_OP_DECORATE),
+                     weft_test_count_ops(source, WEFT_OP_DECORATE));
     free(compiled.data);
     free(source.data);
     free(hidden.data);
@@ -217,15 +166,15 @@ static void test_all_else_stays(void **state) {
 
 static void test_each_built_in(void **state) {
     (void)state;
-    const bool validates = has_spirv_val();
+    const bool validates = weft_test_has_spirv_val();
     for (size_t i = 0; i < BUILT_INS; i++) {
         char text[2048];
         snprintf(text, sizeof text, "%s    x[%s] = s;\n}\n", HEAD("8") BODY, built_ins[i]);
-        struct words source = compile(text);
+        struct words source = weft_test_compile(text);
         struct words hidden = hide(source);
         assert_int_equal(count_uses(hidden).scalars, 0);
         if (validates) {
-            expect_valid(hidden, built_ins[i]);
+            weft_test_expect_valid(hidden, built_ins[i]);
         }
         free(source.data);
         free(hidden.data);
@@ -234,7 +183,7 @@ static void test_each_built_in(void **state) {
 
 static void test_nothing_to_make_zeros_of(void **state) {
     (void)state;
-    struct words source = compile(HEAD("1") BODY "}\n");
+    struct words source = weft_test_compile(HEAD("1") BODY "}\n");
     struct words hidden = hide(source);
     assert_true(count_uses(source).scalars > 0);
     assert_int_equal(hidden.size, source.size);
@@ -246,7 +195,7 @@ static void test_nothing_to_make_zeros_of(void **state) {
 /* A variable that is not in an entry point's interface must not be read there. */
 static void test_foreign_variable(void **state) {
     (void)state;
-    struct words source = compile(kernel_text);
+    struct words source = weft_test_compile(kernel_text);
     for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < source.size / 4;
          at += weft_spirv_length(source.data[at])) {
         uint32_t *word = source.data + at;
@@ -266,15 +215,17 @@ static void test_foreign_variable(void **state) {
 /* Zeros in arrays stay; so do those of other kinds than float. */
 static void test_other_zeros(void **state) {
     (void)state;
-    struct words source = compile(HEAD("8") "void main() {\n"
-                                            "    const float table[2] = float[2](0.0, 1.0);\n"
-                                            "    uint i = gl_LocalInvocationIndex & 0u;\n"
-                                            "    x[i] = table[i];\n"
-                                            "}\n");
+    struct words source =
+        weft_test_compile(HEAD("8") "void main() {\n"
+                                    "    const float table[2] = float[2](0.0, 1.0);\n"
+                                    "    uint i = gl_LocalInvocationIndex & 0u;\n"
+                                    "    x[i] = table[i];\n"
+                                    "}\n");
     struct words hidden = hide(source);
-    assert_int_equal(count(hidden, WEFT_OP_LOAD), count(source, WEFT_OP_LOAD));
-    assert_int_equal(count(hidden, WEFT_OP_CONSTANT_COMPOSITE),
-                     count(source, WEFT_OP_CONSTANT_COMPOSITE));
+    assert_int_equal(weft_test_count_ops(hidden, WEFT_OP_LOAD),
+                     weft_test_count_ops(source, WEFT_OP_LOAD));
+    assert_int_equal(weft_test_count_ops(hidden, WEFT_OP_CONSTANT_COMPOSITE),
+                     weft_test_count_ops(source, WEFT_OP_CONSTANT_COMPOSITE));
     free(source.data);
     free(hidden.data);
 }
@@ -282,7 +233,7 @@ static void test_other_zeros(void **state) {
 /* A module that drivers may get: valid, and fine with the lint, also when it is flushed. */
 static void expect_good(struct words source, const char *name, bool validates,
                         struct weft_test_host *test) {
-    struct words plain = make_reproducible(source);
+    struct words plain = weft_test_make_reproducible(source);
     struct words hidden = hide(plain);
     struct words flushed = {0};
     assert_int_equal(
@@ -294,8 +245,8 @@ static void expect_good(struct words source, const char *name, bool validates,
         fail_msg("%s: %s", name, weft_test_log(test));
     }
     if (validates) {
-        expect_valid(hidden, name);
-        expect_valid(flushed, name);
+        weft_test_expect_valid(hidden, name);
+        weft_test_expect_valid(flushed, name);
     }
     free(plain.data);
     free(hidden.data);
@@ -306,8 +257,8 @@ static void test_embedded(void **state) {
     (void)state;
     struct weft_test_host test;
     weft_test_host_begin(&test);
-    const bool validates = has_spirv_val();
-    struct words own = compile(kernel_text);
+    const bool validates = weft_test_has_spirv_val();
+    struct words own = weft_test_compile(kernel_text);
     expect_good(own, "the kernel", validates, &test);
     free(own.data);
     uint32_t changed = 0;
@@ -329,7 +280,7 @@ static void test_transforms(void **state) {
     (void)state;
     struct weft_test_host test;
     weft_test_host_begin(&test);
-    const bool validates = has_spirv_val();
+    const bool validates = weft_test_has_spirv_val();
     static const uint32_t sizes[][2] = {{7, 5}, {768, 512}, {67, 3}, {4096, 0}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         const struct weft_fft_desc desc = {.kind = sizes[i][1] > 0 ? WEFT_FFT_R2C
@@ -358,7 +309,7 @@ static void test_no_ids_left(void **state) {
     (void)state;
     struct weft_test_host test;
     weft_test_host_begin(&test);
-    struct words source = compile(kernel_text);
+    struct words source = weft_test_compile(kernel_text);
     source.data[WEFT_SPIRV_AT_BOUND] = WEFT_SPIRV_MAX_BOUND - 10;
     struct words result = {0};
     assert_int_equal(
@@ -373,7 +324,7 @@ static void test_out_of_memory(void **state) {
     (void)state;
     struct weft_test_host test;
     weft_test_host_begin(&test);
-    struct words source = compile(kernel_text);
+    struct words source = weft_test_compile(kernel_text);
     for (long fail_at = 1; fail_at <= 3; fail_at++) {
         struct words result = {0};
         weft_test_host_reset(&test);
@@ -393,7 +344,7 @@ static void test_damage(void **state) {
     (void)state;
     struct weft_test_host test;
     weft_test_host_begin(&test);
-    struct words source = compile(kernel_text);
+    struct words source = weft_test_compile(kernel_text);
     uint32_t tried = 0;
     for (uint64_t round = 0; round < 20000; round++) {
         size_t size = 0;

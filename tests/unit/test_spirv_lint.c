@@ -3,19 +3,15 @@
  * The lint: everything that Weft gives to drivers in reproducible math passes it, and everything
  * that could give other bits elsewhere does not. No device.
  */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
-
-#include <stdio.h>
 
 #include "device/device.h"
 #include "mixers/vkfft/fft_program.h"
@@ -29,19 +25,7 @@
 #include "shader/spirv_module.h"
 #include "shader/spirv_pass.h"
 #include "support.h"
-
-struct words {
-    uint32_t *data;
-    size_t size; /* bytes */
-};
-
-static struct words rewrite(struct words source) {
-    struct words words = {0};
-    assert_int_equal(
-        weft_spirv_make_reproducible(&words.data, &words.size, source.data, source.size, NULL),
-        WEFT_OK);
-    return words;
-}
+#include "support_spirv.h"
 
 static weft_status lint(struct words words, struct weft_test_host *host) {
     weft_test_host_reset(host);
@@ -123,7 +107,7 @@ static struct census take_census(struct words words) {
 static void expect_all_forms_pass(struct words source, struct weft_test_host *host,
                                   const char *what) {
     const uint32_t all_modes = WEFT_FLOAT_FLUSH | WEFT_FLOAT_SPECIAL | WEFT_FLOAT_NEAREST;
-    struct words passed = rewrite(source);
+    struct words passed = weft_test_make_reproducible(source);
     struct words moded = {0};
     struct words hidden = {0};
     struct words flushed = {0};
@@ -175,7 +159,7 @@ static void test_embedded_fast(void **state) {
     for (size_t i = 0; i < weft_embedded_shader_count; i++) {
         const struct weft_embedded_shader *shader = &weft_embedded_shaders[i];
         struct words words = copy_of(shader->fast, shader->fast_size);
-        struct words passed = rewrite(words);
+        struct words passed = weft_test_make_reproducible(words);
         if (take_census(words).fast_only > 0) {
             assert_int_equal(lint(words, host), WEFT_UNSUPPORTED);
         }
@@ -279,7 +263,7 @@ static struct words compile(const char *declarations, const char *body) {
     weft_device device = {.math = WEFT_MATH_REPRODUCIBLE};
     struct words words = {0};
     assert_int_equal(weft_glsl_compile(&words.data, &words.size, &device, "kernel", text), WEFT_OK);
-    struct words passed = rewrite(words);
+    struct words passed = weft_test_make_reproducible(words);
     free(words.data);
     return passed;
 }

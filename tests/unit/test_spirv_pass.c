@@ -2,26 +2,20 @@
 /*
  * The pass that takes contraction out of a module, and what it does with words that are no module.
  */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include <stdio.h>
-#include <unistd.h>
-
 #include "core/philox.h"
-#include "device/device.h"
-#include "shader/glsl.h"
 #include "shader/spirv_module.h"
 #include "shader/spirv_pass.h"
+#include "support_spirv.h"
 
 static const char kernel_text[] =
     "#version 450\n"
@@ -51,28 +45,6 @@ static const char kernel_text[] =
     "    d[i] = fma(d[i], d[i + 1], dvec2(0.5)) + d[i];\n"
     "    x[i] = s + p;\n"
     "}\n";
-
-struct words {
-    uint32_t *data;
-    size_t size; /* bytes */
-};
-
-static struct words compile(const char *text) {
-    weft_device device = {.math = WEFT_MATH_REPRODUCIBLE};
-    struct words words = {0};
-    assert_int_equal(weft_glsl_compile(&words.data, &words.size, &device, "kernel", text), WEFT_OK);
-    assert_int_equal(device.stats.shaders_compiled, 1);
-    return words;
-}
-
-static struct words rewrite(struct words source) {
-    struct words words = {0};
-    assert_int_equal(
-        weft_spirv_make_reproducible(&words.data, &words.size, source.data, source.size, NULL),
-        WEFT_OK);
-    assert_int_equal(weft_spirv_check(words.data, words.size, NULL), WEFT_OK);
-    return words;
-}
 
 /* ---- an independent reading of a module: what the tests count ---- */
 
@@ -140,8 +112,8 @@ static struct census take_census(struct words words) {
 
 static void test_every_operation_is_decorated(void **state) {
     (void)state;
-    struct words source = compile(kernel_text);
-    struct words result = rewrite(source);
+    struct words source = weft_test_compile(kernel_text);
+    struct words result = weft_test_make_reproducible(source);
     struct census before = take_census(source);
     struct census after = take_census(result);
     assert_int_equal(before.fmas, 6);
@@ -161,9 +133,9 @@ static void test_every_operation_is_decorated(void **state) {
 
 static void test_idempotent(void **state) {
     (void)state;
-    struct words source = compile(kernel_text);
-    struct words once = rewrite(source);
-    struct words twice = rewrite(once);
+    struct words source = weft_test_compile(kernel_text);
+    struct words once = weft_test_make_reproducible(source);
+    struct words twice = weft_test_make_reproducible(once);
     assert_int_equal(once.size, twice.size);
     assert_memory_equal(once.data, twice.data, once.size);
     free(source.data);
@@ -173,22 +145,12 @@ static void test_idempotent(void **state) {
 
 static void test_spirv_val(void **state) {
     (void)state;
-    if (system("spirv-val --version > /dev/null 2>&1") != 0) {
-        print_message("spirv-val is not installed; its verdict on the result is not checked\n");
+    if (!weft_test_has_spirv_val()) {
         skip();
     }
-    struct words source = compile(kernel_text);
-    struct words result = rewrite(source);
-    char path[] = "/tmp/weft-spirv-XXXXXX";
-    int descriptor = mkstemp(path);
-    assert_true(descriptor >= 0);
-    assert_int_equal(write(descriptor, result.data, result.size), (ssize_t)result.size);
-    close(descriptor);
-    char command[128];
-    snprintf(command, sizeof command, "spirv-val --target-env vulkan1.2 %s", path);
-    int verdict = system(command);
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(verdict, 0);
+    struct words source = weft_test_compile(kernel_text);
+    struct words result = weft_test_make_reproducible(source);
+    weft_test_expect_valid(result, "the kernel");
     free(source.data);
     free(result.data);
 }
@@ -308,7 +270,7 @@ static struct words assemble(struct assembler *module, enum size_from size_from)
 static void test_groups_and_sets(void **state) {
     (void)state;
     struct assembler module = {0};
-    struct words result = rewrite(assemble(&module, SIZE_LITERAL));
+    struct words result = weft_test_make_reproducible(assemble(&module, SIZE_LITERAL));
     struct census census = take_census(result);
     assert_int_equal(census.fmas, 0);
     assert_int_equal(census.arithmetic, 6); /* two of each Fma's, one product, one sum */
@@ -326,7 +288,7 @@ static void test_groups_and_sets(void **state) {
 static void test_split_keeps_operands(void **state) {
     (void)state;
     struct assembler module = {0};
-    struct words result = rewrite(assemble(&module, SIZE_LITERAL));
+    struct words result = weft_test_make_reproducible(assemble(&module, SIZE_LITERAL));
     const uint32_t expected[10] = {5u << 16 | 133, ID_FLOAT, ID_BOUND, ID_SUM,   ID_ONE,
                                    5u << 16 | 129, ID_FLOAT, ID_FMA,   ID_BOUND, ID_PRODUCT};
     bool found = false;
@@ -366,12 +328,13 @@ static void test_local_size(void **state) {
 
 static void test_local_size_of_compiled(void **state) {
     (void)state;
-    struct words words = compile(kernel_text);
+    struct words words = weft_test_compile(kernel_text);
     assert_local_size(words, 4, 3, 2);
     free(words.data);
-    words = compile("#version 450\n"
-                    "layout(local_size_x_id = 1, local_size_y = 2, local_size_z_id = 0) in;\n"
-                    "void main() {}\n");
+    words =
+        weft_test_compile("#version 450\n"
+                          "layout(local_size_x_id = 1, local_size_y = 2, local_size_z_id = 0) in;\n"
+                          "void main() {}\n");
     const uint32_t specialization[2] = {5, 64};
     uint32_t size[3];
     weft_spirv_specialized_local_size(size, words.data, words.size, specialization, 2);
@@ -406,7 +369,7 @@ static weft_status try_words(const uint32_t *words, size_t size) {
 
 static void test_truncation(void **state) {
     (void)state;
-    struct words words = compile(kernel_text);
+    struct words words = weft_test_compile(kernel_text);
     assert_int_equal(try_words(words.data, words.size), WEFT_OK);
     for (size_t size = 0; size < words.size; size++) {
         assert_int_equal(try_words(words.data, size), WEFT_COMPILE_ERROR);
@@ -539,7 +502,7 @@ static void mutate(struct words words, uint32_t round) {
 /* Whatever happens to the words, the outcome is a module that holds together or a refusal. */
 static void test_mutations(void **state) {
     (void)state;
-    struct words source = compile(kernel_text);
+    struct words source = weft_test_compile(kernel_text);
     struct words mutant = {malloc(source.size), source.size};
     assert_non_null(mutant.data);
     uint32_t refused = 0;
