@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/*
+ * Mixers against public PyTorch code, op by op: every case below tests/data/attention, which
+ * tests/reference/make_attention_goldens.py made. PyTorch's own float32 error there is 3.2e-7 at most.
+ */
+#include <dirent.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/mixers.h>
+
+#include "model/npy.h"
+#include "support.h"
+
+/* As of FNet; the worst case is near 1.4e-6, by the epsilon at add_linear, the others near 2e-7. */
+#define TOLERANCE 1e-5
+
+struct fixture {
+    struct weft_test_host host;
+    weft_device *device;
+};
+
+static int set_up(void **state) {
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    assert_non_null(fixture);
+    weft_test_host_begin(&fixture->host);
+    assert_int_equal(
+        weft_device_open(&fixture->device, weft_device_params(.host = fixture->host.host)),
+        WEFT_OK);
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *fixture = *state;
+    weft_test_device_close(&fixture->device);
+    weft_test_host_end(&fixture->host);
+    free(fixture);
+    return 0;
+}
+
+/* ---- cases ---- */
+
+#define MAX_INPUTS 3
+
+/** One case folder; the arrays that a case lacks have no elements. */
+struct golden {
+    const char *folder;
+    const char *const *names; /* of the inputs */
+    uint32_t input_count;
+    weft_npy input[MAX_INPUTS];
+    weft_npy expected, context, scale;
+};
+
+static bool open_array(weft_npy *npy, const char *folder, const char *name,
+                       struct weft_test_host *host) {
+    char file_name[32];
+    snprintf(file_name, sizeof file_name, "%s.npy", name);
+    char *path = weft_test_path(folder, file_name);
+    FILE *file = fopen(path, "rb");
+    bool found = file != NULL;
+    if (found) {
+        fclose(file);
+        assert_int_equal(weft_npy_open(npy, path, &host->host), WEFT_OK);
+    }
+    free(path);
+    return found;
+}
+
+static void open_golden(struct golden *golden, struct weft_test_host *host) {
+    for (uint32_t i = 0; i < golden->input_count; i++) {
+        assert_true(open_array(&golden->input[i], golden->folder, golden->names[i], host));
+    }
+    assert_true(open_array(&golden->expected, golden->folder, "expected", host));
+    open_array(&golden->context, golden->folder, "local_context", host);
+    open_array(&golden->scale, golden->folder, "scale", host);
+}
+
+static void close_golden(struct golden *golden) {
+    for (uint32_t i = 0; i < golden->input_count; i++) {
+        weft_npy_close(&golden->input[i]);
+    }
+    weft_npy_close(&golden->expected);
+    weft_npy_close(&golden->context);
+    weft_npy_close(&golden->scale);
+}
+
+static float *read_floats(const weft_npy *npy) {
+    float *data = malloc(npy->elements * sizeof *data + 1);
+    assert_non_null(data);
+    assert_int_equal(weft_npy_read_f32(npy, data), WEFT_OK);
+    return data;
+}
+
+static uint32_t heads_of(const struct golden *golden) {
+    assert_int_equal(golden->input[0].rank, 4);
+    return (uint32_t)golden->input[0].shape[2];
+}
+
+/* [B, n, d], or [B, n, heads, d/heads], whose elements lie alike. */
+static weft_shape shape_of(const weft_npy *npy) {
+    uint64_t channels = npy->rank == 4 ? npy->shape[2] * npy->shape[3] : npy->shape[2];
+    return weft_shape_of((uint32_t)npy->shape[0], (uint32_t)npy->shape[1], (uint32_t)channels);
+}
+
+static double relative_error(const float *found, const weft_npy *expected) {
+    float *wanted = read_floats(expected);
+    double difference = 0.0;
+    double norm = 0.0;
+    for (uint64_t i = 0; i < expected->elements; i++) {
+        double d = (double)found[i] - (double)wanted[i];
+        difference += d * d;
+        norm += (double)wanted[i] * (double)wanted[i];
+    }
+    free(wanted);
+    return sqrt(difference / norm);
+}
+
+/* ---- ops: what PyTorch's module is in a graph ---- */
+
+typedef weft_status (*add_op)(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
+                              const struct golden *golden);
+
+/*
+ * PyTorch adds 1e-6 to the denominators, which Weft does not: sums of positive features, here 0.6 or
+ * more.
+ */
+static weft_status add_linear(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
+                              const struct golden *golden) {
+    return weft_graph_kernel_attention(out, graph, input[0], input[1], input[2],
+                                       weft_kernel_attention_params(.heads = heads_of(golden)));
+}
+
+static weft_status add_causal_linear(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
+                                     const struct golden *golden) {
+    return weft_graph_kernel_attention(
+        out, graph, input[0], input[1], input[2],
+        weft_kernel_attention_params(.heads = heads_of(golden), .causal = true));
+}
+
+static weft_status add_relu(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
+                            const struct golden *golden) {
+    const weft_kernel relu = {.map = WEFT_FEATURE_RELU};
+    return weft_graph_kernel_attention(out, graph, input[0], input[1], input[2],
+                                       weft_kernel_attention_params(.heads = heads_of(golden),
+                                                                    .kernels = &relu,
+                                                                    .kernel_count = 1));
+}
+
+static weft_status add_of_features(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
+                                   const struct golden *golden, bool causal) {
+    weft_tensor features[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        weft_status status =
+            weft_graph_activate(&features[i], graph, input[i], WEFT_ACTIVATION_ELU1);
+        if (status != WEFT_OK) {
+            return status;
+        }
+    }
+    return weft_graph_linear_attention(
+        out, graph, features[0], features[1], input[2],
+        weft_linear_attention_params(.heads = heads_of(golden), .causal = causal));
+}
+
+static weft_status add_features(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
+                                const struct golden *golden) {
+    return add_of_features(out, graph, input, golden, false);
+}
+
+static weft_status add_causal_features(weft_tensor *out, weft_graph *graph,
+                                       const weft_tensor *input, const struct golden *golden) {
+    return add_of_features(out, graph, input, golden, true);
+}
+
+static uint32_t context_of(const struct golden *golden) {
+    int32_t context = 0;
+    assert_int_equal(golden->context.elements, 1);
+    assert_int_equal(weft_npy_read_i32(&golden->context, &context), WEFT_OK);
+    assert_in_range(context, 1, 1000);
+    return (uint32_t)context;
+}
+
+static weft_status add_band(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
+                            const struct golden *golden, uint32_t half_width, bool causal) {
+    float scale = 0.0F;
+    if (golden->scale.elements == 1 && golden->scale.data != NULL) {
+        assert_int_equal(weft_npy_read_f32(&golden->scale, &scale), WEFT_OK);
+    }
+    return weft_graph_banded_attention(
+        out, graph, input[0], input[1], input[2],
+        weft_banded_attention_params(.heads = heads_of(golden), .half_width = half_width,
+                                     .causal = causal, .scale = scale));
+}
+
+/*
+ * A local_context of c reads c/2 tokens back and (c - 1)/2 ahead, both rounded down: of c = 2 k + 1
+ * the band |i - j| ≤ k. An even c is no symmetric band, whatever PyTorch's documentation says.
+ */
+static weft_status add_local(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
+                             const struct golden *golden) {
+    uint32_t context = context_of(golden);
+    assert_int_equal(context % 2, 1);
+    return add_band(out, graph, input, golden, (context - 1) / 2, false);
+}
+
+/* Behind a causal mask only what it reads back is left: 0 ≤ i - j ≤ c/2. */
+static weft_status add_causal_local(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
+                                    const struct golden *golden) {
+    return add_band(out, graph, input, golden, context_of(golden) / 2, true);
+}
+
+static weft_status add_fourier(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
+                               const struct golden *golden) {
+    (void)golden;
+    return weft_graph_fourier(out, graph, input[0]);
+}
+
+/* ---- running ---- */
+
+static weft_plan *compile(struct fixture *fixture, const struct golden *golden, add_op add,
+                          const char *implementation) {
+    weft_graph *graph = NULL;
+    weft_tensor input[MAX_INPUTS];
+    weft_tensor y = {0};
+    assert_int_equal(weft_graph_create(&graph, &fixture->host.host), WEFT_OK);
+    for (uint32_t i = 0; i < golden->input_count; i++) {
+        assert_int_equal(weft_graph_input(&input[i], graph, golden->names[i], WEFT_F32,
+                                          shape_of(&golden->input[i])),
+                         WEFT_OK);
+    }
+    assert_int_equal(add(&y, graph, input, golden), WEFT_OK);
+    assert_int_equal(weft_graph_output(graph, "expected", y), WEFT_OK);
+    weft_plan *plan = NULL;
+    assert_int_equal(weft_plan_compile(&plan, fixture->device, graph,
+                                       weft_plan_params(.implementation = implementation)),
+                     WEFT_OK);
+    weft_graph_destroy(&graph);
+    return plan;
+}
+
+static double check_golden(struct fixture *fixture, const struct golden *golden, add_op add,
+                           const char *implementation) {
+    weft_plan *plan = compile(fixture, golden, add, implementation);
+    float *data[MAX_INPUTS + 1];
+    weft_host_tensor tensors[MAX_INPUTS + 1];
+    for (uint32_t i = 0; i < golden->input_count; i++) {
+        data[i] = read_floats(&golden->input[i]);
+        tensors[i] = (weft_host_tensor){
+            .name = golden->names[i], .data = data[i], .bytes = golden->input[i].bytes};
+    }
+    float *out = malloc(golden->expected.bytes);
+    assert_non_null(out);
+    memset(out, 0xff, golden->expected.bytes);
+    data[golden->input_count] = out;
+    tensors[golden->input_count] =
+        (weft_host_tensor){.name = "expected", .data = out, .bytes = golden->expected.bytes};
+    assert_int_equal(weft_plan_execute(plan, tensors, golden->input_count + 1), WEFT_OK);
+    double error = relative_error(out, &golden->expected);
+    if (!(error <= TOLERANCE)) {
+        fail_msg("%s: relative L2 %g exceeds %g", golden->folder, error, TOLERANCE);
+    }
+    for (uint32_t i = 0; i <= golden->input_count; i++) {
+        free(data[i]);
+    }
+    weft_plan_destroy(&plan);
+    return error;
+}
+
+/* All cases of an op, `least` or more. */
+static void check_all(struct fixture *fixture, const char *kind, add_op add,
+                      const char *implementation, uint32_t least) {
+    static const char *const attention[] = {"q", "k", "v"};
+    static const char *const mixer[] = {"x"};
+    const bool is_fourier = strcmp(kind, "fourier") == 0;
+    char *root = weft_test_data("attention");
+    char *cases = weft_test_path(root, kind);
+    DIR *folder = opendir(cases);
+    assert_non_null(folder);
+    uint32_t count = 0;
+    double largest = 0.0;
+    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        if (entry->d_name[0] == '.') {
+            continue;
+        }
+        char *path = weft_test_path(cases, entry->d_name);
+        struct golden golden = {.folder = path,
+                                .names = is_fourier ? mixer : attention,
+                                .input_count = is_fourier ? 1 : 3};
+        open_golden(&golden, &fixture->host);
+        largest = fmax(largest, check_golden(fixture, &golden, add, implementation));
+        close_golden(&golden);
+        free(path);
+        count++;
+    }
+    closedir(folder);
+    free(cases);
+    free(root);
+    assert_in_range(count, least, 100);
+    print_message("%s: relative L2 up to %.2g\n", kind, largest);
+}
+
+static void test_linear_attention(void **state) {
+    check_all(*state, "linear", add_linear, NULL, 6);
+    check_all(*state, "linear", add_features, NULL, 6);
+}
+
+static void test_causal_linear_attention(void **state) {
+    check_all(*state, "causal_linear", add_causal_linear, NULL, 5);
+    check_all(*state, "causal_linear", add_causal_features, NULL, 5);
+}
+
+static void test_relu_features(void **state) {
+    check_all(*state, "relu", add_relu, NULL, 1);
+}
+
+static void test_local_attention(void **state) {
+    check_all(*state, "local", add_local, "direct", 6);
+    check_all(*state, "local", add_local, "tiled", 6);
+}
+
+static void test_causal_local_attention(void **state) {
+    check_all(*state, "causal_local", add_causal_local, "direct", 5);
+    check_all(*state, "causal_local", add_causal_local, "tiled", 5);
+}
+
+static void test_fourier(void **state) {
+    check_all(*state, "fourier", add_fourier, "fft", 5);
+    check_all(*state, "fourier", add_fourier, "matrix", 5);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_linear_attention, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_causal_linear_attention, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_relu_features, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_local_attention, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_causal_local_attention, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_fourier, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
