@@ -18,7 +18,7 @@
 #include "model/safetensors.h"
 #include "support.h"
 
-/* What issue 4 asks for; the worst case is near 5e-7; PyTorch's own float32 is off by up to 1.7e-6. */
+/* The worst case is near 5e-7; PyTorch's own float32 is off by up to 1.7e-6. */
 #define TOLERANCE   1e-5
 #define MOST_LAYERS 4
 #define NAME_SIZE   80
