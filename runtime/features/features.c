@@ -157,9 +157,26 @@ struct parts {
     const uint32_t *permutation; /* null when there is none */
 };
 
-static weft_status expand_rows(float *w, struct parts parts, const weft_features_params *params,
+/* What expand_rows makes of the rows: either may be null. */
+struct expansion {
+    float *w;            /* the rows themselves */
+    float *square_norms; /* their squared lengths */
+};
+
+static float square_norm(const double *row, double factor, uint32_t count) {
+    double sum = 0.0;
+    for (uint32_t i = 0; i < count; i++) {
+        const double element = (double)(float)(factor * row[i]); /* as w has it */
+        sum += element * element;
+    }
+    return (float)sum;
+}
+
+static weft_status expand_rows(struct expansion out, struct parts parts,
+                               const weft_features_params *params,
                                const weft_features_structure *structure, const weft_host *host) {
     const struct weft_features_family *family = families[params->kind];
+    const double scale = (double)structure->scale;
     double *row = weft_alloc_zero(host, structure->size, sizeof *row);
     if (row == NULL) {
         return weft_fail_memory(host, "a row of features");
@@ -171,8 +188,12 @@ static weft_status expand_rows(float *w, struct parts parts, const weft_features
         family->expand(row, i % structure->rows_per_block,
                        parts.diagonals + block * structure->diagonals * structure->size,
                        permutation, structure);
-        weft_features_store(w + (size_t)i * params->columns, row, (double)structure->scale,
-                            params->columns);
+        if (out.w != NULL) {
+            weft_features_store(out.w + (size_t)i * params->columns, row, scale, params->columns);
+        }
+        if (out.square_norms != NULL) {
+            out.square_norms[i] = square_norm(row, scale, params->columns);
+        }
     }
     weft_free(host, row);
     return WEFT_OK;
@@ -201,7 +222,8 @@ static weft_status fill_structured(float *w, const weft_features_params *params,
         status = weft_fail_memory(host, "the parts of a feature matrix");
     } else {
         fill_parts((struct weft_features_parts){diagonals, permutation}, params, &structure);
-        status = expand_rows(w, (struct parts){diagonals, permutation}, params, &structure, host);
+        status = expand_rows((struct expansion){.w = w}, (struct parts){diagonals, permutation},
+                             params, &structure, host);
     }
     weft_free(host, diagonals);
     weft_free(host, permutation);
@@ -285,23 +307,38 @@ weft_status weft_features_parts(float *diagonals, uint32_t *permutation,
     return status;
 }
 
-weft_status weft_features_expand(float *w, const float *diagonals, const uint32_t *permutation,
-                                 const weft_features_params *params, const weft_host *host) {
+/* Checks what the functions of given parts have in common, then makes `out` of them. */
+static weft_status expand_parts(struct expansion out, struct parts parts,
+                                const weft_features_params *params, const weft_host *host) {
     weft_features_params taken;
     weft_features_structure structure;
     weft_status status = take_structure(&taken, &structure, params, host);
     if (status == WEFT_OK) {
-        status = expect_pointer(w, "w", host);
+        status = expect_pointer(parts.diagonals, "diagonals", host);
     }
     if (status == WEFT_OK) {
-        status = expect_pointer(diagonals, "diagonals", host);
-    }
-    if (status == WEFT_OK) {
-        status = check_permutation(permutation, &structure, host);
+        status = check_permutation(parts.permutation, &structure, host);
     }
     if (status != WEFT_OK) {
         return status;
     }
-    const struct parts parts = {diagonals, structure.permuted ? permutation : NULL};
-    return expand_rows(w, parts, &taken, &structure, host);
+    parts.permutation = structure.permuted ? parts.permutation : NULL;
+    return expand_rows(out, parts, &taken, &structure, host);
+}
+
+weft_status weft_features_expand(float *w, const float *diagonals, const uint32_t *permutation,
+                                 const weft_features_params *params, const weft_host *host) {
+    const weft_status status = expect_pointer(w, "w", host);
+    return status == WEFT_OK ? expand_parts((struct expansion){.w = w},
+                                            (struct parts){diagonals, permutation}, params, host)
+                             : status;
+}
+
+weft_status weft_features_square_norms(float *square_norms, const float *diagonals,
+                                       const uint32_t *permutation,
+                                       const weft_features_params *params, const weft_host *host) {
+    const weft_status status = expect_pointer(square_norms, "square_norms", host);
+    return status == WEFT_OK ? expand_parts((struct expansion){.square_norms = square_norms},
+                                            (struct parts){diagonals, permutation}, params, host)
+                             : status;
 }

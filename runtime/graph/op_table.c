@@ -27,6 +27,7 @@
     X(kernel_attention)   \
     X(cosformer)          \
     X(fast_weight)        \
+    X(structured_projection) \
     X(random_features)    \
     X(flt_features)       \
     X(rms_norm)           \

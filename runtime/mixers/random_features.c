@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Random features: a projection by the weight matrix, then a component function of each row. What the functions need of
- * the whole sequence (the keys' largest exponent, OPRF's moments) is reduced before. Inputs: x, w, coefficients, other.
+ * the whole sequence (the keys' largest exponent, OPRF's moments) is reduced before. Inputs: x, w, coefficients, other,
+ * and instead of w a projection that is made already, for OPRF with the squared lengths of its rows.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +18,8 @@ struct weft_random_features_node {
     float scale;
     float epsilon;
 };
+
+enum { W = 1, PROJECTION = 4, SQUARE_NORMS = 5, INPUTS = 6 };
 
 #define MOMENT_CHUNK 256 /* tokens: that of shaders/random_features/moments.comp */
 
@@ -43,8 +46,8 @@ weft_status weft_graph_random_features(weft_tensor *out, weft_graph *graph, weft
                                              .heads = p->heads ? p->heads : 1,
                                              .scale = p->scale,
                                              .epsilon = p->epsilon};
-    weft_tensor inputs[] = {x, w, p->coefficients, p->other};
-    return weft_graph_add(out, graph, "random_features", inputs, 4, &node, sizeof node);
+    weft_tensor inputs[INPUTS] = {x, w, p->coefficients, p->other, p->projection, p->square_norms};
+    return weft_graph_add(out, graph, "random_features", inputs, INPUTS, &node, sizeof node);
 }
 
 /* ---- checking ---- */
@@ -79,32 +82,88 @@ static weft_status check_numbers(const weft_graph *graph,
     return WEFT_OK;
 }
 
+/* The rows of the weight matrix, there or not. */
+static uint32_t rows_of(const weft_graph *graph, const struct weft_node *node) {
+    const struct weft_random_features_node *params = (const void *)node->params.bytes;
+    return node->input[PROJECTION] != 0
+               ? weft_node_shape(graph, node, PROJECTION)->dim[2] / params->heads
+               : weft_node_shape(graph, node, W)->dim[0];
+}
+
+static bool has_input(const struct weft_node *node, uint32_t input) {
+    return node->input_count > input && node->input[input] != 0;
+}
+
+/* Either w or a projection; with a projection, OPTIMAL and it alone takes square norms. */
+static weft_status check_source(const weft_graph *graph, const struct weft_node *node) {
+    const struct weft_random_features_node *params = (const void *)node->params.bytes;
+    const bool projected = has_input(node, PROJECTION);
+    const bool wanted = projected && params->component == WEFT_COMPONENT_OPTIMAL;
+    if (projected == has_input(node, W)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "random_features: w and projection are %s: one of them is to be given",
+                         projected ? "both given" : "both missing");
+    }
+    if (wanted != has_input(node, SQUARE_NORMS)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "random_features: square_norms is %s, but %s features of a %s take %s",
+                         wanted ? "missing" : "given", weft_component_name(params->component),
+                         projected ? "projection" : "matrix w", wanted ? "one" : "none");
+    }
+    return weft_expect_f32(graph, node, projected ? PROJECTION : W, projected ? "projection" : "w");
+}
+
+static weft_status check_projection(const weft_graph *graph, const struct weft_node *node) {
+    const struct weft_random_features_node *params = (const void *)node->params.bytes;
+    const weft_shape *x = weft_node_shape(graph, node, 0);
+    const weft_shape *found = weft_node_shape(graph, node, PROJECTION);
+    if (found->rank != 3 || found->dim[0] != x->dim[0] || found->dim[1] != x->dim[1] ||
+        found->dim[2] % params->heads != 0) {
+        char text[2][WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "random_features: projection %s must be [B, n, heads · s] for x %s and %u "
+                         "heads",
+                         weft_shape_text(*found, text[0]), weft_shape_text(*x, text[1]),
+                         params->heads);
+    }
+    return has_input(node, SQUARE_NORMS)
+               ? weft_expect_shape(graph, node, SQUARE_NORMS, "square_norms",
+                                   weft_shape_of(rows_of(graph, node)))
+               : WEFT_OK;
+}
+
+static weft_status check_w(const weft_graph *graph, const struct weft_node *node) {
+    const struct weft_random_features_node *params = (const void *)node->params.bytes;
+    const weft_shape x = *weft_node_shape(graph, node, 0);
+    const weft_shape w = *weft_node_shape(graph, node, W);
+    const uint32_t width = x.dim[2] / params->heads;
+    char text[2][WEFT_SHAPE_TEXT_SIZE];
+    if (w.rank != 2 || w.dim[1] != width) {
+        return weft_fail(
+            &graph->host, WEFT_SHAPE_MISMATCH,
+            "random_features: w %s must be [s, d/heads] = [s, %u] for x %s and %u heads",
+            weft_shape_text(w, text[0]), width, weft_shape_text(x, text[1]), params->heads);
+    }
+    return WEFT_OK;
+}
+
 static weft_status check_shapes(const weft_graph *graph, struct weft_node *node) {
     struct weft_random_features_node *params = (void *)node->params.bytes;
     const weft_shape x = *weft_node_shape(graph, node, 0);
-    const weft_shape w = *weft_node_shape(graph, node, 1);
-    char text[2][WEFT_SHAPE_TEXT_SIZE];
-    if (x.rank != 3 || w.rank != 2) {
+    char text[WEFT_SHAPE_TEXT_SIZE];
+    if (x.rank != 3) {
         return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "random_features: x %s and w %s must be [B, n, d] and [s, d/heads]",
-                         weft_shape_text(x, text[0]), weft_shape_text(w, text[1]));
+                         "random_features: x must be [B, n, d], not %s", weft_shape_text(x, text));
     }
     if (x.dim[2] % params->heads != 0) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "random_features: %u heads do not divide %u channels", params->heads,
                          x.dim[2]);
     }
-    const uint32_t width = x.dim[2] / params->heads;
-    if (w.dim[1] != width) {
-        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "random_features: w %s must be [s, %u] for x %s and %u heads",
-                         weft_shape_text(w, text[0]), width, weft_shape_text(x, text[1]),
-                         params->heads);
-    }
     if (params->scale == 0.0F) {
-        params->scale = (float)(1.0 / sqrt(sqrt((double)width)));
+        params->scale = (float)(1.0 / sqrt(sqrt((double)(x.dim[2] / params->heads))));
     }
-    return WEFT_OK;
+    return has_input(node, PROJECTION) ? check_projection(graph, node) : check_w(graph, node);
 }
 
 /* The other side of OPRF: [B, m, d] for any m. */
@@ -138,7 +197,7 @@ static weft_status random_features_infer(const weft_graph *graph, struct weft_no
         status = weft_expect_f32(graph, node, 0, "x");
     }
     if (status == WEFT_OK) {
-        status = weft_expect_f32(graph, node, 1, "w");
+        status = check_source(graph, node);
     }
     if (status == WEFT_OK) {
         status = check_shapes(graph, node);
@@ -146,8 +205,11 @@ static weft_status random_features_infer(const weft_graph *graph, struct weft_no
     if (status == WEFT_OK) {
         status = check_other(graph, node);
     }
-    const uint32_t features = weft_node_shape(graph, node, 1)->dim[0];
-    if (status == WEFT_OK && node->input[2] != 0) {
+    if (status != WEFT_OK) {
+        return status;
+    }
+    const uint32_t features = rows_of(graph, node);
+    if (node->input[2] != 0) {
         status = weft_expect_shape(graph, node, 2, "coefficients", weft_shape_of(features));
     }
     if (status != WEFT_OK) {
@@ -174,7 +236,8 @@ struct lowered {
     const struct weft_random_features_node *params;
     uint32_t batch, tokens, heads, width, features;
     uint64_t rows; /* batch · tokens · heads */
-    uint32_t x, w;
+    uint32_t x;
+    uint32_t w;          /* not with a given projection */
     uint32_t projection; /* [rows, features] */
     uint32_t norms;      /* OPTIMAL: [features]; else x, bound and not read */
     uint32_t optimum;    /* OPTIMAL: [batch, heads, 3]; else x */
@@ -184,7 +247,12 @@ static uint32_t scratch(const struct lowered *l, uint64_t count) {
     return weft_lower_scratch(l->lowering, count * sizeof(float));
 }
 
-static void lower_projection(struct lowered *l) {
+static void lower_projection(struct lowered *l, const struct weft_node *node) {
+    if (has_input(node, PROJECTION)) {
+        l->projection = weft_lower_value(l->lowering, node->input[PROJECTION]);
+        return;
+    }
+    l->w = weft_lower_value(l->lowering, node->input[W]);
     l->projection = scratch(l, l->rows * l->features);
     const struct weft_product product = {
         .a = {.storage = l->x, .row = l->width, .column = 1},
@@ -201,7 +269,11 @@ static void lower_projection(struct lowered *l) {
     weft_lower_product(l->lowering, &product);
 }
 
-static void lower_norms(struct lowered *l) {
+static void lower_norms(struct lowered *l, const struct weft_node *node) {
+    if (has_input(node, SQUARE_NORMS)) {
+        l->norms = weft_lower_value(l->lowering, node->input[SQUARE_NORMS]);
+        return;
+    }
     l->norms = scratch(l, l->features);
     struct weft_dispatch *dispatch =
         weft_lower_dispatch(l->lowering, "random_features/square_norms");
@@ -308,18 +380,16 @@ static void lower_features(const struct lowered *l, uint32_t largest, uint32_t c
 static weft_status random_features_lower(struct weft_lowering *lowering,
                                          const struct weft_node *node) {
     const weft_shape *x = weft_node_shape(lowering->graph, node, 0);
-    const weft_shape *w = weft_node_shape(lowering->graph, node, 1);
     const struct weft_random_features_node *params = (const void *)node->params.bytes;
     struct lowered l = {.lowering = lowering,
                         .params = params,
                         .batch = x->dim[0],
                         .tokens = x->dim[1],
                         .heads = params->heads,
-                        .width = w->dim[1],
-                        .features = w->dim[0],
+                        .width = x->dim[2] / params->heads,
+                        .features = rows_of(lowering->graph, node),
                         .rows = (uint64_t)x->dim[0] * x->dim[1] * params->heads,
-                        .x = weft_lower_value(lowering, node->input[0]),
-                        .w = weft_lower_value(lowering, node->input[1])};
+                        .x = weft_lower_value(lowering, node->input[0])};
     l.norms = l.x;
     l.optimum = l.x;
     if (l.rows * l.features > INT32_MAX) {
@@ -332,9 +402,9 @@ static weft_status random_features_lower(struct weft_lowering *lowering,
     const uint32_t coefficients =
         node->input[2] ? weft_lower_value(lowering, node->input[2]) : WEFT_NO_STORAGE;
     const uint32_t result = weft_lower_value(lowering, node->output);
-    lower_projection(&l);
+    lower_projection(&l, node);
     if (params->component == WEFT_COMPONENT_OPTIMAL) {
-        lower_norms(&l);
+        lower_norms(&l, node);
         lower_optimum(&l, weft_lower_value(lowering, node->input[3]),
                       weft_node_shape(lowering->graph, node, 3)->dim[1]);
     }
@@ -352,8 +422,8 @@ static void random_features_describe(const struct weft_node *node, char *text, s
 
 const struct weft_op weft_op_random_features = {
     .name = "random_features",
-    .min_inputs = 2,
-    .max_inputs = 4,
+    .min_inputs = 1,
+    .max_inputs = INPUTS,
     .params_size = sizeof(struct weft_random_features_node),
     .infer = random_features_infer,
     .describe = random_features_describe,

@@ -182,6 +182,7 @@ typedef struct weft_family {
     ROW(kernel_attention)         \
     ROW(cosformer)                \
     ROW(fast_weight)              \
+    ROW(structured_projection)    \
     ROW(random_features)          \
     ROW(rfa_attention)            \
     ROW(flt_features)             \

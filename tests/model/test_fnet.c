@@ -19,7 +19,7 @@
 #include "model/npy.h"
 #include "support.h"
 
-/* What issue 2 asks for; the worst case is near 5e-7. */
+/* The worst case is near 5e-7. */
 #define TOLERANCE 1e-5
 
 struct fixture {

@@ -215,6 +215,15 @@ WEFT_API weft_status weft_features_expand(float *w, const float *diagonals,
                                           const weft_features_params *params,
                                           const weft_host *host);
 
+/**
+ * The squared lengths of the rows of weft_features_expand's matrix, [rows], without making it: time
+ * O(rows · size log size), memory O(size). OPRF needs them (weft/mixers.h). Errors: as weft_features_expand.
+ */
+WEFT_API weft_status weft_features_square_norms(float *square_norms, const float *diagonals,
+                                                const uint32_t *permutation,
+                                                const weft_features_params *params,
+                                                const weft_host *host);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,6 +3,7 @@
 #ifndef WEFT_MIXERS_H
 #define WEFT_MIXERS_H
 
+#include <weft/features.h>
 #include <weft/graph.h>
 
 #ifdef __cplusplus
@@ -559,6 +560,46 @@ typedef struct weft_gtu_params {
 WEFT_API weft_status weft_graph_gtu(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                     const weft_gtu_params *params);
 
+typedef struct weft_structured_projection_params {
+    weft_features_kind kind; /**< SORF, ROM, S_HYBRID, FASTFOOD or SCRF */
+    uint32_t rows;           /**< s, 1 to WEFT_FEATURES_MAX_ROWS; S_HYBRID: even */
+    uint32_t heads;          /**< divides d; 0 means 1 */
+    float scale;             /**< on x; 0 means (d/heads)^(-1/4), for queries and keys */
+    weft_tensor permutation; /**< FASTFOOD alone: i32 [blocks, size] */
+    uint8_t unused;          /**< ignored; gives the macro below a field to start with */
+} weft_structured_projection_params;
+
+#ifndef __cplusplus
+#define weft_structured_projection_params(...) \
+    (&(weft_structured_projection_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * scale · W x per token and head, W [s, d/heads] a structured matrix of weft/features.h that is never made: it is
+ * applied by its fast transform. Spectraformer, (17) to (19) and (22) to (24). x f32 [B, n, d], out [B, n, heads · s].
+ * The parts of W are tensors, the same for all heads, in the layout of weft_features_parts: diagonals f32
+ * [blocks, diagonals, size] with the sizes of weft_features_get_structure (of ROM and S_HYBRID, `diagonals` says how
+ * many factors there are), and a permutation. All are free to be learned, or not to be signs (FastFood-L). To random
+ * features of it:
+ *
+ *   weft_features_get_structure, weft_features_parts        on the host: then weights of the parts
+ *   weft_graph_structured_projection(&p, graph, x, diagonals, params)     of queries, and of keys
+ *   weft_graph_random_features(&phi, graph, x, none, .projection = p)
+ *   weft_graph_linear_attention(&y, graph, phi of queries, phi of keys, v)
+ *
+ * Walsh-Hadamard transforms of a row are made in shared memory, all factors in one dispatch: time O(n s log d), no
+ * scratch memory, and intermediate results no larger than √2 to the number of factors times their parts' norms.
+ * SCRF is multiplied by its definition ("circulant", O(n s d)) for d/heads ≤ 256 and by FFT ("circulant_fft",
+ * O(n s log d), of length d/heads where that is 1, 3, 5 or 7 times a power of two, else of at least 2 d/heads - 1) above,
+ * in slabs with at most 64 MiB of each intermediate result.
+ * Errors: WEFT_INVALID_ARGUMENT naming params, kind, rows, heads, scale, columns (d/heads above
+ * WEFT_FEATURES_MAX_COLUMNS), factors or permutation (also an entry of it that is not 0 to size - 1, if it is a weight; one
+ * of another tensor makes its results NaN); WEFT_SHAPE_MISMATCH.
+ */
+WEFT_API weft_status weft_graph_structured_projection(
+    weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor diagonals,
+    const weft_structured_projection_params *params);
+
 /** The component functions f of random features, for the softmax kernel exp(xᵀy). With w a row of the weight matrix: */
 typedef enum weft_component {
     /** exp(+‖x‖²/2) [cos wᵀx, sin wᵀx]. Rahimi and Recht, 2007; Spectraformer, appendix A.5, as a pair. */
@@ -607,7 +648,14 @@ typedef struct weft_random_features_params {
      */
     weft_tensor coefficients;
     weft_tensor other; /**< OPTIMAL alone: [B, m, d], the keys if x is queries, and the reverse */
-    uint8_t unused;    /**< ignored; gives the macro below a field to start with */
+    /**
+     * f32 [B, n, heads · s], scale · w_i x, made already: instead of w, which is then no tensor (id 0). Its scale is to be
+     * the one above. weft_graph_structured_projection makes it.
+     */
+    weft_tensor projection;
+    /** f32 [s], ‖w_i‖²: OPTIMAL with a projection alone, see weft_features_square_norms */
+    weft_tensor square_norms;
+    uint8_t unused; /**< ignored; gives the macro below a field to start with */
 } weft_random_features_params;
 
 #ifndef __cplusplus
@@ -620,7 +668,8 @@ typedef struct weft_random_features_params {
  * makes; out [B, n, heads · s], or [B, n, heads · 2s] for the two components with pairs, whose first features (cos, or +)
  * come before their second ones (sin, or -) within a head. Time O(n d s), with the projection [B, n, heads, s] as scratch
  * memory; keys and OPTIMAL take two passes. params may be null.
- * Errors: WEFT_INVALID_ARGUMENT naming component, stabilizer, heads, scale, epsilon or other; WEFT_SHAPE_MISMATCH.
+ * Errors: WEFT_INVALID_ARGUMENT naming component, stabilizer, heads, scale, epsilon, other, projection or square_norms;
+ * WEFT_SHAPE_MISMATCH.
  */
 WEFT_API weft_status weft_graph_random_features(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                                 weft_tensor w,

@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Projections by structured feature matrices, applied by their fast transforms: Walsh-Hadamard transforms in shared
+ * memory, circulant products by FFT or, short ones, by their definition. Inputs: x, diagonals, permutation.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "mixers/convolution.h"
+
+#include <weft/mixers.h>
+
+enum { X = 0, DIAGONALS = 1, PERMUTATION = 2, INPUTS = 3 };
+
+#define TILE       512U /* elements of a workgroup of hadamard.comp that has several units */
+#define SHORT      256U /* circulant blocks that are multiplied by their definition */
+#define SLAB_BYTES (UINT64_C(64) << 20)
+#define SLAB_ROWS  65535U /* VkFFT gives each row of a long transform a workgroup of its own */
+
+struct weft_structured_projection_node {
+    weft_features_kind kind;
+    uint32_t heads;
+    uint32_t rows;
+    float scale;
+};
+
+/* ---- building ---- */
+
+weft_status weft_graph_structured_projection(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                             weft_tensor diagonals,
+                                             const weft_structured_projection_params *params) {
+    if (!params) {
+        return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "structured_projection: params is null");
+    }
+    const struct weft_structured_projection_node node = {.kind = params->kind,
+                                                         .heads = params->heads ? params->heads : 1,
+                                                         .rows = params->rows,
+                                                         .scale = params->scale};
+    const weft_tensor inputs[INPUTS] = {x, diagonals, params->permutation};
+    return weft_graph_add(out, graph, "structured_projection", inputs, INPUTS, &node, sizeof node);
+}
+
+/* ---- checking ---- */
+
+static const struct weft_structured_projection_node *params_of(const struct weft_node *node) {
+    return (const void *)node->params.bytes;
+}
+
+static uint32_t width_of(const weft_graph *graph, const struct weft_node *node) {
+    return weft_node_shape(graph, node, X)->dim[2] / params_of(node)->heads;
+}
+
+/* How many factors the shape of the diagonals means: [blocks, diagonals, size]. */
+static uint32_t factors_of(const weft_graph *graph, const struct weft_node *node) {
+    const uint32_t diagonals = weft_node_shape(graph, node, DIAGONALS)->dim[1];
+    switch (params_of(node)->kind) {
+    case WEFT_FEATURES_ROM:
+        return diagonals;
+    case WEFT_FEATURES_S_HYBRID:
+        return diagonals > 1 ? diagonals - 1 : 1; /* of 1, which is refused */
+    default:
+        return 0;
+    }
+}
+
+static weft_status get_structure(weft_features_structure *structure, const weft_graph *graph,
+                                 const struct weft_node *node) {
+    const weft_features_params params = {.kind = params_of(node)->kind,
+                                         .rows = params_of(node)->rows,
+                                         .columns = width_of(graph, node),
+                                         .factors = factors_of(graph, node)};
+    return weft_features_get_structure(structure, &params, &graph->host);
+}
+
+static bool has_transform(weft_features_kind kind) {
+    return kind == WEFT_FEATURES_SORF || kind == WEFT_FEATURES_ROM ||
+           kind == WEFT_FEATURES_S_HYBRID || kind == WEFT_FEATURES_FASTFOOD ||
+           kind == WEFT_FEATURES_SCRF;
+}
+
+static weft_status check_params(const weft_graph *graph, struct weft_node *node) {
+    struct weft_structured_projection_node *params = (void *)node->params.bytes;
+    const weft_shape x = *weft_node_shape(graph, node, X);
+    char text[WEFT_SHAPE_TEXT_SIZE];
+    if (!has_transform(params->kind)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "structured_projection: kind is %s, not sorf, rom, s_hybrid, fastfood or "
+                         "scrf",
+                         weft_features_name(params->kind));
+    }
+    if (!isfinite(params->scale)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "structured_projection: scale %g must be finite", (double)params->scale);
+    }
+    if (x.rank != 3) {
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "structured_projection: x must be [B, n, d], not %s",
+                         weft_shape_text(x, text));
+    }
+    if (x.dim[2] % params->heads != 0) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "structured_projection: %u heads do not divide %u channels", params->heads,
+                         x.dim[2]);
+    }
+    if (params->scale == 0.0F) {
+        params->scale = (float)(1.0 / sqrt(sqrt((double)(x.dim[2] / params->heads))));
+    }
+    return WEFT_OK;
+}
+
+/* The entries of a permutation that is a weight. One that is not gives NaN where it is out of range. */
+static weft_status check_entries(const weft_graph *graph, const struct weft_node *node,
+                                 uint32_t size) {
+    const uint32_t storage = weft_graph_storage_of(graph, node->input[PERMUTATION]);
+    const weft_weight *weight = graph->values[storage].weight;
+    const uint64_t count = weight ? weft_shape_elements(weight->shape) : 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const int32_t entry = ((const int32_t *)weight->data)[i];
+        if (entry < 0 || (uint32_t)entry >= size) {
+            return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                             "structured_projection: permutation[%llu] is %d, not 0 to %u",
+                             (unsigned long long)i, entry, size - 1);
+        }
+    }
+    return WEFT_OK;
+}
+
+static weft_status check_permutation(const weft_graph *graph, const struct weft_node *node,
+                                     const weft_features_structure *structure) {
+    if (structure->permuted != (node->input[PERMUTATION] != 0)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "structured_projection: permutation is %s, but %s takes %s",
+                         structure->permuted ? "missing" : "given",
+                         weft_features_name(params_of(node)->kind),
+                         structure->permuted ? "one" : "none");
+    }
+    if (!structure->permuted) {
+        return WEFT_OK;
+    }
+    const weft_shape found = *weft_node_shape(graph, node, PERMUTATION);
+    const weft_shape expected = weft_shape_of(structure->blocks, structure->size);
+    if (graph->values[node->input[PERMUTATION]].dtype != WEFT_I32 ||
+        !weft_shape_equal(found, expected)) {
+        char text[2][WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "structured_projection: permutation must be i32 %s, not %s %s",
+                         weft_shape_text(expected, text[0]),
+                         weft_dtype_name(graph->values[node->input[PERMUTATION]].dtype),
+                         weft_shape_text(found, text[1]));
+    }
+    return check_entries(graph, node, structure->size);
+}
+
+static weft_status check_parts(const weft_graph *graph, const struct weft_node *node) {
+    weft_features_structure structure = {.transform = WEFT_FEATURES_DENSE};
+    const weft_shape found = *weft_node_shape(graph, node, DIAGONALS);
+    char text[WEFT_SHAPE_TEXT_SIZE];
+    if (found.rank != 3) {
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "structured_projection: diagonals must be [blocks, diagonals, size], not "
+                         "%s",
+                         weft_shape_text(found, text));
+    }
+    weft_status status = get_structure(&structure, graph, node);
+    if (status == WEFT_OK) {
+        status =
+            weft_expect_shape(graph, node, DIAGONALS, "diagonals",
+                              weft_shape_of(structure.blocks, structure.diagonals, structure.size));
+    }
+    return status == WEFT_OK ? check_permutation(graph, node, &structure) : status;
+}
+
+static weft_status structured_projection_infer(const weft_graph *graph, struct weft_node *node,
+                                               weft_dtype *dtype, weft_shape *shape) {
+    weft_status status = weft_expect_f32(graph, node, X, "x");
+    if (status == WEFT_OK) {
+        status = weft_expect_f32(graph, node, DIAGONALS, "diagonals");
+    }
+    if (status == WEFT_OK) {
+        status = check_params(graph, node);
+    }
+    if (status == WEFT_OK) {
+        status = check_parts(graph, node);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    const uint64_t channels = (uint64_t)params_of(node)->heads * params_of(node)->rows;
+    if (channels > UINT32_MAX) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "structured_projection: %u heads of %u rows are too many",
+                         params_of(node)->heads, params_of(node)->rows);
+    }
+    *dtype = WEFT_F32;
+    *shape = *weft_node_shape(graph, node, X);
+    shape->dim[2] = (uint32_t)channels;
+    return WEFT_OK;
+}
+
+/* ---- lowering ---- */
+
+/** A node while it is lowered. */
+struct lowered {
+    struct weft_lowering *lowering;
+    weft_features_structure structure;
+    uint32_t width, features;
+    uint64_t rows; /* batch · tokens · heads */
+    uint32_t x, diagonals, result;
+    float scale;
+};
+
+static weft_status begin(struct lowered *l, struct weft_lowering *lowering,
+                         const struct weft_node *node) {
+    const weft_graph *graph = lowering->graph;
+    const weft_shape *x = weft_node_shape(graph, node, X);
+    *l = (struct lowered){.lowering = lowering,
+                          .width = width_of(graph, node),
+                          .features = params_of(node)->rows,
+                          .rows = (uint64_t)x->dim[0] * x->dim[1] * params_of(node)->heads,
+                          .scale = params_of(node)->scale};
+    const weft_status status = get_structure(&l->structure, graph, node);
+    if (status == WEFT_OK) {
+        l->x = weft_lower_value(lowering, node->input[X]);
+        l->diagonals = weft_lower_value(lowering, node->input[DIAGONALS]);
+        l->result = weft_lower_value(lowering, node->output);
+    }
+    return status;
+}
+
+/* ---- Hadamard matrices ---- */
+
+static int log2_of(uint32_t power) {
+    int log = 0;
+    while (power > 1) {
+        power /= 2;
+        log++;
+    }
+    return log;
+}
+
+static weft_status lower_hadamard(struct weft_lowering *lowering, const struct weft_node *node) {
+    struct lowered l;
+    const weft_status status = begin(&l, lowering, node);
+    if (status != WEFT_OK) {
+        return weft_lower_fail(lowering, status);
+    }
+    const weft_features_structure *structure = &l.structure;
+    const weft_features_kind kind = params_of(node)->kind;
+    const uint32_t tile = structure->size < TILE ? TILE : structure->size;
+    const uint64_t units = l.rows * structure->blocks;
+    /* S-Hybrid's last two diagonals are of two products; of FastFood's three, one is not followed by a transform. */
+    const int transforms = (int)structure->diagonals -
+                           (kind == WEFT_FEATURES_S_HYBRID || kind == WEFT_FEATURES_FASTFOOD);
+    const int half = log2_of(structure->size) / 2;
+    uint32_t permutation = l.diagonals; /* bound and not read */
+    if (structure->permuted) {
+        permutation = weft_lower_value(lowering, node->input[PERMUTATION]);
+    }
+    struct weft_dispatch *dispatch =
+        weft_lower_dispatch(lowering, "structured_projection/hadamard");
+    weft_dispatch_read(dispatch, l.x);
+    weft_dispatch_read(dispatch, l.diagonals);
+    weft_dispatch_read(dispatch, permutation);
+    weft_dispatch_write(dispatch, l.result);
+    weft_dispatch_specialize(dispatch, (uint32_t)kind);
+    weft_dispatch_specialize(dispatch, structure->size);
+    weft_dispatch_specialize(dispatch, tile);
+    const uint64_t groups = (units - 1) / (tile / structure->size) + 1;
+    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = groups, .columns = l.width});
+    weft_dispatch_push_u32(dispatch, (uint32_t)units);
+    weft_dispatch_push_u32(dispatch, structure->blocks);
+    weft_dispatch_push_u32(dispatch, structure->diagonals);
+    weft_dispatch_push_u32(dispatch, l.features);
+    weft_dispatch_push_f32(dispatch, (float)ldexp(1.0, -half));
+    weft_dispatch_push_f32(
+        dispatch, (float)ldexp((double)structure->scale * (double)l.scale, half * transforms));
+    const double elements = (double)units * structure->size;
+    dispatch->flops = elements * transforms * (2.0 + 2.0 * half);
+    dispatch->bytes = 4.0 * (double)l.rows * ((double)l.width + l.features);
+    return weft_lower_status(lowering);
+}
+
+static bool is_hadamard(const weft_graph *graph, const struct weft_node *node,
+                        const weft_device_info *device) {
+    (void)graph;
+    (void)device;
+    return params_of(node)->kind != WEFT_FEATURES_SCRF;
+}
+
+/* ---- circulant matrices by their definition ---- */
+
+static weft_status lower_circulant(struct weft_lowering *lowering, const struct weft_node *node) {
+    const uint32_t tile = 8; /* of circulant.comp */
+    struct lowered l;
+    const weft_status status = begin(&l, lowering, node);
+    if (status != WEFT_OK) {
+        return weft_lower_fail(lowering, status);
+    }
+    const uint64_t tiles = (l.width - 1) / tile + 1;
+    struct weft_dispatch *dispatch =
+        weft_lower_dispatch(lowering, "structured_projection/circulant");
+    weft_dispatch_read(dispatch, l.x);
+    weft_dispatch_read(dispatch, l.diagonals);
+    weft_dispatch_write(dispatch, l.result);
+    weft_dispatch_items(dispatch, l.rows * l.structure.blocks * tiles);
+    weft_dispatch_push_u32(dispatch, l.width);
+    weft_dispatch_push_u32(dispatch, l.structure.blocks);
+    weft_dispatch_push_u32(dispatch, l.features);
+    weft_dispatch_push_f32(dispatch, l.structure.scale * l.scale);
+    dispatch->flops = 2.0 * (double)l.rows * l.structure.blocks * l.width * l.width;
+    dispatch->bytes = 4.0 * (double)l.rows * ((double)l.width + l.features);
+    return weft_lower_status(lowering);
+}
+
+static bool is_circulant(const weft_graph *graph, const struct weft_node *node,
+                         const weft_device_info *device) {
+    (void)graph;
+    (void)device;
+    return params_of(node)->kind == WEFT_FEATURES_SCRF;
+}
+
+/* ---- circulant matrices by FFT ---- */
+
+/* The least number not below `needed` whose only odd factors are 1, 3, 5 or 7, as VkFFT has radices for. */
+static uint32_t fast_length(uint32_t needed) {
+    uint32_t unit = 1;
+    while (7 * unit < needed) {
+        unit *= 2;
+    }
+    const uint32_t parts = (needed - 1) / unit + 1;
+    return (parts < 4 ? 4 : parts) * unit;
+}
+
+/* The block's own length, where that is a fast one; otherwise that of the linear convolution. */
+static uint32_t transform_length(uint32_t size) {
+    return fast_length(size) == size ? size : fast_length(2 * size - 1);
+}
+
+/* Rows from `first` on of a source with `step` elements a row, as rows of the transform's length. */
+struct padding {
+    uint32_t source, first, step, rows, length;
+    bool continued;
+    float scale;
+};
+
+static void lower_pad(const struct lowered *l, const struct padding *padding, uint32_t padded) {
+    const uint64_t count = (uint64_t)padding->rows * padding->length;
+    struct weft_dispatch *dispatch = weft_lower_dispatch(l->lowering, "structured_projection/pad");
+    weft_dispatch_read(dispatch, padding->source);
+    weft_dispatch_write(dispatch, padded);
+    weft_dispatch_items(dispatch, count);
+    weft_dispatch_push_u32(dispatch, l->width);
+    weft_dispatch_push_u32(dispatch, padding->length);
+    weft_dispatch_push_u32(dispatch, padding->first);
+    weft_dispatch_push_u32(dispatch, padding->step);
+    weft_dispatch_push_u32(dispatch, padding->continued);
+    weft_dispatch_push_f32(dispatch, padding->scale);
+    dispatch->flops = (double)count;
+    dispatch->bytes = 8.0 * (double)count;
+}
+
+static uint32_t scratch(const struct lowered *l, uint64_t count) {
+    return weft_lower_scratch(l->lowering, count * sizeof(float));
+}
+
+/* Half spectra of all blocks' columns, divided by the length: [blocks, bins, 2]. */
+static uint32_t lower_kernels(const struct lowered *l, uint32_t length) {
+    const uint32_t blocks = l->structure.blocks;
+    const uint32_t padded = scratch(l, (uint64_t)blocks * length);
+    const uint32_t kernels = scratch(l, UINT64_C(2) * blocks * weft_convolution_bins(length));
+    const struct padding padding = {.source = l->diagonals,
+                                    .step = 2 * l->width,
+                                    .rows = blocks,
+                                    .length = length,
+                                    .continued = length != l->width,
+                                    .scale = (float)(1.0 / (double)length)};
+    lower_pad(l, &padding, padded);
+    weft_lower_row_transform(l->lowering, length, blocks, padded, kernels);
+    return kernels;
+}
+
+/* What a slab of rows goes through; the storages are those of the largest slab and used by all. */
+struct slabs {
+    uint32_t length, rows;
+    uint32_t kernels, padded, spectrum, products, inverse;
+};
+
+static struct slabs divide(const struct lowered *l, uint32_t length) {
+    const uint64_t blocks = l->structure.blocks;
+    const uint64_t bins = weft_convolution_bins(length);
+    uint64_t most = SLAB_BYTES / (8 * blocks * bins);
+    most = most > SLAB_ROWS / blocks ? SLAB_ROWS / blocks : most;
+    most = most < 1 ? 1 : most;
+    const uint64_t count = (l->rows - 1) / most + 1;
+    const uint64_t rows = (l->rows - 1) / count + 1;
+    return (struct slabs){.length = length,
+                          .rows = (uint32_t)rows,
+                          .kernels = lower_kernels(l, length),
+                          .padded = scratch(l, rows * length),
+                          .spectrum = scratch(l, 2 * rows * bins),
+                          .products = scratch(l, 2 * rows * blocks * bins),
+                          .inverse = scratch(l, rows * blocks * length)};
+}
+
+static void lower_multiply(const struct lowered *l, const struct slabs *slabs) {
+    const uint32_t bins = weft_convolution_bins(slabs->length);
+    const uint64_t count = (uint64_t)slabs->rows * l->structure.blocks * bins;
+    struct weft_dispatch *dispatch =
+        weft_lower_dispatch(l->lowering, "structured_projection/multiply");
+    weft_dispatch_read(dispatch, slabs->spectrum);
+    weft_dispatch_read(dispatch, slabs->kernels);
+    weft_dispatch_write(dispatch, slabs->products);
+    weft_dispatch_items(dispatch, count);
+    weft_dispatch_push_u32(dispatch, bins);
+    weft_dispatch_push_u32(dispatch, l->structure.blocks);
+    dispatch->flops = 6.0 * (double)count;
+    dispatch->bytes = 16.0 * (double)count;
+}
+
+static void lower_cut(const struct lowered *l, const struct slabs *slabs, uint32_t first) {
+    const uint64_t count = (uint64_t)slabs->rows * l->features;
+    struct weft_dispatch *dispatch = weft_lower_dispatch(l->lowering, "structured_projection/cut");
+    weft_dispatch_read(dispatch, slabs->inverse);
+    weft_dispatch_read(dispatch, l->diagonals);
+    weft_dispatch_write(dispatch, l->result);
+    weft_dispatch_items(dispatch, count);
+    weft_dispatch_push_u32(dispatch, l->width);
+    weft_dispatch_push_u32(dispatch, l->structure.blocks);
+    weft_dispatch_push_u32(dispatch, slabs->length);
+    weft_dispatch_push_u32(dispatch, l->features);
+    weft_dispatch_push_u32(dispatch, first);
+    weft_dispatch_push_f32(dispatch, l->structure.scale * l->scale);
+    dispatch->flops = 2.0 * (double)count;
+    dispatch->bytes = 8.0 * (double)count;
+}
+
+/* Slabs are equally long, so that they share their transforms; the last may repeat rows of the one before. */
+static void lower_slab(const struct lowered *l, const struct slabs *slabs, uint32_t first) {
+    const struct padding padding = {.source = l->x,
+                                    .first = first,
+                                    .step = l->width,
+                                    .rows = slabs->rows,
+                                    .length = slabs->length,
+                                    .scale = 1.0F};
+    lower_pad(l, &padding, slabs->padded);
+    weft_lower_row_transform(l->lowering, slabs->length, slabs->rows, slabs->padded,
+                             slabs->spectrum);
+    lower_multiply(l, slabs);
+    weft_lower_row_inverse(l->lowering, slabs->length, slabs->rows * l->structure.blocks,
+                           slabs->products, slabs->inverse);
+    lower_cut(l, slabs, first);
+}
+
+static weft_status lower_circulant_fft(struct weft_lowering *lowering,
+                                       const struct weft_node *node) {
+    struct lowered l;
+    const weft_status status = begin(&l, lowering, node);
+    if (status != WEFT_OK) {
+        return weft_lower_fail(lowering, status);
+    }
+    const struct slabs slabs = divide(&l, transform_length(l.width));
+    for (uint64_t i = 0; i < l.rows && weft_lower_status(lowering) == WEFT_OK; i += slabs.rows) {
+        const uint64_t last = l.rows - slabs.rows;
+        lower_slab(&l, &slabs, (uint32_t)(i < last ? i : last));
+    }
+    return weft_lower_status(lowering);
+}
+
+/* All of a row's products are in one slab. */
+static bool fft_supports(const weft_graph *graph, const struct weft_node *node,
+                         const weft_device_info *device) {
+    return is_circulant(graph, node, device) &&
+           weft_node_shape(graph, node, DIAGONALS)->dim[0] <= SLAB_ROWS;
+}
+
+/* ---- the choice ---- */
+
+/* The table of design section 4, rule 8. */
+static const char *structured_projection_choose(const weft_graph *graph,
+                                                const struct weft_node *node) {
+    if (params_of(node)->kind != WEFT_FEATURES_SCRF) {
+        return "hadamard";
+    }
+    return width_of(graph, node) <= SHORT ? "circulant" : "circulant_fft";
+}
+
+static void structured_projection_describe(const struct weft_node *node, char *text, size_t size) {
+    snprintf(text, size, "[%s, %u rows, %u heads]", weft_features_name(params_of(node)->kind),
+             params_of(node)->rows, params_of(node)->heads);
+}
+
+const struct weft_op weft_op_structured_projection = {
+    .name = "structured_projection",
+    .min_inputs = 2,
+    .max_inputs = INPUTS,
+    .params_size = sizeof(struct weft_structured_projection_node),
+    .infer = structured_projection_infer,
+    .choose = structured_projection_choose,
+    .describe = structured_projection_describe,
+    .implementation = {{.name = "hadamard", .supports = is_hadamard, .lower = lower_hadamard},
+                       {.name = "circulant", .supports = is_circulant, .lower = lower_circulant},
+                       {.name = "circulant_fft",
+                        .supports = fft_supports,
+                        .lower = lower_circulant_fft}},
+};

@@ -1,0 +1,50 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// The features of rows [rows, features] from their products with all circulant blocks
+// [rows, blocks, padded_length]: with their signs, times scale. Zeros become +0, as VkFFT's inverse
+// real transform makes zeros of another sign on some drivers.
+
+#include "index.glsl"
+#include "math.glsl"
+
+layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
+
+layout(std430, binding = 0) readonly buffer Products { float products[]; };
+layout(std430, binding = 1) readonly buffer Diagonals { float diagonals[]; }; // [blocks, 2, size]
+layout(std430, binding = 2) writeonly buffer Result { float result[]; };
+
+layout(push_constant) uniform Push
+{
+    uint count;
+    uint groups_x;
+    uint size;
+    uint blocks;
+    uint padded_length;
+    uint features;
+    uint first_row;
+    float scale;
+} push;
+
+float positive_zero(float value)
+{
+    uint bits = floatBitsToUint(value);
+    return uintBitsToFloat((bits & 0x7fffffffu) == 0u ? 0u : bits);
+}
+
+void main()
+{
+    uint item = weft_item_index(push.groups_x);
+    if (item >= push.count) {
+        return;
+    }
+    uint feature = item % push.features;
+    uint row = item / push.features;
+    uint block = feature / push.size;
+    uint at = feature % push.size;
+    float value = products[(row * push.blocks + block) * push.padded_length + at];
+    float signed_value = diagonals[(2 * block + 1) * push.size + at] * value;
+    result[(push.first_row + row) * push.features + feature] =
+        positive_zero(weft_flush(push.scale * signed_value));
+}

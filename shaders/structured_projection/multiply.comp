@@ -1,0 +1,34 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// Half spectra of rows times those of all blocks: [rows, blocks, bins].
+
+#include "index.glsl"
+
+layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
+
+layout(std430, binding = 0) readonly buffer Rows { vec2 rows[]; };       // [rows, bins]
+layout(std430, binding = 1) readonly buffer Blocks { vec2 kernels[]; };  // [blocks, bins]
+layout(std430, binding = 2) writeonly buffer Result { vec2 product[]; };
+
+layout(push_constant) uniform Push
+{
+    uint count;
+    uint groups_x;
+    uint bins;
+    uint blocks;
+} push;
+
+void main()
+{
+    uint i = weft_item_index(push.groups_x);
+    if (i >= push.count) {
+        return;
+    }
+    uint bin = i % push.bins;
+    uint block = i / push.bins % push.blocks;
+    vec2 a = rows[i / push.bins / push.blocks * push.bins + bin];
+    vec2 b = kernels[block * push.bins + bin];
+    product[i] = vec2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+}

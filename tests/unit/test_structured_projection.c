@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* Projections by structured matrices: exact entries, attention with them, memory, growth and bad parameters. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/mixers.h>
+
+#include "core/philox.h"
+#include "device/device.h"
+#include "graph/graph.h"
+#include "support.h"
+
+struct fixture {
+    struct weft_test_host host;
+    weft_device *device;
+    weft_graph *graph;
+};
+
+static int set_up(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    weft_test_host_begin(&f->host);
+    assert_int_equal(
+        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
+        WEFT_OK);
+    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *f = *state;
+    weft_device_stats stats;
+    weft_graph_destroy(&f->graph);
+    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
+    assert_int_equal(stats.validation_messages, 0);
+    weft_device_destroy(&f->device);
+    weft_test_host_end(&f->host);
+    free(f);
+    return 0;
+}
+
+static const weft_features_kind kinds[] = {WEFT_FEATURES_SORF, WEFT_FEATURES_ROM,
+                                           WEFT_FEATURES_S_HYBRID, WEFT_FEATURES_FASTFOOD,
+                                           WEFT_FEATURES_SCRF};
+#define KINDS (sizeof kinds / sizeof kinds[0])
+
+/* ---- matrices ---- */
+
+struct matrix {
+    weft_features_params params;
+    weft_features_structure structure;
+    float *diagonals;
+    uint32_t *permutation; /* used by FastFood alone */
+    float *w;
+    float *square_norms;
+};
+
+static struct matrix make_matrix(weft_features_kind kind, uint32_t rows, uint32_t columns) {
+    struct matrix m = {.params = {.kind = kind, .rows = rows, .columns = columns, .seed = 5}};
+    assert_int_equal(weft_features_get_structure(&m.structure, &m.params, NULL), WEFT_OK);
+    const size_t elements = (size_t)m.structure.blocks * m.structure.size;
+    m.diagonals = malloc(elements * m.structure.diagonals * sizeof *m.diagonals);
+    m.permutation = malloc(elements * sizeof *m.permutation);
+    m.w = malloc((size_t)rows * columns * sizeof *m.w);
+    m.square_norms = malloc(rows * sizeof *m.square_norms);
+    assert_int_equal(weft_features_parts(m.diagonals, m.permutation, &m.params, NULL), WEFT_OK);
+    assert_int_equal(weft_features_expand(m.w, m.diagonals, m.permutation, &m.params, NULL),
+                     WEFT_OK);
+    assert_int_equal(
+        weft_features_square_norms(m.square_norms, m.diagonals, m.permutation, &m.params, NULL),
+        WEFT_OK);
+    return m;
+}
+
+static void free_matrix(struct matrix *m) {
+    free(m->diagonals);
+    free(m->permutation);
+    free(m->w);
+    free(m->square_norms);
+}
+
+static weft_tensor add_weight(struct fixture *f, weft_graph *graph, weft_dtype dtype,
+                              weft_shape shape, const void *data) {
+    weft_weight *weight = NULL;
+    weft_tensor tensor;
+    assert_int_equal(weft_weight_create(
+                         &weight, weft_weight_params(.dtype = dtype, .shape = shape, .data = data),
+                         &f->host.host),
+                     WEFT_OK);
+    assert_int_equal(weft_graph_weight(&tensor, graph, weight), WEFT_OK);
+    weft_weight_destroy(&weight);
+    return tensor;
+}
+
+static weft_tensor add_projection(struct fixture *f, weft_graph *graph, const struct matrix *m,
+                                  weft_tensor x, uint32_t heads, float scale) {
+    const weft_features_structure *s = &m->structure;
+    weft_tensor out;
+    weft_tensor permutation = {0};
+    const weft_tensor diagonals = add_weight(
+        f, graph, WEFT_F32, weft_shape_of(s->blocks, s->diagonals, s->size), m->diagonals);
+    if (s->permuted) {
+        permutation =
+            add_weight(f, graph, WEFT_I32, weft_shape_of(s->blocks, s->size), m->permutation);
+    }
+    assert_int_equal(
+        weft_graph_structured_projection(
+            &out, graph, x, diagonals,
+            weft_structured_projection_params(.kind = m->params.kind, .rows = m->params.rows,
+                                              .heads = heads, .scale = scale,
+                                              .permutation = permutation)),
+        WEFT_OK);
+    return out;
+}
+
+static double error_of(const float *found, const float *expected, size_t count) {
+    double error = 0.0;
+    double size = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        const double difference = (double)found[i] - (double)expected[i];
+        error += difference * difference;
+        size += (double)expected[i] * (double)expected[i];
+    }
+    return sqrt(error / size);
+}
+
+/* ---- projections alone ---- */
+
+/* Of x [1, n, d], one head, scale 1. */
+static weft_plan *compile(struct fixture *f, const struct matrix *m, uint32_t n,
+                          const char *implementation) {
+    weft_graph *graph = NULL;
+    weft_plan *plan = NULL;
+    weft_tensor x;
+    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+    assert_int_equal(
+        weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(1, n, m->params.columns)),
+        WEFT_OK);
+    assert_int_equal(weft_graph_output(graph, "y", add_projection(f, graph, m, x, 1, 1.0F)),
+                     WEFT_OK);
+    assert_int_equal(weft_plan_compile(&plan, f->device, graph,
+                                       weft_plan_params(.implementation = implementation)),
+                     WEFT_OK);
+    weft_graph_destroy(&graph);
+    return plan;
+}
+
+static void project(struct fixture *f, float *y, const struct matrix *m, float *x, uint32_t n,
+                    const char *implementation) {
+    weft_plan *plan = compile(f, m, n, implementation);
+    const weft_host_tensor tensors[] = {{"x", x, (uint64_t)n * m->params.columns * sizeof *x},
+                                        {"y", y, (uint64_t)n * m->params.rows * sizeof *y}};
+    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
+    weft_plan_destroy(&plan);
+}
+
+/*
+ * Of unit vectors: the columns of W, to the bit where numbers are whole multiples of a power of two (SORF of 16 or 64
+ * columns, ROM) or products with one sign (SCRF by its definition).
+ */
+static void test_unit_vectors_give_the_matrix(void **state) {
+    struct fixture *f = *state;
+    for (size_t k = 0; k < KINDS; k++) {
+        const bool exact = kinds[k] != WEFT_FEATURES_S_HYBRID && kinds[k] != WEFT_FEATURES_FASTFOOD;
+        for (uint32_t d = 16; d <= 64; d *= 4) {
+            const uint32_t s = 2 * d + 6;
+            struct matrix m = make_matrix(kinds[k], s, d);
+            float *x = calloc((size_t)d * d, sizeof *x);
+            float *y = malloc((size_t)d * s * sizeof *y);
+            float *expected = malloc((size_t)d * s * sizeof *expected);
+            for (uint32_t j = 0; j < d; j++) {
+                x[j * d + j] = 1.0F;
+                for (uint32_t i = 0; i < s; i++) {
+                    expected[j * s + i] = m.w[i * d + j];
+                }
+            }
+            project(f, y, &m, x, d, NULL);
+            for (uint32_t i = 0; exact && i < d * s; i++) {
+                assert_true(y[i] == expected[i]);
+            }
+            assert_true(error_of(y, expected, (size_t)d * s) < 3e-7);
+            free(x);
+            free(y);
+            free(expected);
+            free_matrix(&m);
+        }
+    }
+}
+
+/* More rows than a slab of transforms has: as by the definition. */
+static void test_slabs(void **state) {
+    enum { N = 9001, D = 6, S = 48 }; /* 8 blocks: 8191 rows in a slab */
+    struct matrix m = make_matrix(WEFT_FEATURES_SCRF, S, D);
+    float *x = malloc((size_t)N * D * sizeof *x);
+    float *y = malloc(2 * (size_t)N * S * sizeof *y);
+    weft_philox_uniform(x, (uint64_t)N * D, 3, 0);
+    project(*state, y, &m, x, N, "circulant");
+    project(*state, y + (size_t)N * S, &m, x, N, "circulant_fft");
+    assert_true(error_of(y + (size_t)N * S, y, (size_t)N * S) < 1e-6);
+    /* The last rows, which both slabs have. */
+    assert_true(error_of(y + (size_t)N * S + 8000 * S, y + 8000 * S, (size_t)1001 * S) < 1e-6);
+    weft_plan *plan = compile(*state, &m, N, "circulant_fft");
+    weft_plan_info info;
+    assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
+    assert_true(info.dispatches >= 2 * 4 + 2);
+    weft_plan_destroy(&plan);
+    free(x);
+    free(y);
+    free_matrix(&m);
+}
+
+/* An entry that is no index makes NaN of what it feeds, and of nothing else. */
+static void test_wild_permutations_give_nan(void **state) {
+    enum { D = 4, S = 8 };
+    struct fixture *f = *state;
+    struct matrix m = make_matrix(WEFT_FEATURES_FASTFOOD, S, D);
+    weft_graph *graph = NULL;
+    weft_plan *plan = NULL;
+    weft_tensor x;
+    weft_tensor permutation;
+    weft_tensor y;
+    int32_t entries[S] = {3, 2, 1, 0, 0, 4, -1, 3};
+    float data[D] = {1.0F, 2.0F, 3.0F, 4.0F};
+    float out[S];
+    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+    assert_int_equal(weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(1, 1, D)), WEFT_OK);
+    assert_int_equal(
+        weft_graph_input(&permutation, graph, "permutation", WEFT_I32, weft_shape_of(2, D)),
+        WEFT_OK);
+    weft_tensor diagonals = add_weight(f, graph, WEFT_F32, weft_shape_of(2, 3, D), m.diagonals);
+    assert_int_equal(weft_graph_structured_projection(
+                         &y, graph, x, diagonals,
+                         weft_structured_projection_params(.kind = WEFT_FEATURES_FASTFOOD,
+                                                           .rows = S, .permutation = permutation)),
+                     WEFT_OK);
+    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
+    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
+    const weft_host_tensor tensors[] = {
+        {"x", data, sizeof data}, {"permutation", entries, sizeof entries}, {"y", out, sizeof out}};
+    assert_int_equal(weft_plan_execute(plan, tensors, 3), WEFT_OK);
+    for (int i = 0; i < S; i++) {
+        assert_int_equal(isnan(out[i]) != 0, i >= D);
+    }
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&graph);
+    free_matrix(&m);
+}
+
+/* ---- memory and growth ---- */
+
+static weft_plan_info info_of(struct fixture *f, weft_features_kind kind, uint32_t d, uint32_t n) {
+    struct matrix m = make_matrix(kind, 2 * d, d);
+    weft_plan *plan = compile(f, &m, n, NULL);
+    weft_plan_info info;
+    assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
+    weft_plan_destroy(&plan);
+    free_matrix(&m);
+    return info;
+}
+
+/* W is nowhere: the parts are O(s), Hadamard factors need no scratch memory, circulants some for n rows. */
+static void test_matrix_is_never_made(void **state) {
+    const uint32_t d = 1024;
+    const uint64_t matrix = UINT64_C(4) * 2 * d * d;
+    for (size_t k = 0; k < KINDS; k++) {
+        const weft_plan_info info = info_of(*state, kinds[k], d, 3);
+        assert_true(info.weight_bytes >= UINT64_C(4) * 2 * d);
+        if (kinds[k] == WEFT_FEATURES_SCRF) { /* with tables of the FFT */
+            assert_true(info.weight_bytes + info.arena_bytes < matrix / 20);
+        } else {
+            /* At most four vectors a block, or three and a permutation. */
+            assert_true(info.weight_bytes <= UINT64_C(4) * 4 * 2 * d);
+            assert_int_equal(info.arena_bytes, 0);
+            assert_int_equal(info.dispatches, 1);
+        }
+    }
+}
+
+/* Four times the tokens take four times the work and memory, twice the columns and rows hardly more than twice. */
+static void test_growth(void **state) {
+    for (size_t k = 0; k < KINDS; k++) {
+        const weft_plan_info base = info_of(*state, kinds[k], 512, 64);
+        const weft_plan_info longer = info_of(*state, kinds[k], 512, 256);
+        const weft_plan_info wider = info_of(*state, kinds[k], 1024, 64);
+        assert_true(longer.flops <= 4.0 * base.flops);
+        assert_true(wider.flops > 2.0 * base.flops && wider.flops < 2.5 * base.flops);
+        assert_true(longer.arena_bytes <= 4 * base.arena_bytes);
+        assert_true(wider.arena_bytes <= 2 * base.arena_bytes + 65536);
+    }
+}
+
+/* ---- attention with random features ---- */
+
+enum { N = 29, HEADS = 2, WIDTH = 12, VALUES = 6, FEATURES = 40 };
+
+struct attention {
+    const struct matrix *matrix;
+    weft_component component;
+    bool structured;
+    bool causal;
+};
+
+static weft_tensor add_features(struct fixture *f, weft_graph *graph, const struct attention *a,
+                                weft_tensor x, weft_tensor other, bool is_key) {
+    weft_tensor out;
+    weft_tensor w = {0};
+    weft_random_features_params params = {.component = a->component,
+                                          .heads = HEADS,
+                                          .stabilizer =
+                                              is_key ? WEFT_STABILIZER_KEY : WEFT_STABILIZER_QUERY};
+    const bool optimal = a->component == WEFT_COMPONENT_OPTIMAL;
+    if (optimal) {
+        params.other = other;
+    }
+    if (a->structured) {
+        params.projection = add_projection(f, graph, a->matrix, x, HEADS, 0.0F);
+    } else {
+        w = add_weight(f, graph, WEFT_F32, weft_shape_of(FEATURES, WIDTH), a->matrix->w);
+    }
+    if (a->structured && optimal) {
+        params.square_norms =
+            add_weight(f, graph, WEFT_F32, weft_shape_of(FEATURES), a->matrix->square_norms);
+    }
+    assert_int_equal(weft_graph_random_features(&out, graph, x, w, &params), WEFT_OK);
+    return out;
+}
+
+static void attend(struct fixture *f, float *out, const struct attention *a, float *data) {
+    const char *const names[] = {"q", "k", "v"};
+    const uint32_t widths[] = {HEADS * WIDTH, HEADS * WIDTH, HEADS * VALUES};
+    weft_graph *graph = NULL;
+    weft_plan *plan = NULL;
+    weft_tensor x[3];
+    weft_tensor y;
+    weft_host_tensor tensors[4];
+    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+    for (int i = 0; i < 3; i++) {
+        const weft_shape shape = weft_shape_of(1, N, widths[i]);
+        const uint64_t count = weft_shape_elements(shape);
+        assert_int_equal(weft_graph_input(&x[i], graph, names[i], WEFT_F32, shape), WEFT_OK);
+        tensors[i] = (weft_host_tensor){names[i], data, count * sizeof *data};
+        data += count;
+    }
+    tensors[3] = (weft_host_tensor){"y", out, sizeof(float) * N * HEADS * (uint64_t)VALUES};
+    weft_tensor phi = add_features(f, graph, a, x[0], x[1], false);
+    weft_tensor psi = add_features(f, graph, a, x[1], x[0], true);
+    assert_int_equal(weft_graph_linear_attention(
+                         &y, graph, phi, psi, x[2],
+                         weft_linear_attention_params(.heads = HEADS, .causal = a->causal)),
+                     WEFT_OK);
+    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
+    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
+    assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&graph);
+}
+
+/* Attention is that of the dense matrix, for every kind and component. */
+static void test_attention_is_that_of_the_matrix(void **state) {
+    float data[N * HEADS * (2 * WIDTH + VALUES)];
+    float dense[N * HEADS * VALUES];
+    float structured[N * HEADS * VALUES];
+    weft_philox_uniform(data, sizeof data / sizeof data[0], 9, 0);
+    for (size_t k = 0; k < KINDS; k++) {
+        struct matrix m = make_matrix(kinds[k], FEATURES, WIDTH);
+        const weft_component components[] = {WEFT_COMPONENT_TRIGONOMETRIC, WEFT_COMPONENT_POSITIVE,
+                                             WEFT_COMPONENT_HYPERBOLIC, WEFT_COMPONENT_OPTIMAL};
+        for (size_t c = 0; c < 4; c++) {
+            struct attention a = {
+                .matrix = &m, .component = components[c], .causal = (k + c) % 2 != 0};
+            attend(*state, dense, &a, data);
+            a.structured = true;
+            attend(*state, structured, &a, data);
+            /* Trigonometric weights cancel in the denominator. */
+            const double limit = components[c] == WEFT_COMPONENT_TRIGONOMETRIC ? 1e-4 : 3e-6;
+            assert_true(error_of(structured, dense, N * HEADS * VALUES) < limit);
+        }
+        free_matrix(&m);
+    }
+}
+
+static void test_square_norms(void **state) {
+    struct fixture *f = *state;
+    for (size_t k = 0; k < KINDS; k++) {
+        struct matrix m = make_matrix(kinds[k], 38, 13);
+        for (uint32_t i = 0; i < 38; i++) {
+            double sum = 0.0;
+            for (uint32_t j = 0; j < 13; j++) {
+                sum += (double)m.w[i * 13 + j] * (double)m.w[i * 13 + j];
+            }
+            assert_true(m.square_norms[i] == (float)sum);
+        }
+        free_matrix(&m);
+    }
+    float norms[4];
+    const weft_features_params base = {.kind = WEFT_FEATURES_BASE, .rows = 4, .columns = 4};
+    weft_test_host_reset(&f->host);
+    assert_int_equal(weft_features_square_norms(norms, norms, NULL, &base, &f->host.host),
+                     WEFT_INVALID_ARGUMENT);
+    assert_int_equal(weft_features_square_norms(NULL, norms, NULL, &base, &f->host.host),
+                     WEFT_INVALID_ARGUMENT);
+    weft_test_expect_log(&f->host, "kind is base", "dense", NULL);
+    weft_test_expect_log(&f->host, "square_norms is null", NULL);
+}
+
+/* ---- bad parameters ---- */
+
+#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
+    do {                                                                                \
+        uint32_t values = (fixture)->graph->value_count;                                \
+        weft_test_host_reset(&(fixture)->host);                                         \
+        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
+        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
+        assert_int_equal((fixture)->graph->value_count, values);                        \
+    } while (0)
+
+static weft_tensor input(struct fixture *f, const char *name, weft_shape shape, weft_dtype dtype) {
+    weft_tensor tensor;
+    assert_int_equal(weft_graph_input(&tensor, f->graph, name, dtype, shape), WEFT_OK);
+    return tensor;
+}
+
+#define PROJECTION(x, diagonals, ...)                            \
+    weft_graph_structured_projection(&y, f->graph, x, diagonals, \
+                                     weft_structured_projection_params(__VA_ARGS__))
+
+static void test_bad_parameters(void **state) {
+    struct fixture *f = *state;
+    weft_tensor y = {0};
+    weft_tensor x = input(f, "x", weft_shape_of(2, 5, 10), WEFT_F32);
+    weft_tensor flat = input(f, "flat", weft_shape_of(5, 10), WEFT_F32);
+    weft_tensor words = input(f, "words", weft_shape_of(2, 5, 10), WEFT_I32);
+    weft_tensor wide = input(f, "wide", weft_shape_of(1, 1, 4097), WEFT_F32);
+    weft_tensor three = input(f, "three", weft_shape_of(2, 3, 8), WEFT_F32);
+    weft_tensor many = input(f, "many", weft_shape_of(1, 17, 8), WEFT_F32);
+    weft_tensor one = input(f, "one", weft_shape_of(1, 1, 8), WEFT_F32);
+    weft_tensor rank = input(f, "rank", weft_shape_of(3, 8), WEFT_F32);
+    weft_tensor entries = input(f, "entries", weft_shape_of(2, 8), WEFT_I32);
+    weft_tensor floats = input(f, "floats", weft_shape_of(2, 8), WEFT_F32);
+    weft_tensor few = input(f, "few", weft_shape_of(1, 8), WEFT_I32);
+    const int32_t numbers[2][16] = {{0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 8},
+                                    {0, 1, 2, 3, 4, 5, 6, 7, 0, -1}};
+    weft_tensor above = add_weight(f, f->graph, WEFT_I32, weft_shape_of(2, 8), numbers[0]);
+    weft_tensor below = add_weight(f, f->graph, WEFT_I32, weft_shape_of(2, 8), numbers[1]);
+    const weft_features_kind sorf = WEFT_FEATURES_SORF;
+    const weft_features_kind fastfood = WEFT_FEATURES_FASTFOOD;
+    const weft_status bad = WEFT_INVALID_ARGUMENT;
+    const weft_status shape = WEFT_SHAPE_MISMATCH;
+    EXPECT_FAILURE(f, bad, weft_graph_structured_projection(&y, f->graph, x, three, NULL),
+                   "params is null");
+    EXPECT_FAILURE(f, bad, PROJECTION(x, three, .rows = 16, .heads = 2), "kind is base", "scrf");
+    EXPECT_FAILURE(f, bad,
+                   PROJECTION(x, three, .kind = WEFT_FEATURES_P_MODEL, .rows = 16, .heads = 2),
+                   "kind is p_model", "fastfood");
+    EXPECT_FAILURE(f, bad, PROJECTION(x, three, .kind = sorf, .heads = 2), "rows", "is 0",
+                   "1 to 1048576");
+    EXPECT_FAILURE(f, bad, PROJECTION(x, three, .kind = sorf, .rows = 16, .heads = 3), "3 heads",
+                   "10 channels");
+    EXPECT_FAILURE(f, bad,
+                   PROJECTION(x, three, .kind = sorf, .rows = 16, .heads = 2, .scale = INFINITY),
+                   "scale inf", "finite");
+    EXPECT_FAILURE(f, bad,
+                   PROJECTION(x, three, .kind = WEFT_FEATURES_S_HYBRID, .rows = 15, .heads = 2),
+                   "rows", "15", "even");
+    EXPECT_FAILURE(f, bad, PROJECTION(wide, three, .kind = sorf, .rows = 16), "columns", "4097",
+                   "1 to 4096");
+    EXPECT_FAILURE(f, bad, PROJECTION(x, many, .kind = WEFT_FEATURES_ROM, .rows = 8, .heads = 2),
+                   "factors", "17", "1 to 16");
+    EXPECT_FAILURE(f, bad,
+                   PROJECTION(x, one, .kind = WEFT_FEATURES_S_HYBRID, .rows = 8, .heads = 2),
+                   "factors", "1", "2 to 16");
+    EXPECT_FAILURE(f, bad, PROJECTION(x, three, .kind = fastfood, .rows = 16, .heads = 2),
+                   "permutation is missing", "fastfood");
+    EXPECT_FAILURE(
+        f, bad, PROJECTION(x, three, .kind = sorf, .rows = 16, .heads = 2, .permutation = entries),
+        "permutation is given", "sorf");
+    EXPECT_FAILURE(
+        f, bad,
+        PROJECTION(x, three, .kind = fastfood, .rows = 16, .heads = 2, .permutation = above),
+        "permutation[13] is 8", "0 to 7");
+    EXPECT_FAILURE(
+        f, bad,
+        PROJECTION(x, three, .kind = fastfood, .rows = 16, .heads = 2, .permutation = below),
+        "permutation[9] is -1", "0 to 7");
+    EXPECT_FAILURE(
+        f, shape,
+        PROJECTION(x, three, .kind = fastfood, .rows = 16, .heads = 2, .permutation = floats),
+        "permutation", "i32 [2, 8]", "f32");
+    EXPECT_FAILURE(
+        f, shape,
+        PROJECTION(x, three, .kind = fastfood, .rows = 16, .heads = 2, .permutation = few),
+        "permutation", "[2, 8]", "[1, 8]");
+    EXPECT_FAILURE(f, shape, PROJECTION(x, three, .kind = sorf, .rows = 17, .heads = 2),
+                   "diagonals", "[3, 3, 8]", "[2, 3, 8]");
+    EXPECT_FAILURE(f, shape, PROJECTION(x, many, .kind = sorf, .rows = 8, .heads = 2), "diagonals",
+                   "[1, 3, 8]", "[1, 17, 8]");
+    EXPECT_FAILURE(f, shape,
+                   PROJECTION(x, three, .kind = WEFT_FEATURES_SCRF, .rows = 10, .heads = 2),
+                   "diagonals", "[2, 2, 5]", "[2, 3, 8]");
+    EXPECT_FAILURE(f, shape, PROJECTION(x, rank, .kind = sorf, .rows = 8, .heads = 2), "diagonals",
+                   "[3, 8]", "[blocks, diagonals, size]");
+    EXPECT_FAILURE(f, shape, PROJECTION(flat, three, .kind = sorf, .rows = 16, .heads = 2),
+                   "[B, n, d]", "[5, 10]");
+    EXPECT_FAILURE(f, shape, PROJECTION(words, three, .kind = sorf, .rows = 16, .heads = 2),
+                   "x must be f32");
+    EXPECT_FAILURE(f, shape, PROJECTION(x, words, .kind = sorf, .rows = 16, .heads = 2),
+                   "diagonals must be f32");
+    assert_int_equal(
+        PROJECTION(x, three, .kind = fastfood, .rows = 16, .heads = 2, .permutation = entries),
+        WEFT_OK);
+    weft_shape found;
+    assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
+    assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 32)));
+}
+
+#define FROM(w, ...)                               \
+    weft_graph_random_features(&y, f->graph, x, w, \
+                               weft_random_features_params(.heads = 2, __VA_ARGS__))
+
+/* random_features with a projection instead of w. */
+static void test_bad_projections(void **state) {
+    struct fixture *f = *state;
+    weft_tensor y = {0};
+    const weft_tensor none = {0};
+    weft_tensor x = input(f, "x", weft_shape_of(2, 5, 8), WEFT_F32);
+    weft_tensor w = input(f, "w", weft_shape_of(6, 4), WEFT_F32);
+    weft_tensor good = input(f, "good", weft_shape_of(2, 5, 12), WEFT_F32);
+    weft_tensor odd = input(f, "odd", weft_shape_of(2, 5, 13), WEFT_F32);
+    weft_tensor longer = input(f, "longer", weft_shape_of(2, 6, 12), WEFT_F32);
+    weft_tensor words = input(f, "words", weft_shape_of(2, 5, 12), WEFT_I32);
+    weft_tensor six = input(f, "six", weft_shape_of(6), WEFT_F32);
+    weft_tensor seven = input(f, "seven", weft_shape_of(7), WEFT_F32);
+    const weft_component optimal = WEFT_COMPONENT_OPTIMAL;
+    const weft_status bad = WEFT_INVALID_ARGUMENT;
+    const weft_status shape = WEFT_SHAPE_MISMATCH;
+    EXPECT_FAILURE(f, bad, FROM(w, .projection = good), "w and projection", "both given");
+    EXPECT_FAILURE(f, bad, FROM(none, .epsilon = 0.0F), "w and projection", "both missing");
+    EXPECT_FAILURE(f, bad, FROM(none, .projection = good, .component = optimal, .other = x),
+                   "square_norms is missing", "optimal");
+    EXPECT_FAILURE(f, bad, FROM(none, .projection = good, .square_norms = six),
+                   "square_norms is given", "trigonometric");
+    EXPECT_FAILURE(f, bad, FROM(w, .component = optimal, .other = x, .square_norms = six),
+                   "square_norms is given", "matrix w");
+    EXPECT_FAILURE(
+        f, shape,
+        FROM(none, .projection = good, .component = optimal, .other = x, .square_norms = seven),
+        "square_norms", "[6]", "[7]");
+    EXPECT_FAILURE(f, shape, FROM(none, .projection = good, .coefficients = seven), "coefficients",
+                   "[6]", "[7]");
+    EXPECT_FAILURE(f, shape, FROM(none, .projection = odd), "projection", "[2, 5, 13]", "2 heads");
+    EXPECT_FAILURE(f, shape, FROM(none, .projection = longer), "projection", "[2, 6, 12]");
+    EXPECT_FAILURE(f, shape, FROM(none, .projection = words), "projection must be f32");
+    assert_int_equal(FROM(none, .projection = good, .component = optimal, .other = x,
+                          .square_norms = six, .coefficients = six),
+                     WEFT_OK);
+    weft_shape found;
+    assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
+    assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 12)));
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_unit_vectors_give_the_matrix),
+        TEST(test_slabs),
+        TEST(test_wild_permutations_give_nan),
+        TEST(test_matrix_is_never_made),
+        TEST(test_growth),
+        TEST(test_attention_is_that_of_the_matrix),
+        TEST(test_square_norms),
+        TEST(test_bad_parameters),
+        TEST(test_bad_projections),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
