@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "mixers/convolution.h"
-
 #include <weft/mixers.h>
+
+#include "mixers/convolution.h"
 
 enum { X = 0, DIAGONALS = 1, PERMUTATION = 2, INPUTS = 3 };
 
@@ -476,7 +476,7 @@ static bool fft_supports(const weft_graph *graph, const struct weft_node *node,
 
 /* ---- the choice ---- */
 
-/* The table of design section 4, rule 8. */
+/* Which is faster depends on the device; which it is must not. */
 static const char *structured_projection_choose(const weft_graph *graph,
                                                 const struct weft_node *node) {
     if (params_of(node)->kind != WEFT_FEATURES_SCRF) {
