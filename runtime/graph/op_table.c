@@ -4,35 +4,40 @@
 
 #include "graph/op.h"
 
-#define WEFT_OPS(X)       \
-    X(embedding)          \
-    X(matmul)             \
-    X(layer_norm)         \
-    X(activation)         \
-    X(softmax)            \
-    X(binary)             \
-    X(affine)             \
-    X(gather)             \
-    X(reshape)            \
-    X(fourier)            \
-    X(attention)          \
-    X(toeplitz)           \
-    X(toeplitz_kernel)    \
-    X(positions)          \
-    X(toeplitz_fd)        \
-    X(toeplitz_fd_kernel) \
-    X(banded_attention)   \
-    X(ski_toeplitz)       \
-    X(linear_attention)   \
-    X(kernel_attention)   \
-    X(cosformer)          \
-    X(fast_weight)        \
+#define WEFT_OPS(X)          \
+    X(embedding)             \
+    X(matmul)                \
+    X(layer_norm)            \
+    X(activation)            \
+    X(softmax)               \
+    X(binary)                \
+    X(affine)                \
+    X(gather)                \
+    X(reshape)               \
+    X(fourier)               \
+    X(attention)             \
+    X(toeplitz)              \
+    X(toeplitz_kernel)       \
+    X(positions)             \
+    X(toeplitz_attention)    \
+    X(toeplitz_fd)           \
+    X(toeplitz_fd_kernel)    \
+    X(banded_attention)      \
+    X(ski_toeplitz)          \
+    X(linear_attention)      \
+    X(kernel_attention)      \
+    X(cosformer)             \
+    X(fast_weight)           \
     X(structured_projection) \
-    X(random_features)    \
-    X(flt_features)       \
-    X(rms_norm)           \
-    X(simple_rms_norm)    \
-    X(scale_norm)         \
+    X(random_features)       \
+    X(flt_features)          \
+    X(sine_spe)              \
+    X(conv_spe)              \
+    X(sine_spe_codes)        \
+    X(conv_spe_codes)        \
+    X(rms_norm)              \
+    X(simple_rms_norm)       \
+    X(scale_norm)            \
     X(batch_norm)
 
 #define WEFT_DECLARE_OP(name) extern const struct weft_op weft_op_##name;

@@ -7,6 +7,16 @@
 #define SLAB_MAX_ROWS 65535 /* VkFFT gives each row of a long transform a workgroup of its own */
 #define TILE          32    /* of transpose.glsl */
 
+uint32_t weft_convolution_length(uint32_t n) {
+    uint64_t needed = 2 * (uint64_t)n - 1;
+    uint64_t unit = 1;
+    while (7 * unit < needed) {
+        unit *= 2;
+    }
+    uint64_t parts = (needed + unit - 1) / unit;
+    return (uint32_t)((parts < 4 ? 4 : parts) * unit);
+}
+
 /* ---- transforms of rows ---- */
 
 static void lower_rows(struct weft_lowering *lowering, enum weft_fft_kind kind, uint32_t length,
@@ -81,7 +91,8 @@ static void lower_multiply(struct weft_lowering *lowering,
     weft_dispatch_items(dispatch, count);
     weft_dispatch_push_u32(dispatch, bins);
     weft_dispatch_push_u32(dispatch, first);
-    weft_dispatch_push_u32(dispatch, convolution->shape.dim[2]);
+    weft_dispatch_push_u32(dispatch,
+                           convolution->kernels ? convolution->kernels : convolution->shape.dim[2]);
     dispatch->flops = 6.0 * (double)count;
     dispatch->bytes = 24.0 * (double)count;
 }

@@ -13,10 +13,20 @@ static inline uint32_t weft_convolution_bins(uint32_t length) {
     return length / 2 + 1;
 }
 
+/**
+ * A length of transforms for Toeplitz matrices of n rows: the least number not below 2n - 1 whose only odd factors are
+ * 1, 3, 5 or 7, so at most a quarter longer than needed, and few enough that other n find their programs made.
+ */
+uint32_t weft_convolution_length(uint32_t n);
+
+#define WEFT_CONVOLUTION_MAX_LENGTH \
+    (UINT32_C(1) << 28) /* far above what fits a buffer and what VkFFT plans */
+
 struct weft_convolution {
     uint32_t x;        /* storage of f32 [B, n, d] */
     uint32_t result;   /* the same shape */
-    uint32_t spectrum; /* f32 [d, bins, 2]: the kernels' transforms divided by `length` */
+    uint32_t spectrum; /* f32 [kernels, bins, 2]: the kernels' transforms divided by `length` */
+    uint32_t kernels;  /* divides d: channel c has kernel c % kernels; 0: d, one for each */
     weft_shape shape;  /* of x */
     uint32_t length;   /* of the transforms, at least n */
 };

@@ -298,33 +298,17 @@ static weft_status lower_direct(struct weft_lowering *lowering, const struct wef
 
 /* ---- toeplitz: by FFT ---- */
 
-#define MAX_LENGTH (UINT32_C(1) << 28) /* far above what fits a buffer and what VkFFT plans */
-
-/*
- * The least number not below 2n - 1 whose only odd factors are 1, 3, 5 or 7: at most a quarter longer than needed, and
- * few enough of them that other sequence lengths find their programs made.
- */
-static uint32_t padded_length(uint32_t n) {
-    uint64_t needed = 2 * (uint64_t)n - 1;
-    uint64_t unit = 1;
-    while (7 * unit < needed) {
-        unit *= 2;
-    }
-    uint64_t parts = (needed + unit - 1) / unit;
-    return (uint32_t)((parts < 4 ? 4 : parts) * unit);
-}
-
 static bool fft_supports(const weft_graph *graph, const struct weft_node *node,
                          const weft_device_info *device) {
     (void)device;
-    return weft_node_shape(graph, node, 0)->dim[1] <= MAX_LENGTH / 2;
+    return weft_node_shape(graph, node, 0)->dim[1] <= WEFT_CONVOLUTION_MAX_LENGTH / 2;
 }
 
 static weft_status lower_fft(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_toeplitz_node *params = (const void *)node->params.bytes;
     const weft_shape *x = weft_node_shape(lowering->graph, node, 0);
     uint32_t n = x->dim[1];
-    uint32_t length = padded_length(n);
+    uint32_t length = weft_convolution_length(n);
     struct kernel kernel = kernel_of(
         lowering->graph, node, 1,
         (struct weft_toeplitz_kernel_node){.causal = params->causal, .n = n, .length = length});

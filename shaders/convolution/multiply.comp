@@ -2,13 +2,13 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// Half spectra of rows times those of the kernels: row r belongs to channel (first_row + r) % d.
+// Half spectra of rows times those of the kernels: row r has kernel (first_row + r) % kernels.
 
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
-layout(std430, binding = 0) readonly buffer Kernel { vec2 kernel[]; }; // [d, bins]
+layout(std430, binding = 0) readonly buffer Kernel { vec2 kernel[]; }; // [kernels, bins]
 layout(std430, binding = 1) buffer Spectrum { vec2 spectrum[]; };      // [rows, bins]
 
 layout(push_constant) uniform Push
@@ -17,7 +17,7 @@ layout(push_constant) uniform Push
     uint groups_x;
     uint bins;
     uint first_row;
-    uint channels;
+    uint kernels;
 } push;
 
 void main()
@@ -26,8 +26,8 @@ void main()
     if (i >= push.count) {
         return;
     }
-    uint channel = (push.first_row + i / push.bins) % push.channels;
+    uint k = (push.first_row + i / push.bins) % push.kernels;
     vec2 a = spectrum[i];
-    vec2 b = kernel[channel * push.bins + i % push.bins];
+    vec2 b = kernel[k * push.bins + i % push.bins];
     spectrum[i] = vec2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }

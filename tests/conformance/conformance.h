@@ -178,6 +178,7 @@ typedef struct weft_family {
     ROW(toeplitz_fd)              \
     ROW(toeplitz_rpe)             \
     ROW(toeplitz_fd_rpe)          \
+    ROW(toeplitz_attention)       \
     ROW(linear_attention)         \
     ROW(kernel_attention)         \
     ROW(cosformer)                \
@@ -185,6 +186,9 @@ typedef struct weft_family {
     ROW(structured_projection)    \
     ROW(random_features)          \
     ROW(rfa_attention)            \
+    ROW(performer_attention)      \
+    ROW(sine_spe)                 \
+    ROW(conv_spe)                 \
     ROW(flt_features)             \
     ROW(special_banded_attention) \
     ROW(rms_norm)                 \

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The Performer's attention, as ops that are there already. */
+#include <weft/mixers.h>
+
+#include "core/host.h"
+#include "graph/graph.h"
+
+#define USUAL_EPSILON 1e-6F
+
+weft_status weft_graph_performer_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                           weft_tensor k, weft_tensor v, weft_tensor w,
+                                           const weft_performer_attention_params *params) {
+    if (!graph) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    const weft_performer_attention_params defaults = {.heads = 1};
+    const weft_performer_attention_params *p = params ? params : &defaults;
+    weft_random_features_params features = {
+        .component = WEFT_COMPONENT_POSITIVE,
+        .heads = p->heads,
+        .stabilizer = p->unstabilized ? WEFT_STABILIZER_NONE : WEFT_STABILIZER_QUERY,
+        .epsilon = p->epsilon == 0.0F && !p->unstabilized ? USUAL_EPSILON : p->epsilon};
+    weft_tensor phi = {0};
+    weft_tensor psi = {0};
+    weft_status status = weft_graph_random_features(&phi, graph, q, w, &features);
+    if (status == WEFT_OK) {
+        features.stabilizer = p->unstabilized ? WEFT_STABILIZER_NONE : WEFT_STABILIZER_KEY;
+        status = weft_graph_random_features(&psi, graph, k, w, &features);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    return weft_graph_linear_attention(
+        out, graph, phi, psi, v,
+        weft_linear_attention_params(.heads = p->heads, .causal = p->causal));
+}

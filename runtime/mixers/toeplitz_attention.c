@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernelized attention with relative positions: linear attention whose terms have the weights exp(b(i - j)) of their
+ * distance. By its definition, or as a Toeplitz matrix per head times the products of key features and values.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include <weft/mixers.h>
+
+#include "mixers/convolution.h"
+#include "mixers/linear_attention.h"
+
+enum { Q = 0, K = 1, V = 2, BIAS = 3, INPUTS = 4 };
+
+struct toeplitz_attention_node {
+    uint32_t heads;
+    uint32_t causal;
+    float epsilon;
+};
+
+/* ---- building ---- */
+
+weft_status weft_graph_toeplitz_attention(weft_tensor *out, weft_graph *graph,
+                                          weft_tensor q_features, weft_tensor k_features,
+                                          weft_tensor v, weft_tensor bias,
+                                          const weft_toeplitz_attention_params *params) {
+    struct toeplitz_attention_node node = {.heads = params && params->heads ? params->heads : 1,
+                                           .causal = params && params->causal,
+                                           .epsilon = params ? params->epsilon : 0.0F};
+    weft_tensor inputs[INPUTS] = {q_features, k_features, v, bias};
+    return weft_graph_add(out, graph, "toeplitz_attention", inputs, INPUTS, &node, sizeof node);
+}
+
+static weft_status check_shapes(const weft_graph *graph, const struct weft_node *node) {
+    weft_shape q = *weft_node_shape(graph, node, Q);
+    weft_shape k = *weft_node_shape(graph, node, K);
+    weft_shape v = *weft_node_shape(graph, node, V);
+    if (q.rank == 3 && v.rank == 3 && weft_shape_equal(q, k) && q.dim[0] == v.dim[0] &&
+        q.dim[1] == v.dim[1]) {
+        return WEFT_OK;
+    }
+    char text[3][WEFT_SHAPE_TEXT_SIZE];
+    return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                     "toeplitz_attention: q_features %s, k_features %s and v %s must be "
+                     "[B, n, heads·m], [B, n, heads·m] and [B, n, d]",
+                     weft_shape_text(q, text[0]), weft_shape_text(k, text[1]),
+                     weft_shape_text(v, text[2]));
+}
+
+static weft_status check_params(const weft_graph *graph, struct weft_node *node) {
+    struct toeplitz_attention_node *params = (void *)node->params.bytes;
+    uint32_t width = weft_node_shape(graph, node, Q)->dim[2];
+    uint32_t values = weft_node_shape(graph, node, V)->dim[2];
+    if (width % params->heads != 0 || values % params->heads != 0) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "toeplitz_attention: %u heads do not divide %u features and %u values",
+                         params->heads, width, values);
+    }
+    if (!(params->epsilon >= 0.0F) || isinf(params->epsilon)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "toeplitz_attention: epsilon %g must be at least 0 and finite",
+                         (double)params->epsilon);
+    }
+    if (params->epsilon < WEFT_LEAST_DENOMINATOR) {
+        params->epsilon = WEFT_LEAST_DENOMINATOR;
+    }
+    return WEFT_OK;
+}
+
+/** [2m - 1, heads], or causal [m, heads], with m at least n. */
+static weft_status check_bias(const weft_graph *graph, const struct weft_node *node) {
+    const struct toeplitz_attention_node *params = (const void *)node->params.bytes;
+    uint32_t n = weft_node_shape(graph, node, Q)->dim[1];
+    weft_shape bias = *weft_node_shape(graph, node, BIAS);
+    uint32_t rows = bias.rank == 2 ? bias.dim[0] : 0;
+    uint32_t reach = params->causal ? rows : rows % 2 == 1 ? rows / 2 + 1 : 0;
+    if (reach >= n && bias.dim[1] == params->heads) {
+        return WEFT_OK;
+    }
+    char text[WEFT_SHAPE_TEXT_SIZE];
+    return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                     "toeplitz_attention: bias %s must be [%s, %u] with m >= %u",
+                     weft_shape_text(bias, text), params->causal ? "m" : "2m - 1", params->heads,
+                     n);
+}
+
+static weft_status toeplitz_attention_infer(const weft_graph *graph, struct weft_node *node,
+                                            weft_dtype *dtype, weft_shape *shape) {
+    static const char *const names[INPUTS] = {"q_features", "k_features", "v", "bias"};
+    weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < INPUTS && status == WEFT_OK; i++) {
+        status = weft_expect_f32(graph, node, i, names[i]);
+    }
+    if (status == WEFT_OK) {
+        status = check_shapes(graph, node);
+    }
+    if (status == WEFT_OK) {
+        status = check_params(graph, node);
+    }
+    if (status == WEFT_OK) {
+        status = check_bias(graph, node);
+    }
+    *dtype = WEFT_F32;
+    *shape = *weft_node_shape(graph, node, V);
+    return status;
+}
+
+/* ---- lowering ---- */
+
+/** Sizes and storages of a node. */
+struct lowered {
+    struct weft_lowering *lowering;
+    const struct toeplitz_attention_node *params;
+    uint32_t batch, n, heads, features, values; /* features and values of a head */
+    uint32_t lags, zero;                        /* lags in use, and which of them is 0 */
+    uint32_t q, k, v, bias, result;
+    uint32_t first_lag; /* the row of bias with the first lag in use */
+};
+
+static struct lowered begin(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct toeplitz_attention_node *params = (const void *)node->params.bytes;
+    weft_shape q = *weft_node_shape(lowering->graph, node, Q);
+    weft_shape bias = *weft_node_shape(lowering->graph, node, BIAS);
+    uint32_t n = q.dim[1];
+    return (struct lowered){.lowering = lowering,
+                            .params = params,
+                            .batch = q.dim[0],
+                            .n = n,
+                            .heads = params->heads,
+                            .features = q.dim[2] / params->heads,
+                            .values =
+                                weft_node_shape(lowering->graph, node, V)->dim[2] / params->heads,
+                            .lags = params->causal ? n : 2 * n - 1,
+                            .zero = params->causal ? 0 : n - 1,
+                            .q = weft_lower_value(lowering, node->input[Q]),
+                            .k = weft_lower_value(lowering, node->input[K]),
+                            .v = weft_lower_value(lowering, node->input[V]),
+                            .bias = weft_lower_value(lowering, node->input[BIAS]),
+                            .result = weft_lower_value(lowering, node->output),
+                            .first_lag = params->causal ? 0 : bias.dim[0] / 2 - (n - 1)};
+}
+
+/**
+ * [heads, columns] in a storage of its own: the weights of all lags, or with a length 1/length times the circulant
+ * column of that length for the first `tokens` tokens.
+ */
+static uint32_t lower_weights(const struct lowered *l, uint32_t length, uint32_t tokens) {
+    uint32_t columns = length ? length : l->lags;
+    uint32_t weights =
+        weft_lower_scratch(l->lowering, (uint64_t)l->heads * columns * sizeof(float));
+    struct weft_dispatch *dispatch = weft_lower_dispatch(l->lowering, "toeplitz_attention/weights");
+    weft_dispatch_read(dispatch, l->bias);
+    weft_dispatch_write(dispatch, weights);
+    weft_dispatch_specialize(dispatch, length != 0);
+    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = l->heads, .columns = columns});
+    weft_dispatch_push_u32(dispatch, l->first_lag);
+    weft_dispatch_push_u32(dispatch, l->lags);
+    weft_dispatch_push_u32(dispatch, l->zero);
+    weft_dispatch_push_u32(dispatch, tokens);
+    weft_dispatch_push_f32(dispatch, length ? 1.0F / (float)length : 1.0F);
+    dispatch->flops = 30.0 * l->heads * columns;
+    dispatch->bytes = 4.0 * l->heads * ((double)columns + l->lags);
+    return weights;
+}
+
+/* ---- by its definition ---- */
+
+/** The first `rows` tokens of each sequence. */
+static void lower_rows(const struct lowered *l, uint32_t rows) {
+    uint32_t weights = lower_weights(l, 0, l->n);
+    uint32_t column_blocks = (l->values - 1) / 64 + 1;
+    uint64_t groups =
+        (uint64_t)l->batch * l->heads * weft_chunk_count(rows, WEFT_CHUNK) * column_blocks;
+    struct weft_dispatch *dispatch = weft_lower_dispatch(l->lowering, "toeplitz_attention/direct");
+    weft_dispatch_read(dispatch, l->q);
+    weft_dispatch_read(dispatch, l->k);
+    weft_dispatch_read(dispatch, l->v);
+    weft_dispatch_read(dispatch, weights);
+    weft_dispatch_write(dispatch, l->result);
+    weft_dispatch_specialize(dispatch, l->params->causal);
+    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = groups, .columns = l->n});
+    weft_dispatch_push_u32(dispatch, l->heads);
+    weft_dispatch_push_u32(dispatch, l->features);
+    weft_dispatch_push_u32(dispatch, l->values);
+    weft_dispatch_push_u32(dispatch, column_blocks);
+    weft_dispatch_push_u32(dispatch, l->lags);
+    weft_dispatch_push_u32(dispatch, l->zero);
+    weft_dispatch_push_u32(dispatch, rows);
+    weft_dispatch_push_f32(dispatch, l->params->epsilon);
+    double queries = (double)l->batch * l->heads * rows;
+    double pairs = queries * (l->params->causal ? 0.5 * rows : (double)l->n);
+    dispatch->flops = 2.0 * pairs * ((double)l->features * column_blocks + l->values + 1.0);
+    dispatch->bytes = 8.0 * queries * ((double)l->features + l->values);
+}
+
+static weft_status lower_direct(struct weft_lowering *lowering, const struct weft_node *node) {
+    struct lowered l = begin(lowering, node);
+    lower_rows(&l, l.n);
+    return weft_lower_status(lowering);
+}
+
+/* ---- by FFT ---- */
+
+/*
+ * The rounding errors of a transform are as large in all its results. Causal sums grow along the sequence, so that they
+ * would drown the first tokens: those before an eighth of the sequence are made by a transform of their own, which adds
+ * an eighth of the work, and so on; the last few by definition.
+ */
+#define PREFIX       8
+#define LEAST_TOKENS 64
+
+static bool fft_supports(const weft_graph *graph, const struct weft_node *node,
+                         const weft_device_info *device) {
+    (void)device;
+    return weft_node_shape(graph, node, Q)->dim[1] <= WEFT_CONVOLUTION_MAX_LENGTH / 2;
+}
+
+/** Channels of a sequence: features · (values + 1) of every head. Fails when the kernels' indices do not reach them. */
+static uint32_t channels_of(const struct lowered *l) {
+    double channels = (double)l->features * ((double)l->values + 1.0) * l->heads;
+    double count = channels * l->batch * l->n;
+    if (count > (double)INT32_MAX) {
+        weft_lower_fail(l->lowering,
+                        weft_fail(&l->lowering->device->host, WEFT_UNSUPPORTED,
+                                  "%s: %.0f products of features and values, more than %d",
+                                  l->lowering->label, count, INT32_MAX));
+        return 0;
+    }
+    return (uint32_t)channels;
+}
+
+static uint32_t lower_outer(const struct lowered *l, uint32_t tokens, uint32_t channels) {
+    uint64_t count = (uint64_t)l->batch * tokens * channels;
+    uint32_t products = weft_lower_scratch(l->lowering, count * sizeof(float));
+    struct weft_dispatch *dispatch = weft_lower_dispatch(l->lowering, "toeplitz_attention/outer");
+    weft_dispatch_read(dispatch, l->k);
+    weft_dispatch_read(dispatch, l->v);
+    weft_dispatch_write(dispatch, products);
+    weft_dispatch_items(dispatch, count);
+    weft_dispatch_push_u32(dispatch, l->heads);
+    weft_dispatch_push_u32(dispatch, l->features);
+    weft_dispatch_push_u32(dispatch, l->values);
+    weft_dispatch_push_u32(dispatch, tokens);
+    weft_dispatch_push_u32(dispatch, l->n);
+    dispatch->flops = (double)count;
+    dispatch->bytes = 4.0 * (double)count;
+    return products;
+}
+
+/** Toeplitz matrices times all channels: those of a head have the same one. */
+static uint32_t lower_sums(const struct lowered *l, uint32_t products, uint32_t tokens,
+                           uint32_t channels) {
+    uint32_t length = weft_convolution_length(tokens);
+    uint32_t weights = lower_weights(l, length, tokens);
+    uint64_t bins = weft_convolution_bins(length);
+    uint32_t spectrum = weft_lower_scratch(l->lowering, 2 * bins * l->heads * sizeof(float));
+    weft_lower_row_transform(l->lowering, length, l->heads, weights, spectrum);
+    struct weft_convolution convolution = {
+        .x = products,
+        .result =
+            weft_lower_scratch(l->lowering, (uint64_t)l->batch * tokens * channels * sizeof(float)),
+        .spectrum = spectrum,
+        .kernels = l->heads,
+        .shape = weft_shape_of(l->batch, tokens, channels),
+        .length = length};
+    weft_lower_convolution(l->lowering, &convolution);
+    return convolution.result;
+}
+
+/** The results of the tokens from `first` on. */
+static void lower_contract(const struct lowered *l, uint32_t sums, uint32_t tokens,
+                           uint32_t first) {
+    uint64_t count = (uint64_t)l->batch * (tokens - first) * l->heads * l->values;
+    struct weft_dispatch *dispatch =
+        weft_lower_dispatch(l->lowering, "toeplitz_attention/contract");
+    weft_dispatch_read(dispatch, l->q);
+    weft_dispatch_read(dispatch, sums);
+    weft_dispatch_write(dispatch, l->result);
+    weft_dispatch_items(dispatch, count);
+    weft_dispatch_push_u32(dispatch, l->heads);
+    weft_dispatch_push_u32(dispatch, l->features);
+    weft_dispatch_push_u32(dispatch, l->values);
+    weft_dispatch_push_u32(dispatch, tokens);
+    weft_dispatch_push_u32(dispatch, l->n);
+    weft_dispatch_push_u32(dispatch, first);
+    weft_dispatch_push_f32(dispatch, l->params->epsilon);
+    dispatch->flops = 4.0 * (double)count * l->features;
+    dispatch->bytes = 4.0 * (double)count * (l->features + 1.0);
+}
+
+static weft_status lower_fft(struct weft_lowering *lowering, const struct weft_node *node) {
+    struct lowered l = begin(lowering, node);
+    uint32_t channels = channels_of(&l);
+    uint32_t tokens = l.n; /* that have no result yet */
+    while (weft_lower_status(lowering) == WEFT_OK && (tokens == l.n || tokens > LEAST_TOKENS)) {
+        uint32_t first = l.params->causal ? tokens / PREFIX : 0;
+        uint32_t products = lower_outer(&l, tokens, channels);
+        lower_contract(&l, lower_sums(&l, products, tokens, channels), tokens, first);
+        tokens = first;
+    }
+    if (tokens > 0 && weft_lower_status(lowering) == WEFT_OK) {
+        lower_rows(&l, tokens);
+    }
+    return weft_lower_status(lowering);
+}
+
+/* ---- the choice ---- */
+
+/*
+ * The definition costs 2 n² (m + d_v) a head, half of that when it is causal, the transforms a channel's time for each
+ * of the m (d_v + 1) channels, which is that of 2 · 28 n log2(2n) operations of the definition (where both took the same
+ * time on lavapipe; toeplitz.c).
+ */
+static const char *toeplitz_attention_choose(const weft_graph *graph,
+                                             const struct weft_node *node) {
+    const struct toeplitz_attention_node *params = (const void *)node->params.bytes;
+    uint64_t n = weft_node_shape(graph, node, Q)->dim[1];
+    uint64_t features = weft_node_shape(graph, node, Q)->dim[2] / params->heads;
+    uint64_t values = weft_node_shape(graph, node, V)->dim[2] / params->heads;
+    uint64_t log2 = 0;
+    while (UINT64_C(1) << log2 < 2 * n) {
+        log2++;
+    }
+    uint64_t direct = n * (features + values) / (params->causal ? 2 : 1);
+    uint64_t fft = 28 * log2 * features * (values + 1);
+    return direct <= fft ? "direct" : "fft";
+}
+
+static void toeplitz_attention_describe(const struct weft_node *node, char *text, size_t size) {
+    const struct toeplitz_attention_node *params = (const void *)node->params.bytes;
+    snprintf(text, size, "[%u heads%s]", params->heads, params->causal ? ", causal" : "");
+}
+
+const struct weft_op weft_op_toeplitz_attention = {
+    .name = "toeplitz_attention",
+    .min_inputs = INPUTS,
+    .max_inputs = INPUTS,
+    .params_size = sizeof(struct toeplitz_attention_node),
+    .infer = toeplitz_attention_infer,
+    .choose = toeplitz_attention_choose,
+    .describe = toeplitz_attention_describe,
+    .implementation = {{.name = "direct", .lower = lower_direct},
+                       {.name = "fft", .supports = fft_supports, .lower = lower_fft}},
+};

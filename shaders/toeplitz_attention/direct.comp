@@ -1,0 +1,162 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// Σ_j w(i - j) (q_i · k_j) v_j / Σ_j w(i - j) (q_i · k_j) by its definition. A workgroup makes 64 rows of a
+// head and 64 columns of its values, from blocks of 32 keys whose weighted scores are in shared memory.
+// Sums are those of blocks, of 64 features or of 32 keys, added up in order.
+
+#include "index.glsl"
+#include "linear_attention.glsl"
+#include "guard.glsl"
+
+#define ROWS WEFT_CHUNK
+#define KEYS 32
+#define SCORE_TILE 4 // 4 × 4 scores for each of the 128 invocations
+
+layout(local_size_x = 128) in;
+layout(constant_id = 0) const uint CAUSAL = 0;
+
+layout(std430, binding = 0) readonly buffer Queries { float queries[]; };
+layout(std430, binding = 1) readonly buffer Keys { float keys[]; };
+layout(std430, binding = 2) readonly buffer Values { float values[]; };
+layout(std430, binding = 3) readonly buffer Weights { float weights[]; }; // [heads, lags]
+layout(std430, binding = 4) writeonly buffer Result { float result[]; };
+
+layout(push_constant) uniform Push
+{
+    uint groups; // blocks of rows of all heads, times column blocks
+    uint n;
+    uint groups_x;
+    uint heads;
+    uint features;
+    uint values;
+    uint column_blocks;
+    uint lags; // of a head
+    uint zero; // the number of lag 0 among them
+    uint rows; // queries that are made, the first of n
+    float epsilon; // least magnitude of a denominator
+} push;
+
+shared float scores[ROWS * KEYS];
+shared float denominators[ROWS];
+
+// A token's row among [batch, n, heads]; tokens past the end are the last one again.
+uint token_row(uint first_row, uint token)
+{
+    return first_row + min(token, push.n - 1) * push.heads;
+}
+
+float weighted(float score, uint head, uint query, uint key)
+{
+    bool there = query < push.n && key < push.n && (CAUSAL == 0 || key <= query);
+    uint lag = there ? push.zero + query - key : 0u;
+    float product = score * weights[head * push.lags + lag];
+    return there ? product : 0.0;
+}
+
+void make_scores(uint first_row, uint head, uint first_query, uint first_key)
+{
+    uint row = gl_LocalInvocationID.x / (KEYS / SCORE_TILE) * SCORE_TILE;
+    uint column = gl_LocalInvocationID.x % (KEYS / SCORE_TILE) * SCORE_TILE;
+    uint query[SCORE_TILE];
+    uint key[SCORE_TILE];
+    vec4 total[SCORE_TILE];
+    for (uint i = 0; i < SCORE_TILE; i++) {
+        query[i] = token_row(first_row, first_query + row + i) * push.features;
+        key[i] = token_row(first_row, first_key + column + i) * push.features;
+        total[i] = vec4(0.0);
+    }
+    for (uint block = 0; block < push.features; block += WEFT_TERMS) {
+        uint end = min(block + WEFT_TERMS, push.features);
+        vec4 sum[SCORE_TILE];
+        for (uint i = 0; i < SCORE_TILE; i++) {
+            sum[i] = vec4(0.0);
+        }
+        for (uint f = block; f < end; f++) {
+            vec4 k = vec4(keys[key[0] + f], keys[key[1] + f], keys[key[2] + f], keys[key[3] + f]);
+            for (uint i = 0; i < SCORE_TILE; i++) {
+                sum[i] = weft_multiply_add(queries[query[i] + f], k, sum[i]);
+            }
+        }
+        for (uint i = 0; i < SCORE_TILE; i++) {
+            total[i] = total[i] + sum[i];
+        }
+    }
+    for (uint i = 0; i < SCORE_TILE; i++) {
+        for (uint j = 0; j < SCORE_TILE; j++) {
+            scores[(row + i) * KEYS + column + j] =
+                weighted(total[i][j], head, first_query + row + i, first_key + column + j);
+        }
+    }
+}
+
+vec4 load_value(uint base, uint column)
+{
+    uvec4 index = base + min(column + uvec4(0, 1, 2, 3), uvec4(push.values - 1));
+    return vec4(values[index.x], values[index.y], values[index.z], values[index.w]);
+}
+
+void main()
+{
+    uint group = weft_group_index(push.groups_x);
+    if (group >= push.groups) {
+        return; // the whole group: no barrier is missed
+    }
+    uint lane = gl_LocalInvocationID.x;
+    uint row_blocks = (push.rows + ROWS - 1) / ROWS;
+    uint first = group / push.column_blocks % row_blocks * ROWS;
+    uint head = group / (push.column_blocks * row_blocks); // of all batches
+    uint count = min(push.rows - first, uint(ROWS));
+    uint first_row = head / push.heads * push.n * push.heads + head % push.heads;
+    uint stop = CAUSAL != 0 ? first + count : push.n;
+
+    uint row = lane / 16 * WEFT_TILE_ROWS;
+    uint column = (group % push.column_blocks * 16 + lane % 16) * 4;
+    float denominator = 0.0; // of row `lane`
+    vec4 total[WEFT_TILE_ROWS];
+    for (uint i = 0; i < WEFT_TILE_ROWS; i++) {
+        total[i] = vec4(0.0);
+    }
+    for (uint first_key = 0; first_key < stop; first_key += KEYS) {
+        make_scores(first_row, head % push.heads, first, first_key);
+        barrier();
+        uint end = min(uint(KEYS), stop - first_key);
+        if (lane < ROWS) {
+            float sum = 0.0;
+            for (uint j = 0; j < end; j++) {
+                sum = sum + scores[lane * KEYS + j];
+            }
+            denominator = denominator + sum;
+        }
+        if (column < push.values) {
+            vec4 sum[WEFT_TILE_ROWS];
+            for (uint i = 0; i < WEFT_TILE_ROWS; i++) {
+                sum[i] = vec4(0.0);
+            }
+            for (uint j = 0; j < end; j++) {
+                vec4 v = load_value(token_row(first_row, first_key + j) * push.values, column);
+                for (uint i = 0; i < WEFT_TILE_ROWS; i++) {
+                    // Later values are left out, not multiplied by 0: that would let their NaN through.
+                    if (CAUSAL == 0 || first_key + j <= first + row + i) {
+                        sum[i] = weft_multiply_add(scores[(row + i) * KEYS + j], v, sum[i]);
+                    }
+                }
+            }
+            for (uint i = 0; i < WEFT_TILE_ROWS; i++) {
+                total[i] = total[i] + sum[i];
+            }
+        }
+        barrier();
+    }
+    if (lane < ROWS) {
+        denominators[lane] = weft_guarded(denominator, push.epsilon);
+    }
+    barrier();
+    for (uint i = 0; i < WEFT_TILE_ROWS && row + i < count; i++) {
+        uint base = token_row(first_row, first + row + i) * push.values;
+        for (uint t = column; t < min(column + 4, push.values); t++) {
+            result[base + t] = weft_flush(weft_div(total[i][t - column], denominators[row + i]));
+        }
+    }
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* Properties of the Performer's attention, its estimate of softmax attention, and bad parameters. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/features.h>
+#include <weft/mixers.h>
+
+#include "core/philox.h"
+#include "graph/graph.h"
+#include "support.h"
+
+/* ---- running ---- */
+
+struct fixture {
+    struct weft_test_host host;
+    weft_device *device;
+    weft_graph *graph;
+};
+
+static int set_up(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    weft_test_host_begin(&f->host);
+    assert_int_equal(
+        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
+        WEFT_OK);
+    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *f = *state;
+    weft_device_stats stats;
+    weft_graph_destroy(&f->graph);
+    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
+    assert_int_equal(stats.validation_messages, 0);
+    weft_device_destroy(&f->device);
+    weft_test_host_end(&f->host);
+    free(f);
+    return 0;
+}
+
+static weft_tensor input(weft_graph *graph, const char *name, weft_shape shape) {
+    weft_tensor tensor;
+    assert_int_equal(weft_graph_input(&tensor, graph, name, WEFT_F32, shape), WEFT_OK);
+    return tensor;
+}
+
+enum { N = 100, D = 16, HEADS = 2, WIDTH = D / HEADS, MOST_FEATURES = 4096 };
+
+struct sequence {
+    float q[N * D], k[N * D], v[N * D];
+    float w[MOST_FEATURES * WIDTH];
+    uint32_t features;
+};
+
+static struct sequence *make(uint32_t features) {
+    struct sequence *s = malloc(sizeof *s);
+    assert_non_null(s);
+    weft_philox_uniform(s->q, N * D, 43, 0);
+    weft_philox_uniform(s->k, N * D, 43, 1);
+    weft_philox_uniform(s->v, N * D, 43, 2);
+    s->features = features;
+    const weft_features_params params = {
+        .kind = WEFT_FEATURES_ORF, .rows = features, .columns = WIDTH, .seed = 5};
+    assert_int_equal(weft_features_fill(s->w, NULL, &params, NULL), WEFT_OK);
+    return s;
+}
+
+static void run(struct fixture *f, const struct sequence *s, bool causal, bool unstabilized,
+                float *out) {
+    weft_graph *graph = NULL;
+    weft_plan *plan = NULL;
+    weft_tensor y;
+    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+    weft_tensor q = input(graph, "q", weft_shape_of(1, N, D));
+    weft_tensor k = input(graph, "k", weft_shape_of(1, N, D));
+    weft_tensor v = input(graph, "v", weft_shape_of(1, N, D));
+    weft_tensor w = input(graph, "w", weft_shape_of(s->features, WIDTH));
+    assert_int_equal(weft_graph_performer_attention(
+                         &y, graph, q, k, v, w,
+                         weft_performer_attention_params(.heads = HEADS, .causal = causal,
+                                                         .unstabilized = unstabilized)),
+                     WEFT_OK);
+    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
+    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
+    const weft_host_tensor tensors[] = {
+        {"q", (void *)s->q, sizeof s->q},
+        {"k", (void *)s->k, sizeof s->k},
+        {"v", (void *)s->v, sizeof s->v},
+        {"w", (void *)s->w, (uint64_t)s->features * WIDTH * sizeof(float)},
+        {"y", out, N * D * sizeof(float)},
+    };
+    assert_int_equal(weft_plan_execute(plan, tensors, 5), WEFT_OK);
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&graph);
+}
+
+/* ---- properties ---- */
+
+/* softmax(q·k/√WIDTH) v for one head of token i. */
+static void softmax_attention(double *out, const struct sequence *s, uint32_t i, uint32_t head) {
+    const float *q = s->q + i * D + head * WIDTH;
+    double sum = 0.0;
+    memset(out, 0, WIDTH * sizeof *out);
+    for (uint32_t j = 0; j < N; j++) {
+        double product = 0.0;
+        for (uint32_t c = 0; c < WIDTH; c++) {
+            product += (double)q[c] * (double)s->k[j * D + head * WIDTH + c];
+        }
+        double weight = exp(product / sqrt(WIDTH));
+        sum += weight;
+        for (uint32_t c = 0; c < WIDTH; c++) {
+            out[c] += weight * (double)s->v[j * D + head * WIDTH + c];
+        }
+    }
+    for (uint32_t c = 0; c < WIDTH; c++) {
+        out[c] /= sum;
+    }
+}
+
+/* Root mean square difference from softmax attention. */
+static double error_with(struct fixture *f, uint32_t features) {
+    struct sequence *s = make(features);
+    float y[N * D];
+    double squares = 0.0;
+    run(f, s, false, false, y);
+    for (uint32_t i = 0; i < N; i++) {
+        for (uint32_t head = 0; head < HEADS; head++) {
+            double expected[WIDTH];
+            softmax_attention(expected, s, i, head);
+            for (uint32_t c = 0; c < WIDTH; c++) {
+                double difference = (double)y[i * D + head * WIDTH + c] - expected[c];
+                squares += difference * difference;
+            }
+        }
+    }
+    free(s);
+    return sqrt(squares / (N * D));
+}
+
+/* The error falls as 1/√s: by 8 for 64 times as many features; half of that is left for chance. */
+static void test_estimates_softmax(void **state) {
+    double few = error_with(*state, 64);
+    double many = error_with(*state, 4096);
+    fprintf(stderr, "few %g many %g\n", few, many);
+    assert_true(many < 0.01);
+    assert_true(many < few / 4.0);
+}
+
+/* The stabilizers cancel but for epsilon, and keep queries and keys in range whose exponentials are not. */
+static void test_stabilizers(void **state) {
+    struct sequence *s = make(64);
+    float plain[N * D];
+    float stable[N * D];
+    run(*state, s, false, true, plain);
+    run(*state, s, false, false, stable);
+    for (uint32_t i = 0; i < N * D; i++) {
+        assert_true(fabsf(plain[i] - stable[i]) < 1e-4F);
+        s->q[i] *= 64.0F;
+        s->k[i] *= 64.0F;
+    }
+    run(*state, s, false, true, plain);
+    run(*state, s, false, false, stable);
+    uint32_t lost = 0;
+    for (uint32_t i = 0; i < N * D; i++) {
+        lost += plain[i] == 0.0F;
+        assert_true(fabsf(stable[i]) <= 1.0F); /* a mean of v */
+        assert_true(stable[i] != 0.0F);
+    }
+    assert_true(lost > 0);
+    free(s);
+}
+
+static void disturb(float *data, uint32_t from, float by) {
+    for (uint32_t i = from * D; i < N * D; i++) {
+        data[i] += by;
+    }
+}
+
+/* What comes before token `from` keeps its bits without stabilizers; with them epsilon's share may change. */
+static void check_causality(struct fixture *f, uint32_t from, bool unstabilized) {
+    struct sequence *s = make(16);
+    float before[N * D];
+    float after[N * D];
+    run(f, s, true, unstabilized, before);
+    disturb(s->q, from, 0.25F);
+    disturb(s->k, from, 0.25F);
+    disturb(s->v, from, 0.25F);
+    run(f, s, true, unstabilized, after);
+    const size_t at = (size_t)from * D;
+    if (unstabilized) {
+        assert_memory_equal(before, after, at * sizeof(float));
+    }
+    for (size_t i = 0; i < at; i++) {
+        assert_true(fabsf(before[i] - after[i]) < 1e-4F);
+    }
+    assert_memory_not_equal(before + at, after + at, D * sizeof(float));
+    free(s);
+}
+
+static void test_causality(void **state) {
+    static const uint32_t cuts[] = {1, 40, 63, 64, 65, 99};
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        check_causality(*state, cuts[i], true);
+        check_causality(*state, cuts[i], false);
+    }
+}
+
+/* Without causality the first token does depend on the last one. */
+static void test_full_reads_everything(void **state) {
+    struct sequence *s = make(16);
+    float before[N * D];
+    float after[N * D];
+    run(*state, s, false, false, before);
+    disturb(s->v, N - 1, 0.25F);
+    run(*state, s, false, false, after);
+    assert_memory_not_equal(before, after, D * sizeof(float));
+    free(s);
+}
+
+/* ---- bad parameters ---- */
+
+#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
+    do {                                                                                \
+        weft_test_host_reset(&(fixture)->host);                                         \
+        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
+        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
+    } while (0)
+
+static void test_bad_params(void **state) {
+    struct fixture *f = *state;
+    weft_graph *g = f->graph;
+    static const float epsilons[] = {-1.0F, NAN, INFINITY};
+    static const char *const texts[] = {"epsilon -1", "epsilon nan", "epsilon inf"};
+    weft_tensor y;
+    weft_tensor q = input(g, "q", weft_shape_of(2, 5, 6));
+    weft_tensor k = input(g, "k", weft_shape_of(2, 7, 6));
+    weft_tensor v = input(g, "v", weft_shape_of(2, 7, 8));
+    weft_tensor w = input(g, "w", weft_shape_of(9, 6));
+    assert_int_equal(weft_graph_performer_attention(&y, g, q, k, v, w, NULL), WEFT_OK);
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_performer_attention(&y, g, q, k, v, q, NULL),
+                   "w [2, 5, 6]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_performer_attention(&y, g, q, k, q, w, NULL),
+                   "v [2, 5, 6]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                   weft_graph_performer_attention(&y, g, q, k, v, w,
+                                                  weft_performer_attention_params(.heads = 2)),
+                   "w [9, 6]", "[s, 3]", "2 heads");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                   weft_graph_performer_attention(&y, g, q, k, v, w,
+                                                  weft_performer_attention_params(.causal = true)),
+                   "k = n");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                   weft_graph_performer_attention(&y, g, q, k, v, w,
+                                                  weft_performer_attention_params(.heads = 4)),
+                   "4 heads", "6 channels");
+    for (int i = 0; i < 3; i++) {
+        EXPECT_FAILURE(
+            f, WEFT_INVALID_ARGUMENT,
+            weft_graph_performer_attention(&y, g, q, k, v, w,
+                                           weft_performer_attention_params(.epsilon = epsilons[i])),
+            texts[i]);
+    }
+    assert_int_equal(weft_graph_performer_attention(&y, NULL, q, k, v, w, NULL),
+                     WEFT_INVALID_ARGUMENT);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_estimates_softmax),     TEST(test_stabilizers), TEST(test_causality),
+        TEST(test_full_reads_everything), TEST(test_bad_params),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* Properties of stochastic positional encoding: its mean over the noise, which knows distances alone, and bad parameters. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/features.h>
+#include <weft/mixers.h>
+
+#include "core/philox.h"
+#include "core/shape.h"
+#include "graph/graph.h"
+#include "support.h"
+
+/* ---- running ---- */
+
+struct fixture {
+    struct weft_test_host host;
+    weft_device *device;
+    weft_graph *graph;
+};
+
+static int set_up(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    weft_test_host_begin(&f->host);
+    assert_int_equal(
+        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
+        WEFT_OK);
+    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *f = *state;
+    weft_device_stats stats;
+    weft_graph_destroy(&f->graph);
+    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
+    assert_int_equal(stats.validation_messages, 0);
+    weft_device_destroy(&f->device);
+    weft_test_host_end(&f->host);
+    free(f);
+    return 0;
+}
+
+static weft_tensor input(weft_graph *graph, const char *name, weft_shape shape) {
+    weft_tensor tensor;
+    assert_int_equal(weft_graph_input(&tensor, graph, name, WEFT_F32, shape), WEFT_OK);
+    return tensor;
+}
+
+static weft_tensor constant(weft_graph *graph, weft_shape shape, const float *data) {
+    weft_weight *weight = NULL;
+    weft_tensor tensor;
+    assert_int_equal(
+        weft_weight_create(&weight, weft_weight_params(.shape = shape, .data = data), &graph->host),
+        WEFT_OK);
+    assert_int_equal(weft_graph_weight(&tensor, graph, weight), WEFT_OK);
+    weft_weight_destroy(&weight);
+    return tensor;
+}
+
+enum { N = 12, D = 4, HEADS = 2, WIDTH = D / HEADS, S = 8192 };
+enum { T = 3, TAPS = 5, POSITIONS = N + TAPS - 1 };
+
+/* Queries and keys, and the parameters of both encodings. */
+struct problem {
+    bool sines;
+    float q[N * D], k[N * D];
+    float frequencies[D * T], gains[D * T], phases[D * T];
+    float q_filters[TAPS * D], k_filters[TAPS * D];
+    float *noise; /* [D, 2T, S] or [POSITIONS, D, S] */
+};
+
+static uint32_t noise_rows(const struct problem *p) {
+    return p->sines ? D * 2 * T : POSITIONS * D;
+}
+
+static struct problem *make(bool sines, uint64_t seed) {
+    struct problem *p = malloc(sizeof *p);
+    assert_non_null(p);
+    p->sines = sines;
+    weft_philox_uniform(p->q, N * D, 51, 0);
+    weft_philox_uniform(p->k, N * D, 51, 1);
+    weft_philox_uniform(p->frequencies, D * T, 51, 2);
+    weft_philox_uniform(p->gains, D * T, 51, 3);
+    weft_philox_uniform(p->phases, D * T, 51, 4);
+    weft_philox_uniform(p->q_filters, TAPS * D, 51, 5);
+    weft_philox_uniform(p->k_filters, TAPS * D, 51, 6);
+    p->noise = malloc(sizeof(float) * noise_rows(p) * S);
+    assert_non_null(p->noise);
+    const weft_features_params params = {
+        .kind = WEFT_FEATURES_BASE, .rows = noise_rows(p), .columns = S / 2, .seed = seed};
+    /* Rows of at most 4096 columns: the first half of the realizations, and the second. */
+    float *half = malloc(sizeof(float) * noise_rows(p) * (S / 2));
+    assert_non_null(half);
+    for (uint32_t part = 0; part < 2; part++) {
+        weft_features_params own = params;
+        own.seed = seed + 1000 * part;
+        assert_int_equal(weft_features_fill(half, NULL, &own, NULL), WEFT_OK);
+        for (uint32_t row = 0; row < noise_rows(p); row++) {
+            memcpy(p->noise + (size_t)row * S + part * (S / 2), half + (size_t)row * (S / 2),
+                   sizeof(float) * (S / 2));
+        }
+    }
+    free(half);
+    return p;
+}
+
+static void destroy(struct problem *p) {
+    free(p->noise);
+    free(p);
+}
+
+static weft_tensor add_noise(weft_graph *graph, const struct problem *p, bool weight) {
+    weft_shape shape = p->sines ? weft_shape_of(D, 2 * T, S) : weft_shape_of(POSITIONS, D, S);
+    return weight ? constant(graph, shape, p->noise) : input(graph, "noise", shape);
+}
+
+static weft_tensor encode(weft_graph *graph, const struct problem *p, weft_tensor x,
+                          weft_tensor noise, bool queries) {
+    weft_tensor y;
+    if (p->sines) {
+        const weft_shape each = weft_shape_of(D, T);
+        weft_sine_spe_params params = {.heads = HEADS,
+                                       .frequencies = constant(graph, each, p->frequencies),
+                                       .gains = constant(graph, each, p->gains)};
+        if (queries) {
+            params.phases = constant(graph, each, p->phases);
+        }
+        assert_int_equal(weft_graph_sine_spe(&y, graph, x, noise, &params), WEFT_OK);
+    } else {
+        weft_tensor filters =
+            constant(graph, weft_shape_of(TAPS, D), queries ? p->q_filters : p->k_filters);
+        assert_int_equal(
+            weft_graph_conv_spe(&y, graph, x, noise,
+                                weft_conv_spe_params(.heads = HEADS, .filters = filters)),
+            WEFT_OK);
+    }
+    return y;
+}
+
+/* Encoded queries and keys, [N, HEADS, S] each. */
+static void run(struct fixture *f, const struct problem *p, bool noise_is_weight, float *q,
+                float *k) {
+    weft_graph *graph = NULL;
+    weft_plan *plan = NULL;
+    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+    weft_tensor noise = add_noise(graph, p, noise_is_weight);
+    weft_tensor q_in = input(graph, "q", weft_shape_of(1, N, D));
+    weft_tensor k_in = input(graph, "k", weft_shape_of(1, N, D));
+    assert_int_equal(weft_graph_output(graph, "q_out", encode(graph, p, q_in, noise, true)),
+                     WEFT_OK);
+    assert_int_equal(weft_graph_output(graph, "k_out", encode(graph, p, k_in, noise, false)),
+                     WEFT_OK);
+    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
+    const uint64_t bytes = sizeof(float) * N * HEADS * S;
+    const weft_host_tensor tensors[] = {
+        {"q", (void *)p->q, sizeof p->q},
+        {"k", (void *)p->k, sizeof p->k},
+        {"q_out", q, bytes},
+        {"k_out", k, bytes},
+        {"noise", p->noise, sizeof(float) * noise_rows(p) * S},
+    };
+    assert_int_equal(weft_plan_execute(plan, tensors, noise_is_weight ? 4 : 5), WEFT_OK);
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&graph);
+}
+
+/* ---- the mean ---- */
+
+/* P_c(i - j). */
+static double template_of(const struct problem *p, uint32_t c, int lag) {
+    double sum = 0.0;
+    if (p->sines) {
+        for (uint32_t k = 0; k < T; k++) {
+            double gain = (double)p->gains[c * T + k];
+            double turns = (double)p->frequencies[c * T + k] * lag + (double)p->phases[c * T + k];
+            sum += gain * gain * cos(2.0 * 3.14159265358979323846 * turns);
+        }
+        return sum;
+    }
+    for (int u = 0; u < TAPS; u++) { /* codes of i and j have noise i + u = j + u' in common */
+        int other = u + lag;
+        if (other >= 0 && other < TAPS) {
+            sum += (double)p->q_filters[u * D + (int)c] * (double)p->k_filters[other * D + (int)c];
+        }
+    }
+    return sum;
+}
+
+static double expected_product(const struct problem *p, uint32_t i, uint32_t j, uint32_t head) {
+    double sum = 0.0;
+    for (uint32_t c = head * WIDTH; c < (head + 1) * WIDTH; c++) {
+        sum +=
+            (double)p->q[i * D + c] * (double)p->k[j * D + c] * template_of(p, c, (int)i - (int)j);
+    }
+    return sum / sqrt(WIDTH);
+}
+
+/*
+ * The product of a query and a key is a mean of S independent terms: within 4.5 of their standard errors of its
+ * expectation (one in 150,000 is not, of 288), and their root mean square is near 1.
+ */
+static void check_mean(struct fixture *f, bool sines) {
+    struct problem *p = make(sines, 9);
+    float *q = malloc(sizeof(float) * N * HEADS * S);
+    float *k = malloc(sizeof(float) * N * HEADS * S);
+    double squares = 0.0;
+    assert_true(q != NULL && k != NULL);
+    run(f, p, true, q, k);
+    for (uint32_t part = 0; part < N * N * HEADS; part++) {
+        uint32_t head = part % HEADS;
+        uint32_t i = part / HEADS / N;
+        uint32_t j = part / HEADS % N;
+        double sum = 0.0;
+        double sum_of_squares = 0.0;
+        for (uint32_t r = 0; r < S; r++) {
+            double term =
+                (double)q[(i * HEADS + head) * S + r] * (double)k[(j * HEADS + head) * S + r] * S;
+            sum += term;
+            sum_of_squares += term * term;
+        }
+        double mean = sum / S;
+        double error = sqrt((sum_of_squares / S - mean * mean) / S);
+        double away = (mean - expected_product(p, i, j, head)) / error;
+        assert_true(fabs(away) < 4.5);
+        squares += away * away;
+    }
+    double typical = sqrt(squares / (N * N * HEADS));
+    assert_true(typical > 0.7 && typical < 1.3);
+    free(q);
+    free(k);
+    destroy(p);
+}
+
+static void test_sine_mean(void **state) {
+    check_mean(*state, true);
+}
+
+static void test_conv_mean(void **state) {
+    check_mean(*state, false);
+}
+
+/* ---- other properties ---- */
+
+/* What is made once of weights has the bits that every run makes of inputs. */
+static void test_noise_as_input_or_weight(void **state) {
+    for (int sines = 0; sines < 2; sines++) {
+        struct problem *p = make(sines != 0, 3);
+        const size_t bytes = sizeof(float) * N * HEADS * S;
+        float *q[2] = {malloc(bytes), malloc(bytes)};
+        float *k[2] = {malloc(bytes), malloc(bytes)};
+        for (int weight = 0; weight < 2; weight++) {
+            assert_true(q[weight] != NULL && k[weight] != NULL);
+            run(*state, p, weight != 0, q[weight], k[weight]);
+        }
+        assert_memory_equal(q[0], q[1], bytes);
+        assert_memory_equal(k[0], k[1], bytes);
+        for (int i = 0; i < 2; i++) {
+            free(q[i]);
+            free(k[i]);
+        }
+        destroy(p);
+    }
+}
+
+/* Codes of equal tokens: convSPE's at i and noise moved by one are those at i + 1, bit for bit. */
+static void test_conv_is_stationary(void **state) {
+    struct problem *p = make(false, 4);
+    const size_t bytes = sizeof(float) * N * HEADS * S;
+    float *before = malloc(bytes);
+    float *after = malloc(bytes);
+    float *k = malloc(bytes);
+    assert_true(before != NULL && after != NULL && k != NULL);
+    for (uint32_t i = 0; i < N * D; i++) {
+        p->q[i] = p->q[i % D];
+    }
+    run(*state, p, false, before, k);
+    memmove(p->noise, p->noise + D * S, sizeof(float) * (POSITIONS - 1) * D * S);
+    run(*state, p, false, after, k);
+    const size_t token = (size_t)HEADS * S;
+    assert_memory_equal(before + token, after, (N - 1) * token * sizeof(float));
+    free(before);
+    free(after);
+    free(k);
+    destroy(p);
+}
+
+/* Every token is encoded by itself. */
+static void test_tokens_do_not_mix(void **state) {
+    for (int sines = 0; sines < 2; sines++) {
+        enum { CHANGED = 5 };
+        struct problem *p = make(sines != 0, 6);
+        const size_t bytes = sizeof(float) * N * HEADS * S;
+        const size_t token = (size_t)HEADS * S;
+        float *before = malloc(bytes);
+        float *after = malloc(bytes);
+        float *k = malloc(bytes);
+        assert_true(before != NULL && after != NULL && k != NULL);
+        run(*state, p, true, before, k);
+        p->q[CHANGED * D] = NAN;
+        run(*state, p, true, after, k);
+        assert_memory_equal(before, after, CHANGED * token * sizeof(float));
+        assert_memory_not_equal(before + CHANGED * token, after + CHANGED * token, 4 * S);
+        assert_memory_equal(before + (CHANGED + 1) * token, after + (CHANGED + 1) * token,
+                            (N - CHANGED - 1) * token * sizeof(float));
+        free(before);
+        free(after);
+        free(k);
+        destroy(p);
+    }
+}
+
+/* ---- bad parameters ---- */
+
+/** A call that must fail: status, texts in the message, and no new value in the graph. */
+#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
+    do {                                                                                \
+        uint32_t values = (fixture)->graph->value_count;                                \
+        weft_test_host_reset(&(fixture)->host);                                         \
+        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
+        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
+        assert_int_equal((fixture)->graph->value_count, values);                        \
+    } while (0)
+
+static void test_bad_sine(void **state) {
+    struct fixture *f = *state;
+    weft_graph *g = f->graph;
+    weft_tensor y;
+    weft_shape shape;
+    weft_tensor x = input(g, "x", weft_shape_of(2, 5, 6));
+    weft_tensor flat = input(g, "flat", weft_shape_of(5, 6));
+    weft_tensor noise = input(g, "noise", weft_shape_of(6, 8, 10));
+    weft_tensor other = input(g, "other", weft_shape_of(6, 4, 10));
+    weft_tensor each = input(g, "each", weft_shape_of(6, 4));
+    weft_tensor few = input(g, "few", weft_shape_of(6, 3));
+    weft_tensor long_x = input(g, "long", weft_shape_of(1, (1U << 24) + 1, 1));
+    weft_tensor one = input(g, "one", weft_shape_of(1, 1));
+    weft_tensor one_noise = input(g, "one_noise", weft_shape_of(1, 2, 1));
+    weft_sine_spe_params good = {.heads = 2, .frequencies = each, .gains = each, .phases = each};
+    weft_sine_spe_params bad = good;
+    assert_int_equal(weft_graph_sine_spe(&y, g, x, noise, &good), WEFT_OK);
+    assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
+    assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 20)));
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_sine_spe(&y, g, flat, noise, &good),
+                   "x must be [B, n, d]", "[5, 6]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_sine_spe(&y, g, x, other, &good),
+                   "noise [6, 4, 10] must be [6, 8, s]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_sine_spe(&y, g, x, flat, &good),
+                   "noise must be [d, 2t, s]", "[5, 6]");
+    bad.heads = 4;
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_sine_spe(&y, g, x, noise, &bad), "4 heads",
+                   "6 channels");
+    bad = good;
+    bad.gains = few;
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_sine_spe(&y, g, x, noise, &bad),
+                   "gains must be [6, 4], not [6, 3]");
+    bad = good;
+    bad.phases = few;
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_sine_spe(&y, g, x, noise, &bad),
+                   "phases must be [6, 4], not [6, 3]");
+    bad = good;
+    bad.frequencies = flat;
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_sine_spe(&y, g, x, noise, &bad),
+                   "frequencies must be [6, 6], not [5, 6]");
+    bad = good;
+    bad.frequencies = (weft_tensor){0};
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_sine_spe(&y, g, x, noise, &bad),
+                   "frequencies is missing");
+    bad = good;
+    bad.gains = (weft_tensor){0};
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_sine_spe(&y, g, x, noise, &bad),
+                   "gains is missing");
+    bad = (weft_sine_spe_params){.frequencies = one, .gains = one};
+    EXPECT_FAILURE(f, WEFT_UNSUPPORTED, weft_graph_sine_spe(&y, g, long_x, one_noise, &bad),
+                   "n is 16777217", "16777216");
+    assert_int_equal(weft_graph_sine_spe(&y, g, x, noise, NULL), WEFT_INVALID_ARGUMENT);
+    assert_int_equal(weft_graph_sine_spe(&y, NULL, x, noise, &good), WEFT_INVALID_ARGUMENT);
+}
+
+static void test_bad_conv(void **state) {
+    struct fixture *f = *state;
+    weft_graph *g = f->graph;
+    weft_tensor y;
+    weft_shape shape;
+    weft_tensor x = input(g, "x", weft_shape_of(2, 5, 6));
+    weft_tensor noise = input(g, "noise", weft_shape_of(7, 6, 10));
+    weft_tensor brief = input(g, "brief", weft_shape_of(6, 6, 10));
+    weft_tensor narrow = input(g, "narrow", weft_shape_of(7, 5, 10));
+    weft_tensor filters = input(g, "filters", weft_shape_of(3, 6));
+    weft_tensor other = input(g, "other", weft_shape_of(3, 5));
+    weft_conv_spe_params good = {.heads = 3, .filters = filters};
+    weft_conv_spe_params bad = good;
+    assert_int_equal(weft_graph_conv_spe(&y, g, x, noise, &good), WEFT_OK);
+    assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
+    assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 30)));
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_conv_spe(&y, g, x, brief, &good),
+                   "noise [6, 6, 10] must be [at least 7, 6, s]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_conv_spe(&y, g, x, narrow, &good),
+                   "noise [7, 5, 10]");
+    bad.heads = 4;
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_conv_spe(&y, g, x, noise, &bad), "4 heads",
+                   "6 channels");
+    bad = good;
+    bad.filters = other;
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_conv_spe(&y, g, x, noise, &bad),
+                   "filters must be [3, 6], not [3, 5]");
+    bad.filters = noise;
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_conv_spe(&y, g, x, noise, &bad),
+                   "filters must be [p, d], not [7, 6, 10]");
+    bad.filters = (weft_tensor){0};
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_conv_spe(&y, g, x, noise, &bad),
+                   "filters is missing");
+    assert_int_equal(weft_graph_conv_spe(&y, g, x, noise, NULL), WEFT_INVALID_ARGUMENT);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_sine_mean),
+        TEST(test_conv_mean),
+        TEST(test_noise_as_input_or_weight),
+        TEST(test_conv_is_stationary),
+        TEST(test_tokens_do_not_mix),
+        TEST(test_bad_sine),
+        TEST(test_bad_conv),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* Properties of kernelized attention with relative positions, values checked by hand, and bad parameters. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/mixers.h>
+
+#include "core/philox.h"
+#include "core/shape.h"
+#include "graph/graph.h"
+#include "support.h"
+
+/* ---- running ---- */
+
+struct fixture {
+    struct weft_test_host host;
+    weft_device *device;
+    weft_graph *graph;
+};
+
+static int set_up(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    weft_test_host_begin(&f->host);
+    assert_int_equal(
+        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
+        WEFT_OK);
+    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *f = *state;
+    weft_device_stats stats;
+    weft_graph_destroy(&f->graph);
+    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
+    assert_int_equal(stats.validation_messages, 0);
+    weft_device_destroy(&f->device);
+    weft_test_host_end(&f->host);
+    free(f);
+    return 0;
+}
+
+static weft_tensor input(weft_graph *graph, const char *name, weft_shape shape) {
+    weft_tensor tensor;
+    assert_int_equal(weft_graph_input(&tensor, graph, name, WEFT_F32, shape), WEFT_OK);
+    return tensor;
+}
+
+/* One sequence of n tokens with `features` and `values` columns in all heads. */
+struct problem {
+    uint32_t n, features, values, bias_rows;
+    weft_toeplitz_attention_params params;
+    const char *implementation;
+    float *q, *k, *v, *bias;
+};
+
+static uint32_t heads_of(const struct problem *p) {
+    return p->params.heads ? p->params.heads : 1;
+}
+
+static void run(struct fixture *f, const struct problem *p, float *out) {
+    weft_graph *graph = NULL;
+    weft_plan *plan = NULL;
+    weft_tensor y;
+    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+    weft_tensor q = input(graph, "q", weft_shape_of(1, p->n, p->features));
+    weft_tensor k = input(graph, "k", weft_shape_of(1, p->n, p->features));
+    weft_tensor v = input(graph, "v", weft_shape_of(1, p->n, p->values));
+    weft_tensor bias = input(graph, "bias", weft_shape_of(p->bias_rows, heads_of(p)));
+    assert_int_equal(weft_graph_toeplitz_attention(&y, graph, q, k, v, bias, &p->params), WEFT_OK);
+    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
+    assert_int_equal(weft_plan_compile(&plan, f->device, graph,
+                                       weft_plan_params(.implementation = p->implementation)),
+                     WEFT_OK);
+    const weft_host_tensor tensors[] = {
+        {"q", p->q, (uint64_t)p->n * p->features * sizeof(float)},
+        {"k", p->k, (uint64_t)p->n * p->features * sizeof(float)},
+        {"v", p->v, (uint64_t)p->n * p->values * sizeof(float)},
+        {"bias", p->bias, (uint64_t)p->bias_rows * heads_of(p) * sizeof(float)},
+        {"y", out, (uint64_t)p->n * p->values * sizeof(float)},
+    };
+    assert_int_equal(weft_plan_execute(plan, tensors, 5), WEFT_OK);
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&graph);
+}
+
+static void expect_near(const float *y, const float *expected, uint32_t count, float error) {
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(fabsf(y[i] - expected[i]) <= error);
+    }
+}
+
+static const char *const implementations[] = {"direct", "fft"};
+
+/* ---- values checked by hand ---- */
+
+/* Features 1, v = [1, 2, 4]: lag -1 (the next token) weighs 2, lag 0 1, lag 1 (the one before) 3, others 1. */
+static void test_weights_of_lags(void **state) {
+    const float two = logf(2.0F);
+    const float three = logf(3.0F);
+    /* Rows are lags -2 … 2. y_0 = (1 + 2·2 + 4)/(1 + 2 + 1), y_1 = (3·1 + 2 + 2·4)/6, y_2 = (1 + 3·2 + 4)/5. */
+    float bias[] = {0.0F, two, 0.0F, three, 0.0F};
+    const float full[] = {9.0F / 4.0F, 13.0F / 6.0F, 11.0F / 5.0F};
+    float causal_bias[] = {0.0F, three, 0.0F};
+    const float causal[] = {1.0F, 5.0F / 4.0F, 11.0F / 5.0F};
+    float ones[] = {1.0F, 1.0F, 1.0F};
+    float v[] = {1.0F, 2.0F, 4.0F};
+    float y[3];
+    for (int i = 0; i < 2; i++) {
+        struct problem p = {3, 1, 1, 5, {.causal = false}, implementations[i], ones, ones, v, bias};
+        run(*state, &p, y);
+        expect_near(y, full, 3, 2e-6F);
+        p.bias = causal_bias;
+        p.bias_rows = 3;
+        p.params.causal = true;
+        run(*state, &p, y);
+        expect_near(y, causal, 3, 2e-6F);
+    }
+}
+
+/* A row without weight is 0; a denominator below epsilon becomes epsilon. */
+static void test_zero_denominators(void **state) {
+    float q[] = {0.0F, 0.5F};
+    float k[] = {1.0F, 0.0F};
+    float v[] = {6.0F, 7.0F};
+    float bias[] = {0.0F, 0.0F, 0.0F};
+    float y[2];
+    struct problem p = {2, 1, 1, 3, {.causal = false}, "direct", q, k, v, bias};
+    run(*state, &p, y);
+    assert_true(y[0] == 0.0F && y[1] == 6.0F);
+    p.params.epsilon = 2.0F;
+    run(*state, &p, y);
+    assert_true(y[0] == 0.0F && y[1] == 1.5F);
+}
+
+/* ---- properties ---- */
+
+enum { N = 150, D = 16, HEADS = 2, LAGS = 2 * N - 1 };
+
+struct sequence {
+    float q[N * D], k[N * D], v[N * D];
+    float bias[LAGS * HEADS];
+};
+
+static void fill(struct sequence *s) {
+    weft_philox_uniform(s->q, N * D, 37, 0);
+    weft_philox_uniform(s->k, N * D, 37, 1);
+    weft_philox_uniform(s->v, N * D, 37, 2);
+    weft_philox_uniform(s->bias, LAGS * HEADS, 37, 3);
+    for (uint32_t i = 0; i < N * D; i++) { /* as random features are: positive */
+        s->q[i] = 0.25F + fabsf(s->q[i]);
+        s->k[i] = 0.25F + fabsf(s->k[i]);
+    }
+}
+
+static struct problem problem_of(struct sequence *s, bool causal, const char *implementation) {
+    return (struct problem){
+        .n = N,
+        .features = D,
+        .values = D,
+        .bias_rows = causal ? N : LAGS,
+        .params = {.heads = HEADS, .causal = causal},
+        .implementation = implementation,
+        .q = s->q,
+        .k = s->k,
+        .v = s->v,
+        .bias = s->bias,
+    };
+}
+
+static void disturb(float *data, uint32_t from, float by) {
+    for (uint32_t i = from * D; i < N * D; i++) {
+        data[i] += by;
+    }
+}
+
+/* Whatever becomes of the tokens from `from` on, NaN included, what comes before keeps its bits. */
+static void check_causality(struct fixture *f, uint32_t from, float by) {
+    struct sequence s;
+    float before[N * D];
+    float after[N * D];
+    fill(&s);
+    struct problem p = problem_of(&s, true, "direct");
+    run(f, &p, before);
+    disturb(s.q, from, by);
+    disturb(s.k, from, by);
+    disturb(s.v, from, by);
+    run(f, &p, after);
+    assert_memory_equal(before, after, (size_t)from * D * sizeof(float));
+    const size_t at = (size_t)from * D;
+    assert_memory_not_equal(before + at, after + at, D * sizeof(float));
+}
+
+static void test_direct_is_exactly_causal(void **state) {
+    static const uint32_t cuts[] = {1, 31, 32, 40, 63, 64, 65, 128, 149};
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        check_causality(*state, cuts[i], 0.25F);
+        check_causality(*state, cuts[i], NAN);
+    }
+}
+
+/* By FFT what comes before changes by rounding alone. */
+static void test_fft_is_causal_but_for_rounding(void **state) {
+    static const uint32_t cuts[] = {1, 40, 64, 149};
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        struct sequence s;
+        float before[N * D];
+        float after[N * D];
+        fill(&s);
+        struct problem p = problem_of(&s, true, "fft");
+        run(*state, &p, before);
+        disturb(s.k, cuts[i], 0.25F);
+        disturb(s.v, cuts[i], 0.25F);
+        run(*state, &p, after);
+        const size_t at = (size_t)cuts[i] * D;
+        expect_near(after, before, (uint32_t)at, 2e-5F);
+        assert_true(fabsf(before[at] - after[at]) > 1e-3F);
+    }
+}
+
+/* Without causality the first token does depend on the last one. */
+static void test_full_reads_everything(void **state) {
+    for (int i = 0; i < 2; i++) {
+        struct sequence s;
+        float before[N * D];
+        float after[N * D];
+        fill(&s);
+        struct problem p = problem_of(&s, false, implementations[i]);
+        run(*state, &p, before);
+        disturb(s.v, N - 1, 1.0F);
+        run(*state, &p, after);
+        assert_true(fabsf(before[0] - after[0]) > 1e-4F);
+    }
+}
+
+static void test_implementations_agree(void **state) {
+    for (int causal = 0; causal < 2; causal++) {
+        struct sequence s;
+        float direct[N * D];
+        float fft[N * D];
+        fill(&s);
+        struct problem p = problem_of(&s, causal != 0, "direct");
+        run(*state, &p, direct);
+        p.implementation = "fft";
+        run(*state, &p, fft);
+        expect_near(fft, direct, N * D, 1e-5F);
+    }
+}
+
+/* A constant on a head's bias cancels; exactly, where it changes no rounding: b is 0 or -infinity, plus 3. */
+static void test_constants_cancel(void **state) {
+    for (int i = 0; i < 2; i++) {
+        struct sequence s;
+        float before[N * D];
+        float after[N * D];
+        fill(&s);
+        for (uint32_t lag = 0; lag < LAGS * HEADS; lag++) {
+            s.bias[lag] = s.bias[lag] < 0.5F && lag / HEADS != N - 1 ? -INFINITY : 0.0F;
+        }
+        struct problem p = problem_of(&s, false, implementations[i]);
+        run(*state, &p, before);
+        for (uint32_t lag = 0; lag < LAGS * HEADS; lag++) {
+            s.bias[lag] += lag % HEADS == 0 ? 3.0F : -200.0F;
+        }
+        run(*state, &p, after);
+        assert_memory_equal(before, after, sizeof before);
+    }
+}
+
+/* With the same weight for all lags it is linear attention. */
+static void test_no_bias_is_linear_attention(void **state) {
+    struct fixture *f = *state;
+    for (int causal = 0; causal < 2; causal++) {
+        struct sequence s;
+        float linear[N * D];
+        float y[N * D];
+        weft_graph *graph = NULL;
+        weft_plan *plan = NULL;
+        weft_tensor out;
+        fill(&s);
+        memset(s.bias, 0, sizeof s.bias);
+        struct problem p = problem_of(&s, causal != 0, "direct");
+        run(f, &p, y);
+        assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+        weft_tensor q = input(graph, "q", weft_shape_of(1, N, D));
+        weft_tensor k = input(graph, "k", weft_shape_of(1, N, D));
+        weft_tensor v = input(graph, "v", weft_shape_of(1, N, D));
+        assert_int_equal(weft_graph_linear_attention(
+                             &out, graph, q, k, v,
+                             weft_linear_attention_params(.heads = HEADS, .causal = causal != 0)),
+                         WEFT_OK);
+        assert_int_equal(weft_graph_output(graph, "y", out), WEFT_OK);
+        assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
+        const weft_host_tensor tensors[] = {{"q", s.q, sizeof s.q},
+                                            {"k", s.k, sizeof s.k},
+                                            {"v", s.v, sizeof s.v},
+                                            {"y", linear, sizeof linear}};
+        assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
+        expect_near(y, linear, N * D, 2e-6F);
+        weft_plan_destroy(&plan);
+        weft_graph_destroy(&graph);
+    }
+}
+
+/* Only the distance counts: tokens without features in front change no more than rounding. */
+static void test_shift(void **state) {
+    enum { SHIFT = 37, REST = N - SHIFT };
+    struct sequence s;
+    struct sequence moved;
+    float y[N * D];
+    float moved_y[N * D];
+    fill(&s);
+    fill(&moved);
+    memset(moved.k, 0, sizeof moved.k);
+    memcpy(moved.q + SHIFT * D, s.q, sizeof(float) * REST * D);
+    memcpy(moved.k + SHIFT * D, s.k, sizeof(float) * REST * D);
+    memcpy(moved.v + SHIFT * D, s.v, sizeof(float) * REST * D);
+    for (int i = 0; i < 2; i++) {
+        struct problem p = problem_of(&s, false, implementations[i]);
+        p.n = REST; /* the same bias: lags beyond the sequence are not used */
+        run(*state, &p, y);
+        p = problem_of(&moved, false, implementations[i]);
+        run(*state, &p, moved_y);
+        expect_near(y, moved_y + (size_t)SHIFT * D, REST * D, 1e-5F);
+    }
+}
+
+/* The usual choice is by shape: few channels make the transforms cheaper than the definition. */
+static void test_choice(void **state) {
+    static const struct {
+        uint32_t n, columns;
+        bool fft;
+    } cases[] = {{64, 8, false}, {4096, 1, true}, {4096, 64, false}};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        weft_graph *graph = NULL;
+        weft_plan *plan = NULL;
+        weft_tensor y;
+        const char *text = NULL;
+        const uint32_t n = cases[i].n;
+        assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+        weft_tensor x = input(graph, "x", weft_shape_of(1, n, cases[i].columns));
+        weft_tensor bias = input(graph, "bias", weft_shape_of(2 * n - 1, 1));
+        assert_int_equal(weft_graph_toeplitz_attention(&y, graph, x, x, x, bias, NULL), WEFT_OK);
+        assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
+        assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
+        assert_int_equal(weft_plan_describe(plan, "choose", &text), WEFT_OK);
+        assert_int_equal(strstr(text, "fft") != NULL, cases[i].fft);
+        weft_plan_destroy(&plan);
+        weft_graph_destroy(&graph);
+    }
+}
+
+/* ---- bad parameters ---- */
+
+/** A call that must fail: status, texts in the message, and no new value in the graph. */
+#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
+    do {                                                                                \
+        uint32_t values = (fixture)->graph->value_count;                                \
+        weft_test_host_reset(&(fixture)->host);                                         \
+        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
+        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
+        assert_int_equal((fixture)->graph->value_count, values);                        \
+    } while (0)
+
+static void test_bad_shapes(void **state) {
+    struct fixture *f = *state;
+    weft_graph *g = f->graph;
+    weft_tensor y;
+    weft_tensor q = input(g, "q", weft_shape_of(2, 5, 6));
+    weft_tensor longer = input(g, "longer", weft_shape_of(2, 7, 6));
+    weft_tensor v = input(g, "v", weft_shape_of(2, 5, 8));
+    weft_tensor bias = input(g, "bias", weft_shape_of(9, 1));
+    weft_tensor even = input(g, "even", weft_shape_of(10, 1));
+    weft_tensor indices;
+    weft_shape shape;
+    assert_int_equal(weft_graph_input(&indices, g, "i", WEFT_I32, weft_shape_of(9, 1)), WEFT_OK);
+    assert_int_equal(weft_graph_toeplitz_attention(&y, g, q, q, v, bias, NULL), WEFT_OK);
+    assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
+    assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 8)));
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                   weft_graph_toeplitz_attention(&y, g, q, longer, v, bias, NULL),
+                   "k_features [2, 7, 6]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                   weft_graph_toeplitz_attention(&y, g, q, q, longer, bias, NULL), "v [2, 7, 6]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                   weft_graph_toeplitz_attention(&y, g, bias, bias, v, bias, NULL),
+                   "q_features [9, 1]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                   weft_graph_toeplitz_attention(&y, g, q, q, v, even, NULL), "bias [10, 1]",
+                   "[2m - 1, 1] with m >= 5");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                   weft_graph_toeplitz_attention(&y, g, longer, longer, longer, bias, NULL),
+                   "bias [9, 1]", "m >= 7");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                   weft_graph_toeplitz_attention(&y, g, q, q, v, bias,
+                                                 weft_toeplitz_attention_params(.heads = 2)),
+                   "bias [9, 1]", "[2m - 1, 2]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_attention(&y, g, q, q, v, q, NULL),
+                   "bias [2, 5, 6]");
+    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                   weft_graph_toeplitz_attention(&y, g, q, q, v, indices, NULL),
+                   "bias must be f32");
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                   weft_graph_toeplitz_attention(&y, g, q, q, v, (weft_tensor){0}, NULL),
+                   "input 3");
+}
+
+static void test_bad_params(void **state) {
+    struct fixture *f = *state;
+    weft_graph *g = f->graph;
+    static const float epsilons[] = {-1.0F, NAN, INFINITY};
+    static const char *const texts[] = {"epsilon -1", "epsilon nan", "epsilon inf"};
+    weft_tensor y;
+    weft_tensor q = input(g, "q", weft_shape_of(2, 5, 6));
+    weft_tensor v = input(g, "v", weft_shape_of(2, 5, 8));
+    weft_tensor bias = input(g, "bias", weft_shape_of(9, 3));
+    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                   weft_graph_toeplitz_attention(&y, g, q, q, v, bias,
+                                                 weft_toeplitz_attention_params(.heads = 3)),
+                   "3 heads", "6 features and 8 values");
+    for (int i = 0; i < 3; i++) {
+        EXPECT_FAILURE(
+            f, WEFT_INVALID_ARGUMENT,
+            weft_graph_toeplitz_attention(&y, g, q, q, v, bias,
+                                          weft_toeplitz_attention_params(.epsilon = epsilons[i])),
+            texts[i]);
+    }
+    assert_int_equal(weft_graph_toeplitz_attention(&y, NULL, q, q, v, bias, NULL),
+                     WEFT_INVALID_ARGUMENT);
+}
+
+/* By FFT the products of features and values are counted by int32. */
+static void test_too_many_products(void **state) {
+    struct fixture *f = *state;
+    weft_tensor y;
+    weft_plan *plan = NULL;
+    weft_tensor q = input(f->graph, "q", weft_shape_of(1, 1U << 12, 1U << 10));
+    weft_tensor bias = input(f->graph, "bias", weft_shape_of((1U << 13) - 1, 1));
+    assert_int_equal(weft_graph_toeplitz_attention(&y, f->graph, q, q, q, bias, NULL), WEFT_OK);
+    assert_int_equal(weft_graph_output(f->graph, "y", y), WEFT_OK);
+    weft_test_host_reset(&f->host);
+    assert_int_equal(
+        weft_plan_compile(&plan, f->device, f->graph, weft_plan_params(.implementation = "fft")),
+        WEFT_UNSUPPORTED);
+    assert_null(plan);
+    weft_test_expect_log(&f->host, "toeplitz_attention", "4299161600 products", NULL);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_weights_of_lags),
+        TEST(test_zero_denominators),
+        TEST(test_direct_is_exactly_causal),
+        TEST(test_fft_is_causal_but_for_rounding),
+        TEST(test_full_reads_everything),
+        TEST(test_implementations_agree),
+        TEST(test_constants_cancel),
+        TEST(test_no_bias_is_linear_attention),
+        TEST(test_shift),
+        TEST(test_choice),
+        TEST(test_bad_shapes),
+        TEST(test_bad_params),
+        TEST(test_too_many_products),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
