@@ -7,8 +7,7 @@
 #define SLAB_MAX_ROWS 65535 /* VkFFT gives each row of a long transform a workgroup of its own */
 #define TILE          32    /* of transpose.glsl */
 
-uint32_t weft_convolution_length(uint32_t n) {
-    uint64_t needed = 2 * (uint64_t)n - 1;
+uint32_t weft_fast_length(uint64_t needed) {
     uint64_t unit = 1;
     while (7 * unit < needed) {
         unit *= 2;

@@ -13,11 +13,16 @@ static inline uint32_t weft_convolution_bins(uint32_t length) {
     return length / 2 + 1;
 }
 
+/** The least number not below `needed` whose only odd factors are 1, 3, 5 or 7, which VkFFT has radices for. */
+uint32_t weft_fast_length(uint64_t needed);
+
 /**
- * A length of transforms for Toeplitz matrices of n rows: the least number not below 2n - 1 whose only odd factors are
- * 1, 3, 5 or 7, so at most a quarter longer than needed, and few enough that other n find their programs made.
+ * A length of transforms for Toeplitz matrices of n rows: a fast one from 2n - 1 on, so at most a quarter longer than
+ * needed, and few enough that other n find their programs made.
  */
-uint32_t weft_convolution_length(uint32_t n);
+static inline uint32_t weft_convolution_length(uint32_t n) {
+    return weft_fast_length(2 * (uint64_t)n - 1);
+}
 
 #define WEFT_CONVOLUTION_MAX_LENGTH \
     (UINT32_C(1) << 28) /* far above what fits a buffer and what VkFFT plans */

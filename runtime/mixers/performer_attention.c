@@ -7,14 +7,8 @@
 
 #define USUAL_EPSILON 1e-6F
 
-weft_status weft_graph_performer_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
-                                           weft_tensor k, weft_tensor v, weft_tensor w,
-                                           const weft_performer_attention_params *params) {
-    if (!graph) {
-        return WEFT_INVALID_ARGUMENT;
-    }
-    const weft_performer_attention_params defaults = {.heads = 1};
-    const weft_performer_attention_params *p = params ? params : &defaults;
+static weft_status add_attention(weft_tensor *out, weft_graph *graph, const weft_tensor qkv[3],
+                                 weft_tensor w, const weft_performer_attention_params *p) {
     weft_random_features_params features = {
         .component = WEFT_COMPONENT_POSITIVE,
         .heads = p->heads,
@@ -22,15 +16,28 @@ weft_status weft_graph_performer_attention(weft_tensor *out, weft_graph *graph, 
         .epsilon = p->epsilon == 0.0F && !p->unstabilized ? USUAL_EPSILON : p->epsilon};
     weft_tensor phi = {0};
     weft_tensor psi = {0};
-    weft_status status = weft_graph_random_features(&phi, graph, q, w, &features);
+    weft_status status = weft_graph_random_features(&phi, graph, qkv[0], w, &features);
     if (status == WEFT_OK) {
         features.stabilizer = p->unstabilized ? WEFT_STABILIZER_NONE : WEFT_STABILIZER_KEY;
-        status = weft_graph_random_features(&psi, graph, k, w, &features);
+        status = weft_graph_random_features(&psi, graph, qkv[1], w, &features);
     }
     if (status != WEFT_OK) {
         return status;
     }
     return weft_graph_linear_attention(
-        out, graph, phi, psi, v,
+        out, graph, phi, psi, qkv[2],
         weft_linear_attention_params(.heads = p->heads, .causal = p->causal));
+}
+
+weft_status weft_graph_performer_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                           weft_tensor k, weft_tensor v, weft_tensor w,
+                                           const weft_performer_attention_params *params) {
+    if (!out || !graph) {
+        return weft_graph_missing(graph, "weft_graph_performer_attention");
+    }
+    const weft_performer_attention_params defaults = {.heads = 1};
+    const weft_tensor qkv[] = {q, k, v};
+    const struct weft_graph_mark mark = weft_graph_mark(graph);
+    return weft_graph_end(graph, mark,
+                          add_attention(out, graph, qkv, w, params ? params : &defaults));
 }

@@ -322,19 +322,9 @@ static bool is_circulant(const weft_graph *graph, const struct weft_node *node,
 
 /* ---- circulant matrices by FFT ---- */
 
-/* The least number not below `needed` whose only odd factors are 1, 3, 5 or 7, as VkFFT has radices for. */
-static uint32_t fast_length(uint32_t needed) {
-    uint32_t unit = 1;
-    while (7 * unit < needed) {
-        unit *= 2;
-    }
-    const uint32_t parts = (needed - 1) / unit + 1;
-    return (parts < 4 ? 4 : parts) * unit;
-}
-
 /* The block's own length, where that is a fast one; otherwise that of the linear convolution. */
 static uint32_t transform_length(uint32_t size) {
-    return fast_length(size) == size ? size : fast_length(2 * size - 1);
+    return weft_fast_length(size) == size ? size : weft_convolution_length(size);
 }
 
 /* Rows from `first` on of a source with `step` elements a row, as rows of the transform's length. */

@@ -3,13 +3,13 @@
  * Kernelized attention with relative positions: linear attention whose terms have the weights exp(b(i - j)) of their
  * distance. By its definition, or as a Toeplitz matrix per head times the products of key features and values.
  */
-#include <math.h>
 #include <stdio.h>
 
 #include <weft/mixers.h>
 
 #include "mixers/convolution.h"
 #include "mixers/linear_attention.h"
+#include "mixers/qkv.h"
 
 enum { Q = 0, K = 1, V = 2, BIAS = 3, INPUTS = 4 };
 
@@ -57,10 +57,9 @@ static weft_status check_params(const weft_graph *graph, struct weft_node *node)
                          "toeplitz_attention: %u heads do not divide %u features and %u values",
                          params->heads, width, values);
     }
-    if (!(params->epsilon >= 0.0F) || isinf(params->epsilon)) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "toeplitz_attention: epsilon %g must be at least 0 and finite",
-                         (double)params->epsilon);
+    const weft_status status = weft_check_epsilon(graph, "toeplitz_attention", params->epsilon);
+    if (status != WEFT_OK) {
+        return status;
     }
     if (params->epsilon < WEFT_LEAST_DENOMINATOR) {
         params->epsilon = WEFT_LEAST_DENOMINATOR;

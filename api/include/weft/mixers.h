@@ -776,8 +776,8 @@ typedef struct weft_performer_attention_params {
  * q f32 [B, n, d], k [B, m, d], v [B, m, d_v], w [s, d/heads], the same for all heads, out [B, n, d_v]; causal: m = n.
  * FAVOR+ takes orthogonal rows: weft_features_fill with WEFT_FEATURES_ORF. The keys' c is that of all tokens also when
  * causal, so a later token shows in an earlier result by its share of epsilon; unstabilized is exactly causal. A helper
- * that adds weft_graph_random_features and weft_graph_linear_attention, with their errors; when the second fails, what
- * has been added stays in the graph without a use. params may be null.
+ * that adds weft_graph_random_features and weft_graph_linear_attention, with their errors; a call that fails leaves the
+ * graph as it was. params may be null.
  */
 WEFT_API weft_status weft_graph_performer_attention(weft_tensor *out, weft_graph *graph,
                                                     weft_tensor q, weft_tensor k, weft_tensor v,
