@@ -173,6 +173,72 @@ static void test_glu(void **state) {
                         "weft_graph_glu: null");
 }
 
+static void test_gtu(void **state) {
+    struct fixture *f = *state;
+    weft_graph *g = f->graph;
+    weft_tensor y;
+    weft_shape shape;
+    weft_tensor kernel = weft_test_input(g, "kernel", weft_shape_of(17, 11));
+    weft_tensor response = weft_test_input(g, "response", weft_shape_of(10, 22));
+    const weft_gtu_params toeplitz = {
+        .weight = {f->up, f->up, f->down}, .activation = WEFT_ACTIVATION_SILU, .kernel = kernel};
+    weft_gtu_params fd = toeplitz;
+    fd.mixer = WEFT_GTU_FD;
+    fd.kernel = response;
+    weft_gtu_params ski = toeplitz;
+    ski.mixer = WEFT_GTU_SKI;
+    ski.kernel = (weft_tensor){0};
+    ski.ski = weft_ski_toeplitz_params(.rpe = kernel, .gamma = 0.5F);
+    const weft_gtu_params *const good[] = {&toeplitz, &fd, &ski};
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(weft_graph_gtu(&y, g, f->x, good[i]), WEFT_OK);
+        assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
+        assert_true(weft_shape_equal(shape, weft_shape_of(2, 9, 6)));
+    }
+
+    weft_gtu_params bad = toeplitz;
+    bad.mixer = WEFT_GTU_COUNT;
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_gtu(&y, g, f->x, &bad), "mixer 3",
+                        "0 … 2");
+    bad = toeplitz;
+    bad.fd = weft_toeplitz_fd_params(.causal = true);
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_gtu(&y, g, f->x, &bad), "params of fd",
+                        "mixer 0 is toeplitz");
+    bad = fd;
+    bad.kernel = (weft_tensor){0};
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_gtu(&y, g, f->x, &bad),
+                        "mixer fd takes a kernel");
+    bad = ski;
+    bad.ski = NULL;
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_gtu(&y, g, f->x, &bad), "params ski");
+    bad = ski;
+    bad.kernel = kernel;
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_gtu(&y, g, f->x, &bad), "no kernel");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_gtu(&y, g, f->x, NULL),
+                        "weft_graph_gtu: null");
+
+    /* Errors of the ops within, whose nodes are taken back. */
+    bad = toeplitz;
+    bad.weight[0] = f->w; /* [6] channels against [11] */
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_gtu(&y, g, f->x, &bad), "[2, 9, 6]",
+                        "[2, 9, 11]");
+    bad = toeplitz;
+    bad.kernel = response;
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_gtu(&y, g, f->x, &bad), "toeplitz",
+                        "[10, 22]");
+    bad = ski;
+    bad.ski = weft_ski_toeplitz_params(.rpe = kernel, .gamma = 1.5F);
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_gtu(&y, g, f->x, &bad), "gamma 1.5");
+    bad = toeplitz;
+    bad.norm = weft_norm_params(.kind = WEFT_NORM_RMS, .gamma = f->d5);
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_gtu(&y, g, f->x, &bad), "rms_norm",
+                        "[11]", "[5]");
+    bad = toeplitz;
+    bad.activation = WEFT_ACTIVATION_COUNT;
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_gtu(&y, g, f->x, &bad),
+                        "activation number");
+}
+
 static void test_out_of_memory_at_every_allocation(void **state) {
     struct fixture *f = *state;
     weft_status status = WEFT_OUT_OF_HOST_MEMORY;
@@ -211,6 +277,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_norm_by_number, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_projections, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_glu, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_gtu, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_out_of_memory_at_every_allocation, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
