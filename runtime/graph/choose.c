@@ -85,10 +85,12 @@ static weft_status choose_node(weft_graph *graph, weft_device *device, uint32_t 
     }
     if (!chosen || !supported(graph, node, device, chosen)) {
         char shape[WEFT_SHAPE_TEXT_SIZE];
+        bool has_limits = chosen && chosen->limits;
         return weft_fail(
-            &device->host, WEFT_UNSUPPORTED, "%s%s%s on %s has no implementation on %s", op->name,
-            forced ? " by " : "", forced ? forced : "",
-            weft_shape_text(*weft_node_shape(graph, node, 0), shape), device->info.name);
+            &device->host, WEFT_UNSUPPORTED, "%s%s%s on %s has no implementation on %s%s%s",
+            op->name, forced ? " by " : "", forced ? forced : "",
+            weft_shape_text(*weft_node_shape(graph, node, 0), shape), device->info.name,
+            has_limits ? ": it takes " : "", has_limits ? chosen->limits : "");
     }
     node->implementation = chosen;
     return WEFT_OK;

@@ -24,6 +24,7 @@ struct weft_implementation {
     /** Whether it can run this node on a device like that; null: always. */
     bool (*supports)(const weft_graph *graph, const struct weft_node *node,
                      const weft_device_info *device);
+    const char *limits; /* what `supports` asks of a node, for the message; null: nothing to say */
     /** Appends the dispatches. Errors are logged. */
     weft_status (*lower)(struct weft_lowering *lowering, const struct weft_node *node);
 };

@@ -10,12 +10,13 @@
 #include <weft/mixers.h>
 
 #include "graph/prepared.h"
-#include "mixers/convolution.h"
+#include "mixers/shared_convolution.h"
 
 struct weft_toeplitz_kernel_node {
     uint32_t causal;
     uint32_t n;      /* length of the sequences it is for */
     uint32_t length; /* of the transforms; 0: the coefficients themselves */
+    uint32_t shared; /* the transforms are for shared_convolution.h */
 };
 
 struct weft_toeplitz_node {
@@ -103,6 +104,9 @@ static struct kernel kernel_of(const weft_graph *graph, const struct weft_node *
 
 static uint64_t kernel_bytes(const struct kernel *kernel) {
     uint64_t channels = kernel->channels;
+    if (kernel->params.shared) {
+        return weft_shared_kernel_bytes(kernel->params.length, kernel->channels);
+    }
     if (kernel->params.length) {
         return channels * weft_convolution_bins(kernel->params.length) * 8;
     }
@@ -151,9 +155,33 @@ static void lower_spectrum(struct weft_lowering *lowering, const struct kernel *
     weft_lower_row_transform(lowering, length, kernel->channels, rows, result);
 }
 
+static void lower_shared_spectrum(struct weft_lowering *lowering, const struct kernel *kernel,
+                                  uint32_t result) {
+    struct lags lags = lags_of(kernel->rows, kernel->params.n, kernel->params.causal);
+    uint32_t length = kernel->params.length;
+    uint32_t t = weft_lower_value(lowering, kernel->coefficients);
+    uint32_t gamma = kernel->decay ? weft_lower_value(lowering, kernel->decay) : t;
+    uint32_t turns = weft_lower_turns(lowering, length / 2);
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "toeplitz/shared_spectrum");
+    weft_dispatch_read(dispatch, t);
+    weft_dispatch_read(dispatch, gamma);
+    weft_dispatch_read(dispatch, turns);
+    weft_dispatch_write(dispatch, result);
+    weft_dispatch_shared_fft(dispatch, length, kernel->channels, 1);
+    weft_dispatch_specialize(dispatch, kernel->params.causal);
+    weft_dispatch_specialize(dispatch, kernel->decay != 0);
+    weft_dispatch_push_u32(dispatch, kernel->params.n);
+    weft_dispatch_push_u32(dispatch, kernel->channels);
+    weft_dispatch_push_u32(dispatch, lags.zero);
+    weft_dispatch_push_f32(dispatch, 0.5F / (float)length);
+    dispatch->bytes = 4.0 * kernel->channels * (lags.rows + (double)length);
+}
+
 static void lower_kernel_to(struct weft_lowering *lowering, const struct kernel *kernel,
                             uint32_t result) {
-    if (kernel->params.length) {
+    if (kernel->params.shared) {
+        lower_shared_spectrum(lowering, kernel, result);
+    } else if (kernel->params.length) {
         lower_spectrum(lowering, kernel, result);
     } else {
         lower_decay(lowering, kernel, result);
@@ -170,8 +198,9 @@ static weft_status kernel_infer(const weft_graph *graph, struct weft_node *node,
     if (status == WEFT_OK) {
         uint32_t d = weft_node_shape(graph, node, 0)->dim[1];
         *dtype = WEFT_F32;
-        *shape = params->length ? weft_shape_of(d, weft_convolution_bins(params->length), 2)
-                                : weft_shape_of(params->causal ? n : 2 * n - 1, d);
+        *shape = params->shared   ? weft_shape_of(d, params->length)
+                 : params->length ? weft_shape_of(d, weft_convolution_bins(params->length), 2)
+                                  : weft_shape_of(params->causal ? n : 2 * n - 1, d);
     }
     return status;
 }
@@ -223,11 +252,11 @@ static uint32_t lower_kernel(struct weft_lowering *lowering, const struct kernel
         .decay = kernel->decay ? weft_lower_weight_of(lowering, kernel->decay) : NULL};
     if (constant.coefficients && (!kernel->decay || constant.decay)) {
         char key[128];
-        snprintf(key, sizeof key, "toeplitz/%" PRIu64 " %ux%u/%" PRIu64 "/%s n %u length %u",
+        snprintf(key, sizeof key, "toeplitz/%" PRIu64 " %ux%u/%" PRIu64 "/%s n %u length %u%s",
                  constant.coefficients->uid, kernel->rows, kernel->channels,
                  constant.decay ? constant.decay->uid : 0,
-                 kernel->params.causal ? "causal" : "both", kernel->params.n,
-                 kernel->params.length);
+                 kernel->params.causal ? "causal" : "both", kernel->params.n, kernel->params.length,
+                 kernel->params.shared ? " shared" : "");
         return weft_lower_prepared(lowering, key, kernel_bytes(kernel), build_constant, &constant);
     }
     uint32_t storage = weft_lower_scratch(lowering, kernel_bytes(kernel));
@@ -296,6 +325,36 @@ static weft_status lower_direct(struct weft_lowering *lowering, const struct wef
     return weft_lower_status(lowering);
 }
 
+/* ---- toeplitz: by FFT in shared memory ---- */
+
+#define SHARED_LIMITS "n up to 2048"
+
+static bool shared_supports(const weft_graph *graph, const struct weft_node *node,
+                            const weft_device_info *device) {
+    (void)device;
+    return weft_shared_convolution_length(weft_node_shape(graph, node, 0)->dim[1]) != 0;
+}
+
+static weft_status lower_shared(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_toeplitz_node *params = (const void *)node->params.bytes;
+    const weft_shape *x = weft_node_shape(lowering->graph, node, 0);
+    uint32_t n = x->dim[1];
+    uint32_t length = weft_shared_convolution_length(n);
+    struct kernel kernel =
+        kernel_of(lowering->graph, node, 1,
+                  (struct weft_toeplitz_kernel_node){
+                      .causal = params->causal, .n = n, .length = length, .shared = true});
+    uint32_t source = weft_lower_value(lowering, node->input[0]);
+    uint32_t spectrum = lower_kernel(lowering, &kernel);
+    struct weft_convolution convolution = {.x = source,
+                                           .result = weft_lower_value(lowering, node->output),
+                                           .spectrum = spectrum,
+                                           .shape = *x,
+                                           .length = length};
+    weft_lower_shared_convolution(lowering, &convolution);
+    return weft_lower_status(lowering);
+}
+
 /* ---- toeplitz: by FFT ---- */
 
 static bool fft_supports(const weft_graph *graph, const struct weft_node *node,
@@ -326,14 +385,16 @@ static weft_status lower_fft(struct weft_lowering *lowering, const struct weft_n
 /* ---- the choice ---- */
 
 /*
- * The table of design section 4, rule 8. The definition costs 2 n² a channel, half of that when it is causal, the
- * transforms about 10 N log2 N with N near 2n, five passes over memory and the generation of their kernels. On lavapipe
- * at d = 64 both took the same time near n = 220 (causal: 500).
+ * The table of design section 4, rule 8. The definition costs 2 n² a channel, half of that when it is causal; in shared
+ * memory a transform has the next power of two from 2n on, and one pass over memory; VkFFT's has a length near 2n, five
+ * passes or more, and pipelines to compile. Against the definition fft_shared was faster from about n = 110 on (causal:
+ * 220) on lavapipe, 32 on SwiftShader; against VkFFT everywhere up to 1024 on SwiftShader, and on lavapipe but for n a
+ * little above a power of two. Beyond, where a workgroup is left with one channel, lavapipe prefers VkFFT.
  */
 static const char *toeplitz_choose(const weft_graph *graph, const struct weft_node *node) {
     const struct weft_toeplitz_node *params = (const void *)node->params.bytes;
     uint32_t n = weft_node_shape(graph, node, 0)->dim[1];
-    return n <= (params->causal ? 512 : 256) ? "direct" : "fft";
+    return n <= (params->causal ? 192 : 96) ? "direct" : n <= 1024 ? "fft_shared" : "fft";
 }
 
 static void toeplitz_describe(const struct weft_node *node, char *text, size_t size) {
@@ -350,5 +411,9 @@ const struct weft_op weft_op_toeplitz = {
     .choose = toeplitz_choose,
     .describe = toeplitz_describe,
     .implementation = {{.name = "direct", .lower = lower_direct},
+                       {.name = "fft_shared",
+                        .supports = shared_supports,
+                        .limits = SHARED_LIMITS,
+                        .lower = lower_shared},
                        {.name = "fft", .supports = fft_supports, .lower = lower_fft}},
 };

@@ -9,10 +9,15 @@
 #include <weft/mixers.h>
 
 #include "graph/prepared.h"
-#include "mixers/convolution.h"
+#include "mixers/shared_convolution.h"
 
 struct weft_toeplitz_fd_node {
     uint32_t causal;
+};
+
+struct weft_toeplitz_fd_kernel_node {
+    uint32_t causal;
+    uint32_t shared; /* the transforms are for shared_convolution.h */
 };
 
 weft_status weft_graph_toeplitz_fd(weft_tensor *out, weft_graph *graph, weft_tensor x,
@@ -29,6 +34,7 @@ struct response {
     uint32_t value;
     uint32_t bins, channels;
     bool causal;
+    bool shared; /* for shared_convolution.h */
 };
 
 static uint32_t length_of(const struct response *response) {
@@ -39,13 +45,19 @@ static uint64_t spectrum_bytes(const struct response *response) {
     return UINT64_C(8) * response->channels * response->bins;
 }
 
+static uint64_t kernel_bytes(const struct response *response) {
+    return response->shared ? weft_shared_kernel_bytes(length_of(response), response->channels)
+                            : spectrum_bytes(response);
+}
+
 static struct response response_of(const weft_graph *graph, const struct weft_node *node,
-                                   uint32_t input, bool causal) {
+                                   uint32_t input, bool causal, bool shared) {
     const weft_shape *shape = weft_node_shape(graph, node, input);
     return (struct response){.value = node->input[input],
                              .bins = shape->dim[0],
                              .channels = causal ? shape->dim[1] : shape->dim[1] / 2,
-                             .causal = causal};
+                             .causal = causal,
+                             .shared = shared};
 }
 
 /* ---- toeplitz_fd_kernel ---- */
@@ -75,8 +87,8 @@ static void lower_causal(struct weft_lowering *lowering, const struct response *
     dispatch->bytes = 8.0 * (double)count;
 }
 
-static void lower_kernel_to(struct weft_lowering *lowering, const struct response *response,
-                            uint32_t result) {
+static void lower_spectrum(struct weft_lowering *lowering, const struct response *response,
+                           uint32_t result) {
     if (!response->causal) {
         lower_response(lowering, response, result);
         return;
@@ -88,6 +100,35 @@ static void lower_kernel_to(struct weft_lowering *lowering, const struct respons
     weft_lower_row_inverse(lowering, length, response->channels, even, kernel);
     lower_causal(lowering, response, kernel);
     weft_lower_row_transform(lowering, length, response->channels, kernel, result);
+}
+
+static void lower_shared_spectrum(struct weft_lowering *lowering, const struct response *response,
+                                  uint32_t result) {
+    uint32_t length = length_of(response);
+    uint64_t count = (uint64_t)response->channels * (length / 4);
+    uint32_t spectrum = weft_lower_scratch(lowering, spectrum_bytes(response));
+    lower_spectrum(lowering, response, spectrum);
+    uint32_t turns = weft_lower_turns(lowering, length);
+    uint32_t log_half = 0;
+    while (length >> (log_half + 2)) {
+        log_half++;
+    }
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "toeplitz_fd/shared_spectrum");
+    weft_dispatch_read(dispatch, spectrum);
+    weft_dispatch_read(dispatch, turns);
+    weft_dispatch_write(dispatch, result);
+    weft_dispatch_specialize(dispatch, log_half);
+    weft_dispatch_items(dispatch, count);
+    dispatch->bytes = 32.0 * (double)count;
+}
+
+static void lower_kernel_to(struct weft_lowering *lowering, const struct response *response,
+                            uint32_t result) {
+    if (response->shared) {
+        lower_shared_spectrum(lowering, response, result);
+    } else {
+        lower_spectrum(lowering, response, result);
+    }
 }
 
 /* A response for sequences of n elements. */
@@ -120,19 +161,21 @@ static weft_status check_response(const weft_graph *graph, const struct weft_nod
 
 static weft_status kernel_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
                                 weft_shape *shape) {
-    const struct weft_toeplitz_fd_node *params = (const void *)node->params.bytes;
+    const struct weft_toeplitz_fd_kernel_node *params = (const void *)node->params.bytes;
     weft_status status = check_response(graph, node, 0, 1, params->causal);
     if (status == WEFT_OK) {
-        struct response response = response_of(graph, node, 0, params->causal);
+        struct response response = response_of(graph, node, 0, params->causal, params->shared);
         *dtype = WEFT_F32;
-        *shape = weft_shape_of(response.channels, response.bins, 2);
+        *shape = response.shared ? weft_shape_of(response.channels, length_of(&response))
+                                 : weft_shape_of(response.channels, response.bins, 2);
     }
     return status;
 }
 
 static weft_status kernel_lower(struct weft_lowering *lowering, const struct weft_node *node) {
-    const struct weft_toeplitz_fd_node *params = (const void *)node->params.bytes;
-    struct response response = response_of(lowering->graph, node, 0, params->causal);
+    const struct weft_toeplitz_fd_kernel_node *params = (const void *)node->params.bytes;
+    struct response response =
+        response_of(lowering->graph, node, 0, params->causal, params->shared);
     lower_kernel_to(lowering, &response, weft_lower_value(lowering, node->output));
     return weft_lower_status(lowering);
 }
@@ -141,7 +184,7 @@ const struct weft_op weft_op_toeplitz_fd_kernel = {
     .name = "toeplitz_fd_kernel",
     .min_inputs = 1,
     .max_inputs = 1,
-    .params_size = sizeof(struct weft_toeplitz_fd_node),
+    .params_size = sizeof(struct weft_toeplitz_fd_kernel_node),
     .infer = kernel_infer,
     .implementation = {{.name = "kernel", .lower = kernel_lower}},
 };
@@ -156,7 +199,8 @@ struct constant_response {
 static weft_status build_constant(weft_tensor *out, weft_graph *graph, void *user) {
     const struct constant_response *constant = user;
     const struct response *response = constant->response;
-    struct weft_toeplitz_fd_node node = {.causal = response->causal};
+    struct weft_toeplitz_fd_kernel_node node = {.causal = response->causal,
+                                                .shared = response->shared};
     weft_tensor tensor = {0};
     weft_status status = weft_prepare_weight(
         &tensor, graph, constant->weight,
@@ -172,12 +216,13 @@ static uint32_t lower_kernel(struct weft_lowering *lowering, const struct respon
                                          .weight = weft_lower_weight_of(lowering, response->value)};
     if (constant.weight) {
         char key[96];
-        snprintf(key, sizeof key, "toeplitz_fd/%" PRIu64 " %ux%u/%s", constant.weight->uid,
-                 response->bins, response->channels, response->causal ? "causal" : "both");
-        return weft_lower_prepared(lowering, key, spectrum_bytes(response), build_constant,
+        snprintf(key, sizeof key, "toeplitz_fd/%" PRIu64 " %ux%u/%s%s", constant.weight->uid,
+                 response->bins, response->channels, response->causal ? "causal" : "both",
+                 response->shared ? " shared" : "");
+        return weft_lower_prepared(lowering, key, kernel_bytes(response), build_constant,
                                    &constant);
     }
-    uint32_t storage = weft_lower_scratch(lowering, spectrum_bytes(response));
+    uint32_t storage = weft_lower_scratch(lowering, kernel_bytes(response));
     lower_kernel_to(lowering, response, storage);
     return storage;
 }
@@ -198,7 +243,8 @@ static weft_status toeplitz_fd_infer(const weft_graph *graph, struct weft_node *
     if (status == WEFT_OK) {
         status = check_response(graph, node, 1, x->dim[1], params->causal);
     }
-    if (status == WEFT_OK && response_of(graph, node, 1, params->causal).channels != x->dim[2]) {
+    if (status == WEFT_OK &&
+        response_of(graph, node, 1, params->causal, false).channels != x->dim[2]) {
         status = weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
                            "toeplitz_fd: %sresponse %s is not for the channels of x %s",
                            params->causal ? "causal " : "",
@@ -210,9 +256,10 @@ static weft_status toeplitz_fd_infer(const weft_graph *graph, struct weft_node *
     return status;
 }
 
-static weft_status toeplitz_fd_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+static weft_status lower_by(struct weft_lowering *lowering, const struct weft_node *node,
+                            bool shared) {
     const struct weft_toeplitz_fd_node *params = (const void *)node->params.bytes;
-    struct response response = response_of(lowering->graph, node, 1, params->causal);
+    struct response response = response_of(lowering->graph, node, 1, params->causal, shared);
     uint32_t source = weft_lower_value(lowering, node->input[0]);
     uint32_t spectrum = lower_kernel(lowering, &response);
     struct weft_convolution convolution = {.x = source,
@@ -220,8 +267,33 @@ static weft_status toeplitz_fd_lower(struct weft_lowering *lowering, const struc
                                            .spectrum = spectrum,
                                            .shape = *weft_node_shape(lowering->graph, node, 0),
                                            .length = length_of(&response)};
-    weft_lower_convolution(lowering, &convolution);
+    if (shared) {
+        weft_lower_shared_convolution(lowering, &convolution);
+    } else {
+        weft_lower_convolution(lowering, &convolution);
+    }
     return weft_lower_status(lowering);
+}
+
+static weft_status lower_fft(struct weft_lowering *lowering, const struct weft_node *node) {
+    return lower_by(lowering, node, false);
+}
+
+static weft_status lower_shared(struct weft_lowering *lowering, const struct weft_node *node) {
+    return lower_by(lowering, node, true);
+}
+
+static bool shared_supports(const weft_graph *graph, const struct weft_node *node,
+                            const weft_device_info *device) {
+    (void)device;
+    uint32_t grid = weft_node_shape(graph, node, 1)->dim[0] - 1;
+    return 2 * grid == weft_shared_convolution_length(grid);
+}
+
+/* The table of design section 4, rule 8: as in toeplitz.c, where n is at most half of the length. */
+static const char *toeplitz_fd_choose(const weft_graph *graph, const struct weft_node *node) {
+    bool is_short = weft_node_shape(graph, node, 1)->dim[0] <= 1024 + 1;
+    return is_short && shared_supports(graph, node, NULL) ? "fft_shared" : "fft";
 }
 
 static void toeplitz_fd_describe(const struct weft_node *node, char *text, size_t size) {
@@ -235,6 +307,11 @@ const struct weft_op weft_op_toeplitz_fd = {
     .max_inputs = 2,
     .params_size = sizeof(struct weft_toeplitz_fd_node),
     .infer = toeplitz_fd_infer,
+    .choose = toeplitz_fd_choose,
     .describe = toeplitz_fd_describe,
-    .implementation = {{.name = "fft", .lower = toeplitz_fd_lower}},
+    .implementation = {{.name = "fft_shared",
+                        .supports = shared_supports,
+                        .limits = "an N that is a power of two from 4 to 2048",
+                        .lower = lower_shared},
+                       {.name = "fft", .lower = lower_fft}},
 };

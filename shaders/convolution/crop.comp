@@ -7,6 +7,7 @@
 // elsewhere, and without a division no other bit depends on a zero's sign.
 
 #include "math.glsl"
+#include "positive_zero.glsl"
 
 layout(std430, binding = 0) readonly buffer Rows { float padded[]; };
 layout(std430, binding = 1) writeonly buffer Y { float y[]; };
@@ -29,12 +30,6 @@ layout(push_constant) uniform Push
 float weft_source(uint position, uint row)
 {
     return padded[row * push.padded_length + position];
-}
-
-float weft_positive_zero(float x)
-{
-    uint bits = floatBitsToUint(x);
-    return uintBitsToFloat((bits & 0x7fffffffu) == 0u ? 0u : bits);
 }
 
 void weft_put(uint position, uint row, float value)

@@ -23,12 +23,12 @@ struct row {
     weft_values values;
 };
 
-#define BOTH(...)              \
-    {"direct", __VA_ARGS__}, { \
-        "fft", __VA_ARGS__     \
+#define EACH(...)                                           \
+    {"direct", __VA_ARGS__}, {"fft_shared", __VA_ARGS__}, { \
+        "fft", __VA_ARGS__                                  \
     }
 #define ALL(...)          \
-    BOTH(__VA_ARGS__), {  \
+    EACH(__VA_ARGS__), {  \
         NULL, __VA_ARGS__ \
     }
 
@@ -37,34 +37,45 @@ struct row {
  * The length of a transform follows from n, its batch from d and batch.
  */
 static const struct row rows[] = {
-    BOTH(false, PLAIN, CONSTANT, 1, 1, 1, 0, WEFT_VALUES_UNIT),
-    BOTH(true, DECAY, GIVEN, 1, 3, 2, 0, WEFT_VALUES_UNIT),
-    BOTH(false, PLAIN, GIVEN, 2, 5, 1, 0, WEFT_VALUES_UNIT),
-    BOTH(true, PLAIN, CONSTANT, 7, 4, 3, 0, WEFT_VALUES_UNIT),
-    BOTH(false, DECAY, CONSTANT, 8, 33, 1, 0, WEFT_VALUES_UNIT),
-    BOTH(false, DECAY, GIVEN, 31, 37, 2, 0, WEFT_VALUES_UNIT),
-    BOTH(true, DECAY, CONSTANT, 31, 37, 2, 0, WEFT_VALUES_UNIT),
-    BOTH(false, PLAIN, CONSTANT, 64, 32, 2, 0, WEFT_VALUES_UNIT),
-    BOTH(true, PLAIN, GIVEN, 65, 16, 1, 0, WEFT_VALUES_UNIT),
-    ALL(false, PLAIN, CONSTANT, 256, 20, 1, 0, WEFT_VALUES_UNIT),
-    ALL(false, PLAIN, CONSTANT, 257, 20, 1, 0, WEFT_VALUES_UNIT),
+    EACH(false, PLAIN, CONSTANT, 1, 1, 1, 0, WEFT_VALUES_UNIT),
+    EACH(true, DECAY, GIVEN, 1, 3, 2, 0, WEFT_VALUES_UNIT),
+    EACH(false, PLAIN, GIVEN, 2, 5, 1, 0, WEFT_VALUES_UNIT),
+    EACH(true, PLAIN, CONSTANT, 7, 4, 3, 0, WEFT_VALUES_UNIT),
+    EACH(false, DECAY, CONSTANT, 8, 33, 1, 0, WEFT_VALUES_UNIT),
+    EACH(false, DECAY, GIVEN, 31, 37, 2, 0, WEFT_VALUES_UNIT),
+    EACH(true, DECAY, CONSTANT, 31, 37, 2, 0, WEFT_VALUES_UNIT),
+    EACH(false, PLAIN, CONSTANT, 64, 32, 2, 0, WEFT_VALUES_UNIT),
+    EACH(true, PLAIN, GIVEN, 65, 16, 1, 0, WEFT_VALUES_UNIT),
+    EACH(false, PLAIN, CONSTANT, 256, 20, 1, 0, WEFT_VALUES_UNIT),
+    EACH(false, PLAIN, CONSTANT, 257, 20, 1, 0, WEFT_VALUES_UNIT),
+    {"fft_shared", true, DECAY, GIVEN, 3, 2, 1, 0, WEFT_VALUES_UNIT},
+    {"fft_shared", false, PLAIN, CONSTANT, 4, 17, 2, 0, WEFT_VALUES_UNIT},
+    {"fft_shared", false, DECAY, CONSTANT, 5, 40, 1, 0, WEFT_VALUES_UNIT},
+    {"fft_shared", true, PLAIN, CONSTANT, 17, 6, 2, 0, WEFT_VALUES_UNIT},
+    {"fft_shared", false, PLAIN, GIVEN, 128, 9, 2, 0, WEFT_VALUES_UNIT},
+    {"fft_shared", true, DECAY, CONSTANT, 129, 16, 1, 0, WEFT_VALUES_UNIT},
+    {NULL, false, PLAIN, CONSTANT, 96, 20, 1, 0, WEFT_VALUES_UNIT},
+    {NULL, false, PLAIN, CONSTANT, 97, 20, 1, 0, WEFT_VALUES_UNIT},
+    {NULL, true, DECAY, CONSTANT, 192, 8, 3, 0, WEFT_VALUES_UNIT},
+    {NULL, true, DECAY, CONSTANT, 193, 8, 3, 0, WEFT_VALUES_UNIT},
     {NULL, true, DECAY, CONSTANT, 512, 8, 3, 0, WEFT_VALUES_UNIT},
-    ALL(true, DECAY, CONSTANT, 513, 8, 3, 0, WEFT_VALUES_UNIT),
-    BOTH(false, DECAY, CONSTANT, 509, 5, 1, 0, WEFT_VALUES_UNIT),
+    {NULL, false, DECAY, CONSTANT, 1024, 7, 1, 0, WEFT_VALUES_UNIT},
+    EACH(true, DECAY, CONSTANT, 513, 8, 3, 0, WEFT_VALUES_UNIT),
+    EACH(false, DECAY, CONSTANT, 509, 5, 1, 0, WEFT_VALUES_UNIT),
     ALL(false, PLAIN, CONSTANT, 1000, 24, 1, 0, WEFT_VALUES_UNIT),
-    BOTH(true, PLAIN, CONSTANT, 1021, 3, 2, 0, WEFT_VALUES_UNIT),
-    BOTH(true, DECAY, GIVEN, 2048, 4, 1, 0, WEFT_VALUES_UNIT),
+    EACH(true, PLAIN, CONSTANT, 1021, 3, 2, 0, WEFT_VALUES_UNIT),
+    ALL(true, DECAY, GIVEN, 2048, 4, 1, 0, WEFT_VALUES_UNIT),
     {"fft", false, DECAY, CONSTANT, 4099, 2, 1, 0, WEFT_VALUES_UNIT},
-    BOTH(false, PLAIN, CONSTANT, 31, 37, 2, 40, WEFT_VALUES_UNIT),
-    BOTH(true, DECAY, CONSTANT, 31, 37, 2, 63, WEFT_VALUES_UNIT),
-    BOTH(false, DECAY, GIVEN, 64, 32, 2, 65, WEFT_VALUES_UNIT),
-    BOTH(false, PLAIN, CONSTANT, 64, 32, 2, 0, WEFT_VALUES_LARGE),
-    BOTH(true, PLAIN, CONSTANT, 64, 32, 2, 0, WEFT_VALUES_SMALL),
-    BOTH(false, DECAY, CONSTANT, 31, 37, 2, 0, WEFT_VALUES_MIXED),
-    BOTH(true, PLAIN, GIVEN, 31, 37, 2, 0, WEFT_VALUES_ZEROS),
-    BOTH(false, PLAIN, CONSTANT, 31, 37, 2, 0, WEFT_VALUES_EQUAL),
-    BOTH(false, PLAIN, CONSTANT, 64, 32, 2, 0, WEFT_VALUES_IMPULSE),
-    BOTH(true, DECAY, CONSTANT, 64, 32, 2, 0, WEFT_VALUES_SUBNORMAL),
+    EACH(false, PLAIN, CONSTANT, 31, 37, 2, 40, WEFT_VALUES_UNIT),
+    EACH(true, DECAY, CONSTANT, 31, 37, 2, 63, WEFT_VALUES_UNIT),
+    EACH(false, DECAY, GIVEN, 64, 32, 2, 65, WEFT_VALUES_UNIT),
+    EACH(false, PLAIN, CONSTANT, 64, 32, 2, 0, WEFT_VALUES_LARGE),
+    EACH(true, PLAIN, CONSTANT, 64, 32, 2, 0, WEFT_VALUES_SMALL),
+    EACH(false, DECAY, CONSTANT, 31, 37, 2, 0, WEFT_VALUES_MIXED),
+    EACH(true, PLAIN, GIVEN, 31, 37, 2, 0, WEFT_VALUES_ZEROS),
+    EACH(false, PLAIN, CONSTANT, 31, 37, 2, 0, WEFT_VALUES_EQUAL),
+    EACH(false, PLAIN, CONSTANT, 64, 32, 2, 0, WEFT_VALUES_IMPULSE),
+    EACH(true, DECAY, CONSTANT, 64, 32, 2, 0, WEFT_VALUES_SUBNORMAL),
 };
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {

@@ -10,16 +10,18 @@
 #define PI 3.14159265358979323846
 
 struct row {
+    const char *implementation; /* null: the usual choice */
     bool causal;
     bool given; /* the response is an input, and not a constant */
     uint32_t n, grid, d, batch;
     weft_values values;
 };
 
-#define BOTH(...)           \
-    {false, __VA_ARGS__}, { \
-        true, __VA_ARGS__   \
+#define BY(implementation, ...)             \
+    {implementation, false, __VA_ARGS__}, { \
+        implementation, true, __VA_ARGS__   \
     }
+#define BOTH(...) BY(NULL, __VA_ARGS__)
 
 static const struct row rows[] = {
     BOTH(false, 1, 1, 1, 1, WEFT_VALUES_UNIT),
@@ -36,6 +38,11 @@ static const struct row rows[] = {
     BOTH(true, 1000, 1000, 4, 2, WEFT_VALUES_UNIT),
     BOTH(false, 1021, 1021, 2, 1, WEFT_VALUES_UNIT),
     BOTH(false, 2048, 2048, 2, 1, WEFT_VALUES_UNIT),
+    BY("fft_shared", false, 3, 4, 5, 2, WEFT_VALUES_UNIT),
+    BY("fft_shared", true, 8, 8, 19, 1, WEFT_VALUES_UNIT),
+    BY("fft", false, 60, 64, 33, 1, WEFT_VALUES_UNIT),
+    BOTH(false, 700, 1024, 3, 2, WEFT_VALUES_UNIT),
+    BY("fft_shared", true, 2048, 2048, 2, 1, WEFT_VALUES_UNIT),
     BOTH(false, 31, 31, 37, 2, WEFT_VALUES_LARGE),
     BOTH(true, 31, 32, 37, 2, WEFT_VALUES_SMALL),
     BOTH(false, 31, 32, 37, 2, WEFT_VALUES_MIXED),
@@ -47,7 +54,8 @@ static const struct row rows[] = {
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct row *row = &rows[index];
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/%s/n=%u,grid=%u,d=%u,batch=%u",
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s%s/%s/%s/n=%u,grid=%u,d=%u,batch=%u",
+             row->implementation ? row->implementation : "", row->implementation ? "/" : "",
              row->causal ? "causal" : "both", row->given ? "given" : "constant",
              weft_values_name(row->values), row->n, row->grid, row->d, row->batch);
 }
@@ -116,6 +124,7 @@ static void reference(weft_case *c, double *y, const double *x, const double *re
 
 static void build(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index];
+    c->implementation = row->implementation;
     weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), row->values);
     weft_shape shape = weft_shape_of(row->grid + 1, row->causal ? row->d : 2 * row->d);
     /* The impulse is to meet a response that is not mostly zeros. */

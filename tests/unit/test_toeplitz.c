@@ -83,7 +83,7 @@ static weft_tensor source(const struct problem *problem, weft_graph *graph, weft
     return tensor;
 }
 
-static weft_plan *compile(struct fixture *f, const struct problem *problem) {
+static weft_status try_compile(weft_plan **plan, struct fixture *f, const struct problem *problem) {
     weft_graph *graph = NULL;
     weft_weight *weights[2] = {NULL, NULL};
     weft_tensor x;
@@ -106,13 +106,17 @@ static weft_plan *compile(struct fixture *f, const struct problem *problem) {
                                      weft_toeplitz_fd_params(.causal = problem->causal));
     assert_int_equal(status, WEFT_OK);
     assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    weft_plan *plan = NULL;
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph,
-                                       weft_plan_params(.implementation = problem->implementation)),
-                     WEFT_OK);
+    status = weft_plan_compile(plan, f->device, graph,
+                               weft_plan_params(.implementation = problem->implementation));
     weft_weight_destroy(&weights[0]);
     weft_weight_destroy(&weights[1]);
     weft_graph_destroy(&graph);
+    return status;
+}
+
+static weft_plan *compile(struct fixture *f, const struct problem *problem) {
+    weft_plan *plan = NULL;
+    assert_int_equal(try_compile(&plan, f, problem), WEFT_OK);
     return plan;
 }
 
@@ -168,7 +172,8 @@ static void expect_near(const float *actual, const double *expected, uint64_t co
     }
 }
 
-static const char *const implementations[] = {"direct", "fft"};
+#define IMPLEMENTATIONS 3
+static const char *const implementations[IMPLEMENTATIONS] = {"direct", "fft_shared", "fft"};
 
 /* ---- identity and shifts ---- */
 
@@ -207,7 +212,7 @@ static void check_shift(struct fixture *f, struct problem problem, int32_t lag) 
 }
 
 static void test_identity_and_shift(void **state) {
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < IMPLEMENTATIONS; i++) {
         struct problem problem = {
             .implementation = implementations[i], .batch = 2, .n = 19, .d = 5};
         check_shift(*state, problem, 0);
@@ -241,7 +246,7 @@ struct causal_case {
 /* A change at position p changes nothing before p. */
 static void check_causality(struct fixture *f, const struct causal_case *c) {
     const uint32_t d = 3;
-    uint32_t grid = c->n + 5;
+    uint32_t grid = c->n + 5; /* a power of two where fft_shared is asked for */
     struct problem problem = {.op = c->op,
                               .implementation = c->implementation,
                               .causal = true,
@@ -280,10 +285,12 @@ static void check_causality(struct fixture *f, const struct causal_case *c) {
 
 static void test_causality(void **state) {
     const struct causal_case cases[] = {
-        {TOEPLITZ, "direct", 7, 0.0},   {TOEPLITZ, "direct", 77, 0.0},
-        {TOEPLITZ, "direct", 300, 0.0}, {TOEPLITZ, "fft", 7, 1e-6},
-        {TOEPLITZ, "fft", 300, 1e-6},   {TOEPLITZ_FD, NULL, 7, 1e-6},
-        {TOEPLITZ_FD, NULL, 300, 1e-6}};
+        {TOEPLITZ, "direct", 7, 0.0},          {TOEPLITZ, "direct", 77, 0.0},
+        {TOEPLITZ, "direct", 300, 0.0},        {TOEPLITZ, "fft", 7, 1e-6},
+        {TOEPLITZ, "fft", 300, 1e-6},          {TOEPLITZ, "fft_shared", 7, 1e-6},
+        {TOEPLITZ, "fft_shared", 300, 1e-6},   {TOEPLITZ, "fft_shared", 1024, 1e-6},
+        {TOEPLITZ_FD, "fft", 7, 1e-6},         {TOEPLITZ_FD, "fft", 300, 1e-6},
+        {TOEPLITZ_FD, "fft_shared", 11, 1e-6}, {TOEPLITZ_FD, "fft_shared", 251, 1e-6}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         check_causality(*state, &cases[i]);
     }
@@ -370,7 +377,7 @@ static void test_lag_zero_is_undecayed(void **state) {
     for (uint32_t i = 0; i < N * D; i++) {
         expected[i] = (double)kernel[(N - 1) * D + i % D] * (double)x[i];
     }
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < IMPLEMENTATIONS; i++) {
         struct problem problem = {.implementation = implementations[i],
                                   .batch = 1,
                                   .n = N,
@@ -417,7 +424,7 @@ static void check_once(struct fixture *f, const struct once_case *c) {
                               .batch = 2,
                               .n = n,
                               .d = d,
-                              .rows = c->op == TOEPLITZ_FD ? n + 1
+                              .rows = c->op == TOEPLITZ_FD ? 32 + 1
                                       : c->causal          ? n
                                                            : 2 * n - 1,
                               .columns = c->op == TOEPLITZ_FD && !c->causal ? 2 * d : d,
@@ -443,15 +450,206 @@ static void check_once(struct fixture *f, const struct once_case *c) {
 }
 
 static void test_constant_kernels_are_made_once(void **state) {
-    const struct once_case cases[] = {{TOEPLITZ, "fft", "toeplitz/circulant", false, false},
-                                      {TOEPLITZ, "fft", "toeplitz/circulant", true, true},
-                                      {TOEPLITZ, "direct", "toeplitz/decay", false, true},
-                                      {TOEPLITZ, "direct", "toeplitz/decay", true, true},
-                                      {TOEPLITZ_FD, NULL, "toeplitz_fd/response", false, false},
-                                      {TOEPLITZ_FD, NULL, "toeplitz_fd/causal", true, false}};
+    const struct once_case cases[] = {
+        {TOEPLITZ, "fft", "toeplitz/circulant", false, false},
+        {TOEPLITZ, "fft", "toeplitz/circulant", true, true},
+        {TOEPLITZ, "direct", "toeplitz/decay", false, true},
+        {TOEPLITZ, "direct", "toeplitz/decay", true, true},
+        {TOEPLITZ, "fft_shared", "toeplitz/shared_spectrum", false, false},
+        {TOEPLITZ, "fft_shared", "toeplitz/shared_spectrum", true, true},
+        {TOEPLITZ_FD, "fft", "toeplitz_fd/response", false, false},
+        {TOEPLITZ_FD, "fft", "toeplitz_fd/causal", true, false},
+        {TOEPLITZ_FD, "fft_shared", "toeplitz_fd/shared_spectrum", false, false},
+        {TOEPLITZ_FD, "fft_shared", "toeplitz_fd/causal", true, false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         check_once(*state, &cases[i]);
     }
+}
+
+/* ---- in shared memory ---- */
+
+/* Decayed coefficients, or a response over n points, and x; run by one implementation. */
+struct shared_case {
+    enum op op;
+    uint32_t n, d, batch;
+    bool causal;
+};
+
+static struct problem problem_of(const struct shared_case *c, const float *decay) {
+    bool is_fd = c->op == TOEPLITZ_FD;
+    return (struct problem){.op = c->op,
+                            .causal = c->causal,
+                            .batch = c->batch,
+                            .n = c->n,
+                            .d = c->d,
+                            .rows = is_fd       ? c->n + 1
+                                    : c->causal ? c->n
+                                                : 2 * c->n - 1,
+                            .columns = is_fd && !c->causal ? 2 * c->d : c->d,
+                            .decay = is_fd ? NULL : decay};
+}
+
+static void check_agreement(struct fixture *f, const struct shared_case *c) {
+    const float decay[] = {0.999F, 1.0F, 0.97F, 0.5F, 0.9F};
+    struct problem problem = problem_of(c, decay);
+    uint64_t count = (uint64_t)c->batch * c->n * c->d;
+    float *kernel = uniform((uint64_t)problem.rows * problem.columns, 20);
+    float *x = uniform(count, 21);
+    float *y = zeros(count);
+    double *expected = calloc((size_t)count, sizeof *expected);
+    assert_non_null(expected);
+    problem.kernel = kernel;
+    problem.implementation = "fft_shared";
+    run(f, &problem, x, y);
+    for (uint64_t i = 0; i < count; i++) {
+        expected[i] = (double)y[i];
+    }
+    for (uint32_t i = c->op == TOEPLITZ_FD ? 2 : 0; i < IMPLEMENTATIONS; i++) {
+        problem.implementation = implementations[i];
+        run(f, &problem, x, y);
+        expect_near(y, expected, count, 1e-6);
+    }
+    free(kernel);
+    free(x);
+    free(y);
+    free(expected);
+}
+
+static void test_implementations_agree(void **state) {
+    const struct shared_case cases[] = {
+        {TOEPLITZ, 1, 1, 2, false},       {TOEPLITZ, 2, 5, 1, true},
+        {TOEPLITZ, 3, 5, 2, false},       {TOEPLITZ, 4, 3, 1, false},
+        {TOEPLITZ, 5, 5, 3, true},        {TOEPLITZ, 97, 5, 2, false},
+        {TOEPLITZ, 509, 5, 1, true},      {TOEPLITZ, 1024, 3, 2, false},
+        {TOEPLITZ, 2048, 2, 1, true},     {TOEPLITZ_FD, 4, 5, 2, false},
+        {TOEPLITZ_FD, 8, 3, 1, true},     {TOEPLITZ_FD, 128, 5, 2, true},
+        {TOEPLITZ_FD, 1024, 3, 1, false}, {TOEPLITZ_FD, 2048, 2, 1, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        check_agreement(*state, &cases[i]);
+    }
+}
+
+/* How many channels share a workgroup shows in no bit: those of d channels one by one are those of all at once. */
+static void test_grouping_shows_in_no_bit(void **state) {
+    enum { N = 50, D = 21 };
+    float *kernel = uniform(N * D, 22);
+    float *x = uniform(N * D, 23);
+    float *all = zeros(N * D);
+    struct problem problem = {.implementation = "fft_shared",
+                              .causal = true,
+                              .batch = 1,
+                              .n = N,
+                              .d = D,
+                              .rows = N,
+                              .columns = D,
+                              .kernel = kernel};
+    run(*state, &problem, x, all);
+    for (uint32_t c = 0; c < D; c += 4) {
+        float own_kernel[N];
+        float own_x[N];
+        float own[N];
+        for (uint32_t i = 0; i < N; i++) {
+            own_kernel[i] = kernel[i * D + c];
+            own_x[i] = x[i * D + c];
+        }
+        problem.d = 1;
+        problem.columns = 1;
+        problem.kernel = own_kernel;
+        run(*state, &problem, own_x, own);
+        for (uint32_t i = 0; i < N; i++) {
+            assert_memory_equal(&own[i], &all[i * D + c], sizeof(float));
+        }
+    }
+    free(kernel);
+    free(x);
+    free(all);
+}
+
+/* Dispatches and intermediate memory of a plan. */
+static void expect_plan(struct fixture *f, const struct problem *problem, uint32_t dispatches,
+                        uint64_t arena_bytes) {
+    weft_plan *plan = compile(f, problem);
+    weft_plan_info info;
+    assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
+    assert_int_equal(info.dispatches, dispatches);
+    assert_int_equal(info.arena_bytes, arena_bytes);
+    weft_plan_destroy(&plan);
+}
+
+/* Of weights nothing is left to do but the convolution; otherwise the spectrum, 2 or 4 n floats per channel. */
+static void test_one_dispatch(void **state) {
+    const float decay[] = {0.999F, 1.0F, 0.97F, 0.5F};
+    const struct shared_case cases[] = {{TOEPLITZ, 64, 4, 3, false},
+                                        {TOEPLITZ, 1000, 4, 2, true},
+                                        {TOEPLITZ_FD, 64, 4, 2, false},
+                                        {TOEPLITZ_FD, 256, 4, 1, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct problem problem = problem_of(&cases[i], decay);
+        float *kernel = uniform((uint64_t)problem.rows * problem.columns, 24);
+        problem.kernel = kernel;
+        problem.implementation = "fft_shared";
+        expect_plan(*state, &problem, 1, 0);
+        problem.given = true;
+        if (cases[i].op == TOEPLITZ) {
+            uint64_t length = cases[i].n <= 64 ? 128 : 2048;
+            expect_plan(*state, &problem, 2, length * 4 * sizeof(float));
+        }
+        free(kernel);
+    }
+}
+
+/* What reproducible mode takes, by the shader that gives it away. */
+static void test_choice(void **state) {
+    const struct {
+        struct shared_case shape;
+        const char *shader;
+    } cases[] = {{{TOEPLITZ, 96, 1, 1, false}, "toeplitz/direct"},
+                 {{TOEPLITZ, 97, 1, 1, false}, "convolution/shared"},
+                 {{TOEPLITZ, 192, 1, 1, true}, "toeplitz/direct"},
+                 {{TOEPLITZ, 193, 1, 1, true}, "convolution/shared"},
+                 {{TOEPLITZ, 1024, 1, 1, false}, "convolution/shared"},
+                 {{TOEPLITZ, 1025, 1, 1, false}, "convolution/crop"},
+                 {{TOEPLITZ_FD, 2, 1, 1, false}, "convolution/crop"},
+                 {{TOEPLITZ_FD, 4, 1, 1, false}, "convolution/shared"},
+                 {{TOEPLITZ_FD, 31, 1, 1, false}, "convolution/crop"},
+                 {{TOEPLITZ_FD, 1024, 1, 1, true}, "convolution/shared"},
+                 {{TOEPLITZ_FD, 2048, 1, 1, false}, "convolution/crop"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct problem problem = problem_of(&cases[i].shape, NULL);
+        float *kernel = uniform((uint64_t)problem.rows * problem.columns, 25);
+        problem.kernel = kernel;
+        weft_plan *plan = compile(*state, &problem);
+        if (!has_kernel(plan, cases[i].shader)) {
+            fail_msg("case %zu is not by %s", i, cases[i].shader);
+        }
+        weft_plan_destroy(&plan);
+        free(kernel);
+    }
+}
+
+static void expect_refusal(struct fixture *f, const struct shared_case *c, const char *shape,
+                           const char *limit) {
+    struct problem problem = problem_of(c, NULL);
+    float *kernel = uniform((uint64_t)problem.rows * problem.columns, 26);
+    problem.kernel = kernel;
+    problem.implementation = "fft_shared";
+    weft_plan *plan = NULL;
+    weft_test_host_reset(&f->host);
+    assert_string_equal(weft_status_name(try_compile(&plan, f, &problem)),
+                        weft_status_name(WEFT_UNSUPPORTED));
+    weft_test_expect_log(&f->host, "by fft_shared", shape, limit, NULL);
+    free(kernel);
+}
+
+static void test_limits_of_shared_memory(void **state) {
+    expect_refusal(*state, &(struct shared_case){TOEPLITZ, 2049, 1, 1, true}, "[1, 2049, 1]",
+                   "n up to 2048");
+    expect_refusal(*state, &(struct shared_case){TOEPLITZ_FD, 48, 2, 1, true}, "[1, 48, 2]",
+                   "power of two from 4 to 2048");
+    expect_refusal(*state, &(struct shared_case){TOEPLITZ_FD, 2, 2, 1, false}, "[1, 2, 2]",
+                   "power of two from 4 to 2048");
+    expect_refusal(*state, &(struct shared_case){TOEPLITZ_FD, 4096, 2, 1, true}, "[1, 4096, 2]",
+                   "power of two from 4 to 2048");
 }
 
 /* A NaN spoils its own channel and sequence alone. */
@@ -461,7 +659,7 @@ static void test_channels_are_separate(void **state) {
     float *x = uniform(B * N * D, 12);
     float *clean = zeros(B * N * D);
     float *spoilt = zeros(B * N * D);
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < IMPLEMENTATIONS; i++) {
         struct problem problem = {.implementation = implementations[i],
                                   .batch = B,
                                   .n = N,
@@ -599,6 +797,11 @@ int main(void) {
         cmocka_unit_test(test_forced_imaginary_parts),
         cmocka_unit_test(test_lag_zero_is_undecayed),
         cmocka_unit_test(test_constant_kernels_are_made_once),
+        cmocka_unit_test(test_implementations_agree),
+        cmocka_unit_test(test_grouping_shows_in_no_bit),
+        cmocka_unit_test(test_one_dispatch),
+        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_limits_of_shared_memory),
         cmocka_unit_test(test_channels_are_separate),
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_decay_range),

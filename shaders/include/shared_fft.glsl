@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+//
+// Complex transforms in shared memory: those of WEFT_FFT_ROWS rows of WEFT_FFT_LENGTH = 4 … 2048
+// points each, 2048 in all at most, by a workgroup of 128. In place, four points at a time: the
+// forward transform takes its input in order and leaves frequencies in bit-reversed order, the
+// inverse goes back (Gentleman and Sande; Cooley and Tukey), so nothing is ever permuted. The first
+// stage of the one and the last of the other are left to the including file, which has its points
+// elsewhere: weft_fft_split stores four, weft_fft_join loads four.
+//
+// The including file defines weft_turn; the bits depend on the length alone.
+
+#ifndef WEFT_INCLUDE_SHARED_FFT_GLSL
+#define WEFT_INCLUDE_SHARED_FFT_GLSL
+
+#include "index.glsl"
+
+layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
+
+layout(constant_id = 0) const uint WEFT_FFT_LOG_LENGTH = 11;
+layout(constant_id = 1) const uint WEFT_FFT_LOG_ROWS = 0;
+
+#define WEFT_FFT_LENGTH (1u << WEFT_FFT_LOG_LENGTH)
+#define WEFT_FFT_ROWS (1u << WEFT_FFT_LOG_ROWS)
+
+shared vec2 weft_points[2048]; // point p of row r: (p << WEFT_FFT_LOG_ROWS) + r
+
+// exp(-2πi turn / WEFT_FFT_LENGTH), turn < WEFT_FFT_LENGTH.
+vec2 weft_turn(uint turn);
+
+vec2 weft_complex_multiply(vec2 a, vec2 b)
+{
+    return vec2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+}
+
+// conj(a) b
+vec2 weft_conjugate_multiply(vec2 a, vec2 b)
+{
+    return vec2(a.x * b.x + a.y * b.y, a.x * b.y - a.y * b.x);
+}
+
+// A stage of the forward transform at the places at, at + step …: turn is the share of a whole turn
+// by which these four differ from the first four of their block.
+void weft_fft_split(uint at, uint step, uint turn, vec2 a, vec2 b, vec2 c, vec2 d)
+{
+    vec2 even = a + c;
+    vec2 odd = a - c;
+    vec2 sum = b + d;
+    vec2 rest = vec2(b.y - d.y, d.x - b.x); // -i (b - d)
+    weft_points[at] = even + sum;
+    weft_points[at + step] = weft_complex_multiply(even - sum, weft_turn(2 * turn));
+    weft_points[at + 2 * step] = weft_complex_multiply(odd + rest, weft_turn(turn));
+    weft_points[at + 3 * step] = weft_complex_multiply(odd - rest, weft_turn(3 * turn));
+}
+
+// A stage of the inverse, which multiplies what weft_fft_split did by 4 and undoes it.
+void weft_fft_join(uint at, uint step, uint turn, out vec2 a, out vec2 b, out vec2 c, out vec2 d)
+{
+    vec2 first = weft_points[at];
+    vec2 second = weft_conjugate_multiply(weft_turn(2 * turn), weft_points[at + step]);
+    vec2 third = weft_conjugate_multiply(weft_turn(turn), weft_points[at + 2 * step]);
+    vec2 fourth = weft_conjugate_multiply(weft_turn(3 * turn), weft_points[at + 3 * step]);
+    vec2 even = first + second;
+    vec2 sum = first - second;
+    vec2 odd = third + fourth;
+    vec2 rest = vec2(fourth.y - third.y, third.x - fourth.x); // i (third - fourth)
+    a = even + odd;
+    b = sum + rest;
+    c = even - odd;
+    d = sum - rest;
+}
+
+// The four points of work item i in a stage over blocks of 4 << log_quarter points.
+struct weft_fft_item {
+    uint at;
+    uint step;
+    uint turn;
+};
+
+weft_fft_item weft_fft_place(uint i, uint log_quarter)
+{
+    uint row = i & (WEFT_FFT_ROWS - 1);
+    uint four = i >> WEFT_FFT_LOG_ROWS;
+    uint offset = four & ((1u << log_quarter) - 1);
+    uint point = ((four >> log_quarter) << (log_quarter + 2)) + offset;
+    return weft_fft_item((point << WEFT_FFT_LOG_ROWS) + row, 1u << (log_quarter + WEFT_FFT_LOG_ROWS),
+                         offset << (WEFT_FFT_LOG_LENGTH - 2 - log_quarter));
+}
+
+#define WEFT_FFT_FIRST_QUARTER (WEFT_FFT_LOG_LENGTH - 2)
+#define WEFT_FFT_FOURS (WEFT_FFT_ROWS * WEFT_FFT_LENGTH / 4) // work items of a stage
+#define WEFT_FFT_PAIRS (2 * WEFT_FFT_FOURS)
+
+// Pairs of points that are left when the logarithm of the length is odd; their own inverse, times 2.
+void weft_fft_pairs()
+{
+    for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_PAIRS; i += WEFT_ITEMS_PER_GROUP) {
+        uint row = i & (WEFT_FFT_ROWS - 1);
+        uint at = ((i >> WEFT_FFT_LOG_ROWS) << (WEFT_FFT_LOG_ROWS + 1)) + row;
+        vec2 a = weft_points[at];
+        vec2 b = weft_points[at + WEFT_FFT_ROWS];
+        weft_points[at] = a + b;
+        weft_points[at + WEFT_FFT_ROWS] = a - b;
+    }
+}
+
+// All stages but the first, and the barriers around them.
+void weft_fft_forward()
+{
+    barrier();
+    for (int quarter = int(WEFT_FFT_LOG_LENGTH) - 4; quarter >= 0; quarter -= 2) {
+        for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_FOURS; i += WEFT_ITEMS_PER_GROUP) {
+            weft_fft_item item = weft_fft_place(i, uint(quarter));
+            vec2 a = weft_points[item.at];
+            vec2 b = weft_points[item.at + item.step];
+            vec2 c = weft_points[item.at + 2 * item.step];
+            vec2 d = weft_points[item.at + 3 * item.step];
+            weft_fft_split(item.at, item.step, item.turn, a, b, c, d);
+        }
+        barrier();
+    }
+    if ((WEFT_FFT_LOG_LENGTH & 1u) != 0u) {
+        weft_fft_pairs();
+        barrier();
+    }
+}
+
+// All stages but the last, likewise.
+void weft_fft_inverse()
+{
+    barrier();
+    if ((WEFT_FFT_LOG_LENGTH & 1u) != 0u) {
+        weft_fft_pairs();
+        barrier();
+    }
+    for (int quarter = int(WEFT_FFT_LOG_LENGTH & 1u); quarter <= int(WEFT_FFT_LOG_LENGTH) - 4;
+         quarter += 2) {
+        for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_FOURS; i += WEFT_ITEMS_PER_GROUP) {
+            weft_fft_item item = weft_fft_place(i, uint(quarter));
+            vec2 a, b, c, d;
+            weft_fft_join(item.at, item.step, item.turn, a, b, c, d);
+            weft_points[item.at] = a;
+            weft_points[item.at + item.step] = b;
+            weft_points[item.at + 2 * item.step] = c;
+            weft_points[item.at + 3 * item.step] = d;
+        }
+        barrier();
+    }
+}
+
+// ---- frequencies ----
+
+// Where bit reversal puts pair m = 0 … WEFT_FFT_LENGTH/2 - 1 of frequencies: k and -k; for m = 0 those
+// that are their own opposites, 0 and WEFT_FFT_LENGTH/2.
+uvec2 weft_fft_pair(uint m)
+{
+    if (m == 0) {
+        return uvec2(0, 1);
+    }
+    uint size = 1u << findMSB(m);
+    return uvec2(m + size, 5 * size - 1 - m);
+}
+
+// The frequency k of the first of the pair.
+uint weft_fft_frequency(uint m)
+{
+    return bitfieldReverse(weft_fft_pair(m).x) >> (32 - WEFT_FFT_LOG_LENGTH);
+}
+
+#endif
