@@ -17,9 +17,9 @@ list(TRANSFORM weft_shaders REPLACE "\\.comp$" "")
 list(SORT weft_shaders COMPARE STRING)
 list(SORT weft_shader_includes COMPARE STRING)
 
-# weft_compile_shader(<name> <mode> [definition...]): one module of weft_shader_binary_dir, as .spv and
-# as a C initialiser.
-function(weft_compile_shader name mode)
+# weft_compile_shader(<name> <folder of its source> <mode> [definition...]): one module of
+# weft_shader_binary_dir, as .spv and as a C initialiser.
+function(weft_compile_shader name source_dir mode)
     set(module "${weft_shader_binary_dir}/${name}.${mode}.spv")
     set(initialiser "${weft_shader_binary_dir}/${name}.${mode}.inc")
     cmake_path(GET module PARENT_PATH folder)
@@ -29,11 +29,11 @@ function(weft_compile_shader name mode)
         BYPRODUCTS "${module}"
         COMMAND "${WEFT_GLSLANG_VALIDATOR}" --quiet -V --target-env vulkan1.2 -g0 ${ARGN}
                 "-I${weft_shader_source_dir}/include" --depfile "${module}.d" -o "${module}"
-                "${weft_shader_source_dir}/${name}.comp"
+                "${source_dir}/${name}.comp"
         COMMAND "${CMAKE_COMMAND}" "-DINPUT=${module}" "-DOUTPUT=${initialiser}" -DKIND=words
                 "-DDEPFILE=${module}.d"
                 -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
-        DEPENDS "${weft_shader_source_dir}/${name}.comp" "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
+        DEPENDS "${source_dir}/${name}.comp" "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
         DEPFILE "${initialiser}.d"
         COMMENT "Shader ${name} (${mode})"
         VERBATIM)
@@ -65,25 +65,45 @@ foreach(name IN LISTS weft_shader_includes)
 endforeach()
 set(weft_include_count ${weft_index})
 
-# weft_embed_shaders(<target> <folder> [definition...]): <folder>/embedded_shaders.c with all shaders,
-# the definitions applied to their reproducible variants, and a target that makes what it includes
-# (one owner, so that two libraries may compile the table without two builds of a module running into
-# each other). Sets <target>_source and <target>_modules.
+# weft_embed_shaders(<target> <folder> [MORE <shader folder>] [definition...]):
+# <folder>/embedded_shaders.c with all shaders, the definitions applied to their reproducible variants,
+# and a target that makes what it includes (one owner, so that two libraries may compile the table
+# without two builds of a module running into each other). With MORE, the shaders of that folder too, and
+# the others as they were compiled for the library. Sets <target>_source and <target>_modules, which has
+# only what is compiled here.
 function(weft_embed_shaders target folder)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "MORE" "")
+    set(library_binary_dir "${weft_shader_binary_dir}")
     set(weft_shader_binary_dir "${folder}")
+    set(names ${weft_shaders})
+    set(more "")
+    if(arg_MORE)
+        file(GLOB more CONFIGURE_DEPENDS RELATIVE "${arg_MORE}" "${arg_MORE}/*/*.comp")
+        list(TRANSFORM more REPLACE "\\.comp$" "")
+        list(APPEND names ${more})
+        list(SORT names COMPARE STRING)
+    endif()
     set(initialisers ${weft_include_initialisers})
     set(modules "")
     set(weft_table_arrays "${weft_include_arrays}")
     set(weft_shader_rows "")
     set(index 0)
-    foreach(name IN LISTS weft_shaders)
+    foreach(name IN LISTS names)
         foreach(mode reproducible fast)
-            set(definitions ${ARGN})
+            set(definitions ${arg_UNPARSED_ARGUMENTS})
             if(mode STREQUAL "fast")
                 set(definitions -DWEFT_MATH_FAST=1)
             endif()
-            weft_compile_shader("${name}" ${mode} ${definitions})
-            list(APPEND modules "${weft_last_module}")
+            if(NOT arg_MORE OR name IN_LIST more)
+                set(source_dir "${weft_shader_source_dir}")
+                if(name IN_LIST more)
+                    set(source_dir "${arg_MORE}")
+                endif()
+                weft_compile_shader("${name}" "${source_dir}" ${mode} ${definitions})
+                list(APPEND modules "${weft_last_module}")
+            else()
+                set(weft_last_initialiser "${library_binary_dir}/${name}.${mode}.inc")
+            endif()
             list(APPEND initialisers "${weft_last_initialiser}")
             string(APPEND weft_table_arrays
                    "static const uint32_t ${mode}_${index}[] = {\n"
@@ -98,6 +118,9 @@ function(weft_embed_shaders target folder)
     set(source "${folder}/embedded_shaders.c")
     configure_file("${PROJECT_SOURCE_DIR}/cmake/embedded_shaders.c.in" "${source}" @ONLY)
     add_custom_target(${target} DEPENDS ${initialisers})
+    if(arg_MORE)
+        add_dependencies(${target} weft_shaders)
+    endif()
     set_source_files_properties("${source}" PROPERTIES OBJECT_DEPENDS "${initialisers}")
     set(${target}_source "${source}" PARENT_SCOPE)
     set(${target}_modules "${modules}" PARENT_SCOPE)

@@ -4,6 +4,12 @@
 
 #include "graph/op.h"
 
+#ifdef WEFT_MORE_ROWS /* of tests/example_mixer */
+#include WEFT_MORE_ROWS
+#else
+#define WEFT_MORE_OPS(X)
+#endif
+
 #define WEFT_OPS(X)          \
     X(embedding)             \
     X(matmul)                \
@@ -42,9 +48,10 @@
 
 #define WEFT_DECLARE_OP(name) extern const struct weft_op weft_op_##name;
 WEFT_OPS(WEFT_DECLARE_OP)
+WEFT_MORE_OPS(WEFT_DECLARE_OP)
 
 #define WEFT_OP_ROW(name) &weft_op_##name,
-static const struct weft_op *const ops[] = {WEFT_OPS(WEFT_OP_ROW)};
+static const struct weft_op *const ops[] = {WEFT_OPS(WEFT_OP_ROW) WEFT_MORE_OPS(WEFT_OP_ROW)};
 
 const struct weft_op *const *weft_op_table(uint32_t *count) {
     *count = (uint32_t)(sizeof ops / sizeof ops[0]);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The declaration of the example mixer. One of the library's own would stand in api/include/weft/mixers.h. */
+#ifndef WEFT_EXAMPLE_MIXER_MOVING_AVERAGE_H
+#define WEFT_EXAMPLE_MIXER_MOVING_AVERAGE_H
+
+#include <weft/graph.h>
+
+typedef struct weft_moving_average_params {
+    bool reverse;   /**< from the last token to the first */
+    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+} weft_moving_average_params;
+
+#define weft_moving_average_params(...) (&(weft_moving_average_params){.unused = 0, __VA_ARGS__})
+
+/**
+ * The exponential moving average along the sequence, channel by channel: y_i = α x_i + (1 - α) y_{i-1}, y_{-1} = 0. Ma et
+ * al., "Mega: Moving average equipped gated attention", 2023, equation (1).
+ * x f32 [B, n, d], alpha f32 [d], out [B, n, d]. Computed in chunks of 64 tokens; time is linear in n, memory beside the
+ * result B d ⌈n/64⌉ elements. Token i reads the tokens 0 … i and no other (with reverse, i … n - 1).
+ * Errors: WEFT_SHAPE_MISMATCH; WEFT_INVALID_ARGUMENT for a weight as alpha with an element outside (0, 1]. An alpha that
+ * is no weight is taken as it is. params may be null.
+ */
+weft_status weft_graph_moving_average(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                      weft_tensor alpha, const weft_moving_average_params *params);
+
+#endif
