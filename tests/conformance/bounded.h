@@ -75,6 +75,23 @@ void weft_bounded_softmax(weft_bounded *out, const weft_bounded *x, uint32_t row
                           uint32_t columns);
 /** Any algorithm's: infinities may become NaN, and sums of complex parts stay in range or may not. */
 void weft_bounded_fourier(weft_bounded *out, const weft_bounded *x, uint32_t n, uint32_t d);
+/** Linear attention of one sequence, as weft_graph_linear_attention has it. */
+typedef struct weft_bounded_attention {
+    uint32_t n, keys, heads;
+    uint32_t features, values; /* of a head */
+    bool causal;
+    float epsilon; /* 0: the least normal number */
+} weft_bounded_attention;
+
+/**
+ * phi [n, heads, features], psi [keys, heads, features], v [keys, heads, values], out [n, heads,
+ * values]. Follows both (φ·ψ) v and φ (ψ v), which are one formula but for NaN, infinities and
+ * overflows, and expects something where they agree: a kernel may take either, or some of each.
+ */
+void weft_bounded_linear_attention(weft_case *c, weft_bounded *out, const weft_bounded *phi,
+                                   const weft_bounded *psi, const weft_bounded *v,
+                                   const weft_bounded_attention *attention);
+
 /** out[i] = a[i] + b[i % period]. out may be a. */
 void weft_bounded_add_arrays(weft_bounded *out, const weft_bounded *a, const weft_bounded *b,
                              uint64_t count, uint64_t period);

@@ -191,6 +191,14 @@ typedef struct weft_family {
     ROW(conv_spe)                 \
     ROW(flt_features)             \
     ROW(special_banded_attention) \
+    ROW(special_toeplitz)         \
+    ROW(special_linear_attention) \
+    ROW(special_kernel_attention) \
+    ROW(special_cosformer)        \
+    ROW(special_fast_weight)      \
+    ROW(special_random_features)  \
+    ROW(special_rfa_attention)    \
+    ROW(special_flt_features)     \
     ROW(rms_norm)                 \
     ROW(simple_rms_norm)          \
     ROW(scale_norm)               \

@@ -56,6 +56,8 @@ typedef struct weft_linear_attention_params {
  * "Transformers are RNNs", 2020, equations (5) and (9). Time and memory are linear in n.
  * q_features φ are f32 [B, n, heads · m], k_features ψ [B, k, heads · m], v [B, k, d]; out [B, n, d]. Causal: k = n;
  * then the sequence is cut into chunks of 64, dense within and with a state of m · (d/heads + 1) elements between.
+ * A NaN or an infinity in v_j reaches its channel, one in ψ_j all channels of its head, of every token that reads j,
+ * also where the weight φ_i · ψ_j is 0; one in φ_i only token i.
  * epsilon: default 2^-126 (a smaller denominator is 0, and so are y_i's numerators with features that are not
  * negative), in general needed where features change sign. Errors: WEFT_INVALID_ARGUMENT for heads that do not divide
  * or an epsilon below 0. params may be null.
@@ -115,6 +117,8 @@ typedef struct weft_kernel_attention_params {
  * causal: m = n. q and k are not scaled. Time and memory are linear in n. Where every kernel weight of a token is 0, as
  * relu can have it, out is 0. Errors: WEFT_INVALID_ARGUMENT naming heads, kernel_count, map, weight, glsl or epsilon;
  * a plan gives WEFT_COMPILE_ERROR for a GLSL map that is no GLSL and WEFT_UNSUPPORTED for one the lint refuses.
+ * A key of -infinity in all channels of a head is no key at all with elu(x) + 1, exp and relu; one +infinity in it makes
+ * all NaN that read it. Otherwise special values are those of weft_graph_linear_attention over the features.
  * params may be null.
  */
 WEFT_API weft_status weft_graph_kernel_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
@@ -140,6 +144,8 @@ typedef struct weft_cosformer_params {
  * q f32 [B, n, d], k [B, m, d], v [B, m, d_v], out [B, n, d_v]; heads as weft_graph_attention; causal: m = n. q and k
  * are not scaled. Where every weight of a token is 0, out is 0. The authors' code has the larger of n and m as M and
  * 1e-6 as epsilon; with such an M the weights depend on the length of the sequence, with a fixed one they do not.
+ * +infinity in q or k of token 0 becomes NaN, for its sine is 0; otherwise special values are those of
+ * weft_graph_linear_attention over the features.
  * Errors: WEFT_SHAPE_MISMATCH; WEFT_INVALID_ARGUMENT naming heads, length or epsilon; a plan gives WEFT_UNSUPPORTED for
  * more than 2^31 - 1 features. params may be null.
  */
@@ -162,6 +168,9 @@ typedef struct weft_fast_weight_params {
  * "Linear transformers are secretly fast weight programmers", 2021, section 4.2.
  * q, k f32 [B, n, d], v [B, n, d_v], beta [B, n, heads] (after its sigmoid: 0 … 1), out [B, n, d_v]. Computed in chunks
  * of 64: a triangular system within each, and from chunk to chunk one product with its d/heads × d/heads matrix.
+ * A NaN or an infinity stays in S: one in v_i makes its channel, one in beta_i, a NaN or +infinity in k_i all channels of
+ * the head NaN for all later tokens, and NaN or infinite for token i. A k_i that is -infinity in all channels of a head
+ * writes nothing.
  * Errors: WEFT_INVALID_ARGUMENT for heads that do not divide, WEFT_UNSUPPORTED for d/heads over 512. params may be null.
  */
 WEFT_API weft_status weft_graph_fast_weight(weft_tensor *out, weft_graph *graph, weft_tensor q,
@@ -263,6 +272,9 @@ typedef struct weft_toeplitz_params {
  * Reproducible mode takes "direct" up to n = 96 (causal: 192), "fft_shared" up to 1024 and "fft" beyond, fast mode what
  * it measures to be faster. "direct" is exactly causal; with the others a later element shows in an earlier result of
  * its channel by its rounding errors, 1e-7 of it, and zeros are +0. params may be null: bidirectional, no decay.
+ * With "direct" a NaN or an infinity in x reaches the elements that read it. With the others it makes its channel NaN in
+ * all tokens of the sequence, earlier ones included, as finite numbers can whose transform overflows. A NaN or an infinity
+ * in the coefficients does the same in all sequences.
  * Errors: WEFT_SHAPE_MISMATCH for shapes; WEFT_INVALID_ARGUMENT for a weight as decay with an element outside (0, 1]. A
  * decay that is no weight is taken as it is.
  */
@@ -709,6 +721,8 @@ typedef struct weft_random_features_params {
  * makes; out [B, n, heads · s], or [B, n, heads · 2s] for the two components with pairs, whose first features (cos, or +)
  * come before their second ones (sin, or -) within a head. Time O(n d s), with the projection [B, n, heads, s] as scratch
  * memory; keys and OPTIMAL take two passes. params may be null.
+ * A NaN in x makes all features of its token and head NaN, an infinity each of them NaN or what exp(-infinity) gives.
+ * With WEFT_STABILIZER_KEY both can make all features of the sequence and head NaN.
  * Errors: WEFT_INVALID_ARGUMENT naming component, stabilizer, heads, scale, epsilon, other, projection or square_norms;
  * WEFT_SHAPE_MISMATCH.
  */
@@ -857,6 +871,7 @@ typedef struct weft_rfa_attention_params {
  * feature attention", 2021, section 3.1. With rows from N(0, I/σ²) the mean of a_ij is exp(-‖x - y‖²/2σ²) of those unit
  * vectors, and attention is that of softmax(x·y/σ²).
  * q f32 [B, n, d], k [B, m, d], v [B, m, d_v], w [s, d/heads], the same for all heads, out [B, n, d_v]; causal: m = n.
+ * An infinite or NaN element makes all features of its token and head NaN: those of a key reach all that read it.
  * A query or key shorter than 1e-12 is divided by 1e-12. Weights a_ij can be negative: see epsilon. A helper that adds
  * weft_graph_scale_norm, weft_graph_random_features and weft_graph_linear_attention. Errors: WEFT_SHAPE_MISMATCH;
  * WEFT_INVALID_ARGUMENT naming heads or epsilon, both before anything is added. params may be null.
