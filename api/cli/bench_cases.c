@@ -1,35 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench_cases.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include <weft/mixers.h>
 
+#include "bench_graph.h"
+#include "bench_mixers.h"
 #include "core/host.h"
-#include "core/philox.h"
-
-#define SEED 2026
-
-/** A weight of Philox values; its place in the graph is its stream. */
-static weft_status add_weight(weft_tensor *out, weft_graph *graph, weft_shape shape,
-                              uint64_t stream) {
-    size_t count = (size_t)weft_shape_elements(shape);
-    float *data = weft_alloc(NULL, count * sizeof *data);
-    if (!data) {
-        return WEFT_OUT_OF_HOST_MEMORY;
-    }
-    weft_philox_uniform(data, count, SEED, stream);
-    weft_weight *weight = NULL;
-    weft_status status =
-        weft_weight_create(&weight, weft_weight_params(.shape = shape, .data = data), NULL);
-    if (status == WEFT_OK) {
-        status = weft_graph_weight(out, graph, weight);
-    }
-    weft_weight_destroy(&weight);
-    weft_free(NULL, data);
-    return status;
-}
 
 static weft_status add_input(weft_tensor *out, weft_graph *graph, weft_shape shape) {
-    return weft_graph_input(out, graph, "x", WEFT_F32, shape);
+    return weft_bench_input(out, graph, "x", shape);
 }
 
 /** sizes: m, n, k. x [m, k] times a weight [n, k] transposed, as a linear layer has it. */
@@ -39,7 +21,7 @@ static weft_status build_matmul(weft_graph *graph, const weft_bench_case *bench_
     weft_tensor w = {0};
     weft_status status = add_input(&x, graph, weft_shape_of(1, sizes[0], sizes[2]));
     if (status == WEFT_OK) {
-        status = add_weight(&w, graph, weft_shape_of(sizes[1], sizes[2]), 1);
+        status = weft_bench_weight(&w, graph, weft_shape_of(sizes[1], sizes[2]), 1);
     }
     if (status == WEFT_OK) {
         status = weft_graph_linear(&x, graph, x, w, (weft_tensor){0});
@@ -54,7 +36,7 @@ static weft_status build_layer_norm(weft_graph *graph, const weft_bench_case *be
     weft_status status =
         add_input(&x, graph, weft_shape_of(1, bench_case->sizes[0], bench_case->sizes[1]));
     if (status == WEFT_OK) {
-        status = add_weight(&w, graph, weft_shape_of(bench_case->sizes[1]), 1);
+        status = weft_bench_weight(&w, graph, weft_shape_of(bench_case->sizes[1]), 1);
     }
     if (status == WEFT_OK) {
         status = weft_graph_layer_norm(&x, graph, x, w, w, 1e-12F);
@@ -114,15 +96,15 @@ struct layer_weights {
 static weft_status add_layer_weights(struct layer_weights *weights, weft_graph *graph, uint32_t d,
                                      uint32_t layer) {
     uint64_t stream = 4 * (uint64_t)layer;
-    weft_status status = add_weight(&weights->norm, graph, weft_shape_of(d), stream);
+    weft_status status = weft_bench_weight(&weights->norm, graph, weft_shape_of(d), stream);
     if (status == WEFT_OK) {
-        status = add_weight(&weights->up, graph, weft_shape_of(4 * d, d), stream + 1);
+        status = weft_bench_weight(&weights->up, graph, weft_shape_of(4 * d, d), stream + 1);
     }
     if (status == WEFT_OK) {
-        status = add_weight(&weights->up_bias, graph, weft_shape_of(4 * d), stream + 2);
+        status = weft_bench_weight(&weights->up_bias, graph, weft_shape_of(4 * d), stream + 2);
     }
     return status == WEFT_OK
-               ? add_weight(&weights->down, graph, weft_shape_of(d, 4 * d), stream + 3)
+               ? weft_bench_weight(&weights->down, graph, weft_shape_of(d, 4 * d), stream + 3)
                : status;
 }
 
@@ -166,7 +148,13 @@ static weft_status build_encoder(weft_graph *graph, const weft_bench_case *bench
     return status == WEFT_OK ? weft_graph_output(graph, "y", x) : status;
 }
 
-static const weft_bench_case cases[] = {
+struct fixed_case {
+    const char *suite, *name, *implementation;
+    uint32_t sizes[4];
+    weft_status (*build)(weft_graph *graph, const weft_bench_case *bench_case);
+};
+
+static const struct fixed_case fixed_cases[] = {
     {"ops", "matmul/512x3072x768", NULL, {512, 3072, 768}, build_matmul},
     {"ops", "matmul/512x768x3072", NULL, {512, 768, 3072}, build_matmul},
     {"ops", "matmul/509x769x767", NULL, {509, 769, 767}, build_matmul},
@@ -186,7 +174,32 @@ static const weft_bench_case cases[] = {
     {"fnet", "encoder/n=512,d=768,layers=12", NULL, {512, 768, 12}, build_encoder},
 };
 
-const weft_bench_case *weft_bench_cases(uint32_t *count) {
-    *count = (uint32_t)(sizeof cases / sizeof cases[0]);
-    return cases;
+static weft_bench_case make_case(const struct fixed_case *fixed) {
+    weft_bench_case result = {
+        .suite = fixed->suite, .implementation = fixed->implementation, .build = fixed->build};
+    memcpy(result.sizes, fixed->sizes, sizeof result.sizes);
+    snprintf(result.name, sizeof result.name, "%s", fixed->name);
+    return result;
+}
+
+weft_status weft_bench_cases(weft_bench_case **cases, uint32_t *count, const uint32_t *lengths,
+                             uint32_t length_count, const weft_host *host) {
+    const uint32_t fixed = (uint32_t)(sizeof fixed_cases / sizeof fixed_cases[0]);
+    const uint32_t total = fixed + weft_bench_mixer_count() * length_count;
+    weft_bench_case *list = weft_alloc_zero(host, total, sizeof *list);
+    if (!list) {
+        return weft_fail_memory(host, "the list of cases");
+    }
+    for (uint32_t i = 0; i < fixed; i++) {
+        list[i] = make_case(&fixed_cases[i]);
+    }
+    weft_bench_case *next = &list[fixed];
+    for (uint32_t mixer = 0; mixer < weft_bench_mixer_count(); mixer++) {
+        for (uint32_t i = 0; i < length_count; i++) {
+            *next++ = weft_bench_mixer_case(mixer, lengths[i]);
+        }
+    }
+    *cases = list;
+    *count = total;
+    return WEFT_OK;
 }

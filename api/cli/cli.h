@@ -31,6 +31,8 @@ int weft_cli_exit_code_of_file(weft_status status);
 
 /* ---- options ---- */
 
+#define WEFT_CLI_ERROR_SIZE 256
+
 /** Options that most subcommands have, and the log. Zero is every option's default. */
 typedef struct weft_cli_common {
     const char *device;          /* --device: index, part of a name, or null */
@@ -40,6 +42,8 @@ typedef struct weft_cli_common {
     bool no_cache;               /* --no-cache */
     bool verbose;                /* --verbose: the log's information lines too */
     bool json;                   /* --json */
+    /* No option: receives the newest error (WEFT_CLI_ERROR_SIZE bytes) instead of stderr; or null. */
+    char *error;
 } weft_cli_common;
 
 typedef enum weft_cli_kind {

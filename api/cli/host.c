@@ -41,6 +41,10 @@ int weft_cli_open_exit_code(weft_status status) {
 static void print_log(void *user, weft_log_level level, const char *message) {
     static const char *const names[] = {"error", "warning", "info", "debug"};
     const weft_cli_common *common = user;
+    if (level == WEFT_LOG_ERROR && common->error != NULL) {
+        snprintf(common->error, WEFT_CLI_ERROR_SIZE, "%s", message);
+        return;
+    }
     if (level > (common->verbose ? WEFT_LOG_INFO : WEFT_LOG_WARNING)) {
         return;
     }

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* One case of `weft bench` on a device. */
+#ifndef WEFT_CLI_BENCH_RUN_H
+#define WEFT_CLI_BENCH_RUN_H
+
+#include "bench_cases.h"
+#include "cli.h"
+#include "core/hash.h"
+
+typedef enum weft_bench_status {
+    WEFT_BENCH_OK = 0,
+    WEFT_BENCH_UNSUPPORTED, /* the device cannot do it */
+    WEFT_BENCH_SKIPPED,     /* it would take too long, or more memory than there is */
+    WEFT_BENCH_ERROR        /* it failed, or its output is wrong */
+} weft_bench_status;
+
+/** "ok", "unsupported", "skipped" or "error". */
+const char *weft_bench_status_name(weft_bench_status status);
+
+typedef struct weft_bench_row {
+    const weft_bench_case *bench_case;
+    weft_bench_status status;
+    char reason[WEFT_CLI_ERROR_SIZE]; /* empty when ok */
+    weft_shape shape;                 /* of the first input */
+    double cold_ms;                   /* to compile the plan: shaders, weights and all */
+    bool device_clock;                /* the times below are by the device's time stamps */
+    double median_ms, p5_ms, p95_ms;
+    double spread;  /* half the distance between the quartiles, over the median */
+    double host_ms; /* median of weft_plan_run: submission and waiting included */
+    uint32_t runs;
+    double bytes; /* read and written by all dispatches */
+    weft_plan_info info;
+    uint64_t bytes_in_use;              /* device memory held during the runs */
+    char sha256[WEFT_DIGEST_TEXT_SIZE]; /* of the outputs' bits */
+} weft_bench_row;
+
+/** What a failed call with this status makes of a row. */
+weft_bench_status weft_bench_status_of(weft_status status);
+
+/**
+ * Compiles the row's case and times it for `limit_ms`, at least 5 and at most 200 runs after one that warms up. All else
+ * of the row is written, but for the reason of a failed call, which is where the device's log goes.
+ */
+void weft_bench_run(weft_bench_row *row, weft_device *device, double limit_ms,
+                    const weft_host *host);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* weft bench: that it measures, checks, fits and reports. No time is asserted. */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cli/command.h"
+
+#define SHORT "bench --suite mixers --seconds 1 "
+
+static const json_t *row_of(const json_t *report, size_t index) {
+    const json_t *row = json_array_get(field(report, "rows"), index);
+    assert_non_null(row);
+    return row;
+}
+
+static void check_measured(const json_t *row) {
+    assert_string_equal(string_field(row, "status"), "ok");
+    assert_string_equal(string_field(row, "reason"), "");
+    assert_in_range(integer_field(row, "runs"), 5, 200);
+    assert_true(number_field(row, "median_ms") > 0.0);
+    assert_true(number_field(row, "p5_ms") <= number_field(row, "median_ms"));
+    assert_true(number_field(row, "median_ms") <= number_field(row, "p95_ms"));
+    assert_true(number_field(row, "host_ms") > 0.0);
+    assert_true(number_field(row, "cold_ms") > 0.0);
+    assert_true(integer_field(row, "dispatches") >= 1);
+    assert_true(integer_field(row, "extra_bytes") >= 0);
+    assert_int_equal(strlen(string_field(row, "output_sha256")), 64);
+}
+
+static void series_are_measured_and_fitted(void **state) {
+    (void)state;
+    json_t *report = run_json("", SHORT "--filter attention/full_band --lengths 64,96,128");
+    assert_int_equal(integer_field(report, "schema"), 1);
+    assert_int_equal(json_array_size(field(report, "rows")), 3);
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *row = row_of(report, i);
+        check_measured(row);
+        assert_int_equal(integer_field(row, "n"), 64 + 32 * (int)i);
+        assert_int_equal(json_integer_value(json_array_get(field(row, "shape"), 1)),
+                         64 + 32 * (int)i);
+        assert_string_equal(string_field(row, "series"), "attention/full_band");
+    }
+    assert_int_equal(json_array_size(field(report, "fits")), 1);
+    const json_t *fit = json_array_get(field(report, "fits"), 0);
+    assert_int_equal(integer_field(fit, "time/lengths"), 3);
+    assert_int_equal(integer_field(fit, "time/from"), 64);
+    assert_int_equal(integer_field(fit, "time/to"), 128);
+    assert_true(json_is_number(field(fit, "time/exponent")));
+    assert_true(json_is_number(field(fit, "time/standard_error")));
+    assert_int_equal(integer_field(fit, "extra_memory/lengths"), 0); /* it needs none */
+    assert_true(json_is_null(field(fit, "crossover")));              /* with itself */
+    json_decref(report);
+}
+
+static void every_mixer_runs(void **state) {
+    (void)state;
+    json_t *report = run_json("", SHORT "--filter /n=64,d=64 --lengths 64");
+    size_t count = json_array_size(field(report, "rows"));
+    assert_true(count >= 20);
+    for (size_t i = 0; i < count; i++) {
+        check_measured(row_of(report, i));
+    }
+    assert_int_equal(json_array_size(field(report, "fits")), count);
+    for (size_t i = 0; i < count;
+         i++) { /* one length: a crossover needs no more, an exponent does */
+        const json_t *fit = json_array_get(field(report, "fits"), i);
+        assert_true(json_is_null(field(fit, "time/exponent")));
+        if (!json_is_null(field(fit, "crossover"))) {
+            const char *kind = string_field(fit, "crossover/kind");
+            assert_true(strcmp(kind, "below") == 0 || strcmp(kind, "never") == 0);
+            assert_true(number_field(fit, "speedup") > 0.0);
+        }
+    }
+    json_decref(report);
+}
+
+/* The longest would take hours, and does not even have its inputs made. */
+static void long_cases_are_skipped(void **state) {
+    (void)state;
+    json_t *report =
+        run_json("", SHORT "--filter attention/full_band --lengths 64,256,2097152 --time-cap 1");
+    const json_t *row = row_of(report, 2);
+    assert_string_equal(string_field(row, "status"), "skipped");
+    assert_non_null(strstr(string_field(row, "reason"), "more than the 1 s of --time-cap"));
+    assert_null(json_object_get(row, "median_ms"));
+    const json_t *fit = json_array_get(field(report, "fits"), 0);
+    assert_int_equal(integer_field(fit, "time/to"), 256);
+    json_decref(report);
+}
+
+static void tables_and_files_are_written(void **state) {
+    (void)state;
+    char *folder = weft_test_folder();
+    char *path = weft_test_path(folder, "bench.json");
+    struct outcome text =
+        expect_weft(0, SHORT "--filter banded_attention/n --lengths 64,128 --out '%s'", path);
+    expect_part(&text, text.out, "banded_attention/n=128,d=64");
+    expect_part(&text, text.out, "Growth with the length");
+    expect_part(&text, text.out, "64 - 128");
+    json_error_t error;
+    json_t *file = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    assert_non_null(file);
+    check_measured(row_of(file, 1));
+    json_decref(file);
+    outcome_clear(&text);
+    free(path);
+    weft_test_folder_remove(folder);
+}
+
+/* The same inputs and weights whatever the device, so its bits tell a wrong driver. */
+static void outputs_are_the_same_each_time(void **state) {
+    (void)state;
+    json_t *one = run_json("", SHORT "--filter cosformer/n --lengths 64");
+    json_t *two = run_json("", SHORT "--filter cosformer/n --lengths 64");
+    assert_string_equal(string_field(row_of(one, 0), "output_sha256"),
+                        string_field(row_of(two, 0), "output_sha256"));
+    json_decref(one);
+    json_decref(two);
+}
+
+static void wrong_usage_is_refused(void **state) {
+    (void)state;
+    static const char *const lengths[] = {"63", "512,512", "1024,512", "512,",
+                                          "''", "a",       "16777217"};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        char *line = text_of("bench --lengths %s", lengths[i]);
+        expect_refused(2, line, "--lengths: expected at most 16 whole numbers from 64 to 16777216",
+                       NULL);
+        free(line);
+    }
+    expect_refused(2, "bench --filter nonsense", "nonsense", NULL);
+    expect_refused(2, "bench --suite nonsense", "nonsense", NULL);
+    expect_refused(2, "bench --time-cap 0", "--time-cap: expected a whole number", NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(series_are_measured_and_fitted),
+        cmocka_unit_test(every_mixer_runs),
+        cmocka_unit_test(long_cases_are_skipped),
+        cmocka_unit_test(tables_and_files_are_written),
+        cmocka_unit_test(outputs_are_the_same_each_time),
+        cmocka_unit_test(wrong_usage_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* The fits of weft bench: on points with known answers, on made-up rows, and on the memory of compiled plans. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench_growth.h"
+#include "bench_mixers.h"
+#include "support.h"
+
+#define LENGTH_COUNT   6
+#define MEMORY_BOUND   1.05
+#define NEAR(a, b, by) assert_true(fabs((a) - (b)) <= (by))
+
+static const uint32_t lengths[LENGTH_COUNT] = {512, 1024, 2048, 4096, 8192, 16384};
+
+/* ---- the fit ---- */
+
+static void power_is_found_exactly(void **state) {
+    (void)state;
+    weft_growth_point points[LENGTH_COUNT];
+    for (uint32_t i = 0; i < LENGTH_COUNT; i++) {
+        points[i] = (weft_growth_point){lengths[i], 3.0 * pow(lengths[i], 1.25)};
+    }
+    weft_growth fit = weft_growth_fit(points, LENGTH_COUNT);
+    assert_int_equal(fit.count, LENGTH_COUNT);
+    NEAR(fit.exponent, 1.25, 1e-12);
+    NEAR(fit.standard_error, 0.0, 1e-7);
+    NEAR(fit.offset, log(3.0), 1e-11);
+    NEAR(fit.from, 512.0, 0.0);
+    NEAR(fit.to, 16384.0, 0.0);
+}
+
+/* Logarithms (0, 0), (1, 1), (2, 3): slope 3/2, residuals 1/6, -1/3, 1/6, squares' sum 1/6, its root over 1 · 2. */
+static void standard_error_is_that_of_a_slope(void **state) {
+    (void)state;
+    const weft_growth_point points[] = {{exp(2.0), exp(3.0)}, {1.0, 1.0}, {exp(1.0), exp(1.0)}};
+    weft_growth fit = weft_growth_fit(points, 3);
+    NEAR(fit.exponent, 1.5, 1e-14);
+    NEAR(fit.standard_error, sqrt(1.0 / 12.0), 1e-14);
+    NEAR(fit.offset, -1.0 / 6.0, 1e-14);
+    NEAR(fit.from, 1.0, 0.0);
+}
+
+static void too_few_points_have_no_exponent(void **state) {
+    (void)state;
+    const weft_growth_point points[] = {{512.0, 2.0}, {1024.0, 8.0}, {2048.0, 0.0}};
+    weft_growth two = weft_growth_fit(points, 3); /* without the one that has no logarithm */
+    assert_int_equal(two.count, 2);
+    NEAR(two.exponent, 2.0, 1e-12);
+    assert_true(isnan(two.standard_error));
+    assert_true(isnan(weft_growth_fit(points, 1).exponent));
+    assert_true(isnan(weft_growth_fit(points, 0).exponent));
+    assert_int_equal(weft_growth_fit(&points[2], 1).count, 0);
+    const weft_growth_point same[] = {{512.0, 2.0}, {512.0, 3.0}};
+    assert_true(isnan(weft_growth_fit(same, 2).exponent));
+}
+
+static void times_are_continued_as_powers(void **state) {
+    (void)state;
+    const weft_growth_point square[] = {{512.0, 2.0}, {1024.0, 8.0}};
+    const weft_growth_point slow[] = {{512.0, 2.0}, {1024.0, 2.0}};
+    NEAR(weft_growth_extrapolate(square, 2, 2048.0), 32.0, 1e-12);
+    NEAR(weft_growth_extrapolate(square, 1, 2048.0), 8.0, 1e-12); /* linear: nothing is known */
+    NEAR(weft_growth_extrapolate(slow, 2, 2048.0), 4.0, 1e-12);   /* at least linear */
+    assert_true(isnan(weft_growth_extrapolate(square, 0, 2048.0)));
+}
+
+/* ---- the crossover ---- */
+
+static weft_crossover cross(const double *values, const double *baseline, uint32_t count) {
+    weft_growth_point a[LENGTH_COUNT];
+    weft_growth_point b[LENGTH_COUNT];
+    for (uint32_t i = 0; i < count; i++) {
+        a[i] = (weft_growth_point){lengths[i], values[i]};
+        b[i] = (weft_growth_point){lengths[i], baseline[i]};
+    }
+    return weft_crossover_find(a, count, b, count);
+}
+
+static void crossover_is_interpolated(void **state) {
+    (void)state;
+    weft_crossover at =
+        cross((const double[]){4, 8, 16}, (const double[]){2, 16, 128}, 3); /* n against n³ */
+    assert_int_equal(at.kind, WEFT_CROSSOVER_AT);
+    NEAR(at.n, 512.0 * sqrt(2.0), 1e-9);
+    NEAR(at.from, 512.0, 0.0);
+    NEAR(at.to, 2048.0, 0.0);
+    at = cross((const double[]){4, 8, 16}, (const double[]){2, 8, 32}, 3);
+    assert_int_equal(at.kind, WEFT_CROSSOVER_AT);
+    NEAR(at.n, 1024.0, 1e-9);
+}
+
+static void the_last_crossover_counts(void **state) {
+    (void)state;
+    weft_crossover at = cross((const double[]){1, 4, 1}, (const double[]){2, 2, 2}, 3);
+    assert_int_equal(at.kind, WEFT_CROSSOVER_AT);
+    NEAR(at.n, 1024.0 * sqrt(2.0), 1e-9);
+    at = cross((const double[]){1, 1, 4}, (const double[]){2, 2, 2}, 3);
+    assert_int_equal(at.kind, WEFT_CROSSOVER_NEVER);
+    NEAR(at.to, 2048.0, 0.0);
+    assert_true(isnan(at.n));
+}
+
+static void crossover_may_lie_outside(void **state) {
+    (void)state;
+    weft_crossover all = cross((const double[]){1, 2, 3}, (const double[]){2, 2, 4}, 3);
+    assert_int_equal(all.kind, WEFT_CROSSOVER_ALWAYS);
+    NEAR(all.from, 512.0, 0.0);
+    const weft_growth_point one[] = {{512.0, 1.0}};
+    const weft_growth_point other[] = {{1024.0, 1.0}, {2048.0, 1.0}};
+    assert_int_equal(weft_crossover_find(one, 1, other, 2).kind, WEFT_CROSSOVER_UNKNOWN);
+}
+
+static void only_common_lengths_count(void **state) {
+    (void)state;
+    const weft_growth_point a[] = {{512.0, 4.0}, {1024.0, 8.0}, {2048.0, 16.0}};
+    const weft_growth_point b[] = {{512.0, 2.0}, {2048.0, 32.0}};
+    weft_crossover at = weft_crossover_find(a, 3, b, 2);
+    assert_int_equal(at.kind, WEFT_CROSSOVER_AT);
+    NEAR(at.n, 1024.0, 1e-9);
+}
+
+/* ---- rows ---- */
+
+static weft_bench_row make_row(const weft_bench_case *bench_case, double median_ms) {
+    return (weft_bench_row){.bench_case = bench_case,
+                            .median_ms = median_ms,
+                            .info.arena_bytes = 256U * bench_case->length};
+}
+
+/* Two forms of dense attention, the first of which fails at the last length, and a mixer of 8 ms per 512. */
+static void rows_become_fits(void **state) {
+    (void)state;
+    static const double times[3][3] = {{2, 8, 99}, {3, 7, 32}, {8, 16, 32}};
+    static const char *const series[] = {"attention", "attention/full_band", "mixer"};
+    weft_bench_case cases[10];
+    weft_bench_row rows[10];
+    for (uint32_t i = 0; i < 9; i++) {
+        cases[i] = (weft_bench_case){.suite = "mixers",
+                                     .series = series[i / 3],
+                                     .length = lengths[i % 3],
+                                     .dense = i < 6,
+                                     .linear = i >= 6};
+        rows[i] = make_row(&cases[i], times[i / 3][i % 3]);
+    }
+    rows[2].status = WEFT_BENCH_UNSUPPORTED;
+    cases[9] = (weft_bench_case){.suite = "ops"};
+    rows[9] = make_row(&cases[9], 5.0);
+
+    weft_bench_fit *fits = NULL;
+    uint32_t count = 0;
+    assert_int_equal(weft_bench_fits(&fits, &count, rows, 10, NULL), WEFT_OK);
+    assert_int_equal(count, 3);
+    assert_int_equal(fits[0].time.count, 2);
+    NEAR(fits[0].time.exponent, 2.0, 1e-12);
+    assert_true(fits[0].dense && fits[1].dense && !fits[2].dense && fits[2].linear);
+    assert_string_equal(fits[2].series, "mixer");
+    NEAR(fits[2].time.exponent, 1.0, 1e-12);
+    NEAR(fits[2].memory.exponent, 1.0, 1e-12);
+    assert_int_equal(fits[2].crossover.kind, WEFT_CROSSOVER_AT); /* dense: 2, 7, 32 */
+    NEAR(fits[2].crossover.n, 2048.0, 1e-9);
+    NEAR(fits[2].speedup, 1.0, 1e-12);
+    NEAR(weft_bench_expected_ms(rows, 8, &cases[8]), 32.0, 1e-9); /* from 8 and 16 */
+    assert_true(isnan(weft_bench_expected_ms(rows, 9, &cases[9])));
+    weft_free(NULL, fits);
+}
+
+/* ---- the memory of plans ---- */
+
+static uint64_t extra_bytes(weft_device *device, uint32_t mixer, uint32_t length) {
+    weft_bench_case bench_case = weft_bench_mixer_case(mixer, length);
+    weft_graph *graph = NULL;
+    weft_plan *plan = NULL;
+    weft_plan_info info;
+    assert_int_equal(weft_graph_create(&graph, NULL), WEFT_OK);
+    assert_int_equal(bench_case.build(graph, &bench_case), WEFT_OK);
+    assert_int_equal(
+        weft_plan_compile(&plan, device, graph,
+                          weft_plan_params(.implementation = bench_case.implementation)),
+        WEFT_OK);
+    assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&graph);
+    return info.arena_bytes;
+}
+
+static weft_growth memory_growth(weft_device *device, uint32_t mixer, uint32_t count) {
+    weft_growth_point points[LENGTH_COUNT];
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t bytes = extra_bytes(device, mixer, lengths[i]);
+        points[i] = (weft_growth_point){lengths[i], (double)bytes};
+        sum += bytes;
+    }
+    weft_growth fit = weft_growth_fit(points, count);
+    /* All lengths have extra memory or none has: a fit of some would not tell how it grows. */
+    assert_true(fit.count == count || sum == 0);
+    return fit;
+}
+
+static void memory_of_linear_mixers_is_linear(void **state) {
+    weft_device *device = *state;
+    uint32_t seen = 0;
+    for (uint32_t mixer = 0; mixer < weft_bench_mixer_count(); mixer++) {
+        weft_bench_case bench_case = weft_bench_mixer_case(mixer, lengths[0]);
+        if (!bench_case.linear) {
+            continue;
+        }
+        weft_growth fit = memory_growth(device, mixer, LENGTH_COUNT);
+        seen++;
+        if (fit.count > 0 && !(fit.exponent <= MEMORY_BOUND)) {
+            fail_msg("%s: extra memory grows as n^%.3f, more than %.2f", bench_case.series,
+                     fit.exponent, MEMORY_BOUND);
+        }
+    }
+    assert_true(seen >= 15);
+}
+
+/* The bound above could not fail if this did not see scores. */
+static void memory_of_scores_is_quadratic(void **state) {
+    weft_growth fit = memory_growth(*state, 0, 4);
+    assert_string_equal(weft_bench_mixer_case(0, 512).series, "attention");
+    NEAR(fit.exponent, 2.0, 0.01);
+}
+
+static void names_fit_and_differ(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < weft_bench_mixer_count(); i++) {
+        weft_bench_case one = weft_bench_mixer_case(i, UINT32_MAX);
+        assert_true(strlen(one.name) + 1 < sizeof one.name);
+        for (uint32_t k = 0; k < i; k++) {
+            weft_bench_case other = weft_bench_mixer_case(k, UINT32_MAX);
+            assert_string_not_equal(one.name, other.name);
+        }
+    }
+}
+
+static int open_device(void **state) {
+    weft_device *device = NULL;
+    weft_status status = weft_device_open(&device, weft_device_params(.select = NULL));
+    *state = device;
+    return status == WEFT_OK ? 0 : -1;
+}
+
+static int close_device(void **state) {
+    weft_device *device = *state;
+    weft_test_device_close(&device);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(power_is_found_exactly),
+        cmocka_unit_test(standard_error_is_that_of_a_slope),
+        cmocka_unit_test(too_few_points_have_no_exponent),
+        cmocka_unit_test(times_are_continued_as_powers),
+        cmocka_unit_test(crossover_is_interpolated),
+        cmocka_unit_test(the_last_crossover_counts),
+        cmocka_unit_test(crossover_may_lie_outside),
+        cmocka_unit_test(only_common_lengths_count),
+        cmocka_unit_test(rows_become_fits),
+        cmocka_unit_test(memory_of_linear_mixers_is_linear),
+        cmocka_unit_test(memory_of_scores_is_quadratic),
+        cmocka_unit_test(names_fit_and_differ),
+    };
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}
