@@ -21,7 +21,7 @@ static const struct row {
 
 #define ROWS ((uint32_t)(sizeof rows / sizeof rows[0]))
 
-static const char *const implementations[] = {"direct", "fft"};
+static const char *const implementations[] = {"direct", "fft", "fft_shared"};
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct row *row = &rows[index % ROWS];
@@ -116,7 +116,7 @@ static void expect(weft_case *c, const struct row *row, const double *x, const d
 static void build(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index % ROWS];
     c->implementation = implementations[index / ROWS];
-    c->seed = index % ROWS; /* the same input for both */
+    c->seed = index % ROWS; /* the same input for all */
     weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), row->x);
     weft_array t =
         weft_case_weight(c, weft_shape_of(row->causal ? row->n : 2 * row->n - 1, row->d), row->t);
@@ -125,7 +125,7 @@ static void build(weft_case *c, uint32_t index) {
                                            weft_toeplitz_params(.causal = row->causal)));
     weft_case_output(c, "y", y);
     if (c->status == WEFT_OK) {
-        expect(c, row, x.value, t.value, index / ROWS == 1);
+        expect(c, row, x.value, t.value, index / ROWS > 0);
     }
 }
 
