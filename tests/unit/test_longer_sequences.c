@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/*
+ * Toeplitz operators at other lengths than their kernel was made for: coefficients of more lags than needed, and the
+ * frequency response of one kernel on grids of several sizes. (test_ski_toeplitz.c has those of the time warp.)
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/mixers.h>
+
+#include "core/philox.h"
+#include "support.h"
+
+#define PI 3.14159265358979323846
+
+struct fixture {
+    struct weft_test_host host;
+    weft_device *device;
+};
+
+static int set_up(void **state) {
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    assert_non_null(fixture);
+    weft_test_host_begin(&fixture->host);
+    assert_int_equal(
+        weft_device_open(&fixture->device,
+                         weft_device_params(.host = fixture->host.host, .cache_dir = "")),
+        WEFT_OK);
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *fixture = *state;
+    weft_test_device_close(&fixture->device);
+    weft_test_host_end(&fixture->host);
+    free(fixture);
+    return 0;
+}
+
+enum op { DIRECT, FFT, FREQUENCY };
+
+/** An operator on one sequence of `n` elements and one channel. */
+struct problem {
+    enum op op;
+    bool causal;
+    uint32_t n;
+    uint32_t rows, columns; /* of the kernel */
+    const float *kernel;
+};
+
+static weft_plan *compile(struct fixture *fixture, const struct problem *p) {
+    static const char *const implementations[] = {"direct", "fft", NULL};
+    weft_graph *graph = NULL;
+    weft_plan *plan = NULL;
+    weft_tensor x;
+    weft_tensor kernel;
+    weft_tensor y;
+    assert_int_equal(weft_graph_create(&graph, &fixture->host.host), WEFT_OK);
+    assert_int_equal(weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(1, p->n, 1)),
+                     WEFT_OK);
+    assert_int_equal(
+        weft_graph_input(&kernel, graph, "kernel", WEFT_F32, weft_shape_of(p->rows, p->columns)),
+        WEFT_OK);
+    assert_int_equal(
+        p->op == FREQUENCY
+            ? weft_graph_toeplitz_fd(&y, graph, x, kernel,
+                                     weft_toeplitz_fd_params(.causal = p->causal))
+            : weft_graph_toeplitz(&y, graph, x, kernel, weft_toeplitz_params(.causal = p->causal)),
+        WEFT_OK);
+    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
+    assert_int_equal(weft_plan_compile(&plan, fixture->device, graph,
+                                       weft_plan_params(.implementation = implementations[p->op])),
+                     WEFT_OK);
+    weft_graph_destroy(&graph);
+    return plan;
+}
+
+static void run(struct fixture *fixture, const struct problem *p, const float *x, float *y) {
+    weft_plan *plan = compile(fixture, p);
+    memset(y, 0xff, sizeof *y * p->n);
+    const weft_host_tensor tensors[] = {
+        {.name = "x", .data = (void *)(uintptr_t)x, .bytes = sizeof *x * p->n},
+        {.name = "kernel",
+         .data = (void *)(uintptr_t)p->kernel,
+         .bytes = sizeof(float) * p->rows * p->columns},
+        {.name = "y", .data = y, .bytes = sizeof *y * p->n}};
+    assert_int_equal(weft_plan_execute(plan, tensors, 3), WEFT_OK);
+    weft_plan_destroy(&plan);
+}
+
+static void expect_near(const float *found, const double *expected, uint32_t n) {
+    double error = 0.0;
+    double squares = 0.0;
+    for (uint32_t i = 0; i < n; i++) {
+        double difference = (double)found[i] - expected[i];
+        error += difference * difference;
+        squares += expected[i] * expected[i];
+    }
+    if (!(sqrt(error) <= 1e-6 * sqrt(squares))) {
+        fail_msg("relative L2 %g of %u elements", sqrt(error / squares), n);
+    }
+}
+
+#define LONGEST 512
+
+/* ---- coefficients ---- */
+
+/** One tensor of coefficients for LONGEST elements serves all lengths: the lags beyond are not used. */
+static void check_coefficients(struct fixture *fixture, enum op op, bool causal) {
+    const uint32_t lengths[] = {1, 7, 64, 200, LONGEST};
+    float t[2 * LONGEST - 1];
+    float x[LONGEST];
+    float y[LONGEST];
+    double expected[LONGEST];
+    const uint32_t zero = causal ? 0 : LONGEST - 1;
+    weft_philox_uniform(t, 2 * LONGEST - 1, 3, 0);
+    weft_philox_uniform(x, LONGEST, 3, 1);
+    for (uint32_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
+        const uint32_t n = lengths[k];
+        const struct problem problem = {.op = op,
+                                        .causal = causal,
+                                        .n = n,
+                                        .rows = causal ? LONGEST : 2 * LONGEST - 1,
+                                        .columns = 1,
+                                        .kernel = t};
+        run(fixture, &problem, x, y);
+        for (uint32_t i = 0; i < n; i++) {
+            expected[i] = 0.0;
+            for (uint32_t j = 0; j < (causal ? i + 1 : n); j++) {
+                expected[i] += (double)t[zero + i - j] * (double)x[j];
+            }
+        }
+        expect_near(y, expected, n);
+    }
+}
+
+static void test_coefficients(void **state) {
+    check_coefficients(*state, DIRECT, false);
+    check_coefficients(*state, DIRECT, true);
+    check_coefficients(*state, FFT, false);
+    check_coefficients(*state, FFT, true);
+}
+
+/* ---- frequencies ---- */
+
+#define REACH 24 /* lags of the kernel: below half of the coarsest grid */
+
+/** k(l) of lags -(REACH - 1) … REACH - 1. */
+static double kernel_at(int32_t lag) {
+    double size = pow(0.8, abs(lag));
+    return abs(lag) >= REACH ? 0.0 : size * cos(0.7 * lag + 0.4);
+}
+
+/**
+ * R(ω) = Σ k(l) exp(-iωl) on a grid of N + 1 frequencies: real and imaginary parts, or of the causal kernel the real
+ * parts alone.
+ */
+static float *response_of(uint32_t grid, bool causal) {
+    const uint32_t columns = causal ? 1 : 2;
+    float *response = calloc((size_t)(grid + 1) * columns, sizeof *response);
+    assert_non_null(response);
+    for (uint32_t m = 0; m <= grid; m++) {
+        double real = 0.0;
+        double imaginary = 0.0;
+        for (int32_t lag = causal ? 0 : 1 - REACH; lag < REACH; lag++) {
+            real += kernel_at(lag) * cos(PI * m / grid * lag);
+            imaginary -= kernel_at(lag) * sin(PI * m / grid * lag);
+        }
+        response[(size_t)m * columns] = (float)real;
+        if (!causal) {
+            response[(size_t)m * columns + 1] = (float)imaginary;
+        }
+    }
+    return response;
+}
+
+/** A finer grid of one response is the same kernel: the same results, and those of longer sequences. */
+static void check_frequencies(struct fixture *fixture, bool causal) {
+    float x[LONGEST];
+    float y[LONGEST];
+    double expected[LONGEST];
+    weft_philox_uniform(x, LONGEST, 3, 2);
+    for (uint32_t grid = 64; grid <= LONGEST; grid *= 2) {
+        float *response = response_of(grid, causal);
+        for (uint32_t n = 64; n <= grid; n *= 2) {
+            const struct problem problem = {.op = FREQUENCY,
+                                            .causal = causal,
+                                            .n = n,
+                                            .rows = grid + 1,
+                                            .columns = causal ? 1 : 2,
+                                            .kernel = response};
+            run(fixture, &problem, x, y);
+            for (int32_t i = 0; i < (int32_t)n; i++) {
+                expected[i] = 0.0;
+                for (int32_t j = 0; j < (causal ? i + 1 : (int32_t)n); j++) {
+                    expected[i] += kernel_at(i - j) * (double)x[j];
+                }
+            }
+            expect_near(y, expected, n);
+        }
+        free(response);
+    }
+}
+
+static void test_frequencies(void **state) {
+    check_frequencies(*state, false);
+    check_frequencies(*state, true);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_coefficients, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_frequencies, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
