@@ -12,8 +12,8 @@
 
 enum { X = 0, DIAGONALS = 1, PERMUTATION = 2, INPUTS = 3 };
 
-#define TILE       512U /* elements of a workgroup of hadamard.comp that has several units */
-#define SHORT      256U /* circulant blocks that are multiplied by their definition */
+#define TILE       2048U /* elements of a workgroup of hadamard.comp, if a unit is not longer */
+#define SHORT      127U  /* columns of circulant blocks that are multiplied by their definition */
 #define SLAB_BYTES (UINT64_C(64) << 20)
 #define SLAB_ROWS  65535U /* VkFFT gives each row of a long transform a workgroup of its own */
 
@@ -252,7 +252,8 @@ static weft_status lower_hadamard(struct weft_lowering *lowering, const struct w
     /* S-Hybrid's last two diagonals are of two products; of FastFood's three, one is not followed by a transform. */
     const int transforms = (int)structure->diagonals -
                            (kind == WEFT_FEATURES_S_HYBRID || kind == WEFT_FEATURES_FASTFOOD);
-    const int half = log2_of(structure->size) / 2;
+    const int bits = log2_of(structure->size);
+    const int half = bits / 2;
     uint32_t permutation = l.diagonals; /* bound and not read */
     if (structure->permuted) {
         permutation = weft_lower_value(lowering, node->input[PERMUTATION]);
@@ -264,8 +265,8 @@ static weft_status lower_hadamard(struct weft_lowering *lowering, const struct w
     weft_dispatch_read(dispatch, permutation);
     weft_dispatch_write(dispatch, l.result);
     weft_dispatch_specialize(dispatch, (uint32_t)kind);
-    weft_dispatch_specialize(dispatch, structure->size);
-    weft_dispatch_specialize(dispatch, tile);
+    weft_dispatch_specialize(dispatch, (uint32_t)bits);
+    weft_dispatch_specialize(dispatch, tile / TILE);
     const uint64_t groups = (units - 1) / (tile / structure->size) + 1;
     weft_dispatch_rows(dispatch, (struct weft_rows){.rows = groups, .columns = l.width});
     weft_dispatch_push_u32(dispatch, (uint32_t)units);
@@ -276,7 +277,7 @@ static weft_status lower_hadamard(struct weft_lowering *lowering, const struct w
     weft_dispatch_push_f32(
         dispatch, (float)ldexp((double)structure->scale * (double)l.scale, half * transforms));
     const double elements = (double)units * structure->size;
-    dispatch->flops = elements * transforms * (2.0 + 2.0 * half);
+    dispatch->flops = elements * transforms * (2.0 + bits);
     dispatch->bytes = 4.0 * (double)l.rows * ((double)l.width + l.features);
     return weft_lower_status(lowering);
 }

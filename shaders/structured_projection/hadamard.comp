@@ -4,28 +4,36 @@
 //
 // Products with stacked blocks of Walsh-Hadamard matrices and diagonals, whose parts are as
 // weft_features_structure has them. A unit is one row of x times one block: a workgroup has one of
-// them, or several short ones, in shared memory. Every transform is followed by the factor 2^-(p/2),
-// rounded down, which is exact: numbers stay as large as those of x however many factors there are.
+// them, or several short ones. An invocation holds sets of 16 elements, which differ in four
+// successive bits of their position, and makes the stages of those bits; then the workgroup changes
+// bits through shared memory. The passes of a transform go from the highest bits to the lowest, those
+// of the next back, so that what ends one and starts the next is one set, multiplied in between.
+//
+// Every transform is followed by the factor 2^-(p/2), rounded down, which is exact: numbers stay as
+// large as those of x however many factors there are.
 
 #include "index.glsl"
 #include "math.glsl"
 
-#define GROUP WEFT_ITEMS_PER_GROUP
-#define MOST 32 // elements of an invocation: 4096 / 128
+#define SET 16
+#define SET_BITS 4
 
 // Numbers of weft_features_kind.
 #define S_HYBRID 4
 #define FASTFOOD 5
 
-layout(local_size_x = GROUP) in;
+layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 layout(constant_id = 0) const uint KIND = 2;
-layout(constant_id = 1) const uint SIZE = 1; // of a block: a power of two
-layout(constant_id = 2) const uint TILE = 512; // elements of a workgroup: a multiple of SIZE and GROUP
+layout(constant_id = 1) const uint BITS = 0; // p: a block has 2^p columns
+layout(constant_id = 2) const uint SETS = 1; // of an invocation: 2 for p = 12
 
-layout(std430, binding = 0) readonly buffer X { float x[]; };                 // [rows, width]
-layout(std430, binding = 1) readonly buffer Diagonals { float diagonals[]; }; // [blocks, count, SIZE]
-layout(std430, binding = 2) readonly buffer Permutation { int permutation[]; }; // FASTFOOD: [blocks, SIZE]
-layout(std430, binding = 3) writeonly buffer Result { float result[]; };      // [rows, features]
+const uint TILE = SETS * SET * WEFT_ITEMS_PER_GROUP;
+const uint PASSES = BITS <= SET_BITS ? 1 : (BITS + SET_BITS - 1) / SET_BITS;
+
+layout(std430, binding = 0) readonly buffer X { float x[]; };                   // [rows, width]
+layout(std430, binding = 1) readonly buffer Diagonals { float diagonals[]; };   // [blocks, count, 2^p]
+layout(std430, binding = 2) readonly buffer Permutation { int permutation[]; }; // FASTFOOD: [blocks, 2^p]
+layout(std430, binding = 3) writeonly buffer Result { float result[]; };        // [rows, features]
 
 layout(push_constant) uniform Push
 {
@@ -42,130 +50,227 @@ layout(push_constant) uniform Push
 
 shared float tile[TILE];
 
-// The block of the unit that an element of the tile belongs to.
-uint block_of(uint unit)
+struct weft_sets {
+    vec4 v[8]; // element 4 q + c of set h is v[4 h + q][c]
+};
+
+// The lowest bit in which the elements of a set of pass k differ; the last pass shares bits with the
+// one before.
+uint first_bit(uint k)
 {
-    return unit % push.blocks;
+    return BITS <= SET_BITS ? 0 : min(SET_BITS * k, BITS - SET_BITS);
 }
 
-float diagonal(uint unit, uint index, uint at)
+// Where element e of a set is in the tile.
+uint position(uint set, uint bit, uint e)
 {
-    return diagonals[(block_of(unit) * push.diagonal_count + index) * SIZE + at];
+    uint i = set * WEFT_ITEMS_PER_GROUP + gl_LocalInvocationID.x;
+    return (i >> bit) << (bit + SET_BITS) | e << bit | (i & ((1u << bit) - 1u));
 }
 
-// The Walsh-Hadamard transforms of all units, two stages at a time.
-void transform()
+// The address of a position in shared memory: so, a set's elements are in different banks.
+uint address(uint at)
 {
-    uint half_size = 1;
-    if ((findMSB(SIZE) & 1) != 0) {
-        for (uint i = gl_LocalInvocationID.x; i < TILE / 2; i += GROUP) {
-            float a = tile[2 * i];
-            float b = tile[2 * i + 1];
-            tile[2 * i] = a + b;
-            tile[2 * i + 1] = a - b;
+    return at ^ ((at >> SET_BITS) & (SET - 1));
+}
+
+vec4 load_tile(uint set, uint bit, uint e)
+{
+    return vec4(tile[address(position(set, bit, e))], tile[address(position(set, bit, e + 1))],
+                tile[address(position(set, bit, e + 2))], tile[address(position(set, bit, e + 3))]);
+}
+
+void write_tile(weft_sets sets, uint bit)
+{
+    for (uint h = 0; h < SETS; h++) {
+        for (uint q = 0; q < 4; q++) {
+            vec4 value = sets.v[4 * h + q];
+            tile[address(position(h, bit, 4 * q))] = value.x;
+            tile[address(position(h, bit, 4 * q + 1))] = value.y;
+            tile[address(position(h, bit, 4 * q + 2))] = value.z;
+            tile[address(position(h, bit, 4 * q + 3))] = value.w;
         }
-        barrier();
-        half_size = 2;
-    }
-    for (; half_size < SIZE; half_size *= 4) {
-        for (uint i = gl_LocalInvocationID.x; i < TILE / 4; i += GROUP) {
-            uint at = i / half_size * (4 * half_size) + i % half_size;
-            float a = tile[at];
-            float b = tile[at + half_size];
-            float c = tile[at + 2 * half_size];
-            float d = tile[at + 3 * half_size];
-            float a_b = a + b;
-            float c_d = c + d;
-            tile[at] = a_b + c_d;
-            tile[at + 2 * half_size] = a_b - c_d;
-            a_b = a - b;
-            c_d = c - d;
-            tile[at + half_size] = a_b + c_d;
-            tile[at + 3 * half_size] = a_b - c_d;
-        }
-        barrier();
     }
 }
 
-// Rows of x times the first diagonal, with zeros behind them and in units that there are not.
-void load(uint first_unit)
+// An invocation writes where it has read last, so one barrier is enough.
+void exchange(inout weft_sets sets, uint from, uint to)
 {
-    for (uint i = gl_LocalInvocationID.x; i < TILE; i += GROUP) {
-        uint unit = first_unit + i / SIZE;
-        uint at = i % SIZE;
-        float value = 0.0;
-        if (unit < push.units && at < push.width) {
-            value = diagonal(unit, 0u, at) * x[unit / push.blocks * push.width + at];
+    write_tile(sets, from);
+    barrier();
+    for (uint h = 0; h < SETS; h++) {
+        for (uint q = 0; q < 4; q++) {
+            sets.v[4 * h + q] = load_tile(h, to, 4 * q);
         }
-        tile[i] = value;
+    }
+}
+
+// The stages of pass k: of those of a set's bits that no pass before has, and that units have.
+void butterflies(inout weft_sets sets, uint k)
+{
+    uint first = SET_BITS * k - first_bit(k);
+    for (uint h = 0; h < SETS; h++) {
+        vec4 a = sets.v[4 * h];
+        vec4 b = sets.v[4 * h + 1];
+        vec4 c = sets.v[4 * h + 2];
+        vec4 d = sets.v[4 * h + 3];
+        if (first == 0 && BITS > 0) {
+            a = vec4(a.x + a.y, a.x - a.y, a.z + a.w, a.z - a.w);
+            b = vec4(b.x + b.y, b.x - b.y, b.z + b.w, b.z - b.w);
+            c = vec4(c.x + c.y, c.x - c.y, c.z + c.w, c.z - c.w);
+            d = vec4(d.x + d.y, d.x - d.y, d.z + d.w, d.z - d.w);
+        }
+        if (first <= 1 && BITS > 1) {
+            a = vec4(a.x + a.z, a.y + a.w, a.x - a.z, a.y - a.w);
+            b = vec4(b.x + b.z, b.y + b.w, b.x - b.z, b.y - b.w);
+            c = vec4(c.x + c.z, c.y + c.w, c.x - c.z, c.y - c.w);
+            d = vec4(d.x + d.z, d.y + d.w, d.x - d.z, d.y - d.w);
+        }
+        if (first <= 2 && BITS > 2) {
+            vec4 e = a - b;
+            vec4 f = c - d;
+            a = a + b;
+            c = c + d;
+            b = e;
+            d = f;
+        }
+        if (BITS > 3) {
+            vec4 e = a - c;
+            vec4 f = b - d;
+            a = a + c;
+            b = b + d;
+            c = e;
+            d = f;
+        }
+        sets.v[4 * h] = a;
+        sets.v[4 * h + 1] = b;
+        sets.v[4 * h + 2] = c;
+        sets.v[4 * h + 3] = d;
+    }
+}
+
+// The transforms of all units. The sets are those of the last pass if `down`, afterwards those of the
+// first one; and the other way round.
+void transform(inout weft_sets sets, bool down)
+{
+    for (uint j = 0; j < PASSES; j++) {
+        uint k = down ? PASSES - 1 - j : j;
+        if (j > 0) {
+            exchange(sets, first_bit(down ? k + 1 : k - 1), first_bit(k));
+        }
+        butterflies(sets, k);
+    }
+}
+
+// The unit of a position. Units of 16 elements or more have whole sets, shorter ones parts of them.
+uint unit_of(uint first_unit, uint at)
+{
+    return first_unit + (at >> BITS);
+}
+
+uint offset_of(uint at)
+{
+    return at & ((1u << BITS) - 1u);
+}
+
+float diagonal(uint block, uint index, uint at)
+{
+    return diagonals[((block * push.diagonal_count + index) << BITS) + offset_of(at)];
+}
+
+vec4 diagonal_four(uint first_unit, uint index, uint set, uint bit, uint e)
+{
+    uvec4 at = uvec4(position(set, bit, e), position(set, bit, e + 1), position(set, bit, e + 2),
+                     position(set, bit, e + 3));
+    uvec4 block = uvec4(unit_of(first_unit, at.x) % push.blocks);
+    if (BITS < 2) {
+        block.y = unit_of(first_unit, at.y) % push.blocks;
+        block.z = unit_of(first_unit, at.z) % push.blocks;
+        block.w = unit_of(first_unit, at.w) % push.blocks;
+    }
+    return vec4(diagonal(block.x, index, at.x), diagonal(block.y, index, at.y),
+                diagonal(block.z, index, at.z), diagonal(block.w, index, at.w));
+}
+
+float element(uint first_unit, uint at)
+{
+    uint unit = unit_of(first_unit, at);
+    uint column = offset_of(at);
+    return unit < push.units && column < push.width ? x[unit / push.blocks * push.width + column] : 0.0;
+}
+
+// x times the first diagonal, with zeros behind its rows and in units that there are not.
+void load(out weft_sets sets, uint first_unit, uint bit)
+{
+    for (uint h = 0; h < SETS; h++) {
+        for (uint q = 0; q < 4; q++) {
+            vec4 value = vec4(element(first_unit, position(h, bit, 4 * q)),
+                              element(first_unit, position(h, bit, 4 * q + 1)),
+                              element(first_unit, position(h, bit, 4 * q + 2)),
+                              element(first_unit, position(h, bit, 4 * q + 3)));
+            sets.v[4 * h + q] = diagonal_four(first_unit, 0u, h, bit, 4 * q) * value;
+        }
+    }
+}
+
+void multiply(inout weft_sets sets, uint first_unit, uint index, uint bit)
+{
+    for (uint h = 0; h < SETS; h++) {
+        for (uint q = 0; q < 4; q++) {
+            vec4 factor = diagonal_four(first_unit, index, h, bit, 4 * q);
+            sets.v[4 * h + q] = factor * (push.step * sets.v[4 * h + q]);
+        }
+    }
+}
+
+// An index outside of the unit gives NaN, so that it cannot go unnoticed.
+float permuted(uint first_unit, uint at)
+{
+    uint block = unit_of(first_unit, at) % push.blocks;
+    uint source = uint(permutation[(block << BITS) + offset_of(at)]);
+    return source >> BITS == 0 ? tile[address((at >> BITS) << BITS | source)] : uintBitsToFloat(0x7fc00000u);
+}
+
+void permute(inout weft_sets sets, uint first_unit, uint bit)
+{
+    write_tile(sets, bit);
+    barrier();
+    for (uint h = 0; h < SETS; h++) {
+        for (uint q = 0; q < 4; q++) {
+            sets.v[4 * h + q] = vec4(permuted(first_unit, position(h, bit, 4 * q)),
+                                     permuted(first_unit, position(h, bit, 4 * q + 1)),
+                                     permuted(first_unit, position(h, bit, 4 * q + 2)),
+                                     permuted(first_unit, position(h, bit, 4 * q + 3)));
+        }
     }
     barrier();
 }
 
-void multiply(uint first_unit, uint index)
+// An element of a block is its row offset_of(at) * stride + first_row.
+void put(uint first_unit, uint at, uint stride, uint first_row, float value)
 {
-    for (uint i = gl_LocalInvocationID.x; i < TILE; i += GROUP) {
-        uint unit = first_unit + i / SIZE;
-        if (unit < push.units) {
-            tile[i] = diagonal(unit, index, i % SIZE) * (push.step * tile[i]);
-        }
+    uint unit = unit_of(first_unit, at);
+    uint row = unit / push.blocks;
+    uint block = unit - row * push.blocks;
+    uint feature = ((block << BITS) + offset_of(at)) * stride + first_row;
+    if (unit < push.units && feature < push.features) {
+        result[row * push.features + feature] = weft_flush(push.scale * value);
     }
-    barrier();
 }
 
-// v_i = u_permutation[i]; an index outside of the unit gives NaN, so that it cannot go unnoticed.
-void permute(uint first_unit)
+void store(weft_sets sets, uint first_unit, uint bit, uint stride, uint first_row)
 {
-    float held[MOST];
-    for (uint k = 0; k < TILE / GROUP; k++) {
-        uint i = k * GROUP + gl_LocalInvocationID.x;
-        uint unit = first_unit + i / SIZE;
-        held[k] = 0.0;
-        if (unit < push.units) {
-            uint source = uint(permutation[block_of(unit) * SIZE + i % SIZE]);
-            held[k] = source < SIZE ? tile[i / SIZE * SIZE + source] : uintBitsToFloat(0x7fc00000u);
-        }
-    }
-    barrier();
-    for (uint k = 0; k < TILE / GROUP; k++) {
-        tile[k * GROUP + gl_LocalInvocationID.x] = held[k];
-    }
-    barrier();
-}
-
-// Element `at` of a block is its row at * stride + offset.
-void store(uint first_unit, uint stride, uint offset)
-{
-    for (uint i = gl_LocalInvocationID.x; i < TILE; i += GROUP) {
-        uint unit = first_unit + i / SIZE;
-        uint at = i % SIZE;
-        uint feature = block_of(unit) * (SIZE * stride) + at * stride + offset;
-        if (unit < push.units && feature < push.features) {
-            float value = push.step * tile[i];
+    for (uint h = 0; h < SETS; h++) {
+        for (uint q = 0; q < 4; q++) {
+            vec4 value = push.step * sets.v[4 * h + q];
             if (KIND == FASTFOOD) {
-                value = diagonal(unit, 2u, at) * value;
+                value = diagonal_four(first_unit, 2u, h, bit, 4 * q) * value;
             }
-            result[unit / push.blocks * push.features + feature] = weft_flush(push.scale * value);
+            put(first_unit, position(h, bit, 4 * q), stride, first_row, value.x);
+            put(first_unit, position(h, bit, 4 * q + 1), stride, first_row, value.y);
+            put(first_unit, position(h, bit, 4 * q + 2), stride, first_row, value.z);
+            put(first_unit, position(h, bit, 4 * q + 3), stride, first_row, value.w);
         }
-    }
-}
-
-// The two rows of each complex one, from the same product of the factors before.
-void finish_hybrid(uint first_unit)
-{
-    float held[MOST];
-    for (uint k = 0; k < TILE / GROUP; k++) {
-        held[k] = tile[k * GROUP + gl_LocalInvocationID.x];
-    }
-    for (uint part = 0; part < 2; part++) {
-        for (uint k = 0; k < TILE / GROUP; k++) {
-            tile[k * GROUP + gl_LocalInvocationID.x] = held[k];
-        }
-        barrier();
-        multiply(first_unit, push.diagonal_count - 2 + part);
-        transform();
-        store(first_unit, 2u, part);
-        barrier();
     }
 }
 
@@ -175,24 +280,37 @@ void main()
     if (group >= push.groups) {
         return; // the whole group: no barrier is missed
     }
-    uint first_unit = group * (TILE / SIZE);
-    load(first_unit);
-    transform();
+    uint first_unit = group * (TILE >> BITS);
+    uint low = first_bit(0);
+    uint high = first_bit(PASSES - 1);
+    weft_sets sets;
+    load(sets, first_unit, high);
+    transform(sets, true);
     if (KIND == FASTFOOD) {
-        permute(first_unit);
-        multiply(first_unit, 1u);
-        transform();
-        store(first_unit, 1u, 0u);
+        permute(sets, first_unit, low);
+        multiply(sets, first_unit, 1u, low);
+        transform(sets, false);
+        store(sets, first_unit, high, 1u, 0u);
         return;
     }
     uint factors = KIND == S_HYBRID ? push.diagonal_count - 2 : push.diagonal_count;
+    bool down = false;
     for (uint index = 1; index < factors; index++) {
-        multiply(first_unit, index);
-        transform();
+        multiply(sets, first_unit, index, down ? high : low);
+        transform(sets, down);
+        down = !down;
     }
-    if (KIND == S_HYBRID) {
-        finish_hybrid(first_unit);
-    } else {
-        store(first_unit, 1u, 0u);
+    if (KIND != S_HYBRID) {
+        store(sets, first_unit, down ? high : low, 1u, 0u);
+        return;
+    }
+    // The two rows of each complex one, from the same product of the factors before.
+    weft_sets product = sets;
+    for (uint part = 0; part < 2; part++) {
+        sets = product;
+        multiply(sets, first_unit, factors + part, down ? high : low);
+        barrier(); // the part before has been read
+        transform(sets, down);
+        store(sets, first_unit, down ? low : high, 2u, part);
     }
 }
