@@ -50,6 +50,7 @@ static const struct row rows[] = {
     {HYBRID, 3, 2, 3, 4, 31, 130, 0.0F, false, NULL, UNIT},
     {HYBRID, 4, 1, 5, 2, 64, 100, 0.0F, false, NULL, WEFT_VALUES_MIXED},
     {HYBRID, 3, 1, 2, 1, 300, 62, 0.0F, false, NULL, UNIT},
+    {HYBRID, 3, 1, 2, 1, 4096, 12, 0.0F, false, NULL, UNIT},
     {FASTFOOD, 0, 1, 3, 1, 1, 2, 0.0F, false, NULL, UNIT},
     {FASTFOOD, 0, 2, 7, 2, 2, 2, 0.0F, true, NULL, UNIT},
     {FASTFOOD, 0, 1, 67, 3, 3, 7, 0.0F, false, NULL, UNIT},
@@ -58,7 +59,7 @@ static const struct row rows[] = {
     {FASTFOOD, 0, 1, 6, 2, 64, 200, 0.0F, true, NULL, UNIT},
     {FASTFOOD, 0, 1, 4, 1, 100, 99, 0.0F, false, NULL, WEFT_VALUES_IMPULSE},
     {FASTFOOD, 0, 1, 2, 1, 256, 300, 2.0F, false, NULL, UNIT},
-    {FASTFOOD, 0, 1, 1, 1, 1500, 30, 0.0F, false, NULL, UNIT},
+    {FASTFOOD, 0, 1, 2, 1, 2500, 30, 0.0F, false, NULL, UNIT},
     {SCRF, 0, 1, 3, 1, 1, 5, 0.0F, false, DIRECT, UNIT},
     {SCRF, 0, 2, 7, 2, 2, 3, 0.0F, false, DIRECT, UNIT},
     {SCRF, 0, 1, 65, 3, 3, 3, 0.0F, true, DIRECT, WEFT_VALUES_TENS},
@@ -77,17 +78,32 @@ static const struct row rows[] = {
     {SCRF, 0, 1, 3, 1, 257, 300, 0.0F, false, NULL, WEFT_VALUES_TENS},
 };
 
-#define ROW_COUNT (sizeof rows / sizeof rows[0])
+/* Their positive features: weft_graph_random_features with the projection in place of the matrix. */
+static const struct row featured[] = {
+    {SORF, 0, 2, 9, 2, 8, 20, 0.0F, false, NULL, UNIT},
+    {ROM, 2, 1, 33, 1, 5, 16, 0.0F, false, NULL, UNIT},
+    {HYBRID, 3, 1, 5, 3, 16, 40, 0.25F, false, NULL, UNIT},
+    {FASTFOOD, 0, 1, 17, 2, 13, 130, 0.0F, false, NULL, UNIT},
+    {SCRF, 0, 2, 7, 2, 10, 25, 0.0F, false, NULL, UNIT},
+    {SCRF, 0, 1, 3, 1, 130, 140, 0.0F, false, NULL, UNIT},
+};
+
+#define ROW_COUNT      (sizeof rows / sizeof rows[0])
+#define FEATURED_COUNT (sizeof featured / sizeof featured[0])
+
+static const struct row *row_at(uint32_t index) {
+    return index < ROW_COUNT ? &rows[index] : &featured[index - ROW_COUNT];
+}
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+    const struct row *row = row_at(index);
     char factors[16] = "";
     if (row->factors != 0) {
         snprintf(factors, sizeof factors, "-%u", row->factors);
     }
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s%s%s%s/%s/n=%u,d=%u,s=%u,heads=%u,batch=%u",
-             weft_features_name(row->kind), factors, row->learned ? "-learned" : "",
-             row->implementation != NULL ? "-" : "",
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s%s%s%s%s/%s/n=%u,d=%u,s=%u,heads=%u,batch=%u",
+             index < ROW_COUNT ? "" : "features-", weft_features_name(row->kind), factors,
+             row->learned ? "-learned" : "", row->implementation != NULL ? "-" : "",
              row->implementation != NULL ? row->implementation : "", weft_values_name(row->values),
              row->n, row->width, row->features, row->heads, row->batch);
 }
@@ -167,11 +183,15 @@ static weft_tensor add_diagonals(weft_case *c, const struct row *row, struct mat
 
 /* ---- the reference ---- */
 
+/* The default is d^(-1/4) rounded to float32, as it is multiplied with. */
+static double scale_of(const struct row *row) {
+    return row->scale != 0.0F ? (double)row->scale
+                              : (double)(float)(1.0 / sqrt(sqrt((double)row->width)));
+}
+
 static void reference(double *out, const struct row *row, const float *w, const double *x) {
     const uint64_t count = (uint64_t)row->batch * row->n * row->heads;
-    /* The default is d^(-1/4) rounded to float32, as it is multiplied with. */
-    const double scale = row->scale != 0.0F ? (double)row->scale
-                                            : (double)(float)(1.0 / sqrt(sqrt((double)row->width)));
+    const double scale = scale_of(row);
     for (uint64_t i = 0; i < count; i++) {
         for (uint32_t f = 0; f < row->features; f++) {
             double sum = 0.0;
@@ -183,8 +203,39 @@ static void reference(double *out, const struct row *row, const float *w, const 
     }
 }
 
+/* exp(p - ‖scale x‖²/2)/√s of the projections p that are in out. */
+static void reference_features(double *out, const struct row *row, const double *x) {
+    const uint64_t count = (uint64_t)row->batch * row->n * row->heads;
+    const double scale = scale_of(row);
+    for (uint64_t i = 0; i < count; i++) {
+        double square = 0.0;
+        for (uint32_t j = 0; j < row->width; j++) {
+            square += scale * scale * x[i * row->width + j] * x[i * row->width + j];
+        }
+        for (uint64_t f = i * row->features; f < (i + 1) * row->features; f++) {
+            out[f] = exp(out[f] - 0.5 * square) / sqrt(row->features);
+        }
+    }
+}
+
+static weft_tensor add_features(weft_case *c, const struct row *row, weft_tensor x,
+                                weft_tensor projection) {
+    const weft_tensor none = {0};
+    weft_tensor y = {0};
+    c->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
+    if (c->status == WEFT_OK) {
+        weft_case_check(c, weft_graph_random_features(
+                               &y, c->graph, x, none,
+                               weft_random_features_params(.component = WEFT_COMPONENT_POSITIVE,
+                                                           .heads = row->heads, .scale = row->scale,
+                                                           .projection = projection)));
+    }
+    return y;
+}
+
 static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+    const struct row *row = row_at(index);
+    const bool has_features = index >= ROW_COUNT;
     struct matrix matrix = draw_matrix(c, row);
     const weft_features_structure *structure = &matrix.structure;
     c->implementation = row->implementation;
@@ -205,17 +256,23 @@ static void build(weft_case *c, uint32_t index) {
                                                      .heads = row->heads, .scale = row->scale,
                                                      .permutation = permutation)));
     }
+    if (has_features) {
+        y = add_features(c, row, x.tensor, y);
+    }
     double *expected = weft_case_output(c, "y", y);
     if (expected != NULL) {
         weft_case_check(c, weft_features_expand(matrix.w, matrix.diagonals, matrix.permutation,
                                                 &matrix.params, &c->host));
         reference(expected, row, matrix.w, x.value);
+        if (has_features) {
+            reference_features(expected, row, x.value);
+        }
     }
     free_matrix(c, &matrix);
 }
 
 const weft_family weft_family_structured_projection = {.name = "structured_projection",
-                                                       .count = ROW_COUNT,
+                                                       .count = ROW_COUNT + FEATURED_COUNT,
                                                        .tolerance = WEFT_TOLERANCE_LINEAR,
                                                        .name_case = name_case,
                                                        .build = build};

@@ -642,9 +642,9 @@ typedef struct weft_structured_projection_params {
  *
  * Walsh-Hadamard transforms of a row are made in shared memory, all factors in one dispatch: time O(n s log d), no
  * scratch memory, and intermediate results no larger than √2 to the number of factors times their parts' norms.
- * SCRF is multiplied by its definition ("circulant", O(n s d)) for d/heads ≤ 256 and by FFT ("circulant_fft",
- * O(n s log d), of length d/heads where that is 1, 3, 5 or 7 times a power of two, else of at least 2 d/heads - 1) above,
- * in slabs with at most 64 MiB of each intermediate result.
+ * SCRF is multiplied by its definition ("circulant", O(n s d)) below 128 columns and by FFT ("circulant_fft", O(n s log d))
+ * above, in slabs with at most 64 MiB of each intermediate result. The transform's length is d/heads where that is 1, 3, 5
+ * or 7 times a power of two, else at least 2 d/heads - 1.
  * Errors: WEFT_INVALID_ARGUMENT naming params, kind, rows, heads, scale, columns (d/heads above
  * WEFT_FEATURES_MAX_COLUMNS), factors or permutation (also an entry of it that is not 0 to size - 1, if it is a weight; one
  * of another tensor makes its results NaN); WEFT_SHAPE_MISMATCH.
