@@ -137,18 +137,11 @@ static weft_status isolate(weft_graph **out, const struct fold *fold, uint32_t v
 
 static weft_status run_alone(float *data, uint64_t bytes, const struct fold *fold, uint32_t value) {
     weft_graph *alone = NULL;
-    weft_plan *plan = NULL;
     weft_status status = isolate(&alone, fold, value);
     if (status == WEFT_OK) {
-        status = weft_plan_compile(&plan, fold->device, alone,
-                                   weft_plan_params(.implementation = fold->forced));
+        status = weft_plan_run_once(fold->forced, fold->device, alone, data, bytes);
     }
     weft_graph_destroy(&alone);
-    if (status == WEFT_OK) {
-        weft_host_tensor out = {.name = "out", .data = data, .bytes = bytes};
-        status = weft_plan_execute(plan, &out, 1);
-    }
-    weft_plan_destroy(&plan);
     return status;
 }
 

@@ -73,7 +73,7 @@ static int exponent_of(weft_weight *weight) {
 
 bool weft_lower_half_exponent(int *exponent, const struct weft_lowering *lowering, uint32_t value) {
     weft_weight *weight = lowering->graph->values[value].weight;
-    if (lowering->device->weight_storage != WEFT_WEIGHTS_F16 || !weight ||
+    if (lowering->device->weight_storage != WEFT_WEIGHTS_F16 || lowering->runs_once || !weight ||
         weight->dtype != WEFT_F32) {
         return false;
     }

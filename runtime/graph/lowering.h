@@ -54,6 +54,7 @@ struct weft_lowering {
     weft_device *device;
     const weft_graph *graph;
     weft_status status;
+    bool runs_once; /* of weft_plan_run_once: no weight is kept as f16 */
     char label[48]; /* of the node being lowered */
     struct weft_storage *storages;
     uint32_t storage_count, storage_capacity;

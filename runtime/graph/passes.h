@@ -23,6 +23,13 @@ weft_status weft_pass_fold(weft_graph *graph, weft_device *device, const char *f
  */
 weft_status weft_pass_choose(weft_graph *graph, weft_device *device, const char *forced);
 
+/**
+ * Runs a graph whose sources are weights and whose only output is "out", of `bytes` bytes, and forgets it: weights stay
+ * f32 whatever the device does with them, since what a plan reads once costs nothing. implementation may be null.
+ */
+weft_status weft_plan_run_once(const char *implementation, weft_device *device,
+                               const weft_graph *graph, void *data, uint64_t bytes);
+
 /** Appends every node's dispatches and the copies that outputs need. */
 weft_status weft_pass_lower(struct weft_lowering *lowering);
 

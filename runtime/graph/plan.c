@@ -231,12 +231,8 @@ static weft_status build(weft_plan *plan, weft_graph *graph, const weft_plan_par
     return status == WEFT_OK ? describe(plan, 4, weft_describe_order(plan)) : status;
 }
 
-weft_status weft_plan_compile(weft_plan **out, weft_device *device, const weft_graph *graph,
-                              const weft_plan_params *params) {
-    if (!out || !device || !graph) {
-        return weft_fail(device ? &device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_plan_compile: null argument");
-    }
+static weft_status compile(weft_plan **out, weft_device *device, const weft_graph *graph,
+                           const weft_plan_params *params, bool runs_once) {
     weft_status status = weft_device_alive(device);
     if (status == WEFT_OK && graph->result_count == 0) {
         status = weft_fail(&device->host, WEFT_INVALID_ARGUMENT, "the graph has no output");
@@ -244,7 +240,6 @@ weft_status weft_plan_compile(weft_plan **out, weft_device *device, const weft_g
     if (status != WEFT_OK) {
         return status;
     }
-    const weft_plan_params defaults = {0};
     double start = weft_clock_ms();
     weft_device_stats before = device->stats;
     weft_graph *working = NULL;
@@ -254,9 +249,10 @@ weft_status weft_plan_compile(weft_plan **out, weft_device *device, const weft_g
     }
     plan->device = device;
     plan->lowering.device = device;
+    plan->lowering.runs_once = runs_once;
     status = weft_graph_copy(&working, graph);
     if (status == WEFT_OK) {
-        status = build(plan, working, params ? params : &defaults);
+        status = build(plan, working, params);
         plan->lowering.graph = NULL;
     }
     weft_graph_destroy(&working);
@@ -269,6 +265,29 @@ weft_status weft_plan_compile(weft_plan **out, weft_device *device, const weft_g
     plan->info.compile_ms = weft_clock_ms() - start;
     *out = plan;
     return WEFT_OK;
+}
+
+weft_status weft_plan_compile(weft_plan **out, weft_device *device, const weft_graph *graph,
+                              const weft_plan_params *params) {
+    if (!out || !device || !graph) {
+        return weft_fail(device ? &device->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_plan_compile: null argument");
+    }
+    const weft_plan_params defaults = {0};
+    return compile(out, device, graph, params ? params : &defaults, false);
+}
+
+weft_status weft_plan_run_once(const char *implementation, weft_device *device,
+                               const weft_graph *graph, void *data, uint64_t bytes) {
+    const weft_plan_params params = {.implementation = implementation};
+    weft_plan *plan = NULL;
+    weft_status status = compile(&plan, device, graph, &params, true);
+    if (status == WEFT_OK) {
+        weft_host_tensor out = {.name = "out", .data = data, .bytes = bytes};
+        status = weft_plan_execute(plan, &out, 1);
+    }
+    weft_plan_destroy(&plan);
+    return status;
 }
 
 /* ---- the rest of its life ---- */

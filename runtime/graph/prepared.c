@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "graph/prepared.h"
 
+#include "graph/passes.h"
+
 struct preparation {
     weft_device *device;
     weft_prepare build;
@@ -29,17 +31,11 @@ static weft_status make_graph(weft_graph **out, const struct preparation *prepar
 static weft_status run_preparation(void *user, void *data) {
     const struct preparation *preparation = user;
     weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
     weft_status status = make_graph(&graph, preparation);
     if (status == WEFT_OK) {
-        status = weft_plan_compile(&plan, preparation->device, graph, NULL);
+        status = weft_plan_run_once(NULL, preparation->device, graph, data, preparation->bytes);
     }
     weft_graph_destroy(&graph);
-    if (status == WEFT_OK) {
-        weft_host_tensor out = {.name = "out", .data = data, .bytes = preparation->bytes};
-        status = weft_plan_execute(plan, &out, 1);
-    }
-    weft_plan_destroy(&plan);
     return status;
 }
 

@@ -197,7 +197,7 @@ typedef struct weft_plan weft_plan;
 typedef struct weft_plan_params {
     bool timestamps; /**< time every dispatch (weft_plan_get_timings) */
     bool
-        no_fusion; /**< keep every op a dispatch of its own, run every time: the same bits, slower; for tests and for finding faults */
+        no_fusion; /**< keep every op a dispatch of its own, in every run: the same bits (in reproducible mode), slower; for tests and for finding faults */
     /** Forces an implementation wherever an op has one of that name, such as "fft" or "matrix"; null: the usual choice. */
     const char *implementation;
     uint8_t unused; /**< ignored; gives the macro below a field to start with */
@@ -209,8 +209,8 @@ typedef struct weft_plan_params {
 
 /**
  * Compiles a graph; weights that the device does not hold yet are uploaded. The graph is not changed and not kept.
- * What depends on weights alone and is read by ops that do not is run here and never again: its result is a weight for
- * this plan and later ones, kept until weft_device_trim finds it unused.
+ * What depends on weights alone and is read by ops that do not is run here, from f32, and never again: its result is a
+ * weight for this plan and later ones, kept until weft_device_trim finds it unused.
  * Errors: WEFT_INVALID_ARGUMENT when the graph has no output, WEFT_UNSUPPORTED when an op has no implementation for
  * this device and shape (named), WEFT_OUT_OF_DEVICE_MEMORY, WEFT_COMPILE_ERROR.
  */
