@@ -42,40 +42,46 @@ void weft_dispatch_shared_fft(struct weft_dispatch *dispatch, uint32_t length, u
     weft_dispatch_items(dispatch, groups * batch * WEFT_ITEMS_PER_GROUP);
 }
 
-static weft_status fill_turns(void *user, void *data) {
+/* Four points of a stage take 34 operations. */
+double weft_shared_fft_flops(uint32_t length, uint64_t rows) {
+    return 34.0 / 16.0 * (double)rows * length * log_of(length / 2);
+}
+
+static weft_status fill_twiddles(void *user, void *data) {
     const uint32_t *points = user;
-    float *turn = data;
-    for (uint32_t k = 0; k < *points; k++) {
+    float *twiddle = data;
+    for (size_t k = 0; k < *points; k++) {
         double cosine;
         double sine;
         weft_unit_root(&cosine, &sine, k, *points);
-        turn[2 * k] = (float)cosine;
-        turn[2 * k + 1] = (float)-sine;
+        twiddle[2 * k] = (float)cosine;
+        twiddle[2 * k + 1] = (float)-sine;
     }
     return WEFT_OK;
 }
 
-uint32_t weft_lower_turns(struct weft_lowering *lowering, uint32_t points) {
+uint32_t weft_lower_twiddles(struct weft_lowering *lowering, uint32_t points) {
     char key[40];
-    snprintf(key, sizeof key, "shared_convolution/turns/%u", points);
-    return weft_lower_table(lowering, key, UINT64_C(8) * points, fill_turns, &points);
+    snprintf(key, sizeof key, "shared_convolution/twiddles/%u", points);
+    return weft_lower_table(lowering, key, UINT64_C(8) * points, fill_twiddles, &points);
 }
 
 void weft_lower_shared_convolution(struct weft_lowering *lowering,
                                    const struct weft_convolution *convolution) {
     const weft_shape *shape = &convolution->shape;
     uint32_t length = convolution->length;
-    uint32_t turns = weft_lower_turns(lowering, length / 2);
+    uint32_t twiddles = weft_lower_twiddles(lowering, length / 2);
     struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "convolution/shared");
     weft_dispatch_read(dispatch, convolution->x);
     weft_dispatch_read(dispatch, convolution->spectrum);
-    weft_dispatch_read(dispatch, turns);
+    weft_dispatch_read(dispatch, twiddles);
     weft_dispatch_write(dispatch, convolution->result);
     weft_dispatch_shared_fft(dispatch, length, shape->dim[2], shape->dim[0]);
     weft_dispatch_push_u32(dispatch, shape->dim[0]);
     weft_dispatch_push_u32(dispatch, shape->dim[1]);
     weft_dispatch_push_u32(dispatch, shape->dim[2]);
-    double rows = (double)shape->dim[0] * shape->dim[2];
-    dispatch->flops = rows * length * (5.0 * log_of(length / 2) + 8.0);
-    dispatch->bytes = rows * (8.0 * shape->dim[1] + 4.0 * length);
+    uint64_t rows = (uint64_t)shape->dim[0] * shape->dim[2];
+    dispatch->flops =
+        2.0 * weft_shared_fft_flops(length, rows) + 8.0 * (double)rows * (double)length;
+    dispatch->bytes = (double)rows * 8.0 * shape->dim[1] + 4.0 * length * shape->dim[2];
 }

@@ -21,12 +21,15 @@ static inline uint64_t weft_shared_kernel_bytes(uint32_t length, uint32_t channe
     return UINT64_C(4) * length * channels;
 }
 
+/** Of the transforms of real rows of that length, one way. */
+double weft_shared_fft_flops(uint32_t length, uint64_t rows);
+
 /** As weft_lower_convolution, with n at most half of the length; `spectrum` is what the shaders shared_spectrum make. */
 void weft_lower_shared_convolution(struct weft_lowering *lowering,
                                    const struct weft_convolution *convolution);
 
 /** exp(-2πi k / points), f32 pairs, k from 0 to points - 1. */
-uint32_t weft_lower_turns(struct weft_lowering *lowering, uint32_t points);
+uint32_t weft_lower_twiddles(struct weft_lowering *lowering, uint32_t points);
 
 /**
  * The specialization of a shader that uses shared_fft.glsl on `channels` rows of each of `batch` sequences, its groups

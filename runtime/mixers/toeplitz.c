@@ -161,11 +161,11 @@ static void lower_shared_spectrum(struct weft_lowering *lowering, const struct k
     uint32_t length = kernel->params.length;
     uint32_t t = weft_lower_value(lowering, kernel->coefficients);
     uint32_t gamma = kernel->decay ? weft_lower_value(lowering, kernel->decay) : t;
-    uint32_t turns = weft_lower_turns(lowering, length / 2);
+    uint32_t twiddles = weft_lower_twiddles(lowering, length / 2);
     struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "toeplitz/shared_spectrum");
     weft_dispatch_read(dispatch, t);
     weft_dispatch_read(dispatch, gamma);
-    weft_dispatch_read(dispatch, turns);
+    weft_dispatch_read(dispatch, twiddles);
     weft_dispatch_write(dispatch, result);
     weft_dispatch_shared_fft(dispatch, length, kernel->channels, 1);
     weft_dispatch_specialize(dispatch, kernel->params.causal);
@@ -174,6 +174,7 @@ static void lower_shared_spectrum(struct weft_lowering *lowering, const struct k
     weft_dispatch_push_u32(dispatch, kernel->channels);
     weft_dispatch_push_u32(dispatch, lags.zero);
     weft_dispatch_push_f32(dispatch, 0.5F / (float)length);
+    dispatch->flops = weft_shared_fft_flops(length, kernel->channels);
     dispatch->bytes = 4.0 * kernel->channels * (lags.rows + (double)length);
 }
 

@@ -108,14 +108,14 @@ static void lower_shared_spectrum(struct weft_lowering *lowering, const struct r
     uint64_t count = (uint64_t)response->channels * (length / 4);
     uint32_t spectrum = weft_lower_scratch(lowering, spectrum_bytes(response));
     lower_spectrum(lowering, response, spectrum);
-    uint32_t turns = weft_lower_turns(lowering, length);
+    uint32_t twiddles = weft_lower_twiddles(lowering, length);
     uint32_t log_half = 0;
     while (length >> (log_half + 2)) {
         log_half++;
     }
     struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "toeplitz_fd/shared_spectrum");
     weft_dispatch_read(dispatch, spectrum);
-    weft_dispatch_read(dispatch, turns);
+    weft_dispatch_read(dispatch, twiddles);
     weft_dispatch_write(dispatch, result);
     weft_dispatch_specialize(dispatch, log_half);
     weft_dispatch_items(dispatch, count);

@@ -4,9 +4,9 @@
 //
 // Circular convolution of sequences [B, n, d] with a kernel per channel, whole in one workgroup:
 // zeros behind the n elements, transform, product, inverse. A channel's even elements are the real
-// parts and its odd ones the imaginary parts of one complex sequence of half the length, so channels
-// have nothing of each other. With the transforms E and O of even and odd elements, e and o those of
-// the kernel, and w the delay by one step,
+// parts and its odd ones the imaginary parts of one complex sequence of half the length, so that
+// channels have nothing of each other. With the transforms E and O of even and odd elements, e and
+// o those of the kernel, and w the delay by one step,
 //     E' = e E + w o O,   O' = o E + e O.
 
 #include "math.glsl"
@@ -14,8 +14,8 @@
 #include "shared_fft.glsl"
 
 layout(std430, binding = 0) readonly buffer X { float x[]; };
-layout(std430, binding = 1) readonly buffer Kernel { vec4 kernel[]; }; // [d, length/2]: e, o
-layout(std430, binding = 2) readonly buffer Turns { vec2 turns[]; };
+layout(std430, binding = 1) readonly buffer Kernel { vec4 kernel[]; }; // [d, WEFT_FFT_LENGTH/2]: e, o
+layout(std430, binding = 2) readonly buffer Twiddles { vec2 twiddles[]; };
 layout(std430, binding = 3) writeonly buffer Y { float y[]; };
 
 layout(push_constant) uniform Push
@@ -27,9 +27,9 @@ layout(push_constant) uniform Push
     uint channels;
 } push;
 
-vec2 weft_turn(uint turn)
+vec2 weft_twiddle(uint k)
 {
-    return turns[turn];
+    return twiddles[k];
 }
 
 // Element of a channel of the group's sequence, which starts at base; 0 behind its end.
@@ -71,7 +71,7 @@ void multiply(uint channel, uint row, uint m)
     }
     vec2 even = vec2(a.x + b.x, a.y - b.y);
     vec2 odd = vec2(a.y + b.y, b.x - a.x);
-    vec2 delayed = weft_complex_multiply(odd, turns[weft_fft_frequency(m)]);
+    vec2 delayed = weft_complex_multiply(odd, twiddles[weft_fft_frequency(m)]);
     vec2 e = weft_complex_multiply(k.xy, even) + weft_complex_multiply(k.zw, delayed);
     vec2 o = weft_complex_multiply(k.zw, even) + weft_complex_multiply(k.xy, odd);
     weft_points[at.x] = vec2(e.x - o.y, e.y + o.x);
@@ -93,8 +93,8 @@ void main()
     for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_FOURS; i += WEFT_ITEMS_PER_GROUP) {
         weft_fft_item item = weft_fft_place(i, WEFT_FFT_FIRST_QUARTER);
         uint channel = first_channel + (i & (WEFT_FFT_ROWS - 1));
-        weft_fft_split(item.at, item.step, item.turn, point(base, channel, item.turn),
-                       point(base, channel, item.turn + quarter), vec2(0.0), vec2(0.0));
+        weft_fft_butterfly(item, point(base, channel, item.exponent),
+                           point(base, channel, item.exponent + quarter), vec2(0.0), vec2(0.0));
     }
     weft_fft_forward();
     for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_PAIRS; i += WEFT_ITEMS_PER_GROUP) {
@@ -105,9 +105,8 @@ void main()
     for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_FOURS; i += WEFT_ITEMS_PER_GROUP) {
         weft_fft_item item = weft_fft_place(i, WEFT_FFT_FIRST_QUARTER);
         uint channel = first_channel + (i & (WEFT_FFT_ROWS - 1));
-        vec2 a, b, c, d;
-        weft_fft_join(item.at, item.step, item.turn, a, b, c, d);
-        put(base, channel, item.turn, a);
-        put(base, channel, item.turn + quarter, b);
+        weft_fft_four four = weft_fft_inverse_butterfly(item);
+        put(base, channel, item.exponent, four.a);
+        put(base, channel, item.exponent + quarter, four.b);
     }
 }

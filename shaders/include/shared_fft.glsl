@@ -5,9 +5,9 @@
 // forward transform takes its input in order and leaves frequencies in bit-reversed order, the
 // inverse goes back (Gentleman and Sande; Cooley and Tukey), so nothing is ever permuted. The first
 // stage of the one and the last of the other are left to the including file, which has its points
-// elsewhere: weft_fft_split stores four, weft_fft_join loads four.
+// elsewhere: weft_fft_butterfly stores four, weft_fft_inverse_butterfly loads four.
 //
-// The including file defines weft_turn; the bits depend on the length alone.
+// The including file defines weft_twiddle; the bits depend on the length alone.
 
 #ifndef WEFT_INCLUDE_SHARED_FFT_GLSL
 #define WEFT_INCLUDE_SHARED_FFT_GLSL
@@ -24,8 +24,8 @@ layout(constant_id = 1) const uint WEFT_FFT_LOG_ROWS = 0;
 
 shared vec2 weft_points[2048]; // point p of row r: (p << WEFT_FFT_LOG_ROWS) + r
 
-// exp(-2πi turn / WEFT_FFT_LENGTH), turn < WEFT_FFT_LENGTH.
-vec2 weft_turn(uint turn);
+// exp(-2πi k / WEFT_FFT_LENGTH), k < WEFT_FFT_LENGTH.
+vec2 weft_twiddle(uint k);
 
 vec2 weft_complex_multiply(vec2 a, vec2 b)
 {
@@ -38,59 +38,71 @@ vec2 weft_conjugate_multiply(vec2 a, vec2 b)
     return vec2(a.x * b.x + a.y * b.y, a.x * b.y - a.y * b.x);
 }
 
-// A stage of the forward transform at the places at, at + step …: turn is the share of a whole turn
-// by which these four differ from the first four of their block.
-void weft_fft_split(uint at, uint step, uint turn, vec2 a, vec2 b, vec2 c, vec2 d)
-{
-    vec2 even = a + c;
-    vec2 odd = a - c;
-    vec2 sum = b + d;
-    vec2 rest = vec2(b.y - d.y, d.x - b.x); // -i (b - d)
-    weft_points[at] = even + sum;
-    weft_points[at + step] = weft_complex_multiply(even - sum, weft_turn(2 * turn));
-    weft_points[at + 2 * step] = weft_complex_multiply(odd + rest, weft_turn(turn));
-    weft_points[at + 3 * step] = weft_complex_multiply(odd - rest, weft_turn(3 * turn));
-}
-
-// A stage of the inverse, which multiplies what weft_fft_split did by 4 and undoes it.
-void weft_fft_join(uint at, uint step, uint turn, out vec2 a, out vec2 b, out vec2 c, out vec2 d)
-{
-    vec2 first = weft_points[at];
-    vec2 second = weft_conjugate_multiply(weft_turn(2 * turn), weft_points[at + step]);
-    vec2 third = weft_conjugate_multiply(weft_turn(turn), weft_points[at + 2 * step]);
-    vec2 fourth = weft_conjugate_multiply(weft_turn(3 * turn), weft_points[at + 3 * step]);
-    vec2 even = first + second;
-    vec2 sum = first - second;
-    vec2 odd = third + fourth;
-    vec2 rest = vec2(fourth.y - third.y, third.x - fourth.x); // i (third - fourth)
-    a = even + odd;
-    b = sum + rest;
-    c = even - odd;
-    d = sum - rest;
-}
-
-// The four points of work item i in a stage over blocks of 4 << log_quarter points.
+// The four points of a work item of a stage.
 struct weft_fft_item {
-    uint at;
-    uint step;
-    uint turn;
+    uint at;       // of the first in weft_points
+    uint step;     // from each to the next
+    uint exponent; // of the twiddle factor; in the first stage the first point's number in its row
 };
 
+struct weft_fft_four {
+    vec2 a, b, c, d;
+};
+
+// Work item i of a stage over blocks of 4 << log_quarter points.
 weft_fft_item weft_fft_place(uint i, uint log_quarter)
 {
     uint row = i & (WEFT_FFT_ROWS - 1);
     uint four = i >> WEFT_FFT_LOG_ROWS;
     uint offset = four & ((1u << log_quarter) - 1);
     uint point = ((four >> log_quarter) << (log_quarter + 2)) + offset;
-    return weft_fft_item((point << WEFT_FFT_LOG_ROWS) + row, 1u << (log_quarter + WEFT_FFT_LOG_ROWS),
+    return weft_fft_item((point << WEFT_FFT_LOG_ROWS) + row,
+                         1u << (log_quarter + WEFT_FFT_LOG_ROWS),
                          offset << (WEFT_FFT_LOG_LENGTH - 2 - log_quarter));
+}
+
+// Two radix-2 stages of the forward transform in one.
+void weft_fft_butterfly(weft_fft_item item, vec2 a, vec2 b, vec2 c, vec2 d)
+{
+    vec2 even = a + c;
+    vec2 odd = a - c;
+    vec2 sum = b + d;
+    vec2 rest = vec2(b.y - d.y, d.x - b.x); // -i (b - d)
+    uint at = item.at;
+    uint k = item.exponent;
+    weft_points[at] = even + sum;
+    at += item.step;
+    weft_points[at] = weft_complex_multiply(even - sum, weft_twiddle(2 * k));
+    at += item.step;
+    weft_points[at] = weft_complex_multiply(odd + rest, weft_twiddle(k));
+    at += item.step;
+    weft_points[at] = weft_complex_multiply(odd - rest, weft_twiddle(3 * k));
+}
+
+// The same two of the inverse: undoes weft_fft_butterfly, and multiplies by 4.
+weft_fft_four weft_fft_inverse_butterfly(weft_fft_item item)
+{
+    uint at = item.at;
+    uint k = item.exponent;
+    vec2 first = weft_points[at];
+    at += item.step;
+    vec2 second = weft_conjugate_multiply(weft_twiddle(2 * k), weft_points[at]);
+    at += item.step;
+    vec2 third = weft_conjugate_multiply(weft_twiddle(k), weft_points[at]);
+    at += item.step;
+    vec2 fourth = weft_conjugate_multiply(weft_twiddle(3 * k), weft_points[at]);
+    vec2 even = first + second;
+    vec2 sum = first - second;
+    vec2 odd = third + fourth;
+    vec2 rest = vec2(fourth.y - third.y, third.x - fourth.x); // i (third - fourth)
+    return weft_fft_four(even + odd, sum + rest, even - odd, sum - rest);
 }
 
 #define WEFT_FFT_FIRST_QUARTER (WEFT_FFT_LOG_LENGTH - 2)
 #define WEFT_FFT_FOURS (WEFT_FFT_ROWS * WEFT_FFT_LENGTH / 4) // work items of a stage
 #define WEFT_FFT_PAIRS (2 * WEFT_FFT_FOURS)
 
-// Pairs of points that are left when the logarithm of the length is odd; their own inverse, times 2.
+// The radix-2 stage that is left when the logarithm of the length is odd: its own inverse, times 2.
 void weft_fft_pairs()
 {
     for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_PAIRS; i += WEFT_ITEMS_PER_GROUP) {
@@ -114,7 +126,7 @@ void weft_fft_forward()
             vec2 b = weft_points[item.at + item.step];
             vec2 c = weft_points[item.at + 2 * item.step];
             vec2 d = weft_points[item.at + 3 * item.step];
-            weft_fft_split(item.at, item.step, item.turn, a, b, c, d);
+            weft_fft_butterfly(item, a, b, c, d);
         }
         barrier();
     }
@@ -136,12 +148,11 @@ void weft_fft_inverse()
          quarter += 2) {
         for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_FOURS; i += WEFT_ITEMS_PER_GROUP) {
             weft_fft_item item = weft_fft_place(i, uint(quarter));
-            vec2 a, b, c, d;
-            weft_fft_join(item.at, item.step, item.turn, a, b, c, d);
-            weft_points[item.at] = a;
-            weft_points[item.at + item.step] = b;
-            weft_points[item.at + 2 * item.step] = c;
-            weft_points[item.at + 3 * item.step] = d;
+            weft_fft_four four = weft_fft_inverse_butterfly(item);
+            weft_points[item.at] = four.a;
+            weft_points[item.at + item.step] = four.b;
+            weft_points[item.at + 2 * item.step] = four.c;
+            weft_points[item.at + 3 * item.step] = four.d;
         }
         barrier();
     }
@@ -149,8 +160,8 @@ void weft_fft_inverse()
 
 // ---- frequencies ----
 
-// Where bit reversal puts pair m = 0 … WEFT_FFT_LENGTH/2 - 1 of frequencies: k and -k; for m = 0 those
-// that are their own opposites, 0 and WEFT_FFT_LENGTH/2.
+// Where bit reversal puts pair m = 0 … WEFT_FFT_LENGTH/2 - 1 of frequencies: k and -k; for m = 0
+// those that are their own opposites, 0 and WEFT_FFT_LENGTH/2.
 uvec2 weft_fft_pair(uint m)
 {
     if (m == 0) {

@@ -2,9 +2,9 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// What convolution/shared.comp wants of Toeplitz coefficients: the transforms of the even and of the
-// odd elements of the circulant matrices' first columns (circulant.comp), for each pair of
-// frequencies, times scale, which counts the 4 of its halves.
+// What convolution/shared.comp wants of Toeplitz coefficients: the transforms of the even and of
+// the odd elements of the circulant matrices' first columns (circulant.comp), at the first of each
+// pair of frequencies, times 4 scale.
 
 #include "decay.glsl"
 #include "math.glsl"
@@ -15,8 +15,8 @@ layout(constant_id = 3) const uint HAS_DECAY = 0;
 
 layout(std430, binding = 0) readonly buffer T { float t[]; };
 layout(std430, binding = 1) readonly buffer Gamma { float gamma[]; };
-layout(std430, binding = 2) readonly buffer Turns { vec2 turns[]; };
-layout(std430, binding = 3) writeonly buffer Kernel { vec4 kernel[]; }; // [d, length/2]
+layout(std430, binding = 2) readonly buffer Twiddles { vec2 twiddles[]; };
+layout(std430, binding = 3) writeonly buffer Kernel { vec4 kernel[]; }; // [d, WEFT_FFT_LENGTH/2]
 
 layout(push_constant) uniform Push
 {
@@ -28,9 +28,9 @@ layout(push_constant) uniform Push
     float scale;
 } push;
 
-vec2 weft_turn(uint turn)
+vec2 weft_twiddle(uint k)
 {
-    return turns[turn];
+    return twiddles[k];
 }
 
 float element(uint channel, uint position)
@@ -61,7 +61,8 @@ void put(uint channel, uint m, vec4 value)
 {
     if (channel < push.channels) {
         kernel[channel * (WEFT_FFT_LENGTH / 2) + m] =
-            vec4(weft_flush(value.x), weft_flush(value.y), weft_flush(value.z), weft_flush(value.w));
+            vec4(weft_flush(value.x), weft_flush(value.y), weft_flush(value.z),
+                 weft_flush(value.w));
     }
 }
 
@@ -77,9 +78,9 @@ void main()
     for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_FOURS; i += WEFT_ITEMS_PER_GROUP) {
         weft_fft_item item = weft_fft_place(i, WEFT_FFT_FIRST_QUARTER);
         uint channel = first_channel + (i & (WEFT_FFT_ROWS - 1));
-        weft_fft_split(item.at, item.step, item.turn, point(channel, item.turn),
-                       point(channel, item.turn + quarter), point(channel, item.turn + 2 * quarter),
-                       point(channel, item.turn + 3 * quarter));
+        uint at = item.exponent;
+        weft_fft_butterfly(item, point(channel, at), point(channel, at + quarter),
+                           point(channel, at + 2 * quarter), point(channel, at + 3 * quarter));
     }
     weft_fft_forward();
     for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_PAIRS; i += WEFT_ITEMS_PER_GROUP) {

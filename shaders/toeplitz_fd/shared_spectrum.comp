@@ -13,7 +13,7 @@ layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 layout(constant_id = 0) const uint LOG_HALF = 2; // M = 1 << LOG_HALF
 
 layout(std430, binding = 0) readonly buffer Spectrum { vec2 spectrum[]; }; // [d, M + 1]
-layout(std430, binding = 1) readonly buffer Turns { vec2 turns[]; };       // of 2 M points
+layout(std430, binding = 1) readonly buffer Twiddles { vec2 twiddles[]; };       // of 2 M points
 layout(std430, binding = 2) writeonly buffer Kernel { vec4 kernel[]; };    // [d, M/2]
 
 layout(push_constant) uniform Push
@@ -44,8 +44,9 @@ void main()
         vec2 b = spectrum[base + points - frequency]; // the conjugate of K(k + M)
         vec2 even = vec2(a.x + b.x, a.y - b.y) * 0.5;
         vec2 odd = vec2(a.x - b.x, a.y + b.y) * 0.5;
-        vec2 turn = turns[frequency];
-        value = vec4(even, odd.x * turn.x + odd.y * turn.y, odd.y * turn.x - odd.x * turn.y);
+        vec2 twiddle = twiddles[frequency];
+        value = vec4(even, odd.x * twiddle.x + odd.y * twiddle.y, odd.y * twiddle.x - odd.x * twiddle.y);
     }
-    kernel[i] = vec4(weft_flush(value.x), weft_flush(value.y), weft_flush(value.z), weft_flush(value.w));
+    kernel[i] = vec4(weft_flush(value.x), weft_flush(value.y), weft_flush(value.z),
+                     weft_flush(value.w));
 }
