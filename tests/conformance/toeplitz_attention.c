@@ -53,7 +53,7 @@ static const struct row rows[] = {
     {"fft", true, 1, 100, 13, 2, 1, 0, true, 0.0F, WEFT_VALUES_UNIT},
     {"fft", true, 2, 521, 2, 16, 3, 0, true, 0.0F, WEFT_VALUES_UNIT},
     /* on both sides of where the usual choice changes */
-    {NULL, false, 1, 127, 1, 1, 1, 0, false, 0.0F, WEFT_VALUES_UNIT},
+    {NULL, false, 1, 61, 1, 1, 1, 0, false, 0.0F, WEFT_VALUES_UNIT},
     {NULL, false, 1, 521, 1, 1, 1, 0, false, 0.0F, WEFT_VALUES_UNIT},
 };
 
