@@ -35,6 +35,7 @@ static const struct row rows[] = {
     {1, 33, 300, 2, 8, 8, 16, true, 0.0F, WEFT_VALUES_UNIT},
     {1, 33, 300, 2, 8, 8, 16, false, 0.125F, WEFT_VALUES_UNIT},
     {1, 33, 70, 2, 6, 6, 8, false, 0.0F, WEFT_VALUES_MIXED},
+    {1, 33, 70, 2, 6, 6, 8, false, 0.0F, WEFT_VALUES_SUBNORMAL},
     {1, 33, 70, 2, 6, 6, 8, true, 0.0F, WEFT_VALUES_ZEROS},
 };
 
@@ -151,6 +152,7 @@ static void build(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index];
     uint32_t keys = row->m != 0 ? row->m : row->n;
     uint32_t d = row->heads * row->width;
+    c->only_reproducible = row->kind == WEFT_VALUES_SUBNORMAL;
     weft_array q = weft_case_input(c, "q", weft_shape_of(row->batch, row->n, d), row->kind);
     weft_array k = weft_case_input(c, "k", weft_shape_of(row->batch, keys, d), row->kind);
     weft_array v = weft_case_input(

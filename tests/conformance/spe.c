@@ -31,6 +31,7 @@ static const struct row sine_rows[] = {
     {1, 33, 2, 131, 2, 1, 0, false, true, WEFT_VALUES_UNIT},
     {2, 33, 1, 4, 4, 2, 0, true, true, WEFT_VALUES_ZEROS},
     {2, 33, 1, 4, 4, 2, 0, true, true, WEFT_VALUES_LARGE},
+    {2, 33, 1, 4, 4, 2, 0, true, true, WEFT_VALUES_SUBNORMAL},
 };
 
 static const struct row conv_rows[] = {
@@ -47,6 +48,7 @@ static const struct row conv_rows[] = {
     {1, 33, 2, 131, 2, 3, 0, false, true, WEFT_VALUES_UNIT},
     {2, 33, 1, 4, 4, 2, 0, false, true, WEFT_VALUES_ZEROS},
     {2, 33, 1, 4, 4, 2, 0, false, true, WEFT_VALUES_LARGE},
+    {2, 33, 1, 4, 4, 2, 0, false, true, WEFT_VALUES_SUBNORMAL},
 };
 
 static uint32_t channels_of(const struct row *row) {
@@ -114,6 +116,7 @@ static void build_sine(weft_case *c, uint32_t index) {
     const struct row *row = &sine_rows[index];
     const uint32_t d = channels_of(row);
     const weft_shape each = weft_shape_of(d, row->size);
+    c->only_reproducible = row->kind == WEFT_VALUES_SUBNORMAL;
     weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, d), row->kind);
     weft_array noise = add_noise(c, weft_shape_of(d, 2 * row->size, row->realizations), row);
     weft_array frequencies = weft_case_weight(c, each, WEFT_VALUES_UNIT);
@@ -167,6 +170,7 @@ static void build_conv(weft_case *c, uint32_t index) {
     const struct row *row = &conv_rows[index];
     const uint32_t d = channels_of(row);
     const uint32_t positions = row->n + row->size - 1 + row->spare;
+    c->only_reproducible = row->kind == WEFT_VALUES_SUBNORMAL;
     weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, d), row->kind);
     weft_array noise = add_noise(c, weft_shape_of(positions, d, row->realizations), row);
     weft_array filters = weft_case_weight(c, weft_shape_of(row->size, d), WEFT_VALUES_UNIT);

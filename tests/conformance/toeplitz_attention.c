@@ -52,6 +52,9 @@ static const struct row rows[] = {
     {"fft", true, 1, 257, 2, 8, 8, 300, true, 0.0F, WEFT_VALUES_UNIT},
     {"fft", true, 1, 100, 13, 2, 1, 0, true, 0.0F, WEFT_VALUES_UNIT},
     {"fft", true, 2, 521, 2, 16, 3, 0, true, 0.0F, WEFT_VALUES_UNIT},
+    /* of the values too: flushed on every device alike */
+    {"direct", false, 1, 65, 2, 8, 8, 0, false, 0.0F, WEFT_VALUES_SUBNORMAL},
+    {"fft", true, 1, 65, 3, 7, 5, 0, false, 0.0F, WEFT_VALUES_SUBNORMAL},
     /* on both sides of where the usual choice changes */
     {NULL, false, 1, 61, 1, 1, 1, 0, false, 0.0F, WEFT_VALUES_UNIT},
     {NULL, false, 1, 521, 1, 1, 1, 0, false, 0.0F, WEFT_VALUES_UNIT},
@@ -187,10 +190,13 @@ static void build(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index];
     uint32_t reach = row->reach != 0 ? row->reach : row->n;
     struct features side[2] = {{.value = NULL}, {.value = NULL}};
+    weft_values kind =
+        row->bias == WEFT_VALUES_SUBNORMAL ? WEFT_VALUES_SUBNORMAL : WEFT_VALUES_UNIT;
     c->implementation = row->implementation;
+    c->only_reproducible = kind == WEFT_VALUES_SUBNORMAL;
     make_features(c, side, row);
-    weft_array v = weft_case_input(
-        c, "v", weft_shape_of(row->batch, row->n, row->heads * row->values), WEFT_VALUES_UNIT);
+    weft_array v =
+        weft_case_input(c, "v", weft_shape_of(row->batch, row->n, row->heads * row->values), kind);
     weft_array bias = weft_case_weight(
         c, weft_shape_of(row->causal ? reach : 2 * reach - 1, row->heads), row->bias);
     weft_tensor y = {0};
