@@ -6,9 +6,12 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <weft/mixers.h>
 
+#include "core/portable_math.h"
+#include "mixers/feature_balance.h"
 #include "ops/matmul.h"
 
 struct weft_random_features_node {
@@ -17,14 +20,18 @@ struct weft_random_features_node {
     uint32_t heads;
     float scale;
     float epsilon;
+    float a;   /* GENERALIZED */
+    int32_t s; /* GENERALIZED: 1 or -1 */
 };
 
-enum { W = 1, PROJECTION = 4, SQUARE_NORMS = 5, INPUTS = 6 };
+enum { W = 1, OTHER = 3, PROJECTION = 4, SQUARE_NORMS = 5, INPUTS = 6 };
 
 #define MOMENT_CHUNK 256 /* tokens: that of shaders/random_features/moments.comp */
 
-static const char *const component_names[WEFT_COMPONENT_COUNT] = {"trigonometric", "positive",
-                                                                  "hyperbolic", "optimal"};
+#define GENERALIZED_WAVES WEFT_COMPONENT_COUNT /* to the shaders: generalized, s = -1 */
+
+static const char *const component_names[WEFT_COMPONENT_COUNT] = {
+    "trigonometric", "positive", "hyperbolic", "optimal", "generalized", "asymmetric"};
 static const char *const stabilizer_names[WEFT_STABILIZER_COUNT] = {"none", "query", "key"};
 
 const char *weft_component_name(weft_component component) {
@@ -45,15 +52,56 @@ weft_status weft_graph_random_features(weft_tensor *out, weft_graph *graph, weft
                                              .stabilizer = p->stabilizer,
                                              .heads = p->heads ? p->heads : 1,
                                              .scale = p->scale,
-                                             .epsilon = p->epsilon};
+                                             .epsilon = p->epsilon,
+                                             .a = p->a,
+                                             .s = p->s};
     weft_tensor inputs[INPUTS] = {x, w, p->coefficients, p->other, p->projection, p->square_norms};
     return weft_graph_add(out, graph, "random_features", inputs, INPUTS, &node, sizeof node);
 }
 
 /* ---- checking ---- */
 
+/** Pairs of cosines and sines, which change sign. */
+static bool is_waves(const struct weft_random_features_node *params) {
+    return params->component == WEFT_COMPONENT_TRIGONOMETRIC ||
+           (params->component == WEFT_COMPONENT_GENERALIZED && params->s < 0);
+}
+
+static bool has_pairs(const struct weft_random_features_node *params) {
+    return is_waves(params) || params->component == WEFT_COMPONENT_HYPERBOLIC;
+}
+
+/** Whether the other side's tokens decide on the features. */
+static bool takes_other(const struct weft_random_features_node *params) {
+    return params->component == WEFT_COMPONENT_OPTIMAL ||
+           params->component == WEFT_COMPONENT_ASYMMETRIC;
+}
+
+/* E exp(2A |w|² + …) exists for A < 1/4. */
+static weft_status check_generalized(const weft_graph *graph,
+                                     struct weft_random_features_node *params) {
+    if (params->component != WEFT_COMPONENT_GENERALIZED) {
+        return params->a == 0.0F && params->s == 0
+                   ? WEFT_OK
+                   : weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                               "random_features: a %g and s %d must be 0: %s features have none",
+                               (double)params->a, params->s,
+                               weft_component_name(params->component));
+    }
+    if (!(params->a < 0.25F) || !isfinite(params->a)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "random_features: a %g must be finite and below 1/4", (double)params->a);
+    }
+    if (params->s != 0 && params->s != 1 && params->s != -1) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "random_features: s %d must be 1 or -1 (or 0, for 1)", params->s);
+    }
+    params->s = params->s == 0 ? 1 : params->s;
+    return WEFT_OK;
+}
+
 static weft_status check_numbers(const weft_graph *graph,
-                                 const struct weft_random_features_node *params) {
+                                 struct weft_random_features_node *params) {
     if ((uint32_t)params->component >= WEFT_COMPONENT_COUNT) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "random_features: component %u is not in 0 … %u",
@@ -73,13 +121,14 @@ static weft_status check_numbers(const weft_graph *graph,
                          "random_features: epsilon %g must be finite and at least 0",
                          (double)params->epsilon);
     }
-    if (params->epsilon > 0.0F && params->component == WEFT_COMPONENT_TRIGONOMETRIC) {
+    weft_status status = check_generalized(graph, params);
+    if (status == WEFT_OK && params->epsilon > 0.0F && is_waves(params)) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "random_features: epsilon %g must be 0 with trigonometric features, "
                          "which change sign",
                          (double)params->epsilon);
     }
-    return WEFT_OK;
+    return status;
 }
 
 /* The rows of the weight matrix, there or not. */
@@ -94,15 +143,21 @@ static bool has_input(const struct weft_node *node, uint32_t input) {
     return node->input_count > input && node->input[input] != 0;
 }
 
-/* Either w or a projection; with a projection, OPTIMAL and it alone takes square norms. */
+/* Either w or a projection; with a projection, those whose exponents have ‖w‖² take square norms. */
 static weft_status check_source(const weft_graph *graph, const struct weft_node *node) {
     const struct weft_random_features_node *params = (const void *)node->params.bytes;
     const bool projected = has_input(node, PROJECTION);
-    const bool wanted = projected && params->component == WEFT_COMPONENT_OPTIMAL;
+    const bool wanted = projected && (params->component == WEFT_COMPONENT_OPTIMAL ||
+                                      params->component == WEFT_COMPONENT_GENERALIZED);
     if (projected == has_input(node, W)) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "random_features: w and projection are %s: one of them is to be given",
                          projected ? "both given" : "both missing");
+    }
+    if (projected && params->component == WEFT_COMPONENT_ASYMMETRIC) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "random_features: projection is given, but asymmetric features, which "
+                         "scale x before it is projected, take w");
     }
     if (wanted != has_input(node, SQUARE_NORMS)) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
@@ -166,11 +221,11 @@ static weft_status check_shapes(const weft_graph *graph, struct weft_node *node)
     return has_input(node, PROJECTION) ? check_projection(graph, node) : check_w(graph, node);
 }
 
-/* The other side of OPRF: [B, m, d] for any m. */
+/* The other side of OPRF and SADERF: [B, m, d] for any m. */
 static weft_status check_other(const weft_graph *graph, const struct weft_node *node) {
     const struct weft_random_features_node *params = (const void *)node->params.bytes;
-    const bool wanted = params->component == WEFT_COMPONENT_OPTIMAL;
-    if (wanted != (node->input[3] != 0)) {
+    const bool wanted = takes_other(params);
+    if (wanted != (node->input[OTHER] != 0)) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "random_features: other is %s, but %s features take %s",
                          wanted ? "missing" : "given", weft_component_name(params->component),
@@ -180,13 +235,9 @@ static weft_status check_other(const weft_graph *graph, const struct weft_node *
         return WEFT_OK;
     }
     weft_shape expected = *weft_node_shape(graph, node, 0);
-    const weft_shape *other = weft_node_shape(graph, node, 3);
+    const weft_shape *other = weft_node_shape(graph, node, OTHER);
     expected.dim[1] = other->rank == 3 ? other->dim[1] : expected.dim[1];
-    return weft_expect_shape(graph, node, 3, "other", expected);
-}
-
-static bool has_pairs(weft_component component) {
-    return component == WEFT_COMPONENT_TRIGONOMETRIC || component == WEFT_COMPONENT_HYPERBOLIC;
+    return weft_expect_shape(graph, node, OTHER, "other", expected);
 }
 
 static weft_status random_features_infer(const weft_graph *graph, struct weft_node *node,
@@ -215,8 +266,7 @@ static weft_status random_features_infer(const weft_graph *graph, struct weft_no
     if (status != WEFT_OK) {
         return status;
     }
-    const uint64_t channels =
-        (uint64_t)params->heads * features * (has_pairs(params->component) ? 2 : 1);
+    const uint64_t channels = (uint64_t)params->heads * features * (has_pairs(params) ? 2 : 1);
     if (channels > UINT32_MAX) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "random_features: %u heads of %u features are too many", params->heads,
@@ -239,8 +289,8 @@ struct lowered {
     uint32_t x;
     uint32_t w;          /* not with a given projection */
     uint32_t projection; /* [rows, features] */
-    uint32_t norms;      /* OPTIMAL: [features]; else x, bound and not read */
-    uint32_t optimum;    /* OPTIMAL: [batch, heads, 3]; else x */
+    uint32_t norms; /* [features], where exponents have ‖w‖²; else x, bound and not read */
+    uint32_t terms; /* likewise: A, B and ln D, [batch, heads, 3], GENERALIZED: [3]; else x */
 };
 
 static uint32_t scratch(const struct lowered *l, uint64_t count) {
@@ -310,11 +360,11 @@ static void lower_optimum(struct lowered *l, uint32_t other, uint32_t other_toke
     const uint32_t x = lower_moments(l, l->x, l->tokens);
     const uint32_t y = lower_moments(l, other, other_tokens);
     const uint64_t rows = (uint64_t)l->batch * l->heads;
-    l->optimum = scratch(l, 3 * rows);
+    l->terms = scratch(l, 3 * rows);
     struct weft_dispatch *dispatch = weft_lower_dispatch(l->lowering, "random_features/optimum");
     weft_dispatch_read(dispatch, x);
     weft_dispatch_read(dispatch, y);
-    weft_dispatch_write(dispatch, l->optimum);
+    weft_dispatch_write(dispatch, l->terms);
     weft_dispatch_rows(dispatch, (struct weft_rows){.rows = rows, .columns = l->width});
     weft_dispatch_push_u32(dispatch, chunks_of(l->tokens));
     weft_dispatch_push_u32(dispatch, chunks_of(other_tokens));
@@ -326,14 +376,67 @@ static void lower_optimum(struct lowered *l, uint32_t other, uint32_t other_toke
     dispatch->bytes = 4.0 * read;
 }
 
+struct generalized {
+    float a;
+    uint32_t width;
+};
+
+/** A, B = √(1 - 4A) and ln D = d/4 ln(1 - 4A). */
+static weft_status fill_generalized(void *user, void *data) {
+    const struct generalized *g = user;
+    float *terms = data;
+    const double square = 1.0 - 4.0 * (double)g->a;
+    terms[0] = g->a;
+    terms[1] = (float)sqrt(square);
+    terms[2] = (float)(0.25 * g->width * weft_portable_log(square));
+    return WEFT_OK;
+}
+
+static uint32_t lower_generalized(const struct lowered *l) {
+    struct generalized g = {.a = l->params->a, .width = l->width};
+    uint32_t bits;
+    char key[56];
+    memcpy(&bits, &g.a, sizeof bits);
+    snprintf(key, sizeof key, "random_features/generalized/%08x/%u", bits, g.width);
+    return weft_lower_table(l->lowering, key, 3 * sizeof(float), fill_generalized, &g);
+}
+
+/** What the exponents have beside the projection. `other`: a storage, for those that take one. */
+static void lower_terms(struct lowered *l, const struct weft_node *node, uint32_t other,
+                        uint32_t other_tokens) {
+    if (takes_other(l->params)) {
+        lower_norms(l, node);
+        lower_optimum(l, other, other_tokens);
+    } else if (l->params->component == WEFT_COMPONENT_GENERALIZED) {
+        lower_norms(l, node);
+        l->terms = lower_generalized(l);
+    }
+}
+
+/** Puts the balanced x into place and gives the other. */
+static uint32_t lower_balanced(struct lowered *l, uint32_t other, uint32_t other_tokens) {
+    struct weft_balance balance = {.x = l->x,
+                                   .other = other,
+                                   .tokens = l->tokens,
+                                   .other_tokens = other_tokens,
+                                   .batch = l->batch,
+                                   .heads = l->heads,
+                                   .width = l->width};
+    weft_lower_balance(l->lowering, &balance);
+    l->x = balance.x;
+    return balance.other;
+}
+
 /** A dispatch that works on the rows, with the bindings 0 … 3 and the words of random_features.glsl. */
 static struct weft_dispatch *rows_dispatch(const struct lowered *l, const char *shader) {
     struct weft_dispatch *dispatch = weft_lower_dispatch(l->lowering, shader);
     weft_dispatch_read(dispatch, l->x);
     weft_dispatch_read(dispatch, l->projection);
     weft_dispatch_read(dispatch, l->norms);
-    weft_dispatch_read(dispatch, l->optimum);
-    weft_dispatch_specialize(dispatch, (uint32_t)l->params->component);
+    weft_dispatch_read(dispatch, l->terms);
+    const bool waves = l->params->component == WEFT_COMPONENT_GENERALIZED && is_waves(l->params);
+    weft_dispatch_specialize(dispatch,
+                             (uint32_t)(waves ? GENERALIZED_WAVES : l->params->component));
     weft_dispatch_rows(dispatch, (struct weft_rows){.rows = l->rows, .columns = l->features});
     weft_dispatch_push_u32(dispatch, l->width);
     weft_dispatch_push_u32(dispatch, l->heads);
@@ -371,8 +474,7 @@ static void lower_features(const struct lowered *l, uint32_t largest, uint32_t c
     weft_dispatch_write(dispatch, result);
     weft_dispatch_specialize(dispatch, (uint32_t)l->params->stabilizer);
     weft_dispatch_specialize(dispatch, coefficients != WEFT_NO_STORAGE);
-    const double outputs =
-        (double)l->rows * l->features * (has_pairs(l->params->component) ? 2.0 : 1.0);
+    const double outputs = (double)l->rows * l->features * (has_pairs(l->params) ? 2.0 : 1.0);
     dispatch->flops += 20.0 * outputs;
     dispatch->bytes += 4.0 * outputs;
 }
@@ -391,7 +493,7 @@ static weft_status random_features_lower(struct weft_lowering *lowering,
                         .rows = (uint64_t)x->dim[0] * x->dim[1] * params->heads,
                         .x = weft_lower_value(lowering, node->input[0])};
     l.norms = l.x;
-    l.optimum = l.x;
+    l.terms = l.x;
     if (l.rows * l.features > INT32_MAX) {
         return weft_lower_fail(lowering,
                                weft_fail(&lowering->device->host, WEFT_UNSUPPORTED,
@@ -402,12 +504,15 @@ static weft_status random_features_lower(struct weft_lowering *lowering,
     const uint32_t coefficients =
         node->input[2] ? weft_lower_value(lowering, node->input[2]) : WEFT_NO_STORAGE;
     const uint32_t result = weft_lower_value(lowering, node->output);
-    lower_projection(&l, node);
-    if (params->component == WEFT_COMPONENT_OPTIMAL) {
-        lower_norms(&l, node);
-        lower_optimum(&l, weft_lower_value(lowering, node->input[3]),
-                      weft_node_shape(lowering->graph, node, 3)->dim[1]);
+    const bool two_sided = takes_other(params);
+    const uint32_t other_tokens =
+        two_sided ? weft_node_shape(lowering->graph, node, OTHER)->dim[1] : 0;
+    uint32_t other = two_sided ? weft_lower_value(lowering, node->input[OTHER]) : WEFT_NO_STORAGE;
+    if (params->component == WEFT_COMPONENT_ASYMMETRIC) {
+        other = lower_balanced(&l, other, other_tokens);
     }
+    lower_projection(&l, node);
+    lower_terms(&l, node, other, other_tokens);
     const uint32_t largest =
         params->stabilizer == WEFT_STABILIZER_KEY ? lower_key_maximum(&l) : WEFT_NO_STORAGE;
     lower_features(&l, largest, coefficients, result);

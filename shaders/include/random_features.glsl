@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // What the shaders of random features share: a row is one head of one token. Its features are
-// exp(base + t_f) with t_f = b p_f + a |w_f|^2, p the projection of the scaled row, and for the
-// trigonometric ones exp(base) cos p_f and exp(base) sin p_f. The numbers of the components are
-// those of weft_component, those of the stabilizers those of weft_stabilizer.
+// exp(base + t_f) with t_f = b p_f + a |w_f|^2, p the projection of the scaled row, and for those
+// that are waves exp(base + a |w_f|^2) times cos b p_f and sin b p_f. The numbers of the components
+// are those of weft_component, and one more for s = -1; those of the stabilizers those of
+// weft_stabilizer.
 
 #ifndef WEFT_INCLUDE_RANDOM_FEATURES_GLSL
 #define WEFT_INCLUDE_RANDOM_FEATURES_GLSL
@@ -16,6 +17,9 @@
 #define POSITIVE      1
 #define HYPERBOLIC    2
 #define OPTIMAL       3
+#define GENERALIZED   4
+#define ASYMMETRIC    5
+#define GENERALIZED_WAVES 6 // s = -1
 
 #define QUERY 1
 #define KEY   2
@@ -23,10 +27,16 @@
 layout(local_size_x = WEFT_GROUP_SIZE) in;
 layout(constant_id = 0) const uint COMPONENT = POSITIVE;
 
+// Whether exponents have a term in |w_f|^2 and features are pairs of waves.
+#define OF_SEQUENCES (COMPONENT == OPTIMAL || COMPONENT == ASYMMETRIC)
+#define HAS_NORMS (OF_SEQUENCES || COMPONENT == GENERALIZED || COMPONENT == GENERALIZED_WAVES)
+#define IS_WAVES (COMPONENT == TRIGONOMETRIC || COMPONENT == GENERALIZED_WAVES)
+
 layout(std430, binding = 0) readonly buffer X { float x[]; };
 layout(std430, binding = 1) readonly buffer Projection { float projection[]; };
-layout(std430, binding = 2) readonly buffer Norms { float norms[]; }; // |w_f|^2, OPTIMAL only
-layout(std430, binding = 3) readonly buffer Optimum { float optimum[]; }; // likewise: see optimum.comp
+layout(std430, binding = 2) readonly buffer Norms { float norms[]; }; // |w_f|^2, with HAS_NORMS
+// Likewise: A, B and ln D of each sequence and head (see optimum.comp) or, generalized, of all.
+layout(std430, binding = 3) readonly buffer Terms { float terms_of[]; };
 
 layout(push_constant) uniform Push
 {
@@ -61,21 +71,25 @@ row_terms read_row(uint row)
         own = weft_partial_add(own, scaled * scaled);
     }
     float half_square = 0.5f * weft_group_sum(weft_partial_sum(own));
-    row_terms terms = row_terms(COMPONENT == TRIGONOMETRIC ? half_square : -half_square, 0.0f, 1.0f);
-    if (COMPONENT == OPTIMAL) {
-        uint at = 3u * sequence_of(row);
-        terms.a = optimum[at];
-        terms.b = optimum[at + 1u];
-        terms.base = terms.base + optimum[at + 2u];
+    row_terms terms = row_terms(IS_WAVES ? half_square : -half_square, 0.0f, 1.0f);
+    if (HAS_NORMS) {
+        uint at = OF_SEQUENCES ? 3u * sequence_of(row) : 0u;
+        terms.a = terms_of[at];
+        terms.b = terms_of[at + 1u];
+        terms.base = terms.base + terms_of[at + 2u];
     }
     return terms;
 }
 
-// t_f; of the two features of a hyperbolic pair, the second has p negated.
+// t_f; of the two features of a hyperbolic pair, the second has p negated. Of waves what is not the
+// angle.
 float exponent(row_terms terms, uint row, uint f, bool negated)
 {
+    if (IS_WAVES) {
+        return HAS_NORMS ? terms.a * norms[f] : 0.0f;
+    }
     float p = projection[row * push.columns + f];
-    if (COMPONENT == OPTIMAL) {
+    if (HAS_NORMS) {
         return terms.b * p + terms.a * norms[f];
     }
     return negated ? -p : p;

@@ -29,13 +29,16 @@ void main()
     }
     float usual = weft_rcp(weft_sqrt(float(push.columns)));
     float share = COMPONENT == HYPERBOLIC ? 0.707106769f : 1.0f;
-    bool pairs = COMPONENT == TRIGONOMETRIC || COMPONENT == HYPERBOLIC;
+    bool pairs = IS_WAVES || COMPONENT == HYPERBOLIC;
     uint base = row * push.columns * (pairs ? 2u : 1u);
     for (uint f = gl_LocalInvocationID.x; f < push.columns; f += WEFT_GROUP_SIZE) {
         float factor = share * (HAS_COEFFICIENTS ? coefficients[f] : usual);
-        if (COMPONENT == TRIGONOMETRIC) {
+        if (IS_WAVES) {
             float p = projection[row * push.columns + f];
-            factor = factor * weft_exp(offset);
+            if (HAS_NORMS) {
+                p = terms.b * p;
+            }
+            factor = factor * weft_exp(offset + exponent(terms, row, f, false));
             result[base + f] = weft_flush(factor * wave(p, 1u));
             result[base + push.columns + f] = weft_flush(factor * wave(p, 0u));
             continue;

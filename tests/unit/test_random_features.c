@@ -26,6 +26,8 @@
 /* Attention with random features: q, k, v [1, N, D]. */
 struct problem {
     weft_component component;
+    float a;
+    int32_t s;
     bool stabilized;
     bool causal;
     const weft_features_params *matrix;
@@ -87,7 +89,9 @@ static weft_tensor add_features(weft_graph *graph, const struct problem *p,
                                           .stabilizer =
                                               p->stabilized ? stabilizer : WEFT_STABILIZER_NONE,
                                           .coefficients = is_key ? matrix->key : matrix->query};
-    if (p->component == WEFT_COMPONENT_OPTIMAL) {
+    params.a = p->a;
+    params.s = p->s;
+    if (p->component == WEFT_COMPONENT_OPTIMAL || p->component == WEFT_COMPONENT_ASYMMETRIC) {
         params.other = other;
     }
     assert_int_equal(weft_graph_random_features(&features, graph, x, matrix->w, &params), WEFT_OK);
@@ -157,21 +161,30 @@ static double error_of(const float *found, const double *expected) {
     return sqrt(error / size);
 }
 
-static struct problem problem_of(float *data) {
-    return (struct problem){.q = data, .k = data + (size_t)N * D, .v = data + 2 * (size_t)N * D};
+/* Every component, generalized ones with A other than 0, and after them those with s = -1. */
+#define COMPONENTS (WEFT_COMPONENT_COUNT + 1)
+
+static struct problem problem_of(float *data, int component) {
+    struct problem p = {.q = data, .k = data + (size_t)N * D, .v = data + 2 * (size_t)N * D};
+    const bool waves = component == WEFT_COMPONENT_COUNT;
+    p.component = waves ? WEFT_COMPONENT_GENERALIZED : (weft_component)component;
+    if (p.component == WEFT_COMPONENT_GENERALIZED) {
+        p.a = waves ? 0.03F : -0.05F;
+        p.s = waves ? -1 : 1;
+    }
+    return p;
 }
 
 /* With more features, attention comes closer to softmax attention, as 1/√s. */
 static void test_features_approach_softmax(void **state) {
     float *data = random_values(3 * (uint64_t)N * D, 0);
-    for (int component = 0; component < WEFT_COMPONENT_COUNT; component++) {
+    for (int component = 0; component < COMPONENTS; component++) {
         for (int causal = 0; causal < 2; causal++) {
             double error[2];
             for (int k = 0; k < 2; k++) {
-                struct problem p = problem_of(data);
+                struct problem p = problem_of(data, component);
                 float out[N * D];
                 double expected[N * D];
-                p.component = (weft_component)component;
                 p.causal = causal != 0;
                 p.stabilized = true;
                 p.matrix =
@@ -196,11 +209,10 @@ static void test_every_matrix(void **state) {
             .kind = (weft_features_kind)kind, .rows = 401, .columns = WIDTH, .seed = 2};
         params.rows = kind == WEFT_FEATURES_SGQ ? 2 * WIDTH + 1 : params.rows;
         params.rows = kind == WEFT_FEATURES_S_HYBRID ? 400 : params.rows;
-        for (int component = 0; component < WEFT_COMPONENT_COUNT; component++) {
-            struct problem p = problem_of(data);
+        for (int component = 0; component < COMPONENTS; component++) {
+            struct problem p = problem_of(data, component);
             float out[N * D];
             double expected[N * D];
-            p.component = (weft_component)component;
             p.stabilized = true;
             p.matrix = &params;
             softmax_attention(&p, expected);
@@ -218,12 +230,11 @@ static void test_stabilizers_cancel(void **state) {
     float *data = random_values(3 * (uint64_t)N * D, 2);
     const weft_features_params *params =
         weft_features_params(.kind = WEFT_FEATURES_ORF, .rows = 64, .columns = WIDTH, .seed = 3);
-    for (int component = 0; component < WEFT_COMPONENT_COUNT; component++) {
-        struct problem p = problem_of(data);
+    for (int component = 0; component < COMPONENTS; component++) {
+        struct problem p = problem_of(data, component);
         float plain[N * D];
         float stable[N * D];
         double expected[N * D];
-        p.component = (weft_component)component;
         p.matrix = params;
         run(*state, &p, plain);
         p.stabilized = true;
@@ -237,11 +248,10 @@ static void test_stabilizers_cancel(void **state) {
     for (uint64_t i = 0; i < 2 * (uint64_t)N * D; i++) {
         data[i] *= 100.0F;
     }
-    struct problem p = problem_of(data);
+    struct problem p = problem_of(data, WEFT_COMPONENT_POSITIVE);
     float out[N * D];
     p.matrix = params;
     p.stabilized = true;
-    p.component = WEFT_COMPONENT_POSITIVE;
     run(*state, &p, out);
     for (int i = 0; i < N * D; i++) {
         assert_true(isfinite(out[i]));
@@ -260,6 +270,8 @@ static weft_tensor input(struct weft_test_graph *f, const char *name, weft_shape
     weft_graph_random_features(&y, f->graph, x, w, \
                                weft_random_features_params(.heads = 2, __VA_ARGS__))
 
+#define GENERALIZED(...) FEATURES(x, w, .component = WEFT_COMPONENT_GENERALIZED, __VA_ARGS__)
+
 static void test_bad_parameters(void **state) {
     struct weft_test_graph *f = *state;
     weft_tensor y = {0};
@@ -274,8 +286,8 @@ static void test_bad_parameters(void **state) {
     weft_tensor seven = input(f, "seven", weft_shape_of(7), WEFT_F32);
     const weft_status bad = WEFT_INVALID_ARGUMENT;
     const weft_status shape = WEFT_SHAPE_MISMATCH;
-    WEFT_EXPECT_FAILURE(f, bad, FEATURES(x, w, .component = WEFT_COMPONENT_COUNT), "component 4",
-                        "0 … 3");
+    WEFT_EXPECT_FAILURE(f, bad, FEATURES(x, w, .component = WEFT_COMPONENT_COUNT), "component 6",
+                        "0 … 5");
     WEFT_EXPECT_FAILURE(f, bad, FEATURES(x, w, .stabilizer = WEFT_STABILIZER_COUNT), "stabilizer 3",
                         "0 … 2");
     WEFT_EXPECT_FAILURE(f, bad, FEATURES(x, w, .scale = INFINITY), "scale inf");
@@ -292,6 +304,17 @@ static void test_bad_parameters(void **state) {
     WEFT_EXPECT_FAILURE(f, bad, FEATURES(x, w, .component = WEFT_COMPONENT_OPTIMAL),
                         "other is missing");
     WEFT_EXPECT_FAILURE(f, bad, FEATURES(x, w, .other = other), "other is given");
+    WEFT_EXPECT_FAILURE(f, bad, FEATURES(x, w, .component = WEFT_COMPONENT_ASYMMETRIC),
+                        "other is missing", "asymmetric");
+    WEFT_EXPECT_FAILURE(f, bad, GENERALIZED(.a = 0.25F), "a 0.25", "below 1/4");
+    WEFT_EXPECT_FAILURE(f, bad, GENERALIZED(.a = NAN), "a nan", "below 1/4");
+    WEFT_EXPECT_FAILURE(f, bad, GENERALIZED(.a = -INFINITY), "a -inf", "finite");
+    WEFT_EXPECT_FAILURE(f, bad, GENERALIZED(.s = 2), "s 2", "1 or -1");
+    WEFT_EXPECT_FAILURE(f, bad, GENERALIZED(.s = -1, .epsilon = 1e-6F), "epsilon 1e-06");
+    WEFT_EXPECT_FAILURE(f, bad, GENERALIZED(.other = other), "other is given", "generalized");
+    WEFT_EXPECT_FAILURE(f, bad, FEATURES(x, w, .a = -0.5F), "a -0.5", "trigonometric");
+    WEFT_EXPECT_FAILURE(f, bad, FEATURES(x, w, .component = WEFT_COMPONENT_POSITIVE, .s = 1), "s 1",
+                        "positive");
     WEFT_EXPECT_FAILURE(f, shape, FEATURES(x, wide, .epsilon = 0.0F), "[6, 8]", "[s, 4]");
     WEFT_EXPECT_FAILURE(f, shape, FEATURES(flat, w, .epsilon = 0.0F), "[10, 8]", "[B, n, d]");
     WEFT_EXPECT_FAILURE(f, shape, FEATURES(x, six, .epsilon = 0.0F), "[6]", "[s, d/heads]");
@@ -304,6 +327,9 @@ static void test_bad_parameters(void **state) {
     WEFT_EXPECT_FAILURE(f, shape,
                         FEATURES(x, w, .component = WEFT_COMPONENT_OPTIMAL, .other = flat), "other",
                         "[10, 8]");
+    WEFT_EXPECT_FAILURE(f, shape,
+                        FEATURES(x, w, .component = WEFT_COMPONENT_ASYMMETRIC, .other = three),
+                        "other", "[3, 5, 8]");
     assert_int_equal(
         FEATURES(x, w, .component = WEFT_COMPONENT_OPTIMAL, .other = other, .coefficients = six),
         WEFT_OK);
@@ -313,11 +339,18 @@ static void test_bad_parameters(void **state) {
     assert_int_equal(FEATURES(x, w, .component = WEFT_COMPONENT_HYPERBOLIC), WEFT_OK);
     assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
     assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 24)));
+    assert_int_equal(GENERALIZED(.s = -1, .a = 0.2F), WEFT_OK);
+    assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
+    assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 24)));
+    assert_int_equal(GENERALIZED(.a = 0.2F), WEFT_OK);
+    assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
+    assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 12)));
 }
 
 static void test_names(void **state) {
     (void)state;
     assert_string_equal(weft_component_name(WEFT_COMPONENT_OPTIMAL), "optimal");
+    assert_string_equal(weft_component_name(WEFT_COMPONENT_ASYMMETRIC), "asymmetric");
     assert_non_null(weft_component_name(WEFT_COMPONENT_COUNT));
     assert_string_equal(weft_stabilizer_name(WEFT_STABILIZER_KEY), "key");
     assert_non_null(weft_stabilizer_name(WEFT_STABILIZER_COUNT));

@@ -666,6 +666,19 @@ typedef enum weft_component {
      * a sequence and head, B = √(1 - 4A), D = (1 - 4A)^(d/4). Likhosherstov et al., 2022; (34), (35).
      */
     WEFT_COMPONENT_OPTIMAL = 3,
+    /**
+     * GERF: D exp(A‖w‖² + B wᵀx - s‖x‖²/2), B = √(s(1 - 4A)), D = (1 - 4A)^(d/4), of real A and s = ±1: params' a and s.
+     * For s = -1, where B is imaginary, D exp(A‖w‖² + ‖x‖²/2) [cos |B|wᵀx, sin |B|wᵀx]. The mean is the kernel for
+     * A < 1/4, and the variance finite for A < 1/8 alone. A = 0 is POSITIVE for s = 1 and TRIGONOMETRIC for s = -1, bit
+     * for bit. Likhosherstov et al., 2022, theorem 3.1; (34).
+     */
+    WEFT_COMPONENT_GENERALIZED = 4,
+    /**
+     * SADERF: OPRF of Ψx for queries and Ψ⁻¹y for keys, Ψ_l = (Σ_j y_jl² / Σ_i x_il²)^(1/4) over the tokens of a sequence
+     * and head; Ψ_l = 1 where one of the sums is 0 (or below 2^-126), as such a channel adds nothing to xᵀy whatever Ψ_l
+     * is. x and other take exchanged places for keys. Likhosherstov et al., 2023; (36).
+     */
+    WEFT_COMPONENT_ASYMMETRIC = 5,
     WEFT_COMPONENT_COUNT
 } weft_component;
 
@@ -692,7 +705,7 @@ typedef struct weft_random_features_params {
     float scale; /**< on x; 0 means (d/heads)^(-1/4), for queries and keys */
     /**
      * At least 0, added to each exponential (after the stabilizer's division): keeps a token from having no features
-     * at all. 1e-6 is usual with stabilizers. Trigonometric features take none.
+     * at all. 1e-6 is usual with stabilizers. Trigonometric features take none, nor does GENERALIZED with s = -1.
      */
     float epsilon;
     /**
@@ -700,14 +713,17 @@ typedef struct weft_random_features_params {
      * √|weight| for queries and sign(weight) √|weight| for keys.
      */
     weft_tensor coefficients;
-    weft_tensor other; /**< OPTIMAL alone: [B, m, d], the keys if x is queries, and the reverse */
+    /** OPTIMAL and ASYMMETRIC alone: [B, m, d], the keys if x is queries, and the reverse. */
+    weft_tensor other;
     /**
      * f32 [B, n, heads · s], scale · w_i x, made already: instead of w, which is then no tensor (id 0). Its scale is to be
-     * the one above. weft_graph_structured_projection makes it.
+     * the one above. weft_graph_structured_projection makes it. Not with ASYMMETRIC, which scales x first.
      */
     weft_tensor projection;
-    /** f32 [s], ‖w_i‖²: OPTIMAL with a projection alone, see weft_features_square_norms */
+    /** f32 [s], ‖w_i‖²: OPTIMAL and GENERALIZED with a projection alone, see weft_features_square_norms */
     weft_tensor square_norms;
+    float a;        /**< GENERALIZED alone: A, finite and below 1/4 */
+    int32_t s;      /**< GENERALIZED alone: 1 or -1; 0 means 1 */
     uint8_t unused; /**< ignored; gives the macro below a field to start with */
 } weft_random_features_params;
 
@@ -718,13 +734,13 @@ typedef struct weft_random_features_params {
 /**
  * Random features of queries or keys, for weft_graph_linear_attention: per token and head, coefficient_i f(w_i, scale x).
  * Spectraformer, equation (11). x f32 [B, n, d], w f32 [s, d/heads], the same for all heads, such as weft_features_fill
- * makes; out [B, n, heads · s], or [B, n, heads · 2s] for the two components with pairs, whose first features (cos, or +)
+ * makes; out [B, n, heads · s], or [B, n, heads · 2s] for the components with pairs, whose first features (cos, or +)
  * come before their second ones (sin, or -) within a head. Time O(n d s), with the projection [B, n, heads, s] as scratch
- * memory; keys and OPTIMAL take two passes. params may be null.
+ * memory; keys and OPTIMAL take two passes, and ASYMMETRIC copies of x and other. params may be null.
  * A NaN in x makes all features of its token and head NaN, an infinity each of them NaN or what exp(-infinity) gives.
  * With WEFT_STABILIZER_KEY both can make all features of the sequence and head NaN.
- * Errors: WEFT_INVALID_ARGUMENT naming component, stabilizer, heads, scale, epsilon, other, projection or square_norms;
- * WEFT_SHAPE_MISMATCH.
+ * Errors: WEFT_INVALID_ARGUMENT naming component, stabilizer, heads, scale, epsilon, a, s, other, projection or
+ * square_norms; WEFT_SHAPE_MISMATCH.
  */
 WEFT_API weft_status weft_graph_random_features(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                                 weft_tensor w,

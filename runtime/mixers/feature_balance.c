@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "mixers/feature_balance.h"
+
+#define CHUNK 256 /* tokens: that of shaders/random_features/channel_squares.comp */
+
+/** One of the two: the storage, and its squares [batch · heads · chunks, width]. */
+struct side {
+    uint32_t x, tokens, chunks;
+    uint32_t squares;
+};
+
+static uint32_t scratch(struct weft_lowering *lowering, uint64_t count) {
+    return weft_lower_scratch(lowering, count * sizeof(float));
+}
+
+static struct side lower_squares(struct weft_lowering *lowering, const struct weft_balance *b,
+                                 uint32_t x, uint32_t tokens) {
+    struct side side = {.x = x, .tokens = tokens, .chunks = (tokens - 1) / CHUNK + 1};
+    const uint64_t rows = (uint64_t)b->batch * b->heads * side.chunks;
+    side.squares = scratch(lowering, rows * b->width);
+    struct weft_dispatch *dispatch =
+        weft_lower_dispatch(lowering, "random_features/channel_squares");
+    weft_dispatch_read(dispatch, x);
+    weft_dispatch_write(dispatch, side.squares);
+    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = rows, .columns = b->width});
+    weft_dispatch_push_u32(dispatch, b->heads);
+    weft_dispatch_push_u32(dispatch, tokens);
+    weft_dispatch_push_u32(dispatch, side.chunks);
+    const double elements = (double)b->batch * tokens * b->heads * b->width;
+    dispatch->flops = 2.0 * elements;
+    dispatch->bytes = 4.0 * elements;
+    return side;
+}
+
+/** The factors of `own`, [batch, heads, width]. */
+static uint32_t lower_factors(struct weft_lowering *lowering, const struct weft_balance *b,
+                              const struct side *own, const struct side *other) {
+    const uint64_t count = (uint64_t)b->batch * b->heads * b->width;
+    const uint32_t factors = scratch(lowering, count);
+    struct weft_dispatch *dispatch =
+        weft_lower_dispatch(lowering, "random_features/channel_balance");
+    weft_dispatch_read(dispatch, own->squares);
+    weft_dispatch_read(dispatch, other->squares);
+    weft_dispatch_write(dispatch, factors);
+    weft_dispatch_items(dispatch, count);
+    weft_dispatch_push_u32(dispatch, b->width);
+    weft_dispatch_push_u32(dispatch, own->chunks);
+    weft_dispatch_push_u32(dispatch, other->chunks);
+    const double read = (double)count * (own->chunks + other->chunks);
+    dispatch->flops = read + 5.0 * (double)count;
+    dispatch->bytes = 4.0 * (read + (double)count);
+    return factors;
+}
+
+static uint32_t lower_scaled(struct weft_lowering *lowering, const struct weft_balance *b,
+                             const struct side *side, uint32_t factors) {
+    const uint64_t count = (uint64_t)b->batch * side->tokens * b->heads * b->width;
+    const uint32_t result = scratch(lowering, count);
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "random_features/channel_scale");
+    weft_dispatch_read(dispatch, side->x);
+    weft_dispatch_read(dispatch, factors);
+    weft_dispatch_write(dispatch, result);
+    weft_dispatch_items(dispatch, count);
+    weft_dispatch_push_u32(dispatch, side->tokens);
+    weft_dispatch_push_u32(dispatch, b->heads * b->width);
+    dispatch->flops = (double)count;
+    dispatch->bytes = 8.0 * (double)count;
+    return result;
+}
+
+void weft_lower_balance(struct weft_lowering *lowering, struct weft_balance *balance) {
+    const struct side x = lower_squares(lowering, balance, balance->x, balance->tokens);
+    const struct side other =
+        lower_squares(lowering, balance, balance->other, balance->other_tokens);
+    const uint32_t x_factors = lower_factors(lowering, balance, &x, &other);
+    const uint32_t other_factors = lower_factors(lowering, balance, &other, &x);
+    balance->x = lower_scaled(lowering, balance, &x, x_factors);
+    balance->other = lower_scaled(lowering, balance, &other, other_factors);
+}
