@@ -18,7 +18,8 @@ enum weft_features_option {
     WEFT_OPTION_BUDGET = 1 << 2,
     WEFT_OPTION_SEQUENCE = 1 << 3,
     WEFT_OPTION_SHIFT = 1 << 4,
-    WEFT_OPTION_SWEEPS = 1 << 5
+    WEFT_OPTION_SWEEPS = 1 << 5,
+    WEFT_OPTION_RATE = 1 << 6
 };
 
 /** What a dense family fills. */
@@ -69,6 +70,8 @@ extern const struct weft_features_family weft_features_sgq;
 extern const struct weft_features_family weft_features_ssr;
 extern const struct weft_features_family weft_features_simrf;
 extern const struct weft_features_family weft_features_simrf_dependent;
+extern const struct weft_features_family weft_features_poisson;
+extern const struct weft_features_family weft_features_geometric;
 
 struct weft_stream weft_features_stream(const weft_features_params *params, enum weft_draw draw);
 

@@ -23,6 +23,8 @@ static const struct weft_features_family *const families[WEFT_FEATURES_KIND_COUN
     [WEFT_FEATURES_SSR] = &weft_features_ssr,
     [WEFT_FEATURES_SIMRF] = &weft_features_simrf,
     [WEFT_FEATURES_SIMRF_DEPENDENT] = &weft_features_simrf_dependent,
+    [WEFT_FEATURES_POISSON] = &weft_features_poisson,
+    [WEFT_FEATURES_GEOMETRIC] = &weft_features_geometric,
 };
 
 static bool is_kind(weft_features_kind kind) {
@@ -83,6 +85,11 @@ static weft_status check_options(const weft_features_params *params, const weft_
             return weft_features_refuse(host, params, given[i].name, given[i].value,
                                         "0: it has no such parameter");
         }
+    }
+    if (params->rate != 0.0F && (options & WEFT_OPTION_RATE) == 0) { /* NaN as well */
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "features: rate of %s is %g, not 0: it has no such parameter",
+                         weft_features_name(params->kind), (double)params->rate);
     }
     if ((uint32_t)params->norm > WEFT_FEATURES_NORM_SQRT) {
         return weft_features_refuse(host, params, "norm", (uint32_t)params->norm, "%d or %d",

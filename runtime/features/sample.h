@@ -13,7 +13,8 @@ enum weft_draw {
     WEFT_DRAW_PERMUTATION = 3,
     WEFT_DRAW_ANGLE = 4,
     WEFT_DRAW_SHIFT = 5,
-    WEFT_DRAW_ROTATION = 6
+    WEFT_DRAW_ROTATION = 6,
+    WEFT_DRAW_POWER = 7
 };
 
 struct weft_stream {

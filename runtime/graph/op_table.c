@@ -36,6 +36,7 @@
     X(fast_weight)           \
     X(structured_projection) \
     X(random_features)       \
+    X(discrete_features)     \
     X(flt_features)          \
     X(sine_spe)              \
     X(conv_spe)              \

@@ -185,6 +185,7 @@ typedef struct weft_family {
     ROW(fast_weight)              \
     ROW(structured_projection)    \
     ROW(random_features)          \
+    ROW(discrete_features)        \
     ROW(rfa_attention)            \
     ROW(performer_attention)      \
     ROW(sine_spe)                 \

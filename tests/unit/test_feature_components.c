@@ -334,7 +334,7 @@ static const weft_random_features_params components[] = {
 
 static void products_have_the_kernel_as_mean(void **state) {
     for (uint64_t stream = 20; stream < 22; stream++) {
-        const struct pair pair = random_pair(stream, 0.35F);
+        const struct pair pair = random_pair(stream, 0.3F);
         for (size_t i = 0; i < sizeof components / sizeof components[0]; i++) {
             const struct statistics s = sample(*state, &pair, components[i]);
             assert_true(s.standard_error < 0.015); /* sharp enough to see a bias of 6 % */

@@ -142,6 +142,14 @@ static const struct golden goldens[] = {
     GOLDEN("b8b91e26e7d4c7cd03b89810d835fa622eb1499cc09de2a8660b4cd6e55f1906",
            .kind = WEFT_FEATURES_SIMRF_DEPENDENT, .rows = 200, .columns = 64, .seed = 2,
            .sweeps = 5),
+    GOLDEN("a3e4297d0ae98bb1a1f9c6056e684ee2347d55b7f6460531b2318a46ab09e59a",
+           .kind = WEFT_FEATURES_POISSON, .rows = 37, .columns = 13, .seed = 1),
+    GOLDEN("6189466d440296215fa058292fd6d8c925813a6959dfff896d6795b71589b7c4",
+           .kind = WEFT_FEATURES_POISSON, .rows = 200, .columns = 5, .seed = 2, .rate = 16.0F),
+    GOLDEN("be6731352781e905854c5851b00220f12f1e0e3363f68abe02921e27ca05799a",
+           .kind = WEFT_FEATURES_GEOMETRIC, .rows = 37, .columns = 13, .seed = 1),
+    GOLDEN("885f42f2c530d4cc900404a23bdabc1f68f0d2f085ce8cc39270a390b89936dd",
+           .kind = WEFT_FEATURES_GEOMETRIC, .rows = 200, .columns = 64, .seed = 2, .rate = 0.75F),
 };
 
 static void bits_are_the_same_everywhere(void **state) {
@@ -226,7 +234,7 @@ static void fewer_rows_are_the_first_of_more(void **state) {
 
 static void weights_sum_to_one(void **state) {
     (void)state;
-    for (int k = 0; k < WEFT_FEATURES_KIND_COUNT; k++) {
+    for (int k = 0; k < WEFT_FEATURES_POISSON; k++) { /* those of powers have no such sum */
         weft_features_params params = {.kind = (weft_features_kind)k, .columns = 10, .seed = 4};
         params.rows = rows_for(params.kind, 30, 10);
         struct matrix m = make(&params);
@@ -237,6 +245,83 @@ static void weights_sum_to_one(void **state) {
         assert_true(fabs(sum - 1.0) < 1e-5);
         drop(&m);
     }
+}
+
+/* ---- powers ---- */
+
+/* p(k) of Poisson's distribution or the geometric one. */
+static double probability(const weft_features_params *params, uint32_t k) {
+    const double rate = (double)params->rate;
+    if (params->kind == WEFT_FEATURES_POISSON) {
+        return exp(k * log(rate) - rate - lgamma(k + 1.0));
+    }
+    return rate * pow(1.0 - rate, k);
+}
+
+/* As often as they should be: four standard deviations of every count, and weights as equation (37) has them. */
+static void powers_have_their_distribution(void **state) {
+    (void)state;
+    const weft_features_params cases[] = {
+        {.kind = WEFT_FEATURES_POISSON, .rate = 1.0F},
+        {.kind = WEFT_FEATURES_POISSON, .rate = 0.125F},
+        {.kind = WEFT_FEATURES_POISSON, .rate = 7.5F},
+        {.kind = WEFT_FEATURES_GEOMETRIC, .rate = 0.5F},
+        {.kind = WEFT_FEATURES_GEOMETRIC, .rate = 0.0625F},
+        {.kind = WEFT_FEATURES_GEOMETRIC, .rate = 0.9375F},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        weft_features_params params = cases[i];
+        params.rows = 20000;
+        params.columns = 3;
+        params.seed = 5;
+        struct matrix m = make(&params);
+        const uint32_t draws = m.rows * m.columns;
+        uint32_t counts[1024] = {0};
+        for (uint32_t k = 0; k < draws; k++) {
+            assert_true(m.w[k] >= 0.0F && m.w[k] < 1024.0F && m.w[k] == floorf(m.w[k]));
+            counts[(uint32_t)m.w[k]]++;
+        }
+        for (uint32_t k = 0; k < 1024; k++) {
+            const double expected = draws * probability(&params, k);
+            assert_true(fabs(counts[k] - expected) < 4.5 * sqrt(expected) + 3.0);
+        }
+        for (uint32_t r = 0; r < m.rows; r += 97) {
+            double logarithm = -log(m.rows);
+            for (uint32_t c = 0; c < m.columns; c++) {
+                const double k = (double)row_of(&m, r)[c];
+                logarithm -= lgamma(k + 1.0) + log(probability(&params, (uint32_t)k));
+            }
+            if (logarithm > -86.0) {
+                assert_true(fabs((double)m.weights[r] / exp(logarithm) - 1.0) < 1e-6);
+            } else if (logarithm < -88.0) {
+                assert_true(m.weights[r] == 0.0F);
+            }
+        }
+        drop(&m);
+    }
+}
+
+static void too_large_weights_are_refused(void **state) {
+    (void)state;
+    struct weft_test_host host;
+    weft_test_host_begin(&host);
+    float w[4 * 100];
+    float weights[4];
+    assert_int_equal(
+        weft_features_fill(w, weights,
+                           weft_features_params(.kind = WEFT_FEATURES_POISSON, .rows = 4,
+                                                .columns = 100, .rate = 1.0F),
+                           &host.host),
+        WEFT_INVALID_ARGUMENT);
+    weft_test_expect_log(&host, "rate of poisson is 1", "weight 0 over 100 columns is e^99",
+                         "above e^87", NULL);
+    assert_int_equal(
+        weft_features_fill(w, weights,
+                           weft_features_params(.kind = WEFT_FEATURES_POISSON, .rows = 4,
+                                                .columns = 100, .rate = 0.5F),
+                           &host.host),
+        WEFT_OK);
+    weft_test_host_end(&host);
 }
 
 /* ---- geometry ---- */
@@ -1029,6 +1114,31 @@ static const struct refusal refusals[] = {
      "sweeps",
      "is 1",
      "no such parameter"},
+    {{.kind = WEFT_FEATURES_BASE, .rows = 4, .columns = 4, .rate = 0.5F},
+     "rate",
+     "is 0.5",
+     "no such parameter"},
+    {{.kind = WEFT_FEATURES_POISSON, .rows = 4, .columns = 4, .rate = -1.0F},
+     "rate",
+     "is -1",
+     "0.000976562 to 64"},
+    {{.kind = WEFT_FEATURES_POISSON, .rows = 4, .columns = 1, .rate = 65.0F},
+     "rate",
+     "is 65",
+     "0.000976562 to 64"},
+    {{.kind = WEFT_FEATURES_POISSON, .rows = 4, .columns = 4, .rate = NAN}, "rate", "nan", "to 64"},
+    {{.kind = WEFT_FEATURES_POISSON, .rows = 4, .columns = 4, .factors = 3},
+     "factors",
+     "is 3",
+     "no such parameter"},
+    {{.kind = WEFT_FEATURES_GEOMETRIC, .rows = 4, .columns = 4, .rate = 0.06F},
+     "rate",
+     "is 0.06",
+     "0.0625 to 0.9375"},
+    {{.kind = WEFT_FEATURES_GEOMETRIC, .rows = 4, .columns = 4, .rate = 1.0F},
+     "rate",
+     "is 1",
+     "0.0625 to 0.9375"},
 };
 
 static void bad_parameters_are_named(void **state) {
@@ -1075,7 +1185,7 @@ static void null_pointers_and_kinds(void **state) {
     EXPECT_REFUSED(weft_features_fill(w, NULL, NULL, h), "params is null");
     EXPECT_REFUSED(weft_features_fill(NULL, NULL, &base, h), "w is null");
     EXPECT_REFUSED(weft_features_fill(w, NULL, &sgq, h), "weights is null", "sgq");
-    EXPECT_REFUSED(weft_features_fill(w, NULL, &none, h), "kind is 15", "0 to 14");
+    EXPECT_REFUSED(weft_features_fill(w, NULL, &none, h), "kind is 17", "0 to 16");
     EXPECT_REFUSED(weft_features_get_structure(NULL, &base, h), "structure is null");
     EXPECT_REFUSED(weft_features_parts(w, NULL, &base, h), "kind is base", "dense");
     EXPECT_REFUSED(weft_features_parts(NULL, permutation, &fastfood, h), "diagonals is null");
@@ -1131,7 +1241,7 @@ static void running_out_of_memory_is_an_error(void **state) {
             assert_int_equal(status, WEFT_OUT_OF_HOST_MEMORY);
             assert_int_equal(host.live, 0);
         }
-        assert_true(fail_at > 1 || k == WEFT_FEATURES_SGQ);
+        assert_true(fail_at > 1 || k == WEFT_FEATURES_SGQ || k >= WEFT_FEATURES_POISSON);
     }
     weft_test_host_end(&host);
 }
@@ -1142,6 +1252,8 @@ int main(void) {
         cmocka_unit_test(seeds_and_matrices_differ),
         cmocka_unit_test(fewer_rows_are_the_first_of_more),
         cmocka_unit_test(weights_sum_to_one),
+        cmocka_unit_test(powers_have_their_distribution),
+        cmocka_unit_test(too_large_weights_are_refused),
         cmocka_unit_test(haar_rows_are_orthonormal),
         cmocka_unit_test(blocks_are_orthogonal),
         cmocka_unit_test(orf_norms),

@@ -201,10 +201,10 @@ static void test_features_approach_softmax(void **state) {
     free(data);
 }
 
-/* Every kind of matrix does for every component. */
+/* Every kind of matrix but those of powers does for every component. */
 static void test_every_matrix(void **state) {
     float *data = random_values(3 * (uint64_t)N * D, 1);
-    for (int kind = 0; kind < WEFT_FEATURES_KIND_COUNT; kind++) {
+    for (int kind = 0; kind < WEFT_FEATURES_POISSON; kind++) {
         weft_features_params params = {
             .kind = (weft_features_kind)kind, .rows = 401, .columns = WIDTH, .seed = 2};
         params.rows = kind == WEFT_FEATURES_SGQ ? 2 * WIDTH + 1 : params.rows;

@@ -6,7 +6,8 @@
  *
  * with a component function f such as exp(ωᵀx - ‖x‖²/2). Spectraformer, equation (11): weights[i] is a_i²/s, 1/s for most
  * kinds. Where weights differ, query features are multiplied by √|weight| and key features by sign(weight) √|weight|.
- * All kinds stand for ω ~ N(0, I), that is σ = 1 in the paper's equations: divide W by σ for another bandwidth.
+ * All kinds but the last two stand for ω ~ N(0, I), that is σ = 1 in the paper's equations: divide W by σ for another
+ * bandwidth.
  *
  * Every draw is from Philox4x32-10 and the arithmetic is + - × ÷ and square roots of doubles in a fixed order, with our
  * own logarithm, exponential, sine and cosine: the same parameters give the same bits on every host.
@@ -108,6 +109,14 @@ typedef enum weft_features_kind {
      * (27), `sweeps` times over; then R. As R is Haar each row is still normal: unbiased.
      */
     WEFT_FEATURES_SIMRF_DEPENDENT,
+    /**
+     * Powers for weft_graph_discrete_features: independent Poisson numbers of mean λ = `rate`, and the weights
+     * Π_l 1/(ω_l! p(ω_l)) / rows = e^(λ columns) λ^(-Σ_l ω_l) / rows. Not for the other component functions. The variance
+     * is least at λ = √(mean over l of x_l² y_l²). Likhosherstov et al., 2022, section 3.3; (37).
+     */
+    WEFT_FEATURES_POISSON,
+    /** Likewise of the geometric distribution p(k) = p (1 - p)^k with p = `rate`; weights Π_l 1/(ω_l! p(ω_l)) / rows. */
+    WEFT_FEATURES_GEOMETRIC,
     WEFT_FEATURES_KIND_COUNT
 } weft_features_kind;
 
@@ -144,6 +153,8 @@ typedef struct weft_features_params {
     uint32_t budget;
     weft_features_sequence sequence; /**< QMC, MM */
     uint32_t sweeps; /**< SIMRF_DEPENDENT: 1 to WEFT_FEATURES_MAX_SWEEPS; 0 means 1: (27) once */
+    /** POISSON: λ, 2^-10 to 64; GEOMETRIC: p, 1/16 to 15/16. 0 means 1 and 1/2. */
+    float rate;
     bool shift; /**< QMC, MM of a sequence: a random digital shift (digits added without carry) */
     uint8_t unused; /**< ignored; gives the macro below a field to start with */
 } weft_features_params;
@@ -187,9 +198,10 @@ typedef struct weft_features_structure {
 
 /**
  * W [rows, columns] into w, row-major, and the weights [rows]. weights may be null for the kinds whose weights are all
- * 1/rows (all but SGQ and SSR). params and w must not be null; host may be.
+ * 1/rows (all but SGQ, SSR, POISSON and GEOMETRIC). params and w must not be null; host may be.
  * Errors: WEFT_INVALID_ARGUMENT, naming the parameter, its value and its range; WEFT_OUT_OF_HOST_MEMORY. w and weights
- * are not written on an invalid argument, except that MM of too similar points fails late.
+ * are not written on an invalid argument, except that MM of too similar points fails late, and so do POISSON and GEOMETRIC
+ * where a weight is above e^87, as with λ columns > 87. (One below e^-87 is 0.)
  */
 WEFT_API weft_status weft_features_fill(float *w, float *weights,
                                         const weft_features_params *params, const weft_host *host);

@@ -746,6 +746,39 @@ WEFT_API weft_status weft_graph_random_features(weft_tensor *out, weft_graph *gr
                                                 weft_tensor w,
                                                 const weft_random_features_params *params);
 
+typedef struct weft_discrete_features_params {
+    uint32_t heads; /**< divides d; 0 means 1 */
+    /** QUERY and KEY divide by a power of two, the one next below the largest feature's magnitude. */
+    weft_stabilizer stabilizer;
+    float scale;    /**< on x; 0 means (d/heads)^(-1/4), for queries and keys */
+    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+} weft_discrete_features_params;
+
+#ifndef __cplusplus
+#define weft_discrete_features_params(...) \
+    (&(weft_discrete_features_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * Discretely-induced random features (DIRF: PoisRF and GeomRF) of queries or keys, for weft_graph_linear_attention: per
+ * token and head c_i Π_l (scale x_l)^w_il. With w from WEFT_FEATURES_POISSON or WEFT_FEATURES_GEOMETRIC and c_i the square
+ * roots of the weights that weft_features_fill gives with it, for queries and for keys, products have the mean exp(xᵀy):
+ * the terms of its Taylor series, picked at random. Likhosherstov et al., 2022, section 3.3; Spectraformer, (37), whose
+ * exp(-‖x‖²/2) makes it the Gaussian kernel's. Features have both signs, unless x is positive.
+ *
+ * x f32 [B, n, d], w f32 [s, d/heads] of whole numbers 0 … 1023, the same for all heads, coefficients f32 [s], out
+ * [B, n, heads · s]. Time O(n s d), times the logarithm of the powers, and twice that with a stabilizer. Powers are made
+ * by repeated squaring with a binary exponent beside them, so that nothing but the feature itself can leave the range of
+ * float32: it is then infinite, or 0 below 2^-126. An infinite or NaN x to a power above 0, and a power that is not such
+ * a whole number, give NaN; x to the power 0 is 1. params may be null.
+ * Errors: WEFT_INVALID_ARGUMENT naming stabilizer, heads, scale or the width, which is at most 4096; WEFT_SHAPE_MISMATCH;
+ * WEFT_UNSUPPORTED for 2^31 features or more.
+ */
+WEFT_API weft_status weft_graph_discrete_features(weft_tensor *out, weft_graph *graph,
+                                                  weft_tensor x, weft_tensor w,
+                                                  weft_tensor coefficients,
+                                                  const weft_discrete_features_params *params);
+
 /** Which factor of N = E[queries keysᵀ] weft_graph_flt_features makes. */
 typedef enum weft_flt_side {
     WEFT_FLT_QUERY = 0,

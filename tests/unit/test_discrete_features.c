@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* Discretely-induced random features on a device: what they estimate, the ends of float32's range, bad parameters. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/features.h>
+#include <weft/mixers.h>
+
+#include "core/philox.h"
+#include "device/device.h"
+#include "graph/graph.h"
+#include "support.h"
+
+struct fixture {
+    struct weft_test_host host;
+    weft_device *device;
+    weft_graph *graph;
+};
+
+static int set_up(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    weft_test_host_begin(&f->host);
+    assert_int_equal(
+        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
+        WEFT_OK);
+    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *f = *state;
+    weft_device_stats stats;
+    weft_graph_destroy(&f->graph);
+    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
+    assert_int_equal(stats.validation_messages, 0);
+    weft_device_destroy(&f->device);
+    weft_test_host_end(&f->host);
+    free(f);
+    return 0;
+}
+
+static weft_tensor input(weft_graph *graph, const char *name, weft_shape shape, weft_dtype dtype) {
+    weft_tensor tensor;
+    assert_int_equal(weft_graph_input(&tensor, graph, name, dtype, shape), WEFT_OK);
+    return tensor;
+}
+
+/* One head: x [n, width], w [s, width], coefficients [s]. */
+struct problem {
+    uint32_t n, width, s;
+    float *x, *w, *coefficients;
+    float scale;
+    weft_stabilizer stabilizer;
+};
+
+/* out [n, s]. */
+static void run(struct fixture *f, const struct problem *p, float *out) {
+    weft_graph *graph = NULL;
+    weft_plan *plan = NULL;
+    weft_tensor y;
+    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+    weft_tensor x = input(graph, "x", weft_shape_of(1, p->n, p->width), WEFT_F32);
+    weft_tensor w = input(graph, "w", weft_shape_of(p->s, p->width), WEFT_F32);
+    weft_tensor c = input(graph, "c", weft_shape_of(p->s), WEFT_F32);
+    assert_int_equal(
+        weft_graph_discrete_features(
+            &y, graph, x, w, c,
+            weft_discrete_features_params(.scale = p->scale, .stabilizer = p->stabilizer)),
+        WEFT_OK);
+    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
+    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
+    const weft_host_tensor tensors[] = {{"x", p->x, sizeof(float) * p->n * p->width},
+                                        {"w", p->w, sizeof(float) * p->s * p->width},
+                                        {"c", p->coefficients, sizeof(float) * p->s},
+                                        {"y", out, sizeof(float) * p->n * p->s}};
+    assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&graph);
+}
+
+/* ---- what they estimate ---- */
+
+#define D       4
+#define SAMPLES 65536
+
+struct statistics {
+    double bias, standard_error, variance; /* relative to the kernel */
+};
+
+/* Each row of w is an estimate of exp(xᵀy) of its own; xy is x [D] and then y [D]. */
+static struct statistics sample(struct fixture *f, weft_features_params law, float *xy) {
+    float *w = malloc(sizeof *w * SAMPLES * D);
+    float *c = malloc(sizeof *c * SAMPLES);
+    float *out = malloc(sizeof *out * 2 * SAMPLES);
+    law.rows = SAMPLES;
+    law.columns = D;
+    law.seed = 1;
+    assert_int_equal(weft_features_fill(w, c, &law, NULL), WEFT_OK);
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        c[i] = sqrtf(c[i]);
+    }
+    const struct problem p = {
+        .n = 2, .width = D, .s = SAMPLES, .x = xy, .w = w, .coefficients = c, .scale = 1.0F};
+    run(f, &p, out);
+    double product = 0.0;
+    for (int i = 0; i < D; i++) {
+        product += (double)xy[i] * (double)xy[D + i];
+    }
+    double mean = 0.0;
+    double square = 0.0;
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        const double value =
+            SAMPLES * (double)out[i] * (double)out[SAMPLES + i] / exp(product) - 1.0;
+        mean += value / SAMPLES;
+        square += value * value / SAMPLES;
+    }
+    free(w);
+    free(c);
+    free(out);
+    const double variance = square - mean * mean;
+    return (struct statistics){mean, sqrt(variance / SAMPLES), variance};
+}
+
+static void products_have_the_kernel_as_mean(void **state) {
+    const weft_features_params laws[] = {
+        {.kind = WEFT_FEATURES_POISSON, .rate = 0.25F},
+        {.kind = WEFT_FEATURES_POISSON, .rate = 0.5F},
+        {.kind = WEFT_FEATURES_GEOMETRIC, .rate = 0.5F},
+        {.kind = WEFT_FEATURES_GEOMETRIC, .rate = 0.75F},
+    };
+    for (uint64_t stream = 0; stream < 3; stream++) {
+        float xy[2 * D];
+        weft_philox_uniform(xy, 2 * D, 9, stream);
+        for (int i = 0; i < 2 * D; i++) {
+            xy[i] *= 0.5F;
+        }
+        for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++) {
+            const struct statistics s = sample(*state, laws[i], xy);
+            assert_true(s.standard_error < 0.03); /* sharp enough to see a bias of 12 % */
+            assert_true(fabs(s.bias) < 4.0 * s.standard_error);
+        }
+    }
+}
+
+/* exp(λ d + Σ x_l² y_l² / λ) is the mean of the square, least at λ = √(mean of x_l² y_l²). */
+static void the_least_variance_of_poisson(void **state) {
+    float xy[2 * D] = {0.6F, -0.9F, 0.7F, 0.8F, 0.8F, 0.5F, -0.9F, 0.6F};
+    double product = 0.0;
+    double squares = 0.0;
+    for (int i = 0; i < D; i++) {
+        const double term = (double)xy[i] * (double)xy[D + i];
+        product += term;
+        squares += term * term;
+    }
+    const double best = sqrt(squares / D);
+    const double factors[] = {1.0, 0.6, 1.8};
+    double least = 0.0;
+    for (int i = 0; i < 3; i++) {
+        const double rate = (double)(float)(factors[i] * best);
+        const double expected = exp(rate * D + squares / rate - 2.0 * product) - 1.0;
+        const struct statistics s = sample(
+            *state, (weft_features_params){.kind = WEFT_FEATURES_POISSON, .rate = (float)rate}, xy);
+        assert_true(fabs(s.variance / expected - 1.0) < 0.15);
+        least = i == 0 ? s.variance : least;
+        assert_true(s.variance >= least);
+    }
+}
+
+/* ---- the ends of the range ---- */
+
+#define INF INFINITY
+
+static void powers_at_the_ends_of_the_range(void **state) {
+    const struct {
+        float x[2], power[2], coefficient, expected;
+    } cases[] = {
+        {{0.0F, 3.0F}, {0.0F, 2.0F}, 1.0F, 9.0F},
+        {{0.0F, 3.0F}, {1.0F, 2.0F}, 1.0F, 0.0F},
+        {{1e-40F, 3.0F}, {1.0F, 2.0F}, 1.0F, 0.0F}, /* a subnormal is 0 */
+        {{-2.0F, 3.0F}, {3.0F, -0.0F}, 0.5F, -4.0F},
+        {{0x1p-100F, 0x1p100F}, {7.0F, 7.0F}, 3.0F, 3.0F}, /* neither vanishes on the way */
+        {{0x1p-60F, 2.0F}, {1023.0F, 1023.0F}, INF, NAN},
+        {{2.0F, 1.0F}, {127.0F, 1.0F}, 1.5F, 0x1.8p127F},
+        {{-2.0F, 1.0F}, {127.0F, 0.0F}, 2.0F, -INF},
+        {{-2.0F, 1.0F}, {128.0F, 0.0F}, 1.0F, INF},
+        {{0.5F, 1.0F}, {126.0F, 0.0F}, 1.0F, 0x1p-126F},
+        {{0.5F, 1.0F}, {127.0F, 0.0F}, 1.5F, 0.0F},
+        {{0.5F, 1.0F}, {1023.0F, 0.0F}, 1.0F, 0.0F},
+        {{INF, 2.0F}, {0.0F, 1.0F}, 1.0F, 2.0F},
+        {{INF, 2.0F}, {1.0F, 1.0F}, 1.0F, NAN},
+        {{NAN, 2.0F}, {0.0F, 1.0F}, 1.0F, 2.0F},
+        {{NAN, 0.0F}, {2.0F, 1.0F}, 1.0F, NAN},
+        {{2.0F, 2.0F}, {0.5F, 1.0F}, 1.0F, NAN},
+        {{2.0F, 2.0F}, {-1.0F, 1.0F}, 1.0F, NAN},
+        {{1.0F, 1.0F}, {1024.0F, 1.0F}, 1.0F, NAN},
+        {{1.0F, 1.0F}, {NAN, 1.0F}, 1.0F, NAN},
+        {{1.0F, 1.0F}, {1.0F, 1.0F}, 0.0F, 0.0F},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        float x[2] = {cases[i].x[0], cases[i].x[1]};
+        float w[2] = {cases[i].power[0], cases[i].power[1]};
+        float c = cases[i].coefficient;
+        float found;
+        const struct problem p = {
+            .n = 1, .width = 2, .s = 1, .x = x, .w = w, .coefficients = &c, .scale = 1.0F};
+        run(*state, &p, &found);
+        if (isnan(cases[i].expected)) {
+            assert_true(isnan(found));
+        } else {
+            assert_true(found == cases[i].expected);
+        }
+    }
+}
+
+/* A stabilizer divides by a power of two: where plain features are in range, significands stay as they are. */
+static void stabilizers_divide_by_powers_of_two(void **state) {
+    enum { N = 5, S = 9 };
+    float x[N * D];
+    float w[S * D];
+    float c[S];
+    float out[3][N * S];
+    weft_philox_uniform(x, N * D, 9, 20);
+    assert_int_equal(weft_features_fill(w, c,
+                                        weft_features_params(.kind = WEFT_FEATURES_POISSON,
+                                                             .rows = S, .columns = D),
+                                        NULL),
+                     WEFT_OK);
+    struct problem p = {.n = N, .width = D, .s = S, .x = x, .w = w, .coefficients = c};
+    for (int k = 0; k < WEFT_STABILIZER_COUNT; k++) {
+        p.stabilizer = (weft_stabilizer)k;
+        run(*state, &p, out[k]);
+    }
+    float largest_key = 0.0F;
+    for (int i = 0; i < N; i++) {
+        float largest = 0.0F;
+        for (int f = 0; f < S; f++) {
+            const float plain = out[0][i * S + f];
+            const float ratio = out[WEFT_STABILIZER_QUERY][i * S] / out[0][i * S];
+            int exponent;
+            assert_true(frexpf(ratio, &exponent) == 0.5F);
+            assert_true(out[WEFT_STABILIZER_QUERY][i * S + f] == plain * ratio);
+            assert_true(out[WEFT_STABILIZER_KEY][i * S + f] ==
+                        plain * (out[WEFT_STABILIZER_KEY][0] / out[0][0]));
+            largest = fmaxf(largest, fabsf(out[WEFT_STABILIZER_QUERY][i * S + f]));
+            largest_key = fmaxf(largest_key, fabsf(out[WEFT_STABILIZER_KEY][i * S + f]));
+        }
+        assert_true(largest >= 1.0F && largest < 2.0F);
+    }
+    assert_true(largest_key >= 1.0F && largest_key < 2.0F);
+    /* Where plain ones are not, stabilized ones are. */
+    for (int i = 0; i < N * D; i++) {
+        x[i] *= 0x1p100F;
+    }
+    run(*state, &p, out[0]);
+    for (int i = 0; i < N * S; i++) {
+        assert_true(fabsf(out[0][i]) < 2.0F);
+    }
+}
+
+/* ---- bad parameters ---- */
+
+#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
+    do {                                                                                \
+        uint32_t values = (fixture)->graph->value_count;                                \
+        weft_test_host_reset(&(fixture)->host);                                         \
+        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
+        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
+        assert_int_equal((fixture)->graph->value_count, values);                        \
+    } while (0)
+
+#define FEATURES(x, w, c, ...) \
+    weft_graph_discrete_features(&y, f->graph, x, w, c, weft_discrete_features_params(__VA_ARGS__))
+
+static void bad_parameters_are_named(void **state) {
+    struct fixture *f = *state;
+    weft_tensor y = {0};
+    const weft_tensor none = {0};
+    weft_tensor x = input(f->graph, "x", weft_shape_of(2, 5, 8), WEFT_F32);
+    weft_tensor w = input(f->graph, "w", weft_shape_of(6, 4), WEFT_F32);
+    weft_tensor c = input(f->graph, "c", weft_shape_of(6), WEFT_F32);
+    weft_tensor seven = input(f->graph, "seven", weft_shape_of(7), WEFT_F32);
+    weft_tensor flat = input(f->graph, "flat", weft_shape_of(10, 8), WEFT_F32);
+    weft_tensor whole = input(f->graph, "whole", weft_shape_of(2, 5, 8), WEFT_I32);
+    weft_tensor wide = input(f->graph, "wide", weft_shape_of(1, 2, 4097), WEFT_F32);
+    weft_tensor wide_w = input(f->graph, "wide_w", weft_shape_of(6, 4097), WEFT_F32);
+    const weft_status bad = WEFT_INVALID_ARGUMENT;
+    const weft_status shape = WEFT_SHAPE_MISMATCH;
+    EXPECT_FAILURE(
+        f, bad, FEATURES(x, w, c, .heads = 2, .stabilizer = (weft_stabilizer)WEFT_STABILIZER_COUNT),
+        "stabilizer 3", "0 … 2");
+    EXPECT_FAILURE(f, bad, FEATURES(x, w, c, .heads = 2, .scale = NAN), "scale nan", "finite");
+    EXPECT_FAILURE(f, bad, FEATURES(x, w, c, .heads = 3), "3 heads", "8 channels");
+    EXPECT_FAILURE(f, bad, FEATURES(wide, wide_w, c, .heads = 1), "width 4097", "1 to 4096");
+    EXPECT_FAILURE(f, shape, FEATURES(x, w, c, .heads = 1), "[6, 4]", "[s, 8]");
+    EXPECT_FAILURE(f, shape, FEATURES(flat, w, c, .heads = 2), "[10, 8]", "[B, n, d]");
+    EXPECT_FAILURE(f, shape, FEATURES(x, c, c, .heads = 2), "[6]", "[s, d/heads]");
+    EXPECT_FAILURE(f, shape, FEATURES(whole, w, c, .heads = 2), "x must be f32");
+    EXPECT_FAILURE(f, shape, FEATURES(x, w, seven, .heads = 2), "coefficients", "[7]", "[6]");
+    assert_int_not_equal(FEATURES(x, w, none, .heads = 2), WEFT_OK);
+    assert_int_equal(FEATURES(x, w, c, .heads = 2), WEFT_OK);
+    weft_shape found;
+    assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
+    assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 12)));
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(products_have_the_kernel_as_mean), TEST(the_least_variance_of_poisson),
+        TEST(powers_at_the_ends_of_the_range),  TEST(stabilizers_divide_by_powers_of_two),
+        TEST(bad_parameters_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
