@@ -37,6 +37,7 @@
     X(structured_projection) \
     X(random_features)       \
     X(discrete_features)     \
+    X(hybrid_features)       \
     X(flt_features)          \
     X(sine_spe)              \
     X(conv_spe)              \

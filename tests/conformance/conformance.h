@@ -186,6 +186,7 @@ typedef struct weft_family {
     ROW(structured_projection)    \
     ROW(random_features)          \
     ROW(discrete_features)        \
+    ROW(hybrid_features)          \
     ROW(rfa_attention)            \
     ROW(performer_attention)      \
     ROW(sine_spe)                 \

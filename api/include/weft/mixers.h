@@ -779,6 +779,39 @@ WEFT_API weft_status weft_graph_discrete_features(weft_tensor *out, weft_graph *
                                                   weft_tensor coefficients,
                                                   const weft_discrete_features_params *params);
 
+typedef struct weft_hybrid_features_params {
+    uint32_t heads; /**< divides d; 0 means 1 */
+    bool keys;      /**< features of keys, not of queries: the two have different signs */
+    weft_stabilizer stabilizer;
+    float scale; /**< on x; 0 means (d/heads)^(-1/4), for queries and keys */
+    /** f32 [s], factors of the features of the rows of w, as in weft_random_features_params; none: 1/√s. */
+    weft_tensor coefficients;
+    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+} weft_hybrid_features_params;
+
+#ifndef __cplusplus
+#define weft_hybrid_features_params(...) (&(weft_hybrid_features_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * Hybrid random features (HRF) of queries or keys, for weft_graph_linear_attention: their products estimate exp(xᵀy) by
+ * λ̂ · PosRF + (1 - λ̂) · TrigRF, with λ̂ = (1 - Σ_k sgn(τ_kᵀx) sgn(τ_kᵀy) / r)/2 an estimate of the angle of x and y divided
+ * by π. It is exact for x = y and PosRF's estimate for opposite x and y, where each of the two is at its best, and its
+ * mean is the kernel for any τ that are independent of w. Choromanski et al., "Hybrid random features", 2022, the angular
+ * hybrid; Spectraformer, (38) with p = 1.
+ *
+ * x f32 [B, n, d], w f32 [s, d/heads] from N(0, I), directions τ f32 [r, d/heads] likewise (or any distribution without a
+ * preferred direction), both the same for all heads; out [B, n, heads · 3s(1 + r)]: per head [PosRF, cos, sin]/√2 and then,
+ * for each k, sgn(τ_kᵀx) [∓PosRF, cos, sin]/√(2r) with - for keys. sgn(0) is 1. Time O(n (d (s + r) + s r)), and attention
+ * costs 3(1 + r) times that with as many positive features. Stabilizers divide by the largest of PosRF's features and
+ * exp(‖x‖²/2), the size of TrigRF's, of a token or a sequence. params may be null.
+ * Errors: WEFT_INVALID_ARGUMENT naming stabilizer, heads or scale; WEFT_SHAPE_MISMATCH; WEFT_UNSUPPORTED for 2^31
+ * features or more.
+ */
+WEFT_API weft_status weft_graph_hybrid_features(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                                weft_tensor w, weft_tensor directions,
+                                                const weft_hybrid_features_params *params);
+
 /** Which factor of N = E[queries keysᵀ] weft_graph_flt_features makes. */
 typedef enum weft_flt_side {
     WEFT_FLT_QUERY = 0,
