@@ -187,6 +187,7 @@ typedef struct weft_family {
     ROW(random_features)          \
     ROW(discrete_features)        \
     ROW(hybrid_features)          \
+    ROW(learned_weights)          \
     ROW(rfa_attention)            \
     ROW(performer_attention)      \
     ROW(sine_spe)                 \

@@ -746,6 +746,43 @@ WEFT_API weft_status weft_graph_random_features(weft_tensor *out, weft_graph *gr
                                                 weft_tensor w,
                                                 const weft_random_features_params *params);
 
+/**
+ * Rows of a weight matrix w for weft_graph_random_features, drawn from a learned mixture of Gaussians: Σ_c n + μ_c, with n a
+ * row of the noise. Spectraformer, (29) (GMM, all components with weight 1/C); Chowdhury et al., 2022.
+ * noise f32 [s, d], such as weft_features_fill makes of WEFT_FEATURES_BASE or ORF; sigma f32 [C, d] for diagonal Σ_c or
+ * [C, d, d] for full ones, which multiply the noise: component c has the covariance Σ_c Σ_cᵀ; mu f32 [C, d]; out f32
+ * [s, d]. C divides s, and the rows c·s/C … (c+1)·s/C - 1 are those of component c. The features then estimate the kernel
+ * that has the mixture as its spectrum, no longer the softmax kernel. A helper that adds plain ops, run with the rest of
+ * the graph: O(s d), O(s d²) with full ones. Errors, before anything is added: WEFT_SHAPE_MISMATCH;
+ * WEFT_INVALID_ARGUMENT for C that does not divide s.
+ */
+WEFT_API weft_status weft_graph_gmm_weights(weft_tensor *out, weft_graph *graph, weft_tensor noise,
+                                            weft_tensor sigma, weft_tensor mu);
+
+#define WEFT_DGM_MAX_LAYERS 8U
+
+typedef struct weft_dgm_weights_params {
+    uint32_t layers; /**< 1 to WEFT_DGM_MAX_LAYERS */
+    weft_tensor weight
+        [WEFT_DGM_MAX_LAYERS]; /**< f32 [m_i, m_(i-1)] of each layer: m_0 of the noise, d of the last */
+    weft_tensor bias[WEFT_DGM_MAX_LAYERS]; /**< f32 [m_i], or none */
+    weft_activation activation;            /**< behind every layer but the last */
+    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+} weft_dgm_weights_params;
+
+#ifndef __cplusplus
+#define weft_dgm_weights_params(...) (&(weft_dgm_weights_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/**
+ * Likewise from a learned generator: w_i = g(n_i), g a small multi-layer perceptron and n_i a row of noise f32 [s, m_0];
+ * out f32 [s, d]. Spectraformer, appendix A.4 (DGM); Kingma and Welling, 2013; Chowdhury et al., 2022. A helper that adds
+ * weft_graph_linear and weft_graph_activate; when it fails the graph stays as it was. Errors: WEFT_INVALID_ARGUMENT naming
+ * layers or activation; those of weft_graph_linear.
+ */
+WEFT_API weft_status weft_graph_dgm_weights(weft_tensor *out, weft_graph *graph, weft_tensor noise,
+                                            const weft_dgm_weights_params *params);
+
 typedef struct weft_discrete_features_params {
     uint32_t heads; /**< divides d; 0 means 1 */
     /** QUERY and KEY divide by a power of two, the one next below the largest feature's magnitude. */
