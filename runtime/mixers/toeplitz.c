@@ -387,15 +387,18 @@ static weft_status lower_fft(struct weft_lowering *lowering, const struct weft_n
 
 /*
  * The table of design section 4, rule 8. The definition costs 2 n² a channel, half of that when it is causal; in shared
- * memory a transform has the next power of two from 2n on, and one pass over memory; VkFFT's has a length near 2n, five
- * passes or more, and pipelines to compile. Against the definition fft_shared was faster from about n = 110 on (causal:
- * 220) on lavapipe, 32 on SwiftShader; against VkFFT everywhere up to 1024 on SwiftShader, and on lavapipe but for n a
- * little above a power of two. Beyond, where a workgroup is left with one channel, lavapipe prefers VkFFT.
+ * memory a transform has the next power of two from 2n on, and there is one pass over memory; VkFFT's has a length near
+ * 2n, five passes or more, and pipelines that take long to compile. Processor time at d = 64: against the definition
+ * fft_shared took less from about n = 110 on (causal: 220) on lavapipe, and from 32 on SwiftShader; against VkFFT 0.5 to
+ * 0.95 of its time at powers of two, up to 1.4 right above them on lavapipe, 0.2 to 0.7 on SwiftShader.
  */
 static const char *toeplitz_choose(const weft_graph *graph, const struct weft_node *node) {
     const struct weft_toeplitz_node *params = (const void *)node->params.bytes;
     uint32_t n = weft_node_shape(graph, node, 0)->dim[1];
-    return n <= (params->causal ? 192 : 96) ? "direct" : n <= 1024 ? "fft_shared" : "fft";
+    if (n <= (params->causal ? 192 : 96)) {
+        return "direct";
+    }
+    return weft_shared_convolution_length(n) != 0 ? "fft_shared" : "fft";
 }
 
 static void toeplitz_describe(const struct weft_node *node, char *text, size_t size) {

@@ -290,10 +290,9 @@ static bool shared_supports(const weft_graph *graph, const struct weft_node *nod
     return 2 * grid == weft_shared_convolution_length(grid);
 }
 
-/* The table of design section 4, rule 8: as in toeplitz.c, where n is at most half of the length. */
+/* The table of design section 4, rule 8: at powers of two it is the faster one, as in toeplitz.c. */
 static const char *toeplitz_fd_choose(const weft_graph *graph, const struct weft_node *node) {
-    bool is_short = weft_node_shape(graph, node, 1)->dim[0] <= 1024 + 1;
-    return is_short && shared_supports(graph, node, NULL) ? "fft_shared" : "fft";
+    return shared_supports(graph, node, NULL) ? "fft_shared" : "fft";
 }
 
 static void toeplitz_fd_describe(const struct weft_node *node, char *text, size_t size) {

@@ -66,6 +66,7 @@ static const struct row rows[] = {
     EACH(true, PLAIN, CONSTANT, 1021, 3, 2, 0, WEFT_VALUES_UNIT),
     ALL(true, DECAY, GIVEN, 2048, 4, 1, 0, WEFT_VALUES_UNIT),
     {"fft", false, DECAY, CONSTANT, 4099, 2, 1, 0, WEFT_VALUES_UNIT},
+    {NULL, false, DECAY, CONSTANT, 4099, 2, 1, 0, WEFT_VALUES_UNIT},
     EACH(false, PLAIN, CONSTANT, 31, 37, 2, 40, WEFT_VALUES_UNIT),
     EACH(true, DECAY, CONSTANT, 31, 37, 2, 63, WEFT_VALUES_UNIT),
     EACH(false, DECAY, GIVEN, 64, 32, 2, 65, WEFT_VALUES_UNIT),

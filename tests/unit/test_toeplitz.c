@@ -607,13 +607,13 @@ static void test_choice(void **state) {
                  {{TOEPLITZ, 97, 1, 1, false}, "convolution/shared"},
                  {{TOEPLITZ, 192, 1, 1, true}, "toeplitz/direct"},
                  {{TOEPLITZ, 193, 1, 1, true}, "convolution/shared"},
-                 {{TOEPLITZ, 1024, 1, 1, false}, "convolution/shared"},
-                 {{TOEPLITZ, 1025, 1, 1, false}, "convolution/crop"},
+                 {{TOEPLITZ, 2048, 1, 1, false}, "convolution/shared"},
+                 {{TOEPLITZ, 2049, 1, 1, true}, "convolution/crop"},
                  {{TOEPLITZ_FD, 2, 1, 1, false}, "convolution/crop"},
                  {{TOEPLITZ_FD, 4, 1, 1, false}, "convolution/shared"},
                  {{TOEPLITZ_FD, 31, 1, 1, false}, "convolution/crop"},
-                 {{TOEPLITZ_FD, 1024, 1, 1, true}, "convolution/shared"},
-                 {{TOEPLITZ_FD, 2048, 1, 1, false}, "convolution/crop"}};
+                 {{TOEPLITZ_FD, 2048, 1, 1, true}, "convolution/shared"},
+                 {{TOEPLITZ_FD, 4096, 1, 1, false}, "convolution/crop"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct problem problem = problem_of(&cases[i].shape, NULL);
         float *kernel = uniform((uint64_t)problem.rows * problem.columns, 25);

@@ -267,9 +267,9 @@ typedef struct weft_toeplitz_params {
  * transform) is made once per device, weights and n, with the bits that every run would make; otherwise in every run.
  *
  * Implementations: "direct", by the definition in O(n²); "fft_shared", O(n log n) for n up to 2048 in one dispatch,
- * without scratch memory but for the kernels' transforms, 4n to 8n floats a channel, where they are made in every run;
+ * without scratch memory but for the kernels' transforms, 2n to 4n floats a channel, where they are made in every run;
  * and "fft", O(n log n) with 4 to 8 n d B floats of scratch memory, 192 MiB at most unless one channel needs more.
- * Reproducible mode takes "direct" up to n = 96 (causal: 192), "fft_shared" up to 1024 and "fft" beyond, fast mode what
+ * Reproducible mode takes "direct" up to n = 96 (causal: 192), "fft_shared" up to 2048 and "fft" beyond, fast mode what
  * it measures to be faster. "direct" is exactly causal; with the others a later element shows in an earlier result of
  * its channel by its rounding errors, 1e-7 of it, and zeros are +0. params may be null: bidirectional, no decay.
  * With "direct" a NaN or an infinity in x reaches the elements that read it. With the others it makes its channel NaN in
@@ -340,10 +340,10 @@ typedef struct weft_toeplitz_fd_params {
  * which makes k(0) what it was, doubles the positive lags and makes the negative ones 0.
  *
  * When response is a weight, its transforms are made once per device, with the bits that every run would make.
- * Implementations: "fft_shared" in one dispatch, for an N that is a power of two from 4 to 2048, which reproducible mode
- * takes up to 1024, and "fft". Scratch memory and the exactness of causality are those of weft_graph_toeplitz's; where
- * the transforms are made in every run, "fft_shared" has those of "fft" beside its own. params may be null:
- * bidirectional. Errors: WEFT_SHAPE_MISMATCH for shapes; a plan gives WEFT_UNSUPPORTED for an N that VkFFT cannot plan.
+ * Implementations: "fft_shared" in one dispatch, for an N that is a power of two from 4 to 2048, where reproducible mode
+ * takes it, and "fft". Scratch memory and the exactness of causality are those of weft_graph_toeplitz's; where the
+ * transforms are made in every run, "fft_shared" has those of "fft" beside its own. params may be null: bidirectional.
+ * Errors: WEFT_SHAPE_MISMATCH for shapes; a plan gives WEFT_UNSUPPORTED for an N that VkFFT cannot plan.
  */
 WEFT_API weft_status weft_graph_toeplitz_fd(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                             weft_tensor response,
