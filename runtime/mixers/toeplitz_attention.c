@@ -178,6 +178,8 @@ static void lower_rows(const struct lowered *l, uint32_t rows) {
     weft_dispatch_read(dispatch, weights);
     weft_dispatch_write(dispatch, l->result);
     weft_dispatch_specialize(dispatch, l->params->causal);
+    weft_dispatch_specialize(dispatch, weft_whole_fours(l->features));
+    weft_dispatch_specialize(dispatch, weft_whole_fours(l->values));
     weft_dispatch_rows(dispatch, (struct weft_rows){.rows = groups, .columns = l->n});
     weft_dispatch_push_u32(dispatch, l->heads);
     weft_dispatch_push_u32(dispatch, l->features);
@@ -308,8 +310,9 @@ static weft_status lower_fft(struct weft_lowering *lowering, const struct weft_n
 
 /*
  * The definition costs 2 n² (m + d_v) a head, half of that when it is causal, the transforms a channel's time for each of
- * the m (d_v + 1) channels. On lavapipe both took the same time where one channel took that of 18 n log2(2n) operations
- * of the definition: for m = d_v of 1, 8, 16 and 32 near n = 60, 350, 900 and 2100 (causal: 32, near 3500).
+ * the m (d_v + 1) channels. On lavapipe (busy with other work, so these are rough) both took the same time where a
+ * channel took that of 2 · 8 n log2(2n) operations of the definition for m = d_v up to 16, near n = 60, 350 and 750 for 1,
+ * 8 and 16, and of 2 · 15 n log2(2n) for 32, near 3000: 12 is between.
  */
 static const char *toeplitz_attention_choose(const weft_graph *graph,
                                              const struct weft_node *node) {
@@ -322,7 +325,7 @@ static const char *toeplitz_attention_choose(const weft_graph *graph,
         log2++;
     }
     uint64_t direct = n * (features + values) / (params->causal ? 2 : 1);
-    uint64_t fft = 9 * log2 * features * (values + 1);
+    uint64_t fft = 12 * log2 * features * (values + 1);
     return direct <= fft ? "direct" : "fft";
 }
 

@@ -16,10 +16,15 @@
 
 layout(local_size_x = 128) in;
 layout(constant_id = 0) const uint CAUSAL = 0;
+layout(constant_id = 1) const uint VECTOR_FEATURES = 0; // whole, aligned fours in every row
+layout(constant_id = 2) const uint VECTOR_VALUES = 0;
 
 layout(std430, binding = 0) readonly buffer Queries { float queries[]; };
+layout(std430, binding = 0) readonly buffer QueriesVector { vec4 queries4[]; };
 layout(std430, binding = 1) readonly buffer Keys { float keys[]; };
+layout(std430, binding = 1) readonly buffer KeysVector { vec4 keys4[]; };
 layout(std430, binding = 2) readonly buffer Values { float values[]; };
+layout(std430, binding = 2) readonly buffer ValuesVector { vec4 values4[]; };
 layout(std430, binding = 3) readonly buffer Weights { float weights[]; }; // [heads, lags]
 layout(std430, binding = 4) writeonly buffer Result { float result[]; };
 
@@ -73,7 +78,21 @@ void make_scores(uint first_row, uint head, uint first_query, uint first_key)
         for (uint i = 0; i < SCORE_TILE; i++) {
             sum[i] = vec4(0.0);
         }
-        for (uint f = block; f < end; f++) {
+        uint whole = VECTOR_FEATURES != 0 ? end : block;
+        for (uint f = block; f < whole; f += 4) {
+            vec4 k0 = keys4[(key[0] + f) / 4];
+            vec4 k1 = keys4[(key[1] + f) / 4];
+            vec4 k2 = keys4[(key[2] + f) / 4];
+            vec4 k3 = keys4[(key[3] + f) / 4];
+            for (uint i = 0; i < SCORE_TILE; i++) {
+                vec4 q = queries4[(query[i] + f) / 4];
+                sum[i] = weft_multiply_add(q.x, vec4(k0.x, k1.x, k2.x, k3.x), sum[i]);
+                sum[i] = weft_multiply_add(q.y, vec4(k0.y, k1.y, k2.y, k3.y), sum[i]);
+                sum[i] = weft_multiply_add(q.z, vec4(k0.z, k1.z, k2.z, k3.z), sum[i]);
+                sum[i] = weft_multiply_add(q.w, vec4(k0.w, k1.w, k2.w, k3.w), sum[i]);
+            }
+        }
+        for (uint f = whole; f < end; f++) {
             vec4 k = vec4(keys[key[0] + f], keys[key[1] + f], keys[key[2] + f], keys[key[3] + f]);
             for (uint i = 0; i < SCORE_TILE; i++) {
                 sum[i] = weft_multiply_add(queries[query[i] + f], k, sum[i]);
@@ -93,6 +112,9 @@ void make_scores(uint first_row, uint head, uint first_query, uint first_key)
 
 vec4 load_value(uint base, uint column)
 {
+    if (VECTOR_VALUES != 0) {
+        return values4[(base + column) / 4];
+    }
     uvec4 index = base + min(column + uvec4(0, 1, 2, 3), uvec4(push.values - 1));
     return vec4(values[index.x], values[index.y], values[index.z], values[index.w]);
 }
