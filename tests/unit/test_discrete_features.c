@@ -16,37 +16,7 @@
 
 #include "core/philox.h"
 #include "device/device.h"
-#include "graph/graph.h"
-#include "support.h"
-
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-    weft_graph *graph;
-};
-
-static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    weft_test_host_begin(&f->host);
-    assert_int_equal(
-        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
-        WEFT_OK);
-    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    weft_device_stats stats;
-    weft_graph_destroy(&f->graph);
-    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
-    assert_int_equal(stats.validation_messages, 0);
-    weft_device_destroy(&f->device);
-    weft_test_host_end(&f->host);
-    free(f);
-    return 0;
-}
+#include "support_graph.h"
 
 static weft_tensor input(weft_graph *graph, const char *name, weft_shape shape, weft_dtype dtype) {
     weft_tensor tensor;
@@ -63,7 +33,7 @@ struct problem {
 };
 
 /* out [n, s]. */
-static void run(struct fixture *f, const struct problem *p, float *out) {
+static void run(struct weft_test_graph *f, const struct problem *p, float *out) {
     weft_graph *graph = NULL;
     weft_plan *plan = NULL;
     weft_tensor y;
@@ -97,7 +67,7 @@ struct statistics {
 };
 
 /* Each row of w is an estimate of exp(xᵀy) of its own; xy is x [D] and then y [D]. */
-static struct statistics sample(struct fixture *f, weft_features_params law, float *xy) {
+static struct statistics sample(struct weft_test_graph *f, weft_features_params law, float *xy) {
     float *w = malloc(sizeof *w * SAMPLES * D);
     float *c = malloc(sizeof *c * SAMPLES);
     float *out = malloc(sizeof *out * 2 * SAMPLES);
@@ -268,20 +238,11 @@ static void stabilizers_divide_by_powers_of_two(void **state) {
 
 /* ---- bad parameters ---- */
 
-#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
-    do {                                                                                \
-        uint32_t values = (fixture)->graph->value_count;                                \
-        weft_test_host_reset(&(fixture)->host);                                         \
-        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
-        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
-        assert_int_equal((fixture)->graph->value_count, values);                        \
-    } while (0)
-
 #define FEATURES(x, w, c, ...) \
     weft_graph_discrete_features(&y, f->graph, x, w, c, weft_discrete_features_params(__VA_ARGS__))
 
 static void bad_parameters_are_named(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_tensor y = {0};
     const weft_tensor none = {0};
     weft_tensor x = input(f->graph, "x", weft_shape_of(2, 5, 8), WEFT_F32);
@@ -294,17 +255,17 @@ static void bad_parameters_are_named(void **state) {
     weft_tensor wide_w = input(f->graph, "wide_w", weft_shape_of(6, 4097), WEFT_F32);
     const weft_status bad = WEFT_INVALID_ARGUMENT;
     const weft_status shape = WEFT_SHAPE_MISMATCH;
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(
         f, bad, FEATURES(x, w, c, .heads = 2, .stabilizer = (weft_stabilizer)WEFT_STABILIZER_COUNT),
         "stabilizer 3", "0 … 2");
-    EXPECT_FAILURE(f, bad, FEATURES(x, w, c, .heads = 2, .scale = NAN), "scale nan", "finite");
-    EXPECT_FAILURE(f, bad, FEATURES(x, w, c, .heads = 3), "3 heads", "8 channels");
-    EXPECT_FAILURE(f, bad, FEATURES(wide, wide_w, c, .heads = 1), "width 4097", "1 to 4096");
-    EXPECT_FAILURE(f, shape, FEATURES(x, w, c, .heads = 1), "[6, 4]", "[s, 8]");
-    EXPECT_FAILURE(f, shape, FEATURES(flat, w, c, .heads = 2), "[10, 8]", "[B, n, d]");
-    EXPECT_FAILURE(f, shape, FEATURES(x, c, c, .heads = 2), "[6]", "[s, d/heads]");
-    EXPECT_FAILURE(f, shape, FEATURES(whole, w, c, .heads = 2), "x must be f32");
-    EXPECT_FAILURE(f, shape, FEATURES(x, w, seven, .heads = 2), "coefficients", "[7]", "[6]");
+    WEFT_EXPECT_FAILURE(f, bad, FEATURES(x, w, c, .heads = 2, .scale = NAN), "scale nan", "finite");
+    WEFT_EXPECT_FAILURE(f, bad, FEATURES(x, w, c, .heads = 3), "3 heads", "8 channels");
+    WEFT_EXPECT_FAILURE(f, bad, FEATURES(wide, wide_w, c, .heads = 1), "width 4097", "1 to 4096");
+    WEFT_EXPECT_FAILURE(f, shape, FEATURES(x, w, c, .heads = 1), "[6, 4]", "[s, 8]");
+    WEFT_EXPECT_FAILURE(f, shape, FEATURES(flat, w, c, .heads = 2), "[10, 8]", "[B, n, d]");
+    WEFT_EXPECT_FAILURE(f, shape, FEATURES(x, c, c, .heads = 2), "[6]", "[s, d/heads]");
+    WEFT_EXPECT_FAILURE(f, shape, FEATURES(whole, w, c, .heads = 2), "x must be f32");
+    WEFT_EXPECT_FAILURE(f, shape, FEATURES(x, w, seven, .heads = 2), "coefficients", "[7]", "[6]");
     assert_int_not_equal(FEATURES(x, w, none, .heads = 2), WEFT_OK);
     assert_int_equal(FEATURES(x, w, c, .heads = 2), WEFT_OK);
     weft_shape found;
@@ -313,7 +274,8 @@ static void bad_parameters_are_named(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(products_have_the_kernel_as_mean), TEST(the_least_variance_of_poisson),
         TEST(powers_at_the_ends_of_the_range),  TEST(stabilizers_divide_by_powers_of_two),

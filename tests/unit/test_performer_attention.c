@@ -15,45 +15,9 @@
 #include <weft/mixers.h>
 
 #include "core/philox.h"
-#include "graph/graph.h"
-#include "support.h"
+#include "support_graph.h"
 
 /* ---- running ---- */
-
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-    weft_graph *graph;
-};
-
-static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    weft_test_host_begin(&f->host);
-    assert_int_equal(
-        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
-        WEFT_OK);
-    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    weft_device_stats stats;
-    weft_graph_destroy(&f->graph);
-    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
-    assert_int_equal(stats.validation_messages, 0);
-    weft_device_destroy(&f->device);
-    weft_test_host_end(&f->host);
-    free(f);
-    return 0;
-}
-
-static weft_tensor input(weft_graph *graph, const char *name, weft_shape shape) {
-    weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, graph, name, WEFT_F32, shape), WEFT_OK);
-    return tensor;
-}
 
 enum { N = 100, D = 16, HEADS = 2, WIDTH = D / HEADS, MOST_FEATURES = 4096 };
 
@@ -76,16 +40,16 @@ static struct sequence *make(uint32_t features, uint64_t seed) {
     return s;
 }
 
-static void run(struct fixture *f, const struct sequence *s, bool causal, bool unstabilized,
+static void run(struct weft_test_graph *f, const struct sequence *s, bool causal, bool unstabilized,
                 float *out) {
     weft_graph *graph = NULL;
     weft_plan *plan = NULL;
     weft_tensor y;
     assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor q = input(graph, "q", weft_shape_of(1, N, D));
-    weft_tensor k = input(graph, "k", weft_shape_of(1, N, D));
-    weft_tensor v = input(graph, "v", weft_shape_of(1, N, D));
-    weft_tensor w = input(graph, "w", weft_shape_of(s->features, WIDTH));
+    weft_tensor q = weft_test_input(graph, "q", weft_shape_of(1, N, D));
+    weft_tensor k = weft_test_input(graph, "k", weft_shape_of(1, N, D));
+    weft_tensor v = weft_test_input(graph, "v", weft_shape_of(1, N, D));
+    weft_tensor w = weft_test_input(graph, "w", weft_shape_of(s->features, WIDTH));
     assert_int_equal(weft_graph_performer_attention(
                          &y, graph, q, k, v, w,
                          weft_performer_attention_params(.heads = HEADS, .causal = causal,
@@ -128,7 +92,7 @@ static void softmax_attention(double *out, const struct sequence *s, uint32_t i,
     }
 }
 
-static double square_error(struct fixture *f, uint32_t features, uint64_t seed) {
+static double square_error(struct weft_test_graph *f, uint32_t features, uint64_t seed) {
     struct sequence *s = make(features, seed);
     float y[N * D];
     double squares = 0.0;
@@ -148,7 +112,7 @@ static double square_error(struct fixture *f, uint32_t features, uint64_t seed) 
 }
 
 /* Root mean square difference from softmax attention over eight matrices. */
-static double error_with(struct fixture *f, uint32_t features) {
+static double error_with(struct weft_test_graph *f, uint32_t features) {
     double squares = 0.0;
     for (uint64_t seed = 0; seed < 8; seed++) {
         squares += square_error(f, features, seed);
@@ -195,7 +159,7 @@ static void disturb(float *data, uint32_t from, float by) {
 }
 
 /* What comes before token `from` keeps its bits without stabilizers; with them epsilon's share may change. */
-static void check_causality(struct fixture *f, uint32_t from, bool unstabilized) {
+static void check_causality(struct weft_test_graph *f, uint32_t from, bool unstabilized) {
     struct sequence *s = make(16, 5);
     float before[N * D];
     float after[N * D];
@@ -237,42 +201,35 @@ static void test_full_reads_everything(void **state) {
 
 /* ---- bad parameters ---- */
 
-#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
-    do {                                                                                \
-        weft_test_host_reset(&(fixture)->host);                                         \
-        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
-        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
-    } while (0)
-
 static void test_bad_params(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_graph *g = f->graph;
     static const float epsilons[] = {-1.0F, NAN, INFINITY};
     static const char *const texts[] = {"epsilon -1", "epsilon nan", "epsilon inf"};
     weft_tensor y;
-    weft_tensor q = input(g, "q", weft_shape_of(2, 5, 6));
-    weft_tensor k = input(g, "k", weft_shape_of(2, 7, 6));
-    weft_tensor v = input(g, "v", weft_shape_of(2, 7, 8));
-    weft_tensor w = input(g, "w", weft_shape_of(9, 6));
+    weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
+    weft_tensor k = weft_test_input(g, "k", weft_shape_of(2, 7, 6));
+    weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 7, 8));
+    weft_tensor w = weft_test_input(g, "w", weft_shape_of(9, 6));
     assert_int_equal(weft_graph_performer_attention(&y, g, q, k, v, w, NULL), WEFT_OK);
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_performer_attention(&y, g, q, k, v, q, NULL),
-                   "w [2, 5, 6]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_performer_attention(&y, g, q, k, q, w, NULL),
-                   "v [2, 5, 6]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                   weft_graph_performer_attention(&y, g, q, k, v, w,
-                                                  weft_performer_attention_params(.heads = 2)),
-                   "w [9, 6]", "[s, 3]", "2 heads");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                   weft_graph_performer_attention(&y, g, q, k, v, w,
-                                                  weft_performer_attention_params(.causal = true)),
-                   "k = n");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_performer_attention(&y, g, q, k, v, w,
-                                                  weft_performer_attention_params(.heads = 4)),
-                   "4 heads", "6 channels");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_performer_attention(&y, g, q, k, v, q, NULL), "w [2, 5, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_performer_attention(&y, g, q, k, q, w, NULL), "v [2, 5, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_performer_attention(&y, g, q, k, v, w,
+                                                       weft_performer_attention_params(.heads = 2)),
+                        "w [9, 6]", "[s, 3]", "2 heads");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_performer_attention(
+                            &y, g, q, k, v, w, weft_performer_attention_params(.causal = true)),
+                        "k = n");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_performer_attention(&y, g, q, k, v, w,
+                                                       weft_performer_attention_params(.heads = 4)),
+                        "4 heads", "6 channels");
     for (int i = 0; i < 3; i++) {
-        EXPECT_FAILURE(
+        WEFT_EXPECT_FAILURE(
             f, WEFT_INVALID_ARGUMENT,
             weft_graph_performer_attention(&y, g, q, k, v, w,
                                            weft_performer_attention_params(.epsilon = epsilons[i])),
@@ -283,7 +240,8 @@ static void test_bad_params(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_estimates_softmax),     TEST(test_stabilizers), TEST(test_causality),
         TEST(test_full_reads_everything), TEST(test_bad_params),

@@ -16,45 +16,9 @@
 
 #include "core/philox.h"
 #include "core/shape.h"
-#include "graph/graph.h"
-#include "support.h"
+#include "support_graph.h"
 
 /* ---- running ---- */
-
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-    weft_graph *graph;
-};
-
-static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    weft_test_host_begin(&f->host);
-    assert_int_equal(
-        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
-        WEFT_OK);
-    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    weft_device_stats stats;
-    weft_graph_destroy(&f->graph);
-    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
-    assert_int_equal(stats.validation_messages, 0);
-    weft_device_destroy(&f->device);
-    weft_test_host_end(&f->host);
-    free(f);
-    return 0;
-}
-
-static weft_tensor input(weft_graph *graph, const char *name, weft_shape shape) {
-    weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, graph, name, WEFT_F32, shape), WEFT_OK);
-    return tensor;
-}
 
 static weft_tensor constant(weft_graph *graph, weft_shape shape, const float *data) {
     weft_weight *weight = NULL;
@@ -121,7 +85,7 @@ static void destroy(struct problem *p) {
 
 static weft_tensor add_noise(weft_graph *graph, const struct problem *p, bool weight) {
     weft_shape shape = p->sines ? weft_shape_of(D, 2 * T, S) : weft_shape_of(POSITIONS, D, S);
-    return weight ? constant(graph, shape, p->noise) : input(graph, "noise", shape);
+    return weight ? constant(graph, shape, p->noise) : weft_test_input(graph, "noise", shape);
 }
 
 static weft_tensor encode(weft_graph *graph, const struct problem *p, weft_tensor x,
@@ -148,14 +112,14 @@ static weft_tensor encode(weft_graph *graph, const struct problem *p, weft_tenso
 }
 
 /* Encoded queries and keys, [N, HEADS, S] each. */
-static void run(struct fixture *f, const struct problem *p, bool noise_is_weight, float *q,
+static void run(struct weft_test_graph *f, const struct problem *p, bool noise_is_weight, float *q,
                 float *k) {
     weft_graph *graph = NULL;
     weft_plan *plan = NULL;
     assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
     weft_tensor noise = add_noise(graph, p, noise_is_weight);
-    weft_tensor q_in = input(graph, "q", weft_shape_of(1, N, D));
-    weft_tensor k_in = input(graph, "k", weft_shape_of(1, N, D));
+    weft_tensor q_in = weft_test_input(graph, "q", weft_shape_of(1, N, D));
+    weft_tensor k_in = weft_test_input(graph, "k", weft_shape_of(1, N, D));
     assert_int_equal(weft_graph_output(graph, "q_out", encode(graph, p, q_in, noise, true)),
                      WEFT_OK);
     assert_int_equal(weft_graph_output(graph, "k_out", encode(graph, p, k_in, noise, false)),
@@ -209,7 +173,7 @@ static double expected_product(const struct problem *p, uint32_t i, uint32_t j, 
  * The product of a query and a key is a mean of S independent terms: within 4.5 of their standard errors of its
  * expectation (one in 150,000 is not, of 288), and their root mean square is near 1.
  */
-static void check_mean(struct fixture *f, bool sines) {
+static void check_mean(struct weft_test_graph *f, bool sines) {
     struct problem *p = make(sines, 9);
     float *q = malloc(sizeof(float) * N * HEADS * S);
     float *k = malloc(sizeof(float) * N * HEADS * S);
@@ -321,109 +285,100 @@ static void test_tokens_do_not_mix(void **state) {
 
 /* ---- bad parameters ---- */
 
-/** A call that must fail: status, texts in the message, and no new value in the graph. */
-#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
-    do {                                                                                \
-        uint32_t values = (fixture)->graph->value_count;                                \
-        weft_test_host_reset(&(fixture)->host);                                         \
-        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
-        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
-        assert_int_equal((fixture)->graph->value_count, values);                        \
-    } while (0)
-
 static void test_bad_sine(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_shape shape;
-    weft_tensor x = input(g, "x", weft_shape_of(2, 5, 6));
-    weft_tensor flat = input(g, "flat", weft_shape_of(5, 6));
-    weft_tensor noise = input(g, "noise", weft_shape_of(6, 8, 10));
-    weft_tensor other = input(g, "other", weft_shape_of(6, 4, 10));
-    weft_tensor each = input(g, "each", weft_shape_of(6, 4));
-    weft_tensor few = input(g, "few", weft_shape_of(6, 3));
-    weft_tensor long_x = input(g, "long", weft_shape_of(1, (1U << 24) + 1, 1));
-    weft_tensor one = input(g, "one", weft_shape_of(1, 1));
-    weft_tensor one_noise = input(g, "one_noise", weft_shape_of(1, 2, 1));
+    weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 5, 6));
+    weft_tensor flat = weft_test_input(g, "flat", weft_shape_of(5, 6));
+    weft_tensor noise = weft_test_input(g, "noise", weft_shape_of(6, 8, 10));
+    weft_tensor other = weft_test_input(g, "other", weft_shape_of(6, 4, 10));
+    weft_tensor each = weft_test_input(g, "each", weft_shape_of(6, 4));
+    weft_tensor few = weft_test_input(g, "few", weft_shape_of(6, 3));
+    weft_tensor long_x = weft_test_input(g, "long", weft_shape_of(1, (1U << 24) + 1, 1));
+    weft_tensor one = weft_test_input(g, "one", weft_shape_of(1, 1));
+    weft_tensor one_noise = weft_test_input(g, "one_noise", weft_shape_of(1, 2, 1));
     weft_sine_spe_params good = {.heads = 2, .frequencies = each, .gains = each, .phases = each};
     weft_sine_spe_params bad = good;
     assert_int_equal(weft_graph_sine_spe(&y, g, x, noise, &good), WEFT_OK);
     assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
     assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 20)));
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_sine_spe(&y, g, flat, noise, &good),
-                   "x must be [B, n, d]", "[5, 6]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_sine_spe(&y, g, x, other, &good),
-                   "noise [6, 4, 10] must be [6, 8, s]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_sine_spe(&y, g, x, flat, &good),
-                   "noise must be [d, 2t, s]", "[5, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_sine_spe(&y, g, flat, noise, &good),
+                        "x must be [B, n, d]", "[5, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_sine_spe(&y, g, x, other, &good),
+                        "noise [6, 4, 10] must be [6, 8, s]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_sine_spe(&y, g, x, flat, &good),
+                        "noise must be [d, 2t, s]", "[5, 6]");
     bad.heads = 4;
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_sine_spe(&y, g, x, noise, &bad), "4 heads",
-                   "6 channels");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_sine_spe(&y, g, x, noise, &bad),
+                        "4 heads", "6 channels");
     bad = good;
     bad.gains = few;
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_sine_spe(&y, g, x, noise, &bad),
-                   "gains must be [6, 4], not [6, 3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_sine_spe(&y, g, x, noise, &bad),
+                        "gains must be [6, 4], not [6, 3]");
     bad = good;
     bad.phases = few;
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_sine_spe(&y, g, x, noise, &bad),
-                   "phases must be [6, 4], not [6, 3]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_sine_spe(&y, g, x, noise, &bad),
+                        "phases must be [6, 4], not [6, 3]");
     bad = good;
     bad.frequencies = flat;
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_sine_spe(&y, g, x, noise, &bad),
-                   "frequencies must be [6, 6], not [5, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_sine_spe(&y, g, x, noise, &bad),
+                        "frequencies must be [6, 6], not [5, 6]");
     bad = good;
     bad.frequencies = (weft_tensor){0};
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_sine_spe(&y, g, x, noise, &bad),
-                   "frequencies is missing");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_sine_spe(&y, g, x, noise, &bad),
+                        "frequencies is missing");
     bad = good;
     bad.gains = (weft_tensor){0};
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_sine_spe(&y, g, x, noise, &bad),
-                   "gains is missing");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_sine_spe(&y, g, x, noise, &bad),
+                        "gains is missing");
     bad = (weft_sine_spe_params){.frequencies = one, .gains = one};
-    EXPECT_FAILURE(f, WEFT_UNSUPPORTED, weft_graph_sine_spe(&y, g, long_x, one_noise, &bad),
-                   "n is 16777217", "16777216");
+    WEFT_EXPECT_FAILURE(f, WEFT_UNSUPPORTED, weft_graph_sine_spe(&y, g, long_x, one_noise, &bad),
+                        "n is 16777217", "16777216");
     assert_int_equal(weft_graph_sine_spe(&y, g, x, noise, NULL), WEFT_INVALID_ARGUMENT);
     assert_int_equal(weft_graph_sine_spe(&y, NULL, x, noise, &good), WEFT_INVALID_ARGUMENT);
 }
 
 static void test_bad_conv(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_shape shape;
-    weft_tensor x = input(g, "x", weft_shape_of(2, 5, 6));
-    weft_tensor noise = input(g, "noise", weft_shape_of(7, 6, 10));
-    weft_tensor brief = input(g, "brief", weft_shape_of(6, 6, 10));
-    weft_tensor narrow = input(g, "narrow", weft_shape_of(7, 5, 10));
-    weft_tensor filters = input(g, "filters", weft_shape_of(3, 6));
-    weft_tensor other = input(g, "other", weft_shape_of(3, 5));
+    weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 5, 6));
+    weft_tensor noise = weft_test_input(g, "noise", weft_shape_of(7, 6, 10));
+    weft_tensor brief = weft_test_input(g, "brief", weft_shape_of(6, 6, 10));
+    weft_tensor narrow = weft_test_input(g, "narrow", weft_shape_of(7, 5, 10));
+    weft_tensor filters = weft_test_input(g, "filters", weft_shape_of(3, 6));
+    weft_tensor other = weft_test_input(g, "other", weft_shape_of(3, 5));
     weft_conv_spe_params good = {.heads = 3, .filters = filters};
     weft_conv_spe_params bad = good;
     assert_int_equal(weft_graph_conv_spe(&y, g, x, noise, &good), WEFT_OK);
     assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
     assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 30)));
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_conv_spe(&y, g, x, brief, &good),
-                   "noise [6, 6, 10] must be [at least 7, 6, s]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_conv_spe(&y, g, x, narrow, &good),
-                   "noise [7, 5, 10]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_conv_spe(&y, g, x, brief, &good),
+                        "noise [6, 6, 10] must be [at least 7, 6, s]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_conv_spe(&y, g, x, narrow, &good),
+                        "noise [7, 5, 10]");
     bad.heads = 4;
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_conv_spe(&y, g, x, noise, &bad), "4 heads",
-                   "6 channels");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_conv_spe(&y, g, x, noise, &bad),
+                        "4 heads", "6 channels");
     bad = good;
     bad.filters = other;
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_conv_spe(&y, g, x, noise, &bad),
-                   "filters must be [3, 6], not [3, 5]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_conv_spe(&y, g, x, noise, &bad),
+                        "filters must be [3, 6], not [3, 5]");
     bad.filters = noise;
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_conv_spe(&y, g, x, noise, &bad),
-                   "filters must be [p, d], not [7, 6, 10]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_conv_spe(&y, g, x, noise, &bad),
+                        "filters must be [p, d], not [7, 6, 10]");
     bad.filters = (weft_tensor){0};
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_conv_spe(&y, g, x, noise, &bad),
-                   "filters is missing");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_conv_spe(&y, g, x, noise, &bad),
+                        "filters is missing");
     assert_int_equal(weft_graph_conv_spe(&y, g, x, noise, NULL), WEFT_INVALID_ARGUMENT);
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_sine_mean),
         TEST(test_conv_mean),

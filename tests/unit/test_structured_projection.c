@@ -15,37 +15,7 @@
 
 #include "core/philox.h"
 #include "device/device.h"
-#include "graph/graph.h"
-#include "support.h"
-
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-    weft_graph *graph;
-};
-
-static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    weft_test_host_begin(&f->host);
-    assert_int_equal(
-        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
-        WEFT_OK);
-    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    weft_device_stats stats;
-    weft_graph_destroy(&f->graph);
-    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
-    assert_int_equal(stats.validation_messages, 0);
-    weft_device_destroy(&f->device);
-    weft_test_host_end(&f->host);
-    free(f);
-    return 0;
-}
+#include "support_graph.h"
 
 static const weft_features_kind kinds[] = {WEFT_FEATURES_SORF, WEFT_FEATURES_ROM,
                                            WEFT_FEATURES_S_HYBRID, WEFT_FEATURES_FASTFOOD,
@@ -87,7 +57,7 @@ static void free_matrix(struct matrix *m) {
     free(m->square_norms);
 }
 
-static weft_tensor add_weight(struct fixture *f, weft_graph *graph, weft_dtype dtype,
+static weft_tensor add_weight(struct weft_test_graph *f, weft_graph *graph, weft_dtype dtype,
                               weft_shape shape, const void *data) {
     weft_weight *weight = NULL;
     weft_tensor tensor;
@@ -100,8 +70,9 @@ static weft_tensor add_weight(struct fixture *f, weft_graph *graph, weft_dtype d
     return tensor;
 }
 
-static weft_tensor add_projection(struct fixture *f, weft_graph *graph, const struct matrix *m,
-                                  weft_tensor x, uint32_t heads, float scale) {
+static weft_tensor add_projection(struct weft_test_graph *f, weft_graph *graph,
+                                  const struct matrix *m, weft_tensor x, uint32_t heads,
+                                  float scale) {
     const weft_features_structure *s = &m->structure;
     weft_tensor out;
     weft_tensor permutation = {0};
@@ -135,7 +106,7 @@ static double error_of(const float *found, const float *expected, size_t count) 
 /* ---- projections alone ---- */
 
 /* Of x [1, n, d], one head, scale 1. */
-static weft_plan *compile(struct fixture *f, const struct matrix *m, uint32_t n,
+static weft_plan *compile(struct weft_test_graph *f, const struct matrix *m, uint32_t n,
                           const char *implementation) {
     weft_graph *graph = NULL;
     weft_plan *plan = NULL;
@@ -153,8 +124,8 @@ static weft_plan *compile(struct fixture *f, const struct matrix *m, uint32_t n,
     return plan;
 }
 
-static void project(struct fixture *f, float *y, const struct matrix *m, float *x, uint32_t n,
-                    const char *implementation) {
+static void project(struct weft_test_graph *f, float *y, const struct matrix *m, float *x,
+                    uint32_t n, const char *implementation) {
     weft_plan *plan = compile(f, m, n, implementation);
     const weft_host_tensor tensors[] = {{"x", x, (uint64_t)n * m->params.columns * sizeof *x},
                                         {"y", y, (uint64_t)n * m->params.rows * sizeof *y}};
@@ -167,7 +138,7 @@ static void project(struct fixture *f, float *y, const struct matrix *m, float *
  * columns, ROM) or products with one sign (SCRF by its definition).
  */
 static void test_unit_vectors_give_the_matrix(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     for (size_t k = 0; k < KINDS; k++) {
         const bool exact = kinds[k] != WEFT_FEATURES_S_HYBRID && kinds[k] != WEFT_FEATURES_FASTFOOD;
         for (uint32_t d = 16; d <= 64; d *= 4) {
@@ -220,7 +191,7 @@ static void test_slabs(void **state) {
 /* An entry that is no index makes NaN of what it feeds, and of nothing else. */
 static void test_wild_permutations_give_nan(void **state) {
     enum { D = 4, S = 8 };
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     struct matrix m = make_matrix(WEFT_FEATURES_FASTFOOD, S, D);
     weft_graph *graph = NULL;
     weft_plan *plan = NULL;
@@ -256,7 +227,8 @@ static void test_wild_permutations_give_nan(void **state) {
 
 /* ---- memory and growth ---- */
 
-static weft_plan_info info_of(struct fixture *f, weft_features_kind kind, uint32_t d, uint32_t n) {
+static weft_plan_info info_of(struct weft_test_graph *f, weft_features_kind kind, uint32_t d,
+                              uint32_t n) {
     struct matrix m = make_matrix(kind, 2 * d, d);
     weft_plan *plan = compile(f, &m, n, NULL);
     weft_plan_info info;
@@ -308,8 +280,9 @@ struct attention {
     bool causal;
 };
 
-static weft_tensor add_features(struct fixture *f, weft_graph *graph, const struct attention *a,
-                                weft_tensor x, weft_tensor other, bool is_key) {
+static weft_tensor add_features(struct weft_test_graph *f, weft_graph *graph,
+                                const struct attention *a, weft_tensor x, weft_tensor other,
+                                bool is_key) {
     weft_tensor out;
     weft_tensor w = {0};
     weft_random_features_params params = {.component = a->component,
@@ -333,7 +306,7 @@ static weft_tensor add_features(struct fixture *f, weft_graph *graph, const stru
     return out;
 }
 
-static void attend(struct fixture *f, float *out, const struct attention *a, float *data) {
+static void attend(struct weft_test_graph *f, float *out, const struct attention *a, float *data) {
     const char *const names[] = {"q", "k", "v"};
     const uint32_t widths[] = {HEADS * WIDTH, HEADS * WIDTH, HEADS * VALUES};
     weft_graph *graph = NULL;
@@ -388,7 +361,7 @@ static void test_attention_is_that_of_the_matrix(void **state) {
 }
 
 static void test_square_norms(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     for (size_t k = 0; k < KINDS; k++) {
         struct matrix m = make_matrix(kinds[k], 38, 13);
         for (uint32_t i = 0; i < 38; i++) {
@@ -413,16 +386,8 @@ static void test_square_norms(void **state) {
 
 /* ---- bad parameters ---- */
 
-#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
-    do {                                                                                \
-        uint32_t values = (fixture)->graph->value_count;                                \
-        weft_test_host_reset(&(fixture)->host);                                         \
-        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
-        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
-        assert_int_equal((fixture)->graph->value_count, values);                        \
-    } while (0)
-
-static weft_tensor input(struct fixture *f, const char *name, weft_shape shape, weft_dtype dtype) {
+static weft_tensor input(struct weft_test_graph *f, const char *name, weft_shape shape,
+                         weft_dtype dtype) {
     weft_tensor tensor;
     assert_int_equal(weft_graph_input(&tensor, f->graph, name, dtype, shape), WEFT_OK);
     return tensor;
@@ -433,7 +398,7 @@ static weft_tensor input(struct fixture *f, const char *name, weft_shape shape, 
                                      weft_structured_projection_params(__VA_ARGS__))
 
 static void test_bad_parameters(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_tensor y = {0};
     weft_tensor x = input(f, "x", weft_shape_of(2, 5, 10), WEFT_F32);
     weft_tensor flat = input(f, "flat", weft_shape_of(5, 10), WEFT_F32);
@@ -454,65 +419,67 @@ static void test_bad_parameters(void **state) {
     const weft_features_kind fastfood = WEFT_FEATURES_FASTFOOD;
     const weft_status bad = WEFT_INVALID_ARGUMENT;
     const weft_status shape = WEFT_SHAPE_MISMATCH;
-    EXPECT_FAILURE(f, bad, weft_graph_structured_projection(&y, f->graph, x, three, NULL),
-                   "params is null");
-    EXPECT_FAILURE(f, bad, PROJECTION(x, three, .rows = 16, .heads = 2), "kind is base", "scrf");
-    EXPECT_FAILURE(f, bad,
-                   PROJECTION(x, three, .kind = WEFT_FEATURES_P_MODEL, .rows = 16, .heads = 2),
-                   "kind is p_model", "fastfood");
-    EXPECT_FAILURE(f, bad, PROJECTION(x, three, .kind = sorf, .heads = 2), "rows", "is 0",
-                   "1 to 1048576");
-    EXPECT_FAILURE(f, bad, PROJECTION(x, three, .kind = sorf, .rows = 16, .heads = 3), "3 heads",
-                   "10 channels");
-    EXPECT_FAILURE(f, bad,
-                   PROJECTION(x, three, .kind = sorf, .rows = 16, .heads = 2, .scale = INFINITY),
-                   "scale inf", "finite");
-    EXPECT_FAILURE(f, bad,
-                   PROJECTION(x, three, .kind = WEFT_FEATURES_S_HYBRID, .rows = 15, .heads = 2),
-                   "rows", "15", "even");
-    EXPECT_FAILURE(f, bad, PROJECTION(wide, three, .kind = sorf, .rows = 16), "columns", "4097",
-                   "1 to 4096");
-    EXPECT_FAILURE(f, bad, PROJECTION(x, many, .kind = WEFT_FEATURES_ROM, .rows = 8, .heads = 2),
-                   "factors", "17", "1 to 16");
-    EXPECT_FAILURE(f, bad,
-                   PROJECTION(x, one, .kind = WEFT_FEATURES_S_HYBRID, .rows = 8, .heads = 2),
-                   "factors", "1", "2 to 16");
-    EXPECT_FAILURE(f, bad, PROJECTION(x, three, .kind = fastfood, .rows = 16, .heads = 2),
-                   "permutation is missing", "fastfood");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(f, bad, weft_graph_structured_projection(&y, f->graph, x, three, NULL),
+                        "params is null");
+    WEFT_EXPECT_FAILURE(f, bad, PROJECTION(x, three, .rows = 16, .heads = 2), "kind is base",
+                        "scrf");
+    WEFT_EXPECT_FAILURE(f, bad,
+                        PROJECTION(x, three, .kind = WEFT_FEATURES_P_MODEL, .rows = 16, .heads = 2),
+                        "kind is p_model", "fastfood");
+    WEFT_EXPECT_FAILURE(f, bad, PROJECTION(x, three, .kind = sorf, .heads = 2), "rows", "is 0",
+                        "1 to 1048576");
+    WEFT_EXPECT_FAILURE(f, bad, PROJECTION(x, three, .kind = sorf, .rows = 16, .heads = 3),
+                        "3 heads", "10 channels");
+    WEFT_EXPECT_FAILURE(
+        f, bad, PROJECTION(x, three, .kind = sorf, .rows = 16, .heads = 2, .scale = INFINITY),
+        "scale inf", "finite");
+    WEFT_EXPECT_FAILURE(
+        f, bad, PROJECTION(x, three, .kind = WEFT_FEATURES_S_HYBRID, .rows = 15, .heads = 2),
+        "rows", "15", "even");
+    WEFT_EXPECT_FAILURE(f, bad, PROJECTION(wide, three, .kind = sorf, .rows = 16), "columns",
+                        "4097", "1 to 4096");
+    WEFT_EXPECT_FAILURE(f, bad,
+                        PROJECTION(x, many, .kind = WEFT_FEATURES_ROM, .rows = 8, .heads = 2),
+                        "factors", "17", "1 to 16");
+    WEFT_EXPECT_FAILURE(f, bad,
+                        PROJECTION(x, one, .kind = WEFT_FEATURES_S_HYBRID, .rows = 8, .heads = 2),
+                        "factors", "1", "2 to 16");
+    WEFT_EXPECT_FAILURE(f, bad, PROJECTION(x, three, .kind = fastfood, .rows = 16, .heads = 2),
+                        "permutation is missing", "fastfood");
+    WEFT_EXPECT_FAILURE(
         f, bad, PROJECTION(x, three, .kind = sorf, .rows = 16, .heads = 2, .permutation = entries),
         "permutation is given", "sorf");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(
         f, bad,
         PROJECTION(x, three, .kind = fastfood, .rows = 16, .heads = 2, .permutation = above),
         "permutation[13] is 8", "0 to 7");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(
         f, bad,
         PROJECTION(x, three, .kind = fastfood, .rows = 16, .heads = 2, .permutation = below),
         "permutation[9] is -1", "0 to 7");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(
         f, shape,
         PROJECTION(x, three, .kind = fastfood, .rows = 16, .heads = 2, .permutation = floats),
         "permutation", "i32 [2, 8]", "f32");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(
         f, shape,
         PROJECTION(x, three, .kind = fastfood, .rows = 16, .heads = 2, .permutation = few),
         "permutation", "[2, 8]", "[1, 8]");
-    EXPECT_FAILURE(f, shape, PROJECTION(x, three, .kind = sorf, .rows = 17, .heads = 2),
-                   "diagonals", "[3, 3, 8]", "[2, 3, 8]");
-    EXPECT_FAILURE(f, shape, PROJECTION(x, many, .kind = sorf, .rows = 8, .heads = 2), "diagonals",
-                   "[1, 3, 8]", "[1, 17, 8]");
-    EXPECT_FAILURE(f, shape,
-                   PROJECTION(x, three, .kind = WEFT_FEATURES_SCRF, .rows = 10, .heads = 2),
-                   "diagonals", "[2, 2, 5]", "[2, 3, 8]");
-    EXPECT_FAILURE(f, shape, PROJECTION(x, rank, .kind = sorf, .rows = 8, .heads = 2), "diagonals",
-                   "[3, 8]", "[blocks, diagonals, size]");
-    EXPECT_FAILURE(f, shape, PROJECTION(flat, three, .kind = sorf, .rows = 16, .heads = 2),
-                   "[B, n, d]", "[5, 10]");
-    EXPECT_FAILURE(f, shape, PROJECTION(words, three, .kind = sorf, .rows = 16, .heads = 2),
-                   "x must be f32");
-    EXPECT_FAILURE(f, shape, PROJECTION(x, words, .kind = sorf, .rows = 16, .heads = 2),
-                   "diagonals must be f32");
+    WEFT_EXPECT_FAILURE(f, shape, PROJECTION(x, three, .kind = sorf, .rows = 17, .heads = 2),
+                        "diagonals", "[3, 3, 8]", "[2, 3, 8]");
+    WEFT_EXPECT_FAILURE(f, shape, PROJECTION(x, many, .kind = sorf, .rows = 8, .heads = 2),
+                        "diagonals", "[1, 3, 8]", "[1, 17, 8]");
+    WEFT_EXPECT_FAILURE(f, shape,
+                        PROJECTION(x, three, .kind = WEFT_FEATURES_SCRF, .rows = 10, .heads = 2),
+                        "diagonals", "[2, 2, 5]", "[2, 3, 8]");
+    WEFT_EXPECT_FAILURE(f, shape, PROJECTION(x, rank, .kind = sorf, .rows = 8, .heads = 2),
+                        "diagonals", "[3, 8]", "[blocks, diagonals, size]");
+    WEFT_EXPECT_FAILURE(f, shape, PROJECTION(flat, three, .kind = sorf, .rows = 16, .heads = 2),
+                        "[B, n, d]", "[5, 10]");
+    WEFT_EXPECT_FAILURE(f, shape, PROJECTION(words, three, .kind = sorf, .rows = 16, .heads = 2),
+                        "x must be f32");
+    WEFT_EXPECT_FAILURE(f, shape, PROJECTION(x, words, .kind = sorf, .rows = 16, .heads = 2),
+                        "diagonals must be f32");
     assert_int_equal(
         PROJECTION(x, three, .kind = fastfood, .rows = 16, .heads = 2, .permutation = entries),
         WEFT_OK);
@@ -527,7 +494,7 @@ static void test_bad_parameters(void **state) {
 
 /* random_features with a projection instead of w. */
 static void test_bad_projections(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_tensor y = {0};
     const weft_tensor none = {0};
     weft_tensor x = input(f, "x", weft_shape_of(2, 5, 8), WEFT_F32);
@@ -541,23 +508,24 @@ static void test_bad_projections(void **state) {
     const weft_component optimal = WEFT_COMPONENT_OPTIMAL;
     const weft_status bad = WEFT_INVALID_ARGUMENT;
     const weft_status shape = WEFT_SHAPE_MISMATCH;
-    EXPECT_FAILURE(f, bad, FROM(w, .projection = good), "w and projection", "both given");
-    EXPECT_FAILURE(f, bad, FROM(none, .epsilon = 0.0F), "w and projection", "both missing");
-    EXPECT_FAILURE(f, bad, FROM(none, .projection = good, .component = optimal, .other = x),
-                   "square_norms is missing", "optimal");
-    EXPECT_FAILURE(f, bad, FROM(none, .projection = good, .square_norms = six),
-                   "square_norms is given", "trigonometric");
-    EXPECT_FAILURE(f, bad, FROM(w, .component = optimal, .other = x, .square_norms = six),
-                   "square_norms is given", "matrix w");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(f, bad, FROM(w, .projection = good), "w and projection", "both given");
+    WEFT_EXPECT_FAILURE(f, bad, FROM(none, .epsilon = 0.0F), "w and projection", "both missing");
+    WEFT_EXPECT_FAILURE(f, bad, FROM(none, .projection = good, .component = optimal, .other = x),
+                        "square_norms is missing", "optimal");
+    WEFT_EXPECT_FAILURE(f, bad, FROM(none, .projection = good, .square_norms = six),
+                        "square_norms is given", "trigonometric");
+    WEFT_EXPECT_FAILURE(f, bad, FROM(w, .component = optimal, .other = x, .square_norms = six),
+                        "square_norms is given", "matrix w");
+    WEFT_EXPECT_FAILURE(
         f, shape,
         FROM(none, .projection = good, .component = optimal, .other = x, .square_norms = seven),
         "square_norms", "[6]", "[7]");
-    EXPECT_FAILURE(f, shape, FROM(none, .projection = good, .coefficients = seven), "coefficients",
-                   "[6]", "[7]");
-    EXPECT_FAILURE(f, shape, FROM(none, .projection = odd), "projection", "[2, 5, 13]", "2 heads");
-    EXPECT_FAILURE(f, shape, FROM(none, .projection = longer), "projection", "[2, 6, 12]");
-    EXPECT_FAILURE(f, shape, FROM(none, .projection = words), "projection must be f32");
+    WEFT_EXPECT_FAILURE(f, shape, FROM(none, .projection = good, .coefficients = seven),
+                        "coefficients", "[6]", "[7]");
+    WEFT_EXPECT_FAILURE(f, shape, FROM(none, .projection = odd), "projection", "[2, 5, 13]",
+                        "2 heads");
+    WEFT_EXPECT_FAILURE(f, shape, FROM(none, .projection = longer), "projection", "[2, 6, 12]");
+    WEFT_EXPECT_FAILURE(f, shape, FROM(none, .projection = words), "projection must be f32");
     assert_int_equal(FROM(none, .projection = good, .component = optimal, .other = x,
                           .square_norms = six, .coefficients = six),
                      WEFT_OK);
@@ -567,7 +535,8 @@ static void test_bad_projections(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_unit_vectors_give_the_matrix),
         TEST(test_slabs),

@@ -15,45 +15,9 @@
 
 #include "core/philox.h"
 #include "core/shape.h"
-#include "graph/graph.h"
-#include "support.h"
+#include "support_graph.h"
 
 /* ---- running ---- */
-
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-    weft_graph *graph;
-};
-
-static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    weft_test_host_begin(&f->host);
-    assert_int_equal(
-        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
-        WEFT_OK);
-    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    weft_device_stats stats;
-    weft_graph_destroy(&f->graph);
-    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
-    assert_int_equal(stats.validation_messages, 0);
-    weft_device_destroy(&f->device);
-    weft_test_host_end(&f->host);
-    free(f);
-    return 0;
-}
-
-static weft_tensor input(weft_graph *graph, const char *name, weft_shape shape) {
-    weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, graph, name, WEFT_F32, shape), WEFT_OK);
-    return tensor;
-}
 
 /* One sequence of n tokens with `features` and `values` columns in all heads. */
 struct problem {
@@ -67,15 +31,15 @@ static uint32_t heads_of(const struct problem *p) {
     return p->params.heads ? p->params.heads : 1;
 }
 
-static void run(struct fixture *f, const struct problem *p, float *out) {
+static void run(struct weft_test_graph *f, const struct problem *p, float *out) {
     weft_graph *graph = NULL;
     weft_plan *plan = NULL;
     weft_tensor y;
     assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor q = input(graph, "q", weft_shape_of(1, p->n, p->features));
-    weft_tensor k = input(graph, "k", weft_shape_of(1, p->n, p->features));
-    weft_tensor v = input(graph, "v", weft_shape_of(1, p->n, p->values));
-    weft_tensor bias = input(graph, "bias", weft_shape_of(p->bias_rows, heads_of(p)));
+    weft_tensor q = weft_test_input(graph, "q", weft_shape_of(1, p->n, p->features));
+    weft_tensor k = weft_test_input(graph, "k", weft_shape_of(1, p->n, p->features));
+    weft_tensor v = weft_test_input(graph, "v", weft_shape_of(1, p->n, p->values));
+    weft_tensor bias = weft_test_input(graph, "bias", weft_shape_of(p->bias_rows, heads_of(p)));
     assert_int_equal(weft_graph_toeplitz_attention(&y, graph, q, k, v, bias, &p->params), WEFT_OK);
     assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
     assert_int_equal(weft_plan_compile(&plan, f->device, graph,
@@ -184,7 +148,7 @@ static void disturb(float *data, uint32_t from, float by) {
 }
 
 /* Whatever becomes of the tokens from `from` on, NaN included, what comes before keeps its bits. */
-static void check_causality(struct fixture *f, uint32_t from, float by) {
+static void check_causality(struct weft_test_graph *f, uint32_t from, float by) {
     struct sequence s;
     float before[N * D];
     float after[N * D];
@@ -278,7 +242,7 @@ static void test_constants_cancel(void **state) {
 
 /* With the same weight for all lags it is linear attention. */
 static void test_no_bias_is_linear_attention(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     for (int causal = 0; causal < 2; causal++) {
         struct sequence s;
         float linear[N * D];
@@ -291,9 +255,9 @@ static void test_no_bias_is_linear_attention(void **state) {
         struct problem p = problem_of(&s, causal != 0, "direct");
         run(f, &p, y);
         assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-        weft_tensor q = input(graph, "q", weft_shape_of(1, N, D));
-        weft_tensor k = input(graph, "k", weft_shape_of(1, N, D));
-        weft_tensor v = input(graph, "v", weft_shape_of(1, N, D));
+        weft_tensor q = weft_test_input(graph, "q", weft_shape_of(1, N, D));
+        weft_tensor k = weft_test_input(graph, "k", weft_shape_of(1, N, D));
+        weft_tensor v = weft_test_input(graph, "v", weft_shape_of(1, N, D));
         assert_int_equal(weft_graph_linear_attention(
                              &out, graph, q, k, v,
                              weft_linear_attention_params(.heads = HEADS, .causal = causal != 0)),
@@ -340,7 +304,7 @@ static void test_choice(void **state) {
         uint32_t n, columns;
         bool fft;
     } cases[] = {{64, 8, false}, {4096, 1, true}, {1024, 64, false}};
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         weft_graph *graph = NULL;
         weft_plan *plan = NULL;
@@ -348,8 +312,8 @@ static void test_choice(void **state) {
         const char *text = NULL;
         const uint32_t n = cases[i].n;
         assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-        weft_tensor x = input(graph, "x", weft_shape_of(1, n, cases[i].columns));
-        weft_tensor bias = input(graph, "bias", weft_shape_of(2 * n - 1, 1));
+        weft_tensor x = weft_test_input(graph, "x", weft_shape_of(1, n, cases[i].columns));
+        weft_tensor bias = weft_test_input(graph, "bias", weft_shape_of(2 * n - 1, 1));
         assert_int_equal(weft_graph_toeplitz_attention(&y, graph, x, x, x, bias, NULL), WEFT_OK);
         assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
         assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
@@ -362,74 +326,65 @@ static void test_choice(void **state) {
 
 /* ---- bad parameters ---- */
 
-/** A call that must fail: status, texts in the message, and no new value in the graph. */
-#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
-    do {                                                                                \
-        uint32_t values = (fixture)->graph->value_count;                                \
-        weft_test_host_reset(&(fixture)->host);                                         \
-        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
-        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
-        assert_int_equal((fixture)->graph->value_count, values);                        \
-    } while (0)
-
 static void test_bad_shapes(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_graph *g = f->graph;
     weft_tensor y;
-    weft_tensor q = input(g, "q", weft_shape_of(2, 5, 6));
-    weft_tensor longer = input(g, "longer", weft_shape_of(2, 7, 6));
-    weft_tensor v = input(g, "v", weft_shape_of(2, 5, 8));
-    weft_tensor bias = input(g, "bias", weft_shape_of(9, 1));
-    weft_tensor even = input(g, "even", weft_shape_of(10, 1));
+    weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
+    weft_tensor longer = weft_test_input(g, "longer", weft_shape_of(2, 7, 6));
+    weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 5, 8));
+    weft_tensor bias = weft_test_input(g, "bias", weft_shape_of(9, 1));
+    weft_tensor even = weft_test_input(g, "even", weft_shape_of(10, 1));
     weft_tensor indices;
     weft_shape shape;
     assert_int_equal(weft_graph_input(&indices, g, "i", WEFT_I32, weft_shape_of(9, 1)), WEFT_OK);
     assert_int_equal(weft_graph_toeplitz_attention(&y, g, q, q, v, bias, NULL), WEFT_OK);
     assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
     assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 8)));
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                   weft_graph_toeplitz_attention(&y, g, q, longer, v, bias, NULL),
-                   "k_features [2, 7, 6]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                   weft_graph_toeplitz_attention(&y, g, q, q, longer, bias, NULL), "v [2, 7, 6]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                   weft_graph_toeplitz_attention(&y, g, bias, bias, v, bias, NULL),
-                   "q_features [9, 1]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                   weft_graph_toeplitz_attention(&y, g, q, q, v, even, NULL), "bias [10, 1]",
-                   "[2m - 1, 1] with m >= 5");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                   weft_graph_toeplitz_attention(&y, g, longer, longer, longer, bias, NULL),
-                   "bias [9, 1]", "m >= 7");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                   weft_graph_toeplitz_attention(&y, g, q, q, v, bias,
-                                                 weft_toeplitz_attention_params(.heads = 2)),
-                   "bias [9, 1]", "[2m - 1, 2]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_attention(&y, g, q, q, v, q, NULL),
-                   "bias [2, 5, 6]");
-    EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                   weft_graph_toeplitz_attention(&y, g, q, q, v, indices, NULL),
-                   "bias must be f32");
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_toeplitz_attention(&y, g, q, q, v, (weft_tensor){0}, NULL),
-                   "input 3");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_toeplitz_attention(&y, g, q, longer, v, bias, NULL),
+                        "k_features [2, 7, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_toeplitz_attention(&y, g, q, q, longer, bias, NULL),
+                        "v [2, 7, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_toeplitz_attention(&y, g, bias, bias, v, bias, NULL),
+                        "q_features [9, 1]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_toeplitz_attention(&y, g, q, q, v, even, NULL), "bias [10, 1]",
+                        "[2m - 1, 1] with m >= 5");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_toeplitz_attention(&y, g, longer, longer, longer, bias, NULL),
+                        "bias [9, 1]", "m >= 7");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_toeplitz_attention(&y, g, q, q, v, bias,
+                                                      weft_toeplitz_attention_params(.heads = 2)),
+                        "bias [9, 1]", "[2m - 1, 2]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_toeplitz_attention(&y, g, q, q, v, q, NULL), "bias [2, 5, 6]");
+    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                        weft_graph_toeplitz_attention(&y, g, q, q, v, indices, NULL),
+                        "bias must be f32");
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_toeplitz_attention(&y, g, q, q, v, (weft_tensor){0}, NULL),
+                        "input 3");
 }
 
 static void test_bad_params(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_graph *g = f->graph;
     static const float epsilons[] = {-1.0F, NAN, INFINITY};
     static const char *const texts[] = {"epsilon -1", "epsilon nan", "epsilon inf"};
     weft_tensor y;
-    weft_tensor q = input(g, "q", weft_shape_of(2, 5, 6));
-    weft_tensor v = input(g, "v", weft_shape_of(2, 5, 8));
-    weft_tensor bias = input(g, "bias", weft_shape_of(9, 3));
-    EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                   weft_graph_toeplitz_attention(&y, g, q, q, v, bias,
-                                                 weft_toeplitz_attention_params(.heads = 3)),
-                   "3 heads", "6 features and 8 values");
+    weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
+    weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 5, 8));
+    weft_tensor bias = weft_test_input(g, "bias", weft_shape_of(9, 3));
+    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
+                        weft_graph_toeplitz_attention(&y, g, q, q, v, bias,
+                                                      weft_toeplitz_attention_params(.heads = 3)),
+                        "3 heads", "6 features and 8 values");
     for (int i = 0; i < 3; i++) {
-        EXPECT_FAILURE(
+        WEFT_EXPECT_FAILURE(
             f, WEFT_INVALID_ARGUMENT,
             weft_graph_toeplitz_attention(&y, g, q, q, v, bias,
                                           weft_toeplitz_attention_params(.epsilon = epsilons[i])),
@@ -441,11 +396,11 @@ static void test_bad_params(void **state) {
 
 /* By FFT the products of features and values are counted by int32. */
 static void test_too_many_products(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_graph *f = *state;
     weft_tensor y;
     weft_plan *plan = NULL;
-    weft_tensor q = input(f->graph, "q", weft_shape_of(1, 1U << 12, 1U << 10));
-    weft_tensor bias = input(f->graph, "bias", weft_shape_of((1U << 13) - 1, 1));
+    weft_tensor q = weft_test_input(f->graph, "q", weft_shape_of(1, 1U << 12, 1U << 10));
+    weft_tensor bias = weft_test_input(f->graph, "bias", weft_shape_of((1U << 13) - 1, 1));
     assert_int_equal(weft_graph_toeplitz_attention(&y, f->graph, q, q, q, bias, NULL), WEFT_OK);
     assert_int_equal(weft_graph_output(f->graph, "y", y), WEFT_OK);
     weft_test_host_reset(&f->host);
@@ -457,7 +412,8 @@ static void test_too_many_products(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) \
+    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_weights_of_lags),
         TEST(test_zero_denominators),
