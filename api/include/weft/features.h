@@ -61,7 +61,9 @@ typedef enum weft_features_kind {
     WEFT_FEATURES_FASTFOOD,
     /**
      * Blocks of `columns` rows: diag(σ) C, C the circulant matrix with a normal first column c, C[i][j] = c[(i-j) mod d],
-     * and random signs σ, which make the rows of a block uncorrelated. Feng et al., 2015; (18), (19).
+     * and random signs σ, which make the rows of a block uncorrelated. Feng et al., 2015; (18), (19). Uncorrelated rows
+     * are not independent: of an x of equal elements all rows of a block give the same but for the sign, and estimates
+     * have the variance of one row a block. Few real x are so; those with a large mean come near.
      */
     WEFT_FEATURES_SCRF,
     /**
