@@ -5,7 +5,8 @@
 #include <string.h>
 
 struct points {
-    weft_growth_point time[WEFT_BENCH_MAX_LENGTHS], memory[WEFT_BENCH_MAX_LENGTHS];
+    weft_growth_point time[WEFT_BENCH_MAX_LENGTHS], cpu_time[WEFT_BENCH_MAX_LENGTHS];
+    weft_growth_point memory[WEFT_BENCH_MAX_LENGTHS];
     uint32_t count;
 };
 
@@ -22,6 +23,7 @@ static struct points points_of(const weft_bench_row *rows, uint32_t count,
         if (row->status == WEFT_BENCH_OK && same_series(row->bench_case, bench_case)) {
             double n = row->bench_case->length;
             points.time[points.count] = (weft_growth_point){n, row->median_ms};
+            points.cpu_time[points.count] = (weft_growth_point){n, row->cpu_ms};
             points.memory[points.count++] = (weft_growth_point){n, (double)row->info.arena_bytes};
         }
     }
@@ -43,7 +45,7 @@ static void add_smaller(struct points *points, double n, double value) {
     }
 }
 
-/** Dense attention in whichever form is fastest at each length. No memory. */
+/** Dense attention in whichever form is fastest at each length; its times alone. */
 static struct points dense_points(const weft_bench_row *rows, uint32_t count, const char *suite) {
     struct points points = {.count = 0};
     for (uint32_t i = 0; i < count; i++) {
@@ -74,6 +76,7 @@ static weft_bench_fit fit_series(const weft_bench_row *rows, uint32_t count,
                           .linear = bench_case->linear,
                           .dense = bench_case->dense};
     fit.time = weft_growth_fit(own.time, own.count);
+    fit.cpu_time = weft_growth_fit(own.cpu_time, own.count);
     fit.memory = weft_growth_fit(own.memory, own.count);
     fit.crossover = weft_crossover_find(own.time, own.count, baseline.time, baseline.count);
     fit.speedup = value_at(&baseline, fit.crossover.to) / value_at(&own, fit.crossover.to);

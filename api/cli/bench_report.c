@@ -24,11 +24,12 @@ static json_t *optional_text(const char *text) {
 /* Adds what only a case that ran has. */
 static void add_measurements(json_t *object, const weft_bench_row *row) {
     json_t *more = json_pack(
-        "{s:o, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:i, s:o, s:s}", "shape",
-        shape_json(&row->shape), "clock", row->device_clock ? "device" : "host", "runs",
+        "{s:o, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:i, s:o, s:s}",
+        "shape", shape_json(&row->shape), "clock", row->device_clock ? "device" : "host", "runs",
         (int)row->runs, "median_ms", weft_cli_json_real(row->median_ms), "p5_ms",
         weft_cli_json_real(row->p5_ms), "p95_ms", weft_cli_json_real(row->p95_ms), "spread",
-        weft_cli_json_real(row->spread), "host_ms", weft_cli_json_real(row->host_ms), "gflop_per_s",
+        weft_cli_json_real(row->spread), "host_ms", weft_cli_json_real(row->host_ms), "cpu_ms",
+        row->cpu_ms > 0.0 ? json_real(row->cpu_ms) : json_null(), "gflop_per_s",
         weft_cli_json_real(row->info.flops / row->median_ms * 1e-6), "gb_per_s",
         weft_cli_json_real(row->bytes / row->median_ms * 1e-6), "extra_bytes",
         (json_int_t)row->info.arena_bytes, "weight_bytes", (json_int_t)row->info.weight_bytes,
@@ -74,9 +75,10 @@ static json_t *crossover_json(const weft_crossover *crossover) {
 }
 
 static json_t *fit_json(const weft_bench_fit *fit) {
-    return json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:o}", "suite", fit->suite, "series",
+    return json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "suite", fit->suite, "series",
                      fit->series, "linear", (int)fit->linear, "time", growth_json(&fit->time),
-                     "extra_memory", growth_json(&fit->memory), "crossover",
+                     "cpu_time", growth_json(&fit->cpu_time), "extra_memory",
+                     growth_json(&fit->memory), "crossover",
                      fit->dense ? json_null() : crossover_json(&fit->crossover), "speedup",
                      fit->dense ? json_null() : weft_cli_json_real(fit->speedup));
 }
@@ -181,7 +183,7 @@ static void speedup_cell(weft_cli_table *table, const weft_bench_fit *fit) {
 
 static int print_fits(const weft_bench_report *report) {
     static const char *const columns[] = {
-        "series",     ">lengths",       ">time ~ n^", ">extra memory ~ n^",
+        "series",     ">lengths",       ">time ~ n^", ">CPU time ~ n^", ">extra memory ~ n^",
         ">crossover", ">against dense", NULL};
     weft_cli_table *table = weft_cli_table_begin(columns);
     for (uint32_t i = 0; i < report->fit_count; i++) {
@@ -193,6 +195,7 @@ static int print_fits(const weft_bench_report *report) {
             weft_cli_table_cell(table, "%s", "-");
         }
         exponent_cell(table, &fit->time);
+        exponent_cell(table, &fit->cpu_time);
         exponent_cell(table, &fit->memory);
         crossover_cell(table, fit);
         speedup_cell(table, fit);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "bench_graph.h"
 #include "core/clock.h"
@@ -26,10 +27,11 @@ struct bound_plan {
     uint32_t port_count;
     weft_timing *timings; /* per dispatch; null without time stamps */
     uint32_t dispatches;
+    bool software; /* the processor does the work */
 };
 
 struct times {
-    double run[MAX_RUNS], host[MAX_RUNS];
+    double run[MAX_RUNS], host[MAX_RUNS], cpu[MAX_RUNS];
 };
 
 const char *weft_bench_status_name(weft_bench_status status) {
@@ -131,6 +133,7 @@ static weft_status prepare(weft_bench_row *row, struct bound_plan *bound, weft_d
     weft_status status = weft_device_get_info(device, &device_info);
     double start = weft_clock_ms();
     if (status == WEFT_OK) {
+        bound->software = device_info.type == WEFT_DEVICE_SOFTWARE;
         row->device_clock = device_info.timestamp_period_ns > 0.0;
         status = compile(bound, device, row->bench_case, row->device_clock, host);
     }
@@ -225,7 +228,9 @@ static void summarize(weft_bench_row *row, struct times *times) {
     const uint32_t last = row->runs - 1;
     qsort(times->run, row->runs, sizeof *times->run, ascending);
     qsort(times->host, row->runs, sizeof *times->host, ascending);
+    qsort(times->cpu, row->runs, sizeof *times->cpu, ascending);
     row->host_ms = times->host[row->runs / 2];
+    row->cpu_ms = times->cpu[row->runs / 2];
     row->median_ms = times->run[row->runs / 2];
     row->p5_ms = times->run[(uint32_t)(0.05 * last + 0.5)];
     row->p95_ms = times->run[(uint32_t)(0.95 * last + 0.5)];
@@ -244,13 +249,17 @@ static weft_status device_time(double *ms, const struct bound_plan *bound) {
     return status;
 }
 
-static weft_status time_run(double *ms, double *host_ms, const weft_bench_row *row,
+/** Times run number row->runs. */
+static weft_status time_run(struct times *times, const weft_bench_row *row,
                             const struct bound_plan *bound) {
+    const uint32_t i = row->runs;
+    clock_t cpu_start = clock();
     double start = weft_clock_ms();
     weft_status status = weft_plan_run(bound->plan, bound->bindings);
-    *host_ms = weft_clock_ms() - start;
-    *ms = *host_ms;
-    return status == WEFT_OK && row->device_clock ? device_time(ms, bound) : status;
+    times->host[i] = weft_clock_ms() - start;
+    times->cpu[i] = bound->software ? 1e3 * (double)(clock() - cpu_start) / CLOCKS_PER_SEC : 0.0;
+    times->run[i] = times->host[i];
+    return status == WEFT_OK && row->device_clock ? device_time(&times->run[i], bound) : status;
 }
 
 static weft_status time_runs(weft_bench_row *row, const struct bound_plan *bound, double limit_ms) {
@@ -259,7 +268,7 @@ static weft_status time_runs(weft_bench_row *row, const struct bound_plan *bound
     double begin = weft_clock_ms();
     while (status == WEFT_OK && row->runs < MAX_RUNS &&
            (row->runs < MIN_RUNS || weft_clock_ms() - begin < limit_ms)) {
-        status = time_run(&times.run[row->runs], &times.host[row->runs], row, bound);
+        status = time_run(&times, row, bound);
         row->runs += status == WEFT_OK;
     }
     if (status == WEFT_OK) {

@@ -27,6 +27,8 @@ typedef struct weft_bench_row {
     double median_ms, p5_ms, p95_ms;
     double spread;  /* half the distance between the quartiles, over the median */
     double host_ms; /* median of weft_plan_run: submission and waiting included */
+    double
+        cpu_ms; /* median of this process's processor time, all threads; 0 but on software drivers */
     uint32_t runs;
     double bytes; /* read and written by all dispatches */
     weft_plan_info info;

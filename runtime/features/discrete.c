@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Powers of discretely-induced random features: Likhosherstov et al., "Chefs' random tables", 2022, section 3.3. */
+/* Powers of discretely-induced random features: Likhosherstov et al., "Chefs' random tables", 2022. */
 #include <math.h>
 
 #include "core/portable_math.h"

@@ -38,6 +38,7 @@
     X(random_features)       \
     X(discrete_features)     \
     X(hybrid_features)       \
+    X(balance_channels)      \
     X(flt_features)          \
     X(sine_spe)              \
     X(conv_spe)              \

@@ -30,6 +30,7 @@ static void check_measured(const json_t *row) {
     assert_true(number_field(row, "p5_ms") <= number_field(row, "median_ms"));
     assert_true(number_field(row, "median_ms") <= number_field(row, "p95_ms"));
     assert_true(number_field(row, "host_ms") > 0.0);
+    assert_true(json_is_real(field(row, "cpu_ms")) == json_is_true(field(row, "software_device")));
     assert_true(number_field(row, "cold_ms") > 0.0);
     assert_true(integer_field(row, "dispatches") >= 1);
     assert_true(integer_field(row, "extra_bytes") >= 0);

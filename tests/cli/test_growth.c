@@ -133,6 +133,7 @@ static void only_common_lengths_count(void **state) {
 static weft_bench_row make_row(const weft_bench_case *bench_case, double median_ms) {
     return (weft_bench_row){.bench_case = bench_case,
                             .median_ms = median_ms,
+                            .cpu_ms = median_ms * median_ms,
                             .info.arena_bytes = 256U * bench_case->length};
 }
 
@@ -164,6 +165,7 @@ static void rows_become_fits(void **state) {
     assert_true(fits[0].dense && fits[1].dense && !fits[2].dense && fits[2].linear);
     assert_string_equal(fits[2].series, "mixer");
     NEAR(fits[2].time.exponent, 1.0, 1e-12);
+    NEAR(fits[2].cpu_time.exponent, 2.0, 1e-12);
     NEAR(fits[2].memory.exponent, 1.0, 1e-12);
     assert_int_equal(fits[2].crossover.kind, WEFT_CROSSOVER_AT); /* dense: 2, 7, 32 */
     NEAR(fits[2].crossover.n, 2048.0, 1e-9);

@@ -185,6 +185,7 @@ typedef struct weft_family {
     ROW(fast_weight)              \
     ROW(structured_projection)    \
     ROW(random_features)          \
+    ROW(balance_channels)         \
     ROW(discrete_features)        \
     ROW(hybrid_features)          \
     ROW(learned_weights)          \

@@ -14,7 +14,7 @@ typedef struct weft_moving_average_params {
 
 /**
  * The exponential moving average along the sequence, channel by channel: y_i = α x_i + (1 - α) y_{i-1}, y_{-1} = 0. Ma et
- * al., "Mega: Moving average equipped gated attention", 2023, equation (1).
+ * al., "Mega: Moving average equipped gated attention", 2023.
  * x f32 [B, n, d], alpha f32 [d], out [B, n, d]. Computed in chunks of 64 tokens; time is linear in n, memory beside the
  * result B d ⌈n/64⌉ elements. Token i reads the tokens 0 … i and no other (with reverse, i … n - 1).
  * Errors: WEFT_SHAPE_MISMATCH; WEFT_INVALID_ARGUMENT for a weight as alpha with an element outside (0, 1]. An alpha that

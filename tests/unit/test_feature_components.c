@@ -253,6 +253,77 @@ static void asymmetric_features_are_balanced(void **state) {
     drop_data(&d);
 }
 
+static float *balanced_features(struct fixture *f, const struct data *d) {
+    weft_graph *graph = NULL;
+    weft_plan *plan = NULL;
+    weft_tensor x;
+    weft_tensor other;
+    weft_tensor y;
+    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+    weft_tensor plain_x = add_input(graph, "x", weft_shape_of(1, N, HEADS * WIDTH));
+    weft_tensor plain_other = add_input(graph, "other", weft_shape_of(1, M, HEADS * WIDTH));
+    weft_tensor w = add_input(graph, "w", weft_shape_of(ROWS, WIDTH));
+    assert_int_equal(weft_graph_balance_channels(&x, graph, plain_x, plain_other), WEFT_OK);
+    assert_int_equal(weft_graph_balance_channels(&other, graph, plain_other, plain_x), WEFT_OK);
+    assert_int_equal(
+        weft_graph_random_features(&y, graph, x, w,
+                                   weft_random_features_params(.component = WEFT_COMPONENT_OPTIMAL,
+                                                               .heads = HEADS, .other = other)),
+        WEFT_OK);
+    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
+    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
+    float *out = malloc(sizeof *out * N * HEADS * ROWS);
+    const weft_host_tensor tensors[] = {{"x", d->x, sizeof(float) * N * HEADS * WIDTH},
+                                        {"other", d->other, sizeof(float) * M * HEADS * WIDTH},
+                                        {"w", d->w, sizeof(float) * ROWS * WIDTH},
+                                        {"y", out, sizeof *out * N * HEADS * ROWS}};
+    assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&graph);
+    return out;
+}
+
+/* SADERF is OPRF of what weft_graph_balance_channels makes of both sides. */
+static void asymmetric_features_in_two_steps(void **state) {
+    struct data d = make_data(6);
+    float *expected = features(
+        *state, &d.side, &d.matrix,
+        (weft_random_features_params){.component = WEFT_COMPONENT_ASYMMETRIC, .heads = HEADS});
+    float *found = balanced_features(*state, &d);
+    assert_memory_equal(found, expected, sizeof *found * N * HEADS * ROWS);
+    free(found);
+    free(expected);
+    drop_data(&d);
+}
+
+static void unbalanced_shapes_are_refused(void **state) {
+    struct fixture *f = *state;
+    weft_graph *graph = NULL;
+    weft_tensor y = {0};
+    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+    weft_tensor x = add_input(graph, "x", weft_shape_of(2, 5, 8));
+    weft_tensor wide = add_input(graph, "wide", weft_shape_of(2, 7, 9));
+    weft_tensor three = add_input(graph, "three", weft_shape_of(3, 5, 8));
+    weft_tensor flat = add_input(graph, "flat", weft_shape_of(10, 8));
+    weft_tensor whole;
+    assert_int_equal(weft_graph_input(&whole, graph, "whole", WEFT_I32, weft_shape_of(2, 5, 8)),
+                     WEFT_OK);
+    const struct {
+        weft_tensor x, other;
+        const char *text;
+    } cases[] = {{x, wide, "[2, 7, 9]"},
+                 {x, three, "[3, 5, 8]"},
+                 {flat, x, "[10, 8]"},
+                 {x, whole, "other must be f32"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        weft_test_host_reset(&f->host);
+        assert_int_equal(weft_graph_balance_channels(&y, graph, cases[i].x, cases[i].other),
+                         WEFT_SHAPE_MISMATCH);
+        weft_test_expect_log(&f->host, "balance_channels", cases[i].text, NULL);
+    }
+    weft_graph_destroy(&graph);
+}
+
 /* ---- means and variances ---- */
 
 #define D       8
@@ -372,8 +443,8 @@ static void variances_are_in_order(void **state) {
     assert_true(variance(*state, &pair, WEFT_COMPONENT_ASYMMETRIC) < 0.5 * optimal);
 }
 
-/* The variance of GERF as Likhosherstov et al., 2022, theorem 3.2 have it for s = 1, and its least value at OPRF's A. */
-static void generalized_variance_is_that_of_the_theorem(void **state) {
+/* The variance of GERF for s = 1 from the moments of a normal ω, and its least value at OPRF's A. */
+static void generalized_variance_is_as_derived(void **state) {
     const struct pair pair = random_pair(32, 0.5F);
     const struct side side = {.x = pair.x, .other = pair.y, .n = 1, .m = 1};
     double z = 0.0;
@@ -407,8 +478,9 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(generalized_with_a_zero),          TEST(generalized_with_the_optimal_a),
-        TEST(asymmetric_features_are_balanced), TEST(products_have_the_kernel_as_mean),
-        TEST(variances_are_in_order),           TEST(generalized_variance_is_that_of_the_theorem),
+        TEST(asymmetric_features_are_balanced), TEST(asymmetric_features_in_two_steps),
+        TEST(unbalanced_shapes_are_refused),    TEST(products_have_the_kernel_as_mean),
+        TEST(variances_are_in_order),           TEST(generalized_variance_is_as_derived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,7 +181,7 @@ static struct statistics statistics_of(const double *values, int count) {
     return (struct statistics){mean, sqrt(variance / count), variance};
 }
 
-#define SEEDS 1500
+#define SEEDS 800
 
 /* Of the hybrid, PosRF and TrigRF. */
 static void sample(struct fixture *f, struct pair *pair, struct statistics of[3]) {
@@ -204,7 +204,7 @@ static void mean_and_variance(void **state) {
     struct statistics of[3];
     struct pair pair = random_pair(100, 0.7F); /* about a right angle */
     sample(*state, &pair, of);
-    assert_true(of[0].standard_error < 0.015); /* sharp enough to see a bias of 6 % */
+    assert_true(of[0].standard_error < 0.02); /* sharp enough to see a bias of 8 % */
     for (int c = 0; c < D; c++) {
         pair.y[c] = pair.x[c] + 0.1F * pair.y[c];
     }

@@ -114,7 +114,7 @@ typedef enum weft_features_kind {
     /**
      * Powers for weft_graph_discrete_features: independent Poisson numbers of mean λ = `rate`, and the weights
      * Π_l 1/(ω_l! p(ω_l)) / rows = e^(λ columns) λ^(-Σ_l ω_l) / rows. Not for the other component functions. The variance
-     * is least at λ = √(mean over l of x_l² y_l²). Likhosherstov et al., 2022, section 3.3; (37).
+     * is least at λ = √(mean over l of x_l² y_l²). Likhosherstov et al., 2022; (37).
      */
     WEFT_FEATURES_POISSON,
     /** Likewise of the geometric distribution p(k) = p (1 - p)^k with p = `rate`; weights Π_l 1/(ω_l! p(ω_l)) / rows. */

@@ -402,14 +402,14 @@ typedef struct weft_toeplitz_rpe_params {
 
 /**
  * The coefficients of weft_graph_toeplitz for sequences of n tokens from TNN's relative position encoder: Qin et al.,
- * "Toeplitz neural network for sequence modeling", 2023, section 3.3. out is f32 [2n - 1, d], or [n, d] if causal, not
+ * "Toeplitz neural network for sequence modeling", 2023. out is f32 [2n - 1, d], or [n, d] if causal, not
  * decayed. Head h of the public code's [h, n, d/h] is the channels h·d/heads …, as in all mixers.
  *
  * A helper made of linear, norm and activation ops on a column of positions. When the parameters are weights, a plan
  * evaluates them once per device, weights and n, and so it does what weft_graph_toeplitz makes of them; no run does.
  * The same weights serve any n, with WEFT_RPE_LAG or the divisor they were trained with.
- * Errors, before anything is added: WEFT_INVALID_ARGUMENT naming n, layer_count, input or divisor ((n - 1)/divisor at
- * most 87, as exp must not overflow), WEFT_UNSUPPORTED for n above 2^24; those of the ops. params may be null.
+ * Errors, before anything is added: WEFT_INVALID_ARGUMENT naming n, layer_count, input or divisor ((n - 1)/divisor
+ * below 87, as exp must not overflow), WEFT_UNSUPPORTED for n above 2^24; those of the ops. params may be null.
  */
 WEFT_API weft_status weft_graph_toeplitz_rpe(weft_tensor *out, weft_graph *graph, uint32_t n,
                                              const weft_rpe_params *rpe,
@@ -605,8 +605,8 @@ typedef struct weft_gtu_params {
 
 /**
  * The gated Toeplitz unit o(norm(activation(u x) ⊙ T activation(v x))) with l x = x Wᵀ + b: the token mixer of Qin et
- * al., "Toeplitz neural network for sequence modeling", 2023, section 3.4, with T one of the three operators, over m
- * channels (expand_ratio · d). x f32 [B, n, d], out [B, n, d_out].
+ * al., "Toeplitz neural network for sequence modeling", 2023, with T one of the three operators, over m channels
+ * (expand_ratio · d). x f32 [B, n, d], out [B, n, d_out].
  * Errors: WEFT_INVALID_ARGUMENT for params, or those of the chosen mixer, that are missing, for params of a mixer that
  * is not chosen, and naming mixer; those of the ops.
  */
@@ -653,7 +653,10 @@ WEFT_API weft_status weft_graph_structured_projection(
     weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor diagonals,
     const weft_structured_projection_params *params);
 
-/** The component functions f of random features, for the softmax kernel exp(xᵀy). With w a row of the weight matrix: */
+/**
+ * The component functions f of random features that are exponentials of a projection, for the softmax kernel exp(xᵀy).
+ * With w a row of the weight matrix. (DIRF and HRF: weft_graph_discrete_features, weft_graph_hybrid_features.)
+ */
 typedef enum weft_component {
     /** exp(+‖x‖²/2) [cos wᵀx, sin wᵀx]. Rahimi and Recht, 2007; Spectraformer, appendix A.5, as a pair. */
     WEFT_COMPONENT_TRIGONOMETRIC = 0,
@@ -670,13 +673,16 @@ typedef enum weft_component {
      * GERF: D exp(A‖w‖² + B wᵀx - s‖x‖²/2), B = √(s(1 - 4A)), D = (1 - 4A)^(d/4), of real A and s = ±1: params' a and s.
      * For s = -1, where B is imaginary, D exp(A‖w‖² + ‖x‖²/2) [cos |B|wᵀx, sin |B|wᵀx]. The mean is the kernel for
      * A < 1/4, and the variance finite for A < 1/8 alone. A = 0 is POSITIVE for s = 1 and TRIGONOMETRIC for s = -1, bit
-     * for bit. Likhosherstov et al., 2022, theorem 3.1; (34).
+     * for bit. Likhosherstov et al., 2022; (34).
      */
     WEFT_COMPONENT_GENERALIZED = 4,
     /**
      * SADERF: OPRF of Ψx for queries and Ψ⁻¹y for keys, Ψ_l = (Σ_j y_jl² / Σ_i x_il²)^(1/4) over the tokens of a sequence
      * and head; Ψ_l = 1 where one of the sums is 0 (or below 2^-126), as such a channel adds nothing to xᵀy whatever Ψ_l
-     * is. x and other take exchanged places for keys. Likhosherstov et al., 2023; (36).
+     * is. x and other take exchanged places for keys. The paper has as many queries as keys; with sums, and not means, the
+     * longer side counts more here. As with OPTIMAL, all tokens of both decide on the parameters, under causal attention
+     * too: the mean stays the kernel, but how far an estimate is from it depends on later tokens. Likhosherstov et al.,
+     * 2023; (36).
      */
     WEFT_COMPONENT_ASYMMETRIC = 5,
     WEFT_COMPONENT_COUNT
@@ -747,6 +753,15 @@ WEFT_API weft_status weft_graph_random_features(weft_tensor *out, weft_graph *gr
                                                 const weft_random_features_params *params);
 
 /**
+ * SADERF's change of variables by itself: out[b, i, l] = Ψ_l x[b, i, l], Ψ_l = (Σ_j other[b, j, l]² / Σ_i x[b, i, l]²)^(1/4),
+ * 1 where a sum is 0 (or below 2^-126). x f32 [B, n, d], other f32 [B, m, d], out [B, n, d]; for keys with the two in
+ * exchanged places. OPTIMAL features of the two results are ASYMMETRIC features of x and other, bit for bit; here they can
+ * be projected in another way first. Likhosherstov et al., 2023; Spectraformer, (36). Errors: WEFT_SHAPE_MISMATCH.
+ */
+WEFT_API weft_status weft_graph_balance_channels(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                                 weft_tensor other);
+
+/**
  * Rows of a weight matrix w for weft_graph_random_features, drawn from a learned mixture of Gaussians: Σ_c n + μ_c, with n a
  * row of the noise. Spectraformer, (29) (GMM, all components with weight 1/C); Chowdhury et al., 2022.
  * noise f32 [s, d], such as weft_features_fill makes of WEFT_FEATURES_BASE or ORF; sigma f32 [C, d] for diagonal Σ_c or
@@ -800,14 +815,15 @@ typedef struct weft_discrete_features_params {
  * Discretely-induced random features (DIRF: PoisRF and GeomRF) of queries or keys, for weft_graph_linear_attention: per
  * token and head c_i Π_l (scale x_l)^w_il. With w from WEFT_FEATURES_POISSON or WEFT_FEATURES_GEOMETRIC and c_i the square
  * roots of the weights that weft_features_fill gives with it, for queries and for keys, products have the mean exp(xᵀy):
- * the terms of its Taylor series, picked at random. Likhosherstov et al., 2022, section 3.3; Spectraformer, (37), whose
+ * the terms of its Taylor series, picked at random. Likhosherstov et al., 2022; Spectraformer, (37), whose
  * exp(-‖x‖²/2) makes it the Gaussian kernel's. Features have both signs, unless x is positive.
  *
  * x f32 [B, n, d], w f32 [s, d/heads] of whole numbers 0 … 1023, the same for all heads, coefficients f32 [s], out
  * [B, n, heads · s]. Time O(n s d), times the logarithm of the powers, and twice that with a stabilizer. Powers are made
- * by repeated squaring with a binary exponent beside them, so that nothing but the feature itself can leave the range of
- * float32: it is then infinite, or 0 below 2^-126. An infinite or NaN x to a power above 0, and a power that is not such
- * a whole number, give NaN; x to the power 0 is 1. params may be null.
+ * by repeated squaring with a binary exponent beside them, so that nothing but the feature itself (divided by what the
+ * stabilizer says) can leave the range of float32: it is then infinite, or 0 below 2^-126. Binary exponents beyond ±2^23
+ * count as that. An infinite or NaN x to a power above 0, and a power that is not such a whole number, give NaN; x to the
+ * power 0 is 1. params may be null.
  * Errors: WEFT_INVALID_ARGUMENT naming stabilizer, heads, scale or the width, which is at most 4096; WEFT_SHAPE_MISMATCH;
  * WEFT_UNSUPPORTED for 2^31 features or more.
  */
@@ -935,14 +951,17 @@ typedef struct weft_sine_spe_params {
 
 /**
  * Queries or keys with stochastic positional encoding, sineSPE: out[b, i, h, r] = (w s²)^(-1/4) Σ_c x[b, i, c] code[i, c,
- * r] over the w = d/heads channels c of head h, r = 0 … s - 1, with code[i, c, r] = Σ_k gains[c, k] (cos(2π t) noise[c,
- * 2k, r] + sin(2π t) noise[c, 2k + 1, r]), t = frequencies[c, k] i + phases[c, k]. Liutkus et al., "Relative positional
- * encoding for transformers with linear complexity", 2021, sections 2.2 and 2.3.
+ * r] over the w = d/heads channels c of head h, r = 0 … s - 1, with code[i, c, r] = Σ_k gains[c, k] (cos(2π a) noise[c,
+ * 2k, r] + sin(2π a) noise[c, 2k + 1, r]), a = frequencies[c, k] i + phases[c, k]. Liutkus et al., "Relative positional
+ * encoding for transformers with linear complexity", 2021.
  *
  * With the same normal noise for queries and keys, the product of query i and key j of a head has the mean
  * Σ_c q_ic P_c(i - j) k_jc / √w with P_c(l) = Σ_k gains² cos(2π (frequencies l + phases)) if phases are the queries':
- * scaled attention with relative positions, for any kernel feature attention over heads of s channels and no scale of its
- * own. A gated code (the paper's δ) is one whose first frequency and phase are 0 and first gain is √δ.
+ * scaled attention with relative positions, for any kernel feature attention over heads of s channels without a scale of
+ * its own (weft_graph_random_features with scale 1). A gated code (the paper's δ) is one whose first frequency and phase
+ * are 0 and first gain is √δ, the others' being multiplied by √(1 - δ).
+ * In the authors' code a frequency is sigmoid(freqs)/2, a phase offsets/2π and a gain softplus(gains)/√(2t); it leaves
+ * s^(-1/4) of the factor to the attention.
  *
  * x f32 [B, n, d], noise f32 [d, 2t, s], such as weft_features_fill makes of d · 2t rows and s columns of kind
  * WEFT_FEATURES_BASE; out f32 [B, n, heads · s]. Time O(n d s (B + t)), memory 4 n d (2t + s) bytes beside the result;
@@ -965,8 +984,8 @@ typedef struct weft_conv_spe_params {
 
 /**
  * The same with convolved noise, convSPE: code[i, c, r] = Σ_u filters[u, c] noise[i + u, c, r], u = 0 … p - 1, so that
- * P_c(l) = Σ_u filters_q[u, c] filters_k[u + l, c], which is 0 from |l| = p on. Liutkus et al., 2021, section 2.3, whose
- * filters are the other way round.
+ * P_c(l) = Σ_u filters_q[u, c] filters_k[u + l, c], which is 0 from |l| = p on. Liutkus et al., 2021; the order of the taps
+ * is that of the authors' code (PyTorch's Conv1d).
  * noise f32 [m, d, s] with m ≥ n + p - 1, the same for queries and keys, such as weft_features_fill makes of m · d rows;
  * one tensor serves all n up to m - p + 1. Time O(n d s (B + p)); the rest as weft_graph_sine_spe.
  */
