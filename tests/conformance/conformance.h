@@ -146,7 +146,7 @@ void weft_case_scratch_free(weft_case *c, double *scratch);
 
 /* ---- families ---- */
 
-#define WEFT_CASE_NAME_SIZE 96
+#define WEFT_CASE_NAME_SIZE 128
 
 typedef struct weft_family {
     const char *name;
