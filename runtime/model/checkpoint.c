@@ -46,6 +46,15 @@ bool weft_checkpoint_has(const struct weft_checkpoint *checkpoint, const char *n
     return weft_safetensors_find(checkpoint->file, name) != NULL;
 }
 
+uint32_t weft_checkpoint_count(const struct weft_checkpoint *checkpoint) {
+    return weft_safetensors_count(checkpoint->file);
+}
+
+const char *weft_checkpoint_name(const struct weft_checkpoint *checkpoint, uint32_t index) {
+    const weft_safetensors_tensor *tensor = weft_safetensors_at(checkpoint->file, index);
+    return tensor ? tensor->name : NULL;
+}
+
 uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const char *name) {
     const weft_safetensors_tensor *tensor = weft_safetensors_find(checkpoint->file, name);
     return tensor && tensor->rank > 0 && tensor->shape[0] <= UINT32_MAX ? (uint32_t)tensor->shape[0]

@@ -17,6 +17,10 @@ void weft_checkpoint_close(struct weft_checkpoint **checkpoint);
 
 bool weft_checkpoint_has(const struct weft_checkpoint *checkpoint, const char *name);
 
+/** Number of tensors in the file, and their names, in byte order; null when index is out of range. */
+uint32_t weft_checkpoint_count(const struct weft_checkpoint *checkpoint);
+const char *weft_checkpoint_name(const struct weft_checkpoint *checkpoint, uint32_t index);
+
 /** First axis of a tensor; 0 when there is no such tensor or it is a scalar. */
 uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const char *name);
 

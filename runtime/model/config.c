@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/json.h"
-
-#define MAX_LABELS 65536
+#include "model/common_fields.h"
 
 static const char *const architecture_names[] = {
     [WEFT_FNET_MODEL] = "FNetModel",
@@ -21,18 +19,6 @@ static const char *const mixing_names[] = {
     [WEFT_FNET_FOURIER] = "fourier",     [WEFT_FNET_LINEAR] = "linear",
     [WEFT_FNET_RANDOM] = "random",       [WEFT_FNET_NONE] = "none",
     [WEFT_FNET_ATTENTION] = "attention",
-};
-
-/* transformers' names (ACT2FN); those that compute the same function share a value. */
-static const struct {
-    const char *name;
-    weft_activation activation;
-} activations[] = {
-    {"gelu_new", WEFT_ACTIVATION_GELU_TANH},  {"gelu_pytorch_tanh", WEFT_ACTIVATION_GELU_TANH},
-    {"gelu_fast", WEFT_ACTIVATION_GELU_TANH}, {"gelu", WEFT_ACTIVATION_GELU_ERF},
-    {"relu", WEFT_ACTIVATION_RELU},           {"tanh", WEFT_ACTIVATION_TANH},
-    {"sigmoid", WEFT_ACTIVATION_SIGMOID},     {"silu", WEFT_ACTIVATION_SILU},
-    {"swish", WEFT_ACTIVATION_SILU},          {"linear", WEFT_ACTIVATION_NONE},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -114,24 +100,6 @@ static weft_status read_sizes(weft_fnet_config *config, const weft_json_fields *
     return WEFT_OK;
 }
 
-static weft_status read_activation(weft_fnet_config *config, const weft_json_fields *fields) {
-    const char *name = "gelu_new";
-    weft_status status = weft_json_optional_string(&name, fields, "hidden_act");
-    if (status != WEFT_OK) {
-        return status;
-    }
-    for (size_t i = 0; i < COUNT(activations); i++) {
-        if (strcmp(name, activations[i].name) == 0) {
-            config->activation = activations[i].activation;
-            return WEFT_OK;
-        }
-    }
-    return weft_json_fail(fields, WEFT_UNSUPPORTED, "hidden_act",
-                          "gelu_new, gelu_pytorch_tanh, gelu_fast, gelu, relu, tanh, sigmoid, "
-                          "silu, swish or linear",
-                          json_object_get(fields->object, "hidden_act"));
-}
-
 static weft_status read_details(weft_fnet_config *config, const weft_json_fields *fields) {
     double epsilon = 1e-12;
     weft_status status =
@@ -142,7 +110,9 @@ static weft_status read_details(weft_fnet_config *config, const weft_json_fields
         status =
             weft_json_optional_bool(&config->tie_word_embeddings, fields, "tie_word_embeddings");
     }
-    return status == WEFT_OK ? read_activation(config, fields) : status;
+    config->activation = WEFT_ACTIVATION_GELU_TANH;
+    return status == WEFT_OK ? weft_read_activation(&config->activation, fields, "hidden_act")
+                             : status;
 }
 
 /* An absent id is the default, if the vocabulary has it; null is none; a list gives its first. */
@@ -225,80 +195,19 @@ static weft_status read_attention(weft_fnet_config *config, const weft_json_fiel
     return WEFT_OK;
 }
 
-/* id2label has a text for each of "0" … "count - 1", in any order. */
-static weft_status read_labels(weft_fnet_config *config, const weft_json_fields *fields,
-                               const json_t *table) {
-    size_t count = json_object_size(table);
-    if (!json_is_object(table) || count < 1 || count > MAX_LABELS) {
-        return weft_json_fail(fields, WEFT_BAD_FILE, "id2label", "an object of 1 to 65536 strings",
-                              table);
-    }
-    config->labels = weft_alloc_zero(fields->host, count, sizeof *config->labels);
-    if (config->labels == NULL) {
-        return weft_fail_memory(fields->host, fields->path);
-    }
-    config->label_count = (uint32_t)count;
-    for (uint32_t id = 0; id < count; id++) {
-        char key[16];
-        snprintf(key, sizeof key, "%u", (unsigned)id);
-        const json_t *label = json_object_get(table, key);
-        if (!json_is_string(label)) {
-            char name[32];
-            char expected[64];
-            snprintf(name, sizeof name, "id2label.%s", key);
-            snprintf(expected, sizeof expected, "a string (labels are numbered 0 to %zu)",
-                     count - 1);
-            return weft_json_fail(fields, WEFT_BAD_FILE, name, expected, label);
-        }
-        config->labels[id] = weft_strdup(fields->host, json_string_value(label));
-        if (config->labels[id] == NULL) {
-            return weft_fail_memory(fields->host, fields->path);
-        }
-    }
-    return WEFT_OK;
-}
-
-static weft_status read_label_count(weft_fnet_config *config, const weft_json_fields *fields) {
-    int64_t count = 2; /* transformers' default */
-    weft_status status = weft_json_optional_integer(&count, fields, "num_labels", 1, MAX_LABELS);
-    if (status == WEFT_OK && weft_json_has(fields, "id2label")) {
-        status = read_labels(config, fields, json_object_get(fields->object, "id2label"));
-        if (status == WEFT_OK && weft_json_has(fields, "num_labels") &&
-            count != config->label_count) {
-            char expected[64];
-            snprintf(expected, sizeof expected, "%u, the number of labels in id2label",
-                     (unsigned)config->label_count);
-            status = weft_json_fail(fields, WEFT_BAD_FILE, "num_labels", expected,
-                                    json_object_get(fields->object, "num_labels"));
-        }
-    } else {
-        config->label_count = (uint32_t)count;
-    }
-    return status;
+static weft_status read_labels(weft_fnet_config *config, const weft_json_fields *fields) {
+    return weft_read_labels(&config->labels, &config->label_count, 2, fields);
 }
 
 static weft_status read_tokenizer(weft_fnet_config *config, const weft_json_fields *fields) {
-    const char *name = NULL;
-    weft_status status = weft_json_optional_string(&name, fields, "tokenizer_class");
-    if (status != WEFT_OK || name == NULL) {
-        return status;
-    }
-    if (strcmp(name, "ByteTokenizer") == 0) {
-        config->tokenizer = WEFT_TOKENIZER_BYTES;
-    } else if (strcmp(name, "FNetTokenizer") == 0 || strcmp(name, "FNetTokenizerFast") == 0) {
-        config->tokenizer = WEFT_TOKENIZER_SENTENCEPIECE;
-    } else {
-        config->tokenizer = WEFT_TOKENIZER_UNKNOWN;
-    }
-    config->tokenizer_class = weft_strdup(fields->host, name);
-    return config->tokenizer_class ? WEFT_OK : weft_fail_memory(fields->host, fields->path);
+    return weft_read_tokenizer_class(&config->tokenizer, &config->tokenizer_class, fields);
 }
 
 static weft_status read_fields(weft_fnet_config *config, const weft_json_fields *fields) {
     /* The order matters: what a model is before what is wrong with it, sizes before ranges. */
     weft_status (*const readers[])(weft_fnet_config *, const weft_json_fields *) = {
-        read_architecture, read_sizes,     read_details,     read_special_tokens,
-        read_mixing,       read_attention, read_label_count, read_tokenizer,
+        read_architecture, read_sizes,     read_details, read_special_tokens,
+        read_mixing,       read_attention, read_labels,  read_tokenizer,
     };
     weft_status status = read_model_type(fields);
     for (size_t i = 0; status == WEFT_OK && i < COUNT(readers); i++) {
@@ -337,10 +246,7 @@ weft_status weft_fnet_config_parse(weft_fnet_config *config, const void *data, s
 }
 
 void weft_fnet_config_clear(weft_fnet_config *config, const weft_host *host) {
-    for (uint32_t id = 0; config->labels != NULL && id < config->label_count; id++) {
-        weft_free(host, config->labels[id]);
-    }
-    weft_free(host, config->labels);
+    weft_labels_free(&config->labels, config->label_count, host);
     weft_free(host, config->tokenizer_class);
     *config = (weft_fnet_config){.architecture = WEFT_FNET_MODEL};
 }

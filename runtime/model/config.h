@@ -10,6 +10,7 @@
 #include <weft/graph.h>
 
 #include "core/host.h"
+#include "model/tokenizer.h"
 
 /** What is on top of the encoder: the one entry of "architectures". */
 typedef enum weft_fnet_architecture {
@@ -34,13 +35,6 @@ typedef enum weft_fnet_mixing {
 
 /** The value of weft_mixing, such as "fourier". */
 const char *weft_fnet_mixing_name(weft_fnet_mixing mixing);
-
-typedef enum weft_tokenizer_kind {
-    WEFT_TOKENIZER_UNSPECIFIED = 0, /**< no tokenizer_class: SentencePiece if there is a model */
-    WEFT_TOKENIZER_BYTES,           /**< "ByteTokenizer": a token is a byte of the text */
-    WEFT_TOKENIZER_SENTENCEPIECE,   /**< "FNetTokenizer" or "FNetTokenizerFast" */
-    WEFT_TOKENIZER_UNKNOWN          /**< a class that Weft does not have, see tokenizer_class */
-} weft_tokenizer_kind;
 
 typedef struct weft_fnet_config {
     weft_fnet_architecture architecture;

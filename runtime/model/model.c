@@ -9,7 +9,13 @@
 #include "model/architecture.h"
 #include "model/json.h"
 
-static const struct weft_architecture *const architectures[] = {&weft_architecture_fnet};
+static const struct weft_architecture *const architectures[] = {
+    &weft_architecture_fnet,
+    &weft_architecture_transformer,
+};
+
+#define ARCHITECTURE_COUNT (sizeof architectures / sizeof architectures[0])
+#define EXPECTED_SIZE      512
 
 struct weft_model {
     weft_host host;
@@ -23,12 +29,24 @@ struct weft_model {
 /* ---- loading ---- */
 
 static const struct weft_architecture *find_architecture(const char *model_type) {
-    for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++) {
+    for (size_t i = 0; i < ARCHITECTURE_COUNT; i++) {
         if (strcmp(architectures[i]->model_type, model_type) == 0) {
             return architectures[i];
         }
     }
     return NULL;
+}
+
+/* "a, b, c" */
+static const char *list_architectures(char text[EXPECTED_SIZE]) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < ARCHITECTURE_COUNT && used < EXPECTED_SIZE; i++) {
+        int written = snprintf(text + used, EXPECTED_SIZE - used, "%s%s", i == 0 ? "" : ", ",
+                               architectures[i]->model_type);
+        used += written > 0 ? (size_t)written : 0;
+    }
+    return text;
 }
 
 static weft_status read_model_type(const struct weft_architecture **architecture, const char *path,
@@ -44,8 +62,10 @@ static weft_status read_model_type(const struct weft_architecture **architecture
     if (status == WEFT_OK) {
         *architecture = find_architecture(model_type);
         if (!*architecture) {
-            status = weft_json_fail(&fields, WEFT_UNSUPPORTED, "model_type", "\"fnet\"",
-                                    json_object_get(config, "model_type"));
+            char expected[EXPECTED_SIZE];
+            status =
+                weft_json_fail(&fields, WEFT_UNSUPPORTED, "model_type",
+                               list_architectures(expected), json_object_get(config, "model_type"));
         }
     }
     json_decref(config);
@@ -88,7 +108,8 @@ weft_status weft_model_load(weft_model **out, const char *folder, const weft_hos
     model->host = host ? *host : (weft_host){0};
     weft_status status = choose_architecture(model, folder);
     if (status == WEFT_OK) {
-        status = model->architecture->load(&model->state, folder, &model->host);
+        status =
+            model->architecture->load(&model->state, model->architecture, folder, &model->host);
     }
     if (status == WEFT_OK) {
         model->architecture->describe(model->state, &model->info);
@@ -128,7 +149,8 @@ void weft_model_destroy(weft_model **address) {
 /* ---- what it is ---- */
 
 const char *weft_task_name(weft_task task) {
-    static const char *const names[] = {"hidden", "classify", "masked_lm", "next_sentence"};
+    static const char *const names[] = {"hidden",    "classify", "masked_lm", "next_sentence",
+                                        "causal_lm", "regress",  "retrieve"};
     return (unsigned)task < sizeof names / sizeof names[0] ? names[task] : "unknown";
 }
 
@@ -182,23 +204,10 @@ void weft_tokens_free(weft_model *model, int32_t **tokens) {
 
 /* ---- graphs and plans ---- */
 
-static weft_status check_length(const weft_model *model, const weft_graph *graph,
-                                weft_tensor tokens) {
-    weft_shape shape;
-    weft_dtype dtype;
-    weft_status status = weft_graph_get_tensor(graph, tokens, &shape, &dtype);
-    if (status != WEFT_OK) {
-        return status;
-    }
-    if (dtype != WEFT_I32 || shape.rank != 2) {
-        char text[WEFT_SHAPE_TEXT_SIZE];
-        return weft_fail(&model->host, WEFT_SHAPE_MISMATCH, "tokens must be i32 [B, n], not %s %s",
-                         weft_dtype_name(dtype), weft_shape_text(shape, text));
-    }
-    uint32_t length = shape.dim[1];
+static weft_status check_length(const weft_model *model, uint32_t length) {
     if (model->info.exact_length && length != model->info.exact_length) {
         return weft_fail(&model->host, WEFT_INVALID_ARGUMENT,
-                         "the model mixes exactly %u tokens (learned sequence matrices), not %u",
+                         "the model runs sequences of exactly %u tokens, not %u",
                          model->info.exact_length, length);
     }
     if (length > model->info.max_length) {
@@ -209,28 +218,105 @@ static weft_status check_length(const weft_model *model, const weft_graph *graph
     return WEFT_OK;
 }
 
+/* An input as f32 [B, n, channels], or i32 [B, n] with channels 0. */
+static weft_status check_input(const weft_model *model, const weft_graph *graph, weft_tensor tensor,
+                               const char *name, weft_shape expected, weft_shape *found) {
+    weft_dtype dtype = WEFT_F32;
+    weft_dtype wanted = expected.rank == 2 ? WEFT_I32 : WEFT_F32;
+    weft_status status = weft_graph_get_tensor(graph, tensor, found, &dtype);
+    if (status != WEFT_OK) {
+        return weft_fail(&model->host, status, "the model's input \"%s\" is missing", name);
+    }
+    bool fits = dtype == wanted && found->rank == expected.rank;
+    for (uint32_t i = 0; fits && i < expected.rank; i++) {
+        fits = expected.dim[i] == 0 || found->dim[i] == expected.dim[i];
+    }
+    if (!fits) {
+        char text[2][WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&model->host, WEFT_SHAPE_MISMATCH,
+                         "%s must be %s %s (0: any size), not %s %s", name, weft_dtype_name(wanted),
+                         weft_shape_text(expected, text[0]), weft_dtype_name(dtype),
+                         weft_shape_text(*found, text[1]));
+    }
+    return WEFT_OK;
+}
+
+static weft_status refuse_input(const weft_model *model, weft_tensor tensor, const char *name) {
+    return tensor.id == 0 ? WEFT_OK
+                          : weft_fail(&model->host, WEFT_INVALID_ARGUMENT,
+                                      "the model has no input \"%s\"", name);
+}
+
+static weft_status check_inputs(const weft_model *model, const weft_graph *graph,
+                                const weft_model_inputs *inputs) {
+    const weft_model_info *info = &model->info;
+    weft_shape shape = {.rank = 0};
+    weft_status status = WEFT_OK;
+    if (info->input_size) {
+        status = check_input(model, graph, inputs->features, "features",
+                             (weft_shape){.rank = 3, .dim = {0, 0, info->input_size}}, &shape);
+    } else {
+        status =
+            check_input(model, graph, inputs->tokens, "tokens", (weft_shape){.rank = 2}, &shape);
+    }
+    if (status == WEFT_OK) {
+        status = info->input_size ? refuse_input(model, inputs->tokens, "tokens")
+                                  : refuse_input(model, inputs->features, "features");
+    }
+    if (status == WEFT_OK && model->architecture->family) {
+        status = refuse_input(model, inputs->types, "token_types");
+    }
+    if (status == WEFT_OK && info->position_size) {
+        weft_shape ignored;
+        weft_shape expected = {.rank = 3, .dim = {shape.dim[0], shape.dim[1], info->position_size}};
+        status = check_input(model, graph, inputs->positions, "positions", expected, &ignored);
+    } else if (status == WEFT_OK) {
+        status = refuse_input(model, inputs->positions, "positions");
+    }
+    if (status == WEFT_OK && info->task == WEFT_TASK_RETRIEVE && shape.dim[0] % 2 != 0) {
+        status = weft_fail(&model->host, WEFT_INVALID_ARGUMENT,
+                           "the model takes pairs of sequences, not %u sequences", shape.dim[0]);
+    }
+    return status == WEFT_OK ? check_length(model, shape.dim[1]) : status;
+}
+
 weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *graph,
-                             weft_tensor tokens, weft_tensor types) {
-    if (!out || !model || !graph) {
+                             const weft_model_inputs *inputs) {
+    if (!out || !model || !graph || !inputs) {
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_build: null argument");
     }
-    weft_status status = check_length(model, graph, tokens);
-    return status == WEFT_OK ? model->architecture->build(out, model->state, graph, tokens, types)
+    weft_status status = check_inputs(model, graph, inputs);
+    return status == WEFT_OK ? model->architecture->build(out, model->state, graph, inputs)
                              : status;
 }
 
-static weft_status build_graph(weft_graph *graph, weft_model *model, weft_shape shape,
-                               bool with_types) {
-    weft_tensor tokens = {0};
-    weft_tensor types = {0};
+weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, uint32_t batch,
+                                  uint32_t length, uint32_t input_size, uint32_t position_size) {
+    weft_status status = input_size
+                             ? weft_graph_input(&inputs->features, graph, "features", WEFT_F32,
+                                                weft_shape_of(batch, length, input_size))
+                             : weft_graph_input(&inputs->tokens, graph, "tokens", WEFT_I32,
+                                                weft_shape_of(batch, length));
+    if (status == WEFT_OK && position_size) {
+        status = weft_graph_input(&inputs->positions, graph, "positions", WEFT_F32,
+                                  weft_shape_of(batch, length, position_size));
+    }
+    return status;
+}
+
+static weft_status build_graph(weft_graph *graph, weft_model *model, uint32_t batch,
+                               uint32_t length, bool with_types) {
+    weft_model_inputs inputs = {.unused = 0};
     weft_tensor output = {0};
-    weft_status status = weft_graph_input(&tokens, graph, "tokens", WEFT_I32, shape);
+    weft_status status = weft_model_add_inputs(&inputs, graph, batch, length,
+                                               model->info.input_size, model->info.position_size);
     if (status == WEFT_OK && with_types) {
-        status = weft_graph_input(&types, graph, "token_types", WEFT_I32, shape);
+        status = weft_graph_input(&inputs.types, graph, "token_types", WEFT_I32,
+                                  weft_shape_of(batch, length));
     }
     if (status == WEFT_OK) {
-        status = weft_model_build(&output, model, graph, tokens, types);
+        status = weft_model_build(&output, model, graph, &inputs);
     }
     return status == WEFT_OK ? weft_graph_output(graph, "output", output) : status;
 }
@@ -245,7 +331,7 @@ weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device 
     weft_graph *graph = NULL;
     weft_status status = weft_graph_create(&graph, &model->host);
     if (status == WEFT_OK) {
-        status = build_graph(graph, model, weft_shape_of(batch, length), with_types);
+        status = build_graph(graph, model, batch, length, with_types);
     }
     if (status == WEFT_OK) {
         status = weft_plan_compile(plan, device, graph, params);

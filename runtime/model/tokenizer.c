@@ -131,7 +131,7 @@ static weft_status check_settings(const char *path, const weft_host *host) {
 }
 
 static weft_status load_sentencepiece(weft_tokenizer **tokenizer, const char *model,
-                                      const char *settings, const weft_fnet_config *config,
+                                      const char *preparation, uint32_t vocabulary,
                                       const weft_host *host) {
     if (!is_there(model, host)) {
         return create_none(tokenizer, weft_format(host, "%s: there is no such file", model), host);
@@ -143,30 +143,31 @@ static weft_status load_sentencepiece(weft_tokenizer **tokenizer, const char *mo
                         model),
             host);
     }
-    weft_status status = is_there(settings, host) ? check_settings(settings, host) : WEFT_OK;
+    weft_status status = is_there(preparation, host) ? check_settings(preparation, host) : WEFT_OK;
     if (status == WEFT_OK) {
-        status = weft_tokenizer_open_sentencepiece(tokenizer, model, config->vocab_size, host);
+        status = weft_tokenizer_open_sentencepiece(tokenizer, model, vocabulary, host);
     }
     return status;
 }
 
 weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,
-                                const weft_fnet_config *config, const weft_host *host) {
-    if (config->tokenizer == WEFT_TOKENIZER_BYTES) {
-        return weft_tokenizer_create_bytes(tokenizer, config->vocab_size, folder, host);
+                                const weft_tokenizer_settings *settings, const weft_host *host) {
+    if (settings->kind == WEFT_TOKENIZER_BYTES) {
+        return weft_tokenizer_create_bytes(tokenizer, settings->vocabulary, folder, host);
     }
-    if (config->tokenizer == WEFT_TOKENIZER_UNKNOWN) {
+    if (settings->kind == WEFT_TOKENIZER_UNKNOWN) {
         char *reason = weft_format(host, "%s: Weft does not have the tokenizer_class %s", folder,
-                                   config->tokenizer_class);
+                                   settings->class_name);
         return create_none(tokenizer, reason, host);
     }
     char *model = weft_path_join(folder, "spiece.model", host);
-    char *settings = weft_path_join(folder, "tokenizer_config.json", host);
-    weft_status status = model != NULL && settings != NULL
-                             ? load_sentencepiece(tokenizer, model, settings, config, host)
-                             : weft_fail_memory(host, folder);
+    char *preparation = weft_path_join(folder, "tokenizer_config.json", host);
+    weft_status status =
+        model != NULL && preparation != NULL
+            ? load_sentencepiece(tokenizer, model, preparation, settings->vocabulary, host)
+            : weft_fail_memory(host, folder);
     weft_free(host, model);
-    weft_free(host, settings);
+    weft_free(host, preparation);
     return status;
 }
 

@@ -7,9 +7,23 @@
 #ifndef WEFT_MODEL_TOKENIZER_H
 #define WEFT_MODEL_TOKENIZER_H
 
-#include "model/config.h"
+#include "core/host.h"
 
 typedef struct weft_tokenizer weft_tokenizer;
+
+typedef enum weft_tokenizer_kind {
+    WEFT_TOKENIZER_UNSPECIFIED = 0, /**< no tokenizer_class: SentencePiece if there is a model */
+    WEFT_TOKENIZER_BYTES,           /**< "ByteTokenizer": a token is a byte of the text */
+    WEFT_TOKENIZER_SENTENCEPIECE,   /**< "FNetTokenizer" or "FNetTokenizerFast" */
+    WEFT_TOKENIZER_UNKNOWN          /**< a class that Weft does not have, see tokenizer_class */
+} weft_tokenizer_kind;
+
+/** What a config says of its tokenizer. */
+typedef struct weft_tokenizer_settings {
+    weft_tokenizer_kind kind;
+    const char *class_name; /**< tokenizer_class, for messages; null when the config names none */
+    uint32_t vocabulary;
+} weft_tokenizer_settings;
 
 /** Largest text that a SentencePiece tokenizer takes, in bytes. */
 #define WEFT_TOKENIZER_MAX_TEXT ((size_t)64 << 20)
@@ -49,7 +63,7 @@ weft_status weft_tokenizer_open_sentencepiece(weft_tokenizer **tokenizer, const 
  * unknown tokenizer_class, for a missing spiece.model and for a build without SentencePiece too.
  */
 weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,
-                                const weft_fnet_config *config, const weft_host *host);
+                                const weft_tokenizer_settings *settings, const weft_host *host);
 
 void weft_tokenizer_destroy(weft_tokenizer **tokenizer);
 

@@ -141,7 +141,7 @@ static void bytes_are_their_values(void **state) {
 /* ---- folders ---- */
 
 static void expect_none(struct weft_test_host *test, const char *folder,
-                        const weft_fnet_config *config, const char *reason) {
+                        const weft_tokenizer_settings *config, const char *reason) {
     weft_tokenizer *tokenizer = NULL;
     weft_test_host_reset(test);
     assert_int_equal(weft_tokenizer_load(&tokenizer, folder, config, &test->host), WEFT_OK);
@@ -161,21 +161,21 @@ static void folders_without_a_tokenizer_say_so_when_asked(void **state) {
     struct weft_test_host test;
     weft_test_host_begin(&test);
     char *folder = weft_test_folder();
-    weft_fnet_config config = {.vocab_size = 300};
+    weft_tokenizer_settings config = {.vocabulary = 300};
     char unknown[] = "BertTokenizer";
     expect_none(&test, folder, &config, "spiece.model");
-    config.tokenizer = WEFT_TOKENIZER_SENTENCEPIECE;
+    config.kind = WEFT_TOKENIZER_SENTENCEPIECE;
     expect_none(&test, folder, &config, "spiece.model");
-    config.tokenizer = WEFT_TOKENIZER_UNKNOWN;
-    config.tokenizer_class = unknown;
+    config.kind = WEFT_TOKENIZER_UNKNOWN;
+    config.class_name = unknown;
     expect_none(&test, folder, &config, "BertTokenizer");
 
-    config.tokenizer = WEFT_TOKENIZER_BYTES;
+    config.kind = WEFT_TOKENIZER_BYTES;
     weft_tokenizer *tokenizer = NULL;
     assert_int_equal(weft_tokenizer_load(&tokenizer, folder, &config, &test.host), WEFT_OK);
     assert_string_equal(weft_tokenizer_kind_name(tokenizer), "bytes");
     weft_tokenizer_destroy(&tokenizer);
-    config.vocab_size = 100;
+    config.vocabulary = 100;
     assert_int_equal(weft_tokenizer_load(&tokenizer, folder, &config, &test.host), WEFT_BAD_FILE);
     weft_test_expect_log(&test, folder, "found 100", (const char *)NULL);
     weft_test_folder_remove(folder);
@@ -195,7 +195,7 @@ static void without_the_library_models_are_unsupported(void **state) {
                      WEFT_UNSUPPORTED);
     weft_test_expect_log(&test, path, "SentencePiece", (const char *)NULL);
     assert_null(tokenizer);
-    weft_fnet_config config = {.vocab_size = PIECES};
+    weft_tokenizer_settings config = {.vocabulary = PIECES};
     expect_none(&test, folder, &config, "SentencePiece");
     free(path);
     free(folder);
@@ -488,7 +488,7 @@ static void settings_of_the_folder_are_checked(void **state) {
     size_t size = 0;
     uint8_t *bytes = weft_test_read(model, &size);
     free(weft_test_write(folder, "spiece.model", bytes, size));
-    weft_fnet_config config = {.vocab_size = PIECES};
+    weft_tokenizer_settings config = {.vocabulary = PIECES};
     static const struct {
         const char *text;
         weft_status status;
@@ -530,7 +530,7 @@ static void settings_of_the_folder_are_checked(void **state) {
 static void every_failing_allocation_is_survived(void **state) {
     (void)state;
     char *folder = weft_test_data("tokenizer");
-    weft_fnet_config config = {.vocab_size = PIECES};
+    weft_tokenizer_settings config = {.vocabulary = PIECES};
     static const char text[] = "x10, 2,000,000, [MASK] the weaver holds the warp";
     long failures = 0;
     weft_status status = WEFT_OUT_OF_HOST_MEMORY;

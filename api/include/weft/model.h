@@ -21,27 +21,36 @@ WEFT_API weft_status weft_model_load(weft_model **model, const char *folder, con
 WEFT_API void weft_model_destroy(weft_model **model);
 
 typedef enum weft_task {
-    WEFT_TASK_HIDDEN = 0,   /**< a bare encoder: last hidden state f32 [B, n, d] */
-    WEFT_TASK_CLASSIFY,     /**< logits f32 [B, labels] */
-    WEFT_TASK_MASKED_LM,    /**< logits f32 [B, n, vocabulary] */
-    WEFT_TASK_NEXT_SENTENCE /**< logits f32 [B, 2] */
+    WEFT_TASK_HIDDEN = 0,    /**< a bare encoder: last hidden state f32 [B, n, d] */
+    WEFT_TASK_CLASSIFY,      /**< logits f32 [B, labels] */
+    WEFT_TASK_MASKED_LM,     /**< logits f32 [B, n, vocabulary] */
+    WEFT_TASK_NEXT_SENTENCE, /**< logits f32 [B, 2] */
+    WEFT_TASK_CAUSAL_LM,     /**< logits f32 [B, n, vocabulary]: row p is of token p + 1 */
+    WEFT_TASK_REGRESS,       /**< values f32 [B, labels] */
+    /** Two towers: sequences 2b and 2b + 1 of tokens [2B, n] are a pair; logits f32 [B, labels] */
+    WEFT_TASK_RETRIEVE
 } weft_task;
 
-/** "hidden", "classify", "masked_lm" or "next_sentence". */
+/** "hidden", "classify", "masked_lm", "next_sentence", "causal_lm", "regress" or "retrieve". */
 WEFT_API const char *weft_task_name(weft_task task);
 
 typedef struct weft_model_info {
     const char *
-        architecture; /**< such as "FNetForSequenceClassification"; strings live as long as the model */
-    const char *mixing; /**< "fourier", "linear", "random", "none", "attention" or "hybrid" */
+        architecture; /**< "FNetForSequenceClassification", or the model_type; strings live as long as the model */
+    /** fnet: "fourier", "linear", "random", "none", "attention" or "hybrid"; otherwise the model_type */
+    const char *mixing;
     weft_task task;
     uint32_t layers;
     uint32_t hidden_size;
     uint32_t intermediate_size;
-    uint32_t vocabulary;
-    uint32_t max_length;   /**< longest sequence in tokens */
-    uint32_t exact_length; /**< the only length it can run (learned sequence matrices), or 0 */
-    uint32_t label_count;  /**< outputs per sequence for classify and next_sentence, else 0 */
+    uint32_t vocabulary;    /**< 0: the input is features */
+    uint32_t input_size;    /**< channels of the input "features"; 0: the input is tokens */
+    uint32_t position_size; /**< l of the input "positions" f32 [B, n, l], or 0: it has none */
+    bool causal;            /**< row p of the result reads the tokens 0 … p alone */
+    uint32_t max_length;    /**< longest sequence in tokens */
+    uint32_t exact_length;  /**< the only length it can run (learned sequence matrices), or 0 */
+    uint32_t
+        label_count; /**< outputs per sequence (retrieve: pair); 0 for hidden and language models */
     uint64_t parameters;
     const char *tokenizer; /**< "bytes", "sentencepiece" or "none" */
 } weft_model_info;
@@ -60,16 +69,30 @@ WEFT_API weft_status weft_model_tokenize(weft_model *model, const char *text, si
                                          int32_t **tokens, uint32_t *count);
 WEFT_API void weft_tokens_free(weft_model *model, int32_t **tokens);
 
-/**
- * Adds the model to a graph: tokens i32 [B, n] → the task's output. types is i32 [B, n] or none.
- * Errors: WEFT_INVALID_ARGUMENT when n exceeds max_length or is not exact_length.
- */
-WEFT_API weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *graph,
-                                      weft_tensor tokens, weft_tensor types);
+/** What a model reads. All of one [B, n]. */
+typedef struct weft_model_inputs {
+    weft_tensor tokens;    /**< i32 [B, n], unless input_size */
+    weft_tensor types;     /**< i32 [B, n], or none; fnet alone */
+    weft_tensor features;  /**< f32 [B, n, input_size], with input_size */
+    weft_tensor positions; /**< f32 [B, n, position_size], with position_size */
+    uint8_t unused;        /**< ignored; gives the macro below a field to start with */
+} weft_model_inputs;
+
+#ifndef __cplusplus
+#define weft_model_inputs(...) (&(weft_model_inputs){.unused = 0, __VA_ARGS__})
+#endif
 
 /**
- * A plan for a batch and length: inputs "tokens" i32 [B, n] (and "token_types" i32 [B, n] when with_types), output
- * "output". Owned by the caller. Weights are uploaded once per device.
+ * Adds the model to a graph: its inputs → the task's output. Errors: WEFT_INVALID_ARGUMENT when n exceeds max_length or is
+ * not exact_length, for inputs that the model does not have, or an odd B for pairs; WEFT_SHAPE_MISMATCH.
+ */
+WEFT_API weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *graph,
+                                      const weft_model_inputs *inputs);
+
+/**
+ * A plan for a batch and length: inputs "tokens" i32 [B, n] or "features" f32 [B, n, input_size] (and "token_types" i32
+ * [B, n] when with_types, which fnet alone has; and "positions" f32 [B, n, position_size] where the model reads them),
+ * output "output". Owned by the caller. Weights are uploaded once per device.
  */
 WEFT_API weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device *device,
                                         uint32_t batch, uint32_t length, bool with_types,

@@ -281,7 +281,9 @@ static void fnet_destroy(void *state, const weft_host *host) {
     weft_free(host, fnet);
 }
 
-static weft_status fnet_load(void **state, const char *folder, const weft_host *host) {
+static weft_status fnet_load(void **state, const struct weft_architecture *self, const char *folder,
+                             const weft_host *host) {
+    (void)self;
     struct fnet *fnet = weft_alloc_zero(host, 1, sizeof *fnet);
     if (!fnet) {
         return weft_fail_memory(host, "a model");
@@ -352,7 +354,10 @@ static const char *fnet_label(const void *state, uint32_t index) {
 static weft_status fnet_make_tokenizer(weft_tokenizer **tokenizer, const void *state,
                                        const char *folder, const weft_host *host) {
     const struct fnet *fnet = state;
-    return weft_tokenizer_load(tokenizer, folder, &fnet->config, host);
+    weft_tokenizer_settings settings = {.kind = fnet->config.tokenizer,
+                                        .class_name = fnet->config.tokenizer_class,
+                                        .vocabulary = fnet->config.vocab_size};
+    return weft_tokenizer_load(tokenizer, folder, &settings, host);
 }
 
 /* ---- building ---- */
@@ -499,15 +504,18 @@ static weft_tensor build_head(struct builder *builder, weft_tensor hidden) {
         return linear(builder, norm(builder, x, &fnet->transform_norm), &fnet->decoder);
     }
     case WEFT_TASK_HIDDEN:
+    case WEFT_TASK_CAUSAL_LM: /* FNet has none of these three */
+    case WEFT_TASK_REGRESS:
+    case WEFT_TASK_RETRIEVE:
         break;
     }
     return hidden;
 }
 
 static weft_status fnet_build(weft_tensor *out, const void *state, weft_graph *graph,
-                              weft_tensor tokens, weft_tensor types) {
+                              const weft_model_inputs *inputs) {
     struct builder builder = {.graph = graph, .fnet = state};
-    weft_tensor x = embed(&builder, tokens, types);
+    weft_tensor x = embed(&builder, inputs->tokens, inputs->types);
     for (uint32_t i = 0; i < builder.fnet->config.layers && builder.status == WEFT_OK; i++) {
         const struct layer *layer = &builder.fnet->layers[i];
         x = feed_forward(&builder, mix(&builder, x, layer), layer);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A model family in Weft's own layout: its fields and its mixer. One file each in architectures/; what stands around the
+ * mixers is network.c's.
+ */
+#ifndef WEFT_MODEL_FAMILY_H
+#define WEFT_MODEL_FAMILY_H
+
+#include "model/network_build.h"
+#include "model/network_config.h"
+
+struct weft_family {
+    weft_field_table fields;
+    size_t config_size;             /* of the struct that the fields fill */
+    weft_feed_forward feed_forward; /* when the config does not say */
+    /* Names of a layer's parts. */
+    const char *mixer, *mixer_norm, *feed_forward_name, *feed_forward_norm;
+    /** Defaults other than zero; may be null. */
+    void (*set_defaults)(void *config);
+    /** What ranges cannot say; may be null. Also fills in what follows from other fields. */
+    weft_status (*check)(void *config, const weft_network_config *network,
+                         const weft_json_fields *json);
+    /** Frees what custom fields hold; may be null. */
+    void (*clear)(void *config, const weft_host *host);
+    /** The only length it can run, or 0; may be null. */
+    uint32_t (*exact_length)(const void *config);
+    /** l of the input "positions" f32 [B, n, l], or 0; may be null. */
+    uint32_t (*position_size)(const void *config);
+    /** The mixer: x f32 [B, n, d] → [B, n, d]. The builder's scope is the layer's mixer. */
+    weft_tensor (*mix)(struct weft_builder *builder, weft_tensor x, const void *config);
+};
+
+/** Queries, keys, values and the result's projection of a mixer that has them, see api/MODELS.md. */
+struct weft_qkv {
+    weft_tensor query, key, value;
+};
+
+/** query, key and value of x, [B, n, d] each. */
+struct weft_qkv weft_build_qkv(struct weft_builder *builder, weft_tensor x);
+
+/*
+ * Attention over heads that are channels h·d/heads … . Causal when the network is. Softmax attention and bands scale the
+ * products by 1/√(d/heads).
+ */
+weft_tensor weft_build_softmax_attention(struct weft_builder *builder, const struct weft_qkv *qkv,
+                                         uint32_t heads);
+/** |i - j| ≤ half_width, causal 0 ≤ i - j ≤ half_width; a half-width above n - 1 is n - 1. */
+weft_tensor weft_build_banded_attention(struct weft_builder *builder, const struct weft_qkv *qkv,
+                                        uint32_t heads, uint32_t half_width);
+/** query and key are features [B, n, heads · m]. */
+weft_tensor weft_build_linear_attention(struct weft_builder *builder, const struct weft_qkv *qkv,
+                                        uint32_t heads, float epsilon);
+weft_tensor weft_build_kernel_attention(struct weft_builder *builder, const struct weft_qkv *qkv,
+                                        const weft_kernel_attention_params *params);
+weft_tensor weft_build_cosformer(struct weft_builder *builder, const struct weft_qkv *qkv,
+                                 const weft_cosformer_params *params);
+/** beta is [B, n, heads], behind its sigmoid. */
+weft_tensor weft_build_fast_weight(struct weft_builder *builder, const struct weft_qkv *qkv,
+                                   weft_tensor beta, uint32_t heads);
+
+/** For weft_family.check: num_attention_heads must divide hidden_size. */
+weft_status weft_family_check_heads(uint32_t heads, const weft_network_config *network,
+                                    const weft_json_fields *json);
+
+/** A row of a field table: num_attention_heads at `member` of struct `type`. */
+#define WEFT_FIELD_HEADS(type, member)                                                     \
+    {                                                                                      \
+        .name = "num_attention_heads", .kind = WEFT_FIELD_INTEGER,                         \
+        .offset = offsetof(type, member), .minimum = 1, .maximum = 65536, .required = true \
+    }
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/network.h"
+
+#include <string.h>
+
+#include "core/file.h"
+
+/* Long enough for every mixer to have all its parts, short enough to cost nothing. */
+#define LOADING_LENGTH 16U
+
+/* ---- config.json ---- */
+
+static weft_status read_fields(struct weft_network *network, const weft_json_fields *json) {
+    const struct weft_family *family = network->family;
+    const weft_field_table *const tables[] = {&weft_network_fields, &family->fields};
+    weft_status status = weft_fields_refuse_others(tables, 2, json);
+    if (status == WEFT_OK) {
+        status = weft_network_config_read(&network->config, family->feed_forward, json);
+    }
+    if (status == WEFT_OK) {
+        status = weft_fields_read(network->family_config, &family->fields, json);
+    }
+    if (status == WEFT_OK && family->check) {
+        status = family->check(network->family_config, &network->config, json);
+    }
+    return status;
+}
+
+static weft_status read_config(struct weft_network *network, const char *folder) {
+    const weft_host *host = &network->host;
+    char *path = weft_path_join(folder, "config.json", host);
+    network->family_config = weft_alloc_zero(host, 1, network->family->config_size);
+    if (!path || !network->family_config) {
+        weft_free(host, path);
+        return weft_fail_memory(host, "a model's config");
+    }
+    if (network->family->set_defaults) {
+        network->family->set_defaults(network->family_config);
+    }
+    json_t *object = NULL;
+    weft_status status = weft_json_read(&object, path, host);
+    if (status == WEFT_OK) {
+        status =
+            read_fields(network, &(weft_json_fields){.object = object, .path = path, .host = host});
+        json_decref(object);
+    }
+    weft_free(host, path);
+    return status;
+}
+
+/* ---- model.safetensors ---- */
+
+static uint32_t exact_length(const struct weft_network *network) {
+    const struct weft_family *family = network->family;
+    return family->exact_length ? family->exact_length(network->family_config) : 0;
+}
+
+static uint32_t position_size(const struct weft_network *network) {
+    const struct weft_family *family = network->family;
+    return family->position_size ? family->position_size(network->family_config) : 0;
+}
+
+static weft_status add_inputs(weft_model_inputs *inputs, const struct weft_network *network,
+                              weft_graph *graph) {
+    const weft_network_config *config = &network->config;
+    uint32_t batch = weft_network_task(config) == WEFT_TASK_RETRIEVE ? 2 : 1;
+    uint32_t length = exact_length(network);
+    if (length == 0) {
+        length = config->max_positions < LOADING_LENGTH ? config->max_positions : LOADING_LENGTH;
+    }
+    return weft_model_add_inputs(inputs, graph, batch, length, config->input_size,
+                                 position_size(network));
+}
+
+/* Builds the network into a graph that is thrown away: what it asks for is what it has. */
+static weft_status load_weights(struct weft_network *network) {
+    weft_graph *graph = NULL;
+    weft_model_inputs inputs = {.unused = 0};
+    weft_tensor out = {0};
+    weft_status status = weft_graph_create(&graph, &network->host);
+    if (status == WEFT_OK) {
+        status = add_inputs(&inputs, network, graph);
+    }
+    if (status == WEFT_OK) {
+        status = weft_network_build(&out, network, graph, &inputs);
+    }
+    weft_graph_destroy(&graph);
+    return status;
+}
+
+static bool is_loaded(const struct weft_network *network, const char *name) {
+    for (uint32_t i = 0; i < network->weight_count; i++) {
+        if (strcmp(network->weights[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static weft_status refuse_other_tensors(const struct weft_network *network, const char *path) {
+    for (uint32_t i = 0; i < weft_checkpoint_count(network->checkpoint); i++) {
+        const char *name = weft_checkpoint_name(network->checkpoint, i);
+        if (!is_loaded(network, name)) {
+            return weft_fail(&network->host, WEFT_BAD_FILE,
+                             "%s: tensor \"%s\": expected the tensors of a %s model of this "
+                             "config.json, found one that no part of it has",
+                             path, name, network->model_type);
+        }
+    }
+    return WEFT_OK;
+}
+
+static weft_status load_tensors(struct weft_network *network, const char *folder) {
+    char *path = weft_path_join(folder, "model.safetensors", &network->host);
+    if (!path) {
+        return weft_fail_memory(&network->host, "a path");
+    }
+    weft_status status = weft_checkpoint_open(&network->checkpoint, path, &network->host);
+    if (status == WEFT_OK) {
+        status = load_weights(network);
+    }
+    if (status == WEFT_OK) {
+        status = refuse_other_tensors(network, path);
+    }
+    weft_checkpoint_close(&network->checkpoint);
+    weft_free(&network->host, path);
+    return status;
+}
+
+weft_status weft_network_load(void **state, const struct weft_architecture *self,
+                              const char *folder, const weft_host *host) {
+    struct weft_network *network = weft_alloc_zero(host, 1, sizeof *network);
+    if (!network) {
+        return weft_fail_memory(host, "a model");
+    }
+    network->host = host ? *host : (weft_host){0};
+    network->model_type = self->model_type;
+    network->family = self->family;
+    weft_status status = read_config(network, folder);
+    if (status == WEFT_OK) {
+        status = load_tensors(network, folder);
+    }
+    if (status != WEFT_OK) {
+        weft_network_destroy(network, &network->host);
+        return status;
+    }
+    *state = network;
+    return WEFT_OK;
+}
+
+void weft_network_destroy(void *state, const weft_host *given) {
+    struct weft_network *network = state;
+    weft_host host = given ? *given : (weft_host){0};
+    for (uint32_t i = 0; i < network->weight_count; i++) {
+        weft_weight_destroy(&network->weights[i].weight);
+        weft_free(&host, network->weights[i].name);
+    }
+    weft_free(&host, network->weights);
+    if (network->family_config && network->family->clear) {
+        network->family->clear(network->family_config, &host);
+    }
+    weft_free(&host, network->family_config);
+    weft_network_config_clear(&network->config, &host);
+    weft_free(&host, network);
+}
+
+/* ---- what it is ---- */
+
+void weft_network_describe(const void *state, weft_model_info *info) {
+    const struct weft_network *network = state;
+    const weft_network_config *config = &network->config;
+    *info = (weft_model_info){.architecture = network->model_type,
+                              .mixing = network->model_type,
+                              .task = weft_network_task(config),
+                              .layers = config->layers,
+                              .hidden_size = config->hidden_size,
+                              .intermediate_size = config->intermediate_size,
+                              .vocabulary = config->vocab_size,
+                              .input_size = config->input_size,
+                              .position_size = position_size(network),
+                              .max_length = config->max_positions,
+                              .exact_length = exact_length(network),
+                              .causal = config->causal,
+                              .label_count = config->label_count,
+                              .parameters = network->parameters};
+}
+
+const char *weft_network_label(const void *state, uint32_t index) {
+    const struct weft_network *network = state;
+    return network->config.labels && index < network->config.label_count
+               ? network->config.labels[index]
+               : NULL;
+}
+
+weft_status weft_network_make_tokenizer(weft_tokenizer **tokenizer, const void *state,
+                                        const char *folder, const weft_host *host) {
+    const weft_network_config *config = &((const struct weft_network *)state)->config;
+    weft_tokenizer_settings settings = {.kind = config->tokenizer,
+                                        .class_name = config->tokenizer_class,
+                                        .vocabulary = config->vocab_size};
+    return weft_tokenizer_load(tokenizer, folder, &settings, host);
+}
+
+weft_status weft_network_architecture_build(weft_tensor *out, const void *state, weft_graph *graph,
+                                            const weft_model_inputs *inputs) {
+    /* Building changes a network only while it is loaded. */
+    return weft_network_build(out, (struct weft_network *)state, graph, inputs);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/network_build.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/shape.h"
+#include "model/network.h"
+
+weft_tensor weft_built(struct weft_builder *builder, weft_status status, weft_tensor tensor) {
+    if (builder->status == WEFT_OK) {
+        builder->status = status;
+    }
+    return builder->status == WEFT_OK ? tensor : (weft_tensor){0};
+}
+
+/* ---- weights ---- */
+
+struct weight_name {
+    char text[2 * WEFT_SCOPE_SIZE];
+};
+
+static struct weight_name full_name(const struct weft_builder *builder, const char *name) {
+    struct weight_name full;
+    snprintf(full.text, sizeof full.text, "%s%s%s", builder->scope, builder->scope[0] ? "." : "",
+             name);
+    return full;
+}
+
+static weft_weight *find(const struct weft_network *network, const char *name) {
+    for (uint32_t i = 0; i < network->weight_count; i++) {
+        if (strcmp(network->weights[i].name, name) == 0) {
+            return network->weights[i].weight;
+        }
+    }
+    return NULL;
+}
+
+/* Takes the weight. */
+static weft_status keep(struct weft_network *network, const char *name, weft_weight *weight) {
+    const weft_host *host = &network->host;
+    char *copy = weft_strdup(host, name);
+    if (!copy || !weft_grow(host, &network->weights, network->weight_count,
+                            &network->weight_capacity, sizeof *network->weights)) {
+        weft_free(host, copy);
+        weft_weight_destroy(&weight);
+        return weft_fail_memory(host, name);
+    }
+    network->weights[network->weight_count++] =
+        (struct weft_named_weight){.name = copy, .weight = weight};
+    return WEFT_OK;
+}
+
+static weft_status load(struct weft_network *network, const char *name, weft_shape shape) {
+    weft_weight *weight = NULL;
+    weft_status status = weft_checkpoint_weight(&weight, network->checkpoint, name, shape);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    network->parameters += weft_shape_elements(shape);
+    return keep(network, name, weight);
+}
+
+static weft_tensor use(struct weft_builder *builder, const char *name) {
+    weft_tensor tensor = {0};
+    if (builder->status != WEFT_OK) {
+        return tensor;
+    }
+    weft_status status = weft_graph_weight(&tensor, builder->graph, find(builder->network, name));
+    return weft_built(builder, status, tensor);
+}
+
+weft_tensor weft_build_weight(struct weft_builder *builder, const char *name, weft_shape shape) {
+    struct weight_name full = full_name(builder, name);
+    struct weft_network *network = builder->network;
+    if (builder->status == WEFT_OK && !find(network, full.text)) {
+        builder->status = load(network, full.text, shape);
+    }
+    return use(builder, full.text);
+}
+
+bool weft_build_has(struct weft_builder *builder, const char *name) {
+    struct weight_name full = full_name(builder, name);
+    const struct weft_network *network = builder->network;
+    return network->checkpoint ? weft_checkpoint_has(network->checkpoint, full.text)
+                               : find(network, full.text) != NULL;
+}
+
+static weft_status make(struct weft_network *network, const char *name, weft_shape shape,
+                        weft_status (*fill)(float *, const void *, const weft_host *),
+                        const void *user) {
+    const weft_host *host = &network->host;
+    float *data = weft_alloc_zero(host, (size_t)weft_shape_elements(shape), sizeof *data);
+    if (!data) {
+        return weft_fail_memory(host, name);
+    }
+    weft_weight *weight = NULL;
+    weft_status status = fill(data, user, host);
+    if (status == WEFT_OK) {
+        weft_weight_params params = {.name = name, .dtype = WEFT_F32, .shape = shape, .data = data};
+        status = weft_weight_create(&weight, &params, host);
+    }
+    weft_free(host, data);
+    return status == WEFT_OK ? keep(network, name, weight) : status;
+}
+
+weft_tensor weft_build_constant(struct weft_builder *builder, const char *name, weft_shape shape,
+                                weft_status (*fill)(float *, const void *, const weft_host *),
+                                const void *user) {
+    struct weight_name full = full_name(builder, name);
+    if (builder->status == WEFT_OK && !find(builder->network, full.text)) {
+        builder->status = make(builder->network, full.text, shape, fill, user);
+    }
+    return use(builder, full.text);
+}
+
+/* ---- ops ---- */
+
+weft_tensor weft_build_linear(struct weft_builder *builder, weft_tensor x, const char *name,
+                              uint32_t in, uint32_t out) {
+    char text[WEFT_SCOPE_SIZE];
+    snprintf(text, sizeof text, "%s.weight", name);
+    weft_tensor weight = weft_build_weight(builder, text, weft_shape_of(out, in));
+    snprintf(text, sizeof text, "%s.bias", name);
+    weft_tensor bias = weft_build_weight(builder, text, weft_shape_of(out));
+    weft_tensor result = {0};
+    if (builder->status != WEFT_OK) {
+        return result;
+    }
+    weft_status status = weft_graph_linear(&result, builder->graph, x, weight, bias);
+    return weft_built(builder, status, result);
+}
+
+weft_tensor weft_build_activate(struct weft_builder *builder, weft_tensor x,
+                                weft_activation activation) {
+    weft_tensor result = {0};
+    if (builder->status != WEFT_OK) {
+        return result;
+    }
+    weft_status status = weft_graph_activate(&result, builder->graph, x, activation);
+    return weft_built(builder, status, result);
+}
+
+weft_tensor weft_build_binary(struct weft_builder *builder, weft_binary op, weft_tensor a,
+                              weft_tensor b) {
+    weft_tensor result = {0};
+    if (builder->status != WEFT_OK) {
+        return result;
+    }
+    weft_status status = weft_graph_binary(&result, builder->graph, op, a, b);
+    return weft_built(builder, status, result);
+}
+
+weft_tensor weft_build_reshape(struct weft_builder *builder, weft_tensor x, weft_shape shape) {
+    weft_tensor result = {0};
+    if (builder->status != WEFT_OK) {
+        return result;
+    }
+    weft_status status = weft_graph_reshape(&result, builder->graph, x, shape);
+    return weft_built(builder, status, result);
+}
+
+weft_norm_params weft_build_norm_params(struct weft_builder *builder, weft_norm kind,
+                                        const char *name, uint32_t width) {
+    char text[WEFT_SCOPE_SIZE];
+    weft_norm_params params = {.kind = kind, .epsilon = builder->network->config.norm_eps};
+    if (kind != WEFT_NORM_SIMPLE_RMS) {
+        snprintf(text, sizeof text, "%s.weight", name);
+        weft_shape shape = kind == WEFT_NORM_SCALE ? weft_shape_of(1) : weft_shape_of(width);
+        params.gamma = weft_build_weight(builder, text, shape);
+    }
+    if (kind == WEFT_NORM_LAYER) {
+        snprintf(text, sizeof text, "%s.bias", name);
+        params.beta = weft_build_weight(builder, text, weft_shape_of(width));
+    }
+    return params;
+}
+
+weft_tensor weft_build_norm(struct weft_builder *builder, weft_tensor x, const char *name,
+                            uint32_t width) {
+    weft_norm_params params =
+        weft_build_norm_params(builder, (weft_norm)builder->network->config.norm, name, width);
+    weft_tensor result = {0};
+    if (builder->status != WEFT_OK) {
+        return result;
+    }
+    weft_status status = weft_graph_norm(&result, builder->graph, x, &params);
+    return weft_built(builder, status, result);
+}
+
+/* ---- checks ---- */
+
+weft_status weft_family_check_heads(uint32_t heads, const weft_network_config *network,
+                                    const weft_json_fields *json) {
+    if (network->hidden_size % heads == 0) {
+        return WEFT_OK;
+    }
+    char expected[64];
+    snprintf(expected, sizeof expected, "a divisor of hidden_size %u",
+             (unsigned)network->hidden_size);
+    return weft_json_fail(json, WEFT_BAD_FILE, "num_attention_heads", expected,
+                          json_object_get(json->object, "num_attention_heads"));
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Building a network's graph. The same code loads: while a model is loaded it is built once into a graph that is thrown
+ * away, and every weight that is asked for then comes from the checkpoint. So the build functions alone say which tensors
+ * a family has.
+ *
+ * Errors are sticky: after one, functions do nothing and return tensor 0.
+ */
+#ifndef WEFT_MODEL_NETWORK_BUILD_H
+#define WEFT_MODEL_NETWORK_BUILD_H
+
+#include <weft/mixers.h>
+
+#include "core/host.h"
+
+#define WEFT_SCOPE_SIZE 128
+
+struct weft_network;
+
+struct weft_builder {
+    weft_graph *graph;
+    struct weft_network *network;
+    weft_status status;
+    const weft_host *host;
+    uint32_t batch, length, width; /* B, n, d of the activations */
+    uint32_t layer;
+    weft_tensor positions;       /* the input f32 [B, n, l], or none */
+    char scope[WEFT_SCOPE_SIZE]; /* in front of names, such as "layers.3.mixer" */
+};
+
+/** Takes over the status of a call that made a tensor: `return weft_built(builder, weft_graph_…(&out, …), out)`. */
+weft_tensor weft_built(struct weft_builder *builder, weft_status status, weft_tensor tensor);
+
+/** The weight `scope.name` of that shape. */
+weft_tensor weft_build_weight(struct weft_builder *builder, const char *name, weft_shape shape);
+/** Whether the checkpoint has `scope.name`. */
+bool weft_build_has(struct weft_builder *builder, const char *name);
+
+/**
+ * A constant that is not in the checkpoint but made, f32: made once per model under scope.name, whatever the graph's
+ * length is. fill gets the elements to fill and `user`.
+ */
+weft_tensor weft_build_constant(struct weft_builder *builder, const char *name, weft_shape shape,
+                                weft_status (*fill)(float *data, const void *user,
+                                                    const weft_host *host),
+                                const void *user);
+
+/** name.weight [out, in] and name.bias [out] of x [..., in]. */
+weft_tensor weft_build_linear(struct weft_builder *builder, weft_tensor x, const char *name,
+                              uint32_t in, uint32_t out);
+weft_tensor weft_build_activate(struct weft_builder *builder, weft_tensor x,
+                                weft_activation activation);
+weft_tensor weft_build_binary(struct weft_builder *builder, weft_binary op, weft_tensor a,
+                              weft_tensor b);
+weft_tensor weft_build_reshape(struct weft_builder *builder, weft_tensor x, weft_shape shape);
+
+/**
+ * The parameters of the network's norm over `width` channels, its tensors under `name`; for norms that go into an op.
+ * weft_build_norm applies it.
+ */
+weft_norm_params weft_build_norm_params(struct weft_builder *builder, weft_norm kind,
+                                        const char *name, uint32_t width);
+weft_tensor weft_build_norm(struct weft_builder *builder, weft_tensor x, const char *name,
+                            uint32_t width);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/network_config.h"
+
+#include <stdio.h>
+
+#include "model/common_fields.h"
+
+#define MAX_POSITIONS 16777216.0 /* 2^24 */
+
+static const struct {
+    const char *name;
+    weft_task task;
+} tasks[] = {
+    {"hidden", WEFT_TASK_HIDDEN},       {"classify", WEFT_TASK_CLASSIFY},
+    {"causal_lm", WEFT_TASK_CAUSAL_LM}, {"masked_lm", WEFT_TASK_MASKED_LM},
+    {"regress", WEFT_TASK_REGRESS},     {"retrieve", WEFT_TASK_RETRIEVE},
+};
+
+static const char *const task_names[] = {"hidden",  "classify", "causal_lm", "masked_lm",
+                                         "regress", "retrieve", NULL};
+static const char *const input_names[] = {"tokens", "features", NULL};
+static const char *const position_names[] = {"none", "learned", "sinusoidal", NULL};
+const char *const weft_norm_names[] = {"layer_norm", "rms_norm", "simple_rms_norm", "scale_norm",
+                                       NULL};
+static const char *const norm_positions[] = {"pre", "post", NULL};
+static const char *const feed_forward_names[] = {"mlp", "glu", NULL};
+static const char *const pooling_names[] = {"mean", "first", "last", NULL};
+
+weft_status weft_field_activation(void *value, const weft_json_fields *json, const char *name) {
+    return weft_read_activation(value, json, name);
+}
+
+#define AT(member) offsetof(weft_network_config, member)
+#define INTEGER(text, member, low, high)                                                \
+    .name = (text), .kind = WEFT_FIELD_INTEGER, .offset = AT(member), .minimum = (low), \
+    .maximum = (high)
+#define CHOICE(text, member, names) \
+    .name = (text), .kind = WEFT_FIELD_CHOICE, .offset = AT(member), .choices = (names)
+#define BOOL(text, member) .name = (text), .kind = WEFT_FIELD_BOOL, .offset = AT(member)
+#define ELSEWHERE(text)    .name = (text), .kind = WEFT_FIELD_CUSTOM
+
+static const weft_field fields[] = {
+    {ELSEWHERE("model_type")},
+    {CHOICE("task", task, task_names), .required = true},
+    {CHOICE("input", input, input_names)},
+    {INTEGER("input_size", input_size, 1, 65536)},
+    {INTEGER("vocab_size", vocab_size, 1, MAX_POSITIONS)},
+    {INTEGER("hidden_size", hidden_size, 1, 65536), .required = true},
+    {INTEGER("num_hidden_layers", layers, 1, 1024), .required = true},
+    {INTEGER("max_position_embeddings", max_positions, 1, MAX_POSITIONS), .required = true},
+    {CHOICE("position_embedding", position_embedding, position_names)},
+    {BOOL("embedding_norm", embedding_norm)},
+    {CHOICE("norm", norm, weft_norm_names)},
+    {.name = "norm_eps",
+     .kind = WEFT_FIELD_REAL,
+     .offset = AT(norm_eps),
+     .minimum = 0,
+     .maximum = 1},
+    {CHOICE("norm_position", norm_position, norm_positions)},
+    {CHOICE("feed_forward", feed_forward, feed_forward_names)},
+    {INTEGER("intermediate_size", intermediate_size, 1, 1048576), .required = true},
+    {.name = "hidden_act",
+     .kind = WEFT_FIELD_CUSTOM,
+     .offset = AT(activation),
+     .read = weft_field_activation},
+    {BOOL("causal", causal)},
+    {CHOICE("pooling", pooling, pooling_names)},
+    {ELSEWHERE("num_labels")},
+    {ELSEWHERE("id2label")},
+    {BOOL("tie_word_embeddings", tie_word_embeddings)},
+    {ELSEWHERE("tokenizer_class")},
+    {ELSEWHERE("pad_token_id")},
+    {ELSEWHERE("bos_token_id")},
+    {ELSEWHERE("eos_token_id")},
+};
+
+const weft_field_table weft_network_fields = {fields, sizeof fields / sizeof fields[0]};
+
+weft_task weft_network_task(const weft_network_config *config) {
+    return tasks[config->task].task;
+}
+
+static weft_status fail(const weft_json_fields *json, const char *name, const char *expected) {
+    return weft_json_fail(json, WEFT_BAD_FILE, name, expected, json_object_get(json->object, name));
+}
+
+static weft_status check_input(const weft_network_config *config, const weft_json_fields *json) {
+    bool features = config->input == 1;
+    if (features && config->input_size == 0) {
+        return fail(json, "input_size", "an integer, as input is features");
+    }
+    if (features && config->vocab_size != 0) {
+        return fail(json, "vocab_size", "nothing, as input is features");
+    }
+    if (!features && config->input_size != 0) {
+        return fail(json, "input_size", "nothing, as input is tokens");
+    }
+    if (!features && config->vocab_size == 0) {
+        return fail(json, "vocab_size", "an integer, as input is tokens");
+    }
+    return WEFT_OK;
+}
+
+static weft_status check_task(const weft_network_config *config, const weft_json_fields *json) {
+    weft_task task = weft_network_task(config);
+    bool model = task == WEFT_TASK_CAUSAL_LM || task == WEFT_TASK_MASKED_LM;
+    if (task == WEFT_TASK_CAUSAL_LM && !config->causal) {
+        return fail(json, "causal", "true, as task is causal_lm");
+    }
+    if (model && config->input != 0) {
+        return fail(json, "input", "tokens, as task is a language model");
+    }
+    if (!model && config->tie_word_embeddings) {
+        return fail(json, "tie_word_embeddings", "false, as task is no language model");
+    }
+    if (config->position_embedding == WEFT_POSITION_SINUSOIDAL && config->hidden_size % 2 != 0) {
+        return fail(json, "hidden_size", "an even number, as position_embedding is sinusoidal");
+    }
+    return WEFT_OK;
+}
+
+/* Special tokens are not looked at by any family here, but a wrong one shows a wrong file. */
+static weft_status check_special_tokens(const weft_network_config *config,
+                                        const weft_json_fields *json) {
+    static const char *const names[] = {"pad_token_id", "bos_token_id", "eos_token_id"};
+    weft_status status = WEFT_OK;
+    for (size_t i = 0; status == WEFT_OK && i < sizeof names / sizeof names[0]; i++) {
+        int64_t token = 0;
+        status =
+            weft_json_optional_integer(&token, json, names[i], 0, (int64_t)config->vocab_size - 1);
+    }
+    return status;
+}
+
+static weft_status read_labels(weft_network_config *config, const weft_json_fields *json) {
+    weft_task task = weft_network_task(config);
+    bool labelled =
+        task == WEFT_TASK_CLASSIFY || task == WEFT_TASK_REGRESS || task == WEFT_TASK_RETRIEVE;
+    bool given = weft_json_has(json, "num_labels") || weft_json_has(json, "id2label");
+    if (!labelled) {
+        return given ? fail(json, weft_json_has(json, "num_labels") ? "num_labels" : "id2label",
+                            "nothing, as task has no labels")
+                     : WEFT_OK;
+    }
+    if (!given) {
+        return fail(json, "num_labels", "an integer from 1 to 65536, or id2label");
+    }
+    return weft_read_labels(&config->labels, &config->label_count, 1, json);
+}
+
+weft_status weft_network_config_read(weft_network_config *config, weft_feed_forward feed_forward,
+                                     const weft_json_fields *json) {
+    *config = (weft_network_config){
+        .feed_forward = feed_forward, .norm_eps = 1e-5F, .activation = WEFT_ACTIVATION_GELU_ERF};
+    weft_status status = weft_fields_read(config, &weft_network_fields, json);
+    if (status == WEFT_OK && weft_network_task(config) == WEFT_TASK_CAUSAL_LM &&
+        !weft_json_has(json, "causal")) {
+        config->causal = true;
+    }
+    weft_status (*const checks[])(const weft_network_config *, const weft_json_fields *) = {
+        check_input, check_task, check_special_tokens};
+    for (size_t i = 0; status == WEFT_OK && i < sizeof checks / sizeof checks[0]; i++) {
+        status = checks[i](config, json);
+    }
+    if (status == WEFT_OK) {
+        status = read_labels(config, json);
+    }
+    if (status == WEFT_OK) {
+        status = weft_read_tokenizer_class(&config->tokenizer, &config->tokenizer_class, json);
+    }
+    return status;
+}
+
+void weft_network_config_clear(weft_network_config *config, const weft_host *host) {
+    weft_labels_free(&config->labels, config->label_count, host);
+    weft_free(host, config->tokenizer_class);
+    *config = (weft_network_config){.task = 0};
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* config.json of the families in Weft's own layout: what stands around the mixers. The tables are in api/MODELS.md. */
+#ifndef WEFT_MODEL_NETWORK_CONFIG_H
+#define WEFT_MODEL_NETWORK_CONFIG_H
+
+#include <weft/mixers.h>
+#include <weft/model.h>
+
+#include "model/fields.h"
+#include "model/tokenizer.h"
+
+typedef enum weft_position_embedding {
+    WEFT_POSITION_NONE = 0,
+    WEFT_POSITION_LEARNED,
+    WEFT_POSITION_SINUSOIDAL
+} weft_position_embedding;
+
+typedef enum weft_feed_forward {
+    WEFT_FEED_FORWARD_MLP = 0,
+    WEFT_FEED_FORWARD_GLU
+} weft_feed_forward;
+
+typedef enum weft_pooling {
+    WEFT_POOLING_MEAN = 0,
+    WEFT_POOLING_FIRST,
+    WEFT_POOLING_LAST
+} weft_pooling;
+
+/** Choices are uint32_t, as weft_field has them; each says what it counts. */
+typedef struct weft_network_config {
+    uint32_t task;  /**< network_tasks of network_config.c; weft_network_task */
+    uint32_t input; /**< 0 tokens, 1 features */
+    uint32_t input_size;
+    uint32_t vocab_size;
+    uint32_t hidden_size;
+    uint32_t layers;
+    uint32_t max_positions;
+    uint32_t position_embedding; /**< weft_position_embedding */
+    uint32_t norm;               /**< weft_norm: LAYER to SCALE */
+    uint32_t norm_position;      /**< 0 pre, 1 post */
+    uint32_t feed_forward;       /**< weft_feed_forward */
+    uint32_t intermediate_size;
+    uint32_t pooling; /**< weft_pooling */
+    float norm_eps;
+    weft_activation activation;
+    bool embedding_norm;
+    bool causal;
+    bool tie_word_embeddings;
+    uint32_t label_count; /**< 0 where the task has none */
+    char **labels;        /**< or null */
+    weft_tokenizer_kind tokenizer;
+    char *tokenizer_class;
+} weft_network_config;
+
+extern const weft_field_table weft_network_fields;
+
+/** The texts of `norm`, and of other norms that a family has; those of `hidden_act` are read by weft_read_activation. */
+extern const char *const weft_norm_names[];
+
+/** A field as `hidden_act`, for weft_field.read; the value is a weft_activation. */
+weft_status weft_field_activation(void *value, const weft_json_fields *json, const char *name);
+
+/**
+ * Reads and checks the fields of weft_network_fields; feed_forward is the family's default. *config is to be cleared also
+ * on failure.
+ */
+weft_status weft_network_config_read(weft_network_config *config, weft_feed_forward feed_forward,
+                                     const weft_json_fields *json);
+void weft_network_config_clear(weft_network_config *config, const weft_host *host);
+
+weft_task weft_network_task(const weft_network_config *config);
+
+#endif

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands around the mixers: embedding, feed-forward, norms, pooling and heads. api/MODELS.md has the formulas. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/portable_math.h"
+#include "core/trig.h"
+#include "graph/graph.h"
+#include "model/network.h"
+
+static const weft_tensor none = {0};
+
+static void enter(struct weft_builder *builder, const char *part) {
+    if (part == NULL) {
+        snprintf(builder->scope, sizeof builder->scope, "layers.%u", builder->layer);
+    } else {
+        snprintf(builder->scope, sizeof builder->scope, "layers.%u.%s", builder->layer, part);
+    }
+}
+
+static void leave(struct weft_builder *builder) {
+    builder->scope[0] = '\0';
+}
+
+/* ---- embedding ---- */
+
+struct sinusoids {
+    uint32_t positions, channels;
+};
+
+/* sin and cos of p / 10000^(2c/d), from a fraction of a turn in 2^-52: portable, off by 1e-15 p at most. */
+static weft_status fill_sinusoids(float *data, const void *user, const weft_host *host) {
+    (void)host;
+    const struct sinusoids *table = user;
+    const double turn = 6.283185307179586;
+    const uint64_t steps = UINT64_C(1) << 52;
+    for (uint32_t c = 0; c < table->channels / 2; c++) {
+        double exponent = 2.0 * c / table->channels * weft_portable_log(10000.0);
+        double turns = weft_portable_exp(-exponent) / turn;
+        for (uint32_t p = 0; p < table->positions; p++) {
+            double whole = p * turns;
+            double fraction = whole - floor(whole);
+            double cosine = 0;
+            double sine = 0;
+            weft_unit_root(&cosine, &sine, (uint64_t)(fraction * (double)steps) % steps, steps);
+            float *row = &data[(size_t)p * table->channels];
+            row[2 * c] = (float)sine;
+            row[2 * c + 1] = (float)cosine;
+        }
+    }
+    return WEFT_OK;
+}
+
+/* [max_positions, d], or none. */
+static weft_tensor position_table(struct weft_builder *builder) {
+    const weft_network_config *config = &builder->network->config;
+    weft_shape shape = weft_shape_of(config->max_positions, config->hidden_size);
+    if (config->position_embedding == WEFT_POSITION_LEARNED) {
+        return weft_build_weight(builder, "embeddings.positions.weight", shape);
+    }
+    if (config->position_embedding == WEFT_POSITION_SINUSOIDAL) {
+        struct sinusoids table = {config->max_positions, config->hidden_size};
+        return weft_build_constant(builder, "embeddings.positions.sinusoids", shape, fill_sinusoids,
+                                   &table);
+    }
+    return none;
+}
+
+static weft_tensor embed_tokens(struct weft_builder *builder, weft_tensor tokens) {
+    const weft_network_config *config = &builder->network->config;
+    weft_embedding_params params = {.tokens = tokens};
+    params.table = weft_build_weight(builder, "embeddings.tokens.weight",
+                                     weft_shape_of(config->vocab_size, config->hidden_size));
+    params.positions = position_table(builder);
+    weft_tensor x = none;
+    if (builder->status != WEFT_OK) {
+        return none;
+    }
+    return weft_built(builder, weft_graph_embedding(&x, builder->graph, &params), x);
+}
+
+static void release_table(void *user) {
+    weft_weight *table = user;
+    weft_weight_destroy(&table);
+}
+
+/* Rows 0 … n-1 of a table as a weight of their own, which borrows its elements. */
+static weft_status first_rows(weft_weight **rows, weft_weight *table, uint32_t n,
+                              const weft_host *host) {
+    weft_weight_params params = {.name = table->name,
+                                 .dtype = WEFT_F32,
+                                 .shape = weft_shape_of(n, table->shape.dim[1]),
+                                 .data = table->data,
+                                 .release = release_table,
+                                 .release_user = weft_weight_retain(table)};
+    weft_status status = weft_weight_create(rows, &params, host);
+    if (status != WEFT_OK) {
+        release_table(table);
+    }
+    return status;
+}
+
+static weft_tensor add_positions(struct weft_builder *builder, weft_tensor x) {
+    weft_tensor table = position_table(builder);
+    if (builder->status != WEFT_OK || table.id == 0) {
+        return x;
+    }
+    weft_weight *weight = builder->graph->values[table.id].weight;
+    weft_weight *rows = NULL;
+    weft_tensor positions = none;
+    weft_status status = first_rows(&rows, weight, builder->length, builder->host);
+    if (status == WEFT_OK) {
+        status = weft_graph_weight(&positions, builder->graph, rows);
+    }
+    weft_weight_destroy(&rows);
+    positions = weft_built(builder, status, positions);
+    return weft_build_binary(builder, WEFT_BINARY_ADD, x, positions);
+}
+
+static weft_tensor embed(struct weft_builder *builder, const weft_model_inputs *inputs) {
+    const weft_network_config *config = &builder->network->config;
+    weft_tensor x = none;
+    if (config->input == 0) {
+        x = embed_tokens(builder, inputs->tokens);
+    } else {
+        x = weft_build_linear(builder, inputs->features, "embeddings.input", config->input_size,
+                              config->hidden_size);
+        x = add_positions(builder, x);
+    }
+    return config->embedding_norm
+               ? weft_build_norm(builder, x, "embeddings.norm", config->hidden_size)
+               : x;
+}
+
+/* ---- layers ---- */
+
+static weft_tensor mlp(struct weft_builder *builder, weft_tensor x) {
+    const weft_network_config *config = &builder->network->config;
+    uint32_t d = config->hidden_size;
+    uint32_t wide = config->intermediate_size;
+    x = weft_build_linear(builder, x, "in", d, wide);
+    x = weft_build_activate(builder, x, config->activation);
+    return weft_build_linear(builder, x, "out", wide, d);
+}
+
+static weft_tensor glu(struct weft_builder *builder, weft_tensor x) {
+    const weft_network_config *config = &builder->network->config;
+    uint32_t d = config->hidden_size;
+    uint32_t wide = config->intermediate_size;
+    weft_tensor gate = weft_build_linear(builder, x, "l1", d, wide);
+    gate = weft_build_activate(builder, gate, config->activation);
+    weft_tensor value = weft_build_linear(builder, x, "l2", d, wide);
+    x = weft_build_binary(builder, WEFT_BINARY_MULTIPLY, gate, value);
+    return weft_build_linear(builder, x, "l3", wide, d);
+}
+
+static weft_tensor mix(struct weft_builder *builder, weft_tensor x) {
+    const struct weft_network *network = builder->network;
+    enter(builder, network->family->mixer);
+    return builder->status == WEFT_OK ? network->family->mix(builder, x, network->family_config)
+                                      : none;
+}
+
+static weft_tensor feed_forward(struct weft_builder *builder, weft_tensor x) {
+    const struct weft_network *network = builder->network;
+    enter(builder, network->family->feed_forward_name);
+    return network->config.feed_forward == WEFT_FEED_FORWARD_GLU ? glu(builder, x)
+                                                                 : mlp(builder, x);
+}
+
+/* x + part(norm(x)), or norm(x + part(x)). */
+static weft_tensor residual(struct weft_builder *builder, weft_tensor x, const char *norm,
+                            weft_tensor (*part)(struct weft_builder *, weft_tensor)) {
+    bool pre = builder->network->config.norm_position == 0;
+    uint32_t d = builder->width;
+    enter(builder, NULL);
+    weft_tensor y = part(builder, pre ? weft_build_norm(builder, x, norm, d) : x);
+    x = weft_build_binary(builder, WEFT_BINARY_ADD, x, y);
+    enter(builder, NULL);
+    return pre ? x : weft_build_norm(builder, x, norm, d);
+}
+
+static weft_tensor encode(struct weft_builder *builder, weft_tensor x) {
+    const struct weft_network *network = builder->network;
+    for (uint32_t i = 0; i < network->config.layers && builder->status == WEFT_OK; i++) {
+        builder->layer = i;
+        x = residual(builder, x, network->family->mixer_norm, mix);
+        x = residual(builder, x, network->family->feed_forward_norm, feed_forward);
+    }
+    leave(builder);
+    return network->config.norm_position == 0 ? weft_build_norm(builder, x, "norm", builder->width)
+                                              : x;
+}
+
+/* ---- heads ---- */
+
+/* The mean over tokens, [B, d]: a product with a row of ones, and a factor. */
+static weft_tensor mean(struct weft_builder *builder, weft_tensor x) {
+    uint32_t n = builder->length;
+    float *ones = weft_alloc(builder->host, n * sizeof *ones);
+    weft_weight *weight = NULL;
+    weft_status status = ones ? WEFT_OK : weft_fail_memory(builder->host, "a row of ones");
+    for (uint32_t i = 0; ones && i < n; i++) {
+        ones[i] = 1.0F;
+    }
+    if (status == WEFT_OK) {
+        weft_weight_params params = {
+            .name = "ones", .dtype = WEFT_F32, .shape = weft_shape_of(1, n), .data = ones};
+        status = weft_weight_create(&weight, &params, builder->host);
+    }
+    weft_tensor row = none;
+    weft_tensor sum = none;
+    if (status == WEFT_OK) {
+        status = weft_graph_weight(&row, builder->graph, weight);
+    }
+    if (status == WEFT_OK) {
+        status = weft_graph_matmul(&sum, builder->graph, row, x,
+                                   weft_matmul_params(.alpha = 1.0F / (float)n));
+    }
+    weft_weight_destroy(&weight);
+    weft_free(builder->host, ones);
+    sum = weft_built(builder, status, sum);
+    return weft_build_reshape(builder, sum, weft_shape_of(builder->batch, builder->width));
+}
+
+static weft_tensor gather(struct weft_builder *builder, weft_tensor x, uint32_t position) {
+    weft_tensor row = none;
+    if (builder->status != WEFT_OK) {
+        return none;
+    }
+    return weft_built(builder, weft_graph_gather(&row, builder->graph, x, position), row);
+}
+
+static weft_tensor pool(struct weft_builder *builder, weft_tensor x) {
+    if (builder->status != WEFT_OK) {
+        return none;
+    }
+    switch ((weft_pooling)builder->network->config.pooling) {
+    case WEFT_POOLING_MEAN:
+        return mean(builder, x);
+    case WEFT_POOLING_FIRST:
+        return gather(builder, x, 0);
+    case WEFT_POOLING_LAST:
+        return gather(builder, x, builder->length - 1);
+    }
+    return none;
+}
+
+/* Logits over the vocabulary for every token. */
+static weft_tensor language_head(struct weft_builder *builder, weft_tensor x) {
+    const weft_network_config *config = &builder->network->config;
+    uint32_t d = config->hidden_size;
+    uint32_t vocabulary = config->vocab_size;
+    if (!config->tie_word_embeddings) {
+        return weft_build_linear(builder, x, "head", d, vocabulary);
+    }
+    weft_tensor table =
+        weft_build_weight(builder, "embeddings.tokens.weight", weft_shape_of(vocabulary, d));
+    weft_tensor bias = weft_build_weight(builder, "head.bias", weft_shape_of(vocabulary));
+    weft_tensor logits = none;
+    if (builder->status != WEFT_OK) {
+        return none;
+    }
+    weft_status status = weft_graph_linear(&logits, builder->graph, x, table, bias);
+    return weft_built(builder, status, logits);
+}
+
+static weft_tensor pair_part(struct weft_builder *builder, weft_tensor x, const char *name) {
+    const weft_network_config *config = &builder->network->config;
+    weft_tensor weight = weft_build_weight(
+        builder, name, weft_shape_of(config->intermediate_size, config->hidden_size));
+    weft_tensor out = none;
+    if (builder->status != WEFT_OK) {
+        return none;
+    }
+    return weft_built(builder, weft_graph_linear(&out, builder->graph, x, weight, none), out);
+}
+
+/* head(act(first a + second b + product (a ⊙ b) + difference (a - b))) of the pooled a and b of each pair. */
+static weft_tensor retrieval_head(struct weft_builder *builder, weft_tensor pooled) {
+    const weft_network_config *config = &builder->network->config;
+    uint32_t d = config->hidden_size;
+    uint32_t pairs = builder->batch / 2;
+    weft_tensor both = weft_build_reshape(builder, pooled, weft_shape_of(pairs, 2, d));
+    weft_tensor a = gather(builder, both, 0);
+    weft_tensor b = gather(builder, both, 1);
+    weft_tensor x = weft_build_linear(builder, a, "pair.first", d, config->intermediate_size);
+    const struct {
+        const char *name;
+        weft_tensor value;
+    } parts[] = {
+        {"pair.second.weight", b},
+        {"pair.product.weight", weft_build_binary(builder, WEFT_BINARY_MULTIPLY, a, b)},
+        {"pair.difference.weight", weft_build_binary(builder, WEFT_BINARY_SUBTRACT, a, b)},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        weft_tensor part = pair_part(builder, parts[i].value, parts[i].name);
+        x = weft_build_binary(builder, WEFT_BINARY_ADD, x, part);
+    }
+    x = weft_build_activate(builder, x, config->activation);
+    return weft_build_linear(builder, x, "head", config->intermediate_size, config->label_count);
+}
+
+static weft_tensor head(struct weft_builder *builder, weft_tensor x) {
+    const weft_network_config *config = &builder->network->config;
+    switch (weft_network_task(config)) {
+    case WEFT_TASK_CAUSAL_LM:
+    case WEFT_TASK_MASKED_LM:
+        return language_head(builder, x);
+    case WEFT_TASK_CLASSIFY:
+    case WEFT_TASK_REGRESS:
+        return weft_build_linear(builder, pool(builder, x), "head", config->hidden_size,
+                                 config->label_count);
+    case WEFT_TASK_RETRIEVE:
+        return retrieval_head(builder, pool(builder, x));
+    case WEFT_TASK_HIDDEN:
+    case WEFT_TASK_NEXT_SENTENCE: /* no family here has it */
+        break;
+    }
+    return x;
+}
+
+weft_status weft_network_build(weft_tensor *out, struct weft_network *network, weft_graph *graph,
+                               const weft_model_inputs *inputs) {
+    weft_shape shape = {.rank = 0};
+    weft_tensor input = network->config.input == 0 ? inputs->tokens : inputs->features;
+    weft_status status = weft_graph_get_tensor(graph, input, &shape, NULL);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    struct weft_builder builder = {.graph = graph,
+                                   .network = network,
+                                   .host = &network->host,
+                                   .batch = shape.dim[0],
+                                   .length = shape.dim[1],
+                                   .width = network->config.hidden_size,
+                                   .positions = inputs->positions};
+    weft_tensor x = head(&builder, encode(&builder, embed(&builder, inputs)));
+    if (builder.status == WEFT_OK) {
+        *out = x;
+    }
+    return builder.status;
+}
