@@ -21,12 +21,12 @@ typedef enum weft_field_kind {
 typedef struct weft_field {
     const char *name;
     weft_field_kind kind;
+    bool required;
     size_t offset;              /**< of the value in the family's struct, which holds the default */
     double minimum, maximum;    /**< INTEGER, REAL; both included */
     const char *const *choices; /**< CHOICE: ends in null */
     /** CUSTOM: called whether the field is there or not. Null: the field is known, and read elsewhere. */
     weft_status (*read)(void *value, const weft_json_fields *json, const char *name);
-    bool required;
 } weft_field;
 
 typedef struct weft_field_table {

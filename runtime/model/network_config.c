@@ -7,17 +7,11 @@
 
 #define MAX_POSITIONS 16777216.0 /* 2^24 */
 
-static const struct {
-    const char *name;
-    weft_task task;
-} tasks[] = {
-    {"hidden", WEFT_TASK_HIDDEN},       {"classify", WEFT_TASK_CLASSIFY},
-    {"causal_lm", WEFT_TASK_CAUSAL_LM}, {"masked_lm", WEFT_TASK_MASKED_LM},
-    {"regress", WEFT_TASK_REGRESS},     {"retrieve", WEFT_TASK_RETRIEVE},
-};
-
 static const char *const task_names[] = {"hidden",  "classify", "causal_lm", "masked_lm",
                                          "regress", "retrieve", NULL};
+/* Of the names above. */
+static const weft_task tasks[] = {WEFT_TASK_HIDDEN,    WEFT_TASK_CLASSIFY, WEFT_TASK_CAUSAL_LM,
+                                  WEFT_TASK_MASKED_LM, WEFT_TASK_REGRESS,  WEFT_TASK_RETRIEVE};
 static const char *const input_names[] = {"tokens", "features", NULL};
 static const char *const position_names[] = {"none", "learned", "sinusoidal", NULL};
 const char *const weft_norm_names[] = {"layer_norm", "rms_norm", "simple_rms_norm", "scale_norm",
@@ -77,7 +71,7 @@ static const weft_field fields[] = {
 const weft_field_table weft_network_fields = {fields, sizeof fields / sizeof fields[0]};
 
 weft_task weft_network_task(const weft_network_config *config) {
-    return tasks[config->task].task;
+    return tasks[config->task];
 }
 
 static weft_status fail(const weft_json_fields *json, const char *name, const char *expected) {

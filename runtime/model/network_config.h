@@ -28,7 +28,7 @@ typedef enum weft_pooling {
 
 /** Choices are uint32_t, as weft_field has them; each says what it counts. */
 typedef struct weft_network_config {
-    uint32_t task;  /**< network_tasks of network_config.c; weft_network_task */
+    uint32_t task;  /**< use weft_network_task */
     uint32_t input; /**< 0 tokens, 1 features */
     uint32_t input_size;
     uint32_t vocab_size;

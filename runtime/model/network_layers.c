@@ -44,9 +44,9 @@ static weft_status fill_sinusoids(float *data, const void *user, const weft_host
             double cosine = 0;
             double sine = 0;
             weft_unit_root(&cosine, &sine, (uint64_t)(fraction * (double)steps) % steps, steps);
-            float *row = &data[(size_t)p * table->channels];
-            row[2 * c] = (float)sine;
-            row[2 * c + 1] = (float)cosine;
+            float *pair = &data[(size_t)p * table->channels + 2 * (size_t)c];
+            pair[0] = (float)sine;
+            pair[1] = (float)cosine;
         }
     }
     return WEFT_OK;
