@@ -85,14 +85,16 @@ typedef struct weft_cli_option {
 typedef struct weft_cli_syntax {
     const char *command;     /* such as "run" */
     const char *positionals; /* for the help, such as "MODEL"; null for none */
-    int positional_count;    /* exactly so many are required */
+    int positional_count;    /* exactly so many are required, */
+    int *positional_found;   /* or where this is not null, at least so many; it receives how many */
     const char *summary;     /* one line or several, without a newline at the end */
     const weft_cli_option *options;
 } weft_cli_syntax;
 
 /**
  * Reads a subcommand's arguments: options in any place, `--name VALUE` or `--name=VALUE`, then
- * positionals into `positionals` (may be null when there are none). False when the command is over:
+ * positionals into `positionals`, which has room for argc when their number is open (null when there
+ * are none). False when the command is over:
  * *exit_code is then WEFT_CLI_FINE after --help and WEFT_CLI_USAGE after a message about what is wrong.
  */
 bool weft_cli_parse(const weft_cli_syntax *syntax, int argc, char **argv, const char **positionals,
@@ -167,6 +169,10 @@ weft_cli_table *weft_cli_table_begin(const char *const *columns);
 void weft_cli_table_cell(weft_cli_table *table, const char *format, ...) WEFT_PRINTF(2, 3);
 /** Prints on stdout and frees. WEFT_CLI_FINE, or WEFT_CLI_FAILED after a message. */
 int weft_cli_table_print(weft_cli_table **table);
+
+/** A number with commas between thousands, in `text`; returns text. */
+#define WEFT_CLI_GROUPED_SIZE 32
+const char *weft_cli_grouped(uint64_t number, char text[WEFT_CLI_GROUPED_SIZE]);
 
 /** Bytes with a unit, such as "1.5 MiB", in `text`; returns text. */
 #define WEFT_CLI_BYTES_SIZE 32

@@ -1,349 +1,231 @@
 /* SPDX-License-Identifier: MIT */
 #ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L /* stat, opendir */
+#define _POSIX_C_SOURCE 200809L /* stat */
 #endif
 
 #include "eval_data.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/file.h"
-#include "input.h"
+#include "eval_texts.h"
+#include "members.h"
 
-/* An archive may be small and its contents not; this is 500 million tokens. */
-#define MEMBER_LIMIT ((size_t)1 << 31)
-
-void weft_cli_data_clear(weft_cli_data *data, const weft_host *host) {
-    weft_free(host, data->examples);
-    weft_free(host, data->tokens);
-    *data = (weft_cli_data){0};
-}
-
-/* ---- archives ---- */
-
-int weft_cli_read_row(int32_t **values, weft_npz *npz, const char *member, uint32_t expected,
-                      const char *path, const weft_host *host) {
-    weft_npy npy = {0};
-    weft_status status = weft_npz_get(&npy, npz, member, MEMBER_LIMIT);
-    if (status != WEFT_OK) {
-        return weft_cli_exit_code_of_file(status);
-    }
-    if (npy.rank != 1 || npy.shape[0] != expected) {
-        char shape[WEFT_NPY_SHAPE_TEXT_SIZE];
-        weft_fail(host, WEFT_BAD_FILE, "%s: member %s: expected shape [%u], found %s", path, member,
-                  expected, weft_npy_shape_text(&npy, shape));
-        weft_npy_close(&npy);
-        return WEFT_CLI_BAD_FILE;
-    }
-    weft_cli_tokens row = {0};
-    int exit_code = weft_cli_tokens_of_array(&row, &npy, path, host);
-    weft_npy_close(&npy);
-    *values = row.values;
-    return exit_code;
-}
-
-static int read_token_rows(weft_cli_tokens *tokens, weft_npz *npz, const char *path,
-                           const weft_host *host) {
-    weft_npy npy = {0};
-    weft_status status = weft_npz_get(&npy, npz, "tokens", MEMBER_LIMIT);
-    if (status != WEFT_OK) {
-        return weft_cli_exit_code_of_file(status);
-    }
-    int exit_code = WEFT_CLI_BAD_FILE;
-    if (npy.rank == 2) {
-        exit_code = weft_cli_tokens_of_array(tokens, &npy, path, host);
-    } else {
-        char shape[WEFT_NPY_SHAPE_TEXT_SIZE];
-        weft_fail(host, WEFT_BAD_FILE, "%s: member tokens: expected shape [N, n], found %s", path,
-                  weft_npy_shape_text(&npy, shape));
-    }
-    weft_npy_close(&npy);
-    return exit_code;
-}
-
-/* Fills in the examples; lengths may be null. */
-static int make_examples(weft_cli_data *data, const weft_cli_tokens *rows, const int32_t *labels,
-                         const int32_t *lengths, const char *path,
-                         const weft_cli_session *session) {
-    const weft_host *host = &session->host;
-    uint32_t label_count = session->info.label_count;
-    for (uint32_t index = 0; index < rows->batch; index++) {
-        if (labels[index] < 0 || (uint32_t)labels[index] >= label_count) {
-            weft_fail(host, WEFT_BAD_FILE,
-                      "%s: member labels, example %u: expected 0 to %u, found %d", path, index,
-                      label_count - 1, (int)labels[index]);
-            return WEFT_CLI_BAD_FILE;
-        }
-        uint32_t length = rows->length;
-        if (lengths != NULL) {
-            if (lengths[index] < 1 || (uint32_t)lengths[index] > rows->length) {
-                weft_fail(host, WEFT_BAD_FILE,
-                          "%s: member lengths, example %u: expected 1 to %u, found %d", path, index,
-                          rows->length, (int)lengths[index]);
-                return WEFT_CLI_BAD_FILE;
-            }
-            length = (uint32_t)lengths[index];
-        }
-        data->examples[index] = (weft_cli_example){.begin = (size_t)index * rows->length,
-                                                   .length = length,
-                                                   .label = (uint32_t)labels[index]};
-    }
-    return WEFT_CLI_FINE;
-}
-
-/* The tokens that count, example by example, so that a message can name the example. */
-static int check_examples(const weft_cli_data *data, const char *path,
-                          const weft_cli_session *session) {
-    const weft_host *host = &session->host;
-    for (uint32_t index = 0; index < data->count; index++) {
-        const weft_cli_example *example = &data->examples[index];
-        weft_cli_tokens row = {
-            .values = &data->tokens[example->begin], .batch = 1, .length = example->length};
-        char *name = weft_format(host, "%s: member tokens, example %u", path, index);
-        if (name == NULL) {
-            return weft_cli_exit_code(weft_fail_memory(host, path));
-        }
-        int exit_code = weft_cli_check_tokens(&row, &session->info, name, host);
-        weft_free(host, name);
-        if (exit_code != WEFT_CLI_FINE) {
-            return exit_code;
-        }
-    }
-    return WEFT_CLI_FINE;
-}
-
-static int load_members(weft_cli_data *data, weft_npz *npz, const char *path,
-                        const weft_cli_session *session) {
-    const weft_host *host = &session->host;
-    weft_cli_tokens rows = {0};
-    int exit_code = read_token_rows(&rows, npz, path, host);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
-    data->tokens = rows.values;
-    data->count = rows.batch;
-    data->examples = weft_alloc_zero(host, rows.batch, sizeof *data->examples);
-    if (data->examples == NULL) {
-        return weft_cli_exit_code(weft_fail_memory(host, path));
-    }
-    int32_t *labels = NULL;
-    int32_t *lengths = NULL;
-    exit_code = weft_cli_read_row(&labels, npz, "labels", rows.batch, path, host);
-    if (exit_code == WEFT_CLI_FINE && weft_npz_has(npz, "lengths")) {
-        exit_code = weft_cli_read_row(&lengths, npz, "lengths", rows.batch, path, host);
-    }
-    if (exit_code == WEFT_CLI_FINE && labels != NULL) {
-        exit_code = make_examples(data, &rows, labels, lengths, path, session);
-    }
-    weft_free(host, labels);
-    weft_free(host, lengths);
-    return exit_code == WEFT_CLI_FINE ? check_examples(data, path, session) : exit_code;
-}
-
-static int load_archive(weft_cli_data *data, const char *path, const weft_cli_session *session) {
-    weft_npz *npz = NULL;
-    weft_status status = weft_npz_open(&npz, path, &session->host);
-    if (status != WEFT_OK) {
-        return weft_cli_exit_code_of_file(status);
-    }
-    int exit_code = load_members(data, npz, path, session);
-    weft_npz_close(&npz);
-    return exit_code;
-}
-
-/* ---- folders ---- */
-
-typedef struct name_list {
-    char **names;
-    uint32_t count;
-    uint32_t capacity;
-} name_list;
-
-static void clear_names(name_list *list, const weft_host *host) {
-    for (uint32_t index = 0; index < list->count; index++) {
-        weft_free(host, list->names[index]);
-    }
-    weft_free(host, list->names);
-    *list = (name_list){0};
-}
-
-static int compare_names(const void *left, const void *right) {
-    return strcmp(*(char *const *)left, *(char *const *)right);
-}
-
-static bool is_folder(const char *path) {
+bool weft_cli_is_folder(const char *path) {
     struct stat information;
     return stat(path, &information) == 0 && S_ISDIR(information.st_mode);
 }
 
-static bool add_name(name_list *list, const char *name, const weft_host *host) {
-    char *copy = weft_strdup(host, name);
-    if (copy == NULL ||
-        !weft_grow(host, &list->names, list->count, &list->capacity, sizeof *list->names)) {
-        weft_free(host, copy);
-        return false;
-    }
-    list->names[list->count++] = copy;
-    return true;
+void weft_cli_data_clear(weft_cli_data *data, const weft_host *host) {
+    weft_free(host, data->sequences);
+    weft_free(host, data->tokens);
+    weft_free(host, data->features);
+    weft_free(host, data->positions);
+    weft_free(host, data->labels);
+    weft_free(host, data->targets);
+    *data = (weft_cli_data){0};
 }
 
-/* The entries of a folder, sorted, without hidden ones. */
-static weft_status list_folder(name_list *list, const char *path, const weft_host *host) {
-    DIR *folder = opendir(path);
-    if (folder == NULL) {
-        return weft_fail(host, WEFT_IO_ERROR, "%s: cannot list: %s", path, strerror(errno));
-    }
-    bool fine = true;
-    const struct dirent *entry;
-    while (fine && (entry = readdir(folder)) != NULL) {
-        fine = entry->d_name[0] == '.' || add_name(list, entry->d_name, host);
-    }
-    closedir(folder);
-    if (!fine) {
-        return weft_fail_memory(host, path);
-    }
-    if (list->count > 0) {
-        qsort(list->names, list->count, sizeof *list->names, compare_names);
-    }
-    return WEFT_OK;
+uint32_t weft_cli_data_place(const weft_cli_data *data, uint32_t example) {
+    return (uint32_t)((uint64_t)example * data->whole_count / data->example_count);
 }
 
-/* Whether a folder's name is the label's text or its first word. */
-static bool names_label(const char *name, const char *label) {
-    size_t word = strcspn(label, " \t");
-    return strcmp(name, label) == 0 || (strlen(name) == word && strncmp(name, label, word) == 0);
-}
-
-/* The only label of that name; false after a message. */
-static bool find_label(uint32_t *found, const char *name, const char *path,
-                       const weft_cli_session *session) {
-    uint32_t matches = 0;
-    for (uint32_t label = 0; label < session->info.label_count; label++) {
-        if (names_label(name, weft_model_label(session->model, label))) {
-            *found = label;
-            matches++;
+/* Places only grow, so what is still needed is never overwritten. */
+void weft_cli_data_thin(weft_cli_data *data, uint32_t examples) {
+    if (examples >= data->example_count) {
+        return;
+    }
+    size_t per_example = data->sequence_count / data->example_count;
+    bool label_each = data->labels != NULL && data->task != WEFT_TASK_MASKED_LM;
+    data->example_count = examples;
+    data->sequence_count = (uint32_t)(examples * per_example);
+    for (uint32_t example = 0; example < examples; example++) {
+        size_t place = weft_cli_data_place(data, example);
+        memmove(&data->sequences[example * per_example], &data->sequences[place * per_example],
+                per_example * sizeof *data->sequences);
+        if (label_each) {
+            data->labels[example] = data->labels[place];
+        }
+        if (data->targets != NULL) {
+            size_t width = data->target_size;
+            memmove(&data->targets[example * width], &data->targets[place * width],
+                    width * sizeof *data->targets);
         }
     }
-    if (matches != 1) {
-        weft_fail(&session->host, WEFT_BAD_FILE,
-                  "%s: expected a folder called as one of the model's %u labels, such as \"%s\"; "
-                  "\"%s\" is %s",
-                  path, session->info.label_count, weft_model_label(session->model, 0), name,
-                  matches == 0 ? "none" : "several");
-    }
-    return matches == 1;
 }
 
-typedef struct folder_reader {
+/* ---- members ---- */
+
+typedef struct reader {
+    weft_cli_archive archive;
     weft_cli_data *data;
     const weft_cli_session *session;
-    uint32_t example_capacity;
-    size_t token_count;
-    size_t token_capacity;
-} folder_reader;
+    uint32_t length; /* of a whole row */
+} reader;
 
-static bool add_example(folder_reader *reader, const weft_cli_tokens *text, uint32_t label) {
-    weft_cli_data *data = reader->data;
-    const weft_host *host = &reader->session->host;
-    if (!weft_grow(host, &data->examples, data->count, &reader->example_capacity,
-                   sizeof *data->examples)) {
-        return false;
-    }
-    if (text->length > reader->token_capacity - reader->token_count) {
-        size_t capacity = (reader->token_count + text->length) * 2;
-        int32_t *tokens = weft_realloc(host, data->tokens, capacity * sizeof *tokens);
-        if (tokens == NULL) {
-            return false;
-        }
-        data->tokens = tokens;
-        reader->token_capacity = capacity;
-    }
-    memcpy(&data->tokens[reader->token_count], text->values, text->length * sizeof *text->values);
-    data->examples[data->count++] =
-        (weft_cli_example){.begin = reader->token_count, .length = text->length, .label = label};
-    reader->token_count += text->length;
-    return true;
+static bool has(const reader *self, const char *member) {
+    return weft_npz_has(self->archive.npz, member);
 }
 
-static int read_example(folder_reader *reader, const char *path, uint32_t label) {
-    const weft_cli_session *session = reader->session;
-    weft_cli_tokens text = {0};
-    weft_cli_text_note note = {0};
-    int exit_code = weft_cli_read_text(&text, &note, session->model, path, &session->host);
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = weft_cli_check_tokens(&text, &session->info, path, &session->host);
+/* Tokens or inputs, whichever there are: whether they are what the model takes is checked later. */
+static int read_rows(reader *self) {
+    weft_cli_data *data = self->data;
+    uint32_t shape[WEFT_CLI_MEMBER_RANK] = {0};
+    if (has(self, "tokens") && has(self, "inputs")) {
+        weft_fail(self->archive.host, WEFT_BAD_FILE,
+                  "%s: expected one of the members tokens and inputs, found both", data->path);
+        return WEFT_CLI_BAD_FILE;
     }
-    if (exit_code == WEFT_CLI_FINE && !add_example(reader, &text, label)) {
-        exit_code = weft_cli_exit_code(weft_fail_memory(&session->host, path));
-    }
-    reader->data->cut += note.cut ? 1 : 0;
-    weft_free(&session->host, text.values);
+    bool features =
+        has(self, "inputs") || (!has(self, "tokens") && self->session->info.input_size > 0);
+    const weft_cli_member tokens = {.name = "tokens", .values = WEFT_CLI_INTEGERS, .axes = "Nn"};
+    const weft_cli_member inputs = {
+        .name = "inputs", .values = WEFT_CLI_REALS_OR_BYTES, .axes = "Nnc"};
+    int exit_code = features
+                        ? weft_cli_member_reals(&data->features, shape, &self->archive, &inputs)
+                        : weft_cli_member_integers(&data->tokens, shape, &self->archive, &tokens);
+    data->sequence_count = shape[0];
+    self->length = shape[1];
+    data->feature_size = features ? shape[2] : 0;
     return exit_code;
 }
 
-static bool is_text(const char *name) {
-    size_t length = strlen(name);
-    return length > 4 && strcmp(name + length - 4, ".txt") == 0;
-}
-
-static int read_label_folder(folder_reader *reader, const char *path, uint32_t label) {
-    const weft_host *host = &reader->session->host;
-    name_list files = {0};
-    int exit_code = weft_cli_exit_code(list_folder(&files, path, host));
-    for (uint32_t index = 0; exit_code == WEFT_CLI_FINE && index < files.count; index++) {
-        if (!is_text(files.names[index])) {
-            continue;
-        }
-        char *file = weft_path_join(path, files.names[index], host);
-        exit_code = file == NULL ? weft_cli_exit_code(weft_fail_memory(host, path))
-                                 : read_example(reader, file, label);
-        weft_free(host, file);
+static int read_positions(reader *self) {
+    weft_cli_data *data = self->data;
+    if (!has(self, "positions")) {
+        return WEFT_CLI_FINE;
     }
-    clear_names(&files, host);
+    const weft_cli_member expected = {.name = "positions",
+                                      .values = WEFT_CLI_REALS,
+                                      .axes = "Nnl",
+                                      .shape = {data->sequence_count, self->length, 0}};
+    uint32_t shape[WEFT_CLI_MEMBER_RANK] = {0};
+    int exit_code = weft_cli_member_reals(&data->positions, shape, &self->archive, &expected);
+    data->position_size = shape[2];
     return exit_code;
 }
 
-static int read_entry(folder_reader *reader, const char *path, const char *name) {
-    const weft_host *host = &reader->session->host;
-    char *folder = weft_path_join(path, name, host);
-    if (folder == NULL) {
-        return weft_cli_exit_code(weft_fail_memory(host, path));
+static int check_lengths(const reader *self, const int32_t *lengths) {
+    for (uint32_t row = 0; row < self->data->sequence_count; row++) {
+        if (lengths[row] < 1 || (uint32_t)lengths[row] > self->length) {
+            weft_fail(self->archive.host, WEFT_BAD_FILE,
+                      "%s: member lengths, sequence %u: expected 1 to %u, found %d",
+                      self->data->path, row, self->length, (int)lengths[row]);
+            return WEFT_CLI_BAD_FILE;
+        }
     }
+    return WEFT_CLI_FINE;
+}
+
+static int make_sequences(reader *self) {
+    weft_cli_data *data = self->data;
+    const weft_host *host = self->archive.host;
+    const weft_cli_member expected = {.name = "lengths",
+                                      .values = WEFT_CLI_INTEGERS,
+                                      .axes = "N",
+                                      .shape = {data->sequence_count}};
+    data->sequences = weft_alloc_zero(host, data->sequence_count, sizeof *data->sequences);
+    if (data->sequences == NULL) {
+        return weft_cli_exit_code(weft_fail_memory(host, data->path));
+    }
+    int32_t *lengths = NULL;
+    uint32_t shape[WEFT_CLI_MEMBER_RANK];
     int exit_code = WEFT_CLI_FINE;
-    if (is_folder(folder)) {
-        uint32_t label = 0;
-        exit_code = find_label(&label, name, path, reader->session)
-                        ? read_label_folder(reader, folder, label)
-                        : WEFT_CLI_BAD_FILE;
+    if (has(self, "lengths")) {
+        exit_code = weft_cli_member_integers(&lengths, shape, &self->archive, &expected);
+        exit_code = exit_code == WEFT_CLI_FINE ? check_lengths(self, lengths) : exit_code;
     }
-    weft_free(host, folder);
+    for (uint32_t row = 0; exit_code == WEFT_CLI_FINE && row < data->sequence_count; row++) {
+        data->sequences[row] =
+            (weft_cli_sequence){.begin = (size_t)row * self->length,
+                                .length = lengths != NULL ? (uint32_t)lengths[row] : self->length};
+    }
+    weft_free(host, lengths);
     return exit_code;
 }
 
-static int load_folder(weft_cli_data *data, const char *path, const weft_cli_session *session) {
-    const weft_host *host = &session->host;
-    folder_reader reader = {.data = data, .session = session};
-    name_list entries = {0};
-    int exit_code = weft_cli_exit_code(list_folder(&entries, path, host));
-    for (uint32_t index = 0; exit_code == WEFT_CLI_FINE && index < entries.count; index++) {
-        exit_code = read_entry(&reader, path, entries.names[index]);
+/* How many examples the sequences are. */
+static int count_examples(reader *self) {
+    weft_cli_data *data = self->data;
+    data->example_count = data->sequence_count;
+    if (self->session->info.task != WEFT_TASK_RETRIEVE) {
+        return WEFT_CLI_FINE;
     }
-    clear_names(&entries, host);
-    if (exit_code == WEFT_CLI_FINE && data->count == 0) {
-        weft_fail(host, WEFT_BAD_FILE, "%s: expected texts, LABEL/NAME.txt; found none", path);
-        exit_code = WEFT_CLI_BAD_FILE;
+    data->example_count = data->sequence_count / 2;
+    if (data->sequence_count % 2 == 0) {
+        return WEFT_CLI_FINE;
     }
+    weft_fail(self->archive.host, WEFT_BAD_FILE,
+              "%s: expected pairs of sequences, as the model %s takes them, found %u sequences",
+              data->path, self->session->folder, data->sequence_count);
+    return WEFT_CLI_BAD_FILE;
+}
+
+/* What is to be predicted. */
+static int read_answers(reader *self) {
+    weft_cli_data *data = self->data;
+    weft_task task = self->session->info.task;
+    uint32_t shape[WEFT_CLI_MEMBER_RANK] = {0};
+    if (task == WEFT_TASK_CAUSAL_LM) {
+        return WEFT_CLI_FINE;
+    }
+    if (task == WEFT_TASK_REGRESS) {
+        const weft_cli_member targets = {.name = "targets",
+                                         .values = WEFT_CLI_REALS,
+                                         .axes = "Nm",
+                                         .shape = {data->example_count, 0}};
+        int exit_code = weft_cli_member_reals(&data->targets, shape, &self->archive, &targets);
+        data->target_size = shape[1];
+        return exit_code;
+    }
+    bool of_tokens = task == WEFT_TASK_MASKED_LM;
+    const weft_cli_member labels = {.name = "labels",
+                                    .values = WEFT_CLI_INTEGERS,
+                                    .axes = of_tokens ? "Nn" : "N",
+                                    .shape = {data->example_count, of_tokens ? self->length : 0}};
+    return weft_cli_member_integers(&data->labels, shape, &self->archive, &labels);
+}
+
+static int load_archive(weft_cli_data *data, const char *path, const weft_cli_session *session) {
+    reader self = {.data = data, .session = session};
+    int exit_code = weft_cli_archive_open(&self.archive, path, &session->host);
+    if (exit_code != WEFT_CLI_FINE) {
+        return exit_code;
+    }
+    static int (*const steps[])(reader *) = {read_rows, read_positions, make_sequences,
+                                             count_examples, read_answers};
+    for (size_t step = 0; step < sizeof steps / sizeof steps[0] && exit_code == WEFT_CLI_FINE;
+         step++) {
+        exit_code = steps[step](&self);
+    }
+    weft_cli_archive_close(&self.archive);
     return exit_code;
+}
+
+/* A bare encoder gives vectors, which are neither right nor wrong. */
+static int check_task(const weft_cli_session *session) {
+    if (session->info.task != WEFT_TASK_HIDDEN) {
+        return WEFT_CLI_FINE;
+    }
+    weft_fail(
+        &session->host, WEFT_BAD_FILE,
+        "%s: expected a model with a head whose labels, tokens or values can be scored, found "
+        "%s, whose task is %s",
+        session->folder, session->info.architecture, weft_task_name(session->info.task));
+    return WEFT_CLI_BAD_FILE;
 }
 
 int weft_cli_data_load(weft_cli_data *data, const char *path, const weft_cli_session *session) {
-    *data = (weft_cli_data){0};
-    int exit_code =
-        is_folder(path) ? load_folder(data, path, session) : load_archive(data, path, session);
+    *data = (weft_cli_data){.path = path, .task = session->info.task};
+    int exit_code = check_task(session);
+    if (exit_code == WEFT_CLI_FINE) {
+        exit_code = weft_cli_is_folder(path) ? weft_cli_texts_load(data, path, session)
+                                             : load_archive(data, path, session);
+    }
+    data->whole_count = data->example_count;
+    if (exit_code == WEFT_CLI_FINE) {
+        exit_code = weft_cli_data_check(data, session);
+    }
     if (exit_code != WEFT_CLI_FINE) {
         weft_cli_data_clear(data, &session->host);
     }

@@ -1,43 +1,68 @@
 /* SPDX-License-Identifier: MIT */
-/* Labelled examples for `weft eval`: an .npz archive, or a folder of texts. */
+/* Examples for `weft eval`: an .npz archive, or a folder of texts. Functions return exit codes. */
 #ifndef WEFT_CLI_EVAL_DATA_H
 #define WEFT_CLI_EVAL_DATA_H
 
-#include "model/npz.h"
 #include "session.h"
 
-typedef struct weft_cli_example {
-    size_t begin; /* of its tokens in weft_cli_data.tokens */
+/** One row of the data: where its tokens are, and how many count. */
+typedef struct weft_cli_sequence {
+    size_t begin; /* of its tokens, or of its vectors, among those of all sequences */
     uint32_t length;
-    uint32_t label; /* below the model's label_count */
-} weft_cli_example;
+} weft_cli_sequence;
 
 typedef struct weft_cli_data {
-    weft_cli_example *examples;
-    uint32_t count; /* at least 1 */
-    int32_t *tokens;
-    uint32_t cut; /* texts that were longer than the model takes */
+    const char *path; /* the caller's */
+    weft_task task;   /* what it was read for */
+    weft_cli_sequence *sequences;
+    uint32_t sequence_count; /* at least 1 */
+    uint32_t example_count;  /* half of it for pairs, else the same */
+    int32_t *tokens;         /* or null, and then there are features */
+    float *features;         /* feature_size values for each token */
+    uint32_t feature_size;
+    float *positions; /* position_size values for each token, or null */
+    uint32_t position_size;
+    int32_t *labels; /* one for each example, or one for each token (masked language models) */
+    float *targets;  /* target_size values for each example */
+    uint32_t target_size;
+    uint32_t whole_count; /* examples that the file has, of which example_count are here */
+    uint32_t cut;         /* texts that were longer than the model takes */
 } weft_cli_data;
 
 /**
- * Reads `path`, and checks every length, token and label against the model. Returns an exit code.
+ * Reads `path` as the model's task wants it, and checks it against the model.
  *
- * An .npz archive has the members `tokens`, int32 or int64 [N, n], and `labels`, int32 or int64 [N];
- * and, optionally, `lengths`, int32 or int64 [N]: row i then has only lengths[i] tokens, and what is
- * behind them is not looked at.
+ * An .npz archive has the members
+ *   `tokens`, int32 or int64 [S, n], or `inputs`, float32 or float64 [S, n, c], or uint8 [S, n, c],
+ *       of which 255 means 1: byte b is float(b) / 255.0f;
+ *   `positions`, float32 or float64 [S, n, l], for models that take them;
+ *   `lengths`, int32 or int64 [S], optional: row i then has only lengths[i] tokens, and what is
+ *       behind them is not looked at;
+ *   `labels`, int32 or int64: [S] for classification; [S / 2] for retrieval, whose sequences 2i and
+ *       2i + 1 are pair i and have one length; [S, n] for masked language models, -1 where a token
+ *       is not scored; none for causal language models, which predict the tokens themselves;
+ *   `targets`, float32 or float64 [S, outputs], for regression.
  *
- * A folder has a folder for each label that occurs in it, called as the label or as the label's
- * first word, and in those the texts, NAME.txt, one example each. Examples are in the order of
- * labels, then names.
+ * A folder, for classification alone, has a folder for each label that occurs in it, called as the
+ * label or as the label's first word, and in those the texts, NAME.txt, one example each. Examples
+ * are in the order of labels, then names.
  */
 int weft_cli_data_load(weft_cli_data *data, const char *path, const weft_cli_session *session);
 
+/** Checks data that was loaded for one model against another, which must have the same task. */
+int weft_cli_data_check(const weft_cli_data *data, const weft_cli_session *session);
+
 /**
- * The member of an archive as one row of `expected` integers in fresh memory: weft_free. `path` is
- * for messages. Returns an exit code.
+ * Keeps only `examples` of the examples, evenly spread: kept example i is the file's i N / examples.
+ * All of them where there are no more.
  */
-int weft_cli_read_row(int32_t **values, weft_npz *npz, const char *member, uint32_t expected,
-                      const char *path, const weft_host *host);
+void weft_cli_data_thin(weft_cli_data *data, uint32_t examples);
+
+/** The place in the file of an example that is here. */
+uint32_t weft_cli_data_place(const weft_cli_data *data, uint32_t example);
+
+/** Whether a path is a folder: what is read from one depends on the model's labels and tokenizer. */
+bool weft_cli_is_folder(const char *path);
 
 /** Frees what the data holds; a zeroed one is fine. */
 void weft_cli_data_clear(weft_cli_data *data, const weft_host *host);

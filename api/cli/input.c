@@ -2,8 +2,11 @@
 #include "input.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "members.h"
 
 /* ---- arrays ---- */
 
@@ -47,17 +50,70 @@ int weft_cli_read_tokens(weft_cli_tokens *tokens, const char *path, const weft_h
     return exit_code;
 }
 
-static bool check_length(const weft_cli_tokens *tokens, const weft_model_info *info,
-                         const char *name, const weft_host *host) {
-    if (info->exact_length != 0 && tokens->length != info->exact_length) {
+/* [batch, length, width] or [length, width], as numbers. */
+static bool are_vectors(const weft_npy *npy) {
+    bool fits =
+        (npy->rank == 2 || npy->rank == 3) &&
+        (npy->dtype == WEFT_NPY_F32 || npy->dtype == WEFT_NPY_F64 || npy->dtype == WEFT_NPY_U8);
+    for (uint32_t axis = 0; fits && axis < npy->rank; axis++) {
+        fits = npy->shape[axis] >= 1 && npy->shape[axis] <= UINT32_MAX;
+    }
+    return fits;
+}
+
+static weft_status check_finite(const weft_cli_vectors *vectors, const char *path,
+                                const weft_host *host) {
+    size_t count = (size_t)vectors->batch * vectors->length * vectors->width;
+    for (size_t index = 0; index < count; index++) {
+        if (!isfinite(vectors->values[index])) {
+            size_t token = index / vectors->width;
+            return weft_fail(host, WEFT_BAD_FILE,
+                             "%s: sequence %zu, position %zu: expected a finite value, found %g",
+                             path, token / vectors->length, token % vectors->length,
+                             (double)vectors->values[index]);
+        }
+    }
+    return WEFT_OK;
+}
+
+static weft_status vectors_of_array(weft_cli_vectors *vectors, const weft_npy *npy,
+                                    const char *path, const weft_host *host) {
+    if (!are_vectors(npy)) {
+        char shape[WEFT_NPY_SHAPE_TEXT_SIZE];
+        return weft_fail(
+            host, WEFT_BAD_FILE,
+            "%s: expected float32, float64 or uint8 [batch, length, width] or [length, "
+            "width], none 0, found %s %s",
+            path, weft_npy_dtype_name(npy->dtype), weft_npy_shape_text(npy, shape));
+    }
+    *vectors = (weft_cli_vectors){.batch = npy->rank == 3 ? (uint32_t)npy->shape[0] : 1,
+                                  .length = (uint32_t)npy->shape[npy->rank - 2],
+                                  .width = (uint32_t)npy->shape[npy->rank - 1]};
+    weft_status status = weft_cli_npy_reals(&vectors->values, npy, path, host);
+    return status == WEFT_OK ? check_finite(vectors, path, host) : status;
+}
+
+int weft_cli_read_vectors(weft_cli_vectors *vectors, const char *path, const weft_host *host) {
+    weft_npy npy = {0};
+    weft_status status = weft_npy_open(&npy, path, host);
+    if (status == WEFT_OK) {
+        status = vectors_of_array(vectors, &npy, path, host);
+    }
+    weft_npy_close(&npy);
+    return weft_cli_exit_code_of_file(status);
+}
+
+bool weft_cli_check_length(uint32_t length, const weft_model_info *info, const char *name,
+                           const weft_host *host) {
+    if (info->exact_length != 0 && length != info->exact_length) {
         weft_fail(host, WEFT_BAD_FILE,
                   "%s: the model has learned sequence matrices for exactly %u tokens, found %u",
-                  name, info->exact_length, tokens->length);
+                  name, info->exact_length, length);
         return false;
     }
-    if (tokens->length > info->max_length) {
+    if (length > info->max_length) {
         weft_fail(host, WEFT_BAD_FILE, "%s: expected at most %u tokens a sequence, found %u", name,
-                  info->max_length, tokens->length);
+                  info->max_length, length);
         return false;
     }
     return true;
@@ -65,7 +121,7 @@ static bool check_length(const weft_cli_tokens *tokens, const weft_model_info *i
 
 int weft_cli_check_tokens(const weft_cli_tokens *tokens, const weft_model_info *info,
                           const char *name, const weft_host *host) {
-    if (!check_length(tokens, info, name, host)) {
+    if (!weft_cli_check_length(tokens->length, info, name, host)) {
         return WEFT_CLI_BAD_FILE;
     }
     for (uint32_t sequence = 0; sequence < tokens->batch; sequence++) {

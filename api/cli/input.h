@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tokens and texts from files. Functions return exit codes and name file, expected and found in
+ * Tokens, vectors and texts from files. Functions return exit codes and name file, expected and found in
  * their messages. NPY files are read by the library's own model/npy.h.
  */
 #ifndef WEFT_CLI_INPUT_H
@@ -24,6 +24,24 @@ int weft_cli_tokens_of_array(weft_cli_tokens *tokens, const weft_npy *npy, const
 
 /** The same from a file. */
 int weft_cli_read_tokens(weft_cli_tokens *tokens, const char *path, const weft_host *host);
+
+/** Vectors, row-major [batch, length, width], no axis 0; release with weft_free. */
+typedef struct weft_cli_vectors {
+    float *values;
+    uint32_t batch;
+    uint32_t length;
+    uint32_t width;
+} weft_cli_vectors;
+
+/**
+ * From a file with a float32, float64 or uint8 array [batch, length, width] or [length, width]; of
+ * bytes 255 means 1. All are finite.
+ */
+int weft_cli_read_vectors(weft_cli_vectors *vectors, const char *path, const weft_host *host);
+
+/** Whether a model takes sequences of that length; else says so in the log. */
+bool weft_cli_check_length(uint32_t length, const weft_model_info *info, const char *name,
+                           const weft_host *host);
 
 /** Checks length and ids against a model, before any device is at work. */
 int weft_cli_check_tokens(const weft_cli_tokens *tokens, const weft_model_info *info,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/file.h"
+#include "core/portable_math.h"
 
 #define DIGEST_FILE_LIMIT ((size_t)4096)
 
@@ -52,16 +53,38 @@ uint32_t weft_cli_argmax(const float *logits, uint32_t count) {
     return best;
 }
 
-const char *weft_cli_digest(const float *values, uint64_t count, char text[WEFT_DIGEST_TEXT_SIZE]) {
-    weft_sha256 hash;
-    weft_sha256_begin(&hash);
+double weft_cli_bits(const float *logits, uint32_t count, uint32_t index) {
+    static const double log2_e = 1.4426950408889634;
+    double largest = (double)logits[weft_cli_argmax(logits, count)];
+    double sum = 0.0;
+    for (uint32_t entry = 0; entry < count; entry++) {
+        double below = (double)logits[entry] - largest;
+        /* Below that it cannot be seen in a sum of at least 1. */
+        sum += below < -700.0 ? 0.0 : weft_portable_exp(below);
+    }
+    return (weft_portable_log(sum) - ((double)logits[index] - largest)) * log2_e;
+}
+
+void weft_cli_hash_add(weft_sha256 *hash, const float *values, uint64_t count) {
+    uint8_t bytes[1024];
+    size_t size = 0;
     for (uint64_t index = 0; index < count; index++) {
         uint32_t bits;
         memcpy(&bits, &values[index], sizeof bits);
-        const uint8_t bytes[4] = {(uint8_t)bits, (uint8_t)(bits >> 8), (uint8_t)(bits >> 16),
-                                  (uint8_t)(bits >> 24)};
-        weft_sha256_add(&hash, bytes, sizeof bytes);
+        for (unsigned shift = 0; shift < 32; shift += 8) {
+            bytes[size++] = (uint8_t)(bits >> shift);
+        }
+        if (size == sizeof bytes || index + 1 == count) {
+            weft_sha256_add(hash, bytes, size);
+            size = 0;
+        }
     }
+}
+
+const char *weft_cli_digest(const float *values, uint64_t count, char text[WEFT_DIGEST_TEXT_SIZE]) {
+    weft_sha256 hash;
+    weft_sha256_begin(&hash);
+    weft_cli_hash_add(&hash, values, count);
     weft_digest digest = weft_sha256_end(&hash);
     return weft_digest_text(&digest, text);
 }

@@ -26,6 +26,15 @@ weft_status weft_cli_top_entries(weft_cli_entry *entries, uint32_t top, const fl
 /** The index of the largest, the first among equals. */
 uint32_t weft_cli_argmax(const float *logits, uint32_t count);
 
+/**
+ * -log2 of the softmax's entry `index`, in float64: how many bits the true token costs. Finite
+ * logits; with the library's portable exp and log, so that every host computes the same number.
+ */
+double weft_cli_bits(const float *logits, uint32_t count, uint32_t index);
+
+/** Adds the values' little-endian bits to a hash that has begun. */
+void weft_cli_hash_add(weft_sha256 *hash, const float *values, uint64_t count);
+
 /** SHA-256 of the values' little-endian bits, as hexadecimal; returns text. */
 const char *weft_cli_digest(const float *values, uint64_t count, char text[WEFT_DIGEST_TEXT_SIZE]);
 

@@ -173,7 +173,8 @@ bool weft_cli_parse(const weft_cli_syntax *syntax, int argc, char **argv, const 
         }
     }
     int found = argc - optind;
-    if (found != syntax->positional_count) {
+    bool open = syntax->positional_found != NULL;
+    if (found < syntax->positional_count || (found > syntax->positional_count && !open)) {
         if (found > syntax->positional_count) {
             *exit_code = weft_cli_usage_error(syntax, "unexpected argument '%s'",
                                               argv[optind + syntax->positional_count]);
@@ -181,6 +182,9 @@ bool weft_cli_parse(const weft_cli_syntax *syntax, int argc, char **argv, const 
             *exit_code = weft_cli_usage_error(syntax, "expected %s", syntax->positionals);
         }
         return false;
+    }
+    if (open) {
+        *syntax->positional_found = found;
     }
     for (int index = 0; index < found; index++) {
         positionals[index] = argv[optind + index];

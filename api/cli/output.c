@@ -226,6 +226,20 @@ int weft_cli_table_print(weft_cli_table **table_address) {
 
 /* ---- numbers ---- */
 
+const char *weft_cli_grouped(uint64_t number, char text[WEFT_CLI_GROUPED_SIZE]) {
+    char digits[WEFT_CLI_GROUPED_SIZE];
+    size_t count = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
+    size_t at = 0;
+    for (size_t index = 0; index < count; index++) {
+        if (index > 0 && (count - index) % 3 == 0) {
+            text[at++] = ',';
+        }
+        text[at++] = digits[index];
+    }
+    text[at] = '\0';
+    return text;
+}
+
 const char *weft_cli_bytes(uint64_t bytes, char text[WEFT_CLI_BYTES_SIZE]) {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
     double value = (double)bytes;

@@ -2,6 +2,7 @@
 #include "run_report.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "logits.h"
 
@@ -9,26 +10,35 @@
 
 /* ---- which rows of the output have entries to show ---- */
 
+static weft_task task_of(const weft_cli_result *result) {
+    return result->session->info.task;
+}
+
 static bool is_classifier(const weft_cli_result *result) {
-    weft_task task = result->session->info.task;
-    return task == WEFT_TASK_CLASSIFY || task == WEFT_TASK_NEXT_SENTENCE;
-}
-
-/* Rows are a classifier's sequences, or every position of a masked language model. */
-static uint32_t row_count(const weft_cli_result *result) {
-    if (is_classifier(result)) {
-        return result->tokens->batch;
-    }
-    bool predicts = result->session->info.task == WEFT_TASK_MASKED_LM && result->mask >= 0;
-    return predicts ? result->tokens->batch * result->tokens->length : 0;
-}
-
-static bool shows_row(const weft_cli_result *result, uint32_t row) {
-    return is_classifier(result) || result->tokens->values[row] == result->mask;
+    weft_task task = task_of(result);
+    return task == WEFT_TASK_CLASSIFY || task == WEFT_TASK_NEXT_SENTENCE ||
+           task == WEFT_TASK_RETRIEVE;
 }
 
 static uint32_t row_width(const weft_cli_result *result) {
     return result->shape.dim[result->shape.rank - 1];
+}
+
+/* Rows are a classifier's sequences or pairs, or every position of a language model. */
+static uint32_t row_count(const weft_cli_result *result) {
+    bool predicts = task_of(result) == WEFT_TASK_CAUSAL_LM ||
+                    (task_of(result) == WEFT_TASK_MASKED_LM && result->inputs->mask >= 0);
+    return is_classifier(result) || predicts
+               ? (uint32_t)(weft_shape_elements(result->shape) / row_width(result))
+               : 0;
+}
+
+static bool shows_row(const weft_cli_result *result, uint32_t row) {
+    const weft_cli_inputs *inputs = result->inputs;
+    if (task_of(result) == WEFT_TASK_CAUSAL_LM) {
+        return row % inputs->length == inputs->length - 1; /* what comes next */
+    }
+    return is_classifier(result) || inputs->tokens.values[row] == inputs->mask;
 }
 
 static uint32_t shown_rows(const weft_cli_result *result) {
@@ -58,15 +68,44 @@ static weft_cli_entry *top_of_row(const weft_cli_result *result, uint32_t row, u
     return entries;
 }
 
+/* ---- what a row is called ---- */
+
+static const char *row_name(const weft_cli_result *result) {
+    return task_of(result) == WEFT_TASK_RETRIEVE ? "pair" : "sequence";
+}
+
+#define TOKEN_TEXT_SIZE 16
+
+/* A token that is a byte as a character of C, such as 'a' or '\n'; others have no text. */
+static const char *token_text(const weft_cli_result *result, uint32_t token,
+                              char text[TOKEN_TEXT_SIZE]) {
+    if (strcmp(result->session->info.tokenizer, "bytes") != 0 || token > 255) {
+        text[0] = '\0';
+    } else if (token == '\n' || token == '\t') {
+        snprintf(text, TOKEN_TEXT_SIZE, "'\\%c'", token == '\n' ? 'n' : 't');
+    } else if (token < 32 || token > 126) {
+        snprintf(text, TOKEN_TEXT_SIZE, "'\\x%02x'", token);
+    } else {
+        bool escaped = token == '\'' || token == '\\';
+        snprintf(text, TOKEN_TEXT_SIZE, "'%s%c'", escaped ? "\\" : "", (char)token);
+    }
+    return text;
+}
+
 /* ---- JSON ---- */
 
 static json_t *entry_json(const weft_cli_result *result, const weft_cli_entry *entry) {
-    json_t *name = is_classifier(result)
-                       ? weft_cli_json_text(weft_model_label(result->session->model, entry->index))
-                       : json_integer((json_int_t)entry->index);
-    return json_pack("{s:o, s:I, s:o, s:o}", is_classifier(result) ? "label" : "token", name,
-                     "index", (json_int_t)entry->index, "logit",
-                     weft_cli_json_real((double)entry->logit), "probability",
+    if (is_classifier(result)) {
+        return json_pack("{s:o, s:I, s:o, s:o}", "label",
+                         weft_cli_json_text(weft_model_label(result->session->model, entry->index)),
+                         "index", (json_int_t)entry->index, "logit",
+                         weft_cli_json_real((double)entry->logit), "probability",
+                         weft_cli_json_real(entry->probability));
+    }
+    char text[TOKEN_TEXT_SIZE];
+    return json_pack("{s:I, s:s, s:I, s:o, s:o}", "token", (json_int_t)entry->index, "text",
+                     token_text(result, entry->index, text), "index", (json_int_t)entry->index,
+                     "logit", weft_cli_json_real((double)entry->logit), "probability",
                      weft_cli_json_real(entry->probability));
 }
 
@@ -82,14 +121,34 @@ static json_t *row_json(const weft_cli_result *result, uint32_t row) {
     }
     weft_free(&result->session->host, entries);
     if (is_classifier(result)) {
-        return json_pack("{s:I, s:o}", "sequence", (json_int_t)row, "top", top);
+        return json_pack("{s:I, s:o}", row_name(result), (json_int_t)row, "top", top);
     }
-    return json_pack("{s:I, s:I, s:o}", "sequence", (json_int_t)(row / result->tokens->length),
-                     "position", (json_int_t)(row % result->tokens->length), "top", top);
+    return json_pack("{s:I, s:I, s:o}", "sequence", (json_int_t)(row / result->inputs->length),
+                     "position", (json_int_t)(row % result->inputs->length), "top", top);
+}
+
+/* The values of a sequence, of a regression. */
+static json_t *values_json(const weft_cli_result *result, uint32_t sequence) {
+    json_t *values = json_array();
+    for (uint32_t index = 0; index < row_width(result); index++) {
+        double value = (double)result->output[(size_t)sequence * row_width(result) + index];
+        if (json_array_append_new(values, weft_cli_json_real(value)) != 0) {
+            json_decref(values);
+            return NULL;
+        }
+    }
+    return json_pack("{s:I, s:o}", "sequence", (json_int_t)sequence, "values", values);
 }
 
 static json_t *rows_json(const weft_cli_result *result) {
     json_t *rows = json_array();
+    bool regression = task_of(result) == WEFT_TASK_REGRESS;
+    for (uint32_t row = 0; regression && row < result->shape.dim[0]; row++) {
+        if (json_array_append_new(rows, values_json(result, row)) != 0) {
+            json_decref(rows);
+            return NULL;
+        }
+    }
     for (uint32_t row = 0; row < row_count(result); row++) {
         if (shows_row(result, row) && json_array_append_new(rows, row_json(result, row)) != 0) {
             json_decref(rows);
@@ -112,8 +171,8 @@ int weft_cli_report_json(const weft_cli_result *result) {
     weft_cli_digest(result->output, weft_shape_elements(result->shape), digest);
     json_t *report = weft_cli_session_json(result->session, result->plan);
     json_t *run = json_pack(
-        "{s:I, s:I, s:o, s:I, s:{s:o, s:s}, s:o}", "batch", (json_int_t)result->tokens->batch,
-        "length", (json_int_t)result->tokens->length, "run_ms", weft_cli_json_real(result->run_ms),
+        "{s:I, s:I, s:o, s:I, s:{s:o, s:s}, s:o}", "batch", (json_int_t)result->inputs->batch,
+        "length", (json_int_t)result->inputs->length, "run_ms", weft_cli_json_real(result->run_ms),
         "repeats", (json_int_t)result->repeats, "output", "shape", shape_json(result->shape),
         "sha256", digest, "results", rows_json(result));
     if (run == NULL || json_object_update(report, run) != 0) {
@@ -132,13 +191,13 @@ static void print_time(const weft_cli_result *result) {
     if (result->repeats > 1) {
         printf(" (median of %u)", result->repeats);
     }
-    printf(" for %u x %u tokens on %s (%s)\n", result->tokens->batch, result->tokens->length,
+    printf(" for %u x %u tokens on %s (%s)\n", result->inputs->batch, result->inputs->length,
            device->name, weft_device_type_name(device->type));
 }
 
 static int print_row(const weft_cli_result *result, uint32_t row) {
     static const char *const columns[] = {"label", ">probability", NULL};
-    static const char *const token_columns[] = {">token", ">probability", NULL};
+    static const char *const token_columns[] = {">token", "text", ">probability", NULL};
     uint32_t count = 0;
     weft_cli_entry *entries = top_of_row(result, row, &count);
     if (entries == NULL) {
@@ -151,12 +210,25 @@ static int print_row(const weft_cli_result *result, uint32_t row) {
             weft_cli_table_cell(table, "%s",
                                 weft_model_label(result->session->model, entries[index].index));
         } else {
+            char text[TOKEN_TEXT_SIZE];
             weft_cli_table_cell(table, "%u", entries[index].index);
+            weft_cli_table_cell(table, "%s", token_text(result, entries[index].index, text));
         }
         weft_cli_table_cell(table, "%.2f %%", entries[index].probability * 100.0);
     }
     weft_free(&result->session->host, entries);
     return weft_cli_table_print(&table);
+}
+
+static void print_row_name(const weft_cli_result *result, uint32_t row) {
+    uint32_t length = result->inputs->length;
+    if (task_of(result) == WEFT_TASK_CAUSAL_LM) {
+        printf("sequence %u, after its %u tokens\n", row / length, length);
+    } else if (!is_classifier(result)) {
+        printf("sequence %u, [MASK] at position %u\n", row / length, row % length);
+    } else if (row_count(result) > 1) {
+        printf("%s %u\n", row_name(result), row);
+    }
 }
 
 static int print_rows(const weft_cli_result *result) {
@@ -165,15 +237,24 @@ static int print_rows(const weft_cli_result *result) {
         if (!shows_row(result, row)) {
             continue;
         }
-        if (!is_classifier(result)) {
-            printf("sequence %u, [MASK] at position %u\n", row / result->tokens->length,
-                   row % result->tokens->length);
-        } else if (result->tokens->batch > 1) {
-            printf("sequence %u\n", row);
-        }
+        print_row_name(result, row);
         exit_code = print_row(result, row);
     }
     return exit_code;
+}
+
+/* A line for each value of a regression. */
+static int print_values(const weft_cli_result *result) {
+    static const char *const columns[] = {">sequence", "output", ">value", NULL};
+    uint32_t width = row_width(result);
+    weft_cli_table *table = weft_cli_table_begin(columns);
+    for (uint64_t index = 0; index < weft_shape_elements(result->shape); index++) {
+        weft_cli_table_cell(table, "%u", (uint32_t)(index / width));
+        weft_cli_table_cell(table, "%s",
+                            weft_model_label(result->session->model, (uint32_t)(index % width)));
+        weft_cli_table_cell(table, "%.6g", (double)result->output[index]);
+    }
+    return weft_cli_table_print(&table);
 }
 
 static void print_first_values(const weft_cli_result *result) {
@@ -190,6 +271,8 @@ int weft_cli_report_text(const weft_cli_result *result) {
     int exit_code = WEFT_CLI_FINE;
     if (shown_rows(result) > 0) {
         exit_code = print_rows(result);
+    } else if (task_of(result) == WEFT_TASK_REGRESS) {
+        exit_code = print_values(result);
     } else {
         printf("%s: f32 %s\n",
                result->session->info.task == WEFT_TASK_MASKED_LM ? "logits" : "last hidden state",

@@ -3,16 +3,15 @@
 #ifndef WEFT_CLI_RUN_REPORT_H
 #define WEFT_CLI_RUN_REPORT_H
 
-#include "input.h"
+#include "run_inputs.h"
 #include "session.h"
 
 typedef struct weft_cli_result {
     const weft_cli_session *session;
     const weft_plan *plan;
-    const weft_cli_tokens *tokens;
+    const weft_cli_inputs *inputs;
     const float *output;
     weft_shape shape; /* of output */
-    int32_t mask;     /* id of the [MASK] token to fill in, or -1 */
     uint32_t top;     /* entries of a row to show */
     double run_ms;
     uint32_t repeats;

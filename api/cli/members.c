@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "members.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* An archive may be small and its contents not. */
+#define MEMBER_LIMIT ((size_t)1 << 31)
+
+int weft_cli_archive_open(weft_cli_archive *archive, const char *path, const weft_host *host) {
+    *archive = (weft_cli_archive){.path = path, .host = host};
+    return weft_cli_exit_code_of_file(weft_npz_open(&archive->npz, path, host));
+}
+
+void weft_cli_archive_close(weft_cli_archive *archive) {
+    weft_npz_close(&archive->npz);
+}
+
+/* ---- what an array must be ---- */
+
+static bool has_type(const weft_npy *npy, weft_cli_values values) {
+    switch (npy->dtype) {
+    case WEFT_NPY_I32:
+    case WEFT_NPY_I64:
+        return values == WEFT_CLI_INTEGERS;
+    case WEFT_NPY_F32:
+    case WEFT_NPY_F64:
+        return values != WEFT_CLI_INTEGERS;
+    case WEFT_NPY_U8:
+        return values == WEFT_CLI_REALS_OR_BYTES;
+    default:
+        return false;
+    }
+}
+
+static bool has_shape(const weft_npy *npy, const weft_cli_member *expected) {
+    if (npy->rank != strlen(expected->axes)) {
+        return false;
+    }
+    for (uint32_t axis = 0; axis < npy->rank; axis++) {
+        uint64_t size = npy->shape[axis];
+        bool fits = expected->shape[axis] == 0 ? size >= 1 && size <= UINT32_MAX
+                                               : size == expected->shape[axis];
+        if (!fits) {
+            return false;
+        }
+    }
+    return true;
+}
+
+#define EXPECTED_TEXT_SIZE 96
+
+/* Such as "int32 or int64 [N, 7]". */
+static const char *expected_text(const weft_cli_member *expected, char text[EXPECTED_TEXT_SIZE]) {
+    static const char *const types[] = {"int32 or int64", "float32 or float64",
+                                        "float32, float64 or uint8"};
+    int length = snprintf(text, EXPECTED_TEXT_SIZE, "%s [", types[expected->values]);
+    for (uint32_t axis = 0; expected->axes[axis] != '\0'; axis++) {
+        size_t room = EXPECTED_TEXT_SIZE - (size_t)length;
+        const char *comma = axis > 0 ? ", " : "";
+        length += expected->shape[axis] == 0
+                      ? snprintf(text + length, room, "%s%c", comma, expected->axes[axis])
+                      : snprintf(text + length, room, "%s%u", comma, expected->shape[axis]);
+    }
+    snprintf(text + length, EXPECTED_TEXT_SIZE - (size_t)length, "]");
+    return text;
+}
+
+bool weft_cli_member_fits(const weft_npy *npy, const weft_cli_member *expected, const char *name,
+                          const weft_host *host) {
+    if (has_type(npy, expected->values) && has_shape(npy, expected)) {
+        return true;
+    }
+    char wanted[EXPECTED_TEXT_SIZE];
+    char found[WEFT_NPY_SHAPE_TEXT_SIZE];
+    weft_fail(host, WEFT_BAD_FILE, "%s: expected %s, found %s %s", name,
+              expected_text(expected, wanted), weft_npy_dtype_name(npy->dtype),
+              weft_npy_shape_text(npy, found));
+    return false;
+}
+
+/* ---- values ---- */
+
+weft_status weft_cli_npy_reals(float **values, const weft_npy *npy, const char *name,
+                               const weft_host *host) {
+    float *reals = npy->elements > SIZE_MAX
+                       ? NULL
+                       : weft_alloc_zero(host, (size_t)npy->elements, sizeof *reals);
+    if (reals == NULL) {
+        return weft_fail_memory(host, name);
+    }
+    weft_status status = WEFT_OK;
+    if (npy->dtype == WEFT_NPY_U8) {
+        for (size_t index = 0; index < (size_t)npy->elements; index++) {
+            reals[index] = (float)npy->data[index] / 255.0f;
+        }
+    } else {
+        status = weft_npy_read_f32(npy, reals);
+    }
+    if (status != WEFT_OK) {
+        weft_free(host, reals);
+        return status;
+    }
+    *values = reals;
+    return WEFT_OK;
+}
+
+static weft_status npy_integers(int32_t **values, const weft_npy *npy, const char *name,
+                                const weft_host *host) {
+    int32_t *integers = npy->elements > SIZE_MAX
+                            ? NULL
+                            : weft_alloc_zero(host, (size_t)npy->elements, sizeof *integers);
+    if (integers == NULL) {
+        return weft_fail_memory(host, name);
+    }
+    weft_status status = weft_npy_read_i32(npy, integers);
+    if (status != WEFT_OK) {
+        weft_free(host, integers);
+        return status;
+    }
+    *values = integers;
+    return WEFT_OK;
+}
+
+/* ---- members ---- */
+
+/* Unpacks and checks; *name, for messages, is in host memory. */
+static int get(weft_npy *npy, char **name, const weft_cli_archive *archive,
+               const weft_cli_member *expected) {
+    weft_status status = weft_npz_get(npy, archive->npz, expected->name, MEMBER_LIMIT);
+    if (status != WEFT_OK) {
+        return weft_cli_exit_code_of_file(status);
+    }
+    *name = weft_format(archive->host, "%s: member %s", archive->path, expected->name);
+    if (*name == NULL) {
+        return weft_cli_exit_code(weft_fail_memory(archive->host, archive->path));
+    }
+    return weft_cli_member_fits(npy, expected, *name, archive->host) ? WEFT_CLI_FINE
+                                                                     : WEFT_CLI_BAD_FILE;
+}
+
+static void give_shape(uint32_t shape[WEFT_CLI_MEMBER_RANK], const weft_npy *npy) {
+    for (uint32_t axis = 0; axis < npy->rank; axis++) {
+        shape[axis] = (uint32_t)npy->shape[axis];
+    }
+}
+
+int weft_cli_member_integers(int32_t **values, uint32_t shape[WEFT_CLI_MEMBER_RANK],
+                             const weft_cli_archive *archive, const weft_cli_member *expected) {
+    weft_npy npy = {0};
+    char *name = NULL;
+    int exit_code = get(&npy, &name, archive, expected);
+    if (exit_code == WEFT_CLI_FINE) {
+        give_shape(shape, &npy);
+        exit_code = weft_cli_exit_code_of_file(npy_integers(values, &npy, name, archive->host));
+    }
+    weft_free(archive->host, name);
+    weft_npy_close(&npy);
+    return exit_code;
+}
+
+int weft_cli_member_reals(float **values, uint32_t shape[WEFT_CLI_MEMBER_RANK],
+                          const weft_cli_archive *archive, const weft_cli_member *expected) {
+    weft_npy npy = {0};
+    char *name = NULL;
+    int exit_code = get(&npy, &name, archive, expected);
+    if (exit_code == WEFT_CLI_FINE) {
+        give_shape(shape, &npy);
+        exit_code =
+            weft_cli_exit_code_of_file(weft_cli_npy_reals(values, &npy, name, archive->host));
+    }
+    weft_free(archive->host, name);
+    weft_npy_close(&npy);
+    return exit_code;
+}
+
+/* weft_npy_read_f32 would round a float64, whose digits count here. */
+static double little_endian(const weft_npy *npy) {
+    uint64_t bits = 0;
+    for (size_t byte = 0; byte < weft_npy_dtype_size(npy->dtype); byte++) {
+        bits |= (uint64_t)npy->data[byte] << (8 * byte);
+    }
+    if (npy->dtype == WEFT_NPY_F64) {
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        return value;
+    }
+    uint32_t low = (uint32_t)bits;
+    float value;
+    memcpy(&value, &low, sizeof value);
+    return (double)value;
+}
+
+int weft_cli_member_real(double *value, const weft_cli_archive *archive, const char *member) {
+    weft_npy npy = {0};
+    weft_status status = weft_npz_get(&npy, archive->npz, member, MEMBER_LIMIT);
+    if (status != WEFT_OK) {
+        return weft_cli_exit_code_of_file(status);
+    }
+    bool fits = has_type(&npy, WEFT_CLI_REALS) && npy.rank <= 1 && npy.elements == 1;
+    if (fits) {
+        *value = little_endian(&npy);
+    } else {
+        char found[WEFT_NPY_SHAPE_TEXT_SIZE];
+        weft_fail(archive->host, WEFT_BAD_FILE,
+                  "%s: member %s: expected float32 or float64 [] or [1], found %s %s",
+                  archive->path, member, weft_npy_dtype_name(npy.dtype),
+                  weft_npy_shape_text(&npy, found));
+    }
+    weft_npy_close(&npy);
+    return fits ? WEFT_CLI_FINE : WEFT_CLI_BAD_FILE;
+}

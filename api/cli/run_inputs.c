@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "run_inputs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- tokens ---- */
+
+/* The id of [MASK], where the tokenizer makes one piece of it, else -1. */
+static int32_t find_mask(const weft_cli_session *session) {
+    static const char mask[] = "[MASK]";
+    const weft_model_info *info = &session->info;
+    int32_t *ids = NULL;
+    uint32_t count = 0;
+    int32_t found = -1;
+    if (info->task == WEFT_TASK_MASKED_LM && strcmp(info->tokenizer, "sentencepiece") == 0 &&
+        info->max_length >= 3 &&
+        weft_model_tokenize(session->model, mask, strlen(mask), &ids, &count) == WEFT_OK) {
+        found = count == 3 ? ids[1] : -1; /* between [CLS] and [SEP] */
+        weft_tokens_free(session->model, &ids);
+    }
+    return found;
+}
+
+static void tell_cut(const weft_cli_text_note *note, const char *path,
+                     const weft_model_info *info) {
+    if (note->cut) {
+        fprintf(stderr,
+                "weft: note: %s: the text is longer than the model's %u positions; the rest is "
+                "left out\n",
+                path, info->max_length);
+    } else if (note->full && strcmp(info->tokenizer, "bytes") != 0) {
+        fprintf(stderr,
+                "weft: note: %s: the text fills the model's %u positions; what is beyond them, if "
+                "anything, is left out\n",
+                path, info->max_length);
+    }
+}
+
+static int read_types(weft_cli_inputs *inputs, const char *path, const weft_host *host) {
+    int exit_code = weft_cli_read_tokens(&inputs->types, path, host);
+    if (exit_code != WEFT_CLI_FINE) {
+        return exit_code;
+    }
+    const weft_cli_tokens *tokens = &inputs->tokens;
+    if (inputs->types.batch != tokens->batch || inputs->types.length != tokens->length) {
+        weft_fail(host, WEFT_BAD_FILE, "%s: expected the tokens' shape [%u, %u], found [%u, %u]",
+                  path, tokens->batch, tokens->length, inputs->types.batch, inputs->types.length);
+        return WEFT_CLI_BAD_FILE;
+    }
+    return WEFT_CLI_FINE;
+}
+
+static int read_tokens(weft_cli_inputs *inputs, const weft_cli_input_paths *paths,
+                       const weft_cli_session *session) {
+    const weft_host *host = &session->host;
+    const char *path = paths->text != NULL ? paths->text : paths->tokens;
+    weft_cli_text_note note = {0};
+    int exit_code = paths->text != NULL
+                        ? weft_cli_read_text(&inputs->tokens, &note, session->model, path, host)
+                        : weft_cli_read_tokens(&inputs->tokens, path, host);
+    if (exit_code != WEFT_CLI_FINE) {
+        return exit_code;
+    }
+    tell_cut(&note, path, &session->info);
+    exit_code = weft_cli_check_tokens(&inputs->tokens, &session->info, path, host);
+    if (exit_code == WEFT_CLI_FINE && paths->types != NULL) {
+        exit_code = read_types(inputs, paths->types, host);
+    }
+    inputs->batch = inputs->tokens.batch;
+    inputs->length = inputs->tokens.length;
+    inputs->mask = find_mask(session);
+    return exit_code;
+}
+
+/* ---- vectors ---- */
+
+static int read_features(weft_cli_inputs *inputs, const char *path,
+                         const weft_cli_session *session) {
+    const weft_host *host = &session->host;
+    weft_cli_vectors *features = &inputs->features;
+    int exit_code = weft_cli_read_vectors(features, path, host);
+    if (exit_code != WEFT_CLI_FINE) {
+        return exit_code;
+    }
+    if (features->width != session->info.input_size) {
+        weft_fail(host, WEFT_BAD_FILE,
+                  "%s: expected vectors of %u values, which the model %s takes, found %u", path,
+                  session->info.input_size, session->folder, features->width);
+        return WEFT_CLI_BAD_FILE;
+    }
+    inputs->batch = features->batch;
+    inputs->length = features->length;
+    bool fits = weft_cli_check_length(features->length, &session->info, path, host);
+    return fits ? WEFT_CLI_FINE : WEFT_CLI_BAD_FILE;
+}
+
+static int read_positions(weft_cli_inputs *inputs, const char *path,
+                          const weft_cli_session *session) {
+    const weft_host *host = &session->host;
+    const weft_cli_vectors *found = &inputs->positions;
+    uint32_t size = session->info.position_size;
+    int exit_code = weft_cli_read_vectors(&inputs->positions, path, host);
+    if (exit_code != WEFT_CLI_FINE) {
+        return exit_code;
+    }
+    if (found->batch != inputs->batch || found->length != inputs->length || found->width != size) {
+        weft_fail(host, WEFT_BAD_FILE,
+                  "%s: expected positions [%u, %u, %u], of %u coordinates for each token, found "
+                  "[%u, %u, %u]",
+                  path, inputs->batch, inputs->length, size, size, found->batch, found->length,
+                  found->width);
+        return WEFT_CLI_BAD_FILE;
+    }
+    return WEFT_CLI_FINE;
+}
+
+/* ---- all of them ---- */
+
+/* Whether the options are those that the model takes. */
+static int check_options(const weft_cli_input_paths *paths, const weft_cli_session *session,
+                         const weft_cli_syntax *syntax) {
+    const weft_model_info *info = &session->info;
+    if (info->input_size == 0 && paths->input != NULL) {
+        return weft_cli_usage_error(
+            syntax, "--input %s: the model %s takes tokens, not vectors: use --tokens or --text",
+            paths->input, session->folder);
+    }
+    if (info->input_size > 0 && paths->input == NULL) {
+        return weft_cli_usage_error(
+            syntax, "%s: the model %s takes vectors of %u values: use --input",
+            paths->text != NULL ? "--text" : "--tokens", session->folder, info->input_size);
+    }
+    if (info->position_size > 0 && paths->positions == NULL) {
+        return weft_cli_usage_error(
+            syntax, "the model %s takes positions of %u coordinates: expected --positions",
+            session->folder, info->position_size);
+    }
+    if (info->position_size == 0 && paths->positions != NULL) {
+        return weft_cli_usage_error(syntax, "--positions %s: the model %s takes none",
+                                    paths->positions, session->folder);
+    }
+    return WEFT_CLI_FINE;
+}
+
+static int check_pairs(const weft_cli_inputs *inputs, const char *path,
+                       const weft_cli_session *session) {
+    if (session->info.task != WEFT_TASK_RETRIEVE || inputs->batch % 2 == 0) {
+        return WEFT_CLI_FINE;
+    }
+    weft_fail(&session->host, WEFT_BAD_FILE,
+              "%s: expected pairs of sequences, as the model %s takes them, found %u sequences",
+              path, session->folder, inputs->batch);
+    return WEFT_CLI_BAD_FILE;
+}
+
+int weft_cli_inputs_read(weft_cli_inputs *inputs, const weft_cli_input_paths *paths,
+                         const weft_cli_session *session, const weft_cli_syntax *syntax) {
+    *inputs = (weft_cli_inputs){.mask = -1};
+    int exit_code = check_options(paths, session, syntax);
+    if (exit_code == WEFT_CLI_FINE) {
+        exit_code = paths->input != NULL ? read_features(inputs, paths->input, session)
+                                         : read_tokens(inputs, paths, session);
+    }
+    if (exit_code == WEFT_CLI_FINE && paths->positions != NULL) {
+        exit_code = read_positions(inputs, paths->positions, session);
+    }
+    if (exit_code == WEFT_CLI_FINE) {
+        const char *path = paths->text != NULL ? paths->text : paths->tokens;
+        exit_code = check_pairs(inputs, paths->input != NULL ? paths->input : path, session);
+    }
+    return exit_code;
+}
+
+uint32_t weft_cli_inputs_tensors(weft_host_tensor tensors[WEFT_CLI_INPUT_TENSORS],
+                                 const weft_cli_inputs *inputs) {
+    uint64_t tokens = (uint64_t)inputs->batch * inputs->length;
+    const weft_cli_vectors *features = &inputs->features;
+    const weft_cli_vectors *positions = &inputs->positions;
+    uint32_t count = 0;
+    if (features->values != NULL) {
+        tensors[count++] = (weft_host_tensor){"features", features->values,
+                                              tokens * features->width * sizeof(float)};
+    } else {
+        tensors[count++] =
+            (weft_host_tensor){"tokens", inputs->tokens.values, tokens * sizeof(int32_t)};
+    }
+    if (inputs->types.values != NULL) {
+        tensors[count++] =
+            (weft_host_tensor){"token_types", inputs->types.values, tokens * sizeof(int32_t)};
+    }
+    if (positions->values != NULL) {
+        tensors[count++] = (weft_host_tensor){"positions", positions->values,
+                                              tokens * positions->width * sizeof(float)};
+    }
+    return count;
+}
+
+void weft_cli_inputs_clear(weft_cli_inputs *inputs, const weft_host *host) {
+    weft_free(host, inputs->tokens.values);
+    weft_free(host, inputs->types.values);
+    weft_free(host, inputs->features.values);
+    weft_free(host, inputs->positions.values);
+    *inputs = (weft_cli_inputs){.mask = -1};
+}
