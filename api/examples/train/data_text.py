@@ -25,7 +25,8 @@ import numpy as np
 import langid_data
 
 PACKAGE, FILE = "jargon-text", "usr/share/doc/jargon-text/jargon.txt.gz"
-SHA256 = "40dfb4b98191a670a09a183d5798d50f243d23fdbd1495dcc0aca2ce5895ba97"  # of the uncompressed file
+# Of the uncompressed file.
+SHA256 = "40dfb4b98191a670a09a183d5798d50f243d23fdbd1495dcc0aca2ce5895ba97"
 WINDOW = 512
 BLOCK, HELD_OUT_EVERY = 1 << 14, 10
 TEST_WINDOWS = 32
