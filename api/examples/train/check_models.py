@@ -182,6 +182,35 @@ def check_flt():
          (w[:, None, None] * (2 * math.pi * turns).cos()).mean(-1))
 
 
+GOLDENS = pathlib.Path(__file__).resolve().parents[3] / "tests/data/tnn"
+
+
+@torch.no_grad()
+def check_public_code():
+    """TNN's layers against outputs of tnn-pytorch, whose names of weights are ours."""
+    from safetensors.torch import load_file
+    for name, fields in (
+            ("layer_pre", {"hidden_size": 10, "rpe_size": 16, "intermediate_size": 14,
+                           "decay": "fixed"}),
+            ("layer_post_causal", {"hidden_size": 8, "rpe_size": 8, "intermediate_size": 9,
+                                   "expand_ratio": 2, "causal": True})):
+        tensors = load_file(GOLDENS / f"{name}.safetensors")
+        x, expected = tensors.pop("x"), tensors.pop("expected")
+        model = models.Model({"model_type": "tnn", "task": "hidden", "input": "features",
+                              "input_size": x.shape[-1], "num_hidden_layers": 1,
+                              "max_position_embeddings": 99, "norm": "simple_rms_norm",
+                              "hidden_act": "silu", **fields})
+        rest = {key: t for key, t in model.state_dict().items() if key.startswith("embeddings")}
+        models.load_weights(model, {**rest, **{f"layers.0.{key}": t for key, t in tensors.items()}})
+        layer = model.layers[0]
+        if name == "layer_pre":
+            found = layer(x)
+        else:  # that code's post-norm is x + norm(f(x)), not norm(x + f(x))
+            x = x + layer.token_norm(layer.token_mixer(x))
+            found = x + layer.feature_norm(layer.feature_mixer(x))
+        need(f"tnn-pytorch {name}", found, expected)
+
+
 def check_folders():
     """Every family goes through a folder and comes back the same; every task has its shape."""
     heads = {"num_attention_heads": HEADS}
@@ -237,6 +266,7 @@ def main():
     check_features()
     check_toeplitz()
     check_flt()
+    check_public_code()
     check_folders()
     print("all as defined")
 

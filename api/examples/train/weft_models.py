@@ -884,12 +884,21 @@ def save_model(folder, module, config, dtype=torch.float32):
 
 
 def load_weights(module, tensors):
-    """Take `tensors` as the module's, in float32. Missing and surplus names are errors."""
-    for name, tensor in tensors.items():  # fixed decay: gamma itself may be stored
+    """Take `tensors` as the module's, in float32. ValueError names one that is missing, surplus or
+    of another shape; the decays of tnn may have any shape with their number of elements."""
+    for name, tensor in tensors.items():  # with a fixed decay, gamma itself may be stored
         if name.endswith("toep.gamma") and module.c.decay == "fixed":
             toep = module.get_submodule(name[:-len(".gamma")])
-            toep.register_buffer("gamma", torch.empty_like(tensor))
-    module.load_state_dict({name: t.float() for name, t in tensors.items()})
+            toep.register_buffer("gamma", torch.empty(tensor.numel()))
+    own = module.state_dict()
+    for name in sorted(set(own) ^ set(tensors)):
+        raise ValueError(f"{name}: " + ("is missing" if name in own else "no layer asks for it"))
+    for name, tensor in tensors.items():
+        loose = name.endswith("toep.gamma") and tensor.numel() == own[name].numel()
+        if tensor.shape != own[name].shape and not loose:
+            raise ValueError(f"{name}: {list(tensor.shape)}, expected {list(own[name].shape)}")
+    module.load_state_dict({name: t.float().reshape(own[name].shape)
+                            for name, t in tensors.items()})
 
 
 def load_model(folder):
