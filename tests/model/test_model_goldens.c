@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: device */
+/*
+ * The model families against PyTorch in float64: every folder of tests/data/models, which
+ * tests/reference/make_model_goldens.py made. A new folder needs no code here.
+ */
+#include <dirent.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/model.h>
+
+#include "model/npz.h"
+#include "support.h"
+
+#define TOLERANCE  1e-5
+#define NAME_SIZE  32
+#define MOST_PORTS 8
+/* More than any array here has. */
+#define MOST_BYTES ((size_t)1 << 20)
+
+struct fixture {
+    struct weft_test_host host;
+    weft_device *device;
+    double worst;
+    uint32_t cases, failed;
+};
+
+static int set_up(void **state) {
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    assert_non_null(fixture);
+    weft_test_host_begin(&fixture->host);
+    weft_status status =
+        weft_device_open(&fixture->device, weft_device_params(.host = fixture->host.host));
+    assert_int_equal(status, WEFT_OK);
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *fixture = *state;
+    weft_test_device_close(&fixture->device);
+    weft_test_host_end(&fixture->host);
+    free(fixture);
+    return 0;
+}
+
+/** A model folder of the goldens, and what PyTorch read and gave. */
+struct golden {
+    struct fixture *fixture;
+    const char *name;
+    weft_model *model;
+    weft_npz *input, *expected;
+};
+
+static void open_archive(weft_npz **npz, const char *folder, const char *name,
+                         const struct fixture *fixture) {
+    char *path = weft_test_path(folder, name);
+    assert_int_equal(weft_npz_open(npz, path, &fixture->host.host), WEFT_OK);
+    free(path);
+}
+
+/* The array `name` of case `index`. */
+static void get(weft_npy *npy, const struct golden *golden, weft_npz *npz, const char *name,
+                uint32_t index) {
+    char member[NAME_SIZE];
+    snprintf(member, sizeof member, "%.20s%u", name, index);
+    if (weft_npz_get(npy, npz, member, MOST_BYTES) != WEFT_OK) {
+        fail_msg("%s: the model has a port %s, the golden no array %s", golden->name, name, member);
+    }
+}
+
+static bool has(const weft_npz *npz, const char *name, uint32_t index) {
+    char member[NAME_SIZE];
+    snprintf(member, sizeof member, "%.20s%u", name, index);
+    return weft_npz_has(npz, member);
+}
+
+/* A case's values for one input of the plan, in malloc's memory. */
+static void *read_input(const struct golden *golden, const weft_port_info *port, uint32_t index) {
+    weft_npy npy;
+    get(&npy, golden, golden->input, port->name, index);
+    assert_int_equal(npy.elements * 4, port->bytes);
+    void *values = malloc((size_t)port->bytes);
+    assert_non_null(values);
+    assert_int_equal(port->dtype == WEFT_F32 ? weft_npy_read_f32(&npy, values)
+                                             : weft_npy_read_i32(&npy, values),
+                     WEFT_OK);
+    weft_npy_close(&npy);
+    return values;
+}
+
+static double relative_error(const float *found, const weft_npy *expected) {
+    float *wanted = malloc(expected->elements * sizeof *wanted + 1);
+    assert_non_null(wanted);
+    assert_int_equal(weft_npy_read_f32(expected, wanted), WEFT_OK);
+    double difference = 0.0;
+    double norm = 0.0;
+    for (uint64_t i = 0; i < expected->elements; i++) {
+        double d = (double)found[i] - (double)wanted[i];
+        difference += d * d;
+        norm += (double)wanted[i] * (double)wanted[i];
+    }
+    free(wanted);
+    return sqrt(difference / norm);
+}
+
+/* Runs a plan on a case, and compares. */
+static double run(const struct golden *golden, weft_plan *plan, uint32_t index) {
+    weft_host_tensor tensors[MOST_PORTS] = {{.name = NULL}};
+    weft_port_info port = {.is_output = false};
+    uint32_t count = 0;
+    for (; !port.is_output; count++) {
+        assert_in_range(count, 0, MOST_PORTS - 1);
+        assert_int_equal(weft_plan_get_port(plan, count, &port), WEFT_OK);
+        void *data = NULL;
+        if (port.is_output) {
+            data = malloc((size_t)port.bytes);
+            assert_non_null(data);
+            memset(data, 0xff, (size_t)port.bytes);
+        } else {
+            data = read_input(golden, &port, index);
+        }
+        tensors[count] = (weft_host_tensor){.name = port.name, .data = data, .bytes = port.bytes};
+    }
+    weft_npy expected;
+    get(&expected, golden, golden->expected, port.name, index);
+    assert_int_equal(expected.bytes, port.bytes);
+    assert_int_equal(weft_plan_execute(plan, tensors, count), WEFT_OK);
+    double error = relative_error(tensors[count - 1].data, &expected);
+    weft_npy_close(&expected);
+    while (count-- > 0) {
+        free(tensors[count].data);
+    }
+    return error;
+}
+
+static void check_case(struct golden *golden, uint32_t index, const weft_plan_params *params) {
+    struct fixture *fixture = golden->fixture;
+    weft_npy first;
+    get(&first, golden, golden->input, has(golden->input, "tokens", 0) ? "tokens" : "inputs",
+        index);
+    uint32_t batch = (uint32_t)first.shape[0];
+    uint32_t length = (uint32_t)first.shape[1];
+    weft_npy_close(&first);
+    weft_plan *plan = NULL;
+    double error = INFINITY;
+    if (weft_model_compile(&plan, golden->model, fixture->device, batch, length, false, params) ==
+        WEFT_OK) {
+        error = run(golden, plan, index);
+    }
+    weft_plan_destroy(&plan);
+    fixture->cases++;
+    fixture->worst = fmax(fixture->worst, error);
+    if (!(error <= TOLERANCE)) {
+        print_error("%s, %u of %u tokens: relative L2 %g exceeds %g\n", golden->name, batch, length,
+                    error, TOLERANCE);
+        fixture->failed++;
+    }
+}
+
+static void check_golden(struct fixture *fixture, const char *name,
+                         const weft_plan_params *params) {
+    char *root = weft_test_data("models");
+    char *folder = weft_test_path(root, name);
+    struct golden golden = {.fixture = fixture, .name = name};
+    open_archive(&golden.input, folder, "input.npz", fixture);
+    open_archive(&golden.expected, folder, "expected.npz", fixture);
+    if (weft_model_load(&golden.model, folder, &fixture->host.host) != WEFT_OK) {
+        print_error("%s", weft_test_log(&fixture->host));
+        fixture->failed++;
+    } else {
+        for (uint32_t i = 0; has(golden.expected, "output", i); i++) {
+            check_case(&golden, i, params);
+        }
+    }
+    weft_model_destroy(&golden.model);
+    weft_npz_close(&golden.input);
+    weft_npz_close(&golden.expected);
+    free(folder);
+    free(root);
+}
+
+static void check_all(struct fixture *fixture, const weft_plan_params *params) {
+    char *root = weft_test_data("models");
+    DIR *folder = opendir(root);
+    assert_non_null(folder);
+    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        if (!strchr(entry->d_name, '.')) { /* no README.md, no parent */
+            check_golden(fixture, entry->d_name, params);
+        }
+    }
+    closedir(folder);
+    free(root);
+    print_message("%u cases, worst relative L2 %.2g\n", fixture->cases, fixture->worst);
+    assert_int_equal(fixture->failed, 0);
+    assert_in_range(fixture->cases, 100, 1000);
+}
+
+static void test_goldens(void **state) {
+    check_all(*state, NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_goldens, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

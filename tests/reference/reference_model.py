@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""weft_models.py (api/examples/train) as the reference: random models, inputs, float64 results."""
+
+import contextlib
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+MODULES = ROOT / "api" / "examples" / "train"
+
+
+def models(folder=MODULES):
+    """The module weft_models of `folder`."""
+    sys.path.insert(0, str(folder))
+    import weft_models
+
+    return weft_models
+
+
+@contextlib.contextmanager
+def in_float64():
+    """Within this, modules are made in float64 and what rounds a table to float32 does not."""
+    original = torch.Tensor.float
+    torch.Tensor.float = torch.Tensor.double
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.Tensor.float = original
+        torch.set_default_dtype(torch.float32)
+
+
+def float64_copy(module, config, modules):
+    """`module` of this config in float64: the same weights, for use within in_float64."""
+    with in_float64():
+        copy = modules.Model(config)
+        modules.load_weights(copy, module.state_dict())
+    return copy.eval()
+
+
+def random_model(config, seed, modules):
+    """A module with random weights; fixed decays stored for the channels where the name asks."""
+    module = modules.random_weights(config, seed)
+    rng = np.random.default_rng(seed)
+    if config.get("decay") == "fixed" and "gamma" not in config:
+        for layer in module.layers:
+            toep = layer.token_mixer.toep
+            size = config["hidden_size"] * config.get("expand_ratio", 3)
+            gamma = rng.uniform(0.8, 0.999, (1, size, 1)).astype(np.float32)
+            toep.register_buffer("gamma", torch.from_numpy(gamma))
+    return module
+
+
+def random_inputs(config, rng, batch, n):
+    """{"tokens" or "inputs", and perhaps "positions"}: what weft and the module take."""
+    rows = batch * (2 if config["task"] == "retrieve" else 1)
+    if config.get("input", "tokens") == "features":
+        inputs = {"inputs": rng.standard_normal((rows, n, config["input_size"]), np.float32)}
+    else:
+        tokens = rng.integers(0, config["vocab_size"], (rows, n)).astype(np.int32)
+        tokens.flat[0], tokens.flat[-1] = config["vocab_size"] - 1, 0
+        inputs = {"tokens": tokens}
+    if config.get("positions") == "input":
+        shape = (rows, n, config["position_size"])
+        inputs["positions"] = rng.standard_normal(shape, np.float32)
+    return inputs
+
+
+def evaluate(module, inputs, double=False):
+    """The module's output for `inputs`, float32 or, for a float64_copy, float64."""
+    with torch.no_grad(), in_float64() if double else contextlib.nullcontext():
+        if "tokens" in inputs:
+            x = torch.from_numpy(inputs["tokens"].astype(np.int64))
+        else:
+            x = torch.from_numpy(inputs["inputs"])
+            x = x.double() if double else x
+        positions = inputs.get("positions")
+        return module(x, None if positions is None else torch.from_numpy(positions)).numpy()
+
+
+def relative_l2(found, expected):
+    expected = expected.astype(np.float64)
+    return float(np.linalg.norm(found - expected) / max(np.linalg.norm(expected), 1e-300))
