@@ -89,7 +89,7 @@ class FamilyCase:
         module = reference_model.random_model(self.config, self.seed, self.modules)
         rng = np.random.default_rng(self.seed)
         inputs = reference_model.random_inputs(self.config, rng, self.batch, self.n)
-        self.modules.save_model(folder, module, self.config)
+        reference_model.save(folder, module, self.config, self.modules)
         float32 = reference_model.evaluate(module, inputs)
         truth = reference_model.float64_copy(module, self.config, self.modules)
         return inputs, reference_model.evaluate(truth, inputs, double=True), float32

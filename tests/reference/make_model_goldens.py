@@ -70,7 +70,7 @@ def make(name, config, modules):
         raise SystemExit(f"{name}: float32 is off by {worst:.1e} or more with every seed")
     folder = FOLDER / name
     shutil.rmtree(folder, ignore_errors=True)
-    modules.save_model(folder, module, config)
+    reference_model.save(folder, module, config, modules)
     save_npz(folder / "input.npz", inputs)
     save_npz(folder / "expected.npz", outputs)
     size = sum(path.stat().st_size for path in folder.iterdir())

@@ -90,6 +90,12 @@ OTHERS = {
         "trigonometric_causal": {**ONE, "task": "hidden", "causal": True,
                                  "component": "trigonometric", "weight_matrix": "dgm",
                                  "num_features": 32, "attention_eps": 1e-2},
+        # With features_seed, W is drawn and not in the checkpoint.
+        "drawn_base": {"task": "hidden", "component": "positive", "weight_matrix": "base",
+                       "num_features": 10, "features_seed": 12345678901234},
+        "drawn_sorf": {"task": "hidden", "component": "optimal", "weight_matrix": "sorf",
+                       "num_features": 20, "features_seed": 3, "hidden_size": 12,
+                       "intermediate_size": 8},
     },
     "tnn": {
         "lag": {**CLASSIFY, **RPE},

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors.numpy import load_file, save_file
+
+import drawn_features
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODULES = ROOT / "api" / "examples" / "train"
@@ -33,6 +36,16 @@ def in_float64():
         torch.set_default_dtype(torch.float32)
 
 
+def save(folder, module, config, modules):
+    """The model folder, without the matrices that the runtime draws."""
+    modules.save_model(folder, module, config)
+    if is_drawn(config):
+        path = Path(folder) / "model.safetensors"
+        tensors = {name: tensor for name, tensor in load_file(path).items()
+                   if not name.endswith("features.weight")}
+        save_file(tensors, path)
+
+
 def float64_copy(module, config, modules):
     """`module` of this config in float64: the same weights, for use within in_float64."""
     with in_float64():
@@ -41,9 +54,20 @@ def float64_copy(module, config, modules):
     return copy.eval()
 
 
+def is_drawn(config):
+    """Whether a model has no weight matrix in its checkpoint: the runtime draws it."""
+    return "features_seed" in config
+
+
 def random_model(config, seed, modules):
-    """A module with random weights; fixed decays stored for the channels where the name asks."""
+    """A module with random weights; with a fixed decay and no gamma, one decay per channel is stored;
+    with features_seed the matrices are those that Weft documents."""
     module = modules.random_weights(config, seed)
+    if is_drawn(config):
+        for i, layer in enumerate(module.layers):
+            w = drawn_features.drawn(config["weight_matrix"], *layer.mixer.features.weight.shape,
+                                     config["features_seed"], i)
+            layer.mixer.features.weight.copy_(torch.from_numpy(w))
     rng = np.random.default_rng(seed)
     if config.get("decay") == "fixed" and "gamma" not in config:
         for layer in module.layers:
