@@ -69,6 +69,10 @@ def random_model(config, seed, modules):
                                      config["features_seed"], i)
             layer.mixer.features.weight.copy_(torch.from_numpy(w))
     rng = np.random.default_rng(seed)
+    for name, parameter in module.named_parameters():
+        if name.endswith(("near_weight", "far_weight")):
+            values = rng.standard_normal(parameter.shape, np.float32)
+            parameter.data.copy_(torch.from_numpy(values))
     if config.get("decay") == "fixed" and "gamma" not in config:
         for layer in module.layers:
             toep = layer.token_mixer.toep
