@@ -170,10 +170,11 @@ static void check_golden(struct fixture *fixture, const char *name,
     char *root = weft_test_data("models");
     char *folder = weft_test_path(root, name);
     struct golden golden = {.fixture = fixture, .name = name};
+    weft_test_host_reset(&fixture->host); /* so that a message is this model's */
     open_archive(&golden.input, folder, "input.npz", fixture);
     open_archive(&golden.expected, folder, "expected.npz", fixture);
     if (weft_model_load(&golden.model, folder, &fixture->host.host) != WEFT_OK) {
-        print_error("%s", weft_test_log(&fixture->host));
+        print_error("%s: %s", name, weft_test_log(&fixture->host));
         fixture->failed++;
     } else {
         for (uint32_t i = 0; has(golden.expected, "output", i); i++) {
