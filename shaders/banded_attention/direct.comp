@@ -136,9 +136,10 @@ void make_weights(uint i, uint chunk)
     float before = largest[i];
     largest[i] = weft_from_order_key(top);
     float shift = weft_band_shift(largest[i]);
+    float unit = weft_band_unit(band[i]);
     float sum = 0.0;
     for (uint j = 0; j < WEFT_KEYS; j++) {
-        weight[i][j] = push.unit * weft_exp(weight[i][j] - shift);
+        weight[i][j] = unit * weft_exp(weight[i][j] - shift);
         sum = weft_band_has(band[i], chunk + j) ? sum + weight[i][j] : sum;
     }
     factor[i] = weft_exp(before - shift);

@@ -144,11 +144,12 @@ void make_weights(weft_band band, uint block, inout Running running)
     float with_chunk;
     float before = find_largest(band, block, row, own, running.largest, with_chunk);
     float shift = weft_band_shift(with_chunk);
+    float unit = weft_band_unit(band);
     float sum = 0.0;
     for (uint j = 0; j < WEFT_KEYS; j++) {
         if (weft_band_has(band, block + own * WEFT_KEYS + j)) {
             uint at = row * PITCH + own * WEFT_KEYS + j;
-            float weight = push.unit * weft_exp(scores[at] - shift);
+            float weight = unit * weft_exp(scores[at] - shift);
             scores[at] = weight;
             sum = sum + weight;
         }

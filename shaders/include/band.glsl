@@ -12,8 +12,8 @@
 // both sums over the chunk's keys within the band, in order; at the end out is divided by total.
 // (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018, by chunks.) Neither the
 // queries nor the keys or channels that a kernel works on at a time have a part in that, so all give
-// the same bits. `unit` is a power of two of at most 1 / (keys in a band): no sum can exceed the
-// largest |v|, and overflow, on the way.
+// the same bits. `unit` is a power of two of at most 1 / (keys in a band, if that is causal in the
+// query's own): no sum can exceed the largest |v|, and overflow, on the way.
 //
 // The sums of `out` that are not complete lie in the result, so that a head may have any number of
 // channels. An invocation reads back only elements that it wrote itself.
@@ -21,13 +21,13 @@
 #ifndef WEFT_INCLUDE_BAND_GLSL
 #define WEFT_INCLUDE_BAND_GLSL
 
+#include "band_chunks.glsl"
 #include "index.glsl"
 #include "math.glsl"
 #include "multiply_add.glsl"
 #include "reduce.glsl"
 
 #define WEFT_CHUNK 64 // channels
-#define WEFT_KEYS  16
 
 layout(constant_id = 0) const uint VECTOR = 0; // channels of a head, and of all: multiples of four
 
@@ -54,13 +54,6 @@ layout(push_constant) uniform Push
     float unit;
 } push;
 
-// The keys begin … end - 1.
-struct weft_band
-{
-    uint begin;
-    uint end;
-};
-
 // The band of a query; queries from n on have an empty one.
 weft_band weft_band_of(uint query)
 {
@@ -69,32 +62,10 @@ weft_band weft_band_of(uint query)
     return query < push.n ? weft_band(begin, end) : weft_band(0, 0);
 }
 
-bool weft_band_has(weft_band band, uint key)
+// Of weights: of causal bands by the keys that a query has.
+float weft_band_unit(weft_band band)
 {
-    return key >= band.begin && key < band.end;
-}
-
-// Whether a chunk, given by its first key, has keys of the band; and whether it is the first or the
-// last one that does.
-bool weft_band_meets(weft_band band, uint chunk)
-{
-    return band.begin < chunk + WEFT_KEYS && band.end > chunk;
-}
-
-bool weft_band_starts(weft_band band, uint chunk)
-{
-    return band.begin >= chunk;
-}
-
-bool weft_band_ends(weft_band band, uint chunk)
-{
-    return band.end <= chunk + WEFT_KEYS;
-}
-
-// What is subtracted from the scores: their maximum, but not -inf from -inf.
-float weft_band_shift(float largest)
-{
-    return floatBitsToUint(largest) == 0xff800000u ? 0.0 : largest;
+    return push.after == 0 && band.end > band.begin ? weft_causal_unit(band) : push.unit;
 }
 
 // Where channel 0 of a group's head is in the first token of its sequence.

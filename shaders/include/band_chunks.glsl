@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// Bands and the chunks of keys that they meet: band.glsl says what for.
+
+#ifndef WEFT_INCLUDE_BAND_CHUNKS_GLSL
+#define WEFT_INCLUDE_BAND_CHUNKS_GLSL
+
+#include "math.glsl"
+
+#define WEFT_KEYS 16 // of a chunk, the first at a multiple of it
+
+// The keys begin … end - 1.
+struct weft_band
+{
+    uint begin;
+    uint end;
+};
+
+bool weft_band_has(weft_band band, uint key)
+{
+    return key >= band.begin && key < band.end;
+}
+
+// Whether a chunk, given by its first key, has keys of the band; and whether it is the first or the
+// last one that does.
+bool weft_band_meets(weft_band band, uint chunk)
+{
+    return band.begin < chunk + WEFT_KEYS && band.end > chunk;
+}
+
+bool weft_band_starts(weft_band band, uint chunk)
+{
+    return band.begin >= chunk;
+}
+
+bool weft_band_ends(weft_band band, uint chunk)
+{
+    return band.end <= chunk + WEFT_KEYS;
+}
+
+// What is subtracted from the scores: their maximum, but not -inf from -inf.
+float weft_band_shift(float largest)
+{
+    return floatBitsToUint(largest) == 0xff800000u ? 0.0 : largest;
+}
+
+// The largest power of two that is at most 1 / (keys of the band, at least one): by the keys that are
+// there, so that a causal result depends on no later token, not even on whether there is one.
+float weft_causal_unit(weft_band band)
+{
+    uint exponent = uint(findMSB(2 * (band.end - band.begin) - 1));
+    return uintBitsToFloat((127 - exponent) << 23);
+}
+
+#endif
