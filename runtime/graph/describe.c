@@ -65,8 +65,9 @@ char *weft_describe_graph(const weft_graph *graph, bool implementations, const w
     char shape[WEFT_SHAPE_TEXT_SIZE];
     for (uint32_t i = 1; i < graph->value_count; i++) {
         if (graph->values[i].source == WEFT_VALUE_INPUT) {
-            weft_text_add(&text, "%-5s %-18s input %s\n", graph->values[i].name,
+            weft_text_add(&text, "%-5s %-18s %s %s\n", graph->values[i].name,
                           weft_shape_text(graph->values[i].shape, shape),
+                          graph->values[i].is_state ? "state" : "input",
                           weft_dtype_name(graph->values[i].dtype));
         }
     }

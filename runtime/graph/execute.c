@@ -34,7 +34,7 @@ static weft_status check_tensor(const weft_plan *plan, const struct weft_port *p
                                 const weft_host_tensor *tensor) {
     const weft_host *host = &plan->device->host;
     if (!tensor) {
-        return port->is_output
+        return port->is_output || port->is_state
                    ? WEFT_OK
                    : weft_fail(host, WEFT_INVALID_ARGUMENT, "input '%s' is not given", port->name);
     }
@@ -108,7 +108,7 @@ static weft_status transfer(weft_plan *plan, const weft_host_tensor *tensors, ui
     for (uint32_t i = 0; i < plan->port_count && status == WEFT_OK; i++) {
         const struct weft_port *port = &plan->ports[i];
         const weft_host_tensor *tensor = find_tensor(tensors, count, port->name);
-        if (!tensor || port->is_output != outputs) {
+        if (!tensor || (port->is_output != outputs && !port->is_state)) {
             continue;
         }
         status = outputs

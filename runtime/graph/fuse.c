@@ -150,7 +150,7 @@ weft_status weft_pass_prune(weft_graph *graph) {
     }
     for (uint32_t i = graph->node_count; i-- > 0;) {
         struct weft_node *node = &graph->nodes[i];
-        if (!node->op || uses[node->output] > 0) {
+        if (!node->op || uses[node->output] > 0 || node->op->state_input != 0) {
             continue;
         }
         for (uint32_t k = 0; k < node->input_count; k++) {

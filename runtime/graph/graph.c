@@ -153,6 +153,40 @@ weft_status weft_graph_input(weft_tensor *out, weft_graph *graph, const char *na
     return status;
 }
 
+/** The state of that name, or 0. */
+static uint32_t find_state(const weft_graph *graph, const char *name) {
+    for (uint32_t i = 1; i < graph->value_count; i++) {
+        if (graph->values[i].is_state && strcmp(graph->values[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+weft_status weft_graph_state(weft_tensor *out, weft_graph *graph, const char *name,
+                             weft_shape shape) {
+    if (!out || !graph || !name) {
+        return weft_graph_missing(graph, "weft_graph_state");
+    }
+    const uint32_t found = find_state(graph, name);
+    if (found == 0) {
+        const weft_status status = weft_graph_input(out, graph, name, WEFT_F32, shape);
+        if (status == WEFT_OK) {
+            graph->values[out->id].is_state = true;
+        }
+        return status;
+    }
+    if (!weft_shape_equal(graph->values[found].shape, shape)) {
+        char text[2][WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "state '%s' is %s for another step of this graph, and not %s", name,
+                         weft_shape_text(graph->values[found].shape, text[0]),
+                         weft_shape_text(shape, text[1]));
+    }
+    out->id = found;
+    return WEFT_OK;
+}
+
 weft_status weft_graph_weight(weft_tensor *out, weft_graph *graph, weft_weight *weight) {
     if (!out || !graph || !weight) {
         return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
@@ -208,6 +242,11 @@ static weft_status check_inputs(const weft_graph *graph, const struct weft_op *o
             return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                              "%s: input %u (tensor %u) is none of this graph's", op->name, i,
                              inputs[i].id);
+        }
+        bool takes_state = op->state_input != 0 && i == op->state_input;
+        if (graph->values[inputs[i].id].is_state != takes_state) {
+            return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "%s: input %u must %s a state",
+                             op->name, i, takes_state ? "be" : "not be");
         }
     }
     return WEFT_OK;

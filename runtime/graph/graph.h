@@ -10,7 +10,7 @@
 #include "core/host.h"
 #include "core/shape.h"
 
-#define WEFT_MAX_NODE_INPUTS     8
+#define WEFT_MAX_NODE_INPUTS     10
 #define WEFT_MAX_PARAMETER_BYTES 64
 
 struct weft_op;
@@ -40,6 +40,7 @@ struct weft_value {
     enum weft_value_source source;
     weft_weight *weight; /* for WEFT_VALUE_WEIGHT; a reference */
     char *name;          /* for WEFT_VALUE_INPUT */
+    bool is_state;       /* an input that nodes change in place (weft_graph_state) */
 };
 
 /** What a fused node does to its result: norm(activation(result + bias) + residual). Value ids; 0 is none. */
@@ -89,6 +90,14 @@ struct weft_graph {
 weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const char *op,
                            const weft_tensor *inputs, uint32_t input_count, const void *params,
                            size_t params_size);
+
+/**
+ * A tensor f32 [batch, elements] that outlasts a run: an input whose buffer ops with a `state_input` read and change in
+ * place, in the order in which they were added. A state of that name and shape that is there already is the same one.
+ * Errors: as weft_graph_input; WEFT_SHAPE_MISMATCH when the state of that name has another shape.
+ */
+weft_status weft_graph_state(weft_tensor *out, weft_graph *graph, const char *name,
+                             weft_shape shape);
 
 /* ---- for helpers made of several ops ---- */
 

@@ -38,6 +38,11 @@ struct weft_op {
     size_t params_size; /* of the struct that weft_graph_add takes; 0: none */
     uint32_t fusable;   /* weft_fusable bits */
     bool view;          /* the output is the first input under another shape: no dispatch */
+    /**
+     * The input that is a state (weft_graph_state), which the node reads and changes; 0: none. Such a node is kept also
+     * where nothing reads its output, and runs behind those before it on the same state.
+     */
+    uint32_t state_input;
     /** Checks inputs and params (may normalise node->params) and gives the output's type and shape; logs errors. */
     weft_status (*infer)(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
                          weft_shape *shape);

@@ -47,7 +47,12 @@
     X(rms_norm)              \
     X(simple_rms_norm)       \
     X(scale_norm)            \
-    X(batch_norm)
+    X(batch_norm)            \
+    X(linear_attention_step) \
+    X(kernel_attention_step) \
+    X(cosformer_step)        \
+    X(fast_weight_step)      \
+    X(banded_attention_step)
 
 #define WEFT_DECLARE_OP(name) extern const struct weft_op weft_op_##name;
 WEFT_OPS(WEFT_DECLARE_OP)

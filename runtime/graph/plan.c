@@ -23,6 +23,7 @@ static weft_status add_port(weft_plan *plan, const char *name, const struct weft
     port->shape = value->shape;
     port->bytes = weft_shape_elements(value->shape) * 4;
     port->is_output = is_output;
+    port->is_state = value->is_state && !is_output;
     plan->port_count++;
     return WEFT_OK;
 }
@@ -362,6 +363,7 @@ weft_status weft_plan_get_port(const weft_plan *plan, uint32_t index, weft_port_
                              .dtype = port->dtype,
                              .shape = port->shape,
                              .bytes = port->bytes,
-                             .is_output = port->is_output};
+                             .is_output = port->is_output,
+                             .is_state = port->is_state};
     return WEFT_OK;
 }

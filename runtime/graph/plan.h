@@ -11,6 +11,7 @@ struct weft_port {
     weft_shape shape;
     uint64_t bytes;
     bool is_output;
+    bool is_state;
     uint32_t index_limit; /* for i32 inputs that index tables: the smallest table's rows; else 0 */
     const char *index_of; /* what it indexes, for messages */
 };

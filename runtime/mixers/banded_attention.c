@@ -6,6 +6,7 @@
 #include <weft/mixers.h>
 
 #include "graph/lowering.h"
+#include "mixers/step.h"
 
 struct weft_banded_attention_node {
     uint32_t heads;
@@ -18,9 +19,7 @@ struct weft_banded_attention_node {
 #define DIRECT_QUERIES 64
 #define TILED_QUERIES  32
 
-weft_status weft_graph_banded_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
-                                        weft_tensor k, weft_tensor v,
-                                        const weft_banded_attention_params *params) {
+static struct weft_banded_attention_node node_of(const weft_banded_attention_params *params) {
     struct weft_banded_attention_node node = {.heads = 1};
     if (params) {
         node.heads = params->heads ? params->heads : 1;
@@ -28,11 +27,30 @@ weft_status weft_graph_banded_attention(weft_tensor *out, weft_graph *graph, wef
         node.causal = params->causal;
         node.scale = params->scale;
     }
+    return node;
+}
+
+weft_status weft_graph_banded_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                        weft_tensor k, weft_tensor v,
+                                        const weft_banded_attention_params *params) {
+    struct weft_banded_attention_node node = node_of(params);
     weft_tensor inputs[] = {q, k, v};
     return weft_graph_add(out, graph, "banded_attention", inputs, 3, &node, sizeof node);
 }
 
 /* ---- shapes ---- */
+
+static weft_status take_scale(const weft_graph *graph, struct weft_banded_attention_node *params,
+                              uint32_t width) {
+    if (!isfinite(params->scale)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "banded_attention: scale %g must be finite", (double)params->scale);
+    }
+    if (params->scale == 0.0F) {
+        params->scale = (float)(1.0 / sqrt((double)width));
+    }
+    return WEFT_OK;
+}
 
 static weft_status check_params(const weft_graph *graph, struct weft_node *node) {
     struct weft_banded_attention_node *params = (void *)node->params.bytes;
@@ -50,15 +68,7 @@ static weft_status check_params(const weft_graph *graph, struct weft_node *node)
                          "tokens has no wider band",
                          params->half_width, n - 1, n);
     }
-    if (!isfinite(params->scale)) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "banded_attention: scale %g must be finite", (double)params->scale);
-    }
-    if (params->scale == 0.0F) {
-        uint32_t width = d / params->heads;
-        params->scale = (float)(1.0 / sqrt((double)width));
-    }
-    return WEFT_OK;
+    return take_scale(graph, params, d / params->heads);
 }
 
 static weft_status banded_attention_infer(const weft_graph *graph, struct weft_node *node,
@@ -94,7 +104,7 @@ static double count_pairs(const struct weft_banded_attention_node *params, uint3
     return params->causal ? n * (reach + 1.0) - missing : n * (2.0 * reach + 1.0) - 2.0 * missing;
 }
 
-/** The largest power of two that is at most 1 / (keys in a band). */
+/** The largest power of two that is at most 1 / (keys in a band); of causal bands the shaders have it for each query. */
 static float unit_of(const struct weft_banded_attention_node *params, uint32_t n) {
     uint64_t keys = (uint64_t)params->half_width * (params->causal ? 1 : 2) + 1;
     keys = keys < n ? keys : n;
@@ -173,4 +183,73 @@ const struct weft_op weft_op_banded_attention = {
     .implementation = {{.name = "band", .lower = lower_usual}, /* all give the same bits */
                        {.name = "direct", .lower = lower_direct},
                        {.name = "tiled", .lower = lower_tiled}},
+};
+
+/* ---- one token at a time ---- */
+
+weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                             weft_tensor k, weft_tensor v, const weft_step *step,
+                                             const weft_banded_attention_params *params) {
+    if (!out || !graph) {
+        return weft_graph_missing(graph, "weft_graph_banded_attention_step");
+    }
+    struct weft_banded_attention_node node = node_of(params);
+    struct weft_step_call call = {.op = "banded_attention_step",
+                                  .step = step,
+                                  .input = {q, k, v},
+                                  .input_count = WEFT_STEP_INPUTS,
+                                  .heads = node.heads};
+    weft_status status = weft_check_step(graph, &call);
+    const uint32_t d = call.shape[0].dim[2];
+    if (status == WEFT_OK && !weft_shape_equal(call.shape[0], call.shape[2])) {
+        char text[2][WEFT_SHAPE_TEXT_SIZE];
+        status = weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "%s: q and k are %s, but v is %s",
+                           call.op, weft_shape_text(call.shape[0], text[0]),
+                           weft_shape_text(call.shape[2], text[1]));
+    }
+    if (status == WEFT_OK) {
+        status = take_scale(graph, &node, d / node.heads);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    const double size = 2.0 * d * (node.half_width + 1.0);
+    return weft_add_step(out, graph, &call, size, &node, sizeof node);
+}
+
+static weft_status step_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_banded_attention_node *params = (const void *)node->params.bytes;
+    const weft_shape *shape = weft_node_shape(lowering->graph, node, 0);
+    const uint32_t width = shape->dim[2] / params->heads;
+    const uint64_t heads = (uint64_t)shape->dim[0] * params->heads;
+    uint32_t storages[WEFT_STEP_INPUTS];
+    for (uint32_t i = 0; i < WEFT_STEP_INPUTS; i++) {
+        storages[i] = weft_lower_value(lowering, node->input[i]);
+    }
+    const uint32_t result = weft_lower_value(lowering, node->output);
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "banded_attention/step");
+    for (uint32_t i = 0; i < WEFT_STEP_STATE; i++) {
+        weft_dispatch_read(dispatch, storages[i]);
+    }
+    weft_dispatch_write(dispatch, storages[WEFT_STEP_STATE]);
+    weft_dispatch_write(dispatch, result);
+    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = heads, .columns = width});
+    weft_dispatch_push_u32(dispatch, params->heads);
+    weft_dispatch_push_u32(dispatch, params->half_width);
+    weft_dispatch_push_f32(dispatch, params->scale);
+    const double pairs = (double)heads * (params->half_width + 1.0);
+    dispatch->flops = pairs * (4.0 * width + 20.0);
+    dispatch->bytes = 8.0 * pairs * width;
+    return weft_lower_status(lowering);
+}
+
+const struct weft_op weft_op_banded_attention_step = {
+    .name = "banded_attention_step",
+    .min_inputs = WEFT_STEP_INPUTS,
+    .max_inputs = WEFT_STEP_INPUTS,
+    .params_size = sizeof(struct weft_banded_attention_node),
+    .state_input = WEFT_STEP_STATE,
+    .infer = weft_step_infer,
+    .describe = banded_attention_describe,
+    .implementation = {{.name = "step", .lower = step_lower}},
 };

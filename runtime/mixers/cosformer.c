@@ -7,6 +7,7 @@
 #include "core/trig.h"
 #include "mixers/linear_attention.h"
 #include "mixers/qkv.h"
+#include "mixers/step.h"
 
 struct weft_cosformer_node {
     uint32_t heads;
@@ -14,6 +15,8 @@ struct weft_cosformer_node {
     uint32_t length; /* M */
     float epsilon;
 };
+
+#define MAX_STEP_LENGTH (1U << 24) /* positions: a table has two numbers for each */
 
 /* ---- building ---- */
 
@@ -90,10 +93,10 @@ static weft_status fill_positions(void *user, void *data) {
     return WEFT_OK;
 }
 
-static uint32_t lower_positions(struct weft_lowering *lowering, const struct weft_node *node) {
+static uint32_t lower_positions(struct weft_lowering *lowering, const struct weft_node *node,
+                                uint32_t tokens) {
     const struct weft_cosformer_node *params = (const void *)node->params.bytes;
-    struct positions positions = {.tokens = longest(lowering->graph, node),
-                                  .length = params->length};
+    struct positions positions = {.tokens = tokens, .length = params->length};
     char key[48];
     snprintf(key, sizeof key, "cosformer/%u/%u", positions.length, positions.tokens);
     return weft_lower_table(lowering, key, UINT64_C(8) * positions.tokens, fill_positions,
@@ -130,7 +133,7 @@ static weft_status cosformer_lower(struct weft_lowering *lowering, const struct 
     const struct weft_cosformer_node *params = (const void *)node->params.bytes;
     const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
     const weft_shape *v = weft_node_shape(lowering->graph, node, 2);
-    uint32_t positions = lower_positions(lowering, node);
+    uint32_t positions = lower_positions(lowering, node, longest(lowering->graph, node));
     uint32_t queries = lower_features(lowering, node, 0, positions);
     bool same = node->input[0] == node->input[1];
     struct weft_linear_attention attention = {
@@ -165,4 +168,97 @@ const struct weft_op weft_op_cosformer = {
     .infer = cosformer_infer,
     .describe = cosformer_describe,
     .implementation = {{.name = "chunks", .lower = cosformer_lower}},
+};
+
+/* ---- one token at a time ---- */
+
+weft_status weft_graph_cosformer_step(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                      weft_tensor k, weft_tensor v, const weft_step *step,
+                                      const weft_cosformer_params *params) {
+    if (!out || !graph) {
+        return weft_graph_missing(graph, "weft_graph_cosformer_step");
+    }
+    struct weft_step_call call = {.op = "cosformer_step",
+                                  .step = step,
+                                  .input = {q, k, v},
+                                  .input_count = WEFT_STEP_INPUTS,
+                                  .heads = params && params->heads ? params->heads : 1};
+    struct weft_cosformer_node node = {.heads = call.heads,
+                                       .causal = true,
+                                       .length = params ? params->length : 0,
+                                       .epsilon = params ? params->epsilon : 0.0F};
+    weft_status status = weft_check_step(graph, &call);
+    if (status == WEFT_OK && (node.length == 0 || node.length > MAX_STEP_LENGTH)) {
+        status = weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "%s: length %u must be in 1 … %u",
+                           call.op, node.length, MAX_STEP_LENGTH);
+    }
+    if (status == WEFT_OK) {
+        status = weft_check_epsilon(graph, call.op, node.epsilon);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    if (node.epsilon < WEFT_LEAST_DENOMINATOR) {
+        node.epsilon = WEFT_LEAST_DENOMINATOR;
+    }
+    const double size = weft_linear_attention_state_size(
+        call.heads, 2 * (call.shape[0].dim[2] / call.heads), call.shape[2].dim[2] / call.heads);
+    return weft_add_step(out, graph, &call, size, &node, sizeof node);
+}
+
+/** Features [B, 1, heads · 2 · width] of q or k. */
+static uint32_t lower_step_features(struct weft_lowering *lowering, const struct weft_node *node,
+                                    uint32_t input, uint32_t angles) {
+    const struct weft_cosformer_node *params = (const void *)node->params.bytes;
+    const weft_shape *shape = weft_node_shape(lowering->graph, node, input);
+    const uint64_t count = weft_shape_elements(*shape);
+    const uint32_t features = weft_lower_scratch(lowering, 2 * count * sizeof(float));
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "cosformer/step_features");
+    weft_dispatch_read(dispatch, weft_lower_value(lowering, node->input[input]));
+    weft_dispatch_read(dispatch, angles);
+    weft_dispatch_read(dispatch, weft_lower_value(lowering, node->input[WEFT_STEP_POSITION]));
+    weft_dispatch_write(dispatch, features);
+    weft_dispatch_items(dispatch, count);
+    weft_dispatch_push_u32(dispatch, params->length);
+    weft_dispatch_push_u32(dispatch, shape->dim[2]);
+    weft_dispatch_push_u32(dispatch, shape->dim[2] / params->heads);
+    dispatch->flops = 2.0 * (double)count;
+    dispatch->bytes = 12.0 * (double)count;
+    return features;
+}
+
+static weft_status step_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_cosformer_node *params = (const void *)node->params.bytes;
+    const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
+    const weft_shape *v = weft_node_shape(lowering->graph, node, 2);
+    const uint32_t angles = lower_positions(lowering, node, params->length);
+    const bool same = node->input[0] == node->input[1];
+    const uint32_t queries = lower_step_features(lowering, node, 0, angles);
+    const struct weft_linear_attention_step step = {
+        .q = queries,
+        .k = same ? queries : lower_step_features(lowering, node, 1, angles),
+        .v = weft_lower_value(lowering, node->input[2]),
+        .result = weft_lower_value(lowering, node->output),
+        .position = weft_lower_value(lowering, node->input[WEFT_STEP_POSITION]),
+        .state = weft_lower_value(lowering, node->input[WEFT_STEP_STATE]),
+        .stride = weft_node_shape(lowering->graph, node, WEFT_STEP_STATE)->dim[1],
+        .batch = q->dim[0],
+        .heads = params->heads,
+        .features = 2 * (q->dim[2] / params->heads),
+        .values = v->dim[2] / params->heads,
+        .epsilon = params->epsilon,
+        .weight = 1.0F};
+    weft_lower_linear_attention_step(lowering, &step);
+    return weft_lower_status(lowering);
+}
+
+const struct weft_op weft_op_cosformer_step = {
+    .name = "cosformer_step",
+    .min_inputs = WEFT_STEP_INPUTS,
+    .max_inputs = WEFT_STEP_INPUTS,
+    .params_size = sizeof(struct weft_cosformer_node),
+    .state_input = WEFT_STEP_STATE,
+    .infer = weft_step_infer,
+    .describe = cosformer_describe,
+    .implementation = {{.name = "step", .lower = step_lower}},
 };

@@ -10,6 +10,7 @@
 
 #include "mixers/linear_attention.h"
 #include "mixers/qkv.h"
+#include "mixers/step.h"
 
 struct weft_fast_weight_node {
     uint32_t heads;
@@ -117,9 +118,14 @@ static uint32_t lower_states(struct weft_lowering *lowering, const struct rule *
     return weft_lower_chunk_states(lowering, &states);
 }
 
+/** Fours of columns of a state that a workgroup holds. */
+static uint32_t column_tiles_of(const struct rule *rule) {
+    return rule->features <= 128 ? 4 : rule->features <= 256 ? 2 : 1;
+}
+
 static void lower_scan(struct weft_lowering *lowering, const struct rule *rule, uint32_t g,
                        uint32_t state) {
-    uint32_t column_tiles = rule->features <= 128 ? 4 : rule->features <= 256 ? 2 : 1;
+    uint32_t column_tiles = column_tiles_of(rule);
     uint32_t column_blocks = (rule->values - 1) / (4 * column_tiles) + 1;
     struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "fast_weight/scan");
     weft_dispatch_read(dispatch, g);
@@ -215,4 +221,155 @@ const struct weft_op weft_op_fast_weight = {
     .infer = fast_weight_infer,
     .describe = fast_weight_describe,
     .implementation = {{.name = "chunks", .lower = fast_weight_lower}},
+};
+
+/* ---- one token at a time ---- */
+
+static weft_status check_step_width(const weft_graph *graph, const struct weft_step_call *call) {
+    const uint32_t width = call->shape[0].dim[2] / call->heads;
+    if (width > MAX_FEATURES) {
+        return weft_fail(&graph->host, WEFT_UNSUPPORTED,
+                         "%s: heads of %u channels of q and k are wider than %u", call->op, width,
+                         MAX_FEATURES);
+    }
+    weft_dtype dtype;
+    weft_shape beta;
+    const weft_status status =
+        weft_graph_get_tensor(graph, call->input[WEFT_STEP_INPUTS], &beta, &dtype);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    const weft_shape expected = weft_shape_of(call->shape[0].dim[0], 1, call->heads);
+    if (dtype != WEFT_F32 || !weft_shape_equal(beta, expected)) {
+        char text[2][WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "%s: beta must be f32 %s, not %s %s",
+                         call->op, weft_shape_text(expected, text[0]), weft_dtype_name(dtype),
+                         weft_shape_text(beta, text[1]));
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_graph_fast_weight_step(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                        weft_tensor k, weft_tensor v, weft_tensor beta,
+                                        const weft_step *step,
+                                        const weft_fast_weight_params *params) {
+    if (!out || !graph) {
+        return weft_graph_missing(graph, "weft_graph_fast_weight_step");
+    }
+    struct weft_step_call call = {.op = "fast_weight_step",
+                                  .step = step,
+                                  .input = {q, k, v, {0}, {0}, beta},
+                                  .input_count = WEFT_STEP_INPUTS + 1,
+                                  .heads = params && params->heads ? params->heads : 1};
+    const struct weft_fast_weight_node node = {.heads = call.heads};
+    weft_status status = weft_check_step(graph, &call);
+    if (status == WEFT_OK) {
+        status = check_step_width(graph, &call);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    const double m = call.shape[0].dim[2] / call.heads;
+    const double w = call.shape[2].dim[2] / call.heads;
+    const double size = m * (m + 2.0 * w) + 2.0 * WEFT_CHUNK * (m + w);
+    return weft_add_step(out, graph, &call, call.heads * size, &node, sizeof node);
+}
+
+/** What a step has beside a rule with n = 1. */
+struct rule_step {
+    struct rule rule;
+    uint32_t position, state, result;
+    uint32_t stride; /* elements of the state of a sequence */
+};
+
+static void lower_step_state(struct weft_lowering *lowering, const struct rule_step *step) {
+    const struct rule *rule = &step->rule;
+    uint32_t column_tiles = column_tiles_of(rule);
+    uint32_t column_blocks = (rule->values - 1) / (4 * column_tiles) + 1;
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "fast_weight/step_state");
+    weft_dispatch_read(dispatch, step->position);
+    weft_dispatch_write(dispatch, step->state);
+    weft_dispatch_specialize(dispatch, column_tiles);
+    uint64_t groups = (uint64_t)rule->batch * rule->heads * column_blocks;
+    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = groups, .columns = rule->features});
+    weft_dispatch_push_u32(dispatch, rule->heads);
+    weft_dispatch_push_u32(dispatch, rule->values);
+    weft_dispatch_push_u32(dispatch, step->stride);
+    weft_dispatch_push_u32(dispatch, column_blocks);
+    double products = rows_of(rule) * rule->features * rule->values; /* once in a chunk */
+    dispatch->flops = 2.0 * products * rule->features / WEFT_CHUNK;
+    dispatch->bytes = 4.0 * products * (column_blocks + 2.0) / WEFT_CHUNK;
+}
+
+static void lower_step_read(struct weft_lowering *lowering, const struct rule_step *step) {
+    const struct rule *rule = &step->rule;
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "fast_weight/step");
+    const uint32_t reads[] = {rule->q, rule->k, rule->v, rule->beta, step->position};
+    for (uint32_t i = 0; i < 5; i++) {
+        weft_dispatch_read(dispatch, reads[i]);
+    }
+    weft_dispatch_write(dispatch, step->state);
+    weft_dispatch_write(dispatch, step->result);
+    uint64_t groups = (uint64_t)rule->batch * rule->heads;
+    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = groups, .columns = rule->features});
+    weft_dispatch_push_u32(dispatch, rule->heads);
+    weft_dispatch_push_u32(dispatch, rule->values);
+    weft_dispatch_push_u32(dispatch, step->stride);
+    double elements = rows_of(rule) * (2.0 * rule->features * rule->values +
+                                       WEFT_CHUNK * (3.0 * rule->features + 2.0 * rule->values));
+    dispatch->flops = 2.0 * elements;
+    dispatch->bytes = 4.0 * elements;
+}
+
+static void lower_step_sums(struct weft_lowering *lowering, const struct rule_step *step) {
+    const struct rule *rule = &step->rule;
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "fast_weight/step_sums");
+    weft_dispatch_read(dispatch, step->position);
+    weft_dispatch_write(dispatch, step->state);
+    uint64_t count = (uint64_t)rule->batch * rule->heads * rule->features *
+                     ((uint64_t)rule->features + rule->values);
+    weft_dispatch_items(dispatch, count);
+    weft_dispatch_push_u32(dispatch, rule->heads);
+    weft_dispatch_push_u32(dispatch, rule->features);
+    weft_dispatch_push_u32(dispatch, rule->values);
+    weft_dispatch_push_u32(dispatch, step->stride);
+    dispatch->flops = 2.0 * (double)count;
+    dispatch->bytes = 8.0 * (double)count;
+}
+
+static weft_status step_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_fast_weight_node *params = (const void *)node->params.bytes;
+    const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
+    const weft_shape *v = weft_node_shape(lowering->graph, node, 2);
+    struct rule_step step = {
+        .rule = {.v = weft_lower_value(lowering, node->input[2]),
+                 .beta = weft_lower_value(lowering, node->input[WEFT_STEP_INPUTS]),
+                 .batch = q->dim[0],
+                 .heads = params->heads,
+                 .n = 1,
+                 .features = q->dim[2] / params->heads,
+                 .values = v->dim[2] / params->heads,
+                 .chunks = 1},
+        .position = weft_lower_value(lowering, node->input[WEFT_STEP_POSITION]),
+        .state = weft_lower_value(lowering, node->input[WEFT_STEP_STATE]),
+        .result = weft_lower_value(lowering, node->output),
+        .stride = weft_node_shape(lowering->graph, node, WEFT_STEP_STATE)->dim[1]};
+    struct rule *rule = &step.rule;
+    rule->q = lower_normalized(lowering, rule, weft_lower_value(lowering, node->input[0]));
+    rule->k = lower_normalized(lowering, rule, weft_lower_value(lowering, node->input[1]));
+    lower_step_state(lowering, &step);
+    lower_step_read(lowering, &step);
+    lower_step_sums(lowering, &step);
+    return weft_lower_status(lowering);
+}
+
+const struct weft_op weft_op_fast_weight_step = {
+    .name = "fast_weight_step",
+    .min_inputs = WEFT_STEP_INPUTS + 1,
+    .max_inputs = WEFT_STEP_INPUTS + 1,
+    .params_size = sizeof(struct weft_fast_weight_node),
+    .state_input = WEFT_STEP_STATE,
+    .infer = weft_step_infer,
+    .describe = fast_weight_describe,
+    .implementation = {{.name = "step", .lower = step_lower}},
 };

@@ -8,6 +8,7 @@
 #include "mixers/feature_map.h"
 #include "mixers/linear_attention.h"
 #include "mixers/qkv.h"
+#include "mixers/step.h"
 
 struct weft_kernel_attention_node {
     uint32_t heads;
@@ -76,31 +77,50 @@ static weft_status check_tensors(const weft_graph *graph,
     return status;
 }
 
-weft_status weft_graph_kernel_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
-                                        weft_tensor k, weft_tensor v,
-                                        const weft_kernel_attention_params *params) {
-    if (!graph) {
-        return WEFT_INVALID_ARGUMENT;
-    }
-    struct weft_kernel_attention_node node = {.heads = params && params->heads ? params->heads : 1,
-                                              .causal = params && params->causal,
-                                              .epsilon = params ? params->epsilon : 0.0F};
-    const weft_kernel *kernels = params && params->kernels ? params->kernels : &usual_kernel;
+/** The node without what depends on the tensors; *kernels are those to take. */
+static weft_status make_node(struct weft_kernel_attention_node *node, const weft_kernel **kernels,
+                             const weft_graph *graph, const weft_kernel_attention_params *params) {
+    *node =
+        (struct weft_kernel_attention_node){.heads = params && params->heads ? params->heads : 1,
+                                            .causal = params && params->causal,
+                                            .epsilon = params ? params->epsilon : 0.0F};
+    *kernels = params && params->kernels ? params->kernels : &usual_kernel;
     bool usual = !params || (!params->kernels && params->kernel_count == 0);
     if (!usual && !params->kernels) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "kernel_attention: kernel_count is %u, but kernels is null",
                          params->kernel_count);
     }
+    return take_kernels(node, graph, *kernels, usual ? 1 : params->kernel_count);
+}
+
+/** The texts among the kernels as constants, from inputs[0] on. */
+static weft_status add_texts(weft_tensor *inputs, weft_graph *graph, const weft_kernel *kernels,
+                             uint32_t count) {
+    weft_status status = WEFT_OK;
+    for (uint32_t i = 0; status == WEFT_OK && i < count; i++) {
+        if (kernels[i].glsl) {
+            status = weft_feature_text_add(&inputs[i], graph, kernels[i].glsl);
+        }
+    }
+    return status;
+}
+
+weft_status weft_graph_kernel_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                        weft_tensor k, weft_tensor v,
+                                        const weft_kernel_attention_params *params) {
+    if (!graph) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    struct weft_kernel_attention_node node;
+    const weft_kernel *kernels = NULL;
     weft_tensor inputs[3 + WEFT_MAX_KERNELS] = {q, k, v};
-    weft_status status = take_kernels(&node, graph, kernels, usual ? 1 : params->kernel_count);
+    weft_status status = make_node(&node, &kernels, graph, params);
     if (status == WEFT_OK) {
         status = check_tensors(graph, &node, inputs);
     }
-    for (uint32_t i = 0; status == WEFT_OK && i < node.count; i++) {
-        if (kernels[i].glsl) {
-            status = weft_feature_text_add(&inputs[3 + i], graph, kernels[i].glsl);
-        }
+    if (status == WEFT_OK) {
+        status = add_texts(inputs + 3, graph, kernels, node.count);
     }
     if (status != WEFT_OK) {
         return status;
@@ -134,15 +154,15 @@ static float epsilon_of(const struct weft_kernel_attention_node *params, uint32_
     return epsilon < WEFT_LEAST_DENOMINATOR ? WEFT_LEAST_DENOMINATOR : epsilon;
 }
 
-/** Features of a value in a scratch storage of their own. */
+/** Features of a value in a scratch storage of their own; text: the graph's value of a map of the caller's. */
 static uint32_t lower_features(struct weft_lowering *lowering, const struct weft_node *node,
-                               uint32_t input, uint32_t kernel) {
+                               uint32_t input, uint32_t kernel, uint32_t text) {
     const struct weft_kernel_attention_node *params = (const void *)node->params.bytes;
     uint32_t x = weft_lower_value(lowering, node->input[input]);
     uint64_t count = weft_shape_elements(*weft_node_shape(lowering->graph, node, input));
     uint32_t features = weft_lower_scratch(lowering, count * sizeof(float));
     weft_lower_feature_map(lowering, features, x, count, (weft_feature_map)params->map[kernel],
-                           node->input[3 + kernel]);
+                           text);
     return features;
 }
 
@@ -161,9 +181,10 @@ static weft_status kernel_attention_lower(struct weft_lowering *lowering,
                                               .values = v->dim[2] / params->heads,
                                               .causal = params->causal};
     for (uint32_t i = 0; i < params->count; i++) {
-        attention.q = lower_features(lowering, node, 0, i);
-        attention.k =
-            node->input[0] == node->input[1] ? attention.q : lower_features(lowering, node, 1, i);
+        const uint32_t text = node->input[3 + i];
+        attention.q = lower_features(lowering, node, 0, i, text);
+        attention.k = node->input[0] == node->input[1] ? attention.q
+                                                       : lower_features(lowering, node, 1, i, text);
         attention.epsilon = epsilon_of(params, i);
         attention.weight = params->weight[i];
         attention.accumulate = i > 0;
@@ -195,4 +216,77 @@ const struct weft_op weft_op_kernel_attention = {
     .infer = kernel_attention_infer,
     .describe = kernel_attention_describe,
     .implementation = {{.name = "chunks", .lower = kernel_attention_lower}},
+};
+
+/* ---- one token at a time ---- */
+
+weft_status weft_graph_kernel_attention_step(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                             weft_tensor k, weft_tensor v, const weft_step *step,
+                                             const weft_kernel_attention_params *params) {
+    if (!out || !graph) {
+        return weft_graph_missing(graph, "weft_graph_kernel_attention_step");
+    }
+    struct weft_kernel_attention_node node;
+    const weft_kernel *kernels = NULL;
+    struct weft_step_call call = {.op = "kernel_attention_step", .step = step, .input = {q, k, v}};
+    weft_status status = make_node(&node, &kernels, graph, params);
+    call.heads = node.heads;
+    call.input_count = WEFT_STEP_INPUTS + node.count;
+    if (status == WEFT_OK) {
+        status = weft_check_step(graph, &call);
+    }
+    if (status == WEFT_OK) {
+        status = weft_check_epsilon(graph, call.op, node.epsilon);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    const struct weft_graph_mark mark = weft_graph_mark(graph);
+    const double size = weft_linear_attention_state_size(
+        node.heads, call.shape[0].dim[2] / node.heads, call.shape[2].dim[2] / node.heads);
+    status = add_texts(call.input + WEFT_STEP_INPUTS, graph, kernels, node.count);
+    if (status == WEFT_OK) {
+        status = weft_add_step(out, graph, &call, node.count * size, &node, sizeof node);
+    }
+    return weft_graph_end(graph, mark, status);
+}
+
+static weft_status step_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_kernel_attention_node *params = (const void *)node->params.bytes;
+    const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
+    const weft_shape *v = weft_node_shape(lowering->graph, node, 2);
+    const uint32_t stride = weft_node_shape(lowering->graph, node, WEFT_STEP_STATE)->dim[1];
+    struct weft_linear_attention_step step = {
+        .v = weft_lower_value(lowering, node->input[2]),
+        .result = weft_lower_value(lowering, node->output),
+        .position = weft_lower_value(lowering, node->input[WEFT_STEP_POSITION]),
+        .state = weft_lower_value(lowering, node->input[WEFT_STEP_STATE]),
+        .stride = stride,
+        .batch = q->dim[0],
+        .heads = params->heads,
+        .features = q->dim[2] / params->heads,
+        .values = v->dim[2] / params->heads};
+    for (uint32_t i = 0; i < params->count; i++) {
+        const uint32_t text = node->input[WEFT_STEP_INPUTS + i];
+        step.q = lower_features(lowering, node, 0, i, text);
+        step.k =
+            node->input[0] == node->input[1] ? step.q : lower_features(lowering, node, 1, i, text);
+        step.offset = stride / params->count * i;
+        step.epsilon = epsilon_of(params, i);
+        step.weight = params->weight[i];
+        step.accumulate = i > 0;
+        weft_lower_linear_attention_step(lowering, &step);
+    }
+    return weft_lower_status(lowering);
+}
+
+const struct weft_op weft_op_kernel_attention_step = {
+    .name = "kernel_attention_step",
+    .min_inputs = WEFT_STEP_INPUTS,
+    .max_inputs = WEFT_STEP_INPUTS + WEFT_MAX_KERNELS,
+    .params_size = sizeof(struct weft_kernel_attention_node),
+    .state_input = WEFT_STEP_STATE,
+    .infer = weft_step_infer,
+    .describe = kernel_attention_describe,
+    .implementation = {{.name = "step", .lower = step_lower}},
 };

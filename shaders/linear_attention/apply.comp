@@ -68,6 +68,7 @@ vec4 weft_key_four(uint index)
 }
 
 #include "chunk_scores.glsl"
+#include "guard.glsl"
 
 shared float denominators[WEFT_CHUNK];
 
@@ -88,15 +89,6 @@ vec4 load_state(uint base, uint feature, uint column)
     }
     uvec4 index = row + min(column + uvec4(0, 1, 2, 3), uvec4(push.values - 1));
     return vec4(state[index.x], state[index.y], state[index.z], state[index.w]);
-}
-
-// A denominator kept away from 0: its sign and at least epsilon.
-float guard(float x)
-{
-    uint bits = floatBitsToUint(x);
-    uint least = floatBitsToUint(push.epsilon);
-    bool small = (bits & WEFT_BITS_ABS) < least;
-    return uintBitsToFloat(small ? (bits & WEFT_BITS_SIGN) | least : bits);
 }
 
 void make_denominators(uint first_row, uint first, uint count, uint ones_base, bool has_state)
@@ -122,7 +114,7 @@ void make_denominators(uint first_row, uint first, uint count, uint ones_base, b
         }
         total = total + sum;
     }
-    denominators[row] = guard(total);
+    denominators[row] = weft_guarded(total, push.epsilon);
 }
 
 void store(uint first_row, uint first, uint row, uint column, vec4 sum)

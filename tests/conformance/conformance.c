@@ -174,6 +174,20 @@ weft_array weft_case_indices(weft_case *c, const char *name, weft_shape shape, i
     return array;
 }
 
+void weft_case_state(weft_case *c, const char *name, weft_shape shape) {
+    weft_case_port *port = add_port(c, c->inputs, &c->input_count, name, shape);
+    if (port == NULL) {
+        return;
+    }
+    port->is_state = true;
+    port->data = weft_alloc(&c->host, (size_t)port->count * sizeof(float));
+    if (port->data == NULL) {
+        weft_case_check(c, weft_fail_memory(&c->host, "a state"));
+        return;
+    }
+    memset(port->data, 0xff, (size_t)port->count * sizeof(float));
+}
+
 /* Creates the constant from `data`, which the case takes over, and keeps its values. */
 static void add_weight(weft_case *c, weft_array *array, weft_shape shape, float *data) {
     weft_weight **weight = &c->weights[c->weight_count];

@@ -81,6 +81,7 @@ typedef struct weft_case_port {
     weft_shape shape;
     uint64_t count;       /* elements, of four bytes each */
     void *data;           /* inputs: the elements as they are uploaded */
+    bool is_state;        /* an input that a run may change */
     double *value;        /* inputs: the elements; outputs: what is expected, NaN included */
     uint32_t column_step; /* outputs: of the last axis only every so many columns are expected */
     double *allowed;      /* outputs, or null: see weft_case_allowed */
@@ -116,6 +117,9 @@ weft_array weft_case_input(weft_case *c, const char *name, weft_shape shape, wef
 /** An i32 input of indices that are uniform in first … last, and both of these somewhere. */
 weft_array weft_case_indices(weft_case *c, const char *name, weft_shape shape, int32_t first,
                              int32_t last);
+
+/** The state of steps that the graph has or will have, of NaN at first. The shape is the state's, f32. */
+void weft_case_state(weft_case *c, const char *name, weft_shape shape);
 
 /** An f32 constant of the graph. */
 weft_array weft_case_weight(weft_case *c, weft_shape shape, weft_values values);
@@ -207,6 +211,11 @@ typedef struct weft_family {
     ROW(simple_rms_norm)          \
     ROW(scale_norm)               \
     ROW(batch_norm)               \
+    ROW(linear_attention_step)    \
+    ROW(kernel_attention_step)    \
+    ROW(cosformer_step)           \
+    ROW(fast_weight_step)         \
+    ROW(banded_attention_step)    \
     ROW(glu)                      \
     ROW(gtu)                      \
     ROW(residual)                 \

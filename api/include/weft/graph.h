@@ -255,6 +255,8 @@ typedef struct weft_port_info {
     weft_shape shape;
     uint64_t bytes;
     bool is_output;
+    /** An input whose buffer runs read and change: what a step of decode.h keeps from token to token. */
+    bool is_state;
 } weft_port_info;
 
 /** Inputs first, in the order they were declared, then outputs. WEFT_NOT_FOUND past the last one. */
@@ -293,14 +295,15 @@ WEFT_API weft_status weft_plan_run(weft_plan *plan, weft_bindings *bindings);
 /** Host memory for weft_plan_execute: a port's name and its dense data. */
 typedef struct weft_host_tensor {
     const char *name;
-    void *data; /**< read for inputs, written for outputs */
+    void *data; /**< read for inputs, written for outputs, both for states */
     uint64_t bytes;
 } weft_host_tensor;
 
 /**
  * The simplest way to run: uploads every input, runs, downloads the outputs that are listed. Uses buffers the plan
  * keeps for this. Refuses indices outside their embedding table (WEFT_INVALID_ARGUMENT naming input, position, value
- * and range) and inputs that are missing or of the wrong size, before anything runs.
+ * and range) and inputs that are missing or of the wrong size, before anything runs. A state that is not listed stays as
+ * the last call left it; before the first one it is undefined.
  */
 WEFT_API weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *tensors,
                                        uint32_t count);

@@ -8,6 +8,7 @@
  *   buffer.h   device memory
  *   graph.h    building a graph of ops, compiling it to a plan, running it
  *   mixers.h   the token mixers, as graph ops
+ *   decode.h   steps of the causal ones, a token at a time
  *   features.h the weight matrices of random features
  *   model.h    loading a checkpoint folder and its tokenizer
  *   vulkan.h   embedding: adopt a VkDevice, wrap VkBuffers, record a plan (the only header that shows Vulkan types)

@@ -2,8 +2,8 @@
 //
 // Needs math.glsl.
 
-#ifndef WEFT_TOEPLITZ_ATTENTION_GUARD_GLSL
-#define WEFT_TOEPLITZ_ATTENTION_GUARD_GLSL
+#ifndef WEFT_INCLUDE_GUARD_GLSL
+#define WEFT_INCLUDE_GUARD_GLSL
 
 // A denominator kept away from 0: its sign and at least epsilon.
 float weft_guarded(float x, float epsilon)

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Steps: causal mixers, one new token at a time. A step computes row p of its mixer over the tokens 0 … p from the
+ * token p alone and a state of bounded size, with the bits that the mixer itself gives (in reproducible mode; fast mode
+ * adds in another order). Time and memory do not depend on p.
+ *
+ *   the graph of one token: inputs for token p of each sequence, `position` = p, steps with states
+ *   → weft_plan_compile → for p = 0, 1, 2 …: weft_bindings_set or weft_buffer_write, weft_plan_run
+ *
+ * A state is an input of the plan (weft_port_info.is_state) whose buffer every run reads and changes. Whoever owns the
+ * buffer keeps it from run to run; a sequence starts anew at p = 0, whatever the buffer holds, and goes on with p + 1.
+ * Positions that do not follow one another give results without meaning, which read nothing outside the state. Steps of
+ * one graph run in the order in which they were added, and those with the same state's name share it.
+ */
+#ifndef WEFT_DECODE_H
+#define WEFT_DECODE_H
+
+#include <weft/mixers.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What all steps have. */
+typedef struct weft_step {
+    weft_tensor position; /**< i32 [B], the number p of each sequence's token, 0 … 2^31 - 1 */
+    const char
+        *state; /**< name of the state, an input f32 [B, size] that the step adds to the graph */
+} weft_step;
+
+/*
+ * Operands are those of the mixer of that name with n = 1, and so are params, errors and special values; `causal` is
+ * ignored. step must not be null. Errors besides: WEFT_INVALID_ARGUMENT naming step, position or the state's name when
+ * something else in the graph has it; WEFT_SHAPE_MISMATCH for n ≠ 1 or a state that another step has with another size;
+ * WEFT_UNSUPPORTED for a state of more than 2^31 - 1 elements. A call that fails leaves the graph as it was.
+ */
+
+/**
+ * weft_graph_linear_attention with causal: q_features, k_features f32 [B, 1, heads · m], v f32 [B, 1, d]. The state has,
+ * per sequence and head with w = d/heads, 6 m (w + 1) + 64 (m + w) elements: the sums up to the current chunk of 64
+ * tokens in the order in which the mixer adds them, those of the chunk so far, and its keys and values. Time O(64 (m +
+ * w) + m w) per token and head.
+ */
+WEFT_API weft_status weft_graph_linear_attention_step(weft_tensor *out, weft_graph *graph,
+                                                      weft_tensor q_features,
+                                                      weft_tensor k_features, weft_tensor v,
+                                                      const weft_step *step,
+                                                      const weft_linear_attention_params *params);
+
+/** weft_graph_kernel_attention with causal: a state as that of linear attention, with m = d/heads, for each kernel. */
+WEFT_API weft_status weft_graph_kernel_attention_step(weft_tensor *out, weft_graph *graph,
+                                                      weft_tensor q, weft_tensor k, weft_tensor v,
+                                                      const weft_step *step,
+                                                      const weft_kernel_attention_params *params);
+
+/**
+ * weft_graph_cosformer with causal: a state as that of linear attention, with m = 2d/heads. params->length is required,
+ * for positions below it: a length of 0 would make the weights depend on the sequence's.
+ */
+WEFT_API weft_status weft_graph_cosformer_step(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                               weft_tensor k, weft_tensor v, const weft_step *step,
+                                               const weft_cosformer_params *params);
+
+/**
+ * weft_graph_fast_weight: beta f32 [B, 1, heads]. The state has, per sequence and head of m and w channels, m (m + 2w) +
+ * 128 (m + w) elements. Time O(64 (m + w) + m (m + w)) per token and head, and m² w more every 64 tokens.
+ */
+WEFT_API weft_status weft_graph_fast_weight_step(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                                 weft_tensor k, weft_tensor v, weft_tensor beta,
+                                                 const weft_step *step,
+                                                 const weft_fast_weight_params *params);
+
+/**
+ * weft_graph_banded_attention with causal: the state holds the last half_width + 1 keys and values, 2 d (half_width + 1)
+ * elements, and time is O(half_width · d). Sequences may be shorter than the band: with half_width one less than the
+ * longest sequence's length it is causal softmax attention, and the state what is known as its key-value cache.
+ */
+WEFT_API weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph,
+                                                      weft_tensor q, weft_tensor k, weft_tensor v,
+                                                      const weft_step *step,
+                                                      const weft_banded_attention_params *params);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

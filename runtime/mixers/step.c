@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* What the steps of weft/decode.h check and add alike. */
+#include "mixers/step.h"
+
+#include "mixers/qkv.h"
+
+static weft_status check_position(const weft_graph *graph, const struct weft_step_call *call) {
+    weft_dtype dtype;
+    weft_shape shape;
+    const weft_status status = weft_graph_get_tensor(graph, call->step->position, &shape, &dtype);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    const weft_shape expected = weft_shape_of(call->shape[0].dim[0]);
+    if (dtype != WEFT_I32 || !weft_shape_equal(shape, expected)) {
+        char text[2][WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "%s: position must be i32 %s, not %s %s", call->op,
+                         weft_shape_text(expected, text[0]), weft_dtype_name(dtype),
+                         weft_shape_text(shape, text[1]));
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_check_step(const weft_graph *graph, struct weft_step_call *call) {
+    if (!call->step || !call->step->state || !call->step->state[0]) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "%s: step must have a position and the name of a state", call->op);
+    }
+    weft_status status = weft_check_qkv(call->shape, graph, call->op, call->input, true);
+    if (status == WEFT_OK && call->shape[0].dim[1] != 1) {
+        char text[WEFT_SHAPE_TEXT_SIZE];
+        status = weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                           "%s: q, k and v must have one token, not %u as in %s", call->op,
+                           call->shape[0].dim[1], weft_shape_text(call->shape[0], text));
+    }
+    if (status == WEFT_OK) {
+        status = weft_check_heads(graph, call->op, call->heads, call->shape);
+    }
+    return status == WEFT_OK ? check_position(graph, call) : status;
+}
+
+weft_status weft_add_step(weft_tensor *out, weft_graph *graph, struct weft_step_call *call,
+                          double state_elements, const void *params, size_t params_size) {
+    const uint32_t batch = call->shape[0].dim[0];
+    if (state_elements * batch > (double)INT32_MAX) {
+        return weft_fail(&graph->host, WEFT_UNSUPPORTED,
+                         "%s: state '%s' would have %.0f elements, more than %d", call->op,
+                         call->step->state, state_elements * batch, INT32_MAX);
+    }
+    const struct weft_graph_mark mark = weft_graph_mark(graph);
+    call->input[WEFT_STEP_POSITION] = call->step->position;
+    weft_status status = weft_graph_state(&call->input[WEFT_STEP_STATE], graph, call->step->state,
+                                          weft_shape_of(batch, (uint32_t)state_elements));
+    if (status == WEFT_OK) {
+        status = weft_graph_add(out, graph, call->op, call->input, call->input_count, params,
+                                params_size);
+    }
+    return weft_graph_end(graph, mark, status);
+}
+
+weft_status weft_step_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
+                            weft_shape *shape) {
+    *dtype = WEFT_F32;
+    *shape = *weft_node_shape(graph, node, 2);
+    return WEFT_OK;
+}
