@@ -13,11 +13,10 @@
 #include <sys/stat.h>
 
 #include <cmocka.h>
-#include <zip.h>
 
+#include "cli/archive.h"
 #include "cli/command.h"
 #include "core/hash.h"
-#include "model/npy.h"
 
 #define CLASSIFY WEFT_SOURCE_DIR "/tests/data/fnet/classify_d36_l2_gelu"
 #define LANGID   WEFT_SOURCE_DIR "/api/examples/models/langid"
@@ -43,42 +42,6 @@ static int remove_place(void **state) {
     return 0;
 }
 
-/* ---- archives ---- */
-
-/* A member NAME.npy, from the .npy file `path`. */
-static void add_member(zip_t *archive, const char *name, const char *path) {
-    zip_source_t *source = zip_source_file(archive, path, 0, -1);
-    assert_non_null(source);
-    char *member = text_of("%s.npy", name);
-    assert_true(zip_file_add(archive, member, source, ZIP_FL_OVERWRITE) >= 0);
-    free(member);
-}
-
-struct member {
-    const char *name; /* null ends a list */
-    const char *path;
-};
-
-static char *write_archive(const struct place *place, const char *name,
-                           const struct member *members) {
-    char *path = weft_test_path(place->folder, name);
-    int error = 0;
-    zip_t *archive = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &error);
-    assert_non_null(archive);
-    for (; members->name != NULL; members++) {
-        add_member(archive, members->name, members->path);
-    }
-    assert_int_equal(zip_close(archive), 0);
-    return path;
-}
-
-static char *write_integers(const struct place *place, const char *name, const int32_t *values,
-                            uint32_t count) {
-    char *path = weft_test_path(place->folder, name);
-    assert_int_equal(weft_npy_write_i32(path, values, weft_shape_of(count), NULL), WEFT_OK);
-    return path;
-}
-
 /* What PyTorch predicted for the golden case. */
 static void golden_labels(int32_t labels[EXAMPLES]) {
     weft_npy npy = {0};
@@ -102,10 +65,11 @@ static void accuracy_is_counted(void **state) {
     int32_t labels[EXAMPLES];
     golden_labels(labels);
     labels[1] = (labels[1] + 1) % LABELS;
-    char *labels_path = write_integers(place, "labels.npy", labels, EXAMPLES);
+    char *labels_path =
+        write_integers(place->folder, "labels.npy", labels, weft_shape_of(EXAMPLES));
     const struct member members[] = {
         {"tokens", CLASSIFY "/cases/n7_b3/tokens.npy"}, {"labels", labels_path}, {NULL, NULL}};
-    char *data = write_archive(place, "data.npz", members);
+    char *data = write_archive(place->folder, "data.npz", members);
     char *line = text_of("eval %s %s", CLASSIFY, data);
     json_t *report = run_json("", line);
     assert_int_equal(integer_field(report, "examples"), EXAMPLES);
@@ -137,18 +101,19 @@ static void other_programs_labels_are_compared(void **state) {
     const struct place *place = *state;
     int32_t labels[EXAMPLES];
     golden_labels(labels);
-    char *labels_path = write_integers(place, "labels.npy", labels, EXAMPLES);
+    char *labels_path =
+        write_integers(place->folder, "labels.npy", labels, weft_shape_of(EXAMPLES));
     labels[2] = (labels[2] + 1) % LABELS;
-    char *other_path = write_integers(place, "other.npy", labels, EXAMPLES);
+    char *other_path = write_integers(place->folder, "other.npy", labels, weft_shape_of(EXAMPLES));
     const struct member data_members[] = {
         {"tokens", CLASSIFY "/cases/n7_b3/tokens.npy"}, {"labels", labels_path}, {NULL, NULL}};
     const struct member same_members[] = {{"logits", CLASSIFY "/cases/n7_b3/expected.npy"},
                                           {NULL, NULL}};
     const struct member other_members[] = {
         {"logits", CLASSIFY "/cases/n7_b3/expected.npy"}, {"labels", other_path}, {NULL, NULL}};
-    char *data = write_archive(place, "data.npz", data_members);
-    char *same = write_archive(place, "same.npz", same_members);
-    char *other = write_archive(place, "other.npz", other_members);
+    char *data = write_archive(place->folder, "data.npz", data_members);
+    char *same = write_archive(place->folder, "same.npz", same_members);
+    char *other = write_archive(place->folder, "other.npz", other_members);
     char *line = text_of("eval %s %s --expect %s", CLASSIFY, data, same);
     json_t *report = run_json("", line);
     assert_int_equal(integer_field(report, "expected/different_labels"), 0);
@@ -172,10 +137,11 @@ static void other_programs_labels_are_compared(void **state) {
 static void bits_are_compared(void **state) {
     const struct place *place = *state;
     const int32_t labels[EXAMPLES] = {0};
-    char *labels_path = write_integers(place, "labels.npy", labels, EXAMPLES);
+    char *labels_path =
+        write_integers(place->folder, "labels.npy", labels, weft_shape_of(EXAMPLES));
     const struct member members[] = {
         {"tokens", CLASSIFY "/cases/n7_b3/tokens.npy"}, {"labels", labels_path}, {NULL, NULL}};
-    char *data = write_archive(place, "data.npz", members);
+    char *data = write_archive(place->folder, "data.npz", members);
     char *line = text_of("eval %s %s", CLASSIFY, data);
     json_t *report = run_json("", line);
     char *found = text_of("%s  logits of data.npz\n", string_field(report, "logits_sha256"));
@@ -187,7 +153,7 @@ static void bits_are_compared(void **state) {
     expect_part(&outcome, outcome.out, "as expected");
     outcome_clear(&outcome);
     outcome = expect_weft(1, "%s --bits %s", line, wrong);
-    expect_part(&outcome, outcome.err, "the logits' bits have SHA-256");
+    expect_part(&outcome, outcome.err, "the outputs' bits have SHA-256");
     outcome_clear(&outcome);
     char *cut_line = text_of("%s --bits %s", line, cut);
     expect_refused(4, cut_line, cut, "expected a SHA-256 digest of 64 hexadecimal digits", NULL);
@@ -209,9 +175,10 @@ static void bad_labels_and_lengths_are_named(void **state) {
     const struct place *place = *state;
     const int32_t bad[EXAMPLES] = {0, LABELS, 0};
     const int32_t good[EXAMPLES] = {0};
-    char *bad_path = write_integers(place, "bad.npy", bad, EXAMPLES);
-    char *good_path = write_integers(place, "good.npy", good, EXAMPLES);
-    char *short_path = write_integers(place, "short.npy", good, EXAMPLES - 1);
+    char *bad_path = write_integers(place->folder, "bad.npy", bad, weft_shape_of(EXAMPLES));
+    char *good_path = write_integers(place->folder, "good.npy", good, weft_shape_of(EXAMPLES));
+    char *short_path =
+        write_integers(place->folder, "short.npy", good, weft_shape_of(EXAMPLES - 1));
     const struct member cases[][4] = {
         {{"tokens", CLASSIFY "/cases/n7_b3/tokens.npy"}, {"labels", bad_path}, {NULL, NULL}},
         {{"tokens", CLASSIFY "/cases/n7_b3/tokens.npy"}, {"labels", short_path}, {NULL, NULL}},
@@ -220,11 +187,12 @@ static void bad_labels_and_lengths_are_named(void **state) {
          {"lengths", good_path},
          {NULL, NULL}},
     };
-    static const char *const said[] = {"member labels, example 1: expected 0 to 4, found 5",
-                                       "member labels: expected shape [3], found [2]",
-                                       "member lengths, example 0: expected 1 to 7, found 0"};
+    static const char *const said[] = {
+        "member labels, example 1: expected 0 to 4, the labels of the model",
+        "member labels: expected int32 or int64 [3], found <i4 [2]",
+        "member lengths, sequence 0: expected 1 to 7, found 0"};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char *data = write_archive(place, "data.npz", cases[i]);
+        char *data = write_archive(place->folder, "data.npz", cases[i]);
         char *line = text_of("eval %s %s", CLASSIFY, data);
         expect_refused(4, line, data, said[i], NULL);
         free(line);
@@ -253,13 +221,15 @@ static void examples_are_independent(void **state) {
     const struct place *place = *state;
     const int32_t lengths[EXAMPLES] = {LENGTH, 4, LENGTH};
     const int32_t labels[EXAMPLES] = {0};
-    char *labels_path = write_integers(place, "labels.npy", labels, EXAMPLES);
-    char *lengths_path = write_integers(place, "lengths.npy", lengths, EXAMPLES);
+    char *labels_path =
+        write_integers(place->folder, "labels.npy", labels, weft_shape_of(EXAMPLES));
+    char *lengths_path =
+        write_integers(place->folder, "lengths.npy", lengths, weft_shape_of(EXAMPLES));
     const struct member members[] = {{"tokens", CLASSIFY "/cases/n7_b3/tokens.npy"},
                                      {"labels", labels_path},
                                      {"lengths", lengths_path},
                                      {NULL, NULL}};
-    char *data = write_archive(place, "data.npz", members);
+    char *data = write_archive(place->folder, "data.npz", members);
     char *out = weft_test_path(place->folder, "logits.npy");
     char *line = text_of("eval %s %s --batch 2 --out %s", CLASSIFY, data, out);
     json_t *report = run_json("", line);
@@ -272,7 +242,8 @@ static void examples_are_independent(void **state) {
     assert_int_equal(weft_npy_read_i32(&npy, tokens), WEFT_OK);
     weft_npy_close(&npy);
     for (size_t i = 0; i < EXAMPLES; i++) {
-        char *row = write_integers(place, "row.npy", &tokens[i * LENGTH], (uint32_t)lengths[i]);
+        char *row = write_integers(place->folder, "row.npy", &tokens[i * LENGTH],
+                                   weft_shape_of((uint32_t)lengths[i]));
         char *run = text_of("run %s --tokens %s", CLASSIFY, row);
         json_t *alone = run_json("", run);
         char digest[WEFT_DIGEST_TEXT_SIZE];

@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "cli/command.h"
+#include "cli/tiny_model.h"
 #include "core/hash.h"
-#include "core/philox.h"
 #include "model/npy.h"
 
 #define MODELS    WEFT_SOURCE_DIR "/tests/data/fnet"
@@ -234,12 +234,6 @@ static void long_text_is_cut_with_a_note(void **state) {
 
 /* ---- a masked language model with a tokenizer, made here ---- */
 
-struct tensor {
-    const char *name;
-    uint32_t rows; /* 0: rank 1 */
-    uint32_t columns;
-};
-
 enum { HIDDEN = 8, PIECES = 131, POSITIONS = 32, WIDE = 12 };
 
 static const struct tensor masked_tensors[] = {
@@ -265,51 +259,6 @@ static const struct tensor masked_tensors[] = {
     {"cls.predictions.bias", 0, PIECES},
 };
 
-static size_t elements_of(const struct tensor *tensor) {
-    return (size_t)(tensor->rows > 0 ? tensor->rows : 1) * tensor->columns;
-}
-
-static void write_tensors(const char *folder) {
-    char *header = text_of("{");
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof masked_tensors / sizeof masked_tensors[0]; i++) {
-        const struct tensor *tensor = &masked_tensors[i];
-        size_t end = count + elements_of(tensor);
-        char *rows = tensor->rows > 0 ? text_of("%u, ", tensor->rows) : text_of(" ");
-        char *longer = text_of("%s%s\"%s\": {\"dtype\": \"F32\", \"shape\": [%s%u], "
-                               "\"data_offsets\": [%zu, %zu]}",
-                               header, i > 0 ? ", " : "", tensor->name, rows, tensor->columns,
-                               count * sizeof(float), end * sizeof(float));
-        free(rows);
-        free(header);
-        header = longer;
-        count = end;
-    }
-    char *whole = text_of("%s}", header);
-    while (strlen(whole) % 8 != 0) { /* the data begins at a multiple of 8 */
-        char *longer = text_of("%s ", whole);
-        free(whole);
-        whole = longer;
-    }
-    size_t length = strlen(whole);
-    size_t size = 8 + length + count * sizeof(float);
-    uint8_t *file = calloc(1, size);
-    float *values = malloc(count * sizeof *values);
-    assert_non_null(file);
-    assert_non_null(values);
-    for (size_t i = 0; i < 8; i++) {
-        file[i] = (uint8_t)((uint64_t)length >> (8 * i));
-    }
-    memcpy(file + 8, whole, length);
-    weft_philox_uniform(values, count, 7, 0);
-    memcpy(file + 8 + length, values, count * sizeof *values);
-    free(weft_test_write(folder, "model.safetensors", file, size));
-    free(values);
-    free(file);
-    free(whole);
-    free(header);
-}
-
 static void write_masked_model(const char *folder) {
     static const char config[] =
         "{\"model_type\": \"fnet\", \"architectures\": [\"FNetForMaskedLM\"], \"vocab_size\": 131, "
@@ -323,7 +272,7 @@ static void write_masked_model(const char *folder) {
     free(weft_test_write(folder, "spiece.model", pieces, size));
     free(pieces);
     free(from);
-    write_tensors(folder);
+    write_tensors(folder, masked_tensors, sizeof masked_tensors / sizeof masked_tensors[0], 7);
 }
 
 static void masks_are_filled_in(void **state) {

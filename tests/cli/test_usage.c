@@ -63,8 +63,17 @@ static void wrong_usage_is_refused(void **state) {
     expect_refused(2, "run MODEL --text a --repeat 3x", "--repeat", "'3x'", NULL);
     expect_refused(2, "run MODEL --text a --math quick", "--math", "'quick'", NULL);
     expect_refused(2, "run MODEL --text a --token-types b", "--token-types", NULL);
-    expect_refused(2, "run MODEL --input a.npy", "--input", "tokens, not embeddings", NULL);
+    expect_refused(2, "run MODEL --input a.npy --tokens b", "several", NULL);
+    expect_refused(2, "run " GOLDEN " --input a.npy", "--input", "tokens, not vectors", NULL);
+    expect_refused(2, "run " GOLDEN " --tokens " TOKENS " --positions a.npy", "--positions a.npy",
+                   "takes none", NULL);
     expect_refused(2, "eval MODEL", "expected MODEL DATA", NULL);
+    expect_refused(2, "eval MODEL OTHER DATA", "unexpected argument 'DATA'", "--compare", NULL);
+    expect_refused(2, "eval --compare DATA", "expected MODEL DATA", NULL);
+    expect_refused(2, "eval --compare A B DATA --bits c", "without --compare", NULL);
+    expect_refused(2, "eval --compare A B DATA --out c", "without --compare", NULL);
+    expect_refused(2, "eval --compare A B DATA --expect c", "without --compare", NULL);
+    expect_refused(2, "eval MODEL DATA --examples 3 --bits c", "without --examples", NULL);
     expect_refused(2, "eval MODEL DATA --batch 0", "--batch", NULL);
     expect_refused(2, "inspect", "expected MODEL", NULL);
     expect_refused(2, "inspect MODEL --pass nonsense", "--pass", "'nonsense'", NULL);
