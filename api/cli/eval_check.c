@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "eval_data.h"
-#include "input.h"
 
 static bool refuse(const weft_cli_session *session, const char *path, const char *expected,
                    const char *found) {
@@ -74,47 +73,64 @@ static bool check_finite(const float *values, uint32_t width, uint32_t sequence,
     return true;
 }
 
-/* Length and contents of one sequence. */
-static int check_sequence(const weft_cli_data *data, uint32_t sequence, const char *name,
-                          const weft_cli_session *session) {
-    const weft_host *host = &session->host;
-    const weft_model_info *info = &session->info;
-    weft_cli_tokens row = {
-        .values = data->tokens == NULL ? NULL : &data->tokens[data->sequences[sequence].begin],
-        .batch = 1,
-        .length = data->sequences[sequence].length};
-    bool fine = weft_cli_check_length(row.length, info, name, host);
-    if (fine && info->input_size == 0) {
-        fine = weft_cli_check_tokens(&row, info, name, host) == WEFT_CLI_FINE;
-    } else if (fine) {
-        fine = check_finite(data->features, data->feature_size, sequence, "inputs", data, host);
+/* The tokens of one sequence. */
+static bool check_tokens(const weft_cli_data *data, uint32_t sequence,
+                         const weft_cli_session *session) {
+    const weft_cli_sequence *row = &data->sequences[sequence];
+    const int32_t *tokens = &data->tokens[row->begin];
+    uint32_t vocabulary = session->info.vocabulary;
+    for (uint32_t position = 0; position < row->length; position++) {
+        if (tokens[position] < 0 || (uint32_t)tokens[position] >= vocabulary) {
+            weft_fail(&session->host, WEFT_BAD_FILE,
+                      "%s: member tokens, sequence %u, position %u: expected a token from 0 to %u, "
+                      "the vocabulary of the model %s, found %d",
+                      data->path, sequence, position, vocabulary - 1, session->folder,
+                      (int)tokens[position]);
+            return false;
+        }
     }
-    if (fine && info->position_size > 0) {
-        fine =
-            check_finite(data->positions, data->position_size, sequence, "positions", data, host);
-    }
-    if (fine && info->task == WEFT_TASK_CAUSAL_LM && row.length < 2) {
-        weft_fail(host, WEFT_BAD_FILE,
-                  "%s: expected at least 2 tokens, of which the second is predicted, found 1",
-                  name);
-        fine = false;
-    }
-    return fine ? WEFT_CLI_FINE : WEFT_CLI_BAD_FILE;
+    return true;
 }
 
-static int check_sequences(const weft_cli_data *data, const weft_cli_session *session) {
-    const weft_host *host = &session->host;
+static bool check_length(const weft_cli_data *data, uint32_t sequence,
+                         const weft_cli_session *session) {
+    const weft_model_info *info = &session->info;
+    uint32_t length = data->sequences[sequence].length;
     const char *member = data->tokens != NULL ? "tokens" : "inputs";
-    int exit_code = WEFT_CLI_FINE;
-    for (uint32_t index = 0; index < data->sequence_count && exit_code == WEFT_CLI_FINE; index++) {
-        char *name = weft_format(host, "%s: member %s, sequence %u", data->path, member, index);
-        if (name == NULL) {
-            return weft_cli_exit_code(weft_fail_memory(host, data->path));
-        }
-        exit_code = check_sequence(data, index, name, session);
-        weft_free(host, name);
+    if (info->exact_length != 0 ? length != info->exact_length : length > info->max_length) {
+        weft_fail(
+            &session->host, WEFT_BAD_FILE,
+            "%s: member %s, sequence %u: expected %s %u tokens, which the model %s takes, found "
+            "%u",
+            data->path, member, sequence, info->exact_length != 0 ? "exactly" : "at most",
+            info->exact_length != 0 ? info->exact_length : info->max_length, session->folder,
+            length);
+        return false;
     }
-    return exit_code;
+    if (info->task == WEFT_TASK_CAUSAL_LM && length < 2) {
+        weft_fail(&session->host, WEFT_BAD_FILE,
+                  "%s: member %s, sequence %u: expected at least 2 tokens, of which the second is "
+                  "predicted, found 1",
+                  data->path, member, sequence);
+        return false;
+    }
+    return true;
+}
+
+static bool check_sequences(const weft_cli_data *data, const weft_cli_session *session) {
+    const weft_host *host = &session->host;
+    bool positions = session->info.position_size > 0;
+    bool fine = true;
+    for (uint32_t index = 0; index < data->sequence_count && fine; index++) {
+        fine = check_length(data, index, session);
+        fine = fine &&
+               (session->info.input_size == 0 ? check_tokens(data, index, session)
+                                              : check_finite(data->features, data->feature_size,
+                                                             index, "inputs", data, host));
+        fine = fine && (!positions || check_finite(data->positions, data->position_size, index,
+                                                   "positions", data, host));
+    }
+    return fine;
 }
 
 static bool check_pairs(const weft_cli_data *data, const weft_host *host) {
@@ -222,12 +238,7 @@ static bool check_task(const weft_cli_data *data, const weft_cli_session *sessio
 }
 
 int weft_cli_data_check(const weft_cli_data *data, const weft_cli_session *session) {
-    if (!check_task(data, session) || !check_kind(data, session)) {
-        return WEFT_CLI_BAD_FILE;
-    }
-    int exit_code = check_sequences(data, session);
-    if (exit_code == WEFT_CLI_FINE && !check_answers(data, session)) {
-        exit_code = WEFT_CLI_BAD_FILE;
-    }
-    return exit_code;
+    bool fits = check_task(data, session) && check_kind(data, session) &&
+                check_sequences(data, session) && check_answers(data, session);
+    return fits ? WEFT_CLI_FINE : WEFT_CLI_BAD_FILE;
 }

@@ -74,12 +74,16 @@ static const char *row_name(const weft_cli_result *result) {
     return task_of(result) == WEFT_TASK_RETRIEVE ? "pair" : "sequence";
 }
 
+static bool tokens_are_bytes(const weft_cli_result *result) {
+    return strcmp(result->session->info.tokenizer, "bytes") == 0;
+}
+
 #define TOKEN_TEXT_SIZE 16
 
 /* A token that is a byte as a character of C, such as 'a' or '\n'; others have no text. */
 static const char *token_text(const weft_cli_result *result, uint32_t token,
                               char text[TOKEN_TEXT_SIZE]) {
-    if (strcmp(result->session->info.tokenizer, "bytes") != 0 || token > 255) {
+    if (!tokens_are_bytes(result) || token > 255) {
         text[0] = '\0';
     } else if (token == '\n' || token == '\t') {
         snprintf(text, TOKEN_TEXT_SIZE, "'\\%c'", token == '\n' ? 'n' : 't');
@@ -195,24 +199,30 @@ static void print_time(const weft_cli_result *result) {
            device->name, weft_device_type_name(device->type));
 }
 
+static const char *const *row_columns(const weft_cli_result *result) {
+    static const char *const labels[] = {"label", ">probability", NULL};
+    static const char *const bytes[] = {">token", "text", ">probability", NULL};
+    static const char *const tokens[] = {">token", ">probability", NULL};
+    return is_classifier(result) ? labels : tokens_are_bytes(result) ? bytes : tokens;
+}
+
 static int print_row(const weft_cli_result *result, uint32_t row) {
-    static const char *const columns[] = {"label", ">probability", NULL};
-    static const char *const token_columns[] = {">token", "text", ">probability", NULL};
     uint32_t count = 0;
     weft_cli_entry *entries = top_of_row(result, row, &count);
     if (entries == NULL) {
         return WEFT_CLI_FAILED;
     }
-    bool classifier = is_classifier(result);
-    weft_cli_table *table = weft_cli_table_begin(classifier ? columns : token_columns);
+    weft_cli_table *table = weft_cli_table_begin(row_columns(result));
     for (uint32_t index = 0; index < count; index++) {
-        if (classifier) {
-            weft_cli_table_cell(table, "%s",
-                                weft_model_label(result->session->model, entries[index].index));
+        uint32_t entry = entries[index].index;
+        char text[TOKEN_TEXT_SIZE];
+        if (is_classifier(result)) {
+            weft_cli_table_cell(table, "%s", weft_model_label(result->session->model, entry));
         } else {
-            char text[TOKEN_TEXT_SIZE];
-            weft_cli_table_cell(table, "%u", entries[index].index);
-            weft_cli_table_cell(table, "%s", token_text(result, entries[index].index, text));
+            weft_cli_table_cell(table, "%u", entry);
+        }
+        if (!is_classifier(result) && tokens_are_bytes(result)) {
+            weft_cli_table_cell(table, "%s", token_text(result, entry, text));
         }
         weft_cli_table_cell(table, "%.2f %%", entries[index].probability * 100.0);
     }

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* weft eval --compare, --answers and --examples. */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cli/archive.h"
+#include "cli/tiny_model.h"
+
+enum { ROWS = 5, LENGTH = 7, BYTES = 256, LABELS = 4, MODELS = 3 };
+
+/* Three classifiers of bytes, the last with more labels, and data for them. */
+struct place {
+    char *folder;
+    char *models[MODELS];
+    char *data;
+};
+
+static void add_data(struct place *place) {
+    int32_t tokens[ROWS * LENGTH];
+    const int32_t labels[ROWS] = {0, 1, 2, 3, 0};
+    static const char *const texts[ROWS] = {"le chat", "the cat", "il gatt",
+                                            "\xe7\x8c\xab\xe3\x81\x8c\n", "\x82\x8b un c"};
+    for (size_t row = 0; row < ROWS; row++) {
+        for (size_t i = 0; i < LENGTH; i++) {
+            tokens[row * LENGTH + i] = (unsigned char)texts[row][i];
+        }
+    }
+    char *path = write_integers(place->folder, "tokens.npy", tokens, weft_shape_of(ROWS, LENGTH));
+    char *labels_path = write_integers(place->folder, "labels.npy", labels, weft_shape_of(ROWS));
+    const struct member members[] = {{"tokens", path}, {"labels", labels_path}, {NULL, NULL}};
+    place->data = write_archive(place->folder, "data.npz", members);
+    free(labels_path);
+    free(path);
+}
+
+static int make_place(void **state) {
+    static const char *const names[MODELS] = {"one", "two", "three"};
+    struct place *place = calloc(1, sizeof *place);
+    assert_non_null(place);
+    place->folder = weft_test_folder();
+    for (size_t i = 0; i < MODELS; i++) {
+        const struct tiny_model model = {.task = "classify",
+                                         .vocabulary = BYTES,
+                                         .outputs = i == 2 ? LABELS + 1 : LABELS,
+                                         .bytes = true,
+                                         .seed = 11 + i};
+        place->models[i] = write_tiny_model(place->folder, names[i], &model);
+    }
+    add_data(place);
+    *state = place;
+    return 0;
+}
+
+static int remove_place(void **state) {
+    struct place *place = *state;
+    weft_test_folder_remove(place->folder);
+    for (size_t i = 0; i < MODELS; i++) {
+        free(place->models[i]);
+    }
+    free(place->data);
+    free(place);
+    return 0;
+}
+
+static char *compare_line(const struct place *place, const char *options) {
+    return text_of("eval --compare %s %s/ %s %s %s", place->models[0], place->models[1],
+                   place->models[2], place->data, options);
+}
+
+/* ---- comparing ---- */
+
+static void each_model_is_as_it_is_alone(void **state) {
+    const struct place *place = *state;
+    char *line = compare_line(place, "--batch 2");
+    json_t *together = run_json("", line);
+    assert_int_equal(integer_field(together, "examples"), ROWS);
+    json_t *reports = field(together, "models");
+    assert_int_equal(json_array_size(reports), MODELS);
+    double first_speed = number_field(json_array_get(reports, 0), "tokens_per_s");
+    for (size_t i = 0; i < MODELS; i++) {
+        json_t *report = json_array_get(reports, i);
+        char *alone_line = text_of("eval %s %s --batch 2", place->models[i], place->data);
+        json_t *alone = run_json("", alone_line);
+        static const char *const same[] = {"logits_sha256", "correct",    "accuracy", "labels",
+                                           "parameters",    "peak_bytes", "mixing",   "examples"};
+        for (size_t j = 0; j < sizeof same / sizeof same[0]; j++) {
+            if (!json_equal(field(report, same[j]), field(alone, same[j]))) {
+                fail_msg("%s: %s differs", place->models[i], same[j]);
+            }
+        }
+        double relative = number_field(report, "relative_speed");
+        double expected = number_field(report, "tokens_per_s") / first_speed;
+        assert_true(fabs(relative - expected) <= 1e-9 * expected);
+        json_decref(alone);
+        free(alone_line);
+    }
+    assert_true(number_field(json_array_get(reports, 0), "relative_speed") == 1.0);
+    json_decref(together);
+    free(line);
+}
+
+/* The lines that begin with the text, and what is behind it. */
+static const char *line_of(const struct outcome *outcome, const char *start) {
+    const char *at = outcome->out;
+    while (at != NULL && strncmp(at, start, strlen(start)) != 0) {
+        at = strchr(at, '\n');
+        at = at == NULL ? NULL : at + 1;
+    }
+    if (at == NULL) {
+        fail_msg("%s: no line begins with \"%s\" in\n%s", outcome->line, start, outcome->out);
+    }
+    return at;
+}
+
+static void table_has_a_line_for_each_model(void **state) {
+    const struct place *place = *state;
+    char *line = compare_line(place, " ");
+    struct outcome text = expect_weft(0, "%s", line);
+    assert_string_equal(text.err, "");
+    expect_part(&text, text.out, "5 examples");
+    static const char *const columns[] = {"model",    "mixer",    "parameters", "accuracy",
+                                          "tokens/s", "relative", "peak memory"};
+    const char *at = line_of(&text, "model ");
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        at = strstr(at, columns[i]);
+        assert_non_null(at);
+    }
+    const char *one = line_of(&text, "one  ");
+    const char *two = line_of(&text, "two  ");
+    const char *three = line_of(&text, "three  ");
+    assert_true(one < two && two < three);
+    assert_non_null(strstr(one, "1.00×"));
+    expect_part(&text, text.out, "transformer");
+    outcome_clear(&text);
+    free(line);
+}
+
+/* Nothing runs, so that nothing is printed, when one of them does not fit. */
+static void models_that_do_not_fit_are_refused(void **state) {
+    const struct place *place = *state;
+    static const struct {
+        struct tiny_model model;
+        const char *said;
+    } cases[] = {
+        {{.task = "classify", .vocabulary = BYTES, .outputs = 3}, "expected 0 to 2"},
+        {{.task = "classify", .vocabulary = 100, .outputs = LABELS},
+         "expected a token from 0 to 99"},
+        {{.task = "classify", .input_size = 2, .outputs = LABELS}, "expected the member inputs"},
+        {{.task = "causal_lm", .vocabulary = BYTES, .outputs = BYTES},
+         "expected the task classify, as the first model has it, to compare them; found causal_lm"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *name = text_of("bad%zu", i);
+        char *model = write_tiny_model(place->folder, name, &cases[i].model);
+        char *line = text_of("eval --compare %s %s %s", place->models[0], model, place->data);
+        expect_refused(4, line, model, cases[i].said, NULL);
+        free(line);
+        free(model);
+        free(name);
+    }
+    char *line = text_of("eval --compare %s /nonexistent/model %s", place->models[0], place->data);
+    expect_refused(4, line, "/nonexistent/model", NULL);
+    free(line);
+}
+
+static void language_models_are_compared_by_bits(void **state) {
+    const struct place *place = *state;
+    const struct tiny_model causal = {
+        .task = "causal_lm", .vocabulary = BYTES, .outputs = BYTES, .bytes = true, .seed = 20};
+    char *model = write_tiny_model(place->folder, "causal", &causal);
+    struct outcome text = expect_weft(0, "eval --compare %s %s", model, place->data);
+    const char *columns = line_of(&text, "model ");
+    assert_non_null(strstr(columns, "bits per byte  perplexity"));
+    outcome_clear(&text);
+    /* Their labels are the tokens: there is nothing to show of each example. */
+    char *line = text_of("eval --compare %s %s --answers", model, place->data);
+    expect_refused(4, line, "--answers", model, "causal_lm", NULL);
+    free(line);
+    line = text_of("eval %s %s --out %s/out.npy", model, place->data, place->folder);
+    expect_refused(2, line, "--out", "weft run --out", NULL);
+    free(line);
+    free(model);
+}
+
+/* ---- answers ---- */
+
+static void answers_are_those_of_the_logits(void **state) {
+    const struct place *place = *state;
+    char *out = weft_test_path(place->folder, "logits.npy");
+    char *line = text_of("eval %s %s --answers --out %s", place->models[0], place->data, out);
+    json_t *report = run_json("", line);
+    float *logits = read_reals(out, (size_t)ROWS * LABELS);
+    json_t *answers = field(report, "answers");
+    assert_int_equal(json_array_size(answers), ROWS);
+    long long correct = 0;
+    for (size_t row = 0; row < ROWS; row++) {
+        json_t *answer = json_array_get(answers, row);
+        assert_int_equal(integer_field(answer, "example"), row);
+        const char *said = string_field(answer, "answer");
+        long index = strtol(said + strlen("LABEL_"), NULL, 10);
+        double sum = 0.0;
+        for (size_t i = 0; i < LABELS; i++) {
+            assert_true(logits[row * LABELS + i] <= logits[row * LABELS + (size_t)index]);
+            sum += exp((double)logits[row * LABELS + i] -
+                       (double)logits[row * LABELS + (size_t)index]);
+        }
+        assert_true(fabs(number_field(answer, "probability") * sum - 1.0) < 1e-9);
+        correct += strcmp(said, string_field(answer, "label")) == 0;
+    }
+    assert_int_equal(integer_field(report, "correct"), correct);
+    free(logits);
+    json_decref(report);
+    free(line);
+    free(out);
+}
+
+/* A character that the row begins within is left out, and the end of a line is a space. */
+static void texts_are_shown_beside_the_answers(void **state) {
+    const struct place *place = *state;
+    char *line = compare_line(place, "--answers");
+    struct outcome text = expect_weft(0, "%s", line);
+    static const char *const starts[ROWS] = {"      0  LABEL_0", "      1  LABEL_1",
+                                             "      2  LABEL_2", "      3  LABEL_3",
+                                             "      4  LABEL_0"};
+    static const char *const ends[ROWS] = {"  le chat\n", "  the cat\n", "  il gatt\n",
+                                           "  \xe7\x8c\xab\xe3\x81\x8c \n", "   un c\n"};
+    for (size_t row = 0; row < ROWS; row++) {
+        const char *at = line_of(&text, starts[row]);
+        const char *end = strchr(at, '\n') + 1;
+        size_t length = strlen(ends[row]);
+        if (strncmp(end - length, ends[row], length) != 0) {
+            fail_msg("example %zu does not end with %s in\n%s", row, ends[row], text.out);
+        }
+    }
+    char *report_line = text_of("%s --json", line);
+    struct outcome json = expect_weft(0, "%s", report_line);
+    json_t *report = json_of(&json);
+    size_t wrong = 0;
+    for (size_t i = 0; i < MODELS; i++) {
+        json_t *model = json_array_get(field(report, "models"), i);
+        wrong += (size_t)(ROWS - integer_field(model, "correct"));
+    }
+    for (const char *at = text.out; (at = strstr(at, "✗")) != NULL; at += strlen("✗")) {
+        assert_true(wrong > 0);
+        wrong--;
+    }
+    assert_int_equal(wrong, 0);
+    json_decref(report);
+    outcome_clear(&json);
+    outcome_clear(&text);
+    free(report_line);
+    free(line);
+}
+
+static void examples_are_evenly_spread(void **state) {
+    const struct place *place = *state;
+    char *line = text_of("eval %s %s --answers", place->models[0], place->data);
+    json_t *all = run_json("", line);
+    free(line);
+    static const int counts[] = {1, 2, 3, 5, 100};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        line =
+            text_of("eval %s %s --answers --examples %d", place->models[0], place->data, counts[i]);
+        json_t *report = run_json("", line);
+        int expected = counts[i] < ROWS ? counts[i] : ROWS;
+        json_t *answers = field(report, "answers");
+        assert_int_equal(integer_field(report, "examples"), expected);
+        assert_int_equal(json_array_size(answers), expected);
+        for (int j = 0; j < expected; j++) {
+            size_t place_in_file = (size_t)(j * ROWS / expected);
+            assert_true(json_equal(json_array_get(answers, (size_t)j),
+                                   json_array_get(field(all, "answers"), place_in_file)));
+        }
+        json_decref(report);
+        free(line);
+    }
+    json_decref(all);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(each_model_is_as_it_is_alone, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(table_has_a_line_for_each_model, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(models_that_do_not_fit_are_refused, make_place,
+                                        remove_place),
+        cmocka_unit_test_setup_teardown(language_models_are_compared_by_bits, make_place,
+                                        remove_place),
+        cmocka_unit_test_setup_teardown(answers_are_those_of_the_logits, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(texts_are_shown_beside_the_answers, make_place,
+                                        remove_place),
+        cmocka_unit_test_setup_teardown(examples_are_evenly_spread, make_place, remove_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* weft run by task and by kind of input: what is printed, and which options a model takes. */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cli/archive.h"
+#include "cli/tiny_model.h"
+
+enum { ROWS = 2, LENGTH = 9, BYTES = 256, OUTPUTS = 4, WIDTH = 3 };
+
+static const struct tiny_model causal = {
+    .task = "causal_lm", .vocabulary = BYTES, .outputs = BYTES, .bytes = true, .seed = 1};
+static const struct tiny_model regression = {
+    .task = "regress", .input_size = WIDTH, .outputs = OUTPUTS, .seed = 3};
+static const struct tiny_model retrieval = {
+    .task = "retrieve", .vocabulary = BYTES, .outputs = OUTPUTS, .pairs = true, .seed = 4};
+
+struct place {
+    char *folder; /* new for each test, removed afterwards */
+    char *out;    /* a file in it */
+};
+
+static int make_place(void **state) {
+    struct place *place = calloc(1, sizeof *place);
+    assert_non_null(place);
+    place->folder = weft_test_folder();
+    place->out = weft_test_path(place->folder, "out.npy");
+    *state = place;
+    return 0;
+}
+
+static int remove_place(void **state) {
+    struct place *place = *state;
+    weft_test_folder_remove(place->folder);
+    free(place->out);
+    free(place);
+    return 0;
+}
+
+/* The token after the last one, by its logits in that row. */
+static void next_tokens_are_shown(void **state) {
+    const struct place *place = *state;
+    char *model = write_tiny_model(place->folder, "causal", &causal);
+    char *text = weft_test_write(place->folder, "text.txt", "the cat", 7);
+    char *line = text_of("run %s --text %s --top 256 --out %s", model, text, place->out);
+    json_t *report = run_json("", line);
+    json_t *results = field(report, "results");
+    assert_int_equal(json_array_size(results), 1);
+    json_t *row = json_array_get(results, 0);
+    assert_int_equal(integer_field(row, "position"), 6);
+    float *logits = read_reals(place->out, 7 * BYTES);
+    const float *last = &logits[6 * BYTES];
+    json_t *top = field(row, "top");
+    assert_int_equal(json_array_size(top), BYTES);
+    float before = INFINITY;
+    for (size_t i = 0; i < BYTES; i++) {
+        json_t *entry = json_array_get(top, i);
+        size_t token = (size_t)integer_field(entry, "token");
+        assert_in_range(token, 0, BYTES - 1);
+        assert_true(last[token] <= before);
+        before = last[token];
+        const char *shown = string_field(entry, "text");
+        if (token == 'a') {
+            assert_string_equal(shown, "'a'");
+        } else if (token == '\n') {
+            assert_string_equal(shown, "'\\n'");
+        } else if (token == '\'') {
+            assert_string_equal(shown, "'\\''");
+        } else if (token == 0xc3) {
+            assert_string_equal(shown, "'\\xc3'");
+        }
+    }
+    struct outcome outcome = expect_weft(0, "run %s --text %s --top 256", model, text);
+    expect_part(&outcome, outcome.out, "sequence 0, after its 7 tokens");
+    expect_part(&outcome, outcome.out, "'a'");
+    expect_part(&outcome, outcome.out, "7 tokens on ");
+    outcome_clear(&outcome);
+    free(logits);
+    json_decref(report);
+    free(line);
+    free(text);
+    free(model);
+}
+
+static void values_of_a_regression_are_shown(void **state) {
+    const struct place *place = *state;
+    char *model = write_tiny_model(place->folder, "regression", &regression);
+    float inputs[ROWS * LENGTH * WIDTH];
+    weft_philox_uniform(inputs, sizeof inputs / sizeof inputs[0], 8, 0);
+    char *path =
+        write_reals(place->folder, "inputs.npy", inputs, weft_shape_of(ROWS, LENGTH, WIDTH));
+    char *line = text_of("run %s --input %s --out %s", model, path, place->out);
+    json_t *report = run_json("", line);
+    float *values = read_reals(place->out, ROWS * OUTPUTS);
+    json_t *results = field(report, "results");
+    assert_int_equal(json_array_size(results), ROWS);
+    assert_int_equal(integer_field(report, "batch"), ROWS);
+    assert_int_equal(integer_field(report, "length"), LENGTH);
+    assert_int_equal(integer_field(report, "model/input_size"), WIDTH);
+    struct outcome text = expect_weft(0, "%s", line);
+    for (size_t i = 0; i < ROWS * OUTPUTS; i++) {
+        json_t *row = field(json_array_get(results, i / OUTPUTS), "values");
+        double value = json_number_value(json_array_get(row, i % OUTPUTS));
+        assert_true(fabs(value - (double)values[i]) <= 1e-9 * fabs(value));
+        char *number = text_of(" %.6g\n", (double)values[i]);
+        expect_part(&text, text.out, number);
+        free(number);
+    }
+    outcome_clear(&text);
+    /* One sequence may come without the axis of the batch, and gives the same bits. */
+    char *alone = write_reals(place->folder, "alone.npy", inputs, weft_shape_of(LENGTH, WIDTH));
+    text = expect_weft(0, "run %s --input %s --out %s", model, alone, place->out);
+    float *first = read_reals(place->out, OUTPUTS);
+    assert_memory_equal(first, values, OUTPUTS * sizeof *first);
+    outcome_clear(&text);
+    free(first);
+    free(alone);
+    free(values);
+    json_decref(report);
+    free(line);
+    free(path);
+    free(model);
+}
+
+static void pairs_are_shown(void **state) {
+    const struct place *place = *state;
+    char *model = write_tiny_model(place->folder, "retrieval", &retrieval);
+    const int32_t tokens[2 * ROWS * LENGTH] = {1, 2, 3};
+    char *path =
+        write_integers(place->folder, "tokens.npy", tokens, weft_shape_of(2 * ROWS, LENGTH));
+    char *line = text_of("run %s --tokens %s", model, path);
+    json_t *report = run_json("", line);
+    json_t *results = field(report, "results");
+    assert_int_equal(json_array_size(results), ROWS);
+    for (int i = 0; i < ROWS; i++) {
+        assert_int_equal(integer_field(json_array_get(results, (size_t)i), "pair"), i);
+    }
+    struct outcome text = expect_weft(0, "%s", line);
+    expect_part(&text, text.out, "pair 1\n");
+    outcome_clear(&text);
+    free(path);
+    path = write_integers(place->folder, "odd.npy", tokens, weft_shape_of(3, LENGTH));
+    free(line);
+    line = text_of("run %s --tokens %s", model, path);
+    expect_refused(4, line, path, "expected pairs of sequences", "found 3 sequences", NULL);
+    json_decref(report);
+    free(line);
+    free(path);
+    free(model);
+}
+
+static void inputs_that_do_not_fit_are_named(void **state) {
+    const struct place *place = *state;
+    char *model = write_tiny_model(place->folder, "regression", &regression);
+    float values[LENGTH * (WIDTH + 1) * 8] = {0};
+    const struct {
+        weft_shape shape;
+        const char *said;
+    } cases[] = {
+        {weft_shape_of(ROWS, LENGTH, WIDTH + 1), "expected vectors of 3 values"},
+        {weft_shape_of(LENGTH), "found <f4 [9]"},
+        {weft_shape_of(1, TINY_LENGTH + 1, WIDTH), "at most 16 tokens"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *path = write_reals(place->folder, "inputs.npy", values, cases[i].shape);
+        char *line = text_of("run %s --input %s", model, path);
+        expect_refused(4, line, path, cases[i].said, NULL);
+        free(line);
+        free(path);
+    }
+    values[LENGTH * WIDTH + 3] = NAN;
+    char *path =
+        write_reals(place->folder, "inputs.npy", values, weft_shape_of(ROWS, LENGTH, WIDTH));
+    char *line = text_of("run %s --input %s", model, path);
+    expect_refused(4, line, path, "sequence 1, position 1: expected a finite value", NULL);
+    free(line);
+    line = text_of("run %s --tokens %s", model, path);
+    expect_refused(2, line, "--tokens", model, "takes vectors of 3 values: use --input", NULL);
+    free(line);
+    line = text_of("run %s --input %s --positions %s", model, path, path);
+    expect_refused(2, line, "--positions", model, "takes none", NULL);
+    free(line);
+    free(path);
+    free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(next_tokens_are_shown, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(values_of_a_regression_are_shown, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(pairs_are_shown, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(inputs_that_do_not_fit_are_named, make_place, remove_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
