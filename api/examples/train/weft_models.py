@@ -541,11 +541,15 @@ class Flt(Attention):
 
 
 class Spectraformer(Attention):
-    """W is always in the checkpoint here: a missing one is drawn by the runtime alone."""
+    """W is always in the checkpoint here (a missing one is drawn by the runtime alone), and its rows
+    have the same weight. What is not named below begins as normal draws, to be overwritten."""
 
     def __init__(self, c):
         super().__init__(c)
         columns = c.hidden_size // c.num_attention_heads
+        if c.weight_matrix in ("sgq", "ssr", "gmm", "dgm"):
+            raise ValueError(f"weight_matrix: {c.weight_matrix} is not in this module: its rows"
+                             " have weights of their own, or are learned")
         if c.weight_matrix == "orf":
             w = orthogonal_rows(c.num_features, columns)
         elif c.weight_matrix == "poisson":
