@@ -38,7 +38,7 @@ LM = {"hidden_size": 80, "num_hidden_layers": 3, "intermediate_size": 144,
 RECIPES = {
     ("langid", "fnet"): ({}, 1500),
     ("langid", "transformer"): (
-        {**SMALL, **HEADS, "position_embedding": "sinusoidal"}, 500),
+        {**SMALL, **HEADS, "position_embedding": "sinusoidal"}, 1000),
     ("langid", "fmmformer"): (
         {**SMALL, **HEADS, "half_width": 8, "kernels": ["elu1", "elu1_negated"]}, 500),
     ("langid", "flt"): (
@@ -64,17 +64,17 @@ RECIPES = {
         {**LM, "expand_ratio": 1, "rpe_size": 32, "rpe_act": "gelu", "fd_input": "cosine"}, 2400),
     ("text", "fmmformer"): (
         {**LM, **HEADS, "half_width": 24, "kernels": ["elu1", "elu1_negated"],
-         "position_embedding": "sinusoidal"}, 1600),
+         "position_embedding": "sinusoidal"}, 1000),
     ("listops", "transformer"): (
-        {**SMALL, **HEADS, "position_embedding": "sinusoidal", "pooling": "first"}, 1500),
+        {**SMALL, **HEADS, "position_embedding": "sinusoidal", "pooling": "first"}, 1000),
     ("listops", "fmmformer"): (
         {**SMALL, **HEADS, "half_width": 16, "kernels": ["elu1", "elu1_negated"],
-         "position_embedding": "sinusoidal", "pooling": "first"}, 1500),
+         "position_embedding": "sinusoidal", "pooling": "first"}, 1000),
     ("listops", "tnn"): (
-        {**SMALL, "expand_ratio": 1, "rpe_size": 32, "decay": "learned", "gamma": 0.9}, 1500),
+        {**SMALL, "expand_ratio": 1, "rpe_size": 32, "decay": "learned", "gamma": 0.9}, 1000),
     ("points", "flt"): (
         {**SMALL, **HEADS, "positions": "input", "position_size": 3, "position_features": 16,
-         "num_features": 64}, 1500),
+         "num_features": 64}, 800),
 }
 
 
