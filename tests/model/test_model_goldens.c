@@ -144,7 +144,7 @@ static double run(const struct golden *golden, weft_plan *plan, uint32_t index) 
 static void check_case(struct golden *golden, uint32_t index, const weft_plan_params *params) {
     struct fixture *fixture = golden->fixture;
     weft_npy first;
-    get(&first, golden, golden->input, has(golden->input, "tokens", 0) ? "tokens" : "inputs",
+    get(&first, golden, golden->input, has(golden->input, "tokens", 0) ? "tokens" : "features",
         index);
     uint32_t batch = (uint32_t)first.shape[0];
     uint32_t length = (uint32_t)first.shape[1];

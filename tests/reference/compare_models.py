@@ -122,7 +122,7 @@ class FnetCase:
 
 def command(arguments, folder, inputs, out):
     line = [str(arguments.weft), "run", str(folder), "--out", str(out)]
-    options = {"tokens": "--tokens", "inputs": "--input", "positions": "--positions"}
+    options = {"tokens": "--tokens", "features": "--input", "positions": "--positions"}
     for name, values in inputs.items():
         np.save(folder / f"{name}.npy", values)
         line += [options[name], str(folder / f"{name}.npy")]

@@ -4,7 +4,7 @@
     make_model_goldens.py [--modules FOLDER] [--only NAME …]
 
 Each NAME of model_variants.py becomes a folder: config.json and model.safetensors as weft_models.py
-writes them, input.npz with tokens0, tokens1 … (or inputs0 …, float32; and positions0 … where the
+writes them, input.npz with tokens0, tokens1 … (or features0 …, float32; and positions0 … where the
 model takes them), one for each case, and expected.npz with output0, output1 …: those of the modules
 in float64, rounded to float32. A seed with which PyTorch's own float32 is far off, or a denominator
 comes near zero, cannot judge others and is passed over.

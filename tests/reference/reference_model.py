@@ -73,6 +73,9 @@ def random_model(config, seed, modules):
         if name.endswith(("near_weight", "far_weight")):
             values = rng.standard_normal(parameter.shape, np.float32)
             parameter.data.copy_(torch.from_numpy(values))
+    if config.get("norm") == "scale_norm" and config.get("norm_eps", 0) > 0.5:
+        for parameter in module.embeddings.parameters():  # shorter vectors than norm_eps
+            parameter.data.mul_(0.1)
     if config.get("decay") == "fixed" and "gamma" not in config:
         for layer in module.layers:
             toep = layer.token_mixer.toep
@@ -83,10 +86,10 @@ def random_model(config, seed, modules):
 
 
 def random_inputs(config, rng, batch, n):
-    """{"tokens" or "inputs", and perhaps "positions"}: what weft and the module take."""
+    """{"tokens" or "features", and perhaps "positions"}: what weft and the module take."""
     rows = batch * (2 if config["task"] == "retrieve" else 1)
     if config.get("input", "tokens") == "features":
-        inputs = {"inputs": rng.standard_normal((rows, n, config["input_size"]), np.float32)}
+        inputs = {"features": rng.standard_normal((rows, n, config["input_size"]), np.float32)}
     else:
         tokens = rng.integers(0, config["vocab_size"], (rows, n)).astype(np.int32)
         tokens.flat[0], tokens.flat[-1] = config["vocab_size"] - 1, 0
@@ -103,7 +106,7 @@ def evaluate(module, inputs, double=False):
         if "tokens" in inputs:
             x = torch.from_numpy(inputs["tokens"].astype(np.int64))
         else:
-            x = torch.from_numpy(inputs["inputs"])
+            x = torch.from_numpy(inputs["features"])
             x = x.double() if double else x
         positions = inputs.get("positions")
         return module(x, None if positions is None else torch.from_numpy(positions)).numpy()
