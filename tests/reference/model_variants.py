@@ -101,7 +101,8 @@ OTHERS = {
     "tnn": {
         "lag": {**CLASSIFY, **RPE},
         "fraction_learned_lm": {**CAUSAL, **RPE, **ONE, "rpe_input": "lag_fraction",
-                                "decay": "learned", "gamma": 0.9, "rpe_residual": True, "rpe_act": "silu"},
+                                "decay": "learned", "gamma": 0.9, "rpe_residual": True,
+                                "rpe_act": "silu"},
         "exp_fixed": {**ONE, "task": "hidden", **RPE, "rpe_input": "lag_exp", "rpe_length": 100,
                       "decay": "fixed", "gamma": 0.95, "rpe_norm": "layer_norm", "norm_eps": 0.02,
                       "gtu_norm": True, "norm": "simple_rms_norm"},
