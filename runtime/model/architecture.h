@@ -26,7 +26,26 @@ struct weft_architecture {
     /** Adds the model to a graph. */
     weft_status (*build)(weft_tensor *out, const void *state, weft_graph *graph,
                          const weft_model_inputs *inputs);
+    /** Whether build_step can be called; both are null where it never can. */
+    bool (*is_recurrent)(const void *state);
+    /** Adds the model for one token of each sequence, i32 [B, 1], at the positions i32 [B]. */
+    weft_status (*build_step)(weft_tensor *out, const void *state, weft_graph *graph,
+                              weft_tensor tokens, weft_tensor position);
 };
+
+/* ---- for decoder.c ---- */
+
+const weft_host *weft_model_host(const weft_model *model);
+
+/** Whether the model can take its tokens one by one. */
+bool weft_model_is_recurrent(const weft_model *model);
+
+/**
+ * A plan for one token of each sequence of a recurrent model: inputs "tokens" i32 [B, 1], "position" i32 [B], perhaps
+ * "position_number" f32 [B, 1, 1], and states; output "output".
+ */
+weft_status weft_model_compile_step(weft_plan **plan, weft_model *model, weft_device *device,
+                                    uint32_t batch, const weft_plan_params *params);
 
 /**
  * Adds the inputs of a model that has no token types to a graph: "tokens" i32 [B, n], or with an input_size "features" f32

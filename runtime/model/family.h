@@ -26,6 +26,11 @@ struct weft_family {
     uint32_t (*exact_length)(const void *config);
     /** l of the input "positions" f32 [B, n, l], or 0; may be null. */
     uint32_t (*position_size)(const void *config);
+    /**
+     * Whether `mix` can take the tokens of a causal network one by one: whatever in it sees other tokens, or a token's
+     * number, is made by the functions below. Null: no.
+     */
+    bool (*recurrent)(const void *config);
     /** The mixer: x f32 [B, n, d] → [B, n, d]. The builder's scope is the layer's mixer. */
     weft_tensor (*mix)(struct weft_builder *builder, weft_tensor x, const void *config);
 };
@@ -39,8 +44,8 @@ struct weft_qkv {
 struct weft_qkv weft_build_qkv(struct weft_builder *builder, weft_tensor x);
 
 /*
- * Attention over heads that are channels h·d/heads … . Causal when the network is. Softmax attention and bands scale the
- * products by 1/√(d/heads).
+ * Attention over heads that are channels h·d/heads … . Causal when the network is, and a step with a state of its own when
+ * the builder is decoding. Softmax attention and bands scale the products by 1/√(d/heads).
  */
 weft_tensor weft_build_softmax_attention(struct weft_builder *builder, const struct weft_qkv *qkv,
                                          uint32_t heads);
@@ -57,6 +62,9 @@ weft_tensor weft_build_cosformer(struct weft_builder *builder, const struct weft
 /** beta is [B, n, heads], behind its sigmoid. */
 weft_tensor weft_build_fast_weight(struct weft_builder *builder, const struct weft_qkv *qkv,
                                    weft_tensor beta, uint32_t heads);
+
+/** For weft_family.recurrent: yes. */
+bool weft_family_is_recurrent(const void *config);
 
 /** For weft_family.check: num_attention_heads must divide hidden_size. */
 weft_status weft_family_check_heads(uint32_t heads, const weft_network_config *network,

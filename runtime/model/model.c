@@ -339,3 +339,42 @@ weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device 
     weft_graph_destroy(&graph);
     return status;
 }
+
+/* ---- one token at a time ---- */
+
+const weft_host *weft_model_host(const weft_model *model) {
+    return &model->host;
+}
+
+bool weft_model_is_recurrent(const weft_model *model) {
+    return model->architecture->is_recurrent && model->architecture->is_recurrent(model->state);
+}
+
+static weft_status build_step(weft_graph *graph, const weft_model *model, uint32_t batch) {
+    weft_tensor tokens = {0};
+    weft_tensor position = {0};
+    weft_tensor output = {0};
+    weft_status status =
+        weft_graph_input(&tokens, graph, "tokens", WEFT_I32, weft_shape_of(batch, 1));
+    if (status == WEFT_OK) {
+        status = weft_graph_input(&position, graph, "position", WEFT_I32, weft_shape_of(batch));
+    }
+    if (status == WEFT_OK) {
+        status = model->architecture->build_step(&output, model->state, graph, tokens, position);
+    }
+    return status == WEFT_OK ? weft_graph_output(graph, "output", output) : status;
+}
+
+weft_status weft_model_compile_step(weft_plan **plan, weft_model *model, weft_device *device,
+                                    uint32_t batch, const weft_plan_params *params) {
+    weft_graph *graph = NULL;
+    weft_status status = weft_graph_create(&graph, &model->host);
+    if (status == WEFT_OK) {
+        status = build_step(graph, model, batch);
+    }
+    if (status == WEFT_OK) {
+        status = weft_plan_compile(plan, device, graph, params);
+    }
+    weft_graph_destroy(&graph);
+    return status;
+}

@@ -206,3 +206,16 @@ weft_status weft_network_architecture_build(weft_tensor *out, const void *state,
     /* Building changes a network only while it is loaded. */
     return weft_network_build(out, (struct weft_network *)state, graph, inputs);
 }
+
+bool weft_network_is_recurrent(const void *state) {
+    const struct weft_network *network = state;
+    const struct weft_family *family = network->family;
+    return network->config.causal && network->config.input == 0 && family->recurrent &&
+           family->recurrent(network->family_config);
+}
+
+weft_status weft_network_architecture_build_step(weft_tensor *out, const void *state,
+                                                 weft_graph *graph, weft_tensor tokens,
+                                                 weft_tensor position) {
+    return weft_network_build_step(out, (struct weft_network *)state, graph, tokens, position);
+}

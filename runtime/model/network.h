@@ -29,6 +29,13 @@ struct weft_network {
 weft_status weft_network_build(weft_tensor *out, struct weft_network *network, weft_graph *graph,
                                const weft_model_inputs *inputs);
 
+/**
+ * The same for one token of each sequence, i32 [B, 1], at the positions i32 [B]: of a network that is recurrent, see
+ * weft_network_is_recurrent.
+ */
+weft_status weft_network_build_step(weft_tensor *out, struct weft_network *network,
+                                    weft_graph *graph, weft_tensor tokens, weft_tensor position);
+
 /* weft_architecture's functions for every family. */
 weft_status weft_network_load(void **state, const struct weft_architecture *self,
                               const char *folder, const weft_host *host);
@@ -39,14 +46,19 @@ weft_status weft_network_make_tokenizer(weft_tokenizer **tokenizer, const void *
                                         const char *folder, const weft_host *host);
 weft_status weft_network_architecture_build(weft_tensor *out, const void *state, weft_graph *graph,
                                             const weft_model_inputs *inputs);
+bool weft_network_is_recurrent(const void *state);
+weft_status weft_network_architecture_build_step(weft_tensor *out, const void *state,
+                                                 weft_graph *graph, weft_tensor tokens,
+                                                 weft_tensor position);
 
 /** A family as model.c's table has it; `type` is its model_type. */
-#define WEFT_NETWORK_ARCHITECTURE(type, the_family)                                 \
-    {                                                                               \
-        .model_type = (type), .family = &(the_family), .load = weft_network_load,   \
-        .destroy = weft_network_destroy, .describe = weft_network_describe,         \
-        .label = weft_network_label, .make_tokenizer = weft_network_make_tokenizer, \
-        .build = weft_network_architecture_build                                    \
+#define WEFT_NETWORK_ARCHITECTURE(type, the_family)                                          \
+    {                                                                                        \
+        .model_type = (type), .family = &(the_family), .load = weft_network_load,            \
+        .destroy = weft_network_destroy, .describe = weft_network_describe,                  \
+        .label = weft_network_label, .make_tokenizer = weft_network_make_tokenizer,          \
+        .build = weft_network_architecture_build, .is_recurrent = weft_network_is_recurrent, \
+        .build_step = weft_network_architecture_build_step                                   \
     }
 
 #endif

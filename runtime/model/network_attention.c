@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* The mixers with queries, keys and values, as families build them. */
+#include <stdio.h>
+
+#include <weft/decode.h>
+
 #include "model/network.h"
+
+struct state_name {
+    char text[2 * WEFT_SCOPE_SIZE];
+};
+
+/* The step of the mixer that is built now, with a state of its own, its name in *name. */
+static weft_step next_step(struct state_name *name, struct weft_builder *builder) {
+    struct weft_step_builder *decoding = builder->decoding;
+    snprintf(name->text, sizeof name->text, "%s.state.%u", builder->scope, decoding->states++);
+    return (weft_step){.position = decoding->position, .state = name->text};
+}
 
 static bool is_causal(const struct weft_builder *builder) {
     return builder->network->config.causal;
@@ -33,11 +48,22 @@ weft_tensor weft_build_banded_attention(struct weft_builder *builder, const stru
     if (builder->status != WEFT_OK) {
         return out;
     }
-    uint32_t widest = builder->length - 1;
-    weft_status status = weft_graph_banded_attention(
-        &out, builder->graph, qkv->query, qkv->key, qkv->value,
-        weft_banded_attention_params(.heads = heads, .causal = is_causal(builder),
-                                     .half_width = half_width < widest ? half_width : widest));
+    const uint32_t length =
+        builder->decoding ? builder->network->config.max_positions : builder->length;
+    const weft_banded_attention_params params = {
+        .heads = heads,
+        .causal = is_causal(builder),
+        .half_width = half_width < length - 1 ? half_width : length - 1};
+    weft_status status = WEFT_OK;
+    if (builder->decoding) {
+        struct state_name name;
+        weft_step step = next_step(&name, builder);
+        status = weft_graph_banded_attention_step(&out, builder->graph, qkv->query, qkv->key,
+                                                  qkv->value, &step, &params);
+    } else {
+        status = weft_graph_banded_attention(&out, builder->graph, qkv->query, qkv->key, qkv->value,
+                                             &params);
+    }
     return weft_built(builder, status, out);
 }
 
@@ -47,10 +73,18 @@ weft_tensor weft_build_linear_attention(struct weft_builder *builder, const stru
     if (builder->status != WEFT_OK) {
         return out;
     }
-    weft_status status = weft_graph_linear_attention(
-        &out, builder->graph, qkv->query, qkv->key, qkv->value,
-        weft_linear_attention_params(.heads = heads, .causal = is_causal(builder),
-                                     .epsilon = epsilon));
+    const weft_linear_attention_params params = {
+        .heads = heads, .causal = is_causal(builder), .epsilon = epsilon};
+    weft_status status = WEFT_OK;
+    if (builder->decoding) {
+        struct state_name name;
+        weft_step step = next_step(&name, builder);
+        status = weft_graph_linear_attention_step(&out, builder->graph, qkv->query, qkv->key,
+                                                  qkv->value, &step, &params);
+    } else {
+        status = weft_graph_linear_attention(&out, builder->graph, qkv->query, qkv->key, qkv->value,
+                                             &params);
+    }
     return weft_built(builder, status, out);
 }
 
@@ -62,8 +96,16 @@ weft_tensor weft_build_kernel_attention(struct weft_builder *builder, const stru
     }
     weft_kernel_attention_params causal = *params;
     causal.causal = is_causal(builder);
-    weft_status status = weft_graph_kernel_attention(&out, builder->graph, qkv->query, qkv->key,
-                                                     qkv->value, &causal);
+    weft_status status = WEFT_OK;
+    if (builder->decoding) {
+        struct state_name name;
+        weft_step step = next_step(&name, builder);
+        status = weft_graph_kernel_attention_step(&out, builder->graph, qkv->query, qkv->key,
+                                                  qkv->value, &step, &causal);
+    } else {
+        status = weft_graph_kernel_attention(&out, builder->graph, qkv->query, qkv->key, qkv->value,
+                                             &causal);
+    }
     return weft_built(builder, status, out);
 }
 
@@ -75,8 +117,16 @@ weft_tensor weft_build_cosformer(struct weft_builder *builder, const struct weft
     }
     weft_cosformer_params causal = *params;
     causal.causal = is_causal(builder);
-    weft_status status =
-        weft_graph_cosformer(&out, builder->graph, qkv->query, qkv->key, qkv->value, &causal);
+    weft_status status = WEFT_OK;
+    if (builder->decoding) {
+        struct state_name name;
+        weft_step step = next_step(&name, builder);
+        status = weft_graph_cosformer_step(&out, builder->graph, qkv->query, qkv->key, qkv->value,
+                                           &step, &causal);
+    } else {
+        status =
+            weft_graph_cosformer(&out, builder->graph, qkv->query, qkv->key, qkv->value, &causal);
+    }
     return weft_built(builder, status, out);
 }
 
@@ -86,8 +136,16 @@ weft_tensor weft_build_fast_weight(struct weft_builder *builder, const struct we
     if (builder->status != WEFT_OK) {
         return out;
     }
-    weft_status status =
-        weft_graph_fast_weight(&out, builder->graph, qkv->query, qkv->key, qkv->value, beta,
-                               weft_fast_weight_params(.heads = heads));
+    const weft_fast_weight_params params = {.heads = heads};
+    weft_status status = WEFT_OK;
+    if (builder->decoding) {
+        struct state_name name;
+        weft_step step = next_step(&name, builder);
+        status = weft_graph_fast_weight_step(&out, builder->graph, qkv->query, qkv->key, qkv->value,
+                                             beta, &step, &params);
+    } else {
+        status = weft_graph_fast_weight(&out, builder->graph, qkv->query, qkv->key, qkv->value,
+                                        beta, &params);
+    }
     return weft_built(builder, status, out);
 }

@@ -114,6 +114,20 @@ weft_tensor weft_build_constant(struct weft_builder *builder, const char *name, 
     return use(builder, full.text);
 }
 
+/* ---- positions ---- */
+
+weft_tensor weft_build_position_number(struct weft_builder *builder) {
+    struct weft_step_builder *decoding = builder->decoding;
+    if (!decoding || builder->status != WEFT_OK) {
+        return (weft_tensor){0};
+    }
+    if (decoding->number.id == 0) {
+        builder->status = weft_graph_input(&decoding->number, builder->graph, "position_number",
+                                           WEFT_F32, weft_shape_of(builder->batch, 1, 1));
+    }
+    return decoding->number;
+}
+
 /* ---- ops ---- */
 
 weft_tensor weft_build_linear(struct weft_builder *builder, weft_tensor x, const char *name,
@@ -188,7 +202,12 @@ weft_tensor weft_build_norm(struct weft_builder *builder, weft_tensor x, const c
     return weft_built(builder, status, result);
 }
 
-/* ---- checks ---- */
+/* ---- for families ---- */
+
+bool weft_family_is_recurrent(const void *config) {
+    (void)config;
+    return true;
+}
 
 weft_status weft_family_check_heads(uint32_t heads, const weft_network_config *network,
                                     const weft_json_fields *json) {

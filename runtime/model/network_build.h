@@ -17,6 +17,13 @@
 
 struct weft_network;
 
+/** Building for one token of each sequence: mixers are the steps of weft/decode.h. */
+struct weft_step_builder {
+    weft_tensor position; /* i32 [B] */
+    weft_tensor number;   /* the same as f32 [B, 1, 1], once something has asked for it */
+    uint32_t states;      /* made so far */
+};
+
 struct weft_builder {
     weft_graph *graph;
     struct weft_network *network;
@@ -24,8 +31,9 @@ struct weft_builder {
     const weft_host *host;
     uint32_t batch, length, width; /* B, n, d of the activations */
     uint32_t layer;
-    weft_tensor positions;       /* the input f32 [B, n, l], or none */
-    char scope[WEFT_SCOPE_SIZE]; /* in front of names, such as "layers.3.mixer" */
+    weft_tensor positions;              /* the input f32 [B, n, l], or none */
+    struct weft_step_builder *decoding; /* or null: whole sequences */
+    char scope[WEFT_SCOPE_SIZE];        /* in front of names, such as "layers.3.mixer" */
 };
 
 /** Takes over the status of a call that made a tensor: `return weft_built(builder, weft_graph_…(&out, …), out)`. */
@@ -44,6 +52,11 @@ weft_tensor weft_build_constant(struct weft_builder *builder, const char *name, 
                                 weft_status (*fill)(float *data, const void *user,
                                                     const weft_host *host),
                                 const void *user);
+
+/**
+ * The tokens' numbers f32 [B, 1, 1] when decoding; otherwise none, and they are 0 … n-1. An input "position_number" then.
+ */
+weft_tensor weft_build_position_number(struct weft_builder *builder);
 
 /** name.weight [out, in] and name.bias [out] of x [..., in]. */
 weft_tensor weft_build_linear(struct weft_builder *builder, weft_tensor x, const char *name,

@@ -72,7 +72,14 @@ static weft_tensor embed_tokens(struct weft_builder *builder, weft_tensor tokens
     weft_embedding_params params = {.tokens = tokens};
     params.table = weft_build_weight(builder, "embeddings.tokens.weight",
                                      weft_shape_of(config->vocab_size, config->hidden_size));
-    params.positions = position_table(builder);
+    weft_tensor positions = position_table(builder);
+    if (builder->decoding && positions.id != 0) {
+        params.types = weft_build_reshape(builder, builder->decoding->position,
+                                          weft_shape_of(builder->batch, 1));
+        params.type_table = positions; /* row p is added as that of position p would be */
+    } else {
+        params.positions = positions;
+    }
     weft_tensor x = none;
     if (builder->status != WEFT_OK) {
         return none;
@@ -321,6 +328,15 @@ static weft_tensor head(struct weft_builder *builder, weft_tensor x) {
     return x;
 }
 
+static weft_status build(weft_tensor *out, struct weft_builder *builder,
+                         const weft_model_inputs *inputs) {
+    weft_tensor x = head(builder, encode(builder, embed(builder, inputs)));
+    if (builder->status == WEFT_OK) {
+        *out = x;
+    }
+    return builder->status;
+}
+
 weft_status weft_network_build(weft_tensor *out, struct weft_network *network, weft_graph *graph,
                                const weft_model_inputs *inputs) {
     weft_shape shape = {.rank = 0};
@@ -336,9 +352,23 @@ weft_status weft_network_build(weft_tensor *out, struct weft_network *network, w
                                    .length = shape.dim[1],
                                    .width = network->config.hidden_size,
                                    .positions = inputs->positions};
-    weft_tensor x = head(&builder, encode(&builder, embed(&builder, inputs)));
-    if (builder.status == WEFT_OK) {
-        *out = x;
+    return build(out, &builder, inputs);
+}
+
+weft_status weft_network_build_step(weft_tensor *out, struct weft_network *network,
+                                    weft_graph *graph, weft_tensor tokens, weft_tensor position) {
+    weft_shape shape = {.rank = 0};
+    weft_status status = weft_graph_get_tensor(graph, tokens, &shape, NULL);
+    if (status != WEFT_OK) {
+        return status;
     }
-    return builder.status;
+    struct weft_step_builder decoding = {.position = position};
+    struct weft_builder builder = {.graph = graph,
+                                   .network = network,
+                                   .host = &network->host,
+                                   .batch = shape.dim[0],
+                                   .length = 1,
+                                   .width = network->config.hidden_size,
+                                   .decoding = &decoding};
+    return build(out, &builder, weft_model_inputs(.tokens = tokens));
 }

@@ -45,8 +45,8 @@ static float *make_operand(const struct problem *p, uint32_t operand) {
     float *x = calloc(count, sizeof *x);
     assert_non_null(x);
     weft_philox_uniform(x, count, 91, operand);
-    for (uint64_t i = 0; i < count; i++) { /* β stays in 0 … 1 */
-        x[i] = operand == BETA ? x[i] : 2.0F * x[i] - 1.0F + (operand == V ? 0.0F : p->shift);
+    for (uint64_t i = 0; i < count; i++) { /* β in 0 … 1 */
+        x[i] = operand == BETA ? 0.5F * x[i] + 0.5F : x[i] + (operand == V ? 0.0F : p->shift);
     }
     return x;
 }

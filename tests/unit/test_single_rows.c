@@ -39,8 +39,8 @@ static weft_tensor add_weight(weft_graph *graph, weft_shape shape, uint64_t stre
     weft_tensor tensor = {0};
     assert_non_null(data);
     weft_philox_uniform(data, count, 17, stream);
-    for (uint64_t i = 0; i < count && !positive; i++) {
-        data[i] = 2.0F * data[i] - 1.0F;
+    for (uint64_t i = 0; i < count && positive; i++) {
+        data[i] = 0.5F * data[i] + 0.5F;
     }
     assert_int_equal(
         weft_weight_create(&weight, weft_weight_params(.shape = shape, .data = data), NULL),
@@ -262,7 +262,7 @@ static void check_op(struct weft_test_graph *f, const struct op *op) {
         tokens[i] = (int32_t)(i * 7 % VOCAB);
     }
     for (uint64_t i = 0; i < (uint64_t)N * op->d; i++) {
-        x[i] = 3.0F * x[i] - 1.5F;
+        x[i] = 1.5F * x[i];
     }
     uint32_t columns = 0;
     float *all = run(f, op, x, tokens, N, &columns);

@@ -98,6 +98,73 @@ WEFT_API weft_status weft_model_compile(weft_plan **plan, weft_model *model, wef
                                         uint32_t batch, uint32_t length, bool with_types,
                                         const weft_plan_params *params);
 
+/* ---- decoding: causal language models, one token at a time ---- */
+
+typedef enum weft_decoding {
+    /** A state of bounded size goes from token to token: weft/decode.h. Time per token does not depend on the position. */
+    WEFT_DECODING_RECURRENT = 0,
+    /**
+     * All tokens so far are run again for each one, in a plan for the least of 64, 128, 256 … tokens that holds them
+     * (at most max_length; exact_length where the model has one), filled up with token 0 behind them.
+     */
+    WEFT_DECODING_REEVALUATED = 1
+} weft_decoding;
+
+/** "recurrent" or "reevaluated"; never null. */
+WEFT_API const char *weft_decoding_name(weft_decoding decoding);
+
+typedef struct weft_decoder_params {
+    uint32_t batch;               /**< sequences; 0 means 1 */
+    bool reevaluate;              /**< run all tokens again even where the model has a recurrence */
+    const weft_plan_params *plan; /**< or null; its texts must outlive the decoder */
+    uint8_t unused;               /**< ignored; gives the macro below a field to start with */
+} weft_decoder_params;
+
+#ifndef __cplusplus
+#define weft_decoder_params(...) (&(weft_decoder_params){.unused = 0, __VA_ARGS__})
+#endif
+
+/** Sequences that grow token by token. One thread at a time. Model and device must outlive it. */
+typedef struct weft_decoder weft_decoder;
+
+/**
+ * Makes a decoder of empty sequences. Models with a recurrence are transformer, performer, fmmformer, flt (without
+ * positions of its own), spectraformer (of features that do not look at other tokens) and cosformer (with a length of
+ * its own): their decoders are recurrent, and give the bits of weft_model_compile's plan for the whole prefix, whatever
+ * its length. All others are evaluated again; with operators by FFT bits can depend on the plan's length.
+ * Errors: WEFT_UNSUPPORTED for a model that is no causal language model over tokens or reads positions; those of
+ * weft_model_compile. params may be null.
+ */
+WEFT_API weft_status weft_decoder_create(weft_decoder **decoder, weft_model *model,
+                                         weft_device *device, const weft_decoder_params *params);
+WEFT_API void weft_decoder_destroy(weft_decoder **decoder);
+
+/**
+ * Appends a token to each sequence, tokens[batch], and gives the logits of the next ones, f32 [batch, vocabulary];
+ * logits may be null: of tokens that are evaluated again this costs nothing.
+ * Errors: WEFT_INVALID_ARGUMENT for a token outside the vocabulary, or when the sequences have max_length tokens already;
+ * the decoder is then as it was. After another error it is to be reset.
+ */
+WEFT_API weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tokens, float *logits);
+
+/** Empties the sequences. */
+WEFT_API void weft_decoder_reset(weft_decoder *decoder);
+
+typedef struct weft_decoder_info {
+    weft_decoding decoding;
+    uint32_t batch;
+    uint32_t vocabulary;
+    uint32_t length;     /**< tokens of each sequence so far */
+    uint32_t max_length; /**< that they can have */
+    uint32_t
+        plan_length; /**< tokens that the newest plan runs: 1 when recurrent; 0: there is none yet */
+    uint64_t
+        state_bytes;     /**< device memory that goes from token to token; 0 when evaluated again */
+    weft_plan_info plan; /**< of the newest plan; zeros when there is none */
+} weft_decoder_info;
+
+WEFT_API weft_status weft_decoder_get_info(const weft_decoder *decoder, weft_decoder_info *info);
+
 #ifdef __cplusplus
 }
 #endif

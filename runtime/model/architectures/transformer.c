@@ -29,6 +29,7 @@ static const struct weft_family transformer = {
     .feed_forward_name = "feed_forward",
     .feed_forward_norm = "feed_forward_norm",
     .check = check,
+    .recurrent = weft_family_is_recurrent,
     .mix = mix,
 };
 

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* Sequences that grow token by token: by a state, or by evaluating them again. */
+#include <string.h>
+
+#include <weft/model.h>
+
+#include "core/host.h"
+#include "model/architecture.h"
+
+#define LEAST_PLAN_LENGTH 64U /* of those that evaluate again; they double from there */
+
+struct weft_decoder {
+    weft_host host;
+    weft_model *model;
+    weft_device *device;
+    weft_model_info model_info;
+    weft_plan_params plan_params;
+    weft_decoding decoding;
+    uint32_t batch;
+    uint32_t length; /* tokens of each sequence so far */
+    weft_plan *plan;
+    uint32_t plan_length;
+    /* recurrent */
+    bool has_numbers;  /* the plan reads the positions as numbers, too */
+    int32_t *position; /* [batch] */
+    float *number;     /* [batch] */
+    uint64_t state_bytes;
+    /* evaluated again */
+    int32_t *tokens; /* [batch, max_length] */
+    weft_bindings *bindings;
+    weft_buffer *input;  /* [batch, plan_length] */
+    weft_buffer *output; /* [batch, plan_length, vocabulary] */
+    int32_t *staging;    /* as input */
+};
+
+const char *weft_decoding_name(weft_decoding decoding) {
+    switch (decoding) {
+    case WEFT_DECODING_RECURRENT:
+        return "recurrent";
+    case WEFT_DECODING_REEVALUATED:
+        return "reevaluated";
+    }
+    return "unknown";
+}
+
+/* ---- with a state ---- */
+
+static weft_status find_states(weft_decoder *decoder) {
+    weft_port_info port;
+    for (uint32_t i = 0; weft_plan_get_port(decoder->plan, i, &port) == WEFT_OK; i++) {
+        decoder->state_bytes += port.is_state ? port.bytes : 0;
+        decoder->has_numbers = decoder->has_numbers || strcmp(port.name, "position_number") == 0;
+    }
+    decoder->position = weft_alloc_zero(&decoder->host, decoder->batch, sizeof *decoder->position);
+    decoder->number = weft_alloc_zero(&decoder->host, decoder->batch, sizeof *decoder->number);
+    return decoder->position && decoder->number
+               ? WEFT_OK
+               : weft_fail_memory(&decoder->host, "a decoder's positions");
+}
+
+static weft_status begin_recurrent(weft_decoder *decoder) {
+    decoder->decoding = WEFT_DECODING_RECURRENT;
+    decoder->plan_length = 1;
+    weft_status status = weft_model_compile_step(&decoder->plan, decoder->model, decoder->device,
+                                                 decoder->batch, &decoder->plan_params);
+    return status == WEFT_OK ? find_states(decoder) : status;
+}
+
+/** The plan keeps the states in its own buffers from step to step. */
+static weft_status step_recurrent(weft_decoder *decoder, const int32_t *tokens, float *logits) {
+    const uint32_t batch = decoder->batch;
+    const uint64_t logit_bytes = (uint64_t)batch * decoder->model_info.vocabulary * sizeof *logits;
+    weft_host_tensor tensors[4];
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < batch; b++) {
+        decoder->position[b] = (int32_t)decoder->length;
+        decoder->number[b] = (float)decoder->length;
+    }
+    /* Cast: an input's data are only read. */
+    tensors[count++] =
+        (weft_host_tensor){"tokens", (void *)(uintptr_t)tokens, batch * (uint64_t)sizeof *tokens};
+    tensors[count++] = (weft_host_tensor){"position", decoder->position,
+                                          batch * (uint64_t)sizeof *decoder->position};
+    if (decoder->has_numbers) {
+        tensors[count++] = (weft_host_tensor){"position_number", decoder->number,
+                                              batch * (uint64_t)sizeof *decoder->number};
+    }
+    if (logits) {
+        tensors[count++] = (weft_host_tensor){"output", logits, logit_bytes};
+    }
+    return weft_plan_execute(decoder->plan, tensors, count);
+}
+
+/* ---- evaluated again ---- */
+
+static void drop_plan(weft_decoder *decoder) {
+    weft_bindings_destroy(&decoder->bindings);
+    weft_buffer_destroy(&decoder->input);
+    weft_buffer_destroy(&decoder->output);
+    weft_plan_destroy(&decoder->plan);
+    weft_free(&decoder->host, decoder->staging);
+    decoder->staging = NULL;
+    decoder->plan_length = 0;
+}
+
+static weft_status begin_again(weft_decoder *decoder) {
+    decoder->decoding = WEFT_DECODING_REEVALUATED;
+    decoder->tokens =
+        weft_alloc_zero(&decoder->host, (size_t)decoder->batch * decoder->model_info.max_length,
+                        sizeof *decoder->tokens);
+    return decoder->tokens ? WEFT_OK : weft_fail_memory(&decoder->host, "a decoder's tokens");
+}
+
+static uint32_t plan_length_for(const weft_decoder *decoder, uint32_t length) {
+    const weft_model_info *info = &decoder->model_info;
+    if (info->exact_length) {
+        return info->exact_length;
+    }
+    uint64_t result = LEAST_PLAN_LENGTH;
+    while (result < length) {
+        result *= 2;
+    }
+    return result < info->max_length ? (uint32_t)result : info->max_length;
+}
+
+static weft_status make_buffers(weft_decoder *decoder) {
+    const uint64_t count = (uint64_t)decoder->batch * decoder->plan_length;
+    decoder->staging = weft_alloc_zero(&decoder->host, (size_t)count, sizeof *decoder->staging);
+    if (!decoder->staging) {
+        return weft_fail_memory(&decoder->host, "a decoder's tokens");
+    }
+    weft_status status =
+        weft_buffer_create(&decoder->input, decoder->device, count * sizeof *decoder->tokens);
+    if (status == WEFT_OK) {
+        status = weft_buffer_create(&decoder->output, decoder->device,
+                                    count * decoder->model_info.vocabulary * sizeof(float));
+    }
+    if (status == WEFT_OK) {
+        status = weft_bindings_create(&decoder->bindings, decoder->plan);
+    }
+    if (status == WEFT_OK) {
+        status = weft_bindings_set(decoder->bindings, "tokens", decoder->input);
+    }
+    return status == WEFT_OK ? weft_bindings_set(decoder->bindings, "output", decoder->output)
+                             : status;
+}
+
+static weft_status prepare_again(weft_decoder *decoder, uint32_t length) {
+    const uint32_t plan_length = plan_length_for(decoder, length);
+    if (plan_length == decoder->plan_length) {
+        return WEFT_OK;
+    }
+    drop_plan(decoder);
+    weft_status status =
+        weft_model_compile(&decoder->plan, decoder->model, decoder->device, decoder->batch,
+                           plan_length, false, &decoder->plan_params);
+    if (status == WEFT_OK) {
+        decoder->plan_length = plan_length;
+        status = make_buffers(decoder);
+    }
+    if (status != WEFT_OK) {
+        drop_plan(decoder);
+    }
+    return status;
+}
+
+/** Uploads the first `length` tokens, runs, and reads the logits behind the last. */
+static weft_status run_again(weft_decoder *decoder, uint32_t length, float *logits) {
+    const uint32_t n = decoder->plan_length;
+    const uint32_t vocabulary = decoder->model_info.vocabulary;
+    const uint64_t row_bytes = vocabulary * (uint64_t)sizeof *logits;
+    memset(decoder->staging, 0, (size_t)decoder->batch * n * sizeof *decoder->staging);
+    for (uint32_t b = 0; b < decoder->batch; b++) {
+        memcpy(decoder->staging + (size_t)b * n,
+               decoder->tokens + (size_t)b * decoder->model_info.max_length,
+               length * sizeof *decoder->tokens);
+    }
+    weft_status status = weft_buffer_write(decoder->input, 0, decoder->staging,
+                                           (uint64_t)decoder->batch * n * sizeof *decoder->staging);
+    if (status == WEFT_OK) {
+        status = weft_plan_run(decoder->plan, decoder->bindings);
+    }
+    for (uint32_t b = 0; b < decoder->batch && status == WEFT_OK; b++) {
+        const uint64_t row = (uint64_t)b * n + length - 1;
+        status = weft_buffer_read(decoder->output, row * row_bytes, logits + (size_t)b * vocabulary,
+                                  row_bytes);
+    }
+    return status;
+}
+
+static weft_status step_again(weft_decoder *decoder, const int32_t *tokens, float *logits) {
+    for (uint32_t b = 0; b < decoder->batch; b++) {
+        decoder->tokens[(size_t)b * decoder->model_info.max_length + decoder->length] = tokens[b];
+    }
+    if (!logits) {
+        return WEFT_OK;
+    }
+    weft_status status = prepare_again(decoder, decoder->length + 1);
+    return status == WEFT_OK ? run_again(decoder, decoder->length + 1, logits) : status;
+}
+
+/* ---- both ---- */
+
+static weft_status check_model(const weft_decoder *decoder) {
+    const weft_model_info *info = &decoder->model_info;
+    if (info->task != WEFT_TASK_CAUSAL_LM || info->vocabulary == 0) {
+        return weft_fail(&decoder->host, WEFT_UNSUPPORTED,
+                         "only causal language models over tokens can be decoded: this one's task "
+                         "is %s%s",
+                         weft_task_name(info->task),
+                         info->vocabulary ? "" : ", its input features");
+    }
+    if (info->position_size) {
+        return weft_fail(&decoder->host, WEFT_UNSUPPORTED,
+                         "the model reads positions beside its tokens: it cannot be decoded");
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_decoder_create(weft_decoder **out, weft_model *model, weft_device *device,
+                                const weft_decoder_params *params) {
+    if (!out || !model || !device) {
+        return weft_fail(model ? weft_model_host(model) : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_decoder_create: null argument");
+    }
+    const weft_host *host = weft_model_host(model);
+    weft_decoder *decoder = weft_alloc_zero(host, 1, sizeof *decoder);
+    if (!decoder) {
+        return weft_fail_memory(host, "a decoder");
+    }
+    decoder->host = *host;
+    decoder->model = model;
+    decoder->device = device;
+    decoder->batch = params && params->batch ? params->batch : 1;
+    decoder->plan_params = params && params->plan ? *params->plan : (weft_plan_params){0};
+    weft_status status = weft_model_get_info(model, &decoder->model_info);
+    if (status == WEFT_OK) {
+        status = check_model(decoder);
+    }
+    if (status == WEFT_OK) {
+        const bool again = (params && params->reevaluate) || !weft_model_is_recurrent(model);
+        status = again ? begin_again(decoder) : begin_recurrent(decoder);
+    }
+    if (status != WEFT_OK) {
+        weft_decoder_destroy(&decoder);
+        return status;
+    }
+    *out = decoder;
+    return WEFT_OK;
+}
+
+void weft_decoder_destroy(weft_decoder **address) {
+    weft_decoder *decoder = address ? *address : NULL;
+    if (!decoder) {
+        return;
+    }
+    *address = NULL;
+    const weft_host host = decoder->host;
+    drop_plan(decoder);
+    weft_free(&host, decoder->position);
+    weft_free(&host, decoder->number);
+    weft_free(&host, decoder->tokens);
+    weft_free(&host, decoder);
+}
+
+static weft_status check_step(const weft_decoder *decoder, const int32_t *tokens) {
+    const weft_model_info *info = &decoder->model_info;
+    if (decoder->length >= info->max_length) {
+        return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
+                         "the sequences have all of the model's %u positions", info->max_length);
+    }
+    for (uint32_t b = 0; b < decoder->batch; b++) {
+        if (tokens[b] < 0 || (uint32_t)tokens[b] >= info->vocabulary) {
+            return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
+                             "sequence %u: token %d is outside 0 to %u", b, tokens[b],
+                             info->vocabulary - 1);
+        }
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tokens, float *logits) {
+    if (!decoder || !tokens) {
+        return weft_fail(decoder ? &decoder->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_decoder_step: null argument");
+    }
+    weft_status status = check_step(decoder, tokens);
+    if (status == WEFT_OK) {
+        status = decoder->decoding == WEFT_DECODING_RECURRENT
+                     ? step_recurrent(decoder, tokens, logits)
+                     : step_again(decoder, tokens, logits);
+    }
+    decoder->length += status == WEFT_OK;
+    return status;
+}
+
+void weft_decoder_reset(weft_decoder *decoder) {
+    if (decoder) {
+        decoder->length = 0; /* states start anew at position 0 */
+    }
+}
+
+weft_status weft_decoder_get_info(const weft_decoder *decoder, weft_decoder_info *info) {
+    if (!decoder || !info) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    *info = (weft_decoder_info){.decoding = decoder->decoding,
+                                .batch = decoder->batch,
+                                .vocabulary = decoder->model_info.vocabulary,
+                                .length = decoder->length,
+                                .max_length = decoder->model_info.max_length,
+                                .plan_length = decoder->plan_length,
+                                .state_bytes = decoder->state_bytes};
+    return decoder->plan ? weft_plan_get_info(decoder->plan, &info->plan) : WEFT_OK;
+}
