@@ -77,10 +77,11 @@ static weft_status converted_weight(weft_weight **weight, const struct weft_chec
     return status;
 }
 
-weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,
-                                   const char *name, weft_shape shape) {
+/* The tensor, which has the shape `stored`, as a weight of shape `shape`. */
+static weft_status make_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,
+                               const char *name, weft_shape stored, weft_shape shape) {
     const weft_safetensors_tensor *tensor = NULL;
-    weft_status status = weft_safetensors_require(&tensor, checkpoint->file, name, shape);
+    weft_status status = weft_safetensors_require(&tensor, checkpoint->file, name, stored);
     if (status == WEFT_OK) {
         status = weft_safetensors_check_finite(checkpoint->file, tensor);
     }
@@ -100,4 +101,23 @@ weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint 
         release(checkpoint);
     }
     return status;
+}
+
+weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,
+                                   const char *name, weft_shape shape) {
+    return make_weight(weight, checkpoint, name, shape, shape);
+}
+
+weft_status weft_checkpoint_vector(weft_weight **weight, struct weft_checkpoint *checkpoint,
+                                   const char *name, uint32_t elements) {
+    const weft_safetensors_tensor *tensor = weft_safetensors_find(checkpoint->file, name);
+    weft_shape shape = weft_shape_of(elements);
+    weft_shape stored = shape;
+    if (tensor && tensor->elements == elements && tensor->rank <= WEFT_MAX_RANK) {
+        stored.rank = tensor->rank;
+        for (uint32_t i = 0; i < tensor->rank; i++) {
+            stored.dim[i] = (uint32_t)tensor->shape[i]; /* a factor of `elements` */
+        }
+    }
+    return make_weight(weight, checkpoint, name, stored, shape);
 }

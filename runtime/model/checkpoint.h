@@ -31,4 +31,8 @@ uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const ch
 weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,
                                    const char *name, weft_shape shape);
 
+/** The same of so many elements, under whatever shape the file has them; the weight's is [elements]. */
+weft_status weft_checkpoint_vector(weft_weight **weight, struct weft_checkpoint *checkpoint,
+                                   const char *name, uint32_t elements);
+
 #endif

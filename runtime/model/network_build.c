@@ -79,6 +79,22 @@ weft_tensor weft_build_weight(struct weft_builder *builder, const char *name, we
     return use(builder, full.text);
 }
 
+weft_tensor weft_build_vector(struct weft_builder *builder, const char *name, uint32_t elements) {
+    struct weight_name full = full_name(builder, name);
+    struct weft_network *network = builder->network;
+    if (builder->status == WEFT_OK && !find(network, full.text)) {
+        weft_weight *weight = NULL;
+        weft_status status =
+            weft_checkpoint_vector(&weight, network->checkpoint, full.text, elements);
+        if (status == WEFT_OK) {
+            network->parameters += elements;
+            status = keep(network, full.text, weight);
+        }
+        builder->status = status;
+    }
+    return use(builder, full.text);
+}
+
 bool weft_build_has(struct weft_builder *builder, const char *name) {
     struct weight_name full = full_name(builder, name);
     const struct weft_network *network = builder->network;

@@ -41,6 +41,8 @@ weft_tensor weft_built(struct weft_builder *builder, weft_status status, weft_te
 
 /** The weight `scope.name` of that shape. */
 weft_tensor weft_build_weight(struct weft_builder *builder, const char *name, weft_shape shape);
+/** The same of so many elements, under whatever shape the checkpoint has them: [elements]. */
+weft_tensor weft_build_vector(struct weft_builder *builder, const char *name, uint32_t elements);
 /** Whether the checkpoint has `scope.name`. */
 bool weft_build_has(struct weft_builder *builder, const char *name);
 

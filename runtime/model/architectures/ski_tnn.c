@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SKI-TNN: Moreno et al., "SKI to go faster: Accelerating Toeplitz neural networks via asymmetric kernels", 2023,
+ * algorithm 1: a sparse and a low-rank Toeplitz matrix, the latter by structured kernel interpolation.
+ */
+#include "model/network.h"
+#include "model/toeplitz_family.h"
+
+struct ski_tnn {
+    struct weft_gtu_config gtu;
+    uint32_t points, taps;
+    uint32_t grid;          /* 0 in the file's stead: points */
+    uint32_t interpolation; /* weft_interpolation */
+    float gamma;
+};
+
+static const char *const interpolation_names[] = {"linear", "cubic", NULL};
+
+static const weft_field fields[] = {
+    WEFT_FIELDS_GTU(struct ski_tnn, gtu),
+    {.name = "ski_points",
+     .kind = WEFT_FIELD_INTEGER,
+     .offset = offsetof(struct ski_tnn, points),
+     .minimum = 1,
+     .maximum = 1024,
+     .required = true},
+    {.name = "ski_taps",
+     .kind = WEFT_FIELD_INTEGER,
+     .offset = offsetof(struct ski_tnn, taps),
+     .minimum = 0,
+     .maximum = 65535},
+    {.name = "ski_grid",
+     .kind = WEFT_FIELD_INTEGER,
+     .offset = offsetof(struct ski_tnn, grid),
+     .minimum = 1,
+     .maximum = 65536},
+    {.name = "interpolation",
+     .kind = WEFT_FIELD_CHOICE,
+     .offset = offsetof(struct ski_tnn, interpolation),
+     .choices = interpolation_names},
+    {.name = "gamma",
+     .kind = WEFT_FIELD_REAL,
+     .offset = offsetof(struct ski_tnn, gamma),
+     .minimum = 0,
+     .maximum = 1,
+     .required = true},
+};
+
+static void set_defaults(void *config) {
+    struct ski_tnn *ski_tnn = config;
+    weft_gtu_defaults(&ski_tnn->gtu);
+}
+
+static weft_status check(void *config, const weft_network_config *network,
+                         const weft_json_fields *json) {
+    struct ski_tnn *ski_tnn = config;
+    if (network->causal) {
+        return weft_json_has(json, "causal")
+                   ? weft_family_refuse(json, "causal", "false, as ski-tnn is bidirectional")
+                   : weft_family_refuse(json, "task",
+                                        "a task that is not causal, as ski-tnn is bidirectional");
+    }
+    if (ski_tnn->taps != 0 && ski_tnn->taps % 2 == 0) {
+        return weft_family_refuse(json, "ski_taps", "0 or an odd number");
+    }
+    if (!(ski_tnn->gamma > 0)) {
+        return weft_family_refuse(json, "gamma", "a number above 0 and at most 1");
+    }
+    if (ski_tnn->grid == 0) {
+        ski_tnn->grid = ski_tnn->points;
+    }
+    return WEFT_OK;
+}
+
+static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {
+    const struct ski_tnn *ski_tnn = config;
+    uint32_t e = weft_gtu_channels(builder, &ski_tnn->gtu);
+    uint32_t n = builder->length;
+    weft_ski_toeplitz_params ski = {.points = ski_tnn->points < n ? ski_tnn->points : n,
+                                    .gamma = ski_tnn->gamma,
+                                    .interpolation = (weft_interpolation)ski_tnn->interpolation};
+    ski.rpe =
+        weft_build_weight(builder, "toep.rpe.weight", weft_shape_of(2 * ski_tnn->grid + 1, e));
+    if (ski_tnn->taps != 0) {
+        ski.taps = weft_build_weight(builder, "toep.taps.weight", weft_shape_of(ski_tnn->taps, e));
+    }
+    weft_gtu_params params = {.mixer = WEFT_GTU_SKI, .ski = &ski};
+    return weft_build_gtu(builder, x, &ski_tnn->gtu, &params);
+}
+
+static const struct weft_family ski_tnn = {
+    .fields = {fields, sizeof fields / sizeof fields[0]},
+    .config_size = sizeof(struct ski_tnn),
+    WEFT_TOEPLITZ_PARTS,
+    .set_defaults = set_defaults,
+    .check = check,
+    .mix = mix,
+};
+
+const struct weft_architecture weft_architecture_ski_tnn =
+    WEFT_NETWORK_ARCHITECTURE("ski-tnn", ski_tnn);

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* TNN: Qin et al., "Toeplitz neural network for sequence modeling", 2023; tensors as its public code names them. */
+#include "graph/graph.h"
+#include "model/network.h"
+#include "model/toeplitz_family.h"
+
+enum decay { DECAY_NONE, DECAY_FIXED, DECAY_LEARNED };
+
+struct tnn {
+    struct weft_gtu_config gtu;
+    struct weft_rpe_config rpe;
+    uint32_t input;  /* weft_rpe_lag */
+    uint32_t length; /* divisor of lags; 0: n - 1 */
+    uint32_t decay;  /* enum decay */
+    float gamma;
+};
+
+static const char *const input_names[] = {"lag", "lag_fraction", "lag_exp", NULL};
+static const char *const decay_names[] = {"none", "fixed", "learned", NULL};
+
+static const weft_field fields[] = {
+    WEFT_FIELDS_GTU(struct tnn, gtu),
+    WEFT_FIELDS_RPE(struct tnn, rpe),
+    {.name = "rpe_input",
+     .kind = WEFT_FIELD_CHOICE,
+     .offset = offsetof(struct tnn, input),
+     .choices = input_names},
+    {.name = "rpe_length",
+     .kind = WEFT_FIELD_INTEGER,
+     .offset = offsetof(struct tnn, length),
+     .minimum = 0,
+     .maximum = 16777216},
+    {.name = "decay",
+     .kind = WEFT_FIELD_CHOICE,
+     .offset = offsetof(struct tnn, decay),
+     .choices = decay_names},
+    {.name = "gamma",
+     .kind = WEFT_FIELD_REAL,
+     .offset = offsetof(struct tnn, gamma),
+     .minimum = 0,
+     .maximum = 1},
+};
+
+static void set_defaults(void *config) {
+    struct tnn *tnn = config;
+    weft_gtu_defaults(&tnn->gtu);
+    weft_rpe_defaults(&tnn->rpe);
+    tnn->gamma = 0.999F;
+}
+
+/* Fields without an effect are refused: they would show that the file means something else. */
+static weft_status check(void *config, const weft_network_config *network,
+                         const weft_json_fields *json) {
+    const struct tnn *tnn = config;
+    (void)network;
+    if (tnn->input == WEFT_RPE_LAG && tnn->length != 0) {
+        return weft_family_refuse(json, "rpe_length", "nothing, as rpe_input is lag");
+    }
+    if (tnn->decay == DECAY_NONE && weft_json_has(json, "gamma")) {
+        return weft_family_refuse(json, "gamma", "nothing, as decay is none");
+    }
+    if (tnn->decay == DECAY_FIXED && !(tnn->gamma > 0)) {
+        return weft_family_refuse(json, "gamma", "a number above 0, as decay is fixed");
+    }
+    return WEFT_OK;
+}
+
+/* ---- decay ---- */
+
+struct fixed_decay {
+    uint32_t channels;
+    float gamma;
+};
+
+static weft_status fill_fixed(float *data, const void *user, const weft_host *host) {
+    const struct fixed_decay *fixed = user;
+    (void)host;
+    for (uint32_t i = 0; i < fixed->channels; i++) {
+        data[i] = fixed->gamma;
+    }
+    return WEFT_OK;
+}
+
+/* A stored decay is checked here, where the tensor's name is known. */
+static void check_stored(struct weft_builder *builder, weft_tensor gamma, uint32_t channels) {
+    if (builder->status != WEFT_OK) {
+        return;
+    }
+    const weft_weight *weight = builder->graph->values[gamma.id].weight;
+    const float *data = weight->data;
+    for (uint32_t i = 0; i < channels; i++) {
+        if (!(data[i] > 0 && data[i] <= 1)) {
+            builder->status =
+                weft_fail(builder->host, WEFT_BAD_FILE,
+                          "tensor \"%s\": expected decays above 0 and at most 1, found %g at "
+                          "index %u",
+                          weight->name, (double)data[i], i);
+            return;
+        }
+    }
+}
+
+/* As a constant it has the name that a stored one has: a checkpoint that has it, has it used. */
+static weft_tensor fixed_decay(struct weft_builder *builder, const struct tnn *tnn, uint32_t e) {
+    struct fixed_decay fixed = {e, tnn->gamma};
+    if (!weft_build_has(builder, "toep.gamma")) {
+        return weft_build_constant(builder, "toep.gamma", weft_shape_of(e), fill_fixed, &fixed);
+    }
+    weft_tensor gamma = weft_build_vector(builder, "toep.gamma", e);
+    check_stored(builder, gamma, e);
+    return gamma;
+}
+
+static weft_tensor learned_decay(struct weft_builder *builder, const struct tnn *tnn, uint32_t e) {
+    weft_tensor theta = weft_build_vector(builder, "toep.gamma", e);
+    weft_tensor gamma = {0};
+    if (builder->status != WEFT_OK) {
+        return gamma;
+    }
+    weft_status status = weft_graph_toeplitz_decay(&gamma, builder->graph, theta, tnn->gamma);
+    return weft_built(builder, status, gamma);
+}
+
+static weft_tensor decay(struct weft_builder *builder, const struct tnn *tnn, uint32_t e) {
+    switch ((enum decay)tnn->decay) {
+    case DECAY_FIXED:
+        return fixed_decay(builder, tnn, e);
+    case DECAY_LEARNED:
+        return learned_decay(builder, tnn, e);
+    case DECAY_NONE:
+        break;
+    }
+    return (weft_tensor){0};
+}
+
+/* ---- the mixer ---- */
+
+/* One token has lag 0 alone, of which any divisor makes 0. */
+static uint32_t divisor(const struct weft_builder *builder, const struct tnn *tnn) {
+    if (tnn->length != 0) {
+        return tnn->length;
+    }
+    return builder->length > 1 ? builder->length - 1 : 1;
+}
+
+static weft_tensor coefficients(struct weft_builder *builder, const struct tnn *tnn, uint32_t e) {
+    struct weft_rpe rpe;
+    weft_build_rpe(&rpe, builder, &tnn->rpe, e);
+    weft_tensor out = {0};
+    if (builder->status != WEFT_OK) {
+        return out;
+    }
+    weft_status status =
+        weft_graph_toeplitz_rpe(&out, builder->graph, builder->length, &rpe.params,
+                                weft_toeplitz_rpe_params(.causal = builder->network->config.causal,
+                                                         .input = (weft_rpe_lag)tnn->input,
+                                                         .divisor = divisor(builder, tnn)));
+    return weft_built(builder, status, out);
+}
+
+static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {
+    const struct tnn *tnn = config;
+    uint32_t e = weft_gtu_channels(builder, &tnn->gtu);
+    weft_toeplitz_params toeplitz = {.causal = builder->network->config.causal};
+    weft_gtu_params params = {.mixer = WEFT_GTU_TOEPLITZ, .toeplitz = &toeplitz};
+    params.kernel = coefficients(builder, tnn, e);
+    toeplitz.decay = decay(builder, tnn, e);
+    return weft_build_gtu(builder, x, &tnn->gtu, &params);
+}
+
+static const struct weft_family tnn = {
+    .fields = {fields, sizeof fields / sizeof fields[0]},
+    .config_size = sizeof(struct tnn),
+    WEFT_TOEPLITZ_PARTS,
+    .set_defaults = set_defaults,
+    .check = check,
+    .mix = mix,
+};
+
+const struct weft_architecture weft_architecture_tnn = WEFT_NETWORK_ARCHITECTURE("tnn", tnn);

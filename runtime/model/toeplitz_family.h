@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the families with Toeplitz matrices share: the gated Toeplitz unit and the relative position encoder (RPE), in the
+ * names of TNN's public code (api/MODELS.md).
+ */
+#ifndef WEFT_MODEL_TOEPLITZ_FAMILY_H
+#define WEFT_MODEL_TOEPLITZ_FAMILY_H
+
+#include "model/family.h"
+
+#define WEFT_RPE_MOST_LAYERS 64
+
+/** Fields of the gated Toeplitz unit. */
+struct weft_gtu_config {
+    uint32_t expand_ratio;
+    weft_activation activation;
+    bool norm;
+};
+
+/** Fields of the RPE. */
+struct weft_rpe_config {
+    uint32_t size, layers;
+    weft_activation activation;
+    uint32_t norm; /* index of weft_rpe_norm_names: a weft_norm, or the one after them for none */
+    bool residual;
+};
+
+extern const char *const weft_rpe_norm_names[];
+
+/** For weft_family.set_defaults. */
+void weft_gtu_defaults(struct weft_gtu_config *gtu);
+void weft_rpe_defaults(struct weft_rpe_config *rpe);
+
+/** e, the channels of the unit; weft_gtu_check sees to it that it fits. */
+uint32_t weft_gtu_channels(const struct weft_builder *builder, const struct weft_gtu_config *gtu);
+
+/** The unit's weights around the operator that `params` has: mixer, kernel, toeplitz, ski, fd. */
+weft_tensor weft_build_gtu(struct weft_builder *builder, weft_tensor x,
+                           const struct weft_gtu_config *gtu, weft_gtu_params *params);
+
+/** An RPE with room for its layers; params.layers points into it, so it must stay where it is. */
+struct weft_rpe {
+    weft_rpe_params params;
+    weft_norm_params norms[WEFT_RPE_MOST_LAYERS + 1];
+    weft_rpe_layer layers[WEFT_RPE_MOST_LAYERS + 1];
+};
+
+/** The weights toep.rpe.* of an RPE that gives so many channels. */
+void weft_build_rpe(struct weft_rpe *rpe, struct weft_builder *builder,
+                    const struct weft_rpe_config *config, uint32_t channels);
+
+/** weft_json_fail with what the file has under that name: WEFT_BAD_FILE. */
+weft_status weft_family_refuse(const weft_json_fields *json, const char *name,
+                               const char *expected);
+
+/* Rows of a field table; `gtu` and `rpe` are members of struct `type`. */
+#define WEFT_FIELDS_GTU(type, gtu)                                                      \
+    {.name = "expand_ratio",                                                            \
+     .kind = WEFT_FIELD_INTEGER,                                                        \
+     .offset = offsetof(type, gtu.expand_ratio),                                        \
+     .minimum = 1,                                                                      \
+     .maximum = 64},                                                                    \
+        {.name = "gtu_act",                                                             \
+         .kind = WEFT_FIELD_CUSTOM,                                                     \
+         .offset = offsetof(type, gtu.activation),                                      \
+         .read = weft_field_activation},                                                \
+    {                                                                                   \
+        .name = "gtu_norm", .kind = WEFT_FIELD_BOOL, .offset = offsetof(type, gtu.norm) \
+    }
+
+#define WEFT_FIELDS_RPE(type, rpe)                                                              \
+    {.name = "rpe_size",                                                                        \
+     .kind = WEFT_FIELD_INTEGER,                                                                \
+     .offset = offsetof(type, rpe.size),                                                        \
+     .minimum = 1,                                                                              \
+     .maximum = 65536,                                                                          \
+     .required = true},                                                                         \
+        {.name = "rpe_layers",                                                                  \
+         .kind = WEFT_FIELD_INTEGER,                                                            \
+         .offset = offsetof(type, rpe.layers),                                                  \
+         .minimum = 0,                                                                          \
+         .maximum = WEFT_RPE_MOST_LAYERS},                                                      \
+        {.name = "rpe_act",                                                                     \
+         .kind = WEFT_FIELD_CUSTOM,                                                             \
+         .offset = offsetof(type, rpe.activation),                                              \
+         .read = weft_field_activation},                                                        \
+        {.name = "rpe_norm",                                                                    \
+         .kind = WEFT_FIELD_CHOICE,                                                             \
+         .offset = offsetof(type, rpe.norm),                                                    \
+         .choices = weft_rpe_norm_names},                                                       \
+    {                                                                                           \
+        .name = "rpe_residual", .kind = WEFT_FIELD_BOOL, .offset = offsetof(type, rpe.residual) \
+    }
+
+/** Names of a layer's parts, in a struct weft_family. */
+#define WEFT_TOEPLITZ_PARTS                                                                    \
+    .feed_forward = WEFT_FEED_FORWARD_GLU, .mixer = "token_mixer", .mixer_norm = "token_norm", \
+    .feed_forward_name = "feature_mixer", .feed_forward_norm = "feature_norm"
+
+#endif
