@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "support_model.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/philox.h"
+#include "core/shape.h"
+
+#define NAME_SIZE 128
+
+void weft_test_model_begin(struct weft_test_model *model) {
+    *model = (struct weft_test_model){.folder = weft_test_folder()};
+}
+
+void weft_test_model_remove_all(struct weft_test_model *model) {
+    for (uint32_t i = 0; i < model->count; i++) {
+        free(model->tensors[i].name);
+        free(model->tensors[i].data);
+    }
+    free(model->tensors);
+    model->tensors = NULL;
+    model->count = 0;
+}
+
+void weft_test_model_end(struct weft_test_model *model) {
+    weft_test_model_remove_all(model);
+    weft_test_folder_remove(model->folder);
+    model->folder = NULL;
+}
+
+/* ---- tensors ---- */
+
+static char *copied(const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+    assert_non_null(copy);
+    return memcpy(copy, text, size);
+}
+
+static struct weft_test_tensor *find(const struct weft_test_model *model, const char *name) {
+    for (uint32_t i = 0; i < model->count; i++) {
+        if (strcmp(model->tensors[i].name, name) == 0) {
+            return &model->tensors[i];
+        }
+    }
+    return NULL;
+}
+
+/* FNV-1a. */
+static uint64_t seed_of(const char *name) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *name; name++) {
+        hash = (hash ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
+static void fill(const struct weft_test_tensor *tensor) {
+    size_t count = (size_t)weft_shape_elements(tensor->shape);
+    uint32_t rank = tensor->shape.rank;
+    bool around_one = rank == 1 && strstr(tensor->name, "norm") && strstr(tensor->name, "weight");
+    float factor = rank == 1 ? 0.1F : 1.0F / sqrtf((float)tensor->shape.dim[rank - 1]);
+    weft_philox_uniform(tensor->data, count, seed_of(tensor->name), 0);
+    for (size_t i = 0; i < count; i++) {
+        tensor->data[i] = tensor->data[i] * factor + (around_one ? 1.0F : 0.0F);
+    }
+}
+
+float *weft_test_model_add(struct weft_test_model *model, const char *name, weft_shape shape) {
+    if (find(model, name)) {
+        weft_test_model_remove(model, name);
+    }
+    size_t size = (model->count + 1) * sizeof *model->tensors;
+    struct weft_test_tensor *tensors = realloc(model->tensors, size);
+    assert_non_null(tensors);
+    model->tensors = tensors;
+    struct weft_test_tensor *tensor = &tensors[model->count++];
+    *tensor = (struct weft_test_tensor){.name = copied(name), .shape = shape};
+    tensor->data = calloc((size_t)weft_shape_elements(shape), sizeof *tensor->data);
+    assert_non_null(tensor->data);
+    fill(tensor);
+    return tensor->data;
+}
+
+void weft_test_model_remove(struct weft_test_model *model, const char *name) {
+    struct weft_test_tensor *tensor = find(model, name);
+    if (!tensor) {
+        fail_msg("there is no tensor \"%s\"", name);
+        return;
+    }
+    free(tensor->name);
+    free(tensor->data);
+    struct weft_test_tensor *end = &model->tensors[--model->count];
+    memmove(tensor, tensor + 1, (size_t)(end - tensor) * sizeof *tensor);
+}
+
+/* "layers.i.part" */
+static const char *layer_name(char text[NAME_SIZE], uint32_t layer, const char *part) {
+    snprintf(text, NAME_SIZE, "layers.%u.%s", (unsigned)layer, part);
+    return text;
+}
+
+/* name.weight and name.bias */
+static void add_pair(struct weft_test_model *model, const char *name, weft_shape weight,
+                     uint32_t bias) {
+    char text[NAME_SIZE + 16];
+    snprintf(text, sizeof text, "%s.weight", name);
+    weft_test_model_add(model, text, weight);
+    snprintf(text, sizeof text, "%s.bias", name);
+    weft_test_model_add(model, text, weft_shape_of(bias));
+}
+
+void weft_test_model_add_linear(struct weft_test_model *model, const char *name, uint32_t in,
+                                uint32_t out) {
+    add_pair(model, name, weft_shape_of(out, in), out);
+}
+
+static void add_layer(struct weft_test_model *model, const struct weft_test_network *network,
+                      uint32_t layer) {
+    static const char *const names[2][5] = {
+        {"mixer_norm", "feed_forward_norm", "feed_forward.in", NULL, "feed_forward.out"},
+        {"token_norm", "feature_norm", "feature_mixer.l1", "feature_mixer.l2", "feature_mixer.l3"}};
+    const char *const *name = names[network->toeplitz];
+    uint32_t d = network->hidden_size;
+    uint32_t wide = network->intermediate_size;
+    char text[NAME_SIZE];
+    for (int i = 0; i < 2; i++) {
+        add_pair(model, layer_name(text, layer, name[i]), weft_shape_of(d), d);
+    }
+    for (int i = 2; i < 4; i++) {
+        if (name[i]) {
+            weft_test_model_add_linear(model, layer_name(text, layer, name[i]), d, wide);
+        }
+    }
+    weft_test_model_add_linear(model, layer_name(text, layer, name[4]), wide, d);
+}
+
+void weft_test_model_add_network(struct weft_test_model *model,
+                                 const struct weft_test_network *network) {
+    uint32_t d = network->hidden_size;
+    weft_test_model_add(model, "embeddings.tokens.weight", weft_shape_of(network->vocab_size, d));
+    for (uint32_t layer = 0; layer < network->layers; layer++) {
+        add_layer(model, network, layer);
+    }
+    add_pair(model, "norm", weft_shape_of(d), d);
+}
+
+void weft_test_model_add_attention(struct weft_test_model *model,
+                                   const struct weft_test_network *network) {
+    static const char *const names[] = {"mixer.query", "mixer.key", "mixer.value", "mixer.output"};
+    char text[NAME_SIZE];
+    for (uint32_t layer = 0; layer < network->layers; layer++) {
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+            weft_test_model_add_linear(model, layer_name(text, layer, names[i]),
+                                       network->hidden_size, network->hidden_size);
+        }
+    }
+}
+
+/* ---- files ---- */
+
+static void write_config(const struct weft_test_model *model, const char *config) {
+    char *text = copied(config);
+    for (char *at = strchr(text, '\''); at; at = strchr(at, '\'')) {
+        *at = '"';
+    }
+    free(weft_test_write(model->folder, "config.json", text, strlen(text)));
+    free(text);
+}
+
+/* One tensor's entry in the header. */
+static int print_entry(char *out, size_t size, const struct weft_test_tensor *tensor, size_t begin,
+                       size_t end) {
+    char shape[WEFT_SHAPE_TEXT_SIZE];
+    return snprintf(out, size,
+                    "\"%s\":{\"dtype\":\"F32\",\"shape\":%s,\"data_offsets\":[%zu,%zu]},",
+                    tensor->name, weft_shape_text(tensor->shape, shape), begin, end);
+}
+
+static size_t bytes_of(const struct weft_test_tensor *tensor) {
+    return (size_t)weft_shape_elements(tensor->shape) * sizeof *tensor->data;
+}
+
+/* The header, with spaces up to a multiple of 8 bytes. */
+static char *make_header(const struct weft_test_model *model, size_t *size, size_t *data_size) {
+    size_t room = 64 + (size_t)model->count * (NAME_SIZE + 256);
+    char *text = malloc(room);
+    assert_non_null(text);
+    size_t used = (size_t)snprintf(text, room, "{");
+    *data_size = 0;
+    for (uint32_t i = 0; i < model->count; i++) {
+        size_t bytes = bytes_of(&model->tensors[i]);
+        int written = print_entry(text + used, room - used, &model->tensors[i], *data_size,
+                                  *data_size + bytes);
+        assert_true(written > 0 && (size_t)written < room - used);
+        used += (size_t)written;
+        *data_size += bytes;
+    }
+    text[model->count > 0 ? used - 1 : used++] = '}'; /* instead of the last comma */
+    while (used % 8 != 0) {
+        text[used++] = ' ';
+    }
+    *size = used;
+    return text;
+}
+
+void weft_test_model_write(const struct weft_test_model *model, const char *config) {
+    size_t header_size = 0;
+    size_t data_size = 0;
+    char *header = make_header(model, &header_size, &data_size);
+    uint8_t *file = malloc(8 + header_size + data_size);
+    assert_non_null(file);
+    for (int i = 0; i < 8; i++) {
+        file[i] = (uint8_t)((uint64_t)header_size >> (8 * i));
+    }
+    memcpy(file + 8, header, header_size);
+    size_t at = 8 + header_size;
+    for (uint32_t i = 0; i < model->count; i++) {
+        memcpy(file + at, model->tensors[i].data, bytes_of(&model->tensors[i]));
+        at += bytes_of(&model->tensors[i]);
+    }
+    free(weft_test_write(model->folder, "model.safetensors", file, at));
+    free(file);
+    free(header);
+    write_config(model, config);
+}
