@@ -59,6 +59,14 @@ weft_tensor weft_build_kernel_attention(struct weft_builder *builder, const stru
                                         const weft_kernel_attention_params *params);
 weft_tensor weft_build_cosformer(struct weft_builder *builder, const struct weft_qkv *qkv,
                                  const weft_cosformer_params *params);
+/**
+ * The Performer's positive features of queries and keys, for weft_build_linear_attention; the values stay. w f32 [m,
+ * channels of a head], scale on queries and keys, 0: (channels of a head)^(-1/4). Bidirectional: stabilized, queries by
+ * their token's largest exponential, keys by their sequence's; causal: not. epsilon is added behind that.
+ */
+struct weft_qkv weft_build_positive_features(struct weft_builder *builder,
+                                             const struct weft_qkv *qkv, weft_tensor w,
+                                             uint32_t heads, float scale, float epsilon);
 /** beta is [B, n, heads], behind its sigmoid. */
 weft_tensor weft_build_fast_weight(struct weft_builder *builder, const struct weft_qkv *qkv,
                                    weft_tensor beta, uint32_t heads);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Positive orthogonal random features (FAVOR+): Choromanski et al., "Rethinking attention with Performers", 2021. */
+#include <float.h>
+
+#include "model/network.h"
+
+struct performer {
+    uint32_t heads;
+    uint32_t features;
+    float feature_eps;
+};
+
+static const weft_field fields[] = {
+    WEFT_FIELD_HEADS(struct performer, heads),
+    {.name = "num_features",
+     .kind = WEFT_FIELD_INTEGER,
+     .offset = offsetof(struct performer, features),
+     .minimum = 1,
+     .maximum = 1048576,
+     .required = true},
+    {.name = "feature_eps",
+     .kind = WEFT_FIELD_REAL,
+     .offset = offsetof(struct performer, feature_eps),
+     .minimum = 0,
+     .maximum = FLT_MAX},
+};
+
+static void set_defaults(void *config) {
+    ((struct performer *)config)->feature_eps = 1e-6F;
+}
+
+static weft_status check(void *config, const weft_network_config *network,
+                         const weft_json_fields *json) {
+    const struct performer *performer = config;
+    return weft_family_check_heads(performer->heads, network, json);
+}
+
+static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {
+    const struct performer *performer = config;
+    struct weft_qkv qkv = weft_build_qkv(builder, x);
+    uint32_t width = builder->width / performer->heads;
+    weft_tensor w =
+        weft_build_weight(builder, "features.weight", weft_shape_of(performer->features, width));
+    struct weft_qkv features =
+        weft_build_positive_features(builder, &qkv, w, performer->heads, 0, performer->feature_eps);
+    weft_tensor mixed = weft_build_linear_attention(builder, &features, performer->heads, 0);
+    return weft_build_linear(builder, mixed, "output", builder->width, builder->width);
+}
+
+static const struct weft_family performer = {
+    .fields = {fields, sizeof fields / sizeof fields[0]},
+    .config_size = sizeof(struct performer),
+    .mixer = "mixer",
+    .mixer_norm = "mixer_norm",
+    .feed_forward_name = "feed_forward",
+    .feed_forward_norm = "feed_forward_norm",
+    .set_defaults = set_defaults,
+    .check = check,
+    .mix = mix,
+};
+
+const struct weft_architecture weft_architecture_performer =
+    WEFT_NETWORK_ARCHITECTURE("performer", performer);
