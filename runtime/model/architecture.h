@@ -57,6 +57,8 @@ weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, 
 extern const struct weft_architecture weft_architecture_fnet;
 extern const struct weft_architecture weft_architecture_transformer;
 extern const struct weft_architecture weft_architecture_performer;
+extern const struct weft_architecture weft_architecture_cosformer;
+extern const struct weft_architecture weft_architecture_fmmformer;
 extern const struct weft_architecture weft_architecture_tnn;
 extern const struct weft_architecture weft_architecture_ski_tnn;
 extern const struct weft_architecture weft_architecture_fd_tnn;

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* ReLU features, reweighted by cosines of distances: Qin et al., "cosFormer: Rethinking softmax in attention", 2022. */
+#include <float.h>
+#include <stdio.h>
+
+#include "model/network.h"
+
+struct cosformer {
+    uint32_t heads;
+    uint32_t length;
+    float attention_eps;
+};
+
+static const weft_field fields[] = {
+    WEFT_FIELD_HEADS(struct cosformer, heads),
+    {.name = "cosformer_length",
+     .kind = WEFT_FIELD_INTEGER,
+     .offset = offsetof(struct cosformer, length),
+     .minimum = 0,
+     .maximum = 16777216},
+    {.name = "attention_eps",
+     .kind = WEFT_FIELD_REAL,
+     .offset = offsetof(struct cosformer, attention_eps),
+     .minimum = 0,
+     .maximum = FLT_MAX},
+};
+
+/* A distance of M or more has no positive weight. */
+static weft_status check_length(const struct cosformer *cosformer,
+                                const weft_network_config *network, const weft_json_fields *json) {
+    if (cosformer->length == 0 || cosformer->length >= network->max_positions) {
+        return WEFT_OK;
+    }
+    char expected[96];
+    snprintf(expected, sizeof expected, "0, or at least max_position_embeddings %u",
+             (unsigned)network->max_positions);
+    return weft_json_fail(json, WEFT_BAD_FILE, "cosformer_length", expected,
+                          json_object_get(json->object, "cosformer_length"));
+}
+
+static weft_status check(void *config, const weft_network_config *network,
+                         const weft_json_fields *json) {
+    const struct cosformer *cosformer = config;
+    weft_status status = weft_family_check_heads(cosformer->heads, network, json);
+    return status == WEFT_OK ? check_length(cosformer, network, json) : status;
+}
+
+static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {
+    const struct cosformer *cosformer = config;
+    struct weft_qkv qkv = weft_build_qkv(builder, x);
+    weft_tensor mixed = weft_build_cosformer(
+        builder, &qkv,
+        weft_cosformer_params(.heads = cosformer->heads, .length = cosformer->length,
+                              .epsilon = cosformer->attention_eps));
+    return weft_build_linear(builder, mixed, "output", builder->width, builder->width);
+}
+
+static const struct weft_family cosformer = {
+    .fields = {fields, sizeof fields / sizeof fields[0]},
+    .config_size = sizeof(struct cosformer),
+    .mixer = "mixer",
+    .mixer_norm = "mixer_norm",
+    .feed_forward_name = "feed_forward",
+    .feed_forward_norm = "feed_forward_norm",
+    .check = check,
+    .mix = mix,
+};
+
+const struct weft_architecture weft_architecture_cosformer =
+    WEFT_NETWORK_ARCHITECTURE("cosformer", cosformer);

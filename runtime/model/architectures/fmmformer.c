@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A band of softmax attention and a far field of low rank, by kernels or by fast weights: Nguyen et al., "FMMformer:
+ * Efficient and flexible transformer via decomposed near-field and far-field attention", 2021.
+ */
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/network.h"
+
+#define NO_NEAR_FIELD UINT32_MAX
+#define NAMES_SIZE    128
+
+struct kernels {
+    weft_kernel list[WEFT_MAX_KERNELS];
+    uint32_t count;
+};
+
+struct fmmformer {
+    uint32_t heads;
+    uint32_t half_width; /* NO_NEAR_FIELD: null in the file */
+    struct kernels kernels;
+    bool fast_weight;
+    float attention_eps;
+};
+
+/* ---- fields ---- */
+
+/* A list of at most WEFT_MAX_KERNELS maps, for messages. */
+static const char *list_maps(char text[NAMES_SIZE]) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < WEFT_FEATURE_COUNT && used < NAMES_SIZE; i++) {
+        const char *between = i == 0 ? "" : i + 1 < WEFT_FEATURE_COUNT ? ", " : " or ";
+        int written = snprintf(text + used, NAMES_SIZE - used, "%s%s", between,
+                               weft_feature_map_name((weft_feature_map)i));
+        used += written > 0 ? (size_t)written : 0;
+    }
+    return text;
+}
+
+/* WEFT_FEATURE_COUNT when there is no such map. */
+static weft_feature_map find_map(const char *name) {
+    weft_feature_map map = WEFT_FEATURE_ELU1;
+    while (map < WEFT_FEATURE_COUNT && strcmp(name, weft_feature_map_name(map)) != 0) {
+        map++;
+    }
+    return map;
+}
+
+static weft_status read_kernels(void *value, const weft_json_fields *json, const char *name) {
+    struct kernels *kernels = value;
+    if (!weft_json_has(json, name)) {
+        return WEFT_OK;
+    }
+    const json_t *list = json_object_get(json->object, name);
+    if (!json_is_array(list) || json_array_size(list) > WEFT_MAX_KERNELS) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "a list of at most %d names", WEFT_MAX_KERNELS);
+        return weft_json_fail(json, WEFT_BAD_FILE, name, expected, list);
+    }
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+        weft_feature_map map =
+            json_is_string(item) ? find_map(json_string_value(item)) : WEFT_FEATURE_COUNT;
+        if (map == WEFT_FEATURE_COUNT) {
+            char field[64];
+            char names[NAMES_SIZE];
+            snprintf(field, sizeof field, "%s[%u]", name, (unsigned)i);
+            return weft_json_fail(json, WEFT_BAD_FILE, field, list_maps(names), item);
+        }
+        kernels->list[i] = (weft_kernel){.map = map};
+        kernels->count++;
+    }
+    return WEFT_OK;
+}
+
+static const weft_field fields[] = {
+    WEFT_FIELD_HEADS(struct fmmformer, heads),
+    {.name = "half_width",
+     .kind = WEFT_FIELD_INTEGER,
+     .offset = offsetof(struct fmmformer, half_width),
+     .minimum = 0,
+     .maximum = 16777216},
+    {.name = "kernels",
+     .kind = WEFT_FIELD_CUSTOM,
+     .offset = offsetof(struct fmmformer, kernels),
+     .read = read_kernels},
+    {.name = "fast_weight",
+     .kind = WEFT_FIELD_BOOL,
+     .offset = offsetof(struct fmmformer, fast_weight)},
+    {.name = "attention_eps",
+     .kind = WEFT_FIELD_REAL,
+     .offset = offsetof(struct fmmformer, attention_eps),
+     .minimum = 0,
+     .maximum = FLT_MAX},
+};
+
+static void set_defaults(void *config) {
+    ((struct fmmformer *)config)->half_width = NO_NEAR_FIELD;
+}
+
+static bool has_near_field(const struct fmmformer *fmmformer) {
+    return fmmformer->half_width != NO_NEAR_FIELD;
+}
+
+static bool has_far_field(const struct fmmformer *fmmformer) {
+    return fmmformer->fast_weight || fmmformer->kernels.count > 0;
+}
+
+static weft_status fail(const weft_json_fields *json, const char *name, const char *expected) {
+    return weft_json_fail(json, WEFT_BAD_FILE, name, expected, json_object_get(json->object, name));
+}
+
+static weft_status check(void *config, const weft_network_config *network,
+                         const weft_json_fields *json) {
+    const struct fmmformer *fmmformer = config;
+    if (fmmformer->fast_weight && !network->causal) {
+        return fail(json, "fast_weight", "false, as causal is false");
+    }
+    if (fmmformer->fast_weight && fmmformer->kernels.count > 0) {
+        return fail(json, "fast_weight", "false, as kernels make the far field");
+    }
+    if (!has_near_field(fmmformer) && !has_far_field(fmmformer)) {
+        return fail(json, "half_width", "an integer, as there are neither kernels nor fast_weight");
+    }
+    return weft_family_check_heads(fmmformer->heads, network, json);
+}
+
+/* ---- the mixer ---- */
+
+static weft_tensor fast_weight(struct weft_builder *builder, weft_tensor x,
+                               const struct weft_qkv *qkv, uint32_t heads) {
+    weft_tensor beta = weft_build_linear(builder, x, "beta", builder->width, heads);
+    beta = weft_build_activate(builder, beta, WEFT_ACTIVATION_SIGMOID);
+    return weft_build_fast_weight(builder, qkv, beta, heads);
+}
+
+static weft_tensor far_field(struct weft_builder *builder, weft_tensor x,
+                             const struct weft_qkv *qkv, const struct fmmformer *fmmformer) {
+    if (fmmformer->fast_weight) {
+        return fast_weight(builder, x, qkv, fmmformer->heads);
+    }
+    return weft_build_kernel_attention(
+        builder, qkv,
+        weft_kernel_attention_params(.heads = fmmformer->heads, .kernels = fmmformer->kernels.list,
+                                     .kernel_count = fmmformer->kernels.count,
+                                     .epsilon = fmmformer->attention_eps));
+}
+
+struct head_channels {
+    uint32_t heads, width; /* channels of a head */
+};
+
+/* E [d, heads]: row c has a 1 at the head of channel c. */
+static weft_status fill_head_channels(float *data, const void *user, const weft_host *host) {
+    (void)host;
+    const struct head_channels *shape = user;
+    for (uint32_t c = 0; c < shape->heads * shape->width; c++) {
+        data[(size_t)c * shape->heads + c / shape->width] = 1.0F;
+    }
+    return WEFT_OK;
+}
+
+/* sigmoid of [heads] for every channel, [1, d]: a product with 0 and 1, so exact; made once per plan, as weights are. */
+static weft_tensor blend_weight(struct weft_builder *builder, const char *name, uint32_t heads) {
+    struct head_channels shape = {.heads = heads, .width = builder->width / heads};
+    weft_tensor raw = weft_build_weight(builder, name, weft_shape_of(heads));
+    weft_tensor weight = weft_build_activate(builder, raw, WEFT_ACTIVATION_SIGMOID);
+    weft_tensor channels = weft_build_constant(
+        builder, "head_channels", weft_shape_of(builder->width, heads), fill_head_channels, &shape);
+    weft_tensor none = {0};
+    weft_tensor out = none;
+    weight = weft_build_reshape(builder, weight, weft_shape_of(1, heads));
+    if (builder->status != WEFT_OK) {
+        return none;
+    }
+    weft_status status = weft_graph_linear(&out, builder->graph, weight, channels, none);
+    return weft_build_reshape(builder, weft_built(builder, status, out),
+                              weft_shape_of(builder->width));
+}
+
+/* w_1 D v + w_2 L v, equation (12). */
+static weft_tensor blend(struct weft_builder *builder, weft_tensor near, weft_tensor far,
+                         uint32_t heads) {
+    weft_tensor near_weight = blend_weight(builder, "near_weight", heads);
+    weft_tensor far_weight = blend_weight(builder, "far_weight", heads);
+    near = weft_build_binary(builder, WEFT_BINARY_MULTIPLY, near, near_weight);
+    far = weft_build_binary(builder, WEFT_BINARY_MULTIPLY, far, far_weight);
+    return weft_build_binary(builder, WEFT_BINARY_ADD, near, far);
+}
+
+static weft_tensor fields_of(struct weft_builder *builder, weft_tensor x,
+                             const struct fmmformer *fmmformer) {
+    uint32_t heads = fmmformer->heads;
+    struct weft_qkv qkv = weft_build_qkv(builder, x);
+    if (!has_near_field(fmmformer)) {
+        return far_field(builder, x, &qkv, fmmformer);
+    }
+    weft_tensor near = weft_build_banded_attention(builder, &qkv, heads, fmmformer->half_width);
+    if (!has_far_field(fmmformer)) {
+        return near;
+    }
+    return blend(builder, near, far_field(builder, x, &qkv, fmmformer), heads);
+}
+
+static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {
+    weft_tensor mixed = fields_of(builder, x, config);
+    return weft_build_linear(builder, mixed, "output", builder->width, builder->width);
+}
+
+static const struct weft_family fmmformer = {
+    .fields = {fields, sizeof fields / sizeof fields[0]},
+    .config_size = sizeof(struct fmmformer),
+    .mixer = "mixer",
+    .mixer_norm = "mixer_norm",
+    .feed_forward_name = "feed_forward",
+    .feed_forward_norm = "feed_forward_norm",
+    .set_defaults = set_defaults,
+    .check = check,
+    .mix = mix,
+};
+
+const struct weft_architecture weft_architecture_fmmformer =
+    WEFT_NETWORK_ARCHITECTURE("fmmformer", fmmformer);
