@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: MIT */
+/* Model folders of the families with queries, keys and values: what is read, and what is refused and why. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/model.h>
+
+#include "support_model.h"
+
+static const struct weft_test_network network = {
+    .layers = 2, .hidden_size = 6, .intermediate_size = 5, .vocab_size = 9};
+
+#define SIZES                                                                     \
+    "'vocab_size':9,'hidden_size':6,'num_hidden_layers':2,'intermediate_size':5," \
+    "'max_position_embeddings':20,'num_attention_heads':3"
+#define HIDDEN      "'task':'hidden'," SIZES
+#define TRANSFORMER "{'model_type':'transformer'," HIDDEN
+#define PERFORMER   "{'model_type':'performer'," HIDDEN
+#define COSFORMER   "{'model_type':'cosformer'," HIDDEN
+#define FMMFORMER   "{'model_type':'fmmformer'," HIDDEN
+
+struct fixture {
+    struct weft_test_host host;
+    struct weft_test_model model;
+};
+
+static int set_up(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    weft_test_host_begin(&f->host);
+    weft_test_model_begin(&f->model);
+    weft_test_model_add_network(&f->model, &network);
+    weft_test_model_add_attention(&f->model, &network);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *f = *state;
+    weft_test_model_end(&f->model);
+    weft_test_host_end(&f->host);
+    free(f);
+    return 0;
+}
+
+/* The folder with this config.json; *info is filled when it loads. */
+static weft_status load(struct fixture *f, const char *config, weft_model_info *info) {
+    weft_model *model = NULL;
+    weft_test_model_write(&f->model, config);
+    weft_test_host_reset(&f->host);
+    weft_status status = weft_model_load(&model, f->model.folder, &f->host.host);
+    assert_true((status == WEFT_OK) == (model != NULL));
+    if (model && info) {
+        assert_int_equal(weft_model_get_info(model, info), WEFT_OK);
+        info->architecture = NULL; /* the model's */
+        info->mixing = NULL;
+        info->tokenizer = NULL;
+    }
+    weft_model_destroy(&model);
+    assert_int_equal(f->host.live, 0);
+    return status;
+}
+
+static void expect_loads(struct fixture *f, const char *config) {
+    weft_status status = load(f, config, NULL);
+    if (status != WEFT_OK) {
+        fail_msg("%s: %s: %s", config, weft_status_name(status), weft_test_log(&f->host));
+    }
+    assert_string_equal(weft_test_log(&f->host), "");
+}
+
+/* The tensors of a layer's mixer beside queries, keys, values and output. */
+static void add_to_mixers(struct fixture *f, const char *name, weft_shape shape) {
+    for (uint32_t layer = 0; layer < network.layers; layer++) {
+        char text[128];
+        snprintf(text, sizeof text, "layers.%u.mixer.%s", (unsigned)layer, name);
+        weft_test_model_add(&f->model, text, shape);
+    }
+}
+
+/* ---- what is read ---- */
+
+static void a_config_says_what_the_model_is(void **state) {
+    struct fixture *f = *state;
+    weft_model_info info;
+    add_to_mixers(f, "features.weight", weft_shape_of(7, 2));
+    assert_int_equal(load(f, PERFORMER ",'num_features':7}", &info), WEFT_OK);
+    assert_int_equal(info.task, WEFT_TASK_HIDDEN);
+    assert_int_equal(info.layers, 2);
+    assert_int_equal(info.hidden_size, 6);
+    assert_int_equal(info.intermediate_size, 5);
+    assert_int_equal(info.vocabulary, 9);
+    assert_int_equal(info.input_size, 0);
+    assert_int_equal(info.position_size, 0);
+    assert_int_equal(info.max_length, 20);
+    assert_int_equal(info.exact_length, 0);
+    assert_int_equal(info.label_count, 0);
+    assert_false(info.causal);
+    /* tokens, two layers of mixer, its norm, its features, feed-forward and its norm, and the last norm */
+    assert_int_equal(info.parameters, 9 * 6 + 2 * (4 * (36 + 6) + 12 + 14 + 35 + 36 + 12) + 12);
+}
+
+static void labels_and_heads_follow_the_task(void **state) {
+    struct fixture *f = *state;
+    weft_model_info info;
+    weft_test_model_add_linear(&f->model, "head", 6, 3);
+    assert_int_equal(load(f,
+                          "{'model_type':'transformer','task':'classify'," SIZES
+                          ",'id2label':{'1':'b','0':'a','2':''},'num_labels':3,'pooling':'last'}",
+                          &info),
+                     WEFT_OK);
+    assert_int_equal(info.label_count, 3);
+    weft_test_model_add_linear(&f->model, "head", 6, 9);
+    assert_int_equal(load(f, "{'model_type':'transformer','task':'causal_lm'," SIZES "}", &info),
+                     WEFT_OK);
+    assert_true(info.causal);
+    assert_int_equal(info.label_count, 0);
+    weft_test_model_remove(&f->model, "head.weight");
+    expect_loads(f, "{'model_type':'transformer','task':'masked_lm'," SIZES
+                    ",'tie_word_embeddings':true}");
+}
+
+static void features_positions_and_norms_have_their_tensors(void **state) {
+    struct fixture *f = *state;
+    weft_test_model_remove(&f->model, "embeddings.tokens.weight");
+    weft_test_model_remove(&f->model, "norm.weight");
+    weft_test_model_remove(&f->model, "norm.bias");
+    weft_test_model_add_linear(&f->model, "embeddings.input", 4, 6);
+    weft_test_model_add(&f->model, "embeddings.positions.weight", weft_shape_of(20, 6));
+    weft_test_model_add(&f->model, "embeddings.norm.weight", weft_shape_of(6));
+    weft_test_model_add(&f->model, "embeddings.norm.bias", weft_shape_of(6));
+    weft_model_info info;
+    assert_int_equal(
+        load(f,
+             "{'model_type':'transformer','task':'hidden','input':'features','input_size':4,"
+             "'hidden_size':6,'num_hidden_layers':2,'intermediate_size':5,"
+             "'max_position_embeddings':20,'num_attention_heads':3,'norm_position':'post',"
+             "'position_embedding':'learned','embedding_norm':true,'causal':true}",
+             &info),
+        WEFT_OK);
+    assert_int_equal(info.input_size, 4);
+    assert_int_equal(info.vocabulary, 0);
+    assert_true(info.causal);
+}
+
+static void null_is_as_if_the_field_were_not_there(void **state) {
+    struct fixture *f = *state;
+    expect_loads(f, TRANSFORMER ",'input_size':null,'norm_eps':null,'causal':null,"
+                                "'num_labels':null,'id2label':null,'hidden_act':null,"
+                                "'pad_token_id':null,'norm':null}");
+    expect_loads(f, FMMFORMER ",'half_width':null,'kernels':['elu1'],'fast_weight':null,"
+                              "'attention_eps':null}");
+    expect_loads(f, FMMFORMER ",'half_width':0,'kernels':null}");
+    expect_loads(f, COSFORMER ",'cosformer_length':null}");
+}
+
+static void limits_themselves_are_read(void **state) {
+    struct fixture *f = *state;
+    expect_loads(f, TRANSFORMER ",'norm_eps':0,'pad_token_id':8,'eos_token_id':0}");
+    expect_loads(f, COSFORMER ",'cosformer_length':20,'attention_eps':0}");
+    expect_loads(f, COSFORMER ",'cosformer_length':16777216,'attention_eps':1e30}");
+    expect_loads(f, FMMFORMER ",'half_width':16777216,'kernels':[]}");
+    expect_loads(f, FMMFORMER ",'kernels':['elu1','elu1_negated','tanh','tanh1','relu']}");
+    expect_loads(f, FMMFORMER ",'kernels':['exp','exp'],'causal':true}");
+    add_to_mixers(f, "features.weight", weft_shape_of(1, 2));
+    expect_loads(f, PERFORMER ",'num_features':1,'feature_eps':0}");
+}
+
+static void both_fields_of_fmmformer_have_their_tensors(void **state) {
+    struct fixture *f = *state;
+    add_to_mixers(f, "near_weight", weft_shape_of(3));
+    add_to_mixers(f, "far_weight", weft_shape_of(3));
+    expect_loads(f, FMMFORMER ",'half_width':2,'kernels':['relu']}");
+    add_to_mixers(f, "beta.weight", weft_shape_of(3, 6));
+    add_to_mixers(f, "beta.bias", weft_shape_of(3));
+    expect_loads(f, FMMFORMER ",'half_width':2,'fast_weight':true,'causal':true}");
+    /* without a near field nothing is blended */
+    assert_int_equal(load(f, FMMFORMER ",'fast_weight':true,'causal':true}", NULL), WEFT_BAD_FILE);
+    weft_test_expect_log(&f->host, "model.safetensors", "_weight", "no part of it has", NULL);
+}
+
+/* ---- what is refused ---- */
+
+struct bad_config {
+    const char *config;
+    weft_status status;
+    const char *field, *message;
+};
+
+static const struct bad_config bad_configs[] = {
+    /* the network's own fields */
+    {TRANSFORMER ",'num_labels_':3}", WEFT_BAD_FILE, "\"num_labels_\"",
+     "expected a field of this family, found 3"},
+    {TRANSFORMER ",'num_features':3}", WEFT_BAD_FILE, "\"num_features\"",
+     "expected a field of this family, found 3"},
+    {"{'model_type':'transformer'," SIZES "}", WEFT_BAD_FILE, "\"task\"",
+     "expected hidden, classify, causal_lm, masked_lm, regress or retrieve, found nothing"},
+    {"{'model_type':'transformer','task':null," SIZES "}", WEFT_BAD_FILE, "\"task\"", "found null"},
+    {"{'model_type':'transformer','task':'next_sentence'," SIZES "}", WEFT_BAD_FILE, "\"task\"",
+     "found \"next_sentence\""},
+    {"{'model_type':'transformer','task':7," SIZES "}", WEFT_BAD_FILE, "\"task\"", "found 7"},
+    {"{'model_type':'transformers'," HIDDEN "}", WEFT_UNSUPPORTED, "\"model_type\"",
+     "found \"transformers\""},
+    {TRANSFORMER ",'input':'images'}", WEFT_BAD_FILE, "\"input\"",
+     "expected tokens or features, found \"images\""},
+    {TRANSFORMER ",'input':'features'}", WEFT_BAD_FILE, "\"input_size\"", "found nothing"},
+    {TRANSFORMER ",'input':'features','input_size':4}", WEFT_BAD_FILE, "\"vocab_size\"",
+     "expected nothing, as input is features, found 9"},
+    {TRANSFORMER ",'input_size':4}", WEFT_BAD_FILE, "\"input_size\"",
+     "expected nothing, as input is tokens, found 4"},
+    {TRANSFORMER ",'input_size':0}", WEFT_BAD_FILE, "\"input_size\"", "found 0"},
+    {TRANSFORMER ",'input_size':65537}", WEFT_BAD_FILE, "\"input_size\"", "found 65537"},
+    {TRANSFORMER ",'position_embedding':'rotary'}", WEFT_BAD_FILE, "\"position_embedding\"",
+     "expected none, learned or sinusoidal, found \"rotary\""},
+    {TRANSFORMER ",'embedding_norm':1}", WEFT_BAD_FILE, "\"embedding_norm\"",
+     "expected true or false, found 1"},
+    {TRANSFORMER ",'norm':'batch_norm'}", WEFT_BAD_FILE, "\"norm\"",
+     "expected layer_norm, rms_norm, simple_rms_norm or scale_norm, found \"batch_norm\""},
+    {TRANSFORMER ",'norm_eps':-1e-5}", WEFT_BAD_FILE, "\"norm_eps\"", "found -1e-05"},
+    {TRANSFORMER ",'norm_eps':'1'}", WEFT_BAD_FILE, "\"norm_eps\"", "found \"1\""},
+    {TRANSFORMER ",'norm_position':'both'}", WEFT_BAD_FILE, "\"norm_position\"",
+     "expected pre or post, found \"both\""},
+    {TRANSFORMER ",'feed_forward':'moe'}", WEFT_BAD_FILE, "\"feed_forward\"",
+     "expected mlp or glu, found \"moe\""},
+    {TRANSFORMER ",'hidden_act':'softplus'}", WEFT_UNSUPPORTED, "\"hidden_act\"",
+     "found \"softplus\""},
+    {TRANSFORMER ",'causal':'yes'}", WEFT_BAD_FILE, "\"causal\"",
+     "expected true or false, found \"yes\""},
+    {"{'model_type':'transformer','task':'causal_lm','causal':false," SIZES "}", WEFT_BAD_FILE,
+     "\"causal\"", "expected true, as task is causal_lm, found false"},
+    {"{'model_type':'transformer','task':'masked_lm','input':'features','input_size':4,"
+     "'hidden_size':6,'num_hidden_layers':2,'intermediate_size':5,'max_position_embeddings':20,"
+     "'num_attention_heads':3}",
+     WEFT_BAD_FILE, "\"input\"", "expected tokens, as task is a language model"},
+    {TRANSFORMER ",'pooling':'max'}", WEFT_BAD_FILE, "\"pooling\"",
+     "expected mean, first or last, found \"max\""},
+    {TRANSFORMER ",'num_labels':2}", WEFT_BAD_FILE, "\"num_labels\"",
+     "expected nothing, as task has no labels, found 2"},
+    {TRANSFORMER ",'id2label':{'0':'a'}}", WEFT_BAD_FILE, "\"id2label\"",
+     "expected nothing, as task has no labels"},
+    {"{'model_type':'transformer','task':'regress'," SIZES "}", WEFT_BAD_FILE, "\"num_labels\"",
+     "expected an integer from 1 to 65536, or id2label, found nothing"},
+    {"{'model_type':'transformer','task':'classify','num_labels':0," SIZES "}", WEFT_BAD_FILE,
+     "\"num_labels\"", "found 0"},
+    {"{'model_type':'transformer','task':'classify','num_labels':3,'id2label':{'0':'a'}," SIZES "}",
+     WEFT_BAD_FILE, "\"num_labels\"", "expected 1, the number of labels in id2label, found 3"},
+    {"{'model_type':'transformer','task':'classify','id2label':{'1':'a'}," SIZES "}", WEFT_BAD_FILE,
+     "\"id2label.0\"", "found nothing"},
+    {TRANSFORMER ",'tie_word_embeddings':true}", WEFT_BAD_FILE, "\"tie_word_embeddings\"",
+     "expected false, as task is no language model, found true"},
+    {TRANSFORMER ",'tokenizer_class':3}", WEFT_BAD_FILE, "\"tokenizer_class\"", "found 3"},
+    {TRANSFORMER ",'pad_token_id':9}", WEFT_BAD_FILE, "\"pad_token_id\"",
+     "expected an integer from 0 to 8, found 9"},
+    {TRANSFORMER ",'bos_token_id':-1}", WEFT_BAD_FILE, "\"bos_token_id\"", "found -1"},
+    {TRANSFORMER ",'eos_token_id':1.5}", WEFT_BAD_FILE, "\"eos_token_id\"", "found 1.5"},
+    {"{'model_type':'transformer','task':'hidden','vocab_size':9,'hidden_size':6,"
+     "'num_hidden_layers':2,'intermediate_size':5,'max_position_embeddings':20}",
+     WEFT_BAD_FILE, "\"num_attention_heads\"", "found nothing"},
+    {"{'model_type':'transformer','task':'hidden','vocab_size':9,'hidden_size':6,"
+     "'num_hidden_layers':2,'intermediate_size':5,'max_position_embeddings':20,"
+     "'num_attention_heads':4}",
+     WEFT_BAD_FILE, "\"num_attention_heads\"", "expected a divisor of hidden_size 6, found 4"},
+    {"{'model_type':'transformer','task':'hidden','vocab_size':9,'hidden_size':7,"
+     "'num_hidden_layers':2,'intermediate_size':5,'max_position_embeddings':20,"
+     "'num_attention_heads':7,'position_embedding':'sinusoidal'}",
+     WEFT_BAD_FILE, "\"hidden_size\"",
+     "expected an even number, as position_embedding is sinusoidal, found 7"},
+    /* performer */
+    {PERFORMER "}", WEFT_BAD_FILE, "\"num_features\"",
+     "expected an integer from 1 to 1048576, found nothing"},
+    {PERFORMER ",'num_features':0}", WEFT_BAD_FILE, "\"num_features\"", "found 0"},
+    {PERFORMER ",'num_features':1048577}", WEFT_BAD_FILE, "\"num_features\"", "found 1048577"},
+    {PERFORMER ",'num_features':4.0}", WEFT_BAD_FILE, "\"num_features\"", "found 4"},
+    {PERFORMER ",'num_features':4,'feature_eps':-1}", WEFT_BAD_FILE, "\"feature_eps\"", "found -1"},
+    {PERFORMER ",'num_features':4,'feature_eps':1e39}", WEFT_BAD_FILE, "\"feature_eps\"",
+     "found 1e+39"},
+    {PERFORMER ",'num_features':4,'attention_eps':0}", WEFT_BAD_FILE, "\"attention_eps\"",
+     "expected a field of this family"},
+    /* cosformer */
+    {COSFORMER ",'cosformer_length':-1}", WEFT_BAD_FILE, "\"cosformer_length\"", "found -1"},
+    {COSFORMER ",'cosformer_length':16777217}", WEFT_BAD_FILE, "\"cosformer_length\"",
+     "found 16777217"},
+    {COSFORMER ",'cosformer_length':19}", WEFT_BAD_FILE, "\"cosformer_length\"",
+     "expected 0, or at least max_position_embeddings 20, found 19"},
+    {COSFORMER ",'attention_eps':-1}", WEFT_BAD_FILE, "\"attention_eps\"", "found -1"},
+    {COSFORMER ",'kernels':['relu']}", WEFT_BAD_FILE, "\"kernels\"",
+     "expected a field of this family"},
+    /* fmmformer */
+    {FMMFORMER "}", WEFT_BAD_FILE, "\"half_width\"",
+     "expected an integer, as there are neither kernels nor fast_weight, found nothing"},
+    {FMMFORMER ",'half_width':null,'kernels':[]}", WEFT_BAD_FILE, "\"half_width\"",
+     "expected an integer, as there are neither kernels nor fast_weight, found null"},
+    {FMMFORMER ",'half_width':-1}", WEFT_BAD_FILE, "\"half_width\"", "found -1"},
+    {FMMFORMER ",'half_width':16777217}", WEFT_BAD_FILE, "\"half_width\"", "found 16777217"},
+    {FMMFORMER ",'half_width':4294967295}", WEFT_BAD_FILE, "\"half_width\"", "found 4294967295"},
+    {FMMFORMER ",'kernels':'elu1'}", WEFT_BAD_FILE, "\"kernels\"",
+     "expected a list of at most 5 names, found \"elu1\""},
+    {FMMFORMER ",'kernels':['elu1','elu1','elu1','elu1','elu1','elu1']}", WEFT_BAD_FILE,
+     "\"kernels\"", "expected a list of at most 5 names, found an array of 6"},
+    {FMMFORMER ",'kernels':['elu1','softplus']}", WEFT_BAD_FILE, "\"kernels[1]\"",
+     "expected elu1, elu1_negated, tanh, tanh1, relu or exp, found \"softplus\""},
+    {FMMFORMER ",'kernels':['relu',4]}", WEFT_BAD_FILE, "\"kernels[1]\"", "found 4"},
+    {FMMFORMER ",'kernels':[null]}", WEFT_BAD_FILE, "\"kernels[0]\"", "found null"},
+    {FMMFORMER ",'kernels':['']}", WEFT_BAD_FILE, "\"kernels[0]\"", "found \"\""},
+    {FMMFORMER ",'fast_weight':true}", WEFT_BAD_FILE, "\"fast_weight\"",
+     "expected false, as causal is false, found true"},
+    {FMMFORMER ",'fast_weight':true,'causal':true,'kernels':['elu1']}", WEFT_BAD_FILE,
+     "\"fast_weight\"", "expected false, as kernels make the far field, found true"},
+    {FMMFORMER ",'fast_weight':'false','half_width':1}", WEFT_BAD_FILE, "\"fast_weight\"",
+     "expected true or false, found \"false\""},
+    {FMMFORMER ",'half_width':1,'attention_eps':-1e-9}", WEFT_BAD_FILE, "\"attention_eps\"",
+     "found -1e-09"},
+};
+
+static void bad_configs_are_refused_with_the_reason(void **state) {
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof bad_configs / sizeof bad_configs[0]; i++) {
+        const struct bad_config *bad = &bad_configs[i];
+        weft_status status = load(f, bad->config, NULL);
+        if (status != bad->status) {
+            fail_msg("%s: %s: %s", bad->config, weft_status_name(status), weft_test_log(&f->host));
+        }
+        weft_test_expect_log(&f->host, "config.json", bad->field, bad->message, NULL);
+    }
+}
+
+/* The sizes and their ranges, each outside of it, missing, null and of another type. */
+static void sizes_outside_their_ranges_are_refused(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        const char *name;
+        long long maximum;
+    } sizes[] = {{"vocab_size", 1 << 24},
+                 {"hidden_size", 65536},
+                 {"num_hidden_layers", 1024},
+                 {"intermediate_size", 1 << 20},
+                 {"max_position_embeddings", 1 << 24},
+                 {"num_attention_heads", 65536}};
+    const size_t count = sizeof sizes / sizeof sizes[0];
+    for (size_t wrong = 0; wrong < count; wrong++) {
+        char too_large[32];
+        snprintf(too_large, sizeof too_large, "%lld", sizes[wrong].maximum + 1);
+        const char *const values[] = {"0", "-1", too_large, "null", "true", "'6'", "6.5", NULL};
+        for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
+            char config[512];
+            int used = snprintf(config, sizeof config, "{'model_type':'transformer'");
+            for (size_t i = 0; i < count; i++) {
+                const char *value = i == wrong ? values[v] : "6";
+                if (value) {
+                    used += snprintf(config + used, sizeof config - (size_t)used, ",'%s':%s",
+                                     sizes[i].name, value);
+                }
+            }
+            snprintf(config + used, sizeof config - (size_t)used, ",'task':'hidden'}");
+            char field[64];
+            snprintf(field, sizeof field, "\"%s\"", sizes[wrong].name);
+            assert_int_equal(load(f, config, NULL), WEFT_BAD_FILE);
+            weft_test_expect_log(&f->host, "config.json", field, "expected an integer", NULL);
+        }
+    }
+}
+
+static void tensors_that_no_part_has_are_refused(void **state) {
+    struct fixture *f = *state;
+    weft_test_model_add(&f->model, "layers.2.mixer.query.bias", weft_shape_of(6));
+    assert_int_equal(load(f, TRANSFORMER "}", NULL), WEFT_BAD_FILE);
+    weft_test_expect_log(&f->host, "model.safetensors", "\"layers.2.mixer.query.bias\"",
+                         "expected the tensors of a transformer model", NULL);
+}
+
+static void every_missing_tensor_is_named(void **state) {
+    struct fixture *f = *state;
+    add_to_mixers(f, "near_weight", weft_shape_of(3));
+    add_to_mixers(f, "far_weight", weft_shape_of(3));
+    add_to_mixers(f, "beta.weight", weft_shape_of(3, 6));
+    add_to_mixers(f, "beta.bias", weft_shape_of(3));
+    const char *config = FMMFORMER ",'half_width':2,'fast_weight':true,'causal':true}";
+    expect_loads(f, config);
+    uint32_t count = f->model.count;
+    assert_int_equal(count, 1 + 2 * (8 + 2 + 2 + 4 + 4) + 2);
+    for (uint32_t i = 0; i < count; i++) {
+        char name[128];
+        weft_shape shape = f->model.tensors[0].shape;
+        snprintf(name, sizeof name, "%s", f->model.tensors[0].name);
+        weft_test_model_remove(&f->model, name);
+        assert_int_equal(load(f, config, NULL), WEFT_NOT_FOUND);
+        weft_test_expect_log(&f->host, "model.safetensors", name, "found none", NULL);
+        weft_test_model_add(&f->model, name, shape); /* at the end */
+    }
+    expect_loads(f, config);
+}
+
+static void every_wrong_shape_is_named(void **state) {
+    struct fixture *f = *state;
+    add_to_mixers(f, "features.weight", weft_shape_of(7, 2));
+    const char *config = PERFORMER ",'num_features':7}";
+    expect_loads(f, config);
+    for (uint32_t i = 0; i < f->model.count; i++) {
+        struct weft_test_tensor *tensor = &f->model.tensors[i];
+        uint32_t first = tensor->shape.dim[0];
+        tensor->shape.dim[0] = first - 1; /* fewer elements, so that data is long enough */
+        assert_int_equal(load(f, config, NULL), WEFT_BAD_FILE);
+        weft_test_expect_log(&f->host, "model.safetensors", tensor->name, "expected shape", NULL);
+        tensor->shape.dim[0] = first;
+    }
+    expect_loads(f, config);
+}
+
+/* ---- memory ---- */
+
+static void expect_no_leak(struct fixture *f, const char *config) {
+    expect_loads(f, config);
+    weft_status status = WEFT_OUT_OF_HOST_MEMORY;
+    long failures = 0;
+    for (long at = 1; status != WEFT_OK; at++) {
+        weft_model *model = NULL;
+        weft_test_host_reset(&f->host);
+        f->host.fail_at = at;
+        status = weft_model_load(&model, f->model.folder, &f->host.host);
+        assert_true((status == WEFT_OK) == (model != NULL));
+        if (status != WEFT_OK) {
+            assert_int_equal(status, WEFT_OUT_OF_HOST_MEMORY);
+            weft_test_expect_log(&f->host, "out of memory", NULL);
+            failures++;
+        }
+        f->host.fail_at = 0;
+        weft_model_destroy(&model);
+        assert_int_equal(f->host.live, 0);
+    }
+    assert_true(failures > 100); /* every tensor has some */
+}
+
+static void every_failing_allocation_is_survived(void **state) {
+    struct fixture *f = *state;
+    expect_no_leak(f, TRANSFORMER ",'position_embedding':'sinusoidal'}");
+    expect_no_leak(f, COSFORMER ",'causal':true}");
+    weft_test_model_add_linear(&f->model, "head", 6, 2);
+    add_to_mixers(f, "features.weight", weft_shape_of(7, 2));
+    weft_test_model_add(&f->model, "embeddings.tokens.weight", weft_shape_of(256, 6));
+    expect_no_leak(f, "{'model_type':'performer','task':'classify','num_features':7,"
+                      "'id2label':{'0':'a','1':'b'},'tokenizer_class':'ByteTokenizer',"
+                      "'vocab_size':256,'hidden_size':6,'num_hidden_layers':2,"
+                      "'intermediate_size':5,'max_position_embeddings':20,"
+                      "'num_attention_heads':3}");
+}
+
+static void every_failing_allocation_of_both_fields_is_survived(void **state) {
+    struct fixture *f = *state;
+    add_to_mixers(f, "near_weight", weft_shape_of(3));
+    add_to_mixers(f, "far_weight", weft_shape_of(3));
+    expect_no_leak(f, FMMFORMER ",'half_width':2,'kernels':['relu','exp']}");
+    add_to_mixers(f, "beta.weight", weft_shape_of(3, 6));
+    add_to_mixers(f, "beta.bias", weft_shape_of(3));
+    expect_no_leak(f, FMMFORMER ",'half_width':2,'fast_weight':true,'causal':true}");
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_config_says_what_the_model_is),
+        TEST(labels_and_heads_follow_the_task),
+        TEST(features_positions_and_norms_have_their_tensors),
+        TEST(null_is_as_if_the_field_were_not_there),
+        TEST(limits_themselves_are_read),
+        TEST(both_fields_of_fmmformer_have_their_tensors),
+        TEST(bad_configs_are_refused_with_the_reason),
+        TEST(sizes_outside_their_ranges_are_refused),
+        TEST(tensors_that_no_part_has_are_refused),
+        TEST(every_missing_tensor_is_named),
+        TEST(every_wrong_shape_is_named),
+        TEST(every_failing_allocation_is_survived),
+        TEST(every_failing_allocation_of_both_fields_is_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
