@@ -54,6 +54,9 @@ weft_status weft_model_compile_step(weft_plan **plan, weft_model *model, weft_de
 weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, uint32_t batch,
                                   uint32_t length, uint32_t input_size, uint32_t position_size);
 
+/** The architectures in the order of api/MODELS.md; null behind the last. */
+const struct weft_architecture *weft_architecture_at(uint32_t index);
+
 extern const struct weft_architecture weft_architecture_fnet;
 extern const struct weft_architecture weft_architecture_transformer;
 extern const struct weft_architecture weft_architecture_performer;

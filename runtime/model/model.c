@@ -29,6 +29,10 @@ struct weft_model {
 
 /* ---- loading ---- */
 
+const struct weft_architecture *weft_architecture_at(uint32_t index) {
+    return index < ARCHITECTURE_COUNT ? architectures[index] : NULL;
+}
+
 static const struct weft_architecture *find_architecture(const char *model_type) {
     for (size_t i = 0; i < ARCHITECTURE_COUNT; i++) {
         if (strcmp(architectures[i]->model_type, model_type) == 0) {
