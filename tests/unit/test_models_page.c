@@ -200,7 +200,7 @@ static void compare_range(struct page *page, const struct row *row, const weft_f
         assert_true(read_number(&maximum, rest + strlen(dots), &rest));
     }
     if (minimum != field->minimum || maximum != field->maximum) {
-        fail_msg("%s: %s is %s, but %g to %g in the code", PAGE, row->name, row->type,
+        fail_msg("%s: %s is %s, but %.9g to %.9g in the code", PAGE, row->name, row->type,
                  field->minimum, field->maximum);
     }
     page->ranges++;
@@ -212,8 +212,10 @@ static void compare_choices(struct page *page, const struct row *row, const weft
     }
     for (uint32_t i = 0; field->choices[i]; i++) {
         char name[64];
+        char quoted[64];
         snprintf(name, sizeof name, "`%s`", field->choices[i]);
-        if (!strstr(row->meaning, name) && !strstr(row->type, name)) {
+        snprintf(quoted, sizeof quoted, "`\"%s\"`", field->choices[i]);
+        if (!strstr(row->meaning, name) && !strstr(row->fallback, quoted)) {
             fail_msg("%s: %s does not say %s", PAGE, row->name, name);
         }
     }
