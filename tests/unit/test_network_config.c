@@ -88,7 +88,7 @@ static void add_to_mixers(struct fixture *f, const char *name, weft_shape shape)
 
 static void a_config_says_what_the_model_is(void **state) {
     struct fixture *f = *state;
-    weft_model_info info;
+    weft_model_info info = {.layers = 0};
     add_to_mixers(f, "features.weight", weft_shape_of(7, 2));
     assert_int_equal(load(f, PERFORMER ",'num_features':7}", &info), WEFT_OK);
     assert_int_equal(info.task, WEFT_TASK_HIDDEN);
@@ -108,7 +108,7 @@ static void a_config_says_what_the_model_is(void **state) {
 
 static void labels_and_heads_follow_the_task(void **state) {
     struct fixture *f = *state;
-    weft_model_info info;
+    weft_model_info info = {.layers = 0};
     weft_test_model_add_linear(&f->model, "head", 6, 3);
     assert_int_equal(load(f,
                           "{'model_type':'transformer','task':'classify'," SIZES
@@ -135,7 +135,7 @@ static void features_positions_and_norms_have_their_tensors(void **state) {
     weft_test_model_add(&f->model, "embeddings.positions.weight", weft_shape_of(20, 6));
     weft_test_model_add(&f->model, "embeddings.norm.weight", weft_shape_of(6));
     weft_test_model_add(&f->model, "embeddings.norm.bias", weft_shape_of(6));
-    weft_model_info info;
+    weft_model_info info = {.layers = 0};
     assert_int_equal(
         load(f,
              "{'model_type':'transformer','task':'hidden','input':'features','input_size':4,"

@@ -10,7 +10,7 @@
 #include "model/network.h"
 
 #define NO_NEAR_FIELD UINT32_MAX
-#define NAMES_SIZE    128
+#define MAPS          "elu1, elu1_negated, tanh, tanh1, relu or exp"
 
 struct kernels {
     weft_kernel list[WEFT_MAX_KERNELS];
@@ -26,19 +26,6 @@ struct fmmformer {
 };
 
 /* ---- fields ---- */
-
-/* A list of at most WEFT_MAX_KERNELS maps, for messages. */
-static const char *list_maps(char text[NAMES_SIZE]) {
-    size_t used = 0;
-    text[0] = '\0';
-    for (int i = 0; i < WEFT_FEATURE_COUNT && used < NAMES_SIZE; i++) {
-        const char *between = i == 0 ? "" : i + 1 < WEFT_FEATURE_COUNT ? ", " : " or ";
-        int written = snprintf(text + used, NAMES_SIZE - used, "%s%s", between,
-                               weft_feature_map_name((weft_feature_map)i));
-        used += written > 0 ? (size_t)written : 0;
-    }
-    return text;
-}
 
 /* WEFT_FEATURE_COUNT when there is no such map. */
 static weft_feature_map find_map(const char *name) {
@@ -66,9 +53,8 @@ static weft_status read_kernels(void *value, const weft_json_fields *json, const
             json_is_string(item) ? find_map(json_string_value(item)) : WEFT_FEATURE_COUNT;
         if (map == WEFT_FEATURE_COUNT) {
             char field[64];
-            char names[NAMES_SIZE];
             snprintf(field, sizeof field, "%s[%u]", name, (unsigned)i);
-            return weft_json_fail(json, WEFT_BAD_FILE, field, list_maps(names), item);
+            return weft_json_fail(json, WEFT_BAD_FILE, field, MAPS, item);
         }
         kernels->list[i] = (weft_kernel){.map = map};
         kernels->count++;
