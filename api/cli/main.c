@@ -23,6 +23,7 @@ static const subcommand subcommands[] = {
     {"devices", weft_cli_devices, "list the Vulkan devices, and which one is taken by default"},
     {"run", weft_cli_run, "run a model on a text or on arrays"},
     {"eval", weft_cli_eval, "measure models on data: accuracy, bits per byte, speed, memory"},
+    {"generate", weft_cli_generate, "continue a text with a causal language model"},
     {"verify", weft_cli_verify, "check every op and mixer against float64"},
     {"bench", weft_cli_bench, "measure speed"},
     {"inspect", weft_cli_inspect, "show a model, its plan and what the passes made of it"},

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* weft generate: a text goes on, byte by byte. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "commands.h"
+#include "core/clock.h"
+#include "generate_report.h"
+#include "input.h"
+#include "model/sample.h"
+
+#define USUAL_TOKENS 200
+
+typedef struct generate_options {
+    weft_cli_common common;
+    const char *model;
+    const char *prompt;
+    const char *text;
+    const char *seed;
+    const char *temperature;
+    uint32_t tokens; /* 0: not given */
+    uint32_t top_k;  /* 0: all */
+    bool greedy;
+    bool reevaluate;
+    weft_sampling sampling; /* what these come to */
+} generate_options;
+
+typedef struct generate_state {
+    const generate_options *options;
+    weft_cli_session session;
+    weft_cli_tokens prompt;
+    weft_decoder *decoder;
+    float *logits;
+    weft_cli_generation result;
+} generate_state;
+
+/* ---- the model and the prompt ---- */
+
+static int check_model(const weft_cli_session *session) {
+    const weft_model_info *info = &session->info;
+    if (info->task != WEFT_TASK_CAUSAL_LM) {
+        weft_fail(&session->host, WEFT_BAD_FILE,
+                  "%s: expected a causal language model (task causal_lm), found task %s",
+                  session->folder, weft_task_name(info->task));
+        return WEFT_CLI_BAD_FILE;
+    }
+    if (strcmp(info->tokenizer, "bytes") != 0) {
+        weft_fail(&session->host, WEFT_BAD_FILE,
+                  "%s: expected a model of bytes (tokenizer_class ByteTokenizer), found tokenizer "
+                  "%s",
+                  session->folder, info->tokenizer);
+        return WEFT_CLI_BAD_FILE;
+    }
+    return WEFT_CLI_FINE;
+}
+
+static int read_prompt(generate_state *state) {
+    const generate_options *options = state->options;
+    const weft_cli_session *session = &state->session;
+    size_t size = 0;
+    int exit_code = WEFT_CLI_FINE;
+    if (options->prompt != NULL) {
+        weft_cli_text_note note = {0};
+        exit_code = weft_cli_read_text(&state->prompt, &note, session->model, options->prompt,
+                                       &session->host);
+        size = note.bytes;
+    } else {
+        size = strlen(options->text);
+        state->prompt.batch = 1;
+        exit_code = weft_cli_exit_code(weft_model_tokenize(
+            session->model, options->text, size, &state->prompt.values, &state->prompt.length));
+    }
+    if (exit_code == WEFT_CLI_FINE && size > session->info.max_length) {
+        weft_fail(&session->host, WEFT_BAD_FILE,
+                  "%s: the prompt has %zu bytes, more than the model's %u positions",
+                  options->prompt != NULL ? options->prompt : "--text", size,
+                  session->info.max_length);
+        exit_code = WEFT_CLI_BAD_FILE;
+    }
+    return exit_code;
+}
+
+/* How many tokens come: the last of them needs no position of its own. */
+static int count_tokens(generate_state *state, const weft_cli_syntax *syntax) {
+    const uint32_t wanted = state->options->tokens;
+    const uint32_t most = state->session.info.max_length - state->prompt.length + 1;
+    if (wanted > most) {
+        return weft_cli_usage_error(
+            syntax, "--tokens %u: the model's %u positions leave %u tokens behind a prompt of %u",
+            wanted, state->session.info.max_length, most, state->prompt.length);
+    }
+    const uint32_t usual = most < USUAL_TOKENS ? most : USUAL_TOKENS;
+    state->result.capacity = wanted != 0 ? wanted : usual;
+    return WEFT_CLI_FINE;
+}
+
+/* ---- generating ---- */
+
+static weft_status make_decoder(generate_state *state) {
+    const weft_host *host = &state->session.host;
+    const uint32_t capacity = state->result.capacity;
+    weft_status status =
+        weft_decoder_create(&state->decoder, state->session.model, state->session.device,
+                            weft_decoder_params(.reevaluate = state->options->reevaluate));
+    if (status != WEFT_OK) {
+        return status;
+    }
+    state->logits = weft_alloc_zero(host, state->session.info.vocabulary, sizeof *state->logits);
+    state->result.tokens = weft_alloc_zero(host, capacity, sizeof *state->result.tokens);
+    state->result.times = weft_alloc_zero(host, capacity, sizeof *state->result.times);
+    return state->logits && state->result.tokens && state->result.times
+               ? WEFT_OK
+               : weft_fail_memory(host, "the generated tokens");
+}
+
+/* All of the prompt but its last token, whose step gives the first logits. */
+static weft_status take_prompt(generate_state *state) {
+    const double begin = weft_clock_ms();
+    weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i + 1 < state->prompt.length && status == WEFT_OK; i++) {
+        status = weft_decoder_step(state->decoder, &state->prompt.values[i], NULL);
+    }
+    state->result.prompt_ms = weft_clock_ms() - begin;
+    return status;
+}
+
+/* What has no byte is not shown. False when nobody reads any more. */
+static bool show(const generate_state *state, uint32_t token) {
+    if (state->options->common.json || token > 255) {
+        return true;
+    }
+    return putchar((int)token) != EOF && fflush(stdout) == 0;
+}
+
+static weft_status generate(generate_state *state) {
+    weft_cli_generation *result = &state->result;
+    int32_t last = state->prompt.values[state->prompt.length - 1];
+    weft_status status = take_prompt(state);
+    while (status == WEFT_OK && result->count < result->capacity) {
+        const double begin = weft_clock_ms();
+        uint32_t token = 0;
+        status = weft_decoder_step(state->decoder, &last, state->logits);
+        if (status == WEFT_OK) {
+            status = weft_sample(&token, state->logits, state->session.info.vocabulary,
+                                 &state->options->sampling, result->count, &state->session.host);
+        }
+        if (status != WEFT_OK) {
+            break;
+        }
+        result->times[result->count] = weft_clock_ms() - begin;
+        result->tokens[result->count++] = token;
+        last = (int32_t)token;
+        if (!show(state, token)) {
+            break; /* main says it, unless the reader had enough */
+        }
+    }
+    return status;
+}
+
+static int generate_on_device(generate_state *state) {
+    int exit_code = weft_cli_session_open(&state->session, &state->options->common);
+    if (exit_code != WEFT_CLI_FINE) {
+        return exit_code;
+    }
+    exit_code = weft_cli_exit_code(make_decoder(state));
+    if (exit_code == WEFT_CLI_FINE) {
+        exit_code = weft_cli_exit_code_of_file(generate(state));
+    }
+    if (exit_code == WEFT_CLI_FINE) {
+        exit_code = weft_cli_exit_code(weft_decoder_get_info(state->decoder, &state->result.info));
+    }
+    return exit_code;
+}
+
+static int deliver(const generate_state *state) {
+    const weft_cli_generation *result = &state->result;
+    int exit_code = state->options->common.json ? weft_cli_generation_json(result, &state->session)
+                                                : weft_cli_generation_text(result, &state->session);
+    if (exit_code == WEFT_CLI_FINE && weft_cli_validation_failed(state->session.device)) {
+        exit_code = WEFT_CLI_FAILED;
+    }
+    return exit_code;
+}
+
+static int run(const generate_options *options, const weft_cli_syntax *syntax) {
+    generate_state state = {.options = options, .result.sampling = options->sampling};
+    int exit_code = weft_cli_session_load(&state.session, &options->common, options->model);
+    if (exit_code == WEFT_CLI_FINE) {
+        exit_code = check_model(&state.session);
+    }
+    if (exit_code == WEFT_CLI_FINE) {
+        exit_code = read_prompt(&state);
+    }
+    if (exit_code == WEFT_CLI_FINE) {
+        state.result.prompt_length = state.prompt.length;
+        exit_code = count_tokens(&state, syntax);
+    }
+    if (exit_code == WEFT_CLI_FINE) {
+        exit_code = generate_on_device(&state);
+    }
+    if (exit_code == WEFT_CLI_FINE) {
+        exit_code = deliver(&state);
+    }
+    weft_host host = state.session.host;
+    weft_decoder_destroy(&state.decoder);
+    weft_free(&host, state.prompt.values);
+    weft_free(&host, state.logits);
+    weft_free(&host, state.result.tokens);
+    weft_free(&host, state.result.times);
+    weft_cli_session_close(&state.session);
+    return exit_code;
+}
+
+/* ---- the command line ---- */
+
+static bool read_seed(uint64_t *seed, const char *text) {
+    char *end = NULL;
+    errno = 0;
+    *seed = strtoull(text, &end, 10);
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
+}
+
+static bool read_temperature(double *temperature, const char *text) {
+    char *end = NULL;
+    *temperature = strtod(text, &end);
+    return text[0] != '\0' && *end == '\0' && isfinite(*temperature) && *temperature >= 1e-3 &&
+           *temperature <= 1e3;
+}
+
+static int check_options(const weft_cli_syntax *syntax, generate_options *options) {
+    if ((options->prompt != NULL) == (options->text != NULL)) {
+        return weft_cli_usage_error(syntax, "expected one of --prompt and --text, found %s",
+                                    options->prompt == NULL ? "none" : "both");
+    }
+    const bool samples =
+        options->seed != NULL || options->temperature != NULL || options->top_k != 0;
+    if (samples && options->greedy) {
+        return weft_cli_usage_error(
+            syntax, "--greedy goes without --seed, --temperature and --top-k: it draws nothing");
+    }
+    options->sampling =
+        (weft_sampling){.temperature = samples ? 1.0 : 0.0, .top_k = options->top_k};
+    if (options->seed != NULL && !read_seed(&options->sampling.seed, options->seed)) {
+        return weft_cli_usage_error(
+            syntax, "--seed: expected a whole number from 0 to 18446744073709551615, found '%s'",
+            options->seed);
+    }
+    if (options->temperature != NULL &&
+        !read_temperature(&options->sampling.temperature, options->temperature)) {
+        return weft_cli_usage_error(syntax,
+                                    "--temperature: expected a number from 0.001 to 1000, found "
+                                    "'%s'",
+                                    options->temperature);
+    }
+    return WEFT_CLI_FINE;
+}
+
+int weft_cli_generate(int argc, char **argv) {
+    generate_options options = {.tokens = 0};
+    const weft_cli_option table[] = {
+        {"prompt", WEFT_CLI_TEXT, &options.prompt, "FILE",
+         "the text that goes on, or - for standard input"},
+        {"text", WEFT_CLI_TEXT, &options.text, "STRING", "the same on the command line"},
+        {"tokens", WEFT_CLI_COUNT, &options.tokens, "N",
+         "how many tokens to make (default 200, or as many as the model has positions for)"},
+        {"greedy", WEFT_CLI_FLAG, &options.greedy, NULL,
+         "take the likeliest token each time (default without the three below)"},
+        {"seed", WEFT_CLI_TEXT, &options.seed, "S",
+         "draw tokens: the same seed draws the same text on every device (default 0)"},
+        {"temperature", WEFT_CLI_TEXT, &options.temperature, "T",
+         "draw by softmax(logits / T) (default 1)"},
+        {"top-k", WEFT_CLI_COUNT, &options.top_k, "K",
+         "draw among the K likeliest tokens (default: all)"},
+        {"reevaluate", WEFT_CLI_FLAG, &options.reevaluate, NULL,
+         "run the whole text again for each token, also where a state would do"},
+        WEFT_CLI_DEVICE_OPTIONS(&options.common),
+        WEFT_CLI_OUTPUT_OPTIONS(&options.common),
+        {.name = NULL},
+    };
+    const weft_cli_syntax syntax = {
+        .command = "generate",
+        .positionals = "MODEL",
+        .positional_count = 1,
+        .summary = "Continues a text with a causal language model of bytes. The new bytes come on\n"
+                   "standard output as they are made, what it took on standard error.",
+        .options = table,
+    };
+    int exit_code = WEFT_CLI_FINE;
+    if (!weft_cli_parse(&syntax, argc, argv, &options.model, &exit_code)) {
+        return exit_code;
+    }
+    exit_code = check_options(&syntax, &options);
+    return exit_code == WEFT_CLI_FINE ? run(&options, &syntax) : exit_code;
+}

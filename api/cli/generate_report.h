@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What `weft generate` says about a text that it has made. */
+#ifndef WEFT_CLI_GENERATE_REPORT_H
+#define WEFT_CLI_GENERATE_REPORT_H
+
+#include "model/sample.h"
+#include "session.h"
+
+typedef struct weft_cli_generation {
+    uint32_t *tokens; /* [capacity], of which `count` are made */
+    double *times;    /* of each, in ms: its step, and choosing it */
+    uint32_t capacity;
+    uint32_t count; /* at least 1 in a report */
+    uint32_t prompt_length;
+    double prompt_ms; /* of all its tokens but the last */
+    weft_sampling sampling;
+    weft_decoder_info info; /* behind the last */
+} weft_cli_generation;
+
+/** Medians of the first and the last quarter of the times, all of them where there are fewer than four. */
+weft_status weft_cli_quarters(double *first_ms, double *last_ms, const weft_cli_generation *result,
+                              const weft_host *host);
+
+/** One JSON object on stdout. Returns an exit code, as the next. */
+int weft_cli_generation_json(const weft_cli_generation *result, const weft_cli_session *session);
+
+/** A line on stderr. */
+int weft_cli_generation_text(const weft_cli_generation *result, const weft_cli_session *session);
+
+#endif

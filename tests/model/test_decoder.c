@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: device */
+/*
+ * Decoders of every family's causal language models: logits token by token have the bits of the whole sequence's. The
+ * models are goldens of tests/data/models, where possible with more positions than these have.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include <weft/model.h>
+
+#include "core/philox.h"
+#include "support.h"
+
+#define BATCH  2U
+#define LONGER 150U /* positions: two chunks and a part of one */
+
+struct fixture {
+    struct weft_test_host host;
+    weft_device *device;
+};
+
+static int set_up(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    weft_test_host_begin(&f->host);
+    assert_int_equal(weft_device_open(&f->device, weft_device_params(.host = f->host.host)),
+                     WEFT_OK);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *f = *state;
+    weft_test_device_close(&f->device);
+    weft_test_host_end(&f->host);
+    free(f);
+    return 0;
+}
+
+/* ---- models ---- */
+
+struct variant {
+    const char *golden;
+    weft_decoding decoding;
+    bool longer; /* give it LONGER positions */
+};
+
+static const struct variant variants[] = {
+    {"transformer_rms_causal_lm_tied", WEFT_DECODING_RECURRENT, true},
+};
+
+#define VARIANT_COUNT (sizeof variants / sizeof variants[0])
+
+static char *golden_path(const char *golden, const char *file) {
+    char name[128];
+    snprintf(name, sizeof name, "models/%s/%s", golden, file);
+    return weft_test_data(name);
+}
+
+/* The golden's config, with more positions. */
+static void write_config(const char *folder, const struct variant *variant) {
+    char *path = golden_path(variant->golden, "config.json");
+    json_t *config = json_load_file(path, 0, NULL);
+    assert_non_null(config);
+    if (variant->longer) {
+        json_object_set_new(config, "max_position_embeddings", json_integer(LONGER));
+        if (json_object_get(config, "cosformer_length")) {
+            json_object_set_new(config, "cosformer_length", json_integer(LONGER + 7));
+        }
+    }
+    char *text = json_dumps(config, 0);
+    assert_non_null(text);
+    free(weft_test_write(folder, "config.json", text, strlen(text)));
+    free(text);
+    json_decref(config);
+    free(path);
+}
+
+static void load(weft_model **model, struct fixture *f, const struct variant *variant) {
+    char *folder = weft_test_folder();
+    char *path = golden_path(variant->golden, "model.safetensors");
+    size_t size = 0;
+    uint8_t *tensors = weft_test_read(path, &size);
+    free(weft_test_write(folder, "model.safetensors", tensors, size));
+    write_config(folder, variant);
+    assert_int_equal(weft_model_load(model, folder, &f->host.host), WEFT_OK);
+    weft_test_folder_remove(folder);
+    free(tensors);
+    free(path);
+}
+
+static int32_t *make_tokens(const weft_model_info *info, uint32_t n) {
+    int32_t *tokens = calloc((size_t)BATCH * n, sizeof *tokens);
+    assert_non_null(tokens);
+    for (uint32_t i = 0; i < BATCH * n; i++) {
+        tokens[i] = (int32_t)(weft_philox_u32(5, 0, i) % info->vocabulary);
+    }
+    return tokens;
+}
+
+/* Logits [BATCH, n, vocabulary] of the first `used` tokens, the others being 0. */
+static float *run_whole(struct fixture *f, weft_model *model, const int32_t *tokens,
+                        uint32_t stride, uint32_t used, uint32_t n) {
+    weft_model_info info;
+    weft_plan *plan = NULL;
+    assert_int_equal(weft_model_get_info(model, &info), WEFT_OK);
+    int32_t *input = calloc((size_t)BATCH * n, sizeof *input);
+    float *logits = calloc((size_t)BATCH * n * info.vocabulary, sizeof *logits);
+    assert_true(input != NULL && logits != NULL);
+    for (uint32_t b = 0; b < BATCH; b++) {
+        memcpy(input + (size_t)b * n, tokens + (size_t)b * stride, used * sizeof *input);
+    }
+    assert_int_equal(weft_model_compile(&plan, model, f->device, BATCH, n, false, NULL), WEFT_OK);
+    const weft_host_tensor tensors[] = {
+        {"tokens", input, (uint64_t)BATCH * n * sizeof *input},
+        {"output", logits, (uint64_t)BATCH * n * info.vocabulary * sizeof *logits}};
+    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
+    weft_plan_destroy(&plan);
+    free(input);
+    return logits;
+}
+
+/* ---- decoding ---- */
+
+static void take_tokens(int32_t *taken, const int32_t *tokens, uint32_t n, uint32_t position) {
+    for (uint32_t b = 0; b < BATCH; b++) {
+        taken[b] = tokens[(size_t)b * n + position];
+    }
+}
+
+static void expect_logits(const struct variant *variant, const float *logits, const float *whole,
+                          uint32_t n, uint32_t vocabulary, uint32_t position) {
+    for (uint32_t b = 0; b < BATCH; b++) {
+        const float *expected = whole + ((size_t)b * n + position) * vocabulary;
+        if (memcmp(logits + (size_t)b * vocabulary, expected, vocabulary * sizeof *logits) != 0) {
+            fail_msg("%s: sequence %u, position %u of %u: other bits", variant->golden, b, position,
+                     n);
+        }
+    }
+}
+
+/* Every step of a recurrent decoder against the whole sequence, twice. */
+static void check_recurrent(struct fixture *f, const struct variant *variant, weft_model *model) {
+    weft_model_info info;
+    weft_decoder *decoder = NULL;
+    weft_decoder_info now;
+    assert_int_equal(weft_model_get_info(model, &info), WEFT_OK);
+    const uint32_t n = info.max_length;
+    int32_t *tokens = make_tokens(&info, n);
+    float *whole = run_whole(f, model, tokens, n, n, n);
+    float *logits = calloc((size_t)BATCH * info.vocabulary, sizeof *logits);
+    assert_int_equal(
+        weft_decoder_create(&decoder, model, f->device, weft_decoder_params(.batch = BATCH)),
+        WEFT_OK);
+    for (uint32_t round = 0; round < 2; round++) {
+        const uint32_t steps = round == 0 ? n : n / 2;
+        for (uint32_t p = 0; p < steps; p++) {
+            int32_t taken[BATCH];
+            take_tokens(taken, tokens, n, p);
+            const bool shown = round == 0 || p % 3 == 1;
+            assert_int_equal(weft_decoder_step(decoder, taken, shown ? logits : NULL), WEFT_OK);
+            if (shown) {
+                expect_logits(variant, logits, whole, n, info.vocabulary, p);
+            }
+        }
+        assert_int_equal(weft_decoder_get_info(decoder, &now), WEFT_OK);
+        assert_int_equal(now.decoding, WEFT_DECODING_RECURRENT);
+        assert_int_equal(now.length, steps);
+        assert_int_equal(now.plan_length, 1);
+        assert_true(now.state_bytes > 0);
+        weft_decoder_reset(decoder);
+    }
+    weft_decoder_destroy(&decoder);
+    free(logits);
+    free(whole);
+    free(tokens);
+}
+
+/* Steps that evaluate again against the plan that they say they run, and prefixes of the longest. */
+static void check_reevaluated(struct fixture *f, const struct variant *variant, weft_model *model) {
+    static const uint32_t shown[] = {1, 2, 31, 32, 33, 64, 65, 66, 127, 128, 129, 150};
+    weft_model_info info;
+    weft_decoder *decoder = NULL;
+    weft_decoder_info now;
+    assert_int_equal(weft_model_get_info(model, &info), WEFT_OK);
+    const uint32_t n = info.max_length;
+    int32_t *tokens = make_tokens(&info, n);
+    float *logits = calloc((size_t)BATCH * info.vocabulary, sizeof *logits);
+    assert_int_equal(weft_decoder_create(&decoder, model, f->device,
+                                         weft_decoder_params(.batch = BATCH, .reevaluate = true)),
+                     WEFT_OK);
+    uint32_t next = 0;
+    for (uint32_t p = 0; p < n; p++) {
+        int32_t taken[BATCH];
+        take_tokens(taken, tokens, n, p);
+        const bool is_shown = next < sizeof shown / sizeof shown[0] && shown[next] == p + 1;
+        assert_int_equal(weft_decoder_step(decoder, taken, is_shown ? logits : NULL), WEFT_OK);
+        if (is_shown) {
+            next++;
+            assert_int_equal(weft_decoder_get_info(decoder, &now), WEFT_OK);
+            assert_int_equal(now.decoding, WEFT_DECODING_REEVALUATED);
+            assert_in_range(now.plan_length, p + 1, n);
+            assert_true(now.plan_length == n || now.plan_length % 64 == 0);
+            float *whole = run_whole(f, model, tokens, n, p + 1, now.plan_length);
+            expect_logits(variant, logits, whole, now.plan_length, info.vocabulary, p);
+            free(whole);
+        }
+    }
+    weft_decoder_destroy(&decoder);
+    free(logits);
+    free(tokens);
+}
+
+static void test_decoding(void **state) {
+    struct fixture *f = *state;
+    for (size_t i = 0; i < VARIANT_COUNT; i++) {
+        weft_model *model = NULL;
+        load(&model, f, &variants[i]);
+        if (variants[i].decoding == WEFT_DECODING_RECURRENT) {
+            check_recurrent(f, &variants[i], model);
+        }
+        check_reevaluated(f, &variants[i], model);
+        weft_model_destroy(&model);
+    }
+}
+
+/* Which kind of decoding a model gets by itself. */
+static void test_kinds(void **state) {
+    struct fixture *f = *state;
+    for (size_t i = 0; i < VARIANT_COUNT; i++) {
+        weft_model *model = NULL;
+        weft_decoder *decoder = NULL;
+        weft_decoder_info info;
+        load(&model, f, &variants[i]);
+        assert_int_equal(weft_decoder_create(&decoder, model, f->device, NULL), WEFT_OK);
+        assert_int_equal(weft_decoder_get_info(decoder, &info), WEFT_OK);
+        if (info.decoding != variants[i].decoding) {
+            fail_msg("%s: %s", variants[i].golden, weft_decoding_name(info.decoding));
+        }
+        assert_int_equal(info.batch, 1);
+        assert_int_equal(info.length, 0);
+        weft_decoder_destroy(&decoder);
+        weft_model_destroy(&model);
+    }
+}
+
+/* ---- refusals ---- */
+
+static void test_refused_models(void **state) {
+    static const struct {
+        const char *folder;
+        const char *task;
+    } refused[] = {{"models/transformer_masked_lm", "masked_lm"},
+                   {"models/transformer_post_classify", "classify"},
+                   {"fnet/mlm_d32_l2_gelu_new", "masked_lm"}};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        weft_model *model = NULL;
+        weft_decoder *decoder = NULL;
+        char *folder = weft_test_data(refused[i].folder);
+        assert_int_equal(weft_model_load(&model, folder, &f->host.host), WEFT_OK);
+        assert_int_equal(weft_decoder_create(&decoder, model, f->device, NULL), WEFT_UNSUPPORTED);
+        weft_test_expect_log(&f->host, "causal language models", refused[i].task, NULL);
+        weft_model_destroy(&model);
+        free(folder);
+    }
+}
+
+static void test_refused_steps(void **state) {
+    struct fixture *f = *state;
+    weft_model *model = NULL;
+    weft_model_info info;
+    const struct variant short_one = {"transformer_rms_causal_lm_tied", WEFT_DECODING_RECURRENT,
+                                      false};
+    load(&model, f, &short_one);
+    assert_int_equal(weft_model_get_info(model, &info), WEFT_OK);
+    for (int reevaluate = 0; reevaluate < 2; reevaluate++) {
+        weft_decoder *decoder = NULL;
+        weft_decoder_info now;
+        assert_int_equal(weft_decoder_create(&decoder, model, f->device,
+                                             weft_decoder_params(.reevaluate = reevaluate != 0)),
+                         WEFT_OK);
+        const int32_t bad[] = {-1, (int32_t)info.vocabulary};
+        for (size_t i = 0; i < 2; i++) {
+            assert_int_equal(weft_decoder_step(decoder, &bad[i], NULL), WEFT_INVALID_ARGUMENT);
+            weft_test_expect_log(&f->host, "token", "outside 0 to", NULL);
+        }
+        const int32_t good = 3;
+        for (uint32_t p = 0; p < info.max_length; p++) {
+            assert_int_equal(weft_decoder_step(decoder, &good, NULL), WEFT_OK);
+        }
+        assert_int_equal(weft_decoder_step(decoder, &good, NULL), WEFT_INVALID_ARGUMENT);
+        weft_test_expect_log(&f->host, "32 positions", NULL);
+        assert_int_equal(weft_decoder_get_info(decoder, &now), WEFT_OK);
+        assert_int_equal(now.length, info.max_length);
+        weft_decoder_destroy(&decoder);
+    }
+    weft_model_destroy(&model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_decoding),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_refused_models),
+        cmocka_unit_test(test_refused_steps),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
