@@ -18,7 +18,8 @@
 
 static void help_is_printed(void **state) {
     (void)state;
-    static const char *const commands[] = {"devices", "run", "eval", "verify", "bench", "inspect"};
+    static const char *const commands[] = {"devices", "run",   "eval",   "generate",
+                                           "verify",  "bench", "inspect"};
     struct outcome all = expect_weft(0, "help");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         expect_part(&all, all.out, commands[i]);

@@ -17,6 +17,7 @@
 
 #include "core/philox.h"
 #include "support.h"
+#include "support_model.h"
 
 #define BATCH  2U
 #define LONGER 150U /* positions: two chunks and a part of one */
@@ -52,7 +53,16 @@ struct variant {
     bool longer; /* give it LONGER positions */
 };
 
+#define MADE "transformer made here, with learned positions"
+
 static const struct variant variants[] = {
+    {MADE, WEFT_DECODING_RECURRENT, true},
+    {"performer_causal_lm", WEFT_DECODING_RECURRENT, true},
+    {"cosformer_causal_lm", WEFT_DECODING_RECURRENT, true},
+    {"fmmformer_band_and_kernels_causal_lm", WEFT_DECODING_RECURRENT, true},
+    {"fmmformer_band_and_fast_weight", WEFT_DECODING_RECURRENT, true},
+    {"tnn_fraction_learned_lm", WEFT_DECODING_REEVALUATED, true},
+    {"fd-tnn_causal_lm", WEFT_DECODING_REEVALUATED, true},
     {"transformer_rms_causal_lm_tied", WEFT_DECODING_RECURRENT, true},
 };
 
@@ -83,17 +93,26 @@ static void write_config(const char *folder, const struct variant *variant) {
     free(path);
 }
 
-static void load(weft_model **model, struct fixture *f, const struct variant *variant) {
-    char *folder = weft_test_folder();
+static void write_golden(const char *folder, const struct variant *variant) {
     char *path = golden_path(variant->golden, "model.safetensors");
     size_t size = 0;
     uint8_t *tensors = weft_test_read(path, &size);
     free(weft_test_write(folder, "model.safetensors", tensors, size));
     write_config(folder, variant);
-    assert_int_equal(weft_model_load(model, folder, &f->host.host), WEFT_OK);
-    weft_test_folder_remove(folder);
     free(tensors);
     free(path);
+}
+
+static void load(weft_model **model, struct fixture *f, const struct variant *variant) {
+    struct weft_test_model made;
+    weft_test_model_begin(&made);
+    if (strcmp(variant->golden, MADE) == 0) {
+        weft_test_model_write_bytes(&made, LONGER);
+    } else {
+        write_golden(made.folder, variant);
+    }
+    assert_int_equal(weft_model_load(model, made.folder, &f->host.host), WEFT_OK);
+    weft_test_model_end(&made);
 }
 
 static int32_t *make_tokens(const weft_model_info *info, uint32_t n) {

@@ -231,3 +231,20 @@ void weft_test_model_write(const struct weft_test_model *model, const char *conf
     free(header);
     write_config(model, config);
 }
+
+void weft_test_model_write_bytes(struct weft_test_model *model, uint32_t positions) {
+    const struct weft_test_network network = {
+        .layers = 2, .hidden_size = 16, .intermediate_size = 24, .vocab_size = 256};
+    char config[512];
+    snprintf(config, sizeof config,
+             "{'model_type': 'transformer', 'task': 'causal_lm', 'tokenizer_class': "
+             "'ByteTokenizer', 'vocab_size': 256, 'hidden_size': 16, 'num_hidden_layers': 2, "
+             "'intermediate_size': 24, 'num_attention_heads': 2, 'position_embedding': 'learned', "
+             "'max_position_embeddings': %u}",
+             (unsigned)positions);
+    weft_test_model_add_network(model, &network);
+    weft_test_model_add_attention(model, &network);
+    weft_test_model_add(model, "embeddings.positions.weight", weft_shape_of(positions, 16));
+    weft_test_model_add_linear(model, "head", 16, 256);
+    weft_test_model_write(model, config);
+}

@@ -47,6 +47,12 @@ void weft_test_model_add_network(struct weft_test_model *model,
 void weft_test_model_add_attention(struct weft_test_model *model,
                                    const struct weft_test_network *network);
 
+/**
+ * Writes a causal language model of bytes: a transformer of two layers, 16 channels and 2 heads, with a learned table of so
+ * many positions.
+ */
+void weft_test_model_write_bytes(struct weft_test_model *model, uint32_t positions);
+
 /** Writes both files. config is JSON with ' for ", so that tests can be read. */
 void weft_test_model_write(const struct weft_test_model *model, const char *config);
 

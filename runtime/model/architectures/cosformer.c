@@ -45,6 +45,11 @@ static weft_status check(void *config, const weft_network_config *network,
     return status == WEFT_OK ? check_length(cosformer, network, json) : status;
 }
 
+/* Without a length of its own the weights depend on the sequence's. */
+static bool recurrent(const void *config) {
+    return ((const struct cosformer *)config)->length != 0;
+}
+
 static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {
     const struct cosformer *cosformer = config;
     struct weft_qkv qkv = weft_build_qkv(builder, x);
@@ -63,6 +68,7 @@ static const struct weft_family cosformer = {
     .feed_forward_name = "feed_forward",
     .feed_forward_norm = "feed_forward_norm",
     .check = check,
+    .recurrent = recurrent,
     .mix = mix,
 };
 

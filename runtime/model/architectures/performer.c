@@ -56,6 +56,7 @@ static const struct weft_family performer = {
     .feed_forward_norm = "feed_forward_norm",
     .set_defaults = set_defaults,
     .check = check,
+    .recurrent = weft_family_is_recurrent,
     .mix = mix,
 };
 

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: device */
+/* weft generate, on a small model of bytes. */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cli/command.h"
+#include "support_model.h"
+
+#define POSITIONS 150
+#define FNET      WEFT_SOURCE_DIR "/tests/data/fnet/classify_d36_l2_gelu"
+#define NO_BYTES  WEFT_SOURCE_DIR "/tests/data/models/transformer_rms_causal_lm_tied"
+
+static int make_model(void **state) {
+    struct weft_test_model *model = calloc(1, sizeof *model);
+    assert_non_null(model);
+    weft_test_model_begin(model);
+    weft_test_model_write_bytes(model, POSITIONS);
+    *state = model;
+    return 0;
+}
+
+static int remove_model(void **state) {
+    struct weft_test_model *model = *state;
+    weft_test_model_end(model);
+    free(model);
+    return 0;
+}
+
+/* The object of "generate FOLDER options --json". */
+static json_t *generate(const struct weft_test_model *model, const char *options) {
+    char *line = text_of("generate '%s' %s", model->folder, options);
+    json_t *object = run_json("", line);
+    free(line);
+    return object;
+}
+
+static json_t *tokens_of(const struct weft_test_model *model, const char *options) {
+    json_t *object = generate(model, options);
+    json_t *tokens = json_incref(field(object, "tokens"));
+    json_decref(object);
+    return tokens;
+}
+
+static void expect_same(const struct weft_test_model *model, const char *left, const char *right,
+                        bool same) {
+    json_t *a = tokens_of(model, left);
+    json_t *b = tokens_of(model, right);
+    if ((json_equal(a, b) != 0) != same) {
+        fail_msg("'%s' and '%s' give %s tokens", left, right, same ? "different" : "the same");
+    }
+    json_decref(a);
+    json_decref(b);
+}
+
+/* The text on standard output is that of the tokens, byte for byte. */
+static void the_text_is_streamed(void **state) {
+    const struct weft_test_model *model = *state;
+    json_t *tokens = tokens_of(model, "--text 'What is' --tokens 90 --seed 5");
+    assert_int_equal(json_array_size(tokens), 90);
+    char *path = weft_test_path(model->folder, "out");
+    struct outcome outcome = expect_weft(
+        0, "generate '%s' --text 'What is' --tokens 90 --seed 5 >'%s'", model->folder, path);
+    expect_part(&outcome, outcome.err, "7 + 90 tokens, recurrent");
+    expect_part(&outcome, outcome.err, "ms for a token in the first quarter");
+    size_t size = 0;
+    uint8_t *text = weft_test_read(path, &size);
+    assert_int_equal(size, 90);
+    for (size_t i = 0; i < size; i++) {
+        assert_int_equal(text[i], json_integer_value(json_array_get(tokens, i)));
+    }
+    free(text);
+    free(path);
+    outcome_clear(&outcome);
+    json_decref(tokens);
+}
+
+static void states_and_the_whole_text_agree(void **state) {
+    expect_same(*state, "--text ab --tokens 140", "--text ab --tokens 140 --reevaluate", true);
+    expect_same(*state, "--text ab --tokens 120 --seed 3 --temperature 0.7 --top-k 50",
+                "--text ab --tokens 120 --seed 3 --temperature 0.7 --top-k 50 --reevaluate", true);
+}
+
+static void seeds_and_temperatures_count(void **state) {
+    expect_same(*state, "--text ab --tokens 40 --seed 1", "--text ab --tokens 40 --seed 1", true);
+    expect_same(*state, "--text ab --tokens 40 --seed 1", "--text ab --tokens 40 --seed 2", false);
+    expect_same(*state, "--text ab --tokens 40 --seed 0", "--text ab --tokens 40 --temperature 1",
+                true);
+    expect_same(*state, "--text ab --tokens 40 --seed 1",
+                "--text ab --tokens 40 --seed 1 --temperature 9", false);
+    /* Among one token there is nothing to draw. */
+    expect_same(*state, "--text ab --tokens 40 --greedy",
+                "--text ab --tokens 40 --seed 9 --temperature 5 --top-k 1", true);
+    expect_same(*state, "--text ab --tokens 40", "--text ab --tokens 40 --greedy", true);
+}
+
+/* A prefix of what is generated goes on as the whole does. */
+static void a_longer_prompt_goes_on(void **state) {
+    const struct weft_test_model *model = *state;
+    json_t *all = tokens_of(model, "--text abc --tokens 60");
+    char prompt[64] = "abc";
+    for (size_t i = 0; i < 40; i++) {
+        prompt[3 + i] = (char)json_integer_value(json_array_get(all, i));
+    }
+    char *path = weft_test_write(model->folder, "prompt", prompt, 43);
+    char *options = text_of("--prompt '%s' --tokens 20", path);
+    json_t *rest = tokens_of(model, options);
+    for (size_t i = 0; i < 20; i++) {
+        assert_int_equal(json_integer_value(json_array_get(rest, i)),
+                         json_integer_value(json_array_get(all, 40 + i)));
+    }
+    json_decref(rest);
+    json_decref(all);
+    free(options);
+    free(path);
+}
+
+static void the_report_has_its_fields(void **state) {
+    json_t *object = generate(*state, "--text 'abcde' --tokens 12 --seed 18446744073709551615");
+    assert_string_equal(string_field(object, "decoding"), "recurrent");
+    assert_string_equal(string_field(object, "sampling/seed"), "18446744073709551615");
+    assert_int_equal(integer_field(object, "prompt_tokens"), 5);
+    assert_true(number_field(object, "ms/first_quarter") > 0.0);
+    assert_true(number_field(object, "ms/last_quarter") > 0.0);
+    assert_int_equal(json_array_size(field(object, "ms/tokens")), 12);
+    /* Two layers, of each the keys and values of all positions. */
+    assert_int_equal(integer_field(object, "state_bytes"), 2 * 2 * 16 * POSITIONS * 4);
+    assert_int_equal(integer_field(object, "plan_length"), 1);
+    json_decref(object);
+    object = generate(*state, "--text 'abcde' --tokens 70 --reevaluate");
+    assert_string_equal(string_field(object, "decoding"), "reevaluated");
+    assert_int_equal(integer_field(object, "state_bytes"), 0);
+    assert_int_equal(integer_field(object, "plan_length"), 128);
+    json_decref(object);
+    object = generate(*state, "--text 'abcde'"); /* as many as there are positions for */
+    assert_int_equal(json_array_size(field(object, "tokens")), POSITIONS - 5 + 1);
+    json_decref(object);
+}
+
+static void refuse(const struct weft_test_model *model, int exit_code, const char *options,
+                   const char *first, const char *second) {
+    char *line = text_of("generate '%s' %s", model->folder, options);
+    expect_refused(exit_code, line, first, second, NULL);
+    free(line);
+}
+
+static void wrong_requests_are_refused(void **state) {
+    const struct weft_test_model *model = *state;
+    refuse(model, 2, "", "--prompt and --text", "none");
+    refuse(model, 2, "--text a --prompt b", "--prompt and --text", "both");
+    refuse(model, 2, "--text a --greedy --seed 1", "--greedy", "--seed");
+    refuse(model, 2, "--text a --seed -1", "--seed", "'-1'");
+    refuse(model, 2, "--text a --seed 18446744073709551616", "--seed", "'18446744073709551616'");
+    refuse(model, 2, "--text a --temperature 0", "--temperature", "'0'");
+    refuse(model, 2, "--text a --temperature nan", "--temperature", "'nan'");
+    refuse(model, 2, "--text a --temperature warm", "--temperature", "'warm'");
+    refuse(model, 2, "--text a --top-k 0", "--top-k", "'0'");
+    refuse(model, 2, "--text abc --tokens 149", "--tokens 149", "leave 148 tokens");
+    refuse(model, 2, "--text ''", "the text is empty", NULL);
+    refuse(model, 4, "--prompt /nonexistent/prompt", "/nonexistent/prompt", NULL);
+    char text[POSITIONS + 2] = "";
+    memset(text, 'x', POSITIONS + 1);
+    char *options = text_of("--text '%s'", text);
+    refuse(model, 4, options, "151 bytes", "150 positions");
+    free(options);
+    expect_refused(4, "generate '" FNET "' --text a", "causal language model", "classify", NULL);
+    expect_refused(4, "generate '" NO_BYTES "' --text a", "ByteTokenizer", "none", NULL);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, make_model, remove_model)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(the_text_is_streamed),         TEST(states_and_the_whole_text_agree),
+        TEST(seeds_and_temperatures_count), TEST(a_longer_prompt_goes_on),
+        TEST(the_report_has_its_fields),    TEST(wrong_requests_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
