@@ -196,10 +196,12 @@ int weft_cli_bench(int argc, char **argv) {
     struct options options = {
         .seconds = 2, .time_cap = 120, .lengths_text = "512,1024,2048,4096,8192,16384"};
     const weft_cli_option list[] = {
-        {"suite", WEFT_CLI_TEXT, &options.suite, "NAME", "only this suite: ops, mixers or fnet"},
+        {"suite", WEFT_CLI_TEXT, &options.suite, "NAME",
+         "only this suite: ops, mixers, fnet or decode"},
         {"filter", WEFT_CLI_TEXT, &options.filter, "TEXT", "only cases whose name has TEXT in it"},
         {"lengths", WEFT_CLI_TEXT, &options.lengths_text, "N,N,...",
-         "lengths n that mixers are timed at\n(default 512,1024,2048,4096,8192,16384)"},
+         "lengths n that mixers are timed at, or token n of decode\n(default "
+         "512,1024,2048,4096,8192,16384)"},
         {"seconds", WEFT_CLI_COUNT, &options.seconds, "N",
          "longest time to repeat a case (default 2)"},
         {"time-cap", WEFT_CLI_COUNT, &options.time_cap, "N",
@@ -212,8 +214,9 @@ int weft_cli_bench(int argc, char **argv) {
     };
     const weft_cli_syntax syntax = {
         .command = "bench",
-        .summary = "Times ops, mixers and a whole FNet encoder on a device, and fits how the\n"
-                   "mixers' time and memory grow with the length.",
+        .summary =
+            "Times ops, mixers, a whole FNet encoder, and causal mixers a token at a time on\n"
+            "a device, and fits how the mixers' time and memory grow with the length.",
         .options = list};
     int code;
     if (!weft_cli_parse(&syntax, argc, argv, NULL, &code)) {

@@ -6,6 +6,7 @@
 
 #include <weft/mixers.h>
 
+#include "bench_decode.h"
 #include "bench_graph.h"
 #include "bench_mixers.h"
 #include "core/host.h"
@@ -182,10 +183,23 @@ static weft_bench_case make_case(const struct fixed_case *fixed) {
     return result;
 }
 
+/** A case for each length of each of `count` series; returns what is behind them. */
+static weft_bench_case *add_series(weft_bench_case *next, const uint32_t *lengths,
+                                   uint32_t length_count, uint32_t count,
+                                   weft_bench_case (*make)(uint32_t index, uint32_t length)) {
+    for (uint32_t index = 0; index < count; index++) {
+        for (uint32_t i = 0; i < length_count; i++) {
+            *next++ = make(index, lengths[i]);
+        }
+    }
+    return next;
+}
+
 weft_status weft_bench_cases(weft_bench_case **cases, uint32_t *count, const uint32_t *lengths,
                              uint32_t length_count, const weft_host *host) {
     const uint32_t fixed = (uint32_t)(sizeof fixed_cases / sizeof fixed_cases[0]);
-    const uint32_t total = fixed + weft_bench_mixer_count() * length_count;
+    const uint32_t series = weft_bench_mixer_count() + weft_bench_decode_count();
+    const uint32_t total = fixed + series * length_count;
     weft_bench_case *list = weft_alloc_zero(host, total, sizeof *list);
     if (!list) {
         return weft_fail_memory(host, "the list of cases");
@@ -194,11 +208,8 @@ weft_status weft_bench_cases(weft_bench_case **cases, uint32_t *count, const uin
         list[i] = make_case(&fixed_cases[i]);
     }
     weft_bench_case *next = &list[fixed];
-    for (uint32_t mixer = 0; mixer < weft_bench_mixer_count(); mixer++) {
-        for (uint32_t i = 0; i < length_count; i++) {
-            *next++ = weft_bench_mixer_case(mixer, lengths[i]);
-        }
-    }
+    next = add_series(next, lengths, length_count, weft_bench_mixer_count(), weft_bench_mixer_case);
+    add_series(next, lengths, length_count, weft_bench_decode_count(), weft_bench_decode_case);
     *cases = list;
     *count = total;
     return WEFT_OK;

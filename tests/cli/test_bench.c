@@ -84,6 +84,21 @@ static void every_mixer_runs(void **state) {
     json_decref(report);
 }
 
+/* Token n alone is timed: the shapes do not grow, but for the state of dense attention. */
+static void every_step_runs(void **state) {
+    (void)state;
+    json_t *report = run_json("", "bench --suite decode --seconds 1 --lengths 64,128");
+    size_t count = json_array_size(field(report, "rows"));
+    assert_int_equal(count, 2 * 7);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *row = row_of(report, i);
+        check_measured(row);
+        assert_int_equal(json_integer_value(json_array_get(field(row, "shape"), 1)), 1);
+    }
+    assert_int_equal(json_array_size(field(report, "fits")), 7);
+    json_decref(report);
+}
+
 /* The longest would take hours, and does not even have its inputs made. */
 static void long_cases_are_skipped(void **state) {
     (void)state;
@@ -147,6 +162,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(series_are_measured_and_fitted),
         cmocka_unit_test(every_mixer_runs),
+        cmocka_unit_test(every_step_runs),
         cmocka_unit_test(long_cases_are_skipped),
         cmocka_unit_test(tables_and_files_are_written),
         cmocka_unit_test(outputs_are_the_same_each_time),

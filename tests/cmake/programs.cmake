@@ -67,7 +67,7 @@ endforeach()
 
 # What `weft bench` fits and what it builds is looked at from within, too.
 if(TARGET weft-test-cli-growth)
-    set(weft_bench_sources bench_cases.c bench_graph.c bench_growth.c bench_mixers.c growth.c)
+    set(weft_bench_sources bench_cases.c bench_decode.c bench_graph.c bench_growth.c bench_mixers.c growth.c)
     list(TRANSFORM weft_bench_sources PREPEND "${PROJECT_SOURCE_DIR}/api/cli/")
     target_sources(weft-test-cli-growth PRIVATE ${weft_bench_sources})
     target_include_directories(weft-test-cli-growth PRIVATE "${PROJECT_SOURCE_DIR}/api/cli")

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench_decode.h"
+
+#include <stdio.h>
+
+#include <weft/decode.h>
+
+#include "bench_graph.h"
+
+enum {
+    HEADS = 8,
+    WIDTH = 64,         /* of a head */
+    BAND = 30,          /* half-width: FMMformer's */
+    COSFORMER = 1 << 20 /* M: the longest sequence */
+};
+
+/** What all steps have: inputs of one token, and its position, the last of `length`. */
+struct token {
+    weft_tensor q, k, v;
+    weft_step step;
+};
+
+static weft_status add_token(struct token *token, weft_graph *graph,
+                             const weft_bench_case *bench_case) {
+    const weft_shape shape = weft_shape_of(1, 1, HEADS * WIDTH);
+    const int32_t position = (int32_t)bench_case->length - 1;
+    weft_weight *weight = NULL;
+    *token = (struct token){.step.state = "state"};
+    weft_status status = weft_bench_input(&token->q, graph, "q", shape);
+    if (status == WEFT_OK) {
+        status = weft_bench_input(&token->k, graph, "k", shape);
+    }
+    if (status == WEFT_OK) {
+        status = weft_bench_input(&token->v, graph, "v", shape);
+    }
+    if (status == WEFT_OK) {
+        status = weft_weight_create(
+            &weight,
+            weft_weight_params(.dtype = WEFT_I32, .shape = weft_shape_of(1), .data = &position),
+            NULL);
+    }
+    if (status == WEFT_OK) {
+        status = weft_graph_weight(&token->step.position, graph, weight);
+    }
+    weft_weight_destroy(&weight);
+    return status;
+}
+
+static weft_status end(weft_status status, weft_graph *graph, weft_tensor y) {
+    return status == WEFT_OK ? weft_graph_output(graph, "y", y) : status;
+}
+
+/* ---- the steps ---- */
+
+static weft_status add_band(weft_graph *graph, const weft_bench_case *bench_case,
+                            uint32_t half_width) {
+    struct token t;
+    weft_tensor y = {0};
+    weft_status status = add_token(&t, graph, bench_case);
+    if (status == WEFT_OK) {
+        status = weft_graph_banded_attention_step(
+            &y, graph, t.q, t.k, t.v, &t.step,
+            weft_banded_attention_params(.heads = HEADS, .half_width = half_width));
+    }
+    return end(status, graph, y);
+}
+
+/** Softmax attention with its keys and values kept. */
+static weft_status build_attention(weft_graph *graph, const weft_bench_case *bench_case) {
+    return add_band(graph, bench_case, bench_case->length - 1);
+}
+
+static weft_status build_band(weft_graph *graph, const weft_bench_case *bench_case) {
+    return add_band(graph, bench_case, BAND);
+}
+
+static weft_status build_linear(weft_graph *graph, const weft_bench_case *bench_case) {
+    struct token t;
+    weft_tensor y = {0};
+    weft_status status = add_token(&t, graph, bench_case);
+    if (status == WEFT_OK) {
+        status = weft_graph_linear_attention_step(
+            &y, graph, t.q, t.k, t.v, &t.step,
+            weft_linear_attention_params(.heads = HEADS, .epsilon = 1e-3F));
+    }
+    return end(status, graph, y);
+}
+
+static weft_status build_kernel(weft_graph *graph, const weft_bench_case *bench_case) {
+    static const weft_kernel kernels[] = {{.map = WEFT_FEATURE_ELU1},
+                                          {.map = WEFT_FEATURE_ELU1_NEGATED}};
+    struct token t;
+    weft_tensor y = {0};
+    weft_status status = add_token(&t, graph, bench_case);
+    if (status == WEFT_OK) {
+        status = weft_graph_kernel_attention_step(
+            &y, graph, t.q, t.k, t.v, &t.step,
+            weft_kernel_attention_params(.heads = HEADS, .kernels = kernels,
+                                         .kernel_count = bench_case->sizes[2], .epsilon = 1e-3F));
+    }
+    return end(status, graph, y);
+}
+
+static weft_status build_cosformer(weft_graph *graph, const weft_bench_case *bench_case) {
+    struct token t;
+    weft_tensor y = {0};
+    weft_status status = add_token(&t, graph, bench_case);
+    if (status == WEFT_OK) {
+        status = weft_graph_cosformer_step(
+            &y, graph, t.q, t.k, t.v, &t.step,
+            weft_cosformer_params(.heads = HEADS, .length = COSFORMER, .epsilon = 1e-3F));
+    }
+    return end(status, graph, y);
+}
+
+static weft_status build_fast_weight(weft_graph *graph, const weft_bench_case *bench_case) {
+    struct token t;
+    weft_tensor beta = {0};
+    weft_tensor y = {0};
+    weft_status status = add_token(&t, graph, bench_case);
+    if (status == WEFT_OK) {
+        status = weft_bench_input(&beta, graph, WEFT_BENCH_UNIT_INPUT, weft_shape_of(1, 1, HEADS));
+    }
+    if (status == WEFT_OK) {
+        status = weft_graph_fast_weight_step(&y, graph, t.q, t.k, t.v, beta, &t.step,
+                                             weft_fast_weight_params(.heads = HEADS));
+    }
+    return end(status, graph, y);
+}
+
+/* ---- the table ---- */
+
+static const struct step_series {
+    const char *name;
+    bool dense;
+    uint32_t option; /* sizes[2] */
+    weft_status (*build)(weft_graph *graph, const weft_bench_case *bench_case);
+} series[] = {
+    {"attention", true, 0, build_attention},        {"banded_attention", false, 0, build_band},
+    {"linear_attention", false, 0, build_linear},   {"kernel_attention/1", false, 1, build_kernel},
+    {"kernel_attention/2", false, 2, build_kernel}, {"cosformer", false, 0, build_cosformer},
+    {"fast_weight", false, 0, build_fast_weight},
+};
+
+uint32_t weft_bench_decode_count(void) {
+    return (uint32_t)(sizeof series / sizeof series[0]);
+}
+
+weft_bench_case weft_bench_decode_case(uint32_t index, uint32_t length) {
+    const struct step_series *own = &series[index];
+    weft_bench_case result = {.suite = "decode",
+                              .sizes = {length, HEADS * WIDTH, own->option, 0},
+                              .build = own->build,
+                              .series = own->name,
+                              .length = length,
+                              .dense = own->dense};
+    snprintf(result.name, sizeof result.name, "decode/%s/n=%u,d=%u,heads=%u", own->name, length,
+             (unsigned)(HEADS * WIDTH), (unsigned)HEADS);
+    return result;
+}
