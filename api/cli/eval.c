@@ -157,7 +157,7 @@ int weft_cli_eval(int argc, char **argv) {
          "compare with what another program found, in an .npz file; exit code 1 when\n"
          "it is not the same. Classification and retrieval: logits [N, C], and labels\n"
          "[N] where they were predicted otherwise: every label; language models:\n"
-         "bits_per_byte, to 1e-4; regression: logits [N, C], to 1e-4 relative"},
+         "bits_per_byte, to 1e-4; regression: outputs [N, C], to 1e-4 relative"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
         {.name = NULL},

@@ -8,7 +8,7 @@
 /* The library's allocator, which is the C library's as long as no other is named. */
 static const weft_host c_library = {0};
 
-#define TEXT_CHARACTERS 40 /* of an example, at most */
+#define TEXT_CHARACTERS 28 /* of an example, at most */
 
 bool weft_cli_has_answers(const weft_cli_session *session) {
     if (weft_cli_measure_of(session->info.task) == WEFT_CLI_MEASURE_LABELS) {

@@ -50,6 +50,29 @@ static const char *last_part(const char *path, int *length) {
     return path + begin;
 }
 
+/*
+ * How much of the last parts is the same word or words up to a hyphen, as the task in "text-fnet"
+ * and "text-tnn": columns are narrow. Nothing for a single model.
+ */
+static int common_prefix(const weft_cli_comparison_params *params) {
+    int length;
+    const char *first = last_part(params->models[0], &length);
+    int common = params->count > 1 ? length - 1 : 0;
+    for (uint32_t index = 1; index < params->count; index++) {
+        int other_length;
+        const char *other = last_part(params->models[index], &other_length);
+        int same = 0;
+        while (same < common && same < other_length - 1 && first[same] == other[same]) {
+            same++;
+        }
+        common = same;
+    }
+    while (common > 0 && first[common - 1] != '-') {
+        common--;
+    }
+    return common;
+}
+
 /* Whether the last parts of the paths tell the models apart. */
 static bool last_parts_differ(const comparison *self) {
     for (uint32_t first = 0; first < self->params->count; first++) {
@@ -144,7 +167,8 @@ static int keep_answers(comparison *self, uint32_t index) {
     }
     int length;
     const char *name = last_part(self->params->models[index], &length);
-    char *heading = weft_format(&self->host, "%.*s", length, name);
+    int skipped = common_prefix(self->params);
+    char *heading = weft_format(&self->host, "%.*s", length - skipped, name + skipped);
     if (heading == NULL) {
         status = weft_fail_memory(&self->host, "a column");
     }

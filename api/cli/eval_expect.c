@@ -8,6 +8,17 @@
 
 /* ---- reading ---- */
 
+/* What the member with the outputs is called: logits, or of values one of two other names. */
+static const char *outputs_member(const weft_cli_archive *archive, weft_cli_measure measure) {
+    static const char *const others[] = {"outputs", "targets"};
+    for (size_t index = 0; index < 2; index++) {
+        if (measure == WEFT_CLI_MEASURE_VALUES && weft_npz_has(archive->npz, others[index])) {
+            return others[index];
+        }
+    }
+    return "logits";
+}
+
 static int read_outputs(weft_cli_expected *expected, const char *member,
                         const weft_cli_archive *archive, const weft_cli_data *data,
                         const weft_cli_session *session) {
@@ -55,8 +66,8 @@ int weft_cli_expected_load(weft_cli_expected *expected, const char *path, const 
         exit_code = weft_cli_member_real(&expected->bits, &archive,
                                          other ? "bits_per_token" : "bits_per_byte");
     } else {
-        bool targets = measure == WEFT_CLI_MEASURE_VALUES && weft_npz_has(archive.npz, "targets");
-        exit_code = read_outputs(expected, targets ? "targets" : "logits", &archive, data, session);
+        exit_code =
+            read_outputs(expected, outputs_member(&archive, measure), &archive, data, session);
     }
     if (exit_code == WEFT_CLI_FINE && measure == WEFT_CLI_MEASURE_LABELS) {
         exit_code = read_labels(expected, &archive, data, session);

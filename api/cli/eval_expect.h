@@ -29,7 +29,7 @@ typedef struct weft_cli_comparison {
  *     `labels`, int32 or int64 [N], the labels that were predicted, which may be missing: then they
  *     are the indices of the largest logits;
  * tokens: `bits_per_byte`, or by another name `bits_per_token`, float32 or float64 [] or [1];
- * values: `logits`, or by another name `targets`, float32 or float64 [N, C]: what was computed.
+ * values: `outputs`, or by another name `targets` or `logits`, float32 or float64 [N, C]: what was computed.
  * Returns an exit code. `path` must outlive it.
  */
 int weft_cli_expected_load(weft_cli_expected *expected, const char *path, const weft_cli_data *data,

@@ -154,9 +154,11 @@ static int print_quality(const weft_cli_job *job) {
             job->data->sequence_count, 100.0 * weft_cli_accuracy(score));
         break;
     case WEFT_CLI_MEASURE_VALUES:
-        printf("mean squared error %.6g, mean absolute error %.6g, over %s values of %u examples\n",
-               weft_cli_mean_squared(score), weft_cli_mean_absolute(score), scored,
-               job->data->example_count);
+        printf(
+            "mean squared error %.6g (root %.6g), mean absolute error %.6g, over %s values of %u "
+            "examples\n",
+            weft_cli_mean_squared(score), sqrt(weft_cli_mean_squared(score)),
+            weft_cli_mean_absolute(score), scored, job->data->example_count);
         break;
     }
     return WEFT_CLI_FINE;
