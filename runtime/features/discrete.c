@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/portable_math.h"
+#include "features/discrete.h"
 #include "features/family.h"
 
 #define LARGEST_POWER \
@@ -84,30 +85,62 @@ static weft_status check_geometric(weft_features_params *params, const weft_host
     return check_rate(params, host, 0.5, 1.0 / 16.0, 15.0 / 16.0);
 }
 
+static weft_status row_weight(float *weight, const float *powers, uint32_t row,
+                              const struct distribution *d, const weft_features_params *params,
+                              const weft_host *host) {
+    double logarithm = -weft_portable_log((double)params->rows);
+    for (uint32_t j = 0; j < params->columns; j++) {
+        logarithm += log_weight(d, (uint32_t)powers[j]);
+    }
+    if (!(logarithm < LARGEST_LOGARITHM)) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "features: rate of %s is %g, with which weight %u over %u columns is "
+                         "e^%.0f, above e^%.0f",
+                         weft_features_name(params->kind), (double)params->rate, row,
+                         params->columns, logarithm, LARGEST_LOGARITHM);
+    }
+    *weight = logarithm > -LARGEST_LOGARITHM ? (float)weft_portable_exp(logarithm) : 0.0F;
+    return WEFT_OK;
+}
+
+static weft_status fill_weights(float *weights, const float *w, const weft_features_params *params,
+                                const weft_host *host) {
+    const struct distribution d = distribution_of(params);
+    weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < params->rows && status == WEFT_OK; i++) {
+        const float *powers = w + (size_t)i * params->columns;
+        status = row_weight(&weights[i], powers, i, &d, params, host);
+    }
+    return status;
+}
+
 static weft_status fill(struct weft_features_target out, const weft_features_params *params,
                         const weft_host *host) {
     const struct weft_stream stream = weft_features_stream(params, WEFT_DRAW_POWER);
     const struct distribution d = distribution_of(params);
-    const double log_rows = weft_portable_log((double)params->rows);
-    for (uint32_t i = 0; i < params->rows; i++) {
-        double logarithm = -log_rows;
-        for (uint32_t j = 0; j < params->columns; j++) {
-            const uint64_t at = (uint64_t)i * params->columns + j;
-            const uint32_t k = draw(&d, unit(stream, at));
-            out.w[at] = (float)k;
-            logarithm += log_weight(&d, k);
-        }
-        if (!(logarithm < LARGEST_LOGARITHM)) {
-            return weft_fail(host, WEFT_INVALID_ARGUMENT,
-                             "features: rate of %s is %g, with which weight %u over %u columns is "
-                             "e^%.0f, above e^%.0f",
-                             weft_features_name(params->kind), (double)params->rate, i,
-                             params->columns, logarithm, LARGEST_LOGARITHM);
-        }
-        out.weights[i] =
-            logarithm > -LARGEST_LOGARITHM ? (float)weft_portable_exp(logarithm) : 0.0F;
+    const uint64_t elements = (uint64_t)params->rows * params->columns;
+    for (uint64_t at = 0; at < elements; at++) {
+        out.w[at] = (float)draw(&d, unit(stream, at));
     }
-    return WEFT_OK;
+    return fill_weights(out.weights, out.w, params, host);
+}
+
+weft_status weft_features_discrete_weights(float *weights, const float *w,
+                                           const weft_features_params *params,
+                                           const weft_host *host) {
+    weft_features_params taken = *params;
+    weft_status status = taken.kind == WEFT_FEATURES_POISSON ? check_poisson(&taken, host)
+                                                             : check_geometric(&taken, host);
+    const size_t elements = (size_t)taken.rows * taken.columns;
+    for (size_t at = 0; status == WEFT_OK && at < elements; at++) {
+        const float power = w[at];
+        if (!(power >= 0.0F && power <= LARGEST_POWER && floorf(power) == power)) {
+            status = weft_fail(host, WEFT_INVALID_ARGUMENT,
+                               "features: element %zu of w is %g, not a whole number from 0 to %d",
+                               at, (double)power, LARGEST_POWER);
+        }
+    }
+    return status == WEFT_OK ? fill_weights(weights, w, &taken, host) : status;
 }
 
 const struct weft_features_family weft_features_poisson = {.name = "poisson",

@@ -102,32 +102,55 @@ bool weft_build_has(struct weft_builder *builder, const char *name) {
                                : find(network, full.text) != NULL;
 }
 
+/* What a constant is made of: one of the two functions is null. */
+struct recipe {
+    weft_status (*fill)(float *, const void *, const weft_host *);
+    weft_status (*fill_integers)(int32_t *, const void *, const weft_host *);
+    const void *user;
+};
+
 static weft_status make(struct weft_network *network, const char *name, weft_shape shape,
-                        weft_status (*fill)(float *, const void *, const weft_host *),
-                        const void *user) {
+                        const struct recipe *recipe) {
     const weft_host *host = &network->host;
-    float *data = weft_alloc_zero(host, (size_t)weft_shape_elements(shape), sizeof *data);
+    void *data = weft_alloc_zero(host, (size_t)weft_shape_elements(shape), sizeof(float));
     if (!data) {
         return weft_fail_memory(host, name);
     }
     weft_weight *weight = NULL;
-    weft_status status = fill(data, user, host);
+    weft_weight_params params = {.name = name, .dtype = WEFT_F32, .shape = shape, .data = data};
+    weft_status status = WEFT_OK;
+    if (recipe->fill) {
+        status = recipe->fill(data, recipe->user, host);
+    } else {
+        params.dtype = WEFT_I32;
+        status = recipe->fill_integers(data, recipe->user, host);
+    }
     if (status == WEFT_OK) {
-        weft_weight_params params = {.name = name, .dtype = WEFT_F32, .shape = shape, .data = data};
         status = weft_weight_create(&weight, &params, host);
     }
     weft_free(host, data);
     return status == WEFT_OK ? keep(network, name, weight) : status;
 }
 
+static weft_tensor constant(struct weft_builder *builder, const char *name, weft_shape shape,
+                            const struct recipe *recipe) {
+    struct weight_name full = full_name(builder, name);
+    if (builder->status == WEFT_OK && !find(builder->network, full.text)) {
+        builder->status = make(builder->network, full.text, shape, recipe);
+    }
+    return use(builder, full.text);
+}
+
 weft_tensor weft_build_constant(struct weft_builder *builder, const char *name, weft_shape shape,
                                 weft_status (*fill)(float *, const void *, const weft_host *),
                                 const void *user) {
-    struct weight_name full = full_name(builder, name);
-    if (builder->status == WEFT_OK && !find(builder->network, full.text)) {
-        builder->status = make(builder->network, full.text, shape, fill, user);
-    }
-    return use(builder, full.text);
+    return constant(builder, name, shape, &(struct recipe){.fill = fill, .user = user});
+}
+
+weft_tensor weft_build_integers(struct weft_builder *builder, const char *name, weft_shape shape,
+                                weft_status (*fill)(int32_t *, const void *, const weft_host *),
+                                const void *user) {
+    return constant(builder, name, shape, &(struct recipe){.fill_integers = fill, .user = user});
 }
 
 /* ---- positions ---- */

@@ -54,6 +54,11 @@ weft_tensor weft_build_constant(struct weft_builder *builder, const char *name, 
                                 weft_status (*fill)(float *data, const void *user,
                                                     const weft_host *host),
                                 const void *user);
+/** The same with i32 elements. */
+weft_tensor weft_build_integers(struct weft_builder *builder, const char *name, weft_shape shape,
+                                weft_status (*fill)(int32_t *data, const void *user,
+                                                    const weft_host *host),
+                                const void *user);
 
 /**
  * The tokens' numbers f32 [B, 1, 1] when decoding; otherwise none, and they are 0 … n-1. An input "position_number" then.
