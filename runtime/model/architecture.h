@@ -59,11 +59,14 @@ const struct weft_architecture *weft_architecture_at(uint32_t index);
 
 
 
+
 extern const struct weft_architecture weft_architecture_fnet;
 extern const struct weft_architecture weft_architecture_transformer;
 extern const struct weft_architecture weft_architecture_performer;
 extern const struct weft_architecture weft_architecture_cosformer;
 extern const struct weft_architecture weft_architecture_fmmformer;
+extern const struct weft_architecture weft_architecture_flt;
+extern const struct weft_architecture weft_architecture_spectraformer;
 extern const struct weft_architecture weft_architecture_tnn;
 extern const struct weft_architecture weft_architecture_ski_tnn;
 extern const struct weft_architecture weft_architecture_fd_tnn;

@@ -10,13 +10,9 @@
 #include "model/json.h"
 
 static const struct weft_architecture *const architectures[] = {
-    &weft_architecture_fnet,
-    &weft_architecture_transformer,
-    &weft_architecture_performer,
-    &weft_architecture_cosformer,
-    &weft_architecture_fmmformer,
-    &weft_architecture_tnn,
-    &weft_architecture_ski_tnn,
+    &weft_architecture_fnet,          &weft_architecture_transformer, &weft_architecture_performer,
+    &weft_architecture_cosformer,     &weft_architecture_fmmformer,   &weft_architecture_flt,
+    &weft_architecture_spectraformer, &weft_architecture_tnn,         &weft_architecture_ski_tnn,
     &weft_architecture_fd_tnn,
 };
 

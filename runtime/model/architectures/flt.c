@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Relative positions by random Fourier features: Choromanski et al., "Learning a Fourier transform for linear relative
+ * positional encodings in transformers", 2024. Positions are token numbers, the indices of a grid, or an input.
+ */
+#include <float.h>
+#include <stdio.h>
+
+#include "model/network.h"
+
+#define MAX_AXES  4
+#define MAX_INDEX 16777216 /* 2^24: indices are whole numbers of float32 */
+
+enum { POSITIONS_INDEX, POSITIONS_GRID, POSITIONS_INPUT };
+static const char *const position_names[] = {"index", "grid", "input", NULL};
+
+enum { KERNEL_SOFTMAX, KERNEL_RELU, KERNEL_ELU1 };
+static const char *const kernel_names[] = {"softmax", "relu", "elu1", NULL};
+
+struct grid {
+    uint32_t axes; /* 0: none */
+    uint32_t size[MAX_AXES];
+};
+
+struct flt {
+    uint32_t heads;
+    uint32_t position_features; /* r */
+    uint32_t positions;         /* POSITIONS_… */
+    struct grid grid;
+    uint32_t position_size; /* l of an input */
+    uint32_t kernel;        /* KERNEL_… */
+    uint32_t features;      /* m */
+    float feature_eps, attention_eps;
+};
+
+/* ---- config.json ---- */
+
+static weft_status read_grid(void *value, const weft_json_fields *json, const char *name) {
+    struct grid *grid = value;
+    if (!weft_json_has(json, name)) {
+        return WEFT_OK;
+    }
+    const json_t *found = json_object_get(json->object, name);
+    size_t axes = json_array_size(found); /* 0 when it is none */
+    bool fits = axes >= 1 && axes <= MAX_AXES;
+    json_int_t cells = 1;
+    for (size_t i = 0; fits && i < axes; i++) {
+        json_int_t size = json_integer_value(json_array_get(found, i)); /* 0 when it is none */
+        fits = size >= 1 && size <= MAX_INDEX / cells;
+        cells *= fits ? size : 1;
+        grid->size[i] = fits ? (uint32_t)size : 0;
+    }
+    if (!fits) {
+        return weft_json_fail(json, WEFT_BAD_FILE, name,
+                              "1 to 4 integers from 1, their product at most 16777216", found);
+    }
+    grid->axes = (uint32_t)axes;
+    return WEFT_OK;
+}
+
+#define AT(member) .offset = offsetof(struct flt, member)
+
+static const weft_field fields[] = {
+    WEFT_FIELD_HEADS(struct flt, heads),
+    {.name = "position_features",
+     .kind = WEFT_FIELD_INTEGER,
+     AT(position_features),
+     .minimum = 1,
+     .maximum = 65536,
+     .required = true},
+    {.name = "positions", .kind = WEFT_FIELD_CHOICE, AT(positions), .choices = position_names},
+    {.name = "position_grid", .kind = WEFT_FIELD_CUSTOM, AT(grid), .read = read_grid},
+    {.name = "position_size",
+     .kind = WEFT_FIELD_INTEGER,
+     AT(position_size),
+     .minimum = 1,
+     .maximum = 16},
+    {.name = "kernel", .kind = WEFT_FIELD_CHOICE, AT(kernel), .choices = kernel_names},
+    {.name = "num_features",
+     .kind = WEFT_FIELD_INTEGER,
+     AT(features),
+     .minimum = 1,
+     .maximum = 1048576},
+    {.name = "feature_eps", .kind = WEFT_FIELD_REAL, AT(feature_eps), .maximum = (double)FLT_MAX},
+    {.name = "attention_eps",
+     .kind = WEFT_FIELD_REAL,
+     AT(attention_eps),
+     .maximum = (double)FLT_MAX},
+};
+
+static void set_defaults(void *config) {
+    ((struct flt *)config)->feature_eps = 1e-6F;
+}
+
+/* The sequence's length on a grid; otherwise 0. */
+static uint32_t exact_length(const void *config) {
+    const struct flt *flt = config;
+    uint32_t cells = flt->positions == POSITIONS_GRID ? 1 : 0;
+    for (uint32_t i = 0; i < flt->grid.axes; i++) {
+        cells *= flt->grid.size[i];
+    }
+    return cells;
+}
+
+static uint32_t position_size(const void *config) {
+    const struct flt *flt = config;
+    return flt->positions == POSITIONS_INPUT ? flt->position_size : 0;
+}
+
+/* A field that goes with one choice of another: needed with it, and not there without. */
+static weft_status check_pair(const weft_json_fields *json, const char *name, bool wanted,
+                              const char *reason) {
+    bool given = weft_json_has(json, name);
+    if (given == wanted) {
+        return WEFT_OK;
+    }
+    char expected[80];
+    snprintf(expected, sizeof expected, "%s %s", wanted ? "a value, as" : "nothing, as", reason);
+    return weft_json_fail(json, WEFT_BAD_FILE, name, expected, json_object_get(json->object, name));
+}
+
+static weft_status check_positions(const struct flt *flt, const weft_json_fields *json) {
+    static const char *const reasons[] = {"positions is index", "positions is grid",
+                                          "positions is input"};
+    const char *reason = reasons[flt->positions];
+    weft_status status =
+        check_pair(json, "position_grid", flt->positions == POSITIONS_GRID, reason);
+    return status == WEFT_OK
+               ? check_pair(json, "position_size", flt->positions == POSITIONS_INPUT, reason)
+               : status;
+}
+
+static weft_status check_length(const struct flt *flt, const weft_network_config *network,
+                                const weft_json_fields *json) {
+    uint32_t length = exact_length(flt);
+    if (length <= network->max_positions) {
+        return WEFT_OK;
+    }
+    char expected[80];
+    snprintf(expected, sizeof expected, "at least the %u positions of position_grid",
+             (unsigned)length);
+    return weft_json_fail(json, WEFT_BAD_FILE, "max_position_embeddings", expected,
+                          json_object_get(json->object, "max_position_embeddings"));
+}
+
+static weft_status check(void *config, const weft_network_config *network,
+                         const weft_json_fields *json) {
+    const struct flt *flt = config;
+    static const char *const reasons[] = {"kernel is softmax", "kernel is relu", "kernel is elu1"};
+    weft_status status = weft_family_check_heads(flt->heads, network, json);
+    if (status == WEFT_OK) {
+        status = check_positions(flt, json);
+    }
+    if (status == WEFT_OK) {
+        status = check_length(flt, network, json);
+    }
+    return status == WEFT_OK ? check_pair(json, "num_features", flt->kernel == KERNEL_SOFTMAX,
+                                          reasons[flt->kernel])
+                             : status;
+}
+
+/* Token by token where a token's position is its number. */
+static bool is_recurrent(const void *config) {
+    return ((const struct flt *)config)->positions == POSITIONS_INDEX;
+}
+
+/* ---- the mixer ---- */
+
+/* The index of each cell along each axis, [n, axes], row-major. */
+static weft_status fill_grid(float *data, const void *user, const weft_host *host) {
+    (void)host;
+    const struct flt *flt = user;
+    uint32_t cells = exact_length(flt);
+    for (uint32_t cell = 0; cell < cells; cell++) {
+        uint32_t rest = cell;
+        for (uint32_t axis = flt->grid.axes; axis-- > 0; rest /= flt->grid.size[axis]) {
+            data[(size_t)cell * flt->grid.axes + axis] = (float)(rest % flt->grid.size[axis]);
+        }
+    }
+    return WEFT_OK;
+}
+
+/* Of a shape that weft_graph_flt_features takes; none: the token's number. *axes is l. */
+static weft_tensor positions_of(struct weft_builder *builder, const struct flt *flt,
+                                uint32_t *axes) {
+    if (flt->positions == POSITIONS_GRID) {
+        *axes = flt->grid.axes;
+        return weft_build_constant(builder, "positions.grid",
+                                   weft_shape_of(exact_length(flt), flt->grid.axes), fill_grid,
+                                   flt);
+    }
+    if (flt->positions == POSITIONS_INPUT) {
+        *axes = flt->position_size;
+        return builder->positions;
+    }
+    *axes = 1;
+    return weft_build_position_number(builder);
+}
+
+static weft_tensor add_positions(struct weft_builder *builder, weft_tensor x,
+                                 weft_tensor frequencies, weft_tensor weights,
+                                 const weft_flt_features_params *params) {
+    weft_tensor out = {0};
+    if (builder->status != WEFT_OK) {
+        return out;
+    }
+    weft_status status =
+        weft_graph_flt_features(&out, builder->graph, x, frequencies, weights, params);
+    return weft_built(builder, status, out);
+}
+
+/* Queries and keys with the positions' features behind each head's channels. */
+static struct weft_qkv with_positions(struct weft_builder *builder, const struct weft_qkv *qkv,
+                                      const struct flt *flt) {
+    uint32_t axes = 0;
+    weft_flt_features_params params = {.heads = flt->heads};
+    params.positions = positions_of(builder, flt, &axes);
+    weft_tensor frequencies = weft_build_weight(
+        builder, "positions.frequencies", weft_shape_of(flt->heads, flt->position_features, axes));
+    weft_tensor weights = weft_build_weight(builder, "positions.weights",
+                                            weft_shape_of(flt->heads, flt->position_features));
+    struct weft_qkv result = {.value = qkv->value};
+    params.side = WEFT_FLT_QUERY;
+    result.query = add_positions(builder, qkv->query, frequencies, weights, &params);
+    params.side = WEFT_FLT_KEY;
+    result.key = add_positions(builder, qkv->key, frequencies, weights, &params);
+    return result;
+}
+
+/* The softmax kernel by positive features of the lengthened queries and keys. */
+static weft_tensor attend_softmax(struct weft_builder *builder, const struct weft_qkv *qkv,
+                                  const struct flt *flt) {
+    uint32_t channels = builder->width / flt->heads + 2 * flt->position_features;
+    weft_tensor w =
+        weft_build_weight(builder, "features.weight", weft_shape_of(flt->features, channels));
+    struct weft_qkv features =
+        weft_build_positive_features(builder, qkv, w, flt->heads, 1.0F, flt->feature_eps);
+    return weft_build_linear_attention(builder, &features, flt->heads, flt->attention_eps);
+}
+
+static weft_tensor attend_map(struct weft_builder *builder, const struct weft_qkv *qkv,
+                              const struct flt *flt) {
+    weft_kernel map = {.map = flt->kernel == KERNEL_RELU ? WEFT_FEATURE_RELU : WEFT_FEATURE_ELU1};
+    return weft_build_kernel_attention(
+        builder, qkv,
+        weft_kernel_attention_params(.heads = flt->heads, .kernels = &map, .kernel_count = 1,
+                                     .epsilon = flt->attention_eps));
+}
+
+static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {
+    const struct flt *flt = config;
+    struct weft_qkv qkv = weft_build_qkv(builder, x);
+    qkv = with_positions(builder, &qkv, flt);
+    weft_tensor mixed = flt->kernel == KERNEL_SOFTMAX ? attend_softmax(builder, &qkv, flt)
+                                                      : attend_map(builder, &qkv, flt);
+    return weft_build_linear(builder, mixed, "output", builder->width, builder->width);
+}
+
+static const struct weft_family flt = {
+    .fields = {fields, sizeof fields / sizeof fields[0]},
+    .config_size = sizeof(struct flt),
+    .mixer = "mixer",
+    .mixer_norm = "mixer_norm",
+    .feed_forward_name = "feed_forward",
+    .feed_forward_norm = "feed_forward_norm",
+    .set_defaults = set_defaults,
+    .check = check,
+    .exact_length = exact_length,
+    .position_size = position_size,
+    .recurrent = is_recurrent,
+    .mix = mix,
+};
+
+const struct weft_architecture weft_architecture_flt = WEFT_NETWORK_ARCHITECTURE("flt", flt);

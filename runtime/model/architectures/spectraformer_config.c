@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* The fields of the spectraformer family, and which of them go together. */
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/architectures/spectraformer.h"
+
+#define EXPECTED_SIZE 512
+
+/* In the order of weft_spectral_component. */
+static const char *const components[] = {"trigonometric", "positive",   "hyperbolic", "optimal",
+                                         "generalized",   "asymmetric", "poisson",    "geometric",
+                                         "hybrid",        NULL};
+/* In the order of weft_spectral_matrix: weft_features_name's, then the learned ones. */
+static const char *const matrices[] = {
+    "base", "orf", "sorf", "rom", "s_hybrid", "fastfood",        "scrf",    "p_model",   "qmc",
+    "mm",   "ssf", "sgq",  "ssr", "simrf",    "simrf_dependent", "poisson", "geometric", "gmm",
+    "dgm",  NULL};
+static const char *const norms[] = {"chi", "sqrt", NULL};
+static const char *const sequences[] = {"sobol", "halton", "normal", NULL};
+static const char *const covariances[] = {"diagonal", "full", NULL};
+
+_Static_assert(sizeof components / sizeof components[0] == WEFT_SPECTRAL_COMPONENT_COUNT + 1,
+               "a name for each component");
+_Static_assert(sizeof matrices / sizeof matrices[0] == WEFT_SPECTRAL_MATRIX_COUNT + 1,
+               "a name for each matrix");
+
+/* ---- fields of their own kind ---- */
+
+static weft_status read_seed(void *value, const weft_json_fields *json, const char *name) {
+    int64_t seed = 0;
+    weft_status status =
+        weft_json_optional_integer(&seed, json, name, 0, INT64_C(1) << 53); /* exact in any JSON */
+    *(uint64_t *)value = (uint64_t)seed;
+    return status;
+}
+
+static weft_status read_sign(void *value, const weft_json_fields *json, const char *name) {
+    int64_t sign = 1;
+    weft_status status = weft_json_optional_integer(&sign, json, name, -1, 1);
+    if (status == WEFT_OK && sign == 0) {
+        status = weft_json_fail(json, WEFT_BAD_FILE, name, "1 or -1",
+                                json_object_get(json->object, name));
+    }
+    *(int32_t *)value = (int32_t)sign;
+    return status;
+}
+
+static weft_status read_sizes(void *value, const weft_json_fields *json, const char *name) {
+    struct weft_spectral_sizes *sizes = value;
+    if (!weft_json_has(json, name)) {
+        return WEFT_OK;
+    }
+    const json_t *found = json_object_get(json->object, name);
+    size_t count = json_array_size(found); /* 0 when it is none */
+    bool fits = count >= 1 && count <= WEFT_DGM_MAX_LAYERS;
+    for (size_t i = 0; fits && i < count; i++) {
+        json_int_t size = json_integer_value(json_array_get(found, i)); /* 0 when it is none */
+        fits = size >= 1 && size <= WEFT_FEATURES_MAX_COLUMNS;
+        sizes->size[i] = fits ? (uint32_t)size : 0;
+    }
+    sizes->count = (uint32_t)count;
+    return fits
+               ? WEFT_OK
+               : weft_json_fail(json, WEFT_BAD_FILE, name, "1 to 8 integers from 1 to 4096", found);
+}
+
+#define AT(member) .offset = offsetof(struct weft_spectraformer, member)
+#define INTEGER(text, member, low, high) \
+    .name = (text), .kind = WEFT_FIELD_INTEGER, AT(member), .minimum = (low), .maximum = (high)
+#define REAL(text, member, low, high) \
+    .name = (text), .kind = WEFT_FIELD_REAL, AT(member), .minimum = (low), .maximum = (high)
+#define CHOICE(text, member, names) \
+    .name = (text), .kind = WEFT_FIELD_CHOICE, AT(member), .choices = (names)
+#define CUSTOM(text, member, function) \
+    .name = (text), .kind = WEFT_FIELD_CUSTOM, AT(member), .read = (function)
+
+/* What a kind of matrix takes of each is weft/features.h's. */
+const weft_field weft_spectraformer_fields[WEFT_SPECTRAFORMER_FIELDS] = {
+    WEFT_FIELD_HEADS(struct weft_spectraformer, heads),
+    {CHOICE("component", component, components), .required = true},
+    {CHOICE("weight_matrix", matrix, matrices), .required = true},
+    {INTEGER("num_features", rows, 1, WEFT_FEATURES_MAX_ROWS), .required = true},
+    {CUSTOM("features_seed", seed, read_seed)},
+    {CHOICE("features_norm", norm, norms)},
+    {INTEGER("features_factors", factors, 0, WEFT_FEATURES_MAX_FACTORS)},
+    {INTEGER("features_budget", budget, 0, 2 * WEFT_FEATURES_MAX_ROWS)},
+    {INTEGER("features_sweeps", sweeps, 0, WEFT_FEATURES_MAX_SWEEPS)},
+    {CHOICE("features_sequence", sequence, sequences)},
+    {.name = "features_shift", .kind = WEFT_FIELD_BOOL, AT(shift)},
+    {REAL("features_rate", rate, 0, 64)},
+    {INTEGER("features_directions", directions, 1, 65536)},
+    {INTEGER("gmm_components", gmm_components, 1, WEFT_FEATURES_MAX_ROWS)},
+    {CHOICE("gmm_covariance", gmm_covariance, covariances)},
+    {CUSTOM("dgm_sizes", dgm, read_sizes)},
+    {CUSTOM("dgm_act", dgm_act, weft_field_activation)},
+    /* Below 1/4: the largest float32 that is. */
+    {REAL("generalized_a", a, (double)-FLT_MAX, 0x0.ffffffp-2)},
+    {CUSTOM("generalized_s", s, read_sign)},
+    {REAL("feature_eps", feature_eps, 0, (double)FLT_MAX)},
+    {REAL("attention_eps", attention_eps, 0, (double)FLT_MAX)},
+};
+
+void weft_spectraformer_defaults(void *config) {
+    *(struct weft_spectraformer *)config = (struct weft_spectraformer){
+        .gmm_components = 1, .dgm_act = WEFT_ACTIVATION_RELU, .s = 1, .feature_eps = 1e-6F};
+}
+
+/* ---- what the fields say ---- */
+
+weft_features_params weft_spectraformer_params(const struct weft_spectraformer *config,
+                                               uint32_t matrix) {
+    bool learned = config->matrix >= WEFT_FEATURES_KIND_COUNT;
+    bool generated = config->matrix == WEFT_SPECTRAL_DGM;
+    return (weft_features_params){.kind = learned ? WEFT_FEATURES_BASE
+                                                  : (weft_features_kind)config->matrix,
+                                  .rows = config->rows,
+                                  .columns = generated ? config->dgm.size[0] : config->columns,
+                                  .matrix = matrix,
+                                  .seed = config->seed,
+                                  .norm = (weft_features_norm)config->norm,
+                                  .factors = config->factors,
+                                  .budget = config->budget,
+                                  .sequence = (weft_features_sequence)config->sequence,
+                                  .sweeps = config->sweeps,
+                                  .rate = config->rate,
+                                  .shift = config->shift};
+}
+
+bool weft_spectraformer_weighted(const struct weft_spectraformer *config) {
+    return config->matrix == WEFT_FEATURES_SGQ || config->matrix == WEFT_FEATURES_SSR ||
+           config->matrix == WEFT_FEATURES_POISSON || config->matrix == WEFT_FEATURES_GEOMETRIC;
+}
+
+static bool is_discrete(uint32_t component) {
+    return component == WEFT_SPECTRAL_POISSON || component == WEFT_SPECTRAL_GEOMETRIC;
+}
+
+/* Trigonometric, also as a part: no exponential that something could be added to. */
+static bool has_no_eps(const struct weft_spectraformer *config) {
+    return config->component == WEFT_COMPONENT_TRIGONOMETRIC ||
+           config->component == WEFT_SPECTRAL_HYBRID || is_discrete(config->component) ||
+           (config->component == WEFT_COMPONENT_GENERALIZED && config->s < 0);
+}
+
+/* By the component, or by negative weights of a quadrature. */
+static bool changes_sign(const struct weft_spectraformer *config) {
+    return has_no_eps(config) || config->matrix == WEFT_FEATURES_SGQ ||
+           config->matrix == WEFT_FEATURES_SSR;
+}
+
+/* ---- what goes together ---- */
+
+static weft_status fail(const weft_json_fields *json, const char *name, const char *format,
+                        const char *argument) {
+    char expected[EXPECTED_SIZE];
+    snprintf(expected, sizeof expected, format, argument);
+    return weft_json_fail(json, WEFT_BAD_FILE, name, expected, json_object_get(json->object, name));
+}
+
+static weft_status check_component(const struct weft_spectraformer *config, bool causal,
+                                   const weft_json_fields *json) {
+    const char *component = components[config->component];
+    bool powers =
+        config->matrix == WEFT_FEATURES_POISSON || config->matrix == WEFT_FEATURES_GEOMETRIC;
+    if (is_discrete(config->component)) {
+        if (strcmp(component, matrices[config->matrix]) != 0) {
+            return fail(json, "weight_matrix", "the component's powers, %s", component);
+        }
+    } else if (powers) {
+        return fail(json, "weight_matrix", "no powers, as component is %s", component);
+    }
+    bool whole = config->component == WEFT_COMPONENT_OPTIMAL ||
+                 config->component == WEFT_COMPONENT_ASYMMETRIC;
+    if (causal && whole) {
+        return fail(json, "component", "%s, as causal is true",
+                    "one without statistics of the whole sequence");
+    }
+    return WEFT_OK;
+}
+
+/* A field that is not the default, where nothing reads it. */
+static weft_status check_unused(bool used, bool other, const char *name, const char *reason,
+                                const weft_json_fields *json) {
+    return used || !other ? WEFT_OK : fail(json, name, "nothing, as %s", reason);
+}
+
+static weft_status check_unused_fields(const struct weft_spectraformer *config,
+                                       const weft_json_fields *json) {
+    const bool generalized = config->component == WEFT_COMPONENT_GENERALIZED;
+    const bool gmm = config->matrix == WEFT_SPECTRAL_GMM;
+    const bool dgm = config->matrix == WEFT_SPECTRAL_DGM;
+    const bool eps_given = weft_json_has(json, "feature_eps") && config->feature_eps != 0.0F;
+    const struct {
+        bool used, other;
+        const char *name, *reason;
+    } rows[] = {
+        {generalized, config->a != 0.0F, "generalized_a", "component is not generalized"},
+        {generalized, config->s != 1, "generalized_s", "component is not generalized"},
+        {!has_no_eps(config), eps_given, "feature_eps", "component has features of either sign"},
+        {config->component == WEFT_SPECTRAL_HYBRID, config->directions != 0, "features_directions",
+         "component is not hybrid"},
+        {gmm, config->gmm_components != 1, "gmm_components", "weight_matrix is not gmm"},
+        {gmm, config->gmm_covariance != 0, "gmm_covariance", "weight_matrix is not gmm"},
+        {dgm, config->dgm.count != 0, "dgm_sizes", "weight_matrix is not dgm"},
+        {dgm, weft_json_has(json, "dgm_act"), "dgm_act", "weight_matrix is not dgm"},
+    };
+    weft_status status = WEFT_OK;
+    for (size_t i = 0; status == WEFT_OK && i < sizeof rows / sizeof rows[0]; i++) {
+        status = check_unused(rows[i].used, rows[i].other, rows[i].name, rows[i].reason, json);
+    }
+    return status;
+}
+
+static weft_status check_needed(const struct weft_spectraformer *config,
+                                const weft_json_fields *json) {
+    if (config->component == WEFT_SPECTRAL_HYBRID && config->directions == 0) {
+        return fail(json, "features_directions", "an integer from 1 to 65536, as %s",
+                    "component is hybrid");
+    }
+    if (config->rows % config->gmm_components != 0) {
+        return fail(json, "gmm_components", "a divisor of %s", "num_features");
+    }
+    return WEFT_OK;
+}
+
+/* ---- what a kind of matrix takes ---- */
+
+struct complaint {
+    char text[EXPECTED_SIZE];
+};
+
+static void take_complaint(void *user, weft_log_level level, const char *message) {
+    (void)level;
+    snprintf(((struct complaint *)user)->text, EXPECTED_SIZE, "%s", message);
+}
+
+/* weft/features.h's parameters as fields here; columns come from two. */
+static const char *field_of(const char *complaint) {
+    static const struct {
+        const char *parameter, *field;
+    } names[] = {{"rows", "num_features"},      {"columns", "hidden_size"},
+                 {"norm", "features_norm"},     {"factors", "features_factors"},
+                 {"budget", "features_budget"}, {"sequence", "features_sequence"},
+                 {"shift", "features_shift"},   {"sweeps", "features_sweeps"},
+                 {"rate", "features_rate"}};
+    static const char start[] = "features: ";
+    const char *parameter = complaint + sizeof start - 1;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t length = strlen(names[i].parameter);
+        if (strncmp(complaint, start, sizeof start - 1) == 0 &&
+            strncmp(parameter, names[i].parameter, length) == 0 && parameter[length] == ' ') {
+            return names[i].field;
+        }
+    }
+    return "weight_matrix";
+}
+
+/* weft/features.h knows what each kind takes; its message is passed on with the field's name. */
+static weft_status check_matrix(const struct weft_spectraformer *config,
+                                const weft_json_fields *json) {
+    struct complaint complaint = {.text = ""};
+    weft_host listener = json->host ? *json->host : (weft_host){0};
+    listener.log = take_complaint;
+    listener.log_user = &complaint;
+    weft_features_params params = weft_spectraformer_params(config, 0);
+    weft_features_structure structure;
+    weft_status status = weft_features_get_structure(&structure, &params, &listener);
+    return status == WEFT_OK
+               ? WEFT_OK
+               : fail(json, field_of(complaint.text), "a value without this: %s", complaint.text);
+}
+
+weft_status weft_spectraformer_check(void *config, const weft_network_config *network,
+                                     const weft_json_fields *json) {
+    struct weft_spectraformer *spectraformer = config;
+    weft_status status = weft_family_check_heads(spectraformer->heads, network, json);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    spectraformer->columns = network->hidden_size / spectraformer->heads;
+    if (status == WEFT_OK) {
+        status = check_component(spectraformer, network->causal, json);
+    }
+    if (status == WEFT_OK) {
+        status = check_unused_fields(spectraformer, json);
+    }
+    if (status == WEFT_OK) {
+        status = check_needed(spectraformer, json);
+    }
+    if (spectraformer->dgm.count == 0) {
+        spectraformer->dgm = (struct weft_spectral_sizes){1, {spectraformer->columns}};
+    }
+    if (status == WEFT_OK) {
+        status = check_matrix(spectraformer, json);
+    }
+    if (has_no_eps(spectraformer)) {
+        spectraformer->feature_eps = 0.0F;
+    }
+    if (!weft_json_has(json, "attention_eps") && changes_sign(spectraformer)) {
+        spectraformer->attention_eps = 1e-6F;
+    }
+    return status;
+}
