@@ -25,6 +25,17 @@ static struct source source_of(const struct weft_builder *builder,
                            .params = weft_spectraformer_params(config, builder->layer)};
 }
 
+/* A second line behind that of weft/features.h, which knows no file: what cannot be drawn is a wrong file. */
+static weft_status where(const struct source *source, weft_status status, const weft_host *host) {
+    return status != WEFT_INVALID_ARGUMENT
+               ? status
+               : weft_fail(host, WEFT_BAD_FILE,
+                           "layers.%u.mixer.features: weight_matrix %s of this config.json and "
+                           "checkpoint cannot be made",
+                           (unsigned)source->params.matrix,
+                           weft_features_name(source->params.kind));
+}
+
 /* ---- dense ---- */
 
 static weft_status fill_dense(float *data, const void *user, const weft_host *host) {
@@ -35,7 +46,7 @@ static weft_status fill_dense(float *data, const void *user, const weft_host *ho
     }
     weft_status status = weft_features_fill(data, weights, &source->params, host);
     weft_free(host, weights);
-    return status;
+    return where(source, status, host);
 }
 
 /* The tensor of the checkpoint where it is there, otherwise the source's matrix. */
@@ -72,7 +83,7 @@ static weft_status fill_weights(float *weights, const struct source *source,
 /* √|weight| for queries, with the weight's sign for keys. */
 static weft_status fill_coefficients(float *data, const void *user, const weft_host *host) {
     const struct source *source = user;
-    weft_status status = fill_weights(data, source, host);
+    weft_status status = where(source, fill_weights(data, source, host), host);
     for (uint32_t i = 0; status == WEFT_OK && i < source->params.rows; i++) {
         const float root = sqrtf(fabsf(data[i]));
         data[i] = source->keys && data[i] < 0.0F ? -root : root;

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Model folders of the family flt: which fields and tensors go together, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <weft/model.h>
+
+#include "support_model.h"
+
+static const struct weft_test_network network = {
+    .layers = 2, .hidden_size = 6, .intermediate_size = 5, .vocab_size = 9};
+
+#define START                                                             \
+    "{'model_type':'flt','task':'hidden','vocab_size':9,'hidden_size':6," \
+    "'num_hidden_layers':2,'intermediate_size':5,'num_attention_heads':3,"
+#define FLT     START "'max_position_embeddings':20,'position_features':4"
+#define SOFTMAX FLT ",'num_features':7"
+
+struct fixture {
+    struct weft_test_host host;
+    struct weft_test_model model;
+};
+
+static int set_up(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    weft_test_host_begin(&f->host);
+    weft_test_model_begin(&f->model);
+    weft_test_model_add_network(&f->model, &network);
+    weft_test_model_add_attention(&f->model, &network);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct fixture *f = *state;
+    weft_test_model_end(&f->model);
+    weft_test_host_end(&f->host);
+    free(f);
+    return 0;
+}
+
+static void add_to_mixers(struct fixture *f, const char *name, weft_shape shape) {
+    for (uint32_t layer = 0; layer < network.layers; layer++) {
+        char text[128];
+        snprintf(text, sizeof text, "layers.%u.mixer.%s", (unsigned)layer, name);
+        weft_test_model_add(&f->model, text, shape);
+    }
+}
+
+/* Frequencies in l dimensions, and weights. */
+static void add_positions(struct fixture *f, uint32_t dimensions) {
+    add_to_mixers(f, "positions.frequencies", weft_shape_of(3, 4, dimensions));
+    add_to_mixers(f, "positions.weights", weft_shape_of(3, 4));
+}
+
+static weft_status load(struct fixture *f, const char *config, weft_model_info *info) {
+    weft_model *model = NULL;
+    weft_test_model_write(&f->model, config);
+    weft_test_host_reset(&f->host);
+    weft_status status = weft_model_load(&model, f->model.folder, &f->host.host);
+    if (model && info) {
+        assert_int_equal(weft_model_get_info(model, info), WEFT_OK);
+    }
+    weft_model_destroy(&model);
+    assert_int_equal(f->host.live, 0);
+    return status;
+}
+
+static void expect_loads(struct fixture *f, const char *config, uint32_t exact_length,
+                         uint32_t position_size) {
+    weft_model_info info;
+    weft_status status = load(f, config, &info);
+    if (status != WEFT_OK) {
+        fail_msg("%s: %s: %s", config, weft_status_name(status), weft_test_log(&f->host));
+    }
+    assert_string_equal(weft_test_log(&f->host), "");
+    assert_int_equal(info.exact_length, exact_length);
+    assert_int_equal(info.position_size, position_size);
+}
+
+static void positions_have_tensors_of_their_dimensions(void **state) {
+    struct fixture *f = *state;
+    add_to_mixers(f, "features.weight", weft_shape_of(7, 2 + 2 * 4));
+    add_positions(f, 1);
+    expect_loads(f, SOFTMAX "}", 0, 0);
+    expect_loads(f, SOFTMAX ",'positions':'index','position_grid':null,'kernel':'softmax'}", 0, 0);
+    expect_loads(f, SOFTMAX ",'causal':true,'feature_eps':0,'attention_eps':1}", 0, 0);
+    expect_loads(f, SOFTMAX ",'positions':'grid','position_grid':[20]}", 20, 0);
+    add_positions(f, 2);
+    expect_loads(f, SOFTMAX ",'positions':'grid','position_grid':[3,4]}", 12, 0);
+    expect_loads(f, SOFTMAX ",'positions':'input','position_size':2}", 0, 2);
+    add_positions(f, 4);
+    expect_loads(f, SOFTMAX ",'positions':'grid','position_grid':[1,2,5,2]}", 20, 0);
+}
+
+static void maps_have_no_features(void **state) {
+    struct fixture *f = *state;
+    add_positions(f, 1);
+    expect_loads(f, FLT ",'kernel':'relu'}", 0, 0);
+    expect_loads(f, FLT ",'kernel':'elu1','feature_eps':0.5}", 0, 0);
+    add_to_mixers(f, "features.weight", weft_shape_of(7, 10));
+    assert_int_equal(load(f, FLT ",'kernel':'relu'}", NULL), WEFT_BAD_FILE);
+    weft_test_expect_log(&f->host, "layers.0.mixer.features.weight", "no part of it has", NULL);
+}
+
+static void contradictions_are_refused(void **state) {
+    struct fixture *f = *state;
+    static const struct {
+        const char *config, *field, *expected, *found;
+    } wrong[] = {
+        {START "'max_position_embeddings':20}", "position_features", "from 1 to 65536", "nothing"},
+        {FLT "}", "num_features", "a value, as kernel is softmax", "nothing"},
+        {SOFTMAX ",'kernel':'relu'}", "num_features", "nothing, as kernel is relu", "7"},
+        {SOFTMAX ",'kernel':'elu1'}", "num_features", "nothing, as kernel is elu1", "7"},
+        {SOFTMAX ",'kernel':'exp'}", "kernel", "softmax, relu or elu1", "exp"},
+        {SOFTMAX ",'positions':'patch'}", "positions", "index, grid or input", "patch"},
+        {SOFTMAX ",'positions':'grid'}", "position_grid", "a value, as positions is grid",
+         "nothing"},
+        {SOFTMAX ",'positions':'input'}", "position_size", "a value, as positions is input",
+         "nothing"},
+        {SOFTMAX ",'position_grid':[4]}", "position_grid", "nothing, as positions is index",
+         "an array of 1"},
+        {SOFTMAX ",'positions':'grid','position_grid':[4],'position_size':1}", "position_size",
+         "nothing, as positions is grid", "1"},
+        {SOFTMAX ",'positions':'input','position_size':17}", "position_size", "from 1 to 16", "17"},
+        {SOFTMAX ",'positions':'grid','position_grid':[3,7]}", "max_position_embeddings",
+         "at least the 21 positions", "20"},
+        {SOFTMAX ",'feature_eps':-1}", "feature_eps", "a number from 0", "-1"},
+        {SOFTMAX ",'attention_eps':'no'}", "attention_eps", "a number from 0", "no"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(load(f, wrong[i].config, NULL), WEFT_BAD_FILE);
+        char field[64];
+        snprintf(field, sizeof field, "field \"%s\"", wrong[i].field);
+        weft_test_expect_log(&f->host, "config.json", field, wrong[i].expected, wrong[i].found,
+                             NULL);
+    }
+}
+
+static void grids_are_lists_of_sizes(void **state) {
+    struct fixture *f = *state;
+    static const char *const wrong[] = {"4",
+                                        "[]",
+                                        "[0]",
+                                        "[1,1,1,1,1]",
+                                        "[4,-1]",
+                                        "[2.0]",
+                                        "['3']",
+                                        "[16777217]",
+                                        "[5000,5000]",
+                                        "[4097,4096]",
+                                        "[4294967296,4294967296]"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char config[512];
+        snprintf(config, sizeof config, "%s,'positions':'grid','position_grid':%s}", SOFTMAX,
+                 wrong[i]);
+        assert_int_equal(load(f, config, NULL), WEFT_BAD_FILE);
+        weft_test_expect_log(&f->host, "field \"position_grid\"",
+                             "1 to 4 integers from 1, their product at most 16777216", NULL);
+    }
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(positions_have_tensors_of_their_dimensions),
+        TEST(maps_have_no_features),
+        TEST(contradictions_are_refused),
+        TEST(grids_are_lists_of_sizes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
