@@ -40,7 +40,7 @@ OTHERS = {
     },
     "cosformer": {
         "classify": {**CLASSIFY, "pooling": "first"},
-        "causal_lm": {**CAUSAL, "cosformer_length": 40, "attention_eps": 2.0},
+        "causal_lm": {**CAUSAL, "cosformer_length": 320, "attention_eps": 2.0},
     },
     "fmmformer": {
         "band": {"task": "hidden", "half_width": 2},
