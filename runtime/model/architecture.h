@@ -57,9 +57,6 @@ weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, 
 /** The architectures in the order of api/MODELS.md; null behind the last. */
 const struct weft_architecture *weft_architecture_at(uint32_t index);
 
-
-
-
 extern const struct weft_architecture weft_architecture_fnet;
 extern const struct weft_architecture weft_architecture_transformer;
 extern const struct weft_architecture weft_architecture_performer;

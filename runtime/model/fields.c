@@ -107,6 +107,11 @@ weft_status weft_fields_read(void *values, const weft_field_table *table,
     return status;
 }
 
+weft_status weft_fields_refuse(const weft_json_fields *json, const char *name,
+                               const char *expected) {
+    return weft_json_fail(json, WEFT_BAD_FILE, name, expected, json_object_get(json->object, name));
+}
+
 static bool is_known(const weft_field_table *table, const char *name) {
     for (uint32_t i = 0; i < table->count; i++) {
         if (strcmp(table->fields[i].name, name) == 0) {

@@ -38,6 +38,10 @@ typedef struct weft_field_table {
 weft_status weft_fields_read(void *values, const weft_field_table *table,
                              const weft_json_fields *json);
 
+/** WEFT_BAD_FILE for a field that contradicts others: "expected …, found …" with its value. */
+weft_status weft_fields_refuse(const weft_json_fields *json, const char *name,
+                               const char *expected);
+
 /** WEFT_BAD_FILE for a field that is in none of the tables, naming it. */
 weft_status weft_fields_refuse_others(const weft_field_table *const *tables, uint32_t count,
                                       const weft_json_fields *json);

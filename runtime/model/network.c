@@ -90,7 +90,7 @@ static weft_status load_weights(struct weft_network *network) {
 
 static bool is_loaded(const struct weft_network *network, const char *name) {
     for (uint32_t i = 0; i < network->weight_count; i++) {
-        if (strcmp(network->weights[i].name, name) == 0) {
+        if (!network->weights[i].made && strcmp(network->weights[i].name, name) == 0) {
             return true;
         }
     }

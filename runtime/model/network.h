@@ -11,6 +11,7 @@
 struct weft_named_weight {
     char *name;
     weft_weight *weight;
+    bool made; /* not in the checkpoint: weft_build_constant */
 };
 
 struct weft_network {

@@ -37,7 +37,8 @@ static weft_weight *find(const struct weft_network *network, const char *name) {
 }
 
 /* Takes the weight. */
-static weft_status keep(struct weft_network *network, const char *name, weft_weight *weight) {
+static weft_status keep(struct weft_network *network, const char *name, weft_weight *weight,
+                        bool made) {
     const weft_host *host = &network->host;
     char *copy = weft_strdup(host, name);
     if (!copy || !weft_grow(host, &network->weights, network->weight_count,
@@ -47,7 +48,7 @@ static weft_status keep(struct weft_network *network, const char *name, weft_wei
         return weft_fail_memory(host, name);
     }
     network->weights[network->weight_count++] =
-        (struct weft_named_weight){.name = copy, .weight = weight};
+        (struct weft_named_weight){.name = copy, .weight = weight, .made = made};
     return WEFT_OK;
 }
 
@@ -58,7 +59,7 @@ static weft_status load(struct weft_network *network, const char *name, weft_sha
         return status;
     }
     network->parameters += weft_shape_elements(shape);
-    return keep(network, name, weight);
+    return keep(network, name, weight, false);
 }
 
 static weft_tensor use(struct weft_builder *builder, const char *name) {
@@ -88,7 +89,7 @@ weft_tensor weft_build_vector(struct weft_builder *builder, const char *name, ui
             weft_checkpoint_vector(&weight, network->checkpoint, full.text, elements);
         if (status == WEFT_OK) {
             network->parameters += elements;
-            status = keep(network, full.text, weight);
+            status = keep(network, full.text, weight, false);
         }
         builder->status = status;
     }
@@ -129,7 +130,7 @@ static weft_status make(struct weft_network *network, const char *name, weft_sha
         status = weft_weight_create(&weight, &params, host);
     }
     weft_free(host, data);
-    return status == WEFT_OK ? keep(network, name, weight) : status;
+    return status == WEFT_OK ? keep(network, name, weight, true) : status;
 }
 
 static weft_tensor constant(struct weft_builder *builder, const char *name, weft_shape shape,

@@ -74,23 +74,19 @@ weft_task weft_network_task(const weft_network_config *config) {
     return tasks[config->task];
 }
 
-static weft_status fail(const weft_json_fields *json, const char *name, const char *expected) {
-    return weft_json_fail(json, WEFT_BAD_FILE, name, expected, json_object_get(json->object, name));
-}
-
 static weft_status check_input(const weft_network_config *config, const weft_json_fields *json) {
     bool features = config->input == 1;
     if (features && config->input_size == 0) {
-        return fail(json, "input_size", "an integer, as input is features");
+        return weft_fields_refuse(json, "input_size", "an integer, as input is features");
     }
     if (features && config->vocab_size != 0) {
-        return fail(json, "vocab_size", "nothing, as input is features");
+        return weft_fields_refuse(json, "vocab_size", "nothing, as input is features");
     }
     if (!features && config->input_size != 0) {
-        return fail(json, "input_size", "nothing, as input is tokens");
+        return weft_fields_refuse(json, "input_size", "nothing, as input is tokens");
     }
     if (!features && config->vocab_size == 0) {
-        return fail(json, "vocab_size", "an integer, as input is tokens");
+        return weft_fields_refuse(json, "vocab_size", "an integer, as input is tokens");
     }
     return WEFT_OK;
 }
@@ -99,16 +95,18 @@ static weft_status check_task(const weft_network_config *config, const weft_json
     weft_task task = weft_network_task(config);
     bool model = task == WEFT_TASK_CAUSAL_LM || task == WEFT_TASK_MASKED_LM;
     if (task == WEFT_TASK_CAUSAL_LM && !config->causal) {
-        return fail(json, "causal", "true, as task is causal_lm");
+        return weft_fields_refuse(json, "causal", "true, as task is causal_lm");
     }
     if (model && config->input != 0) {
-        return fail(json, "input", "tokens, as task is a language model");
+        return weft_fields_refuse(json, "input", "tokens, as task is a language model");
     }
     if (!model && config->tie_word_embeddings) {
-        return fail(json, "tie_word_embeddings", "false, as task is no language model");
+        return weft_fields_refuse(json, "tie_word_embeddings",
+                                  "false, as task is no language model");
     }
     if (config->position_embedding == WEFT_POSITION_SINUSOIDAL && config->hidden_size % 2 != 0) {
-        return fail(json, "hidden_size", "an even number, as position_embedding is sinusoidal");
+        return weft_fields_refuse(json, "hidden_size",
+                                  "an even number, as position_embedding is sinusoidal");
     }
     return WEFT_OK;
 }
@@ -120,6 +118,9 @@ static weft_status check_special_tokens(const weft_network_config *config,
     weft_status status = WEFT_OK;
     for (size_t i = 0; status == WEFT_OK && i < sizeof names / sizeof names[0]; i++) {
         int64_t token = 0;
+        if (config->vocab_size == 0 && weft_json_has(json, names[i])) {
+            return weft_fields_refuse(json, names[i], "nothing, as input is features");
+        }
         status =
             weft_json_optional_integer(&token, json, names[i], 0, (int64_t)config->vocab_size - 1);
     }
@@ -132,12 +133,13 @@ static weft_status read_labels(weft_network_config *config, const weft_json_fiel
         task == WEFT_TASK_CLASSIFY || task == WEFT_TASK_REGRESS || task == WEFT_TASK_RETRIEVE;
     bool given = weft_json_has(json, "num_labels") || weft_json_has(json, "id2label");
     if (!labelled) {
-        return given ? fail(json, weft_json_has(json, "num_labels") ? "num_labels" : "id2label",
-                            "nothing, as task has no labels")
+        return given ? weft_fields_refuse(
+                           json, weft_json_has(json, "num_labels") ? "num_labels" : "id2label",
+                           "nothing, as task has no labels")
                      : WEFT_OK;
     }
     if (!given) {
-        return fail(json, "num_labels", "an integer from 1 to 65536, or id2label");
+        return weft_fields_refuse(json, "num_labels", "an integer from 1 to 65536, or id2label");
     }
     return weft_read_labels(&config->labels, &config->label_count, 1, json);
 }

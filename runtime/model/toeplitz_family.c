@@ -23,11 +23,6 @@ void weft_rpe_defaults(struct weft_rpe_config *rpe) {
     rpe->norm = WEFT_NORM_SIMPLE_RMS;
 }
 
-weft_status weft_family_refuse(const weft_json_fields *json, const char *name,
-                               const char *expected) {
-    return weft_json_fail(json, WEFT_BAD_FILE, name, expected, json_object_get(json->object, name));
-}
-
 /* ---- the gated Toeplitz unit ---- */
 
 uint32_t weft_gtu_channels(const struct weft_builder *builder, const struct weft_gtu_config *gtu) {

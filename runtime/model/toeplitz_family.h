@@ -49,10 +49,6 @@ struct weft_rpe {
 void weft_build_rpe(struct weft_rpe *rpe, struct weft_builder *builder,
                     const struct weft_rpe_config *config, uint32_t channels);
 
-/** weft_json_fail with what the file has under that name: WEFT_BAD_FILE. */
-weft_status weft_family_refuse(const weft_json_fields *json, const char *name,
-                               const char *expected);
-
 /* Rows of a field table; `gtu` and `rpe` are members of struct `type`. */
 #define WEFT_FIELDS_GTU(type, gtu)                                                      \
     {.name = "expand_ratio",                                                            \

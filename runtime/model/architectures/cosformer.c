@@ -34,8 +34,7 @@ static weft_status check_length(const struct cosformer *cosformer,
     char expected[96];
     snprintf(expected, sizeof expected, "0, or at least max_position_embeddings %u",
              (unsigned)network->max_positions);
-    return weft_json_fail(json, WEFT_BAD_FILE, "cosformer_length", expected,
-                          json_object_get(json->object, "cosformer_length"));
+    return weft_fields_refuse(json, "cosformer_length", expected);
 }
 
 static weft_status check(void *config, const weft_network_config *network,

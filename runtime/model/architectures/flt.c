@@ -116,7 +116,7 @@ static weft_status check_pair(const weft_json_fields *json, const char *name, bo
     }
     char expected[80];
     snprintf(expected, sizeof expected, "%s %s", wanted ? "a value, as" : "nothing, as", reason);
-    return weft_json_fail(json, WEFT_BAD_FILE, name, expected, json_object_get(json->object, name));
+    return weft_fields_refuse(json, name, expected);
 }
 
 static weft_status check_positions(const struct flt *flt, const weft_json_fields *json) {
@@ -139,8 +139,7 @@ static weft_status check_length(const struct flt *flt, const weft_network_config
     char expected[80];
     snprintf(expected, sizeof expected, "at least the %u positions of position_grid",
              (unsigned)length);
-    return weft_json_fail(json, WEFT_BAD_FILE, "max_position_embeddings", expected,
-                          json_object_get(json->object, "max_position_embeddings"));
+    return weft_fields_refuse(json, "max_position_embeddings", expected);
 }
 
 static weft_status check(void *config, const weft_network_config *network,

@@ -95,21 +95,18 @@ static bool has_far_field(const struct fmmformer *fmmformer) {
     return fmmformer->fast_weight || fmmformer->kernels.count > 0;
 }
 
-static weft_status fail(const weft_json_fields *json, const char *name, const char *expected) {
-    return weft_json_fail(json, WEFT_BAD_FILE, name, expected, json_object_get(json->object, name));
-}
-
 static weft_status check(void *config, const weft_network_config *network,
                          const weft_json_fields *json) {
     const struct fmmformer *fmmformer = config;
     if (fmmformer->fast_weight && !network->causal) {
-        return fail(json, "fast_weight", "false, as causal is false");
+        return weft_fields_refuse(json, "fast_weight", "false, as causal is false");
     }
     if (fmmformer->fast_weight && fmmformer->kernels.count > 0) {
-        return fail(json, "fast_weight", "false, as kernels make the far field");
+        return weft_fields_refuse(json, "fast_weight", "false, as kernels make the far field");
     }
     if (!has_near_field(fmmformer) && !has_far_field(fmmformer)) {
-        return fail(json, "half_width", "an integer, as there are neither kernels nor fast_weight");
+        return weft_fields_refuse(json, "half_width",
+                                  "an integer, as there are neither kernels nor fast_weight");
     }
     return weft_family_check_heads(fmmformer->heads, network, json);
 }

@@ -56,15 +56,15 @@ static weft_status check(void *config, const weft_network_config *network,
     struct ski_tnn *ski_tnn = config;
     if (network->causal) {
         return weft_json_has(json, "causal")
-                   ? weft_family_refuse(json, "causal", "false, as ski-tnn is bidirectional")
-                   : weft_family_refuse(json, "task",
+                   ? weft_fields_refuse(json, "causal", "false, as ski-tnn is bidirectional")
+                   : weft_fields_refuse(json, "task",
                                         "a task that is not causal, as ski-tnn is bidirectional");
     }
     if (ski_tnn->taps != 0 && ski_tnn->taps % 2 == 0) {
-        return weft_family_refuse(json, "ski_taps", "0 or an odd number");
+        return weft_fields_refuse(json, "ski_taps", "0 or an odd number");
     }
     if (!(ski_tnn->gamma > 0)) {
-        return weft_family_refuse(json, "gamma", "a number above 0 and at most 1");
+        return weft_fields_refuse(json, "gamma", "a number above 0 and at most 1");
     }
     if (ski_tnn->grid == 0) {
         ski_tnn->grid = ski_tnn->points;

@@ -40,8 +40,7 @@ static weft_status read_sign(void *value, const weft_json_fields *json, const ch
     int64_t sign = 1;
     weft_status status = weft_json_optional_integer(&sign, json, name, -1, 1);
     if (status == WEFT_OK && sign == 0) {
-        status = weft_json_fail(json, WEFT_BAD_FILE, name, "1 or -1",
-                                json_object_get(json->object, name));
+        status = weft_fields_refuse(json, name, "1 or -1");
     }
     *(int32_t *)value = (int32_t)sign;
     return status;
@@ -156,7 +155,7 @@ static weft_status fail(const weft_json_fields *json, const char *name, const ch
                         const char *argument) {
     char expected[EXPECTED_SIZE];
     snprintf(expected, sizeof expected, format, argument);
-    return weft_json_fail(json, WEFT_BAD_FILE, name, expected, json_object_get(json->object, name));
+    return weft_fields_refuse(json, name, expected);
 }
 
 static weft_status check_component(const struct weft_spectraformer *config, bool causal,

@@ -54,13 +54,13 @@ static weft_status check(void *config, const weft_network_config *network,
     const struct tnn *tnn = config;
     (void)network;
     if (tnn->input == WEFT_RPE_LAG && tnn->length != 0) {
-        return weft_family_refuse(json, "rpe_length", "nothing, as rpe_input is lag");
+        return weft_fields_refuse(json, "rpe_length", "nothing, as rpe_input is lag");
     }
     if (tnn->decay == DECAY_NONE && weft_json_has(json, "gamma")) {
-        return weft_family_refuse(json, "gamma", "nothing, as decay is none");
+        return weft_fields_refuse(json, "gamma", "nothing, as decay is none");
     }
     if (tnn->decay == DECAY_FIXED && !(tnn->gamma > 0)) {
-        return weft_family_refuse(json, "gamma", "a number above 0, as decay is fixed");
+        return weft_fields_refuse(json, "gamma", "a number above 0, as decay is fixed");
     }
     return WEFT_OK;
 }
