@@ -233,6 +233,7 @@ static weft_status step_lower(struct weft_lowering *lowering, const struct weft_
     }
     weft_dispatch_write(dispatch, storages[WEFT_STEP_STATE]);
     weft_dispatch_write(dispatch, result);
+    weft_dispatch_specialize(dispatch, width % 4 == 0);
     weft_dispatch_rows(dispatch, (struct weft_rows){.rows = heads, .columns = width});
     weft_dispatch_push_u32(dispatch, params->heads);
     weft_dispatch_push_u32(dispatch, params->half_width);

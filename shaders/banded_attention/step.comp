@@ -17,6 +17,7 @@
 #define CHUNKS   (BLOCK / WEFT_KEYS)
 
 layout(local_size_x = 128) in;
+layout(constant_id = 0) const uint VECTOR = 0; // whole, aligned fours in every head
 
 layout(std430, binding = 0) readonly buffer Q { float q[]; };
 layout(std430, binding = 1) readonly buffer K { float k[]; };
@@ -24,6 +25,7 @@ layout(std430, binding = 2) readonly buffer V { float v[]; };
 layout(std430, binding = 3) readonly buffer Position { int position[]; };
 // Of each sequence [before + 1, d] keys, then as many values.
 layout(std430, binding = 4) buffer State { float state[]; };
+layout(std430, binding = 4) buffer StateVector { vec4 state4[]; };
 layout(std430, binding = 5) buffer Result { float result[]; };
 
 layout(push_constant) uniform Push
@@ -37,6 +39,7 @@ layout(push_constant) uniform Push
 } push;
 
 shared float weights[BLOCK]; // scores at first
+shared uint rows[BLOCK]; // where the keys' values are in the ring
 shared float exchange[CHUNKS]; // what the chunks tell each other
 shared float factors[CHUNKS]; // for what there was before the chunk
 
@@ -46,18 +49,50 @@ uint ring_row(uint base, uint token)
     return base + token % (push.before + 1) * (push.heads * push.width);
 }
 
-float make_score(uint own, uint ring, bool is_own)
+vec4 load_key(uint index)
+{
+    if (VECTOR != 0) {
+        return state4[index / 4];
+    }
+    return vec4(state[index], state[index + 1], state[index + 2], state[index + 3]);
+}
+
+// The product of the query with a key in the ring.
+float multiply_key(uint own, uint key)
+{
+    float total = 0.0;
+    for (uint block = 0; block < push.width; block += CHANNELS) {
+        uint end = min(block + CHANNELS, push.width);
+        uint whole = block + (end - block) / 4 * 4;
+        float sum = 0.0;
+        for (uint c = block; c < whole; c += 4) {
+            vec4 y = load_key(key + c);
+            sum = weft_multiply_add(q[own + c], y.x, sum);
+            sum = weft_multiply_add(q[own + c + 1], y.y, sum);
+            sum = weft_multiply_add(q[own + c + 2], y.z, sum);
+            sum = weft_multiply_add(q[own + c + 3], y.w, sum);
+        }
+        for (uint c = whole; c < end; c++) {
+            sum = weft_multiply_add(q[own + c], state[key + c], sum);
+        }
+        total = total + sum;
+    }
+    return total;
+}
+
+// The same with the token's own key.
+float multiply_own_key(uint own)
 {
     float total = 0.0;
     for (uint block = 0; block < push.width; block += CHANNELS) {
         uint end = min(block + CHANNELS, push.width);
         float sum = 0.0;
         for (uint c = block; c < end; c++) {
-            sum = weft_multiply_add(q[own + c], is_own ? k[own + c] : state[ring + c], sum);
+            sum = weft_multiply_add(q[own + c], k[own + c], sum);
         }
         total = total + sum;
     }
-    return push.scale * total;
+    return total;
 }
 
 float chunk_largest(weft_band band, uint block, uint chunk)
@@ -104,23 +139,27 @@ void make_weights(weft_band band, uint block, inout float largest)
 }
 
 // A channel of what the block adds to the result.
-void add_values(weft_band band, uint block, uint own, uint ring, uint channel, float inverse)
+void add_values(weft_band band, uint block, uint own, uint channel, float inverse)
 {
     for (uint i = 0; i < CHUNKS; i++) {
         uint chunk = block + i * WEFT_KEYS;
         if (!weft_band_meets(band, chunk)) {
             continue;
         }
+        bool has_own = weft_band_ends(band, chunk);
+        uint end = has_own ? band.end - 1 : chunk + WEFT_KEYS;
         float sum = 0.0;
-        for (uint j = max(band.begin, chunk); j < min(band.end, chunk + WEFT_KEYS); j++) {
-            float y = j + 1 == band.end ? v[own + channel] : state[ring_row(ring, j) + channel];
-            sum = weft_multiply_add(weights[j - block], y, sum);
+        for (uint j = max(band.begin, chunk); j < end; j++) {
+            sum = weft_multiply_add(weights[j - block], state[rows[j - block] + channel], sum);
+        }
+        if (has_own) {
+            sum = weft_multiply_add(weights[end - block], v[own + channel], sum);
         }
         float value = sum;
         if (!weft_band_starts(band, chunk)) {
             value = factors[i] * result[own + channel] + value;
         }
-        if (weft_band_ends(band, chunk)) {
+        if (has_own) {
             value = inverse * value;
         }
         result[own + channel] = weft_flush(value);
@@ -132,8 +171,11 @@ void add_block(weft_band band, uint block, uint own, uint keys, uint values, ino
 {
     uint lane = gl_LocalInvocationID.x;
     uint key = block + lane;
-    if (weft_band_has(band, key)) {
-        weights[lane] = make_score(own, ring_row(keys, key), key + 1 == band.end);
+    if (key + 1 == band.end) {
+        weights[lane] = push.scale * multiply_own_key(own);
+    } else if (weft_band_has(band, key)) {
+        weights[lane] = push.scale * multiply_key(own, ring_row(keys, key));
+        rows[lane] = ring_row(values, key);
     }
     barrier();
     if (lane < CHUNKS) {
@@ -154,7 +196,7 @@ void add_block(weft_band band, uint block, uint own, uint keys, uint values, ino
     }
     float inverse = weft_rcp(total); // of use behind the last block
     for (uint channel = lane; channel < push.width; channel += BLOCK) {
-        add_values(band, block, own, values, channel, inverse);
+        add_values(band, block, own, channel, inverse);
     }
     barrier();
 }

@@ -257,7 +257,7 @@ static void build_row(weft_case *c, enum mixer mixer, const struct row *row) {
             weft_case_check(c, add_step(&y, c->graph, mixer, row, own, &step));
         }
         if (is_shown(row, token)) {
-            char name[16];
+            char name[24];
             snprintf(name, sizeof name, "y%u", token);
             double *expected = weft_case_output(c, name, y);
             if (expected != NULL) {

@@ -440,7 +440,7 @@ static void test_shared_states(void **state) {
     uint32_t count = 0;
     int32_t position[2] = {0, 1};
     float out[2];
-    char name[2][OPERANDS][8];
+    char name[2][OPERANDS][24];
     for (uint32_t t = 0; t < 2; t++) {
         for (uint32_t i = 0; i < 3; i++) {
             const uint32_t columns = columns_of(&p, i);
@@ -449,7 +449,7 @@ static void test_shared_states(void **state) {
             tensors[count++] = (weft_host_tensor){name[t][i], data[i] + (size_t)t * columns,
                                                   columns * sizeof(float)};
         }
-        char text[16];
+        char text[24];
         snprintf(text, sizeof text, "position%u", t);
         assert_int_equal(
             weft_graph_input(&steps[t].position, f->graph, text, WEFT_I32, weft_shape_of(1)),
