@@ -50,20 +50,24 @@ static int tear_down(void **state) {
 struct variant {
     const char *golden;
     weft_decoding decoding;
-    bool longer; /* give it LONGER positions */
+    bool longer;         /* give it LONGER positions */
+    const char *without; /* a field of the config to leave out, or null */
 };
 
 #define MADE "transformer made here, with learned positions"
 
 static const struct variant variants[] = {
-    {MADE, WEFT_DECODING_RECURRENT, true},
-    {"performer_causal_lm", WEFT_DECODING_RECURRENT, true},
-    {"cosformer_causal_lm", WEFT_DECODING_RECURRENT, true},
-    {"fmmformer_band_and_kernels_causal_lm", WEFT_DECODING_RECURRENT, true},
-    {"fmmformer_band_and_fast_weight", WEFT_DECODING_RECURRENT, true},
-    {"tnn_fraction_learned_lm", WEFT_DECODING_REEVALUATED, true},
-    {"fd-tnn_causal_lm", WEFT_DECODING_REEVALUATED, true},
-    {"transformer_rms_causal_lm_tied", WEFT_DECODING_RECURRENT, true},
+    {MADE, WEFT_DECODING_RECURRENT, true, NULL},
+    {"performer_causal_lm", WEFT_DECODING_RECURRENT, true, NULL},
+    {"cosformer_causal_lm", WEFT_DECODING_RECURRENT, true, NULL},
+    {"fmmformer_band_and_kernels_causal_lm", WEFT_DECODING_RECURRENT, true, NULL},
+    {"fmmformer_band_and_fast_weight", WEFT_DECODING_RECURRENT, true, NULL},
+    {"flt_index_softmax_causal_lm", WEFT_DECODING_RECURRENT, true, NULL},
+    {"spectraformer_positive_causal_lm", WEFT_DECODING_RECURRENT, true, NULL},
+    {"cosformer_causal_lm", WEFT_DECODING_REEVALUATED, true, "cosformer_length"},
+    {"tnn_fraction_learned_lm", WEFT_DECODING_REEVALUATED, true, NULL},
+    {"fd-tnn_causal_lm", WEFT_DECODING_REEVALUATED, true, NULL},
+    {"transformer_rms_causal_lm_tied", WEFT_DECODING_RECURRENT, true, NULL},
 };
 
 #define VARIANT_COUNT (sizeof variants / sizeof variants[0])
@@ -84,6 +88,9 @@ static void write_config(const char *folder, const struct variant *variant) {
         if (json_object_get(config, "cosformer_length")) {
             json_object_set_new(config, "cosformer_length", json_integer(LONGER + 7));
         }
+    }
+    if (variant->without) {
+        assert_int_equal(json_object_del(config, variant->without), 0);
     }
     char *text = json_dumps(config, 0);
     assert_non_null(text);
@@ -297,7 +304,7 @@ static void test_refused_steps(void **state) {
     weft_model *model = NULL;
     weft_model_info info;
     const struct variant short_one = {"transformer_rms_causal_lm_tied", WEFT_DECODING_RECURRENT,
-                                      false};
+                                      false, NULL};
     load(&model, f, &short_one);
     assert_int_equal(weft_model_get_info(model, &info), WEFT_OK);
     for (int reevaluate = 0; reevaluate < 2; reevaluate++) {
