@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Choosing tokens: the largest, among the largest, by their probabilities, and the same everywhere. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "model/sample.h"
+#include "support.h"
+
+static uint32_t sample(const float *logits, uint32_t count, weft_sampling sampling,
+                       uint64_t index) {
+    uint32_t token = UINT32_MAX;
+    assert_int_equal(weft_sample(&token, logits, count, &sampling, index, NULL), WEFT_OK);
+    assert_in_range(token, 0, count - 1);
+    return token;
+}
+
+static void the_largest_is_taken(void **state) {
+    (void)state;
+    const float logits[] = {-3.0F, 7.0F, 7.0F, NAN, 1.0F};
+    const float fine[] = {-3.0F, 7.0F, 7.0F, 6.5F};
+    uint32_t token = 9;
+    assert_int_equal(sample(fine, 4, (weft_sampling){.temperature = 0.0}, 3), 1);
+    assert_int_equal(sample(fine, 1, (weft_sampling){.temperature = 1.0}, 3), 0);
+    struct weft_test_host test;
+    weft_test_host_begin(&test);
+    assert_int_equal(
+        weft_sample(&token, logits, 5, &(weft_sampling){.temperature = 0.0}, 0, &test.host),
+        WEFT_INVALID_ARGUMENT);
+    weft_test_expect_log(&test, "logit of token 3", "nan", NULL);
+    assert_int_equal(token, 9);
+    weft_test_host_end(&test);
+}
+
+enum { DRAWS = 20000, TOKENS = 4 };
+
+/* How often each token is drawn against the softmax, within five standard deviations. */
+static void check_frequencies(const float *logits, weft_sampling sampling, const double *expected) {
+    uint32_t counts[TOKENS] = {0};
+    for (uint64_t i = 0; i < DRAWS; i++) {
+        counts[sample(logits, TOKENS, sampling, i)]++;
+    }
+    for (uint32_t t = 0; t < TOKENS; t++) {
+        const double p = expected[t];
+        const double deviation = sqrt(DRAWS * p * (1.0 - p));
+        assert_true(fabs(counts[t] - DRAWS * p) <= 5.0 * deviation);
+    }
+}
+
+static void tokens_come_by_their_probabilities(void **state) {
+    (void)state;
+    const float logits[] = {0.0F, 1.0F, -1.0F, 1.0F};
+    const double e = 2.718281828459045;
+    const double all = 1.0 + 2.0 * e + 1.0 / e;
+    const double whole[] = {1.0 / all, e / all, 1.0 / e / all, e / all};
+    check_frequencies(logits, (weft_sampling){.temperature = 1.0, .seed = 4}, whole);
+    /* Half the temperature: twice the logits. */
+    const double cold = 1.0 + 2.0 * e * e + 1.0 / (e * e);
+    const double colder[] = {1.0 / cold, e * e / cold, 1.0 / (e * e) / cold, e * e / cold};
+    check_frequencies(logits, (weft_sampling){.temperature = 0.5, .seed = 4}, colder);
+    /* Among two, and among one of two equals: the first. */
+    const double two[] = {0.0, 0.5, 0.0, 0.5};
+    check_frequencies(logits, (weft_sampling){.temperature = 1.0, .top_k = 2, .seed = 4}, two);
+    const double one[] = {0.0, 1.0, 0.0, 0.0};
+    check_frequencies(logits, (weft_sampling){.temperature = 1.0, .top_k = 1, .seed = 4}, one);
+    const double three[] = {1.0 / (1.0 + 2.0 * e), e / (1.0 + 2.0 * e), 0.0, e / (1.0 + 2.0 * e)};
+    check_frequencies(logits, (weft_sampling){.temperature = 1.0, .top_k = 3, .seed = 4}, three);
+}
+
+/* Logits so far apart that the exponential ends before 0 does. */
+static void hopeless_tokens_are_never_drawn(void **state) {
+    (void)state;
+    const float logits[] = {-3e38F, 3e38F, 0.0F, -3e38F};
+    const double expected[] = {0.0, 1.0, 0.0, 0.0};
+    check_frequencies(logits, (weft_sampling){.temperature = 1e-3, .seed = 1}, expected);
+    check_frequencies(logits, (weft_sampling){.temperature = 1e3, .seed = 1}, expected);
+}
+
+/* Any machine draws these, which a second writing of Philox and of the draw has given, too. */
+static void draws_are_the_same_everywhere(void **state) {
+    (void)state;
+    float logits[64];
+    uint32_t drawn[8];
+    for (uint32_t i = 0; i < 64; i++) {
+        logits[i] = (float)(i * i % 23) * 0.125F;
+    }
+    for (uint64_t i = 0; i < 8; i++) {
+        drawn[i] = sample(logits, 64, (weft_sampling){.temperature = 0.8, .seed = 2026}, i);
+    }
+    const uint32_t expected[8] = {29, 44, 63, 29, 43, 61, 50, 42};
+    assert_memory_equal(drawn, expected, sizeof drawn);
+    bool differs = false;
+    for (uint64_t i = 0; i < 8; i++) {
+        differs = differs || sample(logits, 64, (weft_sampling){.temperature = 0.8, .seed = 2027},
+                                    i) != drawn[i];
+    }
+    assert_true(differs);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_largest_is_taken),
+        cmocka_unit_test(tokens_come_by_their_probabilities),
+        cmocka_unit_test(hopeless_tokens_are_never_drawn),
+        cmocka_unit_test(draws_are_the_same_everywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
