@@ -269,9 +269,9 @@ weft_status weft_graph_fast_weight_step(weft_tensor *out, weft_graph *graph, wef
     if (status != WEFT_OK) {
         return status;
     }
-    const double m = call.shape[0].dim[2] / call.heads;
-    const double w = call.shape[2].dim[2] / call.heads;
-    const double size = m * (m + 2.0 * w) + 2.0 * WEFT_CHUNK * (m + w);
+    const uint32_t m = call.shape[0].dim[2] / call.heads;
+    const uint32_t w = call.shape[2].dim[2] / call.heads;
+    const double size = (double)m * (m + 2.0 * w) + 2.0 * WEFT_CHUNK * ((double)m + w);
     return weft_add_step(out, graph, &call, call.heads * size, &node, sizeof node);
 }
 

@@ -86,7 +86,8 @@ static weft_status step_recurrent(weft_decoder *decoder, const int32_t *tokens, 
                                               batch * (uint64_t)sizeof *decoder->number};
     }
     if (logits) {
-        tensors[count++] = (weft_host_tensor){"output", logits, logit_bytes};
+        tensors[count] = (weft_host_tensor){.name = "output", .bytes = logit_bytes};
+        tensors[count++].data = logits;
     }
     return weft_plan_execute(decoder->plan, tensors, count);
 }
