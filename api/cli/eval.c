@@ -106,9 +106,8 @@ static int check_options(const weft_cli_syntax *syntax, const eval_options *opti
         return weft_cli_usage_error(syntax, "--out, --expect and --bits are for one model, without "
                                             "--compare");
     }
-    if (options->examples > 0 && (options->expect || options->bits)) {
-        return weft_cli_usage_error(syntax, "--expect and --bits are for all examples, without "
-                                            "--examples");
+    if (options->examples > 0 && options->expect) {
+        return weft_cli_usage_error(syntax, "--expect is for all examples, without --examples");
     }
     if (options->bits != NULL && options->common.math != WEFT_MATH_REPRODUCIBLE) {
         return weft_cli_usage_error(syntax, "--bits needs --math reproducible: the bits of fast "

@@ -74,7 +74,7 @@ static void wrong_usage_is_refused(void **state) {
     expect_refused(2, "eval --compare A B DATA --bits c", "without --compare", NULL);
     expect_refused(2, "eval --compare A B DATA --out c", "without --compare", NULL);
     expect_refused(2, "eval --compare A B DATA --expect c", "without --compare", NULL);
-    expect_refused(2, "eval MODEL DATA --examples 3 --bits c", "without --examples", NULL);
+    expect_refused(2, "eval MODEL DATA --examples 3 --expect c", "without --examples", NULL);
     expect_refused(2, "eval MODEL DATA --batch 0", "--batch", NULL);
     expect_refused(2, "inspect", "expected MODEL", NULL);
     expect_refused(2, "inspect MODEL --pass nonsense", "--pass", "'nonsense'", NULL);

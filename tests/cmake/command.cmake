@@ -21,35 +21,45 @@ weft_add_device_test(verify.evaluate ONE_DRIVER LABELS verify
     COMMAND weft-cli verify ${weft_evaluate})
 
 # The example models: every label, or the bits per byte, against what PyTorch found, and the hash of
-# all outputs, on every driver. A folder has its test set in test.npz, or, called TASK-FAMILY, shares
-# data/TASK.npz with the others of the task. With sanitizers one driver will do: the command's code
-# is the same for all.
+# all outputs. A folder has its test set in test.npz, or, called TASK-FAMILY, shares data/TASK.npz
+# with the others of the task. A folder with logits-N.sha256 has a test set that takes software
+# drivers long: one driver runs all of it, the others N examples, evenly spread, whose hash that is.
+# With sanitizers one driver runs that part: they look at the command's code.
 set(weft_models api/examples/models)
-set(weft_eval_options "")
-if(WEFT_SANITIZE)
-    set(weft_eval_options ONE_DRIVER)
-endif()
 file(GLOB weft_configs CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${weft_models}"
     "${PROJECT_SOURCE_DIR}/${weft_models}/*/config.json")
 foreach(config IN LISTS weft_configs)
     cmake_path(GET config PARENT_PATH name)
-    set(data "${weft_models}/${name}/test.npz")
+    set(folder "${weft_models}/${name}")
+    set(data "${folder}/test.npz")
     if(NOT EXISTS "${PROJECT_SOURCE_DIR}/${data}")
         string(REGEX REPLACE "-.*" "" task "${name}")
         set(data "api/examples/data/${task}.npz")
     endif()
-    weft_add_device_test("eval.${name}" ${weft_eval_options} LABELS eval
-        COMMAND weft-cli eval "${weft_models}/${name}" "${data}"
-                --expect "${weft_models}/${name}/pytorch.npz"
-                --bits "${weft_models}/${name}/logits.sha256")
+    set(evaluate weft-cli eval "${folder}" "${data}")
+    set(whole --expect "${folder}/pytorch.npz" --bits "${folder}/logits.sha256")
+    file(GLOB part CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${folder}"
+        "${PROJECT_SOURCE_DIR}/${folder}/logits-[0-9]*.sha256")
+    set(drivers "")
+    if(WEFT_SANITIZE)
+        set(drivers ONE_DRIVER)
+    elseif(part)
+        weft_add_device_test("eval.${name}" ONE_DRIVER LABELS eval COMMAND ${evaluate} ${whole})
+        set(drivers OTHER_DRIVERS)
+    endif()
+    if(part)
+        string(REGEX MATCH "[0-9]+" examples "${part}")
+        set(whole --examples ${examples} --bits "${folder}/${part}")
+    endif()
+    weft_add_device_test("eval.${name}" ${drivers} LABELS eval COMMAND ${evaluate} ${whole})
     # The task's data in other lengths, such as data/langid4096.npz, and what PyTorch found there.
-    file(GLOB lengths CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${weft_models}/${name}"
-        "${PROJECT_SOURCE_DIR}/${weft_models}/${name}/pytorch[0-9]*.npz")
+    file(GLOB lengths CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${folder}"
+        "${PROJECT_SOURCE_DIR}/${folder}/pytorch[0-9]*.npz")
     foreach(expected IN LISTS lengths)
         string(REGEX MATCH "[0-9]+" length "${expected}")
         string(REGEX REPLACE "[0-9]*-.*" "${length}" task "${name}")
         weft_add_device_test("eval.${name}.${length}" ONE_DRIVER LABELS eval
-            COMMAND weft-cli eval "${weft_models}/${name}" "api/examples/data/${task}.npz"
-                    --batch 8 --expect "${weft_models}/${name}/${expected}")
+            COMMAND weft-cli eval "${folder}" "api/examples/data/${task}.npz"
+                    --batch 8 --expect "${folder}/${expected}")
     endforeach()
 endforeach()

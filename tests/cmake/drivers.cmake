@@ -58,12 +58,15 @@ if("lavapipe-8" IN_LIST weft_drivers)
     set(weft_one_driver lavapipe-8)
 endif()
 
-# weft_add_device_test(<name> [ONE_DRIVER] LABELS <label>... COMMAND <command>...): one test per driver, or on one.
+# weft_add_device_test(<name> [ONE_DRIVER | OTHER_DRIVERS] LABELS <label>... COMMAND <command>...): one test per
+# driver, or on one, or on all but that one.
 function(weft_add_device_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "ONE_DRIVER" "WORKING_DIRECTORY" "LABELS;COMMAND")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "ONE_DRIVER;OTHER_DRIVERS" "WORKING_DIRECTORY" "LABELS;COMMAND")
     set(drivers ${weft_drivers})
     if(arg_ONE_DRIVER)
         set(drivers ${weft_one_driver})
+    elseif(arg_OTHER_DRIVERS)
+        list(REMOVE_ITEM drivers "${weft_one_driver}")
     endif()
     foreach(driver IN LISTS drivers)
         add_test(NAME "${name}.${driver}" COMMAND ${arg_COMMAND}
