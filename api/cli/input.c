@@ -107,7 +107,7 @@ bool weft_cli_check_length(uint32_t length, const weft_model_info *info, const c
                            const weft_host *host) {
     if (info->exact_length != 0 && length != info->exact_length) {
         weft_fail(host, WEFT_BAD_FILE,
-                  "%s: the model has learned sequence matrices for exactly %u tokens, found %u",
+                  "%s: expected exactly %u tokens a sequence, as the model takes them, found %u",
                   name, info->exact_length, length);
         return false;
     }

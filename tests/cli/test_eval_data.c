@@ -23,6 +23,8 @@ static const struct tiny_model masked = {
     .task = "masked_lm", .vocabulary = BYTES, .outputs = BYTES, .seed = 2};
 static const struct tiny_model regression = {
     .task = "regress", .input_size = WIDTH, .outputs = OUTPUTS, .seed = 3};
+static const struct tiny_model in_space = {
+    .task = "regress", .input_size = WIDTH, .outputs = OUTPUTS, .positions = 2, .seed = 5};
 static const struct tiny_model retrieval = {
     .task = "retrieve", .vocabulary = BYTES, .outputs = OUTPUTS, .pairs = true, .seed = 4};
 
@@ -74,7 +76,7 @@ static void right_members(struct member members[4], const struct place *place,
             "labels", write_integers(place->folder, "labels.npy", zeros,
                                      pairs ? weft_shape_of(ROWS) : weft_shape_of(ROWS, LENGTH))};
     }
-    if (model == &regression) {
+    if (model == &regression || model == &in_space) {
         members[count++] =
             (struct member){"targets", write_reals(place->folder, "targets.npy", none,
                                                    weft_shape_of(ROWS, OUTPUTS))};
@@ -153,6 +155,12 @@ static void members_that_do_not_fit_are_named(void **state) {
          weft_shape_of(ROWS - 1, OUTPUTS), NULL, reals},
         {&regression, "positions", "member positions: expected float32 or float64 [3, 9, l]",
          weft_shape_of(ROWS, LENGTH + 1, 2), NULL, reals},
+        {&in_space, "positions", "member positions: expected 2 coordinates",
+         weft_shape_of(ROWS, LENGTH, 3), NULL, reals},
+        {&in_space, "targets", "takes positions: expected the member positions",
+         weft_shape_of(ROWS, OUTPUTS), NULL, reals},
+        {&in_space, "positions", "member positions, sequence 1, position",
+         weft_shape_of(ROWS, LENGTH, 2), NULL, infinite},
         {&retrieval, "tokens", "expected pairs of sequences", weft_shape_of(2 * ROWS - 1, LENGTH),
          wide, NULL},
         {&retrieval, "labels", "example 1: expected 0 to 3", weft_shape_of(ROWS), classes, NULL},

@@ -25,6 +25,8 @@ static const struct tiny_model masked = {
     .task = "masked_lm", .vocabulary = BYTES, .outputs = BYTES, .seed = 2};
 static const struct tiny_model regression = {
     .task = "regress", .input_size = WIDTH, .outputs = OUTPUTS, .seed = 3};
+static const struct tiny_model in_space = {
+    .task = "regress", .input_size = WIDTH, .outputs = OUTPUTS, .positions = 2, .seed = 5};
 static const struct tiny_model retrieval = {
     .task = "retrieve", .vocabulary = BYTES, .outputs = OUTPUTS, .pairs = true, .seed = 4};
 
@@ -359,6 +361,52 @@ static void bytes_are_divided_by_255(void **state) {
     free(model);
 }
 
+/* Positions go with their rows, whatever the order in which those run. */
+static void positions_go_with_their_rows(void **state) {
+    const struct place *place = *state;
+    char *model = write_tiny_model(place->folder, "space", &in_space);
+    float values[ROWS * LENGTH * WIDTH];
+    weft_philox_uniform(values, sizeof values / sizeof values[0], 8, 0);
+    const float targets[ROWS * OUTPUTS] = {0};
+    const int32_t lengths[ROWS] = {LENGTH, 4, LENGTH};
+    char *paths[4] = {
+        write_reals(place->folder, "inputs.npy", values, weft_shape_of(ROWS, LENGTH, WIDTH)),
+        write_reals(place->folder, "positions.npy", values, weft_shape_of(ROWS, LENGTH, 2)),
+        write_reals(place->folder, "targets.npy", targets, weft_shape_of(ROWS, OUTPUTS)),
+        write_integers(place->folder, "lengths.npy", lengths, weft_shape_of(ROWS))};
+    const struct member members[] = {{"inputs", paths[0]},
+                                     {"positions", paths[1]},
+                                     {"targets", paths[2]},
+                                     {"lengths", paths[3]},
+                                     {NULL, NULL}};
+    char *data = write_archive(place->folder, "data.npz", members);
+    char *out = weft_test_path(place->folder, "out.npy");
+    struct outcome outcome = expect_weft(0, "eval %s %s --out %s", model, data, out);
+    outcome_clear(&outcome);
+    float *outputs = read_reals(out, ROWS * OUTPUTS);
+    for (uint32_t row = 0; row < ROWS; row++) {
+        uint32_t length = (uint32_t)lengths[row];
+        char *input = write_reals(place->folder, "row.npy", &values[row * LENGTH * WIDTH],
+                                  weft_shape_of(length, WIDTH));
+        char *position = write_reals(place->folder, "position.npy", &values[row * LENGTH * 2],
+                                     weft_shape_of(length, 2));
+        char *options = text_of("--positions %s --input", position);
+        float *alone = run_outputs(place, model, options, input, OUTPUTS);
+        assert_memory_equal(alone, &outputs[row * OUTPUTS], OUTPUTS * sizeof *alone);
+        free(alone);
+        free(options);
+        free(position);
+        free(input);
+    }
+    free(outputs);
+    free(out);
+    free(data);
+    for (size_t i = 0; i < 4; i++) {
+        free(paths[i]);
+    }
+    free(model);
+}
+
 /* ---- retrieval ---- */
 
 static void pairs_have_one_label(void **state) {
@@ -411,6 +459,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(expected_bits_are_compared, make_place, remove_place),
         cmocka_unit_test_setup_teardown(errors_of_values_are_averaged, make_place, remove_place),
         cmocka_unit_test_setup_teardown(bytes_are_divided_by_255, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(positions_go_with_their_rows, make_place, remove_place),
         cmocka_unit_test_setup_teardown(pairs_have_one_label, make_place, remove_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

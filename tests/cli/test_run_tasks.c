@@ -22,6 +22,8 @@ static const struct tiny_model causal = {
     .task = "causal_lm", .vocabulary = BYTES, .outputs = BYTES, .bytes = true, .seed = 1};
 static const struct tiny_model regression = {
     .task = "regress", .input_size = WIDTH, .outputs = OUTPUTS, .seed = 3};
+static const struct tiny_model in_space = {
+    .task = "regress", .input_size = WIDTH, .outputs = OUTPUTS, .positions = 2, .seed = 5};
 static const struct tiny_model retrieval = {
     .task = "retrieve", .vocabulary = BYTES, .outputs = OUTPUTS, .pairs = true, .seed = 4};
 
@@ -194,10 +196,50 @@ static void inputs_that_do_not_fit_are_named(void **state) {
     free(model);
 }
 
+/* Tokens at other positions give other values, and positions must be theirs. */
+static void positions_are_read(void **state) {
+    const struct place *place = *state;
+    char *model = write_tiny_model(place->folder, "space", &in_space);
+    float values[ROWS * LENGTH * WIDTH];
+    weft_philox_uniform(values, sizeof values / sizeof values[0], 8, 0);
+    char *inputs =
+        write_reals(place->folder, "inputs.npy", values, weft_shape_of(ROWS, LENGTH, WIDTH));
+    char *near = write_reals(place->folder, "near.npy", values, weft_shape_of(ROWS, LENGTH, 2));
+    char *far = write_reals(place->folder, "far.npy", values + 1, weft_shape_of(ROWS, LENGTH, 2));
+    char *line = text_of("run %s --input %s", model, inputs);
+    expect_refused(2, line, model, "positions of 2 coordinates: expected --positions", NULL);
+    char *near_line = text_of("%s --positions %s", line, near);
+    char *far_line = text_of("%s --positions %s", line, far);
+    json_t *near_report = run_json("", near_line);
+    json_t *far_report = run_json("", far_line);
+    assert_string_not_equal(string_field(near_report, "output/sha256"),
+                            string_field(far_report, "output/sha256"));
+    assert_int_equal(integer_field(near_report, "model/position_size"), 2);
+    static const uint32_t wrong[][3] = {{ROWS, LENGTH, 1}, {ROWS, LENGTH - 1, 2}, {1, LENGTH, 2}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char *path = write_reals(place->folder, "wrong.npy", values,
+                                 weft_shape_of(wrong[i][0], wrong[i][1], wrong[i][2]));
+        char *wrong_line = text_of("%s --positions %s", line, path);
+        expect_refused(4, wrong_line, path, "expected positions [2, 9, 2]", NULL);
+        free(wrong_line);
+        free(path);
+    }
+    json_decref(far_report);
+    json_decref(near_report);
+    free(far_line);
+    free(near_line);
+    free(line);
+    free(far);
+    free(near);
+    free(inputs);
+    free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(next_tokens_are_shown, make_place, remove_place),
         cmocka_unit_test_setup_teardown(values_of_a_regression_are_shown, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(positions_are_read, make_place, remove_place),
         cmocka_unit_test_setup_teardown(pairs_are_shown, make_place, remove_place),
         cmocka_unit_test_setup_teardown(inputs_that_do_not_fit_are_named, make_place, remove_place),
     };

@@ -13,6 +13,7 @@ struct tensor {
     const char *name;
     uint32_t rows; /* 0: rank 1 */
     uint32_t columns;
+    uint32_t depth; /* above 0: rank 3, [depth, rows, columns] */
 };
 
 /** Writes FOLDER/model.safetensors with values from -1 to 1. */
@@ -22,8 +23,12 @@ static inline void write_tensors(const char *folder, const struct tensor *tensor
     size_t count = 0;
     for (size_t i = 0; i < number; i++) {
         const struct tensor *tensor = &tensors[i];
-        size_t end = count + (size_t)(tensor->rows > 0 ? tensor->rows : 1) * tensor->columns;
-        char *rows = tensor->rows > 0 ? text_of("%u, ", tensor->rows) : text_of(" ");
+        uint32_t lines =
+            (tensor->rows > 0 ? tensor->rows : 1) * (tensor->depth > 0 ? tensor->depth : 1);
+        size_t end = count + (size_t)lines * tensor->columns;
+        char *depth = tensor->depth > 0 ? text_of("%u, ", tensor->depth) : text_of(" ");
+        char *rows = tensor->rows > 0 ? text_of("%s%u, ", depth, tensor->rows) : text_of(" ");
+        free(depth);
         char *longer = text_of("%s%s\"%s\": {\"dtype\": \"F32\", \"shape\": [%s%u], "
                                "\"data_offsets\": [%zu, %zu]}",
                                header, i > 0 ? ", " : "", tensor->name, rows, tensor->columns,
@@ -58,12 +63,13 @@ static inline void write_tensors(const char *folder, const struct tensor *tensor
     free(header);
 }
 
-/** A transformer of one layer. */
+/** A transformer of one layer; or FLT's, where it has positions. */
 struct tiny_model {
     const char *task;
     uint32_t vocabulary; /* 0: features */
     uint32_t input_size; /* of features */
     uint32_t outputs;    /* labels or values; of language models the vocabulary */
+    uint32_t positions;  /* coordinates of an input; 0: it has none */
     bool bytes;          /* a token is a byte; vocabulary is 256 */
     bool pairs;
     uint64_t seed;
@@ -83,51 +89,63 @@ static inline char *write_tiny_model(const char *place, const char *name,
                       : text_of("\"input\": \"features\", \"input_size\": %u", model->input_size);
     bool labels = model->outputs != model->vocabulary;
     char *outputs = labels ? text_of(", \"num_labels\": %u", model->outputs) : text_of(" ");
+    char *mixer = model->positions > 0
+                      ? text_of("\"model_type\": \"flt\", \"positions\": \"input\", "
+                                "\"position_size\": %u, \"position_features\": 3, "
+                                "\"kernel\": \"elu1\"",
+                                model->positions)
+                      : text_of("\"model_type\": \"transformer\"");
     char *config = text_of(
-        "{\"model_type\": \"transformer\", \"task\": \"%s\", %s%s, \"hidden_size\": %u, "
+        "{%s, \"task\": \"%s\", %s%s, \"hidden_size\": %u, "
         "\"num_hidden_layers\": 1, \"intermediate_size\": %u, \"max_position_embeddings\": %u, "
         "\"position_embedding\": \"sinusoidal\", \"num_attention_heads\": 2%s}",
-        model->task, input, outputs, d, w, (unsigned)TINY_LENGTH,
+        mixer, model->task, input, outputs, d, w, (unsigned)TINY_LENGTH,
         model->bytes ? ", \"tokenizer_class\": \"ByteTokenizer\"" : "");
     free(weft_test_write(folder, "config.json", config, strlen(config)));
     free(config);
+    free(mixer);
     free(outputs);
     free(input);
     struct tensor tensors[40] = {
-        {"layers.0.mixer_norm.weight", 0, d},
-        {"layers.0.mixer_norm.bias", 0, d},
-        {"layers.0.feed_forward_norm.weight", 0, d},
-        {"layers.0.feed_forward_norm.bias", 0, d},
-        {"norm.weight", 0, d},
-        {"norm.bias", 0, d},
-        {"layers.0.mixer.query.weight", d, d},
-        {"layers.0.mixer.query.bias", 0, d},
-        {"layers.0.mixer.key.weight", d, d},
-        {"layers.0.mixer.key.bias", 0, d},
-        {"layers.0.mixer.value.weight", d, d},
-        {"layers.0.mixer.value.bias", 0, d},
-        {"layers.0.mixer.output.weight", d, d},
-        {"layers.0.mixer.output.bias", 0, d},
-        {"layers.0.feed_forward.in.weight", w, d},
-        {"layers.0.feed_forward.in.bias", 0, w},
-        {"layers.0.feed_forward.out.weight", d, w},
-        {"layers.0.feed_forward.out.bias", 0, d},
-        {"head.weight", model->outputs, model->pairs ? w : d},
-        {"head.bias", 0, model->outputs},
+        {"layers.0.mixer_norm.weight", 0, d, 0},
+        {"layers.0.mixer_norm.bias", 0, d, 0},
+        {"layers.0.feed_forward_norm.weight", 0, d, 0},
+        {"layers.0.feed_forward_norm.bias", 0, d, 0},
+        {"norm.weight", 0, d, 0},
+        {"norm.bias", 0, d, 0},
+        {"layers.0.mixer.query.weight", d, d, 0},
+        {"layers.0.mixer.query.bias", 0, d, 0},
+        {"layers.0.mixer.key.weight", d, d, 0},
+        {"layers.0.mixer.key.bias", 0, d, 0},
+        {"layers.0.mixer.value.weight", d, d, 0},
+        {"layers.0.mixer.value.bias", 0, d, 0},
+        {"layers.0.mixer.output.weight", d, d, 0},
+        {"layers.0.mixer.output.bias", 0, d, 0},
+        {"layers.0.feed_forward.in.weight", w, d, 0},
+        {"layers.0.feed_forward.in.bias", 0, w, 0},
+        {"layers.0.feed_forward.out.weight", d, w, 0},
+        {"layers.0.feed_forward.out.bias", 0, d, 0},
+        {"head.weight", model->outputs, model->pairs ? w : d, 0},
+        {"head.bias", 0, model->outputs, 0},
     };
     size_t count = 20;
     if (model->vocabulary > 0) {
-        tensors[count++] = (struct tensor){"embeddings.tokens.weight", model->vocabulary, d};
+        tensors[count++] = (struct tensor){"embeddings.tokens.weight", model->vocabulary, d, 0};
     } else {
-        tensors[count++] = (struct tensor){"embeddings.input.weight", d, model->input_size};
-        tensors[count++] = (struct tensor){"embeddings.input.bias", 0, d};
+        tensors[count++] = (struct tensor){"embeddings.input.weight", d, model->input_size, 0};
+        tensors[count++] = (struct tensor){"embeddings.input.bias", 0, d, 0};
     }
     if (model->pairs) {
-        tensors[count++] = (struct tensor){"pair.first.weight", w, d};
-        tensors[count++] = (struct tensor){"pair.first.bias", 0, w};
-        tensors[count++] = (struct tensor){"pair.second.weight", w, d};
-        tensors[count++] = (struct tensor){"pair.product.weight", w, d};
-        tensors[count++] = (struct tensor){"pair.difference.weight", w, d};
+        tensors[count++] = (struct tensor){"pair.first.weight", w, d, 0};
+        tensors[count++] = (struct tensor){"pair.first.bias", 0, w, 0};
+        tensors[count++] = (struct tensor){"pair.second.weight", w, d, 0};
+        tensors[count++] = (struct tensor){"pair.product.weight", w, d, 0};
+        tensors[count++] = (struct tensor){"pair.difference.weight", w, d, 0};
+    }
+    if (model->positions > 0) {
+        tensors[count++] =
+            (struct tensor){"layers.0.mixer.positions.frequencies", 3, model->positions, 2};
+        tensors[count++] = (struct tensor){"layers.0.mixer.positions.weights", 2, 3, 0};
     }
     write_tensors(folder, tensors, count, model->seed);
     return folder;
