@@ -59,6 +59,8 @@ def small_configs():
                       "norm": norm, "norm_position": place}
             if task in ("classify", "regress", "retrieve"):
                 config["num_labels"] = 3
+            if (family, task) == ("spectraformer", "causal_lm"):
+                config["component"] = "positive"  # optimal reads the whole sequence
             found[f"{family}_{task}_{norm}_{place}"] = config
     return found
 

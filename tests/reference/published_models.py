@@ -47,6 +47,12 @@ TEXT = {"vocab_size": 512, "max_position_embeddings": 4000, "num_labels": 2}
 LISTOPS = {"vocab_size": 32, "max_position_embeddings": 2000}
 
 
+def hidden(config):
+    """The same without its head: what a random classifier's mean over thousands of tokens hides."""
+    return {**{name: value for name, value in config.items() if name != "num_labels"},
+            "task": "hidden"}
+
+
 def spectraformer(component, matrix, data=None):
     return {**SPECTRAFORMER, **(data or LISTOPS), "component": component, "weight_matrix": matrix}
 
@@ -60,9 +66,9 @@ PUBLISHED = {
     "ski-tnn_masked_lm_512x7": ({**TNN, **SKI, "model_type": "ski-tnn"}, 1, 512),
     "fmmformer_lra_listops_1": ({**LRA, **LISTOPS, "model_type": "fmmformer", "half_width": 4,
                                  "kernels": TWO_KERNELS[:1]}, 1, 2000),
-    "fmmformer_lra_listops_1_hidden": ({**LRA, **LISTOPS, "model_type": "fmmformer",
-                                        "task": "hidden", "half_width": 4,
-                                        "kernels": TWO_KERNELS[:1]}, 1, 2000),
+    "fmmformer_lra_listops_1_hidden": (hidden({**LRA, **LISTOPS, "model_type": "fmmformer",
+                                               "half_width": 4, "kernels": TWO_KERNELS[:1]}),
+                                       1, 2000),
     "fmmformer_lra_text_2": ({**LRA, **TEXT, "model_type": "fmmformer", "half_width": 4,
                               "kernels": TWO_KERNELS}, 1, 4000),
     "fmmformer_lra_retrieval_2": ({**LRA, **TEXT, "task": "retrieve", "model_type": "fmmformer",
@@ -73,7 +79,7 @@ PUBLISHED = {
     "flt_lm_512x6": (FLT, 1, 512),
     "spectraformer_lra_listops_oprf_orf": (spectraformer("optimal", "orf"), 1, 2000),
     "spectraformer_lra_text_oprf_orf_hidden": (
-        {**spectraformer("optimal", "orf", TEXT), "task": "hidden"}, 1, 4000),
+        hidden(spectraformer("optimal", "orf", TEXT)), 1, 4000),
     "spectraformer_lra_listops_posrf_orf": (spectraformer("positive", "orf"), 1, 2000),
     "spectraformer_lra_text_oprf_sorf": (spectraformer("optimal", "sorf", TEXT), 1, 4000),
     "spectraformer_lra_text_saderf_orf": (spectraformer("asymmetric", "orf", TEXT), 1, 4000),
