@@ -49,9 +49,15 @@ def save(folder, module, config, modules):
 def float64_copy(module, config, modules):
     """`module` of this config in float64: the same weights, for use within in_float64."""
     with in_float64():
-        copy = modules.Model(config)
+        copy = modules.Model(as_float32(config))
         modules.load_weights(copy, module.state_dict())
     return copy.eval()
+
+
+def as_float32(config):
+    """The config with its numbers as Weft takes them: rounded to float32."""
+    return {name: float(np.float32(value)) if isinstance(value, float) else value
+            for name, value in config.items()}
 
 
 def is_drawn(config):
@@ -62,7 +68,7 @@ def is_drawn(config):
 def random_model(config, seed, modules):
     """A module with random weights; with a fixed decay and no gamma, one decay per channel is stored;
     with features_seed the matrices are those that Weft documents."""
-    module = modules.random_weights(config, seed)
+    module = modules.random_weights(as_float32(config), seed)
     if is_drawn(config):
         for i, layer in enumerate(module.layers):
             w = drawn_features.drawn(config["weight_matrix"], *layer.mixer.features.weight.shape,
