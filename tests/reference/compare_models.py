@@ -93,7 +93,7 @@ class FamilyCase:
         inputs = reference_model.random_inputs(self.config, rng, self.batch, self.n)
         reference_model.save(folder, module, self.config, self.modules)
         float32 = reference_model.evaluate(module, inputs)
-        truth = reference_model.float64_copy(module, self.config, self.modules)
+        truth = reference_model.float64_copy(module, self.config, self.seed, self.modules)
         return inputs, reference_model.evaluate(truth, inputs, double=True), float32
 
 

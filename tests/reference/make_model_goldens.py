@@ -47,7 +47,7 @@ def cases(config):
 def golden(config, seed, modules):
     """(module, inputs, outputs, the worst error of float32) for one seed."""
     module = reference_model.random_model(config, seed, modules)
-    truth = reference_model.float64_copy(module, config, modules)
+    truth = reference_model.float64_copy(module, config, seed, modules)
     rng = np.random.default_rng(seed)
     inputs, outputs, worst = {}, {}, 0.0
     for i, (batch, n) in enumerate(cases(config)):

@@ -10,6 +10,7 @@ import torch
 from safetensors.numpy import load_file, save_file
 
 import drawn_features
+import spectral_extras
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODULES = ROOT / "api" / "examples" / "train"
@@ -39,17 +40,18 @@ def in_float64():
 def save(folder, module, config, modules):
     """The model folder, without the matrices that the runtime draws."""
     modules.save_model(folder, module, config)
+    path = Path(folder) / "model.safetensors"
+    tensors = load_file(path)
     if is_drawn(config):
-        path = Path(folder) / "model.safetensors"
-        tensors = {name: tensor for name, tensor in load_file(path).items()
-                   if not name.endswith("features.weight")}
-        save_file(tensors, path)
+        tensors = {name: t for name, t in tensors.items() if not name.endswith("features.weight")}
+    save_file(spectral_extras.checkpoint(module, config, tensors), path)
 
 
-def float64_copy(module, config, modules):
-    """`module` of this config in float64: the same weights, for use within in_float64."""
+def float64_copy(module, config, seed, modules):
+    """`module`, the random_model of this config and seed, in float64, for use within in_float64."""
     with in_float64():
-        copy = modules.Model(as_float32(config))
+        copy = modules.Model(as_float32(spectral_extras.plain(config)))
+        spectral_extras.extend(copy, config, seed)
         modules.load_weights(copy, module.state_dict())
     return copy.eval()
 
@@ -68,7 +70,8 @@ def is_drawn(config):
 def random_model(config, seed, modules):
     """A module with random weights; with a fixed decay and no gamma, one decay per channel is stored;
     with features_seed the matrices are those that Weft documents."""
-    module = modules.random_weights(as_float32(config), seed)
+    module = modules.random_weights(as_float32(spectral_extras.plain(config)), seed)
+    spectral_extras.extend(module, config, seed)
     if is_drawn(config):
         for i, layer in enumerate(module.layers):
             w = drawn_features.drawn(config["weight_matrix"], *layer.mixer.features.weight.shape,
