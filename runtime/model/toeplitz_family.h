@@ -49,8 +49,8 @@ struct weft_rpe {
 void weft_build_rpe(struct weft_rpe *rpe, struct weft_builder *builder,
                     const struct weft_rpe_config *config, uint32_t channels);
 
-/* Rows of a field table; `gtu` and `rpe` are members of struct `type`. */
-#define WEFT_FIELDS_GTU(type, gtu)                                                      \
+/* Rows of a field table for the members `gtu` and `rpe` of `type`. */
+#define WEFT_FIELDS_GTU(type)                                                           \
     {.name = "expand_ratio",                                                            \
      .kind = WEFT_FIELD_INTEGER,                                                        \
      .offset = offsetof(type, gtu.expand_ratio),                                        \
@@ -64,7 +64,7 @@ void weft_build_rpe(struct weft_rpe *rpe, struct weft_builder *builder,
         .name = "gtu_norm", .kind = WEFT_FIELD_BOOL, .offset = offsetof(type, gtu.norm) \
     }
 
-#define WEFT_FIELDS_RPE(type, rpe)                                                              \
+#define WEFT_FIELDS_RPE(type)                                                                   \
     {.name = "rpe_size",                                                                        \
      .kind = WEFT_FIELD_INTEGER,                                                                \
      .offset = offsetof(type, rpe.size),                                                        \

@@ -19,8 +19,8 @@ static const char *const grid_names[] = {"power_of_two", "length", NULL};
 static const char *const input_names[] = {"frequency", "cosine", NULL};
 
 static const weft_field fields[] = {
-    WEFT_FIELDS_GTU(struct fd_tnn, gtu),
-    WEFT_FIELDS_RPE(struct fd_tnn, rpe),
+    WEFT_FIELDS_GTU(struct fd_tnn),
+    WEFT_FIELDS_RPE(struct fd_tnn),
     {.name = "fd_grid",
      .kind = WEFT_FIELD_CHOICE,
      .offset = offsetof(struct fd_tnn, grid),

@@ -17,7 +17,7 @@ struct ski_tnn {
 static const char *const interpolation_names[] = {"linear", "cubic", NULL};
 
 static const weft_field fields[] = {
-    WEFT_FIELDS_GTU(struct ski_tnn, gtu),
+    WEFT_FIELDS_GTU(struct ski_tnn),
     {.name = "ski_points",
      .kind = WEFT_FIELD_INTEGER,
      .offset = offsetof(struct ski_tnn, points),

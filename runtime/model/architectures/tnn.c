@@ -19,8 +19,8 @@ static const char *const input_names[] = {"lag", "lag_fraction", "lag_exp", NULL
 static const char *const decay_names[] = {"none", "fixed", "learned", NULL};
 
 static const weft_field fields[] = {
-    WEFT_FIELDS_GTU(struct tnn, gtu),
-    WEFT_FIELDS_RPE(struct tnn, rpe),
+    WEFT_FIELDS_GTU(struct tnn),
+    WEFT_FIELDS_RPE(struct tnn),
     {.name = "rpe_input",
      .kind = WEFT_FIELD_CHOICE,
      .offset = offsetof(struct tnn, input),
