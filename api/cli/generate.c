@@ -105,7 +105,8 @@ static weft_status make_decoder(generate_state *state) {
     const uint32_t capacity = state->result.capacity;
     weft_status status =
         weft_decoder_create(&state->decoder, state->session.model, state->session.device,
-                            weft_decoder_params(.reevaluate = state->options->reevaluate));
+                            weft_decoder_params(.max_length = state->prompt.length + capacity - 1,
+                                                .reevaluate = state->options->reevaluate));
     if (status != WEFT_OK) {
         return status;
     }

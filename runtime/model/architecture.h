@@ -10,6 +10,13 @@
 
 struct weft_family;
 
+/** What a model reads token by token. */
+struct weft_step_inputs {
+    weft_tensor tokens;   /* i32 [B, 1] */
+    weft_tensor position; /* i32 [B] */
+    uint32_t length;      /* all positions are below it: states need not be larger */
+};
+
 struct weft_architecture {
     const char *model_type;           /* of config.json */
     const struct weft_family *family; /* of those that network.h loads; otherwise null */
@@ -28,9 +35,9 @@ struct weft_architecture {
                          const weft_model_inputs *inputs);
     /** Whether build_step can be called; both are null where it never can. */
     bool (*is_recurrent)(const void *state);
-    /** Adds the model for one token of each sequence, i32 [B, 1], at the positions i32 [B]. */
+    /** Adds the model for one token of each sequence. */
     weft_status (*build_step)(weft_tensor *out, const void *state, weft_graph *graph,
-                              weft_tensor tokens, weft_tensor position);
+                              const struct weft_step_inputs *inputs);
 };
 
 /* ---- for decoder.c ---- */
@@ -42,10 +49,11 @@ bool weft_model_is_recurrent(const weft_model *model);
 
 /**
  * A plan for one token of each sequence of a recurrent model: inputs "tokens" i32 [B, 1], "position" i32 [B], perhaps
- * "position_number" f32 [B, 1, 1], and states; output "output".
+ * "position_number" f32 [B, 1, 1], and states; output "output". Positions stay below `length`.
  */
 weft_status weft_model_compile_step(weft_plan **plan, weft_model *model, weft_device *device,
-                                    uint32_t batch, const weft_plan_params *params);
+                                    uint32_t batch, uint32_t length,
+                                    const weft_plan_params *params);
 
 /**
  * Adds the inputs of a model that has no token types to a graph: "tokens" i32 [B, n], or with an input_size "features" f32

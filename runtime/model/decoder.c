@@ -17,7 +17,8 @@ struct weft_decoder {
     weft_plan_params plan_params;
     weft_decoding decoding;
     uint32_t batch;
-    uint32_t length; /* tokens of each sequence so far */
+    uint32_t length;     /* tokens of each sequence so far */
+    uint32_t max_length; /* that they may have */
     weft_plan *plan;
     uint32_t plan_length;
     /* recurrent */
@@ -61,8 +62,9 @@ static weft_status find_states(weft_decoder *decoder) {
 static weft_status begin_recurrent(weft_decoder *decoder) {
     decoder->decoding = WEFT_DECODING_RECURRENT;
     decoder->plan_length = 1;
-    weft_status status = weft_model_compile_step(&decoder->plan, decoder->model, decoder->device,
-                                                 decoder->batch, &decoder->plan_params);
+    weft_status status =
+        weft_model_compile_step(&decoder->plan, decoder->model, decoder->device, decoder->batch,
+                                decoder->max_length, &decoder->plan_params);
     return status == WEFT_OK ? find_states(decoder) : status;
 }
 
@@ -106,9 +108,8 @@ static void drop_plan(weft_decoder *decoder) {
 
 static weft_status begin_again(weft_decoder *decoder) {
     decoder->decoding = WEFT_DECODING_REEVALUATED;
-    decoder->tokens =
-        weft_alloc_zero(&decoder->host, (size_t)decoder->batch * decoder->model_info.max_length,
-                        sizeof *decoder->tokens);
+    decoder->tokens = weft_alloc_zero(&decoder->host, (size_t)decoder->batch * decoder->max_length,
+                                      sizeof *decoder->tokens);
     return decoder->tokens ? WEFT_OK : weft_fail_memory(&decoder->host, "a decoder's tokens");
 }
 
@@ -172,8 +173,7 @@ static weft_status run_again(weft_decoder *decoder, uint32_t length, float *logi
     const uint64_t row_bytes = vocabulary * (uint64_t)sizeof *logits;
     memset(decoder->staging, 0, (size_t)decoder->batch * n * sizeof *decoder->staging);
     for (uint32_t b = 0; b < decoder->batch; b++) {
-        memcpy(decoder->staging + (size_t)b * n,
-               decoder->tokens + (size_t)b * decoder->model_info.max_length,
+        memcpy(decoder->staging + (size_t)b * n, decoder->tokens + (size_t)b * decoder->max_length,
                length * sizeof *decoder->tokens);
     }
     weft_status status = weft_buffer_write(decoder->input, 0, decoder->staging,
@@ -191,7 +191,7 @@ static weft_status run_again(weft_decoder *decoder, uint32_t length, float *logi
 
 static weft_status step_again(weft_decoder *decoder, const int32_t *tokens, float *logits) {
     for (uint32_t b = 0; b < decoder->batch; b++) {
-        decoder->tokens[(size_t)b * decoder->model_info.max_length + decoder->length] = tokens[b];
+        decoder->tokens[(size_t)b * decoder->max_length + decoder->length] = tokens[b];
     }
     if (!logits) {
         return WEFT_OK;
@@ -204,6 +204,11 @@ static weft_status step_again(weft_decoder *decoder, const int32_t *tokens, floa
 
 static weft_status check_model(const weft_decoder *decoder) {
     const weft_model_info *info = &decoder->model_info;
+    if (decoder->max_length > info->max_length) {
+        return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
+                         "max_length %u is more than the model's %u positions", decoder->max_length,
+                         info->max_length);
+    }
     if (info->task != WEFT_TASK_CAUSAL_LM || info->vocabulary == 0) {
         return weft_fail(&decoder->host, WEFT_UNSUPPORTED,
                          "only causal language models over tokens can be decoded: this one's task "
@@ -235,6 +240,8 @@ weft_status weft_decoder_create(weft_decoder **out, weft_model *model, weft_devi
     decoder->batch = params && params->batch ? params->batch : 1;
     decoder->plan_params = params && params->plan ? *params->plan : (weft_plan_params){0};
     weft_status status = weft_model_get_info(model, &decoder->model_info);
+    decoder->max_length =
+        params && params->max_length ? params->max_length : decoder->model_info.max_length;
     if (status == WEFT_OK) {
         status = check_model(decoder);
     }
@@ -266,9 +273,9 @@ void weft_decoder_destroy(weft_decoder **address) {
 
 static weft_status check_step(const weft_decoder *decoder, const int32_t *tokens) {
     const weft_model_info *info = &decoder->model_info;
-    if (decoder->length >= info->max_length) {
+    if (decoder->length >= decoder->max_length) {
         return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
-                         "the sequences have all of the model's %u positions", info->max_length);
+                         "the sequences have all of their %u positions", decoder->max_length);
     }
     for (uint32_t b = 0; b < decoder->batch; b++) {
         if (tokens[b] < 0 || (uint32_t)tokens[b] >= info->vocabulary) {
@@ -309,7 +316,7 @@ weft_status weft_decoder_get_info(const weft_decoder *decoder, weft_decoder_info
                                 .batch = decoder->batch,
                                 .vocabulary = decoder->model_info.vocabulary,
                                 .length = decoder->length,
-                                .max_length = decoder->model_info.max_length,
+                                .max_length = decoder->max_length,
                                 .plan_length = decoder->plan_length,
                                 .state_bytes = decoder->state_bytes};
     return decoder->plan ? weft_plan_get_info(decoder->plan, &info->plan) : WEFT_OK;

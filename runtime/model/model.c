@@ -356,27 +356,29 @@ bool weft_model_is_recurrent(const weft_model *model) {
     return model->architecture->is_recurrent && model->architecture->is_recurrent(model->state);
 }
 
-static weft_status build_step(weft_graph *graph, const weft_model *model, uint32_t batch) {
-    weft_tensor tokens = {0};
-    weft_tensor position = {0};
+static weft_status build_step(weft_graph *graph, const weft_model *model, uint32_t batch,
+                              uint32_t length) {
+    struct weft_step_inputs inputs = {.length = length};
     weft_tensor output = {0};
     weft_status status =
-        weft_graph_input(&tokens, graph, "tokens", WEFT_I32, weft_shape_of(batch, 1));
+        weft_graph_input(&inputs.tokens, graph, "tokens", WEFT_I32, weft_shape_of(batch, 1));
     if (status == WEFT_OK) {
-        status = weft_graph_input(&position, graph, "position", WEFT_I32, weft_shape_of(batch));
+        status =
+            weft_graph_input(&inputs.position, graph, "position", WEFT_I32, weft_shape_of(batch));
     }
     if (status == WEFT_OK) {
-        status = model->architecture->build_step(&output, model->state, graph, tokens, position);
+        status = model->architecture->build_step(&output, model->state, graph, &inputs);
     }
     return status == WEFT_OK ? weft_graph_output(graph, "output", output) : status;
 }
 
 weft_status weft_model_compile_step(weft_plan **plan, weft_model *model, weft_device *device,
-                                    uint32_t batch, const weft_plan_params *params) {
+                                    uint32_t batch, uint32_t length,
+                                    const weft_plan_params *params) {
     weft_graph *graph = NULL;
     weft_status status = weft_graph_create(&graph, &model->host);
     if (status == WEFT_OK) {
-        status = build_step(graph, model, batch);
+        status = build_step(graph, model, batch, length);
     }
     if (status == WEFT_OK) {
         status = weft_plan_compile(plan, device, graph, params);

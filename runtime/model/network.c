@@ -215,7 +215,7 @@ bool weft_network_is_recurrent(const void *state) {
 }
 
 weft_status weft_network_architecture_build_step(weft_tensor *out, const void *state,
-                                                 weft_graph *graph, weft_tensor tokens,
-                                                 weft_tensor position) {
-    return weft_network_build_step(out, (struct weft_network *)state, graph, tokens, position);
+                                                 weft_graph *graph,
+                                                 const struct weft_step_inputs *inputs) {
+    return weft_network_build_step(out, (struct weft_network *)state, graph, inputs);
 }

@@ -31,11 +31,10 @@ weft_status weft_network_build(weft_tensor *out, struct weft_network *network, w
                                const weft_model_inputs *inputs);
 
 /**
- * The same for one token of each sequence, i32 [B, 1], at the positions i32 [B]: of a network that is recurrent, see
- * weft_network_is_recurrent.
+ * The same for one token of each sequence of a network that is recurrent, see weft_network_is_recurrent.
  */
 weft_status weft_network_build_step(weft_tensor *out, struct weft_network *network,
-                                    weft_graph *graph, weft_tensor tokens, weft_tensor position);
+                                    weft_graph *graph, const struct weft_step_inputs *inputs);
 
 /* weft_architecture's functions for every family. */
 weft_status weft_network_load(void **state, const struct weft_architecture *self,
@@ -49,8 +48,8 @@ weft_status weft_network_architecture_build(weft_tensor *out, const void *state,
                                             const weft_model_inputs *inputs);
 bool weft_network_is_recurrent(const void *state);
 weft_status weft_network_architecture_build_step(weft_tensor *out, const void *state,
-                                                 weft_graph *graph, weft_tensor tokens,
-                                                 weft_tensor position);
+                                                 weft_graph *graph,
+                                                 const struct weft_step_inputs *inputs);
 
 /** A family as model.c's table has it; `type` is its model_type. */
 #define WEFT_NETWORK_ARCHITECTURE(type, the_family)                                          \

@@ -48,8 +48,7 @@ weft_tensor weft_build_banded_attention(struct weft_builder *builder, const stru
     if (builder->status != WEFT_OK) {
         return out;
     }
-    const uint32_t length =
-        builder->decoding ? builder->network->config.max_positions : builder->length;
+    const uint32_t length = builder->decoding ? builder->decoding->length : builder->length;
     const weft_banded_attention_params params = {
         .heads = heads,
         .causal = is_causal(builder),

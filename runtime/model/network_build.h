@@ -20,6 +20,7 @@ struct weft_network;
 /** Building for one token of each sequence: mixers are the steps of weft/decode.h. */
 struct weft_step_builder {
     weft_tensor position; /* i32 [B] */
+    uint32_t length;      /* that sequences reach at most */
     weft_tensor number;   /* the same as f32 [B, 1, 1], once something has asked for it */
     uint32_t states;      /* made so far */
 };

@@ -356,13 +356,13 @@ weft_status weft_network_build(weft_tensor *out, struct weft_network *network, w
 }
 
 weft_status weft_network_build_step(weft_tensor *out, struct weft_network *network,
-                                    weft_graph *graph, weft_tensor tokens, weft_tensor position) {
+                                    weft_graph *graph, const struct weft_step_inputs *inputs) {
     weft_shape shape = {.rank = 0};
-    weft_status status = weft_graph_get_tensor(graph, tokens, &shape, NULL);
+    weft_status status = weft_graph_get_tensor(graph, inputs->tokens, &shape, NULL);
     if (status != WEFT_OK) {
         return status;
     }
-    struct weft_step_builder decoding = {.position = position};
+    struct weft_step_builder decoding = {.position = inputs->position, .length = inputs->length};
     struct weft_builder builder = {.graph = graph,
                                    .network = network,
                                    .host = &network->host,
@@ -370,5 +370,5 @@ weft_status weft_network_build_step(weft_tensor *out, struct weft_network *netwo
                                    .length = 1,
                                    .width = network->config.hidden_size,
                                    .decoding = &decoding};
-    return build(out, &builder, weft_model_inputs(.tokens = tokens));
+    return build(out, &builder, weft_model_inputs(.tokens = inputs->tokens));
 }

@@ -313,7 +313,7 @@ static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     }                                                                                 \
     const weft_family weft_family_##label = {.name = #label,                          \
                                              .count = sizeof(rows) / sizeof(rows)[0], \
-                                             .tolerance = bound,                      \
+                                             .tolerance = (bound),                    \
                                              .name_case = name_##label,               \
                                              .build = build_##label}
 

@@ -257,6 +257,47 @@ static void test_decoding(void **state) {
     }
 }
 
+/* A smaller state for fewer tokens: the same logits. */
+static void test_shorter_sequences(void **state) {
+    struct fixture *f = *state;
+    for (size_t i = 0; i < VARIANT_COUNT; i++) {
+        weft_model *model = NULL;
+        weft_model_info info;
+        weft_decoder *decoder[2] = {NULL, NULL};
+        weft_decoder_info now[2];
+        const uint32_t lengths[2] = {0, 20};
+        float *logits[2];
+        load(&model, f, &variants[i]);
+        assert_int_equal(weft_model_get_info(model, &info), WEFT_OK);
+        for (int k = 0; k < 2; k++) {
+            logits[k] = calloc(info.vocabulary, sizeof(float));
+            assert_int_equal(weft_decoder_create(&decoder[k], model, f->device,
+                                                 weft_decoder_params(.max_length = lengths[k])),
+                             WEFT_OK);
+        }
+        for (int32_t p = 0; p < 20; p++) {
+            for (int k = 0; k < 2; k++) {
+                assert_int_equal(weft_decoder_step(decoder[k], &p, logits[k]), WEFT_OK);
+            }
+            assert_memory_equal(logits[0], logits[1], info.vocabulary * sizeof(float));
+        }
+        const int32_t last = 0;
+        assert_int_equal(weft_decoder_step(decoder[1], &last, NULL), WEFT_INVALID_ARGUMENT);
+        for (int k = 0; k < 2; k++) {
+            assert_int_equal(weft_decoder_get_info(decoder[k], &now[k]), WEFT_OK);
+            weft_decoder_destroy(&decoder[k]);
+            free(logits[k]);
+        }
+        assert_true(now[1].state_bytes <= now[0].state_bytes);
+        assert_int_equal(now[1].max_length, 20);
+        assert_int_equal(weft_decoder_create(&decoder[0], model, f->device,
+                                             weft_decoder_params(.max_length = LONGER + 1)),
+                         WEFT_INVALID_ARGUMENT);
+        weft_test_expect_log(&f->host, "max_length 151", NULL);
+        weft_model_destroy(&model);
+    }
+}
+
 /* Which kind of decoding a model gets by itself. */
 static void test_kinds(void **state) {
     struct fixture *f = *state;
@@ -333,9 +374,8 @@ static void test_refused_steps(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decoding),
-        cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_refused_models),
+        cmocka_unit_test(test_decoding),      cmocka_unit_test(test_shorter_sequences),
+        cmocka_unit_test(test_kinds),         cmocka_unit_test(test_refused_models),
         cmocka_unit_test(test_refused_steps),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -161,7 +161,7 @@ static weft_port_info state_port(const struct steps *s) {
 /** Fills the state with one byte all over: 0xff is NaN everywhere. */
 static void spoil_state(struct steps *s, uint8_t byte) {
     const weft_port_info port = state_port(s);
-    s->state = malloc(port.bytes);
+    s->state = malloc((size_t)port.bytes + 1);
     assert_non_null(s->state);
     memset(s->state, byte, port.bytes);
     s->tensors[s->tensor_count] = (weft_host_tensor){"state", s->state, port.bytes};
@@ -320,7 +320,7 @@ static void check_steps(struct weft_test_graph *f, const struct problem *p) {
     begin_steps(&s, f, p);
     spoil_state(&s, 0xff);
     for (uint32_t i = 0; i < p->n; i++) {
-        int32_t positions[8];
+        int32_t positions[8] = {0};
         for (uint32_t b = 0; b < p->batch; b++) {
             positions[b] = (int32_t)i;
         }
@@ -412,7 +412,7 @@ static void test_special_values(void **state) {
         float *whole = run_whole(*state, p, data, p->n);
         begin_steps(&s, *state, p);
         for (uint32_t n = 0; n < p->n; n++) {
-            int32_t positions[8];
+            int32_t positions[8] = {0};
             for (uint32_t b = 0; b < p->batch; b++) {
                 positions[b] = (int32_t)n;
             }

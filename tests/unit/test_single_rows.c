@@ -153,7 +153,8 @@ static void build_discrete(weft_tensor *out, weft_graph *graph, weft_tensor x, w
     float powers[8 * 12];
     assert_int_equal(op->d, 24);
     for (uint32_t i = 0; i < 8 * 12; i++) {
-        powers[i] = (float)(i * i % 7 / 3);
+        const uint32_t power = i * i % 7 / 3;
+        powers[i] = (float)power;
     }
     weft_weight *weight = NULL;
     weft_tensor w = {0};

@@ -114,7 +114,9 @@ typedef enum weft_decoding {
 WEFT_API const char *weft_decoding_name(weft_decoding decoding);
 
 typedef struct weft_decoder_params {
-    uint32_t batch;               /**< sequences; 0 means 1 */
+    uint32_t batch; /**< sequences; 0 means 1 */
+    uint32_t
+        max_length; /**< tokens they can have; 0: the model's. Less makes smaller states, the same bits */
     bool reevaluate;              /**< run all tokens again even where the model has a recurrence */
     const weft_plan_params *plan; /**< or null; its texts must outlive the decoder */
     uint8_t unused;               /**< ignored; gives the macro below a field to start with */
@@ -132,8 +134,8 @@ typedef struct weft_decoder weft_decoder;
  * positions of its own), spectraformer (of features that do not look at other tokens) and cosformer (with a length of
  * its own): their decoders are recurrent, and give the bits of weft_model_compile's plan for the whole prefix, whatever
  * its length. All others are evaluated again; with operators by FFT bits can depend on the plan's length.
- * Errors: WEFT_UNSUPPORTED for a model that is no causal language model over tokens or reads positions; those of
- * weft_model_compile. params may be null.
+ * Errors: WEFT_UNSUPPORTED for a model that is no causal language model over tokens or reads positions;
+ * WEFT_INVALID_ARGUMENT for a max_length above the model's; those of weft_model_compile. params may be null.
  */
 WEFT_API weft_status weft_decoder_create(weft_decoder **decoder, weft_model *model,
                                          weft_device *device, const weft_decoder_params *params);
