@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The sizes that the papers publish, as config.json fields: {name: (config, batch, length)}.
 
-What a paper leaves open is said where it is chosen. Vocabularies are those of the data sets: 267,735
-words of WikiText-103, 50,264 of its byte-pair encoding, 32 and 512 of the Long Range Arena (LRA) as
-the Spectraformer paper has it. Logits of 267,735 words, and FLT's table of them, exceed what
-lavapipe binds (128 MiB), not SwiftShader (1 GiB): "_pairs" is the same with the smaller vocabulary.
+What a paper leaves open is said where it is chosen. Vocabularies are those of the data sets:
+267,735 words of WikiText-103, 50,264 of its byte-pair encoding, 32 and 512 of the Long Range Arena
+(LRA) as the Spectraformer paper has it. Tables of 267,735 words and their logits exceed the 128 MiB
+that lavapipe binds, not SwiftShader's 1 GiB: "_pairs" is the same with the smaller vocabulary.
 """
 
 WIKITEXT_WORDS, WIKITEXT_PAIRS = 267735, 50264
@@ -20,8 +20,8 @@ TNN_RPE = {"rpe_size": 64, "rpe_layers": 6}
 # Of SKI: the rank 64 and 32 taps of the LRA experiments; 32 is even, so 33 here.
 SKI = {"task": "masked_lm", "causal": False, "ski_points": 64, "ski_taps": 33, "gamma": 0.99}
 
-# Nguyen et al., 2021, section 4.2 and 4.3 with the settings of the code they build on (Xiong et al.,
-# 2021, and Schlag et al., 2021). Band_5 is |i - j| < 5 there: half_width 4.
+# Nguyen et al., 2021, sections 4.2 and 4.3, with the settings of the code they build on (Xiong et
+# al., 2021, and Schlag et al., 2021). Band_5 is |i - j| < 5 there: half_width 4.
 LRA = {
     "task": "classify", "num_labels": 10, "hidden_size": 64, "num_hidden_layers": 2,
     "intermediate_size": 128, "num_attention_heads": 2, "position_embedding": "learned",

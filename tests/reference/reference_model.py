@@ -68,8 +68,8 @@ def is_drawn(config):
 
 
 def random_model(config, seed, modules):
-    """A module with random weights; with a fixed decay and no gamma, one decay per channel is stored;
-    with features_seed the matrices are those that Weft documents."""
+    """A module with random weights; with a fixed decay and no gamma, one decay per channel is
+    stored; with features_seed the matrices are those that Weft documents."""
     module = modules.random_weights(as_float32(spectral_extras.plain(config)), seed)
     spectral_extras.extend(module, config, seed)
     if is_drawn(config):
