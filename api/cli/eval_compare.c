@@ -1,29 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "eval_compare.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "eval_answers.h"
-
-/* What the table shows of a model, which is closed when the next one runs. */
-typedef struct row {
-    char *mixing; /* in host memory */
-    uint64_t parameters;
-    double accuracy;
-    double bits;
-    double squared;
-    double absolute;
-    double tokens_per_s;
-    uint64_t peak_bytes;
-} row;
+#include "eval_names.h"
+#include "eval_table.h"
 
 typedef struct comparison {
     const weft_cli_comparison_params *params;
     weft_host host;
     weft_cli_job *jobs;
-    row *rows;
+    weft_cli_eval_row *rows;
     json_t *reports; /* with --json */
     weft_cli_measure measure;
     uint32_t examples;
@@ -33,60 +22,6 @@ typedef struct comparison {
     weft_cli_column *columns; /* of answers: place, label, one for each model, text */
     bool failed;              /* the validation layer had something to say */
 } comparison;
-
-/* ---- names ---- */
-
-/* The last part of a path, of which trailing slashes are none; its length in *length. */
-static const char *last_part(const char *path, int *length) {
-    size_t end = strlen(path);
-    while (end > 1 && path[end - 1] == '/') {
-        end--;
-    }
-    size_t begin = end;
-    while (begin > 0 && path[begin - 1] != '/') {
-        begin--;
-    }
-    *length = (int)(end - begin);
-    return path + begin;
-}
-
-/*
- * How much of the last parts is the same word or words up to a hyphen, as the task in "text-fnet"
- * and "text-tnn": columns are narrow. Nothing for a single model.
- */
-static int common_prefix(const weft_cli_comparison_params *params) {
-    int length;
-    const char *first = last_part(params->models[0], &length);
-    int common = params->count > 1 ? length - 1 : 0;
-    for (uint32_t index = 1; index < params->count; index++) {
-        int other_length;
-        const char *other = last_part(params->models[index], &other_length);
-        int same = 0;
-        while (same < common && same < other_length - 1 && first[same] == other[same]) {
-            same++;
-        }
-        common = same;
-    }
-    while (common > 0 && first[common - 1] != '-') {
-        common--;
-    }
-    return common;
-}
-
-/* Whether the last parts of the paths tell the models apart. */
-static bool last_parts_differ(const comparison *self) {
-    for (uint32_t first = 0; first < self->params->count; first++) {
-        for (uint32_t second = first + 1; second < self->params->count; second++) {
-            int lengths[2];
-            const char *one = last_part(self->params->models[first], &lengths[0]);
-            const char *other = last_part(self->params->models[second], &lengths[1]);
-            if (lengths[0] == lengths[1] && strncmp(one, other, (size_t)lengths[0]) == 0) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
 
 /* ---- the work ---- */
 
@@ -111,19 +46,31 @@ static int load(comparison *self) {
     return exit_code;
 }
 
+/* The end of a model's path, or all of it where ends do not tell the models apart. */
+static char *copy_name(const comparison *self, uint32_t index) {
+    const weft_cli_comparison_params *params = self->params;
+    int length;
+    const char *name = weft_cli_last_part(params->models[index], &length);
+    return weft_cli_last_parts_differ(params->models, params->count)
+               ? weft_format(&self->host, "%.*s", length, name)
+               : weft_strdup(&self->host, params->models[index]);
+}
+
 static int keep(comparison *self, uint32_t index) {
     const weft_cli_job *job = &self->jobs[index];
     const weft_cli_evaluation *evaluation = &job->evaluation;
-    self->rows[index] = (row){.mixing = weft_strdup(&self->host, job->session.info.mixing),
-                              .parameters = job->session.info.parameters,
-                              .accuracy = weft_cli_accuracy(&job->score),
-                              .bits = weft_cli_bits_per_token(&job->score),
-                              .squared = weft_cli_mean_squared(&job->score),
-                              .absolute = weft_cli_mean_absolute(&job->score),
-                              .tokens_per_s = weft_cli_speed(evaluation, evaluation->timed_tokens),
-                              .peak_bytes = evaluation->peak_bytes};
+    weft_cli_eval_row *row = &self->rows[index];
+    *row = (weft_cli_eval_row){.name = copy_name(self, index),
+                               .mixing = weft_strdup(&self->host, job->session.info.mixing),
+                               .parameters = job->session.info.parameters,
+                               .accuracy = weft_cli_accuracy(&job->score),
+                               .bits = weft_cli_bits_per_token(&job->score),
+                               .squared = weft_cli_mean_squared(&job->score),
+                               .absolute = weft_cli_mean_absolute(&job->score),
+                               .tokens_per_s = weft_cli_speed(evaluation, evaluation->timed_tokens),
+                               .peak_bytes = evaluation->peak_bytes};
     self->failed |= weft_cli_validation_failed(job->session.device);
-    return self->rows[index].mixing == NULL
+    return row->name == NULL || row->mixing == NULL
                ? weft_cli_exit_code(weft_fail_memory(&self->host, "the table"))
                : WEFT_CLI_FINE;
 }
@@ -166,8 +113,8 @@ static int keep_answers(comparison *self, uint32_t index) {
                      : status;
     }
     int length;
-    const char *name = last_part(self->params->models[index], &length);
-    int skipped = common_prefix(self->params);
+    const char *name = weft_cli_last_part(self->params->models[index], &length);
+    int skipped = weft_cli_common_prefix(self->params->models, self->params->count);
     char *heading = weft_format(&self->host, "%.*s", length - skipped, name + skipped);
     if (heading == NULL) {
         status = weft_fail_memory(&self->host, "a column");
@@ -199,7 +146,7 @@ static int run(comparison *self) {
     for (uint32_t index = 0; index < self->params->count && exit_code == WEFT_CLI_FINE; index++) {
         weft_cli_job *job = &self->jobs[index];
         int length;
-        const char *name = last_part(self->params->models[index], &length);
+        const char *name = weft_cli_last_part(self->params->models[index], &length);
         char label[64];
         snprintf(label, sizeof label, "%u/%u %.*s", index + 1, self->params->count,
                  length < 40 ? length : 40, name);
@@ -213,74 +160,9 @@ static int run(comparison *self) {
     return exit_code;
 }
 
-/* ---- the table ---- */
-
-static const char *const *columns_of(weft_cli_measure measure, const char *unit) {
-    static const char *const labels[] = {"model",     "mixer",     ">parameters",  ">accuracy",
-                                         ">tokens/s", ">relative", ">peak memory", NULL};
-    static const char *const bytes[] = {"model",          "mixer",        ">parameters",
-                                        ">bits per byte", ">perplexity",  ">tokens/s",
-                                        ">relative",      ">peak memory", NULL};
-    static const char *const tokens[] = {"model",           "mixer",        ">parameters",
-                                         ">bits per token", ">perplexity",  ">tokens/s",
-                                         ">relative",       ">peak memory", NULL};
-    static const char *const values[] = {"model",
-                                         "mixer",
-                                         ">parameters",
-                                         ">mean squared error",
-                                         ">mean absolute error",
-                                         ">tokens/s",
-                                         ">relative",
-                                         ">peak memory",
-                                         NULL};
-    switch (measure) {
-    case WEFT_CLI_MEASURE_TOKENS:
-        return strcmp(unit, "bits per byte") == 0 ? bytes : tokens;
-    case WEFT_CLI_MEASURE_VALUES:
-        return values;
-    default:
-        return labels;
-    }
-}
-
-static void add_quality(weft_cli_table *table, const row *found, weft_cli_measure measure) {
-    switch (measure) {
-    case WEFT_CLI_MEASURE_LABELS:
-        weft_cli_table_cell(table, "%.2f %%", 100.0 * found->accuracy);
-        break;
-    case WEFT_CLI_MEASURE_TOKENS:
-        weft_cli_table_cell(table, "%.4f", found->bits);
-        weft_cli_table_cell(table, "%.3f", exp2(found->bits));
-        break;
-    case WEFT_CLI_MEASURE_VALUES:
-        weft_cli_table_cell(table, "%.6g", found->squared);
-        weft_cli_table_cell(table, "%.6g", found->absolute);
-        break;
-    }
-}
-
-static void add_row(weft_cli_table *table, const comparison *self, uint32_t index, bool whole) {
-    const row *found = &self->rows[index];
-    char number[WEFT_CLI_GROUPED_SIZE];
-    char bytes[WEFT_CLI_BYTES_SIZE];
-    int length;
-    const char *name = last_part(self->params->models[index], &length);
-    if (whole) {
-        weft_cli_table_cell(table, "%s", self->params->models[index]);
-    } else {
-        weft_cli_table_cell(table, "%.*s", length, name);
-    }
-    weft_cli_table_cell(table, "%s", found->mixing);
-    weft_cli_table_cell(table, "%s", weft_cli_grouped(found->parameters, number));
-    add_quality(table, found, self->measure);
-    weft_cli_table_cell(table, "%s",
-                        weft_cli_grouped((uint64_t)(found->tokens_per_s + 0.5), number));
-    weft_cli_table_cell(table, "%.2f×", relative_speed(self, index));
-    weft_cli_table_cell(table, "%s", weft_cli_bytes(found->peak_bytes, bytes));
-}
+/* ---- the report ---- */
 
 static int print_text(const comparison *self) {
-    bool whole = !last_parts_differ(self);
     if (self->params->answers) {
         int exit_code = weft_cli_columns_print(self->columns, self->params->count + 3);
         if (exit_code != WEFT_CLI_FINE) {
@@ -290,11 +172,7 @@ static int print_text(const comparison *self) {
     }
     printf("%s: %u examples, on %s (%s), %s\n\n", self->params->data, self->examples, self->device,
            self->device_type, weft_math_name(self->params->common->math));
-    weft_cli_table *table = weft_cli_table_begin(columns_of(self->measure, self->unit));
-    for (uint32_t index = 0; index < self->params->count; index++) {
-        add_row(table, self, index, whole);
-    }
-    return weft_cli_table_print(&table);
+    return weft_cli_eval_table_print(self->rows, self->params->count, self->measure, self->unit);
 }
 
 static int print_json(comparison *self) {
@@ -325,6 +203,7 @@ static void clear(comparison *self) {
             weft_cli_job_clear(&self->jobs[index]);
         }
         if (self->rows != NULL) {
+            weft_free(&self->host, self->rows[index].name);
             weft_free(&self->host, self->rows[index].mixing);
         }
     }

@@ -145,6 +145,30 @@ static void table_has_a_line_for_each_model(void **state) {
     free(line);
 }
 
+/* Ends of paths, unless they are the same; without the task that all have, over the answers. */
+static void names_are_short_and_differ(void **state) {
+    const struct place *place = *state;
+    const struct tiny_model model = {
+        .task = "classify", .vocabulary = BYTES, .outputs = LABELS, .bytes = true, .seed = 1};
+    char *first = write_tiny_model(place->folder, "job-some", &model);
+    char *second = write_tiny_model(place->folder, "job-sore", &model);
+    char *same = write_tiny_model(first, "job-sore", &model);
+    struct outcome text =
+        expect_weft(0, "eval --compare --answers %s %s %s", first, second, place->data);
+    assert_non_null(strstr(line_of(&text, "example  label    some "), " sore "));
+    line_of(&text, "job-some  transformer");
+    line_of(&text, "job-sore  transformer");
+    outcome_clear(&text);
+    text = expect_weft(0, "eval --compare %s %s %s", second, same, place->data);
+    char *whole = text_of("%s  transformer", same);
+    line_of(&text, whole);
+    outcome_clear(&text);
+    free(whole);
+    free(same);
+    free(second);
+    free(first);
+}
+
 /* Nothing runs, so that nothing is printed, when one of them does not fit. */
 static void models_that_do_not_fit_are_refused(void **state) {
     const struct place *place = *state;
@@ -291,6 +315,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_model_is_as_it_is_alone, make_place, remove_place),
         cmocka_unit_test_setup_teardown(table_has_a_line_for_each_model, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(names_are_short_and_differ, make_place, remove_place),
         cmocka_unit_test_setup_teardown(models_that_do_not_fit_are_refused, make_place,
                                         remove_place),
         cmocka_unit_test_setup_teardown(language_models_are_compared_by_bits, make_place,
