@@ -39,7 +39,7 @@ weft_tensor weft_build_softmax_attention(struct weft_builder *builder, const str
     }
     weft_status status = weft_graph_attention(&out, builder->graph, qkv->query, qkv->key,
                                               qkv->value, weft_attention_params(.heads = heads));
-    return weft_built(builder, status, out);
+    return weft_built(builder, status, &out);
 }
 
 weft_tensor weft_build_banded_attention(struct weft_builder *builder, const struct weft_qkv *qkv,
@@ -63,7 +63,7 @@ weft_tensor weft_build_banded_attention(struct weft_builder *builder, const stru
         status = weft_graph_banded_attention(&out, builder->graph, qkv->query, qkv->key, qkv->value,
                                              &params);
     }
-    return weft_built(builder, status, out);
+    return weft_built(builder, status, &out);
 }
 
 weft_tensor weft_build_linear_attention(struct weft_builder *builder, const struct weft_qkv *qkv,
@@ -84,7 +84,7 @@ weft_tensor weft_build_linear_attention(struct weft_builder *builder, const stru
         status = weft_graph_linear_attention(&out, builder->graph, qkv->query, qkv->key, qkv->value,
                                              &params);
     }
-    return weft_built(builder, status, out);
+    return weft_built(builder, status, &out);
 }
 
 weft_tensor weft_build_kernel_attention(struct weft_builder *builder, const struct weft_qkv *qkv,
@@ -105,7 +105,7 @@ weft_tensor weft_build_kernel_attention(struct weft_builder *builder, const stru
         status = weft_graph_kernel_attention(&out, builder->graph, qkv->query, qkv->key, qkv->value,
                                              &causal);
     }
-    return weft_built(builder, status, out);
+    return weft_built(builder, status, &out);
 }
 
 weft_tensor weft_build_cosformer(struct weft_builder *builder, const struct weft_qkv *qkv,
@@ -126,7 +126,7 @@ weft_tensor weft_build_cosformer(struct weft_builder *builder, const struct weft
         status =
             weft_graph_cosformer(&out, builder->graph, qkv->query, qkv->key, qkv->value, &causal);
     }
-    return weft_built(builder, status, out);
+    return weft_built(builder, status, &out);
 }
 
 weft_tensor weft_build_fast_weight(struct weft_builder *builder, const struct weft_qkv *qkv,
@@ -146,5 +146,5 @@ weft_tensor weft_build_fast_weight(struct weft_builder *builder, const struct we
         status = weft_graph_fast_weight(&out, builder->graph, qkv->query, qkv->key, qkv->value,
                                         beta, &params);
     }
-    return weft_built(builder, status, out);
+    return weft_built(builder, status, &out);
 }

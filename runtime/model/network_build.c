@@ -7,11 +7,12 @@
 #include "core/shape.h"
 #include "model/network.h"
 
-weft_tensor weft_built(struct weft_builder *builder, weft_status status, weft_tensor tensor) {
+weft_tensor weft_built(struct weft_builder *builder, weft_status status,
+                       const weft_tensor *tensor) {
     if (builder->status == WEFT_OK) {
         builder->status = status;
     }
-    return builder->status == WEFT_OK ? tensor : (weft_tensor){0};
+    return builder->status == WEFT_OK ? *tensor : (weft_tensor){0};
 }
 
 /* ---- weights ---- */
@@ -68,7 +69,7 @@ static weft_tensor use(struct weft_builder *builder, const char *name) {
         return tensor;
     }
     weft_status status = weft_graph_weight(&tensor, builder->graph, find(builder->network, name));
-    return weft_built(builder, status, tensor);
+    return weft_built(builder, status, &tensor);
 }
 
 weft_tensor weft_build_weight(struct weft_builder *builder, const char *name, weft_shape shape) {
@@ -122,7 +123,7 @@ static weft_status make(struct weft_network *network, const char *name, weft_sha
     weft_status status = WEFT_OK;
     if (recipe->fill) {
         status = recipe->fill(data, recipe->user, host);
-    } else {
+    } else if (recipe->fill_integers) {
         params.dtype = WEFT_I32;
         status = recipe->fill_integers(data, recipe->user, host);
     }
@@ -182,7 +183,7 @@ weft_tensor weft_build_linear(struct weft_builder *builder, weft_tensor x, const
         return result;
     }
     weft_status status = weft_graph_linear(&result, builder->graph, x, weight, bias);
-    return weft_built(builder, status, result);
+    return weft_built(builder, status, &result);
 }
 
 weft_tensor weft_build_activate(struct weft_builder *builder, weft_tensor x,
@@ -192,7 +193,7 @@ weft_tensor weft_build_activate(struct weft_builder *builder, weft_tensor x,
         return result;
     }
     weft_status status = weft_graph_activate(&result, builder->graph, x, activation);
-    return weft_built(builder, status, result);
+    return weft_built(builder, status, &result);
 }
 
 weft_tensor weft_build_binary(struct weft_builder *builder, weft_binary op, weft_tensor a,
@@ -202,7 +203,7 @@ weft_tensor weft_build_binary(struct weft_builder *builder, weft_binary op, weft
         return result;
     }
     weft_status status = weft_graph_binary(&result, builder->graph, op, a, b);
-    return weft_built(builder, status, result);
+    return weft_built(builder, status, &result);
 }
 
 weft_tensor weft_build_reshape(struct weft_builder *builder, weft_tensor x, weft_shape shape) {
@@ -211,7 +212,7 @@ weft_tensor weft_build_reshape(struct weft_builder *builder, weft_tensor x, weft
         return result;
     }
     weft_status status = weft_graph_reshape(&result, builder->graph, x, shape);
-    return weft_built(builder, status, result);
+    return weft_built(builder, status, &result);
 }
 
 weft_norm_params weft_build_norm_params(struct weft_builder *builder, weft_norm kind,
@@ -239,7 +240,7 @@ weft_tensor weft_build_norm(struct weft_builder *builder, weft_tensor x, const c
         return result;
     }
     weft_status status = weft_graph_norm(&result, builder->graph, x, &params);
-    return weft_built(builder, status, result);
+    return weft_built(builder, status, &result);
 }
 
 /* ---- for families ---- */

@@ -37,8 +37,8 @@ struct weft_builder {
     char scope[WEFT_SCOPE_SIZE];        /* in front of names, such as "layers.3.mixer" */
 };
 
-/** Takes over the status of a call that made a tensor: `return weft_built(builder, weft_graph_…(&out, …), out)`. */
-weft_tensor weft_built(struct weft_builder *builder, weft_status status, weft_tensor tensor);
+/** Takes over the status of a call that made a tensor: `return weft_built(builder, weft_graph_…(&out, …), &out)`. */
+weft_tensor weft_built(struct weft_builder *builder, weft_status status, const weft_tensor *tensor);
 
 /** The weight `scope.name` of that shape. */
 weft_tensor weft_build_weight(struct weft_builder *builder, const char *name, weft_shape shape);

@@ -13,7 +13,8 @@ static weft_tensor positive_features(struct weft_builder *builder, weft_tensor x
     if (builder->status != WEFT_OK) {
         return out;
     }
-    return weft_built(builder, weft_graph_random_features(&out, builder->graph, x, w, params), out);
+    return weft_built(builder, weft_graph_random_features(&out, builder->graph, x, w, params),
+                      &out);
 }
 
 struct weft_qkv weft_build_positive_features(struct weft_builder *builder,

@@ -84,7 +84,7 @@ static weft_tensor embed_tokens(struct weft_builder *builder, weft_tensor tokens
     if (builder->status != WEFT_OK) {
         return none;
     }
-    return weft_built(builder, weft_graph_embedding(&x, builder->graph, &params), x);
+    return weft_built(builder, weft_graph_embedding(&x, builder->graph, &params), &x);
 }
 
 static void release_table(void *user) {
@@ -121,7 +121,7 @@ static weft_tensor add_positions(struct weft_builder *builder, weft_tensor x) {
         status = weft_graph_weight(&positions, builder->graph, rows);
     }
     weft_weight_destroy(&rows);
-    positions = weft_built(builder, status, positions);
+    positions = weft_built(builder, status, &positions);
     return weft_build_binary(builder, WEFT_BINARY_ADD, x, positions);
 }
 
@@ -227,7 +227,7 @@ static weft_tensor mean(struct weft_builder *builder, weft_tensor x) {
     }
     weft_weight_destroy(&weight);
     weft_free(builder->host, ones);
-    sum = weft_built(builder, status, sum);
+    sum = weft_built(builder, status, &sum);
     return weft_build_reshape(builder, sum, weft_shape_of(builder->batch, builder->width));
 }
 
@@ -236,7 +236,7 @@ static weft_tensor gather(struct weft_builder *builder, weft_tensor x, uint32_t 
     if (builder->status != WEFT_OK) {
         return none;
     }
-    return weft_built(builder, weft_graph_gather(&row, builder->graph, x, position), row);
+    return weft_built(builder, weft_graph_gather(&row, builder->graph, x, position), &row);
 }
 
 static weft_tensor pool(struct weft_builder *builder, weft_tensor x) {
@@ -270,7 +270,7 @@ static weft_tensor language_head(struct weft_builder *builder, weft_tensor x) {
         return none;
     }
     weft_status status = weft_graph_linear(&logits, builder->graph, x, table, bias);
-    return weft_built(builder, status, logits);
+    return weft_built(builder, status, &logits);
 }
 
 static weft_tensor pair_part(struct weft_builder *builder, weft_tensor x, const char *name) {
@@ -281,7 +281,7 @@ static weft_tensor pair_part(struct weft_builder *builder, weft_tensor x, const 
     if (builder->status != WEFT_OK) {
         return none;
     }
-    return weft_built(builder, weft_graph_linear(&out, builder->graph, x, weight, none), out);
+    return weft_built(builder, weft_graph_linear(&out, builder->graph, x, weight, none), &out);
 }
 
 /* head(act(first a + second b + product (a ⊙ b) + difference (a - b))) of the pooled a and b of each pair. */

@@ -57,7 +57,7 @@ static weft_tensor response(struct weft_builder *builder, const struct fd_tnn *f
     weft_status status =
         weft_graph_toeplitz_fd_rpe(&out, builder->graph, grid_of(fd_tnn, builder->length),
                                    &rpe.params, (weft_rpe_frequency)fd_tnn->input);
-    return weft_built(builder, status, out);
+    return weft_built(builder, status, &out);
 }
 
 static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {

@@ -205,7 +205,7 @@ static weft_tensor add_positions(struct weft_builder *builder, weft_tensor x,
     }
     weft_status status =
         weft_graph_flt_features(&out, builder->graph, x, frequencies, weights, params);
-    return weft_built(builder, status, out);
+    return weft_built(builder, status, &out);
 }
 
 /* Queries and keys with the positions' features behind each head's channels. */

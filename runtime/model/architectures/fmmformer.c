@@ -160,7 +160,7 @@ static weft_tensor blend_weight(struct weft_builder *builder, const char *name, 
         return none;
     }
     weft_status status = weft_graph_linear(&out, builder->graph, weight, channels, none);
-    return weft_build_reshape(builder, weft_built(builder, status, out),
+    return weft_build_reshape(builder, weft_built(builder, status, &out),
                               weft_shape_of(builder->width));
 }
 

@@ -30,7 +30,7 @@ static weft_tensor balance(struct weft_builder *builder, weft_tensor x, weft_ten
     if (builder->status != WEFT_OK) {
         return out;
     }
-    return weft_built(builder, weft_graph_balance_channels(&out, builder->graph, x, other), out);
+    return weft_built(builder, weft_graph_balance_channels(&out, builder->graph, x, other), &out);
 }
 
 /* W x by its fast transform. */
@@ -46,7 +46,7 @@ static weft_tensor project(const struct features *features, weft_tensor x) {
         weft_structured_projection_params(.kind = (weft_features_kind)config->matrix,
                                           .rows = config->rows, .heads = config->heads,
                                           .permutation = features->weights.permutation));
-    return weft_built(builder, status, out);
+    return weft_built(builder, status, &out);
 }
 
 /* Exponentials of W x. other: the keys of queries, the queries of keys. */
@@ -85,7 +85,7 @@ static weft_tensor exponentials(const struct features *features, weft_tensor x, 
     }
     weft_status status =
         weft_graph_random_features(&out, builder->graph, x, features->weights.w, &params);
-    return weft_built(builder, status, out);
+    return weft_built(builder, status, &out);
 }
 
 static weft_tensor powers(const struct features *features, weft_tensor x, bool keys) {
@@ -98,7 +98,7 @@ static weft_tensor powers(const struct features *features, weft_tensor x, bool k
         &out, builder->graph, x, features->weights.w, coefficients(features, keys),
         weft_discrete_features_params(.heads = features->config->heads,
                                       .stabilizer = stabilizer(builder, keys)));
-    return weft_built(builder, status, out);
+    return weft_built(builder, status, &out);
 }
 
 static weft_tensor hybrids(const struct features *features, weft_tensor x, bool keys) {
@@ -112,7 +112,7 @@ static weft_tensor hybrids(const struct features *features, weft_tensor x, bool 
         weft_hybrid_features_params(.heads = features->config->heads, .keys = keys,
                                     .stabilizer = stabilizer(builder, keys),
                                     .coefficients = coefficients(features, keys)));
-    return weft_built(builder, status, out);
+    return weft_built(builder, status, &out);
 }
 
 static weft_tensor features_of(const struct features *features, weft_tensor x, weft_tensor other,

@@ -235,7 +235,7 @@ static weft_tensor mixture(struct weft_builder *builder, const struct weft_spect
     if (builder->status != WEFT_OK) {
         return none;
     }
-    return weft_built(builder, weft_graph_gmm_weights(&w, builder->graph, noise, sigma, mu), w);
+    return weft_built(builder, weft_graph_gmm_weights(&w, builder->graph, noise, sigma, mu), &w);
 }
 
 /* Rows of a generator. */
@@ -257,7 +257,7 @@ static weft_tensor generated(struct weft_builder *builder,
     if (builder->status != WEFT_OK) {
         return none;
     }
-    return weft_built(builder, weft_graph_dgm_weights(&w, builder->graph, noise, &params), w);
+    return weft_built(builder, weft_graph_dgm_weights(&w, builder->graph, noise, &params), &w);
 }
 
 /* ---- of a layer ---- */

@@ -118,7 +118,7 @@ static weft_tensor learned_decay(struct weft_builder *builder, const struct tnn 
         return gamma;
     }
     weft_status status = weft_graph_toeplitz_decay(&gamma, builder->graph, theta, tnn->gamma);
-    return weft_built(builder, status, gamma);
+    return weft_built(builder, status, &gamma);
 }
 
 static weft_tensor decay(struct weft_builder *builder, const struct tnn *tnn, uint32_t e) {
@@ -155,7 +155,7 @@ static weft_tensor coefficients(struct weft_builder *builder, const struct tnn *
                                 weft_toeplitz_rpe_params(.causal = builder->network->config.causal,
                                                          .input = (weft_rpe_lag)tnn->input,
                                                          .divisor = divisor(builder, tnn)));
-    return weft_built(builder, status, out);
+    return weft_built(builder, status, &out);
 }
 
 static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {
