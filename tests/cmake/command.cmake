@@ -24,7 +24,6 @@ weft_add_device_test(verify.evaluate ONE_DRIVER LABELS verify
 # all outputs. A folder has its test set in test.npz, or, called TASK-FAMILY, shares data/TASK.npz
 # with the others of the task. A folder with logits-N.sha256 has a test set that takes software
 # drivers long: one driver runs all of it, the others N examples, evenly spread, whose hash that is.
-# With sanitizers one driver runs that part: they look at the command's code.
 set(weft_models api/examples/models)
 file(GLOB weft_configs CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${weft_models}"
     "${PROJECT_SOURCE_DIR}/${weft_models}/*/config.json")
@@ -40,18 +39,14 @@ foreach(config IN LISTS weft_configs)
     set(whole --expect "${folder}/pytorch.npz" --bits "${folder}/logits.sha256")
     file(GLOB part CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${folder}"
         "${PROJECT_SOURCE_DIR}/${folder}/logits-[0-9]*.sha256")
-    set(drivers "")
-    if(WEFT_SANITIZE)
-        set(drivers ONE_DRIVER)
-    elseif(part)
-        weft_add_device_test("eval.${name}" ONE_DRIVER LABELS eval COMMAND ${evaluate} ${whole})
-        set(drivers OTHER_DRIVERS)
-    endif()
     if(part)
         string(REGEX MATCH "[0-9]+" examples "${part}")
-        set(whole --examples ${examples} --bits "${folder}/${part}")
+        weft_add_device_test("eval.${name}" ONE_DRIVER LABELS eval COMMAND ${evaluate} ${whole})
+        weft_add_device_test("eval.${name}" OTHER_DRIVERS LABELS eval
+            COMMAND ${evaluate} --examples ${examples} --bits "${folder}/${part}")
+    else()
+        weft_add_device_test("eval.${name}" LABELS eval COMMAND ${evaluate} ${whole})
     endif()
-    weft_add_device_test("eval.${name}" ${drivers} LABELS eval COMMAND ${evaluate} ${whole})
     # The task's data in other lengths, such as data/langid4096.npz, and what PyTorch found there.
     file(GLOB lengths CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${folder}"
         "${PROJECT_SOURCE_DIR}/${folder}/pytorch[0-9]*.npz")
