@@ -65,14 +65,14 @@ def small_configs():
     return found
 
 
-def small_cases(modules):
+def small_cases(modules, lengths):
     for number, (name, config) in enumerate(small_configs().items()):
         grid = config.get("position_grid")
-        for n in LENGTHS if grid is None else (int(np.prod(grid)),):
+        for n in lengths if grid is None else (int(np.prod(grid)),):
             yield f"{name}/n={n}", FamilyCase(config, 2, n, SEED + number, modules)
 
 
-def published_cases(modules):
+def published_cases(modules, _):
     for name, (config, batch, n) in published_models.PUBLISHED.items():
         yield f"{name}/n={n}", FamilyCase(config, batch, n, SEED, modules)
     for name, (fields, batch, n) in published_models.FNET.items():
@@ -180,6 +180,8 @@ def parse():
                         help="folder of weft_models.py")
     parser.add_argument("--match", nargs="+", default=[""], metavar="TEXT",
                         help="only cases with one of these in their names")
+    parser.add_argument("--lengths", nargs="+", type=int, default=LENGTHS, metavar="N",
+                        help="of the small cases (default 1 7 100 257)")
     parser.add_argument("--limit", type=float, default=1e-4,
                         help="largest relative L2 error (default 1e-4)")
     parser.add_argument("--device", help="passed on to weft")
@@ -199,7 +201,8 @@ def main():
     sources = {"small": [small_cases], "published": [published_cases],
                "all": [small_cases, published_cases]}[arguments.which]
     passed = total = 0
-    for name, case in itertools.chain(*(source(modules) for source in sources)):
+    cases = itertools.chain(*(source(modules, arguments.lengths) for source in sources))
+    for name, case in cases:
         if any(text in name for text in arguments.match):
             total += 1
             passed += compare(arguments, name, case)
