@@ -38,7 +38,7 @@ LM = {"hidden_size": 80, "num_hidden_layers": 3, "intermediate_size": 144,
 RECIPES = {
     ("langid", "fnet"): ({}, 1500),
     ("langid", "transformer"): (
-        {**SMALL, **HEADS, "position_embedding": "sinusoidal"}, 1000),
+        {**SMALL, **HEADS, "position_embedding": "sinusoidal"}, 700),
     ("langid", "fmmformer"): (
         {**SMALL, **HEADS, "half_width": 8, "kernels": ["elu1", "elu1_negated"]}, 500),
     ("langid", "flt"): (
@@ -61,20 +61,20 @@ RECIPES = {
     ("fashion", "fd-tnn"): (
         {**SMALL, "expand_ratio": 1, "rpe_size": 32, "position_embedding": "learned"}, 1500),
     ("text", "fd-tnn"): (
-        {**LM, "expand_ratio": 1, "rpe_size": 32, "rpe_act": "gelu", "fd_input": "cosine"}, 2400),
+        {**LM, "expand_ratio": 1, "rpe_size": 32, "rpe_act": "gelu", "fd_input": "cosine"}, 900),
     ("text", "fmmformer"): (
-        {**LM, **HEADS, "half_width": 24, "kernels": ["elu1", "elu1_negated"],
-         "position_embedding": "sinusoidal"}, 1000),
+        {**SMALL, **HEADS, "intermediate_size": 192, "half_width": 4,
+         "kernels": ["elu1", "elu1_negated"], "position_embedding": "sinusoidal"}, 1000),
     ("listops", "transformer"): (
-        {**SMALL, **HEADS, "position_embedding": "sinusoidal", "pooling": "first"}, 1000),
+        {**SMALL, **HEADS, "position_embedding": "sinusoidal", "pooling": "first"}, 600),
     ("listops", "fmmformer"): (
         {**SMALL, **HEADS, "half_width": 16, "kernels": ["elu1", "elu1_negated"],
-         "position_embedding": "sinusoidal", "pooling": "first"}, 1000),
+         "position_embedding": "sinusoidal", "pooling": "first"}, 600),
     ("listops", "tnn"): (
-        {**SMALL, "expand_ratio": 1, "rpe_size": 32, "decay": "learned", "gamma": 0.9}, 1000),
+        {**SMALL, "expand_ratio": 1, "rpe_size": 32, "decay": "learned", "gamma": 0.9}, 600),
     ("points", "flt"): (
         {**SMALL, **HEADS, "positions": "input", "position_size": 3, "position_features": 16,
-         "num_features": 64}, 800),
+         "num_features": 64}, 500),
 }
 
 
