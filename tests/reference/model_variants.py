@@ -160,5 +160,10 @@ def configs(hidden_size=8, vocab_size=20, length=32):
             config = {**shared(family, hidden_size, vocab_size, length), **variant}
             if config.get("input") == "features":
                 del config["vocab_size"]
+            columns = config["hidden_size"] // config.get("num_attention_heads", 1)
+            if config.get("weight_matrix") == "ssr":  # the rows that such a matrix has
+                config["num_features"] = 1 + 2 * (columns + 1)
+            elif config.get("weight_matrix") == "mm":
+                config["num_features"] = columns + 6
             found[f"{family}_{name}"] = config
     return found
