@@ -311,6 +311,25 @@ static void examples_are_evenly_spread(void **state) {
     json_decref(all);
 }
 
+/* The hash of a part is that of the part alone. */
+static void bits_of_a_part_are_compared(void **state) {
+    const struct place *place = *state;
+    char *line = text_of("eval %s %s --examples 2", place->models[0], place->data);
+    json_t *report = run_json("", line);
+    char *digest = text_of("%s\n", string_field(report, "logits_sha256"));
+    char *path = weft_test_write(place->folder, "part.sha256", digest, strlen(digest));
+    struct outcome same = expect_weft(0, "%s --bits %s", line, path);
+    struct outcome more =
+        expect_weft(1, "eval %s %s --examples 3 --bits %s", place->models[0], place->data, path);
+    expect_part(&more, more.err, "the outputs' bits have SHA-256");
+    outcome_clear(&more);
+    outcome_clear(&same);
+    free(path);
+    free(digest);
+    json_decref(report);
+    free(line);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_model_is_as_it_is_alone, make_place, remove_place),
@@ -324,6 +343,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(texts_are_shown_beside_the_answers, make_place,
                                         remove_place),
         cmocka_unit_test_setup_teardown(examples_are_evenly_spread, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(bits_of_a_part_are_compared, make_place, remove_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
