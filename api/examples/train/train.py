@@ -51,7 +51,7 @@ RECIPES = {
     ("langid", "ski-tnn"): (
         {**SMALL, **GTU, **LONG, "ski_points": 64, "ski_taps": 7, "gamma": 0.99}, 500),
     ("langid", "fd-tnn"): (
-        {**SMALL, **GTU, **LONG, "rpe_size": 32, "fd_input": "cosine"}, 500),
+        {**SMALL, **GTU, **LONG, "rpe_size": 32, "fd_input": "cosine"}, 800),
     ("fashion", "flt"): (
         {**SMALL, **HEADS, "positions": "grid", "position_grid": [7, 7], "position_features": 8,
          "num_features": 48, "position_embedding": "learned"}, 1500),
