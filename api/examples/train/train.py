@@ -70,8 +70,6 @@ RECIPES = {
     ("listops", "fmmformer"): (
         {**SMALL, **HEADS, "half_width": 16, "kernels": ["elu1", "elu1_negated"],
          "position_embedding": "sinusoidal", "pooling": "first"}, 600),
-    ("listops", "tnn"): (
-        {**SMALL, "expand_ratio": 1, "rpe_size": 32, "decay": "learned", "gamma": 0.9}, 600),
     ("points", "flt"): (
         {**SMALL, **HEADS, "positions": "input", "position_size": 3, "position_features": 16,
          "num_features": 64}, 500),
