@@ -456,7 +456,8 @@ class Performer(Attention):
 class Cosformer(Attention):
     def attend(self, q, k, v, x, positions):
         n = x.shape[1]
-        angle = torch.arange(n, dtype=torch.float64) * (math.pi / 2 / (self.c.cosformer_length or n))
+        step = math.pi / 2 / (self.c.cosformer_length or n)
+        angle = torch.arange(n, dtype=torch.float64) * step
         cos, sin = angle.cos().float()[:, None], angle.sin().float()[:, None]
         q, k = (torch.cat([F.relu(t) * cos, F.relu(t) * sin], -1) for t in (q, k))
         return linear_attention(q, k, v, self.c.causal, self.c.attention_eps)
