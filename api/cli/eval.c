@@ -145,8 +145,8 @@ int weft_cli_eval(int argc, char **argv) {
         {"answers", WEFT_CLI_FLAG, &options.answers, NULL,
          "show every example's predicted label, too; wrong ones are marked"},
         {"batch", WEFT_CLI_COUNT, &options.batch, "N",
-         "examples in a run, at most (default 32; of a language model fewer,\n"
-         "when their logits would take more than 64 MiB)"},
+         "examples in a run, at most (default 32, or fewer that have 8,192 tokens and,\n"
+         "of a language model, 2^24 logits together)"},
         {"out", WEFT_CLI_TEXT, &options.out, "FILE",
          "write the outputs to this .npy file, float32 [examples, outputs]"},
         {"bits", WEFT_CLI_TEXT, &options.bits, "FILE",

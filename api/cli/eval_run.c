@@ -6,8 +6,13 @@
 
 #include "core/clock.h"
 
-#define DEFAULT_BATCH     32
-#define DEFAULT_MOST_SIZE ((uint64_t)1 << 26) /* logits of a batch, unless --batch says otherwise */
+#define DEFAULT_BATCH 32
+/*
+ * Unless --batch says otherwise. Softmax attention keeps n numbers for each token and head: 4 heads at
+ * 1,024 tokens are then the 128 MiB that every Vulkan device can bind.
+ */
+#define DEFAULT_MOST_TOKENS 8192
+#define DEFAULT_MOST_LOGITS ((uint64_t)1 << 24) /* of a language model */
 
 /* An example's place in the data, and what examples are grouped by. */
 typedef struct order_entry {
@@ -187,11 +192,12 @@ static weft_status run_batch(evaluator *self, group *made, uint32_t first, uint3
 
 /* The largest batch for sequences of one length, when none was asked for. */
 static uint32_t default_batch(const evaluator *self, uint32_t length) {
-    if (self->score->measure != WEFT_CLI_MEASURE_TOKENS) {
-        return DEFAULT_BATCH;
+    uint64_t tokens = (uint64_t)length * self->per_example;
+    uint64_t most = DEFAULT_MOST_TOKENS / tokens;
+    if (self->score->measure == WEFT_CLI_MEASURE_TOKENS) {
+        uint64_t fitting = DEFAULT_MOST_LOGITS / (tokens * self->session->info.vocabulary);
+        most = fitting < most ? fitting : most;
     }
-    uint64_t bytes = (uint64_t)length * self->session->info.vocabulary * sizeof(float);
-    uint64_t most = DEFAULT_MOST_SIZE / bytes;
     return most < 1 ? 1 : most < DEFAULT_BATCH ? (uint32_t)most : DEFAULT_BATCH;
 }
 

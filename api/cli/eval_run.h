@@ -26,10 +26,11 @@ typedef struct weft_cli_evaluation {
 double weft_cli_speed(const weft_cli_evaluation *evaluation, uint64_t amount);
 
 /**
- * Runs examples of equal length together, at most `batch` at a time (0: 32, or fewer of a language
- * model whose logits are many): nothing is padded in length, which would change what FNet computes.
- * A last, smaller batch is filled up with copies of its first example, whose results are dropped.
- * Shows a progress bar with that label. The session is open. Returns an exit code.
+ * Runs examples of equal length together, at most `batch` at a time; 0: 32, or fewer that have 8,192
+ * tokens and, of a language model, 2^24 logits together. Nothing is padded in length, which would
+ * change what FNet computes. A last, smaller batch is filled up with copies of its first example,
+ * whose results are dropped. Shows a progress bar with that label. The session is open. Returns an
+ * exit code.
  */
 int weft_cli_evaluate(weft_cli_evaluation *evaluation, weft_cli_score *score, uint32_t batch,
                       const char *label);

@@ -55,6 +55,6 @@ foreach(config IN LISTS weft_configs)
         string(REGEX REPLACE "[0-9]*-.*" "${length}" task "${name}")
         weft_add_device_test("eval.${name}.${length}" ONE_DRIVER LABELS eval
             COMMAND weft-cli eval "${folder}" "api/examples/data/${task}.npz"
-                    --batch 8 --expect "${folder}/${expected}")
+                    --expect "${folder}/${expected}")
     endforeach()
 endforeach()
