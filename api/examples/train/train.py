@@ -225,7 +225,7 @@ def train(model, data, task, steps, rate):
 def further_tests(model, data, args, longest):
     """Figures on more than the committed test set, and references for longer sequences."""
     found = {}
-    if args.task == "fashion" or args.task == "text":
+    if args.task in ("fashion", "langid", "text"):
         found["full"] = figure(measure(model, data.full_test(), args.task))
     if args.task == "langid":
         for length in (2048, 4096):
