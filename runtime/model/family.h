@@ -35,6 +35,11 @@ struct weft_family {
     weft_tensor (*mix)(struct weft_builder *builder, weft_tensor x, const void *config);
 };
 
+/** Names of the parts of a layer with queries, keys and values, in a struct weft_family. */
+#define WEFT_ATTENTION_PARTS                                                           \
+    .mixer = "mixer", .mixer_norm = "mixer_norm", .feed_forward_name = "feed_forward", \
+    .feed_forward_norm = "feed_forward_norm"
+
 /** Queries, keys, values and the result's projection of a mixer that has them, see api/MODELS.md. */
 struct weft_qkv {
     weft_tensor query, key, value;

@@ -62,10 +62,7 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
 static const struct weft_family cosformer = {
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct cosformer),
-    .mixer = "mixer",
-    .mixer_norm = "mixer_norm",
-    .feed_forward_name = "feed_forward",
-    .feed_forward_norm = "feed_forward_norm",
+    WEFT_ATTENTION_PARTS,
     .check = check,
     .recurrent = recurrent,
     .mix = mix,

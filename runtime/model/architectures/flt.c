@@ -258,10 +258,7 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
 static const struct weft_family flt = {
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct flt),
-    .mixer = "mixer",
-    .mixer_norm = "mixer_norm",
-    .feed_forward_name = "feed_forward",
-    .feed_forward_norm = "feed_forward_norm",
+    WEFT_ATTENTION_PARTS,
     .set_defaults = set_defaults,
     .check = check,
     .exact_length = exact_length,

@@ -50,10 +50,7 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
 static const struct weft_family performer = {
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct performer),
-    .mixer = "mixer",
-    .mixer_norm = "mixer_norm",
-    .feed_forward_name = "feed_forward",
-    .feed_forward_norm = "feed_forward_norm",
+    WEFT_ATTENTION_PARTS,
     .set_defaults = set_defaults,
     .check = check,
     .recurrent = weft_family_is_recurrent,

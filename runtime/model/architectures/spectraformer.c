@@ -148,10 +148,7 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
 static const struct weft_family spectraformer = {
     .fields = {weft_spectraformer_fields, WEFT_SPECTRAFORMER_FIELDS},
     .config_size = sizeof(struct weft_spectraformer),
-    .mixer = "mixer",
-    .mixer_norm = "mixer_norm",
-    .feed_forward_name = "feed_forward",
-    .feed_forward_norm = "feed_forward_norm",
+    WEFT_ATTENTION_PARTS,
     .set_defaults = weft_spectraformer_defaults,
     .check = weft_spectraformer_check,
     .recurrent = weft_family_is_recurrent, /* whatever reads the whole sequence is not causal */

@@ -24,10 +24,7 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
 static const struct weft_family transformer = {
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct transformer),
-    .mixer = "mixer",
-    .mixer_norm = "mixer_norm",
-    .feed_forward_name = "feed_forward",
-    .feed_forward_norm = "feed_forward_norm",
+    WEFT_ATTENTION_PARTS,
     .check = check,
     .recurrent = weft_family_is_recurrent,
     .mix = mix,
