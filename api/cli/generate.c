@@ -155,6 +155,10 @@ static weft_status generate(generate_state *state) {
         result->times[result->count] = weft_clock_ms() - begin;
         result->tokens[result->count++] = token;
         last = (int32_t)token;
+        if (last == state->session.info.eos_token) {
+            result->ended = true;
+            break;
+        }
         if (!show(state, token)) {
             break; /* main says it, unless the reader had enough */
         }
@@ -286,8 +290,10 @@ int weft_cli_generate(int argc, char **argv) {
         .command = "generate",
         .positionals = "MODEL",
         .positional_count = 1,
-        .summary = "Continues a text with a causal language model of bytes. The new bytes come on\n"
-                   "standard output as they are made, what it took on standard error.",
+        .summary =
+            "Continues a text with a causal language model of bytes. The new bytes come on\n"
+            "standard output as they are made, what it took on standard error. It ends with\n"
+            "the model's eos_token_id, which is not shown, if there is one.",
         .options = table,
     };
     int exit_code = WEFT_CLI_FINE;

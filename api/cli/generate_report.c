@@ -57,7 +57,7 @@ static json_t *tokens_json(const weft_cli_generation *result) {
 static json_t *text_json(const weft_cli_generation *result, const weft_host *host) {
     char *text = weft_alloc_zero(host, (size_t)result->count + 1, 1);
     size_t size = 0;
-    for (uint32_t i = 0; text != NULL && i < result->count; i++) {
+    for (uint32_t i = 0; text != NULL && i < result->count - result->ended; i++) {
         if (result->tokens[i] > 0 && result->tokens[i] <= 255) {
             text[size++] = (char)result->tokens[i];
         }
@@ -101,18 +101,19 @@ int weft_cli_generation_json(const weft_cli_generation *result, const weft_cli_s
         return weft_cli_exit_code(status);
     }
     return weft_cli_print_json(json_pack(
-        "{s:o, s:s, s:o, s:s, s:s, s:o, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+        "{s:o, s:s, s:o, s:s, s:s, s:o, s:I, s:o, s:b, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, "
+        "s:I}",
         "model", weft_cli_json_text(session->folder), "architecture", session->info.architecture,
         "device", weft_cli_device_json(&session->device_info), "math",
         weft_math_name(weft_device_get_math(session->device)), "decoding",
         weft_decoding_name(info->decoding), "sampling", sampling_json(&result->sampling),
-        "prompt_tokens", (json_int_t)result->prompt_length, "tokens", tokens_json(result), "text",
-        text_json(result, &session->host), "ms", times_json(result, first_ms, last_ms),
-        "state_bytes", (json_int_t)info->state_bytes, "plan_length", (json_int_t)info->plan_length,
-        "arena_bytes", (json_int_t)info->plan.arena_bytes, "weight_bytes",
-        (json_int_t)info->plan.weight_bytes, "dispatches", (json_int_t)info->plan.dispatches,
-        "peak_bytes", (json_int_t)stats.peak_bytes, "validation_messages",
-        (json_int_t)stats.validation_messages));
+        "prompt_tokens", (json_int_t)result->prompt_length, "tokens", tokens_json(result), "ended",
+        result->ended, "text", text_json(result, &session->host), "ms",
+        times_json(result, first_ms, last_ms), "state_bytes", (json_int_t)info->state_bytes,
+        "plan_length", (json_int_t)info->plan_length, "arena_bytes",
+        (json_int_t)info->plan.arena_bytes, "weight_bytes", (json_int_t)info->plan.weight_bytes,
+        "dispatches", (json_int_t)info->plan.dispatches, "peak_bytes", (json_int_t)stats.peak_bytes,
+        "validation_messages", (json_int_t)stats.validation_messages));
 }
 
 /* ---- text ---- */

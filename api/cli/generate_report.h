@@ -11,6 +11,7 @@ typedef struct weft_cli_generation {
     double *times;    /* of each, in ms: its step, and choosing it */
     uint32_t capacity;
     uint32_t count; /* at least 1 in a report */
+    bool ended;     /* the last one is the token that ends a text */
     uint32_t prompt_length;
     double prompt_ms; /* of all its tokens but the last */
     weft_sampling sampling;

@@ -182,6 +182,7 @@ void weft_network_describe(const void *state, weft_model_info *info) {
                               .exact_length = exact_length(network),
                               .causal = config->causal,
                               .label_count = config->label_count,
+                              .eos_token = config->eos_token,
                               .parameters = network->parameters};
 }
 

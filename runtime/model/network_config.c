@@ -111,18 +111,18 @@ static weft_status check_task(const weft_network_config *config, const weft_json
     return WEFT_OK;
 }
 
-/* Special tokens are not looked at by any family here, but a wrong one shows a wrong file. */
-static weft_status check_special_tokens(const weft_network_config *config,
-                                        const weft_json_fields *json) {
+/* pad and bos are not used by any family here, but a wrong one shows a wrong file. */
+static weft_status read_special_tokens(weft_network_config *config, const weft_json_fields *json) {
     static const char *const names[] = {"pad_token_id", "bos_token_id", "eos_token_id"};
     weft_status status = WEFT_OK;
     for (size_t i = 0; status == WEFT_OK && i < sizeof names / sizeof names[0]; i++) {
-        int64_t token = 0;
         if (config->vocab_size == 0 && weft_json_has(json, names[i])) {
             return weft_fields_refuse(json, names[i], "nothing, as input is features");
         }
+        int64_t token = -1;
         status =
             weft_json_optional_integer(&token, json, names[i], 0, (int64_t)config->vocab_size - 1);
+        config->eos_token = (int32_t)token; /* the last of them */
     }
     return status;
 }
@@ -146,17 +146,22 @@ static weft_status read_labels(weft_network_config *config, const weft_json_fiel
 
 weft_status weft_network_config_read(weft_network_config *config, weft_feed_forward feed_forward,
                                      const weft_json_fields *json) {
-    *config = (weft_network_config){
-        .feed_forward = feed_forward, .norm_eps = 1e-5F, .activation = WEFT_ACTIVATION_GELU_ERF};
+    *config = (weft_network_config){.feed_forward = feed_forward,
+                                    .norm_eps = 1e-5F,
+                                    .eos_token = -1,
+                                    .activation = WEFT_ACTIVATION_GELU_ERF};
     weft_status status = weft_fields_read(config, &weft_network_fields, json);
     if (status == WEFT_OK && weft_network_task(config) == WEFT_TASK_CAUSAL_LM &&
         !weft_json_has(json, "causal")) {
         config->causal = true;
     }
-    weft_status (*const checks[])(const weft_network_config *, const weft_json_fields *) = {
-        check_input, check_task, check_special_tokens};
+    weft_status (*const checks[])(const weft_network_config *,
+                                  const weft_json_fields *) = {check_input, check_task};
     for (size_t i = 0; status == WEFT_OK && i < sizeof checks / sizeof checks[0]; i++) {
         status = checks[i](config, json);
+    }
+    if (status == WEFT_OK) {
+        status = read_special_tokens(config, json);
     }
     if (status == WEFT_OK) {
         status = read_labels(config, json);

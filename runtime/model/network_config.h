@@ -46,6 +46,7 @@ typedef struct weft_network_config {
     bool embedding_norm;
     bool causal;
     bool tie_word_embeddings;
+    int32_t eos_token;    /**< or -1 */
     uint32_t label_count; /**< 0 where the task has none */
     char **labels;        /**< or null */
     weft_tokenizer_kind tokenizer;

@@ -103,6 +103,38 @@ static void seeds_and_temperatures_count(void **state) {
 }
 
 /* A prefix of what is generated goes on as the whole does. */
+/* Adds eos_token_id to the model's config.json. */
+static void set_last_token(const struct weft_test_model *model, json_int_t token) {
+    char *path = weft_test_path(model->folder, "config.json");
+    json_t *config = json_load_file(path, 0, NULL);
+    assert_non_null(config);
+    assert_int_equal(json_object_set_new(config, "eos_token_id", json_integer(token)), 0);
+    assert_int_equal(json_dump_file(config, path, 0), 0);
+    json_decref(config);
+    free(path);
+}
+
+static void a_text_ends_with_its_last_token(void **state) {
+    const struct weft_test_model *model = *state;
+    const char *options = "--text 'What is' --tokens 60 --seed 5";
+    json_t *whole = tokens_of(model, options);
+    const json_int_t last = json_integer_value(json_array_get(whole, 40));
+    size_t count = 0;
+    while (json_integer_value(json_array_get(whole, count)) != last) {
+        count++;
+    }
+    set_last_token(model, last);
+    json_t *object = generate(model, options);
+    const json_t *tokens = field(object, "tokens");
+    assert_true(json_is_true(field(object, "ended")));
+    assert_int_equal(json_array_size(tokens), count + 1);
+    for (size_t i = 0; i <= count; i++) {
+        assert_true(json_equal(json_array_get(tokens, i), json_array_get(whole, i)));
+    }
+    json_decref(object);
+    json_decref(whole);
+}
+
 static void a_longer_prompt_goes_on(void **state) {
     const struct weft_test_model *model = *state;
     json_t *all = tokens_of(model, "--text abc --tokens 60");
@@ -180,8 +212,9 @@ static void wrong_requests_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_text_is_streamed),         TEST(states_and_the_whole_text_agree),
-        TEST(seeds_and_temperatures_count), TEST(a_longer_prompt_goes_on),
-        TEST(the_report_has_its_fields),    TEST(wrong_requests_are_refused),
+        TEST(seeds_and_temperatures_count), TEST(a_text_ends_with_its_last_token),
+        TEST(a_longer_prompt_goes_on),      TEST(the_report_has_its_fields),
+        TEST(wrong_requests_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

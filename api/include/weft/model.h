@@ -51,6 +51,7 @@ typedef struct weft_model_info {
     uint32_t exact_length;  /**< the only length it can run (learned sequence matrices), or 0 */
     uint32_t
         label_count; /**< outputs per sequence (retrieve: pair); 0 for hidden and language models */
+    int32_t eos_token; /**< the token that ends a text, or -1 */
     uint64_t parameters;
     const char *tokenizer; /**< "bytes", "sentencepiece" or "none" */
 } weft_model_info;

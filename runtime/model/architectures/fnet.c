@@ -342,6 +342,7 @@ static void fnet_describe(const void *state, weft_model_info *info) {
         .max_length = config->max_positions,
         .exact_length = has_exact_length(fnet) ? config->max_positions : 0,
         .label_count = fnet->classes,
+        .eos_token = config->eos_token,
         .parameters = fnet->parameters};
 }
 
