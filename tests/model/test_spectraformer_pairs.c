@@ -64,8 +64,7 @@ static const char *matrix_name(uint32_t matrix) {
 }
 
 struct fixture {
-    struct weft_test_host host;
-    struct weft_test_model model;
+    struct weft_test_loader loader;
     weft_device *device;
     uint32_t ran, refused, exact;
     double worst;
@@ -74,12 +73,9 @@ struct fixture {
 static int set_up(void **state) {
     struct fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
-    weft_test_host_begin(&f->host);
-    assert_int_equal(weft_device_open(&f->device, weft_device_params(.host = f->host.host)),
+    weft_test_loader_begin(&f->loader, &network);
+    assert_int_equal(weft_device_open(&f->device, weft_device_params(.host = f->loader.host.host)),
                      WEFT_OK);
-    weft_test_model_begin(&f->model);
-    weft_test_model_add_network(&f->model, &network);
-    weft_test_model_add_attention(&f->model, &network);
     *state = f;
     return 0;
 }
@@ -87,8 +83,7 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
     struct fixture *f = *state;
     weft_test_device_close(&f->device);
-    weft_test_model_end(&f->model);
-    weft_test_host_end(&f->host);
+    weft_test_loader_end(&f->loader);
     free(f);
     return 0;
 }
@@ -130,9 +125,9 @@ static weft_status load(weft_model **model, struct fixture *f, const struct pair
              D, LAYERS, pair->component->name, matrix_name(pair->matrix), rows_of(pair->matrix),
              (unsigned long long)SEED, pair->causal ? "true" : "false", pair->component->fields,
              pair->matrix == DGM ? ",'dgm_sizes':[3,5]" : "");
-    weft_test_model_write(&f->model, config);
-    weft_test_host_reset(&f->host);
-    return weft_model_load(model, f->model.folder, &f->host.host);
+    weft_test_model_write(&f->loader.model, config);
+    weft_test_host_reset(&f->loader.host);
+    return weft_model_load(model, f->loader.model.folder, &f->loader.host.host);
 }
 
 static void run(float out[COUNT], struct fixture *f, const struct pair *pair) {
@@ -142,7 +137,7 @@ static void run(float out[COUNT], struct fixture *f, const struct pair *pair) {
     if (load(&model, f, pair) != WEFT_OK ||
         weft_model_compile(&plan, model, f->device, BATCH, LENGTH, false, NULL) != WEFT_OK) {
         fail_msg("%s of %s: %s", pair->component->name, matrix_name(pair->matrix),
-                 weft_test_log(&f->host));
+                 weft_test_log(&f->loader.host));
     }
     memset(out, 0xff, COUNT * sizeof *out);
     const weft_host_tensor tensors[] = {{"tokens", (void *)(uintptr_t)tokens, sizeof tokens},
@@ -160,22 +155,16 @@ static void run(float out[COUNT], struct fixture *f, const struct pair *pair) {
 
 /* ---- tensors ---- */
 
-static void name_of(char text[128], uint32_t layer, const char *name) {
-    snprintf(text, 128, "layers.%u.mixer.features.%s", (unsigned)layer, name);
-}
+#define FEATURES "mixer.features."
 
 static float *add(struct fixture *f, uint32_t layer, const char *name, weft_shape shape) {
     char text[128];
-    name_of(text, layer, name);
-    return weft_test_model_add(&f->model, text, shape);
+    snprintf(text, sizeof text, "layers.%u." FEATURES "%s", (unsigned)layer, name);
+    return weft_test_model_add(&f->loader.model, text, shape);
 }
 
 static void take(struct fixture *f, const char *name) {
-    for (uint32_t layer = 0; layer < LAYERS; layer++) {
-        char text[128];
-        name_of(text, layer, name);
-        weft_test_model_remove(&f->model, text);
-    }
+    weft_test_model_remove_from_layers(&f->loader.model, LAYERS, FEATURES, name);
 }
 
 static void fill(float *w, float *weights, weft_features_kind kind, uint32_t matrix, uint32_t rows,
@@ -316,7 +305,7 @@ static void check_refused(struct fixture *f, const struct pair *pair) {
     weft_model *model = NULL;
     assert_int_equal(load(&model, f, pair), WEFT_BAD_FILE);
     bool whole = pair->causal && pair->component->whole && !is_powers(pair->matrix);
-    weft_test_expect_log(&f->host, "config.json: field",
+    weft_test_expect_log(&f->loader.host, "config.json: field",
                          whole ? "\"component\"" : "\"weight_matrix\"", "found", NULL);
     f->refused++;
 }

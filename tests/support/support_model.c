@@ -101,12 +101,6 @@ void weft_test_model_remove(struct weft_test_model *model, const char *name) {
     memmove(tensor, tensor + 1, (size_t)(end - tensor) * sizeof *tensor);
 }
 
-/* "layers.i.part" */
-static const char *layer_name(char text[NAME_SIZE], uint32_t layer, const char *part) {
-    snprintf(text, NAME_SIZE, "layers.%u.%s", (unsigned)layer, part);
-    return text;
-}
-
 /* name.weight and name.bias */
 static void add_pair(struct weft_test_model *model, const char *name, weft_shape weight,
                      uint32_t bias) {
@@ -122,6 +116,30 @@ void weft_test_model_add_linear(struct weft_test_model *model, const char *name,
     add_pair(model, name, weft_shape_of(out, in), out);
 }
 
+/* "layers.i.part" "name" */
+static const char *name_in_layer(char text[NAME_SIZE], uint32_t layer, const char *part,
+                                 const char *name) {
+    int length = snprintf(text, NAME_SIZE, "layers.%u.%s%s", (unsigned)layer, part, name);
+    assert_in_range(length, 0, NAME_SIZE - 1);
+    return text;
+}
+
+void weft_test_model_add_to_layers(struct weft_test_model *model, uint32_t layers, const char *part,
+                                   const char *name, weft_shape shape) {
+    char text[NAME_SIZE];
+    for (uint32_t layer = 0; layer < layers; layer++) {
+        weft_test_model_add(model, name_in_layer(text, layer, part, name), shape);
+    }
+}
+
+void weft_test_model_remove_from_layers(struct weft_test_model *model, uint32_t layers,
+                                        const char *part, const char *name) {
+    char text[NAME_SIZE];
+    for (uint32_t layer = 0; layer < layers; layer++) {
+        weft_test_model_remove(model, name_in_layer(text, layer, part, name));
+    }
+}
+
 static void add_layer(struct weft_test_model *model, const struct weft_test_network *network,
                       uint32_t layer) {
     static const char *const names[2][5] = {
@@ -132,14 +150,14 @@ static void add_layer(struct weft_test_model *model, const struct weft_test_netw
     uint32_t wide = network->intermediate_size;
     char text[NAME_SIZE];
     for (int i = 0; i < 2; i++) {
-        add_pair(model, layer_name(text, layer, name[i]), weft_shape_of(d), d);
+        add_pair(model, name_in_layer(text, layer, "", name[i]), weft_shape_of(d), d);
     }
     for (int i = 2; i < 4; i++) {
         if (name[i]) {
-            weft_test_model_add_linear(model, layer_name(text, layer, name[i]), d, wide);
+            weft_test_model_add_linear(model, name_in_layer(text, layer, "", name[i]), d, wide);
         }
     }
-    weft_test_model_add_linear(model, layer_name(text, layer, name[4]), wide, d);
+    weft_test_model_add_linear(model, name_in_layer(text, layer, "", name[4]), wide, d);
 }
 
 void weft_test_model_add_network(struct weft_test_model *model,
@@ -158,7 +176,7 @@ void weft_test_model_add_attention(struct weft_test_model *model,
     char text[NAME_SIZE];
     for (uint32_t layer = 0; layer < network->layers; layer++) {
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-            weft_test_model_add_linear(model, layer_name(text, layer, names[i]),
+            weft_test_model_add_linear(model, name_in_layer(text, layer, "", names[i]),
                                        network->hidden_size, network->hidden_size);
         }
     }
@@ -247,4 +265,99 @@ void weft_test_model_write_bytes(struct weft_test_model *model, uint32_t positio
     weft_test_model_add(model, "embeddings.positions.weight", weft_shape_of(positions, 16));
     weft_test_model_add_linear(model, "head", 16, 256);
     weft_test_model_write(model, config);
+}
+
+/* ---- loading ---- */
+
+void weft_test_loader_begin(struct weft_test_loader *loader,
+                            const struct weft_test_network *network) {
+    weft_test_host_begin(&loader->host);
+    weft_test_model_begin(&loader->model);
+    weft_test_model_add_network(&loader->model, network);
+    if (!network->toeplitz) {
+        weft_test_model_add_attention(&loader->model, network);
+    }
+}
+
+void weft_test_loader_end(struct weft_test_loader *loader) {
+    weft_test_model_end(&loader->model);
+    weft_test_host_end(&loader->host);
+}
+
+int weft_test_loader_set_up(void **state, const struct weft_test_network *network) {
+    struct weft_test_loader *loader = calloc(1, sizeof *loader);
+    assert_non_null(loader);
+    weft_test_loader_begin(loader, network);
+    *state = loader;
+    return 0;
+}
+
+int weft_test_loader_tear_down(void **state) {
+    struct weft_test_loader *loader = *state;
+    weft_test_loader_end(loader);
+    free(loader);
+    return 0;
+}
+
+/* Loads the folder as it is, and destroys the model. */
+static weft_status load_again(struct weft_test_loader *loader, weft_model_info *info) {
+    weft_model *model = NULL;
+    weft_status status = weft_model_load(&model, loader->model.folder, &loader->host.host);
+    assert_true((status == WEFT_OK) == (model != NULL));
+    if (model && info) {
+        assert_int_equal(weft_model_get_info(model, info), WEFT_OK);
+        info->architecture = NULL;
+        info->mixing = NULL;
+        info->tokenizer = NULL;
+    }
+    weft_model_destroy(&model);
+    assert_int_equal(loader->host.live, 0);
+    return status;
+}
+
+weft_status weft_test_load(struct weft_test_loader *loader, const char *config,
+                           weft_model_info *info) {
+    weft_test_model_write(&loader->model, config);
+    weft_test_host_reset(&loader->host);
+    return load_again(loader, info);
+}
+
+static void expect_status(struct weft_test_loader *loader, const char *config, weft_status expected,
+                          weft_model_info *info) {
+    weft_status status = weft_test_load(loader, config, info);
+    if (status != expected) {
+        fail_msg("%s: expected %s, found %s: %s", config, weft_status_name(expected),
+                 weft_status_name(status), weft_test_log(&loader->host));
+    }
+}
+
+weft_model_info weft_test_expect_loads(struct weft_test_loader *loader, const char *config) {
+    weft_model_info info = {.layers = 0};
+    expect_status(loader, config, WEFT_OK, &info);
+    assert_string_equal(weft_test_log(&loader->host), "");
+    return info;
+}
+
+void weft_test_expect_refused(struct weft_test_loader *loader, const char *config,
+                              weft_status status, const char *name, const char *message) {
+    expect_status(loader, config, status, NULL);
+    weft_test_expect_log(&loader->host, name, message, NULL);
+}
+
+void weft_test_expect_no_leak(struct weft_test_loader *loader, const char *config) {
+    weft_test_expect_loads(loader, config);
+    weft_status status = WEFT_OUT_OF_HOST_MEMORY;
+    long failures = 0;
+    for (long at = 1; status != WEFT_OK; at++) {
+        weft_test_host_reset(&loader->host);
+        loader->host.fail_at = at;
+        status = load_again(loader, NULL);
+        if (status != WEFT_OK) {
+            assert_int_equal(status, WEFT_OUT_OF_HOST_MEMORY);
+            weft_test_expect_log(&loader->host, "out of memory", NULL);
+            failures++;
+        }
+    }
+    loader->host.fail_at = 0;
+    assert_true(failures > 100);
 }

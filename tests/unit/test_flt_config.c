@@ -22,71 +22,29 @@ static const struct weft_test_network network = {
 #define FLT     START "'max_position_embeddings':20,'position_features':4"
 #define SOFTMAX FLT ",'num_features':7"
 
-struct fixture {
-    struct weft_test_host host;
-    struct weft_test_model model;
-};
-
 static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    assert_non_null(f);
-    weft_test_host_begin(&f->host);
-    weft_test_model_begin(&f->model);
-    weft_test_model_add_network(&f->model, &network);
-    weft_test_model_add_attention(&f->model, &network);
-    *state = f;
-    return 0;
+    return weft_test_loader_set_up(state, &network);
 }
 
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    weft_test_model_end(&f->model);
-    weft_test_host_end(&f->host);
-    free(f);
-    return 0;
-}
-
-static void add_to_mixers(struct fixture *f, const char *name, weft_shape shape) {
-    for (uint32_t layer = 0; layer < network.layers; layer++) {
-        char text[128];
-        snprintf(text, sizeof text, "layers.%u.mixer.%s", (unsigned)layer, name);
-        weft_test_model_add(&f->model, text, shape);
-    }
+static void add_to_mixers(struct weft_test_loader *f, const char *name, weft_shape shape) {
+    weft_test_model_add_to_layers(&f->model, network.layers, "mixer.", name, shape);
 }
 
 /* Frequencies in l dimensions, and weights. */
-static void add_positions(struct fixture *f, uint32_t dimensions) {
+static void add_positions(struct weft_test_loader *f, uint32_t dimensions) {
     add_to_mixers(f, "positions.frequencies", weft_shape_of(3, 4, dimensions));
     add_to_mixers(f, "positions.weights", weft_shape_of(3, 4));
 }
 
-static weft_status load(struct fixture *f, const char *config, weft_model_info *info) {
-    weft_model *model = NULL;
-    weft_test_model_write(&f->model, config);
-    weft_test_host_reset(&f->host);
-    weft_status status = weft_model_load(&model, f->model.folder, &f->host.host);
-    if (model && info) {
-        assert_int_equal(weft_model_get_info(model, info), WEFT_OK);
-    }
-    weft_model_destroy(&model);
-    assert_int_equal(f->host.live, 0);
-    return status;
-}
-
-static void expect_loads(struct fixture *f, const char *config, uint32_t exact_length,
+static void expect_loads(struct weft_test_loader *f, const char *config, uint32_t exact_length,
                          uint32_t position_size) {
-    weft_model_info info;
-    weft_status status = load(f, config, &info);
-    if (status != WEFT_OK) {
-        fail_msg("%s: %s: %s", config, weft_status_name(status), weft_test_log(&f->host));
-    }
-    assert_string_equal(weft_test_log(&f->host), "");
+    weft_model_info info = weft_test_expect_loads(f, config);
     assert_int_equal(info.exact_length, exact_length);
     assert_int_equal(info.position_size, position_size);
 }
 
 static void positions_have_tensors_of_their_dimensions(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     add_to_mixers(f, "features.weight", weft_shape_of(7, 2 + 2 * 4));
     add_positions(f, 1);
     expect_loads(f, SOFTMAX "}", 0, 0);
@@ -101,17 +59,17 @@ static void positions_have_tensors_of_their_dimensions(void **state) {
 }
 
 static void maps_have_no_features(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     add_positions(f, 1);
     expect_loads(f, FLT ",'kernel':'relu'}", 0, 0);
     expect_loads(f, FLT ",'kernel':'elu1','feature_eps':0.5}", 0, 0);
     add_to_mixers(f, "features.weight", weft_shape_of(7, 10));
-    assert_int_equal(load(f, FLT ",'kernel':'relu'}", NULL), WEFT_BAD_FILE);
-    weft_test_expect_log(&f->host, "layers.0.mixer.features.weight", "no part of it has", NULL);
+    weft_test_expect_refused(f, FLT ",'kernel':'relu'}", WEFT_BAD_FILE,
+                             "layers.0.mixer.features.weight", "no part of it has");
 }
 
 static void contradictions_are_refused(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     static const struct {
         const char *config, *field, *expected, *found;
     } wrong[] = {
@@ -136,7 +94,7 @@ static void contradictions_are_refused(void **state) {
         {SOFTMAX ",'attention_eps':'no'}", "attention_eps", "a number from 0", "no"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        assert_int_equal(load(f, wrong[i].config, NULL), WEFT_BAD_FILE);
+        assert_int_equal(weft_test_load(f, wrong[i].config, NULL), WEFT_BAD_FILE);
         char field[64];
         snprintf(field, sizeof field, "field \"%s\"", wrong[i].field);
         weft_test_expect_log(&f->host, "config.json", field, wrong[i].expected, wrong[i].found,
@@ -145,7 +103,7 @@ static void contradictions_are_refused(void **state) {
 }
 
 static void grids_are_lists_of_sizes(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     static const char *const wrong[] = {"4",
                                         "[]",
                                         "[0]",
@@ -161,13 +119,13 @@ static void grids_are_lists_of_sizes(void **state) {
         char config[512];
         snprintf(config, sizeof config, "%s,'positions':'grid','position_grid':%s}", SOFTMAX,
                  wrong[i]);
-        assert_int_equal(load(f, config, NULL), WEFT_BAD_FILE);
+        assert_int_equal(weft_test_load(f, config, NULL), WEFT_BAD_FILE);
         weft_test_expect_log(&f->host, "field \"position_grid\"",
                              "1 to 4 integers from 1, their product at most 16777216", NULL);
     }
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, weft_test_loader_tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

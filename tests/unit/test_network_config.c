@@ -25,72 +25,21 @@ static const struct weft_test_network network = {
 #define COSFORMER   "{'model_type':'cosformer'," HIDDEN
 #define FMMFORMER   "{'model_type':'fmmformer'," HIDDEN
 
-struct fixture {
-    struct weft_test_host host;
-    struct weft_test_model model;
-};
-
 static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    assert_non_null(f);
-    weft_test_host_begin(&f->host);
-    weft_test_model_begin(&f->model);
-    weft_test_model_add_network(&f->model, &network);
-    weft_test_model_add_attention(&f->model, &network);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    weft_test_model_end(&f->model);
-    weft_test_host_end(&f->host);
-    free(f);
-    return 0;
-}
-
-/* The folder with this config.json; *info is filled when it loads. */
-static weft_status load(struct fixture *f, const char *config, weft_model_info *info) {
-    weft_model *model = NULL;
-    weft_test_model_write(&f->model, config);
-    weft_test_host_reset(&f->host);
-    weft_status status = weft_model_load(&model, f->model.folder, &f->host.host);
-    assert_true((status == WEFT_OK) == (model != NULL));
-    if (model && info) {
-        assert_int_equal(weft_model_get_info(model, info), WEFT_OK);
-        info->architecture = NULL; /* the model's */
-        info->mixing = NULL;
-        info->tokenizer = NULL;
-    }
-    weft_model_destroy(&model);
-    assert_int_equal(f->host.live, 0);
-    return status;
-}
-
-static void expect_loads(struct fixture *f, const char *config) {
-    weft_status status = load(f, config, NULL);
-    if (status != WEFT_OK) {
-        fail_msg("%s: %s: %s", config, weft_status_name(status), weft_test_log(&f->host));
-    }
-    assert_string_equal(weft_test_log(&f->host), "");
+    return weft_test_loader_set_up(state, &network);
 }
 
 /* The tensors of a layer's mixer beside queries, keys, values and output. */
-static void add_to_mixers(struct fixture *f, const char *name, weft_shape shape) {
-    for (uint32_t layer = 0; layer < network.layers; layer++) {
-        char text[128];
-        snprintf(text, sizeof text, "layers.%u.mixer.%s", (unsigned)layer, name);
-        weft_test_model_add(&f->model, text, shape);
-    }
+static void add_to_mixers(struct weft_test_loader *f, const char *name, weft_shape shape) {
+    weft_test_model_add_to_layers(&f->model, network.layers, "mixer.", name, shape);
 }
 
 /* ---- what is read ---- */
 
 static void a_config_says_what_the_model_is(void **state) {
-    struct fixture *f = *state;
-    weft_model_info info = {.layers = 0};
+    struct weft_test_loader *f = *state;
     add_to_mixers(f, "features.weight", weft_shape_of(7, 2));
-    assert_int_equal(load(f, PERFORMER ",'num_features':7}", &info), WEFT_OK);
+    weft_model_info info = weft_test_expect_loads(f, PERFORMER ",'num_features':7}");
     assert_int_equal(info.task, WEFT_TASK_HIDDEN);
     assert_int_equal(info.layers, 2);
     assert_int_equal(info.hidden_size, 6);
@@ -107,27 +56,23 @@ static void a_config_says_what_the_model_is(void **state) {
 }
 
 static void labels_and_heads_follow_the_task(void **state) {
-    struct fixture *f = *state;
-    weft_model_info info = {.layers = 0};
+    struct weft_test_loader *f = *state;
     weft_test_model_add_linear(&f->model, "head", 6, 3);
-    assert_int_equal(load(f,
-                          "{'model_type':'transformer','task':'classify'," SIZES
-                          ",'id2label':{'1':'b','0':'a','2':''},'num_labels':3,'pooling':'last'}",
-                          &info),
-                     WEFT_OK);
+    weft_model_info info = weft_test_expect_loads(
+        f, "{'model_type':'transformer','task':'classify'," SIZES
+           ",'id2label':{'1':'b','0':'a','2':''},'num_labels':3,'pooling':'last'}");
     assert_int_equal(info.label_count, 3);
     weft_test_model_add_linear(&f->model, "head", 6, 9);
-    assert_int_equal(load(f, "{'model_type':'transformer','task':'causal_lm'," SIZES "}", &info),
-                     WEFT_OK);
+    info = weft_test_expect_loads(f, "{'model_type':'transformer','task':'causal_lm'," SIZES "}");
     assert_true(info.causal);
     assert_int_equal(info.label_count, 0);
     weft_test_model_remove(&f->model, "head.weight");
-    expect_loads(f, "{'model_type':'transformer','task':'masked_lm'," SIZES
-                    ",'tie_word_embeddings':true}");
+    weft_test_expect_loads(f, "{'model_type':'transformer','task':'masked_lm'," SIZES
+                              ",'tie_word_embeddings':true}");
 }
 
 static void features_positions_and_norms_have_their_tensors(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     weft_test_model_remove(&f->model, "embeddings.tokens.weight");
     weft_test_model_remove(&f->model, "norm.weight");
     weft_test_model_remove(&f->model, "norm.bias");
@@ -135,53 +80,51 @@ static void features_positions_and_norms_have_their_tensors(void **state) {
     weft_test_model_add(&f->model, "embeddings.positions.weight", weft_shape_of(20, 6));
     weft_test_model_add(&f->model, "embeddings.norm.weight", weft_shape_of(6));
     weft_test_model_add(&f->model, "embeddings.norm.bias", weft_shape_of(6));
-    weft_model_info info = {.layers = 0};
-    assert_int_equal(
-        load(f,
-             "{'model_type':'transformer','task':'hidden','input':'features','input_size':4,"
-             "'hidden_size':6,'num_hidden_layers':2,'intermediate_size':5,"
-             "'max_position_embeddings':20,'num_attention_heads':3,'norm_position':'post',"
-             "'position_embedding':'learned','embedding_norm':true,'causal':true}",
-             &info),
-        WEFT_OK);
+    weft_model_info info = weft_test_expect_loads(
+        f, "{'model_type':'transformer','task':'hidden','input':'features','input_size':4,"
+           "'hidden_size':6,'num_hidden_layers':2,'intermediate_size':5,"
+           "'max_position_embeddings':20,'num_attention_heads':3,'norm_position':'post',"
+           "'position_embedding':'learned','embedding_norm':true,'causal':true}");
     assert_int_equal(info.input_size, 4);
     assert_int_equal(info.vocabulary, 0);
     assert_true(info.causal);
 }
 
 static void null_is_as_if_the_field_were_not_there(void **state) {
-    struct fixture *f = *state;
-    expect_loads(f, TRANSFORMER ",'input_size':null,'norm_eps':null,'causal':null,"
-                                "'num_labels':null,'id2label':null,'hidden_act':null,"
-                                "'pad_token_id':null,'norm':null}");
-    expect_loads(f, FMMFORMER ",'half_width':null,'kernels':['elu1'],'fast_weight':null,"
-                              "'attention_eps':null}");
-    expect_loads(f, FMMFORMER ",'half_width':0,'kernels':null}");
-    expect_loads(f, COSFORMER ",'cosformer_length':null}");
+    struct weft_test_loader *f = *state;
+    weft_test_expect_loads(f, TRANSFORMER ",'input_size':null,'norm_eps':null,'causal':null,"
+                                          "'num_labels':null,'id2label':null,'hidden_act':null,"
+                                          "'pad_token_id':null,'norm':null}");
+    weft_test_expect_loads(f, FMMFORMER ",'half_width':null,'kernels':['elu1'],'fast_weight':null,"
+                                        "'attention_eps':null}");
+    weft_test_expect_loads(f, FMMFORMER ",'half_width':0,'kernels':null}");
+    weft_test_expect_loads(f, COSFORMER ",'cosformer_length':null}");
 }
 
 static void limits_themselves_are_read(void **state) {
-    struct fixture *f = *state;
-    expect_loads(f, TRANSFORMER ",'norm_eps':0,'pad_token_id':8,'eos_token_id':0}");
-    expect_loads(f, COSFORMER ",'cosformer_length':20,'attention_eps':0}");
-    expect_loads(f, COSFORMER ",'cosformer_length':16777216,'attention_eps':1e30}");
-    expect_loads(f, FMMFORMER ",'half_width':16777216,'kernels':[]}");
-    expect_loads(f, FMMFORMER ",'kernels':['elu1','elu1_negated','tanh','tanh1','relu']}");
-    expect_loads(f, FMMFORMER ",'kernels':['exp','exp'],'causal':true}");
+    struct weft_test_loader *f = *state;
+    weft_test_expect_loads(f, TRANSFORMER ",'norm_eps':0,'pad_token_id':8,'eos_token_id':0}");
+    weft_test_expect_loads(f, COSFORMER ",'cosformer_length':20,'attention_eps':0}");
+    weft_test_expect_loads(f, COSFORMER ",'cosformer_length':16777216,'attention_eps':1e30}");
+    weft_test_expect_loads(f, FMMFORMER ",'half_width':16777216,'kernels':[]}");
+    weft_test_expect_loads(f,
+                           FMMFORMER ",'kernels':['elu1','elu1_negated','tanh','tanh1','relu']}");
+    weft_test_expect_loads(f, FMMFORMER ",'kernels':['exp','exp'],'causal':true}");
     add_to_mixers(f, "features.weight", weft_shape_of(1, 2));
-    expect_loads(f, PERFORMER ",'num_features':1,'feature_eps':0}");
+    weft_test_expect_loads(f, PERFORMER ",'num_features':1,'feature_eps':0}");
 }
 
 static void both_fields_of_fmmformer_have_their_tensors(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     add_to_mixers(f, "near_weight", weft_shape_of(3));
     add_to_mixers(f, "far_weight", weft_shape_of(3));
-    expect_loads(f, FMMFORMER ",'half_width':2,'kernels':['relu']}");
+    weft_test_expect_loads(f, FMMFORMER ",'half_width':2,'kernels':['relu']}");
     add_to_mixers(f, "beta.weight", weft_shape_of(3, 6));
     add_to_mixers(f, "beta.bias", weft_shape_of(3));
-    expect_loads(f, FMMFORMER ",'half_width':2,'fast_weight':true,'causal':true}");
+    weft_test_expect_loads(f, FMMFORMER ",'half_width':2,'fast_weight':true,'causal':true}");
     /* without a near field nothing is blended */
-    assert_int_equal(load(f, FMMFORMER ",'fast_weight':true,'causal':true}", NULL), WEFT_BAD_FILE);
+    assert_int_equal(weft_test_load(f, FMMFORMER ",'fast_weight':true,'causal':true}", NULL),
+                     WEFT_BAD_FILE);
     weft_test_expect_log(&f->host, "model.safetensors", "_weight", "no part of it has", NULL);
 }
 
@@ -319,20 +262,17 @@ static const struct bad_config bad_configs[] = {
 };
 
 static void bad_configs_are_refused_with_the_reason(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     for (size_t i = 0; i < sizeof bad_configs / sizeof bad_configs[0]; i++) {
         const struct bad_config *bad = &bad_configs[i];
-        weft_status status = load(f, bad->config, NULL);
-        if (status != bad->status) {
-            fail_msg("%s: %s: %s", bad->config, weft_status_name(status), weft_test_log(&f->host));
-        }
+        weft_test_expect_refused(f, bad->config, bad->status, bad->field, bad->message);
         weft_test_expect_log(&f->host, "config.json", bad->field, bad->message, NULL);
     }
 }
 
 /* The sizes and their ranges, each outside of it, missing, null and of another type. */
 static void sizes_outside_their_ranges_are_refused(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     static const struct {
         const char *name;
         long long maximum;
@@ -360,28 +300,28 @@ static void sizes_outside_their_ranges_are_refused(void **state) {
             snprintf(config + used, sizeof config - (size_t)used, ",'task':'hidden'}");
             char field[64];
             snprintf(field, sizeof field, "\"%s\"", sizes[wrong].name);
-            assert_int_equal(load(f, config, NULL), WEFT_BAD_FILE);
+            assert_int_equal(weft_test_load(f, config, NULL), WEFT_BAD_FILE);
             weft_test_expect_log(&f->host, "config.json", field, "expected an integer", NULL);
         }
     }
 }
 
 static void tensors_that_no_part_has_are_refused(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     weft_test_model_add(&f->model, "layers.2.mixer.query.bias", weft_shape_of(6));
-    assert_int_equal(load(f, TRANSFORMER "}", NULL), WEFT_BAD_FILE);
+    assert_int_equal(weft_test_load(f, TRANSFORMER "}", NULL), WEFT_BAD_FILE);
     weft_test_expect_log(&f->host, "model.safetensors", "\"layers.2.mixer.query.bias\"",
                          "expected the tensors of a transformer model", NULL);
 }
 
 static void every_missing_tensor_is_named(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     add_to_mixers(f, "near_weight", weft_shape_of(3));
     add_to_mixers(f, "far_weight", weft_shape_of(3));
     add_to_mixers(f, "beta.weight", weft_shape_of(3, 6));
     add_to_mixers(f, "beta.bias", weft_shape_of(3));
     const char *config = FMMFORMER ",'half_width':2,'fast_weight':true,'causal':true}";
-    expect_loads(f, config);
+    weft_test_expect_loads(f, config);
     uint32_t count = f->model.count;
     assert_int_equal(count, 1 + 2 * (8 + 2 + 2 + 4 + 4) + 2);
     for (uint32_t i = 0; i < count; i++) {
@@ -389,78 +329,56 @@ static void every_missing_tensor_is_named(void **state) {
         weft_shape shape = f->model.tensors[0].shape;
         snprintf(name, sizeof name, "%s", f->model.tensors[0].name);
         weft_test_model_remove(&f->model, name);
-        assert_int_equal(load(f, config, NULL), WEFT_NOT_FOUND);
+        assert_int_equal(weft_test_load(f, config, NULL), WEFT_NOT_FOUND);
         weft_test_expect_log(&f->host, "model.safetensors", name, "found none", NULL);
         weft_test_model_add(&f->model, name, shape); /* at the end */
     }
-    expect_loads(f, config);
+    weft_test_expect_loads(f, config);
 }
 
 static void every_wrong_shape_is_named(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     add_to_mixers(f, "features.weight", weft_shape_of(7, 2));
     const char *config = PERFORMER ",'num_features':7}";
-    expect_loads(f, config);
+    weft_test_expect_loads(f, config);
     for (uint32_t i = 0; i < f->model.count; i++) {
         struct weft_test_tensor *tensor = &f->model.tensors[i];
         uint32_t first = tensor->shape.dim[0];
         tensor->shape.dim[0] = first - 1; /* fewer elements, so that data is long enough */
-        assert_int_equal(load(f, config, NULL), WEFT_BAD_FILE);
+        assert_int_equal(weft_test_load(f, config, NULL), WEFT_BAD_FILE);
         weft_test_expect_log(&f->host, "model.safetensors", tensor->name, "expected shape", NULL);
         tensor->shape.dim[0] = first;
     }
-    expect_loads(f, config);
+    weft_test_expect_loads(f, config);
 }
 
 /* ---- memory ---- */
 
-static void expect_no_leak(struct fixture *f, const char *config) {
-    expect_loads(f, config);
-    weft_status status = WEFT_OUT_OF_HOST_MEMORY;
-    long failures = 0;
-    for (long at = 1; status != WEFT_OK; at++) {
-        weft_model *model = NULL;
-        weft_test_host_reset(&f->host);
-        f->host.fail_at = at;
-        status = weft_model_load(&model, f->model.folder, &f->host.host);
-        assert_true((status == WEFT_OK) == (model != NULL));
-        if (status != WEFT_OK) {
-            assert_int_equal(status, WEFT_OUT_OF_HOST_MEMORY);
-            weft_test_expect_log(&f->host, "out of memory", NULL);
-            failures++;
-        }
-        f->host.fail_at = 0;
-        weft_model_destroy(&model);
-        assert_int_equal(f->host.live, 0);
-    }
-    assert_true(failures > 100); /* every tensor has some */
-}
-
 static void every_failing_allocation_is_survived(void **state) {
-    struct fixture *f = *state;
-    expect_no_leak(f, TRANSFORMER ",'position_embedding':'sinusoidal'}");
-    expect_no_leak(f, COSFORMER ",'causal':true}");
+    struct weft_test_loader *f = *state;
+    weft_test_expect_no_leak(f, TRANSFORMER ",'position_embedding':'sinusoidal'}");
+    weft_test_expect_no_leak(f, COSFORMER ",'causal':true}");
     weft_test_model_add_linear(&f->model, "head", 6, 2);
     add_to_mixers(f, "features.weight", weft_shape_of(7, 2));
     weft_test_model_add(&f->model, "embeddings.tokens.weight", weft_shape_of(256, 6));
-    expect_no_leak(f, "{'model_type':'performer','task':'classify','num_features':7,"
-                      "'id2label':{'0':'a','1':'b'},'tokenizer_class':'ByteTokenizer',"
-                      "'vocab_size':256,'hidden_size':6,'num_hidden_layers':2,"
-                      "'intermediate_size':5,'max_position_embeddings':20,"
-                      "'num_attention_heads':3}");
+    weft_test_expect_no_leak(f, "{'model_type':'performer','task':'classify','num_features':7,"
+                                "'id2label':{'0':'a','1':'b'},'tokenizer_class':'ByteTokenizer',"
+                                "'vocab_size':256,'hidden_size':6,'num_hidden_layers':2,"
+                                "'intermediate_size':5,'max_position_embeddings':20,"
+                                "'num_attention_heads':3}");
 }
 
 static void every_failing_allocation_of_both_fields_is_survived(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     add_to_mixers(f, "near_weight", weft_shape_of(3));
     add_to_mixers(f, "far_weight", weft_shape_of(3));
-    expect_no_leak(f, FMMFORMER ",'half_width':2,'kernels':['relu','exp']}");
+    weft_test_expect_no_leak(f, FMMFORMER ",'half_width':2,'kernels':['relu','exp']}");
     add_to_mixers(f, "beta.weight", weft_shape_of(3, 6));
     add_to_mixers(f, "beta.bias", weft_shape_of(3));
-    expect_no_leak(f, FMMFORMER ",'half_width':2,'fast_weight':true,'causal':true}");
+    weft_test_expect_no_leak(f, FMMFORMER ",'half_width':2,'fast_weight':true,'causal':true}");
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, weft_test_loader_tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -29,86 +29,37 @@ static const struct weft_test_network network = {
 #define GMM           POSITIVE ",'weight_matrix':'gmm'"
 #define DGM           POSITIVE ",'weight_matrix':'dgm'"
 
-struct fixture {
-    struct weft_test_host host;
-    struct weft_test_model model;
-};
-
 static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    assert_non_null(f);
-    weft_test_host_begin(&f->host);
-    weft_test_model_begin(&f->model);
-    weft_test_model_add_network(&f->model, &network);
-    weft_test_model_add_attention(&f->model, &network);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    weft_test_model_end(&f->model);
-    weft_test_host_end(&f->host);
-    free(f);
-    return 0;
+    return weft_test_loader_set_up(state, &network);
 }
 
 #define NAME_SIZE 128
+#define FEATURES  "mixer.features."
 
 static void name_in_layer(char text[NAME_SIZE], uint32_t layer, const char *name) {
-    snprintf(text, NAME_SIZE, "layers.%u.mixer.features.%s", (unsigned)layer, name);
+    snprintf(text, NAME_SIZE, "layers.%u." FEATURES "%s", (unsigned)layer, name);
 }
 
-static void add(struct fixture *f, const char *name, weft_shape shape) {
-    for (uint32_t layer = 0; layer < network.layers; layer++) {
-        char text[NAME_SIZE];
-        name_in_layer(text, layer, name);
-        weft_test_model_add(&f->model, text, shape);
-    }
+static void add(struct weft_test_loader *f, const char *name, weft_shape shape) {
+    weft_test_model_add_to_layers(&f->model, network.layers, FEATURES, name, shape);
 }
 
-static void take(struct fixture *f, const char *name) {
-    for (uint32_t layer = 0; layer < network.layers; layer++) {
-        char text[NAME_SIZE];
-        name_in_layer(text, layer, name);
-        weft_test_model_remove(&f->model, text);
-    }
-}
-
-static weft_status load(struct fixture *f, const char *config, uint64_t *parameters) {
-    weft_model *model = NULL;
-    weft_model_info info;
-    weft_test_model_write(&f->model, config);
-    weft_test_host_reset(&f->host);
-    weft_status status = weft_model_load(&model, f->model.folder, &f->host.host);
-    if (model && parameters) {
-        assert_int_equal(weft_model_get_info(model, &info), WEFT_OK);
-        *parameters = info.parameters;
-    }
-    weft_model_destroy(&model);
-    assert_int_equal(f->host.live, 0);
-    return status;
+static void take(struct weft_test_loader *f, const char *name) {
+    weft_test_model_remove_from_layers(&f->model, network.layers, FEATURES, name);
 }
 
 /* Gives the number of parameters. */
-static uint64_t expect_loads(struct fixture *f, const char *config) {
-    uint64_t parameters = 0;
-    weft_status status = load(f, config, &parameters);
-    if (status != WEFT_OK) {
-        fail_msg("%s: %s: %s", config, weft_status_name(status), weft_test_log(&f->host));
-    }
-    assert_string_equal(weft_test_log(&f->host), "");
-    return parameters;
+static uint64_t expect_loads(struct weft_test_loader *f, const char *config) {
+    return weft_test_expect_loads(f, config).parameters;
 }
 
-static void expect_unasked(struct fixture *f, const char *config, const char *tensor) {
-    assert_int_equal(load(f, config, NULL), WEFT_BAD_FILE);
-    weft_test_expect_log(&f->host, tensor, "no part of it has", NULL);
+static void expect_unasked(struct weft_test_loader *f, const char *config, const char *tensor) {
+    weft_test_expect_refused(f, config, WEFT_BAD_FILE, tensor, "no part of it has");
 }
 
 /* Not there, or of another shape. */
-static void expect_missing(struct fixture *f, const char *config, const char *tensor) {
-    weft_status status = load(f, config, NULL);
+static void expect_missing(struct weft_test_loader *f, const char *config, const char *tensor) {
+    weft_status status = weft_test_load(f, config, NULL);
     assert_true(status == WEFT_NOT_FOUND || status == WEFT_BAD_FILE);
     weft_test_expect_log(&f->host, "model.safetensors", tensor, "expected", NULL);
 }
@@ -116,7 +67,7 @@ static void expect_missing(struct fixture *f, const char *config, const char *te
 /* ---- tensors ---- */
 
 static void w_is_stored_or_drawn(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     uint64_t drawn = expect_loads(f, BASE "}");
     add(f, "weight", weft_shape_of(12, 4));
     uint64_t stored = expect_loads(f, BASE "}");
@@ -129,7 +80,7 @@ static void w_is_stored_or_drawn(void **state) {
 
 /* Each layer has its own or none. */
 static void one_layer_may_have_its_w(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     uint64_t drawn = expect_loads(f, BASE "}");
     weft_test_model_add(&f->model, "layers.1.mixer.features.weight", weft_shape_of(12, 4));
     assert_int_equal(expect_loads(f, BASE "}"), drawn + 12 * 4);
@@ -140,7 +91,7 @@ static void one_layer_may_have_its_w(void **state) {
 #define SGQ SPECTRAFORMER ",'component':'positive','num_features':9,'weight_matrix':'sgq'"
 
 static void quadratures_in_the_checkpoint_have_their_weights(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     expect_loads(f, SGQ "}");
     add(f, "weight", weft_shape_of(9, 4));
     expect_missing(f, SGQ "}", "layers.0.mixer.features.weights");
@@ -153,7 +104,7 @@ static void quadratures_in_the_checkpoint_have_their_weights(void **state) {
 #define POISSON SPECTRAFORMER ",'component':'poisson','num_features':3,'weight_matrix':'poisson'"
 
 static void powers_in_the_checkpoint_are_whole_numbers(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     expect_loads(f, POISSON "}");
     for (uint32_t layer = 0; layer < network.layers; layer++) {
         char text[NAME_SIZE];
@@ -170,14 +121,14 @@ static void powers_in_the_checkpoint_are_whole_numbers(void **state) {
             weft_test_model_add(&f->model, "layers.1.mixer.features.weight", weft_shape_of(3, 4));
         memset(w, 0, 12 * sizeof *w);
         w[7] = wrong[i];
-        assert_int_equal(load(f, POISSON "}", NULL), WEFT_BAD_FILE);
-        weft_test_expect_log(&f->host, "element 7 of w", "not a whole number from 0 to 1023", NULL);
+        weft_test_expect_refused(f, POISSON "}", WEFT_BAD_FILE, "element 7 of w",
+                                 "not a whole number from 0 to 1023");
         weft_test_expect_log(&f->host, "layers.1.mixer.features", "weight_matrix poisson", NULL);
     }
 }
 
 static void directions_are_stored_or_drawn(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     uint64_t drawn = expect_loads(f, HYBRID ",'features_directions':5}");
     add(f, "directions", weft_shape_of(5, 4));
     uint64_t stored = expect_loads(f, HYBRID ",'features_directions':5}");
@@ -187,7 +138,7 @@ static void directions_are_stored_or_drawn(void **state) {
 }
 
 static void mixtures_have_their_tensors(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     expect_missing(f, GMM "}", "layers.0.mixer.features.sigma");
     add(f, "sigma", weft_shape_of(1, 4));
     add(f, "mu", weft_shape_of(1, 4));
@@ -201,7 +152,7 @@ static void mixtures_have_their_tensors(void **state) {
 }
 
 static void generators_have_their_tensors(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     expect_missing(f, DGM "}", "layers.0.mixer.features.generator.0.weight");
     add(f, "generator.0.weight", weft_shape_of(4, 4));
     add(f, "generator.0.bias", weft_shape_of(4));
@@ -223,10 +174,10 @@ struct wrong {
     const char *config, *field, *expected, *found;
 };
 
-static void expect_wrong(struct fixture *f, const struct wrong *wrong, size_t count) {
+static void expect_wrong(struct weft_test_loader *f, const struct wrong *wrong, size_t count) {
     for (size_t i = 0; i < count; i++) {
         char field[64];
-        if (load(f, wrong[i].config, NULL) != WEFT_BAD_FILE) {
+        if (weft_test_load(f, wrong[i].config, NULL) != WEFT_BAD_FILE) {
             fail_msg("%s is not refused", wrong[i].config);
         }
         snprintf(field, sizeof field, "config.json: field \"%s\"", wrong[i].field);
@@ -374,19 +325,19 @@ static void names_are_those_of_the_headers(void **state) {
 
 /* Weights beyond float32: e^(rate · columns) of powers that are all 0. */
 static void draws_that_fail_name_their_matrix(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     for (uint32_t layer = 0; layer < network.layers; layer++) {
         char text[NAME_SIZE];
         name_in_layer(text, layer, "weight");
         memset(weft_test_model_add(&f->model, text, weft_shape_of(3, 4)), 0, 12 * sizeof(float));
     }
     expect_loads(f, POISSON ",'features_rate':20}");
-    assert_int_equal(load(f, POISSON ",'features_rate':64}", NULL), WEFT_BAD_FILE);
+    assert_int_equal(weft_test_load(f, POISSON ",'features_rate':64}", NULL), WEFT_BAD_FILE);
     weft_test_expect_log(&f->host, "rate of poisson is 64", "e^255, above e^87", NULL);
     weft_test_expect_log(&f->host, "layers.0.mixer.features", "weight_matrix poisson", NULL);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, weft_test_loader_tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

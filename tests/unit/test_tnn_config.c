@@ -26,76 +26,18 @@ static const struct weft_test_network network = {
 #define FD  "{'model_type':'fd-tnn','task':'hidden'," SIZES
 #define SKI "{'model_type':'ski-tnn','task':'hidden'," SIZES
 
-struct fixture {
-    struct weft_test_host host;
-    struct weft_test_model model;
-};
-
 static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    assert_non_null(f);
-    weft_test_host_begin(&f->host);
-    weft_test_model_begin(&f->model);
-    weft_test_model_add_network(&f->model, &network);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    weft_test_model_end(&f->model);
-    weft_test_host_end(&f->host);
-    free(f);
-    return 0;
-}
-
-static weft_status load(struct fixture *f, const char *config, uint64_t *parameters) {
-    weft_model *model = NULL;
-    weft_model_info info = {.parameters = 0};
-    weft_test_model_write(&f->model, config);
-    weft_test_host_reset(&f->host);
-    weft_status status = weft_model_load(&model, f->model.folder, &f->host.host);
-    assert_true((status == WEFT_OK) == (model != NULL));
-    if (model) {
-        assert_int_equal(weft_model_get_info(model, &info), WEFT_OK);
-    }
-    if (parameters) {
-        *parameters = info.parameters;
-    }
-    weft_model_destroy(&model);
-    assert_int_equal(f->host.live, 0);
-    return status;
-}
-
-static void expect_loads(struct fixture *f, const char *config) {
-    weft_status status = load(f, config, NULL);
-    if (status != WEFT_OK) {
-        fail_msg("%s: %s: %s", config, weft_status_name(status), weft_test_log(&f->host));
-    }
-    assert_string_equal(weft_test_log(&f->host), "");
-}
-
-static void expect_refused(struct fixture *f, const char *config, weft_status expected,
-                           const char *name, const char *message) {
-    weft_status status = load(f, config, NULL);
-    if (status != expected) {
-        fail_msg("%s: %s: %s", config, weft_status_name(status), weft_test_log(&f->host));
-    }
-    weft_test_expect_log(&f->host, name, message, (const char *)NULL);
+    return weft_test_loader_set_up(state, &network);
 }
 
 /* ---- tensors ---- */
 
 /* A tensor of every layer's token mixer. */
-static void add_to_mixers(struct fixture *f, const char *name, weft_shape shape) {
-    for (uint32_t layer = 0; layer < network.layers; layer++) {
-        char text[128];
-        snprintf(text, sizeof text, "layers.%u.token_mixer.%s", (unsigned)layer, name);
-        weft_test_model_add(&f->model, text, shape);
-    }
+static void add_to_mixers(struct weft_test_loader *f, const char *name, weft_shape shape) {
+    weft_test_model_add_to_layers(&f->model, network.layers, "token_mixer.", name, shape);
 }
 
-static void add_linear(struct fixture *f, const char *name, uint32_t in, uint32_t out) {
+static void add_linear(struct weft_test_loader *f, const char *name, uint32_t in, uint32_t out) {
     char text[96];
     snprintf(text, sizeof text, "%s.weight", name);
     add_to_mixers(f, text, weft_shape_of(out, in));
@@ -103,13 +45,13 @@ static void add_linear(struct fixture *f, const char *name, uint32_t in, uint32_
     add_to_mixers(f, text, weft_shape_of(out));
 }
 
-static void add_gtu(struct fixture *f, uint32_t channels) {
+static void add_gtu(struct weft_test_loader *f, uint32_t channels) {
     add_linear(f, "u_proj", WIDTH, channels);
     add_linear(f, "v_proj", WIDTH, channels);
     add_linear(f, "o", channels, WIDTH);
 }
 
-static void add_rpe(struct fixture *f, uint32_t layers, uint32_t channels) {
+static void add_rpe(struct weft_test_loader *f, uint32_t layers, uint32_t channels) {
     add_linear(f, "toep.rpe.pos_proj", 1, SIZE);
     for (uint32_t j = 0; j < layers; j++) {
         char text[64];
@@ -134,60 +76,58 @@ static uint32_t rpe_elements(uint32_t layers, uint32_t channels) {
 /* ---- what is read ---- */
 
 static void tnn_by_its_defaults(void **state) {
-    struct fixture *f = *state;
-    uint64_t parameters = 0;
+    struct weft_test_loader *f = *state;
     add_gtu(f, 12);
     add_rpe(f, 3, 12);
-    assert_int_equal(load(f, TNN ",'rpe_size':6}", &parameters), WEFT_OK);
-    assert_int_equal(parameters, AROUND + 2 * (gtu_elements(12) + rpe_elements(3, 12)));
-    expect_loads(f, TNN ",'rpe_size':6,'causal':true,'rpe_input':'lag','rpe_length':0,"
-                        "'decay':'none','gamma':null,'expand_ratio':3,'gtu_act':'silu',"
-                        "'gtu_norm':false,'rpe_layers':3,'rpe_act':'relu',"
-                        "'rpe_norm':'simple_rms_norm','rpe_residual':false}");
-    expect_loads(f, TNN ",'rpe_size':6,'rpe_input':'lag_fraction'}");
-    expect_loads(f, TNN ",'rpe_size':6,'rpe_input':'lag_exp','rpe_length':20}");
-    expect_loads(f, TNN ",'rpe_size':6,'decay':'fixed','rpe_norm':'none'}");
-    expect_loads(f, TNN ",'rpe_size':6,'decay':'fixed','gamma':1}");
+    weft_model_info info = weft_test_expect_loads(f, TNN ",'rpe_size':6}");
+    assert_int_equal(info.parameters, AROUND + 2 * (gtu_elements(12) + rpe_elements(3, 12)));
+    weft_test_expect_loads(f, TNN ",'rpe_size':6,'causal':true,'rpe_input':'lag','rpe_length':0,"
+                                  "'decay':'none','gamma':null,'expand_ratio':3,'gtu_act':'silu',"
+                                  "'gtu_norm':false,'rpe_layers':3,'rpe_act':'relu',"
+                                  "'rpe_norm':'simple_rms_norm','rpe_residual':false}");
+    weft_test_expect_loads(f, TNN ",'rpe_size':6,'rpe_input':'lag_fraction'}");
+    weft_test_expect_loads(f, TNN ",'rpe_size':6,'rpe_input':'lag_exp','rpe_length':20}");
+    weft_test_expect_loads(f, TNN ",'rpe_size':6,'decay':'fixed','rpe_norm':'none'}");
+    weft_test_expect_loads(f, TNN ",'rpe_size':6,'decay':'fixed','gamma':1}");
 }
 
 static void fd_tnn_has_half_the_channels_when_causal(void **state) {
-    struct fixture *f = *state;
-    uint64_t parameters = 0;
+    struct weft_test_loader *f = *state;
     add_gtu(f, 8);
     add_rpe(f, 0, 16);
     const char *both = FD ",'expand_ratio':2,'rpe_size':6,'rpe_layers':0}";
-    assert_int_equal(load(f, both, &parameters), WEFT_OK);
-    assert_int_equal(parameters, AROUND + 2 * (gtu_elements(8) + rpe_elements(0, 16)));
-    expect_loads(f, FD ",'expand_ratio':2,'rpe_size':6,'rpe_layers':0,'fd_grid':'length',"
-                       "'fd_input':'cosine','rpe_residual':true}");
+    weft_model_info info = weft_test_expect_loads(f, both);
+    assert_int_equal(info.parameters, AROUND + 2 * (gtu_elements(8) + rpe_elements(0, 16)));
+    weft_test_expect_loads(f, FD ",'expand_ratio':2,'rpe_size':6,'rpe_layers':0,'fd_grid':'length',"
+                                 "'fd_input':'cosine','rpe_residual':true}");
     const char *causal = FD ",'expand_ratio':2,'rpe_size':6,'rpe_layers':0,'causal':true}";
-    expect_refused(f, causal, WEFT_BAD_FILE, "token_mixer.toep.rpe.out.2.weight",
-                   "expected shape [8, 6], found [16, 6]");
+    weft_test_expect_refused(f, causal, WEFT_BAD_FILE, "token_mixer.toep.rpe.out.2.weight",
+                             "expected shape [8, 6], found [16, 6]");
     add_rpe(f, 0, 8);
-    expect_loads(f, causal);
-    expect_refused(f, both, WEFT_BAD_FILE, "token_mixer.toep.rpe.out.2.weight",
-                   "expected shape [16, 6], found [8, 6]");
+    weft_test_expect_loads(f, causal);
+    weft_test_expect_refused(f, both, WEFT_BAD_FILE, "token_mixer.toep.rpe.out.2.weight",
+                             "expected shape [16, 6], found [8, 6]");
 }
 
 static void ski_tnn_takes_its_points_as_grid(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     add_gtu(f, 4);
     add_to_mixers(f, "toep.rpe.weight", weft_shape_of(2 * 30 + 1, 4));
     /* More points than tokens: those of the sequence are taken, the grid stays. */
     const char *config = SKI ",'expand_ratio':1,'ski_points':30,'gamma':0.9}";
-    expect_loads(f, config);
+    weft_test_expect_loads(f, config);
     add_to_mixers(f, "toep.rpe.weight", weft_shape_of(2 * 7 + 1, 4));
-    expect_refused(f, config, WEFT_BAD_FILE, "token_mixer.toep.rpe.weight",
-                   "expected shape [61, 4], found [15, 4]");
-    expect_loads(f, SKI ",'expand_ratio':1,'ski_points':30,'ski_grid':7,'gamma':1,"
-                        "'interpolation':'cubic','causal':false}");
+    weft_test_expect_refused(f, config, WEFT_BAD_FILE, "token_mixer.toep.rpe.weight",
+                             "expected shape [61, 4], found [15, 4]");
+    weft_test_expect_loads(f, SKI ",'expand_ratio':1,'ski_points':30,'ski_grid':7,'gamma':1,"
+                                  "'interpolation':'cubic','causal':false}");
     add_to_mixers(f, "toep.taps.weight", weft_shape_of(65535, 4));
-    expect_loads(f, SKI ",'expand_ratio':1,'ski_points':30,'ski_grid':7,'gamma':1e-30,"
-                        "'ski_taps':65535}");
+    weft_test_expect_loads(f, SKI ",'expand_ratio':1,'ski_points':30,'ski_grid':7,'gamma':1e-30,"
+                                  "'ski_taps':65535}");
 }
 
 static void norms_have_their_tensors(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     const char *config =
         TNN ",'rpe_size':6,'rpe_layers':1,'gtu_norm':true,'rpe_norm':'scale_norm'}";
     add_gtu(f, 12);
@@ -196,23 +136,24 @@ static void norms_have_their_tensors(void **state) {
     add_to_mixers(f, "norm.bias", weft_shape_of(12));
     add_to_mixers(f, "toep.rpe.layers.0.0.weight", weft_shape_of(1));
     add_to_mixers(f, "toep.rpe.out.0.weight", weft_shape_of(1));
-    expect_loads(f, config);
-    expect_refused(f, TNN ",'rpe_size':6,'rpe_layers':1,'gtu_norm':true,'rpe_norm':'rms_norm'}",
-                   WEFT_BAD_FILE, "toep.rpe.layers.0.0.weight", "expected shape [6], found [1]");
+    weft_test_expect_loads(f, config);
+    weft_test_expect_refused(
+        f, TNN ",'rpe_size':6,'rpe_layers':1,'gtu_norm':true,'rpe_norm':'rms_norm'}", WEFT_BAD_FILE,
+        "toep.rpe.layers.0.0.weight", "expected shape [6], found [1]");
     weft_test_model_remove(&f->model, "layers.1.token_mixer.toep.rpe.out.0.weight");
-    expect_refused(f, config, WEFT_NOT_FOUND, "layers.1.token_mixer.toep.rpe.out.0.weight",
-                   "found none");
+    weft_test_expect_refused(f, config, WEFT_NOT_FOUND,
+                             "layers.1.token_mixer.toep.rpe.out.0.weight", "found none");
 }
 
 static void a_single_position_is_enough(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
 #define ONE                                                                 \
     "'task':'hidden','vocab_size':9,'hidden_size':4,'num_hidden_layers':2," \
     "'intermediate_size':5,'max_position_embeddings':1,'expand_ratio':1,"
     add_gtu(f, 4);
     add_rpe(f, 3, 4);
-    expect_loads(f, "{'model_type':'tnn'," ONE "'rpe_size':6,'rpe_input':'lag_exp'}");
-    expect_loads(f, "{'model_type':'fd-tnn'," ONE "'rpe_size':6,'causal':true}");
+    weft_test_expect_loads(f, "{'model_type':'tnn'," ONE "'rpe_size':6,'rpe_input':'lag_exp'}");
+    weft_test_expect_loads(f, "{'model_type':'fd-tnn'," ONE "'rpe_size':6,'causal':true}");
 }
 
 /* ---- decay ---- */
@@ -220,46 +161,47 @@ static void a_single_position_is_enough(void **state) {
 #define DECAY(text) TNN ",'rpe_size':6,'rpe_layers':0," text "}"
 
 static void decays_have_any_shape_of_their_elements(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     const char *learned = DECAY("'decay':'learned'");
     const weft_shape shapes[] = {weft_shape_of(12), weft_shape_of(3, 1, 4),
                                  weft_shape_of(12, 1, 1, 1)};
     add_gtu(f, 12);
     add_rpe(f, 0, 12);
-    expect_refused(f, learned, WEFT_NOT_FOUND, "layers.0.token_mixer.toep.gamma",
-                   "expected shape [12], found none");
+    weft_test_expect_refused(f, learned, WEFT_NOT_FOUND, "layers.0.token_mixer.toep.gamma",
+                             "expected shape [12], found none");
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
-        uint64_t parameters = 0;
         add_to_mixers(f, "toep.gamma", shapes[i]);
-        assert_int_equal(load(f, learned, &parameters), WEFT_OK);
-        assert_int_equal(parameters, AROUND + 2 * (gtu_elements(12) + rpe_elements(0, 12) + 12));
+        weft_model_info info = weft_test_expect_loads(f, learned);
+        assert_int_equal(info.parameters,
+                         AROUND + 2 * (gtu_elements(12) + rpe_elements(0, 12) + 12));
     }
     add_to_mixers(f, "toep.gamma", weft_shape_of(3, 1, 5));
-    expect_refused(f, learned, WEFT_BAD_FILE, "layers.0.token_mixer.toep.gamma",
-                   "expected shape [12], found [3, 1, 5]");
-    expect_refused(f, DECAY("'decay':'none'"), WEFT_BAD_FILE, "layers.0.token_mixer.toep.gamma",
-                   "expected the tensors of a tnn model");
+    weft_test_expect_refused(f, learned, WEFT_BAD_FILE, "layers.0.token_mixer.toep.gamma",
+                             "expected shape [12], found [3, 1, 5]");
+    weft_test_expect_refused(f, DECAY("'decay':'none'"), WEFT_BAD_FILE,
+                             "layers.0.token_mixer.toep.gamma",
+                             "expected the tensors of a tnn model");
 }
 
 /* Values of a stored decay are checked; of layers without one, the config's is taken. */
 static void fixed_decays_may_be_stored(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     const char *fixed = DECAY("'decay':'fixed','gamma':0.5");
     const char *name = "layers.1.token_mixer.toep.gamma";
     add_gtu(f, 12);
     add_rpe(f, 0, 12);
-    expect_loads(f, fixed);
+    weft_test_expect_loads(f, fixed);
     float *gamma = weft_test_model_add(&f->model, name, weft_shape_of(2, 1, 6));
     for (int i = 0; i < 12; i++) {
         gamma[i] = 1.0F;
     }
-    expect_loads(f, fixed);
+    weft_test_expect_loads(f, fixed);
     const float bad[] = {0.0F, -0.5F, 1.0001F};
     const char *const found[] = {"found 0 at index 11", "found -0.5 at index 11",
                                  "found 1.0001 at index 11"};
     for (int i = 0; i < 3; i++) {
         gamma[11] = bad[i];
-        expect_refused(f, fixed, WEFT_BAD_FILE, name, found[i]);
+        weft_test_expect_refused(f, fixed, WEFT_BAD_FILE, name, found[i]);
     }
 }
 
@@ -337,44 +279,44 @@ static const struct bad_config {
 };
 
 static void bad_configs_are_refused_with_the_reason(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     for (size_t i = 0; i < sizeof bad_configs / sizeof bad_configs[0]; i++) {
         const struct bad_config *bad = &bad_configs[i];
-        expect_refused(f, bad->config, WEFT_BAD_FILE, bad->field, bad->message);
+        weft_test_expect_refused(f, bad->config, WEFT_BAD_FILE, bad->field, bad->message);
         weft_test_expect_log(&f->host, "config.json", (const char *)NULL);
     }
-    expect_refused(f, TNN ",'rpe_size':6,'gtu_act':'softplus'}", WEFT_UNSUPPORTED, "\"gtu_act\"",
-                   "found \"softplus\"");
-    expect_refused(f, FD ",'rpe_size':6,'rpe_act':'none'}", WEFT_UNSUPPORTED, "\"rpe_act\"",
-                   "found \"none\"");
+    weft_test_expect_refused(f, TNN ",'rpe_size':6,'gtu_act':'softplus'}", WEFT_UNSUPPORTED,
+                             "\"gtu_act\"", "found \"softplus\"");
+    weft_test_expect_refused(f, FD ",'rpe_size':6,'rpe_act':'none'}", WEFT_UNSUPPORTED,
+                             "\"rpe_act\"", "found \"none\"");
 }
 
 /* Takes every tensor away, and gives every one another shape. */
-static void check_tensors(struct fixture *f, const char *config, const char *vector) {
+static void check_tensors(struct weft_test_loader *f, const char *config, const char *vector) {
     char name[128];
-    expect_loads(f, config);
+    weft_test_expect_loads(f, config);
     for (uint32_t i = 0; i < f->model.count; i++) {
         weft_shape shape = f->model.tensors[0].shape;
         snprintf(name, sizeof name, "%s", f->model.tensors[0].name);
         weft_test_model_remove(&f->model, name);
-        expect_refused(f, config, WEFT_NOT_FOUND, name, "found none");
+        weft_test_expect_refused(f, config, WEFT_NOT_FOUND, name, "found none");
         bool reshaped = vector && strstr(name, vector);
         weft_shape wrong = shape;
         wrong.dim[wrong.rank] = reshaped ? 2 : 1;
         wrong.rank++;
         weft_test_model_add(&f->model, name, wrong);
-        expect_refused(f, config, WEFT_BAD_FILE, name, "expected shape");
+        weft_test_expect_refused(f, config, WEFT_BAD_FILE, name, "expected shape");
         weft_test_model_add(&f->model, name, shape); /* at the end */
     }
     weft_test_model_add(&f->model, "layers.0.token_mixer.toep.rpe.bias", weft_shape_of(1));
-    expect_refused(f, config, WEFT_BAD_FILE, "layers.0.token_mixer.toep.rpe.bias",
-                   "found one that no part of it has");
+    weft_test_expect_refused(f, config, WEFT_BAD_FILE, "layers.0.token_mixer.toep.rpe.bias",
+                             "found one that no part of it has");
     weft_test_model_remove(&f->model, "layers.0.token_mixer.toep.rpe.bias");
-    expect_loads(f, config);
+    weft_test_expect_loads(f, config);
 }
 
 static void every_tensor_is_checked(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     add_gtu(f, 12);
     add_rpe(f, 1, 12);
     add_to_mixers(f, "toep.rpe.layers.0.0.weight", weft_shape_of(SIZE));
@@ -387,7 +329,7 @@ static void every_tensor_is_checked(void **state) {
 }
 
 static void every_tensor_of_ski_tnn_is_checked(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     add_gtu(f, 4);
     add_to_mixers(f, "toep.rpe.weight", weft_shape_of(9, 4));
     add_to_mixers(f, "toep.taps.weight", weft_shape_of(3, 4));
@@ -396,42 +338,26 @@ static void every_tensor_of_ski_tnn_is_checked(void **state) {
 
 /* ---- memory ---- */
 
-static void expect_no_leak(struct fixture *f, const char *config) {
-    expect_loads(f, config);
-    weft_status status = WEFT_OUT_OF_HOST_MEMORY;
-    long failures = 0;
-    for (long at = 1; status != WEFT_OK; at++) {
-        weft_model *model = NULL;
-        weft_test_host_reset(&f->host);
-        f->host.fail_at = at;
-        status = weft_model_load(&model, f->model.folder, &f->host.host);
-        assert_true((status == WEFT_OK) == (model != NULL));
-        assert_true(status == WEFT_OK || status == WEFT_OUT_OF_HOST_MEMORY);
-        failures += status != WEFT_OK;
-        weft_model_destroy(&model);
-        assert_int_equal(f->host.live, 0);
-    }
-    assert_true(failures > 100); /* every tensor has some */
-}
-
 static void every_failing_allocation_is_survived(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     add_gtu(f, 4);
     add_rpe(f, 1, 4);
-    expect_no_leak(f, FD ",'expand_ratio':1,'rpe_size':6,'rpe_layers':1,'causal':true}");
-    expect_no_leak(f, TNN ",'expand_ratio':1,'rpe_size':6,'rpe_layers':1,'decay':'fixed'}");
+    weft_test_expect_no_leak(f, FD ",'expand_ratio':1,'rpe_size':6,'rpe_layers':1,'causal':true}");
+    weft_test_expect_no_leak(f,
+                             TNN ",'expand_ratio':1,'rpe_size':6,'rpe_layers':1,'decay':'fixed'}");
     add_to_mixers(f, "toep.gamma", weft_shape_of(2, 1, 2));
-    expect_no_leak(f, TNN ",'expand_ratio':1,'rpe_size':6,'rpe_layers':1,'decay':'learned'}");
+    weft_test_expect_no_leak(f, TNN
+                             ",'expand_ratio':1,'rpe_size':6,'rpe_layers':1,'decay':'learned'}");
 }
 
 static void every_failing_allocation_of_ski_tnn_is_survived(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_loader *f = *state;
     add_gtu(f, 4);
     add_to_mixers(f, "toep.rpe.weight", weft_shape_of(9, 4));
-    expect_no_leak(f, SKI ",'expand_ratio':1,'ski_points':4,'gamma':0.9}");
+    weft_test_expect_no_leak(f, SKI ",'expand_ratio':1,'ski_points':4,'gamma':0.9}");
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, weft_test_loader_tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
