@@ -16,31 +16,13 @@
 
 #include "cli/archive.h"
 #include "cli/command.h"
+#include "cli/place.h"
 #include "core/hash.h"
 
 #define CLASSIFY WEFT_SOURCE_DIR "/tests/data/fnet/classify_d36_l2_gelu"
 #define LANGID   WEFT_SOURCE_DIR "/api/examples/models/langid"
 
 enum { EXAMPLES = 3, LENGTH = 7, LABELS = 5 }; /* of the golden case n7_b3 */
-
-struct place {
-    char *folder; /* new for each test, removed afterwards */
-};
-
-static int make_place(void **state) {
-    struct place *place = calloc(1, sizeof *place);
-    assert_non_null(place);
-    place->folder = weft_test_folder();
-    *state = place;
-    return 0;
-}
-
-static int remove_place(void **state) {
-    struct place *place = *state;
-    weft_test_folder_remove(place->folder);
-    free(place);
-    return 0;
-}
 
 /* What PyTorch predicted for the golden case. */
 static void golden_labels(int32_t labels[EXAMPLES]) {
@@ -356,15 +338,10 @@ static void passes_are_shown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(accuracy_is_counted, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(other_programs_labels_are_compared, make_place,
-                                        remove_place),
-        cmocka_unit_test_setup_teardown(bits_are_compared, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(bad_labels_and_lengths_are_named, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(examples_are_independent, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(folder_of_texts_is_read, make_place, remove_place),
-        cmocka_unit_test(inspection_adds_up),
-        cmocka_unit_test(passes_are_shown),
+        PLACE_TEST(accuracy_is_counted),      PLACE_TEST(other_programs_labels_are_compared),
+        PLACE_TEST(bits_are_compared),        PLACE_TEST(bad_labels_and_lengths_are_named),
+        PLACE_TEST(examples_are_independent), PLACE_TEST(folder_of_texts_is_read),
+        cmocka_unit_test(inspection_adds_up), cmocka_unit_test(passes_are_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,40 +12,9 @@
 
 #include <cmocka.h>
 
-#include "cli/archive.h"
-#include "cli/tiny_model.h"
+#include "cli/task_models.h"
 
-enum { ROWS = 3, LENGTH = 9, BYTES = 256, OUTPUTS = 4, WIDTH = 3 };
-
-static const struct tiny_model causal = {
-    .task = "causal_lm", .vocabulary = BYTES, .outputs = BYTES, .bytes = true, .seed = 1};
-static const struct tiny_model masked = {
-    .task = "masked_lm", .vocabulary = BYTES, .outputs = BYTES, .seed = 2};
-static const struct tiny_model regression = {
-    .task = "regress", .input_size = WIDTH, .outputs = OUTPUTS, .seed = 3};
-static const struct tiny_model in_space = {
-    .task = "regress", .input_size = WIDTH, .outputs = OUTPUTS, .positions = 2, .seed = 5};
-static const struct tiny_model retrieval = {
-    .task = "retrieve", .vocabulary = BYTES, .outputs = OUTPUTS, .pairs = true, .seed = 4};
-
-struct place {
-    char *folder; /* new for each test, removed afterwards */
-};
-
-static int make_place(void **state) {
-    struct place *place = calloc(1, sizeof *place);
-    assert_non_null(place);
-    place->folder = weft_test_folder();
-    *state = place;
-    return 0;
-}
-
-static int remove_place(void **state) {
-    struct place *place = *state;
-    weft_test_folder_remove(place->folder);
-    free(place);
-    return 0;
-}
+enum { ROWS = 3 };
 
 /* One wrong member beside right ones, and what is said of it. */
 struct misfit {
@@ -227,9 +196,8 @@ static void other_kinds_of_data_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(members_that_do_not_fit_are_named, make_place,
-                                        remove_place),
-        cmocka_unit_test_setup_teardown(other_kinds_of_data_are_refused, make_place, remove_place),
+        PLACE_TEST(members_that_do_not_fit_are_named),
+        PLACE_TEST(other_kinds_of_data_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

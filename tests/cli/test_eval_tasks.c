@@ -13,41 +13,10 @@
 
 #include <cmocka.h>
 
-#include "cli/archive.h"
-#include "cli/tiny_model.h"
+#include "cli/task_models.h"
 #include "core/hash.h"
 
-enum { ROWS = 3, LENGTH = 9, BYTES = 256, OUTPUTS = 4, WIDTH = 3 };
-
-static const struct tiny_model causal = {
-    .task = "causal_lm", .vocabulary = BYTES, .outputs = BYTES, .bytes = true, .seed = 1};
-static const struct tiny_model masked = {
-    .task = "masked_lm", .vocabulary = BYTES, .outputs = BYTES, .seed = 2};
-static const struct tiny_model regression = {
-    .task = "regress", .input_size = WIDTH, .outputs = OUTPUTS, .seed = 3};
-static const struct tiny_model in_space = {
-    .task = "regress", .input_size = WIDTH, .outputs = OUTPUTS, .positions = 2, .seed = 5};
-static const struct tiny_model retrieval = {
-    .task = "retrieve", .vocabulary = BYTES, .outputs = OUTPUTS, .pairs = true, .seed = 4};
-
-struct place {
-    char *folder; /* new for each test, removed afterwards */
-};
-
-static int make_place(void **state) {
-    struct place *place = calloc(1, sizeof *place);
-    assert_non_null(place);
-    place->folder = weft_test_folder();
-    *state = place;
-    return 0;
-}
-
-static int remove_place(void **state) {
-    struct place *place = *state;
-    weft_test_folder_remove(place->folder);
-    free(place);
-    return 0;
-}
+enum { ROWS = 3 };
 
 /* Tokens that are letters, all rows different. */
 static void make_tokens(int32_t *tokens, size_t count) {
@@ -452,15 +421,10 @@ static void pairs_have_one_label(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(causal_bits_are_those_of_the_logits, make_place,
-                                        remove_place),
-        cmocka_unit_test_setup_teardown(short_rows_are_scored_alone, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(masked_tokens_alone_are_scored, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(expected_bits_are_compared, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(errors_of_values_are_averaged, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(bytes_are_divided_by_255, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(positions_go_with_their_rows, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(pairs_have_one_label, make_place, remove_place),
+        PLACE_TEST(causal_bits_are_those_of_the_logits), PLACE_TEST(short_rows_are_scored_alone),
+        PLACE_TEST(masked_tokens_alone_are_scored),      PLACE_TEST(expected_bits_are_compared),
+        PLACE_TEST(errors_of_values_are_averaged),       PLACE_TEST(bytes_are_divided_by_255),
+        PLACE_TEST(positions_go_with_their_rows),        PLACE_TEST(pairs_have_one_label),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,31 +13,13 @@
 #include <cmocka.h>
 
 #include "cli/command.h"
+#include "cli/place.h"
 #include "model/npy.h"
 
 #define GOLDEN WEFT_SOURCE_DIR "/tests/data/fnet/classify_d36_l2_gelu"
 #define HIDDEN WEFT_SOURCE_DIR "/tests/data/fnet/base_d24_l2_gelu_new"
 #define TOKENS GOLDEN "/cases/n9_b1/tokens.npy"
 #define VALUES GOLDEN "/cases/n9_b1/expected.npy"
-
-struct place {
-    char *folder; /* new for each test, removed afterwards */
-};
-
-static int make_place(void **state) {
-    struct place *place = calloc(1, sizeof *place);
-    assert_non_null(place);
-    place->folder = weft_test_folder();
-    *state = place;
-    return 0;
-}
-
-static int remove_place(void **state) {
-    struct place *place = *state;
-    weft_test_folder_remove(place->folder);
-    free(place);
-    return 0;
-}
 
 /* Runs `weft` with formatted arguments that name a bad file; the last argument is what it says. */
 static void expect_bad(const char *part, const char *other, const char *format, ...) {
@@ -213,14 +195,14 @@ static void archive_without_a_member_is_named(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(missing_model_is_named, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(cut_tensors_are_named, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(bad_config_is_named, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(bad_tokens_are_named, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(wide_tokens_are_range_checked, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(bad_token_types_are_named, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(bad_texts_are_named, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(bad_data_is_named, make_place, remove_place),
+        PLACE_TEST(missing_model_is_named),
+        PLACE_TEST(cut_tensors_are_named),
+        PLACE_TEST(bad_config_is_named),
+        PLACE_TEST(bad_tokens_are_named),
+        PLACE_TEST(wide_tokens_are_range_checked),
+        PLACE_TEST(bad_token_types_are_named),
+        PLACE_TEST(bad_texts_are_named),
+        PLACE_TEST(bad_data_is_named),
         cmocka_unit_test(archive_without_a_member_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "cli/command.h"
+#include "cli/place.h"
 #include "cli/tiny_model.h"
 #include "core/hash.h"
 #include "model/npy.h"
@@ -25,28 +26,6 @@
 #define LONG      MODELS "/base_d64_l2_gelu_new" /* long enough for generated FFT kernels */
 #define LANGID    WEFT_SOURCE_DIR "/api/examples/models/langid"
 #define TOLERANCE 1e-5 /* relative L2, against PyTorch */
-
-struct place {
-    char *folder; /* new for each test, removed afterwards */
-    char *out;    /* a file in it */
-};
-
-static int make_place(void **state) {
-    struct place *place = calloc(1, sizeof *place);
-    assert_non_null(place);
-    place->folder = weft_test_folder();
-    place->out = weft_test_path(place->folder, "out.npy");
-    *state = place;
-    return 0;
-}
-
-static int remove_place(void **state) {
-    struct place *place = *state;
-    weft_test_folder_remove(place->folder);
-    free(place->out);
-    free(place);
-    return 0;
-}
 
 /* ---- arrays ---- */
 
@@ -462,21 +441,18 @@ static void unknown_device_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(golden_outputs_are_matched, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(report_says_what_was_done, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(best_labels_are_those_of_the_output, make_place,
-                                        remove_place),
+        PLACE_TEST(golden_outputs_are_matched),
+        PLACE_TEST(report_says_what_was_done),
+        PLACE_TEST(best_labels_are_those_of_the_output),
         cmocka_unit_test(text_is_read_from_a_file_and_from_standard_input),
         cmocka_unit_test(text_for_people_has_label_and_time),
-        cmocka_unit_test_setup_teardown(long_text_is_cut_with_a_note, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(masks_are_filled_in, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(output_that_cannot_be_written_leaves_nothing, make_place,
-                                        remove_place),
-        cmocka_unit_test_setup_teardown(refused_token_types_leave_the_old_output, make_place,
-                                        remove_place),
-        cmocka_unit_test_setup_teardown(trace_has_every_dispatch, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(second_start_compiles_nothing, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(no_cache_keeps_nothing, make_place, remove_place),
+        PLACE_TEST(long_text_is_cut_with_a_note),
+        PLACE_TEST(masks_are_filled_in),
+        PLACE_TEST(output_that_cannot_be_written_leaves_nothing),
+        PLACE_TEST(refused_token_types_leave_the_old_output),
+        PLACE_TEST(trace_has_every_dispatch),
+        PLACE_TEST(second_start_compiles_nothing),
+        PLACE_TEST(no_cache_keeps_nothing),
         cmocka_unit_test(default_device_is_the_one_that_runs),
         cmocka_unit_test(unknown_device_is_refused),
     };

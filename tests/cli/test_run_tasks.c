@@ -13,41 +13,9 @@
 
 #include <cmocka.h>
 
-#include "cli/archive.h"
-#include "cli/tiny_model.h"
+#include "cli/task_models.h"
 
-enum { ROWS = 2, LENGTH = 9, BYTES = 256, OUTPUTS = 4, WIDTH = 3 };
-
-static const struct tiny_model causal = {
-    .task = "causal_lm", .vocabulary = BYTES, .outputs = BYTES, .bytes = true, .seed = 1};
-static const struct tiny_model regression = {
-    .task = "regress", .input_size = WIDTH, .outputs = OUTPUTS, .seed = 3};
-static const struct tiny_model in_space = {
-    .task = "regress", .input_size = WIDTH, .outputs = OUTPUTS, .positions = 2, .seed = 5};
-static const struct tiny_model retrieval = {
-    .task = "retrieve", .vocabulary = BYTES, .outputs = OUTPUTS, .pairs = true, .seed = 4};
-
-struct place {
-    char *folder; /* new for each test, removed afterwards */
-    char *out;    /* a file in it */
-};
-
-static int make_place(void **state) {
-    struct place *place = calloc(1, sizeof *place);
-    assert_non_null(place);
-    place->folder = weft_test_folder();
-    place->out = weft_test_path(place->folder, "out.npy");
-    *state = place;
-    return 0;
-}
-
-static int remove_place(void **state) {
-    struct place *place = *state;
-    weft_test_folder_remove(place->folder);
-    free(place->out);
-    free(place);
-    return 0;
-}
+enum { ROWS = 2 };
 
 /* The token after the last one, by its logits in that row. */
 static void next_tokens_are_shown(void **state) {
@@ -237,11 +205,11 @@ static void positions_are_read(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(next_tokens_are_shown, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(values_of_a_regression_are_shown, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(positions_are_read, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(pairs_are_shown, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(inputs_that_do_not_fit_are_named, make_place, remove_place),
+        PLACE_TEST(next_tokens_are_shown),
+        PLACE_TEST(values_of_a_regression_are_shown),
+        PLACE_TEST(positions_are_read),
+        PLACE_TEST(pairs_are_shown),
+        PLACE_TEST(inputs_that_do_not_fit_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

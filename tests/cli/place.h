@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* A folder for each test. Includes cli/command.h. */
+#ifndef WEFT_TESTS_CLI_PLACE_H
+#define WEFT_TESTS_CLI_PLACE_H
+
+#include "cli/command.h"
+
+struct place {
+    char *folder; /* new for each test, removed afterwards */
+    char *out;    /* the path of an out.npy in it, for --out */
+};
+
+/** cmocka fixtures: *state is a struct place. */
+static inline int make_place(void **state) {
+    struct place *place = calloc(1, sizeof *place);
+    assert_non_null(place);
+    place->folder = weft_test_folder();
+    place->out = weft_test_path(place->folder, "out.npy");
+    *state = place;
+    return 0;
+}
+
+static inline int remove_place(void **state) {
+    struct place *place = *state;
+    weft_test_folder_remove(place->folder);
+    free(place->out);
+    free(place);
+    return 0;
+}
+
+/** A test with a place. */
+#define PLACE_TEST(function) cmocka_unit_test_setup_teardown(function, make_place, remove_place)
+
+#endif
