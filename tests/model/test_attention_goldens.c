@@ -16,35 +16,10 @@
 
 #include <weft/mixers.h>
 
-#include "model/npy.h"
-#include "support.h"
+#include "support_arrays.h"
 
 /* As of FNet; the worst case is near 1.4e-6, by the epsilon at add_linear, the others near 2e-7. */
 #define TOLERANCE 1e-5
-
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-};
-
-static int set_up(void **state) {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    weft_test_host_begin(&fixture->host);
-    assert_int_equal(
-        weft_device_open(&fixture->device, weft_device_params(.host = fixture->host.host)),
-        WEFT_OK);
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *fixture = *state;
-    weft_test_device_close(&fixture->device);
-    weft_test_host_end(&fixture->host);
-    free(fixture);
-    return 0;
-}
 
 /* ---- cases ---- */
 
@@ -59,28 +34,13 @@ struct golden {
     weft_npy expected, context, scale;
 };
 
-static bool open_array(weft_npy *npy, const char *folder, const char *name,
-                       struct weft_test_host *host) {
-    char file_name[32];
-    snprintf(file_name, sizeof file_name, "%s.npy", name);
-    char *path = weft_test_path(folder, file_name);
-    FILE *file = fopen(path, "rb");
-    bool found = file != NULL;
-    if (found) {
-        fclose(file);
-        assert_int_equal(weft_npy_open(npy, path, &host->host), WEFT_OK);
-    }
-    free(path);
-    return found;
-}
-
 static void open_golden(struct golden *golden, struct weft_test_host *host) {
     for (uint32_t i = 0; i < golden->input_count; i++) {
-        assert_true(open_array(&golden->input[i], golden->folder, golden->names[i], host));
+        assert_true(weft_test_npy_open(&golden->input[i], golden->folder, golden->names[i], host));
     }
-    assert_true(open_array(&golden->expected, golden->folder, "expected", host));
-    open_array(&golden->context, golden->folder, "local_context", host);
-    open_array(&golden->scale, golden->folder, "scale", host);
+    assert_true(weft_test_npy_open(&golden->expected, golden->folder, "expected", host));
+    weft_test_npy_open(&golden->context, golden->folder, "local_context", host);
+    weft_test_npy_open(&golden->scale, golden->folder, "scale", host);
 }
 
 static void close_golden(struct golden *golden) {
@@ -92,13 +52,6 @@ static void close_golden(struct golden *golden) {
     weft_npy_close(&golden->scale);
 }
 
-static float *read_floats(const weft_npy *npy) {
-    float *data = malloc(npy->elements * sizeof *data + 1);
-    assert_non_null(data);
-    assert_int_equal(weft_npy_read_f32(npy, data), WEFT_OK);
-    return data;
-}
-
 static uint32_t heads_of(const struct golden *golden) {
     assert_int_equal(golden->input[0].rank, 4);
     return (uint32_t)golden->input[0].shape[2];
@@ -108,19 +61,6 @@ static uint32_t heads_of(const struct golden *golden) {
 static weft_shape shape_of(const weft_npy *npy) {
     uint64_t channels = npy->rank == 4 ? npy->shape[2] * npy->shape[3] : npy->shape[2];
     return weft_shape_of((uint32_t)npy->shape[0], (uint32_t)npy->shape[1], (uint32_t)channels);
-}
-
-static double relative_error(const float *found, const weft_npy *expected) {
-    float *wanted = read_floats(expected);
-    double difference = 0.0;
-    double norm = 0.0;
-    for (uint64_t i = 0; i < expected->elements; i++) {
-        double d = (double)found[i] - (double)wanted[i];
-        difference += d * d;
-        norm += (double)wanted[i] * (double)wanted[i];
-    }
-    free(wanted);
-    return sqrt(difference / norm);
 }
 
 /* ---- ops: what PyTorch's module is in a graph ---- */
@@ -224,7 +164,7 @@ static weft_status add_fourier(weft_tensor *out, weft_graph *graph, const weft_t
 
 /* ---- running ---- */
 
-static weft_plan *compile(struct fixture *fixture, const struct golden *golden, add_op add,
+static weft_plan *compile(struct weft_test_device *fixture, const struct golden *golden, add_op add,
                           const char *implementation) {
     weft_graph *graph = NULL;
     weft_tensor input[MAX_INPUTS];
@@ -245,13 +185,13 @@ static weft_plan *compile(struct fixture *fixture, const struct golden *golden, 
     return plan;
 }
 
-static double check_golden(struct fixture *fixture, const struct golden *golden, add_op add,
-                           const char *implementation) {
+static double check_golden(struct weft_test_device *fixture, const struct golden *golden,
+                           add_op add, const char *implementation) {
     weft_plan *plan = compile(fixture, golden, add, implementation);
     float *data[MAX_INPUTS + 1];
     weft_host_tensor tensors[MAX_INPUTS + 1];
     for (uint32_t i = 0; i < golden->input_count; i++) {
-        data[i] = read_floats(&golden->input[i]);
+        data[i] = weft_test_npy_f32(&golden->input[i]);
         tensors[i] = (weft_host_tensor){
             .name = golden->names[i], .data = data[i], .bytes = golden->input[i].bytes};
     }
@@ -262,7 +202,7 @@ static double check_golden(struct fixture *fixture, const struct golden *golden,
     tensors[golden->input_count] =
         (weft_host_tensor){.name = "expected", .data = out, .bytes = golden->expected.bytes};
     assert_int_equal(weft_plan_execute(plan, tensors, golden->input_count + 1), WEFT_OK);
-    double error = relative_error(out, &golden->expected);
+    double error = weft_test_npy_error(out, &golden->expected);
     if (!(error <= TOLERANCE)) {
         fail_msg("%s: relative L2 %g exceeds %g", golden->folder, error, TOLERANCE);
     }
@@ -274,7 +214,7 @@ static double check_golden(struct fixture *fixture, const struct golden *golden,
 }
 
 /* All cases of an op, `least` or more. */
-static void check_all(struct fixture *fixture, const char *kind, add_op add,
+static void check_all(struct weft_test_device *fixture, const char *kind, add_op add,
                       const char *implementation, uint32_t least) {
     static const char *const attention[] = {"q", "k", "v"};
     static const char *const mixer[] = {"x"};
@@ -337,12 +277,12 @@ static void test_fourier(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_linear_attention, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_causal_linear_attention, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_relu_features, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_local_attention, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_causal_local_attention, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_fourier, set_up, tear_down),
+        WEFT_TEST_ON_DEVICE(test_linear_attention),
+        WEFT_TEST_ON_DEVICE(test_causal_linear_attention),
+        WEFT_TEST_ON_DEVICE(test_relu_features),
+        WEFT_TEST_ON_DEVICE(test_local_attention),
+        WEFT_TEST_ON_DEVICE(test_causal_local_attention),
+        WEFT_TEST_ON_DEVICE(test_fourier),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,29 +22,6 @@
 #define BATCH  2U
 #define LONGER 150U /* positions: two chunks and a part of one */
 
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-};
-
-static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    assert_non_null(f);
-    weft_test_host_begin(&f->host);
-    assert_int_equal(weft_device_open(&f->device, weft_device_params(.host = f->host.host)),
-                     WEFT_OK);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    weft_test_device_close(&f->device);
-    weft_test_host_end(&f->host);
-    free(f);
-    return 0;
-}
-
 /* ---- models ---- */
 
 struct variant {
@@ -110,7 +87,7 @@ static void write_golden(const char *folder, const struct variant *variant) {
     free(path);
 }
 
-static void load(weft_model **model, struct fixture *f, const struct variant *variant) {
+static void load(weft_model **model, struct weft_test_device *f, const struct variant *variant) {
     struct weft_test_model made;
     weft_test_model_begin(&made);
     if (strcmp(variant->golden, MADE) == 0) {
@@ -132,7 +109,7 @@ static int32_t *make_tokens(const weft_model_info *info, uint32_t n) {
 }
 
 /* Logits [BATCH, n, vocabulary] of the first `used` tokens, the others being 0. */
-static float *run_whole(struct fixture *f, weft_model *model, const int32_t *tokens,
+static float *run_whole(struct weft_test_device *f, weft_model *model, const int32_t *tokens,
                         uint32_t stride, uint32_t used, uint32_t n) {
     weft_model_info info;
     weft_plan *plan = NULL;
@@ -173,7 +150,8 @@ static void expect_logits(const struct variant *variant, const float *logits, co
 }
 
 /* Every step of a recurrent decoder against the whole sequence, twice. */
-static void check_recurrent(struct fixture *f, const struct variant *variant, weft_model *model) {
+static void check_recurrent(struct weft_test_device *f, const struct variant *variant,
+                            weft_model *model) {
     weft_model_info info;
     weft_decoder *decoder = NULL;
     weft_decoder_info now;
@@ -210,7 +188,8 @@ static void check_recurrent(struct fixture *f, const struct variant *variant, we
 }
 
 /* Steps that evaluate again against the plan that they say they run, and prefixes of the longest. */
-static void check_reevaluated(struct fixture *f, const struct variant *variant, weft_model *model) {
+static void check_reevaluated(struct weft_test_device *f, const struct variant *variant,
+                              weft_model *model) {
     static const uint32_t shown[] = {1, 2, 31, 32, 33, 64, 65, 66, 127, 128, 129, 150};
     weft_model_info info;
     weft_decoder *decoder = NULL;
@@ -245,7 +224,7 @@ static void check_reevaluated(struct fixture *f, const struct variant *variant, 
 }
 
 static void test_decoding(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_device *f = *state;
     for (size_t i = 0; i < VARIANT_COUNT; i++) {
         weft_model *model = NULL;
         load(&model, f, &variants[i]);
@@ -259,7 +238,7 @@ static void test_decoding(void **state) {
 
 /* A smaller state for fewer tokens: the same logits. */
 static void test_shorter_sequences(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_device *f = *state;
     for (size_t i = 0; i < VARIANT_COUNT; i++) {
         weft_model *model = NULL;
         weft_model_info info;
@@ -300,7 +279,7 @@ static void test_shorter_sequences(void **state) {
 
 /* Which kind of decoding a model gets by itself. */
 static void test_kinds(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_device *f = *state;
     for (size_t i = 0; i < VARIANT_COUNT; i++) {
         weft_model *model = NULL;
         weft_decoder *decoder = NULL;
@@ -327,7 +306,7 @@ static void test_refused_models(void **state) {
     } refused[] = {{"models/transformer_masked_lm", "masked_lm"},
                    {"models/transformer_post_classify", "classify"},
                    {"fnet/mlm_d32_l2_gelu_new", "masked_lm"}};
-    struct fixture *f = *state;
+    struct weft_test_device *f = *state;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         weft_model *model = NULL;
         weft_decoder *decoder = NULL;
@@ -341,7 +320,7 @@ static void test_refused_models(void **state) {
 }
 
 static void test_refused_steps(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_device *f = *state;
     weft_model *model = NULL;
     weft_model_info info;
     const struct variant short_one = {"transformer_rms_causal_lm_tied", WEFT_DECODING_RECURRENT,
@@ -378,5 +357,5 @@ int main(void) {
         cmocka_unit_test(test_kinds),         cmocka_unit_test(test_refused_models),
         cmocka_unit_test(test_refused_steps),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, weft_test_device_set_up, weft_test_device_tear_down);
 }

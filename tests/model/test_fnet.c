@@ -5,7 +5,6 @@
  * tests/reference/make_fnet_goldens.py and make_sibling_goldens.py made.
  */
 #include <dirent.h>
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,37 +15,10 @@
 
 #include <weft/model.h>
 
-#include "model/npy.h"
-#include "support.h"
+#include "support_arrays.h"
 
 /* The worst case is near 5e-7. */
 #define TOLERANCE 1e-5
-
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-};
-
-static int set_up(void **state) {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    weft_test_host_begin(&fixture->host);
-    weft_status status =
-        weft_device_open(&fixture->device, weft_device_params(.host = fixture->host.host));
-    assert_int_equal(status, WEFT_OK);
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *fixture = *state;
-    weft_device_stats stats;
-    assert_int_equal(weft_device_get_stats(fixture->device, &stats), WEFT_OK);
-    assert_int_equal(stats.validation_messages, 0);
-    weft_device_destroy(&fixture->device);
-    weft_test_host_end(&fixture->host);
-    free(fixture);
-    return 0;
-}
 
 /** One case folder: tokens, perhaps token types, and what PyTorch gave. */
 struct golden {
@@ -54,24 +26,11 @@ struct golden {
     bool has_types;
 };
 
-static bool open_array(weft_npy *npy, const char *folder, const char *name,
-                       struct weft_test_host *host) {
-    char *path = weft_test_path(folder, name);
-    FILE *file = fopen(path, "rb");
-    bool found = file != NULL;
-    if (found) {
-        fclose(file);
-        assert_int_equal(weft_npy_open(npy, path, &host->host), WEFT_OK);
-    }
-    free(path);
-    return found;
-}
-
 static void open_golden(struct golden *golden, const char *folder, struct weft_test_host *host) {
     memset(golden, 0, sizeof *golden);
-    assert_true(open_array(&golden->tokens, folder, "tokens.npy", host));
-    assert_true(open_array(&golden->expected, folder, "expected.npy", host));
-    golden->has_types = open_array(&golden->types, folder, "token_types.npy", host);
+    assert_true(weft_test_npy_open(&golden->tokens, folder, "tokens", host));
+    assert_true(weft_test_npy_open(&golden->expected, folder, "expected", host));
+    golden->has_types = weft_test_npy_open(&golden->types, folder, "token_types", host);
     assert_int_equal(golden->tokens.rank, 2);
 }
 
@@ -81,29 +40,9 @@ static void close_golden(struct golden *golden) {
     weft_npy_close(&golden->expected);
 }
 
-static int32_t *read_indices(const weft_npy *npy) {
-    int32_t *data = malloc(npy->elements * sizeof *data + 1);
-    assert_int_equal(weft_npy_read_i32(npy, data), WEFT_OK);
-    return data;
-}
-
-static double relative_error(const float *found, const weft_npy *expected) {
-    float *wanted = malloc(expected->elements * sizeof *wanted + 1);
-    assert_int_equal(weft_npy_read_f32(expected, wanted), WEFT_OK);
-    double difference = 0.0;
-    double norm = 0.0;
-    for (uint64_t i = 0; i < expected->elements; i++) {
-        double d = (double)found[i] - (double)wanted[i];
-        difference += d * d;
-        norm += (double)wanted[i] * (double)wanted[i];
-    }
-    free(wanted);
-    return sqrt(difference / norm);
-}
-
 static float *run(weft_plan *plan, const struct golden *golden) {
-    int32_t *tokens = read_indices(&golden->tokens);
-    int32_t *types = golden->has_types ? read_indices(&golden->types) : NULL;
+    int32_t *tokens = weft_test_npy_i32(&golden->tokens);
+    int32_t *types = golden->has_types ? weft_test_npy_i32(&golden->types) : NULL;
     float *output = malloc(golden->expected.bytes);
     memset(output, 0xff, golden->expected.bytes);
     weft_host_tensor tensors[] = {
@@ -117,7 +56,7 @@ static float *run(weft_plan *plan, const struct golden *golden) {
     return output;
 }
 
-static void check_case(struct fixture *fixture, weft_model *model, const char *folder,
+static void check_case(struct weft_test_device *fixture, weft_model *model, const char *folder,
                        const weft_plan_params *params) {
     struct golden golden;
     open_golden(&golden, folder, &fixture->host);
@@ -132,7 +71,7 @@ static void check_case(struct fixture *fixture, weft_model *model, const char *f
     }
     assert_int_equal(port.bytes, golden.expected.bytes);
     float *output = run(plan, &golden);
-    double error = relative_error(output, &golden.expected);
+    double error = weft_test_npy_error(output, &golden.expected);
     if (!(error <= TOLERANCE)) {
         fail_msg("%s: relative L2 %g exceeds %g", folder, error, TOLERANCE);
     }
@@ -141,7 +80,7 @@ static void check_case(struct fixture *fixture, weft_model *model, const char *f
     close_golden(&golden);
 }
 
-static uint32_t check_cases(struct fixture *fixture, const char *checkpoint,
+static uint32_t check_cases(struct weft_test_device *fixture, const char *checkpoint,
                             const weft_plan_params *params) {
     weft_model *model = NULL;
     assert_int_equal(weft_model_load(&model, checkpoint, &fixture->host.host), WEFT_OK);
@@ -163,7 +102,7 @@ static uint32_t check_cases(struct fixture *fixture, const char *checkpoint,
     return count;
 }
 
-static uint32_t check_all(struct fixture *fixture, const weft_plan_params *params) {
+static uint32_t check_all(struct weft_test_device *fixture, const weft_plan_params *params) {
     char *root = weft_test_data("fnet");
     DIR *folder = opendir(root);
     assert_non_null(folder);
@@ -190,7 +129,7 @@ static void test_goldens_by_matrices(void **state) {
 
 /** The whole language model's plan: what the issue asks of arena, dispatches and submissions, at this size. */
 static void test_plan_of_langid(void **state) {
-    struct fixture *fixture = *state;
+    struct weft_test_device *fixture = *state;
     weft_model *model = NULL;
     weft_model_info model_info;
     weft_plan *plan = NULL;
@@ -219,7 +158,7 @@ static void test_plan_of_langid(void **state) {
 }
 
 static void test_token_out_of_range(void **state) {
-    struct fixture *fixture = *state;
+    struct weft_test_device *fixture = *state;
     char *checkpoint = weft_test_data("fnet/base_d24_l2_gelu_new");
     weft_model *model = NULL;
     weft_model_info info;
@@ -245,7 +184,7 @@ static void test_token_out_of_range(void **state) {
 }
 
 static void test_lengths(void **state) {
-    struct fixture *fixture = *state;
+    struct weft_test_device *fixture = *state;
     char *checkpoint = weft_test_data("fnet/sibling_linear");
     weft_model *model = NULL;
     weft_model_info info;
@@ -269,11 +208,9 @@ static void test_lengths(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_goldens, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_goldens_by_matrices, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_plan_of_langid, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_token_out_of_range, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_lengths, set_up, tear_down),
+        WEFT_TEST_ON_DEVICE(test_goldens),        WEFT_TEST_ON_DEVICE(test_goldens_by_matrices),
+        WEFT_TEST_ON_DEVICE(test_plan_of_langid), WEFT_TEST_ON_DEVICE(test_token_out_of_range),
+        WEFT_TEST_ON_DEVICE(test_lengths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
 #include <weft/model.h>
 
 #include "model/npz.h"
-#include "support.h"
+#include "support_arrays.h"
 
 #define TOLERANCE  1e-5
 #define NAME_SIZE  32
@@ -25,31 +25,12 @@
 /* More than any array here has. */
 #define MOST_BYTES ((size_t)1 << 20)
 
+/** What all cases came to. */
 struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
+    struct weft_test_device *test;
     double worst;
     uint32_t cases, failed;
 };
-
-static int set_up(void **state) {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    weft_test_host_begin(&fixture->host);
-    weft_status status =
-        weft_device_open(&fixture->device, weft_device_params(.host = fixture->host.host));
-    assert_int_equal(status, WEFT_OK);
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *fixture = *state;
-    weft_test_device_close(&fixture->device);
-    weft_test_host_end(&fixture->host);
-    free(fixture);
-    return 0;
-}
 
 /** A model folder of the goldens, and what PyTorch read and gave. */
 struct golden {
@@ -62,7 +43,7 @@ struct golden {
 static void open_archive(weft_npz **npz, const char *folder, const char *name,
                          const struct fixture *fixture) {
     char *path = weft_test_path(folder, name);
-    assert_int_equal(weft_npz_open(npz, path, &fixture->host.host), WEFT_OK);
+    assert_int_equal(weft_npz_open(npz, path, &fixture->test->host.host), WEFT_OK);
     free(path);
 }
 
@@ -96,21 +77,6 @@ static void *read_input(const struct golden *golden, const weft_port_info *port,
     return values;
 }
 
-static double relative_error(const float *found, const weft_npy *expected) {
-    float *wanted = malloc(expected->elements * sizeof *wanted + 1);
-    assert_non_null(wanted);
-    assert_int_equal(weft_npy_read_f32(expected, wanted), WEFT_OK);
-    double difference = 0.0;
-    double norm = 0.0;
-    for (uint64_t i = 0; i < expected->elements; i++) {
-        double d = (double)found[i] - (double)wanted[i];
-        difference += d * d;
-        norm += (double)wanted[i] * (double)wanted[i];
-    }
-    free(wanted);
-    return sqrt(difference / norm);
-}
-
 /* Runs a plan on a case, and compares. */
 static double run(const struct golden *golden, weft_plan *plan, uint32_t index) {
     weft_host_tensor tensors[MOST_PORTS] = {{.name = NULL}};
@@ -133,7 +99,7 @@ static double run(const struct golden *golden, weft_plan *plan, uint32_t index) 
     get(&expected, golden, golden->expected, port.name, index);
     assert_int_equal(expected.bytes, port.bytes);
     assert_int_equal(weft_plan_execute(plan, tensors, count), WEFT_OK);
-    double error = relative_error(tensors[count - 1].data, &expected);
+    double error = weft_test_npy_error(tensors[count - 1].data, &expected);
     weft_npy_close(&expected);
     while (count-- > 0) {
         free(tensors[count].data);
@@ -151,8 +117,8 @@ static void check_case(struct golden *golden, uint32_t index, const weft_plan_pa
     weft_npy_close(&first);
     weft_plan *plan = NULL;
     double error = INFINITY;
-    if (weft_model_compile(&plan, golden->model, fixture->device, batch, length, false, params) ==
-        WEFT_OK) {
+    if (weft_model_compile(&plan, golden->model, fixture->test->device, batch, length, false,
+                           params) == WEFT_OK) {
         error = run(golden, plan, index);
     }
     weft_plan_destroy(&plan);
@@ -170,11 +136,11 @@ static void check_golden(struct fixture *fixture, const char *name,
     char *root = weft_test_data("models");
     char *folder = weft_test_path(root, name);
     struct golden golden = {.fixture = fixture, .name = name};
-    weft_test_host_reset(&fixture->host); /* so that a message is this model's */
+    weft_test_host_reset(&fixture->test->host); /* so that a message is this model's */
     open_archive(&golden.input, folder, "input.npz", fixture);
     open_archive(&golden.expected, folder, "expected.npz", fixture);
-    if (weft_model_load(&golden.model, folder, &fixture->host.host) != WEFT_OK) {
-        print_error("%s: %s", name, weft_test_log(&fixture->host));
+    if (weft_model_load(&golden.model, folder, &fixture->test->host.host) != WEFT_OK) {
+        print_error("%s: %s", name, weft_test_log(&fixture->test->host));
         fixture->failed++;
     } else {
         for (uint32_t i = 0; has(golden.expected, "output", i); i++) {
@@ -205,12 +171,13 @@ static void check_all(struct fixture *fixture, const weft_plan_params *params) {
 }
 
 static void test_goldens(void **state) {
-    check_all(*state, NULL);
+    struct fixture fixture = {.test = *state};
+    check_all(&fixture, NULL);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_goldens, set_up, tear_down),
+        WEFT_TEST_ON_DEVICE(test_goldens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 #include <weft/features.h>
 #include <weft/model.h>
 
+#include "support_arrays.h"
 #include "support_model.h"
 
 #define LAYERS     2
@@ -253,30 +254,19 @@ static bool is_structured(const struct pair *pair) {
     }
 }
 
-static double relative_error(const float *found, const float *expected) {
-    double difference = 0.0;
-    double norm = 0.0;
-    for (size_t i = 0; i < COUNT; i++) {
-        double d = (double)found[i] - (double)expected[i];
-        difference += d * d;
-        norm += (double)expected[i] * (double)expected[i];
-    }
-    return sqrt(difference / norm);
-}
-
 static void compare(struct fixture *f, const struct pair *pair, const float *drawn,
                     const float *stored) {
     if (!is_structured(pair)) {
         f->exact++;
         if (memcmp(drawn, stored, COUNT * sizeof *drawn) != 0) {
             fail_msg("%s of %s: drawn and stored differ by %g", pair->component->name,
-                     matrix_name(pair->matrix), relative_error(drawn, stored));
+                     matrix_name(pair->matrix), weft_test_relative_error(drawn, stored, COUNT));
         }
         return;
     }
     /* A fast transform rounds otherwise; denominators of features of either sign can be small. */
     double limit = pair->component->changes ? 1e-3 : 1e-5;
-    double error = relative_error(drawn, stored);
+    double error = weft_test_relative_error(drawn, stored, COUNT);
     f->worst = fmax(f->worst, pair->component->changes ? 0.0 : error);
     if (!(error <= limit)) {
         fail_msg("%s of %s: relative L2 %g exceeds %g", pair->component->name,

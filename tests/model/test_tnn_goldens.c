@@ -4,7 +4,6 @@
  * TNN's operator, blocks and layer against the public PyTorch code: every file of tests/data/tnn, which
  * tests/reference/make_tnn_goldens.py made.
  */
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@
 #include <weft/mixers.h>
 
 #include "model/safetensors.h"
-#include "support.h"
+#include "support_arrays.h"
 
 /* The worst case is near 5e-7; PyTorch's own float32 is off by up to 1.7e-6. */
 #define TOLERANCE   1e-5
@@ -107,31 +106,11 @@ static const struct golden {
 };
 
 struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
+    struct weft_test_device *test;
     const struct golden *golden;
     weft_safetensors *file;
     weft_graph *graph;
 };
-
-static int set_up(void **state) {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    weft_test_host_begin(&fixture->host);
-    weft_status status =
-        weft_device_open(&fixture->device, weft_device_params(.host = fixture->host.host));
-    assert_int_equal(status, WEFT_OK);
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *fixture = *state;
-    weft_test_device_close(&fixture->device);
-    weft_test_host_end(&fixture->host);
-    free(fixture);
-    return 0;
-}
 
 /* ---- parameters ---- */
 
@@ -307,21 +286,10 @@ static weft_tensor add_module(const struct fixture *f, weft_tensor x, uint32_t n
 
 /* ---- comparing ---- */
 
-static double relative_error(const float *found, const float *wanted, uint64_t count) {
-    double difference = 0.0;
-    double norm = 0.0;
-    for (uint64_t i = 0; i < count; i++) {
-        double d = (double)found[i] - (double)wanted[i];
-        difference += d * d;
-        norm += (double)wanted[i] * (double)wanted[i];
-    }
-    return sqrt(difference / norm);
-}
-
 static double run(struct fixture *f, const weft_plan_params *params, float *x, weft_shape shape,
                   const float *wanted) {
     weft_plan *plan = NULL;
-    assert_int_equal(weft_plan_compile(&plan, f->device, f->graph, params), WEFT_OK);
+    assert_int_equal(weft_plan_compile(&plan, f->test->device, f->graph, params), WEFT_OK);
     uint64_t count = (uint64_t)shape.dim[0] * shape.dim[1] * shape.dim[2];
     uint64_t bytes = count * sizeof(float);
     float *y = malloc(bytes);
@@ -330,7 +298,7 @@ static double run(struct fixture *f, const weft_plan_params *params, float *x, w
     const weft_host_tensor tensors[] = {{.name = "x", .data = x, .bytes = bytes},
                                         {.name = "y", .data = y, .bytes = bytes}};
     assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
-    double error = relative_error(y, wanted, count);
+    double error = weft_test_relative_error(y, wanted, count);
     free(y);
     weft_plan_destroy(&plan);
     return error;
@@ -344,8 +312,8 @@ static void check_golden(struct fixture *f, const struct golden *golden,
     f->golden = golden;
     snprintf(name, sizeof name, "tnn/%s.safetensors", golden->name);
     char *path = weft_test_data(name);
-    assert_int_equal(weft_safetensors_open(&f->file, path, &f->host.host), WEFT_OK);
-    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
+    assert_int_equal(weft_safetensors_open(&f->file, path, &f->test->host.host), WEFT_OK);
+    assert_int_equal(weft_graph_create(&f->graph, &f->test->host.host), WEFT_OK);
     float *x = read_tensor(f, "x", &shape);
     float *wanted = read_tensor(f, "expected", &wanted_shape);
     assert_int_equal(shape.rank, 3);
@@ -365,9 +333,10 @@ static void check_golden(struct fixture *f, const struct golden *golden,
     free(path);
 }
 
-static void check_all(struct fixture *f, const weft_plan_params *params) {
+static void check_all(struct weft_test_device *test, const weft_plan_params *params) {
+    struct fixture f = {.test = test};
     for (size_t i = 0; i < sizeof goldens / sizeof goldens[0]; i++) {
-        check_golden(f, &goldens[i], params);
+        check_golden(&f, &goldens[i], params);
     }
 }
 
@@ -381,8 +350,8 @@ static void test_goldens_by_fft(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_goldens, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_goldens_by_fft, set_up, tear_down),
+        WEFT_TEST_ON_DEVICE(test_goldens),
+        WEFT_TEST_ON_DEVICE(test_goldens_by_fft),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

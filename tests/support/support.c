@@ -159,6 +159,24 @@ void weft_test_device_close(weft_device **device) {
     assert_null(*device);
 }
 
+int weft_test_device_set_up(void **state) {
+    struct weft_test_device *test = calloc(1, sizeof *test);
+    assert_non_null(test);
+    weft_test_host_begin(&test->host);
+    assert_int_equal(weft_device_open(&test->device, weft_device_params(.host = test->host.host)),
+                     WEFT_OK);
+    *state = test;
+    return 0;
+}
+
+int weft_test_device_tear_down(void **state) {
+    struct weft_test_device *test = *state;
+    weft_test_device_close(&test->device);
+    weft_test_host_end(&test->host);
+    free(test);
+    return 0;
+}
+
 /* ---- files ---- */
 
 static char *joined(const char *first, const char *second) {

@@ -47,6 +47,18 @@ void weft_test_expect_log(struct weft_test_host *test, const char *text, ...);
 int weft_test_host_set_up(void **state);
 int weft_test_host_tear_down(void **state);
 
+/** A device with its settings as they are, and the watched host that it is opened with. */
+struct weft_test_device {
+    struct weft_test_host host;
+    weft_device *device;
+};
+
+/** cmocka fixtures: *state is a struct weft_test_device. */
+int weft_test_device_set_up(void **state);
+int weft_test_device_tear_down(void **state);
+#define WEFT_TEST_ON_DEVICE(function) \
+    cmocka_unit_test_setup_teardown(function, weft_test_device_set_up, weft_test_device_tear_down)
+
 /** Closes a device; fails the test if the validation layer had something to say. */
 void weft_test_device_close(weft_device **device);
 

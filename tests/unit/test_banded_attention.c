@@ -13,33 +13,7 @@
 
 #include "core/philox.h"
 #include "graph/graph.h"
-#include "support.h"
-
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-};
-
-static int set_up(void **state) {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    weft_test_host_begin(&fixture->host);
-    assert_int_equal(
-        weft_device_open(&fixture->device, weft_device_params(.host = fixture->host.host)),
-        WEFT_OK);
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *fixture = *state;
-    weft_device_stats stats;
-    assert_int_equal(weft_device_get_stats(fixture->device, &stats), WEFT_OK);
-    assert_int_equal(stats.validation_messages, 0);
-    weft_device_destroy(&fixture->device);
-    weft_test_host_end(&fixture->host);
-    free(fixture);
-    return 0;
-}
+#include "support_arrays.h"
 
 /* ---- running ---- */
 
@@ -71,7 +45,7 @@ static void free_sequences(struct sequences *s) {
 }
 
 /** Null params: weft_graph_attention with two heads. */
-static weft_plan *compile(struct fixture *fixture, weft_shape shape,
+static weft_plan *compile(struct weft_test_device *fixture, weft_shape shape,
                           const weft_banded_attention_params *params, const char *implementation) {
     weft_graph *graph = NULL;
     weft_plan *plan = NULL;
@@ -104,7 +78,7 @@ static float *execute(weft_plan *plan, const struct sequences *s) {
     return y;
 }
 
-static float *attend(struct fixture *fixture, const struct sequences *s,
+static float *attend(struct weft_test_device *fixture, const struct sequences *s,
                      const weft_banded_attention_params *params, const char *implementation) {
     weft_plan *plan = compile(fixture, s->shape, params, implementation);
     float *y = execute(plan, s);
@@ -138,17 +112,6 @@ static void test_implementations_agree(void **state) {
     }
 }
 
-static double relative_error(const float *found, const float *expected, size_t count) {
-    double difference = 0.0;
-    double size = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        double e = (double)found[i] - (double)expected[i];
-        difference += e * e;
-        size += (double)expected[i] * (double)expected[i];
-    }
-    return sqrt(difference / size);
-}
-
 static void test_full_width_is_softmax_attention(void **state) {
     struct sequences s = make_sequences(2, 197, 64);
     float *dense = attend(*state, &s, NULL, NULL);
@@ -156,8 +119,8 @@ static void test_full_width_is_softmax_attention(void **state) {
         attend(*state, &s, weft_banded_attention_params(.heads = 2, .half_width = 196), NULL);
     float *less =
         attend(*state, &s, weft_banded_attention_params(.heads = 2, .half_width = 150), NULL);
-    assert_true(relative_error(full, dense, s.count) < 5e-6);
-    assert_true(relative_error(less, dense, s.count) > 1e-3);
+    assert_true(weft_test_relative_error(full, dense, s.count) < 5e-6);
+    assert_true(weft_test_relative_error(less, dense, s.count) > 1e-3);
     free(dense);
     free(full);
     free(less);
@@ -204,8 +167,8 @@ static bool same_bits(const float *a, const float *b, size_t count) {
 }
 
 /** Which tokens see a change of key and value `token`: exactly those whose band has it. */
-static void expect_reach(struct fixture *fixture, uint32_t token, uint32_t first, uint32_t last,
-                         const weft_banded_attention_params *params) {
+static void expect_reach(struct weft_test_device *fixture, uint32_t token, uint32_t first,
+                         uint32_t last, const weft_banded_attention_params *params) {
     enum { N = 83, D = 8 };
     struct sequences s = make_sequences(1, N, D);
     float *before = attend(fixture, &s, params, NULL);
@@ -237,7 +200,7 @@ static void test_reach_of_a_token(void **state) {
 
 /** No score is stored: nothing lies between the inputs and the output. */
 static void test_needs_no_memory(void **state) {
-    struct fixture *fixture = *state;
+    struct weft_test_device *fixture = *state;
     weft_plan_info banded;
     weft_plan_info dense;
     weft_shape shape = weft_shape_of(1, 512, 16);
@@ -283,7 +246,7 @@ static void test_counts_operations(void **state) {
     } while (0)
 
 static void test_bad_parameters(void **state) {
-    struct fixture *f = *state;
+    struct weft_test_device *f = *state;
     weft_graph *g = NULL;
     weft_tensor x;
     weft_tensor other;
@@ -341,5 +304,5 @@ int main(void) {
         cmocka_unit_test(test_counts_operations),
         cmocka_unit_test(test_bad_parameters),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, weft_test_device_set_up, weft_test_device_tear_down);
 }

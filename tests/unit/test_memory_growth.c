@@ -20,30 +20,6 @@
 
 enum { D = 64, HEADS = 2, FEATURES = 64, FREQUENCIES = 8, GRID = 32, TAPS = 5 };
 
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-};
-
-static int set_up(void **state) {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    weft_test_host_begin(&fixture->host);
-    assert_int_equal(
-        weft_device_open(&fixture->device, weft_device_params(.host = fixture->host.host)),
-        WEFT_OK);
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *fixture = *state;
-    weft_test_device_close(&fixture->device);
-    weft_test_host_end(&fixture->host);
-    free(fixture);
-    return 0;
-}
-
 /* ---- the mixers ---- */
 
 /** q, k and v of a sequence, or x alone, which is q. */
@@ -190,7 +166,7 @@ static uint64_t bytes_in_use(weft_device *device) {
 }
 
 /** Device memory that a plan holds: intermediate results and tables. */
-static uint64_t memory_of(struct fixture *fixture, add_mixer add, uint32_t n) {
+static uint64_t memory_of(struct weft_test_device *fixture, add_mixer add, uint32_t n) {
     const uint64_t before = bytes_in_use(fixture->device);
     struct sequence s = {.n = n};
     weft_plan *plan = NULL;
@@ -209,7 +185,7 @@ static uint64_t memory_of(struct fixture *fixture, add_mixer add, uint32_t n) {
 #define LENGTHS 6
 
 /** The slope of log(memory) over log(n), by least squares; 0 for none at any length. */
-static double exponent_of(struct fixture *fixture, add_mixer add) {
+static double exponent_of(struct weft_test_device *fixture, add_mixer add) {
     double x[LENGTHS];
     double y[LENGTHS];
     double x_mean = 0.0;
@@ -258,7 +234,7 @@ static void test_memory_is_linear(void **state) {
 
 /** What the test above is able to see. */
 static void test_memory_of_dense_attention_is_not(void **state) {
-    struct fixture *fixture = *state;
+    struct weft_test_device *fixture = *state;
     const double few = (double)memory_of(fixture, add_dense, 512);
     const double many = (double)memory_of(fixture, add_dense, 2048);
     assert_true(log(many / few) / log(4.0) > 1.9);
@@ -266,8 +242,8 @@ static void test_memory_of_dense_attention_is_not(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_memory_is_linear, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_memory_of_dense_attention_is_not, set_up, tear_down),
+        WEFT_TEST_ON_DEVICE(test_memory_is_linear),
+        WEFT_TEST_ON_DEVICE(test_memory_of_dense_attention_is_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
