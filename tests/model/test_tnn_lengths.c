@@ -35,8 +35,7 @@ static const struct weft_test_network network = {.layers = 2,
     "'expand_ratio':2,"
 
 struct fixture {
-    struct weft_test_host host;
-    struct weft_test_model files;
+    struct weft_test_loader loader;
     weft_device *device;
     weft_model *model;
 };
@@ -44,10 +43,8 @@ struct fixture {
 static int set_up(void **state) {
     struct fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
-    weft_test_host_begin(&f->host);
-    weft_test_model_begin(&f->files);
-    weft_test_model_add_network(&f->files, &network);
-    assert_int_equal(weft_device_open(&f->device, weft_device_params(.host = f->host.host)),
+    weft_test_loader_begin(&f->loader, &network);
+    assert_int_equal(weft_device_open(&f->device, weft_device_params(.host = f->loader.host.host)),
                      WEFT_OK);
     *state = f;
     return 0;
@@ -57,8 +54,7 @@ static int tear_down(void **state) {
     struct fixture *f = *state;
     weft_model_destroy(&f->model);
     weft_test_device_close(&f->device);
-    weft_test_model_end(&f->files);
-    weft_test_host_end(&f->host);
+    weft_test_loader_end(&f->loader);
     free(f);
     return 0;
 }
@@ -72,24 +68,28 @@ static const char *layer_name(char text[128], uint32_t layer, const char *part) 
 
 static void add_gtu(struct fixture *f, uint32_t layer) {
     char text[128];
-    weft_test_model_add_linear(&f->files, layer_name(text, layer, "u_proj"), WIDTH, CHANNELS);
-    weft_test_model_add_linear(&f->files, layer_name(text, layer, "v_proj"), WIDTH, CHANNELS);
-    weft_test_model_add_linear(&f->files, layer_name(text, layer, "o"), CHANNELS, WIDTH);
+    weft_test_model_add_linear(&f->loader.model, layer_name(text, layer, "u_proj"), WIDTH,
+                               CHANNELS);
+    weft_test_model_add_linear(&f->loader.model, layer_name(text, layer, "v_proj"), WIDTH,
+                               CHANNELS);
+    weft_test_model_add_linear(&f->loader.model, layer_name(text, layer, "o"), CHANNELS, WIDTH);
 }
 
 static void add_rpe(struct fixture *f, uint32_t layer, uint32_t channels) {
     char text[128];
-    weft_test_model_add_linear(&f->files, layer_name(text, layer, "toep.rpe.pos_proj"), 1, SIZE);
-    weft_test_model_add_linear(&f->files, layer_name(text, layer, "toep.rpe.layers.0.2"), SIZE,
+    weft_test_model_add_linear(&f->loader.model, layer_name(text, layer, "toep.rpe.pos_proj"), 1,
                                SIZE);
-    weft_test_model_add_linear(&f->files, layer_name(text, layer, "toep.rpe.out.2"), SIZE,
+    weft_test_model_add_linear(&f->loader.model, layer_name(text, layer, "toep.rpe.layers.0.2"),
+                               SIZE, SIZE);
+    weft_test_model_add_linear(&f->loader.model, layer_name(text, layer, "toep.rpe.out.2"), SIZE,
                                channels);
 }
 
 static void load(struct fixture *f, const char *config) {
-    weft_test_model_write(&f->files, config);
+    weft_test_model_write(&f->loader.model, config);
     weft_model_destroy(&f->model);
-    assert_int_equal(weft_model_load(&f->model, f->files.folder, &f->host.host), WEFT_OK);
+    assert_int_equal(weft_model_load(&f->model, f->loader.model.folder, &f->loader.host.host),
+                     WEFT_OK);
 }
 
 static void load_rpe(struct fixture *f, const char *config, uint32_t channels) {
@@ -104,9 +104,9 @@ static void load_ski(struct fixture *f, const char *config) {
     char text[128];
     for (uint32_t layer = 0; layer < network.layers; layer++) {
         add_gtu(f, layer);
-        weft_test_model_add(&f->files, layer_name(text, layer, "toep.rpe.weight"),
+        weft_test_model_add(&f->loader.model, layer_name(text, layer, "toep.rpe.weight"),
                             weft_shape_of(2 * 20 + 1, CHANNELS));
-        weft_test_model_add(&f->files, layer_name(text, layer, "toep.taps.weight"),
+        weft_test_model_add(&f->loader.model, layer_name(text, layer, "toep.taps.weight"),
                             weft_shape_of(5, CHANNELS));
     }
     load(f, config);
