@@ -62,15 +62,38 @@ static void expect_close(double found, double expected) {
 
 /* ---- language models ---- */
 
+/* A model, [ROWS, LENGTH] tokens for it, and perhaps another member of its data. */
+struct scene {
+    char *model, *tokens, *other, *data;
+};
+
+/* Makes the tokens, too. other may be null. */
+static struct scene make_scene(const struct place *place, const struct tiny_model *model,
+                               int32_t tokens[ROWS * LENGTH], const char *other,
+                               const int32_t *values, weft_shape shape) {
+    make_tokens(tokens, ROWS * LENGTH);
+    struct scene scene = {
+        .model = write_tiny_model(place->folder, model->task, model),
+        .tokens = write_integers(place->folder, "tokens.npy", tokens, weft_shape_of(ROWS, LENGTH)),
+        .other = other != NULL ? write_integers(place->folder, "other.npy", values, shape) : NULL};
+    const struct member members[] = {{"tokens", scene.tokens}, {other, scene.other}, {NULL, NULL}};
+    scene.data = write_archive(place->folder, "data.npz", members);
+    return scene;
+}
+
+static void scene_clear(struct scene *scene) {
+    free(scene->model);
+    free(scene->tokens);
+    free(scene->other);
+    free(scene->data);
+}
+
 static void causal_bits_are_those_of_the_logits(void **state) {
     const struct place *place = *state;
-    char *model = write_tiny_model(place->folder, "causal", &causal);
     int32_t tokens[ROWS * LENGTH];
-    make_tokens(tokens, ROWS * LENGTH);
-    char *path = write_integers(place->folder, "tokens.npy", tokens, weft_shape_of(ROWS, LENGTH));
-    const struct member members[] = {{"tokens", path}, {NULL, NULL}};
-    char *data = write_archive(place->folder, "data.npz", members);
-    float *logits = run_outputs(place, model, "--tokens", path, (size_t)ROWS * LENGTH * BYTES);
+    struct scene scene = make_scene(place, &causal, tokens, NULL, NULL, weft_shape_of(0));
+    float *logits =
+        run_outputs(place, scene.model, "--tokens", scene.tokens, (size_t)ROWS * LENGTH * BYTES);
     double bits = 0.0;
     long long correct = 0;
     for (size_t row = 0; row < ROWS; row++) {
@@ -82,11 +105,11 @@ static void causal_bits_are_those_of_the_logits(void **state) {
         }
     }
     bits /= ROWS * (LENGTH - 1);
-    char *run_line = text_of("run %s --tokens %s", model, path);
+    char *run_line = text_of("run %s --tokens %s", scene.model, scene.tokens);
     json_t *run = run_json("", run_line);
     static const char *const batches[] = {" ", "--batch 1", "--batch 2"};
     for (size_t i = 0; i < sizeof batches / sizeof batches[0]; i++) {
-        char *line = text_of("eval %s %s %s", model, data, batches[i]);
+        char *line = text_of("eval %s %s %s", scene.model, scene.data, batches[i]);
         json_t *report = run_json("", line);
         expect_close(number_field(report, "bits_per_byte"), bits);
         expect_close(number_field(report, "bits_per_token"), bits);
@@ -101,7 +124,7 @@ static void causal_bits_are_those_of_the_logits(void **state) {
         json_decref(report);
         free(line);
     }
-    struct outcome text = expect_weft(0, "eval %s %s", model, data);
+    struct outcome text = expect_weft(0, "eval %s %s", scene.model, scene.data);
     char *said = text_of("%.6f bits per byte, perplexity", bits);
     expect_part(&text, text.out, said);
     outcome_clear(&text);
@@ -109,62 +132,49 @@ static void causal_bits_are_those_of_the_logits(void **state) {
     json_decref(run);
     free(run_line);
     free(logits);
-    free(data);
-    free(path);
-    free(model);
+    scene_clear(&scene);
 }
 
 /* Rows of different lengths, each as if it were alone. */
 static void short_rows_are_scored_alone(void **state) {
     const struct place *place = *state;
-    char *model = write_tiny_model(place->folder, "causal", &causal);
     int32_t tokens[ROWS * LENGTH];
-    make_tokens(tokens, ROWS * LENGTH);
     const int32_t lengths[ROWS] = {LENGTH, 2, 5};
-    char *path = write_integers(place->folder, "tokens.npy", tokens, weft_shape_of(ROWS, LENGTH));
-    char *lengths_path = write_integers(place->folder, "lengths.npy", lengths, weft_shape_of(ROWS));
-    const struct member members[] = {{"tokens", path}, {"lengths", lengths_path}, {NULL, NULL}};
-    char *data = write_archive(place->folder, "data.npz", members);
+    struct scene scene =
+        make_scene(place, &causal, tokens, "lengths", lengths, weft_shape_of(ROWS));
     double bits = 0.0;
     for (size_t row = 0; row < ROWS; row++) {
         uint32_t length = (uint32_t)lengths[row];
         char *alone =
             write_integers(place->folder, "row.npy", &tokens[row * LENGTH], weft_shape_of(length));
-        float *logits = run_outputs(place, model, "--tokens", alone, (size_t)length * BYTES);
+        float *logits = run_outputs(place, scene.model, "--tokens", alone, (size_t)length * BYTES);
         for (size_t p = 0; p + 1 < length; p++) {
             bits += bits_of(&logits[p * BYTES], tokens[row * LENGTH + p + 1]);
         }
         free(logits);
         free(alone);
     }
-    char *line = text_of("eval %s %s", model, data);
+    char *line = text_of("eval %s %s", scene.model, scene.data);
     json_t *report = run_json("", line);
     assert_int_equal(integer_field(report, "scored"), LENGTH - 1 + 1 + 4);
     assert_int_equal(integer_field(report, "plans"), ROWS);
     expect_close(number_field(report, "bits_per_byte"), bits / (LENGTH - 1 + 1 + 4));
     json_decref(report);
     free(line);
-    free(data);
-    free(lengths_path);
-    free(path);
-    free(model);
+    scene_clear(&scene);
 }
 
 static void masked_tokens_alone_are_scored(void **state) {
     const struct place *place = *state;
-    char *model = write_tiny_model(place->folder, "masked", &masked);
     int32_t tokens[ROWS * LENGTH];
     int32_t labels[ROWS * LENGTH];
-    make_tokens(tokens, ROWS * LENGTH);
     for (size_t i = 0; i < ROWS * LENGTH; i++) {
         labels[i] = i % 4 == 1 ? (int32_t)(i * 7) : -1;
     }
-    char *path = write_integers(place->folder, "tokens.npy", tokens, weft_shape_of(ROWS, LENGTH));
-    char *labels_path =
-        write_integers(place->folder, "labels.npy", labels, weft_shape_of(ROWS, LENGTH));
-    const struct member members[] = {{"tokens", path}, {"labels", labels_path}, {NULL, NULL}};
-    char *data = write_archive(place->folder, "data.npz", members);
-    float *logits = run_outputs(place, model, "--tokens", path, (size_t)ROWS * LENGTH * BYTES);
+    struct scene scene =
+        make_scene(place, &masked, tokens, "labels", labels, weft_shape_of(ROWS, LENGTH));
+    float *logits =
+        run_outputs(place, scene.model, "--tokens", scene.tokens, (size_t)ROWS * LENGTH * BYTES);
     double bits = 0.0;
     int scored = 0;
     for (size_t i = 0; i < ROWS * LENGTH; i++) {
@@ -173,7 +183,7 @@ static void masked_tokens_alone_are_scored(void **state) {
             scored++;
         }
     }
-    char *line = text_of("eval %s %s", model, data);
+    char *line = text_of("eval %s %s", scene.model, scene.data);
     json_t *report = run_json("", line);
     assert_int_equal(integer_field(report, "scored"), scored);
     expect_close(number_field(report, "bits_per_token"), bits / scored);
@@ -181,21 +191,14 @@ static void masked_tokens_alone_are_scored(void **state) {
     json_decref(report);
     free(line);
     free(logits);
-    free(data);
-    free(labels_path);
-    free(path);
-    free(model);
+    scene_clear(&scene);
 }
 
 static void expected_bits_are_compared(void **state) {
     const struct place *place = *state;
-    char *model = write_tiny_model(place->folder, "causal", &causal);
     int32_t tokens[ROWS * LENGTH];
-    make_tokens(tokens, ROWS * LENGTH);
-    char *path = write_integers(place->folder, "tokens.npy", tokens, weft_shape_of(ROWS, LENGTH));
-    const struct member members[] = {{"tokens", path}, {NULL, NULL}};
-    char *data = write_archive(place->folder, "data.npz", members);
-    char *line = text_of("eval %s %s", model, data);
+    struct scene scene = make_scene(place, &causal, tokens, NULL, NULL, weft_shape_of(0));
+    char *line = text_of("eval %s %s", scene.model, scene.data);
     json_t *report = run_json("", line);
     double bits = number_field(report, "bits_per_byte");
     const double differences[] = {0.9e-4, 1.1e-4, (double)NAN};
@@ -227,9 +230,7 @@ static void expected_bits_are_compared(void **state) {
     free(found);
     json_decref(report);
     free(line);
-    free(data);
-    free(path);
-    free(model);
+    scene_clear(&scene);
 }
 
 /* ---- regression, and inputs that are vectors ---- */
