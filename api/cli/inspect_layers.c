@@ -23,11 +23,12 @@ static char *find_line(const char *dump, const char *name, const weft_host *host
 
 /* By the weights that a line names. */
 static uint32_t layer_of_line(const char *line) {
-    static const char marker[] = "layer.";
+    static const char marker[] = "layer";
     for (const char *at = strstr(line, marker); at != NULL; at = strstr(at + 1, marker)) {
         const char *number = at + strlen(marker);
-        if (*number >= '0' && *number <= '9') {
-            return (uint32_t)strtoul(number, NULL, 10);
+        number += *number == 's';
+        if (number[0] == '.' && number[1] >= '0' && number[1] <= '9') {
+            return (uint32_t)strtoul(number + 1, NULL, 10);
         }
     }
     bool has_weight = strstr(line, ".weight") != NULL || strstr(line, ".bias") != NULL;

@@ -11,7 +11,7 @@
 
 /**
  * Fills layers[0 … count-1], count being the plan's dispatches. A dispatch belongs to the layer whose
- * weights ("….layer.3.…") its node names in the pass "choose"; one whose node names no weight, such
+ * weights ("….layer.3.…" or "layers.3.…") its node names in the pass "choose"; one whose node names no weight, such
  * as a mixer, belongs where the next one that does belongs. WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_cli_dispatch_layers(uint32_t *layers, uint32_t count, const weft_plan *plan,

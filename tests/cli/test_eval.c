@@ -280,21 +280,39 @@ static void folder_of_texts_is_read(void **state) {
 
 /* ---- inspect ---- */
 
-static void inspection_adds_up(void **state) {
-    (void)state;
-    json_t *report = run_json("", "inspect " LANGID " --length 100 --batch 2");
-    long long dispatches = integer_field(report, "dispatches");
-    long long layers = integer_field(report, "model/layers");
+/* Every layer has dispatches, and all of them are counted once. Gives the most that a layer has. */
+static long long expect_layers(json_t *report) {
     long long most = integer_field(report, "most_dispatches_in_layer");
     long long sum = integer_field(report, "dispatches_outside_layers");
     json_t *per_layer = field(report, "dispatches_per_layer");
-    assert_int_equal(json_array_size(per_layer), layers);
+    assert_int_equal(json_array_size(per_layer), integer_field(report, "model/layers"));
     for (size_t i = 0; i < json_array_size(per_layer); i++) {
         long long count = json_integer_value(json_array_get(per_layer, i));
         assert_in_range(count, 1, most);
         sum += count;
     }
-    assert_int_equal(sum, dispatches);
+    assert_int_equal(sum, integer_field(report, "dispatches"));
+    return most;
+}
+
+static void layers_of_other_families_are_found(void **state) {
+    (void)state;
+    static const char *const models[] = {"langid1024-tnn", "langid1024-fmmformer"};
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+        char *line =
+            text_of("inspect " WEFT_SOURCE_DIR "/api/examples/models/%s --length 64", models[i]);
+        json_t *report = run_json("", line);
+        expect_layers(report);
+        json_decref(report);
+        free(line);
+    }
+}
+
+static void inspection_adds_up(void **state) {
+    (void)state;
+    json_t *report = run_json("", "inspect " LANGID " --length 100 --batch 2");
+    long long dispatches = integer_field(report, "dispatches");
+    long long most = expect_layers(report);
     assert_true(most <= 8); /* what is promised for FNet */
     json_t *list = field(report, "dispatch_list");
     assert_int_equal(json_array_size(list), dispatches);
@@ -341,7 +359,8 @@ int main(void) {
         PLACE_TEST(accuracy_is_counted),      PLACE_TEST(other_programs_labels_are_compared),
         PLACE_TEST(bits_are_compared),        PLACE_TEST(bad_labels_and_lengths_are_named),
         PLACE_TEST(examples_are_independent), PLACE_TEST(folder_of_texts_is_read),
-        cmocka_unit_test(inspection_adds_up), cmocka_unit_test(passes_are_shown),
+        cmocka_unit_test(inspection_adds_up), cmocka_unit_test(layers_of_other_families_are_found),
+        cmocka_unit_test(passes_are_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
