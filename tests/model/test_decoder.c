@@ -19,8 +19,12 @@
 #include "support.h"
 #include "support_model.h"
 
-#define BATCH  2U
+#define BATCH 2U
+#ifdef __SANITIZE_ADDRESS__
+#define LONGER 70U /* sanitizers are slow: one chunk and a part of one */
+#else
 #define LONGER 150U /* positions: two chunks and a part of one */
+#endif
 
 /* ---- models ---- */
 
