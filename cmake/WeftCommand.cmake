@@ -1,24 +1,27 @@
 # SPDX-License-Identifier: MIT
 #
 # The weft command: target weft-cli, file <build>/weft. Linked to the library's objects and not to its public face,
-# because it shares the library's file formats, and with the cases of tests/conformance, which `weft verify` runs.
-# Its own objects are a target too, weft-cli-objects, which tests/rules links into other programs.
+# because it shares the library's file formats, with bench/, and with the cases of tests/conformance, which `weft verify`
+# runs. Its objects but main are a target too, weft-cli-objects, which tests/rules and tests/cli link into other programs.
 
 file(GLOB weft_cli_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/api/cli/*.c")
 if(NOT weft_cli_sources)
     message(FATAL_ERROR "No C source was found in ${PROJECT_SOURCE_DIR}/api/cli; "
             "-DWEFT_BUILD_CLI=OFF builds the library alone.")
 endif()
+list(REMOVE_ITEM weft_cli_sources "${PROJECT_SOURCE_DIR}/api/cli/main.c")
+file(GLOB weft_bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.c" "${PROJECT_SOURCE_DIR}/bench/suites/*.c")
 file(GLOB weft_conformance_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/conformance/*.c")
-add_library(weft-cli-objects OBJECT ${weft_cli_sources} ${weft_conformance_sources})
-target_include_directories(weft-cli-objects PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+add_library(weft-cli-objects OBJECT ${weft_cli_sources} ${weft_bench_sources} ${weft_conformance_sources})
+target_include_directories(weft-cli-objects PRIVATE
+    "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/api/cli" "${PROJECT_SOURCE_DIR}/tests")
 weft_compile_options(weft-cli-objects)
 target_link_libraries(weft-cli-objects PRIVATE weft_requirements m)
 
 # weft_add_command(<target> <file> [source or object...]): the command, with objects that come before
 # the library's.
 function(weft_add_command target file)
-    add_executable(${target} $<TARGET_OBJECTS:weft-cli-objects> ${ARGN})
+    add_executable(${target} "${PROJECT_SOURCE_DIR}/api/cli/main.c" $<TARGET_OBJECTS:weft-cli-objects> ${ARGN})
     weft_compile_options(${target})
     target_link_libraries(${target} PRIVATE weft_evaluator weft_internal m)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME "${file}" LINKER_LANGUAGE CXX)

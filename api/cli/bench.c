@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench_mixers.h"
-#include "bench_report.h"
+#include "bench/report.h"
+#include "bench/suites/mixers.h"
 #include "commands.h"
 #include "core/file.h"
 
@@ -22,9 +22,9 @@ struct options {
     const char *suite;
     const char *filter;
     const char *json_file;
-    const char *lengths_text;
-    uint32_t lengths[WEFT_BENCH_MAX_LENGTHS];
-    uint32_t length_count;
+    const char *size;
+    const char *lengths_text; /* null: as the size has them */
+    weft_bench_scope scope;
     uint32_t seconds;  /* per case */
     uint32_t time_cap; /* of a case, in seconds */
 };
@@ -32,15 +32,21 @@ struct options {
 /* ---- which cases ---- */
 
 static int read_lengths(struct options *options, const weft_cli_syntax *syntax) {
+    weft_bench_scope *scope = &options->scope;
     const char *at = options->lengths_text;
     uint32_t previous = 0;
+    if (!at) {
+        weft_bench_default_lengths(scope);
+        return WEFT_CLI_FINE;
+    }
+    scope->lengths_given = true;
     for (;;) {
         char *end = NULL;
         errno = 0;
         unsigned long long value = strtoull(at, &end, 10);
         if (at[0] < '0' || at[0] > '9' || (*end != '\0' && *end != ',') || errno != 0 ||
             value < WEFT_BENCH_MIN_LENGTH || value > MAX_LENGTH || value <= previous ||
-            options->length_count == WEFT_BENCH_MAX_LENGTHS) {
+            scope->length_count == WEFT_BENCH_MAX_LENGTHS) {
             return weft_cli_usage_error(syntax,
                                         "--lengths: expected at most %d whole numbers from %u to "
                                         "%u in ascending order, as in 512,1024, found '%s'",
@@ -48,7 +54,7 @@ static int read_lengths(struct options *options, const weft_cli_syntax *syntax) 
                                         options->lengths_text);
         }
         previous = (uint32_t)value;
-        options->lengths[options->length_count++] = previous;
+        scope->lengths[scope->length_count++] = previous;
         if (*end == '\0') {
             return WEFT_CLI_FINE;
         }
@@ -56,23 +62,50 @@ static int read_lengths(struct options *options, const weft_cli_syntax *syntax) 
     }
 }
 
+static int read_size(struct options *options, const weft_cli_syntax *syntax) {
+    static const char *const names[] = {[WEFT_BENCH_FULL] = "full",
+                                        [WEFT_BENCH_SHORT] = "short",
+                                        [WEFT_BENCH_SMALLEST] = "smallest"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(options->size, names[i]) == 0) {
+            options->scope.size = (weft_bench_size)i;
+            return WEFT_CLI_FINE;
+        }
+    }
+    return weft_cli_usage_error(syntax, "--size: expected full, short or smallest, found '%s'",
+                                options->size);
+}
+
+/** The cases of the suites that the options name. */
+static int list_cases(weft_bench_list *list, const struct options *options,
+                      const weft_cli_syntax *syntax) {
+    bool known = false;
+    const weft_bench_suite *suite;
+    for (uint32_t i = 0; (suite = weft_bench_suite_at(i)) != NULL; i++) {
+        if (!options->suite || strcmp(options->suite, suite->name) == 0) {
+            suite->add(list, &options->scope);
+            known = true;
+        }
+    }
+    return known ? weft_cli_exit_code(list->status)
+                 : weft_cli_usage_error(syntax, "--suite: no suite is named '%s'", options->suite);
+}
+
 static bool selected(const weft_bench_case *bench_case, const struct options *options) {
-    return (!options->suite || strcmp(options->suite, bench_case->suite) == 0) &&
-           (!options->filter || strstr(bench_case->name, options->filter));
+    return !options->filter || strstr(bench_case->name, options->filter);
 }
 
 /** A row for each case that the options ask for, in fresh memory. */
-static weft_status make_rows(weft_bench_row **rows, uint32_t *count, const weft_bench_case *cases,
-                             uint32_t case_count, const struct options *options,
-                             const weft_host *host) {
-    *rows = weft_alloc_zero(host, case_count, sizeof **rows);
+static weft_status make_rows(weft_bench_row **rows, uint32_t *count, const weft_bench_list *list,
+                             const struct options *options, const weft_host *host) {
+    *rows = weft_alloc_zero(host, (size_t)list->count + 1, sizeof **rows);
     *count = 0;
     if (!*rows) {
         return weft_fail_memory(host, "the rows");
     }
-    for (uint32_t i = 0; i < case_count; i++) {
-        if (selected(&cases[i], options)) {
-            (*rows)[(*count)++].bench_case = &cases[i];
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (selected(&list->cases[i], options)) {
+            (*rows)[(*count)++].bench_case = &list->cases[i];
         }
     }
     return WEFT_OK;
@@ -166,41 +199,43 @@ static int run_rows(weft_bench_row *rows, uint32_t count, struct options *option
     return code == WEFT_CLI_FINE && !fine ? WEFT_CLI_FAILED : code;
 }
 
+static int run_list(const weft_bench_list *list, struct options *options,
+                    const weft_cli_syntax *syntax, const weft_host *host) {
+    weft_bench_row *rows = NULL;
+    uint32_t count = 0;
+    weft_status status = make_rows(&rows, &count, list, options, host);
+    int code = weft_cli_exit_code(status);
+    if (status == WEFT_OK && count == 0) {
+        code = weft_cli_usage_error(
+            syntax, "no case of %s%s has '%s' in its name", options->suite ? "suite " : "any suite",
+            options->suite ? options->suite : "", options->filter ? options->filter : "");
+    } else if (status == WEFT_OK) {
+        code = run_rows(rows, count, options, host);
+    }
+    weft_free(host, rows);
+    return code;
+}
+
 static int run_cases(struct options *options, const weft_cli_syntax *syntax) {
     weft_host host = weft_cli_host(&options->common);
-    weft_bench_case *cases = NULL;
-    weft_bench_row *rows = NULL;
-    uint32_t case_count = 0;
-    uint32_t count = 0;
-    weft_status status =
-        weft_bench_cases(&cases, &case_count, options->lengths, options->length_count, &host);
-    if (status == WEFT_OK) {
-        status = make_rows(&rows, &count, cases, case_count, options, &host);
+    weft_bench_list list = {.host = &host};
+    int code = list_cases(&list, options, syntax);
+    if (code == WEFT_CLI_FINE) {
+        code = run_list(&list, options, syntax, &host);
     }
-    int code = WEFT_CLI_FINE;
-    if (status != WEFT_OK) {
-        code = weft_cli_exit_code(status);
-    } else if (count == 0) {
-        code = weft_cli_usage_error(syntax, "no case of suite '%s' has '%s' in its name",
-                                    options->suite ? options->suite : "any",
-                                    options->filter ? options->filter : "");
-    } else {
-        code = run_rows(rows, count, options, &host);
-    }
-    weft_free(&host, rows);
-    weft_free(&host, cases);
+    weft_bench_list_free(&list);
     return code;
 }
 
 int weft_cli_bench(int argc, char **argv) {
-    struct options options = {
-        .seconds = 2, .time_cap = 120, .lengths_text = "512,1024,2048,4096,8192,16384"};
+    struct options options = {.seconds = 2, .time_cap = 120, .size = "full"};
     const weft_cli_option list[] = {
-        {"suite", WEFT_CLI_TEXT, &options.suite, "NAME",
-         "only this suite: ops, mixers, fnet or decode"},
+        {"suite", WEFT_CLI_TEXT, &options.suite, "NAME", "only this suite (see bench/README.md)"},
         {"filter", WEFT_CLI_TEXT, &options.filter, "TEXT", "only cases whose name has TEXT in it"},
+        {"size", WEFT_CLI_TEXT, &options.size, "SIZE",
+         "how much of each suite: full, short or smallest (default full)"},
         {"lengths", WEFT_CLI_TEXT, &options.lengths_text, "N,N,...",
-         "lengths n that mixers are timed at, or token n of decode\n(default "
+         "lengths n that mixers are timed at, or token n of decode\n(default of full: "
          "512,1024,2048,4096,8192,16384)"},
         {"seconds", WEFT_CLI_COUNT, &options.seconds, "N",
          "longest time to repeat a case (default 2)"},
@@ -222,6 +257,9 @@ int weft_cli_bench(int argc, char **argv) {
     if (!weft_cli_parse(&syntax, argc, argv, NULL, &code)) {
         return code;
     }
-    code = read_lengths(&options, &syntax);
+    code = read_size(&options, &syntax);
+    if (code == WEFT_CLI_FINE) {
+        code = read_lengths(&options, &syntax);
+    }
     return code == WEFT_CLI_FINE ? run_cases(&options, &syntax) : code;
 }

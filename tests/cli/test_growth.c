@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "bench_growth.h"
-#include "bench_mixers.h"
+#include "bench/growth.h"
+#include "bench/suites/mixers.h"
 #include "support.h"
 
 #define LENGTH_COUNT   6

@@ -34,7 +34,7 @@ add_dependencies(weft-example-objects weft_example_shaders)
 weft_example_objects(weft-example-families "${weft_example_dir}/reference.c"
     "${CMAKE_CURRENT_SOURCE_DIR}/conformance/conformance.c")
 
-add_executable(weft-example
+add_executable(weft-example "${PROJECT_SOURCE_DIR}/api/cli/main.c"
     "$<FILTER:$<TARGET_OBJECTS:weft-cli-objects>,EXCLUDE,/conformance/conformance[.]c[.]>"
     $<TARGET_OBJECTS:weft-example-families> $<TARGET_OBJECTS:weft-example-objects>)
 weft_compile_options(weft-example)

@@ -65,10 +65,10 @@ foreach(pattern IN LISTS weft_test_patterns)
     endforeach()
 endforeach()
 
-# What `weft bench` fits and what it builds is looked at from within, too.
-if(TARGET weft-test-cli-growth)
-    set(weft_bench_sources bench_cases.c bench_decode.c bench_graph.c bench_growth.c bench_mixers.c growth.c)
-    list(TRANSFORM weft_bench_sources PREPEND "${PROJECT_SOURCE_DIR}/api/cli/")
-    target_sources(weft-test-cli-growth PRIVATE ${weft_bench_sources})
-    target_include_directories(weft-test-cli-growth PRIVATE "${PROJECT_SOURCE_DIR}/api/cli")
-endif()
+# What `weft bench` is made of is looked at from within, too.
+foreach(short IN ITEMS growth)
+    if(TARGET weft-test-cli-${short})
+        target_sources(weft-test-cli-${short} PRIVATE $<TARGET_OBJECTS:weft-cli-objects>)
+        target_include_directories(weft-test-cli-${short} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/api/cli")
+    endif()
+endforeach()

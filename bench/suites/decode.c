@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench_decode.h"
-
+/*
+ * The steps of weft/decode.h as series of cases over the length: the n-th token of a sequence, 8 heads of 64 channels. With
+ * n a multiple of 64 it is the last token of a chunk, which reads most.
+ */
 #include <stdio.h>
 
 #include <weft/decode.h>
 
-#include "bench_graph.h"
+#include "bench/graph.h"
+#include "bench/suites/suites.h"
 
 enum {
     HEADS = 8,
@@ -142,11 +145,7 @@ static const struct step_series {
     {"fast_weight", false, 0, build_fast_weight},
 };
 
-uint32_t weft_bench_decode_count(void) {
-    return (uint32_t)(sizeof series / sizeof series[0]);
-}
-
-weft_bench_case weft_bench_decode_case(uint32_t index, uint32_t length) {
+static weft_bench_case make_case(uint32_t index, uint32_t length) {
     const struct step_series *own = &series[index];
     weft_bench_case result = {.suite = "decode",
                               .sizes = {length, HEADS * WIDTH, own->option, 0},
@@ -157,4 +156,10 @@ weft_bench_case weft_bench_decode_case(uint32_t index, uint32_t length) {
     snprintf(result.name, sizeof result.name, "decode/%s/n=%u,d=%u,heads=%u", own->name, length,
              (unsigned)(HEADS * WIDTH), (unsigned)HEADS);
     return result;
+}
+
+void weft_bench_add_decode(weft_bench_list *list, const weft_bench_scope *scope) {
+    const uint32_t count = sizeof series / sizeof series[0];
+    weft_bench_list_add_series(list, scope, scope->size == WEFT_BENCH_SMALLEST ? 1 : count,
+                               make_case);
 }

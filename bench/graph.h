@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the graphs that `weft bench` times are built with: inputs and Philox weights. */
-#ifndef WEFT_CLI_BENCH_GRAPH_H
-#define WEFT_CLI_BENCH_GRAPH_H
+#ifndef WEFT_BENCH_GRAPH_H
+#define WEFT_BENCH_GRAPH_H
 
 #include <weft/graph.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench_run.h"
+#include "bench/run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench_graph.h"
+#include "bench/graph.h"
 #include "core/clock.h"
 #include "core/philox.h"
 

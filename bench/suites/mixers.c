@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench_mixers.h"
+#include "bench/suites/mixers.h"
 
 #include <stdio.h>
 
@@ -7,7 +7,8 @@
 #include <weft/flt.h>
 #include <weft/mixers.h>
 
-#include "bench_graph.h"
+#include "bench/graph.h"
+#include "bench/suites/suites.h"
 
 enum {
     BAND = 30,            /* half-width: FMMformer's */
@@ -392,4 +393,11 @@ weft_bench_case weft_bench_mixer_case(uint32_t index, uint32_t length) {
     snprintf(result.name, sizeof result.name, "%s/n=%u,d=%u", mixer->name, length,
              WEFT_BENCH_WIDTH);
     return result;
+}
+
+void weft_bench_add_mixers(weft_bench_list *list, const weft_bench_scope *scope) {
+    weft_bench_add_wide_mixers(list, scope);
+    weft_bench_list_add_series(list, scope,
+                               scope->size == WEFT_BENCH_SMALLEST ? 1 : weft_bench_mixer_count(),
+                               weft_bench_mixer_case);
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The growth of the series among the rows of `weft bench`. */
-#ifndef WEFT_CLI_BENCH_GROWTH_H
-#define WEFT_CLI_BENCH_GROWTH_H
+#ifndef WEFT_BENCH_GROWTH_H
+#define WEFT_BENCH_GROWTH_H
 
-#include "bench_run.h"
-#include "growth.h"
-
-#define WEFT_BENCH_MAX_LENGTHS 16
+#include "bench/power_law.h"
+#include "bench/run.h"
 
 typedef struct weft_bench_fit {
     const char *suite, *series;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench_growth.h"
+#include "bench/growth.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "growth.h"
+#include "bench/power_law.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How a measured quantity grows with the length n, and from which length on one thing is as fast as another. */
-#ifndef WEFT_CLI_GROWTH_H
-#define WEFT_CLI_GROWTH_H
+#ifndef WEFT_BENCH_POWER_LAW_H
+#define WEFT_BENCH_POWER_LAW_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What `weft bench` found, as tables and as JSON (bench/README.md has the fields). */
-#ifndef WEFT_CLI_BENCH_REPORT_H
-#define WEFT_CLI_BENCH_REPORT_H
+#ifndef WEFT_BENCH_REPORT_H
+#define WEFT_BENCH_REPORT_H
 
-#include "bench_growth.h"
+#include "bench/growth.h"
 
 typedef struct weft_bench_report {
     weft_device_info device;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Every mixer as a series of cases over the length, one head of WEFT_BENCH_WIDTH channels. */
-#ifndef WEFT_CLI_BENCH_MIXERS_H
-#define WEFT_CLI_BENCH_MIXERS_H
+#ifndef WEFT_BENCH_MIXERS_H
+#define WEFT_BENCH_MIXERS_H
 
-#include "bench_cases.h"
+#include "bench/case.h"
 
 #define WEFT_BENCH_WIDTH      64U
 #define WEFT_BENCH_MIN_LENGTH 64U /* SKI has that many inducing points, bands are narrower */
@@ -13,5 +13,8 @@ uint32_t weft_bench_mixer_count(void);
 
 /** The case of series `index` at one length. */
 weft_bench_case weft_bench_mixer_case(uint32_t index, uint32_t length);
+
+/** Fourier mixing and attention at the width of FNet-base. */
+void weft_bench_add_wide_mixers(weft_bench_list *list, const weft_bench_scope *scope);
 
 #endif

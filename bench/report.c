@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench_report.h"
+#include "bench/report.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* One case of `weft bench` on a device. */
-#ifndef WEFT_CLI_BENCH_RUN_H
-#define WEFT_CLI_BENCH_RUN_H
+#ifndef WEFT_BENCH_RUN_H
+#define WEFT_BENCH_RUN_H
 
-#include "bench_cases.h"
+#include "bench/case.h"
 #include "cli.h"
 #include "core/hash.h"
 

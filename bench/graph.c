@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench_graph.h"
+#include "bench/graph.h"
 
 #include "core/host.h"
 #include "core/philox.h"

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Fourier mixing and attention as FNet-base has them: 768 channels, 12 heads. */
+#include <weft/mixers.h>
+
+#include "bench/graph.h"
+#include "bench/suites/fixed.h"
+#include "bench/suites/mixers.h"
+
+static weft_status add_input(weft_tensor *out, weft_graph *graph, weft_shape shape) {
+    return weft_bench_input(out, graph, "x", shape);
+}
+
+/** sizes: n, d. */
+static weft_status build_fourier(weft_graph *graph, const weft_bench_case *bench_case) {
+    weft_tensor x = {0};
+    weft_status status =
+        add_input(&x, graph, weft_shape_of(1, bench_case->sizes[0], bench_case->sizes[1]));
+    if (status == WEFT_OK) {
+        status = weft_graph_fourier(&x, graph, x);
+    }
+    return status == WEFT_OK ? weft_graph_output(graph, "y", x) : status;
+}
+
+/** sizes: n, d, heads. */
+static weft_status build_attention(weft_graph *graph, const weft_bench_case *bench_case) {
+    weft_tensor x = {0};
+    weft_status status =
+        add_input(&x, graph, weft_shape_of(1, bench_case->sizes[0], bench_case->sizes[1]));
+    if (status == WEFT_OK) {
+        status = weft_graph_attention(&x, graph, x, x, x,
+                                      weft_attention_params(.heads = bench_case->sizes[2]));
+    }
+    return status == WEFT_OK ? weft_graph_output(graph, "y", x) : status;
+}
+
+static const weft_bench_fixed cases[] = {
+    {"fourier/fft/n=128,d=768", "fft", {128, 768}, build_fourier, WEFT_BENCH_FULL},
+    {"fourier/matrix/n=128,d=768", "matrix", {128, 768}, build_fourier, WEFT_BENCH_FULL},
+    {"attention/n=128,d=768,heads=12", NULL, {128, 768, 12}, build_attention, WEFT_BENCH_FULL},
+    {"fourier/fft/n=512,d=768", "fft", {512, 768}, build_fourier, WEFT_BENCH_SHORT},
+    {"fourier/matrix/n=512,d=768", "matrix", {512, 768}, build_fourier, WEFT_BENCH_SHORT},
+    {"attention/n=512,d=768,heads=12", NULL, {512, 768, 12}, build_attention, WEFT_BENCH_SHORT},
+    {"fourier/fft/n=2048,d=768", "fft", {2048, 768}, build_fourier, WEFT_BENCH_FULL},
+    {"attention/n=2048,d=768,heads=12", NULL, {2048, 768, 12}, build_attention, WEFT_BENCH_FULL},
+};
+
+void weft_bench_add_wide_mixers(weft_bench_list *list, const weft_bench_scope *scope) {
+    weft_bench_list_add_fixed(list, scope, "mixers", cases, sizeof cases / sizeof cases[0]);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/graph.h"
+#include "bench/suites/fixed.h"
+#include "bench/suites/suites.h"
+
+static weft_status add_input(weft_tensor *out, weft_graph *graph, weft_shape shape) {
+    return weft_bench_input(out, graph, "x", shape);
+}
+
+/** sizes: m, n, k. x [m, k] times a weight [n, k] transposed, as a linear layer has it. */
+static weft_status build_matmul(weft_graph *graph, const weft_bench_case *bench_case) {
+    const uint32_t *sizes = bench_case->sizes;
+    weft_tensor x = {0};
+    weft_tensor w = {0};
+    weft_status status = add_input(&x, graph, weft_shape_of(1, sizes[0], sizes[2]));
+    if (status == WEFT_OK) {
+        status = weft_bench_weight(&w, graph, weft_shape_of(sizes[1], sizes[2]), 1);
+    }
+    if (status == WEFT_OK) {
+        status = weft_graph_linear(&x, graph, x, w, (weft_tensor){0});
+    }
+    return status == WEFT_OK ? weft_graph_output(graph, "y", x) : status;
+}
+
+/** sizes: n, d. */
+static weft_status build_layer_norm(weft_graph *graph, const weft_bench_case *bench_case) {
+    weft_tensor x = {0};
+    weft_tensor w = {0};
+    weft_status status =
+        add_input(&x, graph, weft_shape_of(1, bench_case->sizes[0], bench_case->sizes[1]));
+    if (status == WEFT_OK) {
+        status = weft_bench_weight(&w, graph, weft_shape_of(bench_case->sizes[1]), 1);
+    }
+    if (status == WEFT_OK) {
+        status = weft_graph_layer_norm(&x, graph, x, w, w, 1e-12F);
+    }
+    return status == WEFT_OK ? weft_graph_output(graph, "y", x) : status;
+}
+
+/** sizes: n, d, activation. */
+static weft_status build_activation(weft_graph *graph, const weft_bench_case *bench_case) {
+    weft_tensor x = {0};
+    weft_status status =
+        add_input(&x, graph, weft_shape_of(1, bench_case->sizes[0], bench_case->sizes[1]));
+    if (status == WEFT_OK) {
+        status = weft_graph_activate(&x, graph, x, (weft_activation)bench_case->sizes[2]);
+    }
+    return status == WEFT_OK ? weft_graph_output(graph, "y", x) : status;
+}
+
+/** sizes: rows, columns. */
+static weft_status build_softmax(weft_graph *graph, const weft_bench_case *bench_case) {
+    weft_tensor x = {0};
+    weft_status status =
+        add_input(&x, graph, weft_shape_of(bench_case->sizes[0], bench_case->sizes[1]));
+    if (status == WEFT_OK) {
+        status = weft_graph_softmax(&x, graph, x);
+    }
+    return status == WEFT_OK ? weft_graph_output(graph, "y", x) : status;
+}
+
+static const weft_bench_fixed cases[] = {
+    {"matmul/512x3072x768", NULL, {512, 3072, 768}, build_matmul, WEFT_BENCH_SHORT},
+    {"matmul/512x768x3072", NULL, {512, 768, 3072}, build_matmul, WEFT_BENCH_SHORT},
+    {"matmul/509x769x767", NULL, {509, 769, 767}, build_matmul, WEFT_BENCH_FULL},
+    {"layer_norm/512x768", NULL, {512, 768}, build_layer_norm, WEFT_BENCH_SMALLEST},
+    {"gelu_tanh/512x3072",
+     NULL,
+     {512, 3072, WEFT_ACTIVATION_GELU_TANH},
+     build_activation,
+     WEFT_BENCH_SHORT},
+    {"gelu_erf/512x3072",
+     NULL,
+     {512, 3072, WEFT_ACTIVATION_GELU_ERF},
+     build_activation,
+     WEFT_BENCH_FULL},
+    {"softmax/6144x512", NULL, {6144, 512}, build_softmax, WEFT_BENCH_SHORT},
+};
+
+void weft_bench_add_ops(weft_bench_list *list, const weft_bench_scope *scope) {
+    weft_bench_list_add_fixed(list, scope, "ops", cases, sizeof cases / sizeof cases[0]);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* The suites of `weft bench`, one file each. */
+#ifndef WEFT_BENCH_SUITES_H
+#define WEFT_BENCH_SUITES_H
+
+#include "bench/case.h"
+
+void weft_bench_add_ops(weft_bench_list *list, const weft_bench_scope *scope);
+void weft_bench_add_mixers(weft_bench_list *list, const weft_bench_scope *scope);
+void weft_bench_add_fnet(weft_bench_list *list, const weft_bench_scope *scope);
+void weft_bench_add_decode(weft_bench_list *list, const weft_bench_scope *scope);
+
+#endif
