@@ -5,25 +5,32 @@
 
 #include "core/host.h"
 
-#define FIRST_CAPACITY 64
+static const char *const size_names[] = {
+    [WEFT_BENCH_FULL] = "full", [WEFT_BENCH_SHORT] = "short", [WEFT_BENCH_SMALLEST] = "smallest"};
 
-static bool grow(weft_bench_list *list) {
-    const uint32_t capacity = list->capacity == 0 ? FIRST_CAPACITY : 2 * list->capacity;
-    weft_bench_case *cases =
-        weft_realloc(list->host, list->cases, (size_t)capacity * sizeof *cases);
-    if (!cases) {
-        list->status = weft_fail_memory(list->host, "the list of cases");
-        return false;
+const char *weft_bench_size_name(weft_bench_size size) {
+    return size_names[size];
+}
+
+bool weft_bench_size_from_name(weft_bench_size *size, const char *name) {
+    for (size_t i = 0; i < sizeof size_names / sizeof size_names[0]; i++) {
+        if (strcmp(size_names[i], name) == 0) {
+            *size = (weft_bench_size)i;
+            return true;
+        }
     }
-    list->cases = cases;
-    list->capacity = capacity;
-    return true;
+    return false;
 }
 
 void weft_bench_list_add(weft_bench_list *list, const weft_bench_case *bench_case) {
-    if (list->status == WEFT_OK && (list->count < list->capacity || grow(list))) {
-        list->cases[list->count++] = *bench_case;
+    if (list->status != WEFT_OK) {
+        return;
     }
+    if (!weft_grow(list->host, &list->cases, list->count, &list->capacity, sizeof *list->cases)) {
+        list->status = weft_fail_memory(list->host, "the list of cases");
+        return;
+    }
+    list->cases[list->count++] = *bench_case;
 }
 
 void weft_bench_list_add_series(weft_bench_list *list, const weft_bench_scope *scope,
@@ -35,6 +42,16 @@ void weft_bench_list_add_series(weft_bench_list *list, const weft_bench_scope *s
             weft_bench_list_add(list, &made);
         }
     }
+}
+
+void weft_bench_list_keep(weft_bench_list *list, const char *text) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (strstr(list->cases[i].name, text)) {
+            list->cases[kept++] = list->cases[i];
+        }
+    }
+    list->count = kept;
 }
 
 void weft_bench_list_free(weft_bench_list *list) {

@@ -40,6 +40,11 @@ typedef enum weft_bench_size {
     WEFT_BENCH_SMALLEST /* the smallest case: that the suite works */
 } weft_bench_size;
 
+/** "full", "short" or "smallest". */
+const char *weft_bench_size_name(weft_bench_size size);
+/** False where no size has this name. */
+bool weft_bench_size_from_name(weft_bench_size *size, const char *name);
+
 typedef struct weft_bench_scope {
     weft_bench_size size;
     uint32_t lengths[WEFT_BENCH_MAX_LENGTHS]; /* of series, in ascending order */
@@ -62,6 +67,9 @@ void weft_bench_list_add(weft_bench_list *list, const weft_bench_case *bench_cas
 void weft_bench_list_add_series(weft_bench_list *list, const weft_bench_scope *scope,
                                 uint32_t count,
                                 weft_bench_case (*make)(uint32_t index, uint32_t length));
+
+/** Takes out the cases whose name has no `text` in it. */
+void weft_bench_list_keep(weft_bench_list *list, const char *text);
 
 void weft_bench_list_free(weft_bench_list *list);
 

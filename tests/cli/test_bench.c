@@ -40,7 +40,7 @@ static void check_measured(const json_t *row) {
 static void series_are_measured_and_fitted(void **state) {
     (void)state;
     json_t *report = run_json("", SHORT "--filter attention/full_band --lengths 64,96,128");
-    assert_int_equal(integer_field(report, "schema"), 1);
+    assert_int_equal(integer_field(report, "schema"), 2);
     assert_int_equal(json_array_size(field(report, "rows")), 3);
     for (size_t i = 0; i < 3; i++) {
         const json_t *row = row_of(report, i);

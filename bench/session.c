@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/interrupt.h"
+
+#define RUNS_AT_LEAST 7 /* of a case, the one that warms up included: bench/run.h */
+
+void weft_bench_session_begin(weft_bench_session *session, const weft_bench_settings *settings) {
+    *session =
+        (weft_bench_session){.settings = *settings, .environment = weft_bench_environment_now()};
+    session->host = weft_cli_host(&session->settings.common);
+    session->cases.host = &session->host;
+}
+
+/* ---- rows ---- */
+
+static void skip(weft_bench_row *row, const char *reason) {
+    row->status = WEFT_BENCH_SKIPPED;
+    snprintf(row->reason, sizeof row->reason, "%s", reason);
+}
+
+/** Whether the rows before it tell that this one would take too long; skips it then. */
+static bool too_long(weft_bench_row *rows, uint32_t index, uint32_t time_cap) {
+    const double expected_s =
+        RUNS_AT_LEAST * 1e-3 * weft_bench_expected_ms(rows, index, rows[index].bench_case);
+    if (!(expected_s > time_cap)) { /* NaN where nothing is known */
+        return false;
+    }
+    char reason[WEFT_CLI_ERROR_SIZE];
+    snprintf(reason, sizeof reason, "expected to take %.0f s, more than the %u s of --time-cap",
+             expected_s, time_cap);
+    skip(&rows[index], reason);
+    return true;
+}
+
+/** In reproducible mode every device gives the bits of the first. */
+static void compare_bits(weft_bench_session *session, const weft_bench_result *result,
+                         uint32_t index) {
+    weft_bench_row *row = &result->rows[index];
+    if (session->settings.common.math != WEFT_MATH_REPRODUCIBLE || row->status != WEFT_BENCH_OK) {
+        return;
+    }
+    for (const weft_bench_result *other = session->results; other < result; other++) {
+        const weft_bench_row *theirs = &other->rows[index];
+        if (theirs->status == WEFT_BENCH_OK && strcmp(theirs->sha256, row->sha256) != 0) {
+            row->status = WEFT_BENCH_ERROR;
+            snprintf(row->reason, sizeof row->reason,
+                     "the output's SHA-256 is %.16s…, but %.16s… on %.160s", row->sha256,
+                     theirs->sha256, other->device.name);
+            return;
+        }
+    }
+}
+
+static void measure_row(weft_bench_session *session, weft_bench_result *result, uint32_t index,
+                        weft_device *device) {
+    weft_bench_row *row = &result->rows[index];
+    if (weft_bench_interrupted()) {
+        skip(row, "interrupted");
+        return;
+    }
+    if (too_long(result->rows, index, session->settings.time_cap)) {
+        return;
+    }
+    session->settings.common.error = row->reason; /* a row keeps what went wrong with it */
+    weft_bench_run(row, device, session->settings.limit_ms, &session->host);
+    session->settings.common.error = NULL;
+    compare_bits(session, result, index);
+    session->failed = session->failed || row->status == WEFT_BENCH_ERROR;
+}
+
+static void measure_rows(weft_bench_session *session, weft_bench_result *result,
+                         weft_device *device) {
+    weft_cli_progress progress;
+    weft_cli_progress_begin(&progress, result->device.name, session->cases.count);
+    for (uint32_t i = 0; i < session->cases.count; i++) {
+        weft_cli_progress_set(&progress, i);
+        measure_row(session, result, i, device);
+    }
+    weft_cli_progress_end(&progress);
+}
+
+/* ---- devices ---- */
+
+static weft_status make_rows(weft_bench_session *session, weft_bench_result *result) {
+    result->rows =
+        weft_alloc_zero(&session->host, (size_t)session->cases.count + 1, sizeof *result->rows);
+    if (!result->rows) {
+        return weft_fail_memory(&session->host, "the rows");
+    }
+    for (uint32_t i = 0; i < session->cases.count; i++) {
+        result->rows[i].bench_case = &session->cases.cases[i];
+    }
+    return WEFT_OK;
+}
+
+static int run_device(weft_bench_session *session, weft_bench_result *result, const char *select) {
+    weft_device *device = NULL;
+    weft_status status = weft_cli_open_selected(&device, &session->settings.common, select);
+    if (status != WEFT_OK) {
+        return weft_cli_open_exit_code(status);
+    }
+    status = weft_device_get_info(device, &result->device);
+    if (status == WEFT_OK) {
+        status = make_rows(session, result);
+    }
+    if (status == WEFT_OK) {
+        measure_rows(session, result, device);
+        session->failed = weft_cli_validation_failed(device) || session->failed;
+        status = weft_bench_fits(&result->fits, &result->fit_count, result->rows,
+                                 session->cases.count, &session->host);
+    }
+    weft_device_destroy(&device);
+    return weft_cli_exit_code(status);
+}
+
+static int run_devices(weft_bench_session *session, const weft_device_info *infos, uint32_t count) {
+    int code = WEFT_CLI_FINE;
+    for (uint32_t i = 0; i < count && code == WEFT_CLI_FINE; i++) {
+        char select[16];
+        snprintf(select, sizeof select, "%u", infos[i].index);
+        if (infos[i].usable) {
+            code = run_device(session, &session->results[session->result_count++], select);
+        }
+    }
+    if (code == WEFT_CLI_FINE && session->result_count == 0) {
+        return weft_cli_exit_code(
+            weft_fail(&session->host, WEFT_NO_DEVICE, "there is no usable Vulkan device"));
+    }
+    return code;
+}
+
+static int make_results(weft_bench_session *session, uint32_t count) {
+    session->results = weft_alloc_zero(&session->host, (size_t)count + 1, sizeof *session->results);
+    return session->results
+               ? WEFT_CLI_FINE
+               : weft_cli_exit_code(weft_fail_memory(&session->host, "the list of devices"));
+}
+
+static int run_all(weft_bench_session *session) {
+    weft_device_info *infos = NULL;
+    uint32_t count = 0;
+    weft_status status = weft_cli_list_devices(&infos, &count, &session->host);
+    int code = weft_cli_exit_code(status);
+    if (code == WEFT_CLI_FINE) {
+        code = make_results(session, count);
+    }
+    if (code == WEFT_CLI_FINE) {
+        code = run_devices(session, infos, count);
+    }
+    weft_free(&session->host, infos);
+    return code;
+}
+
+int weft_bench_session_run(weft_bench_session *session) {
+    const char *select = session->settings.common.device;
+    int code;
+    weft_bench_interrupt_watch();
+    if (select && strcmp(select, "all") == 0) {
+        code = run_all(session);
+    } else {
+        code = make_results(session, 1);
+        if (code == WEFT_CLI_FINE) {
+            code = run_device(session, &session->results[session->result_count++], select);
+        }
+    }
+    session->interrupted = weft_bench_interrupted();
+    return code;
+}
+
+void weft_bench_session_end(weft_bench_session *session) {
+    for (uint32_t i = 0; i < session->result_count; i++) {
+        weft_free(&session->host, session->results[i].rows);
+        weft_free(&session->host, session->results[i].fits);
+    }
+    weft_free(&session->host, session->results);
+    weft_bench_list_free(&session->cases);
+}

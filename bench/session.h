@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* A whole run of `weft bench`: the same cases on one device after the other. */
+#ifndef WEFT_BENCH_SESSION_H
+#define WEFT_BENCH_SESSION_H
+
+#include "bench/environment.h"
+#include "bench/growth.h"
+#include "cli.h"
+
+/** What the command line asked for. */
+typedef struct weft_bench_settings {
+    weft_cli_common common; /* device "all": every usable device */
+    weft_bench_scope scope;
+    double limit_ms;   /* longest time to repeat a case */
+    uint32_t time_cap; /* of a case, in seconds */
+} weft_bench_settings;
+
+/** What one device did. Rows are in the order of the cases, as many. */
+typedef struct weft_bench_result {
+    weft_device_info device;
+    weft_bench_row *rows;
+    weft_bench_fit *fits;
+    uint32_t fit_count;
+} weft_bench_result;
+
+typedef struct weft_bench_session {
+    weft_host host;
+    weft_bench_settings settings;
+    weft_bench_environment environment;
+    weft_bench_list cases;
+    weft_bench_result *results;
+    uint32_t result_count;
+    bool interrupted; /* by Ctrl-C: the rows left are skipped */
+    bool failed;      /* a row is an error, or the validation layer complained */
+} weft_bench_session;
+
+/** An empty session. */
+void weft_bench_session_begin(weft_bench_session *session, const weft_bench_settings *settings);
+
+/**
+ * Times the session's cases on its devices. Returns an exit code, WEFT_CLI_FINE also where `failed`; results are
+ * there whenever it is that.
+ */
+int weft_bench_session_run(weft_bench_session *session);
+
+void weft_bench_session_end(weft_bench_session *session);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/tables.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- fields ---- */
+
+/** Null members and such that are not there give NaN. */
+static double number(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static const char *text(const json_t *object, const char *key) {
+    const char *value = json_string_value(json_object_get(object, key));
+    return value ? value : "";
+}
+
+static bool is_text(const json_t *object, const char *key, const char *expected) {
+    return strcmp(text(object, key), expected) == 0;
+}
+
+/** Names of devices need not differ, indices do. */
+static bool is_of(const json_t *row, double device_index) {
+    return number(row, "device_index") == device_index;
+}
+
+/* ---- cells ---- */
+
+static void number_cell(weft_cli_table *table, const char *format, double value) {
+    char cell[64] = "-";
+    if (isfinite(value)) {
+        snprintf(cell, sizeof cell, format, value);
+    }
+    weft_cli_table_cell(table, "%s", cell);
+}
+
+static void bytes_cell(weft_cli_table *table, double bytes) {
+    char cell[WEFT_CLI_BYTES_SIZE];
+    weft_cli_table_cell(table, "%s", isfinite(bytes) ? weft_cli_bytes((uint64_t)bytes, cell) : "-");
+}
+
+/* ---- rows ---- */
+
+static void row_cells(weft_cli_table *table, const json_t *row) {
+    number_cell(table, "%.3f", number(row, "median_ms"));
+    number_cell(table, "%.3f", number(row, "p95_ms"));
+    number_cell(table, "%.1f %%", 100.0 * number(row, "spread"));
+    number_cell(table, "%.0f", number(row, "runs"));
+    number_cell(table, "%.2f", number(row, "gflop_per_s"));
+    number_cell(table, "%.2f", number(row, "gb_per_s"));
+    bytes_cell(table, number(row, "extra_bytes"));
+    number_cell(table, "%.1f", number(row, "cold_ms"));
+    number_cell(table, "%.0f", number(row, "dispatches"));
+}
+
+static int print_rows(const json_t *rows, double device) {
+    static const char *const columns[] = {"suite",         "case",     ">median ms",  ">p95 ms",
+                                          ">spread",       ">runs",    ">GFLOP/s",    ">GB/s",
+                                          ">extra memory", ">cold ms", ">dispatches", NULL};
+    weft_cli_table *table = weft_cli_table_begin(columns);
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row) {
+        if (!is_of(row, device)) {
+            continue;
+        }
+        weft_cli_table_cell(table, "%s", text(row, "suite"));
+        weft_cli_table_cell(table, "%s", text(row, "case"));
+        if (is_text(row, "status", "ok")) {
+            row_cells(table, row);
+            continue;
+        }
+        weft_cli_table_cell(table, "%s", text(row, "status"));
+        for (uint32_t k = 0; k < 8; k++) {
+            weft_cli_table_cell(table, "%s", "");
+        }
+    }
+    return weft_cli_table_print(&table);
+}
+
+static void print_reasons(const json_t *rows, double device) {
+    const char *separator = "\n";
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row) {
+        if (is_of(row, device) && !is_text(row, "status", "ok")) {
+            printf("%s%s %s: %s: %s\n", separator, text(row, "suite"), text(row, "case"),
+                   text(row, "status"), text(row, "reason"));
+            separator = "";
+        }
+    }
+}
+
+/* ---- fits ---- */
+
+static void exponent_cell(weft_cli_table *table, const json_t *growth) {
+    const double exponent = number(growth, "exponent");
+    const double error = number(growth, "standard_error");
+    if (isfinite(error)) {
+        weft_cli_table_cell(table, "%.3f ± %.3f", exponent, error);
+    } else {
+        number_cell(table, "%.3f", exponent);
+    }
+}
+
+static void crossover_cell(weft_cli_table *table, const json_t *crossover) {
+    if (is_text(crossover, "kind", "below")) {
+        weft_cli_table_cell(table, "below %.0f", number(crossover, "from"));
+    } else if (is_text(crossover, "kind", "never")) {
+        weft_cli_table_cell(table, "not up to %.0f", number(crossover, "to"));
+    } else {
+        number_cell(table, "%.0f", number(crossover, "n"));
+    }
+}
+
+static void speedup_cell(weft_cli_table *table, const json_t *fit) {
+    const double speedup = number(fit, "speedup");
+    if (isfinite(speedup)) {
+        weft_cli_table_cell(table, "%.2fx at %.0f", speedup,
+                            number(json_object_get(fit, "crossover"), "to"));
+    } else {
+        weft_cli_table_cell(table, "%s", "-");
+    }
+}
+
+static void fit_cells(weft_cli_table *table, const json_t *fit) {
+    const json_t *time = json_object_get(fit, "time");
+    weft_cli_table_cell(table, "%s", text(fit, "suite"));
+    weft_cli_table_cell(table, "%s", text(fit, "series"));
+    if (isfinite(number(time, "from"))) {
+        weft_cli_table_cell(table, "%.0f - %.0f", number(time, "from"), number(time, "to"));
+    } else {
+        weft_cli_table_cell(table, "%s", "-");
+    }
+    exponent_cell(table, time);
+    exponent_cell(table, json_object_get(fit, "cpu_time"));
+    exponent_cell(table, json_object_get(fit, "extra_memory"));
+    crossover_cell(table, json_object_get(fit, "crossover"));
+    speedup_cell(table, fit);
+}
+
+static int print_fits(const json_t *fits, double device) {
+    static const char *const columns[] = {"suite",      "series",         ">lengths",
+                                          ">time ~ n^", ">CPU time ~ n^", ">extra memory ~ n^",
+                                          ">crossover", ">against dense", NULL};
+    weft_cli_table *table = NULL;
+    size_t i;
+    json_t *fit;
+    json_array_foreach(fits, i, fit) {
+        if (is_of(fit, device) && number(json_object_get(fit, "time"), "lengths") >= 2.0) {
+            table = table ? table : weft_cli_table_begin(columns);
+            fit_cells(table, fit);
+        }
+    }
+    if (!table) {
+        return WEFT_CLI_FINE;
+    }
+    printf(
+        "\nGrowth with the length (least squares in log-log, ± standard error), and the length "
+        "from which on\na mixer is no slower than dense attention in its faster form there:\n\n");
+    return weft_cli_table_print(&table);
+}
+
+/* ---- a device ---- */
+
+static int print_device(const json_t *report, const json_t *device, const char *separator) {
+    const json_t *rows = json_object_get(report, "rows");
+    const double index = number(device, "index");
+    const bool software = is_text(device, "type", "software");
+    printf("%s%s, %s%s\n\n", separator, text(device, "name"), text(device, "driver"),
+           software ? "; a software driver: not a statement about any GPU" : "");
+    int code = print_rows(rows, index);
+    if (code == WEFT_CLI_FINE) {
+        print_reasons(rows, index);
+        code = print_fits(json_object_get(report, "fits"), index);
+    }
+    return code;
+}
+
+int weft_bench_tables_print(const json_t *report) {
+    const json_t *devices = json_object_get(json_object_get(report, "environment"), "devices");
+    int code = WEFT_CLI_FINE;
+    size_t i;
+    json_t *device;
+    json_array_foreach(devices, i, device) {
+        if (code == WEFT_CLI_FINE) {
+            code = print_device(report, device, i > 0 ? "\n" : "");
+        }
+    }
+    return code;
+}
