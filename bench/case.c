@@ -22,6 +22,30 @@ bool weft_bench_size_from_name(weft_bench_size *size, const char *name) {
     return false;
 }
 
+static weft_status compile_graph(weft_plan **plan, weft_device *device,
+                                 const weft_bench_case *bench_case, bool timestamps,
+                                 const weft_host *host) {
+    weft_graph *graph = NULL;
+    weft_status status = weft_graph_create(&graph, host);
+    if (status == WEFT_OK) {
+        status = bench_case->build(graph, bench_case);
+    }
+    if (status == WEFT_OK) {
+        status = weft_plan_compile(plan, device, graph,
+                                   weft_plan_params(.implementation = bench_case->implementation,
+                                                    .timestamps = timestamps));
+    }
+    weft_graph_destroy(&graph);
+    return status;
+}
+
+weft_status weft_bench_compile(weft_plan **plan, weft_device *device,
+                               const weft_bench_case *bench_case, bool timestamps,
+                               const weft_host *host) {
+    return bench_case->compile ? bench_case->compile(plan, device, bench_case, timestamps, host)
+                               : compile_graph(plan, device, bench_case, timestamps, host);
+}
+
 void weft_bench_list_add(weft_bench_list *list, const weft_bench_case *bench_case) {
     if (list->status != WEFT_OK) {
         return;

@@ -33,6 +33,11 @@ struct weft_bench_case {
     bool dense; /* a form of dense attention: what the others of its suite are held against */
 };
 
+/** The case's plan, of its own compile() or of the graph that its build() makes. */
+weft_status weft_bench_compile(weft_plan **plan, weft_device *device,
+                               const weft_bench_case *bench_case, bool timestamps,
+                               const weft_host *host);
+
 /** How much of each suite is timed. */
 typedef enum weft_bench_size {
     WEFT_BENCH_FULL = 0,

@@ -17,20 +17,41 @@ static json_t *optional_text(const char *text) {
     return text && text[0] != '\0' ? weft_cli_json_text(text) : json_null();
 }
 
-/* Adds what only a case that ran has. */
-static void add_measurements(json_t *object, const weft_bench_row *row) {
-    json_t *more = json_pack(
-        "{s:o, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:i, s:o, s:s}",
-        "shape", shape_json(&row->shape), "clock", row->device_clock ? "device" : "host", "runs",
-        (int)row->runs, "median_ms", weft_cli_json_real(row->median_ms), "p5_ms",
-        weft_cli_json_real(row->p5_ms), "p95_ms", weft_cli_json_real(row->p95_ms), "spread",
-        weft_cli_json_real(row->spread), "host_ms", weft_cli_json_real(row->host_ms), "cpu_ms",
-        row->cpu_ms > 0.0 ? json_real(row->cpu_ms) : json_null(), "gflop_per_s",
-        weft_cli_json_real(row->info.flops / row->median_ms * 1e-6), "gb_per_s",
-        weft_cli_json_real(row->bytes / row->median_ms * 1e-6), "extra_bytes",
-        (json_int_t)row->info.arena_bytes, "weight_bytes", (json_int_t)row->info.weight_bytes,
-        "bytes_in_use", (json_int_t)row->bytes_in_use, "dispatches", (int)row->info.dispatches,
-        "cold_ms", weft_cli_json_real(row->cold_ms), "output_sha256", row->sha256);
+static json_t *longest_json(const weft_bench_longest *longest) {
+    return longest->kernel[0] == '\0'
+               ? json_null()
+               : json_pack("{s:s, s:s, s:o}", "kernel", longest->kernel, "node", longest->node,
+                           "ms", weft_cli_json_real(longest->ms));
+}
+
+static json_t *times_json(const weft_bench_row *row) {
+    return json_pack(
+        "{s:s, s:i, s:o, s:o, s:o, s:o, s:[o, o], s:b, s:o, s:o, s:o}", "clock",
+        row->device_clock ? "device" : "host", "runs", (int)row->runs, "median_ms",
+        weft_cli_json_real(row->median_ms), "p5_ms", weft_cli_json_real(row->p5_ms), "p95_ms",
+        weft_cli_json_real(row->p95_ms), "spread", weft_cli_json_real(row->spread), "interval_ms",
+        weft_cli_json_real(row->interval_ms[0]), weft_cli_json_real(row->interval_ms[1]), "tight",
+        (int)row->tight, "host_ms", weft_cli_json_real(row->host_ms), "cpu_ms",
+        row->cpu_ms > 0.0 ? json_real(row->cpu_ms) : json_null(), "tokens_per_s",
+        weft_cli_json_real(row->tokens_per_s));
+}
+
+static json_t *counts_json(const weft_bench_row *row) {
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:i, s:i, s:i, s:o, s:o, s:s}",
+                     "shape", shape_json(&row->shape), "flops", weft_cli_json_real(row->info.flops),
+                     "bytes", weft_cli_json_real(row->bytes), "gflop_per_s",
+                     weft_cli_json_real(row->info.flops / row->median_ms * 1e-6), "gb_per_s",
+                     weft_cli_json_real(row->bytes / row->median_ms * 1e-6), "extra_bytes",
+                     (json_int_t)row->info.arena_bytes, "weight_bytes",
+                     (json_int_t)row->info.weight_bytes, "peak_bytes", (json_int_t)row->peak_bytes,
+                     "dispatches", (int)row->info.dispatches, "barriers", (int)row->info.barriers,
+                     "submissions", (int)row->info.submissions, "longest_dispatch",
+                     longest_json(&row->longest), "cold_ms", weft_cli_json_real(row->cold_ms),
+                     "output_sha256", row->sha256);
+}
+
+/* Adds an object's fields to another, and drops it. */
+static void add_fields(json_t *object, json_t *more) {
     json_object_update(object, more);
     json_decref(more);
 }
@@ -48,7 +69,8 @@ static json_t *row_json(const weft_bench_row *row, const weft_bench_result *resu
         weft_bench_status_name(row->status), "reason", weft_cli_json_text(row->reason),
         "software_device", (int)(result->device.type == WEFT_DEVICE_SOFTWARE));
     if (object && row->status == WEFT_BENCH_OK) {
-        add_measurements(object, row);
+        add_fields(object, times_json(row));
+        add_fields(object, counts_json(row));
     }
     return object;
 }

@@ -3,9 +3,9 @@
 #ifndef WEFT_BENCH_RUN_H
 #define WEFT_BENCH_RUN_H
 
-#include "bench/case.h"
+#include "bench/measure.h"
+#include "bench/outputs.h"
 #include "cli.h"
-#include "core/hash.h"
 
 typedef enum weft_bench_status {
     WEFT_BENCH_OK = 0,
@@ -17,22 +17,33 @@ typedef enum weft_bench_status {
 /** "ok", "unsupported", "skipped" or "error". */
 const char *weft_bench_status_name(weft_bench_status status);
 
+/** The dispatch that takes longest by its median. */
+typedef struct weft_bench_longest {
+    char kernel[64]; /* empty without time stamps */
+    char node[64];
+    double ms; /* NaN without */
+} weft_bench_longest;
+
 typedef struct weft_bench_row {
     const weft_bench_case *bench_case;
     weft_bench_status status;
     char reason[WEFT_CLI_ERROR_SIZE]; /* empty when ok */
     weft_shape shape;                 /* of the first input */
     double cold_ms;                   /* to compile the plan: shaders, weights and all */
-    bool device_clock;                /* the times below are by the device's time stamps */
+    bool device_clock;                /* the times of runs below are by the device's time stamps */
     double median_ms, p5_ms, p95_ms;
-    double spread;  /* half the distance between the quartiles, over the median */
-    double host_ms; /* median of weft_plan_run: submission and waiting included */
-    double
-        cpu_ms; /* median of this process's processor time, all threads; 0 but on software drivers */
+    double spread;         /* half the distance between the quartiles, over the median */
+    double interval_ms[2]; /* 95 % confidence interval of the median */
+    bool tight;            /* it got as narrow as WEFT_BENCH_TIGHT asks */
+    double host_ms;        /* median of weft_plan_run: submission and waiting included */
+    /* Median of this process's processor time, all threads; 0 but on software drivers. */
+    double cpu_ms;
     uint32_t runs;
     double bytes; /* read and written by all dispatches */
     weft_plan_info info;
-    uint64_t bytes_in_use;              /* device memory held during the runs */
+    uint64_t peak_bytes; /* the most held at once, from before the plan was compiled on */
+    double tokens_per_s; /* NaN where none are counted */
+    weft_bench_longest longest;
     char sha256[WEFT_DIGEST_TEXT_SIZE]; /* of the outputs' bits */
 } weft_bench_row;
 
@@ -40,8 +51,8 @@ typedef struct weft_bench_row {
 weft_bench_status weft_bench_status_of(weft_status status);
 
 /**
- * Compiles the row's case and times it for `limit_ms`, at least 5 and at most 200 runs after one that warms up. All else
- * of the row is written, but for the reason of a failed call, which is where the device's log goes.
+ * Compiles the row's case, runs it once, and times it as weft_bench_measure does. All else of the row is written, but for
+ * the reason of a failed call, which is where the device's log goes. Resets the device's peak of memory in use.
  */
 void weft_bench_run(weft_bench_row *row, weft_device *device, double limit_ms,
                     const weft_host *host);

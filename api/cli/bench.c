@@ -20,7 +20,7 @@ struct options {
     const char *size;
     const char *lengths; /* null: as the size has them */
     const char *out;
-    uint32_t seconds; /* per case */
+    double seconds; /* per case */
 };
 
 /* ---- which cases ---- */
@@ -147,8 +147,9 @@ int weft_cli_bench(int argc, char **argv) {
          "how much of each suite: full, short or smallest (default full)"},
         {"lengths", WEFT_CLI_TEXT, &options.lengths, "N,N,...",
          "lengths n of the series (default of full: 512,1024,2048,4096,8192,16384)"},
-        {"seconds", WEFT_CLI_COUNT, &options.seconds, "N",
-         "longest time to repeat a case (default 2)"},
+        {"seconds", WEFT_CLI_SECONDS, &options.seconds, "S",
+         "repeat a case until its median is known to within 2 %, but at\nleast 6 times and at most "
+         "for S seconds (default 2)"},
         {"time-cap", WEFT_CLI_COUNT, &options.settings.time_cap, "N",
          "leave out a case of which 7 runs are expected to take longer,\nby its times at shorter "
          "lengths, in seconds (default 120)"},

@@ -12,6 +12,9 @@
 #define MAX_OPTIONS 32 /* of one subcommand, --help included */
 #define HELP        MAX_OPTIONS
 
+#define LEAST_SECONDS 1e-3
+#define MOST_SECONDS  1e6
+
 int weft_cli_usage_error(const weft_cli_syntax *syntax, const char *format, ...) {
     fprintf(stderr, "weft %s: ", syntax->command);
     va_list arguments;
@@ -65,6 +68,22 @@ static bool read_count(uint32_t *value, const char *text) {
     return true;
 }
 
+/* Digits with at most one point in them; strtod alone takes signs, spaces, exponents and "inf", too. */
+static bool read_seconds(double *value, const char *text) {
+    const size_t whole = strspn(text, "0123456789");
+    const size_t point = text[whole] == '.' ? 1 : 0;
+    const size_t part = point + strspn(text + whole + point, "0123456789");
+    if (whole == 0 || part == 1 || text[whole + part] != '\0') {
+        return false;
+    }
+    const double number = strtod(text, NULL);
+    if (number < LEAST_SECONDS || number > MOST_SECONDS) {
+        return false;
+    }
+    *value = number;
+    return true;
+}
+
 static bool read_math(weft_math *value, const char *text) {
     for (int math = WEFT_MATH_REPRODUCIBLE; math <= WEFT_MATH_FAST; math++) {
         if (strcmp(text, weft_math_name((weft_math)math)) == 0) {
@@ -98,6 +117,15 @@ static bool store(const weft_cli_syntax *syntax, const weft_cli_option *option, 
         if (!read_count(option->value, text)) {
             weft_cli_usage_error(syntax, "--%s: expected a whole number from 1 to %u, found '%s'",
                                  option->name, UINT32_MAX, text);
+            return false;
+        }
+        return true;
+    case WEFT_CLI_SECONDS:
+        if (!read_seconds(option->value, text)) {
+            weft_cli_usage_error(syntax,
+                                 "--%s: expected a number from %g to %.0f, such as 2 or 0.25, "
+                                 "found '%s'",
+                                 option->name, LEAST_SECONDS, MOST_SECONDS, text);
             return false;
         }
         return true;

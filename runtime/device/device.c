@@ -64,6 +64,12 @@ weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *
     return status;
 }
 
+void weft_device_reset_peak(weft_device *device) {
+    if (device != NULL) {
+        device->stats.peak_bytes = device->stats.bytes_in_use;
+    }
+}
+
 weft_status weft_device_save_cache(weft_device *device) {
     if (device == NULL) {
         return WEFT_INVALID_ARGUMENT;

@@ -14,7 +14,7 @@
 
 #include "cli/command.h"
 
-#define SHORT "bench --suite mixers --seconds 1 "
+#define SHORT "bench --suite mixers --seconds 0.2 "
 
 static const json_t *row_of(const json_t *report, size_t index) {
     const json_t *row = json_array_get(field(report, "rows"), index);
@@ -25,15 +25,32 @@ static const json_t *row_of(const json_t *report, size_t index) {
 static void check_measured(const json_t *row) {
     assert_string_equal(string_field(row, "status"), "ok");
     assert_string_equal(string_field(row, "reason"), "");
-    assert_in_range(integer_field(row, "runs"), 5, 200);
+    assert_in_range(integer_field(row, "runs"), 6, 1000);
     assert_true(number_field(row, "median_ms") > 0.0);
     assert_true(number_field(row, "p5_ms") <= number_field(row, "median_ms"));
     assert_true(number_field(row, "median_ms") <= number_field(row, "p95_ms"));
+    const double low = json_number_value(json_array_get(field(row, "interval_ms"), 0));
+    const double high = json_number_value(json_array_get(field(row, "interval_ms"), 1));
+    assert_true(low <= number_field(row, "median_ms") && number_field(row, "median_ms") <= high);
+    assert_true(json_is_true(field(row, "tight")) ==
+                (high - low <= 0.04 * number_field(row, "median_ms")));
     assert_true(number_field(row, "host_ms") > 0.0);
     assert_true(json_is_real(field(row, "cpu_ms")) == json_is_true(field(row, "software_device")));
     assert_true(number_field(row, "cold_ms") > 0.0);
     assert_true(integer_field(row, "dispatches") >= 1);
+    assert_true(integer_field(row, "barriers") < integer_field(row, "dispatches"));
+    assert_true(integer_field(row, "submissions") >= 1);
     assert_true(integer_field(row, "extra_bytes") >= 0);
+    assert_true(integer_field(row, "peak_bytes") >
+                integer_field(row, "extra_bytes") + integer_field(row, "weight_bytes"));
+    const json_t *longest = field(row, "longest_dispatch");
+    if (strcmp(string_field(row, "clock"), "device") == 0) {
+        assert_true(number_field(longest, "ms") > 0.0);
+        assert_true(strlen(string_field(longest, "kernel")) > 0);
+        assert_true(strlen(string_field(longest, "node")) > 0);
+    } else {
+        assert_true(json_is_null(longest));
+    }
     assert_int_equal(strlen(string_field(row, "output_sha256")), 64);
 }
 
@@ -87,7 +104,7 @@ static void every_mixer_runs(void **state) {
 /* Token n alone is timed: the shapes do not grow, but for the state of dense attention. */
 static void every_step_runs(void **state) {
     (void)state;
-    json_t *report = run_json("", "bench --suite decode --seconds 1 --lengths 64,128");
+    json_t *report = run_json("", "bench --suite decode --seconds 0.2 --lengths 64,128");
     size_t count = json_array_size(field(report, "rows"));
     assert_int_equal(count, 2 * 7);
     for (size_t i = 0; i < count; i++) {
@@ -151,6 +168,12 @@ static void wrong_usage_is_refused(void **state) {
         char *line = text_of("bench --lengths %s", lengths[i]);
         expect_refused(2, line, "--lengths: expected at most 16 whole numbers from 64 to 16777216",
                        NULL);
+        free(line);
+    }
+    static const char *const seconds[] = {"0", "-1", "1e3", ".5", "1.", "1.2.3", "' 1'", "1000001"};
+    for (size_t i = 0; i < sizeof seconds / sizeof seconds[0]; i++) {
+        char *line = text_of("bench --seconds %s", seconds[i]);
+        expect_refused(2, line, "--seconds: expected a number from 0.001 to 1000000", NULL);
         free(line);
     }
     expect_refused(2, "bench --filter nonsense", "nonsense", NULL);

@@ -66,7 +66,7 @@ foreach(pattern IN LISTS weft_test_patterns)
 endforeach()
 
 # What `weft bench` is made of is looked at from within, too.
-foreach(short IN ITEMS growth)
+foreach(short IN ITEMS growth bench_statistics bench_ports)
     if(TARGET weft-test-cli-${short})
         target_sources(weft-test-cli-${short} PRIVATE $<TARGET_OBJECTS:weft-cli-objects>)
         target_include_directories(weft-test-cli-${short} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/api/cli")

@@ -408,6 +408,12 @@ static void test_memory_limit(void **state) {
     assert_ok(weft_device_get_stats(fixture->device, &stats));
     assert_int_equal(stats.bytes_in_use, 0);
     assert_int_equal(stats.peak_bytes, MIB);
+    weft_device_reset_peak(fixture->device);
+    assert_ok(weft_buffer_create(&half, fixture->device, MIB / 2));
+    weft_buffer_destroy(&half);
+    assert_ok(weft_device_get_stats(fixture->device, &stats));
+    assert_int_equal(stats.peak_bytes, MIB / 2);
+    weft_device_reset_peak(NULL);
 }
 
 static void test_absurd_sizes(void **state) {

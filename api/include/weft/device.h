@@ -140,7 +140,7 @@ WEFT_API weft_math weft_device_get_math(const weft_device *device);
 /** Counters since the device was opened. */
 typedef struct weft_device_stats {
     uint64_t bytes_in_use; /**< device memory held now by buffers, weights and plans */
-    uint64_t peak_bytes;   /**< the most that was held at once */
+    uint64_t peak_bytes;   /**< the most that was held at once, or since weft_device_reset_peak */
     uint32_t
         shaders_compiled; /**< GLSL texts compiled to SPIR-V at run time (generated FFT kernels and users' shaders) */
     uint32_t pipelines_created;   /**< pipelines built from SPIR-V, from the cache or not */
@@ -150,6 +150,9 @@ typedef struct weft_device_stats {
 } weft_device_stats;
 
 WEFT_API weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *stats);
+
+/** Sets stats.peak_bytes to what is in use now, so that it becomes that of the work that follows. */
+WEFT_API void weft_device_reset_peak(weft_device *device);
 
 /** Writes the pipeline cache to disk now instead of at `_destroy`. */
 WEFT_API weft_status weft_device_save_cache(weft_device *device);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/measure.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/clock.h"
+
+#define WARM_UP_SHARE 0.05 /* of the time limit */
+#define LEAST_SHARE   0.1
+
+struct series {
+    weft_plan *plan;
+    weft_bindings *bindings;
+    uint32_t dispatches; /* 0 without time stamps */
+    uint32_t runs;
+    double run[WEFT_BENCH_MAX_RUNS], host[WEFT_BENCH_MAX_RUNS], cpu[WEFT_BENCH_MAX_RUNS];
+    weft_timing *timings; /* of one run, by dispatch */
+    double *dispatch;     /* [dispatches][WEFT_BENCH_MAX_RUNS] */
+};
+
+static weft_status warm_up(struct series *series, double ms) {
+    const double begin = weft_clock_ms();
+    weft_status status = WEFT_OK;
+    while (status == WEFT_OK && weft_clock_ms() - begin < ms) {
+        status = weft_plan_run(series->plan, series->bindings);
+    }
+    return status;
+}
+
+/** From the first dispatch's start to the last one's end. */
+static weft_status read_time_stamps(struct series *series, uint32_t run) {
+    uint32_t count = series->dispatches;
+    weft_status status = weft_plan_get_timings(series->plan, series->timings, &count);
+    series->run[run] = 0.0;
+    for (uint32_t i = 0; i < count && status == WEFT_OK; i++) {
+        const weft_timing *timing = &series->timings[i];
+        series->run[run] = fmax(series->run[run], timing->start_ms + timing->duration_ms);
+        series->dispatch[(size_t)i * WEFT_BENCH_MAX_RUNS + run] = timing->duration_ms;
+    }
+    return status;
+}
+
+static weft_status time_run(struct series *series) {
+    const uint32_t run = series->runs;
+    const clock_t cpu_start = clock();
+    const double start = weft_clock_ms();
+    weft_status status = weft_plan_run(series->plan, series->bindings);
+    series->host[run] = weft_clock_ms() - start;
+    series->cpu[run] = 1e3 * (double)(clock() - cpu_start) / CLOCKS_PER_SEC;
+    series->run[run] = series->host[run];
+    if (status == WEFT_OK && series->dispatches > 0) {
+        status = read_time_stamps(series, run);
+    }
+    series->runs += status == WEFT_OK;
+    return status;
+}
+
+static bool is_tight(const struct series *series) {
+    double sorted[WEFT_BENCH_MAX_RUNS];
+    memcpy(sorted, series->run, series->runs * sizeof *sorted);
+    return weft_bench_summarize(sorted, series->runs).tight;
+}
+
+/** Looks at the interval seldom: each look is a chance to stop by luck, which its confidence does not know of. */
+static weft_status time_runs(struct series *series, double limit_ms) {
+    const double begin = weft_clock_ms();
+    uint32_t look = WEFT_BENCH_MIN_RUNS;
+    weft_status status = WEFT_OK;
+    while (status == WEFT_OK && series->runs < WEFT_BENCH_MAX_RUNS) {
+        const double passed = weft_clock_ms() - begin;
+        if (series->runs >= WEFT_BENCH_MIN_RUNS && passed >= limit_ms) {
+            break;
+        }
+        if (series->runs >= look && passed >= LEAST_SHARE * limit_ms) {
+            if (is_tight(series)) {
+                break;
+            }
+            look = series->runs + series->runs / 2;
+        }
+        status = time_run(series);
+    }
+    return status;
+}
+
+static void find_longest(weft_bench_times *times, struct series *series) {
+    times->longest_dispatch_ms = NAN;
+    for (uint32_t i = 0; i < series->dispatches; i++) {
+        const double ms =
+            weft_bench_median(&series->dispatch[(size_t)i * WEFT_BENCH_MAX_RUNS], series->runs);
+        if (!(ms <= times->longest_dispatch_ms)) { /* true of the first, too */
+            times->longest_dispatch_ms = ms;
+            times->longest_dispatch = i;
+        }
+    }
+}
+
+static void summarize(weft_bench_times *times, struct series *series) {
+    *times = (weft_bench_times){.runs = series->runs, .device_clock = series->dispatches > 0};
+    times->run = weft_bench_summarize(series->run, series->runs);
+    times->host_ms = weft_bench_median(series->host, series->runs);
+    times->cpu_ms = weft_bench_median(series->cpu, series->runs);
+    find_longest(times, series);
+}
+
+static weft_status begin(struct series *series, weft_plan *plan, weft_bindings *bindings,
+                         bool timestamps, const weft_host *host) {
+    weft_plan_info info;
+    weft_status status = weft_plan_get_info(plan, &info);
+    series->plan = plan;
+    series->bindings = bindings;
+    if (status == WEFT_OK && timestamps) {
+        const size_t count = (size_t)info.dispatches + 1;
+        series->dispatches = info.dispatches;
+        series->timings = weft_alloc_zero(host, count, sizeof *series->timings);
+        series->dispatch =
+            weft_alloc_zero(host, count, WEFT_BENCH_MAX_RUNS * sizeof *series->dispatch);
+        if (!series->timings || !series->dispatch) {
+            status = weft_fail_memory(host, "the time stamps");
+        }
+    }
+    return status;
+}
+
+weft_status weft_bench_measure(weft_bench_times *times, weft_plan *plan, weft_bindings *bindings,
+                               bool timestamps, double warmed_ms, double limit_ms,
+                               const weft_host *host) {
+    struct series *series = weft_alloc_zero(host, 1, sizeof *series);
+    if (!series) {
+        return weft_fail_memory(host, "the times");
+    }
+    weft_status status = begin(series, plan, bindings, timestamps, host);
+    if (status == WEFT_OK) {
+        status = warm_up(series, WARM_UP_SHARE * limit_ms - warmed_ms);
+    }
+    if (status == WEFT_OK) {
+        status = time_runs(series, limit_ms);
+    }
+    if (status == WEFT_OK) {
+        summarize(times, series);
+    }
+    weft_free(host, series->timings);
+    weft_free(host, series->dispatch);
+    weft_free(host, series);
+    return status;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Times of a bound plan, run again and again. */
+#ifndef WEFT_BENCH_MEASURE_H
+#define WEFT_BENCH_MEASURE_H
+
+#include "bench/statistics.h"
+#include "core/host.h"
+#include <weft/graph.h>
+
+typedef struct weft_bench_times {
+    uint32_t runs;
+    bool device_clock;          /* `run` is by the device's time stamps */
+    weft_bench_statistics run;  /* milliseconds of a run */
+    double host_ms;             /* median of weft_plan_run: submission and waiting included */
+    double cpu_ms;              /* median of this process's processor time, all threads */
+    uint32_t longest_dispatch;  /* which one takes longest, by its median … */
+    double longest_dispatch_ms; /* … which is this; NaN without time stamps */
+} weft_bench_times;
+
+/**
+ * Runs the plan until its median is known to within WEFT_BENCH_TIGHT, but at least WEFT_BENCH_MIN_RUNS times and for a
+ * tenth of limit_ms, and at most WEFT_BENCH_MAX_RUNS times or, after the least number of runs, for limit_ms. Whether it
+ * got there is run.tight. Runs that are not counted warm up before that until, with the warmed_ms of runs before the call,
+ * a twentieth of limit_ms has passed. Without time stamps in the plan the times of a run are those of weft_plan_run.
+ */
+weft_status weft_bench_measure(weft_bench_times *times, weft_plan *plan, weft_bindings *bindings,
+                               bool timestamps, double warmed_ms, double limit_ms,
+                               const weft_host *host);
+
+#endif
