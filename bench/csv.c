@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/csv.h"
+
+#include <string.h>
+
+#include "core/file.h"
+#include "core/text.h"
+
+#define END_OF_LINE "\r\n"
+#define NO_ITEM     (-1)
+
+struct column {
+    const char *name;
+    const char *field;
+    const char *member; /* of the field, which is an object; or null */
+    int item;           /* of the field, which is a list, or NO_ITEM */
+};
+
+#define PLAIN(name) \
+    { name, name, NULL, NO_ITEM }
+#define MEMBER(name, field, member) \
+    { name, field, member, NO_ITEM }
+#define ITEM(name, field, index) \
+    { name, field, NULL, index }
+#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
+
+static const struct column columns[] = {
+    PLAIN("suite"),
+    PLAIN("case"),
+    PLAIN("series"),
+    PLAIN("n"),
+    PLAIN("runtime"),
+    PLAIN("runtime_version"),
+    PLAIN("device"),
+    PLAIN("driver"),
+    PLAIN("math"),
+    PLAIN("status"),
+    PLAIN("reason"),
+    PLAIN("software_device"),
+    PLAIN("shape"),
+    PLAIN("clock"),
+    PLAIN("runs"),
+    PLAIN("median_ms"),
+    PLAIN("p5_ms"),
+    PLAIN("p95_ms"),
+    PLAIN("spread"),
+    ITEM("interval_low_ms", "interval_ms", 0),
+    ITEM("interval_high_ms", "interval_ms", 1),
+    PLAIN("tight"),
+    PLAIN("host_ms"),
+    PLAIN("cpu_ms"),
+    PLAIN("flops"),
+    PLAIN("bytes"),
+    PLAIN("gflop_per_s"),
+    PLAIN("gb_per_s"),
+    PLAIN("fraction_of_copy"),
+    PLAIN("fraction_of_arithmetic"),
+    PLAIN("extra_bytes"),
+    PLAIN("weight_bytes"),
+    PLAIN("peak_bytes"),
+    PLAIN("dispatches"),
+    PLAIN("barriers"),
+    PLAIN("submissions"),
+    MEMBER("longest_dispatch_kernel", "longest_dispatch", "kernel"),
+    MEMBER("longest_dispatch_node", "longest_dispatch", "node"),
+    MEMBER("longest_dispatch_ms", "longest_dispatch", "ms"),
+    MEMBER("start_cold_ms", "start_ms", "cold"),
+    MEMBER("start_warm_cache_ms", "start_ms", "warm_cache"),
+    MEMBER("start_steady_ms", "start_ms", "steady"),
+    PLAIN("cold_ms"),
+    PLAIN("tokens_per_s"),
+    PLAIN("output_sha256"),
+    MEMBER("verified_by", "verified", "by"),
+    MEMBER("verified_rel_l2", "verified", "rel_l2"),
+    MEMBER("verified_tolerance", "verified", "tolerance"),
+    MEMBER("verified_reason", "verified", "reason"),
+};
+
+/* ---- cells ---- */
+
+static void add_quoted(struct weft_text *text, const char *bytes) {
+    if (!strpbrk(bytes, ",\"\r\n")) {
+        weft_text_add(text, "%s", bytes);
+        return;
+    }
+    weft_text_add(text, "\"");
+    for (const char *at = bytes; *at != '\0'; at++) {
+        weft_text_add(text, *at == '"' ? "\"%c" : "%c", *at);
+    }
+    weft_text_add(text, "\"");
+}
+
+static const json_t *cell_value(const json_t *row, const struct column *column) {
+    const json_t *value = json_object_get(row, column->field);
+    if (column->member) {
+        return json_object_get(value, column->member);
+    }
+    return column->item == NO_ITEM ? value : json_array_get(value, (size_t)column->item);
+}
+
+static void add_number(struct weft_text *text, const json_t *value) {
+    if (json_is_integer(value)) {
+        weft_text_add(text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    } else {
+        weft_text_add(text, "%.12g", json_real_value(value));
+    }
+}
+
+static void add_cell(struct weft_text *text, const json_t *value) {
+    if (json_is_string(value)) {
+        add_quoted(text, json_string_value(value));
+    } else if (json_is_number(value)) {
+        add_number(text, value);
+    } else if (json_is_boolean(value)) {
+        weft_text_add(text, json_is_true(value) ? "true" : "false");
+    } else if (json_is_array(value)) { /* the shape */
+        for (size_t i = 0; i < json_array_size(value); i++) {
+            weft_text_add(text, i > 0 ? "x" : "");
+            add_number(text, json_array_get(value, i));
+        }
+    }
+}
+
+static void add_lines(struct weft_text *text, const json_t *rows) {
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        weft_text_add(text, "%s%s", i > 0 ? "," : "", columns[i].name);
+    }
+    weft_text_add(text, END_OF_LINE);
+    for (size_t row = 0; row < json_array_size(rows); row++) {
+        for (size_t i = 0; i < COLUMN_COUNT; i++) {
+            weft_text_add(text, i > 0 ? "," : "");
+            add_cell(text, cell_value(json_array_get(rows, row), &columns[i]));
+        }
+        weft_text_add(text, END_OF_LINE);
+    }
+}
+
+weft_status weft_bench_csv_write(const char *path, const json_t *report, const weft_host *host) {
+    struct weft_text text = {.host = *host};
+    add_lines(&text, json_object_get(report, "rows"));
+    char *data = weft_text_take(&text);
+    weft_status status = data && report ? weft_file_write(path, data, strlen(data), host)
+                                        : weft_fail_memory(host, "the CSV file");
+    weft_free(host, data);
+    return status;
+}
