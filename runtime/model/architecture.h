@@ -5,7 +5,7 @@
 
 #include <weft/model.h>
 
-#include "model/checkpoint.h"
+#include "model/source.h"
 #include "model/tokenizer.h"
 
 struct weft_family;
@@ -21,13 +21,14 @@ struct weft_architecture {
     const char *model_type;           /* of config.json */
     const struct weft_family *family; /* of those that network.h loads; otherwise null */
     /** Reads config and tensors; *state is the family's own. Everything is checked here, nothing later. */
-    weft_status (*load)(void **state, const struct weft_architecture *self, const char *folder,
-                        const weft_host *host);
+    weft_status (*load)(void **state, const struct weft_architecture *self,
+                        const struct weft_model_source *source, const weft_host *host);
     void (*destroy)(void *state, const weft_host *host);
     /** Everything but `tokenizer`. */
     void (*describe)(const void *state, weft_model_info *info);
     /** Null where the config names no label. */
     const char *(*label)(const void *state, uint32_t index);
+    /** Without a folder (null) there are no files to read. */
     weft_status (*make_tokenizer)(weft_tokenizer **tokenizer, const void *state, const char *folder,
                                   const weft_host *host);
     /** Adds the model to a graph. */

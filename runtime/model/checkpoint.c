@@ -3,15 +3,27 @@
 
 #include <stdatomic.h>
 
+#include "model/random_weights.h"
+
 struct weft_checkpoint {
     weft_host host;
     atomic_uint references;
-    weft_safetensors *file;
+    weft_safetensors *file; /* null: numbers of `seed` */
+    uint64_t seed;
 };
+
+static struct weft_checkpoint *create(const weft_host *host) {
+    struct weft_checkpoint *checkpoint = weft_alloc_zero(host, 1, sizeof *checkpoint);
+    if (checkpoint) {
+        checkpoint->host = host ? *host : (weft_host){0};
+        atomic_init(&checkpoint->references, 1);
+    }
+    return checkpoint;
+}
 
 weft_status weft_checkpoint_open(struct weft_checkpoint **out, const char *path,
                                  const weft_host *host) {
-    struct weft_checkpoint *checkpoint = weft_alloc_zero(host, 1, sizeof *checkpoint);
+    struct weft_checkpoint *checkpoint = create(host);
     if (!checkpoint) {
         return weft_fail_memory(host, path);
     }
@@ -20,8 +32,17 @@ weft_status weft_checkpoint_open(struct weft_checkpoint **out, const char *path,
         weft_free(host, checkpoint);
         return status;
     }
-    checkpoint->host = host ? *host : (weft_host){0};
-    atomic_init(&checkpoint->references, 1);
+    *out = checkpoint;
+    return WEFT_OK;
+}
+
+weft_status weft_checkpoint_create_random(struct weft_checkpoint **out, uint64_t seed,
+                                          const weft_host *host) {
+    struct weft_checkpoint *checkpoint = create(host);
+    if (!checkpoint) {
+        return weft_fail_memory(host, "a checkpoint");
+    }
+    checkpoint->seed = seed;
     *out = checkpoint;
     return WEFT_OK;
 }
@@ -43,20 +64,26 @@ void weft_checkpoint_close(struct weft_checkpoint **checkpoint) {
 }
 
 bool weft_checkpoint_has(const struct weft_checkpoint *checkpoint, const char *name) {
-    return weft_safetensors_find(checkpoint->file, name) != NULL;
+    return checkpoint->file && weft_safetensors_find(checkpoint->file, name) != NULL;
+}
+
+const char *weft_checkpoint_path(const struct weft_checkpoint *checkpoint) {
+    return checkpoint->file ? weft_safetensors_path(checkpoint->file) : NULL;
 }
 
 uint32_t weft_checkpoint_count(const struct weft_checkpoint *checkpoint) {
-    return weft_safetensors_count(checkpoint->file);
+    return checkpoint->file ? weft_safetensors_count(checkpoint->file) : 0;
 }
 
 const char *weft_checkpoint_name(const struct weft_checkpoint *checkpoint, uint32_t index) {
-    const weft_safetensors_tensor *tensor = weft_safetensors_at(checkpoint->file, index);
+    const weft_safetensors_tensor *tensor =
+        checkpoint->file ? weft_safetensors_at(checkpoint->file, index) : NULL;
     return tensor ? tensor->name : NULL;
 }
 
 uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const char *name) {
-    const weft_safetensors_tensor *tensor = weft_safetensors_find(checkpoint->file, name);
+    const weft_safetensors_tensor *tensor =
+        checkpoint->file ? weft_safetensors_find(checkpoint->file, name) : NULL;
     return tensor && tensor->rank > 0 && tensor->shape[0] <= UINT32_MAX ? (uint32_t)tensor->shape[0]
                                                                         : 0;
 }
@@ -105,13 +132,18 @@ static weft_status make_weight(weft_weight **weight, struct weft_checkpoint *che
 
 weft_status weft_checkpoint_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,
                                    const char *name, weft_shape shape) {
-    return make_weight(weight, checkpoint, name, shape, shape);
+    return checkpoint->file
+               ? make_weight(weight, checkpoint, name, shape, shape)
+               : weft_random_weight(weight, name, shape, checkpoint->seed, &checkpoint->host);
 }
 
 weft_status weft_checkpoint_vector(weft_weight **weight, struct weft_checkpoint *checkpoint,
                                    const char *name, uint32_t elements) {
-    const weft_safetensors_tensor *tensor = weft_safetensors_find(checkpoint->file, name);
     weft_shape shape = weft_shape_of(elements);
+    if (!checkpoint->file) {
+        return weft_checkpoint_weight(weight, checkpoint, name, shape);
+    }
+    const weft_safetensors_tensor *tensor = weft_safetensors_find(checkpoint->file, name);
     weft_shape stored = shape;
     if (tensor && tensor->elements == elements && tensor->rank <= WEFT_MAX_RANK) {
         stored.rank = tensor->rank;

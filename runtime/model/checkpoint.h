@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights from a checkpoint's safetensors file, borrowed from its mapping. */
+/* Weights from a checkpoint's safetensors file, borrowed from its mapping; or random ones in their place. */
 #ifndef WEFT_MODEL_CHECKPOINT_H
 #define WEFT_MODEL_CHECKPOINT_H
 
@@ -12,16 +12,23 @@ struct weft_checkpoint;
 
 weft_status weft_checkpoint_open(struct weft_checkpoint **checkpoint, const char *path,
                                  const weft_host *host);
+/** One that gives every tensor it is asked for, of random_weights.h, and has none of those that a file may lack. */
+weft_status weft_checkpoint_create_random(struct weft_checkpoint **checkpoint, uint64_t seed,
+                                          const weft_host *host);
 /** Drops the opener's reference. */
 void weft_checkpoint_close(struct weft_checkpoint **checkpoint);
 
+/** Whether the file has the tensor; without a file false. */
 bool weft_checkpoint_has(const struct weft_checkpoint *checkpoint, const char *name);
 
-/** Number of tensors in the file, and their names, in byte order; null when index is out of range. */
+/** The file's; null without one. */
+const char *weft_checkpoint_path(const struct weft_checkpoint *checkpoint);
+
+/** Number of tensors in the file, and their names, in byte order; null when index is out of range. 0 and null without a file. */
 uint32_t weft_checkpoint_count(const struct weft_checkpoint *checkpoint);
 const char *weft_checkpoint_name(const struct weft_checkpoint *checkpoint, uint32_t index);
 
-/** First axis of a tensor; 0 when there is no such tensor or it is a scalar. */
+/** First axis of a tensor in the file; 0 when there is no such tensor or it is a scalar. */
 uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const char *name);
 
 /**

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/file.h"
 #include "graph/graph.h"
 #include "model/architecture.h"
 #include "model/json.h"
@@ -56,9 +55,9 @@ static const char *list_architectures(char text[EXPECTED_SIZE]) {
 }
 
 static weft_status read_model_type(const struct weft_architecture **architecture, const char *path,
-                                   const weft_host *host) {
+                                   const struct weft_model_source *source, const weft_host *host) {
     json_t *config = NULL;
-    weft_status status = weft_json_read(&config, path, host);
+    weft_status status = weft_source_read_config(&config, path, source, host);
     if (status != WEFT_OK) {
         return status;
     }
@@ -78,12 +77,12 @@ static weft_status read_model_type(const struct weft_architecture **architecture
     return status;
 }
 
-static weft_status choose_architecture(weft_model *model, const char *folder) {
-    char *path = weft_path_join(folder, "config.json", &model->host);
+static weft_status choose_architecture(weft_model *model, const struct weft_model_source *source) {
+    char *path = weft_source_config_name(source, &model->host);
     if (!path) {
         return weft_fail_memory(&model->host, "a path");
     }
-    weft_status status = read_model_type(&model->architecture, path, &model->host);
+    weft_status status = read_model_type(&model->architecture, path, source, &model->host);
     weft_free(&model->host, path);
     return status;
 }
@@ -103,24 +102,22 @@ static weft_status make_default_labels(weft_model *model) {
     return WEFT_OK;
 }
 
-weft_status weft_model_load(weft_model **out, const char *folder, const weft_host *host) {
-    if (!out || !folder) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_load: null argument");
-    }
+static weft_status create(weft_model **out, const struct weft_model_source *source,
+                          const weft_host *host) {
     weft_model *model = weft_alloc_zero(host, 1, sizeof *model);
     if (!model) {
         return weft_fail_memory(host, "a model");
     }
     model->host = host ? *host : (weft_host){0};
-    weft_status status = choose_architecture(model, folder);
+    weft_status status = choose_architecture(model, source);
     if (status == WEFT_OK) {
         status =
-            model->architecture->load(&model->state, model->architecture, folder, &model->host);
+            model->architecture->load(&model->state, model->architecture, source, &model->host);
     }
     if (status == WEFT_OK) {
         model->architecture->describe(model->state, &model->info);
-        status = model->architecture->make_tokenizer(&model->tokenizer, model->state, folder,
-                                                     &model->host);
+        status = model->architecture->make_tokenizer(&model->tokenizer, model->state,
+                                                     source->folder, &model->host);
     }
     if (status == WEFT_OK) {
         model->info.tokenizer = weft_tokenizer_kind_name(model->tokenizer);
@@ -132,6 +129,21 @@ weft_status weft_model_load(weft_model **out, const char *folder, const weft_hos
     }
     *out = model;
     return WEFT_OK;
+}
+
+weft_status weft_model_load(weft_model **out, const char *folder, const weft_host *host) {
+    if (!out || !folder) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_load: null argument");
+    }
+    return create(out, &(struct weft_model_source){.folder = folder}, host);
+}
+
+weft_status weft_model_create_random(weft_model **out, const char *config_json, uint64_t seed,
+                                     const weft_host *host) {
+    if (!out || !config_json) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_create_random: null argument");
+    }
+    return create(out, &(struct weft_model_source){.config = config_json, .seed = seed}, host);
 }
 
 void weft_model_destroy(weft_model **address) {

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "core/file.h"
-
 /* Long enough for every mixer to have all its parts, short enough to cost nothing. */
 #define LOADING_LENGTH 16U
 
@@ -26,9 +24,10 @@ static weft_status read_fields(struct weft_network *network, const weft_json_fie
     return status;
 }
 
-static weft_status read_config(struct weft_network *network, const char *folder) {
+static weft_status read_config(struct weft_network *network,
+                               const struct weft_model_source *source) {
     const weft_host *host = &network->host;
-    char *path = weft_path_join(folder, "config.json", host);
+    char *path = weft_source_config_name(source, host);
     network->family_config = weft_alloc_zero(host, 1, network->family->config_size);
     if (!path || !network->family_config) {
         weft_free(host, path);
@@ -38,7 +37,7 @@ static weft_status read_config(struct weft_network *network, const char *folder)
         network->family->set_defaults(network->family_config);
     }
     json_t *object = NULL;
-    weft_status status = weft_json_read(&object, path, host);
+    weft_status status = weft_source_read_config(&object, path, source, host);
     if (status == WEFT_OK) {
         status =
             read_fields(network, &(weft_json_fields){.object = object, .path = path, .host = host});
@@ -97,38 +96,34 @@ static bool is_loaded(const struct weft_network *network, const char *name) {
     return false;
 }
 
-static weft_status refuse_other_tensors(const struct weft_network *network, const char *path) {
+static weft_status refuse_other_tensors(const struct weft_network *network) {
     for (uint32_t i = 0; i < weft_checkpoint_count(network->checkpoint); i++) {
         const char *name = weft_checkpoint_name(network->checkpoint, i);
         if (!is_loaded(network, name)) {
             return weft_fail(&network->host, WEFT_BAD_FILE,
                              "%s: tensor \"%s\": expected the tensors of a %s model of this "
                              "config.json, found one that no part of it has",
-                             path, name, network->model_type);
+                             weft_checkpoint_path(network->checkpoint), name, network->model_type);
         }
     }
     return WEFT_OK;
 }
 
-static weft_status load_tensors(struct weft_network *network, const char *folder) {
-    char *path = weft_path_join(folder, "model.safetensors", &network->host);
-    if (!path) {
-        return weft_fail_memory(&network->host, "a path");
-    }
-    weft_status status = weft_checkpoint_open(&network->checkpoint, path, &network->host);
+static weft_status load_tensors(struct weft_network *network,
+                                const struct weft_model_source *source) {
+    weft_status status = weft_source_open_checkpoint(&network->checkpoint, source, &network->host);
     if (status == WEFT_OK) {
         status = load_weights(network);
     }
     if (status == WEFT_OK) {
-        status = refuse_other_tensors(network, path);
+        status = refuse_other_tensors(network);
     }
     weft_checkpoint_close(&network->checkpoint);
-    weft_free(&network->host, path);
     return status;
 }
 
 weft_status weft_network_load(void **state, const struct weft_architecture *self,
-                              const char *folder, const weft_host *host) {
+                              const struct weft_model_source *source, const weft_host *host) {
     struct weft_network *network = weft_alloc_zero(host, 1, sizeof *network);
     if (!network) {
         return weft_fail_memory(host, "a model");
@@ -136,9 +131,9 @@ weft_status weft_network_load(void **state, const struct weft_architecture *self
     network->host = host ? *host : (weft_host){0};
     network->model_type = self->model_type;
     network->family = self->family;
-    weft_status status = read_config(network, folder);
+    weft_status status = read_config(network, source);
     if (status == WEFT_OK) {
-        status = load_tensors(network, folder);
+        status = load_tensors(network, source);
     }
     if (status != WEFT_OK) {
         weft_network_destroy(network, &network->host);

@@ -38,7 +38,7 @@ weft_status weft_network_build_step(weft_tensor *out, struct weft_network *netwo
 
 /* weft_architecture's functions for every family. */
 weft_status weft_network_load(void **state, const struct weft_architecture *self,
-                              const char *folder, const weft_host *host);
+                              const struct weft_model_source *source, const weft_host *host);
 void weft_network_destroy(void *state, const weft_host *host);
 void weft_network_describe(const void *state, weft_model_info *info);
 const char *weft_network_label(const void *state, uint32_t index);

@@ -153,7 +153,12 @@ static weft_status load_sentencepiece(weft_tokenizer **tokenizer, const char *mo
 weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,
                                 const weft_tokenizer_settings *settings, const weft_host *host) {
     if (settings->kind == WEFT_TOKENIZER_BYTES) {
-        return weft_tokenizer_create_bytes(tokenizer, settings->vocabulary, folder, host);
+        const char *place = folder != NULL ? folder : "config_json";
+        return weft_tokenizer_create_bytes(tokenizer, settings->vocabulary, place, host);
+    }
+    if (folder == NULL) {
+        char *reason = weft_strdup(host, "the model has no folder with a tokenizer's files");
+        return create_none(tokenizer, reason, host);
     }
     if (settings->kind == WEFT_TOKENIZER_UNKNOWN) {
         char *reason = weft_format(host, "%s: Weft does not have the tokenizer_class %s", folder,

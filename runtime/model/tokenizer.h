@@ -61,6 +61,7 @@ weft_status weft_tokenizer_open_sentencepiece(weft_tokenizer **tokenizer, const 
  * A model without a tokenizer is fine (tokens can come from elsewhere): then the result is WEFT_OK
  * with a tokenizer whose kind is "none" and whose encode fails with the reason. That holds for an
  * unknown tokenizer_class, for a missing spiece.model and for a build without SentencePiece too.
+ * Without a folder (null) there are no files: the byte tokenizer, or "none".
  */
 weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,
                                 const weft_tokenizer_settings *settings, const weft_host *host);

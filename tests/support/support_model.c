@@ -184,11 +184,16 @@ void weft_test_model_add_attention(struct weft_test_model *model,
 
 /* ---- files ---- */
 
-static void write_config(const struct weft_test_model *model, const char *config) {
-    char *text = copied(config);
-    for (char *at = strchr(text, '\''); at; at = strchr(at, '\'')) {
+char *weft_test_json(const char *text) {
+    char *json = copied(text);
+    for (char *at = strchr(json, '\''); at; at = strchr(at, '\'')) {
         *at = '"';
     }
+    return json;
+}
+
+static void write_config(const struct weft_test_model *model, const char *config) {
+    char *text = weft_test_json(config);
     free(weft_test_write(model->folder, "config.json", text, strlen(text)));
     free(text);
 }

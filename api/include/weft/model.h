@@ -18,6 +18,24 @@ typedef struct weft_model weft_model;
  * Errors: WEFT_NOT_FOUND, WEFT_BAD_FILE and WEFT_UNSUPPORTED, naming file, field or tensor, expected and found.
  */
 WEFT_API weft_status weft_model_load(weft_model **model, const char *folder, const weft_host *host);
+
+/**
+ * Makes a model of a config alone: config_json is the text of a config.json, zero-terminated, which is copied; weights are
+ * random. Nobody trained it: it is for timing and tests, at any size. No file is read. Destroy it like a loaded one.
+ *
+ * The config is held to what weft_model_load holds it to. Every tensor that a checkpoint must have is drawn by Philox
+ * (Salmon et al., SC 2011) from `seed`, in a stream of its own that depends on the tensor's name alone: the same bits on
+ * every machine. Matrices have variance 1 / (terms of a sum), weights of norms lie about 1, biases about 0, so activations
+ * stay finite at any depth. Tensors that a checkpoint may lack are made as if it did: feature matrices of spectraformers are
+ * drawn by features_seed. An fnet without labels has 2. The tokenizer is "bytes" or "none".
+ *
+ * host may be null. Any number of threads may make models. Errors: WEFT_INVALID_ARGUMENT for null; WEFT_BAD_FILE and
+ * WEFT_UNSUPPORTED for the config, naming field, expected and found; WEFT_OUT_OF_HOST_MEMORY.
+ */
+WEFT_API weft_status weft_model_create_random(weft_model **model, const char *config_json,
+                                              uint64_t seed, const weft_host *host);
+
+/** Loaded or made. */
 WEFT_API void weft_model_destroy(weft_model **model);
 
 typedef enum weft_task {

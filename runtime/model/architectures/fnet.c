@@ -9,7 +9,6 @@
 
 #include <weft/mixers.h>
 
-#include "core/file.h"
 #include "graph/graph.h"
 #include "model/architecture.h"
 #include "model/config.h"
@@ -208,13 +207,10 @@ static void load_head(struct loader *loader) {
     }
 }
 
-static weft_status load_tensors(struct fnet *fnet, const char *folder, const weft_host *host) {
+static weft_status load_tensors(struct fnet *fnet, const struct weft_model_source *source,
+                                const weft_host *host) {
     struct loader loader = {.fnet = fnet};
-    char *path = weft_path_join(folder, "model.safetensors", host);
-    if (!path) {
-        return weft_fail_memory(host, "a path");
-    }
-    loader.status = weft_checkpoint_open(&loader.checkpoint, path, host);
+    loader.status = weft_source_open_checkpoint(&loader.checkpoint, source, host);
     if (loader.status == WEFT_OK) {
         bool under_head =
             weft_checkpoint_has(loader.checkpoint, "fnet.embeddings.word_embeddings.weight");
@@ -225,16 +221,19 @@ static weft_status load_tensors(struct fnet *fnet, const char *folder, const wef
         load_head(&loader);
     }
     weft_checkpoint_close(&loader.checkpoint);
-    weft_free(host, path);
     return loader.status;
 }
 
-static weft_status read_config(struct fnet *fnet, const char *folder, const weft_host *host) {
-    char *path = weft_path_join(folder, "config.json", host);
+static weft_status read_config(struct fnet *fnet, const struct weft_model_source *source,
+                               const weft_host *host) {
+    char *path = weft_source_config_name(source, host);
     if (!path) {
         return weft_fail_memory(host, "a path");
     }
-    weft_status status = weft_fnet_config_read(&fnet->config, path, host);
+    weft_status status = source->folder
+                             ? weft_fnet_config_read(&fnet->config, path, host)
+                             : weft_fnet_config_parse(&fnet->config, source->config,
+                                                      strlen(source->config), path, host);
     if (status == WEFT_OK && fnet->config.architecture == WEFT_FNET_PRE_TRAINING) {
         weft_log(host, WEFT_LOG_INFO,
                  "%s: of FNetForPreTraining's two heads, the masked language model is run", path);
@@ -281,16 +280,16 @@ static void fnet_destroy(void *state, const weft_host *host) {
     weft_free(host, fnet);
 }
 
-static weft_status fnet_load(void **state, const struct weft_architecture *self, const char *folder,
-                             const weft_host *host) {
+static weft_status fnet_load(void **state, const struct weft_architecture *self,
+                             const struct weft_model_source *source, const weft_host *host) {
     (void)self;
     struct fnet *fnet = weft_alloc_zero(host, 1, sizeof *fnet);
     if (!fnet) {
         return weft_fail_memory(host, "a model");
     }
-    weft_status status = read_config(fnet, folder, host);
+    weft_status status = read_config(fnet, source, host);
     if (status == WEFT_OK) {
-        status = load_tensors(fnet, folder, host);
+        status = load_tensors(fnet, source, host);
     }
     if (status != WEFT_OK) {
         fnet_destroy(fnet, host);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/random_weights.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/hash.h"
+#include "core/philox.h"
+#include "core/shape.h"
+
+/* Elements in one piece with the host that they go back to. */
+struct elements {
+    weft_host host;
+    float data[];
+};
+
+static void release(void *user) {
+    struct elements *elements = user;
+    weft_host host = elements->host;
+    weft_free(&host, elements);
+}
+
+/* value = center + spread * (a number in [-1, 1)) */
+struct range {
+    float center, spread;
+};
+
+static bool ends_with(const char *name, const char *end) {
+    size_t length = strlen(name);
+    size_t size = strlen(end);
+    return length >= size && strcmp(name + length - size, end) == 0;
+}
+
+/* The number of terms of the sums that a matrix goes into; 1 gives variance 1. */
+static uint32_t terms_of(const char *name, weft_shape shape) {
+    if (ends_with(name, "features.weight") ||
+        (ends_with(name, "features.sigma") && shape.rank == 2)) {
+        return 1; /* rows of random features, and what noise of variance 1 is multiplied by */
+    }
+    if (ends_with(name, "toep.rpe.weight") || ends_with(name, "toep.taps.weight")) {
+        return shape.dim[0]; /* coefficients of lags */
+    }
+    return shape.dim[shape.rank - 1];
+}
+
+static struct range range_of(const char *name, weft_shape shape) {
+    if (shape.rank >= 2) {
+        /* A uniform number in [-1, 1) has variance 1/3. */
+        return (struct range){0.0F, sqrtf(3.0F / (float)terms_of(name, shape))};
+    }
+    /* Powers of two, so that the products are exact and compilers may contract them. */
+    return ends_with(name, ".weight") ? (struct range){1.0F, 0.125F}
+                                      : (struct range){0.0F, 0.0625F};
+}
+
+static uint64_t stream_of(const char *name) {
+    weft_digest digest = weft_digest_of(name, strlen(name));
+    uint64_t stream = 0;
+    for (int i = 0; i < 8; i++) {
+        stream = stream << 8 | digest.bytes[i];
+    }
+    return stream;
+}
+
+static struct elements *draw(const char *name, weft_shape shape, uint64_t seed,
+                             const weft_host *host) {
+    size_t count = (size_t)weft_shape_elements(shape);
+    struct elements *elements = weft_alloc(host, sizeof *elements + count * sizeof(float));
+    if (!elements) {
+        return NULL;
+    }
+    elements->host = host ? *host : (weft_host){0};
+    weft_philox_uniform(elements->data, count, seed, stream_of(name));
+    struct range range = range_of(name, shape);
+    for (size_t i = 0; i < count; i++) {
+        elements->data[i] = range.center + range.spread * elements->data[i];
+    }
+    return elements;
+}
+
+weft_status weft_random_weight(weft_weight **weight, const char *name, weft_shape shape,
+                               uint64_t seed, const weft_host *host) {
+    struct elements *elements = draw(name, shape, seed, host);
+    if (!elements) {
+        return weft_fail_memory(host, name);
+    }
+    weft_weight_params params = {.name = name,
+                                 .dtype = WEFT_F32,
+                                 .shape = shape,
+                                 .data = elements->data,
+                                 .release = release,
+                                 .release_user = elements};
+    weft_status status = weft_weight_create(weight, &params, host);
+    if (status != WEFT_OK) {
+        release(elements);
+    }
+    return status;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* What a model is made of: the files of a folder, or the text of a config and numbers in place of weights. */
+#ifndef WEFT_MODEL_SOURCE_H
+#define WEFT_MODEL_SOURCE_H
+
+#include "model/checkpoint.h"
+#include "model/json.h"
+
+struct weft_model_source {
+    const char *folder; /* with config.json, model.safetensors and the tokenizer; or null */
+    const char *config; /* without a folder: what config.json would hold */
+    uint64_t seed;      /* without a folder: of the weights */
+};
+
+/** What errors about the config's fields begin with, in the host's memory; null: there is none left. */
+char *weft_source_config_name(const struct weft_model_source *source, const weft_host *host);
+
+/** The config, to be released with json_decref. Errors as weft_json_read. */
+weft_status weft_source_read_config(json_t **object, const char *name,
+                                    const struct weft_model_source *source, const weft_host *host);
+
+/** The weights, to be released with weft_checkpoint_close. */
+weft_status weft_source_open_checkpoint(struct weft_checkpoint **checkpoint,
+                                        const struct weft_model_source *source,
+                                        const weft_host *host);
+
+#endif
