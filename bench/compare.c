@@ -137,6 +137,8 @@ static bool incomparable(char reason[REASON_SIZE], const json_t *before, const j
         const char *why = text_of(is_ok(after) ? before : after, "reason");
         snprintf(reason, REASON_SIZE, "was %s, is %s%s%s", text_of(before, "status"),
                  text_of(after, "status"), why[0] != '\0' ? ": " : "", why);
+    } else if (!is_ok(after)) {
+        return false; /* nothing to compare at all */
     } else if (!json_equal(json_object_get(before, "shape"), json_object_get(after, "shape"))) {
         snprintf(reason, REASON_SIZE, "the shape of the input is another");
     } else if (strcmp(text_of(before, "clock"), text_of(after, "clock")) != 0) {
