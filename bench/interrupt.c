@@ -15,11 +15,15 @@ static void note(int signal_number) {
     interrupted = 1;
 }
 
-void weft_bench_interrupt_watch(void) {
+void weft_bench_interrupt_begin(void) {
     struct sigaction action = {.sa_handler = note, .sa_flags = (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
     interrupted = 0;
     sigaction(SIGINT, &action, NULL);
+}
+
+void weft_bench_interrupt_end(void) {
+    signal(SIGINT, SIG_DFL);
 }
 
 bool weft_bench_interrupted(void) {

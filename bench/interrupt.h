@@ -5,10 +5,13 @@
 
 #include <stdbool.h>
 
-/** From here on the first SIGINT is only noted; a second one ends the program, as ever. */
-void weft_bench_interrupt_watch(void);
+/** Begins a watch: the first SIGINT is only noted; a second one ends the program. */
+void weft_bench_interrupt_begin(void);
 
-/** Whether one has come. */
+/** Ends it: SIGINT ends the program again. */
+void weft_bench_interrupt_end(void);
+
+/** Whether one has come since the watch began. */
 bool weft_bench_interrupted(void);
 
 #endif

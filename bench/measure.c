@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/interrupt.h"
 #include "core/clock.h"
 
 #define WARM_UP_SHARE 0.05 /* of the time limit */
@@ -70,7 +71,8 @@ static weft_status time_runs(struct series *series, double limit_ms) {
     weft_status status = WEFT_OK;
     while (status == WEFT_OK && series->runs < WEFT_BENCH_MAX_RUNS) {
         const double passed = weft_clock_ms() - begin;
-        if (series->runs >= WEFT_BENCH_MIN_RUNS && passed >= limit_ms) {
+        if ((series->runs >= WEFT_BENCH_MIN_RUNS && passed >= limit_ms) ||
+            (series->runs > 0 && weft_bench_interrupted())) {
             break;
         }
         if (series->runs >= look && passed >= LEAST_SHARE * limit_ms) {

@@ -68,6 +68,10 @@ static void measure_row(weft_bench_session *session, weft_bench_result *result, 
     session->settings.common.error = row->reason; /* a row keeps what went wrong with it */
     weft_bench_run(row, device, session->settings.limit_ms, &session->host);
     session->settings.common.error = NULL;
+    if (weft_bench_interrupted()) {
+        skip(row, "interrupted"); /* its runs may be too few */
+        return;
+    }
     compare_bits(session, result, index);
     session->failed = session->failed || row->status == WEFT_BENCH_ERROR;
 }
@@ -158,7 +162,7 @@ static int run_all(weft_bench_session *session) {
 int weft_bench_session_run(weft_bench_session *session) {
     const char *select = session->settings.common.device;
     int code;
-    weft_bench_interrupt_watch();
+    weft_bench_interrupt_begin();
     if (select && strcmp(select, "all") == 0) {
         code = run_all(session);
     } else {
@@ -167,6 +171,7 @@ int weft_bench_session_run(weft_bench_session *session) {
             code = run_device(session, &session->results[session->result_count++], select);
         }
     }
+    weft_bench_interrupt_end();
     session->interrupted = weft_bench_interrupted();
     return code;
 }

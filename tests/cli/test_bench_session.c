@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* A session of weft bench with cases of the test's own: interrupted, failing, out of order. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/graph.h"
+#include "bench/report.h"
+
+static weft_status build_sum(weft_graph *graph, const weft_bench_case *bench_case) {
+    weft_tensor x = {0};
+    weft_status status = weft_bench_input(&x, graph, "x", weft_shape_of(1, bench_case->sizes[0]));
+    if (status == WEFT_OK) {
+        status = weft_graph_binary(&x, graph, WEFT_BINARY_ADD, x, x);
+    }
+    return status == WEFT_OK ? weft_graph_output(graph, "y", x) : status;
+}
+
+/** As if Ctrl-C were pressed while this case is made. */
+static weft_status build_interrupted(weft_graph *graph, const weft_bench_case *bench_case) {
+    raise(SIGINT);
+    return build_sum(graph, bench_case);
+}
+
+static weft_status build_wrong(weft_graph *graph, const weft_bench_case *bench_case) {
+    (void)bench_case;
+    return weft_graph_output(graph, "y", (weft_tensor){0});
+}
+
+typedef weft_status (*builder)(weft_graph *graph, const weft_bench_case *bench_case);
+
+static void add(weft_bench_session *session, const char *name, builder build) {
+    weft_bench_case made = {.suite = "test", .sizes = {7}, .build = build};
+    strncpy(made.name, name, sizeof made.name - 1);
+    weft_bench_list_add(&session->cases, &made);
+}
+
+static void begin(weft_bench_session *session) {
+    const weft_bench_settings settings = {.limit_ms = 1.0, .time_cap = 60};
+    weft_bench_session_begin(session, &settings);
+}
+
+static const weft_bench_row *row(const weft_bench_session *session, uint32_t index) {
+    return &session->results[0].rows[index];
+}
+
+static void interruption_keeps_what_is_done(void **state) {
+    (void)state;
+    weft_bench_session session;
+    begin(&session);
+    add(&session, "first", build_sum);
+    add(&session, "second", build_interrupted);
+    add(&session, "third", build_sum);
+    assert_int_equal(weft_bench_session_run(&session), WEFT_CLI_FINE);
+    assert_true(session.interrupted);
+    assert_false(session.failed);
+    assert_int_equal(session.result_count, 1);
+    assert_int_equal(row(&session, 0)->status, WEFT_BENCH_OK);
+    for (uint32_t i = 1; i < 3; i++) {
+        assert_int_equal(row(&session, i)->status, WEFT_BENCH_SKIPPED);
+        assert_string_equal(row(&session, i)->reason, "interrupted");
+    }
+    json_t *report = weft_bench_report_json(&session);
+    assert_true(
+        json_is_true(json_object_get(json_object_get(report, "environment"), "interrupted")));
+    assert_int_equal(json_array_size(json_object_get(report, "rows")), 3);
+    json_decref(report);
+    weft_bench_session_end(&session);
+}
+
+/* The handler of one session is not left to the next. */
+static void next_session_starts_afresh(void **state) {
+    (void)state;
+    weft_bench_session session;
+    begin(&session);
+    add(&session, "first", build_sum);
+    assert_int_equal(weft_bench_session_run(&session), WEFT_CLI_FINE);
+    assert_false(session.interrupted);
+    assert_int_equal(row(&session, 0)->status, WEFT_BENCH_OK);
+    weft_bench_session_end(&session);
+}
+
+static void failing_case_spoils_no_other(void **state) {
+    (void)state;
+    weft_bench_session session;
+    begin(&session);
+    add(&session, "wrong", build_wrong);
+    add(&session, "right", build_sum);
+    assert_int_equal(weft_bench_session_run(&session), WEFT_CLI_FINE);
+    assert_true(session.failed);
+    assert_int_equal(row(&session, 0)->status, WEFT_BENCH_ERROR);
+    assert_true(row(&session, 0)->reason[0] != '\0');
+    assert_int_equal(row(&session, 1)->status, WEFT_BENCH_OK);
+    assert_string_equal(row(&session, 1)->reason, "");
+    weft_bench_session_end(&session);
+}
+
+static void unknown_device_is_refused(void **state) {
+    (void)state;
+    weft_bench_session session;
+    begin(&session);
+    session.settings.common.device = "no device has this name";
+    char error[WEFT_CLI_ERROR_SIZE] = "";
+    session.settings.common.error = error;
+    add(&session, "first", build_sum);
+    assert_int_equal(weft_bench_session_run(&session), WEFT_CLI_NO_DEVICE);
+    assert_non_null(strstr(error, "no device has this name"));
+    weft_bench_session_end(&session);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(interruption_keeps_what_is_done),
+        cmocka_unit_test(next_session_starts_afresh),
+        cmocka_unit_test(failing_case_spoils_no_other),
+        cmocka_unit_test(unknown_device_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
