@@ -29,8 +29,11 @@ struct weft_bench_case {
     /* Of cases that differ in their length alone, so that growth can be fitted: */
     const char *series; /* what they have in common, such as "fourier"; null: no such case */
     uint32_t length;    /* n */
+    uint32_t width;     /* channels: a series is held against those of the same width */
     bool linear;        /* time and memory ought to be linear in n */
-    bool dense; /* a form of dense attention: what the others of its suite are held against */
+    bool
+        dense; /* what the others of its suite are held against: a form of dense attention, in suite
+                   "ski" the TNN */
 };
 
 /** The case's plan, of its own compile() or of the graph that its build() makes. */

@@ -45,13 +45,14 @@ static void add_smaller(struct points *points, double n, double value) {
     }
 }
 
-/** Dense attention in whichever form is fastest at each length; its times alone. */
-static struct points dense_points(const weft_bench_row *rows, uint32_t count, const char *suite) {
+/** What a series is held against, in whichever form is fastest at each length; its times alone. */
+static struct points dense_points(const weft_bench_row *rows, uint32_t count,
+                                  const weft_bench_case *series) {
     struct points points = {.count = 0};
     for (uint32_t i = 0; i < count; i++) {
         const weft_bench_case *bench_case = rows[i].bench_case;
         if (rows[i].status == WEFT_BENCH_OK && bench_case->dense &&
-            strcmp(bench_case->suite, suite) == 0) {
+            bench_case->width == series->width && strcmp(bench_case->suite, series->suite) == 0) {
             add_smaller(&points, bench_case->length, rows[i].median_ms);
         }
     }
@@ -70,7 +71,7 @@ static double value_at(const struct points *points, double n) {
 static weft_bench_fit fit_series(const weft_bench_row *rows, uint32_t count,
                                  const weft_bench_case *bench_case) {
     const struct points own = points_of(rows, count, bench_case);
-    const struct points baseline = dense_points(rows, count, bench_case->suite);
+    const struct points baseline = dense_points(rows, count, bench_case);
     weft_bench_fit fit = {.suite = bench_case->suite,
                           .series = bench_case->series,
                           .linear = bench_case->linear,

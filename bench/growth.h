@@ -12,7 +12,7 @@ typedef struct weft_bench_fit {
     weft_growth time;         /* of the median */
     weft_growth cpu_time;     /* of the processor time; no points but on software drivers */
     weft_growth memory;       /* of the arena; lengths without one are left out */
-    weft_crossover crossover; /* against dense attention in its fastest form at each length */
+    weft_crossover crossover; /* against what is `dense`, in its fastest form at each length */
     double speedup; /* dense attention's median over this one's at crossover.to; NaN without */
 } weft_bench_fit;
 

@@ -2,8 +2,12 @@
 #include "bench/report.h"
 
 #include <math.h>
+#include <string.h>
 
-#define BASELINE "dense attention"
+/** What the series of a suite are held against. */
+static const char *baseline_of(const char *suite) {
+    return strcmp(suite, "ski") == 0 ? "the TNN's Toeplitz operator" : "dense attention";
+}
 
 static json_t *shape_json(const weft_shape *shape) {
     json_t *list = json_array();
@@ -88,8 +92,8 @@ static const char *crossover_name(weft_crossover_kind kind) {
     return names[kind];
 }
 
-static json_t *crossover_json(const weft_crossover *crossover) {
-    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "baseline", BASELINE, "kind",
+static json_t *crossover_json(const weft_crossover *crossover, const char *suite) {
+    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "baseline", baseline_of(suite), "kind",
                      crossover_name(crossover->kind), "n", weft_cli_json_real(crossover->n), "from",
                      weft_cli_json_real(crossover->from), "to", weft_cli_json_real(crossover->to));
 }
@@ -101,7 +105,8 @@ static json_t *fit_json(const weft_bench_fit *fit, const weft_bench_result *resu
                      "device_index", (int)result->device.index, "math", weft_math_name(math),
                      "linear", (int)fit->linear, "time", growth_json(&fit->time), "cpu_time",
                      growth_json(&fit->cpu_time), "extra_memory", growth_json(&fit->memory),
-                     "crossover", fit->dense ? json_null() : crossover_json(&fit->crossover),
+                     "crossover",
+                     fit->dense ? json_null() : crossover_json(&fit->crossover, fit->suite),
                      "speedup", fit->dense ? json_null() : weft_cli_json_real(fit->speedup));
 }
 

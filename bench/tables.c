@@ -158,9 +158,9 @@ static int print_fits(const json_t *fits, double device) {
     if (!table) {
         return WEFT_CLI_FINE;
     }
-    printf(
-        "\nGrowth with the length (least squares in log-log, ± standard error), and the length "
-        "from which on\na mixer is no slower than dense attention in its faster form there:\n\n");
+    printf("\nGrowth with the length (least squares in log-log, ± standard error), and the length "
+           "from which on\na mixer is no slower than dense attention in its faster form there, or "
+           "(suite ski) than the TNN:\n\n");
     return weft_cli_table_print(&table);
 }
 

@@ -3,10 +3,7 @@
 #ifndef WEFT_BENCH_MIXERS_H
 #define WEFT_BENCH_MIXERS_H
 
-#include "bench/case.h"
-
-#define WEFT_BENCH_WIDTH      64U
-#define WEFT_BENCH_MIN_LENGTH 64U /* SKI has that many inducing points, bands are narrower */
+#include "bench/suites/builders.h"
 
 /** How many series there are. */
 uint32_t weft_bench_mixer_count(void);

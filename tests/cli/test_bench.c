@@ -101,6 +101,38 @@ static void every_mixer_runs(void **state) {
     json_decref(report);
 }
 
+/* What CI runs of the suite: its smallest cases, as a functional test. */
+static void every_suite_runs(void **state) {
+    (void)state;
+    static const char *const suites[] = {"ops", "mixers", "fnet",    "fmm",
+                                         "flt", "ski",    "spectra", "decode"};
+    bool seen[sizeof suites / sizeof suites[0]] = {false};
+    json_t *report = run_json("", "bench --size smallest --seconds 1");
+    for (size_t i = 0; i < json_array_size(field(report, "rows")); i++) {
+        const json_t *row = row_of(report, i);
+        check_measured(row);
+        for (size_t k = 0; k < sizeof suites / sizeof suites[0]; k++) {
+            seen[k] = seen[k] || strcmp(string_field(row, "suite"), suites[k]) == 0;
+        }
+    }
+    for (size_t k = 0; k < sizeof suites / sizeof suites[0]; k++) {
+        assert_true(seen[k]);
+    }
+    json_decref(report);
+}
+
+/* Every mixer with parameters of its own, such as each pair of spectra, runs at a small size. */
+static void every_pair_runs(void **state) {
+    (void)state;
+    json_t *report = run_json("", "bench --suite spectra --size short --seconds 1 --lengths 64");
+    const size_t count = json_array_size(field(report, "rows"));
+    assert_true(count >= 20);
+    for (size_t i = 0; i < count; i++) {
+        check_measured(row_of(report, i));
+    }
+    json_decref(report);
+}
+
 /* Token n alone is timed: the shapes do not grow, but for the state of dense attention. */
 static void every_step_runs(void **state) {
     (void)state;
@@ -185,6 +217,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(series_are_measured_and_fitted),
         cmocka_unit_test(every_mixer_runs),
+        cmocka_unit_test(every_suite_runs),
+        cmocka_unit_test(every_pair_runs),
         cmocka_unit_test(every_step_runs),
         cmocka_unit_test(long_cases_are_skipped),
         cmocka_unit_test(tables_and_files_are_written),

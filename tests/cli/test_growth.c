@@ -175,6 +175,31 @@ static void rows_become_fits(void **state) {
     weft_free(NULL, fits);
 }
 
+/* A suite of two widths: each is held against its own dense attention, of one length here. */
+static void widths_are_held_against_their_own(void **state) {
+    (void)state;
+    static const double times[] = {2, 80, 1, 20};
+    weft_bench_case cases[4];
+    weft_bench_row rows[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        cases[i] = (weft_bench_case){.suite = "mixers",
+                                     .series = i < 2 ? "attention" : "mixer",
+                                     .length = lengths[0],
+                                     .width = i % 2 == 0 ? 64 : 512,
+                                     .dense = i < 2};
+        rows[i] = make_row(&cases[i], times[i]);
+    }
+    cases[1].series = "attention,d=512";
+    cases[3].series = "mixer,d=512";
+    weft_bench_fit *fits = NULL;
+    uint32_t count = 0;
+    assert_int_equal(weft_bench_fits(&fits, &count, rows, 4, NULL), WEFT_OK);
+    assert_int_equal(count, 4);
+    NEAR(fits[2].speedup, 2.0, 1e-12);
+    NEAR(fits[3].speedup, 4.0, 1e-12);
+    weft_free(NULL, fits);
+}
+
 /* ---- the memory of plans ---- */
 
 static uint64_t extra_bytes(weft_device *device, uint32_t mixer, uint32_t length) {
@@ -233,16 +258,79 @@ static void memory_of_scores_is_quadratic(void **state) {
     NEAR(fit.exponent, 2.0, 0.01);
 }
 
-static void names_fit_and_differ(void **state) {
-    (void)state;
-    for (uint32_t i = 0; i < weft_bench_mixer_count(); i++) {
-        weft_bench_case one = weft_bench_mixer_case(i, UINT32_MAX);
-        assert_true(strlen(one.name) + 1 < sizeof one.name);
-        for (uint32_t k = 0; k < i; k++) {
-            weft_bench_case other = weft_bench_mixer_case(k, UINT32_MAX);
-            assert_string_not_equal(one.name, other.name);
+/* ---- the cases of all suites ---- */
+
+static weft_bench_scope scope_of(weft_bench_size size, bool lengths_given) {
+    weft_bench_scope scope = {.size = size, .lengths_given = lengths_given};
+    if (lengths_given) { /* the longest names */
+        scope.lengths[0] = 1U << 23;
+        scope.lengths[1] = 1U << 24;
+        scope.length_count = 2;
+    } else {
+        weft_bench_default_lengths(&scope);
+    }
+    return scope;
+}
+
+static int compare_cases(const void *a, const void *b) {
+    const weft_bench_case *one = a;
+    const weft_bench_case *other = b;
+    const int suites = strcmp(one->suite, other->suite);
+    return suites != 0 ? suites : strcmp(one->name, other->name);
+}
+
+static void check_names(weft_bench_list *list) {
+    qsort(list->cases, list->count, sizeof *list->cases, compare_cases);
+    for (uint32_t i = 0; i < list->count; i++) {
+        const weft_bench_case *one = &list->cases[i];
+        assert_true(strlen(one->name) + 1 < sizeof one->name); /* not cut */
+        if (i > 0 && compare_cases(one - 1, one) == 0) {
+            fail_msg("suite %s has two cases named %s", one->suite, one->name);
         }
     }
+}
+
+/* In every suite and size, with lengths given and without; and each suite adds cases of its own name. */
+static void names_fit_and_differ(void **state) {
+    (void)state;
+    for (uint32_t made = 0; made < 6; made++) {
+        const weft_bench_scope scope = scope_of((weft_bench_size)(made % 3), made >= 3);
+        weft_bench_list all = {.host = NULL};
+        const weft_bench_suite *suite;
+        for (uint32_t i = 0; (suite = weft_bench_suite_at(i)) != NULL; i++) {
+            const uint32_t before = all.count;
+            suite->add(&all, &scope);
+            assert_true(all.count > before);
+            for (uint32_t k = before; k < all.count; k++) {
+                assert_string_equal(all.cases[k].suite, suite->name);
+            }
+        }
+        assert_int_equal(all.status, WEFT_OK);
+        check_names(&all);
+        weft_bench_list_free(&all);
+    }
+}
+
+/* A fit over the length needs all else the same, and rising lengths. */
+static void series_have_one_width(void **state) {
+    (void)state;
+    const weft_bench_scope scope = scope_of(WEFT_BENCH_FULL, false);
+    weft_bench_list all = {.host = NULL};
+    const weft_bench_suite *suite;
+    for (uint32_t i = 0; (suite = weft_bench_suite_at(i)) != NULL; i++) {
+        suite->add(&all, &scope);
+    }
+    assert_int_equal(all.status, WEFT_OK);
+    for (uint32_t i = 1; i < all.count; i++) {
+        const weft_bench_case *one = &all.cases[i - 1];
+        const weft_bench_case *other = &all.cases[i];
+        if (one->series && other->series && strcmp(one->series, other->series) == 0 &&
+            strcmp(one->suite, other->suite) == 0) {
+            assert_int_equal(one->width, other->width);
+            assert_true(one->length < other->length);
+        }
+    }
+    weft_bench_list_free(&all);
 }
 
 static int open_device(void **state) {
@@ -269,9 +357,11 @@ int main(void) {
         cmocka_unit_test(crossover_may_lie_outside),
         cmocka_unit_test(only_common_lengths_count),
         cmocka_unit_test(rows_become_fits),
+        cmocka_unit_test(widths_are_held_against_their_own),
         cmocka_unit_test(memory_of_linear_mixers_is_linear),
         cmocka_unit_test(memory_of_scores_is_quadratic),
         cmocka_unit_test(names_fit_and_differ),
+        cmocka_unit_test(series_have_one_width),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/suites/builders.h"
+
+#include <stdio.h>
+
+#include "bench/suites/builders_internal.h"
+#include "core/host.h"
+
+/* ---- what builders share ---- */
+
+weft_tensor weft_bench_builder_tokens(weft_bench_builder *b, const char *name) {
+    weft_tensor out = {0};
+    if (b->status == WEFT_OK) {
+        b->status = weft_bench_input(&out, b->graph, name, weft_shape_of(1, b->n, b->d));
+    }
+    return out;
+}
+
+weft_bench_qkv weft_bench_builder_qkv(weft_bench_builder *b) {
+    weft_bench_qkv in;
+    in.q = weft_bench_builder_tokens(b, "q");
+    in.k = weft_bench_builder_tokens(b, "k");
+    in.v = weft_bench_builder_tokens(b, "v");
+    return in;
+}
+
+weft_tensor weft_bench_builder_weight(weft_bench_builder *b, weft_shape shape, uint64_t stream) {
+    weft_tensor out = {0};
+    if (b->status == WEFT_OK) {
+        b->status = weft_bench_weight(&out, b->graph, shape, stream);
+    }
+    return out;
+}
+
+weft_tensor weft_bench_builder_weight_of(weft_bench_builder *b, weft_shape shape,
+                                         const float *data) {
+    weft_tensor out = {0};
+    if (b->status == WEFT_OK) {
+        b->status = weft_bench_weight_of(&out, b->graph, shape, data);
+    }
+    return out;
+}
+
+void *weft_bench_builder_memory(weft_bench_builder *b, size_t count, size_t size) {
+    void *memory = b->status == WEFT_OK ? weft_alloc_zero(NULL, count, size) : NULL;
+    if (!memory && b->status == WEFT_OK) {
+        b->status = WEFT_OUT_OF_HOST_MEMORY;
+    }
+    return memory;
+}
+
+/* ---- cases ---- */
+
+weft_status weft_bench_build_mixer(weft_graph *graph, const weft_bench_case *bench_case) {
+    weft_bench_builder b = {.graph = graph,
+                            .mixer = bench_case->data,
+                            .n = bench_case->sizes[0],
+                            .d = bench_case->sizes[1],
+                            .heads = bench_case->sizes[2]};
+    weft_tensor y = {0};
+    switch (b.mixer->kind) {
+    case WEFT_BENCH_FOURIER:
+    case WEFT_BENCH_TOEPLITZ:
+    case WEFT_BENCH_TOEPLITZ_FD:
+    case WEFT_BENCH_SKI:
+        y = weft_bench_build_toeplitz(&b);
+        break;
+    case WEFT_BENCH_RFA:
+    case WEFT_BENCH_FEATURES:
+        y = weft_bench_build_features(&b);
+        break;
+    default:
+        y = weft_bench_build_attention(&b);
+        break;
+    }
+    return b.status == WEFT_OK ? weft_graph_output(graph, "y", y) : b.status;
+}
+
+weft_bench_case weft_bench_mixer_case_of(const weft_bench_mixer *mixer, const char *suite,
+                                         const char *series, const uint32_t sizes[3]) {
+    weft_bench_case made = {.suite = suite,
+                            .implementation = mixer->implementation,
+                            .sizes = {sizes[0], sizes[1], sizes[2]},
+                            .data = mixer,
+                            .build = weft_bench_build_mixer,
+                            .series = series ? series : mixer->name,
+                            .length = sizes[0],
+                            .width = sizes[1],
+                            .linear = mixer->growth == WEFT_BENCH_GROWTH_LINEAR,
+                            .dense = mixer->growth == WEFT_BENCH_GROWTH_DENSE};
+    const int end =
+        snprintf(made.name, sizeof made.name, "%s/n=%u,d=%u", mixer->name, sizes[0], sizes[1]);
+    if (sizes[2] > 1 && end > 0 && (size_t)end < sizeof made.name) {
+        snprintf(made.name + end, sizeof made.name - (size_t)end, ",heads=%u", sizes[2]);
+    }
+    return made;
+}

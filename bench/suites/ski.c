@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Moreno et al., "SKI to go faster: accelerating Toeplitz neural networks via asymmetric kernels", 2023: the TNN's Toeplitz
+ * operator (Qin et al., 2023), which the others are held against, with sparse plus low-rank matrices (SKI) and with frequency
+ * responses (FD) in its place. 64 channels, at size full 512 as well.
+ *
+ * The TNN's coefficients and FD's responses are an MLP's of learned weights (four layers of width 32, and a decay of 0.99 of
+ * the TNN's), as in the papers. A plan evaluates it once for each length, together with what the operator makes of its
+ * result, so this is no part of a run's time: it is part of `cold_ms`, and the result of `weight_bytes`. In training, which
+ * the papers time too, it would have to be done in every step.
+ */
+#include "bench/suites/builders.h"
+#include "bench/suites/suites.h"
+
+#define BASELINE .growth = WEFT_BENCH_GROWTH_DENSE
+#define LINEAR   .growth = WEFT_BENCH_GROWTH_LINEAR
+#define SKI(of)  .kind = WEFT_BENCH_SKI, LINEAR, .interpolation = WEFT_INTERPOLATION_##of
+
+static const weft_bench_mixer mixers[] = {
+    {"tnn", .kind = WEFT_BENCH_TOEPLITZ, BASELINE, .rpe = true},
+    {"ski_tnn/linear", SKI(LINEAR)},
+    {"ski_tnn/cubic", SKI(CUBIC)},
+    {"fd_tnn", .kind = WEFT_BENCH_TOEPLITZ_FD, .rpe = true},
+    {"tnn/causal", .kind = WEFT_BENCH_TOEPLITZ, .rpe = true, .causal = true},
+    {"fd_tnn/causal", .kind = WEFT_BENCH_TOEPLITZ_FD, .rpe = true, .causal = true},
+};
+
+#define WIDE_WIDTH 512U
+
+static const char *const wide_series[] = {
+    "tnn,d=512",    "ski_tnn/linear,d=512", "ski_tnn/cubic,d=512",
+    "fd_tnn,d=512", "tnn/causal,d=512",     "fd_tnn/causal,d=512",
+};
+
+enum { SMALLEST = 1, MIXER_COUNT = sizeof mixers / sizeof mixers[0] };
+
+static weft_bench_case make(uint32_t index, uint32_t length) {
+    const uint32_t sizes[] = {length, WEFT_BENCH_WIDTH, 1};
+    return weft_bench_mixer_case_of(&mixers[index], "ski", NULL, sizes);
+}
+
+static weft_bench_case make_wide(uint32_t index, uint32_t length) {
+    const uint32_t sizes[] = {length, WIDE_WIDTH, 1};
+    return weft_bench_mixer_case_of(&mixers[index], "ski", wide_series[index], sizes);
+}
+
+static weft_bench_case make_smallest(uint32_t index, uint32_t length) {
+    return make(index + SMALLEST, length);
+}
+
+void weft_bench_add_ski(weft_bench_list *list, const weft_bench_scope *scope) {
+    if (scope->size == WEFT_BENCH_SMALLEST) {
+        weft_bench_list_add_series(list, scope, 1, make_smallest);
+        return;
+    }
+    weft_bench_list_add_series(list, scope, MIXER_COUNT, make);
+    if (scope->size == WEFT_BENCH_FULL) {
+        weft_bench_list_add_series(list, scope, MIXER_COUNT, make_wide);
+    }
+}
