@@ -13,12 +13,14 @@ static float rate_of(weft_features_kind kind) {
                                              : 0.0F;
 }
 
+/* ROM has 2 factors: with the 3 that are its default it would be SORF. */
 weft_features_params weft_bench_mixer_features(const weft_bench_mixer *mixer, uint32_t width) {
     return (weft_features_params){.kind = mixer->matrix,
                                   .rows =
                                       mixer->rows == 0 ? WEFT_BENCH_RANDOM_FEATURES : mixer->rows,
                                   .columns = width,
                                   .seed = WEFT_BENCH_SEED,
+                                  .factors = mixer->matrix == WEFT_FEATURES_ROM ? 2 : 0,
                                   .rate = rate_of(mixer->matrix)};
 }
 

@@ -3,7 +3,7 @@
  * Spectraformer's grid: every component function of weft/mixers.h with every weight matrix of weft/features.h that it works
  * with, and linear attention with these features. One head of 64 channels and 128 rows (129 of sgq and 131 of ssr, whose
  * rules have that many), of hybrid features 4 directions. The structured matrices are there twice: as dense ones, and
- * ("fast") applied by their fast transforms, which hybrid and discrete features do not take.
+ * ("fast") applied by their fast transforms, which hybrid and discrete features do not take. ROM has 2 factors, SORF is 3.
  */
 #include "bench/suites/builders.h"
 #include "bench/suites/suites.h"

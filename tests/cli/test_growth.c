@@ -200,64 +200,6 @@ static void widths_are_held_against_their_own(void **state) {
     weft_free(NULL, fits);
 }
 
-/* ---- the memory of plans ---- */
-
-static uint64_t extra_bytes(weft_device *device, uint32_t mixer, uint32_t length) {
-    weft_bench_case bench_case = weft_bench_mixer_case(mixer, length);
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
-    weft_plan_info info;
-    assert_int_equal(weft_graph_create(&graph, NULL), WEFT_OK);
-    assert_int_equal(bench_case.build(graph, &bench_case), WEFT_OK);
-    assert_int_equal(
-        weft_plan_compile(&plan, device, graph,
-                          weft_plan_params(.implementation = bench_case.implementation)),
-        WEFT_OK);
-    assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
-    return info.arena_bytes;
-}
-
-static weft_growth memory_growth(weft_device *device, uint32_t mixer, uint32_t count) {
-    weft_growth_point points[LENGTH_COUNT];
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t bytes = extra_bytes(device, mixer, lengths[i]);
-        points[i] = (weft_growth_point){lengths[i], (double)bytes};
-        sum += bytes;
-    }
-    weft_growth fit = weft_growth_fit(points, count);
-    /* All lengths have extra memory or none has: a fit of some would not tell how it grows. */
-    assert_true(fit.count == count || sum == 0);
-    return fit;
-}
-
-static void memory_of_linear_mixers_is_linear(void **state) {
-    weft_device *device = *state;
-    uint32_t seen = 0;
-    for (uint32_t mixer = 0; mixer < weft_bench_mixer_count(); mixer++) {
-        weft_bench_case bench_case = weft_bench_mixer_case(mixer, lengths[0]);
-        if (!bench_case.linear) {
-            continue;
-        }
-        weft_growth fit = memory_growth(device, mixer, LENGTH_COUNT);
-        seen++;
-        if (fit.count > 0 && !(fit.exponent <= MEMORY_BOUND)) {
-            fail_msg("%s: extra memory grows as n^%.3f, more than %.2f", bench_case.series,
-                     fit.exponent, MEMORY_BOUND);
-        }
-    }
-    assert_true(seen >= 15);
-}
-
-/* The bound above could not fail if this did not see scores. */
-static void memory_of_scores_is_quadratic(void **state) {
-    weft_growth fit = memory_growth(*state, 0, 4);
-    assert_string_equal(weft_bench_mixer_case(0, 512).series, "attention");
-    NEAR(fit.exponent, 2.0, 0.01);
-}
-
 /* ---- the cases of all suites ---- */
 
 static weft_bench_scope scope_of(weft_bench_size size, bool lengths_given) {
@@ -270,6 +212,33 @@ static weft_bench_scope scope_of(weft_bench_size size, bool lengths_given) {
         weft_bench_default_lengths(&scope);
     }
     return scope;
+}
+
+static weft_bench_list all_cases(const weft_bench_scope *scope) {
+    weft_bench_list all = {.host = NULL};
+    const weft_bench_suite *suite;
+    for (uint32_t i = 0; (suite = weft_bench_suite_at(i)) != NULL; i++) {
+        const uint32_t before = all.count;
+        suite->add(&all, scope);
+        assert_true(all.count > before);
+        for (uint32_t k = before; k < all.count; k++) {
+            assert_string_equal(all.cases[k].suite, suite->name);
+        }
+    }
+    assert_int_equal(all.status, WEFT_OK);
+    return all;
+}
+
+/* How many cases from this one on are of its series; 1 of none. */
+static uint32_t length_of_series(const weft_bench_list *all, uint32_t first) {
+    const weft_bench_case *one = &all->cases[first];
+    uint32_t end = first + 1;
+    while (one->series && end < all->count && all->cases[end].series &&
+           strcmp(one->series, all->cases[end].series) == 0 &&
+           strcmp(one->suite, all->cases[end].suite) == 0) {
+        end++;
+    }
+    return end - first;
 }
 
 static int compare_cases(const void *a, const void *b) {
@@ -290,22 +259,12 @@ static void check_names(weft_bench_list *list) {
     }
 }
 
-/* In every suite and size, with lengths given and without; and each suite adds cases of its own name. */
+/* In every suite and size, with lengths given and without. */
 static void names_fit_and_differ(void **state) {
     (void)state;
     for (uint32_t made = 0; made < 6; made++) {
         const weft_bench_scope scope = scope_of((weft_bench_size)(made % 3), made >= 3);
-        weft_bench_list all = {.host = NULL};
-        const weft_bench_suite *suite;
-        for (uint32_t i = 0; (suite = weft_bench_suite_at(i)) != NULL; i++) {
-            const uint32_t before = all.count;
-            suite->add(&all, &scope);
-            assert_true(all.count > before);
-            for (uint32_t k = before; k < all.count; k++) {
-                assert_string_equal(all.cases[k].suite, suite->name);
-            }
-        }
-        assert_int_equal(all.status, WEFT_OK);
+        weft_bench_list all = all_cases(&scope);
         check_names(&all);
         weft_bench_list_free(&all);
     }
@@ -315,22 +274,81 @@ static void names_fit_and_differ(void **state) {
 static void series_have_one_width(void **state) {
     (void)state;
     const weft_bench_scope scope = scope_of(WEFT_BENCH_FULL, false);
-    weft_bench_list all = {.host = NULL};
-    const weft_bench_suite *suite;
-    for (uint32_t i = 0; (suite = weft_bench_suite_at(i)) != NULL; i++) {
-        suite->add(&all, &scope);
-    }
-    assert_int_equal(all.status, WEFT_OK);
-    for (uint32_t i = 1; i < all.count; i++) {
-        const weft_bench_case *one = &all.cases[i - 1];
-        const weft_bench_case *other = &all.cases[i];
-        if (one->series && other->series && strcmp(one->series, other->series) == 0 &&
-            strcmp(one->suite, other->suite) == 0) {
-            assert_int_equal(one->width, other->width);
-            assert_true(one->length < other->length);
+    weft_bench_list all = all_cases(&scope);
+    for (uint32_t i = 0; i < all.count; i++) {
+        const weft_bench_case *one = &all.cases[i];
+        if (length_of_series(&all, i) > 1) {
+            assert_int_equal(one->width, (one + 1)->width);
+            assert_true(one->length < (one + 1)->length);
         }
     }
     weft_bench_list_free(&all);
+}
+
+/* ---- the memory of plans ---- */
+
+static uint64_t extra_bytes(weft_device *device, const weft_bench_case *bench_case) {
+    weft_graph *graph = NULL;
+    weft_plan *plan = NULL;
+    weft_plan_info info;
+    assert_int_equal(weft_graph_create(&graph, NULL), WEFT_OK);
+    assert_int_equal(bench_case->build(graph, bench_case), WEFT_OK);
+    assert_int_equal(
+        weft_plan_compile(&plan, device, graph,
+                          weft_plan_params(.implementation = bench_case->implementation)),
+        WEFT_OK);
+    assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&graph);
+    return info.arena_bytes;
+}
+
+/* Of `count` cases of a series. */
+static weft_growth memory_growth(weft_device *device, const weft_bench_case *series,
+                                 uint32_t count) {
+    weft_growth_point points[WEFT_BENCH_MAX_LENGTHS];
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t bytes = extra_bytes(device, &series[i]);
+        points[i] = (weft_growth_point){series[i].length, (double)bytes};
+        sum += bytes;
+    }
+    weft_growth fit = weft_growth_fit(points, count);
+    /* All lengths have extra memory or none has: a fit of some would not tell how it grows. */
+    assert_true(fit.count == count || sum == 0);
+    return fit;
+}
+
+/* Every suite's, at the lengths of its full size. */
+static void memory_of_linear_mixers_is_linear(void **state) {
+    const weft_bench_scope scope = scope_of(WEFT_BENCH_FULL, false);
+    weft_bench_list all = all_cases(&scope);
+    uint32_t seen = 0;
+    for (uint32_t i = 0, count; i < all.count; i += count) {
+        const weft_bench_case *series = &all.cases[i];
+        count = length_of_series(&all, i);
+        if (!series->linear || !series->build || !series->series) {
+            continue;
+        }
+        weft_growth fit = memory_growth(*state, series, count);
+        seen++;
+        if (fit.count > 0 && !(fit.exponent <= MEMORY_BOUND)) {
+            fail_msg("%s %s: extra memory grows as n^%.3f, more than %.2f", series->suite,
+                     series->series, fit.exponent, MEMORY_BOUND);
+        }
+    }
+    assert_true(seen >= 35);
+    weft_bench_list_free(&all);
+}
+
+/* The bound above could not fail if this did not see scores. */
+static void memory_of_scores_is_quadratic(void **state) {
+    weft_bench_case series[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        series[i] = weft_bench_mixer_case(0, lengths[i]);
+    }
+    assert_string_equal(series[0].series, "attention");
+    NEAR(memory_growth(*state, series, 4).exponent, 2.0, 0.01);
 }
 
 static int open_device(void **state) {
