@@ -25,6 +25,7 @@ static const weft_bench_mixer mixers[] = {
     {"rank_3,band_30/causal", .kind = WEFT_BENCH_FMM, LINEAR, .kernel_count = 3, .causal = true},
 };
 
+/* Places in the table: of the one that shows that the suite works, and how many the short form has. */
 enum { SMALLEST = 5, SHORT_COUNT = 6, MIXER_COUNT = sizeof mixers / sizeof mixers[0] };
 
 static weft_bench_case make(uint32_t index, uint32_t length) {
