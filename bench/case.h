@@ -9,6 +9,7 @@
 #define WEFT_BENCH_MAX_LENGTHS 16
 
 typedef struct weft_bench_case weft_bench_case;
+struct weft_bench_reference;
 
 struct weft_bench_case {
     const char *suite;
@@ -21,6 +22,9 @@ struct weft_bench_case {
     weft_status (*build)(weft_graph *graph, const weft_bench_case *bench_case);
     weft_status (*compile)(weft_plan **plan, weft_device *device, const weft_bench_case *bench_case,
                            bool timestamps, const weft_host *host);
+
+    /** What the first output ought to be at some tokens (reference.h); null: not known. */
+    void (*reference)(struct weft_bench_reference *ref, const weft_bench_case *bench_case);
 
     uint32_t vocabulary; /* int32 inputs are tokens below this */
     uint32_t tokens;     /* of one run, for tokens per second; 0: none are counted */

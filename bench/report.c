@@ -54,6 +54,12 @@ static json_t *counts_json(const weft_bench_row *row) {
                      "output_sha256", row->sha256);
 }
 
+static json_t *verification_json(const weft_bench_verification *verification) {
+    return json_pack("{s:s, s:o, s:o, s:s}", "by", weft_bench_verified_by_name(verification->by),
+                     "rel_l2", weft_cli_json_real(verification->rel_l2), "tolerance",
+                     weft_cli_json_real(verification->tolerance), "reason", verification->reason);
+}
+
 /* Adds an object's fields to another, and drops it. */
 static void add_fields(json_t *object, json_t *more) {
     json_object_update(object, more);
@@ -75,6 +81,7 @@ static json_t *row_json(const weft_bench_row *row, const weft_bench_result *resu
     if (object && row->status == WEFT_BENCH_OK) {
         add_fields(object, times_json(row));
         add_fields(object, counts_json(row));
+        json_object_set_new(object, "verified", verification_json(&row->verification));
     }
     return object;
 }

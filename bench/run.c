@@ -91,6 +91,49 @@ static weft_status check_outputs(weft_bench_row *row, const struct bound_plan *b
     return WEFT_OK;
 }
 
+/** What the first run gave, against what it ought to have given. */
+static weft_status verify_views(weft_bench_row *row, const struct bound_plan *bound,
+                                weft_bench_view *views, const weft_host *host) {
+    const weft_bench_outcome outcome = {.ports = views,
+                                        .port_count = bound->ports.count,
+                                        .f16_weights = row->info.f16_weight_bytes > 0};
+    weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < bound->ports.count && status == WEFT_OK; i++) {
+        const weft_bench_port *port = &bound->ports.list[i];
+        views[i].info = port->info;
+        if (port->info.is_output) {
+            void *data = NULL;
+            status = weft_bench_read_port(&data, port, host);
+            views[i].data = data;
+        }
+    }
+    if (status == WEFT_OK) {
+        status = weft_bench_verify(&row->verification, row->bench_case, &outcome, host);
+    }
+    if (status == WEFT_OK && row->verification.wrong) {
+        refuse(row, row->verification.reason);
+    }
+    return status;
+}
+
+static weft_status verify_outputs(weft_bench_row *row, const struct bound_plan *bound,
+                                  const weft_host *host) {
+    const uint32_t count = bound->ports.count;
+    weft_bench_view *views = weft_alloc_zero(host, count, sizeof *views);
+    if (!views) {
+        return weft_fail_memory(host, "the outputs");
+    }
+    weft_status status = weft_plan_get_info(bound->plan, &row->info);
+    if (status == WEFT_OK) {
+        status = verify_views(row, bound, views, host);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        weft_free(host, (void *)(uintptr_t)views[i].data);
+    }
+    weft_free(host, views);
+    return status;
+}
+
 /* ---- time and counts ---- */
 
 static void take_longest(weft_bench_row *row, const weft_bench_times *times,
@@ -141,6 +184,9 @@ static weft_status warm_and_time(weft_bench_row *row, const struct bound_plan *b
     const double first_ms = weft_clock_ms() - start;
     if (status == WEFT_OK) {
         status = check_outputs(row, bound, host);
+    }
+    if (status == WEFT_OK && row->status == WEFT_BENCH_OK) {
+        status = verify_outputs(row, bound, host);
     }
     if (status == WEFT_OK && row->status == WEFT_BENCH_OK) {
         status = time_runs(row, bound, limit_ms, first_ms, host);

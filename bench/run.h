@@ -5,6 +5,7 @@
 
 #include "bench/measure.h"
 #include "bench/outputs.h"
+#include "bench/verify.h"
 #include "cli.h"
 
 typedef enum weft_bench_status {
@@ -44,6 +45,7 @@ typedef struct weft_bench_row {
     uint64_t peak_bytes; /* the most held at once, from before the plan was compiled on */
     double tokens_per_s; /* NaN where none are counted */
     weft_bench_longest longest;
+    weft_bench_verification verification;
     char sha256[WEFT_DIGEST_TEXT_SIZE]; /* of the outputs' bits */
 } weft_bench_row;
 

@@ -55,6 +55,25 @@ static void compare_bits(weft_bench_session *session, const weft_bench_result *r
     }
 }
 
+/** In reproducible mode the bits are known beforehand, or written down. */
+static void check_hash(weft_bench_session *session, weft_bench_row *row) {
+    const weft_bench_case *bench_case = row->bench_case;
+    if (session->settings.common.math != WEFT_MATH_REPRODUCIBLE || row->status != WEFT_BENCH_OK) {
+        return;
+    }
+    if (session->settings.write_expected) {
+        const weft_status status = weft_bench_expected_set(session->expected, bench_case->suite,
+                                                           bench_case->name, row->sha256);
+        row->status = weft_bench_status_of(status);
+        return;
+    }
+    weft_bench_verify_hash(&row->verification, bench_case, row->sha256, session->expected);
+    if (row->verification.wrong) {
+        row->status = WEFT_BENCH_ERROR;
+        snprintf(row->reason, sizeof row->reason, "%s", row->verification.reason);
+    }
+}
+
 static void measure_row(weft_bench_session *session, weft_bench_result *result, uint32_t index,
                         weft_device *device) {
     weft_bench_row *row = &result->rows[index];
@@ -67,6 +86,7 @@ static void measure_row(weft_bench_session *session, weft_bench_result *result, 
     }
     session->settings.common.error = row->reason; /* a row keeps what went wrong with it */
     weft_bench_run(row, device, session->settings.limit_ms, &session->host);
+    check_hash(session, row);
     session->settings.common.error = NULL;
     if (weft_bench_interrupted()) {
         skip(row, "interrupted"); /* its runs may be too few */
@@ -159,7 +179,7 @@ static int run_all(weft_bench_session *session) {
     return code;
 }
 
-int weft_bench_session_run(weft_bench_session *session) {
+static int run(weft_bench_session *session) {
     const char *select = session->settings.common.device;
     int code;
     weft_bench_interrupt_begin();
@@ -176,11 +196,24 @@ int weft_bench_session_run(weft_bench_session *session) {
     return code;
 }
 
+int weft_bench_session_run(weft_bench_session *session) {
+    const char *path = session->settings.write_expected;
+    int code = weft_cli_exit_code(weft_bench_expected_create(&session->expected, &session->host));
+    if (code == WEFT_CLI_FINE) {
+        code = run(session);
+    }
+    if (code == WEFT_CLI_FINE && path) {
+        code = weft_cli_exit_code(weft_bench_expected_write(session->expected, path));
+    }
+    return code;
+}
+
 void weft_bench_session_end(weft_bench_session *session) {
     for (uint32_t i = 0; i < session->result_count; i++) {
         weft_free(&session->host, session->results[i].rows);
         weft_free(&session->host, session->results[i].fits);
     }
     weft_free(&session->host, session->results);
+    weft_bench_expected_destroy(&session->expected);
     weft_bench_list_free(&session->cases);
 }

@@ -4,6 +4,7 @@
 #define WEFT_BENCH_SESSION_H
 
 #include "bench/environment.h"
+#include "bench/expected.h"
 #include "bench/growth.h"
 #include "cli.h"
 
@@ -13,6 +14,8 @@ typedef struct weft_bench_settings {
     weft_bench_scope scope;
     double limit_ms;   /* longest time to repeat a case */
     uint32_t time_cap; /* of a case, in seconds */
+    const char *
+        write_expected; /* file for the hashes that were found, which are not checked then; or null */
 } weft_bench_settings;
 
 /** What one device did. Rows are in the order of the cases, as many. */
@@ -28,6 +31,7 @@ typedef struct weft_bench_session {
     weft_bench_settings settings;
     weft_bench_environment environment;
     weft_bench_list cases;
+    weft_bench_expected *expected; /* what the outputs are held against in reproducible mode */
     weft_bench_result *results;
     uint32_t result_count;
     bool interrupted; /* by Ctrl-C: the rows left are skipped */

@@ -16,6 +16,18 @@ add_library(weft-cli-objects OBJECT ${weft_cli_sources} ${weft_bench_sources} ${
 target_include_directories(weft-cli-objects PRIVATE
     "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/api/cli" "${PROJECT_SOURCE_DIR}/tests")
 weft_compile_options(weft-cli-objects)
+
+# bench/expected.json is part of the command.
+set(weft_bench_expected "${PROJECT_BINARY_DIR}/bench/bench_expected.inc")
+add_custom_command(
+    OUTPUT "${weft_bench_expected}"
+    COMMAND "${CMAKE_COMMAND}" "-DINPUT=${PROJECT_SOURCE_DIR}/bench/expected.json"
+            "-DOUTPUT=${weft_bench_expected}" -DKIND=text -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
+    DEPENDS "${PROJECT_SOURCE_DIR}/bench/expected.json" "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
+    COMMENT "Embedding bench/expected.json"
+    VERBATIM)
+target_sources(weft-cli-objects PRIVATE "${weft_bench_expected}")
+target_include_directories(weft-cli-objects PRIVATE "${PROJECT_BINARY_DIR}/bench")
 target_link_libraries(weft-cli-objects PRIVATE weft_requirements m)
 
 # weft_add_command(<target> <file> [source or object...]): the command, with objects that come before

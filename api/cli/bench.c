@@ -154,6 +154,9 @@ int weft_cli_bench(int argc, char **argv) {
          "leave out a case of which 7 runs are expected to take longer,\nby its times at shorter "
          "lengths, in seconds (default 120)"},
         {"out", WEFT_CLI_TEXT, &options.out, "FILE", "write the report as JSON to FILE, too"},
+        {"write-expected", WEFT_CLI_TEXT, &options.settings.write_expected, "FILE",
+         "write bench/expected.json with the outputs' SHA-256 as found, which are not\nchecked "
+         "then"},
         WEFT_CLI_DEVICE_OPTIONS(&options.settings.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.settings.common),
         {0},
@@ -169,6 +172,11 @@ int weft_cli_bench(int argc, char **argv) {
         return code;
     }
     options.settings.limit_ms = 1e3 * options.seconds;
+    if (options.settings.write_expected && options.settings.common.math != WEFT_MATH_REPRODUCIBLE) {
+        return weft_cli_usage_error(
+            &syntax,
+            "--write-expected: only the bits of --math reproducible are the same everywhere");
+    }
     code = read_scope(&options, &syntax);
     return code == WEFT_CLI_FINE ? measure(&options, &syntax) : code;
 }

@@ -83,6 +83,7 @@ weft_bench_case weft_bench_mixer_case_of(const weft_bench_mixer *mixer, const ch
                             .sizes = {sizes[0], sizes[1], sizes[2]},
                             .data = mixer,
                             .build = weft_bench_build_mixer,
+                            .reference = weft_bench_refer_mixer,
                             .series = series ? series : mixer->name,
                             .length = sizes[0],
                             .width = sizes[1],

@@ -14,6 +14,7 @@
 #include <weft/mixers.h>
 
 #include "bench/case.h"
+#include "bench/reference.h"
 
 #define WEFT_BENCH_WIDTH      64U
 #define WEFT_BENCH_MIN_LENGTH 64U /* SKI has that many inducing points, bands are narrower */
@@ -114,6 +115,9 @@ weft_bench_case weft_bench_mixer_case_of(const weft_bench_mixer *mixer, const ch
 
 /** weft_bench_case.build of all cases here. */
 weft_status weft_bench_build_mixer(weft_graph *graph, const weft_bench_case *bench_case);
+
+/** weft_bench_case.reference of all cases here. */
+void weft_bench_refer_mixer(weft_bench_reference *ref, const weft_bench_case *bench_case);
 
 /* ---- what the weights of a graph are made of, for references ---- */
 

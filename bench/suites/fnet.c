@@ -69,9 +69,9 @@ static weft_status build_encoder(weft_graph *graph, const weft_bench_case *bench
 }
 
 static const weft_bench_fixed cases[] = {
-    {"encoder/n=128,d=768,layers=12", NULL, {128, 768, 12}, build_encoder, WEFT_BENCH_SHORT},
-    {"encoder/n=512,d=768,layers=12", NULL, {512, 768, 12}, build_encoder, WEFT_BENCH_FULL},
-    {"encoder/n=32,d=64,layers=2", NULL, {32, 64, 2}, build_encoder, WEFT_BENCH_SMALLEST},
+    {"encoder/n=128,d=768,layers=12", NULL, {128, 768, 12}, build_encoder, NULL, WEFT_BENCH_SHORT},
+    {"encoder/n=512,d=768,layers=12", NULL, {512, 768, 12}, build_encoder, NULL, WEFT_BENCH_FULL},
+    {"encoder/n=32,d=64,layers=2", NULL, {32, 64, 2}, build_encoder, NULL, WEFT_BENCH_SMALLEST},
 };
 
 void weft_bench_add_fnet(weft_bench_list *list, const weft_bench_scope *scope) {

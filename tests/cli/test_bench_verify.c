@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: device */
+/* Outputs of weft bench against float64 and against known hashes: right ones pass, wrong ones are seen. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cli/bench_outcome.h"
+
+#include "bench/suites/mixers.h"
+#include "bench/suites/suites.h"
+#include "core/philox.h"
+
+/* ---- which tokens ---- */
+
+static void rows_are_spread(void **state) {
+    (void)state;
+    for (uint32_t n = 1; n < 3000; n += n < 200 ? 1 : 97) {
+        uint32_t rows[WEFT_BENCH_REFERENCE_ROWS];
+        const uint32_t count = weft_bench_sample_rows(rows, n);
+        assert_int_equal(count, n < WEFT_BENCH_REFERENCE_ROWS ? n : WEFT_BENCH_REFERENCE_ROWS);
+        assert_int_equal(rows[0], 0);
+        assert_int_equal(rows[count - 1], n - 1);
+        for (uint32_t i = 1; i < count; i++) {
+            assert_true(rows[i - 1] < rows[i]);
+        }
+    }
+}
+
+/* ---- every mixer ---- */
+
+static void mixers_are_verified(void **state) {
+    struct weft_test_device *test = *state;
+    static const uint32_t lengths[] = {64, 96, 131};
+    for (uint32_t i = 0; i < weft_bench_mixer_count(); i++) {
+        for (uint32_t l = 0; l < sizeof lengths / sizeof lengths[0]; l++) {
+            const weft_bench_case bench_case = weft_bench_mixer_case(i, lengths[l]);
+            bench_check(&bench_case, test->device);
+        }
+    }
+}
+
+/** The cases of a suite that have a reference, up to so many tokens. */
+static void check_suite(void (*add)(weft_bench_list *list, const weft_bench_scope *scope),
+                        uint32_t longest, weft_device *device) {
+    weft_bench_list list = {.count = 0};
+    const weft_bench_scope scope = {.size = WEFT_BENCH_FULL, .lengths = {64}, .length_count = 1};
+    uint32_t checked = 0;
+    add(&list, &scope);
+    assert_int_equal(list.status, WEFT_OK);
+    for (uint32_t i = 0; i < list.count; i++) {
+        const weft_bench_case *bench_case = &list.cases[i];
+        if (bench_case->reference && !bench_case->series && bench_case->sizes[0] <= longest) {
+            bench_check(bench_case, device);
+            checked++;
+        }
+    }
+    assert_true(checked > 0);
+    weft_bench_list_free(&list);
+}
+
+static void wide_mixers_and_ops_are_verified(void **state) {
+    struct weft_test_device *test = *state;
+    check_suite(weft_bench_add_mixers, 128, test->device);
+    check_suite(weft_bench_add_ops, 512, test->device);
+}
+
+/* ---- what cannot be verified ---- */
+
+static void too_many_operations_are_not_done(void **state) {
+    struct weft_test_device *test = *state;
+    const weft_bench_case bench_case = weft_bench_mixer_case(0, 64);
+    struct bench_run run = bench_run_of(&bench_case, test->device);
+    weft_bench_verification result = bench_verify_within(&run, &bench_case, 10.0);
+    assert_int_equal(result.by, WEFT_BENCH_BY_NONE);
+    assert_false(result.wrong);
+    assert_true(isnan(result.rel_l2));
+    assert_string_equal(result.reason,
+                        "a float64 reference takes more than the 1e+01 operations it is given");
+    weft_bench_case without = bench_case;
+    without.reference = NULL;
+    result = bench_verify_within(&run, &without, 0.0);
+    assert_int_equal(result.by, WEFT_BENCH_BY_NONE);
+    assert_string_equal(result.reason, "the case has no float64 reference");
+    bench_run_end(&run);
+}
+
+static void a_reference_without_its_input_fails(void **state) {
+    struct weft_test_device *test = *state;
+    weft_bench_case bench_case = weft_bench_mixer_case(0, 64);
+    struct bench_run run = bench_run_of(&bench_case, test->device);
+    run.ports[0].info.name = "another";
+    const weft_bench_outcome outcome = {.ports = run.ports, .port_count = run.count};
+    weft_bench_verification result;
+    weft_test_host_reset(&test->host);
+    assert_int_equal(weft_bench_verify(&result, &bench_case, &outcome, &test->host.host),
+                     WEFT_NOT_FOUND);
+    weft_test_expect_log(&test->host, "input 'q'", NULL);
+    bench_run_end(&run);
+}
+
+static void memory_may_be_out(void **state) {
+    struct weft_test_device *test = *state;
+    const weft_bench_case bench_case = weft_bench_mixer_case(2, 64);
+    struct bench_run run = bench_run_of(&bench_case, test->device);
+    const weft_bench_outcome outcome = {.ports = run.ports, .port_count = run.count};
+    weft_bench_verification result;
+    weft_status status = WEFT_OUT_OF_HOST_MEMORY;
+    long live = test->host.live;
+    for (long fail_at = 1; status != WEFT_OK; fail_at++) {
+        assert_true(fail_at < 100);
+        test->host.fail_at = fail_at;
+        status = weft_bench_verify(&result, &bench_case, &outcome, &test->host.host);
+        assert_true(status == WEFT_OK || status == WEFT_OUT_OF_HOST_MEMORY);
+        assert_int_equal(test->host.live, live);
+        test->host.fail_at = 0;
+    }
+    assert_false(result.wrong);
+    bench_run_end(&run);
+}
+
+/* ---- hashes ---- */
+
+#define SOME  "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+#define OTHER "10112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+static void hashes_are_compared(void **state) {
+    (void)state;
+    const weft_bench_case bench_case = {.suite = "no suite", .name = "case"};
+    weft_bench_expected *expected = NULL;
+    assert_int_equal(weft_bench_expected_create(&expected, NULL), WEFT_OK);
+    assert_null(weft_bench_expected_hash(expected, "no suite", "case"));
+
+    weft_bench_verification result = {.reason = "the case has no float64 reference"};
+    weft_bench_verify_hash(&result, &bench_case, SOME, expected);
+    assert_int_equal(result.by, WEFT_BENCH_BY_NONE);
+    assert_false(result.wrong);
+    assert_string_equal(result.reason, "the case has no float64 reference, and "
+                                       "bench/expected.json has no hash of it");
+
+    assert_int_equal(weft_bench_expected_set(expected, "no suite", "case", SOME), WEFT_OK);
+    weft_bench_verify_hash(&result, &bench_case, SOME, expected);
+    assert_int_equal(result.by, WEFT_BENCH_BY_HASH);
+    assert_string_equal(result.reason, "");
+
+    result = (weft_bench_verification){.by = WEFT_BENCH_BY_FLOAT64};
+    weft_bench_verify_hash(&result, &bench_case, SOME, expected);
+    assert_int_equal(result.by, WEFT_BENCH_BY_FLOAT64);
+    assert_false(result.wrong);
+    weft_bench_verify_hash(&result, &bench_case, OTHER, expected);
+    assert_true(result.wrong);
+    assert_string_equal(result.reason,
+                        "the output has other bits than bench/expected.json: SHA-256 expected " SOME
+                        ", found " OTHER "; it agrees with float64");
+    weft_bench_expected_destroy(&expected);
+}
+
+static void expected_file_is_written_sorted(void **state) {
+    (void)state;
+    char *folder = weft_test_folder();
+    char *path = weft_test_path(folder, "expected.json");
+    size_t size = 0;
+    weft_bench_expected *expected = NULL;
+    assert_int_equal(weft_bench_expected_create(&expected, NULL), WEFT_OK);
+    assert_int_equal(weft_bench_expected_set(expected, "~", "b", OTHER), WEFT_OK);
+    assert_int_equal(weft_bench_expected_set(expected, "~", "a", SOME), WEFT_OK);
+    assert_int_equal(weft_bench_expected_write(expected, path), WEFT_OK);
+    uint8_t *bytes = weft_test_read(path, &size);
+    const char *text = (const char *)bytes;
+    assert_true(text[0] == '{' && text[size - 2] == '}' && text[size - 1] == '\n');
+    const char *first = strstr(text, "\"~/a\": \"" SOME "\"");
+    assert_non_null(first);
+    assert_non_null(strstr(first, "\"~/b\": \"" OTHER "\""));
+    free(bytes);
+    weft_bench_expected_destroy(&expected);
+    free(path);
+    weft_test_folder_remove(folder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_spread),
+        WEFT_TEST_ON_DEVICE(mixers_are_verified),
+        WEFT_TEST_ON_DEVICE(wide_mixers_and_ops_are_verified),
+        WEFT_TEST_ON_DEVICE(too_many_operations_are_not_done),
+        WEFT_TEST_ON_DEVICE(a_reference_without_its_input_fails),
+        WEFT_TEST_ON_DEVICE(memory_may_be_out),
+        cmocka_unit_test(hashes_are_compared),
+        cmocka_unit_test(expected_file_is_written_sorted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
