@@ -32,6 +32,7 @@ static const struct column columns[] = {
     PLAIN("runtime"),
     PLAIN("runtime_version"),
     PLAIN("device"),
+    PLAIN("device_index"),
     PLAIN("driver"),
     PLAIN("math"),
     PLAIN("status"),

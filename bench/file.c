@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/report.h"
 #include "core/file.h"
 #include "model/json.h"
 
@@ -37,9 +38,9 @@ static const struct rule report_rules[] = {
 
 static const struct rule environment_rules[] = {{"weft", TEXT, NEVER},
                                                 {"started", TEXT, NEVER},
-                                                {"cpu", TEXT, NEVER},
+                                                {"cpu", TEXT, ALWAYS},
                                                 {"cores", INTEGER, NEVER},
-                                                {"system", TEXT, NEVER},
+                                                {"system", TEXT, ALWAYS},
                                                 {"size", TEXT, NEVER},
                                                 {"seconds", POSITIVE, NEVER},
                                                 {"interrupted", FLAG, NEVER},
@@ -47,23 +48,22 @@ static const struct rule environment_rules[] = {{"weft", TEXT, NEVER},
                                                 {"devices", LIST, NEVER},
                                                 {0}};
 
-static const struct rule device_rules[] = {
-    {"name", TEXT, NEVER},           {"type", TEXT, NEVER},       {"driver", TEXT, NEVER},
-    {"driver_version", TEXT, NEVER}, {"ceilings", OBJECT, NEVER}, {0}};
+static const struct rule device_rules[] = {{"index", INTEGER, NEVER},
+                                           {"name", TEXT, NEVER},
+                                           {"type", TEXT, NEVER},
+                                           {"driver", TEXT, NEVER},
+                                           {"driver_version", TEXT, NEVER},
+                                           {"ceilings", OBJECT, NEVER},
+                                           {0}};
 
-static const struct rule row_rules[] = {{"suite", TEXT, NEVER},
-                                        {"case", TEXT, NEVER},
-                                        {"series", TEXT, ALWAYS},
-                                        {"n", INTEGER, ALWAYS},
-                                        {"runtime", TEXT, NEVER},
-                                        {"runtime_version", TEXT, NEVER},
-                                        {"device", TEXT, NEVER},
-                                        {"driver", TEXT, NEVER},
-                                        {"math", MATH, PEERS},
-                                        {"status", STATUS, NEVER},
-                                        {"reason", TEXT, NEVER},
-                                        {"software_device", FLAG, NEVER},
-                                        {0}};
+static const struct rule row_rules[] = {
+    {"suite", TEXT, NEVER},           {"case", TEXT, NEVER},
+    {"series", TEXT, ALWAYS},         {"n", INTEGER, ALWAYS},
+    {"runtime", TEXT, NEVER},         {"runtime_version", TEXT, NEVER},
+    {"device", TEXT, NEVER},          {"device_index", INTEGER, PEERS},
+    {"driver", TEXT, NEVER},          {"math", MATH, PEERS},
+    {"status", STATUS, NEVER},        {"reason", TEXT, NEVER},
+    {"software_device", FLAG, NEVER}, {0}};
 
 static const struct rule measured_rules[] = {{"shape", SIZES, NEVER},
                                              {"clock", TEXT, NEVER},
@@ -232,8 +232,8 @@ static weft_status check_version(const weft_json_fields *fields) {
         return WEFT_OK;
     }
     return weft_json_fail(fields, WEFT_BAD_FILE, "schema",
-                          "2, which this version of weft bench writes (measure again; other "
-                          "versions have other fields)",
+                          "2, as this version of weft bench writes (files of other versions "
+                          "have other fields: measure again)",
                           version);
 }
 

@@ -7,9 +7,6 @@
 
 #include "core/host.h"
 
-/** The version of the format, field "schema". */
-#define WEFT_BENCH_SCHEMA 2
-
 /**
  * Reads a report and checks that every field of its environment and rows that the command goes by is there and has its
  * type; the caller calls json_decref. WEFT_BAD_FILE, logged with file, field, what was expected and what was found, for

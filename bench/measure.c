@@ -15,6 +15,7 @@ struct series {
     weft_plan *plan;
     weft_bindings *bindings;
     uint32_t dispatches; /* 0 without time stamps */
+    uint32_t repeats;    /* of the plan in each run */
     uint32_t runs;
     double run[WEFT_BENCH_MAX_RUNS], host[WEFT_BENCH_MAX_RUNS], cpu[WEFT_BENCH_MAX_RUNS];
     weft_timing *timings; /* of one run, by dispatch */
@@ -30,29 +31,39 @@ static weft_status warm_up(struct series *series, double ms) {
     return status;
 }
 
-/** From the first dispatch's start to the last one's end. */
+/** Adds, by the device's time stamps, from the first dispatch's start to the last one's end. */
 static weft_status read_time_stamps(struct series *series, uint32_t run) {
     uint32_t count = series->dispatches;
     weft_status status = weft_plan_get_timings(series->plan, series->timings, &count);
-    series->run[run] = 0.0;
+    double end = 0.0;
     for (uint32_t i = 0; i < count && status == WEFT_OK; i++) {
         const weft_timing *timing = &series->timings[i];
-        series->run[run] = fmax(series->run[run], timing->start_ms + timing->duration_ms);
-        series->dispatch[(size_t)i * WEFT_BENCH_MAX_RUNS + run] = timing->duration_ms;
+        end = fmax(end, timing->start_ms + timing->duration_ms);
+        series->dispatch[(size_t)i * WEFT_BENCH_MAX_RUNS + run] += timing->duration_ms;
     }
+    series->run[run] += end;
+    return status;
+}
+
+/** Adds one execution of the plan to a run's times, which are 0 at first. */
+static weft_status add_execution(struct series *series, uint32_t run) {
+    const clock_t cpu_start = clock();
+    const double start = weft_clock_ms();
+    weft_status status = weft_plan_run(series->plan, series->bindings);
+    const double host_ms = weft_clock_ms() - start;
+    series->host[run] += host_ms;
+    series->cpu[run] += 1e3 * (double)(clock() - cpu_start) / CLOCKS_PER_SEC;
+    if (status == WEFT_OK && series->dispatches > 0) {
+        return read_time_stamps(series, run);
+    }
+    series->run[run] += host_ms;
     return status;
 }
 
 static weft_status time_run(struct series *series) {
-    const uint32_t run = series->runs;
-    const clock_t cpu_start = clock();
-    const double start = weft_clock_ms();
-    weft_status status = weft_plan_run(series->plan, series->bindings);
-    series->host[run] = weft_clock_ms() - start;
-    series->cpu[run] = 1e3 * (double)(clock() - cpu_start) / CLOCKS_PER_SEC;
-    series->run[run] = series->host[run];
-    if (status == WEFT_OK && series->dispatches > 0) {
-        status = read_time_stamps(series, run);
+    weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < series->repeats && status == WEFT_OK; i++) {
+        status = add_execution(series, series->runs);
     }
     series->runs += status == WEFT_OK;
     return status;
@@ -126,12 +137,13 @@ static weft_status begin(struct series *series, weft_plan *plan, weft_bindings *
 }
 
 weft_status weft_bench_measure(weft_bench_times *times, weft_plan *plan, weft_bindings *bindings,
-                               bool timestamps, double warmed_ms, double limit_ms,
+                               bool timestamps, uint32_t repeats, double warmed_ms, double limit_ms,
                                const weft_host *host) {
     struct series *series = weft_alloc_zero(host, 1, sizeof *series);
     if (!series) {
         return weft_fail_memory(host, "the times");
     }
+    series->repeats = repeats;
     weft_status status = begin(series, plan, bindings, timestamps, host);
     if (status == WEFT_OK) {
         status = warm_up(series, WARM_UP_SHARE * limit_ms - warmed_ms);

@@ -20,11 +20,13 @@ typedef struct weft_bench_times {
 /**
  * Runs the plan until its median is known to within WEFT_BENCH_TIGHT, but at least WEFT_BENCH_MIN_RUNS times and for a
  * tenth of limit_ms, and at most WEFT_BENCH_MAX_RUNS times or, after the least number of runs, for limit_ms. Whether it
- * got there is run.tight. Ctrl-C ends it after the run in progress, so what it then tells is of too few runs to be kept. Runs that are not counted warm up before that until, with the warmed_ms of runs before the call,
- * a twentieth of limit_ms has passed. Without time stamps in the plan the times of a run are those of weft_plan_run.
+ * got there is run.tight. Ctrl-C ends it after the run in progress, so what it then tells is of too few runs to be kept.
+ * Runs that are not counted warm up before that until, with the warmed_ms of runs before the call, a twentieth of limit_ms
+ * has passed. Without time stamps in the plan the times of a run are those of weft_plan_run. A run executes the plan
+ * `repeats` times, and its times are their sums: 1, but for --debug-slow-down.
  */
 weft_status weft_bench_measure(weft_bench_times *times, weft_plan *plan, weft_bindings *bindings,
-                               bool timestamps, double warmed_ms, double limit_ms,
+                               bool timestamps, uint32_t repeats, double warmed_ms, double limit_ms,
                                const weft_host *host);
 
 #endif

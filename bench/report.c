@@ -125,11 +125,13 @@ static json_t *environment_json(const weft_bench_session *session) {
     for (uint32_t i = 0; i < session->result_count; i++) {
         json_array_append_new(devices, weft_cli_device_json(&session->results[i].device));
     }
-    return json_pack("{s:s, s:s, s:o, s:i, s:o, s:s, s:f, s:b, s:o}", "weft", weft_version(),
+    const uint32_t slow_down = session->settings.slow_down;
+    return json_pack("{s:s, s:s, s:o, s:i, s:o, s:s, s:f, s:b, s:o, s:o}", "weft", weft_version(),
                      "started", environment->started, "cpu", optional_text(environment->cpu),
                      "cores", (int)environment->cores, "system", optional_text(environment->system),
                      "size", weft_bench_size_name(session->settings.scope.size), "seconds",
                      session->settings.limit_ms * 1e-3, "interrupted", (int)session->interrupted,
+                     "debug_slow_down", slow_down > 0 ? json_integer(slow_down) : json_null(),
                      "devices", devices);
 }
 

@@ -169,8 +169,9 @@ static void take_times(weft_bench_row *row, const weft_bench_times *times,
 static weft_status time_runs(weft_bench_row *row, const struct bound_plan *bound, double limit_ms,
                              double warmed_ms, const weft_host *host) {
     weft_bench_times times;
-    weft_status status = weft_bench_measure(&times, bound->plan, bound->ports.bindings,
-                                            row->device_clock, warmed_ms, limit_ms, host);
+    weft_status status =
+        weft_bench_measure(&times, bound->plan, bound->ports.bindings, row->device_clock,
+                           row->repeats, warmed_ms, limit_ms, host);
     if (status == WEFT_OK) {
         take_times(row, &times, bound);
     }

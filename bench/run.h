@@ -27,6 +27,7 @@ typedef struct weft_bench_longest {
 
 typedef struct weft_bench_row {
     const weft_bench_case *bench_case;
+    uint32_t repeats; /* of the plan in each timed run: 1, but for --debug-slow-down */
     weft_bench_status status;
     char reason[WEFT_CLI_ERROR_SIZE]; /* empty when ok */
     weft_shape shape;                 /* of the first input */

@@ -117,6 +117,7 @@ static weft_status make_rows(weft_bench_session *session, weft_bench_result *res
     }
     for (uint32_t i = 0; i < session->cases.count; i++) {
         result->rows[i].bench_case = &session->cases.cases[i];
+        result->rows[i].repeats = session->settings.slow_down > 0 ? session->settings.slow_down : 1;
     }
     return WEFT_OK;
 }

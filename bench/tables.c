@@ -181,10 +181,17 @@ static int print_device(const json_t *report, const json_t *device, const char *
 }
 
 int weft_bench_tables_print(const json_t *report) {
-    const json_t *devices = json_object_get(json_object_get(report, "environment"), "devices");
+    const json_t *environment = json_object_get(report, "environment");
+    const json_t *devices = json_object_get(environment, "devices");
+    const json_t *slow_down = json_object_get(environment, "debug_slow_down");
     int code = WEFT_CLI_FINE;
     size_t i;
     json_t *device;
+    if (json_is_integer(slow_down)) {
+        printf("Debugging: each time is of %" JSON_INTEGER_FORMAT
+               " executions (--debug-slow-down).\n\n",
+               json_integer_value(slow_down));
+    }
     json_array_foreach(devices, i, device) {
         if (code == WEFT_CLI_FINE) {
             code = print_device(report, device, i > 0 ? "\n" : "");

@@ -5,13 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/file.h"
+#include "bench/publish.h"
 #include "bench/report.h"
 #include "bench/suites/mixers.h"
-#include "bench/tables.h"
 #include "commands.h"
-#include "core/file.h"
 
-#define MAX_LENGTH (1U << 24)
+#define MAX_LENGTH        (1U << 24)
+#define LEAST_SLOW_DOWN   2
+#define LARGEST_SLOW_DOWN 10
 
 struct options {
     weft_bench_settings settings;
@@ -19,7 +21,9 @@ struct options {
     const char *filter;
     const char *size;
     const char *lengths; /* null: as the size has them */
-    const char *out;
+    const char *from;    /* a report to take the rows of, instead of measuring */
+    const char *compare; /* the report to hold this one against */
+    weft_bench_outputs outputs;
     double seconds; /* per case */
 };
 
@@ -93,32 +97,6 @@ static int list_cases(weft_bench_list *list, const struct options *options,
     return weft_cli_exit_code(list->status);
 }
 
-/* ---- the report ---- */
-
-static weft_status write_json(const char *path, const json_t *report, const weft_host *host) {
-    char *text = json_dumps(report, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
-    weft_status status = text ? weft_file_write(path, text, strlen(text), host)
-                              : weft_fail_memory(host, "the report");
-    free(text);
-    return status;
-}
-
-/** Takes the report. */
-static int show(json_t *report, const struct options *options, const weft_host *host) {
-    int code = report ? WEFT_CLI_FINE : weft_cli_exit_code(weft_fail_memory(host, "the report"));
-    if (code == WEFT_CLI_FINE && options->out) {
-        code = weft_cli_exit_code(write_json(options->out, report, host));
-    }
-    if (code == WEFT_CLI_FINE && options->settings.common.json) {
-        return weft_cli_print_json(report);
-    }
-    if (code == WEFT_CLI_FINE) {
-        code = weft_bench_tables_print(report);
-    }
-    json_decref(report);
-    return code;
-}
-
 /* ---- the command ---- */
 
 static int measure(const struct options *options, const weft_cli_syntax *syntax) {
@@ -129,12 +107,70 @@ static int measure(const struct options *options, const weft_cli_syntax *syntax)
         code = weft_bench_session_run(&session);
     }
     if (code == WEFT_CLI_FINE) {
-        code = show(weft_bench_report_json(&session), options, &session.host);
+        code =
+            weft_bench_publish(weft_bench_report_json(&session), &options->outputs, &session.host);
     }
     if (code == WEFT_CLI_FINE && (session.failed || session.interrupted)) {
         code = WEFT_CLI_FAILED;
     }
     weft_bench_session_end(&session);
+    return code;
+}
+
+static int read_report(json_t **report, const char *path, const weft_host *host) {
+    return weft_cli_exit_code_of_file(weft_bench_file_read(report, path, host));
+}
+
+/** --from: nothing is measured, so nothing that says what to measure is taken. */
+static int convert(const struct options *options, const weft_cli_syntax *syntax,
+                   const weft_host *host) {
+    const char *names[] = {"suite", "filter", "lengths", "device", "debug-slow-down"};
+    const bool given[] = {options->suite != NULL, options->filter != NULL, options->lengths != NULL,
+                          options->settings.common.device != NULL, options->settings.slow_down > 0};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (given[i]) {
+            return weft_cli_usage_error(
+                syntax, "--from takes all rows of a file and measures none, so not with --%s",
+                names[i]);
+        }
+    }
+    json_t *report = NULL;
+    int code = read_report(&report, options->from, host);
+    return code == WEFT_CLI_FINE ? weft_bench_publish(report, &options->outputs, host) : code;
+}
+
+static int check_options(const struct options *options, const weft_cli_syntax *syntax) {
+    const uint32_t slow_down = options->settings.slow_down;
+    if (slow_down != 0 && (slow_down < LEAST_SLOW_DOWN || slow_down > LARGEST_SLOW_DOWN)) {
+        return weft_cli_usage_error(syntax,
+                                    "--debug-slow-down: expected a whole number from %d to %d, "
+                                    "found '%u'",
+                                    LEAST_SLOW_DOWN, LARGEST_SLOW_DOWN, slow_down);
+    }
+    if (!options->compare && (options->outputs.fail_on_slower || options->outputs.noise_percent)) {
+        return weft_cli_usage_error(syntax, "--%s is for --compare",
+                                    options->outputs.fail_on_slower ? "fail-on-slower" : "noise");
+    }
+    return WEFT_CLI_FINE;
+}
+
+/** Reads the file to compare with before anything is measured. */
+static int run(struct options *options, const weft_cli_syntax *syntax) {
+    const weft_host host = weft_cli_host(&options->settings.common);
+    json_t *before = NULL;
+    int code = check_options(options, syntax);
+    if (code == WEFT_CLI_FINE) {
+        code = options->from ? WEFT_CLI_FINE : read_scope(options, syntax);
+    }
+    if (code == WEFT_CLI_FINE && options->compare) {
+        code = read_report(&before, options->compare, &host);
+    }
+    if (code == WEFT_CLI_FINE) {
+        options->outputs.before = before;
+        options->outputs.json = options->settings.common.json;
+        code = options->from ? convert(options, syntax, &host) : measure(options, syntax);
+    }
+    json_decref(before);
     return code;
 }
 
@@ -153,7 +189,22 @@ int weft_cli_bench(int argc, char **argv) {
         {"time-cap", WEFT_CLI_COUNT, &options.settings.time_cap, "N",
          "leave out a case of which 7 runs are expected to take longer,\nby its times at shorter "
          "lengths, in seconds (default 120)"},
-        {"out", WEFT_CLI_TEXT, &options.out, "FILE", "write the report as JSON to FILE, too"},
+        {"out", WEFT_CLI_TEXT, &options.outputs.json_file, "FILE",
+         "write the report as JSON to FILE, too"},
+        {"csv", WEFT_CLI_TEXT, &options.outputs.csv_file, "FILE",
+         "write the rows as comma-separated values to FILE, too"},
+        {"from", WEFT_CLI_TEXT, &options.from, "FILE",
+         "measure nothing: take the report of --out in FILE"},
+        {"compare", WEFT_CLI_TEXT, &options.compare, "FILE",
+         "say what is slower or faster than in FILE, of --out, beyond\nnoise; with --json this is "
+         "what is printed"},
+        {"noise", WEFT_CLI_COUNT, &options.outputs.noise_percent, "PERCENT",
+         "with --compare: by how much two runs differ at least to be told\n(default 3 on a GPU, 25 "
+         "on a processor), besides their intervals"},
+        {"fail-on-slower", WEFT_CLI_FLAG, &options.outputs.fail_on_slower, NULL,
+         "with --compare: exit code 1 when a row is slower"},
+        {"debug-slow-down", WEFT_CLI_COUNT, &options.settings.slow_down, "FACTOR",
+         "execute every case FACTOR times (2 to 10) in each run, to try\n--compare"},
         {"write-expected", WEFT_CLI_TEXT, &options.settings.write_expected, "FILE",
          "write bench/expected.json with the outputs' SHA-256 as found, which are not\nchecked "
          "then"},
@@ -177,6 +228,5 @@ int weft_cli_bench(int argc, char **argv) {
             &syntax,
             "--write-expected: only the bits of --math reproducible are the same everywhere");
     }
-    code = read_scope(&options, &syntax);
-    return code == WEFT_CLI_FINE ? measure(&options, &syntax) : code;
+    return run(&options, &syntax);
 }

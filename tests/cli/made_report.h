@@ -52,11 +52,11 @@ static inline json_t *made_row(json_t *report, const char *name, const char *sta
     json_error_t error;
     const json_t *devices = json_object_get(json_object_get(report, "environment"), "devices");
     json_t *device = json_object_get(json_array_get(devices, 0), "name");
-    json_t *row =
-        json_pack_ex(&error, 0, "{s:s, s:s, s:n, s:n, s:s, s:s, s:O, s:s, s:s, s:s, s:s, s:b}",
-                     "suite", "ops", "case", name, "series", "n", "runtime", "weft",
-                     "runtime_version", "0.1.0", "device", device, "driver", "1.2", "math",
-                     "reproducible", "status", status, "reason", reason, "software_device", 0);
+    json_t *row = json_pack_ex(
+        &error, 0, "{s:s, s:s, s:n, s:n, s:s, s:s, s:O, s:i, s:s, s:s, s:s, s:s, s:b}", "suite",
+        "ops", "case", name, "series", "n", "runtime", "weft", "runtime_version", "0.1.0", "device",
+        device, "device_index", 0, "driver", "1.2", "math", "reproducible", "status", status,
+        "reason", reason, "software_device", 0);
     assert_int_equal(json_array_append_new(made_rows(report), made(row, &error)), 0);
     return row;
 }
