@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* weft bench --compare, --from, --csv and --debug-slow-down, as a whole. */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cli/command.h"
+
+#define CASES "--suite mixers --filter banded_attention/n --lengths 64,128"
+
+struct runs {
+    char *folder;
+    char *before; /* a report of CASES */
+};
+
+static int measure_once(void **state) {
+    struct runs *runs = calloc(1, sizeof *runs);
+    assert_non_null(runs);
+    runs->folder = weft_test_folder();
+    runs->before = weft_test_path(runs->folder, "before.json");
+    struct outcome outcome =
+        expect_weft(0, "bench " CASES " --seconds 0.5 --out '%s'", runs->before);
+    outcome_clear(&outcome);
+    *state = runs;
+    return 0;
+}
+
+static int forget(void **state) {
+    struct runs *runs = *state;
+    free(runs->before);
+    weft_test_folder_remove(runs->folder);
+    free(runs);
+    return 0;
+}
+
+/* Three times the work takes three times as long, which no load of the machine hides. */
+static void slow_down_is_reported(void **state) {
+    const struct runs *runs = *state;
+    struct outcome outcome =
+        expect_weft(1,
+                    "bench " CASES " --seconds 0.5 --debug-slow-down 3 --compare '%s' --json "
+                    "--fail-on-slower",
+                    runs->before);
+    json_t *comparison = json_of(&outcome);
+    assert_int_equal(integer_field(comparison, "counts/slower"), 2);
+    assert_int_equal(integer_field(comparison, "counts/output_changed"), 0);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *row = json_array_get(field(comparison, "rows"), i);
+        assert_true(number_field(row, "ratio") > 2.0);
+    }
+    const json_t *difference = json_array_get(field(comparison, "differences"), 0);
+    assert_string_equal(string_field(difference, "field"), "debug_slow_down");
+    json_decref(comparison);
+    outcome_clear(&outcome);
+}
+
+static void report_is_the_same_as_itself(void **state) {
+    const struct runs *runs = *state;
+    struct outcome outcome = expect_weft(0, "bench --from '%s' --compare '%s' --fail-on-slower",
+                                         runs->before, runs->before);
+    expect_part(&outcome, outcome.out, "banded_attention/n=128,d=64");
+    expect_part(&outcome, outcome.out, "0 slower, 0 faster, 2 same");
+    expect_part(&outcome, outcome.out, "No change beyond noise: 25 %");
+    outcome_clear(&outcome);
+    outcome =
+        expect_weft(0, "bench --from '%s' --compare '%s' --noise 7", runs->before, runs->before);
+    expect_part(&outcome, outcome.out, "No change beyond noise: 7 %");
+    outcome_clear(&outcome);
+}
+
+static void files_are_made_of_a_report(void **state) {
+    const struct runs *runs = *state;
+    char *csv = weft_test_path(runs->folder, "rows.csv");
+    char *copy = weft_test_path(runs->folder, "copy.json");
+    struct outcome outcome =
+        expect_weft(0, "bench --from '%s' --csv '%s' --out '%s'", runs->before, csv, copy);
+    outcome_clear(&outcome);
+    size_t size = 0;
+    char *text = (char *)weft_test_read(csv, &size);
+    assert_non_null(strstr(text, "\r\nmixers,\"banded_attention/n=64,d=64\",banded_attention,64,"));
+    free(text);
+    json_t *before = json_load_file(runs->before, 0, NULL);
+    json_t *after = json_load_file(copy, 0, NULL);
+    assert_true(json_equal(before, after));
+    json_decref(before);
+    json_decref(after);
+    free(copy);
+    free(csv);
+}
+
+static void other_files_are_refused(void **state) {
+    const struct runs *runs = *state;
+    static const char old[] = "{\"schema\": 1, \"environment\": {}, \"rows\": [], \"fits\": []}";
+    char *path = weft_test_write(runs->folder, "old.json", old, sizeof old - 1);
+    char *line = text_of("bench --from '%s'", path);
+    expect_refused(4, line, "old.json: field \"schema\": expected 2", "found 1", NULL);
+    free(line);
+    /* The file is looked at before anything is measured. */
+    line = text_of("bench " CASES " --seconds 1000000 --compare '%s'", path);
+    expect_refused(4, line, "old.json: field \"schema\"", NULL);
+    free(line);
+    expect_refused(4, "bench --from /nonexistent/report.json", "/nonexistent/report.json", NULL);
+    line = text_of("bench --from '%s' --csv /nonexistent/rows.csv", runs->before);
+    struct outcome outcome = expect_weft(4, "%s", line);
+    expect_part(&outcome, outcome.err, "/nonexistent/rows.csv");
+    outcome_clear(&outcome);
+    free(line);
+    free(path);
+}
+
+static void wrong_usage_is_refused(void **state) {
+    const struct runs *runs = *state;
+    static const char *const more[] = {"--suite ops", "--filter a", "--lengths 64", "--device 0",
+                                       "--debug-slow-down 2"};
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+        char *line = text_of("bench --from '%s' %s", runs->before, more[i]);
+        expect_refused(2, line, "--from takes all rows of a file", NULL);
+        free(line);
+    }
+    expect_refused(2, "bench --debug-slow-down 1", "from 2 to 10, found '1'", NULL);
+    expect_refused(2, "bench --debug-slow-down 11", "from 2 to 10, found '11'", NULL);
+    expect_refused(2, "bench --debug-slow-down 1.5", "--debug-slow-down: expected", NULL);
+    expect_refused(2, "bench --fail-on-slower", "--fail-on-slower is for --compare", NULL);
+    expect_refused(2, "bench --noise 5", "--noise is for --compare", NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slow_down_is_reported),
+        cmocka_unit_test(report_is_the_same_as_itself),
+        cmocka_unit_test(files_are_made_of_a_report),
+        cmocka_unit_test(other_files_are_refused),
+        cmocka_unit_test(wrong_usage_is_refused),
+    };
+    return cmocka_run_group_tests(tests, measure_once, forget);
+}

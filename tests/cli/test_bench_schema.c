@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* What weft bench writes, and the committed results, by bench/schema.json. */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <ftw.h>
+
+#include "cli/command.h"
+#include "schema.h"
+
+#define SCHEMA_FILE WEFT_SOURCE_DIR "/bench/schema.json"
+#define RESULTS     WEFT_SOURCE_DIR "/bench/results"
+
+static char *schema_text(void) {
+    size_t size = 0;
+    return (char *)weft_test_read(SCHEMA_FILE, &size);
+}
+
+static void expect_valid(const char *schema, const char *text, const char *name) {
+    char *said = weft_test_schema_check(schema, text);
+    if (said != NULL) {
+        fail_msg("%s: %s", name, said);
+    }
+}
+
+/** Runs with these options and --out and --json; both are the same and valid. The report, to be dropped. */
+static json_t *valid_report(const char *options) {
+    char *folder = weft_test_folder();
+    char *path = weft_test_path(folder, "report.json");
+    struct outcome outcome = expect_weft(0, "bench %s --out '%s' --json", options, path);
+    char *schema = schema_text();
+    size_t size = 0;
+    char *file = (char *)weft_test_read(path, &size);
+    expect_valid(schema, outcome.out, outcome.line);
+    expect_valid(schema, file, outcome.line);
+    json_t *report = json_of(&outcome);
+    json_t *written = json_loads(file, JSON_REJECT_DUPLICATES, NULL);
+    assert_true(json_equal(report, written));
+    json_decref(written);
+    free(file);
+    free(schema);
+    outcome_clear(&outcome);
+    free(path);
+    weft_test_folder_remove(folder);
+    return report;
+}
+
+static void smallest_cases_are_valid(void **state) {
+    (void)state;
+    static const char *const suites[] = {"ops", "mixers", "decode"};
+    for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++) {
+        char *options = text_of("--suite %s --size smallest --seconds 0.1", suites[i]);
+        json_t *report = valid_report(options);
+        assert_true(json_array_size(field(report, "rows")) > 0);
+        json_decref(report);
+        free(options);
+    }
+}
+
+static void fast_math_is_valid(void **state) {
+    (void)state;
+    json_decref(valid_report("--suite ops --size smallest --seconds 0.1 --math fast"));
+}
+
+static void skipped_rows_and_fits_are_valid(void **state) {
+    (void)state;
+    json_t *report = valid_report("--suite mixers --filter attention/full_band --seconds 0.1 "
+                                  "--lengths 64,256,2097152 --time-cap 1");
+    const json_t *rows = field(report, "rows");
+    assert_string_equal(string_field(json_array_get(rows, 0), "status"), "ok");
+    assert_string_equal(string_field(json_array_get(rows, 2), "status"), "skipped");
+    assert_int_equal(json_array_size(field(report, "fits")), 1);
+    json_decref(report);
+}
+
+static void slowed_down_runs_are_valid_and_say_so(void **state) {
+    (void)state;
+    json_t *report = valid_report("--suite ops --size smallest --seconds 0.1 --debug-slow-down 2");
+    assert_int_equal(integer_field(report, "environment/debug_slow_down"), 2);
+    json_decref(report);
+}
+
+/* ---- committed results ---- */
+
+static char *result_schema; /* nftw has no argument for its function */
+static size_t results_found;
+
+static int check_result(const char *path, const struct stat *status, int kind, struct FTW *walk) {
+    (void)status;
+    (void)walk;
+    size_t length = strlen(path);
+    if (kind != FTW_F || length < 5 || strcmp(path + length - 5, ".json") != 0) {
+        return 0;
+    }
+    size_t size = 0;
+    char *text = (char *)weft_test_read(path, &size);
+    json_t *report = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    if (report == NULL) {
+        fail_msg("%s is no JSON", path);
+    }
+    if (integer_field(report, "schema") != 1) { /* older ones are history and stay as they are */
+        expect_valid(result_schema, text, path);
+    }
+    results_found++;
+    json_decref(report);
+    free(text);
+    return 0;
+}
+
+static void committed_results_are_valid(void **state) {
+    (void)state;
+    result_schema = schema_text();
+    assert_int_equal(nftw(RESULTS, check_result, 8, FTW_PHYS), 0);
+    assert_true(results_found > 0);
+    free(result_schema);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(smallest_cases_are_valid),
+        cmocka_unit_test(fast_math_is_valid),
+        cmocka_unit_test(skipped_rows_and_fits_are_valid),
+        cmocka_unit_test(slowed_down_runs_are_valid_and_say_so),
+        cmocka_unit_test(committed_results_are_valid),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
