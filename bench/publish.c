@@ -37,7 +37,6 @@ static int print_comparison(json_t *comparison, const weft_bench_outputs *output
     if (outputs->json) {
         code = weft_cli_print_json(comparison);
     } else {
-        putchar('\n');
         code = weft_bench_compare_print(comparison);
         json_decref(comparison);
     }
@@ -48,9 +47,13 @@ static int print_all(json_t *report, const weft_bench_outputs *outputs, const we
     if (outputs->json && !outputs->before) {
         return weft_cli_print_json(json_incref(report));
     }
-    int code = outputs->json ? WEFT_CLI_FINE : weft_bench_tables_print(report);
+    const bool with_tables = !outputs->json && (outputs->measured || !outputs->before);
+    int code = with_tables ? weft_bench_tables_print(report) : WEFT_CLI_FINE;
     if (code != WEFT_CLI_FINE || !outputs->before) {
         return code;
+    }
+    if (with_tables) {
+        putchar('\n');
     }
     const weft_bench_noise noise = noise_of(outputs);
     json_t *comparison = weft_bench_compare(outputs->before, report, &noise);

@@ -8,13 +8,13 @@
 #include "core/host.h"
 
 typedef struct weft_bench_outputs {
-    const char *json_file; /* --out, or null */
-    const char *csv_file;  /* --csv, or null */
-    const json_t
-        *before; /* --compare: the earlier report, as weft_bench_file_read checks it; or null */
+    const char *json_file;  /* --out, or null */
+    const char *csv_file;   /* --csv, or null */
+    const json_t *before;   /* --compare: the earlier report, which weft_bench_file_read takes */
     uint32_t noise_percent; /* --noise: instead of both floors of bench/noise.h; 0: those */
     bool fail_on_slower;    /* --fail-on-slower: a slower row fails the command */
-    bool json; /* --json: the comparison where there is one, else the report, instead of text */
+    bool measured;          /* the rows are new: text has them also before a comparison */
+    bool json;              /* --json: the comparison if there is one, else the report; no text */
 } weft_bench_outputs;
 
 /** Writes the files and prints; takes the report, which may be null when memory is out. Returns an exit code. */

@@ -168,6 +168,7 @@ static int run(struct options *options, const weft_cli_syntax *syntax) {
     if (code == WEFT_CLI_FINE) {
         options->outputs.before = before;
         options->outputs.json = options->settings.common.json;
+        options->outputs.measured = options->from == NULL;
         code = options->from ? convert(options, syntax, &host) : measure(options, syntax);
     }
     json_decref(before);
