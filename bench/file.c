@@ -11,18 +11,18 @@
 
 enum kind { TEXT, INTEGER, NUMBER, POSITIVE, FLAG, STATUS, MATH, SIZES, INTERVAL, OBJECT, LIST };
 
-static const char *const kind_names[] = {[TEXT] = "a string",
-                                         [INTEGER] = "an integer of at least 0",
-                                         [NUMBER] = "a number of at least 0",
-                                         [POSITIVE] = "a number above 0",
-                                         [FLAG] = "true or false",
-                                         [STATUS] =
-                                             "\"ok\", \"unsupported\", \"skipped\" or \"error\"",
-                                         [MATH] = "\"reproducible\" or \"fast\"",
-                                         [SIZES] = "a list of integers above 0",
-                                         [INTERVAL] = "two numbers above 0 in ascending order",
-                                         [OBJECT] = "an object",
-                                         [LIST] = "a list"};
+static const char *const kind_names[] = {
+    [TEXT] = "a string",
+    [INTEGER] = "an integer of at least 0",
+    [NUMBER] = "a number of at least 0",
+    [POSITIVE] = "a number above 0",
+    [FLAG] = "true or false",
+    [STATUS] = "\"ok\", \"unsupported\", \"skipped\" or \"error\"",
+    [MATH] = "\"reproducible\" or \"fast\"",
+    [SIZES] = "a list of integers above 0",
+    [INTERVAL] = "two numbers of at least 0 in ascending order",
+    [OBJECT] = "an object",
+    [LIST] = "a list"};
 
 /** Where null may stand instead: nowhere, in rows of peers, or in any row. */
 enum null { NEVER, PEERS, ALWAYS };
@@ -119,7 +119,7 @@ static bool are_sizes(const json_t *value) {
 static bool is_interval(const json_t *value) {
     double low = json_number_value(json_array_get(value, 0));
     double high = json_number_value(json_array_get(value, 1));
-    return json_array_size(value) == 2 && low > 0.0 && high >= low;
+    return json_array_size(value) == 2 && low >= 0.0 && high > 0.0 && high >= low;
 }
 
 static bool is_of_kind(const json_t *value, enum kind kind) {

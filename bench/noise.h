@@ -35,7 +35,7 @@ typedef struct weft_bench_noise {
 
 /** One measurement. */
 typedef struct weft_bench_timing {
-    double median_ms, low_ms, high_ms; /* above 0; the interval of the median */
+    double median_ms, low_ms, high_ms; /* the median and its interval, which may begin at 0 */
     double cpu_ms;                     /* 0 where the processor does not do the work */
     bool noisy;                        /* the floor is that of software */
 } weft_bench_timing;

@@ -30,44 +30,53 @@ static weft_bench_noise noise_of(const weft_bench_outputs *outputs) {
                               .software = WEFT_BENCH_SOFTWARE_NOISE};
 }
 
-/** Takes the comparison. */
-static int print_comparison(json_t *comparison, const weft_bench_outputs *outputs) {
-    const bool slower = weft_bench_compare_count(comparison, "slower") > 0;
-    int code;
-    if (outputs->json) {
-        code = weft_cli_print_json(comparison);
-    } else {
-        code = weft_bench_compare_print(comparison);
-        json_decref(comparison);
-    }
-    return code == WEFT_CLI_FINE && slower && outputs->fail_on_slower ? WEFT_CLI_FAILED : code;
-}
-
-static int print_all(json_t *report, const weft_bench_outputs *outputs, const weft_host *host) {
-    if (outputs->json && !outputs->before) {
-        return weft_cli_print_json(json_incref(report));
-    }
-    const bool with_tables = !outputs->json && (outputs->measured || !outputs->before);
-    int code = with_tables ? weft_bench_tables_print(report) : WEFT_CLI_FINE;
-    if (code != WEFT_CLI_FINE || !outputs->before) {
-        return code;
-    }
-    if (with_tables) {
-        putchar('\n');
+/** Null without --compare. */
+static weft_status compare(json_t **comparison, const json_t *report,
+                           const weft_bench_outputs *outputs, const weft_host *host) {
+    if (!outputs->before) {
+        return WEFT_OK;
     }
     const weft_bench_noise noise = noise_of(outputs);
-    json_t *comparison = weft_bench_compare(outputs->before, report, &noise);
-    return comparison ? print_comparison(comparison, outputs)
-                      : weft_cli_exit_code(weft_fail_memory(host, "the comparison"));
+    *comparison = weft_bench_compare(outputs->before, report, &noise);
+    return *comparison ? WEFT_OK : weft_fail_memory(host, "the comparison");
+}
+
+static int print_text(const json_t *report, const json_t *comparison,
+                      const weft_bench_outputs *outputs) {
+    if (!comparison) {
+        return weft_bench_tables_print(report);
+    }
+    int code = WEFT_CLI_FINE;
+    if (outputs->measured) {
+        code = weft_bench_tables_print(report);
+        putchar('\n');
+    }
+    return code == WEFT_CLI_FINE ? weft_bench_compare_print(comparison) : code;
+}
+
+static int print(json_t *report, json_t *comparison, const weft_bench_outputs *outputs) {
+    return outputs->json ? weft_cli_print_json(json_incref(comparison ? comparison : report))
+                         : print_text(report, comparison, outputs);
 }
 
 int weft_bench_publish(json_t *report, const weft_bench_outputs *outputs, const weft_host *host) {
-    weft_status status =
-        report ? write_files(report, outputs, host) : weft_fail_memory(host, "the report");
+    json_t *comparison = NULL;
+    weft_status status = report ? WEFT_OK : weft_fail_memory(host, "the report");
+    if (status == WEFT_OK) {
+        status = compare(&comparison, report, outputs, host);
+    }
+    if (status == WEFT_OK) {
+        status = write_files(report, outputs, host);
+    }
     int code = weft_cli_exit_code(status);
     if (code == WEFT_CLI_FINE) {
-        code = print_all(report, outputs, host);
+        code = print(report, comparison, outputs);
     }
+    if (code == WEFT_CLI_FINE && outputs->fail_on_slower &&
+        weft_bench_compare_count(comparison, "slower") > 0) {
+        code = WEFT_CLI_FAILED;
+    }
+    json_decref(comparison);
     json_decref(report);
     return code;
 }

@@ -139,6 +139,7 @@ static void wide_intervals_hide_a_change(void **state) {
     expect_verdict("same", one_row(1.0, NARROW), one_row(1.5, 0.4));
     expect_verdict("same", one_row(1.0, 0.4), one_row(1.5, NARROW));
     expect_verdict("slower", one_row(1.0, 0.4), one_row(3.0, NARROW));
+    expect_verdict("same", one_row(1.0, 1.0), one_row(100.0, NARROW)); /* from 0 on */
 }
 
 static void floors_are_those_of_the_clock(void **state) {

@@ -54,16 +54,12 @@ static json_t *valid_report(const char *options) {
     return report;
 }
 
+/* Of every suite. */
 static void smallest_cases_are_valid(void **state) {
     (void)state;
-    static const char *const suites[] = {"ops", "mixers", "decode"};
-    for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++) {
-        char *options = text_of("--suite %s --size smallest --seconds 0.1", suites[i]);
-        json_t *report = valid_report(options);
-        assert_true(json_array_size(field(report, "rows")) > 0);
-        json_decref(report);
-        free(options);
-    }
+    json_t *report = valid_report("--size smallest --seconds 0.05");
+    assert_true(json_array_size(field(report, "rows")) >= 8);
+    json_decref(report);
 }
 
 static void fast_math_is_valid(void **state) {
