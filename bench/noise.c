@@ -21,6 +21,13 @@ static int sign_beyond(double value, double limit) {
     return value > limit ? 1 : value < -limit ? -1 : 0;
 }
 
+/** Of the processor time, which far beyond the floor needs no clock to agree. */
+static int cpu_direction(double log_ratio, double floor_log, int clock_direction) {
+    const int direction = sign_beyond(log_ratio, floor_log);
+    const bool far = sign_beyond(log_ratio, 2.0 * floor_log) != 0;
+    return far || direction == clock_direction ? direction : 0;
+}
+
 weft_bench_change weft_bench_noise_compare(const weft_bench_timing *before,
                                            const weft_bench_timing *after,
                                            const weft_bench_noise *noise, double quantile) {
@@ -35,8 +42,8 @@ weft_bench_change weft_bench_noise_compare(const weft_bench_timing *before,
     const double limit = floor_log + quantile * error;
     change.noise = expm1(limit);
     change.direction = sign_beyond(log(change.median_ratio), limit);
-    if (change.by_cpu && change.direction != sign_beyond(log(change.ratio), floor_log)) {
-        change.direction = 0;
+    if (change.by_cpu) {
+        change.direction = cpu_direction(log(change.ratio), floor_log, change.direction);
     }
     return change;
 }

@@ -162,6 +162,10 @@ static void processor_time_and_clock_must_agree(void **state) {
     expect_verdict("same", one_software_row(1.0, NARROW, 2.0), one_software_row(1.2, NARROW, 2.4));
     expect_verdict("slower", one_software_row(1.0, NARROW, 2.0),
                    one_software_row(1.3, NARROW, 2.6));
+    /* Far beyond the floor the processor time is enough. */
+    expect_verdict("slower", one_software_row(1.0, NARROW, 2.0),
+                   one_software_row(0.8, NARROW, 3.3));
+    expect_verdict("faster", one_software_row(1.0, 0.4, 3.3), one_software_row(1.0, 0.4, 2.0));
     expect_verdict("faster", one_software_row(1.3, NARROW, 2.6),
                    one_software_row(1.0, NARROW, 2.0));
     json_t *before = one_software_row(1.0, NARROW, 2.0);
