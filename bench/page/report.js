@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+//
+// The report inside the page, what is asked of it, and how numbers and elements are written. The scripts of the page share
+// one scope and come in this order: report, plot, curves, bars, table, page.
+"use strict";
+
+const report = JSON.parse(document.getElementById("weft-report").textContent);
+const comparison = JSON.parse(document.getElementById("weft-comparison").textContent);
+const environment = report.environment ?? {};
+const rows = report.rows ?? [];
+const fits = report.fits ?? [];
+
+// ---- numbers ----
+
+const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
+const grouped = new Intl.NumberFormat("en", {maximumFractionDigits: 0});
+const count = (value) => grouped.format(value);
+
+// Three significant digits, without an exponent between 10^-3 and 10^6.
+function digits(value) {
+    if (value === 0) {
+        return "0";
+    }
+    const size = Math.abs(value);
+    if (size < 1e-3 || size >= 1e6) {
+        return power(value, 2);
+    }
+    return size >= 1000 ? count(value) : String(Number(value.toPrecision(3)));
+}
+
+const raised = (text) => [...text].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)])).join("");
+
+// 3.1·10⁻⁷, and 10⁻⁷ for a mantissa of 1.
+function power(value, precision) {
+    if (value === 0) {
+        return "0";
+    }
+    const [mantissa, exponent] = value.toExponential(precision - 1).split("e");
+    const ten = "10" + raised(String(Number(exponent)));
+    return Number(mantissa) === 1 ? ten : Number(mantissa) + "·" + ten;
+}
+
+function inUnits(value, units, base) {
+    let at = 0;
+    while (at + 1 < units.length && Math.abs(value) >= base) {
+        value /= base;
+        at++;
+    }
+    return digits(value) + "\u00a0" + units[at];
+}
+
+const time = (ms) => (ms === 0 ? "0" : inUnits(ms * 1e6, ["ns", "µs", "ms", "s"], 1000));
+const bytes = (value) => inUnits(value, ["B", "KiB", "MiB", "GiB", "TiB"], 1024);
+const percent = (value) => digits(value * 100) + "\u00a0%";
+const ratio = (value) => digits(value) + "\u00a0×";
+
+// ---- elements ----
+
+// element("p.quiet", {id: "x"}, child or text, …). Text is never read as HTML.
+function element(name, attributes = {}, ...children) {
+    const [tag, ...classes] = name.split(".");
+    const made = document.createElement(tag);
+    made.className = classes.join(" ");
+    for (const [key, value] of Object.entries(attributes)) {
+        if (key.startsWith("on")) {
+            made.addEventListener(key.slice(2), value);
+        } else {
+            made.setAttribute(key, value);
+        }
+    }
+    made.append(...children.filter((child) => child !== null && child !== undefined));
+    return made;
+}
+
+const byId = (id) => document.getElementById(id);
+
+// A row of buttons of which one is pressed. options: [{value, label}]; picked(value) when another one is.
+function choice(label, options, value, picked) {
+    const group = element("div.choice", {role: "group", "aria-label": label});
+    const buttons = options.map((option) => element("button", {
+        type: "button",
+        "aria-pressed": String(option.value === value),
+        onclick: () => {
+            buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(options[i] === option)));
+            picked(option.value);
+        },
+    }, option.label));
+    group.append(...buttons);
+    return group;
+}
+
+// ---- devices ----
+
+// A target is a device with its driver and the mode it calculated in: what Weft's rows of a plot have in common.
+const targetOf = (row) => [row.device, row.driver, row.math, row.device_index].join("\n");
+const isWeft = (row) => (row.runtime ?? "weft") === "weft";
+
+// The shortest form of names that still tells them apart: without brackets, whole, with driver, with mode.
+function shortNames(targets) {
+    const forms = [
+        (target) => target.device.replace(/\s*\(.*\)\s*$/, ""),
+        (target) => target.device,
+        (target) => `${target.device}, ${target.driver}`,
+        (target) => `${target.device.replace(/\s*\(.*\)\s*$/, "")}, ${target.math}`,
+        (target) => `${target.device}, ${target.driver}, ${target.math}`,
+    ];
+    const form = forms.find((f) => new Set(targets.map(f)).size === targets.length) ?? forms[forms.length - 1];
+    targets.forEach((target) => { target.name = form(target); });
+}
+
+function findTargets() {
+    const found = new Map();
+    for (const row of rows.filter(isWeft)) {
+        const key = targetOf(row);
+        if (!found.has(key)) {
+            found.set(key, {key, device: row.device, driver: row.driver, math: row.math, software: row.software_device});
+        }
+    }
+    const targets = [...found.values()];
+    shortNames(targets);
+    targets.forEach((target, i) => { target.color = `--c${i % 8}`; });
+    return targets;
+}
+
+const targets = findTargets();
+const deviceNames = new Set(targets.map((target) => target.device));
+
+// Weft's rows of a target, and those of peers on the same device or on one that Weft did not run on, such as the processor.
+const belongs = (row, target) => (isWeft(row) ? targetOf(row) === target.key
+    : row.device === target.device || !deviceNames.has(row.device));
+const measured = (row) => row.status === "ok" && isNumber(row.median_ms);
+const rowsOf = (target) => rows.filter((row) => measured(row) && belongs(row, target));
+
+// ---- cases ----
+
+// What a case has beside its series and length: "d=64,heads=8" of "attention/n=512,d=64,heads=8".
+function widthOf(row) {
+    const parameters = row.case.slice(row.case.lastIndexOf("/") + 1).split(",");
+    return parameters.some((part) => part.startsWith("n=")) ? parameters.filter((part) => !part.startsWith("n=")).join(",") : "";
+}
+
+// Of the rows of each series of a suite and runtime, the longest one; rows without a series all stay.
+function longest(list) {
+    const kept = new Map();
+    for (const row of list) {
+        const key = row.series ? [row.suite, row.series, widthOf(row), row.runtime].join("\n") : [row.suite, row.case, row.runtime].join("\n");
+        const other = kept.get(key);
+        if (!other || (row.n ?? 0) > (other.n ?? 0)) {
+            kept.set(key, row);
+        }
+    }
+    return [...kept.values()];
+}
+
+const suitesOf = (list) => [...new Set(list.map((row) => row.suite))];
+const runtimeName = (row) => (isWeft(row) ? "weft" : [row.runtime, row.runtime_version].filter(Boolean).join(" "));
