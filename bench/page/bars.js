@@ -59,8 +59,8 @@ function showCeilings(section) {
 
 // ---- fractions of the ceilings ----
 
-const hasFraction = (row) => isWeft(row) && (isNumber(row.fraction_of_copy) || isNumber(row.fraction_of_arithmetic));
-const caseName = (row) => row.case;
+// The suite `device` is what the ceilings come from.
+const hasFraction = (row) => isWeft(row) && row.suite !== "device" && (isNumber(row.fraction_of_copy) || isNumber(row.fraction_of_arithmetic));
 
 function fractionMeter(value, most, name) {
     const track = element("div.track", {}, filled(value / most, name));
@@ -70,12 +70,10 @@ function fractionMeter(value, most, name) {
     return element("div.meter", {}, track, element("span.value", {}, percent(value)));
 }
 
-function fractionBars(list) {
-    const values = list.flatMap((row) => [row.fraction_of_copy, row.fraction_of_arithmetic]).filter(isNumber);
-    const most = Math.max(1, ...values) * 1.001;
+function fractionBars(list, most) {
     const best = (row) => Math.max(row.fraction_of_copy ?? 0, row.fraction_of_arithmetic ?? 0);
     const parts = [...list].sort((a, b) => best(b) - best(a)).flatMap((row) => [
-        element("div.name", {}, caseName(row)),
+        element("div.name", {}, row.case),
         element("div.pair", {},
             isNumber(row.fraction_of_copy) ? fractionMeter(row.fraction_of_copy, most, "--c0") : null,
             isNumber(row.fraction_of_arithmetic) ? fractionMeter(row.fraction_of_arithmetic, most, "--c1") : null),
@@ -92,7 +90,10 @@ function showFractions(section, target) {
         element("p.lead", {}, `How much of ${target.name}'s own copy bandwidth and arithmetic rate each case uses, at its longest length. `
             + "The thin line is the ceiling. A case is near what the device can do when either bar is long; short ones show where time is left."),
         swatches(["--c0", "of the copy bandwidth"], ["--c1", "of the arithmetic rate"]));
-    suitesOf(list).forEach((suite, i) => section.append(folded(suite, list.filter((row) => row.suite === suite), fractionBars, i === 0)));
+    const values = list.flatMap((row) => [row.fraction_of_copy, row.fraction_of_arithmetic]).filter(isNumber);
+    const most = Math.min(Math.max(1.002, ...values), 1.5); // what is beyond has a full bar and its value
+    suitesOf(list).forEach((suite, i) => section.append(folded(suite, list.filter((row) => row.suite === suite),
+        (part) => fractionBars(part, most), i === 0)));
     return true;
 }
 

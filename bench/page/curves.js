@@ -128,13 +128,13 @@ function crossover(fit) {
 function keyColumns(suite, curves, metric, target) {
     const last = lengthsOf(curves).at(-1);
     const columns = [
-        {title: `n = ${count(last)}`, of: (curve) => {
+        {title: `n =\u00a0${count(last)}`, of: (curve) => {
             const value = curve.points.find((row) => row.n === last)?.[metric.value];
             return isNumber(value) ? metric.format(value) : null;
         }},
-        {title: "time ~ n^", of: (curve) => exponent(fitOf(suite, curve, target)?.time)},
-        {title: "CPU ~ n^", of: (curve) => exponent(fitOf(suite, curve, target)?.cpu_time)},
-        {title: "memory ~ n^", of: (curve) => exponent(fitOf(suite, curve, target)?.extra_memory)},
+        {title: "time ~\u00a0nˣ", of: (curve) => exponent(fitOf(suite, curve, target)?.time)},
+        {title: "CPU ~\u00a0nˣ", of: (curve) => exponent(fitOf(suite, curve, target)?.cpu_time)},
+        {title: "memory ~\u00a0nˣ", of: (curve) => exponent(fitOf(suite, curve, target)?.extra_memory)},
         {title: "crossover n", of: (curve) => crossover(fitOf(suite, curve, target))},
         {title: "speed against dense", of: (curve) => {
             const speedup = fitOf(suite, curve, target)?.speedup;
@@ -175,7 +175,7 @@ function keyTable(suite, curves, metric, target, entry) {
                 entry.chart.setDatasetVisibility(i, !curve.off);
                 entry.chart.update("none");
             },
-        }, swatch(curve.look, curve.peer), element("span", {}, curve.series, curve.peer ? element("span.tag", {}, " " + curve.runtime) : null));
+        }, swatch(curve.look, curve.peer), element("span", {}, curve.series, curve.peer ? element("span.tag", {title: curve.runtime}, " " + curve.points[0].runtime) : null));
         return element("tr", {
             onmouseenter: () => emphasize(entry, curve), onmouseleave: () => emphasize(entry, null),
         }, element("td", {}, button), ...columns.map((column) => element("td", {}, column.of(curve) ?? "–")));

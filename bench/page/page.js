@@ -100,7 +100,7 @@ function main() {
     showNotices();
     showCounts();
     showEnvironment();
-    byId("changes").hidden = true;
+    byId("changes").hidden = !showChanges(byId("changes"));
     byId("ceilings").hidden = !showCeilings(byId("ceilings"));
     showRows(byId("rows"));
     if (targets.length) {

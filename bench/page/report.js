@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The report inside the page, what is asked of it, and how numbers and elements are written. The scripts of the page share
-// one scope and come in this order: report, plot, curves, bars, table, page.
+// one scope and come in this order: report, plot, curves, bars,
+// table, changes, page.
 "use strict";
 
 const report = JSON.parse(document.getElementById("weft-report").textContent);
