@@ -73,7 +73,7 @@ function fractionMeter(value, most, name) {
 function fractionBars(list, most) {
     const best = (row) => Math.max(row.fraction_of_copy ?? 0, row.fraction_of_arithmetic ?? 0);
     const parts = [...list].sort((a, b) => best(b) - best(a)).flatMap((row) => [
-        element("div.name", {}, row.case),
+        element("div.name", {}, breakable(row.case)),
         element("div.pair", {},
             isNumber(row.fraction_of_copy) ? fractionMeter(row.fraction_of_copy, most, "--c0") : null,
             isNumber(row.fraction_of_arithmetic) ? fractionMeter(row.fraction_of_arithmetic, most, "--c1") : null),
@@ -159,7 +159,7 @@ function peerBars(list, range) {
     const parts = [...list].sort((a, b) => b.ratio - a.ratio).flatMap((pair) => {
         const bar = ratioBar(pair.ratio, range);
         bar.title = `weft ${time(timeAs(pair.weft, pair.peer.clock))}, ${runtimeName(pair.peer)} on ${pair.peer.device} ${time(pair.peer.median_ms)}`;
-        return [element("div.name", {}, pair.case, element("span.tag", {}, " " + runtimeName(pair.peer))), bar];
+        return [element("div.name", {}, breakable(pair.case), element("span.tag", {}, " " + runtimeName(pair.peer))), bar];
     });
     return element("div.bars.ratio", {}, element("span.lone"), ratioTicks(range), ...parts);
 }

@@ -24,7 +24,7 @@ function changeBars(list, range) {
         if (isNumber(row.noise)) {
             bar.title = `The median changed by a factor of ${digits(row.median_ratio)}; the noise is ${percent(row.noise)}.`;
         }
-        return [element("div.name", {}, row.case, element("span.tag", {}, " " + note)), bar];
+        return [element("div.name", {}, breakable(row.case), element("span.tag", {}, " " + note)), bar];
     });
     return element("div.bars.ratio", {}, element("span.lone"), ratioTicks(range), ...parts);
 }

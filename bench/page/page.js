@@ -57,8 +57,8 @@ function showCounts() {
     const parts = Object.entries(ways).map(([by, text]) => [ok.filter((row) => row.verified?.by === by).length, text])
         .filter(([n]) => n > 0).map(([n, text]) => `${count(n)} ${text}`);
     const none = ok.filter((row) => !row.verified || row.verified.by === "none").length;
-    byId("verified").textContent = `Outputs verified before timing: ${parts.length ? listed(parts) : "none"}.`
-        + (none > 0 ? ` Not verified: ${count(none)}.` : "");
+    byId("verified").textContent = parts.length
+        ? `Outputs verified before timing: ${listed(parts)}.` + (none > 0 ? ` Not verified: ${count(none)}.` : "") : "No output was verified.";
 }
 
 function showEnvironment() {

@@ -73,6 +73,11 @@ function element(name, attributes = {}, ...children) {
     return made;
 }
 
+// A case's name, which may be broken after / and , only.
+function breakable(text) {
+    return element("span", {}, ...text.split(/(?<=[/,])/).flatMap((part, i) => (i === 0 ? [part] : [element("wbr"), part])));
+}
+
 const byId = (id) => document.getElementById(id);
 
 // A row of buttons of which one is pressed. options: [{value, label}]; picked(value) when another one is.

@@ -38,7 +38,7 @@ const COLUMNS = [
     {title: "output SHA-256", of: (row) => row.output_sha256, write: (value) => value.slice(0, 12) + "…", minor: true, text: true},
 ];
 const LEADING = [
-    {title: "case", of: (row) => row.case, write: String, text: true},
+    {title: "case", of: (row) => row.case, write: breakable, text: true},
     ...(several.targets ? [{title: "device", of: deviceName, write: String, text: true}] : []),
     ...(several.runtimes ? [{title: "runtime", of: runtimeName, write: String, text: true}] : []),
 ];
