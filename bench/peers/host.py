@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+"""The machine that this runs on."""
+
+import os
+
+
+def processor_name():
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            for line in lines:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return "processor"
+
+
+def threads():
+    return os.cpu_count() or 1

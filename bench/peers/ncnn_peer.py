@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""ncnn on the same Vulkan driver, float32 throughout.
+
+Its Python package uploads inputs and downloads outputs with every run. median_ms is therefore the
+difference between a network that has the op MORE times in a row and one that has it once, by MORE;
+host_ms is a whole run of the network that has it once, with transfers.
+"""
+
+import os
+import tempfile
+
+import ncnn
+import numpy as np
+
+import measure
+
+MORE = 4
+FLOAT16_AND_INT8 = ("use_fp16_packed", "use_fp16_storage", "use_fp16_arithmetic",
+                    "use_bf16_packed", "use_bf16_storage", "use_int8_packed", "use_int8_storage",
+                    "use_int8_arithmetic")
+KINDS = ("matmul", "layer_norm", "gelu_tanh", "gelu_erf", "softmax", "attention")
+NORM_EPSILON = 1e-12
+LONGEST_ON_PROCESSOR = 1024  # tokens of attention: 0.3 s there for 512, and quadratic
+
+
+class Network:
+    """Text and weights of an ncnn network, made layer by layer."""
+
+    def __init__(self, inputs):
+        self.lines, self.weights, self.blobs = [], [], list(inputs)
+        for name in inputs:
+            self.lines.append(f"Input {name} 0 1 {name}")
+
+    def add(self, kind, bottoms, tops, parameters="", weights=()):
+        name = f"{kind}{len(self.lines)}"
+        self.lines.append(f"{kind} {name} {len(bottoms)} {len(tops)} {' '.join(bottoms)} "
+                          f"{' '.join(tops)} {parameters}")
+        self.weights += weights
+        self.blobs += tops
+
+    def text(self):
+        return "\n".join(["7767517", f"{len(self.lines)} {len(self.blobs)}", *self.lines, ""])
+
+    def load(self, device):
+        net = ncnn.Net()
+        net.opt.use_vulkan_compute = True
+        for option in FLOAT16_AND_INT8:
+            setattr(net.opt, option, False)
+        net.set_vulkan_device(device)
+        if net.load_param_mem(self.text()) != 0:
+            raise RuntimeError("ncnn does not take the network")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "weights.bin")
+            with open(path, "wb") as file:
+                file.write(b"".join(self.weights) or bytes(4))
+            if net.load_model(path) != 0:
+                raise RuntimeError("ncnn does not take the weights")
+        for layer in net.layers():
+            if not layer.support_vulkan and layer.type != "Input":
+                raise NotImplementedError(f"ncnn runs {layer.type} on the processor, not by Vulkan")
+        return net
+
+
+def _matmul(network, bottom, top, w):
+    weights = [bytes(4), np.ascontiguousarray(w).tobytes()]  # 4 bytes: float32 follows
+    network.add("InnerProduct", [bottom], [top], f"0={w.shape[0]} 1=0 2={w.size}", weights)
+
+
+def _unary(work, data):
+    """The op as a function that adds it to a network."""
+    if work.kind == "layer_norm":
+        w = data["w"].tobytes()
+        text = f"0={work.columns} 1={NORM_EPSILON} 2=1"
+        return lambda network, a, b: network.add("LayerNorm", [a], [b], text, [w, w])
+    if work.kind == "softmax":
+        return lambda network, a, b: network.add("Softmax", [a], [b], "0=1 1=1")
+    fast = 1 if work.kind == "gelu_tanh" else 0
+    return lambda network, a, b: network.add("GELU", [a], [b], f"0={fast}")
+
+
+def _unary_network(work, data, count):
+    network, add = Network(["in0"]), _unary(work, data)
+    names = ["in0", *(f"t{i}" for i in range(count - 1)), "out"]
+    for a, b in zip(names, names[1:]):
+        add(network, a, b)
+    return network
+
+
+def _matmul_network(_work, data, count):
+    """The product; further ones alternate with the product back to the inner size."""
+    network, w = Network(["in0"]), data["w"]
+    back = np.random.default_rng(1).uniform(-1, 1, w.shape[::-1]).astype(np.float32)
+    names = ["in0", *(f"t{i}" for i in range(count - 1)), "out"]
+    for i, (a, b) in enumerate(zip(names, names[1:])):
+        _matmul(network, a, b, w if i % 2 == 0 else back)
+    return network
+
+
+def _attention_network(_work, _data, count):
+    """softmax(q kT) v; further ones take the result as q."""
+    network = Network(["in0", "in1", "in2"])
+    keys, values = ([f"{name}{i}" for i in range(count)] for name in ("k", "v"))
+    for name, copies in (("in1", keys), ("in2", values)):
+        network.add("Split", [name], copies)
+    names = ["in0", *(f"t{i}" for i in range(count - 1)), "out"]
+    for i, (a, b) in enumerate(zip(names, names[1:])):
+        network.add("SDPA", [a, keys[i], values[i]], [b])
+    return network
+
+
+def _inputs(work, data):
+    if work.kind != "attention":
+        return [data["x"].reshape(-1, data["x"].shape[-1])]
+    names = ("x", "x", "x") if "x" in data else ("q", "k", "v")
+    return [np.ascontiguousarray(data[name][0].reshape(work.n, work.heads, -1).swapaxes(0, 1))
+            for name in names]
+
+
+def find_device(name):
+    for index in range(ncnn.get_gpu_count()):
+        if ncnn.get_gpu_info(index).device_name() == name:
+            return index
+    raise NotImplementedError(f"ncnn finds no Vulkan device '{name}'")
+
+
+class Peer:
+    def __init__(self, options):
+        self.version = ncnn.__version__
+        self.software = options["software"]
+        self.device_name, self.driver = options["device"], options["driver"]
+        self.index = find_device(self.device_name)
+
+    def runtimes(self, work):
+        return ["ncnn"] if work.kind in KINDS else []
+
+    def prepare(self, work, data, _runtime):
+        if self.software and work.n > LONGEST_ON_PROCESSOR:
+            raise measure.Skipped(f"its attention of {work.n} tokens takes many seconds on a "
+                                  "software driver")
+        return Prepared(self, work, data)
+
+
+class Prepared:
+    clock = "host"
+
+    def __init__(self, peer, work, data):
+        build = {"matmul": _matmul_network, "attention": _attention_network}.get(
+            work.kind, _unary_network)
+        self.work = work
+        self.arrays = _inputs(work, data)  # a Mat refers to its array without keeping it
+        self.inputs = [ncnn.Mat(x) for x in self.arrays]
+        self.once = build(work, data, 1).load(peer.index)
+        self.often = build(work, data, 1 + MORE).load(peer.index)
+        self.note = f"({1 + MORE} in a row less 1) / {MORE}, so without transfers"
+        if work.kind == "matmul":
+            self.note += "; half of them are the product back, of as many operations"
+
+    def _extract(self, net):
+        extractor = net.create_extractor()
+        for i, x in enumerate(self.inputs):
+            extractor.input(f"in{i}", x)
+        result, out = extractor.extract("out")
+        if result != 0:
+            raise RuntimeError(f"ncnn's extract gives {result}")
+        return out
+
+    def output(self):
+        self._extract(self.often)  # to warm up
+        out = np.array(self._extract(self.once))
+        return out.swapaxes(0, 1) if self.work.kind == "attention" else out
+
+    def run(self):
+        once = measure.timed(lambda: self._extract(self.once))
+        often = measure.timed(lambda: self._extract(self.often))
+        return (often[0] - once[0]) / MORE, once[1], (often[2] - once[2]) / MORE
+
+    def close(self):
+        self.once = self.often = None
