@@ -112,7 +112,7 @@ def covers(name, work):
 
 
 def run_weft(options, job, seconds):
-    """The report of `weft bench` for one suite and filter."""
+    """The report of `weft bench` for one suite and filter; None where it has no such case."""
     suite_name, text, lengths = job
     command = [options.weft, "bench", "--suite", suite_name, "--filter", text, "--seconds",
                str(seconds), "--json"]
@@ -123,9 +123,11 @@ def run_weft(options, job, seconds):
     if options.math:
         command += ["--math", options.math]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if not done.stdout.startswith("{"):
-        sys.exit(f"{' '.join(command)}: {done.stderr.strip()[-500:]}")
-    return json.loads(done.stdout)
+    if done.stdout.startswith("{"):
+        return json.loads(done.stdout)
+    if done.returncode == 2 and "no case of" in done.stderr:
+        return None
+    return sys.exit(f"{' '.join(command)}: {done.stderr.strip()[-500:]}")
 
 
 def device_of(options):
@@ -167,7 +169,7 @@ class Session:
         self.options = options
         self.device = device_of(options)
         self.report = None
-        self.weft_rows, self.peer_rows = {}, {}
+        self.weft_rows, self.peer_rows, self.noted = {}, {}, {}
         names = options.peers or list(PEERS)
         base = {"device": self.device["name"], "driver": self.device["driver_version"],
                 "software": self.device["type"] == "software", "seconds": options.seconds,
@@ -183,6 +185,8 @@ class Session:
 
     def _weft(self, job, names):
         report = run_weft(self.options, job[:3], self.options.seconds)
+        if report is None:
+            return
         self.report = self.report or report | {"rows": [], "fits": []}
         fits = {(fit["suite"], fit["series"]) for fit in self.report["fits"]}
         wanted = {suite.parse(job[0], name).series for name in names}
@@ -200,6 +204,8 @@ class Session:
         for worker in self.workers:
             for found in worker.measure(job[1], work, self.options.seconds, self.device):
                 weft = self.weft_rows.get(key, [None])[-1]
+                if found.get("note"):
+                    self.noted.setdefault((found["runtime"], found["note"]), []).append(name)
                 row = rows.peer_row(work, found, weft, self.software(worker))
                 self.peer_rows.setdefault(key, {}).setdefault(found["runtime"], []).append(row)
 
@@ -228,6 +234,11 @@ class Session:
                         print_check(name, found)
                         wrong += found["status"] == "error"
         return wrong
+
+    def notes(self):
+        """What else is to be known of peers' times, each once, with the first case."""
+        return [f"{runtime} ({names[0]}{' …' if set(names) > {names[0]} else ''}): {note}"
+                for (runtime, note), names in self.noted.items()]
 
     def close(self):
         for worker in self.workers:
@@ -278,7 +289,7 @@ def read_options():
     parser.add_argument("--filter", help="only cases whose name has this in it")
     parser.add_argument("--lengths", default="512,4096", help="of mixers (default 512,4096)")
     parser.add_argument("--rounds", type=int, help="by turns (default 3; --quick: 1)")
-    parser.add_argument("--seconds", type=int, default=1, help="per case and round (default 1)")
+    parser.add_argument("--seconds", type=float, default=1.0, help="per case and round (default 1)")
     parser.add_argument("--peers", help="of " + ",".join(PEERS) + " (default: all)")
     parser.add_argument("--torch-device", help="cpu, or cuda (default where there is one)")
     parser.add_argument("--torch-variants", help="of eager,compile,sdpa,flex (default: all on "
@@ -317,7 +328,7 @@ def write_reports(options, session, merged):
             json.dump(session.report | {"rows": merged}, file, indent=1)
     if options.markdown:
         with open(options.markdown, "w", encoding="utf-8") as file:
-            file.write(table.markdown(merged, explanation(options, session)))
+            file.write(table.markdown(merged, explanation(options, session), session.notes()))
 
 
 def main():
@@ -331,9 +342,10 @@ def main():
     session.close()
     merged = session.merged()
     print(explanation(options, session), table.text(merged), sep="\n\n")
-    for title, list_of in (("Versions and devices", table.versions), ("Notes", table.notes),
-                           ("Without a time", table.reasons), ("Largest ratios", table.worst)):
-        if found := list_of(merged):
+    for title, found in (("Versions and devices", table.versions(merged)),
+                         ("Notes", session.notes()), ("Without a time", table.reasons(merged)),
+                         ("Largest ratios", table.worst(merged))):
+        if found:
             print(f"\n{title}:", *found, sep="\n  ")
     print(f"\n{took:.0f} s")
     write_reports(options, session, merged)

@@ -20,14 +20,18 @@ def operations(weft_row):
 
 def peer_row(work, found, weft_row, software):
     """found: one of worker.py's answers."""
-    row = {"suite": work.suite, "case": work.case, "series": work.series,
-           "n": work.n if work.series else None, "runtime": found["runtime"],
-           "runtime_version": found["runtime_version"], "device": found["device"],
-           "driver": found["driver"], "math": None, "status": found["status"],
-           "reason": found["reason"], "software_device": software, "note": found.get("note", "")}
+    length = {"series": work.series, "n": work.n if work.series else None}
+    if weft_row is not None:
+        length = {name: weft_row[name] for name in length}
+    row = {"suite": work.suite, "case": work.case} | length | {
+        "runtime": found["runtime"], "runtime_version": found["runtime_version"],
+        "device": found["device"], "driver": found["driver"], "math": None,
+        "status": found["status"], "reason": found["reason"], "software_device": software}
     if row["status"] != "ok":
         return row
     row |= {"shape": work.shape} | {name: found[name] for name in TIMES}
+    row["p5_ms"] = max(0.0, row["p5_ms"])  # a difference of two times may be below 0
+    row["interval_ms"] = [max(0.0, end) for end in row["interval_ms"]]
     flops, size = operations(weft_row)
     seconds = 1e-3 * found["median_ms"]
     row |= {"flops": flops, "bytes": size,

@@ -66,16 +66,6 @@ def reasons(rows):
             for (runtime, status, reason), cases in seen.items()]
 
 
-def notes(rows):
-    """What else is to be known of peers' times, each once."""
-    seen = {}
-    for row in rows:
-        if row.get("note"):
-            seen.setdefault((row["runtime"], row["note"]), []).append(row["case"])
-    return [f"{runtime} ({cases[0]}" + (" …" if len(cases) > 1 else "") + f"): {note}"
-            for (runtime, note), cases in seen.items()]
-
-
 def versions(rows):
     seen = dict.fromkeys((row["runtime"], row.get("runtime_version"), row["device"], row["driver"])
                          for row in rows if row.get("runtime_version"))
@@ -116,7 +106,7 @@ def _grid(rows):
         yield [f"`{case}`", ours, *(_cell(weft, found.get(name)) for name in runtimes)]
 
 
-def markdown(rows, explanation):
+def markdown(rows, explanation, notes):
     """The table with a cell "time: ratio (ratio of processor times)" for each peer."""
     head, *grid = _grid(rows)
     out = [explanation, "", "| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
@@ -128,9 +118,8 @@ def markdown(rows, explanation):
     out += ["", "Relative errors of the results against float64: "
             + ", ".join(f"{name} {min(found):.0e} to {max(found):.0e}"
                         for name, found in errors.items()) + "."]
-    for title, list_of in (("Versions and devices", versions), ("Notes", notes),
-                           ("Without a time", reasons)):
-        found = list_of(rows)
+    for title, found in (("Versions and devices", versions(rows)), ("Notes", notes),
+                         ("Without a time", reasons(rows))):
         if found:
             out += ["", f"{title}:", ""] + [f"- {line}" for line in found]
     return "\n".join(out) + "\n"
