@@ -6,17 +6,21 @@
 #include "bench/compare.h"
 #include "bench/csv.h"
 #include "bench/file.h"
+#include "bench/page.h"
 #include "bench/tables.h"
 #include "cli.h"
 
-static weft_status write_files(const json_t *report, const weft_bench_outputs *outputs,
-                               const weft_host *host) {
+static weft_status write_files(const json_t *report, const json_t *comparison,
+                               const weft_bench_outputs *outputs, const weft_host *host) {
     weft_status status = WEFT_OK;
     if (outputs->json_file) {
         status = weft_bench_file_write(outputs->json_file, report, host);
     }
     if (status == WEFT_OK && outputs->csv_file) {
         status = weft_bench_csv_write(outputs->csv_file, report, host);
+    }
+    if (status == WEFT_OK && outputs->html_file) {
+        status = weft_bench_page_write(outputs->html_file, report, comparison, host);
     }
     return status;
 }
@@ -66,7 +70,7 @@ int weft_bench_publish(json_t *report, const weft_bench_outputs *outputs, const 
         status = compare(&comparison, report, outputs, host);
     }
     if (status == WEFT_OK) {
-        status = write_files(report, outputs, host);
+        status = write_files(report, comparison, outputs, host);
     }
     int code = weft_cli_exit_code(status);
     if (code == WEFT_CLI_FINE) {

@@ -10,6 +10,7 @@
 typedef struct weft_bench_outputs {
     const char *json_file;  /* --out, or null */
     const char *csv_file;   /* --csv, or null */
+    const char *html_file;  /* --html, or null */
     const json_t *before;   /* --compare: the earlier report, which weft_bench_file_read takes */
     uint32_t noise_percent; /* --noise: instead of both floors of bench/noise.h; 0: those */
     bool fail_on_slower;    /* --fail-on-slower: a slower row fails the command */

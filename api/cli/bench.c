@@ -124,9 +124,12 @@ static int read_report(json_t **report, const char *path, const weft_host *host)
 /** --from: nothing is measured, so nothing that says what to measure is taken. */
 static int convert(const struct options *options, const weft_cli_syntax *syntax,
                    const weft_host *host) {
-    const char *names[] = {"suite", "filter", "lengths", "device", "debug-slow-down"};
-    const bool given[] = {options->suite != NULL, options->filter != NULL, options->lengths != NULL,
-                          options->settings.common.device != NULL, options->settings.slow_down > 0};
+    const char *names[] = {"suite",  "filter",          "lengths",
+                           "device", "debug-slow-down", "write-expected"};
+    const bool given[] = {
+        options->suite != NULL,          options->filter != NULL,
+        options->lengths != NULL,        options->settings.common.device != NULL,
+        options->settings.slow_down > 0, options->settings.write_expected != NULL};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (given[i]) {
             return weft_cli_usage_error(
@@ -194,6 +197,8 @@ int weft_cli_bench(int argc, char **argv) {
          "write the report as JSON to FILE, too"},
         {"csv", WEFT_CLI_TEXT, &options.outputs.csv_file, "FILE",
          "write the rows as comma-separated values to FILE, too"},
+        {"html", WEFT_CLI_TEXT, &options.outputs.html_file, "FILE",
+         "write the report as a page with plots to FILE, too"},
         {"from", WEFT_CLI_TEXT, &options.from, "FILE",
          "measure nothing: take the report of --out in FILE"},
         {"compare", WEFT_CLI_TEXT, &options.compare, "FILE",
