@@ -131,23 +131,25 @@ static weft_bench_timing timing_of(const json_t *row) {
 
 #define REASON_SIZE 600
 
-/** Why the times of two rows cannot be compared, in `reason`; false when they can be. */
+/** Why the times of two rows cannot be compared, in `reason`; false when they can be, or neither has any. */
 static bool incomparable(char reason[REASON_SIZE], const json_t *before, const json_t *after) {
     if (strcmp(text_of(before, "status"), text_of(after, "status")) != 0) {
         const char *why = text_of(is_ok(after) ? before : after, "reason");
         snprintf(reason, REASON_SIZE, "was %s, is %s%s%s", text_of(before, "status"),
                  text_of(after, "status"), why[0] != '\0' ? ": " : "", why);
-    } else if (!is_ok(after)) {
-        return false; /* nothing to compare at all */
-    } else if (!json_equal(json_object_get(before, "shape"), json_object_get(after, "shape"))) {
+        return true;
+    }
+    if (is_ok(after) &&
+        !json_equal(json_object_get(before, "shape"), json_object_get(after, "shape"))) {
         snprintf(reason, REASON_SIZE, "the shape of the input is another");
-    } else if (strcmp(text_of(before, "clock"), text_of(after, "clock")) != 0) {
+        return true;
+    }
+    if (strcmp(text_of(before, "clock"), text_of(after, "clock")) != 0) {
         snprintf(reason, REASON_SIZE, "timed by the clock of the %s, before by that of the %s",
                  text_of(after, "clock"), text_of(before, "clock"));
-    } else {
-        return false;
+        return true;
     }
-    return true;
+    return false;
 }
 
 static bool output_changed(const json_t *before, const json_t *after) {

@@ -17,7 +17,7 @@
  * its logarithm exceeds twice the floor's, whatever the clock says.
  *
  * What the floor is from: the same program again and again, on lavapipe on two cores that seven builds and their tests
- * shared; 912 pairs of runs of a case (690 of 46 cases, and 222 of 74 others under heavier load). median_ms differed by a
+ * shared; 912 pairs of runs of a case (690 of 46 cases, 222 of 74 under heavier load). median_ms differed by a
  * factor of up to 7.8 and cpu_ms of up to 1.38. False alarms of this rule by the floor: 10 %: 54, 15 %: 15, 20 %: 2, 25 %:
  * none; with 25 % the clock alone would have raised 319, and the processor time alone 27.
  */
