@@ -83,10 +83,16 @@ static void files_are_made_of_a_report(void **state) {
     const struct runs *runs = *state;
     char *csv = weft_test_path(runs->folder, "rows.csv");
     char *copy = weft_test_path(runs->folder, "copy.json");
+    char *page = weft_test_path(runs->folder, "page.html");
     struct outcome outcome =
-        expect_weft(0, "bench --from '%s' --csv '%s' --out '%s'", runs->before, csv, copy);
+        expect_weft(0, "bench --from '%s' --csv '%s' --out '%s' --html '%s' --compare '%s'",
+                    runs->before, csv, copy, page, runs->before);
     outcome_clear(&outcome);
     size_t size = 0;
+    char *html = (char *)weft_test_read(page, &size);
+    assert_non_null(strstr(html, "\"across_devices\""));
+    free(html);
+    free(page);
     char *text = (char *)weft_test_read(csv, &size);
     assert_non_null(strstr(text, "\r\nmixers,\"banded_attention/n=64,d=64\",banded_attention,64,"));
     free(text);
