@@ -23,9 +23,11 @@ def peer_row(work, found, weft_row, software):
     length = {"series": work.series, "n": work.n if work.series else None}
     if weft_row is not None:
         length = {name: weft_row[name] for name in length}
+    same_device = weft_row is not None and weft_row["device"] == found["device"]
     row = {"suite": work.suite, "case": work.case} | length | {
         "runtime": found["runtime"], "runtime_version": found["runtime_version"],
-        "device": found["device"], "driver": found["driver"], "math": None,
+        "device": found["device"], "device_index": weft_row["device_index"] if same_device else None,
+        "driver": found["driver"], "math": None,
         "status": found["status"], "reason": found["reason"], "software_device": software}
     if row["status"] != "ok":
         return row
