@@ -17,9 +17,10 @@
  * its logarithm exceeds twice the floor's, whatever the clock says.
  *
  * What the floor is from: the same program again and again, on lavapipe on two cores that seven builds and their tests
- * shared; 912 pairs of runs of a case (690 of 46 cases, 222 of 74 under heavier load). median_ms differed by a
- * factor of up to 7.8 and cpu_ms of up to 1.38. False alarms of this rule by the floor: 10 %: 54, 15 %: 15, 20 %: 2, 25 %:
- * none; with 25 % the clock alone would have raised 319, and the processor time alone 27.
+ * shared, up to ten processes for each core; 1430 pairs of runs of a case (690 of 46 cases, 740 of 74 under heavier load).
+ * median_ms differed by a factor of up to 11.8 and cpu_ms of up to 1.42. False alarms of this rule by the floor: 10 %: 88,
+ * 15 %: 21, 20 %: 3, 25 %: 1 (a product of matrices that had lost its caches to the others: 2.9 and 1.34 times); with 25 % the
+ * clock alone would have raised 496, and the processor time alone 40.
  */
 #ifndef WEFT_BENCH_NOISE_H
 #define WEFT_BENCH_NOISE_H
