@@ -136,7 +136,7 @@ function keyColumns(suite, curves, metric, target) {
         {title: "CPU ~\u00a0nˣ", of: (curve) => exponent(fitOf(suite, curve, target)?.cpu_time)},
         {title: "memory ~\u00a0nˣ", of: (curve) => exponent(fitOf(suite, curve, target)?.extra_memory)},
         {title: "crossover n", of: (curve) => crossover(fitOf(suite, curve, target))},
-        {title: "speed against dense", of: (curve) => {
+        {title: "speed to dense", of: (curve) => {
             const speedup = fitOf(suite, curve, target)?.speedup;
             return isNumber(speedup) ? ratio(speedup) : null;
         }},
