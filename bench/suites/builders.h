@@ -46,8 +46,10 @@ enum {
     WEFT_BENCH_STREAM_RPE = 16  /* W_0, b_0, and then weight and bias of each layer in turn */
 };
 
-/** elu(x) + 1, elu(-x) + 1 and tanh(x) + 1: a far field of rank r has the first r. FMMformer's third is tanh(x), which is
- * as much work, but whose denominators of random inputs come arbitrarily close to 0. */
+/**
+ * elu(x) + 1, elu(-x) + 1 and tanh(x) + 1: a far field of rank r has the first r. FMMformer's third is tanh(x), which is as
+ * much work, but whose denominators of random inputs come arbitrarily close to 0.
+ */
 extern const weft_kernel weft_bench_kernels[3];
 
 typedef enum weft_bench_mixer_kind {
@@ -109,7 +111,10 @@ typedef struct weft_bench_mixer {
     weft_bench_positions positions; /* weft_graph_flt_features first */
 } weft_bench_mixer;
 
-/** The case of a mixer at one length. The name is `series` and the sizes; series: null for the mixer's own name. */
+/**
+ * The case of a mixer, which is to be static, with the sizes n, d and heads: named by the mixer and them, in series
+ * `series`, null for one of the mixer's name.
+ */
 weft_bench_case weft_bench_mixer_case_of(const weft_bench_mixer *mixer, const char *suite,
                                          const char *series, const uint32_t sizes[3]);
 
