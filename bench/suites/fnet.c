@@ -1,79 +1,116 @@
 /* SPDX-License-Identifier: MIT */
-#include <weft/mixers.h>
+/*
+ * The encoders that Lee-Thorp et al., "FNet: Mixing tokens with Fourier transforms", 2022, hold against each other in tables
+ * 3 and 7 to 9, over the length: embeddings and layers, without a head. All have post-norm, learned positions and the same
+ * feed-forward; the Performer's has neither token types nor the projection behind the embeddings, a d×d map. Its 256 features are
+ * our choice.
+ */
+#include <stdio.h>
 
-#include "bench/graph.h"
-#include "bench/suites/fixed.h"
+#include "bench/suites/model_case.h"
 #include "bench/suites/suites.h"
+#include "core/host.h"
 
-static weft_status add_input(weft_tensor *out, weft_graph *graph, weft_shape shape) {
-    return weft_bench_input(out, graph, "x", shape);
-}
+#define VOCABULARY     32000
+#define MOST_OF_CONFIG 768
 
-struct layer_weights {
-    weft_tensor norm, up, up_bias, down;
+/** Of the paper's table 5: Base, and the smallest; and one that costs nothing. */
+static const struct size {
+    uint32_t d, wide, layers, heads;
+} sizes[] = {
+    [WEFT_BENCH_FULL] = {768, 3072, 12, 12},
+    [WEFT_BENCH_SHORT] = {128, 512, 2, 2},
+    [WEFT_BENCH_SMALLEST] = {32, 64, 2, 2},
 };
 
-static weft_status add_layer_weights(struct layer_weights *weights, weft_graph *graph, uint32_t d,
-                                     uint32_t layer) {
-    uint64_t stream = 4 * (uint64_t)layer;
-    weft_status status = weft_bench_weight(&weights->norm, graph, weft_shape_of(d), stream);
-    if (status == WEFT_OK) {
-        status = weft_bench_weight(&weights->up, graph, weft_shape_of(4 * d, d), stream + 1);
-    }
-    if (status == WEFT_OK) {
-        status = weft_bench_weight(&weights->up_bias, graph, weft_shape_of(4 * d), stream + 2);
-    }
-    return status == WEFT_OK
-               ? weft_bench_weight(&weights->down, graph, weft_shape_of(d, 4 * d), stream + 3)
-               : status;
-}
+#define FNET "'model_type':'fnet','architectures':['FNetModel'],'type_vocab_size':4"
+#define PERFORMER                                                            \
+    "'model_type':'performer','task':'hidden','num_features':256,"           \
+    "'position_embedding':'learned','embedding_norm':true,'norm_eps':1e-12," \
+    "'norm_position':'post','hidden_act':'gelu_new'"
 
-static weft_status norm_of_sum(weft_tensor *x, weft_graph *graph, weft_tensor y, weft_tensor norm) {
-    weft_status status = weft_graph_binary(&y, graph, WEFT_BINARY_ADD, *x, y);
-    return status == WEFT_OK ? weft_graph_layer_norm(x, graph, y, norm, norm, 1e-12F) : status;
-}
-
-/** One FNet layer: norm(x + fourier(x)), then norm(x + W2 gelu(W1 x + b)). */
-static weft_status add_encoder_layer(weft_tensor *x, weft_graph *graph, uint32_t d,
-                                     uint32_t layer) {
-    struct layer_weights weights;
-    weft_tensor y = {0};
-    weft_status status = add_layer_weights(&weights, graph, d, layer);
-    if (status == WEFT_OK) {
-        status = weft_graph_fourier(&y, graph, *x);
-    }
-    if (status == WEFT_OK) {
-        status = norm_of_sum(x, graph, y, weights.norm);
-    }
-    if (status == WEFT_OK) {
-        status = weft_graph_linear(&y, graph, *x, weights.up, weights.up_bias);
-    }
-    if (status == WEFT_OK) {
-        status = weft_graph_activate(&y, graph, y, WEFT_ACTIVATION_GELU_TANH);
-    }
-    if (status == WEFT_OK) {
-        status = weft_graph_linear(&y, graph, y, weights.down, weights.norm);
-    }
-    return status == WEFT_OK ? norm_of_sum(x, graph, y, weights.norm) : status;
-}
-
-/** sizes: n, d, layers. */
-static weft_status build_encoder(weft_graph *graph, const weft_bench_case *bench_case) {
-    weft_tensor x = {0};
-    weft_status status =
-        add_input(&x, graph, weft_shape_of(1, bench_case->sizes[0], bench_case->sizes[1]));
-    for (uint32_t i = 0; i < bench_case->sizes[2] && status == WEFT_OK; i++) {
-        status = add_encoder_layer(&x, graph, bench_case->sizes[1], i);
-    }
-    return status == WEFT_OK ? weft_graph_output(graph, "y", x) : status;
-}
-
-static const weft_bench_fixed cases[] = {
-    {"encoder/n=128,d=768,layers=12", NULL, {128, 768, 12}, build_encoder, NULL, WEFT_BENCH_SHORT},
-    {"encoder/n=512,d=768,layers=12", NULL, {512, 768, 12}, build_encoder, NULL, WEFT_BENCH_FULL},
-    {"encoder/n=32,d=64,layers=2", NULL, {32, 64, 2}, build_encoder, NULL, WEFT_BENCH_SMALLEST},
+static const struct architecture {
+    const char *series, *implementation;
+    const char *config;    /* what sizes do not say */
+    bool dense;            /* softmax attention in every layer */
+    bool linear;           /* in n */
+    bool matrices;         /* a learned [n, n] in every layer */
+    weft_bench_size least; /* it belongs to this size of the suite and the larger ones */
+} architectures[] = {
+    {"fnet/fft", "fft", FNET, .least = WEFT_BENCH_SMALLEST},
+    {"transformer", NULL, FNET ",'weft_mixing':'attention'", .dense = true,
+     .least = WEFT_BENCH_SHORT},
+    {"linear", NULL, FNET ",'weft_mixing':'linear'", .matrices = true, .least = WEFT_BENCH_SHORT},
+    {"fnet/matrix", "matrix", FNET, .least = WEFT_BENCH_SHORT},
+    {"performer", NULL, PERFORMER, .linear = true, .least = WEFT_BENCH_SHORT},
+    {"fnet/hybrid", "fft", FNET ",'weft_attention_layers':2", .least = WEFT_BENCH_FULL},
+    {"ff_only", NULL, FNET ",'weft_mixing':'none'", .linear = true, .least = WEFT_BENCH_FULL},
 };
+
+/** Before gigabytes of weights are drawn that the device has no room for. */
+static weft_status check_matrices(const struct size *size, uint32_t n, weft_device *device,
+                                  const weft_host *host) {
+    weft_device_info info;
+    weft_status status = weft_device_get_info(device, &info);
+    const double bytes = 4.0 * size->layers * n * n;
+    if (status == WEFT_OK && bytes > (double)info.device_memory) {
+        status = weft_fail(host, WEFT_OUT_OF_DEVICE_MEMORY,
+                           "matrices of %u layers over %u tokens take %.0f MiB, and the device has "
+                           "%.0f MiB",
+                           size->layers, n, bytes / 0x1p20, (double)info.device_memory / 0x1p20);
+    }
+    return status;
+}
+
+static weft_status compile(weft_plan **plan, weft_device *device, const weft_bench_case *bench_case,
+                           bool timestamps, const weft_host *host) {
+    const struct architecture *architecture = bench_case->data;
+    const struct size *size = &sizes[bench_case->sizes[0]];
+    const uint32_t n = bench_case->length;
+    char config[MOST_OF_CONFIG];
+    snprintf(config, sizeof config,
+             "{%s,'vocab_size':%u,'hidden_size':%u,'intermediate_size':%u,'num_hidden_layers':%u,"
+             "'num_attention_heads':%u,'max_position_embeddings':%u}",
+             architecture->config, (unsigned)VOCABULARY, size->d, size->wide, size->layers,
+             size->heads, n);
+    weft_status status = architecture->matrices ? check_matrices(size, n, device, host) : WEFT_OK;
+    return status == WEFT_OK ? weft_bench_compile_model(
+                                   plan, device,
+                                   &(weft_bench_model){.config = config,
+                                                       .batch = 1,
+                                                       .length = n,
+                                                       .implementation = bench_case->implementation,
+                                                       .timestamps = timestamps},
+                                   host)
+                             : status;
+}
+
+static void add_case(weft_bench_list *list, const struct architecture *architecture,
+                     weft_bench_size size, uint32_t n) {
+    weft_bench_case result = {.suite = "fnet",
+                              .implementation = architecture->implementation,
+                              .sizes = {size},
+                              .data = architecture,
+                              .compile = compile,
+                              .vocabulary = VOCABULARY,
+                              .tokens = n,
+                              .series = architecture->series,
+                              .length = n,
+                              .width = sizes[size].d,
+                              .linear = architecture->linear,
+                              .dense = architecture->dense};
+    snprintf(result.name, sizeof result.name, "%s/n=%u,d=%u,layers=%u", architecture->series, n,
+             sizes[size].d, sizes[size].layers);
+    weft_bench_list_add(list, &result);
+}
 
 void weft_bench_add_fnet(weft_bench_list *list, const weft_bench_scope *scope) {
-    weft_bench_list_add_fixed(list, scope, "fnet", cases, sizeof cases / sizeof cases[0]);
+    for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++) {
+        if (architectures[i].least < scope->size) {
+            continue;
+        }
+        for (uint32_t k = 0; k < scope->length_count; k++) {
+            add_case(list, &architectures[i], scope->size, scope->lengths[k]);
+        }
+    }
 }

@@ -4,11 +4,13 @@
 static const weft_bench_suite suites[] = {
     {"ops", "matmul, LayerNorm, GELU and softmax at the sizes of FNet-base", weft_bench_add_ops},
     {"mixers", "every mixer over the length n, and its growth", weft_bench_add_mixers},
-    {"fnet", "FNet's encoder", weft_bench_add_fnet},
+    {"fnet", "encoders of FNet's paper: Fourier, Linear, attention, Performer",
+     weft_bench_add_fnet},
     {"fmm", "FMMformer's far fields of rank 1 to 3 and its band", weft_bench_add_fmm},
     {"flt", "relative positions by FLT, against Performers", weft_bench_add_flt},
     {"ski", "the TNN's Toeplitz operator against SKI and FD", weft_bench_add_ski},
     {"spectra", "random features: component functions by weight matrices", weft_bench_add_spectra},
+    {"models", "whole models at published sizes, in tokens per second", weft_bench_add_models},
     {"decode", "a causal mixer's n-th token alone", weft_bench_add_decode},
 };
 

@@ -5,6 +5,7 @@
 #define _XOPEN_SOURCE 700
 #endif
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,8 +105,8 @@ static void every_mixer_runs(void **state) {
 /* What CI runs of the suite: its smallest cases, as a functional test. */
 static void every_suite_runs(void **state) {
     (void)state;
-    static const char *const suites[] = {"ops", "mixers", "fnet",    "fmm",
-                                         "flt", "ski",    "spectra", "decode"};
+    static const char *const suites[] = {"ops", "mixers",  "fnet",   "fmm",   "flt",
+                                         "ski", "spectra", "models", "decode"};
     bool seen[sizeof suites / sizeof suites[0]] = {false};
     json_t *report = run_json("", "bench --size smallest --seconds 1");
     for (size_t i = 0; i < json_array_size(field(report, "rows")); i++) {
@@ -129,6 +130,21 @@ static void every_pair_runs(void **state) {
     assert_true(count >= 20);
     for (size_t i = 0; i < count; i++) {
         check_measured(row_of(report, i));
+    }
+    json_decref(report);
+}
+
+/* Whole models of every family run, and count their tokens. */
+static void every_family_of_models_runs(void **state) {
+    (void)state;
+    json_t *report = run_json("", "bench --suite models --size short --filter lra --seconds 0.01");
+    const size_t count = json_array_size(field(report, "rows"));
+    assert_true(count >= 10); /* families */
+    for (size_t i = 0; i < count; i++) {
+        const json_t *row = row_of(report, i);
+        check_measured(row);
+        const double tokens = number_field(row, "tokens_per_s") * number_field(row, "median_ms");
+        assert_true(fabs(tokens / (1e3 * 512) - 1) < 1e-6);
     }
     json_decref(report);
 }
@@ -219,6 +235,7 @@ int main(void) {
         cmocka_unit_test(every_mixer_runs),
         cmocka_unit_test(every_suite_runs),
         cmocka_unit_test(every_pair_runs),
+        cmocka_unit_test(every_family_of_models_runs),
         cmocka_unit_test(every_step_runs),
         cmocka_unit_test(long_cases_are_skipped),
         cmocka_unit_test(tables_and_files_are_written),
