@@ -291,4 +291,29 @@ void weft_bench_reference_toeplitz_attention(weft_bench_reference *ref, double *
                                              const weft_bench_feature_attention *params,
                                              const double *bias, uint32_t reach);
 
+/* ---- whole encoders ---- */
+
+typedef enum weft_bench_fnet_mixing {
+    WEFT_BENCH_FNET_FOURIER = 0,
+    WEFT_BENCH_FNET_LINEAR,    /* a learned [n, n] and [d, d] */
+    WEFT_BENCH_FNET_ATTENTION, /* softmax */
+    WEFT_BENCH_FNET_NONE
+} weft_bench_fnet_mixing;
+
+/** An FNet of weft_model_create_random without a head and without token types, or one of its siblings. */
+typedef struct weft_bench_fnet {
+    uint32_t n; /* as many positions as it has, too */
+    uint32_t d, wide, layers, heads;
+    uint32_t vocabulary, types;
+    weft_bench_fnet_mixing mixing;
+    uint32_t attention_layers; /* of the last ones, whatever `mixing` is */
+    weft_activation activation;
+    double epsilon; /* of the norms */
+    uint64_t seed;  /* of the weights */
+} weft_bench_fnet;
+
+/** out [rows.count, d] of tokens [n]. */
+void weft_bench_reference_fnet(weft_bench_reference *ref, double *out, weft_bench_rows rows,
+                               const double *tokens, const weft_bench_fnet *params);
+
 #endif

@@ -34,15 +34,15 @@ void weft_bench_reference_linear(weft_bench_reference *ref, double *out, weft_be
     }
 }
 
-/** Copies the rows; whether the ops that follow may be done. */
+/** Copies the rows (x may be out, with all of its rows); whether the ops that follow may be done. */
 static bool take_rows(weft_bench_reference *ref, double *out, weft_bench_rows rows, const double *x,
                       uint32_t channels, double cost) {
     if (!weft_bench_reference_spend(ref, cost * rows.count * channels)) {
         return false;
     }
     for (uint32_t r = 0; r < rows.count; r++) {
-        memcpy(out + (uint64_t)r * channels, x + (uint64_t)rows.at[r] * channels,
-               channels * sizeof *out);
+        memmove(out + (uint64_t)r * channels, x + (uint64_t)rows.at[r] * channels,
+                channels * sizeof *out);
     }
     return true;
 }

@@ -13,6 +13,8 @@
 #include "cli/bench_outcome.h"
 #include "conformance/conformance.h"
 
+#include <weft/model.h>
+
 enum { BATCH = 2, N = 37, HEADS = 3, WIDTH = 5, FEATURES = 11, CHANNELS = HEADS * WIDTH };
 
 #define SMALL_EPSILON 1e-6F
@@ -480,6 +482,61 @@ static void toeplitz(void **state) {
                refer_toeplitz);
 }
 
+/* ---- encoders; sizes: mixing, layers of attention ---- */
+
+enum { ENCODER_N = 45, ENCODER_D = 24, ENCODER_WIDE = 40, ENCODER_LAYERS = 3, WORDS = 99 };
+
+static weft_status compile_encoder(weft_plan **plan, weft_device *device,
+                                   const weft_bench_case *bench_case, bool timestamps,
+                                   const weft_host *host) {
+    static const char *const mixings[] = {"fourier", "linear", "attention", "none"};
+    char config[600];
+    weft_model *model = NULL;
+    snprintf(config, sizeof config,
+             "{\"model_type\":\"fnet\",\"architectures\":[\"FNetModel\"],\"type_vocab_size\":4,"
+             "\"weft_mixing\":\"%s\",\"weft_attention_layers\":%u,\"vocab_size\":%d,"
+             "\"hidden_size\":%d,\"intermediate_size\":%d,\"num_hidden_layers\":%d,"
+             "\"num_attention_heads\":3,\"max_position_embeddings\":%d}",
+             mixings[bench_case->sizes[0]], bench_case->sizes[1], WORDS, ENCODER_D, ENCODER_WIDE,
+             ENCODER_LAYERS, ENCODER_N);
+    check(weft_model_create_random(&model, config, WEFT_BENCH_SEED, host));
+    check(weft_model_compile(plan, model, device, BATCH, ENCODER_N, false,
+                             weft_plan_params(.timestamps = timestamps)));
+    weft_model_destroy(&model);
+    return WEFT_OK;
+}
+
+static void refer_encoder(weft_bench_reference *ref, const weft_bench_case *bench_case) {
+    const weft_bench_fnet params = {.n = ENCODER_N,
+                                    .d = ENCODER_D,
+                                    .wide = ENCODER_WIDE,
+                                    .layers = ENCODER_LAYERS,
+                                    .heads = 3,
+                                    .vocabulary = WORDS,
+                                    .types = 4,
+                                    .mixing = (weft_bench_fnet_mixing)bench_case->sizes[0],
+                                    .attention_layers = bench_case->sizes[1],
+                                    .activation = WEFT_ACTIVATION_GELU_TANH,
+                                    .epsilon = 1e-12,
+                                    .seed = WEFT_BENCH_SEED};
+    ref->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
+    weft_bench_reference_fnet(ref, ref->expected, ref->rows,
+                              weft_bench_reference_input(ref, "tokens"), &params);
+}
+
+static void encoders(void **state) {
+    struct weft_test_device *test = *state;
+    for (uint32_t i = 0; i < 5; i++) {
+        weft_bench_case bench_case = {.suite = "test",
+                                      .name = "encoder",
+                                      .sizes = {i % 4, i == 4 ? 1 : 0},
+                                      .compile = compile_encoder,
+                                      .reference = refer_encoder,
+                                      .vocabulary = WORDS};
+        bench_check(&bench_case, test->device);
+    }
+}
+
 /* ---- the transform ---- */
 
 static void transform_is_the_definition(void **state) {
@@ -509,9 +566,13 @@ static void transform_is_the_definition(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WEFT_TEST_ON_DEVICE(random_features), WEFT_TEST_ON_DEVICE(further_features),
-        WEFT_TEST_ON_DEVICE(far_fields),      WEFT_TEST_ON_DEVICE(attentions),
-        WEFT_TEST_ON_DEVICE(toeplitz),        cmocka_unit_test(transform_is_the_definition),
+        WEFT_TEST_ON_DEVICE(random_features),
+        WEFT_TEST_ON_DEVICE(further_features),
+        WEFT_TEST_ON_DEVICE(far_fields),
+        WEFT_TEST_ON_DEVICE(attentions),
+        WEFT_TEST_ON_DEVICE(toeplitz),
+        WEFT_TEST_ON_DEVICE(encoders),
+        cmocka_unit_test(transform_is_the_definition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

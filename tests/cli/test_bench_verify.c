@@ -12,8 +12,6 @@
 #include "cli/bench_outcome.h"
 
 #include "bench/suites/mixers.h"
-#include "bench/suites/suites.h"
-#include "core/philox.h"
 
 /* ---- which tokens ---- */
 
@@ -44,29 +42,41 @@ static void mixers_are_verified(void **state) {
     }
 }
 
-/** The cases of a suite that have a reference, up to so many tokens. */
-static void check_suite(void (*add)(weft_bench_list *list, const weft_bench_scope *scope),
-                        uint32_t longest, weft_device *device) {
+/** Of a suite, the cases with a reference and up to so many tokens; series at n = 80. */
+static void check_suite(const char *name, weft_bench_size size, uint32_t longest,
+                        weft_device *device) {
+    const weft_bench_scope scope = {
+        .size = size, .lengths = {80}, .length_count = 1, .lengths_given = true};
+    const weft_bench_suite *suite = NULL;
     weft_bench_list list = {.count = 0};
-    const weft_bench_scope scope = {.size = WEFT_BENCH_FULL, .lengths = {64}, .length_count = 1};
     uint32_t checked = 0;
-    add(&list, &scope);
+    for (uint32_t i = 0; (suite = weft_bench_suite_at(i)) != NULL; i++) {
+        if (strcmp(suite->name, name) == 0) {
+            suite->add(&list, &scope);
+        }
+    }
     assert_int_equal(list.status, WEFT_OK);
     for (uint32_t i = 0; i < list.count; i++) {
-        const weft_bench_case *bench_case = &list.cases[i];
-        if (bench_case->reference && !bench_case->series && bench_case->sizes[0] <= longest) {
-            bench_check(bench_case, device);
+        if (list.cases[i].reference && list.cases[i].sizes[0] <= longest) {
+            bench_check(&list.cases[i], device);
             checked++;
         }
     }
-    assert_true(checked > 0);
+    assert_true(checked > 1);
     weft_bench_list_free(&list);
 }
 
-static void wide_mixers_and_ops_are_verified(void **state) {
+static void suites_are_verified(void **state) {
     struct weft_test_device *test = *state;
-    check_suite(weft_bench_add_mixers, 128, test->device);
-    check_suite(weft_bench_add_ops, 512, test->device);
+    check_suite("ops", WEFT_BENCH_FULL, 512, test->device);
+    check_suite("fmm", WEFT_BENCH_FULL, 80, test->device);
+    check_suite("flt", WEFT_BENCH_FULL, 80, test->device);
+    check_suite("ski", WEFT_BENCH_FULL, 80, test->device);
+}
+
+static void spectra_are_verified(void **state) {
+    struct weft_test_device *test = *state;
+    check_suite("spectra", WEFT_BENCH_SHORT, 80, test->device);
 }
 
 /* ---- what cannot be verified ---- */
@@ -185,7 +195,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_spread),
         WEFT_TEST_ON_DEVICE(mixers_are_verified),
-        WEFT_TEST_ON_DEVICE(wide_mixers_and_ops_are_verified),
+        WEFT_TEST_ON_DEVICE(suites_are_verified),
+        WEFT_TEST_ON_DEVICE(spectra_are_verified),
         WEFT_TEST_ON_DEVICE(too_many_operations_are_not_done),
         WEFT_TEST_ON_DEVICE(a_reference_without_its_input_fails),
         WEFT_TEST_ON_DEVICE(memory_may_be_out),
