@@ -91,6 +91,11 @@ weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const char *op,
                            const weft_tensor *inputs, uint32_t input_count, const void *params,
                            size_t params_size);
 
+/** The same for an op that need not be in the table: no pass looks it up. The op outlives graph and plans. */
+weft_status weft_graph_add_op(weft_tensor *out, weft_graph *graph, const struct weft_op *op,
+                              const weft_tensor *inputs, uint32_t input_count, const void *params,
+                              size_t params_size);
+
 /**
  * A tensor f32 [batch, elements] that outlasts a run: an input whose buffer ops with a `state_input` read and change in
  * place, in the order in which they were added. A state of that name and shape that is there already is the same one.

@@ -103,6 +103,13 @@ uint32_t weft_lower_table(struct weft_lowering *lowering, const char *key, uint6
  */
 struct weft_dispatch *weft_lower_dispatch(struct weft_lowering *lowering, const char *shader);
 
+/**
+ * The same for a shader given as GLSL text, which is compiled once per device and key. The key determines the text and
+ * is what traces call the shader; at most 79 bytes, copied. `name` is what the compiler's messages call the text.
+ */
+struct weft_dispatch *weft_lower_dispatch_text(struct weft_lowering *lowering, const char *key,
+                                               const char *name, const char *text);
+
 /** Binds the next binding of a dispatch to a whole storage. */
 void weft_dispatch_read(struct weft_dispatch *dispatch, uint32_t storage);
 void weft_dispatch_write(struct weft_dispatch *dispatch, uint32_t storage);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/hash.h"
-#include "shader/glsl.h"
 
 const char *weft_feature_map_name(weft_feature_map map) {
     static const char *const names[WEFT_FEATURE_COUNT] = {
@@ -70,78 +69,35 @@ static const char text_tail[] =
     "    }\n"
     "}\n";
 
-/** A compiled text, kept with the device; pipelines are described by pointers into it. */
-struct compiled_map {
-    uint32_t *words;
-    size_t size;
-    char key[80];
-};
+/* ---- lowering ---- */
 
-static void destroy_map(void *object, const weft_host *host) {
-    struct compiled_map *map = object;
-    weft_free(host, map->words);
-    weft_free(host, map);
-}
-
-static weft_status compile_map(struct compiled_map *map, weft_device *device, const char *glsl) {
-    size_t size = sizeof text_head + strlen(glsl) + sizeof text_tail;
-    char *text = weft_alloc_zero(&device->host, size, 1);
-    if (!text) {
-        return weft_fail_memory(&device->host, "a feature map");
-    }
-    snprintf(text, size, "%s%s%s", text_head, glsl, text_tail);
-    weft_status status =
-        weft_glsl_compile(&map->words, &map->size, device, "weft_kernel.glsl", text);
-    weft_free(&device->host, text);
-    return status;
-}
-
-static weft_status make_map(const struct compiled_map **out, weft_device *device, const char *key,
-                            const char *glsl) {
-    struct compiled_map *map = weft_alloc_zero(&device->host, 1, sizeof *map);
-    if (!map) {
-        return weft_fail_memory(&device->host, "a feature map");
-    }
-    snprintf(map->key, sizeof map->key, "%s", key);
-    weft_status status = compile_map(map, device, glsl);
-    if (status != WEFT_OK) {
-        weft_free(&device->host, map);
-        return status;
-    }
-    *out = map;
-    return weft_device_keep(device, map->key, map, destroy_map);
-}
-
-static const struct compiled_map *find_map(struct weft_lowering *lowering, const char *glsl) {
+/** A dispatch of the map that the text is, wherever it has been compiled first. */
+static struct weft_dispatch *lower_text(struct weft_lowering *lowering, const char *glsl) {
+    const weft_host *host = &lowering->device->host;
     char digest_text[WEFT_DIGEST_TEXT_SIZE];
     char key[80];
     weft_digest digest = weft_digest_of(glsl, strlen(glsl));
     snprintf(key, sizeof key, "feature map/%s", weft_digest_text(&digest, digest_text));
-    const struct compiled_map *map = weft_device_find_kept(lowering->device, key);
-    if (!map) {
-        weft_status status = make_map(&map, lowering->device, key, glsl);
-        if (status != WEFT_OK) {
-            weft_lower_fail(lowering, status);
-            return NULL;
-        }
+    size_t size = sizeof text_head + strlen(glsl) + sizeof text_tail;
+    char *text = weft_alloc_zero(host, size, 1);
+    if (!text) {
+        weft_lower_fail(lowering, weft_fail_memory(host, "a feature map"));
+        return weft_lower_dispatch(lowering, "kernel_attention/feature");
     }
-    return map;
+    snprintf(text, size, "%s%s%s", text_head, glsl, text_tail);
+    struct weft_dispatch *dispatch =
+        weft_lower_dispatch_text(lowering, key, "weft_kernel.glsl", text);
+    weft_free(host, text);
+    return dispatch;
 }
-
-/* ---- lowering ---- */
 
 void weft_lower_feature_map(struct weft_lowering *lowering, uint32_t result, uint32_t x,
                             uint64_t count, weft_feature_map map, uint32_t text) {
-    const struct compiled_map *compiled = NULL;
+    struct weft_dispatch *dispatch;
     if (map == WEFT_FEATURE_COUNT && weft_lower_status(lowering) == WEFT_OK) {
-        compiled = find_map(lowering, lowering->graph->values[text].weight->data);
-    }
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "kernel_attention/feature");
-    if (compiled) {
-        dispatch->pipeline.name = compiled->key;
-        dispatch->pipeline.spirv.words = compiled->words;
-        dispatch->pipeline.spirv.size = compiled->size;
+        dispatch = lower_text(lowering, lowering->graph->values[text].weight->data);
     } else {
+        dispatch = weft_lower_dispatch(lowering, "kernel_attention/feature");
         weft_dispatch_specialize(dispatch, (uint32_t)map);
     }
     weft_dispatch_read(dispatch, x);
