@@ -93,9 +93,9 @@ static weft_status read_physical(weft_device *device, const weft_device_adopt_pa
         return weft_fail(&device->host, WEFT_UNSUPPORTED, "weft_device_adopt: %s %s",
                          physical.info.name, physical.info.reason);
     }
-    /* Whether the caller enabled the extension cannot be asked of a VkDevice; using it if not is
-     * not allowed. */
+    /* Whether the caller enabled extension or feature cannot be asked of a VkDevice; using them if not is not allowed. */
     physical.info.has_pipeline_feedback = false;
+    physical.info.has_f16_arithmetic = false;
     weft_setup_physical(device, &physical);
     return WEFT_OK;
 }

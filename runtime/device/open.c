@@ -44,7 +44,9 @@ weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const wef
     return WEFT_OK;
 }
 
-/* With the one feature Weft needs; nothing else is turned on, so nothing else can come to matter.
+/*
+ * With the one feature Weft needs, and in fast mode f16 arithmetic where there is any, which `weft bench` measures and no
+ * kernel of the library uses. Nothing else is turned on, so nothing else can come to matter.
  */
 static weft_status create_device(weft_device *device, const struct weft_physical *physical) {
     const char *extensions[2];
@@ -65,6 +67,7 @@ static weft_status create_device(weft_device *device, const struct weft_physical
     VkPhysicalDeviceVulkan12Features features = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
         .timelineSemaphore = VK_TRUE,
+        .shaderFloat16 = device->math == WEFT_MATH_FAST && physical->info.has_f16_arithmetic,
     };
     VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,

@@ -18,6 +18,7 @@ struct facts {
     VkPhysicalDeviceVulkan11Properties vulkan11;
     VkPhysicalDeviceVulkan12Properties vulkan12;
     bool timeline_semaphore;
+    bool shader_float16;
     uint32_t queue_flags; /* of the family chosen */
     uint32_t timestamp_bits;
 };
@@ -135,6 +136,7 @@ static void read_properties(struct facts *facts, VkPhysicalDevice handle,
     };
     instance->GetPhysicalDeviceFeatures2(handle, &features);
     facts->timeline_semaphore = features12.timelineSemaphore == VK_TRUE;
+    facts->shader_float16 = features12.shaderFloat16 == VK_TRUE;
 }
 
 static uint64_t largest_device_heap(VkPhysicalDevice handle,
@@ -181,6 +183,7 @@ static void fill_info(weft_device_info *info, const struct facts *facts) {
     info->has_subgroup_arithmetic =
         (facts->vulkan11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0 &&
         (facts->vulkan11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
+    info->has_f16_arithmetic = facts->shader_float16;
     info->max_workgroup_invocations = limits->maxComputeWorkGroupInvocations;
     info->max_shared_memory = limits->maxComputeSharedMemorySize;
     info->max_storage_buffer_size = limits->maxStorageBufferRange;

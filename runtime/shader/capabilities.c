@@ -7,6 +7,7 @@
 enum {
     CAPABILITY_MATRIX = 0,
     CAPABILITY_SHADER = 1,
+    CAPABILITY_FLOAT16 = 9,
     CAPABILITY_GROUP_NON_UNIFORM = 61,
     CAPABILITY_GROUP_NON_UNIFORM_ARITHMETIC = 63
 };
@@ -17,6 +18,8 @@ static bool has_capability(const weft_device_info *info, uint32_t capability) {
     case CAPABILITY_SHADER:
     case CAPABILITY_GROUP_NON_UNIFORM: /* basic operations: all devices, in compute shaders */
         return true;
+    case CAPABILITY_FLOAT16:
+        return info->has_f16_arithmetic;
     case CAPABILITY_GROUP_NON_UNIFORM_ARITHMETIC:
         return info->has_subgroup_arithmetic;
     default:

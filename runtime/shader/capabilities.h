@@ -8,8 +8,8 @@
 /**
  * Whether a device offers every capability that a checked module declares. Only those that Weft's
  * own kernels may use are known: what every device of Vulkan 1.2 has without a feature turned on,
- * and subgroup arithmetic. All others count as missing, because Weft turns on no feature for
- * shaders.
+ * subgroup arithmetic, and f16 arithmetic, which is turned on in fast mode. All others count as missing, because Weft
+ * turns on no other feature for shaders.
  */
 bool weft_spirv_runs_on(const uint32_t *words, size_t size, const weft_device_info *info);
 

@@ -15,7 +15,9 @@
 static const weft_device_info plain = {.subgroup_size = 32};
 static const weft_device_info adding = {.subgroup_size = 32, .has_subgroup_arithmetic = true};
 
-enum { SHADER = 1, FLOAT64 = 10, STORAGE_16 = 4433, ARITHMETIC = 63, BASIC = 61 };
+static const weft_device_info halves = {.subgroup_size = 32, .has_f16_arithmetic = true};
+
+enum { FLOAT16 = 9, SHADER = 1, FLOAT64 = 10, STORAGE_16 = 4433, ARITHMETIC = 63, BASIC = 61 };
 
 /* Asks about a module that declares these capabilities and then a memory model. */
 static bool runs_on(const weft_device_info *info, const uint32_t *capabilities, size_t count) {
@@ -40,6 +42,9 @@ static void test_made_up_modules(void **state) {
     assert_true(runs_on(&adding, sums, 3));
     const uint32_t others[] = {SHADER, STORAGE_16, ARITHMETIC};
     assert_false(runs_on(&adding, others, 3));
+    const uint32_t half[] = {SHADER, FLOAT16};
+    assert_true(runs_on(&halves, half, 2));
+    assert_false(runs_on(&adding, half, 2));
     const uint32_t doubles[] = {FLOAT64};
     assert_false(runs_on(&adding, doubles, 1));
 }

@@ -17,6 +17,7 @@
 static struct {
     VkPhysicalDeviceProperties properties;
     VkBool32 timeline;
+    VkBool32 float16;
     VkSubgroupFeatureFlags subgroup_operations;
     VkShaderStageFlags subgroup_stages;
     VkQueueFamilyProperties families[3];
@@ -56,6 +57,7 @@ static VKAPI_ATTR void VKAPI_CALL get_features2(VkPhysicalDevice handle,
     VkPhysicalDeviceVulkan12Features *twelve = features->pNext;
     assert_int_equal(twelve->sType, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
     twelve->timelineSemaphore = fake.timeline;
+    twelve->shaderFloat16 = fake.float16;
 }
 
 static VKAPI_ATTR void VKAPI_CALL get_families(VkPhysicalDevice handle, uint32_t *count,
@@ -147,6 +149,7 @@ static void test_least(void **state) {
     assert_int_equal(info->api_version[2], 3);
     assert_int_equal(info->subgroup_size, 16);
     assert_false(info->has_subgroup_arithmetic);
+    assert_false(info->has_f16_arithmetic);
     assert_int_equal(info->device_memory, 700);
     assert_true(info->has_pipeline_feedback);
     assert_true(info->timestamp_period_ns == 0.0);
@@ -164,6 +167,12 @@ static void test_subgroup_arithmetic(void **state) {
     assert_true(look().info.has_subgroup_arithmetic);
     fake.subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT;
     assert_false(look().info.has_subgroup_arithmetic);
+}
+
+static void test_f16_arithmetic(void **state) {
+    (void)state;
+    fake.float16 = VK_TRUE;
+    assert_true(look().info.has_f16_arithmetic);
 }
 
 static void test_driver_version_number(void **state) {
@@ -299,6 +308,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_least, reset),
         cmocka_unit_test_setup(test_subgroup_arithmetic, reset),
+        cmocka_unit_test_setup(test_f16_arithmetic, reset),
         cmocka_unit_test_setup(test_driver_version_number, reset),
         cmocka_unit_test_setup(test_reasons, reset),
         cmocka_unit_test_setup(test_queue_family, reset),

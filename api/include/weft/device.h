@@ -67,6 +67,8 @@ typedef struct weft_device_info {
     uint32_t subgroup_size;  /**< invocations; never shows in reproducible results */
     /** Adds up over a subgroup in compute shaders; without it fast mode runs the reproducible kernels that need sums. */
     bool has_subgroup_arithmetic;
+    /** Computes in f16 (shaderFloat16), which is turned on in fast mode, and never on adopted devices. */
+    bool has_f16_arithmetic;
     uint32_t max_workgroup_invocations;
     uint32_t max_shared_memory;       /**< bytes a workgroup may use */
     uint64_t max_storage_buffer_size; /**< bytes of one binding */
