@@ -18,7 +18,7 @@ struct weft_bench_case {
     uint32_t sizes[4];               /* what they mean is the suite's */
     const void *data;                /* the suite's own, static; may be null */
 
-    /* One of these two: the first adds inputs, nodes and outputs, the second makes a plan by itself. */
+    /* The first adds inputs, nodes and outputs; the second, where there is one, makes the plan by itself. */
     weft_status (*build)(weft_graph *graph, const weft_bench_case *bench_case);
     weft_status (*compile)(weft_plan **plan, weft_device *device, const weft_bench_case *bench_case,
                            bool timestamps, const weft_host *host);
@@ -28,6 +28,7 @@ struct weft_bench_case {
 
     uint32_t vocabulary; /* int32 inputs are tokens below this */
     uint32_t tokens;     /* of one run, for tokens per second; 0: none are counted */
+    bool host_clock;     /* time without time stamps, which would lie between the dispatches */
     bool start_times;    /* time its compilation with empty and full caches, too (start.h) */
 
     /* Of cases that differ in their length alone, so that growth can be fitted: */

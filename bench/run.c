@@ -54,7 +54,7 @@ static weft_status prepare(weft_bench_row *row, struct bound_plan *bound, const 
     if (status == WEFT_OK) {
         bound->before = stats.bytes_in_use;
         bound->software = info.type == WEFT_DEVICE_SOFTWARE;
-        row->device_clock = info.timestamp_period_ns > 0.0;
+        row->device_clock = info.timestamp_period_ns > 0.0 && !row->bench_case->host_clock;
         status = compile(row, bound, host);
     }
     if (status == WEFT_OK) {

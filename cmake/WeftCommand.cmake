@@ -16,6 +16,10 @@ include(WeftPage)
 add_library(weft-cli-objects OBJECT ${weft_cli_sources} ${weft_bench_sources} ${weft_conformance_sources} "${weft_page_source}")
 target_include_directories(weft-cli-objects PRIVATE
     "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/api/cli" "${PROJECT_SOURCE_DIR}/tests")
+# bench/kernels.c has ops of its own, so it needs what the library's ops do.
+target_include_directories(weft-cli-objects SYSTEM PRIVATE
+    "${PROJECT_BINARY_DIR}/volk" "${WEFT_VOLK_INCLUDE_DIR}")
+add_dependencies(weft-cli-objects weft_objects) # generated headers
 weft_compile_options(weft-cli-objects)
 
 # bench/expected.json is part of the command.

@@ -12,6 +12,7 @@ static const weft_bench_suite suites[] = {
     {"spectra", "random features: component functions by weight matrices", weft_bench_add_spectra},
     {"models", "whole models at published sizes, in tokens per second", weft_bench_add_models},
     {"decode", "a causal mixer's n-th token alone", weft_bench_add_decode},
+    {"device", "a device's own limits: copying, arithmetic, latencies", weft_bench_add_device},
 };
 
 const weft_bench_suite *weft_bench_suite_at(uint32_t index) {

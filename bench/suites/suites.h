@@ -14,5 +14,6 @@ void weft_bench_add_ski(weft_bench_list *list, const weft_bench_scope *scope);
 void weft_bench_add_spectra(weft_bench_list *list, const weft_bench_scope *scope);
 void weft_bench_add_models(weft_bench_list *list, const weft_bench_scope *scope);
 void weft_bench_add_decode(weft_bench_list *list, const weft_bench_scope *scope);
+void weft_bench_add_device(weft_bench_list *list, const weft_bench_scope *scope);
 
 #endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/ceilings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/suites/suites.h"
+
+static const weft_bench_row *find(const weft_bench_row *rows, uint32_t count, const char *name) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(rows[i].bench_case->suite, "device") == 0 &&
+            strcmp(rows[i].bench_case->name, name) == 0) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+/** The row if it was measured; else null, and the reason is set. */
+static const weft_bench_row *measured(const weft_bench_row *rows, uint32_t count, const char *name,
+                                      char *reason) {
+    const weft_bench_row *row = find(rows, count, name);
+    if (row && row->status == WEFT_BENCH_OK) {
+        return row;
+    }
+    snprintf(reason, WEFT_CLI_ERROR_SIZE, "%s: %.200s", name, row ? row->reason : "not run");
+    return NULL;
+}
+
+static double copy_rate(const weft_bench_row *rows, uint32_t count, char *reason) {
+    static const char *const names[] = {"copy/words", "copy/vectors"};
+    double rate = NAN;
+    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const weft_bench_row *row = measured(rows, count, names[i], reason);
+        if (row) {
+            rate = fmax(rate, row->bytes / row->median_ms * 1e-6); /* fmax(NaN, x) is x */
+        }
+    }
+    if (!isnan(rate)) {
+        reason[0] = '\0'; /* one is enough */
+    }
+    return rate;
+}
+
+static double arithmetic_rate(const weft_bench_row *rows, uint32_t count, const char *name,
+                              char *reason) {
+    const weft_bench_row *row = measured(rows, count, name, reason);
+    return row ? row->info.flops / row->median_ms * 1e-6 : (double)NAN;
+}
+
+static double dispatch_time(const weft_bench_row *rows, uint32_t count, char *reason) {
+    const weft_bench_row *few = measured(rows, count, "dispatch/16", reason);
+    const weft_bench_row *many = measured(rows, count, "dispatch/256", reason);
+    if (!few || !many) {
+        return NAN;
+    }
+    const uint32_t more = many->info.dispatches - few->info.dispatches;
+    return 1e3 * (many->median_ms - few->median_ms) / more;
+}
+
+static double submission_time(const weft_bench_row *rows, uint32_t count, char *reason) {
+    const weft_bench_row *row = measured(rows, count, "submission", reason);
+    if (row && !row->device_clock) {
+        snprintf(reason, WEFT_CLI_ERROR_SIZE, "the device has no time stamps");
+        return NAN;
+    }
+    return row ? 1e3 * (row->host_ms - row->median_ms) : (double)NAN;
+}
+
+void weft_bench_take_ceilings(weft_bench_ceilings *ceilings, const weft_bench_row *rows,
+                              uint32_t count) {
+    *ceilings = (weft_bench_ceilings){0};
+    ceilings->copy_gb_per_s = copy_rate(rows, count, ceilings->reasons[WEFT_BENCH_COPY]);
+    ceilings->f32_gflop_per_s =
+        arithmetic_rate(rows, count, "arithmetic/f32", ceilings->reasons[WEFT_BENCH_F32]);
+    ceilings->f16_gflop_per_s =
+        arithmetic_rate(rows, count, "arithmetic/f16", ceilings->reasons[WEFT_BENCH_F16]);
+    ceilings->dispatch_us = dispatch_time(rows, count, ceilings->reasons[WEFT_BENCH_DISPATCH]);
+    ceilings->submission_us =
+        submission_time(rows, count, ceilings->reasons[WEFT_BENCH_SUBMISSION]);
+}
+
+weft_status weft_bench_measure_ceilings(weft_bench_ceilings *ceilings, weft_device *device,
+                                        weft_cli_common *common, double limit_ms,
+                                        const weft_host *host) {
+    const weft_bench_scope scope = {.size = WEFT_BENCH_FULL};
+    weft_bench_list list = {.host = host};
+    weft_bench_add_device(&list, &scope);
+    weft_status status = list.status;
+    weft_bench_row *rows = weft_alloc_zero(host, (size_t)list.count + 1, sizeof *rows);
+    if (status == WEFT_OK && !rows) {
+        status = weft_fail_memory(host, "the device's limits");
+    }
+    if (status == WEFT_OK) {
+        for (uint32_t i = 0; i < list.count; i++) {
+            rows[i].bench_case = &list.cases[i];
+            common->error = rows[i].reason;
+            weft_bench_run(&rows[i], device, limit_ms, host);
+        }
+        common->error = NULL;
+        weft_bench_take_ceilings(ceilings, rows, list.count);
+    }
+    weft_free(host, rows);
+    weft_bench_list_free(&list);
+    return status;
+}
+
+double weft_bench_fraction(double value, double ceiling) {
+    return ceiling > 0.0 ? value / ceiling : (double)NAN;
+}

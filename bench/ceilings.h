@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* What a device can do at most, by the rows of suite `device`: what the rows of all suites are held against. */
+#ifndef WEFT_BENCH_CEILINGS_H
+#define WEFT_BENCH_CEILINGS_H
+
+#include "bench/run.h"
+
+typedef enum weft_bench_ceiling {
+    WEFT_BENCH_COPY = 0, /* copy_gb_per_s … in the order below */
+    WEFT_BENCH_F32,
+    WEFT_BENCH_F16,
+    WEFT_BENCH_DISPATCH,
+    WEFT_BENCH_SUBMISSION,
+    WEFT_BENCH_CEILING_COUNT
+} weft_bench_ceiling;
+
+/** In the device's math mode. NaN where a value could not be measured; its reason is then not empty. */
+typedef struct weft_bench_ceilings {
+    double
+        copy_gb_per_s; /* read and written, of the faster of two kernels, by the device's clock */
+    double f32_gflop_per_s; /* products and sums, one after the other or, in fast math, at once */
+    double f16_gflop_per_s; /* the same in f16; fast math alone has any */
+    double dispatch_us;   /* from one dispatch to the next that waits for it: 256 of them less 16 */
+    double submission_us; /* of a run of one small dispatch, beyond the device's time */
+    char reasons[WEFT_BENCH_CEILING_COUNT][WEFT_CLI_ERROR_SIZE];
+} weft_bench_ceilings;
+
+/**
+ * Runs the cases of suite `device`, each for limit_ms at most, but for the time that it takes to find their sizes.
+ * `common` is that of the host, whose errors go to the reasons meanwhile. Errors are those of the list of cases; what the
+ * device cannot do is none.
+ */
+weft_status weft_bench_measure_ceilings(weft_bench_ceilings *ceilings, weft_device *device,
+                                        weft_cli_common *common, double limit_ms,
+                                        const weft_host *host);
+
+/** The same from rows of the suite, which are found by their cases' names. */
+void weft_bench_take_ceilings(weft_bench_ceilings *ceilings, const weft_bench_row *rows,
+                              uint32_t count);
+
+/** value / ceiling; NaN where either is NaN or the ceiling is not above 0. */
+double weft_bench_fraction(double value, double ceiling);
+
+#endif

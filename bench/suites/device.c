@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a device can do at most: copying, arithmetic, and how long it takes to get work started. Sizes of the first two
+ * are found on the device, so that a run is long enough to be measured, whatever its speed.
+ */
+#include <math.h>
+
+#include "bench/graph.h"
+#include "bench/kernels.h"
+#include "bench/ports.h"
+#include "bench/suites/suites.h"
+#include "core/clock.h"
+#include "core/host.h"
+
+#define ROW            64 /* elements of the last axis */
+#define LONG_ENOUGH_MS 5.0
+#define MAX_FACTOR     64U
+
+/* sizes: elements, and what the case has besides: loops of arithmetic, dispatches of a chain. */
+enum { ELEMENTS, LOOPS };
+
+/** How far a case may grow, and what it makes of an element, exactly. */
+struct kind {
+    uint32_t elements, loops;
+    float (*result)(float x);
+};
+
+static float same(float x) {
+    return x;
+}
+
+static float one_more(float x) {
+    return x + 1.0F;
+}
+
+/* Copies exceed the caches of large devices; arithmetic keeps all their units busy. */
+static const struct kind copy = {1U << 26, 1, same};
+static const struct kind arithmetic = {1U << 22, WEFT_BENCH_ARITHMETIC_MAX_LOOPS,
+                                       weft_bench_arithmetic_result};
+static const struct kind chain = {0, 0, one_more}; /* grows not at all */
+
+/* ---- graphs ---- */
+
+static weft_status input(weft_tensor *out, weft_graph *graph, const weft_bench_case *bench_case) {
+    return weft_bench_input(out, graph, "x",
+                            weft_shape_of(1, bench_case->sizes[ELEMENTS] / ROW, ROW));
+}
+
+static weft_status output(weft_graph *graph, weft_status status, weft_tensor y) {
+    return status == WEFT_OK ? weft_graph_output(graph, "y", y) : status;
+}
+
+static weft_status build_copy(weft_graph *graph, const weft_bench_case *bench_case, bool vectors) {
+    weft_tensor x = {0};
+    weft_status status = input(&x, graph, bench_case);
+    if (status == WEFT_OK) {
+        status = weft_bench_copy(&x, graph, x, vectors);
+    }
+    return output(graph, status, x);
+}
+
+static weft_status build_copy_words(weft_graph *graph, const weft_bench_case *bench_case) {
+    return build_copy(graph, bench_case, false);
+}
+
+static weft_status build_copy_vectors(weft_graph *graph, const weft_bench_case *bench_case) {
+    return build_copy(graph, bench_case, true);
+}
+
+static weft_status build_arithmetic(weft_graph *graph, const weft_bench_case *bench_case,
+                                    bool half) {
+    weft_tensor x = {0};
+    weft_status status = input(&x, graph, bench_case);
+    if (status == WEFT_OK) {
+        status = weft_bench_arithmetic(&x, graph, x, bench_case->sizes[LOOPS], half);
+    }
+    return output(graph, status, x);
+}
+
+static weft_status build_f32(weft_graph *graph, const weft_bench_case *bench_case) {
+    return build_arithmetic(graph, bench_case, false);
+}
+
+static weft_status build_f16(weft_graph *graph, const weft_bench_case *bench_case) {
+    return build_arithmetic(graph, bench_case, true);
+}
+
+/** A chain of sums, each of which waits for the one before: x + 1 in as many equal steps, without rounding. */
+static weft_status build_chain(weft_graph *graph, const weft_bench_case *bench_case) {
+    const uint32_t steps = bench_case->sizes[LOOPS];
+    weft_tensor x = {0};
+    weft_status status = input(&x, graph, bench_case);
+    for (uint32_t i = 0; i < steps && status == WEFT_OK; i++) {
+        status = weft_graph_affine(&x, graph, x, 1.0F, 1.0F / (float)steps);
+    }
+    return output(graph, status, x);
+}
+
+/* ---- sizes ---- */
+
+static weft_status check_elements(const float *y, const float *x, size_t count,
+                                  const weft_bench_case *bench_case, const weft_host *host) {
+    const struct kind *kind = bench_case->data;
+    for (size_t i = 0; i < count; i++) {
+        const float expected = kind->result(x[i]);
+        if (y[i] != expected) {
+            return weft_fail(host, WEFT_DRIVER_ERROR, "%s: element %zu is %.9g, expected %.9g",
+                             bench_case->name, i, (double)y[i], (double)expected);
+        }
+    }
+    return WEFT_OK;
+}
+
+/** Every element of the output is as it ought to be: nothing was left out. */
+static weft_status check(const weft_bench_ports *ports, const weft_bench_case *bench_case,
+                         const weft_host *host) {
+    void *x = NULL;
+    void *y = NULL;
+    weft_status status = weft_bench_read_port(&x, &ports->list[0], host);
+    if (status == WEFT_OK) {
+        status = weft_bench_read_port(&y, &ports->list[1], host);
+    }
+    if (status == WEFT_OK) {
+        status = check_elements(y, x, (size_t)ports->list[1].info.bytes / sizeof(float), bench_case,
+                                host);
+    }
+    weft_free(host, x);
+    weft_free(host, y);
+    return status;
+}
+
+/** Checks a run that warms up, then gives the shorter of two. */
+static weft_status probe(double *ms, weft_plan *plan, weft_device *device,
+                         const weft_bench_case *bench_case, const weft_host *host) {
+    weft_bench_ports ports;
+    weft_status status = weft_bench_bind(&ports, plan, device, bench_case, host);
+    if (status == WEFT_OK) {
+        status = weft_plan_run(plan, ports.bindings);
+    }
+    if (status == WEFT_OK) {
+        status = check(&ports, bench_case, host);
+    }
+    *ms = INFINITY;
+    for (uint32_t i = 0; i < 2 && status == WEFT_OK; i++) {
+        const double start = weft_clock_ms();
+        status = weft_plan_run(plan, ports.bindings);
+        *ms = fmin(*ms, weft_clock_ms() - start);
+    }
+    weft_bench_unbind(&ports, host);
+    return status;
+}
+
+/** What fits a binding and leaves most of the memory free. */
+static uint32_t most_elements(const struct kind *kind, const weft_device_info *info) {
+    uint64_t bytes = info->device_memory / 8;
+    bytes = bytes < info->max_storage_buffer_size ? bytes : info->max_storage_buffer_size;
+    uint32_t elements = kind->elements;
+    while (elements > ROW && elements * sizeof(float) > bytes) {
+        elements /= 2;
+    }
+    return elements;
+}
+
+/** Doubles elements, then loops, until the work has grown by the factor; false when nothing can grow. */
+static bool grow(uint32_t *sizes, double factor, const struct kind *most) {
+    uint32_t grown = 1;
+    while (grown < factor && grown < MAX_FACTOR) {
+        if (sizes[ELEMENTS] < most->elements) {
+            sizes[ELEMENTS] *= 2;
+        } else if (sizes[LOOPS] < most->loops) {
+            sizes[LOOPS] *= 2;
+        } else {
+            break;
+        }
+        grown *= 2;
+    }
+    return grown > 1;
+}
+
+/** The plan of a size that takes long enough, or of the largest. */
+static weft_status compile_grown(weft_plan **plan, weft_device *device,
+                                 const weft_bench_case *bench_case, bool timestamps,
+                                 const weft_host *host) {
+    weft_bench_case grown = *bench_case;
+    struct kind most = *(const struct kind *)bench_case->data;
+    weft_device_info info;
+    weft_status status = weft_device_get_info(device, &info);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    most.elements = most_elements(&most, &info);
+    grown.compile = NULL;
+    for (;;) {
+        double ms = 0.0;
+        status = weft_bench_compile(plan, device, &grown, timestamps, host);
+        if (status == WEFT_OK) {
+            status = probe(&ms, *plan, device, &grown, host);
+        }
+        if (status != WEFT_OK || ms >= LONG_ENOUGH_MS ||
+            !grow(grown.sizes, LONG_ENOUGH_MS / ms, &most)) {
+            return status;
+        }
+        weft_plan_destroy(plan);
+    }
+}
+
+static weft_status compile_f16(weft_plan **plan, weft_device *device,
+                               const weft_bench_case *bench_case, bool timestamps,
+                               const weft_host *host) {
+    weft_device_info info;
+    weft_status status = weft_device_get_info(device, &info);
+    if (status == WEFT_OK && weft_device_get_math(device) != WEFT_MATH_FAST) {
+        status = weft_fail(host, WEFT_UNSUPPORTED, "reproducible math computes in f32 alone");
+    } else if (status == WEFT_OK && !info.has_f16_arithmetic) {
+        status = weft_fail(host, WEFT_UNSUPPORTED, "the device has no f16 arithmetic");
+    }
+    return status == WEFT_OK ? compile_grown(plan, device, bench_case, timestamps, host) : status;
+}
+
+/* ---- the table ---- */
+
+static const struct device_case {
+    weft_bench_size size; /* the smallest that has it */
+    weft_bench_case row;
+} cases[] = {
+    {WEFT_BENCH_SHORT,
+     {.name = "copy/words",
+      .sizes = {1U << 20, 1},
+      .data = &copy,
+      .build = build_copy_words,
+      .compile = compile_grown}},
+    {WEFT_BENCH_SHORT,
+     {.name = "copy/vectors",
+      .sizes = {1U << 20, 1},
+      .data = &copy,
+      .build = build_copy_vectors,
+      .compile = compile_grown}},
+    {WEFT_BENCH_SMALLEST,
+     {.name = "arithmetic/f32",
+      .sizes = {1U << 16, 8},
+      .data = &arithmetic,
+      .build = build_f32,
+      .compile = compile_grown}},
+    {WEFT_BENCH_SHORT,
+     {.name = "arithmetic/f16",
+      .sizes = {1U << 16, 8},
+      .data = &arithmetic,
+      .build = build_f16,
+      .compile = compile_f16}},
+    {WEFT_BENCH_SHORT,
+     {.name = "dispatch/16",
+      .sizes = {ROW, 16},
+      .data = &chain,
+      .build = build_chain,
+      .compile = compile_grown,
+      .host_clock = true}},
+    {WEFT_BENCH_SHORT,
+     {.name = "dispatch/256",
+      .sizes = {ROW, 256},
+      .data = &chain,
+      .build = build_chain,
+      .compile = compile_grown,
+      .host_clock = true}},
+    {WEFT_BENCH_SMALLEST,
+     {.name = "submission",
+      .sizes = {ROW, 1},
+      .data = &chain,
+      .build = build_chain,
+      .compile = compile_grown}},
+};
+
+void weft_bench_add_device(weft_bench_list *list, const weft_bench_scope *scope) {
+    for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (scope->size <= cases[i].size) {
+            weft_bench_case row = cases[i].row;
+            row.suite = "device";
+            weft_bench_list_add(list, &row);
+        }
+    }
+}

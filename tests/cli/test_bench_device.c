@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: one device */
+/* The kernels that find a device's limits do all their work, and what is made of their rows. No time is asserted. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/ceilings.h"
+#include "bench/graph.h"
+#include "bench/kernels.h"
+#include "support.h"
+
+#define COUNT        2048
+#define NEAR(a, b)   assert_true(fabs((a) - (b)) <= 1e-9 * fabs(b))
+#define KERNEL_COUNT 4
+
+/* ---- kernels ---- */
+
+struct kernel {
+    bool copies, vectors, half;
+    uint32_t loops;
+};
+
+static weft_status add(weft_tensor *y, weft_graph *graph, weft_tensor x,
+                       const struct kernel *kernel) {
+    return kernel->copies ? weft_bench_copy(y, graph, x, kernel->vectors)
+                          : weft_bench_arithmetic(y, graph, x, kernel->loops, kernel->half);
+}
+
+static void run(float *y, const float *x, weft_device *device, const struct kernel *kernel) {
+    weft_graph *graph = NULL;
+    weft_plan *plan = NULL;
+    weft_tensor t = {0};
+    const weft_host_tensor tensors[] = {{"x", (void *)(uintptr_t)x, COUNT * sizeof *x},
+                                        {"y", y, COUNT * sizeof *y}};
+    assert_int_equal(weft_graph_create(&graph, NULL), WEFT_OK);
+    assert_int_equal(weft_bench_input(&t, graph, "x", weft_shape_of(COUNT)), WEFT_OK);
+    assert_int_equal(add(&t, graph, t, kernel), WEFT_OK);
+    assert_int_equal(weft_graph_output(graph, "y", t), WEFT_OK);
+    assert_int_equal(weft_plan_compile(&plan, device, graph, NULL), WEFT_OK);
+    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
+    weft_plan_destroy(&plan);
+    weft_graph_destroy(&graph);
+}
+
+/* Each loop adds 1/loops, so a loop that is left out would be seen; so would be one that rounds. */
+static void check(weft_device *device, const struct kernel *kernel) {
+    static float x[COUNT];
+    static float y[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        x[i] = (float)i / (COUNT / 2) - 1.0F;
+    }
+    memset(y, 0xFF, sizeof y);
+    run(y, x, device, kernel);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const float expected = kernel->copies ? x[i] : weft_bench_arithmetic_result(x[i]);
+        if (y[i] != expected) {
+            fail_msg("%u loops, element %u: %.9g, not %.9g", kernel->loops, i, (double)y[i],
+                     (double)expected);
+        }
+    }
+}
+
+static const struct kernel kernels[KERNEL_COUNT] = {
+    {.copies = true},
+    {.copies = true, .vectors = true},
+    {.loops = 1},
+    {.loops = WEFT_BENCH_ARITHMETIC_MAX_LOOPS},
+};
+
+static void kernels_do_their_work(void **state) {
+    for (uint32_t i = 0; i < KERNEL_COUNT; i++) {
+        check(*state, &kernels[i]);
+    }
+}
+
+static void fast_kernels_do_their_work(void **state) {
+    (void)state;
+    weft_device *device = NULL;
+    weft_device_info info;
+    assert_int_equal(weft_device_open(&device, weft_device_params(.math = WEFT_MATH_FAST)),
+                     WEFT_OK);
+    for (uint32_t i = 0; i < KERNEL_COUNT; i++) {
+        check(device, &kernels[i]);
+    }
+    assert_int_equal(weft_device_get_info(device, &info), WEFT_OK);
+    if (info.has_f16_arithmetic) {
+        check(device, &(struct kernel){.half = true, .loops = 8});
+        check(device, &(struct kernel){.half = true, .loops = WEFT_BENCH_ARITHMETIC_MAX_LOOPS});
+    }
+    weft_test_device_close(&device);
+}
+
+static void wrong_sizes_are_refused(void **state) {
+    (void)state;
+    weft_graph *graph = NULL;
+    weft_tensor x = {0};
+    weft_tensor y = {0};
+    assert_int_equal(weft_graph_create(&graph, NULL), WEFT_OK);
+    assert_int_equal(weft_bench_input(&x, graph, "x", weft_shape_of(12)), WEFT_OK);
+    assert_int_equal(weft_bench_copy(&y, graph, x, true), WEFT_OK);
+    assert_int_equal(weft_bench_arithmetic(&y, graph, x, 8, false), WEFT_SHAPE_MISMATCH);
+    assert_int_equal(weft_bench_input(&x, graph, "z", weft_shape_of(16)), WEFT_OK);
+    assert_int_equal(weft_bench_arithmetic(&y, graph, x, 0, false), WEFT_INVALID_ARGUMENT);
+    assert_int_equal(weft_bench_arithmetic(&y, graph, x, 3, false), WEFT_INVALID_ARGUMENT);
+    assert_int_equal(weft_bench_arithmetic(&y, graph, x, 2048, false), WEFT_INVALID_ARGUMENT);
+    weft_graph_destroy(&graph);
+}
+
+/* ---- ceilings ---- */
+
+enum { WORDS, VECTORS, F32, F16, FEW, MANY, SUBMISSION, ROW_COUNT };
+
+static const weft_bench_case cases[ROW_COUNT] = {
+    {.suite = "device", .name = "copy/words"},     {.suite = "device", .name = "copy/vectors"},
+    {.suite = "device", .name = "arithmetic/f32"}, {.suite = "device", .name = "arithmetic/f16"},
+    {.suite = "device", .name = "dispatch/16"},    {.suite = "device", .name = "dispatch/256"},
+    {.suite = "device", .name = "submission"},
+};
+
+static void made_up(weft_bench_row rows[ROW_COUNT]) {
+    for (uint32_t i = 0; i < ROW_COUNT; i++) {
+        rows[i] = (weft_bench_row){
+            .bench_case = &cases[i], .device_clock = true, .median_ms = 1.0 + i, .host_ms = 8.5};
+    }
+    rows[WORDS].bytes = 3e6;
+    rows[VECTORS].bytes = 8e6;
+    rows[F32].info.flops = 6e9;
+    rows[F16].info.flops = 16e9;
+    rows[FEW].info.dispatches = 16;
+    rows[MANY].info.dispatches = 256;
+}
+
+static void rows_become_ceilings(void **state) {
+    (void)state;
+    weft_bench_row rows[ROW_COUNT];
+    weft_bench_ceilings found;
+    made_up(rows);
+    weft_bench_take_ceilings(&found, rows, ROW_COUNT);
+    NEAR(found.copy_gb_per_s, 4.0); /* 3 MB in 1 ms, 8 MB in 2 ms */
+    NEAR(found.f32_gflop_per_s, 2000.0);
+    NEAR(found.f16_gflop_per_s, 4000.0);
+    NEAR(found.dispatch_us, 1e3 / 240.0);
+    NEAR(found.submission_us, 1500.0);
+    for (uint32_t i = 0; i < WEFT_BENCH_CEILING_COUNT; i++) {
+        assert_string_equal(found.reasons[i], "");
+    }
+    NEAR(weft_bench_fraction(1.0, found.copy_gb_per_s), 0.25);
+}
+
+static void missing_rows_have_reasons(void **state) {
+    (void)state;
+    weft_bench_row rows[ROW_COUNT];
+    weft_bench_ceilings found;
+    made_up(rows);
+    rows[WORDS].status = WEFT_BENCH_ERROR; /* the other kernel is left */
+    rows[F16].status = WEFT_BENCH_UNSUPPORTED;
+    (void)snprintf(rows[F16].reason, sizeof rows[F16].reason, "no halves");
+    rows[SUBMISSION].device_clock = false;
+    weft_bench_take_ceilings(&found, rows, ROW_COUNT);
+    NEAR(found.copy_gb_per_s, 4.0);
+    assert_string_equal(found.reasons[WEFT_BENCH_COPY], "");
+    assert_true(isnan(found.f16_gflop_per_s));
+    assert_string_equal(found.reasons[WEFT_BENCH_F16], "arithmetic/f16: no halves");
+    assert_true(isnan(found.submission_us));
+    assert_string_equal(found.reasons[WEFT_BENCH_SUBMISSION], "the device has no time stamps");
+    weft_bench_take_ceilings(&found, rows, F32);
+    assert_true(isnan(found.dispatch_us));
+    assert_string_equal(found.reasons[WEFT_BENCH_DISPATCH], "dispatch/256: not run");
+    assert_true(isnan(weft_bench_fraction(1.0, found.f32_gflop_per_s)));
+}
+
+static void ceilings_are_measured(void **state) {
+    weft_bench_ceilings found;
+    weft_cli_common common = {0};
+    const weft_host host = weft_cli_host(&common);
+    assert_int_equal(weft_bench_measure_ceilings(&found, *state, &common, 20.0, &host), WEFT_OK);
+    assert_true(found.copy_gb_per_s > 0.0);
+    assert_true(found.f32_gflop_per_s > 0.0);
+    assert_true(found.dispatch_us > 0.0);
+    assert_true(isnan(found.f16_gflop_per_s)); /* reproducible math has none */
+    assert_non_null(strstr(found.reasons[WEFT_BENCH_F16], "reproducible math"));
+    assert_null(common.error);
+}
+
+static int open_device(void **state) {
+    weft_device *device = NULL;
+    weft_status status = weft_device_open(&device, weft_device_params(.select = NULL));
+    *state = device;
+    return status == WEFT_OK ? 0 : -1;
+}
+
+static int close_device(void **state) {
+    weft_device *device = *state;
+    weft_test_device_close(&device);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_do_their_work),     cmocka_unit_test(fast_kernels_do_their_work),
+        cmocka_unit_test(wrong_sizes_are_refused),   cmocka_unit_test(rows_become_ceilings),
+        cmocka_unit_test(missing_rows_have_reasons), cmocka_unit_test(ceilings_are_measured),
+    };
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}
