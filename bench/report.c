@@ -60,6 +60,25 @@ static json_t *verification_json(const weft_bench_verification *verification) {
                      weft_cli_json_real(verification->tolerance), "reason", verification->reason);
 }
 
+static json_t *start_json(const weft_bench_row *row) {
+    return row->started
+               ? json_pack("{s:o, s:o, s:o}", "cold", weft_cli_json_real(row->start.cold_ms),
+                           "warm_cache", weft_cli_json_real(row->start.warm_cache_ms), "steady",
+                           weft_cli_json_real(row->start.steady_ms))
+               : json_null();
+}
+
+static json_t *limits_json(const weft_bench_row *row, const weft_bench_ceilings *ceilings) {
+    const double gflop_per_s = row->info.flops / row->median_ms * 1e-6;
+    const double gb_per_s = row->bytes / row->median_ms * 1e-6;
+    return json_pack(
+        "{s:o, s:o, s:o}", "fraction_of_copy",
+        weft_cli_json_real(weft_bench_fraction(gb_per_s, ceilings->copy_gb_per_s)),
+        "fraction_of_arithmetic",
+        weft_cli_json_real(weft_bench_fraction(gflop_per_s, ceilings->f32_gflop_per_s)), "start_ms",
+        start_json(row));
+}
+
 /* Adds an object's fields to another, and drops it. */
 static void add_fields(json_t *object, json_t *more) {
     json_object_update(object, more);
@@ -81,6 +100,7 @@ static json_t *row_json(const weft_bench_row *row, const weft_bench_result *resu
     if (object && row->status == WEFT_BENCH_OK) {
         add_fields(object, times_json(row));
         add_fields(object, counts_json(row));
+        add_fields(object, limits_json(row, &result->ceilings));
         json_object_set_new(object, "verified", verification_json(&row->verification));
     }
     return object;
@@ -119,11 +139,24 @@ static json_t *fit_json(const weft_bench_fit *fit, const weft_bench_result *resu
 
 /* ---- the environment ---- */
 
+static json_t *device_json(const weft_bench_result *result) {
+    const weft_bench_ceilings *ceilings = &result->ceilings;
+    json_t *device = weft_cli_device_json(&result->device);
+    json_object_set_new(device, "ceilings",
+                        json_pack("{s:o, s:o, s:o, s:o, s:o}", "copy_gb_per_s",
+                                  weft_cli_json_real(ceilings->copy_gb_per_s), "f32_gflop_per_s",
+                                  weft_cli_json_real(ceilings->f32_gflop_per_s), "f16_gflop_per_s",
+                                  weft_cli_json_real(ceilings->f16_gflop_per_s), "dispatch_us",
+                                  weft_cli_json_real(ceilings->dispatch_us), "submission_us",
+                                  weft_cli_json_real(ceilings->submission_us)));
+    return device;
+}
+
 static json_t *environment_json(const weft_bench_session *session) {
     const weft_bench_environment *environment = &session->environment;
     json_t *devices = json_array();
     for (uint32_t i = 0; i < session->result_count; i++) {
-        json_array_append_new(devices, weft_cli_device_json(&session->results[i].device));
+        json_array_append_new(devices, device_json(&session->results[i]));
     }
     const uint32_t slow_down = session->settings.slow_down;
     return json_pack("{s:s, s:s, s:o, s:i, s:o, s:s, s:f, s:b, s:o, s:o}", "weft", weft_version(),

@@ -5,6 +5,7 @@
 
 #include "bench/measure.h"
 #include "bench/outputs.h"
+#include "bench/start.h"
 #include "bench/verify.h"
 #include "cli.h"
 
@@ -48,6 +49,8 @@ typedef struct weft_bench_row {
     weft_bench_longest longest;
     weft_bench_verification verification;
     char sha256[WEFT_DIGEST_TEXT_SIZE]; /* of the outputs' bits */
+    bool started;                       /* `start` was measured, which weft_bench_run does not */
+    weft_bench_start start;
 } weft_bench_row;
 
 /** What a failed call with this status makes of a row. */

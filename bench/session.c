@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/session.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bench/interrupt.h"
 
-#define RUNS_AT_LEAST 7 /* of a case, the one that warms up included: bench/run.h */
+#define RUNS_AT_LEAST    7     /* of a case, the one that warms up included: bench/measure.h */
+#define CEILING_LIMIT_MS 500.0 /* for each of the device's limits, which every run needs */
 
 void weft_bench_session_begin(weft_bench_session *session, const weft_bench_settings *settings) {
     *session =
@@ -74,8 +76,20 @@ static void check_hash(weft_bench_session *session, weft_bench_row *row) {
     }
 }
 
+/** Start-up times of a case that asks for them; a failure is the row's. */
+static void measure_start(weft_bench_session *session, weft_bench_row *row, const char *select) {
+    const weft_bench_case *bench_case = row->bench_case;
+    if (row->status != WEFT_BENCH_OK || !bench_case->start_times) {
+        return;
+    }
+    weft_status status = weft_bench_start_times(&row->start, bench_case, select,
+                                                session->settings.common.math, &session->host);
+    row->started = status == WEFT_OK;
+    row->status = weft_bench_status_of(status);
+}
+
 static void measure_row(weft_bench_session *session, weft_bench_result *result, uint32_t index,
-                        weft_device *device) {
+                        weft_device *device, const char *select) {
     weft_bench_row *row = &result->rows[index];
     if (weft_bench_interrupted()) {
         skip(row, "interrupted");
@@ -87,6 +101,9 @@ static void measure_row(weft_bench_session *session, weft_bench_result *result, 
     session->settings.common.error = row->reason; /* a row keeps what went wrong with it */
     weft_bench_run(row, device, session->settings.limit_ms, &session->host);
     check_hash(session, row);
+    if (!weft_bench_interrupted()) {
+        measure_start(session, row, select);
+    }
     session->settings.common.error = NULL;
     if (weft_bench_interrupted()) {
         skip(row, "interrupted"); /* its runs may be too few */
@@ -97,12 +114,12 @@ static void measure_row(weft_bench_session *session, weft_bench_result *result, 
 }
 
 static void measure_rows(weft_bench_session *session, weft_bench_result *result,
-                         weft_device *device) {
+                         weft_device *device, const char *select) {
     weft_cli_progress progress;
     weft_cli_progress_begin(&progress, result->device.name, session->cases.count);
     for (uint32_t i = 0; i < session->cases.count; i++) {
         weft_cli_progress_set(&progress, i);
-        measure_row(session, result, i, device);
+        measure_row(session, result, i, device, select);
     }
     weft_cli_progress_end(&progress);
 }
@@ -133,7 +150,12 @@ static int run_device(weft_bench_session *session, weft_bench_result *result, co
         status = make_rows(session, result);
     }
     if (status == WEFT_OK) {
-        measure_rows(session, result, device);
+        status = weft_bench_measure_ceilings(&result->ceilings, device, &session->settings.common,
+                                             fmin(session->settings.limit_ms, CEILING_LIMIT_MS),
+                                             &session->host);
+    }
+    if (status == WEFT_OK) {
+        measure_rows(session, result, device, select);
         session->failed = weft_cli_validation_failed(device) || session->failed;
         status = weft_bench_fits(&result->fits, &result->fit_count, result->rows,
                                  session->cases.count, &session->host);

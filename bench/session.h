@@ -3,6 +3,7 @@
 #ifndef WEFT_BENCH_SESSION_H
 #define WEFT_BENCH_SESSION_H
 
+#include "bench/ceilings.h"
 #include "bench/environment.h"
 #include "bench/expected.h"
 #include "bench/growth.h"
@@ -21,6 +22,7 @@ typedef struct weft_bench_settings {
 /** What one device did. Rows are in the order of the cases, as many. */
 typedef struct weft_bench_result {
     weft_device_info device;
+    weft_bench_ceilings ceilings;
     weft_bench_row *rows;
     weft_bench_fit *fits;
     uint32_t fit_count;
