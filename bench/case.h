@@ -29,7 +29,8 @@ struct weft_bench_case {
     uint32_t vocabulary; /* int32 inputs are tokens below this */
     uint32_t tokens;     /* of one run, for tokens per second; 0: none are counted */
     bool host_clock;     /* time without time stamps, which would lie between the dispatches */
-    bool start_times;    /* time its compilation with empty and full caches, too (start.h) */
+    bool sized;       /* compile() finds sizes on the device, so its bits are no other device's */
+    bool start_times; /* time its compilation with empty and full caches, too (start.h) */
 
     /* Of cases that differ in their length alone, so that growth can be fitted: */
     const char *series; /* what they have in common, such as "fourier"; null: no such case */

@@ -95,6 +95,7 @@ weft_status weft_bench_measure_ceilings(weft_bench_ceilings *ceilings, weft_devi
     if (status == WEFT_OK) {
         for (uint32_t i = 0; i < list.count; i++) {
             rows[i].bench_case = &list.cases[i];
+            rows[i].repeats = 1;
             common->error = rows[i].reason;
             weft_bench_run(&rows[i], device, limit_ms, host);
         }

@@ -42,7 +42,8 @@ static bool too_long(weft_bench_row *rows, uint32_t index, uint32_t time_cap) {
 static void compare_bits(weft_bench_session *session, const weft_bench_result *result,
                          uint32_t index) {
     weft_bench_row *row = &result->rows[index];
-    if (session->settings.common.math != WEFT_MATH_REPRODUCIBLE || row->status != WEFT_BENCH_OK) {
+    if (session->settings.common.math != WEFT_MATH_REPRODUCIBLE || row->status != WEFT_BENCH_OK ||
+        row->bench_case->sized) {
         return;
     }
     for (const weft_bench_result *other = session->results; other < result; other++) {
@@ -60,7 +61,8 @@ static void compare_bits(weft_bench_session *session, const weft_bench_result *r
 /** In reproducible mode the bits are known beforehand, or written down. */
 static void check_hash(weft_bench_session *session, weft_bench_row *row) {
     const weft_bench_case *bench_case = row->bench_case;
-    if (session->settings.common.math != WEFT_MATH_REPRODUCIBLE || row->status != WEFT_BENCH_OK) {
+    if (session->settings.common.math != WEFT_MATH_REPRODUCIBLE || row->status != WEFT_BENCH_OK ||
+        bench_case->sized) {
         return;
     }
     if (session->settings.write_expected) {

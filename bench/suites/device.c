@@ -8,13 +8,15 @@
 #include "bench/graph.h"
 #include "bench/kernels.h"
 #include "bench/ports.h"
+#include "bench/reference.h"
 #include "bench/suites/suites.h"
 #include "core/clock.h"
 #include "core/host.h"
 
-#define ROW            64 /* elements of the last axis */
+#define ROW            64U /* elements of the last axis */
+#define TOKENS         64U /* at most, of a sequence */
 #define LONG_ENOUGH_MS 5.0
-#define MAX_FACTOR     64U
+#define MAX_FACTOR     64.0
 
 /* sizes: elements, and what the case has besides: loops of arithmetic, dispatches of a chain. */
 enum { ELEMENTS, LOOPS };
@@ -42,8 +44,9 @@ static const struct kind chain = {0, 0, one_more}; /* grows not at all */
 /* ---- graphs ---- */
 
 static weft_status input(weft_tensor *out, weft_graph *graph, const weft_bench_case *bench_case) {
-    return weft_bench_input(out, graph, "x",
-                            weft_shape_of(1, bench_case->sizes[ELEMENTS] / ROW, ROW));
+    const uint32_t rows = bench_case->sizes[ELEMENTS] / ROW;
+    const uint32_t tokens = rows < TOKENS ? rows : TOKENS;
+    return weft_bench_input(out, graph, "x", weft_shape_of(rows / tokens, tokens, ROW));
 }
 
 static weft_status output(weft_graph *graph, weft_status status, weft_tensor y) {
@@ -161,20 +164,21 @@ static uint32_t most_elements(const struct kind *kind, const weft_device_info *i
     return elements;
 }
 
-/** Doubles elements, then loops, until the work has grown by the factor; false when nothing can grow. */
+/**
+ * Doubles elements, and loops with them, so that the shape alone tells the work, until that has grown by the factor;
+ * false when nothing can grow.
+ */
 static bool grow(uint32_t *sizes, double factor, const struct kind *most) {
-    uint32_t grown = 1;
-    while (grown < factor && grown < MAX_FACTOR) {
-        if (sizes[ELEMENTS] < most->elements) {
-            sizes[ELEMENTS] *= 2;
-        } else if (sizes[LOOPS] < most->loops) {
+    double grown = 1.0;
+    while (grown < factor && grown < MAX_FACTOR && sizes[ELEMENTS] < most->elements) {
+        sizes[ELEMENTS] *= 2;
+        grown *= 2.0;
+        if (sizes[LOOPS] < most->loops) {
             sizes[LOOPS] *= 2;
-        } else {
-            break;
+            grown *= 2.0;
         }
-        grown *= 2;
     }
-    return grown > 1;
+    return grown > 1.0;
 }
 
 /** The plan of a size that takes long enough, or of the largest. */
@@ -217,6 +221,19 @@ static weft_status compile_f16(weft_plan **plan, weft_device *device,
     return status == WEFT_OK ? compile_grown(plan, device, bench_case, timestamps, host) : status;
 }
 
+/** Exact, of some rows; probe() has checked all. */
+static void refer(weft_bench_reference *ref, const weft_bench_case *bench_case) {
+    const struct kind *kind = bench_case->data;
+    const double *x = weft_bench_reference_input(ref, "x");
+    ref->tolerance = 0.0;
+    for (uint32_t r = 0; x && r < ref->rows.count; r++) {
+        for (uint32_t c = 0; c < ref->width; c++) {
+            ref->expected[r * ref->width + c] =
+                (double)kind->result((float)x[ref->rows.at[r] * ref->width + c]);
+        }
+    }
+}
+
 /* ---- the table ---- */
 
 static const struct device_case {
@@ -226,24 +243,28 @@ static const struct device_case {
     {WEFT_BENCH_SHORT,
      {.name = "copy/words",
       .sizes = {1U << 20, 1},
+      .sized = true,
       .data = &copy,
       .build = build_copy_words,
       .compile = compile_grown}},
     {WEFT_BENCH_SHORT,
      {.name = "copy/vectors",
       .sizes = {1U << 20, 1},
+      .sized = true,
       .data = &copy,
       .build = build_copy_vectors,
       .compile = compile_grown}},
     {WEFT_BENCH_SMALLEST,
      {.name = "arithmetic/f32",
       .sizes = {1U << 16, 8},
+      .sized = true,
       .data = &arithmetic,
       .build = build_f32,
       .compile = compile_grown}},
     {WEFT_BENCH_SHORT,
      {.name = "arithmetic/f16",
       .sizes = {1U << 16, 8},
+      .sized = true,
       .data = &arithmetic,
       .build = build_f16,
       .compile = compile_f16}},
@@ -274,6 +295,7 @@ void weft_bench_add_device(weft_bench_list *list, const weft_bench_scope *scope)
         if (scope->size <= cases[i].size) {
             weft_bench_case row = cases[i].row;
             row.suite = "device";
+            row.reference = refer;
             weft_bench_list_add(list, &row);
         }
     }
