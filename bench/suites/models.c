@@ -90,8 +90,9 @@ static const struct model published[] = {
 /* ---- the Long Range Arena's ---- */
 
 /* Text of 4,000 bytes, as Nguyen et al., 2021 and 2024, have it: 2 layers of 64, 2 heads. */
-#define LRA_WORDS  512
-#define LRA_LENGTH 4000
+#define LRA_WORDS        512
+#define LRA_LENGTH       4000
+#define LRA_SHORT_LENGTH 512
 #define LRA                                                                   \
     "'num_labels':2,'vocab_size':512,'hidden_size':64,'num_hidden_layers':2," \
     "'intermediate_size':128,'max_position_embeddings':4000"
@@ -110,12 +111,15 @@ static const struct {
     {"fmmformer_lra", "{'model_type':'fmmformer'," LRA_HEADS ",'half_width':4," KERNELS "}"},
     {"flt_lra", "{'model_type':'flt'," LRA_HEADS ",'num_features':128,'position_features':32}"},
     {"spectraformer_oprf_orf_lra", SPECTRA ",'component':'optimal','weight_matrix':'orf'}"},
-    {"spectraformer_oprf_sorf_lra", SPECTRA ",'component':'optimal','weight_matrix':'sorf'}"},
     {"tnn_lra", "{'model_type':'tnn'," LRA_TNN RPE(3) ",'decay':'fixed','gamma':0.99}"},
     {"ski-tnn_lra",
      "{'model_type':'ski-tnn'," LRA_TNN ",'ski_points':64,'ski_taps':33,'gamma':0.99}"},
     {"fd-tnn_lra", "{'model_type':'fd-tnn'," LRA_TNN RPE(3) "}"},
+    /* Of size full alone: */
+    {"spectraformer_oprf_sorf_lra", SPECTRA ",'component':'optimal','weight_matrix':'sorf'}"},
 };
+
+enum { LRA_COUNT = sizeof lra / sizeof lra[0], FAMILIES = LRA_COUNT - 1 };
 
 /* ---- cases ---- */
 
@@ -153,8 +157,8 @@ static void add(weft_bench_list *list, const struct model *model) {
     weft_bench_list_add(list, &result);
 }
 
-static void add_lra(weft_bench_list *list, uint32_t length) {
-    for (size_t i = 0; i < sizeof lra / sizeof lra[0]; i++) {
+static void add_lra(weft_bench_list *list, uint32_t length, size_t count) {
+    for (size_t i = 0; i < count; i++) {
         add(list, &(struct model){lra[i].name, lra[i].config, 1, length, LRA_WORDS, i == 0});
     }
 }
@@ -164,11 +168,13 @@ void weft_bench_add_models(weft_bench_list *list, const weft_bench_scope *scope)
         add(list, &tiny);
         return;
     }
-    add_lra(list, 512);
-    if (scope->size == WEFT_BENCH_FULL) {
-        add_lra(list, LRA_LENGTH);
-        for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
-            add(list, &published[i]);
-        }
+    if (scope->size == WEFT_BENCH_SHORT) {
+        add_lra(list, LRA_SHORT_LENGTH, FAMILIES);
+        return;
+    }
+    add_lra(list, LRA_SHORT_LENGTH, LRA_COUNT);
+    add_lra(list, LRA_LENGTH, LRA_COUNT);
+    for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
+        add(list, &published[i]);
     }
 }
