@@ -49,6 +49,16 @@ static double arithmetic_rate(const weft_bench_row *rows, uint32_t count, const 
     return row ? row->info.flops / row->median_ms * 1e-6 : (double)NAN;
 }
 
+/** A difference of times, in microseconds; where other work on the machine has made it negative, the reason is set. */
+static double microseconds(double ms, char *reason) {
+    if (ms >= 0.0) {
+        return 1e3 * ms;
+    }
+    snprintf(reason, WEFT_CLI_ERROR_SIZE, "lost in noise: the difference of two times is %.3g ms",
+             ms);
+    return NAN;
+}
+
 static double dispatch_time(const weft_bench_row *rows, uint32_t count, char *reason) {
     const weft_bench_row *few = measured(rows, count, "dispatch/16", reason);
     const weft_bench_row *many = measured(rows, count, "dispatch/256", reason);
@@ -56,7 +66,8 @@ static double dispatch_time(const weft_bench_row *rows, uint32_t count, char *re
         return NAN;
     }
     const uint32_t more = many->info.dispatches - few->info.dispatches;
-    return 1e3 * (many->median_ms - few->median_ms) / more;
+    /* Other programs only ever lengthen a run, and of two short ones they do it unevenly. */
+    return microseconds((many->p5_ms - few->p5_ms) / more, reason);
 }
 
 static double submission_time(const weft_bench_row *rows, uint32_t count, char *reason) {
@@ -65,7 +76,7 @@ static double submission_time(const weft_bench_row *rows, uint32_t count, char *
         snprintf(reason, WEFT_CLI_ERROR_SIZE, "the device has no time stamps");
         return NAN;
     }
-    return row ? 1e3 * (row->host_ms - row->median_ms) : (double)NAN;
+    return row ? microseconds(row->host_ms - row->median_ms, reason) : (double)NAN;
 }
 
 void weft_bench_take_ceilings(weft_bench_ceilings *ceilings, const weft_bench_row *rows,

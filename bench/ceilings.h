@@ -20,7 +20,8 @@ typedef struct weft_bench_ceilings {
         copy_gb_per_s; /* read and written, of the faster of two kernels, by the device's clock */
     double f32_gflop_per_s; /* products and sums, one after the other or, in fast math, at once */
     double f16_gflop_per_s; /* the same in f16; fast math alone has any */
-    double dispatch_us;   /* from one dispatch to the next that waits for it: 256 of them less 16 */
+    double
+        dispatch_us; /* from one dispatch to the next that waits for it: 5th percentiles of 256 less 16 */
     double submission_us; /* of a run of one small dispatch, beyond the device's time */
     char reasons[WEFT_BENCH_CEILING_COUNT][WEFT_CLI_ERROR_SIZE];
 } weft_bench_ceilings;

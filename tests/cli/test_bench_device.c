@@ -126,8 +126,11 @@ static const weft_bench_case cases[ROW_COUNT] = {
 
 static void made_up(weft_bench_row rows[ROW_COUNT]) {
     for (uint32_t i = 0; i < ROW_COUNT; i++) {
-        rows[i] = (weft_bench_row){
-            .bench_case = &cases[i], .device_clock = true, .median_ms = 1.0 + i, .host_ms = 8.5};
+        rows[i] = (weft_bench_row){.bench_case = &cases[i],
+                                   .device_clock = true,
+                                   .median_ms = 1.0 + i,
+                                   .p5_ms = 0.5 + i,
+                                   .host_ms = 8.5};
     }
     rows[WORDS].bytes = 3e6;
     rows[VECTORS].bytes = 8e6;
@@ -176,6 +179,20 @@ static void missing_rows_have_reasons(void **state) {
     assert_true(isnan(weft_bench_fraction(1.0, found.f32_gflop_per_s)));
 }
 
+/* On a machine with other work, the shorter chain may seem to take longer. */
+static void noise_is_no_latency(void **state) {
+    (void)state;
+    weft_bench_row rows[ROW_COUNT];
+    weft_bench_ceilings found;
+    made_up(rows);
+    rows[FEW].p5_ms = 9.0;
+    rows[SUBMISSION].host_ms = 6.5;
+    weft_bench_take_ceilings(&found, rows, ROW_COUNT);
+    assert_true(isnan(found.dispatch_us) && isnan(found.submission_us));
+    assert_non_null(strstr(found.reasons[WEFT_BENCH_DISPATCH], "lost in noise"));
+    assert_non_null(strstr(found.reasons[WEFT_BENCH_SUBMISSION], "lost in noise"));
+}
+
 static void ceilings_are_measured(void **state) {
     weft_bench_ceilings found;
     weft_cli_common common = {0};
@@ -183,7 +200,7 @@ static void ceilings_are_measured(void **state) {
     assert_int_equal(weft_bench_measure_ceilings(&found, *state, &common, 20.0, &host), WEFT_OK);
     assert_true(found.copy_gb_per_s > 0.0);
     assert_true(found.f32_gflop_per_s > 0.0);
-    assert_true(found.dispatch_us > 0.0);
+    assert_true(found.dispatch_us >= 0.0 || found.reasons[WEFT_BENCH_DISPATCH][0] != '\0');
     assert_true(isnan(found.f16_gflop_per_s)); /* reproducible math has none */
     assert_non_null(strstr(found.reasons[WEFT_BENCH_F16], "reproducible math"));
     assert_null(common.error);
@@ -206,7 +223,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_do_their_work),     cmocka_unit_test(fast_kernels_do_their_work),
         cmocka_unit_test(wrong_sizes_are_refused),   cmocka_unit_test(rows_become_ceilings),
-        cmocka_unit_test(missing_rows_have_reasons), cmocka_unit_test(ceilings_are_measured),
+        cmocka_unit_test(missing_rows_have_reasons), cmocka_unit_test(noise_is_no_latency),
+        cmocka_unit_test(ceilings_are_measured),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }
