@@ -32,6 +32,15 @@ function curvesOf(suite, target) {
     return curves;
 }
 
+const MOST_CURVES = 40;
+
+// Of very many curves only the lowest are shown at first; the others can be pressed in the key.
+function hideMost(curves, metric) {
+    if (curves.length > MOST_CURVES) {
+        byHeight(curves, metric).slice(0, -12).forEach((curve) => { curve.off = true; });
+    }
+}
+
 // The widths to choose from: none unless some series was measured at several.
 function widthsOf(curves) {
     const bySeries = new Map();
@@ -75,7 +84,8 @@ function curveSets(curves, metric) {
 
 function curvesConfiguration(curves, metric) {
     const lengths = lengthsOf(curves);
-    const values = curves.flatMap((curve) => curve.points.map((row) => row[metric.value]).filter((value) => value > 0));
+    const shown = curves.some((curve) => !curve.off) ? curves.filter((curve) => !curve.off) : curves;
+    const values = shown.flatMap((curve) => curve.points.map((row) => row[metric.value]).filter((value) => value > 0));
     const x = logAxis("length n", (n) => (isPhone() && n >= 1024 ? digits(n / 1024) + "k" : count(n)),
         (scale) => { scale.ticks = lengths.map((value) => ({value})); });
     Object.assign(x, {min: lengths[0] / 1.12, max: lengths[lengths.length - 1] * 1.12});
@@ -203,6 +213,7 @@ function drawCurves(suite, target) {
     const widths = widthsOf(all);
     const metrics = METRICS.filter((metric) => all.some((curve) => curve.points.filter((row) => row[metric.value] > 0).length > 1));
     const state = {metric: metrics[0], width: widths[0]};
+    hideMost(all, state.metric);
     const holder = element("div.canvas");
     const scroll = element("div.scroll");
     const title = element("h3");

@@ -8,12 +8,12 @@ function listed(words) {
 }
 
 function showHead() {
-    const names = [...new Set(targets.map((target) => target.device.replace(/\s*\(.*\)\s*$/, "")))];
+    const names = [...new Set(targets.map((target) => plain(target.device)))];
     const title = names.length ? `Sequence mixing on ${listed(names)}` : "Sequence mixing";
     byId("headline").textContent = title;
     document.title = `${title} · weft bench`;
     const modes = [...new Set(targets.map((target) => target.math).filter(Boolean))];
-    const drivers = targets.map((target) => `${target.name}: ${target.driver}`);
+    const drivers = [...new Set(targets.map((target) => `${plain(target.device)}: ${target.driver}`))];
     byId("subline").textContent = [
         `Weft ${environment.weft ?? ""}`.trim(),
         modes.length ? `${listed(modes)} mode` : "",
@@ -33,7 +33,8 @@ function showNotices() {
     const notices = [];
     const software = targets.filter((target) => target.software);
     if (software.length) {
-        notices.push(`${listed(software.map((target) => target.name))} ${software.length > 1 ? "are software drivers" : "is a software driver"}: `
+        const names = [...new Set(software.map((target) => plain(target.device)))];
+        notices.push(`${listed(names)} ${names.length > 1 ? "are software drivers" : "is a software driver"}: `
             + "Vulkan on the processor. These rows say whether the code works and how it grows with the length; they are no statement "
             + "about the performance of any GPU.");
     }
@@ -78,7 +79,7 @@ function showEnvironment() {
 }
 
 // The sections that show one device, drawn anew for another one.
-const PER_DEVICE = {curves: showCurves, fractions: showFractions, accuracy: showAccuracy, peers: showPeers};
+const PER_DEVICE = {curves: showCurves, grid: showGrid, fractions: showFractions, accuracy: showAccuracy, peers: showPeers};
 
 function showDevice(target) {
     [...plots].forEach((entry) => entry.remove());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The report inside the page, what is asked of it, and how numbers and elements are written. The scripts of the page share
-// one scope and come in this order: report, plot, curves, bars,
-// table, changes, page.
+// one scope and come in this order: report, plot, curves, grid,
+// bars, table, changes, page.
 "use strict";
 
 const report = JSON.parse(document.getElementById("weft-report").textContent);
@@ -101,17 +101,17 @@ function choice(label, options, value, picked) {
 const targetOf = (row) => [row.device, row.driver, row.math, row.device_index].join("\n");
 const isWeft = (row) => (row.runtime ?? "weft") === "weft";
 
-// The shortest form of names that still tells them apart: without brackets, whole, with driver, with mode.
-function shortNames(targets) {
-    const forms = [
-        (target) => target.device.replace(/\s*\(.*\)\s*$/, ""),
-        (target) => target.device,
-        (target) => `${target.device}, ${target.driver}`,
-        (target) => `${target.device.replace(/\s*\(.*\)\s*$/, "")}, ${target.math}`,
-        (target) => `${target.device}, ${target.driver}, ${target.math}`,
-    ];
-    const form = forms.find((f) => new Set(targets.map(f)).size === targets.length) ?? forms[forms.length - 1];
-    targets.forEach((target) => { target.name = form(target); });
+const plain = (device) => device.replace(/\s*\(.*\)\s*$/, "");
+
+// Short names, with as much more as tells apart those that would be the same.
+function nameTargets(targets) {
+    const more = [(target) => target.device.slice(plain(target.device).length).trim(), (target) => target.driver, (target) => target.math,
+        (target) => `no. ${target.index}`];
+    for (const target of targets) {
+        const alike = targets.filter((other) => plain(other.device) === plain(target.device));
+        const telling = more.filter((of) => new Set(alike.map(of)).size > 1).slice(0, alike.length > 2 ? 4 : 1);
+        target.name = [plain(target.device), ...telling.map((of) => of(target))].join(" ");
+    }
 }
 
 function findTargets() {
@@ -119,11 +119,11 @@ function findTargets() {
     for (const row of rows.filter(isWeft)) {
         const key = targetOf(row);
         if (!found.has(key)) {
-            found.set(key, {key, device: row.device, driver: row.driver, math: row.math, software: row.software_device});
+            found.set(key, {key, device: row.device, driver: row.driver, math: row.math, index: row.device_index, software: row.software_device});
         }
     }
     const targets = [...found.values()];
-    shortNames(targets);
+    nameTargets(targets);
     targets.forEach((target, i) => { target.color = `--c${i % 8}`; });
     return targets;
 }
