@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""FFTW, through pyfftw: the transforms alone, planned with FFTW_MEASURE, on all cores.
+"""FFTW, through pyfftw: the transforms alone, planned with FFTW_MEASURE, on as many threads as cores unless told otherwise.
 
 fourier: the real-input transform of [n, d] to [n, d/2 + 1] complex numbers; Weft keeps its real
 parts and makes the other columns besides. toeplitz: d transforms of 2n real numbers, forward and
@@ -15,21 +15,22 @@ import transforms
 
 
 class Peer:
-    def __init__(self, _options):
+    def __init__(self, options):
+        self.threads = options["threads"]
         self.version = f"{pyfftw.fftw_version} (pyfftw {pyfftw.__version__})"
-        self.device_name, self.driver = host.processor_name(), f"{host.threads()} threads"
+        self.device_name, self.driver = host.processor_name(), f"{self.threads} threads"
 
     def runtimes(self, work):
         return ["fftw"] if transforms.is_transform(work) else []
 
     def prepare(self, work, data, _runtime):
-        return Prepared(work, data)
+        return Prepared(work, data, self.threads)
 
 
 class Prepared:
     clock = "host"
 
-    def __init__(self, work, data):
+    def __init__(self, work, data, threads):
         self.transform = transforms.of(work, data)
         self.note = self.transform.difference
         source = self.transform.source
@@ -37,7 +38,7 @@ class Prepared:
         half = source.shape[:-1] + (source.shape[-1] // 2 + 1,)
         self.half = pyfftw.empty_aligned(half, dtype="complex64")
         axes = (0, 1) if self.transform.rank == 2 else (1,)
-        options = {"axes": axes, "threads": host.threads(), "flags": ("FFTW_MEASURE",)}
+        options = {"axes": axes, "threads": threads, "flags": ("FFTW_MEASURE",)}
         self.forward = pyfftw.FFTW(self.real, self.half, **options)
         self.backward = None
         if self.transform.back:

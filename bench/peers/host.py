@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The machine that this runs on."""
 
-import os
-
 
 def processor_name():
     try:
@@ -13,7 +11,3 @@ def processor_name():
     except OSError:
         pass
     return "processor"
-
-
-def threads():
-    return os.cpu_count() or 1

@@ -54,7 +54,7 @@ class Worker:
         self.name, self.refusal = name, None
         self.process = subprocess.Popen([sys.executable, os.path.join(HERE, "worker.py")],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        bufsize=1)
+                                        bufsize=1, start_new_session=True)  # Ctrl-C is for us
         self.hello = {}
         try:
             self.hello = self.ask(options | {"module": module})
@@ -173,7 +173,7 @@ class Session:
         names = options.peers or list(PEERS)
         base = {"device": self.device["name"], "driver": self.device["driver_version"],
                 "software": self.device["type"] == "software", "seconds": options.seconds,
-                "vkfft": options.vkfft,
+                "threads": options.threads, "vkfft": options.vkfft,
                 "torch_device": options.torch_device, "torch_variants": options.torch_variants}
         self.workers = [Worker(name, base) for name in names]
 
@@ -209,18 +209,22 @@ class Session:
                 row = rows.peer_row(work, found, weft, self.software(worker))
                 self.peer_rows.setdefault(key, {}).setdefault(found["runtime"], []).append(row)
 
+    def _job(self, job):
+        for _ in range(self.options.rounds):
+            self._weft(job, job[3])
+            for name in job[3]:
+                self._peers(job, name)
+
     def run(self):
-        jobs = jobs_of(self.options)
-        start = time.monotonic()
-        for number, job in enumerate(jobs):
-            if sys.stderr.isatty():
-                print(f"\r{number}/{len(jobs)} {job[1]:50}", end="", file=sys.stderr, flush=True)
-            for _ in range(self.options.rounds):
-                self._weft(job, job[3])
-                for name in job[3]:
-                    self._peers(job, name)
-        if sys.stderr.isatty():
-            print("\r" + 70 * " ", end="\r", file=sys.stderr)
+        """Measures until done or Ctrl-C, and gives the seconds that it took."""
+        jobs, start = jobs_of(self.options), time.monotonic()
+        try:
+            for number, job in enumerate(jobs, 1):
+                print(f"{number}/{len(jobs)} {job[1]}, {time.monotonic() - start:.0f} s",
+                      file=sys.stderr, flush=True)
+                self._job(job)
+        except KeyboardInterrupt:
+            print("interrupted: what is measured is kept", file=sys.stderr)
         return time.monotonic() - start
 
     def check(self):
@@ -252,7 +256,7 @@ class Session:
                 key = (job[0], name)
                 if key in self.weft_rows:
                     merged.append(rows.middle_round(self.weft_rows[key]))
-                else:
+                elif key in self.peer_rows:
                     print(f"weft bench has no case {name}: its peers have no ratio", file=sys.stderr)
                 merged += map(rows.middle_round, self.peer_rows.get(key, {}).values())
         return merged
@@ -270,7 +274,7 @@ def print_check(name, found):
 
 def explanation(options, session):
     threads = (f"Weft's device is {session.device['name']} ({session.device['driver_version']}); "
-               f"PyTorch and FFTW had {os.cpu_count()} threads")
+               f"PyTorch and FFTW had {options.threads} of {os.cpu_count()} threads")
     if session.device["type"] == "software":
         threads += ", on the cores on which the software driver runs, too: no statement about any GPU"
     return table.EXPLANATION.format(rounds=options.rounds, threads=threads + ".").strip()
@@ -294,6 +298,8 @@ def read_options():
     parser.add_argument("--torch-device", help="cpu, or cuda (default where there is one)")
     parser.add_argument("--torch-variants", help="of eager,compile,sdpa,flex (default: all on "
                                                  "CUDA, eager,sdpa on a processor)")
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1,
+                        help="of PyTorch on a processor and FFTW (default: one per core)")
     parser.add_argument("--vkfft", help="the program vkfft_raw (default: beside weft)")
     options = parser.parse_args()
     options.lengths = [int(length) for length in options.lengths.split(",")]
@@ -340,6 +346,8 @@ def main():
         return 1 if wrong else 0
     took = session.run()
     session.close()
+    if not session.report:
+        sys.exit("weft bench has none of these cases")
     merged = session.merged()
     print(explanation(options, session), table.text(merged), sep="\n\n")
     for title, found in (("Versions and devices", table.versions(merged)),

@@ -107,6 +107,8 @@ def parse(suite, case):
         return Work(suite, case, "encoder", n=n, d=d, layers=layers)
     if suite == "mixers" and name in MIXERS and not layers:
         kind, causal, option = MIXERS[name]
+        if heads > 1 and kind != "attention":
+            return None
         return Work(suite, case, kind, causal, option, n=n, d=d, heads=heads)
     return None
 

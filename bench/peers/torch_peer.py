@@ -28,16 +28,20 @@ class Peer:
         self.device = torch.device(options["torch_device"])
         self.wanted = options["torch_variants"]
         self.cuda = self.device.type == "cuda"
-        torch.set_num_threads(host.threads())
+        torch.set_num_threads(options["threads"])
         torch.set_float32_matmul_precision("highest")
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
+        # Functions of different cases share their code: past these limits they would run eagerly.
+        torch._dynamo.config.recompile_limit = 1000
+        torch._dynamo.config.accumulated_recompile_limit = 1000
+        torch._dynamo.config.fail_on_recompile_limit_hit = True
         self.version = torch.__version__
         if self.cuda:
             self.device_name = torch.cuda.get_device_name(self.device)
             self.driver = f"CUDA {torch.version.cuda}"
         else:
-            self.device_name, self.driver = host.processor_name(), f"{host.threads()} threads"
+            self.device_name, self.driver = host.processor_name(), f"{options['threads']} threads"
 
     def runtimes(self, work):
         return variants_of(work, self.wanted)
@@ -50,7 +54,6 @@ class Peer:
         elif runtime == "torch-flex":
             function = torch_ops.flex_band(work.n, work.causal, self.device)
         elif runtime == "torch-compile":
-            torch._dynamo.reset()
             function = torch.compile(function, dynamic=False)
         return Prepared(self, function, arguments)
 
