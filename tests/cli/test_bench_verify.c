@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: device */
 /* Outputs of weft bench against float64 and against known hashes: right ones pass, wrong ones are seen. */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +14,7 @@
 #include <cmocka.h>
 
 #include "cli/bench_outcome.h"
+#include "cli/command.h"
 
 #include "bench/suites/mixers.h"
 
@@ -191,6 +196,42 @@ static void expected_file_is_written_sorted(void **state) {
     weft_test_folder_remove(folder);
 }
 
+/* ---- the command ---- */
+
+static void command_writes_what_it_found(void **state) {
+    (void)state;
+    char *folder = weft_test_folder();
+    char *path = weft_test_path(folder, "expected.json");
+    char *options = text_of("bench --suite mixers --filter attention/n=64,d=64 --lengths 64 "
+                            "--seconds 1 --write-expected %s",
+                            path);
+    json_t *report = run_json("", options);
+    const json_t *row = json_array_get(field(report, "rows"), 0);
+    assert_string_equal(string_field(row, "status"), "ok");
+    assert_string_equal(string_field(row, "verified/by"), "float64");
+    assert_true(number_field(row, "verified/rel_l2") <= number_field(row, "verified/tolerance"));
+    assert_string_equal(string_field(row, "verified/reason"), "");
+
+    json_error_t error;
+    json_t *written = json_load_file(path, 0, &error);
+    assert_non_null(written);
+    char *key = text_of("%s/%s", string_field(row, "suite"), string_field(row, "case"));
+    const json_t *hash = json_object_get(json_object_get(written, "sha256"), key);
+    assert_string_equal(json_string_value(hash), string_field(row, "output_sha256"));
+    free(key);
+    json_decref(written);
+    json_decref(report);
+    free(options);
+    free(path);
+    weft_test_folder_remove(folder);
+}
+
+static void only_reproducible_bits_are_written(void **state) {
+    (void)state;
+    expect_refused(2, "bench --math fast --write-expected expected.json",
+                   "--write-expected: only the bits of --math reproducible", NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_spread),
@@ -202,6 +243,8 @@ int main(void) {
         WEFT_TEST_ON_DEVICE(memory_may_be_out),
         cmocka_unit_test(hashes_are_compared),
         cmocka_unit_test(expected_file_is_written_sorted),
+        cmocka_unit_test(command_writes_what_it_found),
+        cmocka_unit_test(only_reproducible_bits_are_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
