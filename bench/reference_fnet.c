@@ -14,9 +14,49 @@
 
 #define NAME_SIZE 128
 
+/** What the tensors of a layout are called. */
+struct names {
+    const char *words, *positions, *types, *norm, *projection; /* types and projection: or null */
+    const char *layer;                                         /* with the number of a layer */
+    const char *query, *key, *value, *output;
+    const char *mixing_norm[5]; /* of each weft_bench_fnet_mixing */
+    const char *up, *down, *down_norm;
+};
+
+static const struct names fnet_names = {.words = "embeddings.word_embeddings.weight",
+                                        .positions = "embeddings.position_embeddings.weight",
+                                        .types = "embeddings.token_type_embeddings.weight",
+                                        .norm = "embeddings.LayerNorm",
+                                        .projection = "embeddings.projection",
+                                        .layer = "encoder.layer.",
+                                        .query = "attention.self.query",
+                                        .key = "attention.self.key",
+                                        .value = "attention.self.value",
+                                        .output = "attention.output.dense",
+                                        .mixing_norm = {"fourier.output.LayerNorm",
+                                                        "mixing.output.LayerNorm",
+                                                        "attention.output.LayerNorm", NULL, NULL},
+                                        .up = "intermediate.dense",
+                                        .down = "output.dense",
+                                        .down_norm = "output.LayerNorm"};
+
+static const struct names network_names = {.words = "embeddings.tokens.weight",
+                                           .positions = "embeddings.positions.weight",
+                                           .norm = "embeddings.norm",
+                                           .layer = "layers.",
+                                           .query = "mixer.query",
+                                           .key = "mixer.key",
+                                           .value = "mixer.value",
+                                           .output = "mixer.output",
+                                           .mixing_norm = {NULL, NULL, NULL, NULL, "mixer_norm"},
+                                           .up = "feed_forward.in",
+                                           .down = "feed_forward.out",
+                                           .down_norm = "feed_forward_norm"};
+
 struct encoder {
     weft_bench_reference *ref;
     const weft_bench_fnet *p;
+    const struct names *names;
 };
 
 /** The tensor of that name, as float64. */
@@ -38,19 +78,28 @@ struct pair {
     const double *weight, *bias;
 };
 
-/** name.weight and name.bias, of a layer or, with UINT32_MAX, of the embeddings. */
-static struct pair pair_of(const struct encoder *e, uint32_t layer, const char *name,
-                           weft_shape shape) {
+static struct pair pair_of(const struct encoder *e, const char *name, weft_shape shape) {
     char full[NAME_SIZE];
-    char place[40] = "embeddings";
-    if (layer != UINT32_MAX) {
-        snprintf(place, sizeof place, "encoder.layer.%u", layer);
-    }
-    snprintf(full, sizeof full, "%s.%s.weight", place, name);
+    snprintf(full, sizeof full, "%s.weight", name);
     struct pair pair = {.weight = tensor(e, full, shape)};
-    snprintf(full, sizeof full, "%s.%s.bias", place, name);
+    snprintf(full, sizeof full, "%s.bias", name);
     pair.bias = tensor(e, full, weft_shape_of(shape.dim[0]));
     return pair;
+}
+
+/** The tensor `name` of a layer. */
+static const double *layer_tensor(const struct encoder *e, uint32_t layer, const char *name,
+                                  weft_shape shape) {
+    char full[NAME_SIZE];
+    snprintf(full, sizeof full, "%s%u.%s", e->names->layer, layer, name);
+    return tensor(e, full, shape);
+}
+
+static struct pair layer_pair(const struct encoder *e, uint32_t layer, const char *name,
+                              weft_shape shape) {
+    char full[NAME_SIZE / 2];
+    snprintf(full, sizeof full, "%s%u.%s", e->names->layer, layer, name);
+    return pair_of(e, full, shape);
 }
 
 static double *array(const struct encoder *e, uint32_t tokens, uint32_t channels) {
@@ -82,55 +131,58 @@ static void norm_of_sum(const struct encoder *e, double *y, const double *x, wef
 
 static const double *embed(const struct encoder *e, const double *tokens, weft_bench_rows all) {
     const weft_bench_fnet *p = e->p;
-    const weft_shape row = weft_shape_of(p->d);
-    const double *words =
-        tensor(e, "embeddings.word_embeddings.weight", weft_shape_of(p->vocabulary, p->d));
-    const double *positions =
-        tensor(e, "embeddings.position_embeddings.weight", weft_shape_of(p->n, p->d));
+    const struct names *names = e->names;
+    const double *words = tensor(e, names->words, weft_shape_of(p->vocabulary, p->d));
+    const double *positions = tensor(e, names->positions, weft_shape_of(p->n, p->d));
     const double *types =
-        tensor(e, "embeddings.token_type_embeddings.weight", weft_shape_of(p->types, p->d));
-    const struct pair norm = pair_of(e, UINT32_MAX, "LayerNorm", row);
-    const struct pair projection = pair_of(e, UINT32_MAX, "projection", weft_shape_of(p->d, p->d));
+        names->types ? tensor(e, names->types, weft_shape_of(p->types, p->d)) : NULL;
+    const struct pair norm = pair_of(e, names->norm, weft_shape_of(p->d));
     double *sum = array(e, p->n, p->d);
     if (!sum) {
         return NULL;
     }
     for (uint64_t i = 0; i < (uint64_t)p->n * p->d; i++) {
         const uint64_t word = (uint64_t)tokens[i / p->d];
-        sum[i] = words[word * p->d + i % p->d] + positions[i] + types[i % p->d];
+        sum[i] = words[word * p->d + i % p->d] + positions[i] + (types ? types[i % p->d] : 0.0);
     }
     weft_reference_layer_norm(sum, sum, norm.weight, norm.bias, p->n, p->d, p->epsilon);
-    return linear(e, sum, all, p->d, p->d, projection);
+    return names->projection ? linear(e, sum, all, p->d, p->d,
+                                      pair_of(e, names->projection, weft_shape_of(p->d, p->d)))
+                             : sum;
 }
 
 /* ---- mixing ---- */
 
 static double *attend(const struct encoder *e, uint32_t layer, const double *x,
-                      weft_bench_rows rows, weft_bench_rows all) {
+                      weft_bench_rows rows, weft_bench_rows all, weft_bench_fnet_mixing mixing) {
     const weft_bench_fnet *p = e->p;
     const weft_shape square = weft_shape_of(p->d, p->d);
     double *mixed = array(e, rows.count, p->d);
     const weft_bench_rows same = weft_bench_reference_all(e->ref, rows.count);
     const weft_bench_attention in = {
-        .q = linear(e, x, all, p->d, p->d, pair_of(e, layer, "attention.self.query", square)),
-        .k = linear(e, x, all, p->d, p->d, pair_of(e, layer, "attention.self.key", square)),
-        .v = linear(e, x, all, p->d, p->d, pair_of(e, layer, "attention.self.value", square)),
+        .q = linear(e, x, all, p->d, p->d, layer_pair(e, layer, e->names->query, square)),
+        .k = linear(e, x, all, p->d, p->d, layer_pair(e, layer, e->names->key, square)),
+        .v = linear(e, x, all, p->d, p->d, layer_pair(e, layer, e->names->value, square)),
         .n = p->n,
         .heads = p->heads,
         .width = p->d / p->heads};
-    weft_bench_reference_softmax_attention(e->ref, mixed, rows, &in, UINT32_MAX, 0.0);
-    return linear(e, mixed, same, p->d, p->d, pair_of(e, layer, "attention.output.dense", square));
+    if (mixing == WEFT_BENCH_FNET_PERFORMER) {
+        const weft_shape shape = weft_shape_of(p->features, in.width);
+        const double *w = layer_tensor(e, layer, "mixer.features.weight", shape);
+        weft_bench_reference_performer(e->ref, mixed, rows, &in, w, p->features, 0.0);
+    } else {
+        weft_bench_reference_softmax_attention(e->ref, mixed, rows, &in, UINT32_MAX, 0.0);
+    }
+    return linear(e, mixed, same, p->d, p->d, layer_pair(e, layer, e->names->output, square));
 }
 
 /** S x Hᵀ of learned matrices S [n, n] and H [d, d]. */
 static double *mix_by_matrices(const struct encoder *e, uint32_t layer, const double *x,
                                weft_bench_rows rows, weft_bench_rows all) {
     const weft_bench_fnet *p = e->p;
-    char name[NAME_SIZE];
-    snprintf(name, sizeof name, "encoder.layer.%u.mixing.seq.weight", layer);
-    const double *sequence = tensor(e, name, weft_shape_of(p->n, p->n));
-    snprintf(name, sizeof name, "encoder.layer.%u.mixing.hidden.weight", layer);
-    const struct pair hidden = {.weight = tensor(e, name, weft_shape_of(p->d, p->d))};
+    const double *sequence = layer_tensor(e, layer, "mixing.seq.weight", weft_shape_of(p->n, p->n));
+    const struct pair hidden = {
+        .weight = layer_tensor(e, layer, "mixing.hidden.weight", weft_shape_of(p->d, p->d))};
     const double *y = linear(e, x, all, p->d, p->d, hidden);
     double *out = array(e, rows.count, p->d);
     if (!weft_bench_reference_spend(e->ref, (double)rows.count * p->n * p->d)) {
@@ -151,20 +203,19 @@ static double *mix_by_matrices(const struct encoder *e, uint32_t layer, const do
 static double *mix(const struct encoder *e, uint32_t layer, const double *x, weft_bench_rows rows,
                    weft_bench_rows all) {
     const weft_bench_fnet *p = e->p;
-    const bool attends =
-        p->mixing == WEFT_BENCH_FNET_ATTENTION || layer + p->attention_layers >= p->layers;
-    const char *norm = attends ? "attention.output.LayerNorm" : "fourier.output.LayerNorm";
+    const weft_bench_fnet_mixing mixing =
+        layer + p->attention_layers >= p->layers ? WEFT_BENCH_FNET_ATTENTION : p->mixing;
     double *y;
-    if (attends) {
-        y = attend(e, layer, x, rows, all);
-    } else if (p->mixing == WEFT_BENCH_FNET_LINEAR) {
-        y = mix_by_matrices(e, layer, x, rows, all);
-        norm = "mixing.output.LayerNorm";
-    } else {
+    if (mixing == WEFT_BENCH_FNET_FOURIER) {
         y = array(e, rows.count, p->d);
         weft_bench_reference_fourier(e->ref, y, rows, x, p->n, p->d);
+    } else if (mixing == WEFT_BENCH_FNET_LINEAR) {
+        y = mix_by_matrices(e, layer, x, rows, all);
+    } else {
+        y = attend(e, layer, x, rows, all, mixing);
     }
-    norm_of_sum(e, y, x, rows, pair_of(e, layer, norm, weft_shape_of(p->d)));
+    norm_of_sum(e, y, x, rows,
+                layer_pair(e, layer, e->names->mixing_norm[mixing], weft_shape_of(p->d)));
     return y;
 }
 
@@ -187,11 +238,11 @@ static double *run_layer(const struct encoder *e, uint32_t layer, const double *
     const double *y = mixes ? mix(e, layer, x, rows, all) : take(e, x, rows);
     const weft_bench_rows same = weft_bench_reference_all(e->ref, rows.count);
     double *wide = linear(e, y, same, p->d, p->wide,
-                          pair_of(e, layer, "intermediate.dense", weft_shape_of(p->wide, p->d)));
+                          layer_pair(e, layer, e->names->up, weft_shape_of(p->wide, p->d)));
     weft_bench_reference_activation(e->ref, wide, same, wide, p->wide, p->activation);
     double *out = linear(e, wide, same, p->wide, p->d,
-                         pair_of(e, layer, "output.dense", weft_shape_of(p->d, p->wide)));
-    norm_of_sum(e, out, y, same, pair_of(e, layer, "output.LayerNorm", weft_shape_of(p->d)));
+                         layer_pair(e, layer, e->names->down, weft_shape_of(p->d, p->wide)));
+    norm_of_sum(e, out, y, same, layer_pair(e, layer, e->names->down_norm, weft_shape_of(p->d)));
     return out;
 }
 
@@ -202,7 +253,10 @@ static double least_cost(const weft_bench_fnet *p) {
 
 void weft_bench_reference_fnet(weft_bench_reference *ref, double *out, weft_bench_rows rows,
                                const double *tokens, const weft_bench_fnet *p) {
-    const struct encoder e = {.ref = ref, .p = p};
+    const struct encoder e = {.ref = ref,
+                              .p = p,
+                              .names = p->mixing == WEFT_BENCH_FNET_PERFORMER ? &network_names
+                                                                              : &fnet_names};
     if (ref->operations + least_cost(p) > ref->limit) {
         weft_bench_reference_spend(ref, least_cost(p));
         return;

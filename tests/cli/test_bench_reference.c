@@ -489,16 +489,26 @@ enum { ENCODER_N = 45, ENCODER_D = 24, ENCODER_WIDE = 40, ENCODER_LAYERS = 3, WO
 static weft_status compile_encoder(weft_plan **plan, weft_device *device,
                                    const weft_bench_case *bench_case, bool timestamps,
                                    const weft_host *host) {
-    static const char *const mixings[] = {"fourier", "linear", "attention", "none"};
-    char config[600];
+    static const char *const kinds[] = {
+        "'model_type':'fnet','weft_mixing':'fourier'", "'model_type':'fnet','weft_mixing':'linear'",
+        "'model_type':'fnet','weft_mixing':'attention'", "'model_type':'fnet','weft_mixing':'none'",
+        "'model_type':'performer','task':'hidden','num_features':11,"
+        "'position_embedding':'learned','embedding_norm':true,'norm_eps':1e-12,"
+        "'norm_position':'post','hidden_act':'gelu_new'"};
+    char config[700];
     weft_model *model = NULL;
     snprintf(config, sizeof config,
-             "{\"model_type\":\"fnet\",\"architectures\":[\"FNetModel\"],\"type_vocab_size\":4,"
-             "\"weft_mixing\":\"%s\",\"weft_attention_layers\":%u,\"vocab_size\":%d,"
-             "\"hidden_size\":%d,\"intermediate_size\":%d,\"num_hidden_layers\":%d,"
-             "\"num_attention_heads\":3,\"max_position_embeddings\":%d}",
-             mixings[bench_case->sizes[0]], bench_case->sizes[1], WORDS, ENCODER_D, ENCODER_WIDE,
-             ENCODER_LAYERS, ENCODER_N);
+             "{%s%s%s,'vocab_size':%d,'hidden_size':%d,'intermediate_size':%d,"
+             "'num_hidden_layers':%d,'num_attention_heads':3,'max_position_embeddings':%d}",
+             kinds[bench_case->sizes[0]],
+             bench_case->sizes[0] == WEFT_BENCH_FNET_PERFORMER
+                 ? ""
+                 : ",'architectures':['FNetModel'],'type_vocab_size':4",
+             bench_case->sizes[1] ? ",'weft_attention_layers':1" : "", WORDS, ENCODER_D,
+             ENCODER_WIDE, ENCODER_LAYERS, ENCODER_N);
+    for (char *at = config; (at = strchr(at, '\'')) != NULL;) {
+        *at = '"';
+    }
     check(weft_model_create_random(&model, config, WEFT_BENCH_SEED, host));
     check(weft_model_compile(plan, model, device, BATCH, ENCODER_N, false,
                              weft_plan_params(.timestamps = timestamps)));
@@ -516,6 +526,7 @@ static void refer_encoder(weft_bench_reference *ref, const weft_bench_case *benc
                                     .types = 4,
                                     .mixing = (weft_bench_fnet_mixing)bench_case->sizes[0],
                                     .attention_layers = bench_case->sizes[1],
+                                    .features = 11,
                                     .activation = WEFT_ACTIVATION_GELU_TANH,
                                     .epsilon = 1e-12,
                                     .seed = WEFT_BENCH_SEED};
@@ -526,10 +537,10 @@ static void refer_encoder(weft_bench_reference *ref, const weft_bench_case *benc
 
 static void encoders(void **state) {
     struct weft_test_device *test = *state;
-    for (uint32_t i = 0; i < 5; i++) {
+    for (uint32_t i = 0; i < 6; i++) {
         weft_bench_case bench_case = {.suite = "test",
                                       .name = "encoder",
-                                      .sizes = {i % 4, i == 4 ? 1 : 0},
+                                      .sizes = {i % 5, i == 5 ? 1 : 0},
                                       .compile = compile_encoder,
                                       .reference = refer_encoder,
                                       .vocabulary = WORDS};
