@@ -17,7 +17,7 @@ static double *roots_of(weft_bench_reference *ref, uint32_t n) {
 
 /* ---- FNet's sublayer ---- */
 
-/** z [d], complex: the transform of x along the sequence, at frequency s. */
+/** z [2d], real parts and then imaginary ones: the transform of x along the sequence, at frequency s. */
 static void along_sequence(double *z, const double *x, const double *roots, uint32_t n, uint32_t d,
                            uint32_t s) {
     for (uint32_t c = 0; c < 2 * d; c++) {
@@ -40,20 +40,6 @@ static void along_channels(double *out, const double *z, const double *roots, ui
             const double *root = roots + 2 * (k * c % d);
             out[k] += root[0] * z[c] - root[1] * z[d + c];
         }
-    }
-}
-
-void weft_bench_reference_fourier(weft_bench_reference *ref, double *out, weft_bench_rows rows,
-                                  const double *x, uint32_t n, uint32_t d) {
-    if (!weft_bench_reference_spend(ref, 2.0 * rows.count * d * ((double)n + d))) {
-        return;
-    }
-    const double *token_roots = roots_of(ref, n);
-    const double *channel_roots = roots_of(ref, d);
-    double *z = weft_bench_reference_array(ref, 2 * (uint64_t)d);
-    for (uint32_t r = 0; ref->status == WEFT_OK && r < rows.count; r++) {
-        along_sequence(z, x, token_roots, n, d, rows.at[r]);
-        along_channels(out + (uint64_t)r * d, z, channel_roots, d);
     }
 }
 
@@ -128,4 +114,61 @@ weft_bench_transform *weft_bench_reference_transform(weft_bench_reference *ref, 
 
 void weft_bench_transform_run(const weft_bench_transform *transform, double *out, const double *x) {
     split(transform, out, x, transform->length, 1);
+}
+
+/* ---- FNet's sublayer of many tokens ---- */
+
+/** z [n, 2d]: each channel's transform along the sequence; `in` and `out` are memory for one, complex. */
+static void transform_channels(double *z, double *in, double *out, const double *x, uint32_t d,
+                               const weft_bench_transform *transform) {
+    const uint64_t n = transform->length;
+    for (uint64_t c = 0; c < d; c++) {
+        for (uint64_t j = 0; j < n; j++) {
+            in[2 * j] = x[j * d + c];
+        }
+        weft_bench_transform_run(transform, out, in);
+        for (uint64_t s = 0; s < n; s++) {
+            z[s * 2 * d + c] = out[2 * s];
+            z[s * 2 * d + d + c] = out[2 * s + 1];
+        }
+    }
+}
+
+/** The same by one transform for each channel, which takes less for more than a few tokens. */
+static void fourier_of_all(weft_bench_reference *ref, double *out, weft_bench_rows rows,
+                           const double *x, uint32_t n, uint32_t d) {
+    const weft_bench_transform *transform = weft_bench_reference_transform(ref, n, d);
+    const double *roots = roots_of(ref, d);
+    double *z = weft_bench_reference_array(ref, 2 * (uint64_t)n * d);
+    double *memory = weft_bench_reference_array(ref, 4 * (uint64_t)n);
+    if (!transform || !memory || !weft_bench_reference_spend(ref, 2.0 * rows.count * d * d)) {
+        return;
+    }
+    transform_channels(z, memory, memory + 2 * (uint64_t)n, x, d, transform);
+    for (uint64_t r = 0; r < rows.count; r++) {
+        along_channels(out + r * d, z + rows.at[r] * UINT64_C(2) * d, roots, d);
+    }
+}
+
+static void fourier_of_some(weft_bench_reference *ref, double *out, weft_bench_rows rows,
+                            const double *x, uint32_t n, uint32_t d) {
+    if (!weft_bench_reference_spend(ref, 2.0 * rows.count * d * ((double)n + d))) {
+        return;
+    }
+    const double *token_roots = roots_of(ref, n);
+    const double *channel_roots = roots_of(ref, d);
+    double *z = weft_bench_reference_array(ref, 2 * (uint64_t)d);
+    for (uint32_t r = 0; ref->status == WEFT_OK && r < rows.count; r++) {
+        along_sequence(z, x, token_roots, n, d, rows.at[r]);
+        along_channels(out + (uint64_t)r * d, z, channel_roots, d);
+    }
+}
+
+void weft_bench_reference_fourier(weft_bench_reference *ref, double *out, weft_bench_rows rows,
+                                  const double *x, uint32_t n, uint32_t d) {
+    if (2.0 * rows.count * n <= cost_of(n)) {
+        fourier_of_some(ref, out, rows, x, n, d);
+    } else {
+        fourier_of_all(ref, out, rows, x, n, d);
+    }
 }

@@ -7,12 +7,19 @@
  */
 #include <stdio.h>
 
+#include "bench/graph.h"
+#include "bench/reference.h"
 #include "bench/suites/model_case.h"
 #include "bench/suites/suites.h"
+#include "conformance/conformance.h"
 #include "core/host.h"
 
 #define VOCABULARY     32000
 #define MOST_OF_CONFIG 768
+
+/* What the texts below say, too: */
+#define TYPES              4
+#define PERFORMER_FEATURES 256
 
 /** Of the paper's table 5: Base, and the smallest; and one that costs nothing. */
 static const struct size {
@@ -31,20 +38,25 @@ static const struct size {
 
 static const struct architecture {
     const char *series, *implementation;
-    const char *config;    /* what sizes do not say */
-    bool dense;            /* softmax attention in every layer */
-    bool linear;           /* in n */
-    bool matrices;         /* a learned [n, n] in every layer */
-    weft_bench_size least; /* it belongs to this size of the suite and the larger ones */
+    const char *config; /* what sizes do not say */
+    bool dense;         /* softmax attention in every layer */
+    bool linear;        /* in n */
+    weft_bench_fnet_mixing mixing;
+    uint32_t attention_layers; /* the last ones */
+    weft_bench_size least;     /* it belongs to this size of the suite and the larger ones */
 } architectures[] = {
     {"fnet/fft", "fft", FNET, .least = WEFT_BENCH_SMALLEST},
     {"transformer", NULL, FNET ",'weft_mixing':'attention'", .dense = true,
+     .mixing = WEFT_BENCH_FNET_ATTENTION, .least = WEFT_BENCH_SHORT},
+    {"linear", NULL, FNET ",'weft_mixing':'linear'", .mixing = WEFT_BENCH_FNET_LINEAR,
      .least = WEFT_BENCH_SHORT},
-    {"linear", NULL, FNET ",'weft_mixing':'linear'", .matrices = true, .least = WEFT_BENCH_SHORT},
     {"fnet/matrix", "matrix", FNET, .least = WEFT_BENCH_SHORT},
-    {"performer", NULL, PERFORMER, .linear = true, .least = WEFT_BENCH_SHORT},
-    {"fnet/hybrid", "fft", FNET ",'weft_attention_layers':2", .least = WEFT_BENCH_FULL},
-    {"ff_only", NULL, FNET ",'weft_mixing':'none'", .linear = true, .least = WEFT_BENCH_FULL},
+    {"performer", NULL, PERFORMER, .linear = true, .mixing = WEFT_BENCH_FNET_PERFORMER,
+     .least = WEFT_BENCH_SHORT},
+    {"fnet/hybrid", "fft", FNET ",'weft_attention_layers':2", .attention_layers = 2,
+     .least = WEFT_BENCH_FULL},
+    {"ff_only", NULL, FNET ",'weft_mixing':'none'", .linear = true, .mixing = WEFT_BENCH_FNET_NONE,
+     .least = WEFT_BENCH_FULL},
 };
 
 /** Before gigabytes of weights are drawn that the device has no room for. */
@@ -73,7 +85,9 @@ static weft_status compile(weft_plan **plan, weft_device *device, const weft_ben
              "'num_attention_heads':%u,'max_position_embeddings':%u}",
              architecture->config, (unsigned)VOCABULARY, size->d, size->wide, size->layers,
              size->heads, n);
-    weft_status status = architecture->matrices ? check_matrices(size, n, device, host) : WEFT_OK;
+    weft_status status = architecture->mixing == WEFT_BENCH_FNET_LINEAR
+                             ? check_matrices(size, n, device, host)
+                             : WEFT_OK;
     return status == WEFT_OK ? weft_bench_compile_model(
                                    plan, device,
                                    &(weft_bench_model){.config = config,
@@ -85,6 +99,27 @@ static weft_status compile(weft_plan **plan, weft_device *device, const weft_ben
                              : status;
 }
 
+static void refer(weft_bench_reference *ref, const weft_bench_case *bench_case) {
+    const struct architecture *architecture = bench_case->data;
+    const struct size *size = &sizes[bench_case->sizes[0]];
+    const weft_bench_fnet params = {.n = bench_case->length,
+                                    .d = size->d,
+                                    .wide = size->wide,
+                                    .layers = size->layers,
+                                    .heads = size->heads,
+                                    .vocabulary = VOCABULARY,
+                                    .types = TYPES,
+                                    .mixing = architecture->mixing,
+                                    .attention_layers = architecture->attention_layers,
+                                    .features = PERFORMER_FEATURES,
+                                    .activation = WEFT_ACTIVATION_GELU_TANH,
+                                    .epsilon = 1e-12,
+                                    .seed = WEFT_BENCH_SEED};
+    ref->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
+    weft_bench_reference_fnet(ref, ref->expected, ref->rows,
+                              weft_bench_reference_input(ref, "tokens"), &params);
+}
+
 static void add_case(weft_bench_list *list, const struct architecture *architecture,
                      weft_bench_size size, uint32_t n) {
     weft_bench_case result = {.suite = "fnet",
@@ -92,6 +127,7 @@ static void add_case(weft_bench_list *list, const struct architecture *architect
                               .sizes = {size},
                               .data = architecture,
                               .compile = compile,
+                              .reference = refer,
                               .vocabulary = VOCABULARY,
                               .tokens = n,
                               .series = architecture->series,

@@ -67,7 +67,7 @@ static void check_suite(const char *name, weft_bench_size size, uint32_t longest
             checked++;
         }
     }
-    assert_true(checked > 1);
+    assert_true(checked > 0);
     weft_bench_list_free(&list);
 }
 
@@ -77,6 +77,7 @@ static void suites_are_verified(void **state) {
     check_suite("fmm", WEFT_BENCH_FULL, 80, test->device);
     check_suite("flt", WEFT_BENCH_FULL, 80, test->device);
     check_suite("ski", WEFT_BENCH_FULL, 80, test->device);
+    check_suite("fnet", WEFT_BENCH_SMALLEST, 80, test->device);
 }
 
 static void spectra_are_verified(void **state) {
