@@ -27,10 +27,10 @@ def _gelu_tanh(x):
     return 0.5 * x * (1.0 + np.tanh(math.sqrt(2.0 / math.pi) * (x + 0.044715 * x**3)))
 
 
-def _layer_norm(x, w):
+def _layer_norm(x, w, shift=None):
     centred = x - x.mean(axis=-1, keepdims=True)
     variance = (centred**2).mean(axis=-1, keepdims=True)
-    return centred / np.sqrt(variance + suite.NORM_EPSILON) * w + w
+    return centred / np.sqrt(variance + suite.NORM_EPSILON) * w + (w if shift is None else shift)
 
 
 def _fourier(x, tokens):
@@ -55,12 +55,19 @@ def _op(work, data, tokens):
 
 
 def _encoder(work, data):
-    x = _flat(data["x"])
+    def pair(name):
+        return [data[end].astype(np.float64) for end in (name, f"{name}_bias")]
+
+    def linear(x, name):
+        weight, bias = pair(name)
+        return x @ weight.T + bias
+
+    x = data["words"][data["tokens"][0]].astype(np.float64) + data["positions"] + data["types"][0]
+    x = linear(_layer_norm(x, *pair("norm")), "projection")
     for layer in range(work.layers):
-        norm, up, bias, down = (data[f"{name}{layer}"].astype(np.float64)
-                                for name in ("norm", "up", "up_bias", "down"))
-        x = _layer_norm(x + _fourier(x, np.arange(work.n)), norm)
-        x = _layer_norm(x + _gelu_tanh(x @ up.T + bias) @ down.T + norm, norm)
+        x = _layer_norm(x + _fourier(x, np.arange(work.n)), *pair(f"mixing_norm{layer}"))
+        y = linear(_gelu_tanh(linear(x, f"up{layer}")), f"down{layer}")
+        x = _layer_norm(x + y, *pair(f"norm{layer}"))
     return x
 
 

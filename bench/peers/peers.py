@@ -34,7 +34,7 @@ PEERS = {
 OPS = ["matmul/512x3072x768", "matmul/512x768x3072", "layer_norm/512x768", "gelu_tanh/512x3072",
        "softmax/6144x512"]
 WIDE = ["fourier/fft/n=512,d=768", "attention/n=512,d=768,heads=12"]
-ENCODER = "encoder/n=128,d=768,layers=12"
+ENCODER = ("fnet", "fnet/fft/n=", [128], ["fnet/fft/n=128,d=768,layers=12"])
 SERIES = [series for series in suite.MIXERS
           if series not in ("fourier/fft", "fourier/matrix", "attention/full_band")]
 QUICK_SERIES = ["attention", "fourier", "toeplitz", "banded_attention", "kernel_attention/1"]
@@ -116,7 +116,7 @@ def run_weft(options, job, seconds):
     suite_name, text, lengths = job
     command = [options.weft, "bench", "--suite", suite_name, "--filter", text, "--seconds",
                str(seconds), "--json"]
-    if suite_name == "mixers" and lengths:
+    if lengths:
         command += ["--lengths", ",".join(map(str, lengths))]
     if options.device:
         command += ["--device", options.device]
@@ -160,7 +160,7 @@ def jobs_of(options):
         names = [f"{series}/n={n},d=64" for n in lengths]
         jobs.append(("mixers", f"{series}/n=", lengths, names))
     if not options.quick:
-        jobs.append(("fnet", ENCODER, None, [ENCODER]))
+        jobs.append(ENCODER)
     return [job for job in jobs if not options.filter or options.filter in " ".join(job[3])]
 
 

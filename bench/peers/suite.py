@@ -17,6 +17,7 @@ SKI_POINTS, SKI_GRID, SKI_TAPS, SKI_GAMMA = 64, 64, 33, 0.99
 RFA_EPSILON = 1e-6
 FEATURE_EPSILON = 1e-6
 NORM_EPSILON = 1e-12
+VOCABULARY, TOKEN_TYPES = 32000, 4  # of suite fnet
 
 # series of the suite mixers -> what is computed, causal or not, and what else tells it apart
 MIXERS = {
@@ -86,7 +87,7 @@ class Work:
             return [self.rows, self.columns]
         if self.kind in OPS:
             return [1, self.rows, self.columns]
-        return [1, self.n, self.d]
+        return [1, self.n] if self.kind == "encoder" else [1, self.n, self.d]
 
 
 def parse(suite, case):
@@ -103,7 +104,7 @@ def parse(suite, case):
         return None
     name, n, d = match.group(1), int(match.group(2)), int(match.group(3))
     heads, layers = int(match.group(4) or 1), int(match.group(5) or 0)
-    if suite == "fnet" and name == "encoder" and layers:
+    if suite == "fnet" and name == "fnet/fft" and layers:
         return Work(suite, case, "encoder", n=n, d=d, layers=layers)
     if suite == "mixers" and name in MIXERS and not layers:
         kind, causal, option = MIXERS[name]
@@ -139,14 +140,33 @@ def _op_data(work, generator):
     return data
 
 
+def _matrix(generator, rows, columns):
+    """Of variance 1 / columns, so that deep networks neither grow nor fade."""
+    return math.sqrt(3.0 / columns) * _uniform(generator, rows, columns)
+
+
 def _encoder_data(work, generator):
-    data = {"x": _uniform(generator, 1, work.n, work.d)}
+    """Weights in the order in which encoder() takes them: a matrix and its bias, a norm's scale and shift."""
+    d, wide = work.d, 4 * work.d
+    data = {"tokens": generator.integers(0, VOCABULARY, (1, work.n)),
+            "words": _matrix(generator, VOCABULARY, d),
+            "positions": _matrix(generator, work.n, d), "types": _matrix(generator, TOKEN_TYPES, d)}
+
+    def add(name, matrix, bias):
+        data[name], data[f"{name}_bias"] = matrix, (bias / 16).astype(np.float32)
+
+    def add_norm(name):
+        add(name, 1 + _uniform(generator, d) / 8, _uniform(generator, d))
+
+    add_norm("norm")
+    add("projection", _matrix(generator, d, d), _uniform(generator, d))
     for layer in range(work.layers):
-        data[f"norm{layer}"] = _uniform(generator, work.d)
-        data[f"up{layer}"] = _uniform(generator, 4 * work.d, work.d)
-        data[f"up_bias{layer}"] = _uniform(generator, 4 * work.d)
-        data[f"down{layer}"] = _uniform(generator, work.d, 4 * work.d)
-    return data
+        add_norm(f"mixing_norm{layer}")
+        add(f"up{layer}", _matrix(generator, wide, d), _uniform(generator, wide))
+        add(f"down{layer}", _matrix(generator, d, wide), _uniform(generator, d))
+        add_norm(f"norm{layer}")
+    return {name: value if name == "tokens" else value.astype(np.float32)
+            for name, value in data.items()}
 
 
 def _mixer_weights(work, generator):

@@ -257,11 +257,20 @@ def ski(x, w, matrices, taps):
 # ---- FNet ----
 
 
-def encoder(x, *weights):
-    for norm, up, bias, down in zip(*[iter(weights)] * 4):
-        x = F.layer_norm(x + fourier(x), norm.shape, norm, norm, suite.NORM_EPSILON)
-        y = F.linear(F.gelu(F.linear(x, up, bias), approximate="tanh"), down, norm)
-        x = F.layer_norm(x + y, norm.shape, norm, norm, suite.NORM_EPSILON)
+def encoder(tokens, words, positions, types, *weights):
+    """FNetModel without its pooler; weights as suite._encoder_data orders them."""
+    pairs = iter(zip(weights[::2], weights[1::2]))
+
+    def norm(x):
+        weight, bias = next(pairs)
+        return F.layer_norm(x, weight.shape, weight, bias, suite.NORM_EPSILON)
+
+    x = F.embedding(tokens, words) + positions + types[0]
+    x = F.linear(norm(x), *next(pairs))
+    for _ in range((len(weights) // 2 - 2) // 4):
+        x = norm(x + fourier(x))
+        y = F.linear(F.gelu(F.linear(x, *next(pairs)), approximate="tanh"), *next(pairs))
+        x = norm(x + y)
     return x
 
 
