@@ -22,14 +22,15 @@ function swatches(...pairs) {
 // ---- ceilings ----
 
 const CEILINGS = [
-    ["copy_gb_per_s", "Copy bandwidth", "GB/s", "read and written, large buffers"],
-    ["f32_gflop_per_s", "f32 arithmetic", "GFLOP/s", "multiply-adds in registers, two operations each"],
+    ["copy_gb_per_s", "Copy bandwidth", "GB/s", "within device memory, read and written"],
+    ["f32_gflop_per_s", "f32 arithmetic", "GFLOP/s", "multiply-adds, two operations each"],
     ["f16_gflop_per_s", "f16 arithmetic", "GFLOP/s", "the same in half precision"],
-    ["dispatch_us", "Dispatch latency", "µs", "one more empty dispatch in a command buffer"],
-    ["submission_us", "Submission latency", "µs", "from submitting to knowing that it is done"],
+    ["dispatch_us", "Dispatch latency", "µs", "between two dispatches that depend on each other"],
+    ["submission_us", "Submission latency", "µs", "an empty dispatch, until the host sees its end"],
 ];
 
-const targetOfDevice = (device) => targets.find((target) => target.device === device.name && target.driver === device.driver_version)
+const targetOfDevice = (device) =>
+    targets.find((target) => target.device === device.name && target.driver === device.driver_version)
     ?? targets.find((target) => target.device === device.name);
 
 function ceilingCard([field, title, unit, what], devices) {
@@ -60,7 +61,8 @@ function showCeilings(section) {
 // ---- fractions of the ceilings ----
 
 // The suite `device` is what the ceilings come from.
-const hasFraction = (row) => isWeft(row) && row.suite !== "device" && (isNumber(row.fraction_of_copy) || isNumber(row.fraction_of_arithmetic));
+const hasFraction = (row) =>
+    isWeft(row) && row.suite !== "device" && (isNumber(row.fraction_of_copy) || isNumber(row.fraction_of_arithmetic));
 
 function fractionMeter(value, most, name) {
     const track = element("div.track", {}, filled(value / most, name));
@@ -72,11 +74,15 @@ function fractionMeter(value, most, name) {
 
 function fractionBars(list, most) {
     const best = (row) => Math.max(row.fraction_of_copy ?? 0, row.fraction_of_arithmetic ?? 0);
-    const parts = [...list].sort((a, b) => best(b) - best(a)).flatMap((row) => [
-        element("div.name", {}, breakable(row.case)),
-        element("div.pair", {},
-            isNumber(row.fraction_of_copy) ? fractionMeter(row.fraction_of_copy, most, "--c0") : null,
-            isNumber(row.fraction_of_arithmetic) ? fractionMeter(row.fraction_of_arithmetic, most, "--c1") : null),
+    const parts =
+        [...list]
+            .sort((a, b) => best(b) - best(a))
+            .flatMap(
+                (row) => [element("div.name", {}, breakable(row.case)),
+                    element("div.pair", {},
+                        isNumber(row.fraction_of_copy) ? fractionMeter(row.fraction_of_copy, most, "--c0") : null,
+                        isNumber(row.fraction_of_arithmetic) ? fractionMeter(row.fraction_of_arithmetic, most, "--c1")
+                                                             : null),
     ]);
     return element("div.bars", {}, ...parts);
 }
@@ -87,19 +93,24 @@ function showFractions(section, target) {
         return false;
     }
     section.append(element("h2", {}, "Against the ceilings"),
-        element("p.lead", {}, `How much of ${target.name}'s own copy bandwidth and arithmetic rate each case uses, at its longest length. `
-            + "The thin line is the ceiling. A case is near what the device can do when either bar is long; short ones show where time is left."),
+        element("p.lead", {},
+            `How much of ${
+                target.name}'s own copy bandwidth and arithmetic rate each case uses, at its longest length. `
+                +
+                "The thin line is the ceiling. A case is near what the device can do when either bar is long; short ones show where time is left."),
         swatches(["--c0", "of the copy bandwidth"], ["--c1", "of the arithmetic rate"]));
     const values = list.flatMap((row) => [row.fraction_of_copy, row.fraction_of_arithmetic]).filter(isNumber);
     const most = Math.min(Math.max(1.002, ...values), 1.5); // what is beyond has a full bar and its value
     suitesOf(list).forEach((suite, i) => section.append(folded(suite, list.filter((row) => row.suite === suite),
-        (part) => fractionBars(part, most), i === 0)));
+                               (part) => fractionBars(part, most), i === 0)));
     return true;
 }
 
 // A suite that is open where there is room, and the first one everywhere.
 function folded(suite, list, draw, first) {
-    const part = element("details", {}, element("summary", {}, element("b", {}, suite), element("span.tag", {}, `  ${list.length} case${list.length === 1 ? "" : "s"}`)),
+    const part = element("details", {},
+        element("summary", {}, element("b", {}, suite),
+            element("span.tag", {}, `  ${list.length} case${list.length === 1 ? "" : "s"}`)),
         draw(list));
     part.open = first || !isPhone();
     return part;
@@ -136,7 +147,11 @@ function ratioTicks(range) {
 function ratioBar(value, range) {
     const [one, at] = [place(1, range), place(value, range)];
     const bar = element("i");
-    Object.assign(bar.style, {left: `${Math.min(one, at)}%`, width: `${Math.abs(at - one)}%`, background: `var(${value > 1 ? "--worse" : "--better"})`});
+    Object.assign(bar.style, {
+        left: `${Math.min(one, at)}%`,
+        width: `${Math.abs(at - one)}%`,
+        background: `var(${value > 1 ? "--worse" : "--better"})`
+    });
     const mark = element("u");
     mark.style.left = `${one}%`;
     return element("div.meter", {}, element("div.track", {}, bar, mark), element("span.value", {}, ratio(value)));
@@ -149,17 +164,23 @@ const timeAs = (row, clock) => (clock === "host" && isNumber(row.host_ms) ? row.
 
 function peerPairs(target) {
     const own = new Map(rowsOf(target).filter(isWeft).map((row) => [row.suite + "\n" + row.case, row]));
-    return rowsOf(target).filter((row) => !isWeft(row) && own.has(row.suite + "\n" + row.case)).map((peer) => {
-        const weft = own.get(peer.suite + "\n" + peer.case);
-        return {...peer, ratio: timeAs(weft, peer.clock) / peer.median_ms, weft, peer};
-    }).filter((pair) => isNumber(pair.ratio) && pair.ratio > 0);
+    return rowsOf(target)
+        .filter((row) => !isWeft(row) && own.has(row.suite + "\n" + row.case))
+        .map((peer) => {
+            const weft = own.get(peer.suite + "\n" + peer.case);
+            return {...peer, ratio: timeAs(weft, peer.clock) / peer.median_ms, weft, peer};
+        })
+        .filter((pair) => isNumber(pair.ratio) && pair.ratio > 0);
 }
 
 function peerBars(list, range) {
     const parts = [...list].sort((a, b) => b.ratio - a.ratio).flatMap((pair) => {
         const bar = ratioBar(pair.ratio, range);
-        bar.title = `weft ${time(timeAs(pair.weft, pair.peer.clock))}, ${runtimeName(pair.peer)} on ${pair.peer.device} ${time(pair.peer.median_ms)}`;
-        return [element("div.name", {}, breakable(pair.case), element("span.tag", {}, " " + runtimeName(pair.peer))), bar];
+        bar.title = `weft ${time(timeAs(pair.weft, pair.peer.clock))}, ${runtimeName(pair.peer)} on ${
+            pair.peer.device} ${time(pair.peer.median_ms)}`;
+        return [
+            element("div.name", {}, breakable(pair.case), element("span.tag", {}, " " + runtimeName(pair.peer))), bar
+        ];
     });
     return element("div.bars.ratio", {}, element("span.lone"), ratioTicks(range), ...parts);
 }
@@ -174,15 +195,21 @@ function showPeers(section, target) {
     const holder = element("div");
     const draw = (which) => {
         const list = which === "all" ? pairs : longest(pairs);
-        holder.replaceChildren(...suitesOf(list).map((suite, i) => folded(suite, list.filter((pair) => pair.suite === suite),
-            (part) => peerBars(part, range), i === 0)));
+        holder.replaceChildren(
+            ...suitesOf(list).map((suite, i) => folded(suite, list.filter((pair) => pair.suite === suite),
+                                      (part) => peerBars(part, range), i === 0)));
     };
     section.append(element("h2", {}, "Against peers"),
-        element("p.lead", {}, `Weft's time on ${target.name} over the peer's, for the same work in the same run, on a logarithmic scale. `
-            + `Of ${count(pairs.length)} comparisons Weft is slower in ${count(slower)} and faster in ${count(pairs.length - slower)}.`
-            + (target.software ? " Weft runs on a software driver here, the peers on the processor itself." : "")),
+        element("p.lead", {},
+            `Weft's time on ${target.name} over the peer's, for the same work in the same run, on a logarithmic scale. `
+                +
+                `Of ${count(pairs.length)} comparisons Weft is slower in ${count(slower)} and faster in ${
+                    count(pairs.length - slower)}.`
+                + (target.software ? " Weft runs on a software driver here, the peers on the processor itself." : "")),
         swatches(["--worse", "right of 1: Weft takes longer"], ["--better", "left of 1: Weft takes less time"]),
-        element("div.controls", {}, choice("Lengths", [{value: "longest", label: "longest lengths"}, {value: "all", label: "all lengths"}], "longest", draw)),
+        element("div.controls", {},
+            choice("Lengths", [{value: "longest", label: "longest lengths"}, {value: "all", label: "all lengths"}],
+                "longest", draw)),
         holder);
     draw("longest");
     return true;

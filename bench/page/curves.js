@@ -23,7 +23,15 @@ function curvesOf(suite, target) {
             looks.set(row.series, lookOf(looks.size));
         }
         if (!found.has(key)) {
-            found.set(key, {key, series: row.series, width, runtime: runtimeName(row), peer: !isWeft(row), look: looks.get(row.series), points: []});
+            found.set(key, {
+                key,
+                series: row.series,
+                width,
+                runtime: runtimeName(row),
+                peer: !isWeft(row),
+                look: looks.get(row.series),
+                points: []
+            });
         }
         found.get(key).points.push(row);
     }
@@ -45,16 +53,20 @@ function hideMost(curves, metric) {
 function widthsOf(curves) {
     const bySeries = new Map();
     curves.forEach((curve) => bySeries.set(curve.series, (bySeries.get(curve.series) ?? new Set()).add(curve.width)));
-    return [...bySeries.values()].some((widths) => widths.size > 1) ? [...new Set(curves.map((curve) => curve.width))] : [];
+    return [...bySeries.values()].some((widths) => widths.size > 1) ? [...new Set(curves.map((curve) => curve.width))]
+                                                                    : [];
 }
 
-const lengthsOf = (curves) => [...new Set(curves.flatMap((curve) => curve.points.map((row) => row.n)))].sort((a, b) => a - b);
+const lengthsOf =
+    (curves) => [...new Set(curves.flatMap((curve) => curve.points.map((row) => row.n)))].sort((a, b) => a - b);
 const hasCurves = (suite, target) => lengthsOf(curvesOf(suite, target)).length > 1;
 
 function describe(row) {
     const lines = [`${row.series ?? row.case}${isWeft(row) ? "" : ", " + runtimeName(row)}`];
-    lines.push(row.series && isNumber(row.n) ? `n = ${count(row.n)}${widthOf(row) ? ", " + widthOf(row) : ""}` : row.suite);
-    lines.push(`${time(row.median_ms)}${row.interval_ms ? `, 95 %: ${time(row.interval_ms[0])} – ${time(row.interval_ms[1])}` : ""}`);
+    lines.push(
+        row.series && isNumber(row.n) ? `n = ${count(row.n)}${widthOf(row) ? ", " + widthOf(row) : ""}` : row.suite);
+    lines.push(`${time(row.median_ms)}${
+        row.interval_ms ? `, 95 %: ${time(row.interval_ms[0])} – ${time(row.interval_ms[1])}` : ""}`);
     if (isNumber(row.gflop_per_s) && isNumber(row.gb_per_s)) {
         lines.push(`${digits(row.gflop_per_s)} GFLOP/s, ${digits(row.gb_per_s)} GB/s`);
     }
@@ -62,7 +74,8 @@ function describe(row) {
         lines.push(`${bytes(row.extra_bytes)} of extra memory`);
     }
     if (isNumber(row.verified?.rel_l2)) {
-        lines.push(`relative error ${power(row.verified.rel_l2, 2)}`);
+        lines.push(`relative error ${power(row.verified.rel_l2, 2)}${
+            row.verified.by === "reproducible" ? " to a reproducible run" : ""}`);
     }
     return lines;
 }
@@ -72,11 +85,22 @@ function describe(row) {
 function curveSets(curves, metric) {
     return curves.map((curve) => {
         const stroke = color(curve.look.color);
-        const data = curve.points.filter((row) => row[metric.value] > 0).map((row) => ({x: row.n, y: row[metric.value], row}));
+        const data =
+            curve.points.filter((row) => row[metric.value] > 0).map((row) => ({x: row.n, y: row[metric.value], row}));
         return {
-            label: curve.series, data, curve, borderColor: stroke, borderWidth: curve.peer ? 1.5 : 2, tension: 0,
-            borderDash: curve.peer ? [5, 4] : [], pointStyle: curve.look.shape, pointRadius: 4, pointHoverRadius: 6,
-            pointBorderWidth: 1.5, pointBorderColor: stroke, hidden: curve.off,
+            label: curve.series,
+            data,
+            curve,
+            borderColor: stroke,
+            borderWidth: curve.peer ? 1.5 : 2,
+            tension: 0,
+            borderDash: curve.peer ? [5, 4] : [],
+            pointStyle: curve.look.shape,
+            pointRadius: 4,
+            pointHoverRadius: 6,
+            pointBorderWidth: 1.5,
+            pointBorderColor: stroke,
+            hidden: curve.off,
             pointBackgroundColor: data.map(({row}) => (curve.peer || row.tight === false ? color("--card") : stroke)),
         };
     });
@@ -84,8 +108,9 @@ function curveSets(curves, metric) {
 
 function curvesConfiguration(curves, metric) {
     const lengths = lengthsOf(curves);
-    const shown = curves.some((curve) => !curve.off) ? curves.filter((curve) => !curve.off) : curves;
-    const values = shown.flatMap((curve) => curve.points.map((row) => row[metric.value]).filter((value) => value > 0));
+    const valuesOf = (list) =>
+        list.flatMap((curve) => curve.points.map((row) => row[metric.value]).filter((value) => value > 0));
+    const values = [curves.filter((curve) => !curve.off), curves].map(valuesOf).find((list) => list.length) ?? [1];
     const x = logAxis("length n", (n) => (isPhone() && n >= 1024 ? digits(n / 1024) + "k" : count(n)),
         (scale) => { scale.ticks = lengths.map((value) => ({value})); });
     Object.assign(x, {min: lengths[0] / 1.12, max: lengths[lengths.length - 1] * 1.12});
@@ -95,7 +120,8 @@ function curvesConfiguration(curves, metric) {
         type: "line",
         data: {datasets: curveSets(curves, metric)},
         options: {
-            scales: {x, y}, interaction: {mode: "nearest", intersect: false},
+            scales: {x, y},
+            interaction: {mode: "nearest", intersect: false},
             plugins: {legend: {display: false}, tooltip: tooltip(describe)},
         },
     };
@@ -117,47 +143,69 @@ function emphasize(entry, curve) {
         const line = !curve || set.curve.key === curve.key ? stroke : faded(stroke);
         set.borderColor = line;
         set.pointBorderColor = line;
-        set.pointBackgroundColor = set.data.map(({row}) => (set.curve.peer || row.tight === false ? color("--card") : line));
+        set.pointBackgroundColor =
+            set.data.map(({row}) => (set.curve.peer || row.tight === false ? color("--card") : line));
     }
     entry.chart.update("none");
 }
 
 // ---- the key ----
 
-const fitOf = (suite, curve, target) => (curve.peer ? fits.find((fit) => fit.runtime && fit.runtime !== "weft" && curve.runtime.startsWith(fit.runtime)
-        && fit.suite === suite && fit.series === curve.series)
-    : fits.find((fit) => fit.suite === suite && fit.series === curve.series && (fit.runtime ?? "weft") === "weft"
-        && (fit.device === undefined || fit.device === target.device) && (fit.math === undefined || fit.math === target.math)));
+const fitOf = (suite, curve, target) => (
+    curve.peer
+        ? fits.find((fit) => fit.runtime && fit.runtime !== "weft" && curve.runtime.startsWith(fit.runtime)
+                             && fit.suite === suite && fit.series === curve.series)
+        : fits.find((fit) => fit.suite === suite && fit.series === curve.series && (fit.runtime ?? "weft") === "weft"
+                             && (fit.device === undefined || fit.device === target.device)
+                             && (fit.math === undefined || fit.math === target.math)));
 
 function crossover(fit) {
     const cross = fit?.crossover;
-    const words = {at: () => count(cross.n), below: () => "≤ " + count(cross.from), never: () => "> " + count(cross.to)};
+    const words = {
+        at: () => count(cross.n),
+        below: () => "≤ " + count(cross.from),
+        never: () => "> " + count(cross.to)
+    };
     return cross && words[cross.kind] ? words[cross.kind]() : null;
 }
 
 function keyColumns(suite, curves, metric, target) {
     const last = lengthsOf(curves).at(-1);
     const columns = [
-        {title: `n =\u00a0${count(last)}`, of: (curve) => {
-            const value = curve.points.find((row) => row.n === last)?.[metric.value];
-            return isNumber(value) ? metric.format(value) : null;
-        }},
+        {
+            title: `n =\u00a0${count(last)}`,
+            of: (curve) => {
+                const row = curve.points.findLast((r) => isNumber(r[metric.value]));
+                if (!row || row.n === last) {
+                    return row ? metric.format(row[metric.value]) : null;
+                }
+                return element("small", {}, `${metric.format(row[metric.value])} at ${count(row.n)}`);
+            },
+        },
         {title: "time ~\u00a0nˣ", of: (curve) => exponent(fitOf(suite, curve, target)?.time)},
         {title: "CPU ~\u00a0nˣ", of: (curve) => exponent(fitOf(suite, curve, target)?.cpu_time)},
         {title: "memory ~\u00a0nˣ", of: (curve) => exponent(fitOf(suite, curve, target)?.extra_memory)},
         {title: "crossover n", of: (curve) => crossover(fitOf(suite, curve, target))},
-        {title: "speed to dense", of: (curve) => {
-            const speedup = fitOf(suite, curve, target)?.speedup;
-            return isNumber(speedup) ? ratio(speedup) : null;
-        }},
+        {
+            title: "speed to dense",
+            of: (curve) => {
+                const speedup = fitOf(suite, curve, target)?.speedup;
+                return isNumber(speedup) ? ratio(speedup) : null;
+            }
+        },
     ];
     return columns.filter((column) => curves.some((curve) => column.of(curve) !== null));
 }
 
 // A standard error is written where it is of any size; the whole of it is in the cell's title.
-const exponent = (fit) => (isNumber(fit?.exponent) ? element("span", {title: `${fit.exponent.toFixed(3)} ± ${(fit.standard_error ?? NaN).toFixed(3)}, `
-    + `n = ${count(fit.from)} … ${count(fit.to)}`}, fit.exponent.toFixed(2),
-fit.standard_error >= 0.1 ? element("small", {}, " ±\u00a0" + fit.standard_error.toFixed(1)) : null) : null);
+const exponent = (fit) =>
+    (isNumber(fit?.exponent) ? element("span", {
+        title: `${fit.exponent.toFixed(3)} ± ${(fit.standard_error ?? NaN).toFixed(3)}, ` +
+                   `n = ${count(fit.from)} … ${count(fit.to)}`
+    },
+         fit.exponent.toFixed(2),
+         fit.standard_error >= 0.1 ? element("small", {}, " ±\u00a0" + fit.standard_error.toFixed(1)) : null)
+                             : null);
 
 // From the top of the plot's right edge to its bottom.
 function byHeight(curves, metric) {
@@ -174,21 +222,27 @@ function byHeight(curves, metric) {
 
 function keyTable(suite, curves, metric, target, entry) {
     const columns = keyColumns(suite, curves, metric, target);
-    const head = element("tr", {}, element("th", {}, "series"), ...columns.map((column) => element("th", {}, column.title)));
+    const head =
+        element("tr", {}, element("th", {}, "series"), ...columns.map((column) => element("th", {}, column.title)));
     const lines = byHeight(curves, metric).map((curve) => {
         const button = element("button", {
-            type: "button", "aria-pressed": String(!curve.off), title: "Show or hide",
+            type: "button",
+            "aria-pressed": String(!curve.off),
+            title: "Show or hide",
             onclick: () => {
                 curve.off = !curve.off;
                 button.setAttribute("aria-pressed", String(!curve.off));
-                const i = entry.chart.data.datasets.findIndex((set) => set.curve.key === curve.key);
-                entry.chart.setDatasetVisibility(i, !curve.off);
-                entry.chart.update("none");
+                entry.rebuild();
             },
-        }, swatch(curve.look, curve.peer), element("span", {}, curve.series, curve.peer ? element("span.tag", {title: curve.runtime}, " " + curve.points[0].runtime) : null));
+        },
+            swatch(curve.look, curve.peer),
+            element("span", {}, curve.series,
+                curve.peer ? element("span.tag", {title: curve.runtime}, " " + curve.points[0].runtime) : null));
         return element("tr", {
-            onmouseenter: () => emphasize(entry, curve), onmouseleave: () => emphasize(entry, null),
-        }, element("td", {}, button), ...columns.map((column) => element("td", {}, column.of(curve) ?? "–")));
+            onmouseenter: () => emphasize(entry, curve),
+            onmouseleave: () => emphasize(entry, null),
+        },
+            element("td", {}, button), ...columns.map((column) => element("td", {}, column.of(curve) ?? "–")));
     });
     return element("table.key", {}, element("thead", {}, head), element("tbody", {}, ...lines));
 }
@@ -198,20 +252,24 @@ function keyTable(suite, curves, metric, target, entry) {
 function finding(curves) {
     const weft = curves.filter((curve) => !curve.peer);
     const last = lengthsOf(weft).at(-1);
-    const there = weft.map((curve) => curve.points.find((row) => row.n === last)).filter(Boolean).sort((a, b) => a.median_ms - b.median_ms);
+    const there = weft.map((curve) => curve.points.find((row) => row.n === last))
+                      .filter(Boolean)
+                      .sort((a, b) => a.median_ms - b.median_ms);
     const gone = weft.length - there.length;
     if (there.length < 2) {
         return "";
     }
     const [first, end] = [there[0], there[there.length - 1]];
-    return `At n = ${count(last)}, ${first.series} takes ${time(first.median_ms)} and ${end.series}, the slowest, ${time(end.median_ms)}`
-        + (gone > 0 ? `; ${gone} of ${weft.length} series end before.` : ".");
+    return `At n = ${count(last)}, ${first.series} takes ${time(first.median_ms)} and ${end.series}, the slowest, ${
+               time(end.median_ms)}`
+           + (gone > 0 ? `; ${gone} of ${weft.length} series end before.` : ".");
 }
 
 function drawCurves(suite, target) {
     const all = curvesOf(suite, target);
     const widths = widthsOf(all);
-    const metrics = METRICS.filter((metric) => all.some((curve) => curve.points.filter((row) => row[metric.value] > 0).length > 1));
+    const metrics =
+        METRICS.filter((metric) => all.some((curve) => curve.points.filter((row) => row[metric.value] > 0).length > 1));
     const state = {metric: metrics[0], width: widths[0]};
     hideMost(all, state.metric);
     const holder = element("div.canvas");
@@ -221,19 +279,21 @@ function drawCurves(suite, target) {
     let entry = null;
     const draw = () => {
         const curves = all.filter((curve) => !widths.length || curve.width === state.width);
-        title.textContent = [suite, state.metric.label.toLowerCase() + " over length", widths.length ? state.width : ""].filter(Boolean).join(" · ");
+        title.textContent = [
+            suite, state.metric.label.toLowerCase() + " over length", widths.length ? state.width : ""
+        ].filter(Boolean).join(" · ");
         text.textContent = `${target.name}. ${finding(curves)}`;
         entry?.remove();
-        entry = plot(holder, `${title.textContent}. ${text.textContent}`, () => curvesConfiguration(curves, state.metric));
+        entry =
+            plot(holder, `${title.textContent}. ${text.textContent}`, () => curvesConfiguration(curves, state.metric));
         holder.style.setProperty("--lines", curves.length + 2);
         scroll.replaceChildren(keyTable(suite, curves, state.metric, target, entry));
     };
-    const controls = element("div.controls", {},
-        metrics.length > 1 ? choice("What is shown", metrics, state.metric.value, (value) => {
+    const controls = element(
+        "div.controls", {}, metrics.length > 1 ? choice("What is shown", metrics, state.metric.value, (value) => {
             state.metric = metrics.find((metric) => metric.value === value);
             draw();
-        }) : null,
-        widths.length ? picker("Width", widths, (value) => {
+        }) : null, widths.length ? picker("Width", widths, (value) => {
             state.width = value;
             draw();
         }) : null);
@@ -252,9 +312,10 @@ function showCurves(section, target) {
         return false;
     }
     section.append(element("h2", {}, "Growth with the length"),
-        element("p.lead", {}, "Both axes are logarithmic, so a power of n is a straight line and its exponent the slope. Dashed lines "
-            + "are peers, in the colour of what they are held against. ",
-        element("span.screen", {}, "Point at a name to bring its line out, press it to hide the line.")));
+        element("p.lead", {},
+            "Both axes are logarithmic, so a power of n is a straight line and its exponent the slope. Dashed lines " +
+                "are peers, in the colour of what they are held against. ",
+            element("span.screen", {}, "Point at a name to bring its line out, press it to hide the line.")));
     for (const suite of suites) {
         const {card, draw} = drawCurves(suite, target);
         section.append(card);
@@ -265,7 +326,7 @@ function showCurves(section, target) {
 
 // ---- accuracy beside speed ----
 
-const hasAccuracy = (row) => isNumber(row.verified?.rel_l2);
+const hasAccuracy = (row) => row.verified?.by === "float64" && isNumber(row.verified.rel_l2);
 
 function accuracyConfiguration(list) {
     const exact = list.filter((row) => row.verified.rel_l2 === 0);
@@ -276,16 +337,27 @@ function accuracyConfiguration(list) {
         const stroke = color(lookOf(i).color);
         const own = list.filter((row) => (row.series ?? row.case) === name);
         return {
-            label: name, pointRadius: 5, pointHoverRadius: 7, borderColor: stroke, pointBorderWidth: 1.5, pointStyle: lookOf(i).shape,
+            label: name,
+            pointRadius: 5,
+            pointHoverRadius: 7,
+            borderColor: stroke,
+            pointBorderWidth: 1.5,
+            pointStyle: lookOf(i).shape,
             backgroundColor: own.map((row) => (isWeft(row) ? stroke : color("--card"))),
-            data: own.map((row) => ({x: Math.max(row.verified.rel_l2, floor), y: row.median_ms, row,
-                name: isWeft(row) ? name : `${name} (${row.runtime})`})),
+            data: own.map((row) => ({
+                x: Math.max(row.verified.rel_l2, floor),
+                y: row.median_ms,
+                row,
+                name: isWeft(row) ? name : `${name} (${row.runtime})`
+            })),
         };
     });
-    const x = logAxis("relative error against float64 (L2)", (value) => (exact.length && value <= floor * 1.01 ? "exact" : power(value, 1)));
+    const x = logAxis("relative error against float64 (L2)",
+        (value) => (exact.length && value <= floor * 1.01 ? "exact" : power(value, 1)));
     const y = logAxis("time of a run", time);
     Object.assign(x, {min: floor / (exact.length ? 1.3 : 0.5), max: Math.max(...errors, floor * 9) * 1.6});
-    Object.assign(y, {min: lowest(list.map((row) => row.median_ms)) / 1.2, max: highest(list.map((row) => row.median_ms)) * 1.2});
+    Object.assign(
+        y, {min: lowest(list.map((row) => row.median_ms)) / 1.2, max: highest(list.map((row) => row.median_ms)) * 1.2});
     if (exact.length) {
         x.afterBuildTicks = (scale) => {
             tens(scale);
@@ -293,9 +365,13 @@ function accuracyConfiguration(list) {
         };
     }
     return {
-        type: "scatter", data: {datasets},
-        options: {scales: {x, y}, interaction: {mode: "nearest", intersect: false},
-            plugins: {legend: {display: false}, tooltip: tooltip(describe), nameplates: {on: true}}},
+        type: "scatter",
+        data: {datasets},
+        options: {
+            scales: {x, y},
+            interaction: {mode: "nearest", intersect: false},
+            plugins: {legend: {display: false}, tooltip: tooltip(describe), nameplates: {on: true}}
+        },
     };
 }
 
@@ -316,10 +392,15 @@ function showAccuracy(section, target) {
         entry = plot(holder, `${title.textContent}: error against time`, () => accuracyConfiguration(shown));
     };
     section.append(element("h2", {}, "Accuracy beside speed"),
-        element("p.lead", {}, "Each case at its longest length: the farther left, the closer to float64; the lower, the faster. "
-            + "Hollow marks are peers."),
-        element("div.card.plot", {}, title, element("div.controls", {},
-            suites.length > 1 ? choice("Suite", suites.map((suite) => ({value: suite, label: suite})), suites[0], draw) : null), holder));
+        element("p.lead", {},
+            "Each case at its longest length: the farther left, the closer to float64; the lower, the faster. " +
+                "Hollow marks are peers."),
+        element("div.card.plot", {}, title,
+            element("div.controls", {},
+                suites.length > 1
+                    ? choice("Suite", suites.map((suite) => ({value: suite, label: suite})), suites[0], draw)
+                    : null),
+            holder));
     draw(suites[0]);
     return true;
 }

@@ -16,13 +16,14 @@ function pairOf(row) {
     return comma < 0 ? null : {component: name.slice(0, comma), matrix: name.slice(comma + 1), row};
 }
 
-// The pairs of the length and width that most have: cells of one table are of the same work.
+// The pairs of the length and width that most have, the longer of two: cells of one table are of the same work.
 function alike(pairs) {
-    const sizeOf = (pair) => pair.row.case.split("/").at(-1);
-    const counts = new Map();
-    pairs.forEach((pair) => counts.set(sizeOf(pair), (counts.get(sizeOf(pair)) ?? 0) + 1));
-    const most = [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
-    return pairs.filter((pair) => sizeOf(pair) === most);
+    const sizes = new Map();
+    for (const pair of pairs) {
+        const size = pair.row.case.split("/").at(-1);
+        sizes.set(size, [...(sizes.get(size) ?? []), pair]);
+    }
+    return [...sizes.values()].sort((a, b) => b.length - a.length || (b[0].row.n ?? 0) - (a[0].row.n ?? 0))[0] ?? [];
 }
 
 function gridCell(row, metric, [from, to]) {
@@ -42,13 +43,17 @@ function gridTable(pairs, metric) {
     const values = pairs.map((pair) => metric.of(pair.row)).filter((value) => value > 0);
     const range = [Math.min(...values), Math.max(...values)];
     const head = element("tr", {}, element("th", {}, "matrix"), ...components.map((name) => element("th", {}, name)));
-    const lines = matrices.map((matrix) => element("tr", {}, element("th", {scope: "row"}, matrix), ...components.map((component) =>
-        gridCell(pairs.find((pair) => pair.matrix === matrix && pair.component === component)?.row, metric, range))));
+    const lines = matrices.map(
+        (matrix) => element("tr", {}, element("th", {scope: "row"}, matrix),
+            ...components.map((component) => gridCell(
+                                  pairs.find((pair) => pair.matrix === matrix && pair.component === component)?.row,
+                                  metric, range))));
     return element("table.grid", {}, element("thead", {}, head), element("tbody", {}, ...lines));
 }
 
 function showGrid(section, target) {
-    const pairs = alike(rowsOf(target).filter((row) => isWeft(row) && row.suite === "spectra").map(pairOf).filter(Boolean));
+    const pairs =
+        alike(rowsOf(target).filter((row) => isWeft(row) && row.suite === "spectra").map(pairOf).filter(Boolean));
     const metrics = GRID_METRICS.filter((metric) => pairs.some((pair) => metric.of(pair.row) > 0));
     if (pairs.length < 2 || !metrics.length) {
         return false;
@@ -57,13 +62,17 @@ function showGrid(section, target) {
     const title = element("h3");
     const draw = (value) => {
         const metric = metrics.find((other) => other.value === value);
-        title.textContent = `spectra · ${metric.label.toLowerCase()} · ${target.name} · ${pairs[0].row.case.split("/").at(-1)}`;
+        title.textContent =
+            `spectra · ${metric.label.toLowerCase()} · ${target.name} · ${pairs[0].row.case.split("/").at(-1)}`;
         holder.replaceChildren(gridTable(pairs, metric));
     };
     section.append(element("h2", {}, "Random features"),
-        element("p.lead", {}, "Component functions by weight matrices, with linear attention of the features. The deeper the colour, the more."),
-        element("div.card.plot", {}, title, element("div.controls", {},
-            metrics.length > 1 ? choice("What is shown", metrics, metrics[0].value, draw) : null), holder));
+        element("p.lead", {},
+            "Component functions by weight matrices, with linear attention of the features. The deeper the colour, the more."),
+        element("div.card.plot", {}, title,
+            element("div.controls", {},
+                metrics.length > 1 ? choice("What is shown", metrics, metrics[0].value, draw) : null),
+            holder));
     draw(metrics[0].value);
     return true;
 }

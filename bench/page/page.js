@@ -25,8 +25,14 @@ function showHead() {
 
 function dateOf(text) {
     const date = new Date(text);
-    return Number.isNaN(date.getTime()) ? text
-        : date.toLocaleString("en-GB", {day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit", timeZone: "UTC"}) + " UTC";
+    return Number.isNaN(date.getTime()) ? text : date.toLocaleString("en-GB", {
+        day: "numeric",
+        month: "long",
+        year: "numeric",
+        hour: "2-digit",
+        minute: "2-digit",
+        timeZone: "UTC"
+    }) + " UTC";
 }
 
 function showNotices() {
@@ -34,15 +40,18 @@ function showNotices() {
     const software = targets.filter((target) => target.software);
     if (software.length) {
         const names = [...new Set(software.map((target) => plain(target.device)))];
-        notices.push(`${listed(names)} ${names.length > 1 ? "are software drivers" : "is a software driver"}: `
-            + "Vulkan on the processor. These rows say whether the code works and how it grows with the length; they are no statement "
-            + "about the performance of any GPU.");
+        notices.push(
+            `${listed(names)} ${names.length > 1 ? "are software drivers" : "is a software driver"}: ` +
+            "Vulkan on the processor. These rows say whether the code works and how it grows with the length; they are no statement "
+            +
+            "about the performance of any GPU.");
     }
     if (environment.interrupted) {
         notices.push("The run was interrupted. What was measured until then is here; the rest is missing.");
     }
     if (isNumber(environment.debug_slow_down)) {
-        notices.push(`Every time was made ${digits(environment.debug_slow_down)} times as long on purpose (--debug-slow-down).`);
+        notices.push(`Every timed run did its work ${
+            digits(environment.debug_slow_down)} times on purpose (--debug-slow-down).`);
     }
     byId("notices").append(...notices.map((text) => element("p.notice", {}, text)));
 }
@@ -51,35 +60,63 @@ function showCounts() {
     const words = {ok: "measured", skipped: "skipped", unsupported: "unsupported", error: "errors"};
     byId("counts").append(...STATES.map((state) => {
         const n = rows.filter((row) => row.status === state).length;
-        return element(n === 0 ? "li.none" : state === "error" ? "li.bad" : "li", {}, element("b", {}, count(n)), words[state]);
+        return element(n === 0             ? "li.none"
+                       : state === "error" ? "li.bad"
+                                           : "li",
+            {}, element("b", {}, count(n)), words[state]);
     }));
-    const ways = {float64: "against float64", hash: "by the hash of outputs checked before", reproducible: "by the bits of reproducible mode"};
+    const ways = {
+        float64: "against float64",
+        hash: "by the hash of outputs checked before",
+        reproducible: "against a reproducible run"
+    };
     const ok = rows.filter((row) => row.status === "ok");
-    const parts = Object.entries(ways).map(([by, text]) => [ok.filter((row) => row.verified?.by === by).length, text])
-        .filter(([n]) => n > 0).map(([n, text]) => `${count(n)} ${text}`);
+    const parts = Object.entries(ways)
+                      .map(([by, text]) => [ok.filter((row) => row.verified?.by === by).length, text])
+                      .filter(([n]) => n > 0)
+                      .map(([n, text]) => `${count(n)} ${text}`);
     const none = ok.filter((row) => !row.verified || row.verified.by === "none").length;
-    byId("verified").textContent = parts.length
-        ? `Outputs verified before timing: ${listed(parts)}.` + (none > 0 ? ` Not verified: ${count(none)}.` : "") : "No output was verified.";
+    byId("verified").textContent = parts.length ? `Outputs verified before timing: ${listed(parts)}.`
+                                                      + (none > 0 ? ` Not verified: ${count(none)}.` : "")
+                                                                  : "No output was verified.";
 }
 
 function showEnvironment() {
-    const facts = [["Weft", environment.weft], ["Started", environment.started && dateOf(environment.started)],
-        ["Processor", environment.cpu && `${environment.cpu}${environment.cores ? `, ${environment.cores} cores` : ""}`], ["System", environment.system],
-        ["Sizes", environment.size], ["Seconds per case", environment.seconds]];
+    const facts = [
+        ["Weft", environment.weft], ["Started", environment.started && dateOf(environment.started)],
+        [
+            "Processor",
+            environment.cpu && `${environment.cpu}${environment.cores ? `, ${environment.cores} cores` : ""}`
+        ],
+        ["System", environment.system], ["Sizes", environment.size], ["Seconds per case", environment.seconds]
+    ];
     for (const device of environment.devices ?? []) {
-        facts.push([targetOfDevice(device)?.name ?? device.name, [device.name, `${device.type}, ${device.driver} ${device.driver_version}`, `Vulkan ${device.vulkan}`,
-            `subgroups of ${device.subgroup_size}`, isNumber(device.device_memory) ? `${bytes(device.device_memory)} of memory` : ""].filter(Boolean).join("; ")]);
+        facts.push([
+            targetOfDevice(device)?.name ?? device.name,
+            [
+                device.name, `${device.type}, ${device.driver} ${device.driver_version}`, `Vulkan ${device.vulkan}`,
+                `subgroups of ${device.subgroup_size}`,
+                isNumber(device.device_memory) ? `${bytes(device.device_memory)} of memory` : ""
+            ].filter(Boolean)
+                .join("; ")
+        ]);
     }
     const peers = [...new Set(rows.filter((row) => !isWeft(row)).map((row) => `${runtimeName(row)} on ${row.device}`))];
     if (peers.length) {
         facts.push(["Peers", peers.join("; ")]);
     }
-    byId("environment").append(...facts.filter(([, value]) => isThere(value) && value !== "")
-        .flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, String(value))]));
+    byId("environment").append(...facts.filter(([, value]) => isThere(value) && value !== "").flatMap(([name,
+        value]) => [element("dt", {}, name), element("dd", {}, String(value))]));
 }
 
 // The sections that show one device, drawn anew for another one.
-const PER_DEVICE = {curves: showCurves, grid: showGrid, fractions: showFractions, accuracy: showAccuracy, peers: showPeers};
+const PER_DEVICE = {
+    curves: showCurves,
+    grid: showGrid,
+    fractions: showFractions,
+    accuracy: showAccuracy,
+    peers: showPeers
+};
 
 function showDevice(target) {
     [...plots].forEach((entry) => entry.remove());
@@ -92,8 +129,8 @@ function showDevice(target) {
 }
 
 function showLinks() {
-    byId("links").replaceChildren(...[...document.querySelectorAll("main > section:not([hidden])")]
-        .map((section) => element("a", {href: "#" + section.id}, section.dataset.title)));
+    byId("links").replaceChildren(...[...document.querySelectorAll("main > section:not([hidden])")].map(
+        (section) => element("a", {href: "#" + section.id}, section.dataset.title)));
 }
 
 function main() {
@@ -106,7 +143,8 @@ function main() {
     showRows(byId("rows"));
     if (targets.length) {
         if (targets.length > 1) {
-            byId("devices").replaceWith(choice("Device shown in the plots", targets.map((target) => ({value: target, label: target.name})), targets[0], showDevice));
+            byId("devices").replaceWith(choice("Device shown in the plots",
+                targets.map((target) => ({value: target, label: target.name})), targets[0], showDevice));
         }
         showDevice(targets[0]);
     } else {

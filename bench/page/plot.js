@@ -51,7 +51,14 @@ function logAxis(title, format, ticks = tens) {
         type: "logarithmic",
         title: {display: true, text: title, color: color("--quiet"), font: {size: 13}},
         grid: {color: color("--grid"), borderColor: color("--line"), tickColor: color("--line")},
-        ticks: {color: color("--quiet"), font: {size: 12}, maxRotation: 0, autoSkip: true, autoSkipPadding: 6, callback: format},
+        ticks: {
+            color: color("--quiet"),
+            font: {size: 12},
+            maxRotation: 0,
+            autoSkip: true,
+            autoSkipPadding: 6,
+            callback: format
+        },
         afterBuildTicks: ticks,
     };
 }
@@ -62,9 +69,19 @@ const highest = (values) => Math.max(...values) * 1.15;
 
 function tooltip(lines) {
     return {
-        backgroundColor: color("--card"), titleColor: color("--text"), bodyColor: color("--text"), borderColor: color("--line"),
-        borderWidth: 1, padding: 10, displayColors: false, titleFont: {size: 13}, bodyFont: {size: 12},
-        callbacks: {title: (items) => (items.length ? lines(items[0].raw.row)[0] : ""), label: (item) => lines(item.raw.row).slice(1)},
+        backgroundColor: color("--card"),
+        titleColor: color("--text"),
+        bodyColor: color("--text"),
+        borderColor: color("--line"),
+        borderWidth: 1,
+        padding: 10,
+        displayColors: false,
+        titleFont: {size: 13},
+        bodyFont: {size: 12},
+        callbacks: {
+            title: (items) => (items.length ? lines(items[0].raw.row)[0] : ""),
+            label: (item) => lines(item.raw.row).slice(1)
+        },
     };
 }
 
@@ -79,7 +96,8 @@ const nameplates = {
         const points = [];
         chart.data.datasets.forEach((set, i) => {
             if (chart.isDatasetVisible(i)) {
-                chart.getDatasetMeta(i).data.forEach((point, j) => points.push({x: point.x, y: point.y, name: set.data[j].name}));
+                chart.getDatasetMeta(i).data.forEach(
+                    (point, j) => points.push({x: point.x, y: point.y, name: set.data[j].name}));
             }
         });
         const taken = points.map((point) => [point.x - 6, point.y - 6, point.x + 6, point.y + 6]);
@@ -89,12 +107,17 @@ const nameplates = {
         ctx.textBaseline = "middle";
         for (const point of points) {
             const wide = ctx.measureText(point.name).width;
-            const places = [[point.x + 9, point.y], [point.x - 9 - wide, point.y], [point.x - wide / 2, point.y - 14],
-                [point.x - wide / 2, point.y + 14]];
+            const places = [
+                [point.x + 9, point.y], [point.x - 9 - wide, point.y], [point.x - wide / 2, point.y - 14],
+                [point.x - wide / 2, point.y + 14]
+            ];
             for (const [x, y] of places) {
                 const box = [x - 2, y - 8, x + wide + 2, y + 8];
-                const inside = box[0] >= chartArea.left && box[2] <= chartArea.right && box[1] >= chartArea.top && box[3] <= chartArea.bottom;
-                if (inside && taken.every((other) => box[0] > other[2] || box[2] < other[0] || box[1] > other[3] || box[3] < other[1])) {
+                const inside = box[0] >= chartArea.left && box[2] <= chartArea.right && box[1] >= chartArea.top
+                               && box[3] <= chartArea.bottom;
+                if (inside
+                    && taken.every(
+                        (other) => box[0] > other[2] || box[2] < other[0] || box[1] > other[3] || box[3] < other[1])) {
                     ctx.fillText(point.name, x, y);
                     taken.push(box);
                     break;
@@ -113,7 +136,9 @@ function plot(holder, label, configure) {
     const complete = () => {
         const configuration = configure();
         Object.assign(configuration.options, {
-            animation: false, responsive: true, maintainAspectRatio: false,
+            animation: false,
+            responsive: true,
+            maintainAspectRatio: false,
             font: {family: getComputedStyle(document.body).fontFamily},
             devicePixelRatio: document.documentElement.classList.contains("printing") ? 3 : undefined,
         });
@@ -132,7 +157,8 @@ function plot(holder, label, configure) {
     return entry;
 }
 
-window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => plots.forEach((entry) => entry.rebuild()));
+window.matchMedia("(prefers-color-scheme: dark)")
+    .addEventListener("change", () => plots.forEach((entry) => entry.rebuild()));
 
 // On paper everything is unfolded and the plots are drawn again, in the light colours and finely.
 let unfolded = [];

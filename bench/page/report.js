@@ -75,7 +75,8 @@ function element(name, attributes = {}, ...children) {
 
 // A case's name, which may be broken after / and , only.
 function breakable(text) {
-    return element("span", {}, ...text.split(/(?<=[/,])/).flatMap((part, i) => (i === 0 ? [part] : [element("wbr"), part])));
+    return element(
+        "span", {}, ...text.split(/(?<=[/,])/).flatMap((part, i) => (i === 0 ? [part] : [element("wbr"), part])));
 }
 
 const byId = (id) => document.getElementById(id);
@@ -90,7 +91,8 @@ function choice(label, options, value, picked) {
             buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(options[i] === option)));
             picked(option.value);
         },
-    }, option.label));
+    },
+                                    option.label));
     group.append(...buttons);
     return group;
 }
@@ -105,8 +107,10 @@ const plain = (device) => device.replace(/\s*\(.*\)\s*$/, "");
 
 // Short names, with as much more as tells apart those that would be the same.
 function nameTargets(targets) {
-    const more = [(target) => target.device.slice(plain(target.device).length).trim(), (target) => target.driver, (target) => target.math,
-        (target) => `no. ${target.index}`];
+    const more = [
+        (target) => target.device.slice(plain(target.device).length).trim(), (target) => target.driver,
+        (target) => target.math, (target) => `no. ${target.index}`
+    ];
     for (const target of targets) {
         const alike = targets.filter((other) => plain(other.device) === plain(target.device));
         const telling = more.filter((of) => new Set(alike.map(of)).size > 1).slice(0, alike.length > 2 ? 4 : 1);
@@ -119,7 +123,14 @@ function findTargets() {
     for (const row of rows.filter(isWeft)) {
         const key = targetOf(row);
         if (!found.has(key)) {
-            found.set(key, {key, device: row.device, driver: row.driver, math: row.math, index: row.device_index, software: row.software_device});
+            found.set(key, {
+                key,
+                device: row.device,
+                driver: row.driver,
+                math: row.math,
+                index: row.device_index,
+                software: row.software_device
+            });
         }
     }
     const targets = [...found.values()];
@@ -132,8 +143,8 @@ const targets = findTargets();
 const deviceNames = new Set(targets.map((target) => target.device));
 
 // Weft's rows of a target, and those of peers on the same device or on one that Weft did not run on, such as the processor.
-const belongs = (row, target) => (isWeft(row) ? targetOf(row) === target.key
-    : row.device === target.device || !deviceNames.has(row.device));
+const belongs = (row, target) =>
+    (isWeft(row) ? targetOf(row) === target.key : row.device === target.device || !deviceNames.has(row.device));
 const measured = (row) => row.status === "ok" && isNumber(row.median_ms);
 const rowsOf = (target) => rows.filter((row) => measured(row) && belongs(row, target));
 
@@ -142,14 +153,17 @@ const rowsOf = (target) => rows.filter((row) => measured(row) && belongs(row, ta
 // What a case has beside its series and length: "d=64,heads=8" of "attention/n=512,d=64,heads=8".
 function widthOf(row) {
     const parameters = row.case.slice(row.case.lastIndexOf("/") + 1).split(",");
-    return parameters.some((part) => part.startsWith("n=")) ? parameters.filter((part) => !part.startsWith("n=")).join(",") : "";
+    return parameters.some((part) => part.startsWith("n="))
+               ? parameters.filter((part) => !part.startsWith("n=")).join(",")
+               : "";
 }
 
 // Of the rows of each series of a suite and runtime, the longest one; rows without a series all stay.
 function longest(list) {
     const kept = new Map();
     for (const row of list) {
-        const key = row.series ? [row.suite, row.series, widthOf(row), row.runtime].join("\n") : [row.suite, row.case, row.runtime].join("\n");
+        const key = row.series ? [row.suite, row.series, widthOf(row), row.runtime].join("\n")
+                               : [row.suite, row.case, row.runtime].join("\n");
         const other = kept.get(key);
         if (!other || (row.n ?? 0) > (other.n ?? 0)) {
             kept.set(key, row);

@@ -3,9 +3,13 @@
 // All rows, a table for each suite, to be sorted and filtered.
 "use strict";
 
-const several = {targets: targets.length > 1, runtimes: rows.some((row) => !isWeft(row))};
+const several = {
+    targets: targets.length > 1,
+    runtimes: rows.some((row) => !isWeft(row))
+};
 const targetNames = new Map(targets.map((target) => [target.key, target.name]));
-const deviceName = (row) => targetNames.get(targetOf(row)) ?? targets.find((target) => target.device === row.device)?.name ?? row.device;
+const deviceName = (row) =>
+    targetNames.get(targetOf(row)) ?? targets.find((target) => target.device === row.device)?.name ?? row.device;
 const interval = (row) => (row.interval_ms ? (row.interval_ms[1] - row.interval_ms[0]) / 2 / row.median_ms : null);
 
 // title, what to sort by, how to write it; text columns are marked, minor ones are not printed.
@@ -24,18 +28,41 @@ const COLUMNS = [
     {title: "extra memory", of: (row) => row.extra_bytes, write: bytes},
     {title: "peak memory", of: (row) => row.peak_bytes, write: bytes},
     {title: "weights", of: (row) => row.weight_bytes, write: bytes, minor: true},
-    {title: "error", of: (row) => row.verified?.rel_l2, write: (value) => power(value, 2)},
-    {title: "verified by", of: (row) => row.verified?.by, write: String, text: true},
+    {
+        title: "error",
+        of: (row) => row.verified?.rel_l2,
+        write: (value, row) => element("span",
+            {title: isNumber(row.verified.tolerance) ? `${digits(row.verified.tolerance)} is allowed` : ""},
+            power(value, 2))
+    },
+    {
+        title: "verified by",
+        of: (row) => row.verified?.by,
+        write: (value, row) => element("span", {title: row.verified.reason ?? ""}, value),
+        text: true
+    },
     {title: "dispatches", of: (row) => row.dispatches, write: count, minor: true},
     {title: "barriers", of: (row) => row.barriers, write: count, minor: true},
     {title: "submissions", of: (row) => row.submissions, write: count, minor: true},
-    {title: "longest dispatch", of: (row) => row.longest_dispatch?.ms, minor: true, text: true,
-        write: (value, row) => `${time(value)} ${row.longest_dispatch.kernel}${row.longest_dispatch.node ? " at " + row.longest_dispatch.node : ""}`},
+    {
+        title: "longest dispatch",
+        of: (row) => row.longest_dispatch?.ms,
+        minor: true,
+        text: true,
+        write: (value, row) => `${time(value)} ${row.longest_dispatch.kernel}${
+            row.longest_dispatch.node ? " at " + row.longest_dispatch.node : ""}`
+    },
     {title: "start cold", of: (row) => row.start_ms?.cold, write: time, minor: true},
     {title: "warm cache", of: (row) => row.start_ms?.warm_cache, write: time, minor: true},
     {title: "steady", of: (row) => row.start_ms?.steady, write: time, minor: true},
     {title: "runs", of: (row) => row.runs, write: count, minor: true},
-    {title: "output SHA-256", of: (row) => row.output_sha256, write: (value) => value.slice(0, 12) + "…", minor: true, text: true},
+    {
+        title: "output SHA-256",
+        of: (row) => row.output_sha256,
+        write: (value) => value.slice(0, 12) + "…",
+        minor: true,
+        text: true
+    },
 ];
 const LEADING = [
     {title: "case", of: (row) => row.case, write: breakable, text: true},
@@ -63,7 +90,9 @@ function rowLine(row, columns) {
         return element("tr", {}, ...leading, ...columns.map(cell));
     }
     const state = element(`span.state.${row.status}`, {}, row.status);
-    return element("tr", {}, ...leading, element("td.reason", {colspan: String(Math.max(1, columns.length))}, state, row.reason ? `: ${row.reason}` : ""));
+    return element("tr", {}, ...leading,
+        element(
+            "td.reason", {colspan: String(Math.max(1, columns.length))}, state, row.reason ? `: ${row.reason}` : ""));
 }
 
 function rowTable(list) {
@@ -82,27 +111,36 @@ function rowTable(list) {
         body.replaceChildren(...order.map((row) => rowLine(row, columns)));
     };
     const heads = [...LEADING, ...columns].map((column) => {
-        const head = element(["th", column.text ? "left" : "", column.minor ? "minor" : ""].filter(Boolean).join("."), {scope: "col"},
-            element("button", {type: "button", onclick: () => {
-                state.up = state.column === column ? !state.up : true;
-                state.column = column;
-                heads.forEach((other) => other.removeAttribute("aria-sort"));
-                head.setAttribute("aria-sort", state.up ? "ascending" : "descending");
-                fill();
-            }}, column.title));
+        const head = element(["th", column.text ? "left" : "", column.minor ? "minor" : ""].filter(Boolean).join("."),
+            {scope: "col"},
+            element("button", {
+                type: "button",
+                onclick: () => {
+                    state.up = state.column === column ? !state.up : true;
+                    state.column = column;
+                    heads.forEach((other) => other.removeAttribute("aria-sort"));
+                    head.setAttribute("aria-sort", state.up ? "ascending" : "descending");
+                    fill();
+                }
+            },
+                column.title));
         return head;
     });
     fill();
-    return element("div.scroll", {}, element("table.rows", {}, element("thead", {}, element("tr", {}, ...heads)), body));
+    return element(
+        "div.scroll", {}, element("table.rows", {}, element("thead", {}, element("tr", {}, ...heads)), body));
 }
 
 const STATES = ["ok", "skipped", "unsupported", "error"];
-const countStates = (list) => STATES.map((state) => [state, list.filter((row) => row.status === state).length]).filter(([, n]) => n > 0);
+const countStates = (list) =>
+    STATES.map((state) => [state, list.filter((row) => row.status === state).length]).filter(([, n]) => n > 0);
 
 function matches(row, filter) {
-    const text = [row.suite, row.case, row.series, runtimeName(row), row.status, row.reason, row.verified?.by, deviceName(row)].join(" ").toLowerCase();
+    const text = [
+        row.suite, row.case, row.series, runtimeName(row), row.status, row.reason, row.verified?.by, deviceName(row)
+    ].join(" ").toLowerCase();
     return filter.words.every((word) => text.includes(word)) && (!filter.state || row.status === filter.state)
-        && (!filter.target || belongs(row, filter.target));
+           && (!filter.target || belongs(row, filter.target));
 }
 
 function showRows(section) {
@@ -114,28 +152,44 @@ function showRows(section) {
         const filtered = filter.words.length > 0 || filter.state !== "";
         const parts = suitesOf(list).map((suite) => {
             const own = list.filter((row) => row.suite === suite);
-            const part = element("details", {}, element("summary", {}, element("b", {}, suite),
-                element("span.tag", {}, "  " + countStates(own).map(([state, n]) => `${count(n)} ${state}`).join(", "))), rowTable(own));
+            const part = element("details", {},
+                element("summary", {}, element("b", {}, suite),
+                    element("span.tag", {},
+                        "  " + countStates(own).map(([state, n]) => `${count(n)} ${state}`).join(", "))),
+                rowTable(own));
             part.open = filtered || (opened.get(suite) ?? !isPhone());
             part.addEventListener("toggle", () => opened.set(suite, part.open));
             return part;
         });
         holder.replaceChildren(...(parts.length ? parts : [element("p.quiet", {}, "No row is like that.")]));
     };
-    const search = element("input", {type: "search", placeholder: "Filter: case, runtime, reason …", "aria-label": "Filter the rows", oninput: () => {
-        filter.words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-        draw();
-    }});
-    const states = choice("Status", [{value: "", label: "all"}, ...countStates(rows).map(([state]) => ({value: state, label: state}))], "", (value) => {
-        filter.state = value;
-        draw();
+    const search = element("input", {
+        type: "search",
+        placeholder: "Filter: case, runtime, reason …",
+        "aria-label": "Filter the rows",
+        oninput: () => {
+            filter.words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+            draw();
+        }
     });
-    const devices = element("select", {"aria-label": "Device", onchange: () => {
-        filter.target = targets.find((target) => target.key === devices.value) ?? null;
-        draw();
-    }}, element("option", {value: ""}, "all devices"), ...targets.map((target) => element("option", {value: target.key}, target.name)));
+    const states = choice("Status",
+        [{value: "", label: "all"}, ...countStates(rows).map(([state]) => ({value: state, label: state}))], "",
+        (value) => {
+            filter.state = value;
+            draw();
+        });
+    const devices = element("select", {
+        "aria-label": "Device",
+        onchange: () => {
+            filter.target = targets.find((target) => target.key === devices.value) ?? null;
+            draw();
+        }
+    },
+        element("option", {value: ""}, "all devices"),
+        ...targets.map((target) => element("option", {value: target.key}, target.name)));
     section.append(element("h2", {}, "All rows"),
-        element("p.lead.screen", {}, "Press a column's title to sort by it. ○ marks an interval that did not get as narrow as asked."),
+        element("p.lead.screen", {},
+            "Press a column's title to sort by it. ○ marks an interval that did not get as narrow as asked."),
         element("div.controls", {}, search, states, several.targets ? devices : null), holder);
     draw();
 }
