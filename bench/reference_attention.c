@@ -58,7 +58,8 @@ void weft_bench_reference_softmax_attention(weft_bench_reference *ref, double *o
         const uint64_t head = part % a.heads;
         const uint64_t r = part / a.heads;
         const uint32_t i = rows.at[r];
-        attend(out + part * a.values, a.q + (i * a.heads + head) * a.width, a.k + head * a.width,
-               a.v + head * a.values, weights, &a, band_of(&a, a.m, half_width, i), factor);
+        attend(out + part * a.values, a.q + ((uint64_t)i * a.heads + head) * a.width,
+               a.k + head * a.width, a.v + head * a.values, weights, &a,
+               band_of(&a, a.m, half_width, i), factor);
     }
 }

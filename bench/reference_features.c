@@ -240,29 +240,29 @@ static void channel_squares(double *out, const double *x, uint64_t tokens, uint6
     }
 }
 
-/** Ψ x with Ψ = (Σ other² / Σ own²)^(1/4), 1 where one of the sums is nothing. */
-static const double *balanced(weft_bench_reference *ref, const double *x, const double *own,
-                              const double *other, uint64_t tokens, uint64_t channels) {
+/** Ψ x of tokens whose channels have the sums of squares a, with Ψ = (b/a)^(1/4), and 1 where one of them is nothing. */
+static const double *balanced(weft_bench_reference *ref, const double *x, const double *a,
+                              const double *b, uint64_t tokens, uint64_t channels) {
     double *out = weft_bench_reference_array(ref, tokens * channels);
     for (uint64_t i = 0; out && i < tokens * channels; i++) {
         const uint64_t c = i % channels;
-        const bool has_both = own[c] >= 0x1p-126 && other[c] >= 0x1p-126;
-        out[i] = x[i] * (has_both ? pow(other[c] / own[c], 0.25) : 1.0);
+        const bool has_both = a[c] >= 0x1p-126 && b[c] >= 0x1p-126;
+        out[i] = x[i] * (has_both ? pow(b[c] / a[c], 0.25) : 1.0);
     }
     return out;
 }
 
 static void balance(weft_bench_reference *ref, weft_bench_random_features *p) {
     const uint64_t channels = (uint64_t)p->heads * p->width;
-    double *own = weft_bench_reference_array(ref, channels);
-    double *other = weft_bench_reference_array(ref, channels);
+    double *x_squares = weft_bench_reference_array(ref, channels);
+    double *y_squares = weft_bench_reference_array(ref, channels);
     if (ref->status != WEFT_OK) {
         return;
     }
-    channel_squares(own, p->x, p->n, channels);
-    channel_squares(other, p->other, p->m, channels);
-    p->x = balanced(ref, p->x, own, other, p->n, channels);
-    p->other = balanced(ref, p->other, other, own, p->m, channels);
+    channel_squares(x_squares, p->x, p->n, channels);
+    channel_squares(y_squares, p->other, p->m, channels);
+    p->x = balanced(ref, p->x, x_squares, y_squares, p->n, channels);
+    p->other = balanced(ref, p->other, y_squares, x_squares, p->m, channels);
 }
 
 /* ---- the maps ---- */

@@ -31,7 +31,7 @@ const double *weft_bench_reference_flt(weft_bench_reference *ref, const weft_ben
                                     (double)p->n * (20.0 * p->r + (double)p->heads * p->width))) {
         return NULL;
     }
-    double *out = weft_bench_reference_array(ref, p->n * p->heads * columns);
+    double *out = weft_bench_reference_array(ref, (uint64_t)p->n * p->heads * columns);
     for (uint32_t i = 0; out && i < p->n; i++) {
         for (uint32_t head = 0; head < p->heads; head++) {
             const uint64_t at = (uint64_t)i * p->heads + head;

@@ -118,7 +118,7 @@ static double *linear(const struct encoder *e, const double *x, weft_bench_rows 
 static void norm_of_sum(const struct encoder *e, double *y, const double *x, weft_bench_rows rows,
                         struct pair norm) {
     const uint64_t d = e->p->d;
-    if (!weft_bench_reference_spend(e->ref, 5.0 * rows.count * (double)d)) {
+    if (!x || !y || !weft_bench_reference_spend(e->ref, 5.0 * rows.count * (double)d)) {
         return;
     }
     for (uint64_t i = 0; i < rows.count * d; i++) {
@@ -223,7 +223,7 @@ static double *mix(const struct encoder *e, uint32_t layer, const double *x, wef
 static double *take(const struct encoder *e, const double *x, weft_bench_rows rows) {
     const uint64_t d = e->p->d;
     double *y = array(e, rows.count, e->p->d);
-    for (uint64_t r = 0; y && r < rows.count; r++) {
+    for (uint64_t r = 0; x && y && r < rows.count; r++) {
         memcpy(y + r * d, x + rows.at[r] * d, d * sizeof *y);
     }
     return y;
@@ -266,7 +266,7 @@ void weft_bench_reference_fnet(weft_bench_reference *ref, double *out, weft_benc
     for (uint32_t layer = 0; weft_bench_reference_spend(ref, 0.0) && layer < p->layers; layer++) {
         x = run_layer(&e, layer, x, layer + 1 == p->layers ? rows : all, all);
     }
-    if (weft_bench_reference_spend(ref, 0.0)) {
+    if (x && weft_bench_reference_spend(ref, 0.0)) {
         memcpy(out, x, (size_t)rows.count * p->d * sizeof *out);
     }
 }

@@ -87,7 +87,7 @@ static void fill_spectrum(double *spectrum, const struct response *p, uint32_t c
 /** kernel[(n - 1 + lag) · d + channel] from the real kernel of 2 grid points. */
 static void place_kernel(double *kernel, const double *time, const struct response *p, uint32_t n,
                          uint32_t channel) {
-    const int64_t points = 2 * (int64_t)p->grid;
+    const int64_t points = p->grid > 0 ? 2 * (int64_t)p->grid : 1;
     for (int64_t lag = 1 - (int64_t)n; lag < (int64_t)n; lag++) {
         const double value = time[2 * ((lag + points) % points)] / (double)points;
         /* Causal: what makes it so doubles the positive lags. */
