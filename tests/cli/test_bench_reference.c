@@ -223,7 +223,8 @@ static void refer_features(weft_bench_reference *ref, const weft_bench_case *ben
         features.begin(features.user, head);
         for (uint32_t r = 0; r < ref->rows.count; r++) {
             features.write(features.user,
-                           ref->expected + (uint64_t)r * ref->width + head * features.count,
+                           ref->expected + (uint64_t)r * ref->width +
+                               (uint64_t)head * features.count,
                            ref->rows.at[r]);
         }
     }
@@ -440,9 +441,9 @@ static void refer_ski(weft_bench_reference *ref, const double *x, bool with_taps
     const weft_bench_ski params = {
         .n = N,
         .d = CHANNELS,
-        .rpe = weft_bench_reference_weight(ref, (2 * STEPS + 1) * CHANNELS, 1),
+        .rpe = weft_bench_reference_weight(ref, (UINT64_C(2) * STEPS + 1) * CHANNELS, 1),
         .steps = STEPS,
-        .taps = with_taps ? weft_bench_reference_weight(ref, 3 * CHANNELS, 2) : NULL,
+        .taps = with_taps ? weft_bench_reference_weight(ref, UINT64_C(3) * CHANNELS, 2) : NULL,
         .tap_count = with_taps ? 3 : 0,
         .points = with_taps ? 10 : 0,
         .gamma = 0.95F,
@@ -493,15 +494,19 @@ static void toeplitz(void **state) {
 
 enum { ENCODER_N = 45, ENCODER_D = 24, ENCODER_WIDE = 40, ENCODER_LAYERS = 3, WORDS = 99 };
 
+/* With ' for ", as in the suites' own. */
+static const char performer[] =
+    "'model_type':'performer','task':'hidden','num_features':11,"
+    "'position_embedding':'learned','embedding_norm':true,'norm_eps':1e-12,"
+    "'norm_position':'post','hidden_act':'gelu_new'";
+
 static weft_status compile_encoder(weft_plan **plan, weft_device *device,
                                    const weft_bench_case *bench_case, bool timestamps,
                                    const weft_host *host) {
-    static const char *const kinds[] = {
-        "'model_type':'fnet','weft_mixing':'fourier'", "'model_type':'fnet','weft_mixing':'linear'",
-        "'model_type':'fnet','weft_mixing':'attention'", "'model_type':'fnet','weft_mixing':'none'",
-        "'model_type':'performer','task':'hidden','num_features':11,"
-        "'position_embedding':'learned','embedding_norm':true,'norm_eps':1e-12,"
-        "'norm_position':'post','hidden_act':'gelu_new'"};
+    static const char *const kinds[] = {"'model_type':'fnet','weft_mixing':'fourier'",
+                                        "'model_type':'fnet','weft_mixing':'linear'",
+                                        "'model_type':'fnet','weft_mixing':'attention'",
+                                        "'model_type':'fnet','weft_mixing':'none'", performer};
     char config[700];
     weft_model *model = NULL;
     snprintf(config, sizeof config,
@@ -563,15 +568,15 @@ static void transform_is_the_definition(void **state) {
     for (uint32_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         const uint32_t n = sizes[i];
         weft_bench_reference ref = {.limit = 1e9};
-        double *out = weft_bench_reference_array(&ref, 2 * n);
-        const double *x = weft_bench_reference_weight(&ref, 2 * n, n);
+        double *out = weft_bench_reference_array(&ref, UINT64_C(2) * n);
+        const double *x = weft_bench_reference_weight(&ref, UINT64_C(2) * n, n);
         const weft_bench_transform *transform = weft_bench_reference_transform(&ref, n, 1);
         assert_non_null(transform);
         weft_bench_transform_run(transform, out, x);
-        for (uint32_t k = 0; k < n; k++) {
+        for (uint64_t k = 0; k < n; k++) {
             double sum[2] = {0.0, 0.0};
-            for (uint32_t j = 0; j < n; j++) {
-                const double angle = -2.0 * acos(-1.0) * j * k / n;
+            for (uint64_t j = 0; j < n; j++) {
+                const double angle = -2.0 * acos(-1.0) * (double)(j * k) / n;
                 sum[0] += x[2 * j] * cos(angle) - x[2 * j + 1] * sin(angle);
                 sum[1] += x[2 * j] * sin(angle) + x[2 * j + 1] * cos(angle);
             }
