@@ -87,7 +87,7 @@ void weft_bench_default_lengths(weft_bench_scope *scope) {
     static const struct {
         uint32_t count, lengths[6];
     } defaults[] = {[WEFT_BENCH_FULL] = {6, {512, 1024, 2048, 4096, 8192, 16384}},
-                    [WEFT_BENCH_SHORT] = {2, {512, 2048}},
+                    [WEFT_BENCH_SHORT] = {2, {256, 1024}},
                     [WEFT_BENCH_SMALLEST] = {1, {64}}};
     scope->length_count = defaults[scope->size].count;
     memcpy(scope->lengths, defaults[scope->size].lengths,

@@ -93,7 +93,7 @@ static void refer_softmax(weft_bench_reference *ref, const weft_bench_case *benc
 
 static const weft_bench_fixed cases[] = {
     {"matmul/512x3072x768", NULL, {512, 3072, 768}, build_matmul, refer_matmul, WEFT_BENCH_SHORT},
-    {"matmul/512x768x3072", NULL, {512, 768, 3072}, build_matmul, refer_matmul, WEFT_BENCH_SHORT},
+    {"matmul/512x768x3072", NULL, {512, 768, 3072}, build_matmul, refer_matmul, WEFT_BENCH_FULL},
     {"matmul/509x769x767", NULL, {509, 769, 767}, build_matmul, refer_matmul, WEFT_BENCH_FULL},
     {"layer_norm/512x768",
      NULL,
@@ -113,7 +113,8 @@ static const weft_bench_fixed cases[] = {
      build_activation,
      refer_activation,
      WEFT_BENCH_FULL},
-    {"softmax/6144x512", NULL, {6144, 512}, build_softmax, refer_softmax, WEFT_BENCH_SHORT},
+    {"softmax/6144x512", NULL, {6144, 512}, build_softmax, refer_softmax, WEFT_BENCH_FULL},
+    {"softmax/1024x512", NULL, {1024, 512}, build_softmax, refer_softmax, WEFT_BENCH_SHORT},
 };
 
 void weft_bench_add_ops(weft_bench_list *list, const weft_bench_scope *scope) {

@@ -77,7 +77,7 @@ static bool belongs(const weft_bench_mixer *pair, weft_bench_size size) {
 
 void weft_bench_add_spectra(weft_bench_list *list, const weft_bench_scope *scope) {
     static const uint32_t lengths[] = {
-        [WEFT_BENCH_FULL] = 1024, [WEFT_BENCH_SHORT] = 512, [WEFT_BENCH_SMALLEST] = 64};
+        [WEFT_BENCH_FULL] = 1024, [WEFT_BENCH_SHORT] = 256, [WEFT_BENCH_SMALLEST] = 64};
     const uint32_t *given = scope->lengths_given ? scope->lengths : &lengths[scope->size];
     const uint32_t count = scope->lengths_given ? scope->length_count : 1;
     for (uint32_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
