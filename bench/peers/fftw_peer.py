@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""FFTW, through pyfftw: the transforms alone, planned with FFTW_MEASURE, on as many threads as cores unless told otherwise.
+"""FFTW, through pyfftw: the transforms alone, planned with FFTW_MEASURE.
 
 fourier: the real-input transform of [n, d] to [n, d/2 + 1] complex numbers; Weft keeps its real
 parts and makes the other columns besides. toeplitz: d transforms of 2n real numbers, forward and

@@ -209,8 +209,11 @@ class Session:
                 row = rows.peer_row(work, found, weft, self.software(worker))
                 self.peer_rows.setdefault(key, {}).setdefault(found["runtime"], []).append(row)
 
-    def _job(self, job):
-        for _ in range(self.options.rounds):
+    def _job(self, job, until):
+        """A round, and the others as long as there is time for them."""
+        for number in range(self.options.rounds):
+            if number > 0 and time.monotonic() > until:
+                break
             self._weft(job, job[3])
             for name in job[3]:
                 self._peers(job, name)
@@ -222,7 +225,7 @@ class Session:
             for number, job in enumerate(jobs, 1):
                 print(f"{number}/{len(jobs)} {job[1]}, {time.monotonic() - start:.0f} s",
                       file=sys.stderr, flush=True)
-                self._job(job)
+                self._job(job, start + self.options.budget * number / len(jobs))
         except KeyboardInterrupt:
             print("interrupted: what is measured is kept", file=sys.stderr)
         return time.monotonic() - start
@@ -238,6 +241,10 @@ class Session:
                         print_check(name, found)
                         wrong += found["status"] == "error"
         return wrong
+
+    def rounds(self):
+        counts = sorted({len(found) for found in self.weft_rows.values()})
+        return " to ".join(dict.fromkeys(str(counts[end]) for end in (0, -1))) + " rounds"
 
     def notes(self):
         """What else is to be known of peers' times, each once, with the first case."""
@@ -277,7 +284,7 @@ def explanation(options, session):
                f"PyTorch and FFTW had {options.threads} of {os.cpu_count()} threads")
     if session.device["type"] == "software":
         threads += ", on the cores on which the software driver runs, too: no statement about any GPU"
-    return table.EXPLANATION.format(rounds=options.rounds, threads=threads + ".").strip()
+    return table.EXPLANATION.format(rounds=session.rounds(), threads=threads + ".").strip()
 
 
 def read_options():
@@ -293,7 +300,10 @@ def read_options():
     parser.add_argument("--filter", help="only cases whose name has this in it")
     parser.add_argument("--lengths", default="512,4096", help="of mixers (default 512,4096)")
     parser.add_argument("--rounds", type=int, help="by turns (default 3; --quick: 1)")
-    parser.add_argument("--seconds", type=float, default=1.0, help="per case and round (default 1)")
+    parser.add_argument("--budget", type=float, default=420.0,
+                        help="seconds after which cases get one round each (default 420)")
+    parser.add_argument("--seconds", type=float, default=0.5,
+                        help="per case and round (default 0.5)")
     parser.add_argument("--peers", help="of " + ",".join(PEERS) + " (default: all)")
     parser.add_argument("--torch-device", help="cpu, or cuda (default where there is one)")
     parser.add_argument("--torch-variants", help="of eager,compile,sdpa,flex (default: all on "

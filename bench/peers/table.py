@@ -3,7 +3,7 @@
 
 EXPLANATION = """\
 A ratio is Weft's time over the peer's, so that above 1 Weft is slower: of the wall's clock, and (CPU) of the processor time \
-of all threads. {rounds} rounds, Weft and peers by turns, of which the middle one counts. {threads}
+of all threads. {rounds}, Weft and peers by turns, of which the middle one counts. {threads}
 """
 
 
