@@ -96,6 +96,7 @@ weft_status weft_bench_measure_ceilings(weft_bench_ceilings *ceilings, weft_devi
                                         weft_cli_common *common, double limit_ms,
                                         const weft_host *host) {
     const weft_bench_scope scope = {.size = WEFT_BENCH_FULL};
+    const weft_bench_effort effort = {.limit_ms = limit_ms, .least_runs = WEFT_BENCH_MIN_RUNS};
     weft_bench_list list = {.host = host};
     weft_bench_add_device(&list, &scope);
     weft_status status = list.status;
@@ -108,7 +109,7 @@ weft_status weft_bench_measure_ceilings(weft_bench_ceilings *ceilings, weft_devi
             rows[i].bench_case = &list.cases[i];
             rows[i].repeats = 1;
             common->error = rows[i].reason;
-            weft_bench_run(&rows[i], device, limit_ms, host);
+            weft_bench_run(&rows[i], device, &effort, host);
         }
         common->error = NULL;
         weft_bench_take_ceilings(ceilings, rows, list.count);
@@ -116,6 +117,15 @@ weft_status weft_bench_measure_ceilings(weft_bench_ceilings *ceilings, weft_devi
     weft_free(host, rows);
     weft_bench_list_free(&list);
     return status;
+}
+
+/* fmin and fmax leave out what is NaN. */
+void weft_bench_better_ceilings(weft_bench_ceilings *ceilings, const weft_bench_ceilings *again) {
+    ceilings->copy_gb_per_s = fmax(ceilings->copy_gb_per_s, again->copy_gb_per_s);
+    ceilings->f32_gflop_per_s = fmax(ceilings->f32_gflop_per_s, again->f32_gflop_per_s);
+    ceilings->f16_gflop_per_s = fmax(ceilings->f16_gflop_per_s, again->f16_gflop_per_s);
+    ceilings->dispatch_us = fmin(ceilings->dispatch_us, again->dispatch_us);
+    ceilings->submission_us = fmin(ceilings->submission_us, again->submission_us);
 }
 
 double weft_bench_fraction(double value, double ceiling) {

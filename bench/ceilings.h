@@ -39,6 +39,9 @@ weft_status weft_bench_measure_ceilings(weft_bench_ceilings *ceilings, weft_devi
 void weft_bench_take_ceilings(weft_bench_ceilings *ceilings, const weft_bench_row *rows,
                               uint32_t count);
 
+/** Keeps the better of two measurements of each limit: what disturbs a machine makes it no faster. */
+void weft_bench_better_ceilings(weft_bench_ceilings *ceilings, const weft_bench_ceilings *again);
+
 /** value / ceiling; NaN where either is NaN or the ceiling is not above 0. */
 double weft_bench_fraction(double value, double ceiling);
 

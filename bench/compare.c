@@ -129,6 +129,32 @@ static weft_bench_timing timing_of(const json_t *row) {
     return timing;
 }
 
+/** Operations, or where there are none, bytes. */
+static double work_of(const json_t *row) {
+    const double flops = number_of(row, "flops");
+    return flops > 0.0 ? flops : number_of(row, "bytes");
+}
+
+/**
+ * What times of `after` are multiplied by to be of the work of `before`: 1 but for suite `device`, whose cases have the size
+ * that the device takes some milliseconds for. 0 where the work cannot be compared.
+ */
+static double scale_of(const json_t *before, const json_t *after) {
+    if (json_equal(json_object_get(before, "shape"), json_object_get(after, "shape"))) {
+        return 1.0;
+    }
+    const double was = work_of(before);
+    const double is = work_of(after);
+    return strcmp(text_of(after, "suite"), "device") == 0 && was > 0.0 && is > 0.0 ? was / is : 0.0;
+}
+
+static void scale(weft_bench_timing *timing, double factor) {
+    timing->median_ms *= factor;
+    timing->low_ms *= factor;
+    timing->high_ms *= factor;
+    timing->cpu_ms *= factor;
+}
+
 #define REASON_SIZE 600
 
 /** Why the times of two rows cannot be compared, in `reason`; false when they can be, or neither has any. */
@@ -139,8 +165,7 @@ static bool incomparable(char reason[REASON_SIZE], const json_t *before, const j
                  text_of(after, "status"), why[0] != '\0' ? ": " : "", why);
         return true;
     }
-    if (is_ok(after) &&
-        !json_equal(json_object_get(before, "shape"), json_object_get(after, "shape"))) {
+    if (is_ok(after) && scale_of(before, after) <= 0.0) {
         snprintf(reason, REASON_SIZE, "the shape of the input is another");
         return true;
     }
@@ -156,7 +181,8 @@ static bool output_changed(const json_t *before, const json_t *after) {
     const char *was = text_of(before, "output_sha256");
     const char *is = text_of(after, "output_sha256");
     return strcmp(text_of(after, "math"), "reproducible") == 0 && was[0] != '\0' && is[0] != '\0' &&
-           strcmp(was, is) != 0;
+           strcmp(was, is) != 0 &&
+           json_equal(json_object_get(before, "shape"), json_object_get(after, "shape"));
 }
 
 static bool add_pair(struct comparison *comparison, const json_t *before, const json_t *after) {
@@ -171,7 +197,8 @@ static bool add_pair(struct comparison *comparison, const json_t *before, const 
         return add_row(comparison, after, "unmeasured", reason, NULL, false);
     }
     const weft_bench_timing was = timing_of(before);
-    const weft_bench_timing is = timing_of(after);
+    weft_bench_timing is = timing_of(after);
+    scale(&is, scale_of(before, after));
     const weft_bench_change change =
         weft_bench_noise_compare(&was, &is, comparison->noise, comparison->quantile);
     return add_row(comparison, after, verdicts[change.direction + 1], "", &change,

@@ -41,6 +41,7 @@ static const struct column columns[] = {
     PLAIN("shape"),
     PLAIN("clock"),
     PLAIN("runs"),
+    PLAIN("rounds_ms"),
     PLAIN("median_ms"),
     PLAIN("p5_ms"),
     PLAIN("p95_ms"),
@@ -114,9 +115,10 @@ static void add_cell(struct weft_text *text, const json_t *value) {
         add_number(text, value);
     } else if (json_is_boolean(value)) {
         weft_text_add(text, json_is_true(value) ? "true" : "false");
-    } else if (json_is_array(value)) { /* the shape */
+    } else if (json_is_array(value)) { /* the shape, or times */
+        const char *separator = json_is_integer(json_array_get(value, 0)) ? "x" : ";";
         for (size_t i = 0; i < json_array_size(value); i++) {
-            weft_text_add(text, i > 0 ? "x" : "");
+            weft_text_add(text, "%s", i > 0 ? separator : "");
             add_number(text, json_array_get(value, i));
         }
     }

@@ -10,7 +10,7 @@
 /**
  * Writes the rows of a report (schema 2) to a file by RFC 4180: lines end in CR LF, the first has the names of the
  * columns, and a field with a comma, a quote or the end of a line is quoted. The columns are the fields of the JSON in
- * its order and units, nested ones with their names joined (interval_low_ms, verified_by, …), the shape as 1x512x64;
+ * its order and units, nested ones with their names joined (interval_low_ms, verified_by, …), the shape as 1x512x64, the rounds' times as 1.5;1.25;
  * what is null or not there is empty. Text is UTF-8. WEFT_IO_ERROR, WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_bench_csv_write(const char *path, const json_t *report, const weft_host *host);

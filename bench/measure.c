@@ -76,17 +76,17 @@ static bool is_tight(const struct series *series) {
 }
 
 /** Looks at the interval seldom: each look is a chance to stop by luck, which its confidence does not know of. */
-static weft_status time_runs(struct series *series, double limit_ms) {
+static weft_status time_runs(struct series *series, const weft_bench_effort *effort) {
     const double begin = weft_clock_ms();
     uint32_t look = WEFT_BENCH_MIN_RUNS;
     weft_status status = WEFT_OK;
     while (status == WEFT_OK && series->runs < WEFT_BENCH_MAX_RUNS) {
         const double passed = weft_clock_ms() - begin;
-        if ((series->runs >= WEFT_BENCH_MIN_RUNS && passed >= limit_ms) ||
+        if ((series->runs >= effort->least_runs && passed >= effort->limit_ms) ||
             (series->runs > 0 && weft_bench_interrupted())) {
             break;
         }
-        if (series->runs >= look && passed >= LEAST_SHARE * limit_ms) {
+        if (series->runs >= look && passed >= LEAST_SHARE * effort->limit_ms) {
             if (is_tight(series)) {
                 break;
             }
@@ -112,6 +112,10 @@ static void find_longest(weft_bench_times *times, struct series *series) {
 static void summarize(weft_bench_times *times, struct series *series) {
     *times = (weft_bench_times){.runs = series->runs, .device_clock = series->dispatches > 0};
     times->run = weft_bench_summarize(series->run, series->runs);
+    if (series->runs < WEFT_BENCH_MIN_RUNS) {
+        times->run.low = series->run[0]; /* sorted by now */
+        times->run.high = series->run[series->runs - 1];
+    }
     times->host_ms = weft_bench_median(series->host, series->runs);
     times->cpu_ms = weft_bench_median(series->cpu, series->runs);
     find_longest(times, series);
@@ -137,8 +141,8 @@ static weft_status begin(struct series *series, weft_plan *plan, weft_bindings *
 }
 
 weft_status weft_bench_measure(weft_bench_times *times, weft_plan *plan, weft_bindings *bindings,
-                               bool timestamps, uint32_t repeats, double warmed_ms, double limit_ms,
-                               const weft_host *host) {
+                               bool timestamps, uint32_t repeats, double warmed_ms,
+                               const weft_bench_effort *effort, const weft_host *host) {
     struct series *series = weft_alloc_zero(host, 1, sizeof *series);
     if (!series) {
         return weft_fail_memory(host, "the times");
@@ -146,10 +150,10 @@ weft_status weft_bench_measure(weft_bench_times *times, weft_plan *plan, weft_bi
     series->repeats = repeats;
     weft_status status = begin(series, plan, bindings, timestamps, host);
     if (status == WEFT_OK) {
-        status = warm_up(series, WARM_UP_SHARE * limit_ms - warmed_ms);
+        status = warm_up(series, WARM_UP_SHARE * effort->limit_ms - warmed_ms);
     }
     if (status == WEFT_OK) {
-        status = time_runs(series, limit_ms);
+        status = time_runs(series, effort);
     }
     if (status == WEFT_OK) {
         summarize(times, series);

@@ -28,16 +28,25 @@ static json_t *longest_json(const weft_bench_longest *longest) {
                            "ms", weft_cli_json_real(longest->ms));
 }
 
+static json_t *rounds_json(const weft_bench_row *row) {
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < row->rounds; i++) {
+        json_array_append_new(list, weft_cli_json_real(row->round_ms[i]));
+    }
+    return list;
+}
+
 static json_t *times_json(const weft_bench_row *row) {
-    return json_pack(
-        "{s:s, s:i, s:o, s:o, s:o, s:o, s:[o, o], s:b, s:o, s:o, s:o}", "clock",
-        row->device_clock ? "device" : "host", "runs", (int)row->runs, "median_ms",
-        weft_cli_json_real(row->median_ms), "p5_ms", weft_cli_json_real(row->p5_ms), "p95_ms",
-        weft_cli_json_real(row->p95_ms), "spread", weft_cli_json_real(row->spread), "interval_ms",
-        weft_cli_json_real(row->interval_ms[0]), weft_cli_json_real(row->interval_ms[1]), "tight",
-        (int)row->tight, "host_ms", weft_cli_json_real(row->host_ms), "cpu_ms",
-        row->cpu_ms > 0.0 ? json_real(row->cpu_ms) : json_null(), "tokens_per_s",
-        weft_cli_json_real(row->tokens_per_s));
+    return json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:[o, o], s:b, s:o, s:o, s:o}", "clock",
+                     row->device_clock ? "device" : "host", "runs", (int)row->runs, "rounds_ms",
+                     rounds_json(row), "median_ms", weft_cli_json_real(row->median_ms), "p5_ms",
+                     weft_cli_json_real(row->p5_ms), "p95_ms", weft_cli_json_real(row->p95_ms),
+                     "spread", weft_cli_json_real(row->spread), "interval_ms",
+                     weft_cli_json_real(row->interval_ms[0]),
+                     weft_cli_json_real(row->interval_ms[1]), "tight", (int)row->tight, "host_ms",
+                     weft_cli_json_real(row->host_ms), "cpu_ms",
+                     row->cpu_ms > 0.0 ? json_real(row->cpu_ms) : json_null(), "tokens_per_s",
+                     weft_cli_json_real(row->tokens_per_s));
 }
 
 static json_t *counts_json(const weft_bench_row *row) {
@@ -159,13 +168,14 @@ static json_t *environment_json(const weft_bench_session *session) {
         json_array_append_new(devices, device_json(&session->results[i]));
     }
     const uint32_t slow_down = session->settings.slow_down;
-    return json_pack("{s:s, s:s, s:o, s:i, s:o, s:s, s:f, s:b, s:o, s:o}", "weft", weft_version(),
-                     "started", environment->started, "cpu", optional_text(environment->cpu),
-                     "cores", (int)environment->cores, "system", optional_text(environment->system),
-                     "size", weft_bench_size_name(session->settings.scope.size), "seconds",
-                     session->settings.limit_ms * 1e-3, "interrupted", (int)session->interrupted,
-                     "debug_slow_down", slow_down > 0 ? json_integer(slow_down) : json_null(),
-                     "devices", devices);
+    return json_pack("{s:s, s:s, s:o, s:i, s:o, s:s, s:f, s:i, s:b, s:o, s:o}", "weft",
+                     weft_version(), "started", environment->started, "cpu",
+                     optional_text(environment->cpu), "cores", (int)environment->cores, "system",
+                     optional_text(environment->system), "size",
+                     weft_bench_size_name(session->settings.scope.size), "seconds",
+                     session->settings.limit_ms * 1e-3, "rounds", (int)session->settings.rounds,
+                     "interrupted", (int)session->interrupted, "debug_slow_down",
+                     slow_down > 0 ? json_integer(slow_down) : json_null(), "devices", devices);
 }
 
 json_t *weft_bench_report_json(const weft_bench_session *session) {

@@ -9,6 +9,8 @@
 #include "bench/verify.h"
 #include "cli.h"
 
+#define WEFT_BENCH_MAX_ROUNDS 10
+
 typedef enum weft_bench_status {
     WEFT_BENCH_OK = 0,
     WEFT_BENCH_UNSUPPORTED, /* the device cannot do it */
@@ -42,6 +44,8 @@ typedef struct weft_bench_row {
     /* Median of this process's processor time, all threads; 0 but on software drivers. */
     double cpu_ms;
     uint32_t runs;
+    double round_ms[WEFT_BENCH_MAX_ROUNDS]; /* the medians of the rounds (rounds.h) */
+    uint32_t rounds;
     double bytes; /* read and written by all dispatches */
     weft_plan_info info;
     uint64_t peak_bytes; /* the most held at once, from before the plan was compiled on */
@@ -57,10 +61,11 @@ typedef struct weft_bench_row {
 weft_bench_status weft_bench_status_of(weft_status status);
 
 /**
- * Compiles the row's case, runs it once, and times it as weft_bench_measure does. All else of the row is written, but for
+ * Compiles the row's case, runs it once, and times it as weft_bench_measure does. Where the row has a digest already, the
+ * outputs must have that one, and are not verified again. All else of the row is written, but for
  * the reason of a failed call, which is where the device's log goes. Resets the device's peak of memory in use.
  */
-void weft_bench_run(weft_bench_row *row, weft_device *device, double limit_ms,
+void weft_bench_run(weft_bench_row *row, weft_device *device, const weft_bench_effort *effort,
                     const weft_host *host);
 
 #endif

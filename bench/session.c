@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "bench/interrupt.h"
+#include "bench/rounds.h"
 
-#define RUNS_AT_LEAST    7     /* of a case, the one that warms up included: bench/measure.h */
 #define CEILING_LIMIT_MS 500.0 /* for each of the device's limits, which every run needs */
 
 void weft_bench_session_begin(weft_bench_session *session, const weft_bench_settings *settings) {
     *session =
         (weft_bench_session){.settings = *settings, .environment = weft_bench_environment_now()};
+    session->settings.rounds = settings->rounds > 0 ? settings->rounds : 1;
     session->host = weft_cli_host(&session->settings.common);
     session->cases.host = &session->host;
 }
@@ -24,10 +25,15 @@ static void skip(weft_bench_row *row, const char *reason) {
     snprintf(row->reason, sizeof row->reason, "%s", reason);
 }
 
+/** Runs of a case at least: those that are timed, and one in each round that warms up. */
+static uint32_t runs_at_least(uint32_t rounds) {
+    return rounds * (1 + weft_bench_round_runs(rounds));
+}
+
 /** Whether the rows before it tell that this one would take too long; skips it then. */
-static bool too_long(weft_bench_row *rows, uint32_t index, uint32_t time_cap) {
+static bool too_long(weft_bench_row *rows, uint32_t index, uint32_t rounds, uint32_t time_cap) {
     const double expected_s =
-        RUNS_AT_LEAST * 1e-3 * weft_bench_expected_ms(rows, index, rows[index].bench_case);
+        runs_at_least(rounds) * 1e-3 * weft_bench_expected_ms(rows, index, rows[index].bench_case);
     if (!(expected_s > time_cap)) { /* NaN where nothing is known */
         return false;
     }
@@ -90,6 +96,11 @@ static void measure_start(weft_bench_session *session, weft_bench_row *row, cons
     row->status = weft_bench_status_of(status);
 }
 
+static weft_bench_effort effort_of(const weft_bench_session *session) {
+    return (weft_bench_effort){.limit_ms = session->settings.limit_ms / session->settings.rounds,
+                               .least_runs = weft_bench_round_runs(session->settings.rounds)};
+}
+
 static void measure_row(weft_bench_session *session, weft_bench_result *result, uint32_t index,
                         weft_device *device, const char *select) {
     weft_bench_row *row = &result->rows[index];
@@ -97,11 +108,12 @@ static void measure_row(weft_bench_session *session, weft_bench_result *result, 
         skip(row, "interrupted");
         return;
     }
-    if (too_long(result->rows, index, session->settings.time_cap)) {
+    if (too_long(result->rows, index, session->settings.rounds, session->settings.time_cap)) {
         return;
     }
     session->settings.common.error = row->reason; /* a row keeps what went wrong with it */
-    weft_bench_run(row, device, session->settings.limit_ms, &session->host);
+    const weft_bench_effort effort = effort_of(session);
+    weft_bench_run(row, device, &effort, &session->host);
     check_hash(session, row);
     if (!weft_bench_interrupted()) {
         measure_start(session, row, select);
@@ -115,13 +127,43 @@ static void measure_row(weft_bench_session *session, weft_bench_result *result, 
     session->failed = session->failed || row->status == WEFT_BENCH_ERROR;
 }
 
+/** Another round of a row that is ok; an interrupted one does not count. */
+static void measure_again(weft_bench_session *session, weft_bench_row *row, weft_device *device) {
+    if (row->status != WEFT_BENCH_OK || weft_bench_interrupted()) {
+        return;
+    }
+    const weft_bench_effort effort = effort_of(session);
+    weft_bench_row again = {.bench_case = row->bench_case, .repeats = row->repeats};
+    memcpy(again.sha256, row->sha256, sizeof again.sha256);
+    session->settings.common.error = again.reason;
+    weft_bench_run(&again, device, &effort, &session->host);
+    session->settings.common.error = NULL;
+    if (weft_bench_interrupted()) {
+        return;
+    }
+    if (again.status == WEFT_BENCH_OK) {
+        weft_bench_add_round(row, &again);
+        return;
+    }
+    row->status = again.status;
+    memcpy(row->reason, again.reason, sizeof row->reason);
+    session->failed = session->failed || row->status == WEFT_BENCH_ERROR;
+}
+
 static void measure_rows(weft_bench_session *session, weft_bench_result *result,
-                         weft_device *device, const char *select) {
+                         weft_device *device, const char *select, uint32_t round) {
+    char label[WEFT_CLI_ERROR_SIZE];
     weft_cli_progress progress;
-    weft_cli_progress_begin(&progress, result->device.name, session->cases.count);
+    snprintf(label, sizeof label, "%.200s, %u of %u", result->device.name, round + 1,
+             session->settings.rounds);
+    weft_cli_progress_begin(&progress, label, session->cases.count);
     for (uint32_t i = 0; i < session->cases.count; i++) {
         weft_cli_progress_set(&progress, i);
-        measure_row(session, result, i, device, select);
+        if (round == 0) {
+            measure_row(session, result, i, device, select);
+        } else {
+            measure_again(session, &result->rows[i], device);
+        }
     }
     weft_cli_progress_end(&progress);
 }
@@ -141,44 +183,94 @@ static weft_status make_rows(weft_bench_session *session, weft_bench_result *res
     return WEFT_OK;
 }
 
-static int run_device(weft_bench_session *session, weft_bench_result *result, const char *select) {
+static weft_status measure_ceilings(weft_bench_session *session, weft_bench_result *result,
+                                    weft_device *device, uint32_t round) {
+    weft_bench_ceilings ceilings = {.copy_gb_per_s = NAN,
+                                    .f32_gflop_per_s = NAN,
+                                    .f16_gflop_per_s = NAN,
+                                    .dispatch_us = NAN,
+                                    .submission_us = NAN};
+    weft_status status = WEFT_OK;
+    if (!weft_bench_interrupted()) {
+        status = weft_bench_measure_ceilings(&ceilings, device, &session->settings.common,
+                                             fmin(effort_of(session).limit_ms, CEILING_LIMIT_MS),
+                                             &session->host);
+    }
+    if (status == WEFT_OK && round == 0) {
+        result->ceilings = ceilings;
+    } else if (status == WEFT_OK) {
+        weft_bench_better_ceilings(&result->ceilings, &ceilings);
+    }
+    return status;
+}
+
+/** One round of all cases on a device, which is open for that long. */
+static int run_device(weft_bench_session *session, weft_bench_result *result, const char *select,
+                      uint32_t round) {
     weft_device *device = NULL;
     weft_status status = weft_cli_open_selected(&device, &session->settings.common, select);
     if (status != WEFT_OK) {
         return weft_cli_open_exit_code(status);
     }
-    status = weft_device_get_info(device, &result->device);
-    if (status == WEFT_OK) {
+    if (round == 0) {
+        status = weft_device_get_info(device, &result->device);
+    }
+    if (status == WEFT_OK && round == 0) {
         status = make_rows(session, result);
     }
     if (status == WEFT_OK) {
-        status = weft_bench_measure_ceilings(&result->ceilings, device, &session->settings.common,
-                                             fmin(session->settings.limit_ms, CEILING_LIMIT_MS),
-                                             &session->host);
+        status = measure_ceilings(session, result, device, round);
     }
     if (status == WEFT_OK) {
-        measure_rows(session, result, device, select);
+        measure_rows(session, result, device, select, round);
         session->failed = weft_cli_validation_failed(device) || session->failed;
-        status = weft_bench_fits(&result->fits, &result->fit_count, result->rows,
-                                 session->cases.count, &session->host);
     }
     weft_device_destroy(&device);
     return weft_cli_exit_code(status);
 }
 
-static int run_devices(weft_bench_session *session, const weft_device_info *infos, uint32_t count) {
+/** Rounds go over all devices by turns, so that those of a case are far apart. */
+static int run_rounds(weft_bench_session *session, const char *const *selects, uint32_t count) {
     int code = WEFT_CLI_FINE;
-    for (uint32_t i = 0; i < count && code == WEFT_CLI_FINE; i++) {
-        char select[16];
-        snprintf(select, sizeof select, "%u", infos[i].index);
-        if (infos[i].usable) {
-            code = run_device(session, &session->results[session->result_count++], select);
+    session->result_count = count;
+    for (uint32_t round = 0; round < session->settings.rounds; round++) {
+        for (uint32_t i = 0; i < count && code == WEFT_CLI_FINE; i++) {
+            code = run_device(session, &session->results[i], selects[i], round);
         }
     }
-    if (code == WEFT_CLI_FINE && session->result_count == 0) {
-        return weft_cli_exit_code(
-            weft_fail(&session->host, WEFT_NO_DEVICE, "there is no usable Vulkan device"));
+    for (uint32_t i = 0; i < count && code == WEFT_CLI_FINE; i++) {
+        weft_bench_result *result = &session->results[i];
+        code = weft_cli_exit_code(weft_bench_fits(&result->fits, &result->fit_count, result->rows,
+                                                  session->cases.count, &session->host));
     }
+    return code;
+}
+
+#define SELECT_SIZE 16 /* an index as text */
+
+static int run_devices(weft_bench_session *session, const weft_device_info *infos, uint32_t count) {
+    char(*texts)[SELECT_SIZE] = weft_alloc_zero(&session->host, (size_t)count + 1, SELECT_SIZE);
+    const char **selects = weft_alloc_zero(&session->host, (size_t)count + 1, sizeof *selects);
+    uint32_t usable = 0;
+    int code = WEFT_CLI_FINE;
+    if (!texts || !selects) {
+        code = weft_cli_exit_code(weft_fail_memory(&session->host, "the list of devices"));
+    }
+    for (uint32_t i = 0; i < count && code == WEFT_CLI_FINE; i++) {
+        if (infos[i].usable) {
+            snprintf(texts[usable], SELECT_SIZE, "%u", infos[i].index);
+            selects[usable] = texts[usable];
+            usable++;
+        }
+    }
+    if (code == WEFT_CLI_FINE && usable == 0) {
+        code = weft_cli_exit_code(
+            weft_fail(&session->host, WEFT_NO_DEVICE, "there is no usable Vulkan device"));
+    } else if (code == WEFT_CLI_FINE) {
+        code = run_rounds(session, selects, usable);
+    }
+    weft_free(&session->host, selects);
+    weft_free(&session->host, texts);
     return code;
 }
 
@@ -213,7 +305,7 @@ static int run(weft_bench_session *session) {
     } else {
         code = make_results(session, 1);
         if (code == WEFT_CLI_FINE) {
-            code = run_device(session, &session->results[session->result_count++], select);
+            code = run_rounds(session, &select, 1);
         }
     }
     weft_bench_interrupt_end();

@@ -13,7 +13,9 @@
 typedef struct weft_bench_settings {
     weft_cli_common common; /* device "all": every usable device */
     weft_bench_scope scope;
-    double limit_ms;            /* longest time to repeat a case */
+    double limit_ms; /* longest time to repeat a case */
+    uint32_t
+        rounds; /* 0 (which is 1) to WEFT_BENCH_MAX_ROUNDS measurements of each case (bench/rounds.h) */
     uint32_t time_cap;          /* of a case, in seconds */
     uint32_t slow_down;         /* every timed run executes its plan that many times; 0: once */
     const char *write_expected; /* file for the hashes found, which are not checked then; or null */

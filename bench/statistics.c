@@ -21,6 +21,10 @@ double weft_bench_median(double *values, uint32_t count) {
     return middle(values, count);
 }
 
+bool weft_bench_is_tight(double median, double low, double high) {
+    return high - low <= 2.0 * WEFT_BENCH_TIGHT * median;
+}
+
 uint32_t weft_bench_interval_rank(uint32_t count) {
     double probability = ldexp(1.0, -(int)count); /* of exactly `rank` values below the median */
     double below = probability;                   /* of at most `rank` */
@@ -50,7 +54,7 @@ weft_bench_statistics weft_bench_summarize(double *values, uint32_t count) {
     if (rank > 0) {
         result.low = values[rank - 1];
         result.high = values[count - rank];
-        result.tight = result.high - result.low <= 2.0 * WEFT_BENCH_TIGHT * result.median;
+        result.tight = weft_bench_is_tight(result.median, result.low, result.high);
     }
     return result;
 }

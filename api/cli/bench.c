@@ -150,6 +150,11 @@ static int check_options(const struct options *options, const weft_cli_syntax *s
                                     "found '%u'",
                                     LEAST_SLOW_DOWN, LARGEST_SLOW_DOWN, slow_down);
     }
+    if (options->settings.rounds > WEFT_BENCH_MAX_ROUNDS) {
+        return weft_cli_usage_error(syntax,
+                                    "--rounds: expected a whole number from 1 to %d, found '%u'",
+                                    WEFT_BENCH_MAX_ROUNDS, options->settings.rounds);
+    }
     if (!options->compare && (options->outputs.fail_on_slower || options->outputs.noise_percent)) {
         return weft_cli_usage_error(syntax, "--%s is for --compare",
                                     options->outputs.fail_on_slower ? "fail-on-slower" : "noise");
@@ -179,7 +184,8 @@ static int run(struct options *options, const weft_cli_syntax *syntax) {
 }
 
 int weft_cli_bench(int argc, char **argv) {
-    struct options options = {.seconds = 2, .settings.time_cap = 120, .size = "full"};
+    struct options options = {
+        .seconds = 2, .settings.rounds = 2, .settings.time_cap = 120, .size = "full"};
     const weft_cli_option list[] = {
         {"suite", WEFT_CLI_TEXT, &options.suite, "NAME", "only this suite (see bench/README.md)"},
         {"filter", WEFT_CLI_TEXT, &options.filter, "TEXT", "only cases whose name has TEXT in it"},
@@ -190,8 +196,12 @@ int weft_cli_bench(int argc, char **argv) {
         {"seconds", WEFT_CLI_SECONDS, &options.seconds, "S",
          "repeat a case until its median is known to within 2 %, but at\nleast 6 times and at most "
          "for S seconds (default 2)"},
+        {"rounds", WEFT_CLI_COUNT, &options.settings.rounds, "N",
+         "go through all cases N times (1 to 10), so that what disturbs the machine\nfor a while "
+         "shows in "
+         "the intervals; --seconds is for all N (default 2)"},
         {"time-cap", WEFT_CLI_COUNT, &options.settings.time_cap, "N",
-         "leave out a case of which 7 runs are expected to take longer,\nby its times at shorter "
+         "leave out a case of which 8 runs are expected to take longer,\nby its times at shorter "
          "lengths, in seconds (default 120)"},
         {"out", WEFT_CLI_TEXT, &options.outputs.json_file, "FILE",
          "write the report as JSON to FILE, too"},

@@ -259,6 +259,38 @@ static void other_statuses_are_told_with_their_reason(void **state) {
     json_decref(after);
 }
 
+/** A row of suite device that did `flops` operations on n numbers in ms. */
+static void made_limit(json_t *report, int n, double flops, double ms) {
+    json_t *row = made_time(report, "arithmetic/f32", ms, NARROW);
+    json_object_set_new(row, "suite", json_string("device"));
+    json_object_set_new(row, "shape", json_pack("[i]", n));
+    json_object_set_new(row, "flops", json_real(flops));
+    json_object_set_new(row, "output_sha256", json_sprintf("%064x", n));
+}
+
+/* Cases of suite device choose how much they do. */
+static void limits_are_compared_by_their_rates(void **state) {
+    (void)state;
+    static const struct {
+        double ms;
+        const char *verdict;
+        double ratio;
+    } cases[] = {{2.0, "same", 1.0}, {6.0, "slower", 3.0}, {1.0, "faster", 0.5}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        json_t *before = made_report(MADE_DEVICE);
+        json_t *after = made_report(MADE_DEVICE);
+        made_limit(before, 100, 4e6, 4.0);
+        made_limit(after, 50, 2e6, cases[i].ms);
+        json_t *comparison = compare(before, after);
+        assert_string_equal(verdict_of(comparison, 0), cases[i].verdict);
+        assert_true(fabs(real_of(comparison, 0, "ratio") - cases[i].ratio) < 1e-12);
+        assert_int_equal(weft_bench_compare_count(comparison, "output_changed"), 0);
+        json_decref(comparison);
+        json_decref(before);
+        json_decref(after);
+    }
+}
+
 static void rows_of_one_file_are_new_or_gone(void **state) {
     (void)state;
     json_t *before = made_report(MADE_DEVICE);
@@ -375,6 +407,7 @@ int main(void) {
         cmocka_unit_test(processor_time_and_clock_must_agree),
         cmocka_unit_test(many_noisy_rows_raise_no_alarm),
         cmocka_unit_test(other_statuses_are_told_with_their_reason),
+        cmocka_unit_test(limits_are_compared_by_their_rates),
         cmocka_unit_test(rows_of_one_file_are_new_or_gone),
         cmocka_unit_test(only_the_same_rows_are_matched),
         cmocka_unit_test(devices_are_compared),

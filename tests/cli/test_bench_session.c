@@ -12,6 +12,7 @@
 
 #include "bench/graph.h"
 #include "bench/report.h"
+#include "bench/rounds.h"
 
 static weft_status build_sum(weft_graph *graph, const weft_bench_case *bench_case) {
     weft_tensor x = {0};
@@ -86,6 +87,64 @@ static void next_session_starts_afresh(void **state) {
     weft_bench_session_end(&session);
 }
 
+static void rounds_are_measured_apart(void **state) {
+    (void)state;
+    weft_bench_session session;
+    const weft_bench_settings settings = {.limit_ms = 1.0, .time_cap = 60, .rounds = 3};
+    weft_bench_session_begin(&session, &settings);
+    add(&session, "first", build_sum);
+    add(&session, "wrong", build_wrong);
+    assert_int_equal(weft_bench_session_run(&session), WEFT_CLI_FINE);
+    const weft_bench_row *first = row(&session, 0);
+    assert_int_equal(first->status, WEFT_BENCH_OK);
+    assert_int_equal(first->rounds, 3);
+    assert_true(first->runs >= WEFT_BENCH_MIN_RUNS);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_true(first->round_ms[i] >= first->interval_ms[0]);
+        assert_true(first->round_ms[i] <= first->interval_ms[1]);
+    }
+    assert_int_equal(row(&session, 1)->status, WEFT_BENCH_ERROR);
+    weft_bench_session_end(&session);
+}
+
+/* Two rounds, 3 runs and 5, of known times. */
+static void rounds_are_added_up(void **state) {
+    (void)state;
+    const weft_bench_case bench_case = {.tokens = 12};
+    weft_bench_row row = {.bench_case = &bench_case,
+                          .median_ms = 2.0,
+                          .host_ms = 3.0,
+                          .cpu_ms = 4.0,
+                          .p5_ms = 1.5,
+                          .p95_ms = 2.5,
+                          .interval_ms = {1.9, 2.1},
+                          .runs = 3,
+                          .rounds = 1,
+                          .round_ms = {2.0}};
+    weft_bench_row again = {.median_ms = 4.0,
+                            .host_ms = 5.0,
+                            .cpu_ms = 6.0,
+                            .p5_ms = 3.5,
+                            .p95_ms = 4.5,
+                            .interval_ms = {3.9, 4.1},
+                            .runs = 5};
+    weft_bench_add_round(&row, &again);
+    assert_true(row.median_ms == 3.0 && row.host_ms == 4.0 && row.cpu_ms == 5.0);
+    assert_true(row.p5_ms == 1.5 && row.p95_ms == 4.5);
+    assert_true(row.interval_ms[0] == 1.9 && row.interval_ms[1] == 4.1);
+    assert_true(row.round_ms[0] == 2.0 && row.round_ms[1] == 4.0);
+    assert_true(row.tokens_per_s == 4000.0);
+    assert_int_equal(row.runs, 8);
+    assert_int_equal(row.rounds, 2);
+    assert_false(row.tight);
+    again.median_ms = 6.0;
+    weft_bench_add_round(&row, &again);
+    assert_true(row.median_ms == 4.0);
+    for (uint32_t rounds = 1; rounds <= WEFT_BENCH_MAX_ROUNDS; rounds++) {
+        assert_true(rounds * weft_bench_round_runs(rounds) >= WEFT_BENCH_MIN_RUNS);
+    }
+}
+
 static void failing_case_spoils_no_other(void **state) {
     (void)state;
     weft_bench_session session;
@@ -118,6 +177,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interruption_keeps_what_is_done),
         cmocka_unit_test(next_session_starts_afresh),
+        cmocka_unit_test(rounds_are_measured_apart),
+        cmocka_unit_test(rounds_are_added_up),
         cmocka_unit_test(failing_case_spoils_no_other),
         cmocka_unit_test(unknown_device_is_refused),
     };

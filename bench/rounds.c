@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/rounds.h"
+
+#include <math.h>
+
+/** The mean of `count` values and one more. */
+static void add_to_mean(double *mean, double value, uint32_t count) {
+    *mean += (value - *mean) / (count + 1.0);
+}
+
+void weft_bench_add_round(weft_bench_row *row, const weft_bench_row *again) {
+    const uint32_t count = row->rounds;
+    add_to_mean(&row->median_ms, again->median_ms, count);
+    add_to_mean(&row->host_ms, again->host_ms, count);
+    add_to_mean(&row->cpu_ms, again->cpu_ms, count);
+    add_to_mean(&row->spread, again->spread, count);
+    add_to_mean(&row->longest.ms, again->longest.ms, count);
+    row->p5_ms = fmin(row->p5_ms, again->p5_ms);
+    row->p95_ms = fmax(row->p95_ms, again->p95_ms);
+    row->interval_ms[0] = fmin(row->interval_ms[0], again->interval_ms[0]);
+    row->interval_ms[1] = fmax(row->interval_ms[1], again->interval_ms[1]);
+    row->tight = weft_bench_is_tight(row->median_ms, row->interval_ms[0], row->interval_ms[1]);
+    row->tokens_per_s =
+        row->bench_case->tokens > 0 ? 1e3 * row->bench_case->tokens / row->median_ms : (double)NAN;
+    row->runs += again->runs;
+    row->round_ms[row->rounds++] = again->median_ms;
+}
+
+uint32_t weft_bench_round_runs(uint32_t rounds) {
+    return (WEFT_BENCH_MIN_RUNS + rounds - 1) / rounds;
+}
