@@ -14,7 +14,6 @@ void weft_bench_add_round(weft_bench_row *row, const weft_bench_row *again) {
     add_to_mean(&row->host_ms, again->host_ms, count);
     add_to_mean(&row->cpu_ms, again->cpu_ms, count);
     add_to_mean(&row->spread, again->spread, count);
-    add_to_mean(&row->longest.ms, again->longest.ms, count);
     row->p5_ms = fmin(row->p5_ms, again->p5_ms);
     row->p95_ms = fmax(row->p95_ms, again->p95_ms);
     row->interval_ms[0] = fmin(row->interval_ms[0], again->interval_ms[0]);
