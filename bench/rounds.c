@@ -8,8 +8,27 @@ static void add_to_mean(double *mean, double value, uint32_t count) {
     *mean += (value - *mean) / (count + 1.0);
 }
 
-void weft_bench_add_round(weft_bench_row *row, const weft_bench_row *again) {
+/** Operations, or where there are none, bytes. */
+static double work_of(const weft_bench_row *row) {
+    return row->info.flops > 0.0 ? row->info.flops : row->bytes;
+}
+
+/** Times of another amount of work, as if they were of the row's. */
+static void scale(weft_bench_row *again, const weft_bench_row *row) {
+    const double factor = work_of(row) / work_of(again);
+    double *times[] = {&again->median_ms,     &again->host_ms, &again->cpu_ms,
+                       &again->p5_ms,         &again->p95_ms,  &again->interval_ms[0],
+                       &again->interval_ms[1]};
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        *times[i] *= factor;
+    }
+}
+
+void weft_bench_add_round(weft_bench_row *row, weft_bench_row *again) {
     const uint32_t count = row->rounds;
+    if (row->bench_case->sized) {
+        scale(again, row);
+    }
     add_to_mean(&row->median_ms, again->median_ms, count);
     add_to_mean(&row->host_ms, again->host_ms, count);
     add_to_mean(&row->cpu_ms, again->cpu_ms, count);

@@ -134,7 +134,9 @@ static void measure_again(weft_bench_session *session, weft_bench_row *row, weft
     }
     const weft_bench_effort effort = effort_of(session);
     weft_bench_row again = {.bench_case = row->bench_case, .repeats = row->repeats};
-    memcpy(again.sha256, row->sha256, sizeof again.sha256);
+    if (!row->bench_case->sized) {
+        memcpy(again.sha256, row->sha256, sizeof again.sha256);
+    }
     session->settings.common.error = again.reason;
     weft_bench_run(&again, device, &effort, &session->host);
     session->settings.common.error = NULL;

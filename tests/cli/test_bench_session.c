@@ -140,6 +140,13 @@ static void rounds_are_added_up(void **state) {
     again.median_ms = 6.0;
     weft_bench_add_round(&row, &again);
     assert_true(row.median_ms == 4.0);
+    const weft_bench_case sized = {.sized = true};
+    row.bench_case = &sized;
+    row.info.flops = 100.0;
+    again.info.flops = 200.0; /* twice the work in twice the time */
+    again.median_ms = 8.0;
+    weft_bench_add_round(&row, &again);
+    assert_true(row.median_ms == 4.0 && row.round_ms[3] == 4.0);
     for (uint32_t rounds = 1; rounds <= WEFT_BENCH_MAX_ROUNDS; rounds++) {
         assert_true(rounds * weft_bench_round_runs(rounds) >= WEFT_BENCH_MIN_RUNS);
     }
