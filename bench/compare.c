@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/fields.h"
 #include "cli.h"
 
 #define SAME_DEVICE "(the one device)"
@@ -20,29 +21,21 @@ struct comparison {
     json_t *rows;     /* the result */
 };
 
-static const char *text_of(const json_t *object, const char *name) {
-    const char *text = json_string_value(json_object_get(object, name));
-    return text ? text : "";
-}
-
-static double number_of(const json_t *object, const char *name) {
-    return json_number_value(json_object_get(object, name));
-}
-
 static bool is_ok(const json_t *row) {
-    return strcmp(text_of(row, "status"), "ok") == 0;
+    return strcmp(weft_bench_text(row, "status"), "ok") == 0;
 }
 
 /* ---- which rows belong together ---- */
 
 /** What a row is known by; the caller drops it. */
 static json_t *key_of(const json_t *row, const char *one_device) {
-    const char *device = text_of(row, "device");
+    const char *device = weft_bench_text(row, "device");
     if (one_device && strcmp(device, one_device) == 0) {
         device = SAME_DEVICE;
     }
-    return json_sprintf("%s\n%s\n%s\n%s\n%s", text_of(row, "suite"), text_of(row, "case"),
-                        text_of(row, "runtime"), text_of(row, "math"), device);
+    return json_sprintf("%s\n%s\n%s\n%s\n%s", weft_bench_text(row, "suite"),
+                        weft_bench_text(row, "case"), weft_bench_text(row, "runtime"),
+                        weft_bench_text(row, "math"), device);
 }
 
 /** Lists of rows, by their keys. */
@@ -76,7 +69,8 @@ static json_t *take(json_t *index, const json_t *key) {
 
 static const char *only_device(const json_t *report) {
     const json_t *devices = json_object_get(json_object_get(report, "environment"), "devices");
-    return json_array_size(devices) == 1 ? text_of(json_array_get(devices, 0), "name") : NULL;
+    return json_array_size(devices) == 1 ? weft_bench_text(json_array_get(devices, 0), "name")
+                                         : NULL;
 }
 
 static void choose_devices(struct comparison *comparison, const json_t *before,
@@ -120,19 +114,19 @@ static bool add_row(struct comparison *comparison, const json_t *row, const char
 
 static weft_bench_timing timing_of(const json_t *row) {
     const json_t *interval = json_object_get(row, "interval_ms");
-    weft_bench_timing timing = {.median_ms = number_of(row, "median_ms"),
+    weft_bench_timing timing = {.median_ms = weft_bench_number(row, "median_ms"),
                                 .low_ms = json_number_value(json_array_get(interval, 0)),
                                 .high_ms = json_number_value(json_array_get(interval, 1)),
-                                .cpu_ms = number_of(row, "cpu_ms")};
+                                .cpu_ms = weft_bench_number(row, "cpu_ms")};
     timing.noisy = timing.cpu_ms > 0.0 || json_is_true(json_object_get(row, "software_device")) ||
-                   strcmp(text_of(row, "clock"), "device") != 0;
+                   strcmp(weft_bench_text(row, "clock"), "device") != 0;
     return timing;
 }
 
 /** Operations, or where there are none, bytes. */
 static double work_of(const json_t *row) {
-    const double flops = number_of(row, "flops");
-    return flops > 0.0 ? flops : number_of(row, "bytes");
+    const double flops = weft_bench_number(row, "flops");
+    return flops > 0.0 ? flops : weft_bench_number(row, "bytes");
 }
 
 /**
@@ -145,7 +139,9 @@ static double scale_of(const json_t *before, const json_t *after) {
     }
     const double was = work_of(before);
     const double is = work_of(after);
-    return strcmp(text_of(after, "suite"), "device") == 0 && was > 0.0 && is > 0.0 ? was / is : 0.0;
+    return strcmp(weft_bench_text(after, "suite"), "device") == 0 && was > 0.0 && is > 0.0
+               ? was / is
+               : 0.0;
 }
 
 static void scale(weft_bench_timing *timing, double factor) {
@@ -159,29 +155,29 @@ static void scale(weft_bench_timing *timing, double factor) {
 
 /** Why the times of two rows cannot be compared, in `reason`; false when they can be, or neither has any. */
 static bool incomparable(char reason[REASON_SIZE], const json_t *before, const json_t *after) {
-    if (strcmp(text_of(before, "status"), text_of(after, "status")) != 0) {
-        const char *why = text_of(is_ok(after) ? before : after, "reason");
-        snprintf(reason, REASON_SIZE, "was %s, is %s%s%s", text_of(before, "status"),
-                 text_of(after, "status"), why[0] != '\0' ? ": " : "", why);
+    if (strcmp(weft_bench_text(before, "status"), weft_bench_text(after, "status")) != 0) {
+        const char *why = weft_bench_text(is_ok(after) ? before : after, "reason");
+        snprintf(reason, REASON_SIZE, "was %s, is %s%s%s", weft_bench_text(before, "status"),
+                 weft_bench_text(after, "status"), why[0] != '\0' ? ": " : "", why);
         return true;
     }
     if (is_ok(after) && scale_of(before, after) <= 0.0) {
         snprintf(reason, REASON_SIZE, "the shape of the input is another");
         return true;
     }
-    if (strcmp(text_of(before, "clock"), text_of(after, "clock")) != 0) {
+    if (strcmp(weft_bench_text(before, "clock"), weft_bench_text(after, "clock")) != 0) {
         snprintf(reason, REASON_SIZE, "timed by the clock of the %s, before by that of the %s",
-                 text_of(after, "clock"), text_of(before, "clock"));
+                 weft_bench_text(after, "clock"), weft_bench_text(before, "clock"));
         return true;
     }
     return false;
 }
 
 static bool output_changed(const json_t *before, const json_t *after) {
-    const char *was = text_of(before, "output_sha256");
-    const char *is = text_of(after, "output_sha256");
-    return strcmp(text_of(after, "math"), "reproducible") == 0 && was[0] != '\0' && is[0] != '\0' &&
-           strcmp(was, is) != 0 &&
+    const char *was = weft_bench_text(before, "output_sha256");
+    const char *is = weft_bench_text(after, "output_sha256");
+    return strcmp(weft_bench_text(after, "math"), "reproducible") == 0 && was[0] != '\0' &&
+           is[0] != '\0' && strcmp(was, is) != 0 &&
            json_equal(json_object_get(before, "shape"), json_object_get(after, "shape"));
 }
 
@@ -192,8 +188,8 @@ static bool add_pair(struct comparison *comparison, const json_t *before, const 
         return add_row(comparison, after, "incomparable", reason, NULL, false);
     }
     if (!is_ok(after)) {
-        snprintf(reason, sizeof reason, "%s in both: %s", text_of(after, "status"),
-                 text_of(after, "reason"));
+        snprintf(reason, sizeof reason, "%s in both: %s", weft_bench_text(after, "status"),
+                 weft_bench_text(after, "reason"));
         return add_row(comparison, after, "unmeasured", reason, NULL, false);
     }
     const weft_bench_timing was = timing_of(before);
@@ -269,7 +265,7 @@ static json_t *counts_json(const json_t *rows) {
                   "new", 0, "gone", 0, "unmeasured", 0, "incomparable", 0, "output_changed", 0);
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
-        json_t *count = json_object_get(counts, text_of(row, "verdict"));
+        json_t *count = json_object_get(counts, weft_bench_text(row, "verdict"));
         json_integer_set(count, json_integer_value(count) + 1);
         count = json_object_get(counts, "output_changed");
         json_integer_set(count, json_integer_value(count) +
@@ -284,8 +280,8 @@ static json_t *suite_json(const json_t *rows, const char *suite) {
     int count = 0;
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
-        double ratio = number_of(row, "ratio");
-        if (ratio > 0.0 && strcmp(text_of(row, "suite"), suite) == 0) {
+        double ratio = weft_bench_number(row, "ratio");
+        if (ratio > 0.0 && strcmp(weft_bench_text(row, "suite"), suite) == 0) {
             sum += log(ratio);
             count++;
         }
@@ -297,7 +293,7 @@ static json_t *suite_json(const json_t *rows, const char *suite) {
 
 static bool has_suite(const json_t *suites, const char *suite) {
     for (size_t i = 0; i < json_array_size(suites); i++) {
-        if (strcmp(text_of(json_array_get(suites, i), "suite"), suite) == 0) {
+        if (strcmp(weft_bench_text(json_array_get(suites, i), "suite"), suite) == 0) {
             return true;
         }
     }
@@ -307,7 +303,7 @@ static bool has_suite(const json_t *suites, const char *suite) {
 static json_t *suites_json(const json_t *rows) {
     json_t *suites = json_array();
     for (size_t i = 0; i < json_array_size(rows); i++) {
-        const char *suite = text_of(json_array_get(rows, i), "suite");
+        const char *suite = weft_bench_text(json_array_get(rows, i), "suite");
         json_t *object = has_suite(suites, suite) ? NULL : suite_json(rows, suite);
         if (object) {
             json_array_append_new(suites, object);

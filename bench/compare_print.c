@@ -5,21 +5,13 @@
 #include <string.h>
 
 #include "bench/compare.h"
+#include "bench/fields.h"
 #include "cli.h"
 
 #define MOST_NAMES 10 /* of the rows that one file has alone */
 
-static const char *text_of(const json_t *object, const char *name) {
-    const char *text = json_string_value(json_object_get(object, name));
-    return text ? text : "";
-}
-
-static double number_of(const json_t *object, const char *name) {
-    return json_number_value(json_object_get(object, name));
-}
-
 static bool is_verdict(const json_t *row, const char *verdict) {
-    return strcmp(text_of(row, "verdict"), verdict) == 0;
+    return strcmp(weft_bench_text(row, "verdict"), verdict) == 0;
 }
 
 static bool has_new_bits(const json_t *row) {
@@ -30,7 +22,8 @@ static bool has_new_bits(const json_t *row) {
 
 static void print_side(const char *title, const json_t *side) {
     const json_t *devices = json_object_get(side, "devices");
-    printf("%s weft %s, %s", title, text_of(side, "weft"), text_of(side, "started"));
+    printf("%s weft %s, %s", title, weft_bench_text(side, "weft"),
+           weft_bench_text(side, "started"));
     for (size_t i = 0; i < json_array_size(devices); i++) {
         printf("%s %s", i == 0 ? "," : " and", json_string_value(json_array_get(devices, i)));
     }
@@ -49,7 +42,7 @@ static void print_sides(const json_t *comparison) {
     const json_t *differences = json_object_get(comparison, "differences");
     for (size_t i = 0; i < json_array_size(differences); i++) {
         const json_t *difference = json_array_get(differences, i);
-        printf("%s: ", text_of(difference, "field"));
+        printf("%s: ", weft_bench_text(difference, "field"));
         print_value(json_object_get(difference, "before"));
         printf(" -> ");
         print_value(json_object_get(difference, "after"));
@@ -63,24 +56,26 @@ static void print_sides(const json_t *comparison) {
 static void change_row(weft_cli_table *table, const json_t *row) {
     static const char *const texts[] = {"verdict", "suite", "case", "runtime"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        weft_cli_table_cell(table, "%s", text_of(row, texts[i]));
+        weft_cli_table_cell(table, "%s", weft_bench_text(row, texts[i]));
     }
-    weft_cli_table_cell(table, "%s", text_of(row, "math")[0] ? text_of(row, "math") : "-");
-    weft_cli_table_cell(table, "%s", text_of(row, "device"));
-    const bool timed = number_of(row, "ratio") > 0.0;
+    weft_cli_table_cell(table, "%s",
+                        weft_bench_text(row, "math")[0] ? weft_bench_text(row, "math") : "-");
+    weft_cli_table_cell(table, "%s", weft_bench_text(row, "device"));
+    const bool timed = weft_bench_number(row, "ratio") > 0.0;
     if (timed) {
-        const bool by_cpu = strcmp(text_of(row, "time"), "cpu_ms") == 0;
+        const bool by_cpu = strcmp(weft_bench_text(row, "time"), "cpu_ms") == 0;
         weft_cli_table_cell(table, "%s", by_cpu ? "processor" : "clock");
-        weft_cli_table_cell(table, "%.3f", number_of(row, "before_ms"));
-        weft_cli_table_cell(table, "%.3f", number_of(row, "after_ms"));
-        weft_cli_table_cell(table, "%.2fx", number_of(row, "ratio"));
-        weft_cli_table_cell(table, "%.2fx", number_of(row, "median_ratio"));
-        weft_cli_table_cell(table, "%.0f %%", 100.0 * number_of(row, "noise"));
+        weft_cli_table_cell(table, "%.3f", weft_bench_number(row, "before_ms"));
+        weft_cli_table_cell(table, "%.3f", weft_bench_number(row, "after_ms"));
+        weft_cli_table_cell(table, "%.2fx", weft_bench_number(row, "ratio"));
+        weft_cli_table_cell(table, "%.2fx", weft_bench_number(row, "median_ratio"));
+        weft_cli_table_cell(table, "%.0f %%", 100.0 * weft_bench_number(row, "noise"));
     }
     for (int i = 0; !timed && i < 6; i++) {
         weft_cli_table_cell(table, "-");
     }
-    weft_cli_table_cell(table, "%s", has_new_bits(row) ? "other bits" : text_of(row, "reason"));
+    weft_cli_table_cell(table, "%s",
+                        has_new_bits(row) ? "other bits" : weft_bench_text(row, "reason"));
 }
 
 static int print_changes(const json_t *comparison) {
@@ -108,8 +103,9 @@ static void print_names(const json_t *comparison, const char *verdict) {
     for (size_t i = 0; i < json_array_size(rows) && printed < MOST_NAMES; i++) {
         const json_t *row = json_array_get(rows, i);
         if (is_verdict(row, verdict)) {
-            printf("%s: %s (suite %s, %s, %s)\n", verdict, text_of(row, "case"),
-                   text_of(row, "suite"), text_of(row, "runtime"), text_of(row, "device"));
+            printf("%s: %s (suite %s, %s, %s)\n", verdict, weft_bench_text(row, "case"),
+                   weft_bench_text(row, "suite"), weft_bench_text(row, "runtime"),
+                   weft_bench_text(row, "device"));
             printed++;
         }
     }
@@ -132,9 +128,9 @@ static int print_suites(const json_t *comparison) {
     weft_cli_table *table = weft_cli_table_begin(columns);
     for (size_t i = 0; i < json_array_size(suites); i++) {
         const json_t *suite = json_array_get(suites, i);
-        weft_cli_table_cell(table, "%s", text_of(suite, "suite"));
-        weft_cli_table_cell(table, "%.0f", number_of(suite, "rows"));
-        weft_cli_table_cell(table, "%.3fx", number_of(suite, "ratio"));
+        weft_cli_table_cell(table, "%s", weft_bench_text(suite, "suite"));
+        weft_cli_table_cell(table, "%.0f", weft_bench_number(suite, "rows"));
+        weft_cli_table_cell(table, "%.3fx", weft_bench_number(suite, "ratio"));
     }
     putchar('\n');
     return weft_cli_table_print(&table);
@@ -158,8 +154,9 @@ static void print_noise(const json_t *comparison, bool no_change) {
     const json_t *noise = json_object_get(comparison, "noise");
     printf("%s%.0f %% (software drivers, processors) or %.0f %% (GPUs) and the 95 %% intervals of "
            "%.0f comparisons\n",
-           no_change ? "No change beyond noise: " : "Noise: ", 100.0 * number_of(noise, "software"),
-           100.0 * number_of(noise, "hardware"), number_of(noise, "comparisons"));
+           no_change ? "No change beyond noise: " : "Noise: ",
+           100.0 * weft_bench_number(noise, "software"),
+           100.0 * weft_bench_number(noise, "hardware"), weft_bench_number(noise, "comparisons"));
 }
 
 int weft_bench_compare_print(const json_t *comparison) {

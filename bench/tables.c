@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/fields.h"
+
 /* ---- fields ---- */
 
 /** Null members and such that are not there give NaN. */
@@ -13,13 +15,8 @@ static double number(const json_t *object, const char *key) {
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-static const char *text(const json_t *object, const char *key) {
-    const char *value = json_string_value(json_object_get(object, key));
-    return value ? value : "";
-}
-
 static bool is_text(const json_t *object, const char *key, const char *expected) {
-    return strcmp(text(object, key), expected) == 0;
+    return strcmp(weft_bench_text(object, key), expected) == 0;
 }
 
 /** Names of devices need not differ, indices do. */
@@ -67,13 +64,13 @@ static int print_rows(const json_t *rows, double device) {
         if (!is_of(row, device)) {
             continue;
         }
-        weft_cli_table_cell(table, "%s", text(row, "suite"));
-        weft_cli_table_cell(table, "%s", text(row, "case"));
+        weft_cli_table_cell(table, "%s", weft_bench_text(row, "suite"));
+        weft_cli_table_cell(table, "%s", weft_bench_text(row, "case"));
         if (is_text(row, "status", "ok")) {
             row_cells(table, row);
             continue;
         }
-        weft_cli_table_cell(table, "%s", text(row, "status"));
+        weft_cli_table_cell(table, "%s", weft_bench_text(row, "status"));
         for (uint32_t k = 0; k < 8; k++) {
             weft_cli_table_cell(table, "%s", "");
         }
@@ -87,8 +84,9 @@ static void print_reasons(const json_t *rows, double device) {
     json_t *row;
     json_array_foreach(rows, i, row) {
         if (is_of(row, device) && !is_text(row, "status", "ok")) {
-            printf("%s%s %s: %s: %s\n", separator, text(row, "suite"), text(row, "case"),
-                   text(row, "status"), text(row, "reason"));
+            printf("%s%s %s: %s: %s\n", separator, weft_bench_text(row, "suite"),
+                   weft_bench_text(row, "case"), weft_bench_text(row, "status"),
+                   weft_bench_text(row, "reason"));
             separator = "";
         }
     }
@@ -128,8 +126,8 @@ static void speedup_cell(weft_cli_table *table, const json_t *fit) {
 
 static void fit_cells(weft_cli_table *table, const json_t *fit) {
     const json_t *time = json_object_get(fit, "time");
-    weft_cli_table_cell(table, "%s", text(fit, "suite"));
-    weft_cli_table_cell(table, "%s", text(fit, "series"));
+    weft_cli_table_cell(table, "%s", weft_bench_text(fit, "suite"));
+    weft_cli_table_cell(table, "%s", weft_bench_text(fit, "series"));
     if (isfinite(number(time, "from"))) {
         weft_cli_table_cell(table, "%.0f - %.0f", number(time, "from"), number(time, "to"));
     } else {
@@ -170,7 +168,8 @@ static int print_device(const json_t *report, const json_t *device, const char *
     const json_t *rows = json_object_get(report, "rows");
     const double index = number(device, "index");
     const bool software = is_text(device, "type", "software");
-    printf("%s%s, %s%s\n\n", separator, text(device, "name"), text(device, "driver"),
+    printf("%s%s, %s%s\n\n", separator, weft_bench_text(device, "name"),
+           weft_bench_text(device, "driver"),
            software ? "; a software driver: not a statement about any GPU" : "");
     int code = print_rows(rows, index);
     if (code == WEFT_CLI_FINE) {
