@@ -90,7 +90,8 @@ static void files_are_made_of_a_report(void **state) {
     free(html);
     free(page);
     char *text = (char *)weft_test_read(csv, &size);
-    assert_non_null(strstr(text, "\r\nmixers,\"banded_attention/n=128,d=64\",banded_attention,128,"));
+    assert_non_null(
+        strstr(text, "\r\nmixers,\"banded_attention/n=128,d=64\",banded_attention,128,"));
     free(text);
     json_t *before = json_load_file(runs->before, 0, NULL);
     json_t *after = json_load_file(copy, 0, NULL);
