@@ -97,6 +97,7 @@ weft_status weft_bench_measure_ceilings(weft_bench_ceilings *ceilings, weft_devi
                                         const weft_host *host) {
     const weft_bench_scope scope = {.size = WEFT_BENCH_FULL};
     const weft_bench_effort effort = {.limit_ms = limit_ms, .least_runs = WEFT_BENCH_MIN_RUNS};
+    const weft_bench_devices devices = {.timed = device};
     weft_bench_list list = {.host = host};
     weft_bench_add_device(&list, &scope);
     weft_status status = list.status;
@@ -109,7 +110,7 @@ weft_status weft_bench_measure_ceilings(weft_bench_ceilings *ceilings, weft_devi
             rows[i].bench_case = &list.cases[i];
             rows[i].repeats = 1;
             common->error = rows[i].reason;
-            weft_bench_run(&rows[i], device, &effort, host);
+            weft_bench_run(&rows[i], &devices, &effort, host);
         }
         common->error = NULL;
         weft_bench_take_ceilings(ceilings, rows, list.count);

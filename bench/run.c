@@ -9,6 +9,7 @@
 
 struct bound_plan {
     weft_device *device;
+    weft_device *reproducible; /* or null: weft_bench_devices */
     weft_plan *plan;
     weft_bench_ports ports;
     bool software;   /* the processor does the work */
@@ -91,6 +92,16 @@ static weft_status check_outputs(weft_bench_row *row, const struct bound_plan *b
     return WEFT_OK;
 }
 
+static weft_status verify_reproducible(weft_bench_row *row, const weft_bench_outcome *outcome,
+                                       weft_device *device, const weft_host *host) {
+    const weft_status status =
+        weft_bench_verify_reproducible(&row->verification, row->bench_case, outcome, device, host);
+    if (status == WEFT_OK) {
+        row->reason[0] = '\0'; /* what was logged where there is nothing to compare with */
+    }
+    return status;
+}
+
 /** What the first run gave, against what it ought to have given. */
 static weft_status verify_views(weft_bench_row *row, const struct bound_plan *bound,
                                 weft_bench_view *views, const weft_host *host) {
@@ -109,6 +120,10 @@ static weft_status verify_views(weft_bench_row *row, const struct bound_plan *bo
     }
     if (status == WEFT_OK) {
         status = weft_bench_verify(&row->verification, row->bench_case, &outcome, host);
+    }
+    if (status == WEFT_OK && row->verification.by == WEFT_BENCH_BY_NONE && bound->reproducible &&
+        !row->bench_case->sized) {
+        status = verify_reproducible(row, &outcome, bound->reproducible, host);
     }
     if (status == WEFT_OK && row->verification.wrong) {
         refuse(row, row->verification.reason);
@@ -217,9 +232,9 @@ static weft_status count(weft_bench_row *row, const struct bound_plan *bound) {
     return status;
 }
 
-void weft_bench_run(weft_bench_row *row, weft_device *device, const weft_bench_effort *effort,
-                    const weft_host *host) {
-    struct bound_plan bound = {.device = device};
+void weft_bench_run(weft_bench_row *row, const weft_bench_devices *devices,
+                    const weft_bench_effort *effort, const weft_host *host) {
+    struct bound_plan bound = {.device = devices->timed, .reproducible = devices->reproducible};
     weft_status status = prepare(row, &bound, host);
     if (status == WEFT_OK) {
         status = warm_and_time(row, &bound, effort, host);
@@ -232,5 +247,5 @@ void weft_bench_run(weft_bench_row *row, weft_device *device, const weft_bench_e
     }
     weft_bench_unbind(&bound.ports, host);
     weft_plan_destroy(&bound.plan);
-    weft_device_trim(device);
+    weft_device_trim(devices->timed);
 }

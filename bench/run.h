@@ -3,6 +3,7 @@
 #ifndef WEFT_BENCH_RUN_H
 #define WEFT_BENCH_RUN_H
 
+#include "bench/devices.h"
 #include "bench/measure.h"
 #include "bench/outputs.h"
 #include "bench/start.h"
@@ -65,7 +66,7 @@ weft_bench_status weft_bench_status_of(weft_status status);
  * outputs must have that one, and are not verified again. All else of the row is written, but for
  * the reason of a failed call, which is where the device's log goes. Resets the device's peak of memory in use.
  */
-void weft_bench_run(weft_bench_row *row, weft_device *device, const weft_bench_effort *effort,
-                    const weft_host *host);
+void weft_bench_run(weft_bench_row *row, const weft_bench_devices *devices,
+                    const weft_bench_effort *effort, const weft_host *host);
 
 #endif

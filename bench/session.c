@@ -102,7 +102,7 @@ static weft_bench_effort effort_of(const weft_bench_session *session) {
 }
 
 static void measure_row(weft_bench_session *session, weft_bench_result *result, uint32_t index,
-                        weft_device *device, const char *select) {
+                        const weft_bench_devices *devices, const char *select) {
     weft_bench_row *row = &result->rows[index];
     if (weft_bench_interrupted()) {
         skip(row, "interrupted");
@@ -113,7 +113,7 @@ static void measure_row(weft_bench_session *session, weft_bench_result *result, 
     }
     session->settings.common.error = row->reason; /* a row keeps what went wrong with it */
     const weft_bench_effort effort = effort_of(session);
-    weft_bench_run(row, device, &effort, &session->host);
+    weft_bench_run(row, devices, &effort, &session->host);
     check_hash(session, row);
     if (!weft_bench_interrupted()) {
         measure_start(session, row, select);
@@ -128,7 +128,8 @@ static void measure_row(weft_bench_session *session, weft_bench_result *result, 
 }
 
 /** Another round of a row that is ok; an interrupted one does not count. */
-static void measure_again(weft_bench_session *session, weft_bench_row *row, weft_device *device) {
+static void measure_again(weft_bench_session *session, weft_bench_row *row,
+                          const weft_bench_devices *devices) {
     if (row->status != WEFT_BENCH_OK || weft_bench_interrupted()) {
         return;
     }
@@ -138,7 +139,7 @@ static void measure_again(weft_bench_session *session, weft_bench_row *row, weft
         memcpy(again.sha256, row->sha256, sizeof again.sha256);
     }
     session->settings.common.error = again.reason;
-    weft_bench_run(&again, device, &effort, &session->host);
+    weft_bench_run(&again, devices, &effort, &session->host);
     session->settings.common.error = NULL;
     if (weft_bench_interrupted()) {
         return;
@@ -153,7 +154,7 @@ static void measure_again(weft_bench_session *session, weft_bench_row *row, weft
 }
 
 static void measure_rows(weft_bench_session *session, weft_bench_result *result,
-                         weft_device *device, const char *select, uint32_t round) {
+                         const weft_bench_devices *devices, const char *select, uint32_t round) {
     char label[WEFT_CLI_ERROR_SIZE];
     weft_cli_progress progress;
     snprintf(label, sizeof label, "%.200s, %u of %u", result->device.name, round + 1,
@@ -162,9 +163,9 @@ static void measure_rows(weft_bench_session *session, weft_bench_result *result,
     for (uint32_t i = 0; i < session->cases.count; i++) {
         weft_cli_progress_set(&progress, i);
         if (round == 0) {
-            measure_row(session, result, i, device, select);
+            measure_row(session, result, i, devices, select);
         } else {
-            measure_again(session, &result->rows[i], device);
+            measure_again(session, &result->rows[i], devices);
         }
     }
     weft_cli_progress_end(&progress);
@@ -209,25 +210,25 @@ static weft_status measure_ceilings(weft_bench_session *session, weft_bench_resu
 /** One round of all cases on a device, which is open for that long. */
 static int run_device(weft_bench_session *session, weft_bench_result *result, const char *select,
                       uint32_t round) {
-    weft_device *device = NULL;
-    weft_status status = weft_cli_open_selected(&device, &session->settings.common, select);
+    weft_bench_devices devices = {.timed = NULL};
+    weft_status status =
+        weft_bench_devices_open(&devices, &session->settings.common, select, round == 0);
     if (status != WEFT_OK) {
         return weft_cli_open_exit_code(status);
     }
     if (round == 0) {
-        status = weft_device_get_info(device, &result->device);
+        status = weft_device_get_info(devices.timed, &result->device);
     }
     if (status == WEFT_OK && round == 0) {
         status = make_rows(session, result);
     }
     if (status == WEFT_OK) {
-        status = measure_ceilings(session, result, device, round);
+        status = measure_ceilings(session, result, devices.timed, round);
     }
     if (status == WEFT_OK) {
-        measure_rows(session, result, device, select, round);
-        session->failed = weft_cli_validation_failed(device) || session->failed;
+        measure_rows(session, result, &devices, select, round);
     }
-    weft_device_destroy(&device);
+    session->failed = weft_bench_devices_close(&devices) || session->failed;
     return weft_cli_exit_code(status);
 }
 
@@ -255,20 +256,19 @@ static int run_devices(weft_bench_session *session, const weft_device_info *info
     const char **selects = weft_alloc_zero(&session->host, (size_t)count + 1, sizeof *selects);
     uint32_t usable = 0;
     int code = WEFT_CLI_FINE;
-    if (!texts || !selects) {
-        code = weft_cli_exit_code(weft_fail_memory(&session->host, "the list of devices"));
-    }
-    for (uint32_t i = 0; i < count && code == WEFT_CLI_FINE; i++) {
+    for (uint32_t i = 0; i < count && texts && selects; i++) {
         if (infos[i].usable) {
             snprintf(texts[usable], SELECT_SIZE, "%u", infos[i].index);
             selects[usable] = texts[usable];
             usable++;
         }
     }
-    if (code == WEFT_CLI_FINE && usable == 0) {
+    if (!texts || !selects) {
+        code = weft_cli_exit_code(weft_fail_memory(&session->host, "the list of devices"));
+    } else if (usable == 0) {
         code = weft_cli_exit_code(
             weft_fail(&session->host, WEFT_NO_DEVICE, "there is no usable Vulkan device"));
-    } else if (code == WEFT_CLI_FINE) {
+    } else {
         code = run_rounds(session, selects, usable);
     }
     weft_free(&session->host, selects);

@@ -10,7 +10,7 @@
 #include "core/philox.h"
 
 const char *weft_bench_verified_by_name(weft_bench_verified_by by) {
-    static const char *const names[] = {"none", "float64", "hash"};
+    static const char *const names[] = {"none", "float64", "hash", "reproducible"};
     return names[by];
 }
 
@@ -100,7 +100,7 @@ static void check_sequence(struct sums *sums, weft_bench_reference *ref,
     ref->expected = NULL;
 }
 
-static const weft_bench_view *first_output(const weft_bench_outcome *outcome) {
+const weft_bench_view *weft_bench_first_output(const weft_bench_outcome *outcome) {
     for (uint32_t i = 0; i < outcome->port_count; i++) {
         if (outcome->ports[i].info.is_output) {
             return &outcome->ports[i];
@@ -134,7 +134,7 @@ static void judge(weft_bench_verification *result, const struct sums *sums, doub
 /** The first sequence and the last. */
 static weft_status check_float64(weft_bench_verification *result, const weft_bench_case *bench_case,
                                  const weft_bench_outcome *outcome, const weft_host *host) {
-    const weft_bench_view *output = first_output(outcome);
+    const weft_bench_view *output = weft_bench_first_output(outcome);
     const double limit = outcome->limit > 0.0 ? outcome->limit : WEFT_BENCH_REFERENCE_LIMIT;
     weft_bench_reference ref = {.host = host ? *host : (weft_host){0},
                                 .bench_case = bench_case,

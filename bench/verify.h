@@ -14,17 +14,18 @@
 typedef enum weft_bench_verified_by {
     WEFT_BENCH_BY_NONE = 0,
     WEFT_BENCH_BY_FLOAT64,
-    WEFT_BENCH_BY_HASH, /* of expected.json, in reproducible mode */
+    WEFT_BENCH_BY_HASH,         /* of expected.json, in reproducible mode */
+    WEFT_BENCH_BY_REPRODUCIBLE, /* what reproducible mode gives, in fast mode */
 } weft_bench_verified_by;
 
-/** "none", "float64" or "hash". */
+/** "none", "float64", "hash" or "reproducible". */
 const char *weft_bench_verified_by_name(weft_bench_verified_by by);
 
 typedef struct weft_bench_verification {
     weft_bench_verified_by by;                   /* float64 where both say so */
     bool wrong;                                  /* what `reason` says about */
-    double rel_l2, tolerance;                    /* by float64; NaN otherwise */
-    uint32_t rows;                               /* tokens that were compared */
+    double rel_l2, tolerance;                    /* by float64 or reproducible; NaN otherwise */
+    uint32_t rows;                               /* tokens that were compared with float64 */
     char reason[WEFT_BENCH_VERIFICATION_REASON]; /* empty but when wrong, or by none */
 } weft_bench_verification;
 
@@ -35,6 +36,8 @@ typedef struct weft_bench_outcome {
     bool f16_weights; /* weights are stored as f16: held to WEFT_TOLERANCE_HALF */
     double limit;     /* operations of the reference; 0: WEFT_BENCH_REFERENCE_LIMIT */
 } weft_bench_outcome;
+
+const weft_bench_view *weft_bench_first_output(const weft_bench_outcome *outcome);
 
 /**
  * Holds the first output against the case's reference, if it has one that is not too expensive. Errors:
@@ -49,6 +52,18 @@ weft_status weft_bench_verify(weft_bench_verification *result, const weft_bench_
  */
 void weft_bench_verify_hash(weft_bench_verification *result, const weft_bench_case *bench_case,
                             const char *sha256, const weft_bench_expected *expected);
+
+/**
+ * Holds the first output (float32), made in fast mode, against the one that the same case gives on `device`, the same
+ * physical device opened in reproducible mode with weights as f32: to WEFT_TOLERANCE_HALF where weights are stored as f16,
+ * else to WEFT_TOLERANCE_EXPONENTIAL. `result` is weft_bench_verify's where that compared nothing, and stays by none
+ * with one more reason where the device cannot run the plan in reproducible mode, for its memory, say. Errors: those of
+ * compiling and running it otherwise.
+ */
+weft_status weft_bench_verify_reproducible(weft_bench_verification *result,
+                                           const weft_bench_case *bench_case,
+                                           const weft_bench_outcome *outcome, weft_device *device,
+                                           const weft_host *host);
 
 /**
  * Tokens of a sequence of n to look at, in ascending order, at most WEFT_BENCH_REFERENCE_ROWS: all of a short one; else

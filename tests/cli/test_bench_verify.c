@@ -164,6 +164,78 @@ static void memory_may_be_out(void **state) {
     }
 }
 
+/* ---- reproducible mode ---- */
+
+static weft_device *open_fast(struct weft_test_device *test, weft_weight_storage weights) {
+    weft_device *device = NULL;
+    assert_int_equal(
+        weft_device_open(&device,
+                         weft_device_params(.host = test->host.host, .math = WEFT_MATH_FAST,
+                                            .weights = weights, .cache_dir = "")),
+        WEFT_OK);
+    return device;
+}
+
+static weft_bench_verification against_reproducible(const struct bench_run *run,
+                                                    const weft_bench_case *bench_case,
+                                                    struct weft_test_device *test) {
+    const weft_bench_outcome outcome = {
+        .ports = run->ports, .port_count = run->count, .f16_weights = run->f16_weights};
+    weft_bench_verification result = {.reason = "the case has no float64 reference"};
+    assert_int_equal(weft_bench_verify_reproducible(&result, bench_case, &outcome, test->device,
+                                                    &test->host.host),
+                     WEFT_OK);
+    assert_int_equal(result.by, WEFT_BENCH_BY_REPRODUCIBLE);
+    return result;
+}
+
+/** What fast mode gives is right, and is seen to be wrong by somewhat more than is allowed. */
+static void check_fast(const weft_bench_case *bench_case, struct weft_test_device *test,
+                       weft_weight_storage weights) {
+    weft_device *fast = open_fast(test, weights);
+    struct bench_run run = bench_run_of(bench_case, fast);
+    weft_bench_verification result = against_reproducible(&run, bench_case, test);
+    if (result.wrong) {
+        fail_msg("%s: %s", bench_case->name, result.reason);
+    }
+    assert_string_equal(result.reason, "");
+    assert_true(run.f16_weights == (weights == WEFT_WEIGHTS_F16));
+    assert_true(result.tolerance ==
+                (run.f16_weights ? 1e-3 : 5e-6)); /* as conformance.h has them */
+
+    float *output = run.data[run.output];
+    const size_t count = (size_t)run.ports[run.output].info.bytes / sizeof *output;
+    const float scale = 1.0F + 2.0F * (float)result.tolerance;
+    for (size_t i = 0; i < count; i++) {
+        output[i] *= scale;
+    }
+    result = against_reproducible(&run, bench_case, test);
+    assert_true(result.wrong);
+    assert_non_null(strstr(result.reason, "the output is wrong: against reproducible mode"));
+    output[count - 1] = (float)NAN;
+    assert_true(against_reproducible(&run, bench_case, test).wrong);
+    bench_run_end(&run);
+    weft_test_device_close(&fast);
+}
+
+static void fast_mode_is_held_against_reproducible(void **state) {
+    static const char *const suites[] = {"models", "decode"};
+    for (uint32_t i = 0; i < sizeof suites / sizeof suites[0]; i++) {
+        weft_bench_list list = {.count = 0};
+        list_suite(&list, suites[i], WEFT_BENCH_SMALLEST);
+        assert_true(list.count > 0);
+        for (uint32_t k = 0; k < list.count; k++) {
+            assert_null(list.cases[k].reference);
+            check_fast(&list.cases[k], *state, WEFT_WEIGHTS_F32);
+        }
+        weft_bench_list_free(&list);
+    }
+    weft_bench_list models = {.count = 0};
+    list_suite(&models, "models", WEFT_BENCH_SMALLEST);
+    check_fast(&models.cases[0], *state, WEFT_WEIGHTS_F16);
+    weft_bench_list_free(&models);
+}
+
 /* ---- hashes ---- */
 
 #define SOME  "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
@@ -267,6 +339,7 @@ int main(void) {
         WEFT_TEST_ON_DEVICE(too_many_operations_are_not_done),
         WEFT_TEST_ON_DEVICE(a_reference_without_its_input_fails),
         WEFT_TEST_ON_DEVICE(memory_may_be_out),
+        WEFT_TEST_ON_DEVICE(fast_mode_is_held_against_reproducible),
         cmocka_unit_test(hashes_are_compared),
         cmocka_unit_test(expected_file_is_written_sorted),
         cmocka_unit_test(command_writes_what_it_found),
