@@ -75,8 +75,9 @@ static const struct kernel kernels[KERNEL_COUNT] = {
 };
 
 static void kernels_do_their_work(void **state) {
+    const struct weft_test_device *test = *state;
     for (uint32_t i = 0; i < KERNEL_COUNT; i++) {
-        check(*state, &kernels[i]);
+        check(test->device, &kernels[i]);
     }
 }
 
@@ -194,10 +195,12 @@ static void noise_is_no_latency(void **state) {
 }
 
 static void ceilings_are_measured(void **state) {
+    const struct weft_test_device *test = *state;
     weft_bench_ceilings found;
     weft_cli_common common = {0};
     const weft_host host = weft_cli_host(&common);
-    assert_int_equal(weft_bench_measure_ceilings(&found, *state, &common, 20.0, &host), WEFT_OK);
+    assert_int_equal(weft_bench_measure_ceilings(&found, test->device, &common, 20.0, &host),
+                     WEFT_OK);
     assert_true(found.copy_gb_per_s > 0.0);
     assert_true(found.f32_gflop_per_s > 0.0);
     assert_true(found.dispatch_us >= 0.0 || found.reasons[WEFT_BENCH_DISPATCH][0] != '\0');
@@ -206,25 +209,12 @@ static void ceilings_are_measured(void **state) {
     assert_null(common.error);
 }
 
-static int open_device(void **state) {
-    weft_device *device = NULL;
-    weft_status status = weft_device_open(&device, weft_device_params(.select = NULL));
-    *state = device;
-    return status == WEFT_OK ? 0 : -1;
-}
-
-static int close_device(void **state) {
-    weft_device *device = *state;
-    weft_test_device_close(&device);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_do_their_work),     cmocka_unit_test(fast_kernels_do_their_work),
+        WEFT_TEST_ON_DEVICE(kernels_do_their_work),  cmocka_unit_test(fast_kernels_do_their_work),
         cmocka_unit_test(wrong_sizes_are_refused),   cmocka_unit_test(rows_become_ceilings),
         cmocka_unit_test(missing_rows_have_reasons), cmocka_unit_test(noise_is_no_latency),
-        cmocka_unit_test(ceilings_are_measured),
+        WEFT_TEST_ON_DEVICE(ceilings_are_measured),
     };
-    return cmocka_run_group_tests(tests, open_device, close_device);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -321,6 +321,7 @@ static weft_growth memory_growth(weft_device *device, const weft_bench_case *ser
 
 /* Every suite's, at the lengths of its full size. */
 static void memory_of_linear_mixers_is_linear(void **state) {
+    const struct weft_test_device *test = *state;
     const weft_bench_scope scope = scope_of(WEFT_BENCH_FULL, false);
     weft_bench_list all = all_cases(&scope);
     uint32_t seen = 0;
@@ -330,7 +331,7 @@ static void memory_of_linear_mixers_is_linear(void **state) {
         if (!series->linear || !series->build || !series->series) {
             continue;
         }
-        weft_growth fit = memory_growth(*state, series, count);
+        weft_growth fit = memory_growth(test->device, series, count);
         seen++;
         if (fit.count > 0 && !(fit.exponent <= MEMORY_BOUND)) {
             fail_msg("%s %s: extra memory grows as n^%.3f, more than %.2f", series->suite,
@@ -343,25 +344,13 @@ static void memory_of_linear_mixers_is_linear(void **state) {
 
 /* The bound above could not fail if this did not see scores. */
 static void memory_of_scores_is_quadratic(void **state) {
+    const struct weft_test_device *test = *state;
     weft_bench_case series[4];
     for (uint32_t i = 0; i < 4; i++) {
         series[i] = weft_bench_mixer_case(0, lengths[i]);
     }
     assert_string_equal(series[0].series, "attention");
-    NEAR(memory_growth(*state, series, 4).exponent, 2.0, 0.01);
-}
-
-static int open_device(void **state) {
-    weft_device *device = NULL;
-    weft_status status = weft_device_open(&device, weft_device_params(.select = NULL));
-    *state = device;
-    return status == WEFT_OK ? 0 : -1;
-}
-
-static int close_device(void **state) {
-    weft_device *device = *state;
-    weft_test_device_close(&device);
-    return 0;
+    NEAR(memory_growth(test->device, series, 4).exponent, 2.0, 0.01);
 }
 
 int main(void) {
@@ -376,10 +365,10 @@ int main(void) {
         cmocka_unit_test(only_common_lengths_count),
         cmocka_unit_test(rows_become_fits),
         cmocka_unit_test(widths_are_held_against_their_own),
-        cmocka_unit_test(memory_of_linear_mixers_is_linear),
-        cmocka_unit_test(memory_of_scores_is_quadratic),
+        WEFT_TEST_ON_DEVICE(memory_of_linear_mixers_is_linear),
+        WEFT_TEST_ON_DEVICE(memory_of_scores_is_quadratic),
         cmocka_unit_test(names_fit_and_differ),
         cmocka_unit_test(series_have_one_width),
     };
-    return cmocka_run_group_tests(tests, open_device, close_device);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
