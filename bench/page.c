@@ -19,7 +19,7 @@ struct page {
 };
 
 static weft_status append(struct page *page, const char *text, size_t size) {
-    if (size > page->capacity - page->size) {
+    if (page->text == NULL || size > page->capacity - page->size) {
         size_t capacity = 2 * (page->size + size);
         char *grown = weft_realloc(page->host, page->text, capacity);
         if (grown == NULL) {

@@ -36,7 +36,7 @@ enum {
 #define WEFT_BENCH_TNN_DECAY 0.99F /* of all channels, of coefficients by an RPE */
 #define WEFT_BENCH_FEATURES_EPSILON \
     1e-6F /* added to exponentials, but for pairs of cosine and sine */
-#define WEFT_BENCH_GENERALIZED_A -0.1F
+#define WEFT_BENCH_GENERALIZED_A (-0.1F)
 
 /* Streams of weights of uniform values: */
 enum {
