@@ -13,7 +13,10 @@ void weft_row_bind_epilogue(struct weft_lowering *lowering, struct weft_dispatch
 void weft_row_prepare_epilogue(struct weft_lowering *lowering,
                                const struct weft_epilogue *epilogue);
 
-/** Sets specialization constants 0 and 1, the groups, the push words rows, columns, groups_x, epsilon, and the costs. */
+/** KEPT of shaders/include/row_keep.glsl for rows of that many (not 0) columns. */
+uint32_t weft_rows_kept(uint32_t columns);
+
+/** Sets specialization constants 0, 1 and 2, the groups, the push words rows, columns, groups_x, epsilon, and the costs. */
 void weft_row_finish(struct weft_lowering *lowering, struct weft_dispatch *dispatch,
                      const struct weft_node *node);
 

@@ -2,6 +2,8 @@
 /* Softmax over the last axis. */
 #include "ops/softmax.h"
 
+#include "ops/row.h"
+
 weft_status weft_graph_softmax(weft_tensor *out, weft_graph *graph, weft_tensor x) {
     return weft_graph_add(out, graph, "softmax", &x, 1, NULL, 0);
 }
@@ -11,6 +13,7 @@ void weft_lower_softmax(struct weft_lowering *lowering, uint32_t result, uint32_
     struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "softmax/softmax");
     weft_dispatch_read(dispatch, x);
     weft_dispatch_write(dispatch, result);
+    weft_dispatch_specialize(dispatch, weft_rows_kept(rows.columns));
     weft_dispatch_rows(dispatch, rows);
     double count = (double)rows.rows * rows.columns;
     dispatch->flops = 20.0 * count;

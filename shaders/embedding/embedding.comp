@@ -26,9 +26,9 @@ layout(push_constant) uniform Push
     uint type_rows;
 } push;
 
-layout(constant_id = 2) const uint HAS_TYPES = 0;
-layout(constant_id = 3) const uint HAS_TYPE_TABLE = 0;
-layout(constant_id = 4) const uint HAS_POSITIONS = 0;
+layout(constant_id = 3) const uint HAS_TYPES = 0;
+layout(constant_id = 4) const uint HAS_TYPE_TABLE = 0;
+layout(constant_id = 5) const uint HAS_POSITIONS = 0;
 
 float weft_row_value(uint row, uint column)
 {

@@ -7,7 +7,10 @@
 
 #include "index.glsl"
 #include "math.glsl"
-#include "reduce.glsl"
+
+layout(constant_id = 0) const uint KEPT = 0;
+
+#include "row_keep.glsl"
 
 layout(local_size_x = WEFT_GROUP_SIZE) in;
 
@@ -21,6 +24,26 @@ layout(push_constant) uniform Push
     uint groups_x;
 } push;
 
+// The exponential of an element, kept in its place; `x` and `result` may be the same buffer.
+float weft_make_exponential(uint at, uint turn, float largest)
+{
+    if (KEPT != 0) {
+        weft_kept[turn] = weft_exp(weft_kept[turn] - largest);
+        return weft_kept[turn];
+    }
+    float value = weft_exp(x[at] - largest);
+    result[at] = value;
+    return value;
+}
+
+float weft_exponential(uint at, uint turn)
+{
+    if (KEPT != 0) {
+        return weft_kept[turn];
+    }
+    return result[at];
+}
+
 void main()
 {
     uint row = weft_group_index(push.groups_x);
@@ -28,19 +51,31 @@ void main()
         return;
     }
     uint base = row * push.columns;
+    uint turns = weft_turns(push.columns);
     float own_max = uintBitsToFloat(0xff800000u); // -inf
-    for (uint c = gl_LocalInvocationID.x; c < push.columns; c += WEFT_GROUP_SIZE) {
-        own_max = weft_larger(own_max, x[base + c]);
+    for (uint turn = 0; turn < turns; turn++) {
+        uint c = weft_turn_column(turn);
+        if (c < push.columns) {
+            float value = x[base + c];
+            if (KEPT != 0) {
+                weft_kept[turn] = value;
+            }
+            own_max = weft_larger(own_max, value);
+        }
     }
     float largest = weft_group_max(own_max);
     weft_partial own_sum = weft_partial_zero();
-    for (uint c = gl_LocalInvocationID.x; c < push.columns; c += WEFT_GROUP_SIZE) {
-        float value = weft_exp(x[base + c] - largest);
-        result[base + c] = value;
-        own_sum = weft_partial_add(own_sum, value);
+    for (uint turn = 0; turn < turns; turn++) {
+        uint c = weft_turn_column(turn);
+        if (c < push.columns) {
+            own_sum = weft_partial_add(own_sum, weft_make_exponential(base + c, turn, largest));
+        }
     }
     float scale = weft_rcp(weft_group_sum(weft_partial_sum(own_sum)));
-    for (uint c = gl_LocalInvocationID.x; c < push.columns; c += WEFT_GROUP_SIZE) {
-        result[base + c] = weft_flush(result[base + c] * scale);
+    for (uint turn = 0; turn < turns; turn++) {
+        uint c = weft_turn_column(turn);
+        if (c < push.columns) {
+            result[base + c] = weft_flush(weft_exponential(base + c, turn) * scale);
+        }
     }
 }

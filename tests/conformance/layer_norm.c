@@ -53,6 +53,8 @@ static const struct row {
     {{2, {11, 130}}, 1e-5F, WEFT_VALUES_ZEROS},
     {{2, {11, 130}}, 1e-12F, WEFT_VALUES_EQUAL},
     {{2, {3, 200}}, 1e-12F, WEFT_VALUES_IMPULSE},
+    {{2, {3, 2048}}, 1e-12F, WEFT_VALUES_UNIT}, /* the longest row that is kept in registers */
+    {{2, {3, 2049}}, 1e-12F, WEFT_VALUES_UNIT},
 };
 
 static uint32_t columns_of(const struct row *row) {

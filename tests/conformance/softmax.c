@@ -37,6 +37,7 @@ static const struct row {
     {{2, {7, 100}}, WEFT_VALUES_HUNDREDS}, {{2, {7, 100}}, WEFT_VALUES_LARGE},
     {{2, {7, 100}}, WEFT_VALUES_SMALL},    {{2, {7, 100}}, WEFT_VALUES_MIXED},
     {{2, {7, 100}}, WEFT_VALUES_ZEROS},    {{2, {7, 131}}, WEFT_VALUES_EQUAL},
+    {{2, {2, 2048}}, WEFT_VALUES_TENS},    {{2, {2, 2049}}, WEFT_VALUES_TENS}, /* weft_rows_kept */
 };
 
 static uint32_t columns_of(const struct row *row) {
