@@ -89,7 +89,7 @@ static const struct weft_op copy_op = {
 
 weft_status weft_bench_copy(weft_tensor *out, weft_graph *graph, weft_tensor x, bool vectors) {
     const struct copy_node node = {.vectors = vectors};
-    return weft_graph_add_op(out, graph, &copy_op, &x, 1, &node, sizeof node);
+    return weft_graph_add(out, graph, &copy_op, &x, 1, &node, sizeof node);
 }
 
 /* ---- arithmetic ---- */
@@ -203,5 +203,5 @@ static const struct weft_op arithmetic_op = {
 weft_status weft_bench_arithmetic(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                   uint32_t loops, bool half) {
     const struct arithmetic_node node = {.loops = loops, .half = half};
-    return weft_graph_add_op(out, graph, &arithmetic_op, &x, 1, &node, sizeof node);
+    return weft_graph_add(out, graph, &arithmetic_op, &x, 1, &node, sizeof node);
 }

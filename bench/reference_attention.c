@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "bench/reference.h"
-#include "conformance/conformance.h"
+#include "verify/conformance.h"
 
 /** A row of softmax attention: the keys begin … end - 1 of query i. */
 struct band {

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "bench/reference.h"
-#include "conformance/conformance.h"
 #include "graph/graph.h"
 #include "model/random_weights.h"
+#include "verify/conformance.h"
 
 #define NAME_SIZE 128
 

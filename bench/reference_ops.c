@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "bench/reference.h"
-#include "conformance/conformance.h"
+#include "verify/conformance.h"
 
 /** Four sums rather than one, which a processor adds at the same time. */
 static double dot(const double *a, const double *b, uint32_t count) {

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "bench/reference.h"
-#include "conformance/conformance.h"
+#include "verify/conformance.h"
 
 /** y = W x + b, W [rows, columns]. */
 static void apply(double *y, const double *w, const double *b, const double *x, uint32_t rows,

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "bench/graph.h"
-#include "conformance/conformance.h"
 #include "core/philox.h"
+#include "verify/conformance.h"
 
 const char *weft_bench_verified_by_name(weft_bench_verified_by by) {
     static const char *const names[] = {"none", "float64", "hash", "reproducible"};

@@ -5,8 +5,8 @@
 
 #include "bench/ports.h"
 #include "bench/verify.h"
-#include "conformance/conformance.h"
 #include "core/host.h"
+#include "verify/conformance.h"
 
 static const weft_bench_port *first_output(const weft_bench_ports *ports) {
     for (uint32_t i = 0; i < ports->count; i++) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # The weft command: target weft-cli, file <build>/weft. Linked to the library's objects and not to its public face,
-# because it shares the library's file formats, with bench/, and with the cases of tests/conformance, which `weft verify`
+# because it shares the library's file formats, with bench/, and with the cases of api/verify, which `weft verify`
 # runs. Its objects but main are a target too, weft-cli-objects, which tests/rules and tests/cli link into other programs.
 
 file(GLOB weft_cli_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/api/cli/*.c")
@@ -11,11 +11,11 @@ if(NOT weft_cli_sources)
 endif()
 list(REMOVE_ITEM weft_cli_sources "${PROJECT_SOURCE_DIR}/api/cli/main.c")
 file(GLOB weft_bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.c" "${PROJECT_SOURCE_DIR}/bench/suites/*.c")
-file(GLOB weft_conformance_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/conformance/*.c")
+file(GLOB weft_conformance_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/api/verify/*.c")
 include(WeftPage)
 add_library(weft-cli-objects OBJECT ${weft_cli_sources} ${weft_bench_sources} ${weft_conformance_sources} "${weft_page_source}")
 target_include_directories(weft-cli-objects PRIVATE
-    "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/api/cli" "${PROJECT_SOURCE_DIR}/tests")
+    "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/api" "${PROJECT_SOURCE_DIR}/api/cli")
 # bench/kernels.c has ops of its own, so it needs what the library's ops do.
 target_include_directories(weft-cli-objects SYSTEM PRIVATE
     "${PROJECT_BINARY_DIR}/volk" "${WEFT_VOLK_INCLUDE_DIR}")

@@ -4,8 +4,8 @@
 #define WEFT_CLI_VERIFY_RECORD_H
 
 #include "cli.h"
-#include "conformance/conformance.h"
-#include "conformance/evaluator/evaluator.h"
+#include "verify/conformance.h"
+#include "verify/evaluator/evaluator.h"
 
 /** A case that takes part. */
 typedef struct weft_verify_case {

@@ -4,7 +4,7 @@
 
 #include "bench/graph.h"
 #include "bench/suites/builders.h"
-#include "conformance/conformance.h"
+#include "verify/conformance.h"
 
 /* ---- softmax, kernels ---- */
 

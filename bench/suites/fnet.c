@@ -11,8 +11,8 @@
 #include "bench/reference.h"
 #include "bench/suites/model_case.h"
 #include "bench/suites/suites.h"
-#include "conformance/conformance.h"
 #include "core/host.h"
+#include "verify/conformance.h"
 
 #define VOCABULARY     32000
 #define MOST_OF_CONFIG 768

@@ -6,7 +6,7 @@
 #include "bench/reference.h"
 #include "bench/suites/fixed.h"
 #include "bench/suites/mixers.h"
-#include "conformance/conformance.h"
+#include "verify/conformance.h"
 
 static weft_status add_input(weft_tensor *out, weft_graph *graph, weft_shape shape) {
     return weft_bench_input(out, graph, "x", shape);

@@ -252,23 +252,12 @@ static weft_status check_inputs(const weft_graph *graph, const struct weft_op *o
     return WEFT_OK;
 }
 
-weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const char *op_name,
+weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const struct weft_op *op,
                            const weft_tensor *inputs, uint32_t input_count, const void *params,
                            size_t params_size) {
-    if (!out || !graph || !op_name || !inputs) {
-        return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_graph_add: null argument");
+    if (!out || !graph || !inputs) {
+        return weft_graph_missing(graph, op->name);
     }
-    const struct weft_op *op = weft_op_find(op_name);
-    if (!op) {
-        return weft_fail(&graph->host, WEFT_NOT_FOUND, "there is no op called '%s'", op_name);
-    }
-    return weft_graph_add_op(out, graph, op, inputs, input_count, params, params_size);
-}
-
-weft_status weft_graph_add_op(weft_tensor *out, weft_graph *graph, const struct weft_op *op,
-                              const weft_tensor *inputs, uint32_t input_count, const void *params,
-                              size_t params_size) {
     weft_status status = check_inputs(graph, op, inputs, input_count);
     if (status == WEFT_OK && params_size != op->params_size) {
         status = weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,

@@ -84,17 +84,12 @@ struct weft_graph {
 };
 
 /**
- * Appends a node for the op called `op`, whose row in the op table infers and checks the output. `inputs` may contain
- * tensors with id 0 where the op allows it. Unknown op: WEFT_NOT_FOUND naming it.
+ * Appends a node of an op, which infers and checks the output. `inputs` may contain tensors with id 0 where the op
+ * allows it. The op outlives graph and plans.
  */
-weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const char *op,
+weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const struct weft_op *op,
                            const weft_tensor *inputs, uint32_t input_count, const void *params,
                            size_t params_size);
-
-/** The same for an op that need not be in the table: no pass looks it up. The op outlives graph and plans. */
-weft_status weft_graph_add_op(weft_tensor *out, weft_graph *graph, const struct weft_op *op,
-                              const weft_tensor *inputs, uint32_t input_count, const void *params,
-                              size_t params_size);
 
 /**
  * A tensor f32 [batch, elements] that outlasts a run: an input whose buffer ops with a `state_input` read and change in

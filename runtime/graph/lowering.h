@@ -11,6 +11,13 @@
 
 struct weft_constant;
 
+/**
+ * Runs a graph whose sources are weights and whose only output is "out", of `bytes` bytes, and forgets it: weights stay
+ * f32 whatever the device does with them, since what a plan reads once costs nothing. implementation may be null.
+ */
+typedef weft_status (*weft_run_once)(const char *implementation, weft_device *device,
+                                     const weft_graph *graph, void *data, uint64_t bytes);
+
 enum weft_storage_kind {
     WEFT_STORAGE_ARENA,   /* an intermediate tensor or scratch memory */
     WEFT_STORAGE_PORT,    /* an input or output of the plan */
@@ -54,8 +61,9 @@ struct weft_lowering {
     weft_device *device;
     const weft_graph *graph;
     weft_status status;
-    bool runs_once; /* of weft_plan_run_once: no weight is kept as f16 */
-    char label[48]; /* of the node being lowered */
+    bool runs_once;         /* a plan of `run_once`: no weight is kept as f16 */
+    weft_run_once run_once; /* the plan's own, for what is computed while lowering */
+    char label[48];         /* of the node being lowered */
     struct weft_storage *storages;
     uint32_t storage_count, storage_capacity;
     struct weft_dispatch *dispatches;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an op is: a row of the op table. To add one: a C file with its functions and a `const struct weft_op`, a shader
- * folder, a row in op_table.c, and a reference in api/cli/verify or the tests.
+ * What an op is. To add one: a C file with its functions and a `const struct weft_op`, a shader folder, a row in
+ * op_list.h, and a reference among those of `weft verify`.
  */
 #ifndef WEFT_GRAPH_OP_H
 #define WEFT_GRAPH_OP_H
 
 #include "device/device.h"
 #include "graph/graph.h"
+#include "graph/op_list.h"
 
 struct weft_lowering;
 
@@ -56,11 +57,8 @@ struct weft_op {
     struct weft_implementation implementation[WEFT_MAX_IMPLEMENTATIONS]; /* ends with a null name */
 };
 
-/** The op of that name, or null. */
-const struct weft_op *weft_op_find(const char *name);
-
-/** All ops; *count receives how many. */
-const struct weft_op *const *weft_op_table(uint32_t *count);
+#define WEFT_DECLARE_OP(name) extern const struct weft_op weft_op_##name;
+WEFT_OPS(WEFT_DECLARE_OP)
 
 /* ---- for infer functions ---- */
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "graph/prepared.h"
 
-#include "graph/passes.h"
-
 struct preparation {
-    weft_device *device;
+    const struct weft_lowering *lowering;
     weft_prepare build;
     void *user;
     uint64_t bytes;
@@ -13,7 +11,7 @@ struct preparation {
 static weft_status make_graph(weft_graph **out, const struct preparation *preparation) {
     weft_graph *graph = NULL;
     weft_tensor result = {0};
-    weft_status status = weft_graph_create(&graph, &preparation->device->host);
+    weft_status status = weft_graph_create(&graph, &preparation->lowering->device->host);
     if (status == WEFT_OK) {
         status = preparation->build(&result, graph, preparation->user);
     }
@@ -33,7 +31,8 @@ static weft_status run_preparation(void *user, void *data) {
     weft_graph *graph = NULL;
     weft_status status = make_graph(&graph, preparation);
     if (status == WEFT_OK) {
-        status = weft_plan_run_once(NULL, preparation->device, graph, data, preparation->bytes);
+        status = preparation->lowering->run_once(NULL, preparation->lowering->device, graph, data,
+                                                 preparation->bytes);
     }
     weft_graph_destroy(&graph);
     return status;
@@ -42,7 +41,7 @@ static weft_status run_preparation(void *user, void *data) {
 uint32_t weft_lower_prepared(struct weft_lowering *lowering, const char *key, uint64_t bytes,
                              weft_prepare build, void *user) {
     struct preparation preparation = {
-        .device = lowering->device, .build = build, .user = user, .bytes = bytes};
+        .lowering = lowering, .build = build, .user = user, .bytes = bytes};
     return weft_lower_table(lowering, key, bytes, run_preparation, &preparation);
 }
 

@@ -18,7 +18,7 @@ weft_status weft_graph_attention(weft_tensor *out, weft_graph *graph, weft_tenso
     struct weft_attention_node node = {.heads = params && params->heads ? params->heads : 1,
                                        .scale = params ? params->scale : 0.0F};
     weft_tensor inputs[] = {q, k, v};
-    return weft_graph_add(out, graph, "attention", inputs, 3, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_attention, inputs, 3, &node, sizeof node);
 }
 
 static weft_status check_heads(const weft_graph *graph, struct weft_node *node) {

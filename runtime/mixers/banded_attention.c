@@ -35,7 +35,7 @@ weft_status weft_graph_banded_attention(weft_tensor *out, weft_graph *graph, wef
                                         const weft_banded_attention_params *params) {
     struct weft_banded_attention_node node = node_of(params);
     weft_tensor inputs[] = {q, k, v};
-    return weft_graph_add(out, graph, "banded_attention", inputs, 3, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_banded_attention, inputs, 3, &node, sizeof node);
 }
 
 /* ---- shapes ---- */
@@ -194,7 +194,7 @@ weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph
         return weft_graph_missing(graph, "weft_graph_banded_attention_step");
     }
     struct weft_banded_attention_node node = node_of(params);
-    struct weft_step_call call = {.op = "banded_attention_step",
+    struct weft_step_call call = {.op = &weft_op_banded_attention_step,
                                   .step = step,
                                   .input = {q, k, v},
                                   .input_count = WEFT_STEP_INPUTS,
@@ -204,7 +204,7 @@ weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph
     if (status == WEFT_OK && !weft_shape_equal(call.shape[0], call.shape[2])) {
         char text[2][WEFT_SHAPE_TEXT_SIZE];
         status = weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "%s: q and k are %s, but v is %s",
-                           call.op, weft_shape_text(call.shape[0], text[0]),
+                           call.op->name, weft_shape_text(call.shape[0], text[0]),
                            weft_shape_text(call.shape[2], text[1]));
     }
     if (status == WEFT_OK) {

@@ -27,7 +27,7 @@ weft_status weft_graph_cosformer(weft_tensor *out, weft_graph *graph, weft_tenso
                                        .length = params ? params->length : 0,
                                        .epsilon = params ? params->epsilon : 0.0F};
     weft_tensor inputs[] = {q, k, v};
-    return weft_graph_add(out, graph, "cosformer", inputs, 3, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_cosformer, inputs, 3, &node, sizeof node);
 }
 
 static uint32_t longest(const weft_graph *graph, const struct weft_node *node) {
@@ -178,7 +178,7 @@ weft_status weft_graph_cosformer_step(weft_tensor *out, weft_graph *graph, weft_
     if (!out || !graph) {
         return weft_graph_missing(graph, "weft_graph_cosformer_step");
     }
-    struct weft_step_call call = {.op = "cosformer_step",
+    struct weft_step_call call = {.op = &weft_op_cosformer_step,
                                   .step = step,
                                   .input = {q, k, v},
                                   .input_count = WEFT_STEP_INPUTS,
@@ -190,10 +190,10 @@ weft_status weft_graph_cosformer_step(weft_tensor *out, weft_graph *graph, weft_
     weft_status status = weft_check_step(graph, &call);
     if (status == WEFT_OK && (node.length == 0 || node.length > MAX_STEP_LENGTH)) {
         status = weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "%s: length %u must be in 1 … %u",
-                           call.op, node.length, MAX_STEP_LENGTH);
+                           call.op->name, node.length, MAX_STEP_LENGTH);
     }
     if (status == WEFT_OK) {
-        status = weft_check_epsilon(graph, call.op, node.epsilon);
+        status = weft_check_epsilon(graph, call.op->name, node.epsilon);
     }
     if (status != WEFT_OK) {
         return status;

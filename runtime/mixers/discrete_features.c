@@ -25,7 +25,7 @@ weft_status weft_graph_discrete_features(weft_tensor *out, weft_graph *graph, we
         .heads = params && params->heads ? params->heads : 1,
         .scale = params ? params->scale : 0.0F};
     weft_tensor inputs[] = {x, w, coefficients};
-    return weft_graph_add(out, graph, "discrete_features", inputs, 3, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_discrete_features, inputs, 3, &node, sizeof node);
 }
 
 /* ---- checking ---- */

@@ -23,7 +23,7 @@ weft_status weft_graph_fast_weight(weft_tensor *out, weft_graph *graph, weft_ten
                                    const weft_fast_weight_params *params) {
     struct weft_fast_weight_node node = {.heads = params && params->heads ? params->heads : 1};
     weft_tensor inputs[] = {q, k, v, beta};
-    return weft_graph_add(out, graph, "fast_weight", inputs, 4, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_fast_weight, inputs, 4, &node, sizeof node);
 }
 
 static weft_status check_width(const weft_graph *graph, const struct weft_node *node) {
@@ -229,8 +229,8 @@ static weft_status check_step_width(const weft_graph *graph, const struct weft_s
     const uint32_t width = call->shape[0].dim[2] / call->heads;
     if (width > MAX_FEATURES) {
         return weft_fail(&graph->host, WEFT_UNSUPPORTED,
-                         "%s: heads of %u channels of q and k are wider than %u", call->op, width,
-                         MAX_FEATURES);
+                         "%s: heads of %u channels of q and k are wider than %u", call->op->name,
+                         width, MAX_FEATURES);
     }
     weft_dtype dtype;
     weft_shape beta;
@@ -243,7 +243,7 @@ static weft_status check_step_width(const weft_graph *graph, const struct weft_s
     if (dtype != WEFT_F32 || !weft_shape_equal(beta, expected)) {
         char text[2][WEFT_SHAPE_TEXT_SIZE];
         return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "%s: beta must be f32 %s, not %s %s",
-                         call->op, weft_shape_text(expected, text[0]), weft_dtype_name(dtype),
+                         call->op->name, weft_shape_text(expected, text[0]), weft_dtype_name(dtype),
                          weft_shape_text(beta, text[1]));
     }
     return WEFT_OK;
@@ -256,7 +256,7 @@ weft_status weft_graph_fast_weight_step(weft_tensor *out, weft_graph *graph, wef
     if (!out || !graph) {
         return weft_graph_missing(graph, "weft_graph_fast_weight_step");
     }
-    struct weft_step_call call = {.op = "fast_weight_step",
+    struct weft_step_call call = {.op = &weft_op_fast_weight_step,
                                   .step = step,
                                   .input = {q, k, v, {0}, {0}, beta},
                                   .input_count = WEFT_STEP_INPUTS + 1,

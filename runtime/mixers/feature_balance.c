@@ -90,7 +90,7 @@ void weft_lower_balance(struct weft_lowering *lowering, struct weft_balance *bal
 weft_status weft_graph_balance_channels(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                         weft_tensor other) {
     weft_tensor inputs[] = {x, other};
-    return weft_graph_add(out, graph, "balance_channels", inputs, 2, NULL, 0);
+    return weft_graph_add(out, graph, &weft_op_balance_channels, inputs, 2, NULL, 0);
 }
 
 static weft_status balance_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,

@@ -28,7 +28,7 @@ weft_status weft_graph_flt_features(weft_tensor *out, weft_graph *graph, weft_te
     const struct weft_flt_features_node node = {
         .side = p->side, .heads = p->heads ? p->heads : 1, .scale = p->scale};
     const weft_tensor inputs[INPUTS] = {x, frequencies, weights, p->positions, p->phases};
-    return weft_graph_add(out, graph, "flt_features", inputs, INPUTS, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_flt_features, inputs, INPUTS, &node, sizeof node);
 }
 
 /* ---- checking ---- */

@@ -15,7 +15,7 @@
 #include "ops/row.h"
 
 weft_status weft_graph_fourier(weft_tensor *out, weft_graph *graph, weft_tensor x) {
-    return weft_graph_add(out, graph, "fourier", &x, 1, NULL, 0);
+    return weft_graph_add(out, graph, &weft_op_fourier, &x, 1, NULL, 0);
 }
 
 static weft_status fourier_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,

@@ -27,7 +27,7 @@ weft_status weft_graph_hybrid_features(weft_tensor *out, weft_graph *graph, weft
                                               .scale = p->scale,
                                               .keys = p->keys};
     weft_tensor inputs[] = {x, w, directions, p->coefficients};
-    return weft_graph_add(out, graph, "hybrid_features", inputs, 4, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_hybrid_features, inputs, 4, &node, sizeof node);
 }
 
 /* ---- checking ---- */

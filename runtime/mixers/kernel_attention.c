@@ -125,7 +125,7 @@ weft_status weft_graph_kernel_attention(weft_tensor *out, weft_graph *graph, wef
     if (status != WEFT_OK) {
         return status;
     }
-    return weft_graph_add(out, graph, "kernel_attention", inputs, 3 + node.count, &node,
+    return weft_graph_add(out, graph, &weft_op_kernel_attention, inputs, 3 + node.count, &node,
                           sizeof node);
 }
 
@@ -228,7 +228,8 @@ weft_status weft_graph_kernel_attention_step(weft_tensor *out, weft_graph *graph
     }
     struct weft_kernel_attention_node node;
     const weft_kernel *kernels = NULL;
-    struct weft_step_call call = {.op = "kernel_attention_step", .step = step, .input = {q, k, v}};
+    struct weft_step_call call = {
+        .op = &weft_op_kernel_attention_step, .step = step, .input = {q, k, v}};
     weft_status status = make_node(&node, &kernels, graph, params);
     call.heads = node.heads;
     call.input_count = WEFT_STEP_INPUTS + node.count;
@@ -236,7 +237,7 @@ weft_status weft_graph_kernel_attention_step(weft_tensor *out, weft_graph *graph
         status = weft_check_step(graph, &call);
     }
     if (status == WEFT_OK) {
-        status = weft_check_epsilon(graph, call.op, node.epsilon);
+        status = weft_check_epsilon(graph, call.op->name, node.epsilon);
     }
     if (status != WEFT_OK) {
         return status;

@@ -154,7 +154,7 @@ weft_status weft_graph_linear_attention(weft_tensor *out, weft_graph *graph, wef
                                               .causal = params && params->causal,
                                               .epsilon = params ? params->epsilon : 0.0F};
     weft_tensor inputs[] = {q_features, k_features, v};
-    return weft_graph_add(out, graph, "linear_attention", inputs, 3, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_linear_attention, inputs, 3, &node, sizeof node);
 }
 
 static weft_status check_params(const weft_graph *graph, struct weft_node *node) {

@@ -82,7 +82,7 @@ weft_status weft_graph_linear_attention_step(weft_tensor *out, weft_graph *graph
     if (!out || !graph) {
         return weft_graph_missing(graph, "weft_graph_linear_attention_step");
     }
-    struct weft_step_call call = {.op = "linear_attention_step",
+    struct weft_step_call call = {.op = &weft_op_linear_attention_step,
                                   .step = step,
                                   .input = {q_features, k_features, v},
                                   .input_count = WEFT_STEP_INPUTS,
@@ -91,7 +91,7 @@ weft_status weft_graph_linear_attention_step(weft_tensor *out, weft_graph *graph
                                                    .epsilon = params ? params->epsilon : 0.0F};
     weft_status status = weft_check_step(graph, &call);
     if (status == WEFT_OK) {
-        status = weft_check_epsilon(graph, call.op, node.epsilon);
+        status = weft_check_epsilon(graph, call.op->name, node.epsilon);
     }
     if (status != WEFT_OK) {
         return status;

@@ -56,7 +56,7 @@ weft_status weft_graph_random_features(weft_tensor *out, weft_graph *graph, weft
                                              .a = p->a,
                                              .s = p->s};
     weft_tensor inputs[INPUTS] = {x, w, p->coefficients, p->other, p->projection, p->square_norms};
-    return weft_graph_add(out, graph, "random_features", inputs, INPUTS, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_random_features, inputs, INPUTS, &node, sizeof node);
 }
 
 /* ---- checking ---- */

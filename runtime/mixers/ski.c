@@ -32,7 +32,7 @@ weft_status weft_graph_ski_toeplitz(weft_tensor *out, weft_graph *graph, weft_te
     struct weft_ski_toeplitz_node node = {
         .points = params->points, .gamma = params->gamma, .interpolation = params->interpolation};
     weft_tensor inputs[] = {x, params->rpe, params->taps};
-    return weft_graph_add(out, graph, "ski_toeplitz", inputs, 3, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_ski_toeplitz, inputs, 3, &node, sizeof node);
 }
 
 /* ---- shapes ---- */

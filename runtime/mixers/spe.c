@@ -38,7 +38,7 @@ weft_status weft_graph_sine_spe(weft_tensor *out, weft_graph *graph, weft_tensor
     struct spe_node node = {.heads = params->heads ? params->heads : 1};
     weft_tensor inputs[SINE_INPUTS] = {x, noise, params->frequencies, params->gains,
                                        params->phases};
-    return weft_graph_add(out, graph, "sine_spe", inputs, SINE_INPUTS, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_sine_spe, inputs, SINE_INPUTS, &node, sizeof node);
 }
 
 weft_status weft_graph_conv_spe(weft_tensor *out, weft_graph *graph, weft_tensor x,
@@ -49,7 +49,7 @@ weft_status weft_graph_conv_spe(weft_tensor *out, weft_graph *graph, weft_tensor
     }
     struct spe_node node = {.heads = params->heads ? params->heads : 1};
     weft_tensor inputs[CONV_INPUTS] = {x, noise, params->filters};
-    return weft_graph_add(out, graph, "conv_spe", inputs, CONV_INPUTS, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_conv_spe, inputs, CONV_INPUTS, &node, sizeof node);
 }
 
 /* ---- checking ---- */
@@ -388,9 +388,9 @@ static weft_status build_codes(weft_tensor *out, weft_graph *graph, void *user) 
     }
     struct spe_codes_node node = {.tokens = codes->n};
     return status == WEFT_OK
-               ? weft_graph_add(out, graph, codes->sines ? "sine_spe_codes" : "conv_spe_codes",
-                                inputs, codes->sines ? CODE_INPUTS : CONV_INPUTS - 1, &node,
-                                sizeof node)
+               ? weft_graph_add(
+                     out, graph, codes->sines ? &weft_op_sine_spe_codes : &weft_op_conv_spe_codes,
+                     inputs, codes->sines ? CODE_INPUTS : CONV_INPUTS - 1, &node, sizeof node)
                : status;
 }
 

@@ -15,7 +15,7 @@ static weft_status check_position(const weft_graph *graph, const struct weft_ste
     if (dtype != WEFT_I32 || !weft_shape_equal(shape, expected)) {
         char text[2][WEFT_SHAPE_TEXT_SIZE];
         return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "%s: position must be i32 %s, not %s %s", call->op,
+                         "%s: position must be i32 %s, not %s %s", call->op->name,
                          weft_shape_text(expected, text[0]), weft_dtype_name(dtype),
                          weft_shape_text(shape, text[1]));
     }
@@ -25,17 +25,17 @@ static weft_status check_position(const weft_graph *graph, const struct weft_ste
 weft_status weft_check_step(const weft_graph *graph, struct weft_step_call *call) {
     if (!call->step || !call->step->state || !call->step->state[0]) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "%s: step must have a position and the name of a state", call->op);
+                         "%s: step must have a position and the name of a state", call->op->name);
     }
-    weft_status status = weft_check_qkv(call->shape, graph, call->op, call->input, true);
+    weft_status status = weft_check_qkv(call->shape, graph, call->op->name, call->input, true);
     if (status == WEFT_OK && call->shape[0].dim[1] != 1) {
         char text[WEFT_SHAPE_TEXT_SIZE];
         status = weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                           "%s: q, k and v must have one token, not %u as in %s", call->op,
+                           "%s: q, k and v must have one token, not %u as in %s", call->op->name,
                            call->shape[0].dim[1], weft_shape_text(call->shape[0], text));
     }
     if (status == WEFT_OK) {
-        status = weft_check_heads(graph, call->op, call->heads, call->shape);
+        status = weft_check_heads(graph, call->op->name, call->heads, call->shape);
     }
     return status == WEFT_OK ? check_position(graph, call) : status;
 }
@@ -45,7 +45,7 @@ weft_status weft_add_step(weft_tensor *out, weft_graph *graph, struct weft_step_
     const uint32_t batch = call->shape[0].dim[0];
     if (state_elements * batch > (double)INT32_MAX) {
         return weft_fail(&graph->host, WEFT_UNSUPPORTED,
-                         "%s: state '%s' would have %.0f elements, more than %d", call->op,
+                         "%s: state '%s' would have %.0f elements, more than %d", call->op->name,
                          call->step->state, state_elements * batch, INT32_MAX);
     }
     const struct weft_graph_mark mark = weft_graph_mark(graph);

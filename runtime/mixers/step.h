@@ -13,7 +13,7 @@
 
 /** The node of a step before it is there. */
 struct weft_step_call {
-    const char *op;
+    const struct weft_op *op;
     const weft_step *step;
     weft_tensor input[WEFT_MAX_NODE_INPUTS]; /* q, k, v, -, -, and the mixer's own */
     uint32_t input_count;

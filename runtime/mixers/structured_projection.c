@@ -38,7 +38,8 @@ weft_status weft_graph_structured_projection(weft_tensor *out, weft_graph *graph
                                                          .rows = params->rows,
                                                          .scale = params->scale};
     const weft_tensor inputs[INPUTS] = {x, diagonals, params->permutation};
-    return weft_graph_add(out, graph, "structured_projection", inputs, INPUTS, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_structured_projection, inputs, INPUTS, &node,
+                          sizeof node);
 }
 
 /* ---- checking ---- */

@@ -27,7 +27,7 @@ weft_status weft_graph_toeplitz(weft_tensor *out, weft_graph *graph, weft_tensor
                                 weft_tensor coefficients, const weft_toeplitz_params *params) {
     struct weft_toeplitz_node node = {.causal = params && params->causal};
     weft_tensor inputs[] = {x, coefficients, params ? params->decay : (weft_tensor){0}};
-    return weft_graph_add(out, graph, "toeplitz", inputs, 3, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_toeplitz, inputs, 3, &node, sizeof node);
 }
 
 /* ---- coefficients ---- */
@@ -240,8 +240,8 @@ static weft_status build_constant(weft_tensor *out, weft_graph *graph, void *use
                                      weft_shape_of(kernel->channels));
     }
     return status == WEFT_OK
-               ? weft_graph_add(out, graph, "toeplitz_kernel", inputs, constant->decay ? 2 : 1,
-                                &kernel->params, sizeof kernel->params)
+               ? weft_graph_add(out, graph, &weft_op_toeplitz_kernel, inputs,
+                                constant->decay ? 2 : 1, &kernel->params, sizeof kernel->params)
                : status;
 }
 

@@ -29,7 +29,8 @@ weft_status weft_graph_toeplitz_attention(weft_tensor *out, weft_graph *graph,
                                            .causal = params && params->causal,
                                            .epsilon = params ? params->epsilon : 0.0F};
     weft_tensor inputs[INPUTS] = {q_features, k_features, v, bias};
-    return weft_graph_add(out, graph, "toeplitz_attention", inputs, INPUTS, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_toeplitz_attention, inputs, INPUTS, &node,
+                          sizeof node);
 }
 
 static weft_status check_shapes(const weft_graph *graph, const struct weft_node *node) {

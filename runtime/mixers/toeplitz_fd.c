@@ -24,7 +24,7 @@ weft_status weft_graph_toeplitz_fd(weft_tensor *out, weft_graph *graph, weft_ten
                                    weft_tensor response, const weft_toeplitz_fd_params *params) {
     struct weft_toeplitz_fd_node node = {.causal = params && params->causal};
     weft_tensor inputs[] = {x, response};
-    return weft_graph_add(out, graph, "toeplitz_fd", inputs, 2, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_toeplitz_fd, inputs, 2, &node, sizeof node);
 }
 
 #define MAX_BINS ((UINT32_C(1) << 27) + 1)
@@ -205,9 +205,9 @@ static weft_status build_constant(weft_tensor *out, weft_graph *graph, void *use
     weft_status status = weft_prepare_weight(
         &tensor, graph, constant->weight,
         weft_shape_of(response->bins, response->channels * (response->causal ? 1 : 2)));
-    return status == WEFT_OK
-               ? weft_graph_add(out, graph, "toeplitz_fd_kernel", &tensor, 1, &node, sizeof node)
-               : status;
+    return status == WEFT_OK ? weft_graph_add(out, graph, &weft_op_toeplitz_fd_kernel, &tensor, 1,
+                                              &node, sizeof node)
+                             : status;
 }
 
 /* The storage of the kernel's spectrum: a constant where the response is a weight, otherwise scratch. */

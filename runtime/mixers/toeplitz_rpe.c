@@ -124,7 +124,7 @@ static weft_status add_mlp(weft_tensor *out, weft_graph *graph, const weft_rpe_p
     const weft_tensor none = {0}; /* the op has no inputs, but the list must not be null */
     weft_tensor h;
     weft_status status =
-        weft_graph_add(&h, graph, "positions", &none, 0, positions, sizeof *positions);
+        weft_graph_add(&h, graph, &weft_op_positions, &none, 0, positions, sizeof *positions);
     if (status == WEFT_OK) {
         status = weft_graph_linear(&h, graph, h, rpe->weight, rpe->bias);
     }

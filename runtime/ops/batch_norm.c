@@ -19,7 +19,7 @@ weft_status weft_graph_batch_norm(weft_tensor *out, weft_graph *graph, weft_tens
     }
     struct weft_batch_norm_node node = {.epsilon = params->epsilon};
     weft_tensor inputs[] = {x, params->mean, params->variance, params->gamma, params->beta};
-    return weft_graph_add(out, graph, "batch_norm", inputs, 5, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_batch_norm, inputs, 5, &node, sizeof node);
 }
 
 static weft_status batch_norm_infer(const weft_graph *graph, struct weft_node *node,

@@ -35,7 +35,7 @@ void weft_lower_copy(struct weft_lowering *lowering, uint32_t target, uint32_t s
 weft_status weft_graph_gather(weft_tensor *out, weft_graph *graph, weft_tensor x,
                               uint32_t position) {
     struct weft_gather_node params = {.position = position};
-    return weft_graph_add(out, graph, "gather", &x, 1, &params, sizeof params);
+    return weft_graph_add(out, graph, &weft_op_gather, &x, 1, &params, sizeof params);
 }
 
 static weft_status gather_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
@@ -91,7 +91,7 @@ const struct weft_op weft_op_gather = {
 weft_status weft_graph_reshape(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                weft_shape shape) {
     struct weft_reshape_node params = {.shape = shape};
-    return weft_graph_add(out, graph, "reshape", &x, 1, &params, sizeof params);
+    return weft_graph_add(out, graph, &weft_op_reshape, &x, 1, &params, sizeof params);
 }
 
 static weft_status reshape_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,

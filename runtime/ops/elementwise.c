@@ -41,7 +41,7 @@ const char *weft_activation_name(weft_activation activation) {
 weft_status weft_graph_activate(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                 weft_activation activation) {
     struct weft_activation_node params = {.activation = activation};
-    return weft_graph_add(out, graph, "activation", &x, 1, &params, sizeof params);
+    return weft_graph_add(out, graph, &weft_op_activation, &x, 1, &params, sizeof params);
 }
 
 static weft_status activation_infer(const weft_graph *graph, struct weft_node *node,
@@ -93,7 +93,7 @@ weft_status weft_graph_binary(weft_tensor *out, weft_graph *graph, weft_binary o
                               weft_tensor b) {
     struct weft_binary_node params = {.op = op};
     weft_tensor inputs[] = {a, b};
-    return weft_graph_add(out, graph, "binary", inputs, 2, &params, sizeof params);
+    return weft_graph_add(out, graph, &weft_op_binary, inputs, 2, &params, sizeof params);
 }
 
 /** Whether b is the shape of a's last axes. */
@@ -167,7 +167,7 @@ const struct weft_op weft_op_binary = {
 weft_status weft_graph_affine(weft_tensor *out, weft_graph *graph, weft_tensor x, float scale,
                               float offset) {
     struct weft_affine_node params = {.scale = scale, .offset = offset};
-    return weft_graph_add(out, graph, "affine", &x, 1, &params, sizeof params);
+    return weft_graph_add(out, graph, &weft_op_affine, &x, 1, &params, sizeof params);
 }
 
 static weft_status affine_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,

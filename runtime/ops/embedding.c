@@ -10,7 +10,7 @@ weft_status weft_graph_embedding(weft_tensor *out, weft_graph *graph,
     }
     weft_tensor inputs[] = {params->tokens, params->table, params->types, params->type_table,
                             params->positions};
-    return weft_graph_add(out, graph, "embedding", inputs, 5, NULL, 0);
+    return weft_graph_add(out, graph, &weft_op_embedding, inputs, 5, NULL, 0);
 }
 
 static weft_status expect_indices(const weft_graph *graph, const struct weft_node *node,

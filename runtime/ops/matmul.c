@@ -120,7 +120,7 @@ weft_status weft_graph_matmul(weft_tensor *out, weft_graph *graph, weft_tensor a
         node.alpha = params->alpha == 0.0F ? 1.0F : params->alpha;
     }
     weft_tensor inputs[] = {a, b};
-    return weft_graph_add(out, graph, "matmul", inputs, 2, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_matmul, inputs, 2, &node, sizeof node);
 }
 
 weft_status weft_graph_linear(weft_tensor *out, weft_graph *graph, weft_tensor x,

@@ -12,7 +12,7 @@ weft_status weft_graph_layer_norm(weft_tensor *out, weft_graph *graph, weft_tens
                                   weft_tensor gamma, weft_tensor beta, float epsilon) {
     struct weft_layer_norm_node params = {.epsilon = epsilon};
     weft_tensor inputs[] = {x, gamma, beta};
-    return weft_graph_add(out, graph, "layer_norm", inputs, 3, &params, sizeof params);
+    return weft_graph_add(out, graph, &weft_op_layer_norm, inputs, 3, &params, sizeof params);
 }
 
 static weft_status layer_norm_infer(const weft_graph *graph, struct weft_node *node,

@@ -17,7 +17,7 @@ struct weft_rms_norm_node {
 /* The numbers are those of shaders/norm/rms_norm.comp. */
 enum form { FORM_ROOT_MEAN_SQUARE = 0, FORM_SIMPLE = 1, FORM_LENGTH = 2 };
 
-static weft_status add(weft_tensor *out, weft_graph *graph, const char *op,
+static weft_status add(weft_tensor *out, weft_graph *graph, const struct weft_op *op,
                        const weft_tensor *inputs, uint32_t input_count, float epsilon) {
     struct weft_rms_norm_node params = {.epsilon = epsilon};
     return weft_graph_add(out, graph, op, inputs, input_count, &params, sizeof params);
@@ -26,17 +26,17 @@ static weft_status add(weft_tensor *out, weft_graph *graph, const char *op,
 weft_status weft_graph_rms_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                 weft_tensor gain, float epsilon) {
     weft_tensor inputs[] = {x, gain};
-    return add(out, graph, "rms_norm", inputs, 2, epsilon);
+    return add(out, graph, &weft_op_rms_norm, inputs, 2, epsilon);
 }
 
 weft_status weft_graph_simple_rms_norm(weft_tensor *out, weft_graph *graph, weft_tensor x) {
-    return add(out, graph, "simple_rms_norm", &x, 1, SIMPLE_EPSILON);
+    return add(out, graph, &weft_op_simple_rms_norm, &x, 1, SIMPLE_EPSILON);
 }
 
 weft_status weft_graph_scale_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                   weft_tensor gain, float epsilon) {
     weft_tensor inputs[] = {x, gain};
-    return add(out, graph, "scale_norm", inputs, 2, epsilon);
+    return add(out, graph, &weft_op_scale_norm, inputs, 2, epsilon);
 }
 
 static weft_status infer_with(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,

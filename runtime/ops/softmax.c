@@ -5,7 +5,7 @@
 #include "ops/row.h"
 
 weft_status weft_graph_softmax(weft_tensor *out, weft_graph *graph, weft_tensor x) {
-    return weft_graph_add(out, graph, "softmax", &x, 1, NULL, 0);
+    return weft_graph_add(out, graph, &weft_op_softmax, &x, 1, NULL, 0);
 }
 
 void weft_lower_softmax(struct weft_lowering *lowering, uint32_t result, uint32_t x,

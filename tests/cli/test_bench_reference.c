@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "cli/bench_outcome.h"
-#include "conformance/conformance.h"
+#include "verify/conformance.h"
 
 #include <weft/model.h>
 

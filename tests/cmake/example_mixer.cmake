@@ -18,7 +18,7 @@ function(weft_example_objects target)
     add_library(${target} OBJECT ${ARGN})
     weft_compile_options(${target})
     target_link_libraries(${target} PRIVATE weft_requirements)
-    target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+    target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/api")
     target_include_directories(${target} SYSTEM PRIVATE
         "${PROJECT_BINARY_DIR}/volk" "${WEFT_VOLK_INCLUDE_DIR}")
     target_compile_definitions(${target} PRIVATE
@@ -28,14 +28,14 @@ endfunction()
 
 # What takes the place of the library's tables, and the mixer itself.
 weft_example_objects(weft-example-objects "${weft_example_dir}/moving_average.c"
-    "${PROJECT_SOURCE_DIR}/runtime/graph/op_table.c" "${weft_example_shaders_source}")
+    "${PROJECT_SOURCE_DIR}/runtime/plan/op_table.c" "${weft_example_shaders_source}")
 add_dependencies(weft-example-objects weft_example_shaders)
 # The same for the command: the table of families, and the mixer's.
 weft_example_objects(weft-example-families "${weft_example_dir}/reference.c"
-    "${CMAKE_CURRENT_SOURCE_DIR}/conformance/conformance.c")
+    "${PROJECT_SOURCE_DIR}/api/verify/conformance.c")
 
 add_executable(weft-example "${PROJECT_SOURCE_DIR}/api/cli/main.c"
-    "$<FILTER:$<TARGET_OBJECTS:weft-cli-objects>,EXCLUDE,/conformance/conformance[.]c[.]>"
+    "$<FILTER:$<TARGET_OBJECTS:weft-cli-objects>,EXCLUDE,/verify/conformance[.]c[.]>"
     $<TARGET_OBJECTS:weft-example-families> $<TARGET_OBJECTS:weft-example-objects>)
 weft_compile_options(weft-example)
 target_link_libraries(weft-example PRIVATE weft_evaluator weft_internal m)

@@ -21,7 +21,7 @@ weft_status weft_graph_moving_average(weft_tensor *out, weft_graph *graph, weft_
                                       weft_tensor alpha, const weft_moving_average_params *params) {
     struct moving_average_node node = {.reverse = params && params->reverse};
     weft_tensor inputs[] = {x, alpha};
-    return weft_graph_add(out, graph, "moving_average", inputs, 2, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_moving_average, inputs, 2, &node, sizeof node);
 }
 
 /* The elements of a weight are known while the graph is built. */

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "conformance/conformance.h"
 #include "example_mixer/moving_average.h"
+#include "verify/conformance.h"
 
 struct row {
     uint32_t batch, n, d;

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "conformance/evaluator/evaluator.h"
 #include "shader/glsl.h"
+#include "verify/evaluator/evaluator.h"
 
 #define NAN_BITS 0x7FC00000u
 #define ONE      0x3F800000u

@@ -12,7 +12,7 @@
 
 #include "core/philox.h"
 #include "device/device.h"
-#include "graph/plan.h"
+#include "plan/plan.h"
 #include "support.h"
 
 enum {

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* scale · x + offset. */
+#include <stdio.h>
+
+#include "verify/conformance.h"
+
+static const struct row {
+    weft_shape x;
+    float scale, offset;
+    weft_values values;
+} rows[] = {
+    {{0, {0}}, 2.5F, 1.0F, WEFT_VALUES_UNIT},
+    {{1, {1}}, 1.0F, 0.0F, WEFT_VALUES_UNIT},
+    {{1, {1021}}, -0.3F, 0.7F, WEFT_VALUES_UNIT},
+    {{2, {37, 31}}, 0.0F, 0.7F, WEFT_VALUES_UNIT},
+    {{3, {2, 129, 5}}, 1.7F, -100.0F, WEFT_VALUES_TENS},
+    {{4, {2, 3, 5, 64}}, 3.0F, 0.0F, WEFT_VALUES_LARGE},
+    {{1, {128}}, 0.1F, 0.0F, WEFT_VALUES_SMALL},
+    {{2, {127, 3}}, 0.1F, 1e-3F, WEFT_VALUES_MIXED},
+    {{1, {300}}, -1.0F, 0.0F, WEFT_VALUES_ZEROS},
+    {{3, {3, 40, 257}}, 0.9F, 0.05F, WEFT_VALUES_UNIT},
+    {{2, {2050, 4100}}, 2.5F, -0.5F, WEFT_VALUES_UNIT}, /* more than 65535 workgroups of 128 */
+};
+
+static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    const struct row *row = &rows[index];
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/rank=%u,elements=%u,scale=%g,offset=%g",
+             weft_values_name(row->values), row->x.rank, (uint32_t)weft_shape_elements(row->x),
+             (double)row->scale, (double)row->offset);
+}
+
+static void build(weft_case *c, uint32_t index) {
+    const struct row *row = &rows[index];
+    weft_array x = weft_case_input(c, "x", row->x, row->values);
+    weft_tensor y = {0};
+    weft_case_check(c, weft_graph_affine(&y, c->graph, x.tensor, row->scale, row->offset));
+    double *expected = weft_case_output(c, "y", y);
+    for (uint64_t i = 0; expected != NULL && i < weft_shape_elements(row->x); i++) {
+        expected[i] = (double)row->scale * x.value[i] + (double)row->offset;
+    }
+}
+
+const weft_family weft_family_affine = {.name = "affine",
+                                        .count = sizeof rows / sizeof rows[0],
+                                        .tolerance = WEFT_TOLERANCE_LINEAR,
+                                        .name_case = name_case,
+                                        .build = build};

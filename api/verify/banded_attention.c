@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Softmax attention within a band, query by query, by each implementation. */
+#include <math.h>
+#include <stdio.h>
+
+#include <weft/mixers.h>
+
+#include "verify/conformance.h"
+
+struct row {
+    uint32_t batch, n, d, heads, half_width;
+    bool causal;
+    float scale; /* 0: the usual 1/sqrt(d/heads) */
+    weft_values values;
+};
+
+/* Nguyen et al., 2021, equation (4): the keys begin … end - 1, of one query and one head. */
+static void attend(double *out, const double *q, const double *k, const double *v, double *weights,
+                   const struct row *row, uint32_t query) {
+    const uint32_t width = row->d / row->heads;
+    const double scale = row->scale != 0.0F ? (double)row->scale : 1.0 / sqrt((double)width);
+    uint32_t count = 0;
+    uint32_t begin = 0;
+    for (uint32_t j = 0; j < row->n; j++) {
+        int64_t lag = (int64_t)query - j;
+        if (lag > row->half_width || lag < (row->causal ? 0 : -(int64_t)row->half_width)) {
+            continue;
+        }
+        begin = count == 0 ? j : begin;
+        double sum = 0.0;
+        for (uint32_t i = 0; i < width; i++) {
+            sum += q[(uint64_t)query * row->d + i] * k[(uint64_t)j * row->d + i];
+        }
+        weights[count++] = scale * sum;
+    }
+    weft_reference_softmax(weights, weights, 1, count);
+    for (uint32_t i = 0; i < width; i++) {
+        double sum = 0.0;
+        for (uint64_t j = 0; j < count; j++) {
+            sum += weights[j] * v[(begin + j) * row->d + i];
+        }
+        out[(uint64_t)query * row->d + i] = sum;
+    }
+}
+
+static void reference(weft_case *c, double *out, const double *q, const double *k, const double *v,
+                      const struct row *row) {
+    double *weights = weft_case_scratch(c, row->n);
+    const uint32_t parts = row->batch * row->heads;
+    for (uint64_t part = 0; weights != NULL && part < parts; part++) {
+        uint64_t first =
+            part / row->heads * row->n * row->d + part % row->heads * (row->d / row->heads);
+        for (uint32_t query = 0; query < row->n; query++) {
+            attend(out + first, q + first, k + first, v + first, weights, row, query);
+        }
+    }
+    weft_case_scratch_free(c, weights);
+}
+
+static const struct row rows[] = {
+    {1, 1, 1, 1, 0, false, 0.0F, WEFT_VALUES_UNIT},
+    {1, 1, 6, 2, 0, true, 0.0F, WEFT_VALUES_UNIT},
+    {2, 7, 8, 2, 0, false, 0.0F, WEFT_VALUES_UNIT},
+    {2, 7, 8, 2, 1, true, 0.0F, WEFT_VALUES_UNIT},
+    {1, 37, 24, 3, 5, false, 0.0F, WEFT_VALUES_UNIT},
+    {1, 37, 24, 3, 5, true, 0.0F, WEFT_VALUES_UNIT},
+    {1, 37, 24, 3, 36, false, 0.0F, WEFT_VALUES_UNIT}, /* full: softmax attention */
+    {1, 37, 24, 3, 36, true, 0.0F, WEFT_VALUES_UNIT},  /* full: causal softmax attention */
+    {1, 257, 64, 1, 256, false, 0.0F, WEFT_VALUES_UNIT},
+    {1, 257, 64, 1, 256, true, 0.0F, WEFT_VALUES_UNIT},
+    {3, 64, 32, 8, 16, false, 0.0F, WEFT_VALUES_UNIT},
+    {1, 129, 48, 3, 15, false, 0.0F, WEFT_VALUES_UNIT},
+    {1, 129, 48, 3, 17, true, 0.0F, WEFT_VALUES_UNIT},
+    {2, 199, 64, 2, 30, false, 0.0F, WEFT_VALUES_UNIT},
+    {2, 199, 64, 2, 64, true, 0.0F, WEFT_VALUES_UNIT},
+    {1, 67, 7, 7, 9, false, 0.0F, WEFT_VALUES_UNIT}, /* heads of one channel */
+    {1, 67, 63, 1, 20, true, 0.0F, WEFT_VALUES_UNIT},
+    {1, 41, 127, 1, 11, false, 0.0F, WEFT_VALUES_UNIT},
+    {1, 70, 256, 2, 33, false, 0.0F, WEFT_VALUES_UNIT},
+    {1, 71, 256, 1, 33, true, 0.0F, WEFT_VALUES_UNIT}, /* the widest heads of usual models */
+    {1, 19, 530, 2, 7, false, 0.0F, WEFT_VALUES_UNIT}, /* wider still, and odd */
+    {1, 1021, 16, 2, 40, false, 0.0F, WEFT_VALUES_UNIT},
+    {1, 1021, 16, 2, 500, true, 0.0F, WEFT_VALUES_UNIT},
+    {1, 83, 24, 2, 12, false, 0.75F, WEFT_VALUES_UNIT},
+    {1, 83, 24, 2, 12, true, -0.5F, WEFT_VALUES_UNIT},
+    {1, 97, 24, 2, 40, false, 0.0F, WEFT_VALUES_MIXED},
+    {1, 97, 24, 2, 40, true, 0.0F, WEFT_VALUES_SMALL},
+    {2, 97, 24, 2, 40, false, 0.0F, WEFT_VALUES_ZEROS},
+    {2, 97, 24, 2, 40, true, 0.0F, WEFT_VALUES_EQUAL},
+    {1, 131, 33, 3, 60, false, 0.0F, WEFT_VALUES_TENS}, /* the largest score moves often */
+    {1, 131, 32, 1, 60, true, 0.0F, WEFT_VALUES_TENS},
+};
+
+#define ROWS ((uint32_t)(sizeof rows / sizeof rows[0]))
+
+static const char *const implementations[] = {"direct", "tiled"};
+
+static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    const struct row *row = &rows[index % ROWS];
+    char scale[32] = "";
+    if (row->scale != 0.0F) {
+        snprintf(scale, sizeof scale, ",scale=%g", (double)row->scale);
+    }
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/n=%u,d=%u,heads=%u,k=%u,batch=%u%s",
+             implementations[index / ROWS], row->causal ? "causal/" : "",
+             weft_values_name(row->values), row->n, row->d, row->heads, row->half_width, row->batch,
+             scale);
+}
+
+static void build(weft_case *c, uint32_t index) {
+    const struct row *row = &rows[index % ROWS];
+    weft_shape shape = weft_shape_of(row->batch, row->n, row->d);
+    c->implementation = implementations[index / ROWS];
+    c->seed = index % ROWS; /* the same input for both */
+    weft_array q = weft_case_input(c, "q", shape, row->values);
+    weft_array k = weft_case_input(c, "k", shape, row->values);
+    weft_array v = weft_case_input(c, "v", shape, row->values);
+    weft_tensor y = {0};
+    weft_case_check(
+        c, weft_graph_banded_attention(
+               &y, c->graph, q.tensor, k.tensor, v.tensor,
+               weft_banded_attention_params(.heads = row->heads, .half_width = row->half_width,
+                                            .causal = row->causal, .scale = row->scale)));
+    double *expected = weft_case_output(c, "y", y);
+    if (expected != NULL) {
+        reference(c, expected, q.value, k.value, v.value, row);
+    }
+}
+
+const weft_family weft_family_banded_attention = {
+    .name = "banded_attention",
+    .count = ROWS * (uint32_t)(sizeof implementations / sizeof implementations[0]),
+    .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+    .name_case = name_case,
+    .build = build};

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* BatchNorm with given statistics, in its usual range and where the range of float32 ends. */
+#include <math.h>
+#include <stdio.h>
+
+#include <weft/mixers.h>
+
+#include "verify/bounded.h"
+
+static const struct row {
+    weft_shape x;
+    float epsilon;
+    bool has_gamma, has_beta;
+    weft_values values;
+} rows[] = {
+    {{1, {5}}, 1e-5F, true, true, WEFT_VALUES_UNIT},
+    {{2, {1, 1}}, 1e-5F, true, true, WEFT_VALUES_UNIT},
+    {{2, {3, 2}}, 1e-5F, false, false, WEFT_VALUES_UNIT},
+    {{3, {2, 7, 31}}, 1e-5F, true, false, WEFT_VALUES_UNIT},
+    {{3, {3, 5, 64}}, 1e-5F, false, true, WEFT_VALUES_UNIT},
+    {{2, {7, 129}}, 1e-3F, true, true, WEFT_VALUES_UNIT},
+    {{3, {2, 37, 768}}, 1e-5F, true, true, WEFT_VALUES_UNIT},
+    {{4, {2, 3, 5, 257}}, 1e-5F, true, true, WEFT_VALUES_UNIT},
+    {{2, {4099, 3}}, 1e-5F, true, true, WEFT_VALUES_UNIT},
+    {{2, {11, 100}}, 1e-5F, true, true, WEFT_VALUES_HUNDREDS},
+    {{2, {11, 100}}, 1e-5F, true, false, WEFT_VALUES_LARGE},
+    {{2, {11, 100}}, 0.0F, true, false, WEFT_VALUES_SMALL},
+    {{2, {11, 100}}, 1e-5F, true, true, WEFT_VALUES_MIXED},
+    {{2, {11, 130}}, 1e-5F, true, true, WEFT_VALUES_ZEROS},
+    {{2, {11, 130}}, 1e-5F, true, true, WEFT_VALUES_EQUAL},
+};
+
+static uint32_t columns_of(const struct row *row) {
+    return row->x.dim[row->x.rank - 1];
+}
+
+static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    const struct row *row = &rows[index];
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/rank=%u,rows=%u,d=%u,epsilon=%g%s%s",
+             weft_values_name(row->values), row->x.rank,
+             (uint32_t)weft_shape_elements(row->x) / columns_of(row), columns_of(row),
+             (double)row->epsilon, row->has_gamma ? ",gamma" : "", row->has_beta ? ",beta" : "");
+}
+
+/* Variances are exp of what they are filled with: positive, and of several sizes. */
+static weft_tensor positive(weft_case *c, weft_tensor x) {
+    weft_tensor y = {0};
+    weft_case_check(c, weft_graph_activate(&y, c->graph, x, WEFT_ACTIVATION_EXP));
+    return y;
+}
+
+struct statistics {
+    weft_array mean, log_variance, gamma, beta;
+};
+
+static struct statistics make_statistics(weft_case *c, const struct row *row) {
+    weft_shape shape = weft_shape_of(columns_of(row));
+    struct statistics s = {.mean = weft_case_weight(c, shape, WEFT_VALUES_UNIT),
+                           .log_variance = weft_case_input(c, "log", shape, WEFT_VALUES_UNIT)};
+    if (row->has_gamma) {
+        s.gamma = weft_case_weight(c, shape, WEFT_VALUES_UNIT);
+    }
+    if (row->has_beta) {
+        s.beta = weft_case_weight(c, shape, WEFT_VALUES_UNIT);
+    }
+    return s;
+}
+
+static void build(weft_case *c, uint32_t index) {
+    const struct row *row = &rows[index];
+    weft_array x = weft_case_input(c, "x", row->x, row->values);
+    struct statistics s = make_statistics(c, row);
+    weft_tensor y = {0};
+    weft_case_check(c, weft_graph_batch_norm(
+                           &y, c->graph, x.tensor,
+                           weft_batch_norm_params(.mean = s.mean.tensor,
+                                                  .variance = positive(c, s.log_variance.tensor),
+                                                  .gamma = s.gamma.tensor, .beta = s.beta.tensor,
+                                                  .epsilon = row->epsilon)));
+    double *expected = weft_case_output(c, "y", y);
+    /* Ioffe and Szegedy, 2015, algorithm 2. */
+    for (uint64_t i = 0; expected != NULL && i < weft_shape_elements(row->x); i++) {
+        uint64_t j = i % columns_of(row);
+        double deviation = sqrt(exp(s.log_variance.value[j]) + (double)row->epsilon);
+        expected[i] = (x.value[i] - s.mean.value[j]) / deviation;
+        expected[i] *= s.gamma.value != NULL ? s.gamma.value[j] : 1.0;
+        expected[i] += s.beta.value != NULL ? s.beta.value[j] : 0.0;
+    }
+}
+
+const weft_family weft_family_batch_norm = {.name = "batch_norm",
+                                            .count = sizeof rows / sizeof rows[0],
+                                            .tolerance = WEFT_TOLERANCE_LINEAR,
+                                            .name_case = name_case,
+                                            .build = build};
+
+/* ---- where the range of float32 ends ---- */
+
+static const struct special_row {
+    uint32_t rows, columns;
+    float epsilon;
+    weft_values x, mean, variance, gamma, beta;
+} special_rows[] = {
+    {7, 129, 1e-5F, WEFT_VALUES_SUBNORMAL, WEFT_VALUES_SUBNORMAL, WEFT_VALUES_EQUAL,
+     WEFT_VALUES_SUBNORMAL, WEFT_VALUES_SUBNORMAL},
+    {5, 300, 1e-5F, WEFT_VALUES_TINY, WEFT_VALUES_TINY, WEFT_VALUES_TINY, WEFT_VALUES_UNIT,
+     WEFT_VALUES_TINY},
+    {5, 130, 1e-5F, WEFT_VALUES_HUGE, WEFT_VALUES_HUGE, WEFT_VALUES_EQUAL, WEFT_VALUES_UNIT,
+     WEFT_VALUES_UNIT},
+    {40, 5, 1e-5F, WEFT_VALUES_INFINITE, WEFT_VALUES_UNIT, WEFT_VALUES_EQUAL, WEFT_VALUES_UNIT,
+     WEFT_VALUES_UNIT},
+    {20, 9, 1e-5F, WEFT_VALUES_NAN, WEFT_VALUES_UNIT, WEFT_VALUES_EQUAL, WEFT_VALUES_UNIT,
+     WEFT_VALUES_UNIT},
+    {9, 37, 1e-5F, WEFT_VALUES_UNIT, WEFT_VALUES_INFINITE, WEFT_VALUES_EQUAL, WEFT_VALUES_INFINITE,
+     WEFT_VALUES_NAN},
+    {3, WEFT_EDGE_COUNT, 1e-5F, WEFT_VALUES_UNIT, WEFT_VALUES_UNIT, WEFT_VALUES_EDGES,
+     WEFT_VALUES_UNIT, WEFT_VALUES_UNIT}, /* negative variances too */
+    {3, WEFT_EDGE_COUNT, 0.0F, WEFT_VALUES_UNIT, WEFT_VALUES_EDGES, WEFT_VALUES_EDGES,
+     WEFT_VALUES_UNIT, WEFT_VALUES_UNIT},
+};
+
+static void name_special(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    const struct special_row *row = &special_rows[index];
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s,%s,%s,%s,%s/rows=%u,d=%u,epsilon=%g",
+             weft_values_name(row->x), weft_values_name(row->mean), weft_values_name(row->variance),
+             weft_values_name(row->gamma), weft_values_name(row->beta), row->rows, row->columns,
+             (double)row->epsilon);
+}
+
+static void build_special(weft_case *c, uint32_t index) {
+    const struct special_row *row = &special_rows[index];
+    const uint64_t count = (uint64_t)row->rows * row->columns;
+    const weft_shape shape = weft_shape_of(row->columns);
+    weft_array x = weft_case_input(c, "x", weft_shape_of(row->rows, row->columns), row->x);
+    weft_array mean = weft_case_weight(c, shape, row->mean);
+    weft_array variance = weft_case_weight(c, shape, row->variance);
+    weft_array gamma = weft_case_weight(c, shape, row->gamma);
+    weft_array beta = weft_case_weight(c, shape, row->beta);
+    weft_tensor y = {0};
+    weft_case_check(c, weft_graph_batch_norm(
+                           &y, c->graph, x.tensor,
+                           weft_batch_norm_params(.mean = mean.tensor, .variance = variance.tensor,
+                                                  .gamma = gamma.tensor, .beta = beta.tensor,
+                                                  .epsilon = row->epsilon)));
+    weft_case_output(c, "y", y);
+    weft_bounded *out = weft_bounded_scratch(c, count);
+    for (uint64_t i = 0; out != NULL && i < count; i++) {
+        uint64_t j = i % row->columns;
+        weft_bounded deviation = weft_bounded_sqrt(weft_bounded_add(
+            weft_bounded_exact(variance.value[j]), weft_bounded_parameter(row->epsilon)));
+        weft_bounded centred = weft_bounded_subtract(weft_bounded_exact(x.value[i]),
+                                                     weft_bounded_exact(mean.value[j]));
+        out[i] = weft_bounded_multiply(weft_bounded_divide(centred, deviation),
+                                       weft_bounded_exact(gamma.value[j]));
+        out[i] = weft_bounded_add(out[i], weft_bounded_exact(beta.value[j]));
+    }
+    if (out != NULL) {
+        weft_bounded_expect(c, out);
+    }
+    weft_bounded_scratch_free(c, out);
+}
+
+const weft_family weft_family_special_batch_norm = {.name = "special/batch_norm",
+                                                    .count = sizeof special_rows /
+                                                             sizeof special_rows[0],
+                                                    .tolerance = WEFT_TOLERANCE_LINEAR,
+                                                    .only_reproducible = true,
+                                                    .name_case = name_special,
+                                                    .build = build_special};

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Elementwise operators, with b repeated over a's leading axes. */
+#include <stdio.h>
+
+#include "verify/conformance.h"
+
+static double apply(weft_binary op, double a, double b) {
+    switch (op) {
+    case WEFT_BINARY_ADD:
+        return a + b;
+    case WEFT_BINARY_SUBTRACT:
+        return a - b;
+    case WEFT_BINARY_MULTIPLY:
+        return a * b;
+    default:
+        return a / b;
+    }
+}
+
+static const struct row {
+    weft_shape a, b;
+    weft_values values;
+} rows[] = {
+    {{3, {2, 37, 31}}, {3, {2, 37, 31}}, WEFT_VALUES_UNIT},
+    {{3, {3, 5, 129}}, {1, {129}}, WEFT_VALUES_UNIT},
+    {{3, {3, 7, 64}}, {2, {7, 64}}, WEFT_VALUES_MIXED},
+    {{4, {2, 3, 5, 7}}, {3, {3, 5, 7}}, WEFT_VALUES_LARGE},
+    {{1, {1021}}, {1, {1021}}, WEFT_VALUES_SMALL},
+    {{2, {19, 17}}, {0, {0}}, WEFT_VALUES_UNIT},
+    {{1, {1}}, {1, {1}}, WEFT_VALUES_UNIT},
+};
+
+#define ROW_COUNT ((uint32_t)(sizeof rows / sizeof rows[0]))
+
+static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    const struct row *row = &rows[index % ROW_COUNT];
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/a-rank=%u,b-rank=%u,a-elements=%u,b-elements=%u",
+             weft_binary_name((weft_binary)(index / ROW_COUNT)), weft_values_name(row->values),
+             row->a.rank, row->b.rank, (uint32_t)weft_shape_elements(row->a),
+             (uint32_t)weft_shape_elements(row->b));
+}
+
+static void build(weft_case *c, uint32_t index) {
+    const struct row *row = &rows[index % ROW_COUNT];
+    weft_binary op = (weft_binary)(index / ROW_COUNT);
+    weft_array a = weft_case_input(c, "a", row->a, row->values);
+    weft_array b = weft_case_input(c, "b", row->b, row->values);
+    weft_tensor y = {0};
+    weft_case_check(c, weft_graph_binary(&y, c->graph, op, a.tensor, b.tensor));
+    double *expected = weft_case_output(c, "y", y);
+    uint64_t repeat = weft_shape_elements(row->b);
+    for (uint64_t i = 0; expected != NULL && i < weft_shape_elements(row->a); i++) {
+        expected[i] = apply(op, a.value[i], b.value[i % repeat]);
+    }
+}
+
+const weft_family weft_family_binary = {.name = "binary",
+                                        .count = ROW_COUNT * WEFT_BINARY_COUNT,
+                                        .tolerance = WEFT_TOLERANCE_LINEAR,
+                                        .name_case = name_case,
+                                        .build = build};

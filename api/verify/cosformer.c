@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* cosFormer by its n × m matrix of weights relu(q_i)·relu(k_j) cos(π (i - j) / 2M). */
+#include <math.h>
+#include <stdio.h>
+
+#include <weft/mixers.h>
+
+#include "verify/dense_attention.h"
+
+struct row {
+    uint32_t batch, n, m; /* m 0: causal */
+    uint32_t heads, width, values;
+    uint32_t length; /* M; 0: the longer of n and m */
+    float epsilon;
+    weft_values kind;
+};
+
+static const struct row rows[] = {
+    /* causal: around the ends of chunks of 64 */
+    {1, 1, 0, 1, 1, 1, 0, 0.0F, WEFT_VALUES_UNIT},
+    {1, 2, 0, 1, 3, 2, 0, 0.0F, WEFT_VALUES_UNIT},
+    {2, 63, 0, 2, 8, 8, 0, 0.0F, WEFT_VALUES_UNIT},
+    {2, 64, 0, 2, 8, 8, 0, 0.0F, WEFT_VALUES_UNIT},
+    {2, 65, 0, 2, 8, 8, 0, 0.0F, WEFT_VALUES_UNIT},
+    {1, 97, 0, 3, 7, 5, 0, 0.0F, WEFT_VALUES_UNIT},
+    {1, 130, 0, 1, 64, 64, 0, 0.0F, WEFT_VALUES_UNIT},
+    {1, 521, 0, 2, 12, 20, 0, 0.0F, WEFT_VALUES_UNIT},
+    {1, 97, 0, 2, 8, 8, 98, 0.0F, WEFT_VALUES_UNIT},
+    {1, 97, 0, 2, 8, 8, 4096, 0.0F, WEFT_VALUES_UNIT},
+    {1, 97, 0, 2, 8, 8, UINT32_MAX, 0.0F, WEFT_VALUES_UNIT},
+    {1, 70, 0, 1, 131, 3, 0, 0.0F, WEFT_VALUES_UNIT},
+    {1, 70, 0, 13, 2, 3, 0, 0.0F, WEFT_VALUES_TENS},
+    {1, 100, 0, 2, 8, 8, 0, 0.0F, WEFT_VALUES_ZEROS},
+    {1, 100, 0, 2, 8, 8, 0, 0.0F, WEFT_VALUES_EQUAL},
+    {1, 100, 0, 2, 8, 8, 0, 20.0F, WEFT_VALUES_UNIT},
+    {1, 100, 0, 1, 9, 4, 0, 0.0F, WEFT_VALUES_MIXED},
+    /* bidirectional: around the ends of chunks of 256 keys and of 64 queries */
+    {1, 1, 1, 1, 1, 1, 0, 0.0F, WEFT_VALUES_UNIT},
+    {1, 7, 3, 1, 5, 3, 0, 0.0F, WEFT_VALUES_UNIT},
+    {1, 3, 7, 1, 5, 3, 0, 0.0F, WEFT_VALUES_UNIT},
+    {2, 63, 255, 2, 8, 8, 0, 0.0F, WEFT_VALUES_UNIT},
+    {2, 64, 256, 2, 8, 8, 0, 0.0F, WEFT_VALUES_UNIT},
+    {3, 65, 257, 3, 7, 5, 0, 0.0F, WEFT_VALUES_UNIT},
+    {1, 257, 2, 1, 16, 1, 0, 0.0F, WEFT_VALUES_UNIT},
+    {1, 129, 513, 1, 64, 64, 0, 0.0F, WEFT_VALUES_UNIT},
+    {1, 5, 1009, 2, 12, 20, 1010, 0.0F, WEFT_VALUES_UNIT},
+    {1, 97, 97, 2, 8, 8, 1024, 0.0F, WEFT_VALUES_UNIT},
+    {1, 97, 97, 2, 8, 8, UINT32_MAX, 0.0F, WEFT_VALUES_UNIT},
+    {1, 33, 300, 2, 8, 8, 0, 0.0F, WEFT_VALUES_TENS},
+    {1, 33, 300, 2, 8, 8, 0, 0.0F, WEFT_VALUES_ZEROS},
+    {1, 33, 300, 2, 8, 8, 0, 100.0F, WEFT_VALUES_UNIT},
+    {1, 33, 300, 2, 8, 8, 0, 0.0F, WEFT_VALUES_EQUAL},
+};
+
+static double rectified(double x) {
+    return x > 0.0 ? x : 0.0;
+}
+
+static double length_of(const struct row *row) {
+    uint32_t longer = row->n > row->m ? row->n : row->m;
+    return (double)(row->length != 0 ? row->length : longer);
+}
+
+static double weight_of(const void *user, const double *q, const double *k, uint32_t i,
+                        uint32_t j) {
+    const struct row *row = user;
+    const double half_pi = 1.57079632679489661923;
+    double product = 0.0;
+    for (uint32_t c = 0; c < row->width; c++) {
+        product += rectified(q[c]) * rectified(k[c]);
+    }
+    return product * cos(half_pi * ((double)i - (double)j) / length_of(row));
+}
+
+static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    const struct row *row = &rows[index];
+    char keys[24] = "";
+    char length[24] = "";
+    if (row->m != 0) {
+        snprintf(keys, sizeof keys, ",m=%u", row->m);
+    }
+    if (row->length != 0) {
+        snprintf(length, sizeof length, ",M=%u", row->length);
+    }
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/n=%u%s%s,d=%u,dv=%u,heads=%u,batch=%u",
+             row->m == 0 ? "causal" : "full", weft_values_name(row->kind),
+             row->epsilon > 0.0F ? "-guarded" : "", row->n, keys, length, row->heads * row->width,
+             row->heads * row->values, row->heads, row->batch);
+}
+
+static void build(weft_case *c, uint32_t index) {
+    const struct row *row = &rows[index];
+    uint32_t keys = row->m != 0 ? row->m : row->n;
+    uint32_t d = row->heads * row->width;
+    weft_array q = weft_case_input(c, "q", weft_shape_of(row->batch, row->n, d), row->kind);
+    weft_array k = weft_case_input(c, "k", weft_shape_of(row->batch, keys, d), row->kind);
+    weft_array v = weft_case_input(
+        c, "v", weft_shape_of(row->batch, keys, row->heads * row->values), row->kind);
+    weft_tensor y = {0};
+    weft_case_check(c, weft_graph_cosformer(
+                           &y, c->graph, q.tensor, k.tensor, v.tensor,
+                           weft_cosformer_params(.heads = row->heads, .causal = row->m == 0,
+                                                 .length = row->length, .epsilon = row->epsilon)));
+    double *expected = weft_case_output(c, "y", y);
+    if (expected != NULL) {
+        const struct weft_dense_attention attention = {
+            .batch = row->batch,
+            .n = row->n,
+            .m = row->m,
+            .heads = row->heads,
+            .width = row->width,
+            .values = row->values,
+            .factor = 1.0,
+            .least = row->epsilon > 0.0F ? (double)row->epsilon : 0x1p-126,
+            .weight = weight_of,
+            .user = row};
+        weft_add_dense_attention(c, expected, q.value, k.value, v.value, &attention);
+    }
+}
+
+const weft_family weft_family_cosformer = {.name = "cosformer",
+                                           .count = sizeof rows / sizeof rows[0],
+                                           .tolerance = WEFT_TOLERANCE_LINEAR,
+                                           .name_case = name_case,
+                                           .build = build};

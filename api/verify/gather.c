@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* The token at one position of each sequence: a copy, so that every bit must be there. */
+#include <stdio.h>
+#include <string.h>
+
+#include "verify/conformance.h"
+
+static const struct row {
+    uint32_t batch, n, d, position;
+    weft_values values;
+} rows[] = {
+    {1, 1, 1, 0, WEFT_VALUES_UNIT},       {3, 7, 31, 0, WEFT_VALUES_UNIT},
+    {3, 7, 31, 6, WEFT_VALUES_MIXED},     {2, 129, 64, 100, WEFT_VALUES_ZEROS},
+    {5, 3, 257, 1, WEFT_VALUES_LARGE},    {1, 37, 1021, 36, WEFT_VALUES_SMALL},
+    {130, 2, 3, 1, WEFT_VALUES_HUNDREDS},
+};
+
+static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    const struct row *row = &rows[index];
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/n=%u,d=%u,position=%u,batch=%u",
+             weft_values_name(row->values), row->n, row->d, row->position, row->batch);
+}
+
+static void build(weft_case *c, uint32_t index) {
+    const struct row *row = &rows[index];
+    weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), row->values);
+    weft_tensor y = {0};
+    weft_case_check(c, weft_graph_gather(&y, c->graph, x.tensor, row->position));
+    double *expected = weft_case_output(c, "y", y);
+    for (uint64_t batch = 0; expected != NULL && batch < row->batch; batch++) {
+        memcpy(expected + batch * row->d, x.value + (batch * row->n + row->position) * row->d,
+               row->d * sizeof *expected);
+    }
+}
+
+const weft_family weft_family_gather = {.name = "gather",
+                                        .count = sizeof rows / sizeof rows[0],
+                                        .tolerance = WEFT_TOLERANCE_BITS,
+                                        .name_case = name_case,
+                                        .build = build};

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* Hybrid random features by their formula, and attention by the n × n matrix of Spectraformer's equation (38). */
+#include <math.h>
+#include <stdio.h>
+
+#include <weft/mixers.h>
+
+#include "verify/conformance.h"
+
+struct row {
+    bool attention,
+        keys; /* attention: queries and keys, the latter with KEY where the former have QUERY */
+    weft_stabilizer stabilizer;
+    uint32_t batch, n, heads, width, features, directions;
+    float scale;
+    bool coefficients;
+    weft_values kind;
+};
+
+#define NONE WEFT_STABILIZER_NONE
+#define QRY  WEFT_STABILIZER_QUERY
+#define KEY  WEFT_STABILIZER_KEY
+#define UNIT WEFT_VALUES_UNIT
+
+static const struct row rows[] = {
+    {false, false, NONE, 1, 1, 1, 1, 1, 1, 0.0F, false, UNIT},
+    {false, true, NONE, 1, 1, 1, 1, 1, 1, 0.0F, false, UNIT},
+    {false, false, NONE, 2, 17, 2, 8, 16, 3, 0.0F, false, UNIT},
+    {false, false, QRY, 2, 17, 2, 8, 16, 3, 0.0F, true, UNIT},
+    {false, true, KEY, 2, 17, 2, 8, 16, 3, 0.0F, true, UNIT},
+    {false, true, KEY, 3, 131, 3, 5, 7, 2, 0.0F, false, UNIT},
+    {false, false, QRY, 1, 9, 1, 64, 257, 5, 0.0F, false, UNIT},
+    {false, false, NONE, 1, 9, 2, 131, 3, 7, 0.0F, false, UNIT},
+    {false, true, NONE, 1, 5, 2, 3, 129, 17, 0.0F, false, UNIT},
+    {false, true, KEY, 1, 33, 2, 8, 9, 2, 0.125F, false, WEFT_VALUES_TENS},
+    {false, false, QRY, 1, 33, 2, 8, 9, 2, -0.125F, false, WEFT_VALUES_TENS},
+    {false, false, QRY, 1, 12, 13, 1, 6, 2, 0.0F, false, WEFT_VALUES_ZEROS},
+    {false, true, NONE, 1, 12, 2, 6, 6, 4, 0.0F, false, WEFT_VALUES_EQUAL},
+    {false, true, KEY, 1, 12, 2, 6, 6, 2, 0.0F, false, WEFT_VALUES_SMALL},
+    {false, false, NONE, 2, 2, 3, 7, 11, 13, 1.0F, false, WEFT_VALUES_IMPULSE},
+    {true, false, NONE, 1, 1, 1, 1, 1, 1, 0.0F, false, UNIT},
+    {true, false, NONE, 1, 40, 2, 4, 64, 4, 0.0F, false, UNIT},
+    {true, false, QRY, 2, 23, 2, 8, 64, 3, 0.0F, false, UNIT},
+    {true, false, QRY, 1, 71, 1, 16, 33, 7, 0.0F, false, UNIT},
+    {true, false, QRY, 1, 31, 3, 5, 41, 2, 0.5F, true, UNIT},
+};
+
+struct arrays {
+    const double *x, *w, *directions, *coefficients; /* the last may be null */
+};
+
+static double scale_of(const struct row *row) {
+    return row->scale != 0.0F ? (double)row->scale : (double)(float)pow(row->width, -0.25);
+}
+
+static double dot(const double *a, const double *b, uint32_t width) {
+    double sum = 0.0;
+    for (uint32_t c = 0; c < width; c++) {
+        sum += a[c] * b[c];
+    }
+    return sum;
+}
+
+/* ln of PosRF's feature f of one token's head, and of the size of TrigRF's. */
+static double positive_exponent(const struct row *row, const double *x, const double *w,
+                                uint32_t f) {
+    const double scale = scale_of(row);
+    return scale * dot(x, w + (uint64_t)f * row->width, row->width) -
+           0.5 * scale * scale * dot(x, x, row->width);
+}
+
+static double wave_exponent(const struct row *row, const double *x) {
+    const double scale = scale_of(row);
+    return 0.5 * scale * scale * dot(x, x, row->width);
+}
+
+static double side_of(const struct row *row, const double *x, const double *directions,
+                      uint32_t k) {
+    const double p = scale_of(row) * dot(x, directions + (uint64_t)k * row->width, row->width);
+    return p < 0.0 ? -1.0 : 1.0;
+}
+
+static double largest_of(const struct row *row, const double *x, const double *w) {
+    double largest = wave_exponent(row, x);
+    for (uint32_t f = 0; f < row->features; f++) {
+        largest = fmax(largest, positive_exponent(row, x, w, f));
+    }
+    return largest;
+}
+
+/* ---- features ---- */
+
+static void features(double *out, const struct row *row, const double *x, const struct arrays *a,
+                     double down) {
+    const uint32_t s = row->features;
+    for (uint32_t f = 0; f < s; f++) {
+        const double angle = scale_of(row) * dot(x, a->w + (uint64_t)f * row->width, row->width);
+        const double factor = a->coefficients != NULL ? a->coefficients[f] : 1.0 / sqrt(s);
+        const double size = factor * exp(wave_exponent(row, x) - down);
+        const double positive = factor * exp(positive_exponent(row, x, a->w, f) - down);
+        for (uint32_t k = 0; k <= row->directions; k++) {
+            const double share =
+                k == 0 ? sqrt(0.5)
+                       : side_of(row, x, a->directions, k - 1) / sqrt(2.0 * row->directions);
+            double *block = out + 3 * (uint64_t)s * k;
+            block[f] = (k > 0 && row->keys ? -share : share) * positive;
+            block[s + f] = share * size * cos(angle);
+            block[2 * (uint64_t)s + f] = share * size * sin(angle);
+        }
+    }
+}
+
+static void reference(double *out, const struct row *row, const struct arrays *a) {
+    const uint64_t count = 3 * (uint64_t)row->features * (1 + row->directions);
+    for (uint64_t i = 0; i < (uint64_t)row->batch * row->n * row->heads; i++) {
+        const uint64_t sequence = i / ((uint64_t)row->n * row->heads) * row->n * row->heads;
+        double down = row->stabilizer == QRY ? largest_of(row, a->x + i * row->width, a->w) : 0.0;
+        for (uint32_t j = 0; row->stabilizer == KEY && j < row->n; j++) {
+            const uint64_t token = sequence + (uint64_t)j * row->heads + i % row->heads;
+            const double largest = largest_of(row, a->x + token * row->width, a->w);
+            down = j == 0 ? largest : fmax(down, largest);
+        }
+        features(out + i * count, row, a->x + i * row->width, a, down);
+    }
+}
+
+/* ---- attention ---- */
+
+/* Equation (38), with λ̂ of the angle: the estimate of exp(xᵀy), without features of its own. */
+static double estimate(const struct row *row, const double *x, const double *y,
+                       const struct arrays *a) {
+    double agreement = 0.0;
+    for (uint32_t k = 0; k < row->directions; k++) {
+        agreement += side_of(row, x, a->directions, k) * side_of(row, y, a->directions, k);
+    }
+    const double lambda = 0.5 * (1.0 - agreement / row->directions);
+    const double size = exp(wave_exponent(row, x) + wave_exponent(row, y));
+    double positive = 0.0;
+    double wave = 0.0;
+    for (uint32_t f = 0; f < row->features; f++) {
+        const double factor = a->coefficients != NULL ? a->coefficients[f] : 1.0;
+        const double weight = a->coefficients != NULL ? factor * factor : 1.0 / row->features;
+        const double *w = a->w + (uint64_t)f * row->width;
+        positive +=
+            weight * exp(positive_exponent(row, x, a->w, f) + positive_exponent(row, y, a->w, f));
+        wave +=
+            weight * size * cos(scale_of(row) * (dot(x, w, row->width) - dot(y, w, row->width)));
+    }
+    return lambda * positive + (1.0 - lambda) * wave;
+}
+
+static void attend(double *out, const struct row *row, const struct arrays *a, const double *k,
+                   const double *v) {
+    for (uint64_t i = 0; i < (uint64_t)row->batch * row->n * row->heads; i++) {
+        const uint64_t sequence = i / ((uint64_t)row->n * row->heads) * row->n * row->heads;
+        double sum = 0.0;
+        for (uint64_t j = 0; j < row->n; j++) {
+            const uint64_t key = (sequence + j * row->heads + i % row->heads) * row->width;
+            const double weight = estimate(row, a->x + i * row->width, k + key, a);
+            sum += weight;
+            for (uint32_t c = 0; c < row->width; c++) {
+                out[i * row->width + c] += weight * v[key + c];
+            }
+        }
+        for (uint32_t c = 0; c < row->width; c++) {
+            out[i * row->width + c] /= sum;
+        }
+    }
+}
+
+/* ---- the cases ---- */
+
+static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    const struct row *row = &rows[index];
+    const char *side = row->keys ? "keys" : "queries";
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s%s/%s/n=%u,d=%u,s=%u,r=%u,heads=%u,batch=%u",
+             row->attention ? "attention" : side,
+             row->stabilizer == NONE ? "" : (row->stabilizer == QRY ? "-query" : "-key"),
+             row->coefficients ? "-weighted" : "", weft_values_name(row->kind), row->n, row->width,
+             row->features, row->directions, row->heads, row->batch);
+}
+
+struct inputs {
+    weft_array w, directions, coefficients;
+};
+
+static weft_tensor add(weft_case *c, const struct row *row, weft_tensor x,
+                       const struct inputs *inputs) {
+    weft_tensor y = {0};
+    weft_case_check(
+        c, weft_graph_hybrid_features(
+               &y, c->graph, x, inputs->w.tensor, inputs->directions.tensor,
+               weft_hybrid_features_params(.heads = row->heads, .keys = row->keys,
+                                           .stabilizer = row->stabilizer, .scale = row->scale,
+                                           .coefficients = inputs->coefficients.tensor)));
+    return y;
+}
+
+static void build_attention(weft_case *c, const struct row *row, weft_array x,
+                            const struct inputs *inputs, const struct arrays *arrays) {
+    const weft_shape shape = weft_shape_of(row->batch, row->n, row->heads * row->width);
+    struct row key = *row;
+    key.keys = true;
+    key.stabilizer = row->stabilizer == QRY ? KEY : row->stabilizer;
+    weft_array k = weft_case_input(c, "k", shape, row->kind);
+    weft_array v = weft_case_input(c, "v", shape, row->kind);
+    weft_tensor phi = add(c, row, x.tensor, inputs);
+    weft_tensor psi = add(c, &key, k.tensor, inputs);
+    weft_tensor y = {0};
+    weft_case_check(c,
+                    weft_graph_linear_attention(&y, c->graph, phi, psi, v.tensor,
+                                                weft_linear_attention_params(.heads = row->heads)));
+    double *expected = weft_case_output(c, "y", y);
+    if (expected != NULL) {
+        struct arrays all = *arrays;
+        all.x = x.value;
+        attend(expected, row, &all, k.value, v.value);
+    }
+}
+
+static void build(weft_case *c, uint32_t index) {
+    const struct row *row = &rows[index];
+    const weft_shape shape = weft_shape_of(row->batch, row->n, row->heads * row->width);
+    weft_array x = weft_case_input(c, "x", shape, row->kind);
+    struct inputs inputs = {
+        .w = weft_case_weight(c, weft_shape_of(row->features, row->width), UNIT),
+        .directions = weft_case_weight(c, weft_shape_of(row->directions, row->width), UNIT)};
+    if (row->coefficients) {
+        inputs.coefficients = weft_case_weight(c, weft_shape_of(row->features), UNIT);
+    }
+    const struct arrays arrays = {x.value, inputs.w.value, inputs.directions.value,
+                                  inputs.coefficients.value};
+    if (row->attention) {
+        build_attention(c, row, x, &inputs, &arrays);
+        return;
+    }
+    weft_tensor y = add(c, row, x.tensor, &inputs);
+    double *expected = weft_case_output(c, "y", y);
+    if (expected != NULL) {
+        reference(expected, row, &arrays);
+    }
+}
+
+const weft_family weft_family_hybrid_features = {.name = "hybrid_features",
+                                                 .count = sizeof rows / sizeof rows[0],
+                                                 .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+                                                 .name_case = name_case,
+                                                 .build = build};

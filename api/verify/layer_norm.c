@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* LayerNorm. */
+#include <math.h>
+#include <stdio.h>
+
+#include "verify/conformance.h"
+
+/* Ba et al., 2016, with the biased variance. */
+void weft_reference_layer_norm(double *out, const double *x, const double *gamma,
+                               const double *beta, uint32_t rows, uint32_t columns,
+                               double epsilon) {
+    for (uint32_t row = 0; row < rows; row++, x += columns, out += columns) {
+        double sum = 0.0;
+        for (uint32_t column = 0; column < columns; column++) {
+            sum += x[column];
+        }
+        double mean = sum / columns;
+        double squares = 0.0;
+        for (uint32_t column = 0; column < columns; column++) {
+            squares += (x[column] - mean) * (x[column] - mean);
+        }
+        double deviation = sqrt(squares / columns + epsilon);
+        for (uint32_t column = 0; column < columns; column++) {
+            out[column] = (x[column] - mean) / deviation * gamma[column] + beta[column];
+        }
+    }
+}
+
+static const struct row {
+    weft_shape x;
+    float epsilon;
+    weft_values values;
+} cases[] = {
+    {{1, {5}}, 1e-5F, WEFT_VALUES_UNIT},
+    {{2, {1, 1}}, 1e-5F, WEFT_VALUES_UNIT},
+    {{2, {3, 2}}, 1e-12F, WEFT_VALUES_UNIT},
+    {{2, {65, 3}}, 1e-5F, WEFT_VALUES_UNIT},
+    {{3, {2, 7, 31}}, 1e-12F, WEFT_VALUES_UNIT},
+    {{3, {3, 5, 64}}, 1e-12F, WEFT_VALUES_UNIT},
+    {{2, {7, 127}}, 1e-12F, WEFT_VALUES_UNIT},
+    {{2, {7, 128}}, 1e-12F, WEFT_VALUES_UNIT},
+    {{2, {7, 129}}, 1e-12F, WEFT_VALUES_UNIT},
+    {{4, {2, 3, 5, 257}}, 1e-5F, WEFT_VALUES_UNIT},
+    {{3, {2, 37, 768}}, 1e-12F, WEFT_VALUES_UNIT},
+    {{2, {3, 1021}}, 1e-12F, WEFT_VALUES_UNIT},
+    {{2, {2, 4099}}, 1e-5F, WEFT_VALUES_UNIT},
+    {{2, {257, 16}}, 0.0F, WEFT_VALUES_UNIT},
+    {{2, {65537, 2}}, 1e-5F, WEFT_VALUES_UNIT}, /* more rows than workgroups along an axis */
+    {{2, {11, 100}}, 1e-12F, WEFT_VALUES_HUNDREDS},
+    {{2, {11, 100}}, 1e-12F, WEFT_VALUES_LARGE},
+    {{2, {11, 100}}, 1e-12F, WEFT_VALUES_SMALL},
+    {{2, {11, 100}}, 1e-12F, WEFT_VALUES_MIXED},
+    {{2, {11, 130}}, 1e-5F, WEFT_VALUES_ZEROS},
+    {{2, {11, 130}}, 1e-12F, WEFT_VALUES_EQUAL},
+    {{2, {3, 200}}, 1e-12F, WEFT_VALUES_IMPULSE},
+    {{2, {3, 2048}}, 1e-12F, WEFT_VALUES_UNIT}, /* the longest row that is kept in registers */
+    {{2, {3, 2049}}, 1e-12F, WEFT_VALUES_UNIT},
+};
+
+static uint32_t columns_of(const struct row *row) {
+    return row->x.dim[row->x.rank - 1];
+}
+
+static uint32_t rows_of(const struct row *row) {
+    return (uint32_t)weft_shape_elements(row->x) / columns_of(row);
+}
+
+static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    const struct row *row = &cases[index];
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/rank=%u,rows=%u,d=%u,epsilon=%g",
+             weft_values_name(row->values), row->x.rank, rows_of(row), columns_of(row),
+             (double)row->epsilon);
+}
+
+static void build(weft_case *c, uint32_t index) {
+    const struct row *row = &cases[index];
+    weft_array x = weft_case_input(c, "x", row->x, row->values);
+    weft_array gamma = weft_case_weight(c, weft_shape_of(columns_of(row)), WEFT_VALUES_UNIT);
+    weft_array beta = weft_case_weight(c, weft_shape_of(columns_of(row)), WEFT_VALUES_UNIT);
+    weft_tensor y = {0};
+    weft_case_check(
+        c, weft_graph_layer_norm(&y, c->graph, x.tensor, gamma.tensor, beta.tensor, row->epsilon));
+    double *expected = weft_case_output(c, "y", y);
+    if (expected != NULL) {
+        weft_reference_layer_norm(expected, x.value, gamma.value, beta.value, rows_of(row),
+                                  columns_of(row), (double)row->epsilon);
+    }
+}
+
+const weft_family weft_family_layer_norm = {.name = "layer_norm",
+                                            .count = sizeof cases / sizeof cases[0],
+                                            .tolerance = WEFT_TOLERANCE_LINEAR,
+                                            .name_case = name_case,
+                                            .build = build};

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Linear attention over given features, by its n × k matrix of weights. */
+#include <math.h>
+#include <stdio.h>
+
+#include <weft/mixers.h>
+
+#include "verify/conformance.h"
+
+struct row {
+    uint32_t batch, n, keys; /* keys 0: causal, as many as queries */
+    uint32_t heads, features, values;
+    float shift;   /* added to the features: above 1 makes them positive */
+    float epsilon; /* where they are not, large enough to replace most denominators */
+    weft_values kind;
+};
+
+struct arrays {
+    const double *q, *k, *v;
+};
+
+/* The weights of one query and head, which stay unnormalised; returns their guarded sum. */
+static double make_weights(double *weights, const double *q, const double *k, const struct row *row,
+                           uint32_t count) {
+    uint64_t step = (uint64_t)row->heads * row->features;
+    double shift = (double)row->shift;
+    double denominator = 0.0;
+    for (uint32_t j = 0; j < count; j++) {
+        weights[j] = 0.0;
+        for (uint32_t f = 0; f < row->features; f++) {
+            weights[j] += (q[f] + shift) * (k[j * step + f] + shift);
+        }
+        denominator += weights[j];
+    }
+    double least = (double)row->epsilon;
+    return fabs(denominator) < least ? copysign(least, denominator) : denominator;
+}
+
+/* Katharopoulos et al., 2020, equations (4) and (8). */
+static void attend(double *out, const struct arrays *a, double *weights, const struct row *row,
+                   uint32_t query) {
+    uint32_t count = row->keys != 0 ? row->keys : query + 1;
+    uint64_t step = (uint64_t)row->heads * row->values;
+    for (uint32_t head = 0; head < row->heads; head++) {
+        uint64_t first = (uint64_t)head * row->features;
+        double sum = make_weights(weights, a->q + first, a->k + first, row, count);
+        for (uint32_t t = head * row->values; t < (head + 1) * row->values; t++) {
+            double numerator = 0.0;
+            for (uint32_t j = 0; j < count; j++) {
+                numerator += weights[j] * a->v[j * step + t];
+            }
+            out[t] = numerator / sum;
+        }
+    }
+}
+
+static void reference(weft_case *c, double *out, const struct arrays *a, const struct row *row) {
+    uint32_t keys = row->keys != 0 ? row->keys : row->n;
+    uint64_t features = (uint64_t)row->heads * row->features;
+    uint64_t values = (uint64_t)row->heads * row->values;
+    double *weights = weft_case_scratch(c, keys);
+    for (uint64_t at = 0; weights != NULL && at < (uint64_t)row->batch * row->n; at++) {
+        uint64_t sequence = at / row->n * keys;
+        struct arrays one = {.q = a->q + at * features,
+                             .k = a->k + sequence * features,
+                             .v = a->v + sequence * values};
+        attend(out + at * values, &one, weights, row, (uint32_t)(at % row->n));
+    }
+    weft_case_scratch_free(c, weights);
+}
+
+#define SHIFT 1.25F
+
+static const struct row rows[] = {
+    /* causal: around the ends of chunks of 64 */
+    {1, 1, 0, 1, 1, 1, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 2, 0, 1, 3, 2, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {2, 63, 0, 2, 8, 8, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {2, 64, 0, 2, 8, 8, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {2, 65, 0, 2, 8, 8, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 97, 0, 3, 7, 5, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 127, 0, 1, 64, 64, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 128, 0, 1, 32, 16, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 129, 0, 2, 12, 20, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 257, 0, 1, 16, 1, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 509, 0, 2, 4, 4, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 1201, 0, 1, 8, 8, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    /* causal: wide heads, more features than a partial sum, more values than a workgroup */
+    {1, 70, 0, 1, 130, 4, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 70, 0, 1, 5, 131, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 131, 0, 1, 256, 12, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 66, 0, 13, 2, 3, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    /* causal: values and features of other kinds */
+    {1, 100, 0, 2, 8, 8, 16.5F, 0.0F, WEFT_VALUES_TENS},
+    {1, 100, 0, 2, 8, 8, SHIFT, 0.0F, WEFT_VALUES_ZEROS},
+    {1, 100, 0, 2, 8, 8, 0.0F, 0.0F, WEFT_VALUES_EQUAL},
+    {1, 100, 0, 2, 8, 8, 0.0F, 1e4F, WEFT_VALUES_UNIT},
+    {1, 131, 0, 1, 9, 7, 0.0F, 1e4F, WEFT_VALUES_UNIT},
+    {1, 100, 0, 2, 8, 8, 0.0F, 1e12F, WEFT_VALUES_MIXED},
+    {1, 130, 0, 1, 4, 4, SHIFT, 0.0F, WEFT_VALUES_SMALL},
+    /* bidirectional: around the ends of chunks of 256 keys and of 64 queries */
+    {1, 1, 1, 1, 1, 1, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 7, 3, 1, 5, 3, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {2, 63, 255, 2, 8, 8, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {2, 64, 256, 2, 8, 8, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {2, 65, 257, 2, 8, 8, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {3, 37, 97, 3, 7, 5, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 129, 513, 1, 64, 64, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 5, 1009, 2, 12, 20, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 257, 2, 1, 16, 1, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 31, 70, 1, 130, 4, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 31, 70, 1, 5, 131, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+    {1, 33, 300, 2, 8, 8, 16.5F, 0.0F, WEFT_VALUES_TENS},
+    {1, 33, 300, 2, 8, 8, 0.0F, 0.0F, WEFT_VALUES_EQUAL},
+    {1, 33, 300, 2, 8, 8, 0.0F, 1e4F, WEFT_VALUES_UNIT},
+    {1, 33, 300, 2, 8, 8, 0.0F, 1e12F, WEFT_VALUES_MIXED},
+    {1, 33, 2500, 1, 4, 4, SHIFT, 0.0F, WEFT_VALUES_UNIT},
+};
+
+static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    const struct row *row = &rows[index];
+    char keys[24] = "";
+    if (row->keys != 0) {
+        snprintf(keys, sizeof keys, ",k=%u", row->keys);
+    }
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/n=%u%s,m=%u,d=%u,heads=%u,batch=%u",
+             row->keys == 0 ? "causal" : "full", weft_values_name(row->kind),
+             row->epsilon > 0.0F ? "-guarded" : "", row->n, keys, row->features, row->values,
+             row->heads, row->batch);
+}
+
+static weft_array features(weft_case *c, const char *name, uint32_t tokens, const struct row *row,
+                           weft_tensor *tensor) {
+    weft_shape shape = weft_shape_of(row->batch, tokens, row->heads * row->features);
+    weft_array x = weft_case_input(c, name, shape, row->kind);
+    *tensor = x.tensor;
+    if (row->shift != 0.0F) {
+        weft_case_check(c, weft_graph_affine(tensor, c->graph, x.tensor, 1.0F, row->shift));
+    }
+    return x;
+}
+
+static void build(weft_case *c, uint32_t index) {
+    const struct row *row = &rows[index];
+    uint32_t keys = row->keys != 0 ? row->keys : row->n;
+    weft_tensor phi = {0};
+    weft_tensor psi = {0};
+    weft_tensor y = {0};
+    weft_array q = features(c, "q", row->n, row, &phi);
+    weft_array k = features(c, "k", keys, row, &psi);
+    weft_array v = weft_case_input(
+        c, "v", weft_shape_of(row->batch, keys, row->heads * row->values), row->kind);
+    weft_case_check(c,
+                    weft_graph_linear_attention(
+                        &y, c->graph, phi, psi, v.tensor,
+                        weft_linear_attention_params(.heads = row->heads, .causal = row->keys == 0,
+                                                     .epsilon = row->epsilon)));
+    double *expected = weft_case_output(c, "y", y);
+    if (expected != NULL) {
+        struct arrays arrays = {.q = q.value, .k = k.value, .v = v.value};
+        reference(c, expected, &arrays, row);
+    }
+}
+
+const weft_family weft_family_linear_attention = {.name = "linear_attention",
+                                                  .count = sizeof rows / sizeof rows[0],
+                                                  .tolerance = WEFT_TOLERANCE_LINEAR,
+                                                  .name_case = name_case,
+                                                  .build = build};

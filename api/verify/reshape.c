@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Reshapes: the same bits under another shape, of inputs, of results, and of reshapes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "verify/conformance.h"
+
+static const struct row {
+    weft_shape from, to;
+    weft_values values;
+    bool of_result; /* of a gather's result instead of an input */
+    bool twice;     /* through a row in between */
+} rows[] = {
+    {{1, {1}}, {0, {0}}, WEFT_VALUES_UNIT, false, false},
+    {{3, {2, 37, 31}}, {2, {74, 31}}, WEFT_VALUES_UNIT, false, false},
+    {{2, {129, 6}}, {3, {43, 3, 6}}, WEFT_VALUES_ZEROS, false, true},
+    {{4, {2, 3, 5, 7}}, {1, {210}}, WEFT_VALUES_MIXED, false, false},
+    {{2, {64, 64}}, {4, {2, 32, 16, 4}}, WEFT_VALUES_LARGE, true, false},
+    {{1, {1021}}, {2, {1, 1021}}, WEFT_VALUES_SMALL, true, true},
+};
+
+static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    const struct row *row = &rows[index];
+    char from[WEFT_SHAPE_TEXT_SIZE];
+    char to[WEFT_SHAPE_TEXT_SIZE];
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/%s/%s to %s", row->of_result ? "result" : "input",
+             row->twice ? ",twice" : "", weft_values_name(row->values),
+             weft_shape_text(row->from, from), weft_shape_text(row->to, to));
+}
+
+/* A tensor of the row's first shape that an op has made: token 1 of sequences of 3. */
+static weft_tensor make_result(weft_case *c, const struct row *row, const double **value,
+                               uint64_t count) {
+    weft_array x = weft_case_input(c, "x", weft_shape_of(1, 3, (uint32_t)count), row->values);
+    weft_tensor token = {0};
+    weft_case_check(c, weft_graph_gather(&token, c->graph, x.tensor, 1));
+    weft_case_check(c, weft_graph_reshape(&token, c->graph, token, row->from));
+    *value = x.value == NULL ? NULL : x.value + count;
+    return token;
+}
+
+static void build(weft_case *c, uint32_t index) {
+    const struct row *row = &rows[index];
+    uint64_t count = weft_shape_elements(row->from);
+    const double *value = NULL;
+    weft_tensor y = {0};
+    if (row->of_result) {
+        y = make_result(c, row, &value, count);
+    } else {
+        weft_array x = weft_case_input(c, "x", row->from, row->values);
+        y = x.tensor;
+        value = x.value;
+    }
+    if (row->twice) {
+        weft_case_check(c, weft_graph_reshape(&y, c->graph, y, weft_shape_of((uint32_t)count)));
+    }
+    weft_case_check(c, weft_graph_reshape(&y, c->graph, y, row->to));
+    double *expected = weft_case_output(c, "y", y);
+    if (expected != NULL) {
+        memcpy(expected, value, (size_t)count * sizeof *expected);
+    }
+}
+
+const weft_family weft_family_reshape = {.name = "reshape",
+                                         .count = sizeof rows / sizeof rows[0],
+                                         .tolerance = WEFT_TOLERANCE_BITS,
+                                         .name_case = name_case,
+                                         .build = build};

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* The norms that divide by a length: RMSNorm, SimpleRMSNorm and ScaleNorm, on the same shapes. */
+#include <math.h>
+#include <stdio.h>
+
+#include <weft/mixers.h>
+
+#include "verify/conformance.h"
+
+static const struct row {
+    weft_shape x;
+    float epsilon;
+    bool has_gain; /* RMSNorm's */
+    weft_values values;
+} rows[] = {
+    {{1, {5}}, 1e-5F, true, WEFT_VALUES_UNIT},
+    {{2, {1, 1}}, 1e-5F, true, WEFT_VALUES_UNIT},
+    {{2, {3, 2}}, 1e-12F, false, WEFT_VALUES_UNIT},
+    {{3, {2, 7, 31}}, 1e-6F, true, WEFT_VALUES_UNIT},
+    {{3, {3, 5, 64}}, 1e-6F, true, WEFT_VALUES_UNIT},
+    {{2, {7, 127}}, 1e-6F, false, WEFT_VALUES_UNIT},
+    {{2, {7, 129}}, 1e-6F, true, WEFT_VALUES_UNIT},
+    {{3, {2, 37, 768}}, 1e-6F, true, WEFT_VALUES_UNIT},
+    {{2, {3, 1021}}, 0.25F, true, WEFT_VALUES_UNIT}, /* an epsilon that counts */
+    {{2, {2, 4099}}, 1e-5F, true, WEFT_VALUES_UNIT},
+    {{2, {65537, 2}}, 1e-5F, true, WEFT_VALUES_UNIT}, /* more rows than workgroups along an axis */
+    {{2, {11, 100}}, 1e-12F, true, WEFT_VALUES_HUNDREDS},
+    {{2, {11, 100}}, 1e-12F, true, WEFT_VALUES_LARGE},
+    {{2, {11, 100}}, 0.0F, true, WEFT_VALUES_SMALL},
+    {{2, {11, 100}}, 1e-6F, true, WEFT_VALUES_MIXED},
+    {{2, {11, 130}}, 1e-5F, true, WEFT_VALUES_ZEROS},
+    {{2, {11, 130}}, 64.0F, true, WEFT_VALUES_EQUAL}, /* more than the length */
+    {{2, {3, 200}}, 1e-12F, true, WEFT_VALUES_IMPULSE},
+};
+
+#define ROWS ((uint32_t)(sizeof rows / sizeof rows[0]))
+
+static uint32_t columns_of(const struct row *row) {
+    return row->x.dim[row->x.rank - 1];
+}
+
+static void name_with(char text[WEFT_CASE_NAME_SIZE], uint32_t index, bool epsilon, bool gain) {
+    const struct row *row = &rows[index];
+    int used = snprintf(text, WEFT_CASE_NAME_SIZE, "%s/rank=%u,rows=%u,d=%u",
+                        weft_values_name(row->values), row->x.rank,
+                        (uint32_t)weft_shape_elements(row->x) / columns_of(row), columns_of(row));
+    if (epsilon) {
+        used += snprintf(text + used, (size_t)(WEFT_CASE_NAME_SIZE - used), ",epsilon=%g",
+                         (double)row->epsilon);
+    }
+    if (gain && !row->has_gain) {
+        snprintf(text + used, (size_t)(WEFT_CASE_NAME_SIZE - used), ",no gain");
+    }
+}
+
+static double squares_of(const double *x, uint32_t columns) {
+    double sum = 0.0;
+    for (uint32_t i = 0; i < columns; i++) {
+        sum += x[i] * x[i];
+    }
+    return sum;
+}
+
+/* ---- RMSNorm: Zhang and Sennrich, 2019, equation (4) ---- */
+
+static void name_rms(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    name_with(text, index, true, true);
+}
+
+static void build_rms(weft_case *c, uint32_t index) {
+    const struct row *row = &rows[index];
+    const uint32_t columns = columns_of(row);
+    weft_array x = weft_case_input(c, "x", row->x, row->values);
+    weft_array gain = {0};
+    if (row->has_gain) {
+        gain = weft_case_weight(c, weft_shape_of(columns), WEFT_VALUES_UNIT);
+    }
+    weft_tensor y = {0};
+    weft_case_check(c, weft_graph_rms_norm(&y, c->graph, x.tensor, gain.tensor, row->epsilon));
+    double *expected = weft_case_output(c, "y", y);
+    for (uint64_t i = 0; expected != NULL && i < weft_shape_elements(row->x); i += columns) {
+        double mean = squares_of(x.value + i, columns) / columns;
+        for (uint32_t j = 0; j < columns; j++) {
+            expected[i + j] = x.value[i + j] / sqrt(mean + (double)row->epsilon) *
+                              (gain.value != NULL ? gain.value[j] : 1.0);
+        }
+    }
+}
+
+const weft_family weft_family_rms_norm = {.name = "rms_norm",
+                                          .count = ROWS,
+                                          .tolerance = WEFT_TOLERANCE_LINEAR,
+                                          .name_case = name_rms,
+                                          .build = build_rms};
+
+/* ---- SimpleRMSNorm ---- */
+
+static void name_simple(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    name_with(text, index, false, false);
+}
+
+static void build_simple(weft_case *c, uint32_t index) {
+    const struct row *row = &rows[index];
+    const uint32_t columns = columns_of(row);
+    weft_array x = weft_case_input(c, "x", row->x, row->values);
+    weft_tensor y = {0};
+    weft_case_check(c, weft_graph_simple_rms_norm(&y, c->graph, x.tensor));
+    double *expected = weft_case_output(c, "y", y);
+    for (uint64_t i = 0; expected != NULL && i < weft_shape_elements(row->x); i += columns) {
+        double length = sqrt(squares_of(x.value + i, columns));
+        for (uint32_t j = 0; j < columns; j++) {
+            expected[i + j] = x.value[i + j] / (length / sqrt((double)columns) + 1e-8);
+        }
+    }
+}
+
+const weft_family weft_family_simple_rms_norm = {.name = "simple_rms_norm",
+                                                 .count = ROWS,
+                                                 .tolerance = WEFT_TOLERANCE_LINEAR,
+                                                 .name_case = name_simple,
+                                                 .build = build_simple};
+
+/* ---- ScaleNorm: Nguyen and Salazar, 2019, equation (5) ---- */
+
+static void name_scale(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    name_with(text, index, true, false);
+}
+
+static void build_scale(weft_case *c, uint32_t index) {
+    const struct row *row = &rows[index];
+    const uint32_t columns = columns_of(row);
+    weft_array x = weft_case_input(c, "x", row->x, row->values);
+    weft_array gain = weft_case_weight(c, weft_shape_of(1), WEFT_VALUES_UNIT);
+    weft_tensor y = {0};
+    weft_case_check(c, weft_graph_scale_norm(&y, c->graph, x.tensor, gain.tensor, row->epsilon));
+    double *expected = weft_case_output(c, "y", y);
+    for (uint64_t i = 0; expected != NULL && i < weft_shape_elements(row->x); i += columns) {
+        double length = fmax(sqrt(squares_of(x.value + i, columns)), (double)row->epsilon);
+        for (uint32_t j = 0; j < columns; j++) {
+            expected[i + j] = gain.value[0] * x.value[i + j] / length;
+        }
+    }
+}
+
+const weft_family weft_family_scale_norm = {.name = "scale_norm",
+                                            .count = ROWS,
+                                            .tolerance = WEFT_TOLERANCE_LINEAR,
+                                            .name_case = name_scale,
+                                            .build = build_scale};

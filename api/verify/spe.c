@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Stochastic positional encoding: every code by its definition, in float64. */
+#include <math.h>
+#include <stdio.h>
+
+#include <weft/mixers.h>
+
+#include "verify/conformance.h"
+
+struct row {
+    uint32_t batch, n, heads, width, realizations;
+    uint32_t size;    /* sineSPE: t, the frequencies of a channel; convSPE: p, the taps */
+    uint32_t spare;   /* convSPE: positions of the noise that are not used */
+    bool phases;      /* sineSPE */
+    bool noise_given; /* an input, and the codes are made in every run */
+    weft_values kind; /* of x */
+};
+
+static const struct row sine_rows[] = {
+    {1, 1, 1, 1, 1, 1, 0, false, false, WEFT_VALUES_UNIT},
+    {1, 2, 1, 3, 2, 1, 0, true, true, WEFT_VALUES_UNIT},
+    {2, 5, 2, 4, 3, 5, 0, true, false, WEFT_VALUES_UNIT},
+    {1, 7, 3, 5, 16, 2, 0, false, true, WEFT_VALUES_MIXED},
+    {2, 31, 2, 8, 17, 10, 0, true, true, WEFT_VALUES_UNIT},
+    {1, 64, 1, 16, 64, 5, 0, true, false, WEFT_VALUES_UNIT},
+    {3, 65, 5, 2, 7, 3, 0, false, false, WEFT_VALUES_UNIT},
+    {1, 97, 2, 6, 129, 4, 0, true, true, WEFT_VALUES_UNIT},
+    {1, 130, 1, 3, 1, 33, 0, true, true, WEFT_VALUES_UNIT},
+    {1, 257, 1, 4, 8, 2, 0, true, true, WEFT_VALUES_UNIT},
+    {1, 2053, 1, 1, 2, 1, 0, true, false, WEFT_VALUES_UNIT},
+    {1, 33, 2, 131, 2, 1, 0, false, true, WEFT_VALUES_UNIT},
+    {2, 33, 1, 4, 4, 2, 0, true, true, WEFT_VALUES_ZEROS},
+    {2, 33, 1, 4, 4, 2, 0, true, true, WEFT_VALUES_LARGE},
+    {2, 33, 1, 4, 4, 2, 0, true, true, WEFT_VALUES_SUBNORMAL},
+};
+
+static const struct row conv_rows[] = {
+    {1, 1, 1, 1, 1, 1, 0, false, false, WEFT_VALUES_UNIT},
+    {1, 2, 1, 3, 2, 1, 3, false, true, WEFT_VALUES_UNIT},
+    {2, 5, 2, 4, 3, 5, 0, false, false, WEFT_VALUES_UNIT},
+    {1, 7, 3, 5, 16, 20, 11, false, true, WEFT_VALUES_MIXED},
+    {2, 31, 2, 8, 17, 10, 1, false, true, WEFT_VALUES_UNIT},
+    {1, 64, 1, 16, 64, 5, 0, false, false, WEFT_VALUES_UNIT},
+    {3, 65, 5, 2, 7, 128, 0, false, false, WEFT_VALUES_UNIT},
+    {1, 97, 2, 6, 129, 4, 0, false, true, WEFT_VALUES_UNIT},
+    {1, 130, 1, 3, 1, 33, 0, false, true, WEFT_VALUES_UNIT},
+    {1, 257, 1, 4, 8, 2, 100, false, true, WEFT_VALUES_UNIT},
+    {1, 33, 2, 131, 2, 3, 0, false, true, WEFT_VALUES_UNIT},
+    {2, 33, 1, 4, 4, 2, 0, false, true, WEFT_VALUES_ZEROS},
+    {2, 33, 1, 4, 4, 2, 0, false, true, WEFT_VALUES_LARGE},
+    {2, 33, 1, 4, 4, 2, 0, false, true, WEFT_VALUES_SUBNORMAL},
+};
+
+static uint32_t channels_of(const struct row *row) {
+    return row->heads * row->width;
+}
+
+static weft_array add_noise(weft_case *c, weft_shape shape, const struct row *row) {
+    return row->noise_given ? weft_case_input(c, "noise", shape, WEFT_VALUES_UNIT)
+                            : weft_case_weight(c, shape, WEFT_VALUES_UNIT);
+}
+
+/* Of all heads: the codes, [n, d, s], on x. */
+static void apply(double *out, const double *x, const double *codes, const struct row *row) {
+    uint64_t d = channels_of(row);
+    uint32_t s = row->realizations;
+    double scale = 1.0 / sqrt(sqrt((double)row->width) * (double)s);
+    for (uint64_t token = 0; token < (uint64_t)row->batch * row->n; token++) {
+        for (uint32_t head = 0; head < row->heads; head++) {
+            for (uint32_t r = 0; r < s; r++) {
+                double sum = 0.0;
+                for (uint32_t w = 0; w < row->width; w++) {
+                    uint64_t channel = (uint64_t)head * row->width + w;
+                    sum += x[token * d + channel] * codes[(token % row->n * d + channel) * s + r];
+                }
+                out[(token * row->heads + head) * s + r] = scale * sum;
+            }
+        }
+    }
+}
+
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row, const char *size) {
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s%s/n=%u,d=%u,%s=%u,s=%u,heads=%u,batch=%u",
+             weft_values_name(row->kind), row->phases ? "-phases" : "",
+             row->noise_given ? "-input" : "", row->n, channels_of(row), size, row->size,
+             row->realizations, row->heads, row->batch);
+}
+
+/* ---- sineSPE ---- */
+
+struct waves {
+    const double *frequencies, *gains, *phases; /* phases may be null */
+};
+
+static void sine_codes(double *codes, const double *noise, const struct waves *waves,
+                       const struct row *row) {
+    const double two_pi = 6.28318530717958647693;
+    uint64_t d = channels_of(row);
+    uint32_t s = row->realizations;
+    for (uint64_t i = 0; i < row->n * d; i++) {
+        uint64_t channel = i % d;
+        for (uint32_t k = 0; k < row->size; k++) {
+            uint64_t at = channel * row->size + k;
+            double turns = waves->frequencies[at] * (double)(i / d);
+            turns += waves->phases != NULL ? waves->phases[at] : 0.0;
+            double angle = two_pi * (turns - floor(turns));
+            for (uint32_t r = 0; r < s; r++) {
+                codes[i * s + r] += waves->gains[at] * (cos(angle) * noise[2 * at * s + r] +
+                                                        sin(angle) * noise[(2 * at + 1) * s + r]);
+            }
+        }
+    }
+}
+
+static void build_sine(weft_case *c, uint32_t index) {
+    const struct row *row = &sine_rows[index];
+    const uint32_t d = channels_of(row);
+    const weft_shape each = weft_shape_of(d, row->size);
+    c->only_reproducible = row->kind == WEFT_VALUES_SUBNORMAL;
+    weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, d), row->kind);
+    weft_array noise = add_noise(c, weft_shape_of(d, 2 * row->size, row->realizations), row);
+    weft_array frequencies = weft_case_weight(c, each, WEFT_VALUES_UNIT);
+    weft_array gains = weft_case_weight(c, each, WEFT_VALUES_UNIT);
+    weft_array phases = {.value = NULL};
+    if (row->phases) {
+        phases = weft_case_weight(c, each, WEFT_VALUES_UNIT);
+    }
+    weft_tensor y = {0};
+    weft_case_check(c,
+                    weft_graph_sine_spe(
+                        &y, c->graph, x.tensor, noise.tensor,
+                        weft_sine_spe_params(.heads = row->heads, .frequencies = frequencies.tensor,
+                                             .gains = gains.tensor, .phases = phases.tensor)));
+    double *expected = weft_case_output(c, "y", y);
+    double *codes = weft_case_scratch(c, (uint64_t)row->n * d * row->realizations);
+    if (expected != NULL && codes != NULL) {
+        struct waves waves = {frequencies.value, gains.value, phases.value};
+        sine_codes(codes, noise.value, &waves, row);
+        apply(expected, x.value, codes, row);
+    }
+    weft_case_scratch_free(c, codes);
+}
+
+static void name_sine(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    name_case(text, &sine_rows[index], "t");
+}
+
+const weft_family weft_family_sine_spe = {.name = "sine_spe",
+                                          .count = sizeof sine_rows / sizeof sine_rows[0],
+                                          .tolerance = WEFT_TOLERANCE_LINEAR,
+                                          .name_case = name_sine,
+                                          .build = build_sine};
+
+/* ---- convSPE ---- */
+
+static void conv_codes(double *codes, const double *noise, const double *filters,
+                       const struct row *row) {
+    uint64_t d = channels_of(row);
+    uint32_t s = row->realizations;
+    for (uint64_t i = 0; i < row->n * d; i++) {
+        for (uint32_t u = 0; u < row->size; u++) {
+            for (uint32_t r = 0; r < s; r++) {
+                codes[i * s + r] += filters[u * d + i % d] * noise[(i + u * d) * s + r];
+            }
+        }
+    }
+}
+
+static void build_conv(weft_case *c, uint32_t index) {
+    const struct row *row = &conv_rows[index];
+    const uint32_t d = channels_of(row);
+    const uint32_t positions = row->n + row->size - 1 + row->spare;
+    c->only_reproducible = row->kind == WEFT_VALUES_SUBNORMAL;
+    weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, d), row->kind);
+    weft_array noise = add_noise(c, weft_shape_of(positions, d, row->realizations), row);
+    weft_array filters = weft_case_weight(c, weft_shape_of(row->size, d), WEFT_VALUES_UNIT);
+    weft_tensor y = {0};
+    weft_case_check(c, weft_graph_conv_spe(
+                           &y, c->graph, x.tensor, noise.tensor,
+                           weft_conv_spe_params(.heads = row->heads, .filters = filters.tensor)));
+    double *expected = weft_case_output(c, "y", y);
+    double *codes = weft_case_scratch(c, (uint64_t)row->n * d * row->realizations);
+    if (expected != NULL && codes != NULL) {
+        conv_codes(codes, noise.value, filters.value, row);
+        apply(expected, x.value, codes, row);
+    }
+    weft_case_scratch_free(c, codes);
+}
+
+static void name_conv(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    name_case(text, &conv_rows[index], "p");
+}
+
+const weft_family weft_family_conv_spe = {.name = "conv_spe",
+                                          .count = sizeof conv_rows / sizeof conv_rows[0],
+                                          .tolerance = WEFT_TOLERANCE_LINEAR,
+                                          .name_case = name_conv,
+                                          .build = build_conv};

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies keep every bit: also those of subnormals and of NaN. */
+#include <stdio.h>
+
+#include "verify/bounded.h"
+
+#define ELEMENT 4 /* bytes */
+
+struct row {
+    weft_values values;
+    uint32_t batch, n, d; /* what is copied is of x [batch, n, d] */
+};
+
+/* Token 1 of each sequence. */
+static void build_gather(weft_case *c, const struct row *row) {
+    weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), row->values);
+    weft_tensor y = {0};
+    weft_case_check(c, weft_graph_gather(&y, c->graph, x.tensor, 1));
+    weft_case_output(c, "y", y);
+    uint64_t count = (uint64_t)row->batch * row->d;
+    uint32_t *words = c->status == WEFT_OK ? weft_alloc(&c->host, (size_t)count * ELEMENT) : NULL;
+    if (c->status == WEFT_OK && words == NULL) {
+        weft_case_check(c, weft_fail_memory(&c->host, "the words of a copy"));
+    }
+    for (uint64_t i = 0; words != NULL && i < count; i++) {
+        const uint32_t *source = x.data;
+        words[i] = source[(i / row->d * row->n + 1) * row->d + i % row->d];
+    }
+    weft_case_expect_words(c, words);
+    weft_free(&c->host, words);
+}
+
+static void build_reshape(weft_case *c, const struct row *row) {
+    weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), row->values);
+    weft_tensor y = {0};
+    weft_case_check(
+        c, weft_graph_reshape(&y, c->graph, x.tensor, weft_shape_of(row->d, row->n * row->batch)));
+    weft_case_output(c, "y", y);
+    weft_case_expect_words(c, x.data);
+    weft_case_output(c, "x-again", x.tensor);
+    weft_case_expect_words(c, x.data);
+}
+
+/* Token 1 of a single sequence, under another shape. */
+static void build_reshape_of_gather(weft_case *c, const struct row *row) {
+    weft_array x = weft_case_input(c, "x", weft_shape_of(1, row->n, row->d), row->values);
+    weft_tensor y = {0};
+    weft_case_check(c, weft_graph_gather(&y, c->graph, x.tensor, 1));
+    weft_case_check(c, weft_graph_reshape(&y, c->graph, y, weft_shape_of(row->d, 1)));
+    weft_case_output(c, "y", y);
+    weft_case_expect_words(c, (const uint32_t *)x.data + row->d);
+}
+
+static void build_constant(weft_case *c, const struct row *row) {
+    weft_shape shape = weft_shape_of(row->batch, row->n, row->d);
+    weft_array w = weft_case_weight(c, shape, row->values);
+    weft_tensor y = {0};
+    weft_case_check(
+        c, weft_graph_reshape(&y, c->graph, w.tensor, weft_shape_of(row->batch * row->n, row->d)));
+    weft_case_output(c, "y", y);
+    weft_case_expect_words(c, w.data);
+}
+
+static const struct copy {
+    const char *name;
+    void (*build)(weft_case *c, const struct row *row);
+    struct row row;
+} copies[] = {
+    {"gather", build_gather, {WEFT_VALUES_EDGES, 3, 5, WEFT_EDGE_COUNT}},
+    {"gather", build_gather, {WEFT_VALUES_SUBNORMAL, 2, 3, 129}},
+    {"gather", build_gather, {WEFT_VALUES_NAN, 37, 2, 9}},
+    {"reshape/input", build_reshape, {WEFT_VALUES_EDGES, 2, 3, WEFT_EDGE_COUNT}},
+    {"reshape/input", build_reshape, {WEFT_VALUES_NAN, 1, 300, 3}},
+    {"reshape/result", build_reshape_of_gather, {WEFT_VALUES_EDGES, 1, 2, 2 * WEFT_EDGE_COUNT}},
+    {"reshape/constant", build_constant, {WEFT_VALUES_EDGES, 2, 2, WEFT_EDGE_COUNT}},
+};
+
+static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    const struct row *row = &copies[index].row;
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/n=%u,d=%u,batch=%u", copies[index].name,
+             weft_values_name(row->values), row->n, row->d, row->batch);
+}
+
+static void build(weft_case *c, uint32_t index) {
+    copies[index].build(c, &copies[index].row);
+}
+
+const weft_family weft_family_special_copies = {.name = "special/copies",
+                                                .count = sizeof copies / sizeof copies[0],
+                                                .tolerance = WEFT_TOLERANCE_BITS,
+                                                .only_reproducible = true,
+                                                .name_case = name_case,
+                                                .build = build};

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* The mixers: Fourier by both implementations, and softmax attention. */
+#include <math.h>
+#include <stdio.h>
+
+#include <weft/mixers.h>
+
+#include "verify/bounded.h"
+
+/* ---- Fourier, on shapes that the family "fourier" has too: new ones take long to compile ---- */
+
+static const struct fourier_row {
+    uint32_t n, d, batch;
+    weft_values values;
+} fourier_rows[] = {
+    {31, 37, 2, WEFT_VALUES_SUBNORMAL}, {31, 37, 2, WEFT_VALUES_TINY}, {5, 7, 3, WEFT_VALUES_HUGE},
+    {5, 7, 3, WEFT_VALUES_INFINITE},    {5, 7, 3, WEFT_VALUES_NAN},    {5, 7, 3, WEFT_VALUES_ZEROS},
+};
+
+#define FOURIER_ROWS ((uint32_t)(sizeof fourier_rows / sizeof fourier_rows[0]))
+
+static const char *const transforms[] = {"fft", "matrix"};
+
+static void name_fourier(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    const struct fourier_row *row = &fourier_rows[index % FOURIER_ROWS];
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/n=%u,d=%u,batch=%u",
+             transforms[index / FOURIER_ROWS], weft_values_name(row->values), row->n, row->d,
+             row->batch);
+}
+
+static void build_fourier(weft_case *c, uint32_t index) {
+    const struct fourier_row *row = &fourier_rows[index % FOURIER_ROWS];
+    const uint64_t size = (uint64_t)row->n * row->d;
+    c->implementation = transforms[index / FOURIER_ROWS];
+    c->seed = index % FOURIER_ROWS; /* the same input for both */
+    weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), row->values);
+    weft_tensor y = {0};
+    weft_case_check(c, weft_graph_fourier(&y, c->graph, x.tensor));
+    weft_case_output(c, "y", y);
+    weft_bounded *source = weft_bounded_of(c, x.value, size * row->batch);
+    weft_bounded *out = weft_bounded_scratch(c, size * row->batch);
+    for (uint64_t batch = 0; c->status == WEFT_OK && batch < row->batch; batch++) {
+        weft_bounded_fourier(out + batch * size, source + batch * size, row->n, row->d);
+    }
+    weft_bounded_expect(c, out);
+    weft_bounded_scratch_free(c, source);
+    weft_bounded_scratch_free(c, out);
+}
+
+const weft_family weft_family_special_fourier = {
+    .name = "special/fourier",
+    .count = FOURIER_ROWS * (uint32_t)(sizeof transforms / sizeof transforms[0]),
+    .tolerance = WEFT_TOLERANCE_LINEAR,
+    .only_reproducible = true,
+    .name_case = name_fourier,
+    .build = build_fourier};
+
+/* ---- attention ---- */
+
+static const struct attention_row {
+    uint32_t n, m, d, heads;
+    weft_values q, k, v;
+} attention_rows[] = {
+    {5, 37, 12, 3, WEFT_VALUES_SUBNORMAL, WEFT_VALUES_SUBNORMAL, WEFT_VALUES_SUBNORMAL},
+    {7, 9, 8, 2, WEFT_VALUES_TINY, WEFT_VALUES_TINY, WEFT_VALUES_TINY},
+    {7, 9, 8, 2, WEFT_VALUES_HUGE, WEFT_VALUES_UNIT, WEFT_VALUES_UNIT},
+    {5, 130, 8, 2, WEFT_VALUES_UNIT, WEFT_VALUES_UNIT, WEFT_VALUES_HUGE},
+    {9, 7, 4, 2, WEFT_VALUES_UNIT, WEFT_VALUES_INFINITE, WEFT_VALUES_UNIT},
+    {9, 7, 4, 2, WEFT_VALUES_UNIT, WEFT_VALUES_UNIT, WEFT_VALUES_INFINITE},
+    {9, 7, 4, 2, WEFT_VALUES_NAN, WEFT_VALUES_UNIT, WEFT_VALUES_UNIT},
+    {9, 7, 4, 2, WEFT_VALUES_UNIT, WEFT_VALUES_UNIT, WEFT_VALUES_NAN},
+};
+
+static void name_attention(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    const struct attention_row *row = &attention_rows[index];
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s,%s,%s/n=%u,m=%u,d=%u,heads=%u",
+             weft_values_name(row->q), weft_values_name(row->k), weft_values_name(row->v), row->n,
+             row->m, row->d, row->heads);
+}
+
+struct sequences {
+    weft_bounded *out, *q, *k, *v;
+    weft_bounded *weights; /* [m] */
+};
+
+/* One query and one head, whose first channel is `first`. */
+static void attend(const struct sequences *s, const struct attention_row *row, uint64_t query,
+                   uint64_t first) {
+    const uint64_t d = row->d;
+    const uint64_t width = row->d / row->heads;
+    const weft_bounded scale = weft_bounded_parameter((float)(1.0 / sqrt((double)width)));
+    for (uint64_t j = 0; j < row->m; j++) {
+        weft_bounded_sum sum = {0};
+        for (uint64_t i = first; i < first + width; i++) {
+            weft_bounded_sum_add_product(&sum, s->q[query * d + i], s->k[j * d + i]);
+        }
+        s->weights[j] = weft_bounded_multiply(scale, weft_bounded_sum_end(&sum));
+    }
+    weft_bounded_softmax(s->weights, s->weights, 1, row->m);
+    for (uint64_t i = first; i < first + width; i++) {
+        weft_bounded_sum sum = {0};
+        for (uint64_t j = 0; j < row->m; j++) {
+            weft_bounded_sum_add_product(&sum, s->weights[j], s->v[j * d + i]);
+        }
+        s->out[query * d + i] = weft_bounded_sum_end(&sum);
+    }
+}
+
+static void expect_attention(weft_case *c, const struct attention_row *row,
+                             const weft_array arrays[3]) {
+    struct sequences s = {.out = weft_bounded_scratch(c, (uint64_t)row->n * row->d),
+                          .q = weft_bounded_of(c, arrays[0].value, (uint64_t)row->n * row->d),
+                          .k = weft_bounded_of(c, arrays[1].value, (uint64_t)row->m * row->d),
+                          .v = weft_bounded_of(c, arrays[2].value, (uint64_t)row->m * row->d),
+                          .weights = weft_bounded_scratch(c, row->m)};
+    for (uint64_t part = 0; c->status == WEFT_OK && part < (uint64_t)row->n * row->heads; part++) {
+        uint64_t head = part % row->heads;
+        attend(&s, row, part / row->heads, head * (row->d / row->heads));
+    }
+    weft_bounded_expect(c, s.out);
+    weft_bounded_scratch_free(c, s.out);
+    weft_bounded_scratch_free(c, s.q);
+    weft_bounded_scratch_free(c, s.k);
+    weft_bounded_scratch_free(c, s.v);
+    weft_bounded_scratch_free(c, s.weights);
+}
+
+static void build_attention(weft_case *c, uint32_t index) {
+    const struct attention_row *row = &attention_rows[index];
+    weft_shape keys = weft_shape_of(1, row->m, row->d);
+    weft_array arrays[3];
+    arrays[0] = weft_case_input(c, "q", weft_shape_of(1, row->n, row->d), row->q);
+    arrays[1] = weft_case_input(c, "k", keys, row->k);
+    arrays[2] = weft_case_input(c, "v", keys, row->v);
+    weft_tensor y = {0};
+    weft_case_check(c, weft_graph_attention(&y, c->graph, arrays[0].tensor, arrays[1].tensor,
+                                            arrays[2].tensor,
+                                            weft_attention_params(.heads = row->heads)));
+    weft_case_output(c, "y", y);
+    expect_attention(c, row, arrays);
+}
+
+const weft_family weft_family_special_attention = {.name = "special/attention",
+                                                   .count = sizeof attention_rows /
+                                                            sizeof attention_rows[0],
+                                                   .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+                                                   .only_reproducible = true,
+                                                   .name_case = name_attention,
+                                                   .build = build_attention};

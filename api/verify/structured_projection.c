@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* Projections by structured matrices, against their dense products with the expanded matrix. */
+#include <math.h>
+#include <stdio.h>
+
+#include <weft/mixers.h>
+
+#include "verify/conformance.h"
+
+struct row {
+    weft_features_kind kind;
+    uint32_t factors; /* ROM, S_HYBRID */
+    uint32_t batch, n, heads, width, features;
+    float scale;
+    bool learned; /* parts of no distribution: signs and all are uniform numbers */
+    const char *implementation;
+    weft_values values;
+};
+
+#define SORF     WEFT_FEATURES_SORF
+#define ROM      WEFT_FEATURES_ROM
+#define HYBRID   WEFT_FEATURES_S_HYBRID
+#define FASTFOOD WEFT_FEATURES_FASTFOOD
+#define SCRF     WEFT_FEATURES_SCRF
+#define UNIT     WEFT_VALUES_UNIT
+#define DIRECT   "circulant"
+#define FFT      "circulant_fft"
+
+static const struct row rows[] = {
+    {SORF, 0, 1, 1, 1, 1, 1, 0.0F, false, NULL, UNIT},
+    {SORF, 0, 2, 7, 3, 2, 5, 0.0F, false, NULL, UNIT},
+    {SORF, 0, 1, 131, 2, 3, 4, 0.0F, true, NULL, WEFT_VALUES_MIXED},
+    {SORF, 0, 2, 9, 4, 5, 16, 0.5F, false, NULL, UNIT},
+    {SORF, 0, 1, 17, 2, 31, 33, 0.0F, false, NULL, WEFT_VALUES_TENS},
+    {SORF, 0, 2, 5, 4, 64, 256, 0.0F, false, NULL, UNIT},
+    {SORF, 0, 1, 5, 1, 64, 63, 0.0F, true, NULL, WEFT_VALUES_ZEROS},
+    {SORF, 0, 1, 3, 3, 100, 130, 0.0F, false, NULL, UNIT},
+    {SORF, 0, 1, 4, 2, 256, 257, 0.0F, false, NULL, WEFT_VALUES_LARGE},
+    {SORF, 0, 1, 2, 1, 520, 40, 0.0F, false, NULL, UNIT},
+    {SORF, 0, 1, 1, 1, 2049, 24, -1.0F, false, NULL, UNIT},
+    {ROM, 1, 1, 6, 1, 1, 3, 0.0F, false, NULL, UNIT},
+    {ROM, 1, 1, 6, 2, 100, 128, 0.0F, false, NULL, UNIT},
+    {ROM, 2, 3, 5, 1, 31, 31, 0.0F, true, NULL, UNIT},
+    {ROM, 5, 1, 9, 4, 5, 70, 0.0F, false, NULL, WEFT_VALUES_EQUAL},
+    {ROM, 16, 1, 3, 2, 64, 65, 0.0F, false, NULL, WEFT_VALUES_SMALL},
+    {ROM, 16, 1, 2, 1, 1024, 17, 0.0F, false, NULL, WEFT_VALUES_LARGE},
+    {HYBRID, 2, 1, 3, 2, 1, 2, 0.0F, false, NULL, UNIT},
+    {HYBRID, 2, 2, 7, 1, 2, 6, 0.0F, false, NULL, UNIT},
+    {HYBRID, 3, 1, 9, 3, 5, 16, 0.0F, true, NULL, UNIT},
+    {HYBRID, 3, 2, 3, 4, 31, 130, 0.0F, false, NULL, UNIT},
+    {HYBRID, 4, 1, 5, 2, 64, 100, 0.0F, false, NULL, WEFT_VALUES_MIXED},
+    {HYBRID, 3, 1, 2, 1, 300, 62, 0.0F, false, NULL, UNIT},
+    {HYBRID, 3, 1, 2, 1, 4096, 12, 0.0F, false, NULL, UNIT},
+    {FASTFOOD, 0, 1, 3, 1, 1, 2, 0.0F, false, NULL, UNIT},
+    {FASTFOOD, 0, 2, 7, 2, 2, 2, 0.0F, true, NULL, UNIT},
+    {FASTFOOD, 0, 1, 67, 3, 3, 7, 0.0F, false, NULL, UNIT},
+    {FASTFOOD, 0, 2, 9, 4, 5, 20, 0.0F, true, NULL, WEFT_VALUES_TENS},
+    {FASTFOOD, 0, 1, 9, 2, 31, 32, 0.0F, false, NULL, UNIT},
+    {FASTFOOD, 0, 1, 6, 2, 64, 200, 0.0F, true, NULL, UNIT},
+    {FASTFOOD, 0, 1, 4, 1, 100, 99, 0.0F, false, NULL, WEFT_VALUES_IMPULSE},
+    {FASTFOOD, 0, 1, 2, 1, 256, 300, 2.0F, false, NULL, UNIT},
+    {FASTFOOD, 0, 1, 2, 1, 2500, 30, 0.0F, false, NULL, UNIT},
+    {SCRF, 0, 1, 3, 1, 1, 5, 0.0F, false, DIRECT, UNIT},
+    {SCRF, 0, 2, 7, 2, 2, 3, 0.0F, false, DIRECT, UNIT},
+    {SCRF, 0, 1, 65, 3, 3, 3, 0.0F, true, DIRECT, WEFT_VALUES_TENS},
+    {SCRF, 0, 2, 9, 4, 5, 12, 0.5F, false, DIRECT, UNIT},
+    {SCRF, 0, 1, 9, 2, 31, 30, 0.0F, false, NULL, UNIT},
+    {SCRF, 0, 1, 6, 2, 64, 200, 0.0F, true, NULL, UNIT},
+    {SCRF, 0, 1, 4, 1, 100, 199, 0.0F, false, NULL, WEFT_VALUES_MIXED},
+    {SCRF, 0, 1, 3, 1, 257, 300, 0.0F, false, DIRECT, UNIT},
+    {SCRF, 0, 1, 3, 1, 1, 5, 0.0F, false, FFT, UNIT},
+    {SCRF, 0, 2, 7, 2, 2, 3, 0.0F, true, FFT, UNIT},
+    {SCRF, 0, 1, 13, 3, 3, 3, 0.0F, false, FFT, WEFT_VALUES_ZEROS},
+    {SCRF, 0, 2, 9, 4, 5, 12, -0.5F, false, FFT, UNIT},
+    {SCRF, 0, 1, 9, 2, 31, 70, 0.0F, false, FFT, UNIT},
+    {SCRF, 0, 1, 5, 2, 64, 30, 0.0F, true, FFT, UNIT},
+    {SCRF, 0, 1, 3, 1, 256, 256, 0.0F, false, FFT, UNIT},
+    {SCRF, 0, 1, 3, 1, 257, 300, 0.0F, false, NULL, WEFT_VALUES_TENS},
+};
+
+/* Their positive features: weft_graph_random_features with the projection in place of the matrix. */
+static const struct row featured[] = {
+    {SORF, 0, 2, 9, 2, 8, 20, 0.0F, false, NULL, UNIT},
+    {ROM, 2, 1, 33, 1, 5, 16, 0.0F, false, NULL, UNIT},
+    {HYBRID, 3, 1, 5, 3, 16, 40, 0.25F, false, NULL, UNIT},
+    {FASTFOOD, 0, 1, 17, 2, 13, 130, 0.0F, false, NULL, UNIT},
+    {SCRF, 0, 2, 7, 2, 10, 25, 0.0F, false, NULL, UNIT},
+    {SCRF, 0, 1, 3, 1, 130, 140, 0.0F, false, NULL, UNIT},
+};
+
+#define ROW_COUNT      (sizeof rows / sizeof rows[0])
+#define FEATURED_COUNT (sizeof featured / sizeof featured[0])
+
+static const struct row *row_at(uint32_t index) {
+    return index < ROW_COUNT ? &rows[index] : &featured[index - ROW_COUNT];
+}
+
+static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+    const struct row *row = row_at(index);
+    char factors[16] = "";
+    if (row->factors != 0) {
+        snprintf(factors, sizeof factors, "-%u", row->factors);
+    }
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s%s%s%s%s/%s/n=%u,d=%u,s=%u,heads=%u,batch=%u",
+             index < ROW_COUNT ? "" : "features-", weft_features_name(row->kind), factors,
+             row->learned ? "-learned" : "", row->implementation != NULL ? "-" : "",
+             row->implementation != NULL ? row->implementation : "", weft_values_name(row->values),
+             row->n, row->width, row->features, row->heads, row->batch);
+}
+
+/* ---- the parts ---- */
+
+struct matrix {
+    weft_features_params params;
+    weft_features_structure structure;
+    uint32_t *permutation; /* of FASTFOOD */
+    float *diagonals;      /* drawn ones */
+    float *w;
+};
+
+static void *allocate(weft_case *c, size_t count, size_t size) {
+    void *memory = c->status == WEFT_OK ? weft_alloc_zero(&c->host, count, size) : NULL;
+    if (memory == NULL && c->status == WEFT_OK) {
+        weft_case_check(c, weft_fail_memory(&c->host, "a structured matrix"));
+    }
+    return memory;
+}
+
+static void free_matrix(weft_case *c, struct matrix *matrix) {
+    weft_free(&c->host, matrix->permutation);
+    weft_free(&c->host, matrix->diagonals);
+    weft_free(&c->host, matrix->w);
+}
+
+static struct matrix draw_matrix(weft_case *c, const struct row *row) {
+    struct matrix matrix = {.params = {.kind = row->kind,
+                                       .rows = row->features,
+                                       .columns = row->width,
+                                       .factors = row->factors,
+                                       .seed = c->seed}};
+    weft_case_check(c, weft_features_get_structure(&matrix.structure, &matrix.params, &c->host));
+    const size_t elements = (size_t)matrix.structure.blocks * matrix.structure.size;
+    matrix.permutation = allocate(c, elements, sizeof *matrix.permutation);
+    matrix.diagonals = allocate(c, elements, matrix.structure.diagonals * sizeof *matrix.diagonals);
+    matrix.w = allocate(c, (size_t)row->features * row->width, sizeof *matrix.w);
+    if (c->status == WEFT_OK) {
+        weft_case_check(
+            c, weft_features_parts(matrix.diagonals, matrix.permutation, &matrix.params, &c->host));
+    }
+    return matrix;
+}
+
+/* A weight of the graph with data of its own. */
+static weft_tensor add_weight(weft_case *c, weft_dtype dtype, weft_shape shape, const void *data) {
+    weft_tensor tensor = {0};
+    weft_weight *weight = NULL;
+    if (c->status == WEFT_OK) {
+        weft_case_check(
+            c, weft_weight_create(&weight,
+                                  weft_weight_params(.dtype = dtype, .shape = shape, .data = data),
+                                  &c->host));
+    }
+    if (c->status == WEFT_OK) {
+        weft_case_check(c, weft_graph_weight(&tensor, c->graph, weight));
+    }
+    weft_weight_destroy(&weight);
+    return tensor;
+}
+
+static weft_tensor add_diagonals(weft_case *c, const struct row *row, struct matrix *matrix) {
+    const weft_features_structure *structure = &matrix->structure;
+    const weft_shape shape =
+        weft_shape_of(structure->blocks, structure->diagonals, structure->size);
+    if (c->status != WEFT_OK || !row->learned) {
+        return add_weight(c, WEFT_F32, shape, matrix->diagonals);
+    }
+    const weft_array given = weft_case_weight(c, shape, UNIT);
+    for (uint64_t i = 0; c->status == WEFT_OK && i < weft_shape_elements(shape); i++) {
+        matrix->diagonals[i] = (float)given.value[i];
+    }
+    return given.tensor;
+}
+
+/* ---- the reference ---- */
+
+/* The default is d^(-1/4) rounded to float32, as it is multiplied with. */
+static double scale_of(const struct row *row) {
+    return row->scale != 0.0F ? (double)row->scale
+                              : (double)(float)(1.0 / sqrt(sqrt((double)row->width)));
+}
+
+static void reference(double *out, const struct row *row, const float *w, const double *x) {
+    const uint64_t count = (uint64_t)row->batch * row->n * row->heads;
+    const double scale = scale_of(row);
+    for (uint64_t i = 0; i < count; i++) {
+        for (uint32_t f = 0; f < row->features; f++) {
+            double sum = 0.0;
+            for (uint32_t j = 0; j < row->width; j++) {
+                sum += (double)w[(uint64_t)f * row->width + j] * x[i * row->width + j];
+            }
+            out[i * row->features + f] = scale * sum;
+        }
+    }
+}
+
+/* exp(p - ‖scale x‖²/2)/√s of the projections p that are in out. */
+static void reference_features(double *out, const struct row *row, const double *x) {
+    const uint64_t count = (uint64_t)row->batch * row->n * row->heads;
+    const double scale = scale_of(row);
+    for (uint64_t i = 0; i < count; i++) {
+        double square = 0.0;
+        for (uint32_t j = 0; j < row->width; j++) {
+            square += scale * scale * x[i * row->width + j] * x[i * row->width + j];
+        }
+        for (uint64_t f = i * row->features; f < (i + 1) * row->features; f++) {
+            out[f] = exp(out[f] - 0.5 * square) / sqrt(row->features);
+        }
+    }
+}
+
+static weft_tensor add_features(weft_case *c, const struct row *row, weft_tensor x,
+                                weft_tensor projection) {
+    const weft_tensor none = {0};
+    weft_tensor y = {0};
+    c->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
+    if (c->status == WEFT_OK) {
+        weft_case_check(c, weft_graph_random_features(
+                               &y, c->graph, x, none,
+                               weft_random_features_params(.component = WEFT_COMPONENT_POSITIVE,
+                                                           .heads = row->heads, .scale = row->scale,
+                                                           .projection = projection)));
+    }
+    return y;
+}
+
+static void build(weft_case *c, uint32_t index) {
+    const struct row *row = row_at(index);
+    const bool has_features = index >= ROW_COUNT;
+    struct matrix matrix = draw_matrix(c, row);
+    const weft_features_structure *structure = &matrix.structure;
+    c->implementation = row->implementation;
+    weft_array x = weft_case_input(
+        c, "x", weft_shape_of(row->batch, row->n, row->heads * row->width), row->values);
+    weft_tensor diagonals = add_diagonals(c, row, &matrix);
+    weft_tensor permutation = {0};
+    weft_tensor y = {0};
+    if (structure->permuted) {
+        permutation = add_weight(c, WEFT_I32, weft_shape_of(structure->blocks, structure->size),
+                                 matrix.permutation);
+    }
+    if (c->status == WEFT_OK) {
+        weft_case_check(
+            c, weft_graph_structured_projection(
+                   &y, c->graph, x.tensor, diagonals,
+                   weft_structured_projection_params(.kind = row->kind, .rows = row->features,
+                                                     .heads = row->heads, .scale = row->scale,
+                                                     .permutation = permutation)));
+    }
+    if (has_features) {
+        y = add_features(c, row, x.tensor, y);
+    }
+    double *expected = weft_case_output(c, "y", y);
+    if (expected != NULL) {
+        weft_case_check(c, weft_features_expand(matrix.w, matrix.diagonals, matrix.permutation,
+                                                &matrix.params, &c->host));
+        reference(expected, row, matrix.w, x.value);
+        if (has_features) {
+            reference_features(expected, row, x.value);
+        }
+    }
+    free_matrix(c, &matrix);
+}
+
+const weft_family weft_family_structured_projection = {.name = "structured_projection",
+                                                       .count = ROW_COUNT + FEATURED_COUNT,
+                                                       .tolerance = WEFT_TOLERANCE_LINEAR,
+                                                       .name_case = name_case,
+                                                       .build = build};

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* The ops: one row each. X(name) stands for weft_op_name. */
+#ifndef WEFT_GRAPH_OP_LIST_H
+#define WEFT_GRAPH_OP_LIST_H
+
+#ifdef WEFT_MORE_ROWS /* of tests/example_mixer */
+#include WEFT_MORE_ROWS
+#else
+#define WEFT_MORE_OPS(X)
+#endif
+
+#define WEFT_OPS(X)          \
+    X(embedding)             \
+    X(matmul)                \
+    X(layer_norm)            \
+    X(activation)            \
+    X(softmax)               \
+    X(binary)                \
+    X(affine)                \
+    X(gather)                \
+    X(reshape)               \
+    X(fourier)               \
+    X(attention)             \
+    X(toeplitz)              \
+    X(toeplitz_kernel)       \
+    X(positions)             \
+    X(toeplitz_attention)    \
+    X(toeplitz_fd)           \
+    X(toeplitz_fd_kernel)    \
+    X(banded_attention)      \
+    X(ski_toeplitz)          \
+    X(linear_attention)      \
+    X(kernel_attention)      \
+    X(cosformer)             \
+    X(fast_weight)           \
+    X(structured_projection) \
+    X(random_features)       \
+    X(discrete_features)     \
+    X(hybrid_features)       \
+    X(balance_channels)      \
+    X(flt_features)          \
+    X(sine_spe)              \
+    X(conv_spe)              \
+    X(sine_spe_codes)        \
+    X(conv_spe_codes)        \
+    X(rms_norm)              \
+    X(simple_rms_norm)       \
+    X(scale_norm)            \
+    X(batch_norm)            \
+    X(linear_attention_step) \
+    X(kernel_attention_step) \
+    X(cosformer_step)        \
+    X(fast_weight_step)      \
+    X(banded_attention_step) \
+    WEFT_MORE_OPS(X)
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Bindings: which buffers the ports of a plan are, with the descriptor sets and commands that follow from it. */
+#include <string.h>
+
+#include "plan/plan.h"
+
+static weft_status make_bindings(weft_bindings *bindings) {
+    const weft_plan *plan = bindings->plan;
+    const weft_host *host = &plan->device->host;
+    bindings->buffers = weft_alloc_zero(host, plan->port_count, sizeof *bindings->buffers);
+    bindings->offsets = weft_alloc_zero(host, plan->port_count, sizeof *bindings->offsets);
+    bindings->sets =
+        weft_alloc_zero(host, plan->lowering.dispatch_count + 1, sizeof *bindings->sets);
+    bindings->commands =
+        weft_alloc_zero(host, plan->info.submissions + 1, sizeof *bindings->commands);
+    if (!bindings->buffers || !bindings->offsets || !bindings->sets || !bindings->commands) {
+        return weft_fail_memory(host, "bindings");
+    }
+    return weft_descriptors_create(&bindings->descriptor_pool, bindings->sets, plan, true);
+}
+
+weft_status weft_bindings_create(weft_bindings **out, weft_plan *plan) {
+    if (!out || !plan) {
+        return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_bindings_create: null argument");
+    }
+    weft_status status = weft_device_alive(plan->device);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    weft_bindings *bindings = weft_alloc_zero(&plan->device->host, 1, sizeof *bindings);
+    if (!bindings) {
+        return weft_fail_memory(&plan->device->host, "bindings");
+    }
+    bindings->plan = plan;
+    status = make_bindings(bindings);
+    if (status != WEFT_OK) {
+        weft_bindings_destroy(&bindings);
+        return status;
+    }
+    *out = bindings;
+    return WEFT_OK;
+}
+
+void weft_bindings_destroy(weft_bindings **address) {
+    weft_bindings *bindings = address ? *address : NULL;
+    if (!bindings) {
+        return;
+    }
+    *address = NULL;
+    weft_plan *plan = bindings->plan;
+    weft_device *device = plan->device;
+    const weft_host *host = &device->host;
+    if (bindings->newest_run && !device->lost) {
+        weft_device_wait(device, bindings->newest_run, UINT64_MAX, NULL);
+    }
+    for (uint32_t i = 0; bindings->commands && i < plan->info.submissions; i++) {
+        if (bindings->commands[i]) {
+            device->vk.FreeCommandBuffers(device->vk.handle, device->command_pool, 1,
+                                          &bindings->commands[i]);
+        }
+    }
+    if (bindings->descriptor_pool) {
+        device->vk.DestroyDescriptorPool(device->vk.handle, bindings->descriptor_pool, NULL);
+    }
+    weft_free(host, bindings->buffers);
+    weft_free(host, bindings->offsets);
+    weft_free(host, bindings->sets);
+    weft_free(host, bindings->commands);
+    weft_free(host, bindings);
+}
+
+static weft_status unknown_port(const weft_plan *plan, const char *name) {
+    char names[512] = "";
+    size_t length = 0;
+    for (uint32_t i = 0; i < plan->port_count; i++) {
+        size_t add = strlen(plan->ports[i].name);
+        if (length + add + 3 < sizeof names) {
+            names[length++] = ' ';
+            memcpy(names + length, plan->ports[i].name, add + 1);
+            length += add;
+        }
+    }
+    return weft_fail(&plan->device->host, WEFT_NOT_FOUND,
+                     "the plan has no input or output '%s'; it has:%s", name, names);
+}
+
+weft_status weft_bindings_set(weft_bindings *bindings, const char *name, weft_buffer *buffer) {
+    if (!bindings || !name || !buffer) {
+        return weft_fail(bindings ? &bindings->plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_bindings_set: null argument");
+    }
+    const weft_plan *plan = bindings->plan;
+    if (buffer->device != plan->device) {
+        return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,
+                         "'%s': the buffer belongs to another device", name);
+    }
+    for (uint32_t i = 0; i < plan->port_count; i++) {
+        if (strcmp(plan->ports[i].name, name) != 0) {
+            continue;
+        }
+        if (buffer->size < plan->ports[i].bytes) {
+            char shape[WEFT_SHAPE_TEXT_SIZE];
+            return weft_fail(&plan->device->host, WEFT_SHAPE_MISMATCH,
+                             "'%s' of shape %s needs %llu bytes, the buffer has %llu", name,
+                             weft_shape_text(plan->ports[i].shape, shape),
+                             (unsigned long long)plan->ports[i].bytes,
+                             (unsigned long long)buffer->size);
+        }
+        if (bindings->buffers[i] != buffer->handle || bindings->offsets[i] != buffer->offset) {
+            bindings->buffers[i] = buffer->handle;
+            bindings->offsets[i] = buffer->offset;
+            bindings->sets_current = false;
+            bindings->commands_current = false;
+        }
+        return WEFT_OK;
+    }
+    return unknown_port(plan, name);
+}
+
+weft_status weft_bindings_prepare(weft_bindings *bindings) {
+    const weft_plan *plan = bindings->plan;
+    if (bindings->sets_current) {
+        return WEFT_OK;
+    }
+    for (uint32_t i = 0; i < plan->port_count; i++) {
+        if (!bindings->buffers[i]) {
+            return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT, "%s '%s' is not set",
+                             plan->ports[i].is_output ? "output" : "input", plan->ports[i].name);
+        }
+    }
+    for (uint32_t i = 0; i < plan->lowering.dispatch_count; i++) {
+        if (bindings->sets[i]) {
+            weft_descriptors_write(plan, i, bindings->sets[i], bindings->buffers,
+                                   bindings->offsets);
+        }
+    }
+    bindings->sets_current = true;
+    return WEFT_OK;
+}

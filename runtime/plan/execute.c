@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Running a plan on host memory, through buffers the plan keeps for it. */
+#include <string.h>
+
+#include "core/clock.h"
+#include "plan/plan.h"
+
+static const weft_host_tensor *find_tensor(const weft_host_tensor *tensors, uint32_t count,
+                                           const char *name) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (tensors[i].name && strcmp(tensors[i].name, name) == 0) {
+            return &tensors[i];
+        }
+    }
+    return NULL;
+}
+
+static weft_status check_indices(const weft_plan *plan, const struct weft_port *port,
+                                 const int32_t *indices) {
+    uint64_t count = port->bytes / 4;
+    for (uint64_t i = 0; i < count; i++) {
+        if (indices[i] < 0 || (uint32_t)indices[i] >= port->index_limit) {
+            uint32_t length = port->shape.dim[port->shape.rank - 1];
+            return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,
+                             "input '%s': sequence %llu, position %llu is %d, outside 0 to %u",
+                             port->name, (unsigned long long)(i / length),
+                             (unsigned long long)(i % length), indices[i], port->index_limit - 1);
+        }
+    }
+    return WEFT_OK;
+}
+
+static weft_status check_tensor(const weft_plan *plan, const struct weft_port *port,
+                                const weft_host_tensor *tensor) {
+    const weft_host *host = &plan->device->host;
+    if (!tensor) {
+        return port->is_output || port->is_state
+                   ? WEFT_OK
+                   : weft_fail(host, WEFT_INVALID_ARGUMENT, "input '%s' is not given", port->name);
+    }
+    if (!tensor->data || tensor->bytes != port->bytes) {
+        char shape[WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(host, WEFT_SHAPE_MISMATCH,
+                         "'%s' is %s %s: %llu bytes expected, %llu given", port->name,
+                         weft_dtype_name(port->dtype), weft_shape_text(port->shape, shape),
+                         (unsigned long long)port->bytes,
+                         (unsigned long long)(tensor->data ? tensor->bytes : 0));
+    }
+    return port->index_limit ? check_indices(plan, port, tensor->data) : WEFT_OK;
+}
+
+static weft_status check_tensors(const weft_plan *plan, const weft_host_tensor *tensors,
+                                 uint32_t count) {
+    for (uint32_t i = 0; i < plan->port_count; i++) {
+        weft_status status =
+            check_tensor(plan, &plan->ports[i], find_tensor(tensors, count, plan->ports[i].name));
+        if (status != WEFT_OK) {
+            return status;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        bool known = false;
+        for (uint32_t p = 0; p < plan->port_count && tensors[i].name; p++) {
+            known = known || strcmp(plan->ports[p].name, tensors[i].name) == 0;
+        }
+        if (!known) {
+            return weft_fail(&plan->device->host, WEFT_NOT_FOUND,
+                             "the plan has no input or output '%s'",
+                             tensors[i].name ? tensors[i].name : "(null)");
+        }
+    }
+    return WEFT_OK;
+}
+
+static weft_status make_buffers(weft_plan *plan) {
+    if (plan->execute_bindings) {
+        return WEFT_OK;
+    }
+    if (!plan->execute_buffers) {
+        plan->execute_buffers =
+            weft_alloc_zero(&plan->device->host, plan->port_count, sizeof *plan->execute_buffers);
+        if (!plan->execute_buffers) {
+            return weft_fail_memory(&plan->device->host, "a plan's buffers");
+        }
+    }
+    weft_bindings *bindings = NULL;
+    weft_status status = weft_bindings_create(&bindings, plan);
+    for (uint32_t i = 0; i < plan->port_count && status == WEFT_OK; i++) {
+        if (!plan->execute_buffers[i]) {
+            status =
+                weft_buffer_create(&plan->execute_buffers[i], plan->device, plan->ports[i].bytes);
+        }
+        if (status == WEFT_OK) {
+            status = weft_bindings_set(bindings, plan->ports[i].name, plan->execute_buffers[i]);
+        }
+    }
+    if (status != WEFT_OK) {
+        weft_bindings_destroy(&bindings);
+        return status;
+    }
+    plan->execute_bindings = bindings;
+    return WEFT_OK;
+}
+
+static weft_status transfer(weft_plan *plan, const weft_host_tensor *tensors, uint32_t count,
+                            bool outputs) {
+    weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < plan->port_count && status == WEFT_OK; i++) {
+        const struct weft_port *port = &plan->ports[i];
+        const weft_host_tensor *tensor = find_tensor(tensors, count, port->name);
+        if (!tensor || (port->is_output != outputs && !port->is_state)) {
+            continue;
+        }
+        status = outputs
+                     ? weft_buffer_read(plan->execute_buffers[i], 0, tensor->data, port->bytes)
+                     : weft_buffer_write(plan->execute_buffers[i], 0, tensor->data, port->bytes);
+    }
+    return status;
+}
+
+weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *tensors, uint32_t count) {
+    if (!plan || (!tensors && count > 0)) {
+        return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_plan_execute: null argument");
+    }
+    weft_status status = weft_device_alive(plan->device);
+    if (status == WEFT_OK) {
+        status = check_tensors(plan, tensors, count);
+    }
+    if (status == WEFT_OK) {
+        status = make_buffers(plan);
+    }
+    if (status == WEFT_OK) {
+        status = transfer(plan, tensors, count, false);
+    }
+    double start = weft_clock_ms();
+    if (status == WEFT_OK) {
+        status = weft_plan_run(plan, plan->execute_bindings);
+    }
+    if (status == WEFT_OK) {
+        weft_device_note_rate(plan->device, plan->info.flops, weft_clock_ms() - start);
+        status = transfer(plan, tensors, count, true);
+    }
+    return status;
+}
+
+weft_status weft_plan_get_timings(weft_plan *plan, weft_timing *timings, uint32_t *count) {
+    if (!plan || !count || (!timings && *count > 0)) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    weft_device *device = plan->device;
+    weft_status status = weft_device_alive(device);
+    if (status != WEFT_OK) {
+        return status;
+    }
+    if (!plan->queries || !plan->newest_run) {
+        return weft_fail(&device->host, plan->queries ? WEFT_INVALID_ARGUMENT : WEFT_UNSUPPORTED,
+                         plan->queries ? "the plan has not run yet"
+                                       : "the plan was compiled without time stamps");
+    }
+    uint32_t dispatches = plan->lowering.dispatch_count;
+    uint64_t *stamps = weft_alloc_zero(&device->host, 2 * (size_t)dispatches + 1, sizeof *stamps);
+    if (!stamps) {
+        return weft_fail_memory(&device->host, "time stamps");
+    }
+    status = weft_device_check(device,
+                               device->vk.GetQueryPoolResults(
+                                   device->vk.handle, plan->queries, 0, 2 * dispatches,
+                                   2 * (size_t)dispatches * sizeof *stamps, stamps, sizeof *stamps,
+                                   VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
+                               "vkGetQueryPoolResults");
+    double scale = device->info.timestamp_period_ns * 1e-6;
+    for (size_t i = 0; i < dispatches && i < *count && status == WEFT_OK; i++) {
+        timings[i].start_ms = (double)(int64_t)(stamps[2 * i] - stamps[0]) * scale;
+        timings[i].duration_ms = (double)(int64_t)(stamps[2 * i + 1] - stamps[2 * i]) * scale;
+    }
+    weft_free(&device->host, stamps);
+    if (status == WEFT_OK) {
+        *count = dispatches;
+    }
+    return status;
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef WEFT_PLAN_OP_TABLE_H
+#define WEFT_PLAN_OP_TABLE_H
+
+#include "graph/op.h"
+
+/** All ops; *count receives how many. */
+const struct weft_op *const *weft_op_table(uint32_t *count);
+
+#endif

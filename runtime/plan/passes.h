@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The compile passes, in the order in which weft_plan_compile runs them. */
+#ifndef WEFT_PLAN_PASSES_H
+#define WEFT_PLAN_PASSES_H
+
+#include "graph/lowering.h"
+
+/** Folds bias, activation, residual and LayerNorm into the nodes before them, where the op at hand can take them. */
+weft_status weft_pass_fuse(weft_graph *graph);
+
+/** Drops nodes whose result nobody reads. */
+weft_status weft_pass_prune(weft_graph *graph);
+
+/**
+ * Makes weights of what depends on weights alone and is read by nodes that do not: each is run once on the device, by
+ * `forced` as in weft_pass_choose, and kept there. Before the fuse pass. A graph without inputs stays as it is.
+ */
+weft_status weft_pass_fold(weft_graph *graph, weft_device *device, const char *forced,
+                           weft_run_once run_once);
+
+/**
+ * Gives each node its implementation. `forced` names one to take wherever there is one of that name, or is null.
+ * Reproducible mode chooses by shape (op->choose); fast mode measures those that op->choose chooses between.
+ */
+weft_status weft_pass_choose(weft_graph *graph, weft_device *device, const char *forced);
+
+/** Appends every node's dispatches and the copies that outputs need. */
+weft_status weft_pass_lower(struct weft_lowering *lowering);
+
+/** Offsets in one arena by lifetime, and the bound that no placement can beat. Bytes. */
+weft_status weft_pass_place(struct weft_lowering *lowering, uint64_t *arena_bytes,
+                            uint64_t *lower_bound);
+
+/** Marks the dispatches that must wait for earlier ones; returns how many. */
+weft_status weft_pass_order(struct weft_lowering *lowering, uint32_t *barriers);
+
+/** Measured milliseconds of each implementation of a node on a device, remembered there and on disk (fast mode). */
+weft_status weft_measure_implementation(const char **name, weft_device *device,
+                                        const weft_graph *graph, const struct weft_node *node);
+
+#endif

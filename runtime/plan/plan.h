@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* A compiled plan, as its parts see it. */
+#ifndef WEFT_PLAN_PLAN_H
+#define WEFT_PLAN_PLAN_H
+
+#include "graph/lowering.h"
+
+struct weft_port {
+    char *name;
+    weft_dtype dtype;
+    weft_shape shape;
+    uint64_t bytes;
+    bool is_output;
+    bool is_state;
+    uint32_t index_limit; /* for i32 inputs that index tables: the smallest table's rows; else 0 */
+    const char *index_of; /* what it indexes, for messages */
+};
+
+/** One dispatch or a part of one, so that no submission takes too long. */
+struct weft_step {
+    uint32_t dispatch;
+    uint32_t base[3];
+    uint32_t groups[3];
+    bool new_submission; /* starts the next command buffer */
+};
+
+struct weft_plan {
+    weft_device *device;
+    struct weft_lowering lowering; /* storages and dispatches, kept for recording */
+    struct weft_port *ports;
+    uint32_t port_count;
+    VkBuffer arena;
+    struct weft_allocation *arena_allocation;
+    VkDescriptorPool descriptor_pool;
+    VkDescriptorSet *sets; /* per dispatch; null handles for dispatches that bind ports */
+    struct weft_step *steps;
+    uint32_t step_count, step_capacity;
+    VkQueryPool queries; /* two per dispatch, or null */
+    uint64_t newest_run; /* timeline value, 0: none */
+    weft_plan_info info;
+    char *text[5]; /* what weft_plan_describe gives, in the order of weft_plan_passes */
+    weft_bindings *execute_bindings; /* weft_plan_execute's own, made on first use */
+    weft_buffer **execute_buffers;
+};
+
+#define WEFT_PLAN_PASS_COUNT 5
+extern const char *const weft_plan_passes[WEFT_PLAN_PASS_COUNT];
+
+struct weft_bindings {
+    weft_plan *plan;
+    VkBuffer *buffers; /* per port; null handle: not set */
+    uint64_t *offsets;
+    VkDescriptorPool descriptor_pool;
+    VkDescriptorSet *sets;     /* per dispatch; null handles for dispatches that bind no port */
+    VkCommandBuffer *commands; /* one per submission, recorded on first submit after a change */
+    bool sets_current;
+    bool commands_current;
+    uint64_t newest_run;
+};
+
+/** Whether a dispatch binds an input or output of the plan. */
+bool weft_dispatch_binds_port(const struct weft_lowering *lowering,
+                              const struct weft_dispatch *dispatch);
+
+/** A pool and sets for the dispatches that do (or do not) bind ports; sets[i] stays null for the others. */
+weft_status weft_descriptors_create(VkDescriptorPool *pool, VkDescriptorSet *sets,
+                                    const weft_plan *plan, bool ports);
+
+/** Points a dispatch's set at its memory. buffers and offsets are per port and may be null when it binds none. */
+void weft_descriptors_write(const weft_plan *plan, uint32_t dispatch, VkDescriptorSet set,
+                            const VkBuffer *buffers, const uint64_t *offsets);
+
+/** WEFT_INVALID_ARGUMENT naming the first port that is not set; writes the descriptor sets that are out of date. */
+weft_status weft_bindings_prepare(weft_bindings *bindings);
+
+/** Records the steps of one submission. */
+void weft_record_submission(weft_plan *plan, VkCommandBuffer commands,
+                            const weft_bindings *bindings, uint32_t submission);
+
+/** Splits the dispatches into steps and submissions that stay under the device's limit. */
+weft_status weft_plan_split(weft_plan *plan);
+
+/** The text of a pass over the graph or the lowering, for weft_plan_describe; freed with the device's host. */
+char *weft_describe_graph(const weft_graph *graph, bool implementations, const weft_host *host);
+char *weft_describe_placement(const struct weft_lowering *lowering, uint64_t arena_bytes,
+                              uint64_t lower_bound);
+char *weft_describe_order(const weft_plan *plan);
+
+#endif

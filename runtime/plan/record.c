@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Recording a plan into command buffers, the caller's or its own, and running it. */
+#include "plan/plan.h"
+
+#include <weft/vulkan.h>
+
+static void barrier(const weft_device *device, VkCommandBuffer commands) {
+    VkMemoryBarrier memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                              .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
+                              .dstAccessMask =
+                                  VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
+    device->vk.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                                  VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &memory, 0, NULL, 0,
+                                  NULL);
+}
+
+static void stamp(const weft_plan *plan, VkCommandBuffer commands, uint32_t query) {
+    if (plan->queries) {
+        plan->device->vk.CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
+                                           plan->queries, query);
+    }
+}
+
+static void record_step(const weft_plan *plan, VkCommandBuffer commands,
+                        const weft_bindings *bindings, const struct weft_step *step) {
+    const struct weft_vk_device *vk = &plan->device->vk;
+    const struct weft_dispatch *dispatch = &plan->lowering.dispatches[step->dispatch];
+    const struct weft_pipeline *pipeline = dispatch->built;
+    VkDescriptorSet set =
+        plan->sets[step->dispatch] ? plan->sets[step->dispatch] : bindings->sets[step->dispatch];
+    bool first_part = step->base[0] == 0 && step->base[1] == 0 && step->base[2] == 0;
+    bool last_part = step->base[0] + step->groups[0] == dispatch->groups[0] &&
+                     step->base[1] + step->groups[1] == dispatch->groups[1] &&
+                     step->base[2] + step->groups[2] == dispatch->groups[2];
+    if (dispatch->barrier && first_part && !step->new_submission) {
+        barrier(plan->device, commands);
+    }
+    vk->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->handle);
+    vk->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->layout, 0, 1,
+                              &set, 0, NULL);
+    if (dispatch->push_size > 0) {
+        vk->CmdPushConstants(commands, pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                             dispatch->push_size, dispatch->push);
+    }
+    if (first_part) {
+        stamp(plan, commands, 2 * step->dispatch);
+    }
+    if (first_part) { /* the validation layer looks for hazards at this one only */
+        vk->CmdDispatch(commands, step->groups[0], step->groups[1], step->groups[2]);
+    } else {
+        vk->CmdDispatchBase(commands, step->base[0], step->base[1], step->base[2], step->groups[0],
+                            step->groups[1], step->groups[2]);
+    }
+    if (last_part) {
+        stamp(plan, commands, 2 * step->dispatch + 1);
+    }
+}
+
+/*
+ * The barrier in front makes earlier work of the queue that used the arena (a run, a recording) finish first; between
+ * submissions it takes the place of the barrier of their first dispatch.
+ */
+void weft_record_submission(weft_plan *plan, VkCommandBuffer commands,
+                            const weft_bindings *bindings, uint32_t submission) {
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < plan->step_count; i++) {
+        seen += plan->steps[i].new_submission;
+        if (seen != submission + 1) {
+            continue;
+        }
+        if (plan->steps[i].new_submission) {
+            barrier(plan->device, commands);
+        }
+        record_step(plan, commands, bindings, &plan->steps[i]);
+    }
+}
+
+weft_status weft_plan_record(weft_plan *plan, VkCommandBuffer commands, weft_bindings *bindings) {
+    if (!plan || !commands || !bindings || bindings->plan != plan) {
+        return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_plan_record: null argument, or bindings of another plan");
+    }
+    weft_status status = weft_device_alive(plan->device);
+    if (status == WEFT_OK) {
+        status = weft_bindings_prepare(bindings);
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    if (plan->queries) {
+        plan->device->vk.CmdResetQueryPool(commands, plan->queries, 0,
+                                           2 * plan->lowering.dispatch_count);
+    }
+    for (uint32_t i = 0; i < plan->info.submissions; i++) {
+        weft_record_submission(plan, commands, bindings, i);
+    }
+    return WEFT_OK;
+}
+
+static weft_status record_own(weft_bindings *bindings, uint32_t submission) {
+    weft_plan *plan = bindings->plan;
+    weft_device *device = plan->device;
+    VkCommandBuffer *commands = &bindings->commands[submission];
+    if (!*commands) {
+        VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                            .commandPool = device->command_pool,
+                                            .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                            .commandBufferCount = 1};
+        weft_status status = weft_device_check(
+            device, device->vk.AllocateCommandBuffers(device->vk.handle, &info, commands),
+            "vkAllocateCommandBuffers");
+        if (status != WEFT_OK) {
+            return status;
+        }
+    }
+    /* Simultaneous use: a run may be submitted again before the last one has finished; the barrier orders them. */
+    VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                      .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
+    weft_status status = weft_device_check(device, device->vk.BeginCommandBuffer(*commands, &begin),
+                                           "vkBeginCommandBuffer");
+    if (status != WEFT_OK) {
+        return status;
+    }
+    if (plan->queries && submission == 0) {
+        device->vk.CmdResetQueryPool(*commands, plan->queries, 0,
+                                     2 * plan->lowering.dispatch_count);
+    }
+    weft_record_submission(plan, *commands, bindings, submission);
+    return weft_device_check(device, device->vk.EndCommandBuffer(*commands), "vkEndCommandBuffer");
+}
+
+static weft_status prepare_commands(weft_bindings *bindings) {
+    weft_status status = weft_bindings_prepare(bindings);
+    if (status != WEFT_OK || bindings->commands_current) {
+        return status;
+    }
+    if (bindings->newest_run) { /* command buffers in flight must not be recorded again */
+        status = weft_device_wait(bindings->plan->device, bindings->newest_run, UINT64_MAX, NULL);
+    }
+    for (uint32_t i = 0; i < bindings->plan->info.submissions && status == WEFT_OK; i++) {
+        status = record_own(bindings, i);
+    }
+    bindings->commands_current = status == WEFT_OK;
+    return status;
+}
+
+weft_status weft_plan_submit(weft_plan *plan, weft_bindings *bindings, uint64_t *ticket) {
+    if (!plan || !bindings || !ticket || bindings->plan != plan) {
+        return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_plan_submit: null argument, or bindings of another plan");
+    }
+    weft_status status = weft_device_alive(plan->device);
+    if (status == WEFT_OK) {
+        status = prepare_commands(bindings);
+    }
+    for (uint32_t i = 0; i < plan->info.submissions && status == WEFT_OK; i++) {
+        status = weft_device_submit(plan->device, &bindings->commands[i], 1, ticket);
+    }
+    if (status == WEFT_OK) {
+        plan->newest_run = *ticket;
+        bindings->newest_run = *ticket;
+    }
+    return status;
+}
+
+weft_status weft_plan_wait(weft_plan *plan, uint64_t ticket, uint64_t timeout_ns, bool *done) {
+    if (!plan) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    weft_status status = weft_device_alive(plan->device);
+    return status == WEFT_OK ? weft_device_wait(plan->device, ticket, timeout_ns, done) : status;
+}
+
+weft_status weft_plan_run(weft_plan *plan, weft_bindings *bindings) {
+    uint64_t ticket = 0;
+    weft_status status = weft_plan_submit(plan, bindings, &ticket);
+    return status == WEFT_OK ? weft_plan_wait(plan, ticket, UINT64_MAX, NULL) : status;
+}
