@@ -25,16 +25,24 @@ static weft_status infer_same(const weft_graph *graph, const struct weft_node *n
     return status;
 }
 
-/** One dispatch from the node's input to its output; `items` invocations. */
+#define FIELDS      3 /* of every kernel here: x, y, count */
+#define MOST_FIELDS 8
+
+/** One dispatch from the node's input to its output; `items` invocations. args has room for the fields of all. */
 static struct weft_dispatch *lower(struct weft_lowering *lowering, const struct weft_node *node,
-                                   const char *key, const char *text, uint64_t items) {
+                                   const struct weft_shader *kernel, uint64_t items,
+                                   struct weft_named_arg args[MOST_FIELDS], uint32_t count) {
     const uint32_t x = weft_lower_value(lowering, node->input[0]);
     const uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch = weft_lower_dispatch_text(lowering, key, key, text);
-    weft_dispatch_read(dispatch, x);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_items(dispatch, items);
-    return dispatch;
+    args[0] = (struct weft_named_arg)WEFT_ARG_STORAGE("x", x);
+    args[1] = (struct weft_named_arg)WEFT_ARG_STORAGE("y", result);
+    args[2] = (struct weft_named_arg)WEFT_ARG_U32("count", (uint32_t)items);
+    return weft_lower_named(lowering, kernel, weft_grid_of_items(items), args, count);
+}
+
+static const struct weft_shader *text_kernel(struct weft_lowering *lowering, const char *key,
+                                             const char *text) {
+    return weft_lower_text_kernel(lowering, key, key, text);
 }
 
 static double elements_of(const struct weft_lowering *lowering, const struct weft_node *node) {
@@ -67,13 +75,12 @@ static weft_status copy_infer(const weft_graph *graph, struct weft_node *node, w
 static weft_status copy_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct copy_node *params = (const void *)node->params.bytes;
     const double elements = elements_of(lowering, node);
-    struct weft_dispatch *dispatch;
-    if (params->vectors) {
-        dispatch =
-            lower(lowering, node, "bench/copy_vectors", COPY_TEXT("uvec4"), (uint64_t)elements / 4);
-    } else {
-        dispatch = lower(lowering, node, "bench/copy_words", COPY_TEXT("uint"), (uint64_t)elements);
-    }
+    const struct weft_shader *kernel =
+        params->vectors ? text_kernel(lowering, "bench/copy_vectors", COPY_TEXT("uvec4"))
+                        : text_kernel(lowering, "bench/copy_words", COPY_TEXT("uint"));
+    struct weft_named_arg args[MOST_FIELDS];
+    struct weft_dispatch *dispatch =
+        lower(lowering, node, kernel, (uint64_t)elements / (params->vectors ? 4 : 1), args, FIELDS);
     dispatch->bytes = 8.0 * elements;
     return weft_lower_status(lowering);
 }
@@ -170,16 +177,17 @@ static weft_status arithmetic_lower(struct weft_lowering *lowering, const struct
     const struct arithmetic_node *params = (const void *)node->params.bytes;
     const double elements = elements_of(lowering, node);
     const uint64_t items = (uint64_t)elements / 8;
-    struct weft_dispatch *dispatch =
-        params->half ? lower(lowering, node, "bench/arithmetic_f16",
-                             ARITHMETIC_TEXT(HALF_EXTENSION, "f16vec4", "float16_t"), items)
-                     : lower(lowering, node, "bench/arithmetic_f32",
-                             ARITHMETIC_TEXT("", "vec4", "float"), items);
-    weft_dispatch_push_u32(dispatch, params->loops);
-    weft_dispatch_push_f32(dispatch, -1.0F);
-    weft_dispatch_push_f32(dispatch, 0.25F);
-    weft_dispatch_push_f32(dispatch, 1.0F);
-    weft_dispatch_push_f32(dispatch, 1.0F / (float)params->loops);
+    const struct weft_shader *kernel =
+        params->half
+            ? text_kernel(lowering, "bench/arithmetic_f16",
+                          ARITHMETIC_TEXT(HALF_EXTENSION, "f16vec4", "float16_t"))
+            : text_kernel(lowering, "bench/arithmetic_f32", ARITHMETIC_TEXT("", "vec4", "float"));
+    struct weft_named_arg args[MOST_FIELDS] = {[FIELDS] = WEFT_ARG_U32("loops", params->loops),
+                                               WEFT_ARG_F32("m", -1.0F),
+                                               WEFT_ARG_F32("c", 0.25F),
+                                               WEFT_ARG_F32("p", 1.0F),
+                                               WEFT_ARG_F32("d", 1.0F / (float)params->loops)};
+    struct weft_dispatch *dispatch = lower(lowering, node, kernel, items, args, MOST_FIELDS);
     dispatch->flops = weft_bench_arithmetic_flops(params->loops) * elements;
     dispatch->bytes = 8.0 * elements;
     return weft_lower_status(lowering);

@@ -27,7 +27,7 @@ set(weft_bench_expected "${PROJECT_BINARY_DIR}/bench/bench_expected.inc")
 add_custom_command(
     OUTPUT "${weft_bench_expected}"
     COMMAND "${CMAKE_COMMAND}" "-DINPUT=${PROJECT_SOURCE_DIR}/bench/expected.json"
-            "-DOUTPUT=${weft_bench_expected}" -DKIND=text -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
+            "-DOUTPUT=${weft_bench_expected}" -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
     DEPENDS "${PROJECT_SOURCE_DIR}/bench/expected.json" "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
     COMMENT "Embedding bench/expected.json"
     VERBATIM)

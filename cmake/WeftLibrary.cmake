@@ -11,7 +11,8 @@ endif()
 # What every part of the library compiles against, and what a static libweft needs at its last link.
 add_library(weft_requirements INTERFACE)
 target_include_directories(weft_requirements INTERFACE
-    "${PROJECT_SOURCE_DIR}/api/include" "${PROJECT_SOURCE_DIR}/runtime")
+    "${PROJECT_SOURCE_DIR}/api/include" "${PROJECT_SOURCE_DIR}/runtime"
+    "${weft_shader_binary_dir}") # kernels/…
 target_include_directories(weft_requirements SYSTEM INTERFACE "${WEFT_GLSLANG_C_INCLUDE_DIR}")
 
 set(weft_link_libraries

@@ -30,7 +30,7 @@ macro(weft_embed_page_part name file)
     set(initialiser "${weft_page_dir}/${name}.inc")
     add_custom_command(
         OUTPUT "${initialiser}"
-        COMMAND "${CMAKE_COMMAND}" "-DINPUT=${file}" "-DOUTPUT=${initialiser}" -DKIND=text
+        COMMAND "${CMAKE_COMMAND}" "-DINPUT=${file}" "-DOUTPUT=${initialiser}"
                 -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
         DEPENDS "${file}" "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
         COMMENT "Embedding ${name}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# Compiles every shaders/<folder>/<name>.comp twice (reproducible, and fast with WEFT_MATH_FAST=1)
-# and makes one C file with the table of all of them. Sets weft_embedded_source to what the library
-# compiles and weft_spirv_modules to the modules as files, for spirv-val.
+# Compiles every shaders/<folder>/<name>.comp twice (reproducible, and fast with WEFT_MATH_FAST=1), makes a header of
+# each one's interface, which lowering includes as "kernels/<folder>/<name>.h", and one C file with all of them. Sets
+# weft_embedded_source to what the library compiles and weft_spirv_modules to the modules as files, for spirv-val.
 
 set(weft_shader_source_dir "${PROJECT_SOURCE_DIR}/shaders")
 set(weft_shader_binary_dir "${PROJECT_BINARY_DIR}/shaders")
@@ -17,28 +17,52 @@ list(TRANSFORM weft_shaders REPLACE "\\.comp$" "")
 list(SORT weft_shaders COMPARE STRING)
 list(SORT weft_shader_includes COMPARE STRING)
 
-# weft_compile_shader(<name> <folder of its source> <mode> [definition...]): one module of
-# weft_shader_binary_dir, as .spv and as a C initialiser.
-function(weft_compile_shader name source_dir mode)
-    set(module "${weft_shader_binary_dir}/${name}.${mode}.spv")
-    set(initialiser "${weft_shader_binary_dir}/${name}.${mode}.inc")
+# What reads a kernel's interface from its modules and writes it as C runs on the machine that builds: when cross-compiling
+# without an emulator, give a kernel-header that was built for it.
+set(WEFT_KERNEL_HEADER "" CACHE FILEPATH "The tool kernel-header of a native build, for cross-compiling")
+if(NOT WEFT_KERNEL_HEADER)
+    add_executable(kernel-header "${PROJECT_SOURCE_DIR}/cmake/kernel_header.c"
+        "${PROJECT_SOURCE_DIR}/runtime/core/host.c"
+        "${PROJECT_SOURCE_DIR}/runtime/shader/spirv_local_size.c"
+        "${PROJECT_SOURCE_DIR}/runtime/shader/spirv_module.c"
+        "${PROJECT_SOURCE_DIR}/runtime/shader/spirv_operands.c"
+        "${PROJECT_SOURCE_DIR}/runtime/shader/spirv_reflect.c")
+    target_include_directories(kernel-header PRIVATE
+        "${PROJECT_SOURCE_DIR}/api/include" "${PROJECT_SOURCE_DIR}/runtime")
+    weft_compile_options(kernel-header)
+    set(weft_kernel_header kernel-header)
+else()
+    set(weft_kernel_header "${WEFT_KERNEL_HEADER}")
+endif()
+
+# weft_compile_kernel(<name> <folder of its source> [definition of the reproducible variant...]): both modules of a
+# shader, and in <weft_shader_binary_dir>/kernels its header (.h) and the object that holds it (.inc).
+function(weft_compile_kernel name source_dir)
+    set(module "${weft_shader_binary_dir}/${name}")
+    set(output "${weft_shader_binary_dir}/kernels/${name}")
     cmake_path(GET module PARENT_PATH folder)
     file(MAKE_DIRECTORY "${folder}")
+    cmake_path(GET output PARENT_PATH folder)
+    file(MAKE_DIRECTORY "${folder}")
+    set(compile "${WEFT_GLSLANG_VALIDATOR}" --quiet -V --target-env vulkan1.2
+        "-I${weft_shader_source_dir}/include")
     add_custom_command(
-        OUTPUT "${initialiser}"
-        BYPRODUCTS "${module}"
-        COMMAND "${WEFT_GLSLANG_VALIDATOR}" --quiet -V --target-env vulkan1.2 -g0 ${ARGN}
-                "-I${weft_shader_source_dir}/include" --depfile "${module}.d" -o "${module}"
+        OUTPUT "${output}.inc"
+        BYPRODUCTS "${module}.reproducible.spv" "${module}.fast.spv" "${output}.h"
+        COMMAND ${compile} ${ARGN} -o "${module}.reproducible.spv" "${source_dir}/${name}.comp"
+        COMMAND ${compile} -DWEFT_MATH_FAST=1 --depfile "${module}.d" -o "${module}.fast.spv"
                 "${source_dir}/${name}.comp"
-        COMMAND "${CMAKE_COMMAND}" "-DINPUT=${module}" "-DOUTPUT=${initialiser}" -DKIND=words
-                "-DDEPFILE=${module}.d"
-                -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
-        DEPENDS "${source_dir}/${name}.comp" "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
-        DEPFILE "${initialiser}.d"
-        COMMENT "Shader ${name} (${mode})"
+        COMMAND ${weft_kernel_header} "${name}" "${module}.reproducible.spv" "${module}.fast.spv"
+                "${output}"
+        COMMAND "${CMAKE_COMMAND}" "-DDEPFILE=${module}.d" "-DOUTPUT=${output}.inc"
+                -P "${PROJECT_SOURCE_DIR}/cmake/depfile.cmake"
+        DEPENDS "${source_dir}/${name}.comp" "${PROJECT_SOURCE_DIR}/cmake/depfile.cmake"
+                ${weft_kernel_header}
+        DEPFILE "${output}.inc.d"
+        COMMENT "Shader ${name}"
         VERBATIM)
-    set(weft_last_module "${module}" PARENT_SCOPE)
-    set(weft_last_initialiser "${initialiser}" PARENT_SCOPE)
+    set(weft_last_object "${output}.inc" PARENT_SCOPE)
+    set(weft_last_modules "${module}.reproducible.spv" "${module}.fast.spv" PARENT_SCOPE)
 endfunction()
 
 # The include files, for shaders compiled at run time.
@@ -52,7 +76,7 @@ foreach(name IN LISTS weft_shader_includes)
     add_custom_command(
         OUTPUT "${initialiser}"
         COMMAND "${CMAKE_COMMAND}" "-DINPUT=${weft_shader_source_dir}/include/${name}"
-                "-DOUTPUT=${initialiser}" -DKIND=text -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
+                "-DOUTPUT=${initialiser}" -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
         DEPENDS "${weft_shader_source_dir}/include/${name}" "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
         COMMENT "Embedding shaders/include/${name}"
         VERBATIM)
@@ -83,45 +107,35 @@ function(weft_embed_shaders target folder)
         list(APPEND names ${more})
         list(SORT names COMPARE STRING)
     endif()
-    set(initialisers ${weft_include_initialisers})
+    set(objects ${weft_include_initialisers})
     set(modules "")
     set(weft_table_arrays "${weft_include_arrays}")
     set(weft_shader_rows "")
-    set(index 0)
     foreach(name IN LISTS names)
-        foreach(mode reproducible fast)
-            set(definitions ${arg_UNPARSED_ARGUMENTS})
-            if(mode STREQUAL "fast")
-                set(definitions -DWEFT_MATH_FAST=1)
+        if(NOT arg_MORE OR name IN_LIST more)
+            set(source_dir "${weft_shader_source_dir}")
+            if(name IN_LIST more)
+                set(source_dir "${arg_MORE}")
             endif()
-            if(NOT arg_MORE OR name IN_LIST more)
-                set(source_dir "${weft_shader_source_dir}")
-                if(name IN_LIST more)
-                    set(source_dir "${arg_MORE}")
-                endif()
-                weft_compile_shader("${name}" "${source_dir}" ${mode} ${definitions})
-                list(APPEND modules "${weft_last_module}")
-            else()
-                set(weft_last_initialiser "${library_binary_dir}/${name}.${mode}.inc")
-            endif()
-            list(APPEND initialisers "${weft_last_initialiser}")
-            string(APPEND weft_table_arrays
-                   "static const uint32_t ${mode}_${index}[] = {\n"
-                   "#include \"${weft_last_initialiser}\"\n};\n")
-        endforeach()
-        string(APPEND weft_shader_rows
-               "    {\"${name}\", reproducible_${index}, sizeof reproducible_${index},\n"
-               "     fast_${index}, sizeof fast_${index}},\n")
-        math(EXPR index "${index} + 1")
+            weft_compile_kernel("${name}" "${source_dir}" ${arg_UNPARSED_ARGUMENTS})
+            list(APPEND modules ${weft_last_modules})
+        else()
+            set(weft_last_object "${library_binary_dir}/kernels/${name}.inc")
+        endif()
+        list(APPEND objects "${weft_last_object}")
+        string(REPLACE "/" "_" symbol "${name}")
+        string(APPEND weft_table_arrays "extern const struct weft_shader weft_shader_${symbol};\n"
+               "#include \"${weft_last_object}\"\n")
+        string(APPEND weft_shader_rows "    &weft_shader_${symbol},\n")
     endforeach()
-    set(weft_shader_count ${index})
+    list(LENGTH names weft_shader_count)
     set(source "${folder}/embedded_shaders.c")
     configure_file("${PROJECT_SOURCE_DIR}/cmake/embedded_shaders.c.in" "${source}" @ONLY)
-    add_custom_target(${target} DEPENDS ${initialisers})
+    add_custom_target(${target} DEPENDS ${objects})
     if(arg_MORE)
         add_dependencies(${target} weft_shaders)
     endif()
-    set_source_files_properties("${source}" PROPERTIES OBJECT_DEPENDS "${initialisers}")
+    set_source_files_properties("${source}" PROPERTIES OBJECT_DEPENDS "${objects}")
     set(${target}_source "${source}" PARENT_SCOPE)
     set(${target}_modules "${modules}" PARENT_SCOPE)
 endfunction()

@@ -50,8 +50,8 @@ static weft_digest verdict_key(const weft_device *device, const struct probe *pr
     add_text(&hash, info->driver);
     add_text(&hash, info->driver_version);
     weft_sha256_add(&hash, numbers, sizeof numbers);
-    const struct weft_embedded_shader *shader = weft_embedded_shader_find(SHADER);
-    weft_sha256_add(&hash, shader->reproducible, shader->reproducible_size);
+    const struct weft_shader *shader = weft_shader_find(SHADER);
+    weft_sha256_add(&hash, shader->reproducible.words, shader->reproducible.size);
     weft_sha256_add(&hash, probe->inputs, sizeof probe->inputs);
     return weft_sha256_end(&hash);
 }

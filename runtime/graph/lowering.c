@@ -82,6 +82,10 @@ uint32_t weft_lower_value(struct weft_lowering *lowering, uint32_t value) {
     return index;
 }
 
+uint32_t weft_lower_optional(struct weft_lowering *lowering, uint32_t value) {
+    return value ? weft_lower_value(lowering, value) : WEFT_NO_STORAGE;
+}
+
 bool weft_lower_is_weight(const struct weft_lowering *lowering, uint32_t value) {
     return lowering->graph->values[value].weight != NULL;
 }
@@ -125,7 +129,19 @@ uint32_t weft_lower_table(struct weft_lowering *lowering, const char *key, uint6
     return add_constant(lowering, key, bytes, fill, user);
 }
 
-struct weft_dispatch *weft_lower_dispatch(struct weft_lowering *lowering, const char *shader) {
+struct weft_grid weft_grid_of_items(uint64_t count) {
+    return (struct weft_grid){.items = count};
+}
+
+struct weft_grid weft_grid_of_groups(uint64_t count) {
+    return (struct weft_grid){.groups = count};
+}
+
+struct weft_grid weft_grid_of(uint32_t x, uint32_t y, uint32_t z) {
+    return (struct weft_grid){.extent = {x, y, z}};
+}
+
+struct weft_dispatch *weft_lower_dispatch(struct weft_lowering *lowering) {
     const weft_host *host = &lowering->device->host;
     memset(&lowering->discarded, 0, sizeof lowering->discarded);
     if (lowering->status != WEFT_OK) {
@@ -138,56 +154,90 @@ struct weft_dispatch *weft_lower_dispatch(struct weft_lowering *lowering, const 
     }
     struct weft_dispatch *dispatch = &lowering->dispatches[lowering->dispatch_count++];
     memset(dispatch, 0, sizeof *dispatch);
-    dispatch->pipeline.name = shader;
     memcpy(dispatch->label, lowering->label, sizeof dispatch->label);
     return dispatch;
 }
 
-static void bind(struct weft_dispatch *dispatch, uint32_t storage, bool write) {
-    dispatch->operand[dispatch->operand_count++] =
-        (struct weft_operand){.storage = storage, .write = write};
+/** In x, and in y where x would exceed the smallest maximum of Vulkan. */
+static void spread_groups(uint32_t extent[3], uint64_t groups) {
+    const uint64_t y = (groups + WEFT_MAX_GROUPS - 1) / WEFT_MAX_GROUPS;
+    extent[0] = (uint32_t)((groups + y - 1) / y);
+    extent[1] = (uint32_t)y;
+    extent[2] = 1;
 }
 
-void weft_dispatch_read(struct weft_dispatch *dispatch, uint32_t storage) {
-    bind(dispatch, storage, false);
+static void launch(struct weft_dispatch *dispatch, const struct weft_shader_interface *interface,
+                   struct weft_grid grid) {
+    const uint32_t size = interface->local_size[0];
+    memcpy(dispatch->groups, grid.extent, sizeof dispatch->groups);
+    if (grid.items > 0 || grid.groups > 0) {
+        spread_groups(dispatch->groups,
+                      grid.items > 0 ? (grid.items + size - 1) / size : grid.groups);
+    }
+    if (interface->groups_x != UINT32_MAX) {
+        memcpy(dispatch->push + interface->groups_x, &dispatch->groups[0],
+               sizeof dispatch->groups[0]);
+    }
 }
 
-void weft_dispatch_write(struct weft_dispatch *dispatch, uint32_t storage) {
-    bind(dispatch, storage, true);
+static void bind(struct weft_lowering *lowering, struct weft_dispatch *dispatch,
+                 const struct weft_shader_interface *interface, const uint32_t *storages) {
+    const struct weft_shader_field *binding = weft_shader_bindings(interface);
+    uint32_t some = WEFT_NO_STORAGE; /* is bound where the shader touches nothing */
+    for (uint32_t i = 0; i < interface->binding_count && some == WEFT_NO_STORAGE; i++) {
+        some = storages[i];
+    }
+    for (uint32_t i = 0; i < interface->binding_count; i++) {
+        const bool none = storages[i] == WEFT_NO_STORAGE;
+        const struct weft_operand operand = {.storage = none ? some : storages[i],
+                                             .write = !none && binding[i].writes};
+        if (operand.storage >= lowering->storage_count) {
+            weft_lower_fail(lowering,
+                            weft_fail(&lowering->device->host, WEFT_INVALID_ARGUMENT,
+                                      "%s: kernel %s: '%s' is no storage of this plan",
+                                      lowering->label, dispatch->kernel->name, binding[i].name));
+            return;
+        }
+        dispatch->operand[i] = operand;
+    }
+    dispatch->operand_count = interface->binding_count;
 }
 
-void weft_dispatch_specialize(struct weft_dispatch *dispatch, uint32_t value) {
-    dispatch->pipeline.specialization[dispatch->pipeline.specialization_count++] = value;
+/** Constants without a field (FIXED_) keep the shader's value; places between two are no constant of the module. */
+static void specialize(struct weft_pipeline_desc *pipeline,
+                       const struct weft_shader_interface *interface, const uint32_t *constants,
+                       const uint32_t *tiles) {
+    const struct weft_shader_field *field = weft_shader_constants(interface);
+    for (uint32_t i = 0; i < interface->constant_count + interface->tile_count; i++) {
+        const bool tile = i >= interface->constant_count;
+        const uint32_t given = !tile   ? constants[i]
+                               : tiles ? tiles[i - interface->constant_count]
+                                       : 0;
+        pipeline->specialization[field[i].place] = tile && given == 0 ? field[i].value : given;
+        if (pipeline->specialization_count <= field[i].place) {
+            pipeline->specialization_count = field[i].place + 1;
+        }
+    }
 }
 
-void weft_dispatch_push_u32(struct weft_dispatch *dispatch, uint32_t value) {
-    memcpy(dispatch->push + dispatch->push_size, &value, sizeof value);
-    dispatch->push_size += (uint32_t)sizeof value;
-}
-
-void weft_dispatch_push_f32(struct weft_dispatch *dispatch, float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    weft_dispatch_push_u32(dispatch, bits);
-}
-
-static void spread_groups(struct weft_dispatch *dispatch, uint64_t groups) {
-    const uint64_t max_x = 65535;
-    uint64_t y = (groups + max_x - 1) / max_x;
-    dispatch->groups[0] = (uint32_t)((groups + y - 1) / y);
-    dispatch->groups[1] = (uint32_t)y;
-    dispatch->groups[2] = 1;
-}
-
-void weft_dispatch_items(struct weft_dispatch *dispatch, uint64_t count) {
-    spread_groups(dispatch, (count + WEFT_ITEMS_PER_GROUP - 1) / WEFT_ITEMS_PER_GROUP);
-    weft_dispatch_push_u32(dispatch, (uint32_t)count);
-    weft_dispatch_push_u32(dispatch, dispatch->groups[0]);
-}
-
-void weft_dispatch_rows(struct weft_dispatch *dispatch, struct weft_rows rows) {
-    spread_groups(dispatch, rows.rows);
-    weft_dispatch_push_u32(dispatch, (uint32_t)rows.rows);
-    weft_dispatch_push_u32(dispatch, rows.columns);
-    weft_dispatch_push_u32(dispatch, dispatch->groups[0]);
+struct weft_dispatch *weft_lower_kernel(struct weft_lowering *lowering,
+                                        const struct weft_shader *kernel, const uint32_t *tiles,
+                                        struct weft_grid grid, const void *args) {
+    const struct weft_shader_interface *interface = &kernel->interface;
+    const uint32_t *words = args;
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering);
+    if (lowering->status != WEFT_OK) {
+        return dispatch;
+    }
+    dispatch->kernel = kernel;
+    dispatch->pipeline.name = kernel->name;
+    dispatch->pipeline.spirv = kernel->given;
+    dispatch->push_size = interface->push_size;
+    memcpy(dispatch->push, words, interface->push_size);
+    words += interface->push_count;
+    bind(lowering, dispatch, interface, words);
+    words += interface->binding_count;
+    specialize(&dispatch->pipeline, interface, words, tiles);
+    launch(dispatch, interface, grid);
+    return dispatch;
 }

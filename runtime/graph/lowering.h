@@ -6,6 +6,7 @@
 #ifndef WEFT_GRAPH_LOWERING_H
 #define WEFT_GRAPH_LOWERING_H
 
+#include "graph/kernel_args.h"
 #include "graph/op.h"
 #include "shader/pipeline.h"
 
@@ -45,6 +46,7 @@ struct weft_operand {
 
 struct weft_dispatch {
     struct weft_pipeline_desc pipeline;
+    const struct weft_shader *kernel;  /* null: of VkFFT */
     const struct weft_pipeline *built; /* set when the plan is built */
     uint32_t operand_count;
     struct weft_operand operand[WEFT_MAX_BINDINGS]; /* binding i is operand[i] */
@@ -80,6 +82,9 @@ weft_status weft_lower_fail(struct weft_lowering *lowering, weft_status status);
 /** The storage of a value as it is in memory. */
 uint32_t weft_lower_value(struct weft_lowering *lowering, uint32_t value);
 
+/** The same, or WEFT_NO_STORAGE for value 0, an optional input that is not given. */
+uint32_t weft_lower_optional(struct weft_lowering *lowering, uint32_t value);
+
 /** The storage of a rank-2 f32 weight with rows and columns exchanged; uploaded in that layout on first use. */
 uint32_t weft_lower_transposed_weight(struct weft_lowering *lowering, uint32_t value);
 
@@ -105,38 +110,94 @@ uint32_t weft_lower_scratch(struct weft_lowering *lowering, uint64_t bytes);
 uint32_t weft_lower_table(struct weft_lowering *lowering, const char *key, uint64_t bytes,
                           weft_status (*fill)(void *user, void *data), void *user);
 
-/**
- * Appends a dispatch of an embedded shader; fill in its groups, flops and bytes before appending the next one, which
- * may move it. Never null: after an error it is a dispatch that goes nowhere.
- */
-struct weft_dispatch *weft_lower_dispatch(struct weft_lowering *lowering, const char *shader);
+/** How many workgroups a dispatch has; from the functions below. */
+struct weft_grid {
+    uint64_t items;     /* invocations, or 0 */
+    uint64_t groups;    /* or workgroups, spread over x and y, or 0 */
+    uint32_t extent[3]; /* or workgroups along each axis */
+};
+
+/** An invocation for each of `count` items; shaders/include/index.glsl finds them with the push constant `groups_x`. */
+struct weft_grid weft_grid_of_items(uint64_t count);
+/** A workgroup for each of `count` rows or the like, found likewise. */
+struct weft_grid weft_grid_of_groups(uint64_t count);
+struct weft_grid weft_grid_of(uint32_t x, uint32_t y, uint32_t z);
 
 /**
- * The same for a shader given as GLSL text, which is compiled once per device and key. The key determines the text and
- * is what traces call the shader; at most 79 bytes, copied. `name` is what the compiler's messages call the text.
+ * Appends a dispatch of a kernel; the caller notes its flops and bytes before the next one, which may move it. Never
+ * null: after an error it is a dispatch that goes nowhere.
+ *
+ *     WEFT_LOWER(lowering, elementwise_copy, weft_grid_of_items(count),
+ *                .bind = {.source = source, .result = target},
+ *                .push = {.count = count, .inner = inner, .stride = stride, .offset = 0});
+ *
+ * The fields are those of struct weft_elementwise_copy_args in "kernels/elementwise/copy.h", which the build makes from
+ * the shader. All are to be given, by name; one that is missing, unknown or of another type does not compile. A binding
+ * that the constants keep the shader from touching may be WEFT_NO_STORAGE. Values with a comma of their own want
+ * parentheses, and those that call weft_lower_… a variable before, since nothing orders the fields.
  */
-struct weft_dispatch *weft_lower_dispatch_text(struct weft_lowering *lowering, const char *key,
-                                               const char *name, const char *text);
+#define WEFT_LOWER(lowering, kernel, grid, ...)                    \
+    weft_lower_kernel(lowering, &weft_shader_##kernel, NULL, grid, \
+                      WEFT_KERNEL_ARGS(kernel, __VA_ARGS__))
 
-/** Binds the next binding of a dispatch to a whole storage. */
+#define WEFT_MAX_GROUPS 65535 /* along an axis: the smallest maximum of Vulkan */
+#define WEFT_NO_STORAGE UINT32_MAX
+
+/**
+ * What the macros call. `args` are the words of the kernel's struct; `tiles` one word for each of its tile constants,
+ * or null for their defaults (a 0 is the default, too).
+ */
+struct weft_dispatch *weft_lower_kernel(struct weft_lowering *lowering,
+                                        const struct weft_shader *kernel, const uint32_t *tiles,
+                                        struct weft_grid grid, const void *args);
+
+/* ---- kernels that arrive at run time (text_kernel.c) ---- */
+
+/**
+ * The kernel of a GLSL text, compiled once per device and key: null after an error, which sticks. The key determines
+ * the text and is what traces call the kernel; at most 79 bytes, copied. `name` is what the compiler's messages call
+ * the text. The kernel lives as long as the device.
+ */
+const struct weft_shader *weft_lower_text_kernel(struct weft_lowering *lowering, const char *key,
+                                                 const char *name, const char *text);
+
+/** A value for a field of a kernel, by its name. */
+struct weft_named_arg {
+    const char *name;
+    bool is_storage;
+    uint32_t word;
+};
+
+#define WEFT_ARG_STORAGE(field, storage) \
+    { .name = (field), .is_storage = true, .word = (storage) }
+#define WEFT_ARG_U32(field, value) \
+    { .name = (field), .word = (value) }
+#define WEFT_ARG_F32(field, value) \
+    { .name = (field), .word = weft_float_word(value) }
+
+uint32_t weft_float_word(float value);
+
+/**
+ * weft_lower_kernel with its fields by name, for kernels that are not known when this is compiled. A field that is
+ * missing or unknown sticks as WEFT_INVALID_ARGUMENT naming it. kernel may be null after an error.
+ */
+struct weft_dispatch *weft_lower_named(struct weft_lowering *lowering,
+                                       const struct weft_shader *kernel, struct weft_grid grid,
+                                       const struct weft_named_arg *args, uint32_t count);
+
+/* Positional lowering: gone when all mixers are converted. */
+struct weft_dispatch *weft_old_dispatch(struct weft_lowering *lowering, const char *shader);
 void weft_dispatch_read(struct weft_dispatch *dispatch, uint32_t storage);
 void weft_dispatch_write(struct weft_dispatch *dispatch, uint32_t storage);
-/** Sets constant_id `specialization_count` and counts it up. */
 void weft_dispatch_specialize(struct weft_dispatch *dispatch, uint32_t value);
-/** Appends push constant words. */
 void weft_dispatch_push_u32(struct weft_dispatch *dispatch, uint32_t value);
 void weft_dispatch_push_f32(struct weft_dispatch *dispatch, float value);
-
 #define WEFT_ITEMS_PER_GROUP 128
-
-/**
- * Groups of WEFT_ITEMS_PER_GROUP for `count` work items: in x, and in y where x would exceed 65535, the smallest
- * maximum of Vulkan. Pushes the words `count` and `groups_x`, which shaders/include/index.glsl turns into an index.
- */
 void weft_dispatch_items(struct weft_dispatch *dispatch, uint64_t count);
-
-/** One group per row, laid out likewise. Pushes `rows`, `columns` and `groups_x`. */
 void weft_dispatch_rows(struct weft_dispatch *dispatch, struct weft_rows rows);
+
+/** An empty dispatch, for who fills all of it in (VkFFT's): null never, see WEFT_LOWER. */
+struct weft_dispatch *weft_lower_dispatch(struct weft_lowering *lowering);
 
 /**
  * An object that is made once per device and kept until the device is destroyed, found by key: what an implementation

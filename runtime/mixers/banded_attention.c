@@ -144,7 +144,7 @@ static weft_status lower_with(struct weft_lowering *lowering, const struct weft_
     }
     storages[3] = weft_lower_value(lowering, node->output);
     struct weft_dispatch *dispatch =
-        weft_lower_dispatch(lowering, tiled ? "banded_attention/tiled" : "banded_attention/direct");
+        weft_old_dispatch(lowering, tiled ? "banded_attention/tiled" : "banded_attention/direct");
     for (uint32_t i = 0; i < 3; i++) {
         weft_dispatch_read(dispatch, storages[i]);
     }
@@ -227,7 +227,7 @@ static weft_status step_lower(struct weft_lowering *lowering, const struct weft_
         storages[i] = weft_lower_value(lowering, node->input[i]);
     }
     const uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "banded_attention/step");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "banded_attention/step");
     for (uint32_t i = 0; i < WEFT_STEP_STATE; i++) {
         weft_dispatch_read(dispatch, storages[i]);
     }

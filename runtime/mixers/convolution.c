@@ -68,7 +68,7 @@ static struct slabs divide(const struct weft_convolution *convolution) {
 
 static void lower_pad(struct weft_lowering *lowering, const struct weft_convolution *convolution,
                       uint32_t rows, uint32_t first, uint32_t slab_rows) {
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "convolution/pad");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "convolution/pad");
     weft_dispatch_read(dispatch, convolution->x);
     weft_dispatch_write(dispatch, rows);
     weft_dispatch_transpose(dispatch, slab_rows, convolution->length);
@@ -84,7 +84,7 @@ static void lower_multiply(struct weft_lowering *lowering,
                            uint32_t first, uint32_t slab_rows) {
     uint32_t bins = weft_convolution_bins(convolution->length);
     uint64_t count = (uint64_t)slab_rows * bins;
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "convolution/multiply");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "convolution/multiply");
     weft_dispatch_read(dispatch, convolution->spectrum);
     weft_dispatch_write(dispatch, spectrum);
     weft_dispatch_items(dispatch, count);
@@ -98,7 +98,7 @@ static void lower_multiply(struct weft_lowering *lowering,
 
 static void lower_crop(struct weft_lowering *lowering, const struct weft_convolution *convolution,
                        uint32_t rows, uint32_t first, uint32_t slab_rows) {
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "convolution/crop");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "convolution/crop");
     weft_dispatch_read(dispatch, rows);
     weft_dispatch_write(dispatch, convolution->result);
     weft_dispatch_transpose(dispatch, slab_rows, convolution->shape.dim[1]);

@@ -116,7 +116,7 @@ static uint32_t lower_features(struct weft_lowering *lowering, const struct weft
         return 0;
     }
     uint32_t features = weft_lower_scratch(lowering, 2 * count * sizeof(float));
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "cosformer/features");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "cosformer/features");
     weft_dispatch_read(dispatch, weft_lower_value(lowering, node->input[input]));
     weft_dispatch_read(dispatch, positions);
     weft_dispatch_write(dispatch, features);
@@ -213,7 +213,7 @@ static uint32_t lower_step_features(struct weft_lowering *lowering, const struct
     const weft_shape *shape = weft_node_shape(lowering->graph, node, input);
     const uint64_t count = weft_shape_elements(*shape);
     const uint32_t features = weft_lower_scratch(lowering, 2 * count * sizeof(float));
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "cosformer/step_features");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "cosformer/step_features");
     weft_dispatch_read(dispatch, weft_lower_value(lowering, node->input[input]));
     weft_dispatch_read(dispatch, angles);
     weft_dispatch_read(dispatch, weft_lower_value(lowering, node->input[WEFT_STEP_POSITION]));

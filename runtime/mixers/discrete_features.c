@@ -111,7 +111,7 @@ struct lowered {
 /** A dispatch with the bindings 0 … 2 and the words of discrete_features.glsl. */
 static struct weft_dispatch *rows_dispatch(const struct lowered *l, const char *shader) {
     const uint64_t rows = l->sequences * l->tokens;
-    struct weft_dispatch *dispatch = weft_lower_dispatch(l->lowering, shader);
+    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, shader);
     weft_dispatch_read(dispatch, l->x);
     weft_dispatch_read(dispatch, l->w);
     weft_dispatch_read(dispatch, l->coefficients);
@@ -133,7 +133,7 @@ static uint32_t lower_key_maximum(const struct lowered *l) {
     const uint32_t of_sequences = weft_lower_scratch(l->lowering, l->sequences * sizeof(float));
     struct weft_dispatch *dispatch = rows_dispatch(l, "discrete_features/row_maximum");
     weft_dispatch_write(dispatch, of_rows);
-    dispatch = weft_lower_dispatch(l->lowering, "random_features/sequence_maximum");
+    dispatch = weft_old_dispatch(l->lowering, "random_features/sequence_maximum");
     weft_dispatch_read(dispatch, of_rows);
     weft_dispatch_write(dispatch, of_sequences);
     weft_dispatch_rows(dispatch, (struct weft_rows){.rows = l->sequences, .columns = l->tokens});

@@ -74,7 +74,7 @@ static uint32_t lower_normalized(struct weft_lowering *lowering, const struct ru
                                  uint32_t x) {
     uint64_t rows = (uint64_t)rule->batch * rule->n * rule->heads;
     uint32_t result = weft_lower_scratch(lowering, rows * rule->features * sizeof(float));
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "fast_weight/normalize");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "fast_weight/normalize");
     weft_dispatch_read(dispatch, x);
     weft_dispatch_write(dispatch, result);
     weft_dispatch_items(dispatch, rows);
@@ -88,7 +88,7 @@ static void lower_solve(struct weft_lowering *lowering, struct rule *rule) {
     uint64_t rows = (uint64_t)rule->batch * rule->n * rule->heads;
     rule->w = weft_lower_scratch(lowering, rows * rule->features * sizeof(float));
     rule->u = weft_lower_scratch(lowering, rows * rule->values * sizeof(float));
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "fast_weight/solve");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "fast_weight/solve");
     weft_dispatch_read(dispatch, rule->k);
     weft_dispatch_read(dispatch, rule->v);
     weft_dispatch_read(dispatch, rule->beta);
@@ -127,7 +127,7 @@ static void lower_scan(struct weft_lowering *lowering, const struct rule *rule, 
                        uint32_t state) {
     uint32_t column_tiles = column_tiles_of(rule);
     uint32_t column_blocks = (rule->values - 1) / (4 * column_tiles) + 1;
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "fast_weight/scan");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "fast_weight/scan");
     weft_dispatch_read(dispatch, g);
     weft_dispatch_write(dispatch, state);
     weft_dispatch_specialize(dispatch, column_tiles);
@@ -144,7 +144,7 @@ static void lower_scan(struct weft_lowering *lowering, const struct rule *rule, 
 }
 
 static void lower_update(struct weft_lowering *lowering, const struct rule *rule, uint32_t state) {
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "fast_weight/update");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "fast_weight/update");
     weft_dispatch_read(dispatch, rule->w);
     weft_dispatch_read(dispatch, state);
     weft_dispatch_write(dispatch, rule->u);
@@ -286,7 +286,7 @@ static void lower_step_state(struct weft_lowering *lowering, const struct rule_s
     const struct rule *rule = &step->rule;
     uint32_t column_tiles = column_tiles_of(rule);
     uint32_t column_blocks = (rule->values - 1) / (4 * column_tiles) + 1;
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "fast_weight/step_state");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "fast_weight/step_state");
     weft_dispatch_read(dispatch, step->position);
     weft_dispatch_write(dispatch, step->state);
     weft_dispatch_specialize(dispatch, column_tiles);
@@ -303,7 +303,7 @@ static void lower_step_state(struct weft_lowering *lowering, const struct rule_s
 
 static void lower_step_read(struct weft_lowering *lowering, const struct rule_step *step) {
     const struct rule *rule = &step->rule;
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "fast_weight/step");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "fast_weight/step");
     const uint32_t reads[] = {rule->q, rule->k, rule->v, rule->beta, step->position};
     for (uint32_t i = 0; i < 5; i++) {
         weft_dispatch_read(dispatch, reads[i]);
@@ -323,7 +323,7 @@ static void lower_step_read(struct weft_lowering *lowering, const struct rule_st
 
 static void lower_step_sums(struct weft_lowering *lowering, const struct rule_step *step) {
     const struct rule *rule = &step->rule;
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "fast_weight/step_sums");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "fast_weight/step_sums");
     weft_dispatch_read(dispatch, step->position);
     weft_dispatch_write(dispatch, step->state);
     uint64_t count = (uint64_t)rule->batch * rule->heads * rule->features *

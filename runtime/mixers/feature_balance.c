@@ -21,8 +21,7 @@ static struct side lower_squares(struct weft_lowering *lowering, const struct we
     struct side side = {.x = x, .tokens = tokens, .chunks = (tokens - 1) / CHUNK + 1};
     const uint64_t rows = (uint64_t)b->batch * b->heads * side.chunks;
     side.squares = scratch(lowering, rows * b->width);
-    struct weft_dispatch *dispatch =
-        weft_lower_dispatch(lowering, "random_features/channel_squares");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "random_features/channel_squares");
     weft_dispatch_read(dispatch, x);
     weft_dispatch_write(dispatch, side.squares);
     weft_dispatch_rows(dispatch, (struct weft_rows){.rows = rows, .columns = b->width});
@@ -40,8 +39,7 @@ static uint32_t lower_factors(struct weft_lowering *lowering, const struct weft_
                               const struct side *own, const struct side *other) {
     const uint64_t count = (uint64_t)b->batch * b->heads * b->width;
     const uint32_t factors = scratch(lowering, count);
-    struct weft_dispatch *dispatch =
-        weft_lower_dispatch(lowering, "random_features/channel_balance");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "random_features/channel_balance");
     weft_dispatch_read(dispatch, own->squares);
     weft_dispatch_read(dispatch, other->squares);
     weft_dispatch_write(dispatch, factors);
@@ -62,7 +60,7 @@ static uint64_t elements_of(const struct weft_balance *b, const struct side *sid
 static void lower_scaled(struct weft_lowering *lowering, const struct weft_balance *b,
                          const struct side *side, uint32_t factors, uint32_t result) {
     const uint64_t count = elements_of(b, side);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "random_features/channel_scale");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "random_features/channel_scale");
     weft_dispatch_read(dispatch, side->x);
     weft_dispatch_read(dispatch, factors);
     weft_dispatch_write(dispatch, result);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/hash.h"
+#include "kernels/kernel_attention/feature.h"
 
 const char *weft_feature_map_name(weft_feature_map map) {
     static const char *const names[WEFT_FEATURE_COUNT] = {
@@ -71,8 +72,8 @@ static const char text_tail[] =
 
 /* ---- lowering ---- */
 
-/** A dispatch of the map that the text is, wherever it has been compiled first. */
-static struct weft_dispatch *lower_text(struct weft_lowering *lowering, const char *glsl) {
+/** The kernel of the map that the text is, wherever it has been compiled first; null after an error. */
+static const struct weft_shader *kernel_of(struct weft_lowering *lowering, const char *glsl) {
     const weft_host *host = &lowering->device->host;
     char digest_text[WEFT_DIGEST_TEXT_SIZE];
     char key[80];
@@ -82,27 +83,31 @@ static struct weft_dispatch *lower_text(struct weft_lowering *lowering, const ch
     char *text = weft_alloc_zero(host, size, 1);
     if (!text) {
         weft_lower_fail(lowering, weft_fail_memory(host, "a feature map"));
-        return weft_lower_dispatch(lowering, "kernel_attention/feature");
+        return NULL;
     }
     snprintf(text, size, "%s%s%s", text_head, glsl, text_tail);
-    struct weft_dispatch *dispatch =
-        weft_lower_dispatch_text(lowering, key, "weft_kernel.glsl", text);
+    const struct weft_shader *kernel =
+        weft_lower_text_kernel(lowering, key, "weft_kernel.glsl", text);
     weft_free(host, text);
-    return dispatch;
+    return kernel;
 }
 
 void weft_lower_feature_map(struct weft_lowering *lowering, uint32_t result, uint32_t x,
                             uint64_t count, weft_feature_map map, uint32_t text) {
+    const struct weft_grid grid = weft_grid_of_items(count);
     struct weft_dispatch *dispatch;
     if (map == WEFT_FEATURE_COUNT && weft_lower_status(lowering) == WEFT_OK) {
-        dispatch = lower_text(lowering, lowering->graph->values[text].weight->data);
+        const struct weft_named_arg args[] = {WEFT_ARG_STORAGE("weft_x", x),
+                                              WEFT_ARG_STORAGE("weft_result", result),
+                                              WEFT_ARG_U32("count", (uint32_t)count)};
+        dispatch = weft_lower_named(lowering,
+                                    kernel_of(lowering, lowering->graph->values[text].weight->data),
+                                    grid, args, 3);
     } else {
-        dispatch = weft_lower_dispatch(lowering, "kernel_attention/feature");
-        weft_dispatch_specialize(dispatch, (uint32_t)map);
+        dispatch =
+            WEFT_LOWER(lowering, kernel_attention_feature, grid, .bind = {.x = x, .result = result},
+                       .push = {.count = (uint32_t)count}, .constant = {.map = (uint32_t)map});
     }
-    weft_dispatch_read(dispatch, x);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_items(dispatch, count);
     dispatch->flops = 20.0 * (double)count;
     dispatch->bytes = 8.0 * (double)count;
 }

@@ -189,7 +189,7 @@ static weft_status flt_features_lower(struct weft_lowering *lowering,
     for (uint32_t input = 0; input < INPUTS; input++) {
         storage[input] = node->input[input] ? weft_lower_value(lowering, node->input[input]) : 0;
     }
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "flt/features");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "flt/features");
     bind(lowering, dispatch, node, storage);
     weft_dispatch_specialize(dispatch, params->side == WEFT_FLT_KEY);
     weft_dispatch_specialize(dispatch, positions);

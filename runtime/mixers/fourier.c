@@ -10,6 +10,7 @@
 #include <weft/mixers.h>
 
 #include "core/trig.h"
+#include "kernels/fourier/unfold.h"
 #include "mixers/vkfft/fft_lowering.h"
 #include "ops/matmul.h"
 #include "ops/row.h"
@@ -41,16 +42,24 @@ struct half_spectrum {
 
 static weft_status lower_unfold(struct weft_lowering *lowering, const struct weft_node *node,
                                 struct half_spectrum half) {
-    weft_row_prepare_epilogue(lowering, &node->epilogue);
+    const weft_shape *shape = weft_node_shape(lowering->graph, node, 0);
+    const struct weft_row_args row = weft_lower_row_args(lowering, *shape, &node->epilogue);
     uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "fourier/unfold");
-    weft_row_bind_epilogue(lowering, dispatch, &node->epilogue, half.storage);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_read(dispatch, half.storage);
-    weft_row_finish(lowering, dispatch, node);
-    weft_dispatch_push_u32(dispatch, weft_node_shape(lowering->graph, node, 0)->dim[1]);
-    weft_dispatch_push_u32(dispatch, half.columns);
-    weft_dispatch_push_u32(dispatch, half.stride);
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, fourier_unfold, weft_grid_of_groups(row.rows),
+        .bind = {.residual = row.residual,
+                 .gamma = row.gamma,
+                 .beta = row.beta,
+                 .result = result,
+                 .half = half.storage},
+        .push = {.rows = row.rows,
+                 .columns = row.columns,
+                 .epsilon = row.epsilon,
+                 .sequence_length = shape->dim[1],
+                 .half_columns = half.columns,
+                 .stride = half.stride},
+        .constant = {.has_residual = row.has_residual, .has_norm = row.has_norm, .kept = row.kept});
+    weft_row_finish(dispatch, &row);
     return weft_lower_status(lowering);
 }
 

@@ -41,7 +41,7 @@ uint32_t weft_lower_chunk_states(struct weft_lowering *lowering,
         return 0;
     }
     uint32_t result = weft_lower_scratch(lowering, (uint64_t)parts * size * sizeof(float));
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "linear_attention/state");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "linear_attention/state");
     weft_dispatch_read(dispatch, states->features);
     weft_dispatch_read(dispatch, states->values);
     weft_dispatch_write(dispatch, result);
@@ -66,7 +66,7 @@ uint32_t weft_lower_chunk_states(struct weft_lowering *lowering,
 /** Replaces states by the sums of those before them, or the first one of a head by the sum of all. */
 static void lower_scan(struct weft_lowering *lowering, uint32_t state, uint32_t size,
                        uint32_t chunks, uint32_t heads, bool prefix) {
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "linear_attention/scan");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "linear_attention/scan");
     weft_dispatch_write(dispatch, state);
     weft_dispatch_specialize(dispatch, prefix);
     weft_dispatch_items(dispatch, (uint64_t)heads * size);
@@ -94,7 +94,7 @@ void weft_lower_chunk_apply(struct weft_lowering *lowering, const struct weft_ch
     if (!countable(lowering, groups, "workgroups")) {
         return;
     }
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "linear_attention/apply");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "linear_attention/apply");
     weft_dispatch_read(dispatch, a->q);
     weft_dispatch_read(dispatch, a->causal ? a->k : a->q);
     weft_dispatch_read(dispatch, a->causal ? a->v : a->q);

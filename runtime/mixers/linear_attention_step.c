@@ -33,7 +33,7 @@ static void push_state(struct weft_dispatch *dispatch,
 
 static void lower_sums(struct weft_lowering *lowering,
                        const struct weft_linear_attention_step *step) {
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "linear_attention/step_sums");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "linear_attention/step_sums");
     weft_dispatch_read(dispatch, step->k);
     weft_dispatch_read(dispatch, step->v);
     weft_dispatch_read(dispatch, step->position);
@@ -49,7 +49,7 @@ static void lower_sums(struct weft_lowering *lowering,
 static void lower_read(struct weft_lowering *lowering,
                        const struct weft_linear_attention_step *step) {
     uint32_t column_blocks = (step->values - 1) / COLUMNS_A_GROUP + 1;
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "linear_attention/step");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "linear_attention/step");
     weft_dispatch_read(dispatch, step->q);
     weft_dispatch_read(dispatch, step->position);
     weft_dispatch_read(dispatch, step->state);

@@ -326,7 +326,7 @@ static void lower_norms(struct lowered *l, const struct weft_node *node) {
     }
     l->norms = scratch(l, l->features);
     struct weft_dispatch *dispatch =
-        weft_lower_dispatch(l->lowering, "random_features/square_norms");
+        weft_old_dispatch(l->lowering, "random_features/square_norms");
     weft_dispatch_read(dispatch, l->w);
     weft_dispatch_write(dispatch, l->norms);
     weft_dispatch_rows(dispatch, (struct weft_rows){.rows = l->features, .columns = l->width});
@@ -342,7 +342,7 @@ static uint32_t lower_moments(const struct lowered *l, uint32_t x, uint32_t toke
     const uint32_t chunks = chunks_of(tokens);
     const uint64_t rows = (uint64_t)l->batch * l->heads * chunks;
     const uint32_t moments = scratch(l, rows * (l->width + 1));
-    struct weft_dispatch *dispatch = weft_lower_dispatch(l->lowering, "random_features/moments");
+    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, "random_features/moments");
     weft_dispatch_read(dispatch, x);
     weft_dispatch_write(dispatch, moments);
     weft_dispatch_rows(dispatch, (struct weft_rows){.rows = rows, .columns = l->width});
@@ -361,7 +361,7 @@ static void lower_optimum(struct lowered *l, uint32_t other, uint32_t other_toke
     const uint32_t y = lower_moments(l, other, other_tokens);
     const uint64_t rows = (uint64_t)l->batch * l->heads;
     l->terms = scratch(l, 3 * rows);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(l->lowering, "random_features/optimum");
+    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, "random_features/optimum");
     weft_dispatch_read(dispatch, x);
     weft_dispatch_read(dispatch, y);
     weft_dispatch_write(dispatch, l->terms);
@@ -429,7 +429,7 @@ static uint32_t lower_balanced(struct lowered *l, uint32_t other, uint32_t other
 
 /** A dispatch that works on the rows, with the bindings 0 … 3 and the words of random_features.glsl. */
 static struct weft_dispatch *rows_dispatch(const struct lowered *l, const char *shader) {
-    struct weft_dispatch *dispatch = weft_lower_dispatch(l->lowering, shader);
+    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, shader);
     weft_dispatch_read(dispatch, l->x);
     weft_dispatch_read(dispatch, l->projection);
     weft_dispatch_read(dispatch, l->norms);
@@ -454,7 +454,7 @@ static uint32_t lower_key_maximum(const struct lowered *l) {
     const uint32_t of_sequences = scratch(l, (uint64_t)l->batch * l->heads);
     struct weft_dispatch *dispatch = rows_dispatch(l, "random_features/row_maximum");
     weft_dispatch_write(dispatch, of_rows);
-    dispatch = weft_lower_dispatch(l->lowering, "random_features/sequence_maximum");
+    dispatch = weft_old_dispatch(l->lowering, "random_features/sequence_maximum");
     weft_dispatch_read(dispatch, of_rows);
     weft_dispatch_write(dispatch, of_sequences);
     weft_dispatch_rows(

@@ -71,7 +71,7 @@ void weft_lower_shared_convolution(struct weft_lowering *lowering,
     const weft_shape *shape = &convolution->shape;
     uint32_t length = convolution->length;
     uint32_t twiddles = weft_lower_twiddles(lowering, length / 2);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "convolution/shared");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "convolution/shared");
     weft_dispatch_read(dispatch, convolution->x);
     weft_dispatch_read(dispatch, convolution->spectrum);
     weft_dispatch_read(dispatch, twiddles);

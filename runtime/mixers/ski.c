@@ -217,7 +217,7 @@ static uint32_t lower_kernel(struct weft_lowering *lowering, struct ski *ski, ui
     uint32_t table =
         weft_lower_table(lowering, key, lags * sizeof(struct warped_lag), fill_lags, ski);
     uint32_t result = weft_lower_scratch(lowering, lags * ski->d * sizeof(float));
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "ski/kernel");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "ski/kernel");
     weft_dispatch_read(dispatch, rpe);
     weft_dispatch_read(dispatch, table);
     weft_dispatch_write(dispatch, result);
@@ -238,7 +238,7 @@ static uint32_t lower_project(struct weft_lowering *lowering, struct ski *ski, u
         weft_lower_table(lowering, key, UINT64_C(8) * ski->points, fill_stretches, ski);
     uint64_t rows = (uint64_t)ski->batch * ski->points * ski->segments;
     uint32_t result = weft_lower_scratch(lowering, rows * ski->d * sizeof(float));
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "ski/project");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "ski/project");
     weft_dispatch_read(dispatch, x);
     weft_dispatch_read(dispatch, table);
     weft_dispatch_write(dispatch, result);
@@ -261,7 +261,7 @@ static uint32_t lower_collect(struct weft_lowering *lowering, const struct ski *
                               uint32_t parts) {
     uint64_t count = (uint64_t)ski->batch * ski->points * ski->d;
     uint32_t result = weft_lower_scratch(lowering, count * sizeof(float));
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "ski/collect");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "ski/collect");
     weft_dispatch_read(dispatch, parts);
     weft_dispatch_write(dispatch, result);
     weft_dispatch_items(dispatch, count);
@@ -278,7 +278,7 @@ static uint32_t lower_apply(struct weft_lowering *lowering, const struct ski *sk
     const uint32_t rows = 4; /* of an invocation, which makes four channels */
     uint64_t count = (uint64_t)ski->batch * ski->points * ski->d;
     uint32_t result = weft_lower_scratch(lowering, count * sizeof(float));
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "ski/apply");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "ski/apply");
     weft_dispatch_read(dispatch, a);
     weft_dispatch_read(dispatch, projection);
     weft_dispatch_write(dispatch, result);
@@ -300,7 +300,7 @@ static void lower_interpolate(struct weft_lowering *lowering, const struct ski *
     uint32_t x = weft_lower_value(lowering, node->input[0]);
     uint32_t tap_storage = taps ? weft_lower_value(lowering, taps) : x; /* bound and not read */
     uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "ski/interpolate");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "ski/interpolate");
     weft_dispatch_read(dispatch, x);
     weft_dispatch_read(dispatch, points);
     weft_dispatch_read(dispatch, tap_storage);

@@ -232,7 +232,7 @@ static uint32_t lower_waves(struct weft_lowering *lowering, const struct codes *
     uint32_t frequencies = weft_lower_value(lowering, codes->input[FREQUENCIES - NOISE]);
     uint32_t waves = weft_lower_scratch(lowering, 2 * count * sizeof(float));
     uint32_t phases = codes->input[PHASES - NOISE];
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "spe/waves");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "spe/waves");
     weft_dispatch_read(dispatch, frequencies);
     weft_dispatch_read(dispatch, weft_lower_value(lowering, codes->input[GAINS - NOISE]));
     weft_dispatch_read(dispatch, phases ? weft_lower_value(lowering, phases) : frequencies);
@@ -278,7 +278,7 @@ static void lower_conv_codes(struct weft_lowering *lowering, const struct codes 
     uint64_t count = code_count(codes);
     uint32_t noise = weft_lower_value(lowering, codes->input[0]);
     uint32_t filters = weft_lower_value(lowering, codes->input[FILTERS - NOISE]);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "spe/convolve");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "spe/convolve");
     weft_dispatch_read(dispatch, filters);
     weft_dispatch_read(dispatch, noise);
     weft_dispatch_write(dispatch, result);
@@ -438,7 +438,7 @@ static weft_status lower_apply(struct weft_lowering *lowering, const struct weft
     uint64_t count = (uint64_t)x->dim[0] * x->dim[1] * params->heads * codes.realizations;
     uint32_t source = weft_lower_value(lowering, node->input[X]);
     uint32_t storage = lower_codes(lowering, &codes);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "spe/apply");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "spe/apply");
     weft_dispatch_read(dispatch, source);
     weft_dispatch_read(dispatch, storage);
     weft_dispatch_write(dispatch, weft_lower_value(lowering, node->output));

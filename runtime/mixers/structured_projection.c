@@ -259,8 +259,7 @@ static weft_status lower_hadamard(struct weft_lowering *lowering, const struct w
     if (structure->permuted) {
         permutation = weft_lower_value(lowering, node->input[PERMUTATION]);
     }
-    struct weft_dispatch *dispatch =
-        weft_lower_dispatch(lowering, "structured_projection/hadamard");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "structured_projection/hadamard");
     weft_dispatch_read(dispatch, l.x);
     weft_dispatch_read(dispatch, l.diagonals);
     weft_dispatch_read(dispatch, permutation);
@@ -300,8 +299,7 @@ static weft_status lower_circulant(struct weft_lowering *lowering, const struct 
         return weft_lower_fail(lowering, status);
     }
     const uint64_t tiles = (l.width - 1) / tile + 1;
-    struct weft_dispatch *dispatch =
-        weft_lower_dispatch(lowering, "structured_projection/circulant");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "structured_projection/circulant");
     weft_dispatch_read(dispatch, l.x);
     weft_dispatch_read(dispatch, l.diagonals);
     weft_dispatch_write(dispatch, l.result);
@@ -338,7 +336,7 @@ struct padding {
 
 static void lower_pad(const struct lowered *l, const struct padding *padding, uint32_t padded) {
     const uint64_t count = (uint64_t)padding->rows * padding->length;
-    struct weft_dispatch *dispatch = weft_lower_dispatch(l->lowering, "structured_projection/pad");
+    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, "structured_projection/pad");
     weft_dispatch_read(dispatch, padding->source);
     weft_dispatch_write(dispatch, padded);
     weft_dispatch_items(dispatch, count);
@@ -399,7 +397,7 @@ static void lower_multiply(const struct lowered *l, const struct slabs *slabs) {
     const uint32_t bins = weft_convolution_bins(slabs->length);
     const uint64_t count = (uint64_t)slabs->rows * l->structure.blocks * bins;
     struct weft_dispatch *dispatch =
-        weft_lower_dispatch(l->lowering, "structured_projection/multiply");
+        weft_old_dispatch(l->lowering, "structured_projection/multiply");
     weft_dispatch_read(dispatch, slabs->spectrum);
     weft_dispatch_read(dispatch, slabs->kernels);
     weft_dispatch_write(dispatch, slabs->products);
@@ -412,7 +410,7 @@ static void lower_multiply(const struct lowered *l, const struct slabs *slabs) {
 
 static void lower_cut(const struct lowered *l, const struct slabs *slabs, uint32_t first) {
     const uint64_t count = (uint64_t)slabs->rows * l->features;
-    struct weft_dispatch *dispatch = weft_lower_dispatch(l->lowering, "structured_projection/cut");
+    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, "structured_projection/cut");
     weft_dispatch_read(dispatch, slabs->inverse);
     weft_dispatch_read(dispatch, l->diagonals);
     weft_dispatch_write(dispatch, l->result);

@@ -121,7 +121,7 @@ static void lower_decay(struct weft_lowering *lowering, const struct kernel *ker
     uint64_t count = (uint64_t)lags.rows * kernel->channels;
     uint32_t t = weft_lower_value(lowering, kernel->coefficients);
     uint32_t gamma = weft_lower_value(lowering, kernel->decay);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "toeplitz/decay");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "toeplitz/decay");
     weft_dispatch_read(dispatch, t);
     weft_dispatch_read(dispatch, gamma);
     weft_dispatch_write(dispatch, result);
@@ -140,7 +140,7 @@ static void lower_spectrum(struct weft_lowering *lowering, const struct kernel *
     uint32_t t = weft_lower_value(lowering, kernel->coefficients);
     uint32_t gamma = kernel->decay ? weft_lower_value(lowering, kernel->decay) : t;
     uint32_t rows = weft_lower_scratch(lowering, UINT64_C(4) * kernel->channels * length);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "toeplitz/circulant");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "toeplitz/circulant");
     weft_dispatch_read(dispatch, t);
     weft_dispatch_read(dispatch, gamma);
     weft_dispatch_write(dispatch, rows);
@@ -162,7 +162,7 @@ static void lower_shared_spectrum(struct weft_lowering *lowering, const struct k
     uint32_t t = weft_lower_value(lowering, kernel->coefficients);
     uint32_t gamma = kernel->decay ? weft_lower_value(lowering, kernel->decay) : t;
     uint32_t twiddles = weft_lower_twiddles(lowering, length / 2);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "toeplitz/shared_spectrum");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "toeplitz/shared_spectrum");
     weft_dispatch_read(dispatch, t);
     weft_dispatch_read(dispatch, gamma);
     weft_dispatch_read(dispatch, twiddles);
@@ -311,7 +311,7 @@ static weft_status lower_direct(struct weft_lowering *lowering, const struct wef
         coefficients = weft_lower_value(lowering, kernel.coefficients);
     }
     uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "toeplitz/direct");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "toeplitz/direct");
     weft_dispatch_read(dispatch, source);
     weft_dispatch_read(dispatch, coefficients);
     weft_dispatch_write(dispatch, result);

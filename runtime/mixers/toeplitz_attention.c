@@ -149,7 +149,7 @@ static uint32_t lower_weights(const struct lowered *l, uint32_t length, uint32_t
     uint32_t columns = length ? length : l->lags;
     uint32_t weights =
         weft_lower_scratch(l->lowering, (uint64_t)l->heads * columns * sizeof(float));
-    struct weft_dispatch *dispatch = weft_lower_dispatch(l->lowering, "toeplitz_attention/weights");
+    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, "toeplitz_attention/weights");
     weft_dispatch_read(dispatch, l->bias);
     weft_dispatch_write(dispatch, weights);
     weft_dispatch_specialize(dispatch, length != 0);
@@ -172,7 +172,7 @@ static void lower_rows(const struct lowered *l, uint32_t rows) {
     uint32_t column_blocks = (l->values - 1) / 64 + 1;
     uint64_t groups =
         (uint64_t)l->batch * l->heads * weft_chunk_count(rows, WEFT_CHUNK) * column_blocks;
-    struct weft_dispatch *dispatch = weft_lower_dispatch(l->lowering, "toeplitz_attention/direct");
+    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, "toeplitz_attention/direct");
     weft_dispatch_read(dispatch, l->q);
     weft_dispatch_read(dispatch, l->k);
     weft_dispatch_read(dispatch, l->v);
@@ -235,7 +235,7 @@ static uint32_t channels_of(const struct lowered *l) {
 static uint32_t lower_outer(const struct lowered *l, uint32_t tokens, uint32_t channels) {
     uint64_t count = (uint64_t)l->batch * tokens * channels;
     uint32_t products = weft_lower_scratch(l->lowering, count * sizeof(float));
-    struct weft_dispatch *dispatch = weft_lower_dispatch(l->lowering, "toeplitz_attention/outer");
+    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, "toeplitz_attention/outer");
     weft_dispatch_read(dispatch, l->k);
     weft_dispatch_read(dispatch, l->v);
     weft_dispatch_write(dispatch, products);
@@ -275,7 +275,7 @@ static void lower_contract(const struct lowered *l, uint32_t sums, uint32_t toke
                            uint32_t first) {
     uint64_t count = (uint64_t)l->batch * (tokens - first) * l->heads * l->values;
     struct weft_dispatch *dispatch =
-        weft_lower_dispatch(l->lowering, "toeplitz_attention/contract");
+        weft_old_dispatch(l->lowering, "toeplitz_attention/contract");
     weft_dispatch_read(dispatch, l->q);
     weft_dispatch_read(dispatch, sums);
     weft_dispatch_write(dispatch, l->result);

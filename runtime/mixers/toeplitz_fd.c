@@ -65,7 +65,7 @@ static struct response response_of(const weft_graph *graph, const struct weft_no
 static void lower_response(struct weft_lowering *lowering, const struct response *response,
                            uint32_t result) {
     uint32_t source = weft_lower_value(lowering, response->value);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "toeplitz_fd/response");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "toeplitz_fd/response");
     weft_dispatch_read(dispatch, source);
     weft_dispatch_write(dispatch, result);
     weft_dispatch_specialize(dispatch, response->causal);
@@ -79,7 +79,7 @@ static void lower_response(struct weft_lowering *lowering, const struct response
 static void lower_causal(struct weft_lowering *lowering, const struct response *response,
                          uint32_t kernel) {
     uint64_t count = (uint64_t)response->channels * length_of(response);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "toeplitz_fd/causal");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "toeplitz_fd/causal");
     weft_dispatch_write(dispatch, kernel);
     weft_dispatch_items(dispatch, count);
     weft_dispatch_push_u32(dispatch, length_of(response));
@@ -113,7 +113,7 @@ static void lower_shared_spectrum(struct weft_lowering *lowering, const struct r
     while (length >> (log_half + 2)) {
         log_half++;
     }
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "toeplitz_fd/shared_spectrum");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "toeplitz_fd/shared_spectrum");
     weft_dispatch_read(dispatch, spectrum);
     weft_dispatch_read(dispatch, twiddles);
     weft_dispatch_write(dispatch, result);

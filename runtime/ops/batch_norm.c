@@ -6,6 +6,7 @@
 #include <weft/mixers.h>
 
 #include "graph/lowering.h"
+#include "kernels/norm/batch_norm.h"
 
 struct weft_batch_norm_node {
     float epsilon;
@@ -47,24 +48,26 @@ static weft_status batch_norm_infer(const weft_graph *graph, struct weft_node *n
 static weft_status batch_norm_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_batch_norm_node *params = (const void *)node->params.bytes;
     const weft_shape *shape = weft_node_shape(lowering->graph, node, 0);
-    uint32_t input[5] = {weft_lower_value(lowering, node->input[0])};
-    for (uint32_t i = 1; i < 5; i++) {
-        input[i] = node->input[i] ? weft_lower_value(lowering, node->input[i]) : input[0];
+    uint32_t input[5];
+    for (uint32_t i = 0; i < 5; i++) {
+        input[i] = weft_lower_optional(lowering, node->input[i]);
     }
     uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "norm/batch_norm");
-    for (uint32_t i = 0; i < 5; i++) {
-        weft_dispatch_read(dispatch, input[i]);
-    }
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_specialize(dispatch, node->input[3] != 0);
-    weft_dispatch_specialize(dispatch, node->input[4] != 0);
-    weft_dispatch_items(dispatch, weft_shape_elements(*shape));
-    weft_dispatch_push_u32(dispatch, weft_shape_rows(*shape).columns);
-    weft_dispatch_push_f32(dispatch, params->epsilon);
-    double count = (double)weft_shape_elements(*shape);
-    dispatch->flops = 20.0 * count; /* with the square root's */
-    dispatch->bytes = 8.0 * count;
+    uint64_t count = weft_shape_elements(*shape);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, norm_batch_norm, weft_grid_of_items(count),
+                   .bind = {.x = input[0],
+                            .mean = input[1],
+                            .variance = input[2],
+                            .gamma = input[3],
+                            .beta = input[4],
+                            .result = result},
+                   .push = {.count = (uint32_t)count,
+                            .channels = weft_shape_rows(*shape).columns,
+                            .epsilon = params->epsilon},
+                   .constant = {.has_gamma = node->input[3] != 0, .has_beta = node->input[4] != 0});
+    dispatch->flops = 20.0 * (double)count; /* with the square root's */
+    dispatch->bytes = 8.0 * (double)count;
     return weft_lower_status(lowering);
 }
 

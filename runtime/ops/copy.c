@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "kernels/elementwise/copy.h"
+
 struct weft_reshape_node {
     weft_shape shape;
 };
@@ -14,13 +16,13 @@ struct weft_gather_node {
 
 void weft_lower_copy_runs(struct weft_lowering *lowering, uint32_t target, uint32_t source,
                           uint64_t count, struct weft_copy_runs runs) {
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "elementwise/copy");
-    weft_dispatch_read(dispatch, source);
-    weft_dispatch_write(dispatch, target);
-    weft_dispatch_items(dispatch, count);
-    weft_dispatch_push_u32(dispatch, runs.inner);
-    weft_dispatch_push_u32(dispatch, runs.stride);
-    weft_dispatch_push_u32(dispatch, runs.offset);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, elementwise_copy, weft_grid_of_items(count),
+                   .bind = {.x = source, .result = target},
+                   .push = {.count = (uint32_t)count,
+                            .inner = runs.inner,
+                            .stride = runs.stride,
+                            .offset = runs.offset});
     dispatch->bytes = 8.0 * (double)count;
 }
 

@@ -4,6 +4,9 @@
 #include <stdio.h>
 
 #include "graph/lowering.h"
+#include "kernels/activation/activation.h"
+#include "kernels/elementwise/affine.h"
+#include "kernels/elementwise/binary.h"
 #include "ops/params.h"
 
 struct weft_affine_node {
@@ -58,11 +61,11 @@ static weft_status activation_lower(struct weft_lowering *lowering, const struct
     const struct weft_activation_node *params = (const void *)node->params.bytes;
     uint32_t x = weft_lower_value(lowering, node->input[0]);
     uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "activation/activation");
-    weft_dispatch_specialize(dispatch, (uint32_t)params->activation);
-    weft_dispatch_read(dispatch, x);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_items(dispatch, output_elements(lowering, node));
+    uint64_t count = output_elements(lowering, node);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, activation_activation, weft_grid_of_items(count),
+                   .bind = {.x = x, .result = result}, .push = {.count = (uint32_t)count},
+                   .constant = {.kind = params->activation});
     finish(dispatch, lowering->graph, node, 20.0);
     return weft_lower_status(lowering);
 }
@@ -135,14 +138,13 @@ static weft_status binary_lower(struct weft_lowering *lowering, const struct wef
     uint32_t a = weft_lower_value(lowering, node->input[0]);
     uint32_t b = weft_lower_value(lowering, node->input[1]);
     uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "elementwise/binary");
-    weft_dispatch_specialize(dispatch, (uint32_t)params->op);
-    weft_dispatch_read(dispatch, a);
-    weft_dispatch_read(dispatch, b);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_items(dispatch, output_elements(lowering, node));
-    weft_dispatch_push_u32(
-        dispatch, (uint32_t)weft_shape_elements(*weft_node_shape(lowering->graph, node, 1)));
+    uint64_t count = output_elements(lowering, node);
+    uint64_t b_count = weft_shape_elements(*weft_node_shape(lowering->graph, node, 1));
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, elementwise_binary, weft_grid_of_items(count),
+                   .bind = {.a = a, .b = b, .result = result},
+                   .push = {.count = (uint32_t)count, .b_count = (uint32_t)b_count},
+                   .constant = {.kind = params->op});
     finish(dispatch, lowering->graph, node, 1.0);
     return weft_lower_status(lowering);
 }
@@ -185,12 +187,10 @@ static weft_status affine_lower(struct weft_lowering *lowering, const struct wef
     const struct weft_affine_node *params = (const void *)node->params.bytes;
     uint32_t x = weft_lower_value(lowering, node->input[0]);
     uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "elementwise/affine");
-    weft_dispatch_read(dispatch, x);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_items(dispatch, output_elements(lowering, node));
-    weft_dispatch_push_f32(dispatch, params->scale);
-    weft_dispatch_push_f32(dispatch, params->offset);
+    uint64_t count = output_elements(lowering, node);
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, elementwise_affine, weft_grid_of_items(count), .bind = {.x = x, .result = result},
+        .push = {.count = (uint32_t)count, .scale = params->scale, .offset = params->offset});
     finish(dispatch, lowering->graph, node, 2.0);
     return weft_lower_status(lowering);
 }

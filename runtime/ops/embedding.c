@@ -2,6 +2,8 @@
 /* Sum of embedding tables. Inputs of the node: tokens, table, types, type_table, positions. */
 #include "ops/row.h"
 
+#include "kernels/embedding/embedding.h"
+
 weft_status weft_graph_embedding(weft_tensor *out, weft_graph *graph,
                                  const weft_embedding_params *params) {
     if (!graph || !params) {
@@ -100,25 +102,37 @@ static weft_status embedding_infer(const weft_graph *graph, struct weft_node *no
 
 static weft_status embedding_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const weft_graph *graph = lowering->graph;
-    uint32_t input[5] = {weft_lower_value(lowering, node->input[0])};
-    for (uint32_t i = 1; i < 5; i++) {
-        input[i] = node->input[i] ? weft_lower_value(lowering, node->input[i]) : input[0];
-    }
-    weft_row_prepare_epilogue(lowering, &node->epilogue);
-    uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "embedding/embedding");
-    weft_row_bind_epilogue(lowering, dispatch, &node->epilogue, input[1]);
-    weft_dispatch_write(dispatch, result);
+    uint32_t input[5]; /* tokens, table, types, type table, positions */
     for (uint32_t i = 0; i < 5; i++) {
-        weft_dispatch_read(dispatch, input[i]);
+        input[i] = weft_lower_optional(lowering, node->input[i]);
     }
-    weft_row_finish(lowering, dispatch, node);
-    for (uint32_t i = 2; i < 5; i++) {
-        weft_dispatch_specialize(dispatch, node->input[i] != 0);
-    }
-    weft_dispatch_push_u32(dispatch, weft_node_shape(graph, node, 0)->dim[1]);
-    weft_dispatch_push_u32(dispatch, weft_node_shape(graph, node, 1)->dim[0]);
-    weft_dispatch_push_u32(dispatch, node->input[3] ? weft_node_shape(graph, node, 3)->dim[0] : 1);
+    const struct weft_row_args row =
+        weft_lower_row_args(lowering, graph->values[node->output].shape, &node->epilogue);
+    uint32_t result = weft_lower_value(lowering, node->output);
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, embedding_embedding, weft_grid_of_groups(row.rows),
+        .bind = {.residual = row.residual,
+                 .gamma = row.gamma,
+                 .beta = row.beta,
+                 .result = result,
+                 .tokens = input[0],
+                 .table = input[1],
+                 .types = input[2],
+                 .type_table = input[3],
+                 .positions = input[4]},
+        .push = {.rows = row.rows,
+                 .columns = row.columns,
+                 .epsilon = row.epsilon,
+                 .sequence_length = weft_node_shape(graph, node, 0)->dim[1],
+                 .table_rows = weft_node_shape(graph, node, 1)->dim[0],
+                 .type_rows = node->input[3] ? weft_node_shape(graph, node, 3)->dim[0] : 1},
+        .constant = {.has_residual = row.has_residual,
+                     .has_norm = row.has_norm,
+                     .kept = row.kept,
+                     .has_types = node->input[2] != 0,
+                     .has_type_table = node->input[3] != 0,
+                     .has_positions = node->input[4] != 0});
+    weft_row_finish(dispatch, &row);
     return weft_lower_status(lowering);
 }
 

@@ -63,7 +63,7 @@ static uint32_t blocks(uint32_t count, uint32_t size) {
 void weft_lower_product(struct weft_lowering *lowering, const struct weft_product *product) {
     const uint32_t max_groups = 65535;
     struct kernel kernel = kernel_for(lowering->device, product->kernel);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, kernel.shader);
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, kernel.shader);
     weft_dispatch_read(dispatch, product->a.storage);
     weft_dispatch_read(dispatch, product->b.storage);
     weft_dispatch_read(dispatch,

@@ -34,8 +34,6 @@ struct weft_product {
     enum weft_product_kernel kernel;
 };
 
-#define WEFT_NO_STORAGE UINT32_MAX
-
 /** Appends the dispatch of a product. */
 void weft_lower_product(struct weft_lowering *lowering, const struct weft_product *product);
 

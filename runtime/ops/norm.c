@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "kernels/norm/layer_norm.h"
 #include "ops/params.h"
 #include "ops/row.h"
 
@@ -45,18 +46,24 @@ static weft_status layer_norm_infer(const weft_graph *graph, struct weft_node *n
 
 static weft_status layer_norm_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_layer_norm_node *params = (const void *)node->params.bytes;
-    struct weft_node norm = *node;
-    norm.epilogue.gamma = node->input[1];
-    norm.epilogue.beta = node->input[2];
-    norm.epilogue.epsilon = params->epsilon;
+    struct weft_epilogue epilogue = node->epilogue;
+    epilogue.gamma = node->input[1];
+    epilogue.beta = node->input[2];
+    epilogue.epsilon = params->epsilon;
     uint32_t x = weft_lower_value(lowering, node->input[0]);
-    weft_row_prepare_epilogue(lowering, &norm.epilogue);
+    const struct weft_row_args row =
+        weft_lower_row_args(lowering, *weft_node_shape(lowering->graph, node, 0), &epilogue);
     uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "norm/layer_norm");
-    weft_dispatch_read(dispatch, x);
-    weft_row_bind_epilogue(lowering, dispatch, &norm.epilogue, x);
-    weft_dispatch_write(dispatch, result);
-    weft_row_finish(lowering, dispatch, &norm);
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, norm_layer_norm, weft_grid_of_groups(row.rows),
+        .bind = {.x = x,
+                 .residual = row.residual,
+                 .gamma = row.gamma,
+                 .beta = row.beta,
+                 .result = result},
+        .push = {.rows = row.rows, .columns = row.columns, .epsilon = row.epsilon},
+        .constant = {.has_residual = row.has_residual, .has_norm = row.has_norm, .kept = row.kept});
+    weft_row_finish(dispatch, &row);
     return weft_lower_status(lowering);
 }
 

@@ -6,6 +6,7 @@
 #include <weft/mixers.h>
 
 #include "graph/lowering.h"
+#include "kernels/norm/rms_norm.h"
 
 struct weft_rms_norm_node {
     float epsilon;
@@ -85,14 +86,12 @@ static weft_status lower_with(struct weft_lowering *lowering, const struct weft_
     uint32_t x = weft_lower_value(lowering, node->input[0]);
     uint32_t gain = has_gain ? weft_lower_value(lowering, node->input[1]) : x;
     uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "norm/rms_norm");
-    weft_dispatch_read(dispatch, x);
-    weft_dispatch_read(dispatch, gain);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_specialize(dispatch, (uint32_t)form);
-    weft_dispatch_specialize(dispatch, has_gain);
-    weft_dispatch_rows(dispatch, weft_shape_rows(*shape));
-    weft_dispatch_push_f32(dispatch, params->epsilon);
+    const struct weft_rows rows = weft_shape_rows(*shape);
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, norm_rms_norm, weft_grid_of_groups(rows.rows),
+        .bind = {.x = x, .gain = gain, .result = result},
+        .push = {.rows = (uint32_t)rows.rows, .columns = rows.columns, .epsilon = params->epsilon},
+        .constant = {.form = (uint32_t)form, .has_gain = has_gain});
     double count = (double)weft_shape_elements(*shape);
     dispatch->flops = 4.0 * count;
     dispatch->bytes = 8.0 * count;

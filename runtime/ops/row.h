@@ -5,19 +5,21 @@
 
 #include "graph/lowering.h"
 
-/** Binds residual, gamma and beta; an operand that the epilogue has not is bound to `unused`, which is not read. */
-void weft_row_bind_epilogue(struct weft_lowering *lowering, struct weft_dispatch *dispatch,
-                            const struct weft_epilogue *epilogue, uint32_t unused);
+/** What those kernels' fields of the same names get. Storages that the epilogue has not are WEFT_NO_STORAGE. */
+struct weft_row_args {
+    uint32_t residual, gamma, beta;
+    uint32_t has_residual, has_norm, kept;
+    uint32_t rows, columns;
+    float epsilon;
+};
 
-/** Storages the epilogue reads, made before a dispatch is appended. */
-void weft_row_prepare_epilogue(struct weft_lowering *lowering,
-                               const struct weft_epilogue *epilogue);
+struct weft_row_args weft_lower_row_args(struct weft_lowering *lowering, weft_shape shape,
+                                         const struct weft_epilogue *epilogue);
+
+/** Notes the costs of such a dispatch. */
+void weft_row_finish(struct weft_dispatch *dispatch, const struct weft_row_args *row);
 
 /** KEPT of shaders/include/row_keep.glsl for rows of that many (not 0) columns. */
 uint32_t weft_rows_kept(uint32_t columns);
-
-/** Sets specialization constants 0, 1 and 2, the groups, the push words rows, columns, groups_x, epsilon, and the costs. */
-void weft_row_finish(struct weft_lowering *lowering, struct weft_dispatch *dispatch,
-                     const struct weft_node *node);
 
 #endif

@@ -2,6 +2,7 @@
 /* Softmax over the last axis. */
 #include "ops/softmax.h"
 
+#include "kernels/softmax/softmax.h"
 #include "ops/row.h"
 
 weft_status weft_graph_softmax(weft_tensor *out, weft_graph *graph, weft_tensor x) {
@@ -10,11 +11,11 @@ weft_status weft_graph_softmax(weft_tensor *out, weft_graph *graph, weft_tensor 
 
 void weft_lower_softmax(struct weft_lowering *lowering, uint32_t result, uint32_t x,
                         struct weft_rows rows) {
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "softmax/softmax");
-    weft_dispatch_read(dispatch, x);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_specialize(dispatch, weft_rows_kept(rows.columns));
-    weft_dispatch_rows(dispatch, rows);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, softmax_softmax, weft_grid_of_groups(rows.rows),
+                   .bind = {.x = x, .result = result},
+                   .push = {.rows = (uint32_t)rows.rows, .columns = rows.columns},
+                   .constant = {.kept = weft_rows_kept(rows.columns)});
     double count = (double)rows.rows * rows.columns;
     dispatch->flops = 20.0 * count;
     dispatch->bytes = 8.0 * count;

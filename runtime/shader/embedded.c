@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-const struct weft_embedded_shader *weft_embedded_shader_find(const char *name) {
+const struct weft_shader *weft_shader_find(const char *name) {
     size_t low = 0;
-    size_t high = weft_embedded_shader_count;
+    size_t high = weft_shader_count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        const int order = strcmp(name, weft_embedded_shaders[middle].name);
+        const int order = strcmp(name, weft_shaders[middle]->name);
         if (order == 0) {
-            return &weft_embedded_shaders[middle];
+            return weft_shaders[middle];
         }
         if (order < 0) {
             high = middle;

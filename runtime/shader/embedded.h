@@ -3,17 +3,7 @@
 #ifndef WEFT_SHADER_EMBEDDED_H
 #define WEFT_SHADER_EMBEDDED_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-struct weft_embedded_shader {
-    const char
-        *name; /* "matmul/direct" for shaders/matmul/direct.comp; the table is sorted by it */
-    const uint32_t *reproducible;
-    size_t reproducible_size; /* bytes */
-    const uint32_t *fast;
-    size_t fast_size;
-};
+#include "shader/shader.h"
 
 struct weft_embedded_include {
     const char *name; /* "math.glsl" */
@@ -21,12 +11,13 @@ struct weft_embedded_include {
     size_t size;
 };
 
-extern const struct weft_embedded_shader weft_embedded_shaders[];
-extern const size_t weft_embedded_shader_count;
+/** Sorted by name. "kernels/matmul/direct.h" declares weft_shader_matmul_direct and what it takes. */
+extern const struct weft_shader *const weft_shaders[];
+extern const size_t weft_shader_count;
 extern const struct weft_embedded_include weft_embedded_includes[];
 extern const size_t weft_embedded_include_count;
 
-/** The shader of that name, or null. */
-const struct weft_embedded_shader *weft_embedded_shader_find(const char *name);
+/** The kernel of that name, or null. */
+const struct weft_shader *weft_shader_find(const char *name);
 
 #endif

@@ -46,15 +46,13 @@ static weft_status find_source(struct weft_spirv *source, bool *fast, const weft
         *source = desc->spirv;
         return WEFT_OK;
     }
-    const struct weft_embedded_shader *shader =
-        desc->name != NULL ? weft_embedded_shader_find(desc->name) : NULL;
+    const struct weft_shader *shader = desc->name != NULL ? weft_shader_find(desc->name) : NULL;
     if (shader == NULL) {
         return weft_fail(&device->host, WEFT_NOT_FOUND, "no embedded shader is called %s",
                          name_of(desc));
     }
-    *fast = *fast && weft_spirv_runs_on(shader->fast, shader->fast_size, &device->info);
-    *source = (struct weft_spirv){.words = *fast ? shader->fast : shader->reproducible,
-                                  .size = *fast ? shader->fast_size : shader->reproducible_size};
+    *fast = *fast && weft_spirv_runs_on(shader->fast.words, shader->fast.size, &device->info);
+    *source = *fast ? shader->fast : shader->reproducible;
     return WEFT_OK;
 }
 

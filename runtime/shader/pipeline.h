@@ -4,15 +4,7 @@
 #define WEFT_SHADER_PIPELINE_H
 
 #include "device/device.h"
-
-#define WEFT_MAX_BINDINGS       12
-#define WEFT_MAX_SPECIALIZATION 16
-#define WEFT_MAX_PUSH_BYTES     128 /* what every Vulkan device has */
-
-struct weft_spirv {
-    const uint32_t *words;
-    size_t size; /* bytes */
-};
+#include "shader/shader.h"
 
 /** What a pipeline is made from. Everything is copied. */
 struct weft_pipeline_desc {

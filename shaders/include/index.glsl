@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Work item indices for dispatches that weft_dispatch_items laid out: groups in x, and in y
+// Work item indices for dispatches with a weft_grid_of_items: groups in x, and in y
 // where x alone would exceed 65535. The group count comes as a push constant and not from
 // gl_NumWorkGroups, which would be wrong for a part of a split dispatch.
 

@@ -13,9 +13,9 @@
 
 #include "reduce.glsl"
 
-#define WEFT_MOST_KEPT 16 // weft_rows_kept has the same
+layout(constant_id = 64) const uint WEFT_FIXED_MOST_KEPT = 16; // turns: weft_rows_kept
 
-float weft_kept[WEFT_MOST_KEPT];
+float weft_kept[WEFT_FIXED_MOST_KEPT];
 
 // How often the loops over the row go round. With KEPT as often in all invocations, so that a driver can unroll them and
 // give each element a register (an attribute `unroll` would make lavapipe unroll the loops without KEPT, too, which takes

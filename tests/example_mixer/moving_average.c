@@ -71,7 +71,7 @@ struct average {
 /* Each chunk by itself: for the states its end alone, otherwise all of it, from the state before it on. */
 static void lower_scan(struct weft_lowering *lowering, const struct average *a, bool ends) {
     uint64_t count = (uint64_t)a->shape.dim[0] * a->chunks * a->shape.dim[2];
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "moving_average/scan");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "moving_average/scan");
     weft_dispatch_read(dispatch, a->x);
     weft_dispatch_read(dispatch, a->alpha);
     if (ends) {
@@ -95,7 +95,7 @@ static void lower_scan(struct weft_lowering *lowering, const struct average *a, 
 /* The chunks' own ends become those of the whole sequence up to there. */
 static void lower_carry(struct weft_lowering *lowering, const struct average *a) {
     uint64_t count = (uint64_t)a->shape.dim[0] * a->shape.dim[2];
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, "moving_average/carry");
+    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "moving_average/carry");
     weft_dispatch_read(dispatch, a->alpha);
     weft_dispatch_write(dispatch, a->states);
     weft_dispatch_items(dispatch, count);

@@ -52,12 +52,12 @@ static void test_made_up_modules(void **state) {
 static void test_embedded_modules(void **state) {
     (void)state;
     size_t replaced = 0;
-    for (size_t i = 0; i < weft_embedded_shader_count; i++) {
-        const struct weft_embedded_shader *shader = &weft_embedded_shaders[i];
+    for (size_t i = 0; i < weft_shader_count; i++) {
+        const struct weft_shader *shader = weft_shaders[i];
         /* What a device falls back to must run on every device. */
-        assert_true(weft_spirv_runs_on(shader->reproducible, shader->reproducible_size, &plain));
-        assert_true(weft_spirv_runs_on(shader->fast, shader->fast_size, &adding));
-        bool everywhere = weft_spirv_runs_on(shader->fast, shader->fast_size, &plain);
+        assert_true(weft_spirv_runs_on(shader->reproducible.words, shader->reproducible.size, &plain));
+        assert_true(weft_spirv_runs_on(shader->fast.words, shader->fast.size, &adding));
+        bool everywhere = weft_spirv_runs_on(shader->fast.words, shader->fast.size, &plain);
         replaced += !everywhere;
         /* Only the fast products read weights of 16 bits, so that these must not be replaced. */
         if (strncmp(shader->name, "matmul/", 7) == 0) {

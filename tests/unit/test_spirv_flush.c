@@ -128,18 +128,18 @@ static void test_spirv_val(void **state) {
     if (!weft_test_has_spirv_val()) {
         skip();
     }
-    for (size_t i = 0; i <= weft_embedded_shader_count; i++) {
-        const bool own = i == weft_embedded_shader_count;
+    for (size_t i = 0; i <= weft_shader_count; i++) {
+        const bool own = i == weft_shader_count;
         struct words compiled = own ? weft_test_compile(kernel_text) : (struct words){0};
         struct words source = compiled;
         if (!own) {
-            source = (struct words){(uint32_t *)(uintptr_t)weft_embedded_shaders[i].reproducible,
-                                    weft_embedded_shaders[i].reproducible_size};
+            source = (struct words){(uint32_t *)(uintptr_t)weft_shaders[i]->reproducible.words,
+                                    weft_shaders[i]->reproducible.size};
         }
         struct words plain = weft_test_make_reproducible(source);
         struct words flushed = flush(plain);
         struct words result = add_modes(flushed, ALL_MODES);
-        weft_test_expect_valid(result, own ? "the kernel" : weft_embedded_shaders[i].name);
+        weft_test_expect_valid(result, own ? "the kernel" : weft_shaders[i]->name);
         free(compiled.data);
         free(plain.data);
         free(flushed.data);

@@ -262,10 +262,10 @@ static void test_embedded(void **state) {
     expect_good(own, "the kernel", validates, &test);
     free(own.data);
     uint32_t changed = 0;
-    for (size_t i = 0; i < weft_embedded_shader_count; i++) {
-        const struct weft_embedded_shader *shader = &weft_embedded_shaders[i];
-        struct words source = {(uint32_t *)(uintptr_t)shader->reproducible,
-                               shader->reproducible_size};
+    for (size_t i = 0; i < weft_shader_count; i++) {
+        const struct weft_shader *shader = weft_shaders[i];
+        struct words source = {(uint32_t *)(uintptr_t)shader->reproducible.words,
+                               shader->reproducible.size};
         expect_good(source, shader->name, validates, &test);
         struct words hidden = hide(source);
         assert_int_equal(count_uses(hidden).scalars, 0);

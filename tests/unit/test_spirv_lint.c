@@ -139,9 +139,9 @@ static struct words copy_of(const uint32_t *data, size_t size) {
 static void test_embedded(void **state) {
     struct weft_test_host *host = *state;
     uint32_t bare = 0;
-    for (size_t i = 0; i < weft_embedded_shader_count; i++) {
-        const struct weft_embedded_shader *shader = &weft_embedded_shaders[i];
-        struct words words = copy_of(shader->reproducible, shader->reproducible_size);
+    for (size_t i = 0; i < weft_shader_count; i++) {
+        const struct weft_shader *shader = weft_shaders[i];
+        struct words words = copy_of(shader->reproducible.words, shader->reproducible.size);
         expect_all_forms_pass(words, host, shader->name);
         if (take_census(words).undecorated > 0) {
             expect_refusal(words, host, "OpF", "without the decoration NoContraction");
@@ -149,16 +149,16 @@ static void test_embedded(void **state) {
         }
         free(words.data);
     }
-    assert_in_range(bare, 4, weft_embedded_shader_count);
+    assert_in_range(bare, 4, weft_shader_count);
 }
 
 /* The lint can fail: what our own kernels do in fast math is refused, contraction aside. */
 static void test_embedded_fast(void **state) {
     struct weft_test_host *host = *state;
     uint32_t refused = 0;
-    for (size_t i = 0; i < weft_embedded_shader_count; i++) {
-        const struct weft_embedded_shader *shader = &weft_embedded_shaders[i];
-        struct words words = copy_of(shader->fast, shader->fast_size);
+    for (size_t i = 0; i < weft_shader_count; i++) {
+        const struct weft_shader *shader = weft_shaders[i];
+        struct words words = copy_of(shader->fast.words, shader->fast.size);
         struct words passed = weft_test_make_reproducible(words);
         if (take_census(words).fast_only > 0) {
             assert_int_equal(lint(words, host), WEFT_UNSUPPORTED);
@@ -171,7 +171,7 @@ static void test_embedded_fast(void **state) {
         free(words.data);
         free(passed.data);
     }
-    assert_in_range(refused, 3, weft_embedded_shader_count);
+    assert_in_range(refused, 3, weft_shader_count);
 }
 
 /* ---- VkFFT's kernels ---- */

@@ -101,13 +101,13 @@ static weft_status find_module(struct weft_spirv *module, const struct memory *m
     if (module->words != NULL) {
         return WEFT_OK;
     }
-    const struct weft_embedded_shader *shader = weft_embedded_shader_find(pipeline->name);
+    const struct weft_shader *shader = weft_shader_find(pipeline->name);
     if (shader == NULL) {
         snprintf(memory->text, WEFT_EVALUATOR_TEXT, "no embedded shader is called %s",
                  pipeline->name);
         return WEFT_NOT_FOUND;
     }
-    *module = (struct weft_spirv){.words = shader->reproducible, .size = shader->reproducible_size};
+    *module = (struct weft_spirv){.words = shader->reproducible.words, .size = shader->reproducible.size};
     return WEFT_OK;
 }
 

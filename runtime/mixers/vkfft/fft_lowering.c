@@ -87,7 +87,8 @@ static void lower_step(struct weft_lowering *lowering, const struct kept_program
     for (uint32_t b = 0; b < source->binding_count; b++) {
         storage[b] = storage_of(lowering, kept, &source->binding[b], storages);
     }
-    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering, kept->key);
+    struct weft_dispatch *dispatch = weft_lower_dispatch(lowering);
+    dispatch->pipeline.name = kept->key;
     dispatch->pipeline.spirv.words = kept->program->modules[source->module].words;
     dispatch->pipeline.spirv.size = kept->program->modules[source->module].size;
     for (uint32_t b = 0; b < source->binding_count; b++) {
