@@ -7,7 +7,7 @@
 
 #include "bench/report.h"
 #include "core/file.h"
-#include "model/json.h"
+#include "core/json.h"
 
 enum kind { TEXT, INTEGER, NUMBER, POSITIVE, FLAG, STATUS, MATH, SIZES, INTERVAL, OBJECT, LIST };
 

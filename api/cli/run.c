@@ -5,7 +5,7 @@
 
 #include "cli.h"
 #include "commands.h"
-#include "model/npy.h"
+#include "core/npy.h"
 #include "run_inputs.h"
 #include "run_report.h"
 #include "session.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "device/setup.h"
 
-#include "shader/disk_cache.h"
+#include "core/disk_cache.h"
 #include "shader/pipeline.h"
 
 #define HARDWARE_SUBMISSION_LIMIT_MS 500u

@@ -2,7 +2,7 @@
 /* Quasi-Monte Carlo features: Avron et al., "Quasi-Monte Carlo feature maps for shift-invariant kernels", 2016. */
 #include "features/qmc.h"
 
-#include "features/quantile.h"
+#include "core/quantile.h"
 #include "features/sequence.h"
 
 weft_status weft_qmc_points(double *out, const weft_features_params *params,

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/quantile.h"
 #include "core/trig.h"
 #include "features/family.h"
 #include "features/orthogonal.h"
-#include "features/quantile.h"
 
 static weft_status check(weft_features_params *params, const weft_host *host) {
     return params->columns % 2 == 0

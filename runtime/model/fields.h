@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "model/json.h"
+#include "core/json.h"
 
 typedef enum weft_field_kind {
     WEFT_FIELD_INTEGER, /**< uint32_t; a null in the file leaves the default */

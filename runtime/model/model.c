@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/json.h"
 #include "graph/graph.h"
 #include "model/architecture.h"
-#include "model/json.h"
 
 static const struct weft_architecture *const architectures[] = {
     &weft_architecture_fnet,          &weft_architecture_transformer, &weft_architecture_performer,

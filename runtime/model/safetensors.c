@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/file.h"
-#include "model/json.h"
+#include "core/json.h"
 
 #define LENGTH_BYTES 8u
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/file.h"
-#include "model/json.h"
+#include "core/json.h"
 #include "model/spm_tokenizer.h"
 
 #ifdef WEFT_HAVE_SENTENCEPIECE

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/disk_cache.h"
 #include "core/philox.h"
 #include "plan/passes.h"
-#include "shader/disk_cache.h"
 
 #define MEASURE_RUNS 3
 

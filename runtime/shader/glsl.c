@@ -9,8 +9,8 @@
 #include <glslang/Public/resource_limits_c.h>
 #include <glslang/build_info.h>
 
+#include "core/disk_cache.h"
 #include "core/hash.h"
-#include "shader/disk_cache.h"
 #include "shader/embedded.h"
 #include "shader/glsl_include.h"
 

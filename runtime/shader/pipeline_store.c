@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "shader/disk_cache.h"
+#include "core/disk_cache.h"
 
 /*
  * Payload of the cache's file: the number of digests (4 bytes, little-endian), the digests of the

@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 
-#include "model/npy.h"
+#include "core/npy.h"
 
 /** A member of an archive: a .npy file. */
 struct member {

@@ -18,7 +18,7 @@
 #include "cli/place.h"
 #include "cli/tiny_model.h"
 #include "core/hash.h"
-#include "model/npy.h"
+#include "core/npy.h"
 
 #define MODELS    WEFT_SOURCE_DIR "/tests/data/fnet"
 #define CLASSIFY  MODELS "/classify_d36_l2_gelu"

@@ -16,7 +16,7 @@
 
 #include <weft/model.h>
 
-#include "model/npz.h"
+#include "core/npz.h"
 #include "support_arrays.h"
 
 #define TOLERANCE  1e-5

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
+#include "core/json.h"
 #include "model/config.h"
-#include "model/json.h"
 #include "support.h"
 
 #define FILE_NAME "config.json"

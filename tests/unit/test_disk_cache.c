@@ -19,8 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/disk_cache.h"
 #include "core/file.h"
-#include "shader/disk_cache.h"
 
 struct fixture {
     char folder[64];

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <zip.h>
 
-#include "model/npz.h"
+#include "core/npz.h"
 #include "support.h"
 
 #define FILE_NAME "array.npy"

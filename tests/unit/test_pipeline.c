@@ -17,9 +17,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "core/disk_cache.h"
 #include "core/file.h"
 #include "core/philox.h"
-#include "shader/disk_cache.h"
 #include "shader/embedded.h"
 #include "shader/glsl.h"
 #include "shader/pipeline_store.h"

@@ -12,7 +12,7 @@
 #include <math.h>
 
 #include "core/hash.h"
-#include "device/probe_cases.h"
+#include "shader/probe_cases.h"
 
 /* Places of results, see the table in probe_cases.c. */
 enum { SUM, DIFFERENCE, PRODUCT, PLUS, MINUS, FROM, THREE, BACK, NEGATED, COMPARED, INT, UINT };

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "model/json.h"
+#include "core/json.h"
 #include "model/sentencepiece_shim.h"
 #include "model/spm_check.h"
 #include "model/text_class.h"
