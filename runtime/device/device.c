@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "device/instance.h"
-#include "shader/pipeline.h"
 
 const char *weft_math_name(weft_math math) {
     return math == WEFT_MATH_FAST ? "fast" : "reproducible";
@@ -75,7 +74,11 @@ weft_status weft_device_save_cache(weft_device *device) {
         return WEFT_INVALID_ARGUMENT;
     }
     weft_status status = weft_device_alive(device);
-    return status == WEFT_OK ? weft_pipeline_store_save(device) : status;
+    for (size_t i = 0; status == WEFT_OK && i < weft_device_part_count; i++) {
+        const struct weft_device_part *part = &weft_device_parts[i];
+        status = part->save == NULL ? WEFT_OK : part->save(device);
+    }
+    return status;
 }
 
 void weft_device_note_rate(weft_device *device, double flops, double milliseconds) {
@@ -92,15 +95,15 @@ static void destroy_objects(weft_device *device) {
         /* Only our submissions: the rest of an adopted device's work is its owner's to wait for. */
         (void)weft_device_wait(device, device->timeline_value, UINT64_MAX, NULL);
     }
-    if (device->weights != NULL) {
-        weft_weight_store_destroy(device);
-    }
-    if (device->pipelines != NULL) {
-        if (!device->lost) {
+    for (size_t i = weft_device_part_count; i-- > 0;) {
+        const struct weft_device_part *part = &weft_device_parts[i];
+        if (part->save != NULL && !device->lost) {
             /* A cache that cannot be written was logged, and costs only time at the next start. */
-            (void)weft_pipeline_store_save(device);
+            (void)part->save(device);
         }
-        weft_pipeline_store_destroy(device);
+        if (part->destroy != NULL) {
+            part->destroy(device);
+        }
     }
     if (device->staging != VK_NULL_HANDLE) {
         weft_vkbuffer_destroy(device, &device->staging, &device->staging_allocation);

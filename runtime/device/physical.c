@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/float_modes.h"
+#include "device/device.h"
 #include "device/result.h"
-#include "shader/pipeline.h"
-#include "shader/spirv_float_modes.h"
 
 /* What design section 4 rule 4 lets every shader count on. */
 #define NEEDED_INVOCATIONS   128u

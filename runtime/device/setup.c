@@ -2,7 +2,6 @@
 #include "device/setup.h"
 
 #include "core/disk_cache.h"
-#include "shader/pipeline.h"
 
 #define HARDWARE_SUBMISSION_LIMIT_MS 500u
 
@@ -120,10 +119,10 @@ static weft_status create_staging(weft_device *device) {
 
 weft_status weft_setup_finish(weft_device *device, const struct weft_setup *setup) {
     static weft_status (*const steps[])(weft_device *) = {
-        create_command_pool,        create_timeline,
-        weft_memory_pool_create,    create_staging,
-        weft_pipeline_store_create, weft_weight_store_create,
-        weft_device_probe,
+        create_command_pool,
+        create_timeline,
+        weft_memory_pool_create,
+        create_staging,
     };
     weft_status status = set_weight_storage(device, setup->weights);
     if (status == WEFT_OK) {
@@ -131,6 +130,9 @@ weft_status weft_setup_finish(weft_device *device, const struct weft_setup *setu
     }
     for (size_t i = 0; status == WEFT_OK && i < sizeof steps / sizeof steps[0]; i++) {
         status = steps[i](device);
+    }
+    for (size_t i = 0; status == WEFT_OK && i < weft_device_part_count; i++) {
+        status = weft_device_parts[i].create(device);
     }
     if (status == WEFT_OK) {
         weft_log(&device->host, WEFT_LOG_INFO, "opened device %u: %s (%s, %s), %s math",

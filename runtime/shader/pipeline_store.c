@@ -178,7 +178,7 @@ static weft_status make_payload(uint8_t **payload, size_t *size, weft_device *de
 weft_status weft_pipeline_store_save(weft_device *device) {
     weft_status status = weft_device_alive(device);
     struct weft_pipeline_store *store = device->pipelines;
-    if (status != WEFT_OK || !store->dirty || device->cache_dir == NULL) {
+    if (status != WEFT_OK || store == NULL || !store->dirty || device->cache_dir == NULL) {
         return status;
     }
     uint8_t *payload = NULL;

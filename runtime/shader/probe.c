@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Running the reproducibility probe on a device, and remembering the verdict for its driver. */
+#include "shader/probe.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "core/disk_cache.h"
 #include "core/hash.h"
-#include "device/device.h"
 #include "shader/embedded.h"
 #include "shader/pipeline.h"
 #include "shader/probe_cases.h"

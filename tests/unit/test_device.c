@@ -23,6 +23,7 @@
 #include "core/philox.h"
 #include "device/device.h"
 #include "device/loader.h"
+#include "shader/probe.h"
 
 #include <weft/vulkan.h>
 
