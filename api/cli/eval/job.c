@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "eval/job.h"
 
+#include "eval/load.h"
+
 int weft_cli_job_load(weft_cli_job *job, const weft_cli_common *common, const char *model,
                       const char *path, const weft_cli_data *data) {
     *job = (weft_cli_job){.common = common, .data = data};

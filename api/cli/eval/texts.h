@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder of texts that eval/data.h describes. */
+/* The folder of texts that eval/load.h describes. */
 #ifndef WEFT_CLI_EVAL_TEXTS_H
 #define WEFT_CLI_EVAL_TEXTS_H
 
