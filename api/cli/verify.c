@@ -32,7 +32,7 @@ static weft_status add_case(weft_verify_record *record, uint32_t *capacity,
 static weft_status collect_cases(weft_verify_record *record, const char *filter) {
     weft_status status = WEFT_OK;
     uint32_t capacity = 0;
-    const weft_family *family = NULL;
+    const weft_case_family *family = NULL;
     for (uint32_t which = 0; (family = weft_family_at(which)) != NULL; which++) {
         for (uint32_t index = 0; index < family->count && status == WEFT_OK; index++) {
             weft_verify_case what = {.family = family, .index = index};

@@ -193,7 +193,7 @@ typedef struct tally {
 } tally;
 
 static tally tally_family(const weft_verify_record *record, const weft_verify_run *run,
-                          const weft_family *family) {
+                          const weft_case_family *family) {
     tally sums = {0};
     for (uint32_t index = 0; index < record->case_count; index++) {
         const weft_case_result *result = &run->results[index];
@@ -215,7 +215,7 @@ static int print_families(const weft_verify_record *record, const weft_verify_ru
     static const char *const columns[] = {"family",  ">cases",  ">worst error", ">tolerance",
                                           ">passed", ">failed", ">skipped",     NULL};
     weft_cli_table *table = weft_cli_table_begin(columns);
-    const weft_family *family = NULL;
+    const weft_case_family *family = NULL;
     for (uint32_t index = 0; (family = weft_family_at(index)) != NULL; index++) {
         tally sums = tally_family(record, run, family);
         if (sums.cases > 0) {

@@ -8,7 +8,7 @@
 #include "model/source.h"
 #include "model/tokenizer.h"
 
-struct weft_family;
+struct weft_model_family;
 
 /** What a model reads token by token. */
 struct weft_step_inputs {
@@ -18,8 +18,8 @@ struct weft_step_inputs {
 };
 
 struct weft_architecture {
-    const char *model_type;           /* of config.json */
-    const struct weft_family *family; /* of those that network.h loads; otherwise null */
+    const char *model_type;                 /* of config.json */
+    const struct weft_model_family *family; /* of those that network.h loads; otherwise null */
     /** Reads config and tensors; *state is the family's own. Everything is checked here, nothing later. */
     weft_status (*load)(void **state, const struct weft_architecture *self,
                         const struct weft_model_source *source, const weft_host *host);

@@ -9,7 +9,7 @@
 #include "model/network_build.h"
 #include "model/network_config.h"
 
-struct weft_family {
+struct weft_model_family {
     weft_field_table fields;
     size_t config_size;             /* of the struct that the fields fill */
     weft_feed_forward feed_forward; /* when the config does not say */
@@ -35,7 +35,7 @@ struct weft_family {
     weft_tensor (*mix)(struct weft_builder *builder, weft_tensor x, const void *config);
 };
 
-/** Names of the parts of a layer with queries, keys and values, in a struct weft_family. */
+/** Names of the parts of a layer with queries, keys and values, in a struct weft_model_family. */
 #define WEFT_ATTENTION_PARTS                                                           \
     .mixer = "mixer", .mixer_norm = "mixer_norm", .feed_forward_name = "feed_forward", \
     .feed_forward_norm = "feed_forward_norm"
@@ -76,10 +76,10 @@ struct weft_qkv weft_build_positive_features(struct weft_builder *builder,
 weft_tensor weft_build_fast_weight(struct weft_builder *builder, const struct weft_qkv *qkv,
                                    weft_tensor beta, uint32_t heads);
 
-/** For weft_family.recurrent: yes. */
+/** For weft_model_family.recurrent: yes. */
 bool weft_family_is_recurrent(const void *config);
 
-/** For weft_family.check: num_attention_heads must divide hidden_size. */
+/** For weft_model_family.check: num_attention_heads must divide hidden_size. */
 weft_status weft_family_check_heads(uint32_t heads, const weft_network_config *network,
                                     const weft_json_fields *json);
 

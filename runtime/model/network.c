@@ -9,7 +9,7 @@
 /* ---- config.json ---- */
 
 static weft_status read_fields(struct weft_network *network, const weft_json_fields *json) {
-    const struct weft_family *family = network->family;
+    const struct weft_model_family *family = network->family;
     const weft_field_table *const tables[] = {&weft_network_fields, &family->fields};
     weft_status status = weft_fields_refuse_others(tables, 2, json);
     if (status == WEFT_OK) {
@@ -50,12 +50,12 @@ static weft_status read_config(struct weft_network *network,
 /* ---- model.safetensors ---- */
 
 static uint32_t exact_length(const struct weft_network *network) {
-    const struct weft_family *family = network->family;
+    const struct weft_model_family *family = network->family;
     return family->exact_length ? family->exact_length(network->family_config) : 0;
 }
 
 static uint32_t position_size(const struct weft_network *network) {
-    const struct weft_family *family = network->family;
+    const struct weft_model_family *family = network->family;
     return family->position_size ? family->position_size(network->family_config) : 0;
 }
 
@@ -205,7 +205,7 @@ weft_status weft_network_architecture_build(weft_tensor *out, const void *state,
 
 bool weft_network_is_recurrent(const void *state) {
     const struct weft_network *network = state;
-    const struct weft_family *family = network->family;
+    const struct weft_model_family *family = network->family;
     return network->config.causal && network->config.input == 0 && family->recurrent &&
            family->recurrent(network->family_config);
 }

@@ -17,7 +17,7 @@ struct weft_named_weight {
 struct weft_network {
     weft_host host;
     const char *model_type;
-    const struct weft_family *family;
+    const struct weft_model_family *family;
     weft_network_config config;
     void *family_config;
     struct weft_checkpoint *checkpoint; /* while loading; then null */

@@ -27,7 +27,7 @@ struct weft_rpe_config {
 
 extern const char *const weft_rpe_norm_names[];
 
-/** For weft_family.set_defaults. */
+/** For weft_model_family.set_defaults. */
 void weft_gtu_defaults(struct weft_gtu_config *gtu);
 void weft_rpe_defaults(struct weft_rpe_config *rpe);
 
@@ -88,7 +88,7 @@ void weft_build_rpe(struct weft_rpe *rpe, struct weft_builder *builder,
         .name = "rpe_residual", .kind = WEFT_FIELD_BOOL, .offset = offsetof(type, rpe.residual) \
     }
 
-/** Names of a layer's parts, in a struct weft_family. */
+/** Names of a layer's parts, in a struct weft_model_family. */
 #define WEFT_TOEPLITZ_PARTS                                                                    \
     .feed_forward = WEFT_FEED_FORWARD_GLU, .mixer = "token_mixer", .mixer_norm = "token_norm", \
     .feed_forward_name = "feature_mixer", .feed_forward_norm = "feature_norm"

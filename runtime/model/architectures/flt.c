@@ -255,7 +255,7 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return weft_build_linear(builder, mixed, "output", builder->width, builder->width);
 }
 
-static const struct weft_family flt = {
+static const struct weft_model_family flt = {
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct flt),
     WEFT_ATTENTION_PARTS,

@@ -47,7 +47,7 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return weft_build_linear(builder, mixed, "output", builder->width, builder->width);
 }
 
-static const struct weft_family performer = {
+static const struct weft_model_family performer = {
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct performer),
     WEFT_ATTENTION_PARTS,

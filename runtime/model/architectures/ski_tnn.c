@@ -88,7 +88,7 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return weft_build_gtu(builder, x, &ski_tnn->gtu, &params);
 }
 
-static const struct weft_family ski_tnn = {
+static const struct weft_model_family ski_tnn = {
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct ski_tnn),
     WEFT_TOEPLITZ_PARTS,

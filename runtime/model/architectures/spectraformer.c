@@ -145,7 +145,7 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return weft_build_linear(builder, mixed, "output", builder->width, builder->width);
 }
 
-static const struct weft_family spectraformer = {
+static const struct weft_model_family spectraformer = {
     .fields = {weft_spectraformer_fields, WEFT_SPECTRAFORMER_FIELDS},
     .config_size = sizeof(struct weft_spectraformer),
     WEFT_ATTENTION_PARTS,

@@ -168,7 +168,7 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return weft_build_gtu(builder, x, &tnn->gtu, &params);
 }
 
-static const struct weft_family tnn = {
+static const struct weft_model_family tnn = {
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct tnn),
     WEFT_TOEPLITZ_PARTS,
