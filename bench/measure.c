@@ -7,6 +7,7 @@
 
 #include "bench/interrupt.h"
 #include "core/clock.h"
+#include "core/try.h"
 
 #define WARM_UP_SHARE 0.05 /* of the time limit */
 #define LEAST_SHARE   0.1
@@ -24,11 +25,10 @@ struct series {
 
 static weft_status warm_up(struct series *series, double ms) {
     const double begin = weft_clock_ms();
-    weft_status status = WEFT_OK;
-    while (status == WEFT_OK && weft_clock_ms() - begin < ms) {
-        status = weft_plan_run(series->plan, series->bindings);
+    while (weft_clock_ms() - begin < ms) {
+        WEFT_TRY(weft_plan_run(series->plan, series->bindings));
     }
-    return status;
+    return WEFT_OK;
 }
 
 /** Adds, by the device's time stamps, from the first dispatch's start to the last one's end. */

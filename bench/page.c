@@ -6,6 +6,7 @@
 
 #include "bench/page_parts.h"
 #include "core/file.h"
+#include "core/try.h"
 
 #define OPEN  "{{"
 #define CLOSE "}}"
@@ -90,21 +91,18 @@ static weft_status append_named(struct page *page, const char *name, size_t leng
 
 static weft_status append_page(struct page *page, const json_t *report, const json_t *comparison) {
     const weft_page_part *frame = find_part("page.html", strlen("page.html"));
-    weft_status status = WEFT_OK;
     const char *at = frame->text;
-    for (const char *open; status == WEFT_OK && (open = strstr(at, OPEN)) != NULL;) {
+    for (const char *open; (open = strstr(at, OPEN)) != NULL;) {
         const char *close = strstr(open, CLOSE);
         if (close == NULL) {
             return weft_fail(page->host, WEFT_BAD_FILE, "page.html: \"" OPEN "\" is not closed");
         }
-        status = append(page, at, (size_t)(open - at));
-        if (status == WEFT_OK) {
-            status =
-                append_named(page, open + MARK, (size_t)(close - open) - MARK, report, comparison);
-        }
+        WEFT_TRY(append(page, at, (size_t)(open - at)));
+        WEFT_TRY(
+            append_named(page, open + MARK, (size_t)(close - open) - MARK, report, comparison));
         at = close + MARK;
     }
-    return status == WEFT_OK ? append(page, at, strlen(at)) : status;
+    return append(page, at, strlen(at));
 }
 
 weft_status weft_bench_page_write(const char *path, const json_t *report, const json_t *comparison,

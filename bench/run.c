@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/try.h"
 
 struct bound_plan {
     weft_device *device;
@@ -79,10 +80,7 @@ static weft_status check_outputs(weft_bench_row *row, const struct bound_plan *b
                                  const weft_host *host) {
     char text[WEFT_DIGEST_TEXT_SIZE];
     bool finite = false;
-    weft_status status = weft_bench_digest_outputs(text, &finite, &bound->ports, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_bench_digest_outputs(text, &finite, &bound->ports, host));
     if (!finite) {
         refuse(row, "the output is not finite everywhere");
     } else if (row->sha256[0] != '\0' && strcmp(text, row->sha256) != 0) {
@@ -186,34 +184,29 @@ static void take_times(weft_bench_row *row, const weft_bench_times *times,
 static weft_status time_runs(weft_bench_row *row, const struct bound_plan *bound, double warmed_ms,
                              const weft_bench_effort *effort, const weft_host *host) {
     weft_bench_times times;
-    weft_status status =
-        weft_bench_measure(&times, bound->plan, bound->ports.bindings, row->device_clock,
-                           row->repeats, warmed_ms, effort, host);
-    if (status == WEFT_OK) {
-        take_times(row, &times, bound);
-    }
-    return status;
+    WEFT_TRY(weft_bench_measure(&times, bound->plan, bound->ports.bindings, row->device_clock,
+                                row->repeats, warmed_ms, effort, host));
+    take_times(row, &times, bound);
+    return WEFT_OK;
 }
 
 static weft_status warm_and_time(weft_bench_row *row, const struct bound_plan *bound,
                                  const weft_bench_effort *effort, const weft_host *host) {
     const bool known = row->sha256[0] != '\0'; /* the bits, so they have been verified */
     const double start = weft_clock_ms();
-    weft_status status = weft_plan_run(bound->plan, bound->ports.bindings);
+    WEFT_TRY(weft_plan_run(bound->plan, bound->ports.bindings));
     const double first_ms = weft_clock_ms() - start;
-    if (status == WEFT_OK) {
-        status = check_outputs(row, bound, host);
+    WEFT_TRY(check_outputs(row, bound, host));
+    if (row->status == WEFT_BENCH_OK && !known) {
+        WEFT_TRY(verify_outputs(row, bound, host));
     }
-    if (status == WEFT_OK && row->status == WEFT_BENCH_OK && !known) {
-        status = verify_outputs(row, bound, host);
+    if (row->status == WEFT_BENCH_OK) {
+        WEFT_TRY(time_runs(row, bound, first_ms, effort, host));
     }
-    if (status == WEFT_OK && row->status == WEFT_BENCH_OK) {
-        status = time_runs(row, bound, first_ms, effort, host);
+    if (row->status == WEFT_BENCH_OK) {
+        WEFT_TRY(check_outputs(row, bound, host));
     }
-    if (status == WEFT_OK && row->status == WEFT_BENCH_OK) {
-        status = check_outputs(row, bound, host);
-    }
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status count(weft_bench_row *row, const struct bound_plan *bound) {
@@ -222,14 +215,10 @@ static weft_status count(weft_bench_row *row, const struct bound_plan *bound) {
         row->bytes += dispatch.bytes;
     }
     weft_device_stats stats;
-    weft_status status = weft_plan_get_info(bound->plan, &row->info);
-    if (status == WEFT_OK) {
-        status = weft_device_get_stats(bound->device, &stats);
-    }
-    if (status == WEFT_OK) {
-        row->peak_bytes = stats.peak_bytes - bound->before;
-    }
-    return status;
+    WEFT_TRY(weft_plan_get_info(bound->plan, &row->info));
+    WEFT_TRY(weft_device_get_stats(bound->device, &stats));
+    row->peak_bytes = stats.peak_bytes - bound->before;
+    return WEFT_OK;
 }
 
 void weft_bench_run(weft_bench_row *row, const weft_bench_devices *devices,

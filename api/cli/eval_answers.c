@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/try.h"
+
 /* The library's allocator, which is the C library's as long as no other is named. */
 static const weft_host c_library = {0};
 
@@ -48,22 +50,22 @@ void weft_cli_column_clear(weft_cli_column *column) {
 }
 
 weft_status weft_cli_column_places(weft_cli_column *column, const weft_cli_job *job) {
-    weft_status status = begin(column, ">example", job);
-    for (uint32_t example = 0; status == WEFT_OK && example < column->count; example++) {
+    WEFT_TRY(begin(column, ">example", job));
+    for (uint32_t example = 0; example < column->count; example++) {
         uint32_t place = weft_cli_data_place(job->data, example);
-        status = set(column, example, weft_format(&c_library, "%u", place), job);
+        WEFT_TRY(set(column, example, weft_format(&c_library, "%u", place), job));
     }
-    return status;
+    return WEFT_OK;
 }
 
 weft_status weft_cli_column_labels(weft_cli_column *column, const weft_cli_job *job) {
-    weft_status status = begin(column, "label", job);
-    for (uint32_t example = 0; status == WEFT_OK && example < column->count; example++) {
+    WEFT_TRY(begin(column, "label", job));
+    for (uint32_t example = 0; example < column->count; example++) {
         uint32_t label = (uint32_t)job->data->labels[example];
         const char *name = weft_model_label(job->session.model, label);
-        status = set(column, example, weft_strdup(&c_library, name), job);
+        WEFT_TRY(set(column, example, weft_strdup(&c_library, name), job));
     }
-    return status;
+    return WEFT_OK;
 }
 
 /* ---- answers ---- */
@@ -76,20 +78,18 @@ static weft_status answer_of(weft_cli_entry *answer, uint32_t example, const wef
 
 weft_status weft_cli_column_answers(weft_cli_column *column, const weft_cli_job *job,
                                     const char *heading) {
-    weft_status status = begin(column, heading, job);
-    for (uint32_t example = 0; status == WEFT_OK && example < column->count; example++) {
+    WEFT_TRY(begin(column, heading, job));
+    for (uint32_t example = 0; example < column->count; example++) {
         weft_cli_entry answer = {0};
-        status = answer_of(&answer, example, job);
+        WEFT_TRY(answer_of(&answer, example, job));
         bool right = (int32_t)answer.index == job->data->labels[example];
-        if (status == WEFT_OK) {
-            status = set(column, example,
-                         weft_format(&c_library, "%s %.0f %%%s",
-                                     weft_model_label(job->session.model, answer.index),
-                                     100.0 * answer.probability, right ? "" : " ✗"),
-                         job);
-        }
+        WEFT_TRY(set(column, example,
+                     weft_format(&c_library, "%s %.0f %%%s",
+                                 weft_model_label(job->session.model, answer.index),
+                                 100.0 * answer.probability, right ? "" : " ✗"),
+                     job));
     }
-    return status;
+    return WEFT_OK;
 }
 
 json_t *weft_cli_answers_json(const weft_cli_job *job) {
@@ -159,15 +159,15 @@ weft_status weft_cli_column_texts(weft_cli_column *column, const weft_cli_job *j
         *column = (weft_cli_column){0};
         return WEFT_OK;
     }
-    weft_status status = begin(column, "text", job);
+    WEFT_TRY(begin(column, "text", job));
     size_t per_example = data->sequence_count / data->example_count;
-    for (uint32_t example = 0; status == WEFT_OK && example < column->count; example++) {
+    for (uint32_t example = 0; example < column->count; example++) {
         const weft_cli_sequence *sequence = &data->sequences[example * per_example];
         char text[4 * TEXT_CHARACTERS + 4];
         start_of_text(text, &data->tokens[sequence->begin], sequence->length);
-        status = set(column, example, weft_strdup(&c_library, text), job);
+        WEFT_TRY(set(column, example, weft_strdup(&c_library, text), job));
     }
-    return status;
+    return WEFT_OK;
 }
 
 /* ---- the table ---- */

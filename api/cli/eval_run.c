@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/try.h"
 
 #define DEFAULT_BATCH 32
 /*
@@ -57,20 +58,12 @@ typedef struct group {
 } group;
 
 static weft_status compile_group(group *made, const evaluator *self) {
-    weft_status status =
-        weft_model_compile(&made->plan, self->session->model, self->session->device,
-                           made->batch * self->per_example, made->length, false, NULL);
+    WEFT_TRY(weft_model_compile(&made->plan, self->session->model, self->session->device,
+                                made->batch * self->per_example, made->length, false, NULL));
     weft_plan_info info;
-    if (status == WEFT_OK) {
-        status = weft_plan_get_info(made->plan, &info);
-    }
+    WEFT_TRY(weft_plan_get_info(made->plan, &info));
     weft_shape shape;
-    if (status == WEFT_OK) {
-        status = weft_cli_output_shape(&shape, made->plan);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_cli_output_shape(&shape, made->plan));
     made->output_elements = weft_shape_elements(shape);
     made->output_width = shape.dim[shape.rank - 1];
     self->evaluation->plans++;
@@ -81,10 +74,7 @@ static weft_status compile_group(group *made, const evaluator *self) {
 static weft_status prepare_group(group *made, const evaluator *self) {
     const weft_host *host = &self->session->host;
     const weft_model_info *info = &self->session->info;
-    weft_status status = compile_group(made, self);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(compile_group(made, self));
     size_t tokens = (size_t)made->batch * self->per_example * made->length;
     if (info->input_size == 0) {
         made->tokens = weft_alloc_zero(host, tokens, sizeof *made->tokens);
@@ -223,17 +213,16 @@ static weft_status run_all(evaluator *self, uint32_t batch) {
         self->order[index] = (order_entry){.length = length, .index = index};
     }
     qsort(self->order, data->example_count, sizeof *self->order, compare_order);
-    weft_status status = WEFT_OK;
     uint32_t first = 0;
-    while (status == WEFT_OK && first < data->example_count) {
+    while (first < data->example_count) {
         uint32_t end = first;
         while (end < data->example_count && self->order[end].length == self->order[first].length) {
             end++;
         }
-        status = run_group(self, first, end, batch);
+        WEFT_TRY(run_group(self, first, end, batch));
         first = end;
     }
-    return status;
+    return WEFT_OK;
 }
 
 /* Speeds are of first runs where there were no others. */

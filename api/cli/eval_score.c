@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/try.h"
+
 weft_cli_measure weft_cli_measure_of(weft_task task) {
     switch (task) {
     case WEFT_TASK_MASKED_LM:
@@ -86,10 +88,7 @@ weft_status weft_cli_score_take(weft_cli_score *score, uint32_t example, const f
                                 uint32_t width) {
     bool tokens = score->measure == WEFT_CLI_MEASURE_TOKENS;
     size_t count = (size_t)width * (tokens ? score->data->sequences[example].length : 1);
-    weft_status status = check_finite(score, example, output, count);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(check_finite(score, example, output, count));
     if (tokens) {
         weft_cli_hash_add(&score->hash, output, count);
         take_tokens(score, example, output, width);

@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "core/clock.h"
+#include "core/try.h"
 #include "generate_report.h"
 #include "input.h"
 #include "model/sample.h"
@@ -103,13 +104,10 @@ static int count_tokens(generate_state *state, const weft_cli_syntax *syntax) {
 static weft_status make_decoder(generate_state *state) {
     const weft_host *host = &state->session.host;
     const uint32_t capacity = state->result.capacity;
-    weft_status status =
+    WEFT_TRY(
         weft_decoder_create(&state->decoder, state->session.model, state->session.device,
                             weft_decoder_params(.max_length = state->prompt.length + capacity - 1,
-                                                .reevaluate = state->options->reevaluate));
-    if (status != WEFT_OK) {
-        return status;
-    }
+                                                .reevaluate = state->options->reevaluate)));
     state->logits = weft_alloc_zero(host, state->session.info.vocabulary, sizeof *state->logits);
     state->result.tokens = weft_alloc_zero(host, capacity, sizeof *state->result.tokens);
     state->result.times = weft_alloc_zero(host, capacity, sizeof *state->result.times);

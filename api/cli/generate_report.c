@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/try.h"
+
 /* ---- times ---- */
 
 static int compare_times(const void *left, const void *right) {
@@ -34,10 +36,8 @@ static weft_status find_median(double *median, const double *times, uint32_t cou
 weft_status weft_cli_quarters(double *first_ms, double *last_ms, const weft_cli_generation *result,
                               const weft_host *host) {
     const uint32_t quarter = result->count < 4 ? result->count : result->count / 4;
-    weft_status status = find_median(first_ms, result->times, quarter, host);
-    return status == WEFT_OK
-               ? find_median(last_ms, result->times + result->count - quarter, quarter, host)
-               : status;
+    WEFT_TRY(find_median(first_ms, result->times, quarter, host));
+    return find_median(last_ms, result->times + result->count - quarter, quarter, host);
 }
 
 /* ---- JSON ---- */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "members.h"
 
 /* ---- arrays ---- */
@@ -89,8 +90,8 @@ static weft_status vectors_of_array(weft_cli_vectors *vectors, const weft_npy *n
     *vectors = (weft_cli_vectors){.batch = npy->rank == 3 ? (uint32_t)npy->shape[0] : 1,
                                   .length = (uint32_t)npy->shape[npy->rank - 2],
                                   .width = (uint32_t)npy->shape[npy->rank - 1]};
-    weft_status status = weft_cli_npy_reals(&vectors->values, npy, path, host);
-    return status == WEFT_OK ? check_finite(vectors, path, host) : status;
+    WEFT_TRY(weft_cli_npy_reals(&vectors->values, npy, path, host));
+    return check_finite(vectors, path, host);
 }
 
 int weft_cli_read_vectors(weft_cli_vectors *vectors, const char *path, const weft_host *host) {

@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "core/try.h"
 #include "inspect_layers.h"
 #include "session.h"
 
@@ -70,13 +71,12 @@ static weft_status find_layers(inspect_state *state) {
     if (state->layers == NULL) {
         return weft_fail_memory(&state->session.host, "the dispatches");
     }
-    weft_status status =
-        weft_cli_dispatch_layers(state->layers, count, state->plan, &state->session.host);
-    for (uint32_t layer = 0; status == WEFT_OK && layer < state->session.info.layers; layer++) {
+    WEFT_TRY(weft_cli_dispatch_layers(state->layers, count, state->plan, &state->session.host));
+    for (uint32_t layer = 0; layer < state->session.info.layers; layer++) {
         uint32_t found = dispatches_in_layer(state, layer);
         state->most_in_layer = found > state->most_in_layer ? found : state->most_in_layer;
     }
-    return status;
+    return WEFT_OK;
 }
 
 static int compile(inspect_state *state) {

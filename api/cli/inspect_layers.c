@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/try.h"
+
 #define UNKNOWN (UINT32_MAX - 1)
 
 /* The line of a dump that begins with a node's name, such as "%12", in fresh memory or null. */
@@ -38,10 +40,7 @@ static uint32_t layer_of_line(const char *line) {
 static weft_status find_layer(uint32_t *layer, const weft_plan *plan, uint32_t index,
                               const char *dump, const weft_host *host) {
     weft_dispatch_info dispatch;
-    weft_status status = weft_plan_get_dispatch(plan, index, &dispatch);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_plan_get_dispatch(plan, index, &dispatch));
     const char *name = strrchr(dispatch.node, '%');
     if (name == NULL) {
         *layer = UNKNOWN;
@@ -59,14 +58,14 @@ static weft_status find_layer(uint32_t *layer, const weft_plan *plan, uint32_t i
 weft_status weft_cli_dispatch_layers(uint32_t *layers, uint32_t count, const weft_plan *plan,
                                      const weft_host *host) {
     const char *dump = NULL;
-    weft_status status = weft_plan_describe(plan, "choose", &dump);
-    for (uint32_t index = 0; index < count && status == WEFT_OK; index++) {
-        status = find_layer(&layers[index], plan, index, dump, host);
+    WEFT_TRY(weft_plan_describe(plan, "choose", &dump));
+    for (uint32_t index = 0; index < count; index++) {
+        WEFT_TRY(find_layer(&layers[index], plan, index, dump, host));
     }
     uint32_t next = WEFT_CLI_NO_LAYER;
-    for (uint32_t index = count; status == WEFT_OK && index > 0; index--) {
+    for (uint32_t index = count; index > 0; index--) {
         layers[index - 1] = layers[index - 1] == UNKNOWN ? next : layers[index - 1];
         next = layers[index - 1];
     }
-    return status;
+    return WEFT_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "core/try.h"
 #include "model/npy.h"
 #include "run_inputs.h"
 #include "run_report.h"
@@ -36,15 +37,10 @@ typedef struct run_state {
 static weft_status make_plan(run_state *state) {
     const weft_host *host = &state->session.host;
     weft_plan_params params = {.timestamps = state->options->trace != NULL};
-    weft_status status = weft_model_compile(
-        &state->plan, state->session.model, state->session.device, state->inputs.batch,
-        state->inputs.length, state->inputs.types.values != NULL, &params);
-    if (status == WEFT_OK) {
-        status = weft_cli_output_shape(&state->shape, state->plan);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_model_compile(&state->plan, state->session.model, state->session.device,
+                                state->inputs.batch, state->inputs.length,
+                                state->inputs.types.values != NULL, &params));
+    WEFT_TRY(weft_cli_output_shape(&state->shape, state->plan));
     uint64_t elements = weft_shape_elements(state->shape);
     state->output =
         elements > SIZE_MAX ? NULL : weft_alloc_zero(host, (size_t)elements, sizeof *state->output);

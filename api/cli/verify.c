@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "core/try.h"
 #include "verify_record.h"
 
 typedef struct verify_options {
@@ -86,15 +87,14 @@ static int collect_devices(weft_verify_record *record, const verify_options *opt
 
 static weft_status open_device(weft_device **device, weft_verify_run *run,
                                const weft_verify_record *record, const verify_options *options) {
-    weft_status status;
     if (record->all_devices) {
         char select[16];
         snprintf(select, sizeof select, "%u", run->info.index);
-        status = weft_cli_open_selected(device, &options->common, select);
+        WEFT_TRY(weft_cli_open_selected(device, &options->common, select));
     } else {
-        status = weft_cli_open(device, &options->common);
+        WEFT_TRY(weft_cli_open(device, &options->common));
     }
-    return status == WEFT_OK ? weft_device_get_info(*device, &run->info) : status;
+    return weft_device_get_info(*device, &run->info);
 }
 
 /* ---- running ---- */

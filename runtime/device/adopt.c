@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Adopting a VkDevice that the caller made and keeps. */
+#include "core/try.h"
 #include "device/instance.h"
 #include "device/loader.h"
 #include "device/physical.h"
@@ -64,8 +65,8 @@ static weft_status load_tables(weft_device *device, const weft_device_adopt_para
     }
     instance->handle = params->instance;
     device->vk.handle = params->device;
-    weft_status status = weft_vk_load_instance(instance, &device->host);
-    return status == WEFT_OK ? weft_vk_load_device(&device->vk, instance, &device->host) : status;
+    WEFT_TRY(weft_vk_load_instance(instance, &device->host));
+    return weft_vk_load_device(&device->vk, instance, &device->host);
 }
 
 static weft_status read_physical(weft_device *device, const weft_device_adopt_params *params) {
@@ -75,15 +76,10 @@ static weft_status read_physical(weft_device *device, const weft_device_adopt_pa
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
                          "weft_device_adopt: queue_family is VK_QUEUE_FAMILY_IGNORED");
     }
-    weft_status status =
-        weft_physical_index(&index, &device->instance, params->physical_device, &device->host);
-    if (status == WEFT_OK) {
-        status = weft_physical_read(&physical, &device->instance, params->physical_device, index,
-                                    params->queue_family, &device->host);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(
+        weft_physical_index(&index, &device->instance, params->physical_device, &device->host));
+    WEFT_TRY(weft_physical_read(&physical, &device->instance, params->physical_device, index,
+                                params->queue_family, &device->host));
     if (physical.queue_family == WEFT_NO_FAMILY) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
                          "weft_device_adopt: %s has no queue family %u", physical.info.name,
@@ -105,8 +101,8 @@ static weft_status fill_device(weft_device *device, const weft_device_adopt_para
     device->lock_queue = params->lock_queue;
     device->unlock_queue = params->unlock_queue;
     device->lock_user = params->lock_user;
-    weft_status status = load_tables(device, params);
-    return status == WEFT_OK ? read_physical(device, params) : status;
+    WEFT_TRY(load_tables(device, params));
+    return read_physical(device, params);
 }
 
 weft_status weft_device_adopt(weft_device **device, const weft_device_adopt_params *params) {

@@ -6,6 +6,8 @@
 
 #include <weft/vulkan.h>
 
+#include "core/try.h"
+
 static uint64_t largest_heap(const weft_device *device) {
     const VkPhysicalDeviceMemoryProperties *memory = &device->memory_properties;
     uint64_t largest = 0;
@@ -118,10 +120,7 @@ weft_status weft_buffer_wrap(weft_buffer **buffer, weft_device *device, VkBuffer
                          " is not a multiple of minStorageBufferOffsetAlignment, %" PRIu64,
                          offset, alignment);
     }
-    weft_status status = weft_device_alive(device);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_alive(device));
     weft_buffer *made = weft_alloc_zero(&device->host, 1, sizeof *made);
     if (made == NULL) {
         return weft_fail_memory(&device->host, "buffer");
@@ -186,10 +185,7 @@ weft_status weft_buffer_write(weft_buffer *buffer, uint64_t offset, const void *
     if (buffer == NULL) {
         return WEFT_INVALID_ARGUMENT;
     }
-    weft_status status = check_range(buffer, offset, data, size, "weft_buffer_write");
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(check_range(buffer, offset, data, size, "weft_buffer_write"));
     return weft_device_upload(buffer->device, buffer->handle, buffer->offset + offset, data, size);
 }
 
@@ -197,10 +193,7 @@ weft_status weft_buffer_read(weft_buffer *buffer, uint64_t offset, void *data, u
     if (buffer == NULL) {
         return WEFT_INVALID_ARGUMENT;
     }
-    weft_status status = check_range(buffer, offset, data, size, "weft_buffer_read");
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(check_range(buffer, offset, data, size, "weft_buffer_read"));
     return weft_device_download(buffer->device, buffer->handle, buffer->offset + offset, data,
                                 size);
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "core/try.h"
 #include "device/instance.h"
 #include "shader/pipeline.h"
 
@@ -38,11 +39,9 @@ weft_status weft_device_get_info(const weft_device *device, weft_device_info *in
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
                          "weft_device_get_info: info is null");
     }
-    weft_status status = weft_device_alive(device);
-    if (status == WEFT_OK) {
-        *info = device->info;
-    }
-    return status;
+    WEFT_TRY(weft_device_alive(device));
+    *info = device->info;
+    return WEFT_OK;
 }
 
 weft_math weft_device_get_math(const weft_device *device) {
@@ -57,11 +56,9 @@ weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
                          "weft_device_get_stats: stats is null");
     }
-    weft_status status = weft_device_alive(device);
-    if (status == WEFT_OK) {
-        *stats = device->stats;
-    }
-    return status;
+    WEFT_TRY(weft_device_alive(device));
+    *stats = device->stats;
+    return WEFT_OK;
 }
 
 void weft_device_reset_peak(weft_device *device) {
@@ -74,8 +71,8 @@ weft_status weft_device_save_cache(weft_device *device) {
     if (device == NULL) {
         return WEFT_INVALID_ARGUMENT;
     }
-    weft_status status = weft_device_alive(device);
-    return status == WEFT_OK ? weft_pipeline_store_save(device) : status;
+    WEFT_TRY(weft_device_alive(device));
+    return weft_pipeline_store_save(device);
 }
 
 void weft_device_note_rate(weft_device *device, double flops, double milliseconds) {

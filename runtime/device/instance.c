@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "device/loader.h"
 #include "device/result.h"
 #include "device/validation.h"
@@ -110,10 +111,7 @@ static weft_status has_layer(bool *found, const struct global_functions *global,
 
 static weft_status plan_validation(struct instance_plan *plan,
                                    const struct global_functions *global, const weft_host *host) {
-    weft_status status = has_layer(&plan->validation, global, WEFT_VALIDATION_LAYER, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(has_layer(&plan->validation, global, WEFT_VALIDATION_LAYER, host));
     if (!plan->validation) {
         weft_log(host, WEFT_LOG_WARNING, "validation was asked for, but %s is not installed",
                  WEFT_VALIDATION_LAYER);
@@ -122,15 +120,10 @@ static weft_status plan_validation(struct instance_plan *plan,
     /* The layer brings both extensions itself, so that neither depends on the loader or a driver.
      */
     bool messages = false;
-    status = has_extension(&messages, global, WEFT_VALIDATION_LAYER,
-                           VK_EXT_DEBUG_UTILS_EXTENSION_NAME, host);
-    if (status == WEFT_OK) {
-        status = has_extension(&plan->synchronization, global, WEFT_VALIDATION_LAYER,
-                               VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME, host);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(has_extension(&messages, global, WEFT_VALIDATION_LAYER,
+                           VK_EXT_DEBUG_UTILS_EXTENSION_NAME, host));
+    WEFT_TRY(has_extension(&plan->synchronization, global, WEFT_VALIDATION_LAYER,
+                           VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME, host));
     if (!messages) {
         plan->validation = false;
         weft_log(host, WEFT_LOG_WARNING, "validation was asked for, but %s has no %s",
@@ -150,11 +143,8 @@ static weft_status plan_validation(struct instance_plan *plan,
 static weft_status plan_instance(struct instance_plan *plan, const struct global_functions *global,
                                  bool validation, const weft_host *host) {
     *plan = (struct instance_plan){0};
-    weft_status status = has_extension(&plan->portability, global, NULL,
-                                       VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(has_extension(&plan->portability, global, NULL,
+                           VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME, host));
     if (plan->portability) {
         plan->extensions[plan->extension_count++] = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
     }
@@ -226,10 +216,7 @@ static weft_status create_handle(struct weft_vk_instance *instance, const weft_h
         return WEFT_NO_DEVICE;
     }
     struct instance_plan plan;
-    weft_status status = plan_instance(&plan, &global, validated != NULL, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(plan_instance(&plan, &global, validated != NULL, host));
     VkInstance handle = VK_NULL_HANDLE;
     VkResult result = call_create_instance(&handle, &global, &plan, validated);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
@@ -243,11 +230,11 @@ static weft_status create_handle(struct weft_vk_instance *instance, const weft_h
     /* Loaded first: it is what destroys the handle should another function be missing. */
     instance->DestroyInstance =
         (PFN_vkDestroyInstance)instance->GetInstanceProcAddr(handle, "vkDestroyInstance");
-    status = weft_vk_load_instance(instance, host);
-    if (status == WEFT_OK && plan.validation) {
-        status = weft_validation_start(instance, validated);
+    WEFT_TRY(weft_vk_load_instance(instance, host));
+    if (plan.validation) {
+        WEFT_TRY(weft_validation_start(instance, validated));
     }
-    return status;
+    return WEFT_OK;
 }
 
 weft_status weft_instance_create(struct weft_vk_instance *instance, const weft_host *host,

@@ -3,6 +3,7 @@
  * by many buffers. */
 #include <inttypes.h>
 
+#include "core/try.h"
 #include "device/device.h"
 #include "device/ranges.h"
 
@@ -281,19 +282,15 @@ static weft_status find_range(struct weft_allocation *made, weft_device *device,
         return weft_fail(&device->host, WEFT_UNSUPPORTED, "the device has no %s memory",
                          kind == WEFT_MEMORY_STAGING ? "host-visible coherent" : "suitable");
     }
-    weft_status status = check_size(device, requirements->size, type, kind);
-    if (status == WEFT_OK) {
-        status = take(&made->block, &made->range, device, requirements, type, kind);
+    WEFT_TRY(check_size(device, requirements->size, type, kind));
+    WEFT_TRY(take(&made->block, &made->range, device, requirements, type, kind));
+    if (made->block == NULL) {
+        WEFT_TRY(add_room(device, requirements->size, type, kind));
+        made->block = device->memory->blocks; /* the new one, large enough */
+        WEFT_TRY(weft_ranges_take(&made->range, &made->block->ranges, requirements->size,
+                                  requirements->alignment, &device->host));
     }
-    if (status == WEFT_OK && made->block == NULL) {
-        status = add_room(device, requirements->size, type, kind);
-        if (status == WEFT_OK) {
-            made->block = device->memory->blocks; /* the new one, large enough */
-            status = weft_ranges_take(&made->range, &made->block->ranges, requirements->size,
-                                      requirements->alignment, &device->host);
-        }
-    }
-    return status;
+    return WEFT_OK;
 }
 
 weft_status weft_memory_allocate(struct weft_allocation **allocation, weft_device *device,

@@ -2,6 +2,7 @@
 /* Listing the system's devices, and opening one with an instance and a VkDevice of Weft's own. */
 #include "core/float_state.h"
 #include "core/rules.h"
+#include "core/try.h"
 #include "device/instance.h"
 #include "device/physical.h"
 #include "device/result.h"
@@ -32,10 +33,7 @@ weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const wef
     }
     struct weft_physical *list = NULL;
     uint32_t found = 0;
-    weft_status status = read_list(&list, &found, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(read_list(&list, &found, host));
     for (uint32_t i = 0; i < found && i < *count; i++) {
         infos[i] = list[i].info;
     }
@@ -84,17 +82,13 @@ static weft_status create_device(weft_device *device, const struct weft_physical
 
 static weft_status create_and_load(weft_device *device, const struct weft_physical *physical) {
     weft_setup_physical(device, physical);
-    weft_status status = create_device(device, physical);
-    if (status == WEFT_OK) {
-        /* Loaded first: it is what destroys the handle should another function be missing. */
-        device->vk.DestroyDevice = (PFN_vkDestroyDevice)device->instance.GetDeviceProcAddr(
-            device->vk.handle, "vkDestroyDevice");
-        status = weft_vk_load_device(&device->vk, &device->instance, &device->host);
-    }
-    if (status == WEFT_OK) {
-        device->vk.GetDeviceQueue(device->vk.handle, device->queue_family, 0, &device->queue);
-    }
-    return status;
+    WEFT_TRY(create_device(device, physical));
+    /* Loaded first: it is what destroys the handle should another function be missing. */
+    device->vk.DestroyDevice = (PFN_vkDestroyDevice)device->instance.GetDeviceProcAddr(
+        device->vk.handle, "vkDestroyDevice");
+    WEFT_TRY(weft_vk_load_device(&device->vk, &device->instance, &device->host));
+    device->vk.GetDeviceQueue(device->vk.handle, device->queue_family, 0, &device->queue);
+    return WEFT_OK;
 }
 
 static weft_status open_system_device(weft_device *device, const weft_device_params *params) {

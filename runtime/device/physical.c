@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "device/result.h"
 #include "shader/pipeline.h"
 #include "shader/spirv_float_modes.h"
@@ -241,13 +242,8 @@ weft_status weft_physical_read(struct weft_physical *physical,
     *physical = (struct weft_physical){.handle = handle, .info = {.index = index}};
     struct facts facts;
     read_properties(&facts, handle, instance);
-    weft_status status = read_family(&facts, physical, instance, family, host);
-    if (status == WEFT_OK) {
-        status = read_extensions(physical, instance, host);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(read_family(&facts, physical, instance, family, host));
+    WEFT_TRY(read_extensions(physical, instance, host));
     fill_info(&physical->info, &facts);
     physical->float_modes = float_modes(&facts.vulkan12);
     physical->info.device_memory = largest_device_heap(handle, instance);

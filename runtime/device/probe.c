@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/hash.h"
+#include "core/try.h"
 #include "device/device.h"
 #include "device/probe_cases.h"
 #include "shader/disk_cache.h"
@@ -96,11 +97,8 @@ static void write_verdict(const struct probe *probe, const weft_device *device,
 static weft_status create_buffers(struct probe *probe, weft_device *device) {
     static const size_t sizes[] = {sizeof probe->inputs, sizeof probe->results};
     for (size_t i = 0; i < 2; i++) {
-        weft_status status = weft_vkbuffer_create(&probe->buffers[i], &probe->allocations[i],
-                                                  device, sizes[i], WEFT_MEMORY_STAGING);
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(weft_vkbuffer_create(&probe->buffers[i], &probe->allocations[i], device, sizes[i],
+                                      WEFT_MEMORY_STAGING));
     }
     memcpy(probe->allocations[0]->mapped, probe->inputs, sizeof probe->inputs);
     /* No right result is all ones everywhere, so a dispatch that writes nothing is found out. */
@@ -116,24 +114,18 @@ static weft_status create_set(struct probe *probe, weft_device *device) {
         .poolSizeCount = 1,
         .pPoolSizes = &size,
     };
-    weft_status status = weft_device_check(
+    WEFT_TRY(weft_device_check(
         device, device->vk.CreateDescriptorPool(device->vk.handle, &pool, NULL, &probe->pool),
-        "vkCreateDescriptorPool");
-    if (status != WEFT_OK) {
-        return status;
-    }
+        "vkCreateDescriptorPool"));
     VkDescriptorSetAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
         .descriptorPool = probe->pool,
         .descriptorSetCount = 1,
         .pSetLayouts = &probe->pipeline->set_layout,
     };
-    status = weft_device_check(
+    WEFT_TRY(weft_device_check(
         device, device->vk.AllocateDescriptorSets(device->vk.handle, &info, &probe->set),
-        "vkAllocateDescriptorSets");
-    if (status != WEFT_OK) {
-        return status;
-    }
+        "vkAllocateDescriptorSets"));
     VkDescriptorBufferInfo buffers[2];
     VkWriteDescriptorSet writes[2];
     for (uint32_t i = 0; i < 2; i++) {
@@ -153,10 +145,7 @@ static weft_status create_set(struct probe *probe, weft_device *device) {
 
 static weft_status dispatch(struct probe *probe, weft_device *device) {
     VkCommandBuffer commands = VK_NULL_HANDLE;
-    weft_status status = weft_device_begin_commands(&commands, device);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_begin_commands(&commands, device));
     const uint32_t count = WEFT_PROBE_CASES;
     const struct weft_pipeline *pipeline = probe->pipeline;
     device->vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->handle);

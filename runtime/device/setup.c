@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "device/setup.h"
 
+#include "core/try.h"
 #include "shader/disk_cache.h"
 #include "shader/pipeline.h"
 
@@ -110,12 +111,10 @@ static weft_status create_timeline(weft_device *device) {
 }
 
 static weft_status create_staging(weft_device *device) {
-    weft_status status = weft_vkbuffer_create(&device->staging, &device->staging_allocation, device,
-                                              WEFT_STAGING_SIZE, WEFT_MEMORY_STAGING);
-    if (status == WEFT_OK) {
-        device->staging_mapped = device->staging_allocation->mapped;
-    }
-    return status;
+    WEFT_TRY(weft_vkbuffer_create(&device->staging, &device->staging_allocation, device,
+                                  WEFT_STAGING_SIZE, WEFT_MEMORY_STAGING));
+    device->staging_mapped = device->staging_allocation->mapped;
+    return WEFT_OK;
 }
 
 weft_status weft_setup_finish(weft_device *device, const struct weft_setup *setup) {
@@ -125,17 +124,13 @@ weft_status weft_setup_finish(weft_device *device, const struct weft_setup *setu
         weft_pipeline_store_create, weft_weight_store_create,
         weft_device_probe,
     };
-    weft_status status = set_weight_storage(device, setup->weights);
-    if (status == WEFT_OK) {
-        status = set_parameters(device, setup);
+    WEFT_TRY(set_weight_storage(device, setup->weights));
+    WEFT_TRY(set_parameters(device, setup));
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        WEFT_TRY(steps[i](device));
     }
-    for (size_t i = 0; status == WEFT_OK && i < sizeof steps / sizeof steps[0]; i++) {
-        status = steps[i](device);
-    }
-    if (status == WEFT_OK) {
-        weft_log(&device->host, WEFT_LOG_INFO, "opened device %u: %s (%s, %s), %s math",
-                 device->info.index, device->info.name, device->info.driver,
-                 device->info.driver_version, weft_math_name(device->math));
-    }
-    return status;
+    weft_log(&device->host, WEFT_LOG_INFO, "opened device %u: %s (%s, %s), %s math",
+             device->info.index, device->info.name, device->info.driver,
+             device->info.driver_version, weft_math_name(device->math));
+    return WEFT_OK;
 }

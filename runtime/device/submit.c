@@ -2,6 +2,8 @@
 /* The queue: submissions counted by one timeline semaphore, and command buffers that run once. */
 #include "device/device.h"
 
+#include "core/try.h"
+
 static void lock_queue(const weft_device *device) {
     if (device->lock_queue != NULL) {
         device->lock_queue(device->lock_user);
@@ -16,10 +18,7 @@ static void unlock_queue(const weft_device *device) {
 
 weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *commands, uint32_t count,
                                uint64_t *value) {
-    weft_status status = weft_device_alive(device);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_alive(device));
     const uint64_t signal = device->timeline_value + 1;
     VkTimelineSemaphoreSubmitInfo timeline = {
         .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
@@ -37,10 +36,7 @@ weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *comma
     lock_queue(device);
     VkResult result = device->vk.QueueSubmit(device->queue, 1, &info, VK_NULL_HANDLE);
     unlock_queue(device);
-    status = weft_device_check(device, result, "vkQueueSubmit");
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_check(device, result, "vkQueueSubmit"));
     device->timeline_value = signal;
     device->stats.submissions++;
     *value = signal;
@@ -48,10 +44,7 @@ weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *comma
 }
 
 weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeout_ns, bool *done) {
-    weft_status status = weft_device_alive(device);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_alive(device));
     VkSemaphoreWaitInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
         .semaphoreCount = 1,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "core/shape.h"
+#include "core/try.h"
 #include "features/family.h"
 
 static const struct weft_features_family *const families[WEFT_FEATURES_KIND_COUNT] = {
@@ -126,30 +127,26 @@ static weft_status take_params(weft_features_params *taken, const weft_features_
                          (int)params->kind, WEFT_FEATURES_KIND_COUNT - 1);
     }
     *taken = *params;
-    weft_status status = check_size(taken, host);
-    if (status == WEFT_OK) {
-        status = check_options(taken, host);
+    WEFT_TRY(check_size(taken, host));
+    WEFT_TRY(check_options(taken, host));
+    if (families[taken->kind]->check != NULL) {
+        WEFT_TRY(families[taken->kind]->check(taken, host));
     }
-    if (status == WEFT_OK && families[taken->kind]->check != NULL) {
-        status = families[taken->kind]->check(taken, host);
-    }
-    return status;
+    return WEFT_OK;
 }
 
 /* Parameters of a structured kind, and its structure. */
 static weft_status take_structure(weft_features_params *taken, weft_features_structure *structure,
                                   const weft_features_params *params, const weft_host *host) {
-    weft_status status = take_params(taken, params, host);
-    if (status == WEFT_OK && families[taken->kind]->structure == NULL) {
-        status = weft_fail(host, WEFT_INVALID_ARGUMENT,
-                           "features: kind is %s, which is dense: it has no parts",
-                           weft_features_name(taken->kind));
+    WEFT_TRY(take_params(taken, params, host));
+    if (families[taken->kind]->structure == NULL) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "features: kind is %s, which is dense: it has no parts",
+                         weft_features_name(taken->kind));
     }
-    if (status == WEFT_OK) {
-        *structure = (weft_features_structure){.transform = WEFT_FEATURES_DENSE};
-        families[taken->kind]->structure(structure, taken);
-    }
-    return status;
+    *structure = (weft_features_structure){.transform = WEFT_FEATURES_DENSE};
+    families[taken->kind]->structure(structure, taken);
+    return WEFT_OK;
 }
 
 static weft_status expect_pointer(const void *pointer, const char *name, const weft_host *host) {
@@ -260,13 +257,8 @@ static weft_status check_permutation(const uint32_t *permutation,
 weft_status weft_features_fill(float *w, float *weights, const weft_features_params *params,
                                const weft_host *host) {
     weft_features_params taken;
-    weft_status status = take_params(&taken, params, host);
-    if (status == WEFT_OK) {
-        status = expect_pointer(w, "w", host);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(take_params(&taken, params, host));
+    WEFT_TRY(expect_pointer(w, "w", host));
     const struct weft_features_family *family = families[taken.kind];
     if (family->weighted && weights == NULL) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
@@ -283,35 +275,27 @@ weft_status weft_features_fill(float *w, float *weights, const weft_features_par
 weft_status weft_features_get_structure(weft_features_structure *structure,
                                         const weft_features_params *params, const weft_host *host) {
     weft_features_params taken;
-    weft_status status = take_params(&taken, params, host);
-    if (status == WEFT_OK) {
-        status = expect_pointer(structure, "structure", host);
+    WEFT_TRY(take_params(&taken, params, host));
+    WEFT_TRY(expect_pointer(structure, "structure", host));
+    *structure = (weft_features_structure){.transform = WEFT_FEATURES_DENSE};
+    if (families[taken.kind]->structure != NULL) {
+        families[taken.kind]->structure(structure, &taken);
     }
-    if (status == WEFT_OK) {
-        *structure = (weft_features_structure){.transform = WEFT_FEATURES_DENSE};
-        if (families[taken.kind]->structure != NULL) {
-            families[taken.kind]->structure(structure, &taken);
-        }
-    }
-    return status;
+    return WEFT_OK;
 }
 
 weft_status weft_features_parts(float *diagonals, uint32_t *permutation,
                                 const weft_features_params *params, const weft_host *host) {
     weft_features_params taken;
     weft_features_structure structure;
-    weft_status status = take_structure(&taken, &structure, params, host);
-    if (status == WEFT_OK) {
-        status = expect_pointer(diagonals, "diagonals", host);
+    WEFT_TRY(take_structure(&taken, &structure, params, host));
+    WEFT_TRY(expect_pointer(diagonals, "diagonals", host));
+    if (structure.permuted) {
+        WEFT_TRY(expect_pointer(permutation, "permutation", host));
     }
-    if (status == WEFT_OK && structure.permuted) {
-        status = expect_pointer(permutation, "permutation", host);
-    }
-    if (status == WEFT_OK) {
-        fill_parts((struct weft_features_parts){diagonals, structure.permuted ? permutation : NULL},
-                   &taken, &structure);
-    }
-    return status;
+    fill_parts((struct weft_features_parts){diagonals, structure.permuted ? permutation : NULL},
+               &taken, &structure);
+    return WEFT_OK;
 }
 
 /* Checks what the functions of given parts have in common, then makes `out` of them. */
@@ -319,16 +303,9 @@ static weft_status expand_parts(struct expansion out, struct parts parts,
                                 const weft_features_params *params, const weft_host *host) {
     weft_features_params taken;
     weft_features_structure structure;
-    weft_status status = take_structure(&taken, &structure, params, host);
-    if (status == WEFT_OK) {
-        status = expect_pointer(parts.diagonals, "diagonals", host);
-    }
-    if (status == WEFT_OK) {
-        status = check_permutation(parts.permutation, &structure, host);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(take_structure(&taken, &structure, params, host));
+    WEFT_TRY(expect_pointer(parts.diagonals, "diagonals", host));
+    WEFT_TRY(check_permutation(parts.permutation, &structure, host));
     parts.permutation = structure.permuted ? parts.permutation : NULL;
     return expand_rows(out, parts, &taken, &structure, host);
 }

@@ -2,6 +2,7 @@
 /* Quasi-Monte Carlo features: Avron et al., "Quasi-Monte Carlo feature maps for shift-invariant kernels", 2016. */
 #include "features/qmc.h"
 
+#include "core/try.h"
 #include "features/quantile.h"
 #include "features/sequence.h"
 
@@ -10,11 +11,8 @@ weft_status weft_qmc_points(double *out, const weft_features_params *params,
     const uint32_t d = params->columns;
     const struct weft_stream shift = weft_features_stream(params, WEFT_DRAW_SHIFT);
     struct weft_sequence sequence;
-    weft_status status =
-        weft_sequence_begin(&sequence, params->sequence, d, params->shift ? &shift : NULL, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(
+        weft_sequence_begin(&sequence, params->sequence, d, params->shift ? &shift : NULL, host));
     for (uint32_t i = 0; i < params->rows; i++) {
         double *row = out + (size_t)i * d;
         weft_sequence_point(row, &sequence, i + 1);

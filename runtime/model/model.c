@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "graph/graph.h"
 #include "model/architecture.h"
 #include "model/json.h"
@@ -201,16 +202,14 @@ weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size
     }
     int32_t *ids = NULL;
     uint32_t id_count = 0;
-    weft_status status = weft_tokenizer_encode(model->tokenizer, text, size, true,
-                                               model->info.max_length, &ids, &id_count);
-    if (status == WEFT_OK && id_count == 0) {
-        status = weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
+    WEFT_TRY(weft_tokenizer_encode(model->tokenizer, text, size, true, model->info.max_length, &ids,
+                                   &id_count));
+    if (id_count == 0) {
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
     }
-    if (status == WEFT_OK) {
-        *tokens = ids;
-        *count = id_count;
-    }
-    return status;
+    *tokens = ids;
+    *count = id_count;
+    return WEFT_OK;
 }
 
 void weft_tokens_free(weft_model *model, int32_t **tokens) {
@@ -269,33 +268,30 @@ static weft_status check_inputs(const weft_model *model, const weft_graph *graph
                                 const weft_model_inputs *inputs) {
     const weft_model_info *info = &model->info;
     weft_shape shape = {.rank = 0};
-    weft_status status = WEFT_OK;
     if (info->input_size) {
-        status = check_input(model, graph, inputs->features, "features",
-                             (weft_shape){.rank = 3, .dim = {0, 0, info->input_size}}, &shape);
+        WEFT_TRY(check_input(model, graph, inputs->features, "features",
+                             (weft_shape){.rank = 3, .dim = {0, 0, info->input_size}}, &shape));
     } else {
-        status =
-            check_input(model, graph, inputs->tokens, "tokens", (weft_shape){.rank = 2}, &shape);
+        WEFT_TRY(
+            check_input(model, graph, inputs->tokens, "tokens", (weft_shape){.rank = 2}, &shape));
     }
-    if (status == WEFT_OK) {
-        status = info->input_size ? refuse_input(model, inputs->tokens, "tokens")
-                                  : refuse_input(model, inputs->features, "features");
+    WEFT_TRY(info->input_size ? refuse_input(model, inputs->tokens, "tokens")
+                              : refuse_input(model, inputs->features, "features"));
+    if (model->architecture->family) {
+        WEFT_TRY(refuse_input(model, inputs->types, "token_types"));
     }
-    if (status == WEFT_OK && model->architecture->family) {
-        status = refuse_input(model, inputs->types, "token_types");
-    }
-    if (status == WEFT_OK && info->position_size) {
+    if (info->position_size) {
         weft_shape ignored;
         weft_shape expected = {.rank = 3, .dim = {shape.dim[0], shape.dim[1], info->position_size}};
-        status = check_input(model, graph, inputs->positions, "positions", expected, &ignored);
-    } else if (status == WEFT_OK) {
-        status = refuse_input(model, inputs->positions, "positions");
+        WEFT_TRY(check_input(model, graph, inputs->positions, "positions", expected, &ignored));
+    } else {
+        WEFT_TRY(refuse_input(model, inputs->positions, "positions"));
     }
-    if (status == WEFT_OK && info->task == WEFT_TASK_RETRIEVE && shape.dim[0] % 2 != 0) {
-        status = weft_fail(&model->host, WEFT_INVALID_ARGUMENT,
-                           "the model takes pairs of sequences, not %u sequences", shape.dim[0]);
+    if (info->task == WEFT_TASK_RETRIEVE && shape.dim[0] % 2 != 0) {
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT,
+                         "the model takes pairs of sequences, not %u sequences", shape.dim[0]);
     }
-    return status == WEFT_OK ? check_length(model, shape.dim[1]) : status;
+    return check_length(model, shape.dim[1]);
 }
 
 weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *graph,
@@ -304,39 +300,35 @@ weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *gr
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_build: null argument");
     }
-    weft_status status = check_inputs(model, graph, inputs);
-    return status == WEFT_OK ? model->architecture->build(out, model->state, graph, inputs)
-                             : status;
+    WEFT_TRY(check_inputs(model, graph, inputs));
+    return model->architecture->build(out, model->state, graph, inputs);
 }
 
 weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, uint32_t batch,
                                   uint32_t length, uint32_t input_size, uint32_t position_size) {
-    weft_status status = input_size
-                             ? weft_graph_input(&inputs->features, graph, "features", WEFT_F32,
-                                                weft_shape_of(batch, length, input_size))
-                             : weft_graph_input(&inputs->tokens, graph, "tokens", WEFT_I32,
-                                                weft_shape_of(batch, length));
-    if (status == WEFT_OK && position_size) {
-        status = weft_graph_input(&inputs->positions, graph, "positions", WEFT_F32,
-                                  weft_shape_of(batch, length, position_size));
+    WEFT_TRY(input_size ? weft_graph_input(&inputs->features, graph, "features", WEFT_F32,
+                                           weft_shape_of(batch, length, input_size))
+                        : weft_graph_input(&inputs->tokens, graph, "tokens", WEFT_I32,
+                                           weft_shape_of(batch, length)));
+    if (position_size) {
+        WEFT_TRY(weft_graph_input(&inputs->positions, graph, "positions", WEFT_F32,
+                                  weft_shape_of(batch, length, position_size)));
     }
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status build_graph(weft_graph *graph, weft_model *model, uint32_t batch,
                                uint32_t length, bool with_types) {
     weft_model_inputs inputs = {.unused = 0};
     weft_tensor output = {0};
-    weft_status status = weft_model_add_inputs(&inputs, graph, batch, length,
-                                               model->info.input_size, model->info.position_size);
-    if (status == WEFT_OK && with_types) {
-        status = weft_graph_input(&inputs.types, graph, "token_types", WEFT_I32,
-                                  weft_shape_of(batch, length));
+    WEFT_TRY(weft_model_add_inputs(&inputs, graph, batch, length, model->info.input_size,
+                                   model->info.position_size));
+    if (with_types) {
+        WEFT_TRY(weft_graph_input(&inputs.types, graph, "token_types", WEFT_I32,
+                                  weft_shape_of(batch, length)));
     }
-    if (status == WEFT_OK) {
-        status = weft_model_build(&output, model, graph, &inputs);
-    }
-    return status == WEFT_OK ? weft_graph_output(graph, "output", output) : status;
+    WEFT_TRY(weft_model_build(&output, model, graph, &inputs));
+    return weft_graph_output(graph, "output", output);
 }
 
 weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device *device,
@@ -372,16 +364,10 @@ static weft_status build_step(weft_graph *graph, const weft_model *model, uint32
                               uint32_t length) {
     struct weft_step_inputs inputs = {.length = length};
     weft_tensor output = {0};
-    weft_status status =
-        weft_graph_input(&inputs.tokens, graph, "tokens", WEFT_I32, weft_shape_of(batch, 1));
-    if (status == WEFT_OK) {
-        status =
-            weft_graph_input(&inputs.position, graph, "position", WEFT_I32, weft_shape_of(batch));
-    }
-    if (status == WEFT_OK) {
-        status = model->architecture->build_step(&output, model->state, graph, &inputs);
-    }
-    return status == WEFT_OK ? weft_graph_output(graph, "output", output) : status;
+    WEFT_TRY(weft_graph_input(&inputs.tokens, graph, "tokens", WEFT_I32, weft_shape_of(batch, 1)));
+    WEFT_TRY(weft_graph_input(&inputs.position, graph, "position", WEFT_I32, weft_shape_of(batch)));
+    WEFT_TRY(model->architecture->build_step(&output, model->state, graph, &inputs));
+    return weft_graph_output(graph, "output", output);
 }
 
 weft_status weft_model_compile_step(weft_plan **plan, weft_model *model, weft_device *device,

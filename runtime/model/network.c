@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/try.h"
+
 /* Long enough for every mixer to have all its parts, short enough to cost nothing. */
 #define LOADING_LENGTH 16U
 
@@ -11,17 +13,13 @@
 static weft_status read_fields(struct weft_network *network, const weft_json_fields *json) {
     const struct weft_model_family *family = network->family;
     const weft_field_table *const tables[] = {&weft_network_fields, &family->fields};
-    weft_status status = weft_fields_refuse_others(tables, 2, json);
-    if (status == WEFT_OK) {
-        status = weft_network_config_read(&network->config, family->feed_forward, json);
+    WEFT_TRY(weft_fields_refuse_others(tables, 2, json));
+    WEFT_TRY(weft_network_config_read(&network->config, family->feed_forward, json));
+    WEFT_TRY(weft_fields_read(network->family_config, &family->fields, json));
+    if (family->check) {
+        WEFT_TRY(family->check(network->family_config, &network->config, json));
     }
-    if (status == WEFT_OK) {
-        status = weft_fields_read(network->family_config, &family->fields, json);
-    }
-    if (status == WEFT_OK && family->check) {
-        status = family->check(network->family_config, &network->config, json);
-    }
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status read_config(struct weft_network *network,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/shape.h"
+#include "core/try.h"
 #include "model/network.h"
 
 weft_tensor weft_built(struct weft_builder *builder, weft_status status,
@@ -55,10 +56,7 @@ static weft_status keep(struct weft_network *network, const char *name, weft_wei
 
 static weft_status load(struct weft_network *network, const char *name, weft_shape shape) {
     weft_weight *weight = NULL;
-    weft_status status = weft_checkpoint_weight(&weight, network->checkpoint, name, shape);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_checkpoint_weight(&weight, network->checkpoint, name, shape));
     network->parameters += weft_shape_elements(shape);
     return keep(network, name, weight, false);
 }

@@ -6,6 +6,7 @@
 
 #include "core/portable_math.h"
 #include "core/trig.h"
+#include "core/try.h"
 #include "graph/graph.h"
 #include "model/network.h"
 
@@ -341,10 +342,7 @@ weft_status weft_network_build(weft_tensor *out, struct weft_network *network, w
                                const weft_model_inputs *inputs) {
     weft_shape shape = {.rank = 0};
     weft_tensor input = network->config.input == 0 ? inputs->tokens : inputs->features;
-    weft_status status = weft_graph_get_tensor(graph, input, &shape, NULL);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_graph_get_tensor(graph, input, &shape, NULL));
     struct weft_builder builder = {.graph = graph,
                                    .network = network,
                                    .host = &network->host,
@@ -358,10 +356,7 @@ weft_status weft_network_build(weft_tensor *out, struct weft_network *network, w
 weft_status weft_network_build_step(weft_tensor *out, struct weft_network *network,
                                     weft_graph *graph, const struct weft_step_inputs *inputs) {
     weft_shape shape = {.rank = 0};
-    weft_status status = weft_graph_get_tensor(graph, inputs->tokens, &shape, NULL);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_graph_get_tensor(graph, inputs->tokens, &shape, NULL));
     struct weft_step_builder decoding = {.position = inputs->position, .length = inputs->length};
     struct weft_builder builder = {.graph = graph,
                                    .network = network,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "model/npy_header.h"
 
 static const struct {
@@ -69,16 +70,9 @@ static weft_status count_elements(weft_npy *npy, const struct weft_npy_header *h
 
 static weft_status read_contents(weft_npy *npy, const uint8_t *bytes, size_t size) {
     struct weft_npy_header header;
-    weft_status status = weft_npy_header_read(&header, bytes, size, npy->name, &npy->host);
-    if (status == WEFT_OK) {
-        status = find_dtype(npy, &header);
-    }
-    if (status == WEFT_OK) {
-        status = count_elements(npy, &header);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_npy_header_read(&header, bytes, size, npy->name, &npy->host));
+    WEFT_TRY(find_dtype(npy, &header));
+    WEFT_TRY(count_elements(npy, &header));
     size_t element = dtypes[npy->dtype].size;
     size_t rest = size - header.size;
     if (npy->elements > UINT64_MAX / element || npy->elements * element != rest) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/file.h"
+#include "core/try.h"
 #include "model/json.h"
 
 #define LENGTH_BYTES 8u
@@ -132,10 +133,7 @@ static weft_status read_offsets(uint64_t offsets[2], const struct entry *entry) 
 
 static weft_status read_place(weft_safetensors_tensor *tensor, const struct entry *entry) {
     uint64_t offsets[2] = {0};
-    weft_status status = read_offsets(offsets, entry);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(read_offsets(offsets, entry));
     const weft_host *host = &entry->file->host;
     const char *path = entry->file->path;
     uint64_t begin = offsets[0];
@@ -171,11 +169,9 @@ static weft_status read_tensor(weft_safetensors_tensor *tensor, const struct ent
     if (!json_is_object(entry->fields)) {
         return fail_field(entry, WEFT_BAD_FILE, "entry", "an object", entry->fields);
     }
-    weft_status status = read_dtype(tensor, entry);
-    if (status == WEFT_OK) {
-        status = read_shape(tensor, entry);
-    }
-    return status == WEFT_OK ? read_place(tensor, entry) : status;
+    WEFT_TRY(read_dtype(tensor, entry));
+    WEFT_TRY(read_shape(tensor, entry));
+    return read_place(tensor, entry);
 }
 
 static weft_status check_metadata(const weft_safetensors *file, json_t *metadata) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/file.h"
+#include "core/try.h"
 #include "model/json.h"
 #include "model/spm_tokenizer.h"
 
@@ -143,11 +144,10 @@ static weft_status load_sentencepiece(weft_tokenizer **tokenizer, const char *mo
                         model),
             host);
     }
-    weft_status status = is_there(preparation, host) ? check_settings(preparation, host) : WEFT_OK;
-    if (status == WEFT_OK) {
-        status = weft_tokenizer_open_sentencepiece(tokenizer, model, vocabulary, host);
+    if (is_there(preparation, host)) {
+        WEFT_TRY(check_settings(preparation, host));
     }
-    return status;
+    return weft_tokenizer_open_sentencepiece(tokenizer, model, vocabulary, host);
 }
 
 weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,
@@ -217,10 +217,7 @@ static weft_status encode_bytes(const weft_tokenizer *tokenizer, const char *tex
 weft_status weft_tokenizer_encode(const weft_tokenizer *tokenizer, const char *text, size_t size,
                                   bool add_special, uint32_t maximum, int32_t **ids,
                                   uint32_t *count) {
-    weft_status status = check_arguments(tokenizer, size, add_special, maximum);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(check_arguments(tokenizer, size, add_special, maximum));
     return tokenizer->kind == KIND_BYTES
                ? encode_bytes(tokenizer, text, size, maximum, ids, count)
                : weft_spm_tokenizer_encode(tokenizer->spm, text, size, add_special, maximum, ids,

@@ -10,6 +10,7 @@
 #include <glslang/build_info.h>
 
 #include "core/hash.h"
+#include "core/try.h"
 #include "shader/disk_cache.h"
 #include "shader/embedded.h"
 #include "shader/glsl_include.h"
@@ -187,23 +188,17 @@ static weft_status compile_or_read(uint32_t **words, size_t *size, weft_device *
     weft_digest key = key_of(text, text_size, device->math);
     uint8_t *cached = NULL;
     size_t cached_size = 0;
-    weft_status status =
-        weft_cache_read(&cached, &cached_size, device->cache_dir, CACHE_KIND, &key, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_cache_read(&cached, &cached_size, device->cache_dir, CACHE_KIND, &key, host));
     if (cached != NULL) {
         /* Host memory is aligned for any type. */
         *words = (uint32_t *)(void *)cached;
         *size = cached_size;
         return WEFT_OK;
     }
-    status = compile(words, size, name, text, device->math == WEFT_MATH_FAST, host);
-    if (status == WEFT_OK) {
-        device->stats.shaders_compiled++;
-        weft_cache_write(device->cache_dir, CACHE_KIND, &key, *words, *size, host);
-    }
-    return status;
+    WEFT_TRY(compile(words, size, name, text, device->math == WEFT_MATH_FAST, host));
+    device->stats.shaders_compiled++;
+    weft_cache_write(device->cache_dir, CACHE_KIND, &key, *words, *size, host);
+    return WEFT_OK;
 }
 
 weft_status weft_glsl_compile(uint32_t **words, size_t *size, weft_device *device, const char *name,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "shader/embedded.h"
 
 #define MAX_EXPANDED ((size_t)16 << 20)
@@ -134,17 +135,10 @@ static weft_status expand_include(struct expansion *out, uint32_t string, uint32
         }
     }
     const struct source source = {.string = string, .includer = includer};
-    weft_status status = append_line_directive(out, 1, string);
-    if (status == WEFT_OK) {
-        status = expand(out, file->text, file->size, &source);
-    }
-    if (status == WEFT_OK) {
-        status = append(out, "\n", 1);
-    }
-    if (status == WEFT_OK) {
-        status = append_line_directive(out, line + 1, includer->string);
-    }
-    return status;
+    WEFT_TRY(append_line_directive(out, 1, string));
+    WEFT_TRY(expand(out, file->text, file->size, &source));
+    WEFT_TRY(append(out, "\n", 1));
+    return append_line_directive(out, line + 1, includer->string);
 }
 
 static weft_status expand(struct expansion *out, const char *text, size_t size,

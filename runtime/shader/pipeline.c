@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/rules.h"
+#include "core/try.h"
 #include "shader/capabilities.h"
 #include "shader/embedded.h"
 #include "shader/pipeline_store.h"
@@ -343,13 +344,8 @@ static weft_status create_pipeline(struct weft_pipeline **pipeline, weft_device 
 
 weft_status weft_pipeline_get(const struct weft_pipeline **pipeline, weft_device *device,
                               const struct weft_pipeline_desc *desc) {
-    weft_status status = weft_device_alive(device);
-    if (status == WEFT_OK) {
-        status = check_desc(desc, &device->host);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_alive(device));
+    WEFT_TRY(check_desc(desc, &device->host));
     struct weft_pipeline_store *store = device->pipelines;
     weft_digest key = description_key(device, desc);
     struct weft_digest_slot *slot = weft_digest_map_find(&store->pipelines, &key);
@@ -363,10 +359,8 @@ weft_status weft_pipeline_get(const struct weft_pipeline **pipeline, weft_device
         return weft_fail_memory(&device->host, "pipeline store");
     }
     struct weft_pipeline *made = NULL;
-    status = create_pipeline(&made, device, desc);
-    if (status == WEFT_OK) {
-        weft_digest_map_put(&store->pipelines, &key, made);
-        *pipeline = made;
-    }
-    return status;
+    WEFT_TRY(create_pipeline(&made, device, desc));
+    weft_digest_map_put(&store->pipelines, &key, made);
+    *pipeline = made;
+    return WEFT_OK;
 }

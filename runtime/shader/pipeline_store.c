@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/try.h"
 #include "shader/disk_cache.h"
 
 /*
@@ -262,16 +263,13 @@ weft_status weft_pipeline_layout_get(VkPipelineLayout *layout, VkDescriptorSetLa
     struct weft_pipeline_store *store = device->pipelines;
     VkDescriptorSetLayout *shared_set = &store->set_layouts[bindings];
     VkPipelineLayout *shared = &store->layouts[bindings][push_size / 4];
-    weft_status status = WEFT_OK;
     if (*shared_set == VK_NULL_HANDLE) {
-        status = create_set_layout(shared_set, device, bindings);
+        WEFT_TRY(create_set_layout(shared_set, device, bindings));
     }
-    if (status == WEFT_OK && *shared == VK_NULL_HANDLE) {
-        status = create_layout(shared, device, shared_set, push_size);
+    if (*shared == VK_NULL_HANDLE) {
+        WEFT_TRY(create_layout(shared, device, shared_set, push_size));
     }
-    if (status == WEFT_OK) {
-        *layout = *shared;
-        *set_layout = *shared_set;
-    }
-    return status;
+    *layout = *shared;
+    *set_layout = *shared_set;
+    return WEFT_OK;
 }

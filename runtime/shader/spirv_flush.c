@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shader/spirv_flush.h"
 
+#include "core/try.h"
 #include "shader/spirv_writer.h"
 
 #define MAX_WIDTH         4u /* components of a vector */
@@ -171,15 +172,11 @@ static weft_status survey(struct flush *flush) {
     for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < flush->count;) {
         const uint32_t *instruction = flush->source + at;
         uint32_t opcode = weft_spirv_opcode(instruction[0]);
-        weft_status status = WEFT_OK;
         if (opcode >= WEFT_OP_TYPE_VOID && opcode <= WEFT_OP_TYPE_FUNCTION) {
             note_type(flush, instruction);
             flush->types_start = flush->types_start == 0 ? at : flush->types_start;
         } else if (weft_spirv_has_typed_result(opcode)) {
-            status = note_value(flush, instruction, at);
-        }
-        if (status != WEFT_OK) {
-            return status;
+            WEFT_TRY(note_value(flush, instruction, at));
         }
         if (opcode == WEFT_OP_FUNCTION && flush->functions == 0) {
             flush->functions = at;
@@ -412,13 +409,8 @@ static void put_module(struct weft_spirv_writer *writer, const struct flush *flu
 }
 
 static weft_status rewrite(uint32_t **words, size_t *size, struct flush *flush) {
-    weft_status status = survey(flush);
-    if (status == WEFT_OK) {
-        status = choose_ids(flush);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(survey(flush));
+    WEFT_TRY(choose_ids(flush));
     size_t most = flush->count + MAX_WIDTH * WORDS_PER_WIDTH +
                   (size_t)flush->sites * WORDS_PER_SITE +
                   (size_t)flush->products * WORDS_PER_PRODUCT;

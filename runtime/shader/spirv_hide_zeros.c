@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shader/spirv_hide_zeros.h"
 
+#include "core/try.h"
 #include "shader/spirv_operands.h"
 #include "shader/spirv_writer.h"
 
@@ -354,10 +355,7 @@ static void put_module(struct weft_spirv_writer *writer, struct hide *hide) {
 }
 
 static weft_status rewrite(uint32_t **words, size_t *size, struct hide *hide) {
-    weft_status status = survey(hide);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(survey(hide));
     const size_t most =
         hide->count + NEW_CONSTANTS * CONSTANT_WORDS +
         hide->function_count * (SCALAR_WORDS + (size_t)hide->vectors * WORDS_PER_VECTOR);

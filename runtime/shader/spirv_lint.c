@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "core/try.h"
 #include "shader/spirv_lint_rules.h"
 #include "shader/spirv_module.h"
 #include "shader/spirv_operands.h"
@@ -90,28 +91,28 @@ static weft_status check_ext_inst(const struct lint *lint, size_t at) {
 static weft_status check_mode(const struct lint *lint, size_t at) {
     const uint32_t *instruction = lint->words + at;
     uint32_t mode = word_of(instruction, 2);
-    weft_status status = judge(lint, at, WEFT_LINT_EXECUTION_MODES, mode, "execution mode");
+    WEFT_TRY(judge(lint, at, WEFT_LINT_EXECUTION_MODES, mode, "execution mode"));
     bool of_floats = mode >= WEFT_EXECUTION_MODE_DENORM_FLUSH_TO_ZERO &&
                      mode <= WEFT_EXECUTION_MODE_ROUNDING_MODE_RTE;
-    if (status == WEFT_OK && of_floats && word_of(instruction, 3) != FLOAT_WIDTH) {
+    if (of_floats && word_of(instruction, 3) != FLOAT_WIDTH) {
         return refuse(lint, at, "for a width other than 32", "there are no other floats", NULL);
     }
-    return status;
+    return WEFT_OK;
 }
 
 /* word: where the decoration is. */
 static weft_status check_decoration(struct lint *lint, size_t at, uint32_t word) {
     const uint32_t *instruction = lint->words + at;
     uint32_t decoration = word_of(instruction, word);
-    weft_status status = judge(lint, at, WEFT_LINT_DECORATIONS, decoration, "decoration");
-    if (status == WEFT_OK && decoration == WEFT_DECORATION_BUILT_IN) {
-        status = judge(lint, at, WEFT_LINT_BUILT_INS, word_of(instruction, word + 1), "built-in");
+    WEFT_TRY(judge(lint, at, WEFT_LINT_DECORATIONS, decoration, "decoration"));
+    if (decoration == WEFT_DECORATION_BUILT_IN) {
+        WEFT_TRY(judge(lint, at, WEFT_LINT_BUILT_INS, word_of(instruction, word + 1), "built-in"));
     }
-    if (status == WEFT_OK && decoration == WEFT_DECORATION_NO_CONTRACTION &&
+    if (decoration == WEFT_DECORATION_NO_CONTRACTION &&
         weft_spirv_opcode(instruction[0]) == WEFT_OP_DECORATE) {
         lint->ids[instruction[1]] |= HAS_NO_CONTRACTION;
     }
-    return status;
+    return WEFT_OK;
 }
 
 /* A group's own decorations come before it is applied. */
@@ -237,14 +238,10 @@ static weft_status check_instructions(struct lint *lint) {
     for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < lint->count;) {
         uint32_t opcode = weft_spirv_opcode(lint->words[at]);
         const struct weft_lint_rule *rule = weft_lint_find(WEFT_LINT_OPCODES, opcode);
-        weft_status status = WEFT_OK;
         if (rule == NULL || rule->verdict == WEFT_LINT_REFUSED) {
-            status = judge(lint, at, WEFT_LINT_OPCODES, opcode, "opcode");
+            WEFT_TRY(judge(lint, at, WEFT_LINT_OPCODES, opcode, "opcode"));
         } else if (rule->verdict == WEFT_LINT_CHECKED) {
-            status = check_rule(lint, at, (enum weft_lint_check)rule->check);
-        }
-        if (status != WEFT_OK) {
-            return status;
+            WEFT_TRY(check_rule(lint, at, (enum weft_lint_check)rule->check));
         }
         if (opcode == WEFT_OP_FUNCTION && lint->function == lint->count) {
             lint->function = at;

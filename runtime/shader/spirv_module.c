@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/try.h"
+
 /* What follows an instruction's first word: which of result type and result, then operands. */
 enum form { NO_RESULT = 0, RESULT = 1, TYPED = 2 /* a result type, then a result */ };
 
@@ -261,15 +263,11 @@ static weft_status check_string(const struct check *check, size_t at, size_t len
 
 static weft_status check_entry_point(struct check *check, size_t at, size_t length) {
     size_t interface = 3 + string_words(check->words + at + 3, length - 3);
-    weft_status status = use_ids(check, at, 2, 3);
-    if (status == WEFT_OK) {
-        status = use_ids(check, at, interface, length);
-    }
-    if (status == WEFT_OK) {
-        check->ids[check->words[at + 2]] |= IS_ENTRY;
-        check->entry_points++;
-    }
-    return status;
+    WEFT_TRY(use_ids(check, at, 2, 3));
+    WEFT_TRY(use_ids(check, at, interface, length));
+    check->ids[check->words[at + 2]] |= IS_ENTRY;
+    check->entry_points++;
+    return WEFT_OK;
 }
 
 /*
@@ -314,17 +312,13 @@ static weft_status check_ids(struct check *check, size_t at, size_t length) {
     if (length < operands + layout->ids) {
         return fail_at(check, at, "too few words");
     }
-    weft_status status = WEFT_OK;
     if (layout->form == TYPED) {
-        status = use_ids(check, at, 1, 2);
+        WEFT_TRY(use_ids(check, at, 1, 2));
     }
-    if (status == WEFT_OK && layout->form != NO_RESULT) {
-        status = define_id(check, at, check->words[at + operands - 1]);
+    if (layout->form != NO_RESULT) {
+        WEFT_TRY(define_id(check, at, check->words[at + operands - 1]));
     }
-    if (status == WEFT_OK) {
-        status = use_ids(check, at, operands, layout->more_ids ? length : operands + layout->ids);
-    }
-    return status;
+    return use_ids(check, at, operands, layout->more_ids ? length : operands + layout->ids);
 }
 
 static weft_status check_instructions(struct check *check) {

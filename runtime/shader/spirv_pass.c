@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shader/spirv_pass.h"
 
+#include "core/try.h"
 #include "shader/spirv_writer.h"
 
 #define FMA_WORDS        8u /* OpExtInst: type, result, set, number and three operands */
@@ -192,10 +193,7 @@ static weft_status rewrite(uint32_t **words, size_t *size, struct pass *pass,
                            const weft_host *host) {
     pass->annotations = pass->count;
     survey_header_sections(pass);
-    weft_status status = survey_arithmetic(pass, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(survey_arithmetic(pass, host));
     size_t count = pass->count + (pass->decorations + pass->fmas) * DECORATION_WORDS +
                    pass->fmas * ((size_t)2 * BINARY_WORDS - FMA_WORDS);
     struct weft_spirv_writer writer = {.words = weft_alloc(host, count * sizeof(uint32_t))};

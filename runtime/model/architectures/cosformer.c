@@ -5,6 +5,8 @@
 
 #include "model/network.h"
 
+#include "core/try.h"
+
 struct cosformer {
     uint32_t heads;
     uint32_t length;
@@ -40,8 +42,8 @@ static weft_status check_length(const struct cosformer *cosformer,
 static weft_status check(void *config, const weft_network_config *network,
                          const weft_json_fields *json) {
     const struct cosformer *cosformer = config;
-    weft_status status = weft_family_check_heads(cosformer->heads, network, json);
-    return status == WEFT_OK ? check_length(cosformer, network, json) : status;
+    WEFT_TRY(weft_family_check_heads(cosformer->heads, network, json));
+    return check_length(cosformer, network, json);
 }
 
 /* Without a length of its own the weights depend on the sequence's. */

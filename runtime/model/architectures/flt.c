@@ -8,6 +8,8 @@
 
 #include "model/network.h"
 
+#include "core/try.h"
+
 #define MAX_AXES  4
 #define MAX_INDEX 16777216 /* 2^24: indices are whole numbers of float32 */
 
@@ -123,11 +125,8 @@ static weft_status check_positions(const struct flt *flt, const weft_json_fields
     static const char *const reasons[] = {"positions is index", "positions is grid",
                                           "positions is input"};
     const char *reason = reasons[flt->positions];
-    weft_status status =
-        check_pair(json, "position_grid", flt->positions == POSITIONS_GRID, reason);
-    return status == WEFT_OK
-               ? check_pair(json, "position_size", flt->positions == POSITIONS_INPUT, reason)
-               : status;
+    WEFT_TRY(check_pair(json, "position_grid", flt->positions == POSITIONS_GRID, reason));
+    return check_pair(json, "position_size", flt->positions == POSITIONS_INPUT, reason);
 }
 
 static weft_status check_length(const struct flt *flt, const weft_network_config *network,
@@ -146,16 +145,10 @@ static weft_status check(void *config, const weft_network_config *network,
                          const weft_json_fields *json) {
     const struct flt *flt = config;
     static const char *const reasons[] = {"kernel is softmax", "kernel is relu", "kernel is elu1"};
-    weft_status status = weft_family_check_heads(flt->heads, network, json);
-    if (status == WEFT_OK) {
-        status = check_positions(flt, json);
-    }
-    if (status == WEFT_OK) {
-        status = check_length(flt, network, json);
-    }
-    return status == WEFT_OK ? check_pair(json, "num_features", flt->kernel == KERNEL_SOFTMAX,
-                                          reasons[flt->kernel])
-                             : status;
+    WEFT_TRY(weft_family_check_heads(flt->heads, network, json));
+    WEFT_TRY(check_positions(flt, json));
+    WEFT_TRY(check_length(flt, network, json));
+    return check_pair(json, "num_features", flt->kernel == KERNEL_SOFTMAX, reasons[flt->kernel]);
 }
 
 /* Token by token where a token's position is its number. */

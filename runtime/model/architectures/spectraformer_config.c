@@ -6,6 +6,8 @@
 
 #include "model/architectures/spectraformer.h"
 
+#include "core/try.h"
+
 #define EXPECTED_SIZE 512
 
 /* In the order of weft_spectral_component. */
@@ -205,11 +207,10 @@ static weft_status check_unused_fields(const struct weft_spectraformer *config,
         {dgm, config->dgm.count != 0, "dgm_sizes", "weight_matrix is not dgm"},
         {dgm, weft_json_has(json, "dgm_act"), "dgm_act", "weight_matrix is not dgm"},
     };
-    weft_status status = WEFT_OK;
-    for (size_t i = 0; status == WEFT_OK && i < sizeof rows / sizeof rows[0]; i++) {
-        status = check_unused(rows[i].used, rows[i].other, rows[i].name, rows[i].reason, json);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        WEFT_TRY(check_unused(rows[i].used, rows[i].other, rows[i].name, rows[i].reason, json));
     }
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status check_needed(const struct weft_spectraformer *config,
