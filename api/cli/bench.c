@@ -77,7 +77,7 @@ static int list_cases(weft_bench_list *list, const struct options *options,
                       const weft_cli_syntax *syntax) {
     const weft_bench_suite *suite;
     bool known = false;
-    for (uint32_t i = 0; (suite = weft_bench_suite_at(i)) != NULL; i++) {
+    for (uint32_t i = 0; (suite = weft_bench_suite_at(i)); i++) {
         if (!options->suite || strcmp(options->suite, suite->name) == 0) {
             suite->add(list, &options->settings.scope);
             known = true;
@@ -176,7 +176,7 @@ static int run(struct options *options, const weft_cli_syntax *syntax) {
     if (code == WEFT_CLI_FINE) {
         options->outputs.before = before;
         options->outputs.json = options->settings.common.json;
-        options->outputs.measured = options->from == NULL;
+        options->outputs.measured = !options->from;
         code = options->from ? convert(options, syntax, &host) : measure(options, syntax);
     }
     json_decref(before);

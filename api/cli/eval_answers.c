@@ -28,20 +28,19 @@ static weft_status begin(weft_cli_column *column, const char *heading, const wef
     *column = (weft_cli_column){.count = job->data->example_count};
     column->heading = weft_strdup(&c_library, heading);
     column->cells = weft_alloc_zero(&c_library, column->count, sizeof *column->cells);
-    return column->heading == NULL || column->cells == NULL
-               ? weft_fail_memory(&job->session.host, "a column")
-               : WEFT_OK;
+    return !column->heading || !column->cells ? weft_fail_memory(&job->session.host, "a column")
+                                              : WEFT_OK;
 }
 
 /* Takes a cell; null means that memory is out. */
 static weft_status set(weft_cli_column *column, uint32_t example, char *cell,
                        const weft_cli_job *job) {
     column->cells[example] = cell;
-    return cell == NULL ? weft_fail_memory(&job->session.host, "a column") : WEFT_OK;
+    return !cell ? weft_fail_memory(&job->session.host, "a column") : WEFT_OK;
 }
 
 void weft_cli_column_clear(weft_cli_column *column) {
-    for (uint32_t example = 0; column->cells != NULL && example < column->count; example++) {
+    for (uint32_t example = 0; column->cells && example < column->count; example++) {
         weft_free(&c_library, column->cells[example]);
     }
     weft_free(&c_library, column->cells);
@@ -155,7 +154,7 @@ static void start_of_text(char text[4 * TEXT_CHARACTERS + 4], const int32_t *byt
 
 weft_status weft_cli_column_texts(weft_cli_column *column, const weft_cli_job *job) {
     const weft_cli_data *data = job->data;
-    if (data->tokens == NULL || strcmp(job->session.info.tokenizer, "bytes") != 0) {
+    if (!data->tokens || strcmp(job->session.info.tokenizer, "bytes") != 0) {
         *column = (weft_cli_column){0};
         return WEFT_OK;
     }
@@ -174,20 +173,20 @@ weft_status weft_cli_column_texts(weft_cli_column *column, const weft_cli_job *j
 
 int weft_cli_columns_print(const weft_cli_column *columns, uint32_t count) {
     const char **headings = calloc((size_t)count + 1, sizeof *headings);
-    if (headings == NULL) {
+    if (!headings) {
         fprintf(stderr, "weft: error: out of memory for a table\n");
         return WEFT_CLI_FAILED;
     }
     uint32_t shown = 0;
     for (uint32_t column = 0; column < count; column++) {
-        if (columns[column].cells != NULL) {
+        if (columns[column].cells) {
             headings[shown++] = columns[column].heading;
         }
     }
     weft_cli_table *table = weft_cli_table_begin(headings);
     for (uint32_t example = 0; example < columns[0].count; example++) {
         for (uint32_t column = 0; column < count; column++) {
-            if (columns[column].cells != NULL) {
+            if (columns[column].cells) {
                 weft_cli_table_cell(table, "%s", columns[column].cells[example]);
             }
         }

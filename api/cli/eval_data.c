@@ -36,7 +36,7 @@ void weft_cli_data_thin(weft_cli_data *data, uint32_t examples) {
         return;
     }
     size_t per_example = data->sequence_count / data->example_count;
-    bool label_each = data->labels != NULL && data->task != WEFT_TASK_MASKED_LM;
+    bool label_each = data->labels && data->task != WEFT_TASK_MASKED_LM;
     data->example_count = examples;
     data->sequence_count = (uint32_t)(examples * per_example);
     for (uint32_t example = 0; example < examples; example++) {
@@ -46,7 +46,7 @@ void weft_cli_data_thin(weft_cli_data *data, uint32_t examples) {
         if (label_each) {
             data->labels[example] = data->labels[place];
         }
-        if (data->targets != NULL) {
+        if (data->targets) {
             size_t width = data->target_size;
             memmove(&data->targets[example * width], &data->targets[place * width],
                     width * sizeof *data->targets);
@@ -125,7 +125,7 @@ static int make_sequences(reader *self) {
                                       .axes = "N",
                                       .shape = {data->sequence_count}};
     data->sequences = weft_alloc_zero(host, data->sequence_count, sizeof *data->sequences);
-    if (data->sequences == NULL) {
+    if (!data->sequences) {
         return weft_cli_exit_code(weft_fail_memory(host, data->path));
     }
     int32_t *lengths = NULL;
@@ -138,7 +138,7 @@ static int make_sequences(reader *self) {
     for (uint32_t row = 0; exit_code == WEFT_CLI_FINE && row < data->sequence_count; row++) {
         data->sequences[row] =
             (weft_cli_sequence){.begin = (size_t)row * self->length,
-                                .length = lengths != NULL ? (uint32_t)lengths[row] : self->length};
+                                .length = lengths ? (uint32_t)lengths[row] : self->length};
     }
     weft_free(host, lengths);
     return exit_code;

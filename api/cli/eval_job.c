@@ -8,7 +8,7 @@ int weft_cli_job_load(weft_cli_job *job, const weft_cli_common *common, const ch
     if (exit_code != WEFT_CLI_FINE) {
         return exit_code;
     }
-    if (data != NULL) {
+    if (data) {
         return weft_cli_data_check(data, &job->session);
     }
     job->data = &job->own;
@@ -28,7 +28,7 @@ int weft_cli_job_run(weft_cli_job *job, uint32_t batch, const char *label) {
     if (exit_code != WEFT_CLI_FINE) {
         return exit_code;
     }
-    if (job->expected.path != NULL) {
+    if (job->expected.path) {
         job->comparison = weft_cli_compare(&job->score, &job->expected);
     }
     return weft_cli_exit_code(weft_device_get_stats(job->session.device, &job->stats));

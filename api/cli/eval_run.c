@@ -88,8 +88,8 @@ static weft_status prepare_group(group *made, const evaluator *self) {
     made->output = made->output_elements > SIZE_MAX
                        ? NULL
                        : weft_alloc_zero(host, (size_t)made->output_elements, sizeof(float));
-    bool fine = (made->tokens != NULL || made->features != NULL) && made->output != NULL &&
-                (made->positions != NULL || info->position_size == 0);
+    bool fine = (made->tokens || made->features) && made->output &&
+                (made->positions || info->position_size == 0);
     return fine ? WEFT_OK : weft_fail_memory(host, "a batch");
 }
 
@@ -108,14 +108,14 @@ static void fill_row(const group *made, uint32_t row, const weft_cli_sequence *s
                      const weft_cli_data *data) {
     size_t to = (size_t)row * made->length;
     size_t length = made->length;
-    if (made->tokens != NULL) {
+    if (made->tokens) {
         memcpy(&made->tokens[to], &data->tokens[sequence->begin], length * sizeof *made->tokens);
     } else {
         size_t width = data->feature_size;
         memcpy(&made->features[to * width], &data->features[sequence->begin * width],
                length * width * sizeof *made->features);
     }
-    if (made->positions != NULL) {
+    if (made->positions) {
         size_t width = data->position_size;
         memcpy(&made->positions[to * width], &data->positions[sequence->begin * width],
                length * width * sizeof *made->positions);
@@ -150,12 +150,12 @@ static weft_status execute(evaluator *self, group *made) {
         {"tokens", made->tokens, tokens * sizeof(int32_t)},
         {"positions", made->positions, tokens * info->position_size * sizeof(float)},
     };
-    if (made->features != NULL) {
+    if (made->features) {
         tensors[1] = (weft_host_tensor){"features", made->features,
                                         tokens * info->input_size * sizeof(float)};
     }
     double begin = weft_clock_ms();
-    weft_status status = weft_plan_execute(made->plan, tensors, made->positions != NULL ? 3 : 2);
+    weft_status status = weft_plan_execute(made->plan, tensors, made->positions ? 3 : 2);
     double ms = weft_clock_ms() - begin;
     self->evaluation->run_ms += ms;
     add_time(made->runs == 0 ? &self->first : self->evaluation, self, made, ms);
@@ -253,7 +253,7 @@ int weft_cli_evaluate(weft_cli_evaluation *evaluation, weft_cli_score *score, ui
     self.order = weft_alloc_zero(host, self.data->example_count, sizeof *self.order);
     weft_cli_progress_begin(&self.progress, label, self.data->example_count);
     weft_status status =
-        self.order == NULL ? weft_fail_memory(host, "the examples") : run_all(&self, batch);
+        !self.order ? weft_fail_memory(host, "the examples") : run_all(&self, batch);
     weft_cli_progress_end(&self.progress);
     weft_free(host, self.order);
     weft_device_stats stats;

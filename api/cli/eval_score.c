@@ -31,13 +31,12 @@ weft_status weft_cli_score_begin(weft_cli_score *score, const weft_cli_data *dat
     score->outputs = weft_alloc_zero(&session->host, (size_t)data->example_count * score->width,
                                      sizeof *score->outputs);
     score->counts = weft_alloc_zero(&session->host, score->width, sizeof *score->counts);
-    return score->outputs == NULL || score->counts == NULL
-               ? weft_fail_memory(&session->host, "the outputs")
-               : WEFT_OK;
+    return !score->outputs || !score->counts ? weft_fail_memory(&session->host, "the outputs")
+                                             : WEFT_OK;
 }
 
 void weft_cli_score_clear(weft_cli_score *score) {
-    if (score->session != NULL) {
+    if (score->session) {
         weft_free(&score->session->host, score->outputs);
         weft_free(&score->session->host, score->counts);
     }
@@ -128,7 +127,7 @@ void weft_cli_score_end(weft_cli_score *score) {
     } else if (score->measure == WEFT_CLI_MEASURE_VALUES) {
         add_errors(score);
     }
-    if (score->outputs != NULL) {
+    if (score->outputs) {
         weft_cli_hash_add(&score->hash, score->outputs,
                           (uint64_t)score->data->example_count * score->width);
     }

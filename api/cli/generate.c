@@ -64,7 +64,7 @@ static int read_prompt(generate_state *state) {
     const weft_cli_session *session = &state->session;
     size_t size = 0;
     int exit_code = WEFT_CLI_FINE;
-    if (options->prompt != NULL) {
+    if (options->prompt) {
         weft_cli_text_note note = {0};
         exit_code = weft_cli_read_text(&state->prompt, &note, session->model, options->prompt,
                                        &session->host);
@@ -78,8 +78,7 @@ static int read_prompt(generate_state *state) {
     if (exit_code == WEFT_CLI_FINE && size > session->info.max_length) {
         weft_fail(&session->host, WEFT_BAD_FILE,
                   "%s: the prompt has %zu bytes, more than the model's %u positions",
-                  options->prompt != NULL ? options->prompt : "--text", size,
-                  session->info.max_length);
+                  options->prompt ? options->prompt : "--text", size, session->info.max_length);
         exit_code = WEFT_CLI_BAD_FILE;
     }
     return exit_code;
@@ -237,22 +236,21 @@ static bool read_temperature(double *temperature, const char *text) {
 static int check_options(const weft_cli_syntax *syntax, generate_options *options) {
     if ((options->prompt != NULL) == (options->text != NULL)) {
         return weft_cli_usage_error(syntax, "expected one of --prompt and --text, found %s",
-                                    options->prompt == NULL ? "none" : "both");
+                                    !options->prompt ? "none" : "both");
     }
-    const bool samples =
-        options->seed != NULL || options->temperature != NULL || options->top_k != 0;
+    const bool samples = options->seed || options->temperature || options->top_k != 0;
     if (samples && options->greedy) {
         return weft_cli_usage_error(
             syntax, "--greedy goes without --seed, --temperature and --top-k: it draws nothing");
     }
     options->sampling =
         (weft_sampling){.temperature = samples ? 1.0 : 0.0, .top_k = options->top_k};
-    if (options->seed != NULL && !read_seed(&options->sampling.seed, options->seed)) {
+    if (options->seed && !read_seed(&options->sampling.seed, options->seed)) {
         return weft_cli_usage_error(
             syntax, "--seed: expected a whole number from 0 to 18446744073709551615, found '%s'",
             options->seed);
     }
-    if (options->temperature != NULL &&
+    if (options->temperature &&
         !read_temperature(&options->sampling.temperature, options->temperature)) {
         return weft_cli_usage_error(syntax,
                                     "--temperature: expected a number from 0.001 to 1000, found "

@@ -23,7 +23,7 @@ static int compare_times(const void *left, const void *right) {
 static weft_status find_median(double *median, const double *times, uint32_t count,
                                const weft_host *host) {
     double *sorted = weft_alloc(host, count * sizeof *sorted);
-    if (sorted == NULL) {
+    if (!sorted) {
         return weft_fail_memory(host, "times");
     }
     memcpy(sorted, times, count * sizeof *sorted);
@@ -57,12 +57,12 @@ static json_t *tokens_json(const weft_cli_generation *result) {
 static json_t *text_json(const weft_cli_generation *result, const weft_host *host) {
     char *text = weft_alloc_zero(host, (size_t)result->count + 1, 1);
     size_t size = 0;
-    for (uint32_t i = 0; text != NULL && i < result->count - result->ended; i++) {
+    for (uint32_t i = 0; text && i < result->count - result->ended; i++) {
         if (result->tokens[i] > 0 && result->tokens[i] <= 255) {
             text[size++] = (char)result->tokens[i];
         }
     }
-    json_t *json = text == NULL ? NULL : weft_cli_json_text(text);
+    json_t *json = !text ? NULL : weft_cli_json_text(text);
     weft_free(host, text);
     return json;
 }

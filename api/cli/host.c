@@ -41,7 +41,7 @@ int weft_cli_open_exit_code(weft_status status) {
 static void print_log(void *user, weft_log_level level, const char *message) {
     static const char *const names[] = {"error", "warning", "info", "debug"};
     const weft_cli_common *common = user;
-    if (level == WEFT_LOG_ERROR && common->error != NULL) {
+    if (level == WEFT_LOG_ERROR && common->error) {
         snprintf(common->error, WEFT_CLI_ERROR_SIZE, "%s", message);
         return;
     }
@@ -81,7 +81,7 @@ weft_status weft_cli_list_devices(weft_device_info **infos, uint32_t *count,
         return status;
     }
     weft_device_info *list = weft_alloc_zero(host, capacity, sizeof *list);
-    if (list == NULL) {
+    if (!list) {
         return weft_fail_memory(host, "the list of devices");
     }
     uint32_t found = capacity;

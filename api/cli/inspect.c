@@ -68,7 +68,7 @@ static uint32_t dispatches_in_layer(const inspect_state *state, uint32_t layer) 
 static weft_status find_layers(inspect_state *state) {
     uint32_t count = state->info.dispatches;
     state->layers = weft_alloc_zero(&state->session.host, (size_t)count + 1, sizeof *state->layers);
-    if (state->layers == NULL) {
+    if (!state->layers) {
         return weft_fail_memory(&state->session.host, "the dispatches");
     }
     WEFT_TRY(weft_cli_dispatch_layers(state->layers, count, state->plan, &state->session.host));
@@ -168,7 +168,7 @@ static int report_json(const inspect_state *state) {
         (json_int_t)state->most_in_layer, "dispatches_outside_layers",
         (json_int_t)dispatches_in_layer(state, WEFT_CLI_NO_LAYER), "dispatch_list",
         dispatches_json(state));
-    if (more == NULL || json_object_update(report, more) != 0) {
+    if (!more || json_object_update(report, more) != 0) {
         json_decref(report);
         report = NULL;
     }
@@ -248,7 +248,7 @@ static int print_dispatches(const inspect_state *state) {
 
 static int report(const inspect_state *state) {
     int exit_code = WEFT_CLI_FINE;
-    if (state->options->pass != NULL) {
+    if (state->options->pass) {
         exit_code = report_pass(state);
     } else if (state->options->common.json) {
         exit_code = report_json(state);
@@ -306,7 +306,7 @@ int weft_cli_inspect(int argc, char **argv) {
     if (!weft_cli_parse(&syntax, argc, argv, &options.model, &exit_code)) {
         return exit_code;
     }
-    if (options.pass != NULL && !is_pass(options.pass)) {
+    if (options.pass && !is_pass(options.pass)) {
         return weft_cli_usage_error(
             &syntax, "--pass: expected graph, fuse, choose, place or order, found '%s'",
             options.pass);

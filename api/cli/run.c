@@ -44,7 +44,7 @@ static weft_status make_plan(run_state *state) {
     uint64_t elements = weft_shape_elements(state->shape);
     state->output =
         elements > SIZE_MAX ? NULL : weft_alloc_zero(host, (size_t)elements, sizeof *state->output);
-    return state->output == NULL ? weft_fail_memory(host, "the output") : WEFT_OK;
+    return !state->output ? weft_fail_memory(host, "the output") : WEFT_OK;
 }
 
 static int execute(run_state *state) {
@@ -57,7 +57,7 @@ static int execute(run_state *state) {
                                     .tensor_count = count,
                                     .repeats = state->options->repeats};
     weft_status status = weft_cli_execute(&state->run_ms, &execution, &state->session.host);
-    if (status == WEFT_INVALID_ARGUMENT && state->options->paths.types != NULL) {
+    if (status == WEFT_INVALID_ARGUMENT && state->options->paths.types) {
         /* The tokens were checked before: it is the types. */
         weft_fail(&state->session.host, status, "%s: the model cannot take these token types",
                   state->options->paths.types);
@@ -71,7 +71,7 @@ static int run_on_device(run_state *state) {
     if (exit_code != WEFT_CLI_FINE) {
         return exit_code;
     }
-    if (options->trace != NULL && state->session.device_info.timestamp_period_ns == 0.0) {
+    if (options->trace && state->session.device_info.timestamp_period_ns == 0.0) {
         weft_fail(&state->session.host, WEFT_UNSUPPORTED,
                   "--trace: the device %s has no time stamps", state->session.device_info.name);
         return WEFT_CLI_NO_DEVICE;
@@ -86,11 +86,11 @@ static int run_on_device(run_state *state) {
 static int deliver(run_state *state) {
     const run_options *options = state->options;
     int exit_code = WEFT_CLI_FINE;
-    if (options->out != NULL) {
+    if (options->out) {
         exit_code = weft_cli_exit_code(
             weft_npy_write_f32(options->out, state->output, state->shape, &state->session.host));
     }
-    if (exit_code == WEFT_CLI_FINE && options->trace != NULL) {
+    if (exit_code == WEFT_CLI_FINE && options->trace) {
         exit_code = weft_cli_write_trace(options->trace, state->plan, &state->session);
     }
     if (exit_code != WEFT_CLI_FINE) {
@@ -143,7 +143,7 @@ static int check_options(const weft_cli_syntax *syntax, const run_options *optio
                                     "expected one of --text, --tokens and --input, found %s",
                                     sources == 0 ? "none" : "several");
     }
-    if (paths->types != NULL && paths->tokens == NULL) {
+    if (paths->types && !paths->tokens) {
         return weft_cli_usage_error(syntax, "--token-types goes with --tokens only");
     }
     return WEFT_CLI_FINE;

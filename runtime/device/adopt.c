@@ -21,7 +21,7 @@ const char *const *weft_vulkan_optional_extensions(void) {
 weft_status weft_vulkan_require_features(VkPhysicalDeviceFeatures2 *features) {
     bool set = false;
     VkBaseOutStructure *link = (VkBaseOutStructure *)features;
-    for (; link != NULL; link = link->pNext) {
+    for (; link; link = link->pNext) {
         if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES) {
             ((VkPhysicalDeviceVulkan12Features *)link)->timelineSemaphore = VK_TRUE;
             set = true;
@@ -39,15 +39,15 @@ static weft_status check_params(const weft_device_adopt_params *params) {
                           : params->device == VK_NULL_HANDLE          ? "device"
                           : params->queue == VK_NULL_HANDLE           ? "queue"
                                                                       : NULL;
-    if (missing != NULL) {
+    if (missing) {
         return weft_fail(&params->host, WEFT_INVALID_ARGUMENT, "weft_device_adopt: %s is null",
                          missing);
     }
-    if ((params->lock_queue == NULL) != (params->unlock_queue == NULL)) {
+    if ((!params->lock_queue) != (!params->unlock_queue)) {
         return weft_fail(&params->host, WEFT_INVALID_ARGUMENT,
                          "weft_device_adopt: %s is set without %s",
-                         params->lock_queue == NULL ? "unlock_queue" : "lock_queue",
-                         params->lock_queue == NULL ? "lock_queue" : "unlock_queue");
+                         !params->lock_queue ? "unlock_queue" : "lock_queue",
+                         !params->lock_queue ? "lock_queue" : "unlock_queue");
     }
     return WEFT_OK;
 }
@@ -55,10 +55,10 @@ static weft_status check_params(const weft_device_adopt_params *params) {
 static weft_status load_tables(weft_device *device, const weft_device_adopt_params *params) {
     struct weft_vk_instance *instance = &device->instance;
     instance->GetInstanceProcAddr = params->get_instance_proc_addr;
-    if (instance->GetInstanceProcAddr == NULL) {
+    if (!instance->GetInstanceProcAddr) {
         instance->GetInstanceProcAddr = weft_loader_open();
     }
-    if (instance->GetInstanceProcAddr == NULL) {
+    if (!instance->GetInstanceProcAddr) {
         return weft_fail(&device->host, WEFT_NO_DEVICE,
                          "weft_device_adopt: get_instance_proc_addr is null and no Vulkan loader "
                          "is installed");
@@ -106,10 +106,10 @@ static weft_status fill_device(weft_device *device, const weft_device_adopt_para
 }
 
 weft_status weft_device_adopt(weft_device **device, const weft_device_adopt_params *params) {
-    if (params == NULL) {
+    if (!params) {
         return WEFT_INVALID_ARGUMENT;
     }
-    if (device == NULL) {
+    if (!device) {
         return weft_fail(&params->host, WEFT_INVALID_ARGUMENT, "weft_device_adopt: device is null");
     }
     const struct weft_setup setup = {

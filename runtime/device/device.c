@@ -32,10 +32,10 @@ const char *weft_device_type_name(weft_device_type type) {
 }
 
 weft_status weft_device_get_info(const weft_device *device, weft_device_info *info) {
-    if (device == NULL) {
+    if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
-    if (info == NULL) {
+    if (!info) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
                          "weft_device_get_info: info is null");
     }
@@ -45,14 +45,14 @@ weft_status weft_device_get_info(const weft_device *device, weft_device_info *in
 }
 
 weft_math weft_device_get_math(const weft_device *device) {
-    return device == NULL ? WEFT_MATH_REPRODUCIBLE : device->math;
+    return !device ? WEFT_MATH_REPRODUCIBLE : device->math;
 }
 
 weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *stats) {
-    if (device == NULL) {
+    if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
-    if (stats == NULL) {
+    if (!stats) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
                          "weft_device_get_stats: stats is null");
     }
@@ -62,13 +62,13 @@ weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *
 }
 
 void weft_device_reset_peak(weft_device *device) {
-    if (device != NULL) {
+    if (device) {
         device->stats.peak_bytes = device->stats.bytes_in_use;
     }
 }
 
 weft_status weft_device_save_cache(weft_device *device) {
-    if (device == NULL) {
+    if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
     WEFT_TRY(weft_device_alive(device));
@@ -89,10 +89,10 @@ static void destroy_objects(weft_device *device) {
         /* Only our submissions: the rest of an adopted device's work is its owner's to wait for. */
         (void)weft_device_wait(device, device->timeline_value, UINT64_MAX, NULL);
     }
-    if (device->weights != NULL) {
+    if (device->weights) {
         weft_weight_store_destroy(device);
     }
-    if (device->pipelines != NULL) {
+    if (device->pipelines) {
         if (!device->lost) {
             /* A cache that cannot be written was logged, and costs only time at the next start. */
             (void)weft_pipeline_store_save(device);
@@ -112,13 +112,13 @@ static void destroy_objects(weft_device *device) {
 }
 
 void weft_device_destroy(weft_device **device) {
-    if (device == NULL || *device == NULL) {
+    if (!device || !*device) {
         return;
     }
     weft_device *old = *device;
     destroy_objects(old);
     if (old->owns_handles) {
-        if (old->vk.handle != VK_NULL_HANDLE && old->vk.DestroyDevice != NULL) {
+        if (old->vk.handle != VK_NULL_HANDLE && old->vk.DestroyDevice) {
             old->vk.DestroyDevice(old->vk.handle, NULL);
         }
         weft_instance_destroy(&old->instance, old->messenger);

@@ -42,7 +42,7 @@ weft_status weft_vk_load_instance(struct weft_vk_instance *instance, const weft_
     PFN_vkGetInstanceProcAddr get = instance->GetInstanceProcAddr;
 #define LOAD(name)                                                                       \
     instance->name = (PFN_vk##name)get(instance->handle, "vk" #name);                    \
-    if (instance->name == NULL) {                                                        \
+    if (!instance->name) {                                                               \
         return weft_fail(host, WEFT_UNSUPPORTED, "the Vulkan instance has no vk" #name); \
     }
     WEFT_VK_INSTANCE_FUNCTIONS(LOAD)
@@ -54,7 +54,7 @@ weft_status weft_vk_load_device(struct weft_vk_device *device,
                                 const struct weft_vk_instance *instance, const weft_host *host) {
 #define LOAD(name)                                                                        \
     device->name = (PFN_vk##name)instance->GetDeviceProcAddr(device->handle, "vk" #name); \
-    if (device->name == NULL) {                                                           \
+    if (!device->name) {                                                                  \
         return weft_fail(host, WEFT_UNSUPPORTED, "the Vulkan device has no vk" #name);    \
     }
     WEFT_VK_DEVICE_FUNCTIONS(LOAD)
@@ -72,7 +72,7 @@ static weft_status has_extension(bool *found, const struct global_functions *glo
         return weft_vk_check(host, result, "vkEnumerateInstanceExtensionProperties");
     }
     VkExtensionProperties *list = weft_alloc_zero(host, count, sizeof *list);
-    if (list == NULL) {
+    if (!list) {
         return weft_fail_memory(host, "instance extensions");
     }
     result = global->EnumerateInstanceExtensionProperties(layer, &count, list);
@@ -95,7 +95,7 @@ static weft_status has_layer(bool *found, const struct global_functions *global,
         return weft_vk_check(host, result, "vkEnumerateInstanceLayerProperties");
     }
     VkLayerProperties *list = weft_alloc_zero(host, count, sizeof *list);
-    if (list == NULL) {
+    if (!list) {
         return weft_fail_memory(host, "instance layers");
     }
     result = global->EnumerateInstanceLayerProperties(&count, list);
@@ -190,7 +190,7 @@ static VkResult call_create_instance(VkInstance *handle, const struct global_fun
 /* Whether the loader itself is for Vulkan 1.2; below that, an instance cannot ask for it. */
 static bool loader_is_recent(const struct global_functions *global, char *reason) {
     uint32_t version = VK_API_VERSION_1_0;
-    if (global->EnumerateInstanceVersion != NULL &&
+    if (global->EnumerateInstanceVersion &&
         global->EnumerateInstanceVersion(&version) != VK_SUCCESS) {
         version = VK_API_VERSION_1_0;
     }
@@ -207,8 +207,8 @@ static weft_status create_handle(struct weft_vk_instance *instance, const weft_h
                                  weft_device *validated, char *reason) {
     struct global_functions global;
     load_globals(&global, instance->GetInstanceProcAddr);
-    if (global.CreateInstance == NULL || global.EnumerateInstanceExtensionProperties == NULL ||
-        global.EnumerateInstanceLayerProperties == NULL) {
+    if (!global.CreateInstance || !global.EnumerateInstanceExtensionProperties ||
+        !global.EnumerateInstanceLayerProperties) {
         (void)snprintf(reason, WEFT_REASON_SIZE, "the system's Vulkan loader is incomplete");
         return WEFT_NO_DEVICE;
     }
@@ -241,13 +241,13 @@ weft_status weft_instance_create(struct weft_vk_instance *instance, const weft_h
                                  weft_device *validated, char *reason) {
     *instance = (struct weft_vk_instance){0};
     instance->GetInstanceProcAddr = weft_loader_open();
-    if (instance->GetInstanceProcAddr == NULL) {
+    if (!instance->GetInstanceProcAddr) {
         (void)snprintf(reason, WEFT_REASON_SIZE, "no Vulkan loader is installed");
         return WEFT_NO_DEVICE;
     }
     weft_status status = create_handle(instance, host, validated, reason);
     if (status != WEFT_OK) {
-        weft_instance_destroy(instance, validated == NULL ? VK_NULL_HANDLE : validated->messenger);
+        weft_instance_destroy(instance, !validated ? VK_NULL_HANDLE : validated->messenger);
     }
     return status;
 }
@@ -256,7 +256,7 @@ void weft_instance_destroy(struct weft_vk_instance *instance, VkDebugUtilsMessen
     if (instance->handle != VK_NULL_HANDLE && messenger != VK_NULL_HANDLE) {
         instance->DestroyDebugUtilsMessengerEXT(instance->handle, messenger, NULL);
     }
-    if (instance->handle != VK_NULL_HANDLE && instance->DestroyInstance != NULL) {
+    if (instance->handle != VK_NULL_HANDLE && instance->DestroyInstance) {
         instance->DestroyInstance(instance->handle, NULL);
     }
     *instance = (struct weft_vk_instance){0};

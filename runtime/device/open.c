@@ -27,9 +27,9 @@ static weft_status read_list(struct weft_physical **list, uint32_t *count, const
 }
 
 weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const weft_host *host) {
-    if (count == NULL || (infos == NULL && *count != 0)) {
+    if (!count || (!infos && *count != 0)) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_device_list: %s is null",
-                         count == NULL ? "count" : "infos");
+                         !count ? "count" : "infos");
     }
     struct weft_physical *list = NULL;
     uint32_t found = 0;
@@ -136,8 +136,8 @@ static weft_status open_flushing(weft_device *device, const weft_device_params *
 
 weft_status weft_device_open(weft_device **device, const weft_device_params *params) {
     static const weft_device_params defaults = {.host = {0}};
-    params = params == NULL ? &defaults : params;
-    if (device == NULL) {
+    params = !params ? &defaults : params;
+    if (!device) {
         return weft_fail(&params->host, WEFT_INVALID_ARGUMENT, "weft_device_open: device is null");
     }
     const struct weft_setup setup = {

@@ -64,7 +64,7 @@ static weft_status read_verdict(bool *found, struct probe *probe, const weft_dev
     *found = false;
     weft_status status =
         weft_cache_read(&data, &size, device->cache_dir, CACHE_KIND, key, &device->host);
-    if (status != WEFT_OK || data == NULL) {
+    if (status != WEFT_OK || !data) {
         return status;
     }
     if (size == 2 && data[0] == VERDICT_PASS && data[1] >= NO_NEEDS &&
@@ -255,7 +255,7 @@ weft_status weft_device_probe(weft_device *device) {
         return WEFT_OK;
     }
     struct probe *probe = weft_alloc_zero(&device->host, 1, sizeof *probe);
-    if (probe == NULL) {
+    if (!probe) {
         return weft_fail_memory(&device->host, "arithmetic probe");
     }
     weft_status status = judge(probe, device);

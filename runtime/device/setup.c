@@ -12,7 +12,7 @@ weft_status weft_setup_begin(weft_device **device, const weft_host *host, weft_m
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "there is no math mode %d", (int)math);
     }
     weft_device *made = weft_alloc_zero(host, 1, sizeof *made);
-    if (made == NULL) {
+    if (!made) {
         return weft_fail_memory(host, "device");
     }
     made->host = *host;
@@ -74,11 +74,11 @@ static weft_status set_parameters(weft_device *device, const struct weft_setup *
         device->submission_limit_ms = HARDWARE_SUBMISSION_LIMIT_MS;
     }
     device->flops_per_ms = first_rate(device->info.type);
-    if (setup->cache_dir == NULL) {
+    if (!setup->cache_dir) {
         device->cache_dir = weft_cache_default_dir(&device->host);
     } else if (setup->cache_dir[0] != '\0') {
         device->cache_dir = weft_strdup(&device->host, setup->cache_dir);
-        if (device->cache_dir == NULL) {
+        if (!device->cache_dir) {
             return weft_fail_memory(&device->host, "cache folder's name");
         }
     }

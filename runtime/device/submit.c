@@ -5,13 +5,13 @@
 #include "core/try.h"
 
 static void lock_queue(const weft_device *device) {
-    if (device->lock_queue != NULL) {
+    if (device->lock_queue) {
         device->lock_queue(device->lock_user);
     }
 }
 
 static void unlock_queue(const weft_device *device) {
-    if (device->unlock_queue != NULL) {
+    if (device->unlock_queue) {
         device->unlock_queue(device->lock_user);
     }
 }
@@ -55,7 +55,7 @@ weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeo
     if (result != VK_SUCCESS && result != VK_TIMEOUT) {
         return weft_device_check(device, result, "vkWaitSemaphores");
     }
-    if (done != NULL) {
+    if (done) {
         *done = result == VK_SUCCESS;
     }
     return WEFT_OK;

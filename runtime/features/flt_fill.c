@@ -69,7 +69,7 @@ static weft_status check_used(const weft_flt_params *params, const weft_host *ho
                              weft_flt_name(params->kind));
         }
     }
-    if (local && params->radii == NULL) {
+    if (local && !params->radii) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "flt: radii is null, but local needs them");
     }
     return WEFT_OK;
@@ -77,7 +77,7 @@ static weft_status check_used(const weft_flt_params *params, const weft_host *ho
 
 static weft_status check_finite(const float *values, uint32_t count, const char *name,
                                 const weft_host *host) {
-    for (uint32_t i = 0; values != NULL && i < count; i++) {
+    for (uint32_t i = 0; values && i < count; i++) {
         if (!isfinite(values[i])) {
             return weft_fail(host, WEFT_INVALID_ARGUMENT, "flt: %s[%u] is %g, not finite", name, i,
                              (double)values[i]);
@@ -88,7 +88,7 @@ static weft_status check_finite(const float *values, uint32_t count, const char 
 
 static weft_status check_range(const float *values, uint32_t count, const char *name,
                                const weft_host *host) {
-    for (uint32_t i = 0; values != NULL && i < count; i++) {
+    for (uint32_t i = 0; values && i < count; i++) {
         if (!in_range(values[i])) {
             return weft_fail(host, WEFT_INVALID_ARGUMENT, "flt: %s[%u] is %g, not 2^-20 to 2^20",
                              name, i, (double)values[i]);
@@ -103,7 +103,7 @@ static weft_status check_arrays(const weft_flt_params *params, const weft_host *
     WEFT_TRY(check_range(params->widths, params->terms, "widths", host));
     WEFT_TRY(check_finite(params->centres, each, "centres", host));
     WEFT_TRY(check_range(params->radii, each, "radii", host));
-    for (uint32_t i = 0; params->powers != NULL && i < each; i++) {
+    for (uint32_t i = 0; params->powers && i < each; i++) {
         if (params->powers[i] < 1 || params->powers[i] > WEFT_FLT_MAX_POWER) {
             return weft_fail(host, WEFT_INVALID_ARGUMENT, "flt: powers[%u] is %u, not 1 to %u", i,
                              params->powers[i], WEFT_FLT_MAX_POWER);
@@ -115,7 +115,7 @@ static weft_status check_arrays(const weft_flt_params *params, const weft_host *
 /* The caller's parameters, checked, with defaults for zeros. */
 static weft_status take_params(weft_flt_params *taken, const weft_flt_params *params,
                                const weft_host *host) {
-    if (params == NULL) {
+    if (!params) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "flt: params is null");
     }
     *taken = *params;
@@ -133,8 +133,7 @@ static weft_status take_params(weft_flt_params *taken, const weft_flt_params *pa
 }
 
 static weft_status expect_pointer(const void *pointer, const char *name, const weft_host *host) {
-    return pointer != NULL ? WEFT_OK
-                           : weft_fail(host, WEFT_INVALID_ARGUMENT, "flt: %s is null", name);
+    return pointer ? WEFT_OK : weft_fail(host, WEFT_INVALID_ARGUMENT, "flt: %s is null", name);
 }
 
 /* ---- draws ---- */

@@ -35,7 +35,7 @@ static weft_status check(weft_features_params *params, const weft_host *host) {
 static weft_status fill(struct weft_features_target out, const weft_features_params *params,
                         const weft_host *host) {
     double *points = weft_alloc_zero(host, params->rows, params->columns * sizeof *points);
-    if (points == NULL) {
+    if (!points) {
         return weft_fail_memory(host, "low-discrepancy points");
     }
     weft_status status = weft_qmc_points(points, params, host);

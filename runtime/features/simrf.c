@@ -94,7 +94,7 @@ static weft_status fill(struct weft_features_target out, const weft_features_par
     const uint32_t d = params->columns;
     struct scratch scratch = {.memory =
                                   weft_alloc_zero(host, 2 * ((size_t)d + 1), d * sizeof(double))};
-    if (scratch.memory == NULL) {
+    if (!scratch.memory) {
         return weft_fail_memory(host, "simplex features");
     }
     scratch.directions = scratch.memory;

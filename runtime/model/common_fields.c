@@ -47,7 +47,7 @@ static weft_status read_names(char ***labels, uint32_t *count, const weft_json_f
                               table);
     }
     *labels = weft_alloc_zero(fields->host, size, sizeof **labels);
-    if (*labels == NULL) {
+    if (!*labels) {
         return weft_fail_memory(fields->host, fields->path);
     }
     *count = (uint32_t)size;
@@ -77,7 +77,7 @@ weft_status weft_read_labels(char ***labels, uint32_t *count, uint32_t fallback,
 }
 
 void weft_labels_free(char ***labels, uint32_t count, const weft_host *host) {
-    for (uint32_t id = 0; *labels != NULL && id < count; id++) {
+    for (uint32_t id = 0; *labels && id < count; id++) {
         weft_free(host, (*labels)[id]);
     }
     weft_free(host, *labels);
@@ -90,7 +90,7 @@ weft_status weft_read_activation(weft_activation *activation, const weft_json_fi
                                  const char *name) {
     const char *text = NULL;
     weft_status status = weft_json_optional_string(&text, fields, name);
-    if (status != WEFT_OK || text == NULL) {
+    if (status != WEFT_OK || !text) {
         return status;
     }
     for (size_t i = 0; i < COUNT(activations); i++) {
@@ -109,7 +109,7 @@ weft_status weft_read_tokenizer_class(weft_tokenizer_kind *kind, char **name,
                                       const weft_json_fields *fields) {
     const char *text = NULL;
     weft_status status = weft_json_optional_string(&text, fields, "tokenizer_class");
-    if (status != WEFT_OK || text == NULL) {
+    if (status != WEFT_OK || !text) {
         return status;
     }
     if (strcmp(text, "ByteTokenizer") == 0) {

@@ -117,7 +117,7 @@ static weft_status read_special_token(int32_t *token, const weft_fnet_config *co
                                       const weft_json_fields *fields, const char *name,
                                       int32_t fallback) {
     const json_t *found = json_object_get(fields->object, name);
-    if (found == NULL) {
+    if (!found) {
         *token = (uint32_t)fallback < config->vocab_size ? fallback : -1;
         return WEFT_OK;
     }

@@ -41,7 +41,7 @@ static void list_choices(char text[EXPECTED_SIZE], const char *const *choices) {
 static weft_status read_choice(void *value, const weft_field *field, const weft_json_fields *json) {
     const char *text = NULL;
     weft_status status = weft_json_optional_string(&text, json, field->name);
-    if (status != WEFT_OK || text == NULL) {
+    if (status != WEFT_OK || !text) {
         return status;
     }
     for (uint32_t i = 0; field->choices[i]; i++) {

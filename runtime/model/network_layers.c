@@ -13,7 +13,7 @@
 static const weft_tensor none = {0};
 
 static void enter(struct weft_builder *builder, const char *part) {
-    if (part == NULL) {
+    if (!part) {
         snprintf(builder->scope, sizeof builder->scope, "layers.%u", builder->layer);
     } else {
         snprintf(builder->scope, sizeof builder->scope, "layers.%u.%s", builder->layer, part);

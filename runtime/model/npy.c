@@ -89,9 +89,9 @@ static weft_status read_contents(weft_npy *npy, const uint8_t *bytes, size_t siz
 
 weft_status weft_npy_open_memory(weft_npy *npy, const void *data, size_t size, const char *name,
                                  const weft_host *host) {
-    weft_npy result = {.host = host != NULL ? *host : (weft_host){0}};
+    weft_npy result = {.host = host ? *host : (weft_host){0}};
     result.name = weft_strdup(host, name);
-    if (result.name == NULL) {
+    if (!result.name) {
         return weft_fail_memory(host, name);
     }
     weft_status status = read_contents(&result, data, size);
@@ -214,7 +214,7 @@ static weft_status write_words(const char *path, const void *data, weft_npy_dtyp
     }
     size_t size = header_size + (size_t)elements * 4;
     uint8_t *file = weft_alloc(host, size);
-    if (file == NULL) {
+    if (!file) {
         return weft_fail_memory(host, path);
     }
     memcpy(file, header, header_size);

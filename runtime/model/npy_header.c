@@ -61,7 +61,7 @@ static weft_status scan_string(struct scanner *scan, char *text, size_t capacity
     }
     const char *begin = scan->at + 1;
     const char *close = memchr(begin, *scan->at, (size_t)(scan->end - begin));
-    if (close == NULL) {
+    if (!close) {
         return fail_at(scan, "a string with an end");
     }
     size_t length = (size_t)(close - begin);
@@ -69,7 +69,7 @@ static weft_status scan_string(struct scanner *scan, char *text, size_t capacity
     memcpy(text, begin, kept);
     text[kept] = '\0';
     scan->at = close + 1;
-    return memchr(text, 0, kept) == NULL ? WEFT_OK : fail_at(scan, "a string without zero bytes");
+    return !memchr(text, 0, kept) ? WEFT_OK : fail_at(scan, "a string without zero bytes");
 }
 
 static weft_status scan_extent(struct scanner *scan, uint64_t *extent) {

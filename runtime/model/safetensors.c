@@ -74,13 +74,13 @@ static weft_status fail_field(const struct entry *entry, weft_status status, con
 static weft_status read_dtype(weft_safetensors_tensor *tensor, const struct entry *entry) {
     const json_t *field = json_object_get(entry->fields, "dtype");
     const char *name = json_string_value(field);
-    for (size_t i = 0; name != NULL && i < WEFT_SAFETENSORS_DTYPE_COUNT; i++) {
+    for (size_t i = 0; name && i < WEFT_SAFETENSORS_DTYPE_COUNT; i++) {
         if (strcmp(name, dtypes[i].name) == 0) {
             tensor->dtype = (weft_safetensors_dtype)i;
             return WEFT_OK;
         }
     }
-    for (size_t i = 0; name != NULL && i < sizeof packed_dtypes / sizeof packed_dtypes[0]; i++) {
+    for (size_t i = 0; name && i < sizeof packed_dtypes / sizeof packed_dtypes[0]; i++) {
         if (strcmp(name, packed_dtypes[i]) == 0) {
             return fail_field(entry, WEFT_UNSUPPORTED, "dtype", "elements of whole bytes", field);
         }
@@ -217,7 +217,7 @@ static weft_status allocate_tensors(weft_safetensors *file, json_t *header) {
     }
     file->tensors = weft_alloc_zero(&file->host, count, sizeof *file->tensors);
     file->names = weft_alloc(&file->host, name_bytes);
-    if (file->tensors == NULL || file->names == NULL) {
+    if (!file->tensors || !file->names) {
         return weft_fail_memory(&file->host, file->path);
     }
     return WEFT_OK;
@@ -295,12 +295,12 @@ static weft_status check_layout(const weft_safetensors *file, const uint8_t *dat
         return check_spans(file, NULL, data_size);
     }
     span *spans = weft_alloc_zero(&file->host, file->count, sizeof *spans);
-    if (spans == NULL) {
+    if (!spans) {
         return weft_fail_memory(&file->host, file->path);
     }
     for (uint32_t i = 0; i < file->count; i++) {
         const weft_safetensors_tensor *tensor = &file->tensors[i];
-        uint64_t begin = tensor->data == NULL ? 0 : (uint64_t)(tensor->data - data);
+        uint64_t begin = !tensor->data ? 0 : (uint64_t)(tensor->data - data);
         spans[i] = (span){begin, begin + tensor->bytes, tensor->name};
     }
     qsort(spans, file->count, sizeof *spans, compare_spans);
@@ -373,12 +373,12 @@ static weft_status parse(weft_safetensors *file, const uint8_t *bytes, size_t si
 
 static weft_status create(weft_safetensors **file, const char *path, const weft_host *host) {
     weft_safetensors *created = weft_alloc_zero(host, 1, sizeof *created);
-    if (created == NULL) {
+    if (!created) {
         return weft_fail_memory(host, path);
     }
-    created->host = host != NULL ? *host : (weft_host){0};
+    created->host = host ? *host : (weft_host){0};
     created->path = weft_strdup(host, path);
-    if (created->path == NULL) {
+    if (!created->path) {
         weft_safetensors_close(&created);
         return weft_fail_memory(host, path);
     }
@@ -390,7 +390,7 @@ weft_status weft_safetensors_open_memory(weft_safetensors **file, const void *da
                                          const char *path, const weft_host *host) {
     weft_safetensors *created = NULL;
     weft_status status = create(&created, path, host);
-    if (created == NULL) {
+    if (!created) {
         return status;
     }
     status = parse(created, data, size);
@@ -420,7 +420,7 @@ weft_status weft_safetensors_open(weft_safetensors **file, const char *path,
 
 void weft_safetensors_close(weft_safetensors **file) {
     weft_safetensors *closed = *file;
-    if (closed == NULL) {
+    if (!closed) {
         return;
     }
     *file = NULL;

@@ -415,7 +415,7 @@ static weft_status rewrite(uint32_t **words, size_t *size, struct flush *flush) 
                   (size_t)flush->sites * WORDS_PER_SITE +
                   (size_t)flush->products * WORDS_PER_PRODUCT;
     struct weft_spirv_writer writer = {.words = weft_alloc(flush->host, most * sizeof(uint32_t))};
-    if (writer.words == NULL) {
+    if (!writer.words) {
         return weft_fail_memory(flush->host, "SPIR-V module");
     }
     put_module(&writer, flush);
@@ -432,7 +432,7 @@ weft_status weft_spirv_flush_subnormals(uint32_t **words, size_t *size, const ui
     flush.types = weft_alloc_zero(host, bound, sizeof *flush.types);
     flush.type_of = weft_alloc_zero(host, bound, sizeof *flush.type_of);
     flush.raw = weft_alloc_zero(host, bound, sizeof *flush.raw);
-    weft_status status = flush.types != NULL && flush.type_of != NULL && flush.raw != NULL
+    weft_status status = flush.types && flush.type_of && flush.raw
                              ? rewrite(words, size, &flush)
                              : weft_fail_memory(host, "SPIR-V ids");
     weft_free(host, flush.types);

@@ -360,7 +360,7 @@ static weft_status rewrite(uint32_t **words, size_t *size, struct hide *hide) {
         hide->count + NEW_CONSTANTS * CONSTANT_WORDS +
         hide->function_count * (SCALAR_WORDS + (size_t)hide->vectors * WORDS_PER_VECTOR);
     struct weft_spirv_writer writer = {.words = weft_alloc(hide->host, most * sizeof(uint32_t))};
-    if (writer.words == NULL) {
+    if (!writer.words) {
         return weft_fail_memory(hide->host, "SPIR-V module");
     }
     if (hide->variable != 0 && hide->functions != 0) {
@@ -379,7 +379,7 @@ weft_status weft_spirv_hide_zeros(uint32_t **words, size_t *size, const uint32_t
     struct hide hide = {
         .source = source, .count = source_size / 4, .bound = bound, .next_id = bound, .host = host};
     hide.ids = weft_alloc_zero(host, bound, sizeof *hide.ids);
-    if (hide.ids == NULL) {
+    if (!hide.ids) {
         return weft_fail_memory(host, "SPIR-V ids");
     }
     const weft_status status = rewrite(words, size, &hide);

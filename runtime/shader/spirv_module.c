@@ -170,7 +170,7 @@ static const struct layout *find_layout(uint32_t opcode) {
 
 bool weft_spirv_has_typed_result(uint32_t opcode) {
     const struct layout *layout = find_layout(opcode);
-    return layout != NULL && layout->form == TYPED;
+    return layout && layout->form == TYPED;
 }
 
 /* Words that a literal string takes, with its terminating zero; 0 when it does not end. */
@@ -304,7 +304,7 @@ static weft_status check_particular(struct check *check, size_t at, size_t lengt
 
 static weft_status check_ids(struct check *check, size_t at, size_t length) {
     const struct layout *layout = find_layout(weft_spirv_opcode(check->words[at]));
-    if (layout == NULL) {
+    if (!layout) {
         check->all_known = false;
         return WEFT_OK;
     }
@@ -409,7 +409,7 @@ weft_status weft_spirv_check(const uint32_t *words, size_t size, const weft_host
                           .all_known = true,
                           .host = host};
     check.ids = weft_alloc_zero(host, check.bound, 1);
-    if (check.ids == NULL) {
+    if (!check.ids) {
         return weft_fail_memory(host, "SPIR-V ids");
     }
     status = check_instructions(&check);

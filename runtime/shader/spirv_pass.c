@@ -197,7 +197,7 @@ static weft_status rewrite(uint32_t **words, size_t *size, struct pass *pass,
     size_t count = pass->count + (pass->decorations + pass->fmas) * DECORATION_WORDS +
                    pass->fmas * ((size_t)2 * BINARY_WORDS - FMA_WORDS);
     struct weft_spirv_writer writer = {.words = weft_alloc(host, count * sizeof(uint32_t))};
-    if (writer.words == NULL) {
+    if (!writer.words) {
         return weft_fail_memory(host, "SPIR-V module");
     }
     put_module(&writer, pass);
@@ -215,7 +215,7 @@ weft_status weft_spirv_make_reproducible(uint32_t **words, size_t *size, const u
     struct pass pass = {
         .source = source, .count = source_size / 4, .bound = source[WEFT_SPIRV_AT_BOUND]};
     pass.ids = weft_alloc_zero(host, pass.bound, 1);
-    if (pass.ids == NULL) {
+    if (!pass.ids) {
         return weft_fail_memory(host, "SPIR-V ids");
     }
     status = rewrite(words, size, &pass, host);
