@@ -7,6 +7,7 @@
 
 #include "core/try.h"
 #include "model/common_fields.h"
+#include "model/family.h"
 
 static const char *const architecture_names[] = {
     [WEFT_FNET_MODEL] = "FNetModel",
@@ -167,15 +168,8 @@ static weft_status read_attention(weft_fnet_config *config, const weft_json_fiel
     }
     int64_t heads = 0;
     WEFT_TRY(weft_json_integer(&heads, fields, "num_attention_heads", 1, config->hidden_size));
-    if (config->hidden_size % (uint32_t)heads != 0) {
-        char expected[80];
-        snprintf(expected, sizeof expected, "a divisor of hidden_size %u",
-                 (unsigned)config->hidden_size);
-        return weft_json_fail(fields, WEFT_BAD_FILE, "num_attention_heads", expected,
-                              json_object_get(fields->object, "num_attention_heads"));
-    }
     config->attention_heads = (uint32_t)heads;
-    return WEFT_OK;
+    return weft_family_check_heads(config->attention_heads, config->hidden_size, fields);
 }
 
 static weft_status read_labels(weft_fnet_config *config, const weft_json_fields *fields) {
@@ -186,7 +180,7 @@ static weft_status read_tokenizer(weft_fnet_config *config, const weft_json_fiel
     return weft_read_tokenizer_class(&config->tokenizer, &config->tokenizer_class, fields);
 }
 
-static weft_status read_fields(weft_fnet_config *config, const weft_json_fields *fields) {
+weft_status weft_fnet_config_fields(weft_fnet_config *config, const weft_json_fields *fields) {
     /* The order matters: what a model is before what is wrong with it, sizes before ranges. */
     weft_status (*const readers[])(weft_fnet_config *, const weft_json_fields *) = {
         read_architecture, read_sizes,     read_details, read_special_tokens,
@@ -204,7 +198,7 @@ static weft_status config_from_json(weft_fnet_config *config, json_t *object, co
                                     const weft_host *host) {
     weft_json_fields fields = {.object = object, .path = path, .host = host};
     weft_fnet_config result = {.architecture = WEFT_FNET_MODEL};
-    weft_status status = read_fields(&result, &fields);
+    weft_status status = weft_fnet_config_fields(&result, &fields);
     json_decref(object);
     if (status == WEFT_OK) {
         *config = result;

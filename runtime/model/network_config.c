@@ -10,8 +10,9 @@
 static const char *const task_names[] = {"hidden",  "classify", "causal_lm", "masked_lm",
                                          "regress", "retrieve", NULL};
 /* Of the names above. */
-static const weft_task tasks[] = {WEFT_TASK_HIDDEN,    WEFT_TASK_CLASSIFY, WEFT_TASK_CAUSAL_LM,
-                                  WEFT_TASK_MASKED_LM, WEFT_TASK_REGRESS,  WEFT_TASK_RETRIEVE};
+static const weft_task tasks[] = {WEFT_TASK_HIDDEN,       WEFT_TASK_CLASSIFY, WEFT_TASK_CAUSAL_LM,
+                                  WEFT_TASK_MASKED_LM,    WEFT_TASK_REGRESS,  WEFT_TASK_RETRIEVE,
+                                  WEFT_TASK_NEXT_SENTENCE /* which no field can name */};
 static const char *const input_names[] = {"tokens", "features", NULL};
 static const char *const position_names[] = {"none", "learned", "sinusoidal", NULL};
 const char *const weft_norm_names[] = {"layer_norm", "rms_norm", "simple_rms_norm", "scale_norm",
@@ -72,6 +73,12 @@ const weft_field_table weft_network_fields = {fields, sizeof fields / sizeof fie
 
 weft_task weft_network_task(const weft_network_config *config) {
     return tasks[config->task];
+}
+
+void weft_network_set_task(weft_network_config *config, weft_task task) {
+    while (weft_network_task(config) != task) {
+        config->task++;
+    }
 }
 
 static weft_status check_input(const weft_network_config *config, const weft_json_fields *json) {

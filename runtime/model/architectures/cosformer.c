@@ -5,8 +5,6 @@
 
 #include "model/network.h"
 
-#include "core/try.h"
-
 struct cosformer {
     uint32_t heads;
     uint32_t length;
@@ -28,8 +26,9 @@ static const weft_field fields[] = {
 };
 
 /* A distance of M or more has no positive weight. */
-static weft_status check_length(const struct cosformer *cosformer,
-                                const weft_network_config *network, const weft_json_fields *json) {
+static weft_status check(void *config, const weft_network_config *network,
+                         const weft_json_fields *json) {
+    const struct cosformer *cosformer = config;
     if (cosformer->length == 0 || cosformer->length >= network->max_positions) {
         return WEFT_OK;
     }
@@ -37,13 +36,6 @@ static weft_status check_length(const struct cosformer *cosformer,
     snprintf(expected, sizeof expected, "0, or at least max_position_embeddings %u",
              (unsigned)network->max_positions);
     return weft_fields_refuse(json, "cosformer_length", expected);
-}
-
-static weft_status check(void *config, const weft_network_config *network,
-                         const weft_json_fields *json) {
-    const struct cosformer *cosformer = config;
-    WEFT_TRY(weft_family_check_heads(cosformer->heads, network, json));
-    return check_length(cosformer, network, json);
 }
 
 /* Without a length of its own the weights depend on the sequence's. */
@@ -61,7 +53,8 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return weft_build_linear(builder, mixed, "output", builder->width, builder->width);
 }
 
-static const struct weft_model_family cosformer = {
+const struct weft_model_family weft_family_cosformer = {
+    .model_type = "cosformer",
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct cosformer),
     WEFT_ATTENTION_PARTS,
@@ -69,6 +62,3 @@ static const struct weft_model_family cosformer = {
     .recurrent = recurrent,
     .mix = mix,
 };
-
-const struct weft_architecture weft_architecture_cosformer =
-    WEFT_NETWORK_ARCHITECTURE("cosformer", cosformer);

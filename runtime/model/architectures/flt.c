@@ -145,7 +145,6 @@ static weft_status check(void *config, const weft_network_config *network,
                          const weft_json_fields *json) {
     const struct flt *flt = config;
     static const char *const reasons[] = {"kernel is softmax", "kernel is relu", "kernel is elu1"};
-    WEFT_TRY(weft_family_check_heads(flt->heads, network, json));
     WEFT_TRY(check_positions(flt, json));
     WEFT_TRY(check_length(flt, network, json));
     return check_pair(json, "num_features", flt->kernel == KERNEL_SOFTMAX, reasons[flt->kernel]);
@@ -193,12 +192,9 @@ static weft_tensor add_positions(struct weft_builder *builder, weft_tensor x,
                                  weft_tensor frequencies, weft_tensor weights,
                                  const weft_flt_features_params *params) {
     weft_tensor out = {0};
-    if (builder->status != WEFT_OK) {
-        return out;
-    }
-    weft_status status =
-        weft_graph_flt_features(&out, builder->graph, x, frequencies, weights, params);
-    return weft_built(builder, status, &out);
+    return WEFT_BUILT(
+        builder, out,
+        weft_graph_flt_features(&out, builder->graph, x, frequencies, weights, params));
 }
 
 /* Queries and keys with the positions' features behind each head's channels. */
@@ -248,7 +244,8 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return weft_build_linear(builder, mixed, "output", builder->width, builder->width);
 }
 
-static const struct weft_model_family flt = {
+const struct weft_model_family weft_family_flt = {
+    .model_type = "flt",
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct flt),
     WEFT_ATTENTION_PARTS,
@@ -259,5 +256,3 @@ static const struct weft_model_family flt = {
     .recurrent = is_recurrent,
     .mix = mix,
 };
-
-const struct weft_architecture weft_architecture_flt = WEFT_NETWORK_ARCHITECTURE("flt", flt);

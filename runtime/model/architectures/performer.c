@@ -29,12 +29,6 @@ static void set_defaults(void *config) {
     ((struct performer *)config)->feature_eps = 1e-6F;
 }
 
-static weft_status check(void *config, const weft_network_config *network,
-                         const weft_json_fields *json) {
-    const struct performer *performer = config;
-    return weft_family_check_heads(performer->heads, network, json);
-}
-
 static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {
     const struct performer *performer = config;
     struct weft_qkv qkv = weft_build_qkv(builder, x);
@@ -47,15 +41,12 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return weft_build_linear(builder, mixed, "output", builder->width, builder->width);
 }
 
-static const struct weft_model_family performer = {
+const struct weft_model_family weft_family_performer = {
+    .model_type = "performer",
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct performer),
     WEFT_ATTENTION_PARTS,
     .set_defaults = set_defaults,
-    .check = check,
     .recurrent = weft_family_is_recurrent,
     .mix = mix,
 };
-
-const struct weft_architecture weft_architecture_performer =
-    WEFT_NETWORK_ARCHITECTURE("performer", performer);

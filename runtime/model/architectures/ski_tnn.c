@@ -88,7 +88,8 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return weft_build_gtu(builder, x, &ski_tnn->gtu, &params);
 }
 
-static const struct weft_model_family ski_tnn = {
+const struct weft_model_family weft_family_ski_tnn = {
+    .model_type = "ski-tnn",
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct ski_tnn),
     WEFT_TOEPLITZ_PARTS,
@@ -96,6 +97,3 @@ static const struct weft_model_family ski_tnn = {
     .check = check,
     .mix = mix,
 };
-
-const struct weft_architecture weft_architecture_ski_tnn =
-    WEFT_NETWORK_ARCHITECTURE("ski-tnn", ski_tnn);

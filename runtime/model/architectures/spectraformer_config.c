@@ -275,31 +275,19 @@ static weft_status check_matrix(const struct weft_spectraformer *config,
 weft_status weft_spectraformer_check(void *config, const weft_network_config *network,
                                      const weft_json_fields *json) {
     struct weft_spectraformer *spectraformer = config;
-    weft_status status = weft_family_check_heads(spectraformer->heads, network, json);
-    if (status != WEFT_OK) {
-        return status;
-    }
     spectraformer->columns = network->hidden_size / spectraformer->heads;
-    if (status == WEFT_OK) {
-        status = check_component(spectraformer, network->causal, json);
-    }
-    if (status == WEFT_OK) {
-        status = check_unused_fields(spectraformer, json);
-    }
-    if (status == WEFT_OK) {
-        status = check_needed(spectraformer, json);
-    }
+    WEFT_TRY(check_component(spectraformer, network->causal, json));
+    WEFT_TRY(check_unused_fields(spectraformer, json));
+    WEFT_TRY(check_needed(spectraformer, json));
     if (spectraformer->dgm.count == 0) {
         spectraformer->dgm = (struct weft_spectral_sizes){1, {spectraformer->columns}};
     }
-    if (status == WEFT_OK) {
-        status = check_matrix(spectraformer, json);
-    }
+    WEFT_TRY(check_matrix(spectraformer, json));
     if (has_no_eps(spectraformer)) {
         spectraformer->feature_eps = 0.0F;
     }
     if (!weft_json_has(json, "attention_eps") && changes_sign(spectraformer)) {
         spectraformer->attention_eps = 1e-6F;
     }
-    return status;
+    return WEFT_OK;
 }

@@ -229,11 +229,8 @@ static weft_tensor mixture(struct weft_builder *builder, const struct weft_spect
                                           config->gmm_covariance ? weft_shape_of(count, d, d)
                                                                  : weft_shape_of(count, d));
     weft_tensor mu = weft_build_weight(builder, "features.mu", weft_shape_of(count, d));
-    weft_tensor w = none;
-    if (builder->status != WEFT_OK) {
-        return none;
-    }
-    return weft_built(builder, weft_graph_gmm_weights(&w, builder->graph, noise, sigma, mu), &w);
+    weft_tensor w = {0};
+    return WEFT_BUILT(builder, w, weft_graph_gmm_weights(&w, builder->graph, noise, sigma, mu));
 }
 
 /* Rows of a generator. */
@@ -251,11 +248,8 @@ static weft_tensor generated(struct weft_builder *builder,
         snprintf(name, sizeof name, "features.generator.%u.bias", (unsigned)i);
         params.bias[i] = weft_build_weight(builder, name, weft_shape_of(out));
     }
-    weft_tensor w = none;
-    if (builder->status != WEFT_OK) {
-        return none;
-    }
-    return weft_built(builder, weft_graph_dgm_weights(&w, builder->graph, noise, &params), &w);
+    weft_tensor w = {0};
+    return WEFT_BUILT(builder, w, weft_graph_dgm_weights(&w, builder->graph, noise, &params));
 }
 
 /* ---- of a layer ---- */

@@ -114,11 +114,8 @@ static weft_tensor fixed_decay(struct weft_builder *builder, const struct tnn *t
 static weft_tensor learned_decay(struct weft_builder *builder, const struct tnn *tnn, uint32_t e) {
     weft_tensor theta = weft_build_vector(builder, "toep.gamma", e);
     weft_tensor gamma = {0};
-    if (builder->status != WEFT_OK) {
-        return gamma;
-    }
-    weft_status status = weft_graph_toeplitz_decay(&gamma, builder->graph, theta, tnn->gamma);
-    return weft_built(builder, status, &gamma);
+    return WEFT_BUILT(builder, gamma,
+                      weft_graph_toeplitz_decay(&gamma, builder->graph, theta, tnn->gamma));
 }
 
 static weft_tensor decay(struct weft_builder *builder, const struct tnn *tnn, uint32_t e) {
@@ -147,15 +144,12 @@ static weft_tensor coefficients(struct weft_builder *builder, const struct tnn *
     struct weft_rpe rpe;
     weft_build_rpe(&rpe, builder, &tnn->rpe, e);
     weft_tensor out = {0};
-    if (builder->status != WEFT_OK) {
-        return out;
-    }
-    weft_status status =
+    return WEFT_BUILT(
+        builder, out,
         weft_graph_toeplitz_rpe(&out, builder->graph, builder->length, &rpe.params,
                                 weft_toeplitz_rpe_params(.causal = builder->network->config.causal,
                                                          .input = (weft_rpe_lag)tnn->input,
-                                                         .divisor = divisor(builder, tnn)));
-    return weft_built(builder, status, &out);
+                                                         .divisor = divisor(builder, tnn))));
 }
 
 static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {
@@ -168,7 +162,8 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return weft_build_gtu(builder, x, &tnn->gtu, &params);
 }
 
-static const struct weft_model_family tnn = {
+const struct weft_model_family weft_family_tnn = {
+    .model_type = "tnn",
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct tnn),
     WEFT_TOEPLITZ_PARTS,
@@ -176,5 +171,3 @@ static const struct weft_model_family tnn = {
     .check = check,
     .mix = mix,
 };
-
-const struct weft_architecture weft_architecture_tnn = WEFT_NETWORK_ARCHITECTURE("tnn", tnn);
