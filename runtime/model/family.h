@@ -98,10 +98,7 @@ weft_status weft_family_check_heads(uint32_t heads, uint32_t hidden_size,
                                     const weft_json_fields *json);
 
 /** A row of a field table: num_attention_heads at `member` of struct `type`. */
-#define WEFT_FIELD_HEADS(type, member)                                                     \
-    {                                                                                      \
-        .name = "num_attention_heads", .kind = WEFT_FIELD_INTEGER,                         \
-        .offset = offsetof(type, member), .minimum = 1, .maximum = 65536, .required = true \
-    }
+#define WEFT_FIELD_HEADS(type, member) \
+    { WEFT_INTEGER("num_attention_heads", type, member, 1, 65536), .required = true }
 
 #endif

@@ -13,16 +13,8 @@ struct cosformer {
 
 static const weft_field fields[] = {
     WEFT_FIELD_HEADS(struct cosformer, heads),
-    {.name = "cosformer_length",
-     .kind = WEFT_FIELD_INTEGER,
-     .offset = offsetof(struct cosformer, length),
-     .minimum = 0,
-     .maximum = 16777216},
-    {.name = "attention_eps",
-     .kind = WEFT_FIELD_REAL,
-     .offset = offsetof(struct cosformer, attention_eps),
-     .minimum = 0,
-     .maximum = FLT_MAX},
+    {WEFT_INTEGER("cosformer_length", struct cosformer, length, 0, 16777216)},
+    {WEFT_REAL("attention_eps", struct cosformer, attention_eps, 0, FLT_MAX)},
 };
 
 /* A distance of M or more has no positive weight. */

@@ -21,14 +21,8 @@ static const char *const input_names[] = {"frequency", "cosine", NULL};
 static const weft_field fields[] = {
     WEFT_FIELDS_GTU(struct fd_tnn),
     WEFT_FIELDS_RPE(struct fd_tnn),
-    {.name = "fd_grid",
-     .kind = WEFT_FIELD_CHOICE,
-     .offset = offsetof(struct fd_tnn, grid),
-     .choices = grid_names},
-    {.name = "fd_input",
-     .kind = WEFT_FIELD_CHOICE,
-     .offset = offsetof(struct fd_tnn, input),
-     .choices = input_names},
+    {WEFT_CHOICE("fd_grid", struct fd_tnn, grid, grid_names)},
+    {WEFT_CHOICE("fd_input", struct fd_tnn, input, input_names)},
 };
 
 static void set_defaults(void *config) {

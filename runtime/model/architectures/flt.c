@@ -60,34 +60,16 @@ static weft_status read_grid(void *value, const weft_json_fields *json, const ch
     return WEFT_OK;
 }
 
-#define AT(member) .offset = offsetof(struct flt, member)
-
 static const weft_field fields[] = {
     WEFT_FIELD_HEADS(struct flt, heads),
-    {.name = "position_features",
-     .kind = WEFT_FIELD_INTEGER,
-     AT(position_features),
-     .minimum = 1,
-     .maximum = 65536,
-     .required = true},
-    {.name = "positions", .kind = WEFT_FIELD_CHOICE, AT(positions), .choices = position_names},
-    {.name = "position_grid", .kind = WEFT_FIELD_CUSTOM, AT(grid), .read = read_grid},
-    {.name = "position_size",
-     .kind = WEFT_FIELD_INTEGER,
-     AT(position_size),
-     .minimum = 1,
-     .maximum = 16},
-    {.name = "kernel", .kind = WEFT_FIELD_CHOICE, AT(kernel), .choices = kernel_names},
-    {.name = "num_features",
-     .kind = WEFT_FIELD_INTEGER,
-     AT(features),
-     .minimum = 1,
-     .maximum = 1048576},
-    {.name = "feature_eps", .kind = WEFT_FIELD_REAL, AT(feature_eps), .maximum = (double)FLT_MAX},
-    {.name = "attention_eps",
-     .kind = WEFT_FIELD_REAL,
-     AT(attention_eps),
-     .maximum = (double)FLT_MAX},
+    {WEFT_INTEGER("position_features", struct flt, position_features, 1, 65536), .required = true},
+    {WEFT_CHOICE("positions", struct flt, positions, position_names)},
+    {WEFT_CUSTOM("position_grid", struct flt, grid, read_grid)},
+    {WEFT_INTEGER("position_size", struct flt, position_size, 1, 16)},
+    {WEFT_CHOICE("kernel", struct flt, kernel, kernel_names)},
+    {WEFT_INTEGER("num_features", struct flt, features, 1, 1048576)},
+    {WEFT_REAL("feature_eps", struct flt, feature_eps, 0, FLT_MAX)},
+    {WEFT_REAL("attention_eps", struct flt, attention_eps, 0, FLT_MAX)},
 };
 
 static void set_defaults(void *config) {

@@ -64,23 +64,10 @@ static weft_status read_kernels(void *value, const weft_json_fields *json, const
 
 static const weft_field fields[] = {
     WEFT_FIELD_HEADS(struct fmmformer, heads),
-    {.name = "half_width",
-     .kind = WEFT_FIELD_INTEGER,
-     .offset = offsetof(struct fmmformer, half_width),
-     .minimum = 0,
-     .maximum = 16777216},
-    {.name = "kernels",
-     .kind = WEFT_FIELD_CUSTOM,
-     .offset = offsetof(struct fmmformer, kernels),
-     .read = read_kernels},
-    {.name = "fast_weight",
-     .kind = WEFT_FIELD_BOOL,
-     .offset = offsetof(struct fmmformer, fast_weight)},
-    {.name = "attention_eps",
-     .kind = WEFT_FIELD_REAL,
-     .offset = offsetof(struct fmmformer, attention_eps),
-     .minimum = 0,
-     .maximum = FLT_MAX},
+    {WEFT_INTEGER("half_width", struct fmmformer, half_width, 0, 16777216)},
+    {WEFT_CUSTOM("kernels", struct fmmformer, kernels, read_kernels)},
+    {WEFT_BOOL("fast_weight", struct fmmformer, fast_weight)},
+    {WEFT_REAL("attention_eps", struct fmmformer, attention_eps, 0, FLT_MAX)},
 };
 
 static void set_defaults(void *config) {

@@ -12,17 +12,8 @@ struct performer {
 
 static const weft_field fields[] = {
     WEFT_FIELD_HEADS(struct performer, heads),
-    {.name = "num_features",
-     .kind = WEFT_FIELD_INTEGER,
-     .offset = offsetof(struct performer, features),
-     .minimum = 1,
-     .maximum = 1048576,
-     .required = true},
-    {.name = "feature_eps",
-     .kind = WEFT_FIELD_REAL,
-     .offset = offsetof(struct performer, feature_eps),
-     .minimum = 0,
-     .maximum = FLT_MAX},
+    {WEFT_INTEGER("num_features", struct performer, features, 1, 1048576), .required = true},
+    {WEFT_REAL("feature_eps", struct performer, feature_eps, 0, FLT_MAX)},
 };
 
 static void set_defaults(void *config) {

@@ -21,24 +21,10 @@ static const char *const decay_names[] = {"none", "fixed", "learned", NULL};
 static const weft_field fields[] = {
     WEFT_FIELDS_GTU(struct tnn),
     WEFT_FIELDS_RPE(struct tnn),
-    {.name = "rpe_input",
-     .kind = WEFT_FIELD_CHOICE,
-     .offset = offsetof(struct tnn, input),
-     .choices = input_names},
-    {.name = "rpe_length",
-     .kind = WEFT_FIELD_INTEGER,
-     .offset = offsetof(struct tnn, length),
-     .minimum = 0,
-     .maximum = 16777216},
-    {.name = "decay",
-     .kind = WEFT_FIELD_CHOICE,
-     .offset = offsetof(struct tnn, decay),
-     .choices = decay_names},
-    {.name = "gamma",
-     .kind = WEFT_FIELD_REAL,
-     .offset = offsetof(struct tnn, gamma),
-     .minimum = 0,
-     .maximum = 1},
+    {WEFT_CHOICE("rpe_input", struct tnn, input, input_names)},
+    {WEFT_INTEGER("rpe_length", struct tnn, length, 0, 16777216)},
+    {WEFT_CHOICE("decay", struct tnn, decay, decay_names)},
+    {WEFT_REAL("gamma", struct tnn, gamma, 0, 1)},
 };
 
 static void set_defaults(void *config) {
