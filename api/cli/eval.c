@@ -118,10 +118,7 @@ static int check_options(const weft_cli_syntax *syntax, const eval_options *opti
 
 static int run(const weft_cli_syntax *syntax, const eval_options *options, const char *const *paths,
                int found) {
-    int exit_code = check_options(syntax, options, paths, found);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
+    WEFT_CLI_TRY(check_options(syntax, options, paths, found));
     if (!options->compare) {
         return eval_one(options, paths);
     }

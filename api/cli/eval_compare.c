@@ -164,10 +164,7 @@ static int run(comparison *self) {
 
 static int print_text(const comparison *self) {
     if (self->params->answers) {
-        int exit_code = weft_cli_columns_print(self->columns, self->params->count + 3);
-        if (exit_code != WEFT_CLI_FINE) {
-            return exit_code;
-        }
+        WEFT_CLI_TRY(weft_cli_columns_print(self->columns, self->params->count + 3));
         putchar('\n');
     }
     printf("%s: %u examples, on %s (%s), %s\n\n", self->params->data, self->examples, self->device,

@@ -63,25 +63,24 @@ static int read_prompt(generate_state *state) {
     const generate_options *options = state->options;
     const weft_cli_session *session = &state->session;
     size_t size = 0;
-    int exit_code = WEFT_CLI_FINE;
     if (options->prompt) {
         weft_cli_text_note note = {0};
-        exit_code = weft_cli_read_text(&state->prompt, &note, session->model, options->prompt,
-                                       &session->host);
+        WEFT_CLI_TRY(weft_cli_read_text(&state->prompt, &note, session->model, options->prompt,
+                                        &session->host));
         size = note.bytes;
     } else {
         size = strlen(options->text);
         state->prompt.batch = 1;
-        exit_code = weft_cli_exit_code(weft_model_tokenize(
-            session->model, options->text, size, &state->prompt.values, &state->prompt.length));
+        WEFT_CLI_TRY(weft_cli_exit_code(weft_model_tokenize(
+            session->model, options->text, size, &state->prompt.values, &state->prompt.length)));
     }
-    if (exit_code == WEFT_CLI_FINE && size > session->info.max_length) {
+    if (size > session->info.max_length) {
         weft_fail(&session->host, WEFT_BAD_FILE,
                   "%s: the prompt has %zu bytes, more than the model's %u positions",
                   options->prompt ? options->prompt : "--text", size, session->info.max_length);
-        exit_code = WEFT_CLI_BAD_FILE;
+        return WEFT_CLI_BAD_FILE;
     }
-    return exit_code;
+    return WEFT_CLI_FINE;
 }
 
 /* How many tokens come: the last of them needs no position of its own. */
@@ -164,49 +163,33 @@ static weft_status generate(generate_state *state) {
 }
 
 static int generate_on_device(generate_state *state) {
-    int exit_code = weft_cli_session_open(&state->session, &state->options->common);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
-    exit_code = weft_cli_exit_code(make_decoder(state));
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = weft_cli_exit_code_of_file(generate(state));
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = weft_cli_exit_code(weft_decoder_get_info(state->decoder, &state->result.info));
-    }
-    return exit_code;
+    WEFT_CLI_TRY(weft_cli_session_open(&state->session, &state->options->common));
+    WEFT_CLI_TRY(weft_cli_exit_code(make_decoder(state)));
+    WEFT_CLI_TRY(weft_cli_exit_code_of_file(generate(state)));
+    return weft_cli_exit_code(weft_decoder_get_info(state->decoder, &state->result.info));
 }
 
 static int deliver(const generate_state *state) {
     const weft_cli_generation *result = &state->result;
-    int exit_code = state->options->common.json ? weft_cli_generation_json(result, &state->session)
-                                                : weft_cli_generation_text(result, &state->session);
-    if (exit_code == WEFT_CLI_FINE && weft_cli_validation_failed(state->session.device)) {
-        exit_code = WEFT_CLI_FAILED;
-    }
-    return exit_code;
+    WEFT_CLI_TRY(state->options->common.json ? weft_cli_generation_json(result, &state->session)
+                                             : weft_cli_generation_text(result, &state->session));
+    return weft_cli_validation_code(state->session.device);
+}
+
+static int run_all(generate_state *state, const weft_cli_syntax *syntax) {
+    const generate_options *options = state->options;
+    WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
+    WEFT_CLI_TRY(check_model(&state->session));
+    WEFT_CLI_TRY(read_prompt(state));
+    state->result.prompt_length = state->prompt.length;
+    WEFT_CLI_TRY(count_tokens(state, syntax));
+    WEFT_CLI_TRY(generate_on_device(state));
+    return deliver(state);
 }
 
 static int run(const generate_options *options, const weft_cli_syntax *syntax) {
     generate_state state = {.options = options, .result.sampling = options->sampling};
-    int exit_code = weft_cli_session_load(&state.session, &options->common, options->model);
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = check_model(&state.session);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = read_prompt(&state);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        state.result.prompt_length = state.prompt.length;
-        exit_code = count_tokens(&state, syntax);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = generate_on_device(&state);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = deliver(&state);
-    }
+    int exit_code = run_all(&state, syntax);
     weft_host host = state.session.host;
     weft_decoder_destroy(&state.decoder);
     weft_free(&host, state.prompt.values);

@@ -106,6 +106,10 @@ bool weft_cli_validation_failed(const weft_device *device) {
     return true;
 }
 
+int weft_cli_validation_code(const weft_device *device) {
+    return weft_cli_validation_failed(device) ? WEFT_CLI_FAILED : WEFT_CLI_FINE;
+}
+
 json_t *weft_cli_device_json(const weft_device_info *info) {
     char vulkan[40];
     snprintf(vulkan, sizeof vulkan, "%u.%u.%u", info->api_version[0], info->api_version[1],

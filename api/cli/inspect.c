@@ -80,10 +80,7 @@ static weft_status find_layers(inspect_state *state) {
 }
 
 static int compile(inspect_state *state) {
-    int exit_code = weft_cli_session_open(&state->session, &state->options->common);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
+    WEFT_CLI_TRY(weft_cli_session_open(&state->session, &state->options->common));
     weft_status status =
         weft_model_compile(&state->plan, state->session.model, state->session.device,
                            state->options->batch, state->length, false, NULL);
@@ -247,34 +244,29 @@ static int print_dispatches(const inspect_state *state) {
 }
 
 static int report(const inspect_state *state) {
-    int exit_code = WEFT_CLI_FINE;
     if (state->options->pass) {
-        exit_code = report_pass(state);
+        WEFT_CLI_TRY(report_pass(state));
     } else if (state->options->common.json) {
-        exit_code = report_json(state);
+        WEFT_CLI_TRY(report_json(state));
     } else {
         print_model(state);
         print_plan(state);
-        exit_code = print_dispatches(state);
+        WEFT_CLI_TRY(print_dispatches(state));
     }
-    if (exit_code == WEFT_CLI_FINE && weft_cli_validation_failed(state->session.device)) {
-        exit_code = WEFT_CLI_FAILED;
-    }
-    return exit_code;
+    return weft_cli_validation_code(state->session.device);
+}
+
+static int inspect_all(inspect_state *state, const weft_cli_syntax *syntax) {
+    const inspect_options *options = state->options;
+    WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
+    WEFT_CLI_TRY(choose_length(state, syntax));
+    WEFT_CLI_TRY(compile(state));
+    return report(state);
 }
 
 static int inspect(const inspect_options *options, const weft_cli_syntax *syntax) {
     inspect_state state = {.options = options};
-    int exit_code = weft_cli_session_load(&state.session, &options->common, options->model);
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = choose_length(&state, syntax);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = compile(&state);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = report(&state);
-    }
+    int exit_code = inspect_all(&state, syntax);
     weft_host host = state.session.host;
     weft_free(&host, state.layers);
     weft_plan_destroy(&state.plan);

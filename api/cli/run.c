@@ -67,17 +67,14 @@ static int execute(run_state *state) {
 
 static int run_on_device(run_state *state) {
     const run_options *options = state->options;
-    int exit_code = weft_cli_session_open(&state->session, &options->common);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
+    WEFT_CLI_TRY(weft_cli_session_open(&state->session, &options->common));
     if (options->trace && state->session.device_info.timestamp_period_ns == 0.0) {
         weft_fail(&state->session.host, WEFT_UNSUPPORTED,
                   "--trace: the device %s has no time stamps", state->session.device_info.name);
         return WEFT_CLI_NO_DEVICE;
     }
-    exit_code = weft_cli_exit_code(make_plan(state));
-    return exit_code == WEFT_CLI_FINE ? execute(state) : exit_code;
+    WEFT_CLI_TRY(weft_cli_exit_code(make_plan(state)));
+    return execute(state);
 }
 
 /* ---- results ---- */
@@ -85,16 +82,12 @@ static int run_on_device(run_state *state) {
 /* Files first: a report of something that then could not be written would be wrong. */
 static int deliver(run_state *state) {
     const run_options *options = state->options;
-    int exit_code = WEFT_CLI_FINE;
     if (options->out) {
-        exit_code = weft_cli_exit_code(
-            weft_npy_write_f32(options->out, state->output, state->shape, &state->session.host));
+        WEFT_CLI_TRY(weft_cli_exit_code(
+            weft_npy_write_f32(options->out, state->output, state->shape, &state->session.host)));
     }
-    if (exit_code == WEFT_CLI_FINE && options->trace) {
-        exit_code = weft_cli_write_trace(options->trace, state->plan, &state->session);
-    }
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
+    if (options->trace) {
+        WEFT_CLI_TRY(weft_cli_write_trace(options->trace, state->plan, &state->session));
     }
     weft_cli_result result = {.session = &state->session,
                               .plan = state->plan,
@@ -104,26 +97,22 @@ static int deliver(run_state *state) {
                               .top = options->top,
                               .run_ms = state->run_ms,
                               .repeats = options->repeats};
-    exit_code =
-        options->common.json ? weft_cli_report_json(&result) : weft_cli_report_text(&result);
-    if (exit_code == WEFT_CLI_FINE && weft_cli_validation_failed(state->session.device)) {
-        exit_code = WEFT_CLI_FAILED;
-    }
-    return exit_code;
+    WEFT_CLI_TRY(options->common.json ? weft_cli_report_json(&result)
+                                      : weft_cli_report_text(&result));
+    return weft_cli_validation_code(state->session.device);
+}
+
+static int run_all(run_state *state, const weft_cli_syntax *syntax) {
+    const run_options *options = state->options;
+    WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
+    WEFT_CLI_TRY(weft_cli_inputs_read(&state->inputs, &options->paths, &state->session, syntax));
+    WEFT_CLI_TRY(run_on_device(state));
+    return deliver(state);
 }
 
 static int run(const run_options *options, const weft_cli_syntax *syntax) {
     run_state state = {.options = options};
-    int exit_code = weft_cli_session_load(&state.session, &options->common, options->model);
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = weft_cli_inputs_read(&state.inputs, &options->paths, &state.session, syntax);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = run_on_device(&state);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = deliver(&state);
-    }
+    int exit_code = run_all(&state, syntax);
     weft_host host = state.session.host;
     weft_plan_destroy(&state.plan);
     weft_free(&host, state.output);

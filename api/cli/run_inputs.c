@@ -38,10 +38,7 @@ static void tell_cut(const weft_cli_text_note *note, const char *path,
 }
 
 static int read_types(weft_cli_inputs *inputs, const char *path, const weft_host *host) {
-    int exit_code = weft_cli_read_tokens(&inputs->types, path, host);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
+    WEFT_CLI_TRY(weft_cli_read_tokens(&inputs->types, path, host));
     const weft_cli_tokens *tokens = &inputs->tokens;
     if (inputs->types.batch != tokens->batch || inputs->types.length != tokens->length) {
         weft_fail(host, WEFT_BAD_FILE, "%s: expected the tokens' shape [%u, %u], found [%u, %u]",
@@ -79,10 +76,7 @@ static int read_features(weft_cli_inputs *inputs, const char *path,
                          const weft_cli_session *session) {
     const weft_host *host = &session->host;
     weft_cli_vectors *features = &inputs->features;
-    int exit_code = weft_cli_read_vectors(features, path, host);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
+    WEFT_CLI_TRY(weft_cli_read_vectors(features, path, host));
     if (features->width != session->info.input_size) {
         weft_fail(host, WEFT_BAD_FILE,
                   "%s: expected vectors of %u values, which the model %s takes, found %u", path,
@@ -100,10 +94,7 @@ static int read_positions(weft_cli_inputs *inputs, const char *path,
     const weft_host *host = &session->host;
     const weft_cli_vectors *found = &inputs->positions;
     uint32_t size = session->info.position_size;
-    int exit_code = weft_cli_read_vectors(&inputs->positions, path, host);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
+    WEFT_CLI_TRY(weft_cli_read_vectors(&inputs->positions, path, host));
     if (found->batch != inputs->batch || found->length != inputs->length || found->width != size) {
         weft_fail(host, WEFT_BAD_FILE,
                   "%s: expected positions [%u, %u, %u], of %u coordinates for each token, found "
@@ -157,19 +148,14 @@ static int check_pairs(const weft_cli_inputs *inputs, const char *path,
 int weft_cli_inputs_read(weft_cli_inputs *inputs, const weft_cli_input_paths *paths,
                          const weft_cli_session *session, const weft_cli_syntax *syntax) {
     *inputs = (weft_cli_inputs){.mask = -1};
-    int exit_code = check_options(paths, session, syntax);
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = paths->input ? read_features(inputs, paths->input, session)
-                                 : read_tokens(inputs, paths, session);
+    WEFT_CLI_TRY(check_options(paths, session, syntax));
+    WEFT_CLI_TRY(paths->input ? read_features(inputs, paths->input, session)
+                              : read_tokens(inputs, paths, session));
+    if (paths->positions) {
+        WEFT_CLI_TRY(read_positions(inputs, paths->positions, session));
     }
-    if (exit_code == WEFT_CLI_FINE && paths->positions) {
-        exit_code = read_positions(inputs, paths->positions, session);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        const char *path = paths->text ? paths->text : paths->tokens;
-        exit_code = check_pairs(inputs, paths->input ? paths->input : path, session);
-    }
-    return exit_code;
+    const char *path = paths->text ? paths->text : paths->tokens;
+    return check_pairs(inputs, paths->input ? paths->input : path, session);
 }
 
 uint32_t weft_cli_inputs_tensors(weft_host_tensor tensors[WEFT_CLI_INPUT_TENSORS],

@@ -209,21 +209,16 @@ static int judge(const weft_verify_record *record) {
 }
 
 static int report(weft_verify_record *record, const verify_options *options) {
-    int exit_code = WEFT_CLI_FINE;
     if (options->bits) {
-        exit_code = weft_verify_compare_bits(record, options->bits, options->filter != NULL);
+        WEFT_CLI_TRY(weft_verify_compare_bits(record, options->bits, options->filter != NULL));
     }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = options->common.json ? weft_verify_report_json(record)
-                                         : weft_verify_report_text(record);
+    WEFT_CLI_TRY(options->common.json ? weft_verify_report_json(record)
+                                      : weft_verify_report_text(record));
+    WEFT_CLI_TRY(judge(record));
+    if (options->write_bits) {
+        WEFT_CLI_TRY(weft_verify_write_bits(record, options->write_bits));
     }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = judge(record);
-    }
-    if (exit_code == WEFT_CLI_FINE && options->write_bits) {
-        exit_code = weft_verify_write_bits(record, options->write_bits);
-    }
-    return exit_code;
+    return WEFT_CLI_FINE;
 }
 
 static int verify(weft_verify_record *record, const verify_options *options) {
@@ -269,10 +264,7 @@ static weft_status create_evaluator(weft_verify_record *record, const verify_opt
 /* Everything that can be wrong before a device is opened. */
 static int prepare(weft_verify_record *record, const verify_options *options,
                    const weft_cli_syntax *syntax) {
-    int exit_code = check_options(options, syntax);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
+    WEFT_CLI_TRY(check_options(options, syntax));
     weft_status status = collect_cases(record, options->filter);
     if (status == WEFT_OK && options->evaluate) {
         status = create_evaluator(record, options);
@@ -285,9 +277,9 @@ static int prepare(weft_verify_record *record, const verify_options *options,
                                     options->filter);
     }
     if (options->bits) {
-        exit_code = weft_verify_check_bits_file(options->bits, &record->host);
+        WEFT_CLI_TRY(weft_verify_check_bits_file(options->bits, &record->host));
     }
-    return exit_code == WEFT_CLI_FINE ? collect_devices(record, options) : exit_code;
+    return collect_devices(record, options);
 }
 
 int weft_cli_verify(int argc, char **argv) {
