@@ -212,15 +212,15 @@ static weft_status check_rows(const weft_json_fields *fields, const json_t *rows
 static weft_status check_environment(const weft_json_fields *fields, const json_t *environment) {
     struct part part = {.fields = *fields, .place = "environment."};
     part.fields.object = environment;
-    weft_status status = check_fields(&part, environment_rules);
+    WEFT_TRY(check_fields(&part, environment_rules));
     const json_t *devices = json_object_get(environment, "devices");
     char place[PLACE_SIZE];
-    for (size_t i = 0; status == WEFT_OK && i < json_array_size(devices); i++) {
+    for (size_t i = 0; i < json_array_size(devices); i++) {
         struct part device = {.fields = *fields};
-        status = check_item(&device, "environment.devices", i, json_array_get(devices, i), place,
-                            device_rules);
+        WEFT_TRY(check_item(&device, "environment.devices", i, json_array_get(devices, i), place,
+                            device_rules));
     }
-    return status;
+    return WEFT_OK;
 }
 
 /* ---- the file ---- */
@@ -246,10 +246,8 @@ weft_status weft_bench_file_check(const json_t *report, const char *name, const 
 
 weft_status weft_bench_file_read(json_t **report, const char *path, const weft_host *host) {
     json_t *object = NULL;
-    weft_status status = weft_json_read(&object, path, host);
-    if (status == WEFT_OK) {
-        status = weft_bench_file_check(object, path, host);
-    }
+    WEFT_TRY(weft_json_read(&object, path, host));
+    weft_status status = weft_bench_file_check(object, path, host);
     if (status != WEFT_OK) {
         json_decref(object);
         return status;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/file.h"
+#include "core/try.h"
 #include "verify_record.h"
 
 #define FILE_LIMIT ((size_t)16 << 20)
@@ -34,17 +35,14 @@ static weft_status check_object(json_t *object, const char *path, const weft_hos
 static weft_status read_bits(json_t **object, const char *path, const weft_host *host) {
     uint8_t *data = NULL;
     size_t size = 0;
-    weft_status status = weft_file_read(&data, &size, FILE_LIMIT, path, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_file_read(&data, &size, FILE_LIMIT, path, host));
     json_error_t error;
     json_t *loaded = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, &error);
     weft_free(host, data);
     if (!loaded) {
         return weft_fail(host, WEFT_BAD_FILE, "%s: line %d: %s", path, error.line, error.text);
     }
-    status = check_object(loaded, path, host);
+    weft_status status = check_object(loaded, path, host);
     if (status != WEFT_OK) {
         json_decref(loaded);
         return status;

@@ -36,14 +36,12 @@ weft_status weft_vkbuffer_create(VkBuffer *buffer, struct weft_allocation **allo
     };
     VkBuffer handle = VK_NULL_HANDLE;
     struct weft_allocation *memory = NULL;
-    weft_status status = weft_device_check(
-        device, device->vk.CreateBuffer(device->vk.handle, &info, NULL, &handle), "vkCreateBuffer");
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_check(device,
+                               device->vk.CreateBuffer(device->vk.handle, &info, NULL, &handle),
+                               "vkCreateBuffer"));
     VkMemoryRequirements requirements;
     device->vk.GetBufferMemoryRequirements(device->vk.handle, handle, &requirements);
-    status = weft_memory_allocate(&memory, device, &requirements, kind);
+    weft_status status = weft_memory_allocate(&memory, device, &requirements, kind);
     if (status == WEFT_OK) {
         status = weft_device_check(
             device,

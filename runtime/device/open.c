@@ -105,10 +105,7 @@ static weft_status open_system_device(weft_device *device, const weft_device_par
     }
     struct weft_physical *list = NULL;
     uint32_t count = 0;
-    status = weft_physical_list(&list, &count, &device->instance, &device->host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_physical_list(&list, &count, &device->instance, &device->host));
     const struct weft_physical *chosen = NULL;
     status = weft_physical_select(&chosen, list, count, params->select, &device->host);
     if (status == WEFT_OK) {
@@ -147,11 +144,8 @@ weft_status weft_device_open(weft_device **device, const weft_device_params *par
         .submission_limit_ms = params->submission_limit_ms,
     };
     weft_device *made = NULL;
-    weft_status status = weft_setup_begin(&made, &params->host, params->math);
-    if (status != WEFT_OK) {
-        return status;
-    }
-    status = open_flushing(made, params);
+    WEFT_TRY(weft_setup_begin(&made, &params->host, params->math));
+    weft_status status = open_flushing(made, params);
     if (status == WEFT_OK) {
         status = weft_setup_finish(made, &setup);
     }

@@ -62,10 +62,7 @@ weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeo
 }
 
 weft_status weft_device_begin_commands(VkCommandBuffer *commands, weft_device *device) {
-    weft_status status = weft_device_alive(device);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_alive(device));
     VkCommandBufferAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
         .commandPool = device->command_pool,
@@ -73,18 +70,15 @@ weft_status weft_device_begin_commands(VkCommandBuffer *commands, weft_device *d
         .commandBufferCount = 1,
     };
     VkCommandBuffer made = VK_NULL_HANDLE;
-    status = weft_device_check(device,
+    WEFT_TRY(weft_device_check(device,
                                device->vk.AllocateCommandBuffers(device->vk.handle, &info, &made),
-                               "vkAllocateCommandBuffers");
-    if (status != WEFT_OK) {
-        return status;
-    }
+                               "vkAllocateCommandBuffers"));
     VkCommandBufferBeginInfo begin = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
         .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
     };
-    status = weft_device_check(device, device->vk.BeginCommandBuffer(made, &begin),
-                               "vkBeginCommandBuffer");
+    weft_status status = weft_device_check(device, device->vk.BeginCommandBuffer(made, &begin),
+                                           "vkBeginCommandBuffer");
     if (status != WEFT_OK) {
         device->vk.FreeCommandBuffers(device->vk.handle, device->command_pool, 1, &made);
         return status;

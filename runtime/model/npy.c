@@ -105,11 +105,8 @@ weft_status weft_npy_open_memory(weft_npy *npy, const void *data, size_t size, c
 
 weft_status weft_npy_open(weft_npy *npy, const char *path, const weft_host *host) {
     weft_mapping mapping = {0};
-    weft_status status = weft_file_map(&mapping, path, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
-    status = weft_npy_open_memory(npy, mapping.data, mapping.size, path, host);
+    WEFT_TRY(weft_file_map(&mapping, path, host));
+    weft_status status = weft_npy_open_memory(npy, mapping.data, mapping.size, path, host);
     if (status == WEFT_OK) {
         npy->mapping = mapping;
     } else {

@@ -349,18 +349,12 @@ static int compare_names(const void *left, const void *right) {
 
 static weft_status parse(weft_safetensors *file, const uint8_t *bytes, size_t size) {
     size_t header_size = 0;
-    weft_status status = read_header_size(&header_size, file, bytes, size);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(read_header_size(&header_size, file, bytes, size));
     json_t *header = NULL;
-    status = weft_json_parse(&header, bytes + LENGTH_BYTES, header_size, file->path, &file->host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_json_parse(&header, bytes + LENGTH_BYTES, header_size, file->path, &file->host));
     const uint8_t *data = bytes + LENGTH_BYTES + header_size;
     size_t data_size = size - LENGTH_BYTES - header_size;
-    status = read_header(file, header, data, data_size);
+    weft_status status = read_header(file, header, data, data_size);
     json_decref(header);
     if (status == WEFT_OK) {
         status = check_layout(file, data, data_size);
@@ -405,11 +399,8 @@ weft_status weft_safetensors_open_memory(weft_safetensors **file, const void *da
 weft_status weft_safetensors_open(weft_safetensors **file, const char *path,
                                   const weft_host *host) {
     weft_mapping mapping = {0};
-    weft_status status = weft_file_map(&mapping, path, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
-    status = weft_safetensors_open_memory(file, mapping.data, mapping.size, path, host);
+    WEFT_TRY(weft_file_map(&mapping, path, host));
+    weft_status status = weft_safetensors_open_memory(file, mapping.data, mapping.size, path, host);
     if (status == WEFT_OK) {
         (*file)->mapping = mapping;
     } else {

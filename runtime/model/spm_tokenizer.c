@@ -40,6 +40,7 @@ weft_status weft_spm_tokenizer_encode(const struct weft_spm_tokenizer *tokenizer
 #include <string.h>
 
 #include "core/file.h"
+#include "core/try.h"
 #include "model/sentencepiece_shim.h"
 #include "model/spm_check.h"
 #include "model/text_class.h"
@@ -95,11 +96,9 @@ static weft_status check_pieces(struct weft_spm_tokenizer *tokenizer, uint32_t v
 
 static weft_status load(struct weft_spm_tokenizer *tokenizer, uint32_t vocabulary) {
     weft_mapping mapping = {0};
-    weft_status status = weft_file_map(&mapping, tokenizer->path, &tokenizer->host);
-    if (status != WEFT_OK) {
-        return status;
-    }
-    status = weft_spm_check(mapping.data, mapping.size, tokenizer->path, &tokenizer->host);
+    WEFT_TRY(weft_file_map(&mapping, tokenizer->path, &tokenizer->host));
+    weft_status status =
+        weft_spm_check(mapping.data, mapping.size, tokenizer->path, &tokenizer->host);
     if (status != WEFT_OK) {
         weft_file_unmap(&mapping);
         return status;
@@ -302,10 +301,7 @@ static weft_status encode_text(struct output *output, const char *text, size_t s
             i++;
             continue;
         }
-        weft_status status = encode_segment(output, text + begin, i - begin, scratch);
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(encode_segment(output, text + begin, i - begin, scratch));
         (void)put_id(output, output->tokenizer->special[special]);
         i += strlen(special_names[special]);
         begin = i;

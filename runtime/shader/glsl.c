@@ -154,11 +154,8 @@ static weft_status compile(uint32_t **words, size_t *size, const char *name, con
                   .default_profile = GLSLANG_NO_PROFILE,
                   .messages = GLSLANG_MSG_SPV_RULES_BIT | GLSLANG_MSG_VULKAN_RULES_BIT,
                   .resource = glslang_default_resource()}};
-    weft_status status = weft_glslang_lock(host);
-    if (status != WEFT_OK) {
-        return status;
-    }
-    status = parse(&job);
+    WEFT_TRY(weft_glslang_lock(host));
+    weft_status status = parse(&job);
     if (status == WEFT_OK) {
         status = generate(words, size, &job);
     }

@@ -184,10 +184,7 @@ weft_status weft_pipeline_store_save(weft_device *device) {
     }
     uint8_t *payload = NULL;
     size_t size = 0;
-    status = make_payload(&payload, &size, device);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(make_payload(&payload, &size, device));
     weft_cache_write(device->cache_dir, CACHE_KIND, &store->cache_key, payload, size,
                      &device->host);
     weft_free(&device->host, payload);

@@ -399,10 +399,7 @@ static weft_status check_header(const uint32_t *words, size_t size, const weft_h
 }
 
 weft_status weft_spirv_check(const uint32_t *words, size_t size, const weft_host *host) {
-    weft_status status = check_header(words, size, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(check_header(words, size, host));
     struct check check = {.words = words,
                           .count = size / 4,
                           .bound = words[WEFT_SPIRV_AT_BOUND],
@@ -412,7 +409,7 @@ weft_status weft_spirv_check(const uint32_t *words, size_t size, const weft_host
     if (!check.ids) {
         return weft_fail_memory(host, "SPIR-V ids");
     }
-    status = check_instructions(&check);
+    weft_status status = check_instructions(&check);
     if (status == WEFT_OK) {
         status = check_whole(&check);
     }

@@ -208,17 +208,14 @@ static weft_status rewrite(uint32_t **words, size_t *size, struct pass *pass,
 
 weft_status weft_spirv_make_reproducible(uint32_t **words, size_t *size, const uint32_t *source,
                                          size_t source_size, const weft_host *host) {
-    weft_status status = weft_spirv_check(source, source_size, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_spirv_check(source, source_size, host));
     struct pass pass = {
         .source = source, .count = source_size / 4, .bound = source[WEFT_SPIRV_AT_BOUND]};
     pass.ids = weft_alloc_zero(host, pass.bound, 1);
     if (!pass.ids) {
         return weft_fail_memory(host, "SPIR-V ids");
     }
-    status = rewrite(words, size, &pass, host);
+    weft_status status = rewrite(words, size, &pass, host);
     weft_free(host, pass.ids);
     return status;
 }
