@@ -572,8 +572,8 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_fused = {.name = "fused",
-                                       .count = CHAIN_COUNT + GRAPH_COUNT,
-                                       .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                       .name_case = name_case,
-                                       .build = build};
+const weft_case_family weft_family_fused = {.name = "fused",
+                                            .count = CHAIN_COUNT + GRAPH_COUNT,
+                                            .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+                                            .name_case = name_case,
+                                            .build = build};

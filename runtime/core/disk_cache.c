@@ -54,9 +54,9 @@ static void log_as_warning(void *user, weft_log_level level, const char *message
 
 /* `original` is the caller's copy and must live as long as the result. */
 static weft_host forgiving_host(weft_host *original, const weft_host *host) {
-    *original = host != NULL ? *host : (weft_host){0};
+    *original = host ? *host : (weft_host){0};
     weft_host result = *original;
-    if (original->log != NULL) {
+    if (original->log) {
         result.log = log_as_warning;
         result.log_user = original;
     }
@@ -66,23 +66,23 @@ static weft_host forgiving_host(weft_host *original, const weft_host *host) {
 /* The XDG Base Directory Specification: a path that is not absolute is to be ignored. */
 static const char *absolute_variable(const char *name) {
     const char *value = getenv(name);
-    return value != NULL && value[0] == '/' ? value : NULL;
+    return value && value[0] == '/' ? value : NULL;
 }
 
 char *weft_cache_default_dir(const weft_host *host) {
     const char *cache = absolute_variable("XDG_CACHE_HOME");
-    if (cache != NULL) {
+    if (cache) {
         return weft_path_join(cache, "weft", host);
     }
     const char *home = absolute_variable("HOME");
-    return home != NULL ? weft_path_join(home, ".cache/weft", host) : NULL;
+    return home ? weft_path_join(home, ".cache/weft", host) : NULL;
 }
 
 static char *entry_path(const char *dir, const char *kind, const weft_digest *key,
                         const weft_host *host) {
     char hex[WEFT_DIGEST_TEXT_SIZE];
     char *name = weft_format(host, "%s-%s", kind, weft_digest_text(key, hex));
-    char *path = name != NULL ? weft_path_join(dir, name, host) : NULL;
+    char *path = name ? weft_path_join(dir, name, host) : NULL;
     weft_free(host, name);
     return path;
 }
@@ -150,7 +150,7 @@ static weft_status read_entry(uint8_t **data, size_t *size, const char *path,
         return WEFT_OK;
     }
     const char *fault = entry_fault(entry, entry_size, key);
-    if (fault != NULL) {
+    if (fault) {
         weft_log(host, WEFT_LOG_WARNING, "%s: %s, taken as a cache miss", path, fault);
         weft_free(host, entry);
         (void)remove(path); /* where that fails, the next write replaces it */
@@ -164,13 +164,13 @@ static weft_status read_entry(uint8_t **data, size_t *size, const char *path,
 
 weft_status weft_cache_read(uint8_t **data, size_t *size, const char *dir, const char *kind,
                             const weft_digest *key, const weft_host *host) {
-    if (dir == NULL) {
+    if (!dir) {
         *data = NULL;
         *size = 0;
         return WEFT_OK;
     }
     char *path = entry_path(dir, kind, key, host);
-    if (path == NULL) {
+    if (!path) {
         return weft_fail_memory(host, "name of a cache entry");
     }
     uint8_t *payload = NULL;
@@ -190,7 +190,7 @@ weft_status weft_cache_read(uint8_t **data, size_t *size, const char *dir, const
 static uint8_t *make_entry(const weft_digest *key, const void *data, size_t size,
                            const weft_host *host) {
     uint8_t *entry = weft_alloc_zero(host, HEADER_SIZE + size, 1);
-    if (entry == NULL) {
+    if (!entry) {
         return NULL;
     }
     weft_digest payload = weft_digest_of(data, size);
@@ -207,7 +207,7 @@ static uint8_t *make_entry(const weft_digest *key, const void *data, size_t size
 
 void weft_cache_write(const char *dir, const char *kind, const weft_digest *key, const void *data,
                       size_t size, const weft_host *host) {
-    if (dir == NULL) {
+    if (!dir) {
         return;
     }
     if (size > MAX_PAYLOAD) {
@@ -219,7 +219,7 @@ void weft_cache_write(const char *dir, const char *kind, const weft_digest *key,
     weft_host forgiving = forgiving_host(&original, host);
     char *path = entry_path(dir, kind, key, host);
     uint8_t *entry = make_entry(key, data, size, host);
-    if (path == NULL || entry == NULL) {
+    if (!path || !entry) {
         weft_log(host, WEFT_LOG_WARNING, "out of memory: cache entry %s is not kept", kind);
     } else if (weft_make_folders(dir, &forgiving) == WEFT_OK) {
         (void)weft_file_write(path, entry, HEADER_SIZE + size, &forgiving);

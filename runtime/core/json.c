@@ -9,10 +9,10 @@ weft_status weft_json_parse(json_t **object, const void *data, size_t size, cons
                             const weft_host *host) {
     json_error_t error;
     json_t *root = json_loadb(data, size, JSON_REJECT_DUPLICATES, &error);
-    if (root == NULL && json_error_code(&error) == json_error_out_of_memory) {
+    if (!root && json_error_code(&error) == json_error_out_of_memory) {
         return weft_fail_memory(host, path);
     }
-    if (root == NULL) {
+    if (!root) {
         return weft_fail(host, WEFT_BAD_FILE, "%s:%d:%d: %s", path, error.line, error.column,
                          error.text);
     }
@@ -39,7 +39,7 @@ weft_status weft_json_read(json_t **object, const char *path, const weft_host *h
 
 const char *weft_json_describe(const json_t *value, char text[WEFT_JSON_TEXT_SIZE]) {
     size_t size = WEFT_JSON_TEXT_SIZE;
-    if (value == NULL) {
+    if (!value) {
         snprintf(text, size, "nothing");
         return text;
     }
@@ -81,7 +81,7 @@ weft_status weft_json_fail(const weft_json_fields *fields, weft_status status, c
 
 bool weft_json_has(const weft_json_fields *fields, const char *name) {
     const json_t *value = json_object_get(fields->object, name);
-    return value != NULL && !json_is_null(value);
+    return value && !json_is_null(value);
 }
 
 weft_status weft_json_integer(int64_t *value, const weft_json_fields *fields, const char *name,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/npy_header.h"
+#include "core/try.h"
 
 static const struct {
     const char *name;
@@ -69,16 +70,9 @@ static weft_status count_elements(weft_npy *npy, const struct weft_npy_header *h
 
 static weft_status read_contents(weft_npy *npy, const uint8_t *bytes, size_t size) {
     struct weft_npy_header header;
-    weft_status status = weft_npy_header_read(&header, bytes, size, npy->name, &npy->host);
-    if (status == WEFT_OK) {
-        status = find_dtype(npy, &header);
-    }
-    if (status == WEFT_OK) {
-        status = count_elements(npy, &header);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_npy_header_read(&header, bytes, size, npy->name, &npy->host));
+    WEFT_TRY(find_dtype(npy, &header));
+    WEFT_TRY(count_elements(npy, &header));
     size_t element = dtypes[npy->dtype].size;
     size_t rest = size - header.size;
     if (npy->elements > UINT64_MAX / element || npy->elements * element != rest) {
@@ -95,9 +89,9 @@ static weft_status read_contents(weft_npy *npy, const uint8_t *bytes, size_t siz
 
 weft_status weft_npy_open_memory(weft_npy *npy, const void *data, size_t size, const char *name,
                                  const weft_host *host) {
-    weft_npy result = {.host = host != NULL ? *host : (weft_host){0}};
+    weft_npy result = {.host = host ? *host : (weft_host){0}};
     result.name = weft_strdup(host, name);
-    if (result.name == NULL) {
+    if (!result.name) {
         return weft_fail_memory(host, name);
     }
     weft_status status = read_contents(&result, data, size);
@@ -111,11 +105,8 @@ weft_status weft_npy_open_memory(weft_npy *npy, const void *data, size_t size, c
 
 weft_status weft_npy_open(weft_npy *npy, const char *path, const weft_host *host) {
     weft_mapping mapping = {0};
-    weft_status status = weft_file_map(&mapping, path, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
-    status = weft_npy_open_memory(npy, mapping.data, mapping.size, path, host);
+    WEFT_TRY(weft_file_map(&mapping, path, host));
+    weft_status status = weft_npy_open_memory(npy, mapping.data, mapping.size, path, host);
     if (status == WEFT_OK) {
         npy->mapping = mapping;
     } else {
@@ -220,7 +211,7 @@ static weft_status write_words(const char *path, const void *data, weft_npy_dtyp
     }
     size_t size = header_size + (size_t)elements * 4;
     uint8_t *file = weft_alloc(host, size);
-    if (file == NULL) {
+    if (!file) {
         return weft_fail_memory(host, path);
     }
     memcpy(file, header, header_size);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
+
 static const uint8_t magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
 /* A reader of the dict literal. Only what NumPy writes: strings, True, False, tuples. */
@@ -59,7 +61,7 @@ static weft_status scan_string(struct scanner *scan, char *text, size_t capacity
     }
     const char *begin = scan->at + 1;
     const char *close = memchr(begin, *scan->at, (size_t)(scan->end - begin));
-    if (close == NULL) {
+    if (!close) {
         return fail_at(scan, "a string with an end");
     }
     size_t length = (size_t)(close - begin);
@@ -67,7 +69,7 @@ static weft_status scan_string(struct scanner *scan, char *text, size_t capacity
     memcpy(text, begin, kept);
     text[kept] = '\0';
     scan->at = close + 1;
-    return memchr(text, 0, kept) == NULL ? WEFT_OK : fail_at(scan, "a string without zero bytes");
+    return !memchr(text, 0, kept) ? WEFT_OK : fail_at(scan, "a string without zero bytes");
 }
 
 static weft_status scan_extent(struct scanner *scan, uint64_t *extent) {
@@ -128,10 +130,7 @@ static weft_status scan_entry(struct scanner *scan, struct weft_npy_header *head
                               unsigned *seen) {
     char key[32];
     struct scanner before = *scan;
-    weft_status status = scan_string(scan, key, sizeof key);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(scan_string(scan, key, sizeof key));
     unsigned bit = strcmp(key, "descr") == 0           ? KEY_DESCR
                    : strcmp(key, "fortran_order") == 0 ? KEY_ORDER
                    : strcmp(key, "shape") == 0         ? KEY_SHAPE
@@ -141,10 +140,7 @@ static weft_status scan_entry(struct scanner *scan, struct weft_npy_header *head
         return fail_at(&before, "each of 'descr', 'fortran_order' and 'shape' once");
     }
     *seen |= bit;
-    status = expect(scan, ":");
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(expect(scan, ":"));
     return bit == KEY_DESCR   ? scan_string(scan, header->descr, sizeof header->descr)
            : bit == KEY_ORDER ? scan_order(scan)
                               : scan_shape(scan, header);
@@ -193,11 +189,9 @@ weft_status weft_npy_header_read(struct weft_npy_header *header, const uint8_t *
     const char *text = (const char *)bytes + begin;
     struct scanner scan = {text, text + length, text, name, host};
     struct weft_npy_header result = {.size = begin + length};
-    weft_status status = scan_dict(&scan, &result);
-    if (status == WEFT_OK) {
-        *header = result;
-    }
-    return status;
+    WEFT_TRY(scan_dict(&scan, &result));
+    *header = result;
+    return WEFT_OK;
 }
 
 size_t weft_npy_header_write(uint8_t out[WEFT_NPY_HEADER_CAPACITY], const char *descr,

@@ -27,18 +27,18 @@ static weft_status fail_open(const weft_host *host, int code, const char *path) 
 
 weft_status weft_npz_open(weft_npz **npz, const char *path, const weft_host *host) {
     weft_npz *created = weft_alloc_zero(host, 1, sizeof *created);
-    if (created == NULL) {
+    if (!created) {
         return weft_fail_memory(host, path);
     }
-    created->host = host != NULL ? *host : (weft_host){0};
+    created->host = host ? *host : (weft_host){0};
     created->path = weft_strdup(host, path);
-    if (created->path == NULL) {
+    if (!created->path) {
         weft_npz_close(&created);
         return weft_fail_memory(host, path);
     }
     int code = 0;
     created->archive = zip_open(path, ZIP_RDONLY, &code);
-    if (created->archive == NULL) {
+    if (!created->archive) {
         weft_npz_close(&created);
         return fail_open(host, code, path);
     }
@@ -48,12 +48,12 @@ weft_status weft_npz_open(weft_npz **npz, const char *path, const weft_host *hos
 
 void weft_npz_close(weft_npz **npz) {
     weft_npz *closed = *npz;
-    if (closed == NULL) {
+    if (!closed) {
         return;
     }
     *npz = NULL;
     weft_host host = closed->host;
-    if (closed->archive != NULL) {
+    if (closed->archive) {
         zip_discard(closed->archive);
     }
     weft_free(&host, closed->path);
@@ -66,8 +66,7 @@ static int64_t locate(const weft_npz *npz, const char *name) {
     zip_int64_t count = zip_get_num_entries(npz->archive, 0);
     for (zip_int64_t i = 0; i < count; i++) {
         const char *member = zip_get_name(npz->archive, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
-        if (member != NULL && strncmp(member, name, length) == 0 &&
-            strcmp(member + length, ".npy") == 0) {
+        if (member && strncmp(member, name, length) == 0 && strcmp(member + length, ".npy") == 0) {
             return i;
         }
     }
@@ -84,7 +83,7 @@ static weft_status fail_missing(const weft_npz *npz, const char *name) {
     zip_int64_t count = zip_get_num_entries(npz->archive, 0);
     for (zip_int64_t i = 0; i < count; i++) {
         const char *member = zip_get_name(npz->archive, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
-        size_t length = member != NULL ? strlen(member) : 0;
+        size_t length = member ? strlen(member) : 0;
         if (used + length + 3 > sizeof list) {
             break;
         }
@@ -112,7 +111,7 @@ static weft_status fail_member(const weft_npz *npz, const char *name, zip_error_
 static weft_status read_member(uint8_t *data, size_t size, const weft_npz *npz, const char *name,
                                zip_uint64_t index) {
     zip_file_t *member = zip_fopen_index(npz->archive, index, 0);
-    if (member == NULL) {
+    if (!member) {
         return fail_member(npz, name, zip_get_error(npz->archive));
     }
     size_t taken = 0;
@@ -152,7 +151,7 @@ static weft_status unpack(uint8_t **data, size_t *size, const weft_npz *npz, con
     size_t bytes = (size_t)about.size;
     uint8_t *memory =
         weft_alloc(&npz->host, bytes + 1); /* so that an empty member has memory too */
-    if (memory == NULL) {
+    if (!memory) {
         return weft_fail_memory(&npz->host, npz->path);
     }
     weft_status status = read_member(memory, bytes, npz, name, index);
@@ -174,7 +173,7 @@ weft_status weft_npz_get(weft_npy *npy, weft_npz *npz, const char *name, size_t 
         limit = SIZE_MAX - 1;
     }
     char *label = weft_format(&npz->host, "%s:%s.npy", npz->path, name);
-    if (label == NULL) {
+    if (!label) {
         return weft_fail_memory(&npz->host, npz->path);
     }
     uint8_t *data = NULL;

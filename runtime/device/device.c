@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "core/try.h"
 #include "device/instance.h"
 
 const char *weft_math_name(weft_math math) {
@@ -30,55 +31,53 @@ const char *weft_device_type_name(weft_device_type type) {
 }
 
 weft_status weft_device_get_info(const weft_device *device, weft_device_info *info) {
-    if (device == NULL) {
+    if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
-    if (info == NULL) {
+    if (!info) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
                          "weft_device_get_info: info is null");
     }
-    weft_status status = weft_device_alive(device);
-    if (status == WEFT_OK) {
-        *info = device->info;
-    }
-    return status;
+    WEFT_TRY(weft_device_alive(device));
+    *info = device->info;
+    return WEFT_OK;
 }
 
 weft_math weft_device_get_math(const weft_device *device) {
-    return device == NULL ? WEFT_MATH_REPRODUCIBLE : device->math;
+    return !device ? WEFT_MATH_REPRODUCIBLE : device->math;
 }
 
 weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *stats) {
-    if (device == NULL) {
+    if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
-    if (stats == NULL) {
+    if (!stats) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
                          "weft_device_get_stats: stats is null");
     }
-    weft_status status = weft_device_alive(device);
-    if (status == WEFT_OK) {
-        *stats = device->stats;
-    }
-    return status;
+    WEFT_TRY(weft_device_alive(device));
+    *stats = device->stats;
+    return WEFT_OK;
 }
 
 void weft_device_reset_peak(weft_device *device) {
-    if (device != NULL) {
+    if (device) {
         device->stats.peak_bytes = device->stats.bytes_in_use;
     }
 }
 
 weft_status weft_device_save_cache(weft_device *device) {
-    if (device == NULL) {
+    if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
-    weft_status status = weft_device_alive(device);
-    for (size_t i = 0; status == WEFT_OK && i < weft_device_part_count; i++) {
+    WEFT_TRY(weft_device_alive(device));
+    for (size_t i = 0; i < weft_device_part_count; i++) {
         const struct weft_device_part *part = &weft_device_parts[i];
-        status = part->save == NULL ? WEFT_OK : part->save(device);
+        if (part->save) {
+            WEFT_TRY(part->save(device));
+        }
     }
-    return status;
+    return WEFT_OK;
 }
 
 void weft_device_note_rate(weft_device *device, double flops, double milliseconds) {
@@ -97,11 +96,11 @@ static void destroy_objects(weft_device *device) {
     }
     for (size_t i = weft_device_part_count; i-- > 0;) {
         const struct weft_device_part *part = &weft_device_parts[i];
-        if (part->save != NULL && !device->lost) {
+        if (part->save && !device->lost) {
             /* A cache that cannot be written was logged, and costs only time at the next start. */
             (void)part->save(device);
         }
-        if (part->destroy != NULL) {
+        if (part->destroy) {
             part->destroy(device);
         }
     }
@@ -118,13 +117,13 @@ static void destroy_objects(weft_device *device) {
 }
 
 void weft_device_destroy(weft_device **device) {
-    if (device == NULL || *device == NULL) {
+    if (!device || !*device) {
         return;
     }
     weft_device *old = *device;
     destroy_objects(old);
     if (old->owns_handles) {
-        if (old->vk.handle != VK_NULL_HANDLE && old->vk.DestroyDevice != NULL) {
+        if (old->vk.handle != VK_NULL_HANDLE && old->vk.DestroyDevice) {
             old->vk.DestroyDevice(old->vk.handle, NULL);
         }
         weft_instance_destroy(&old->instance, old->messenger);

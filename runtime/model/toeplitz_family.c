@@ -52,10 +52,7 @@ weft_tensor weft_build_gtu(struct weft_builder *builder, weft_tensor x,
     }
     params->activation = gtu->activation;
     weft_tensor out = {0};
-    if (builder->status == WEFT_OK) {
-        weft_status status = weft_graph_gtu(&out, builder->graph, x, params);
-        out = weft_built(builder, status, &out);
-    }
+    out = WEFT_BUILT(builder, out, weft_graph_gtu(&out, builder->graph, x, params));
     params->norm = NULL;
     return out;
 }

@@ -7,6 +7,10 @@
 
 #include "core/disk_cache.h"
 #include "core/hash.h"
+#include "core/disk_cache.h"
+#include "core/try.h"
+#include "device/device.h"
+#include "shader/probe_cases.h"
 #include "shader/embedded.h"
 #include "shader/pipeline.h"
 #include "shader/probe_cases.h"
@@ -64,7 +68,7 @@ static weft_status read_verdict(bool *found, struct probe *probe, const weft_dev
     *found = false;
     weft_status status =
         weft_cache_read(&data, &size, device->cache_dir, CACHE_KIND, key, &device->host);
-    if (status != WEFT_OK || data == NULL) {
+    if (status != WEFT_OK || !data) {
         return status;
     }
     if (size == 2 && data[0] == VERDICT_PASS && data[1] >= NO_NEEDS &&
@@ -97,11 +101,8 @@ static void write_verdict(const struct probe *probe, const weft_device *device,
 static weft_status create_buffers(struct probe *probe, weft_device *device) {
     static const size_t sizes[] = {sizeof probe->inputs, sizeof probe->results};
     for (size_t i = 0; i < 2; i++) {
-        weft_status status = weft_vkbuffer_create(&probe->buffers[i], &probe->allocations[i],
-                                                  device, sizes[i], WEFT_MEMORY_STAGING);
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(weft_vkbuffer_create(&probe->buffers[i], &probe->allocations[i], device, sizes[i],
+                                      WEFT_MEMORY_STAGING));
     }
     memcpy(probe->allocations[0]->mapped, probe->inputs, sizeof probe->inputs);
     /* No right result is all ones everywhere, so a dispatch that writes nothing is found out. */
@@ -117,24 +118,18 @@ static weft_status create_set(struct probe *probe, weft_device *device) {
         .poolSizeCount = 1,
         .pPoolSizes = &size,
     };
-    weft_status status = weft_device_check(
+    WEFT_TRY(weft_device_check(
         device, device->vk.CreateDescriptorPool(device->vk.handle, &pool, NULL, &probe->pool),
-        "vkCreateDescriptorPool");
-    if (status != WEFT_OK) {
-        return status;
-    }
+        "vkCreateDescriptorPool"));
     VkDescriptorSetAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
         .descriptorPool = probe->pool,
         .descriptorSetCount = 1,
         .pSetLayouts = &probe->pipeline->set_layout,
     };
-    status = weft_device_check(
+    WEFT_TRY(weft_device_check(
         device, device->vk.AllocateDescriptorSets(device->vk.handle, &info, &probe->set),
-        "vkAllocateDescriptorSets");
-    if (status != WEFT_OK) {
-        return status;
-    }
+        "vkAllocateDescriptorSets"));
     VkDescriptorBufferInfo buffers[2];
     VkWriteDescriptorSet writes[2];
     for (uint32_t i = 0; i < 2; i++) {
@@ -154,10 +149,7 @@ static weft_status create_set(struct probe *probe, weft_device *device) {
 
 static weft_status dispatch(struct probe *probe, weft_device *device) {
     VkCommandBuffer commands = VK_NULL_HANDLE;
-    weft_status status = weft_device_begin_commands(&commands, device);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_begin_commands(&commands, device));
     const uint32_t count = WEFT_PROBE_CASES;
     const struct weft_pipeline *pipeline = probe->pipeline;
     device->vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->handle);
@@ -267,7 +259,7 @@ weft_status weft_device_probe(weft_device *device) {
         return WEFT_OK;
     }
     struct probe *probe = weft_alloc_zero(&device->host, 1, sizeof *probe);
-    if (probe == NULL) {
+    if (!probe) {
         return weft_fail_memory(&device->host, "arithmetic probe");
     }
     weft_status status = judge(probe, device);

@@ -346,9 +346,9 @@ static void the_networks_fields_are_the_pages(void **state) {
     assert_true(page->ranges >= 6 && page->choices >= 6 && page->defaults >= 8);
 }
 
-static const struct weft_architecture *find_architecture(const char *name) {
-    const struct weft_architecture *found = NULL;
-    for (uint32_t i = 0; (found = weft_architecture_at(i)) != NULL; i++) {
+static const struct weft_model_family *find_family(const char *name) {
+    const struct weft_model_family *found = NULL;
+    for (uint32_t i = 0; (found = weft_model_family_at(i)) != NULL; i++) {
         if (strcmp(found->model_type, name) == 0) {
             return found;
         }
@@ -359,17 +359,17 @@ static const struct weft_architecture *find_architecture(const char *name) {
 static void every_familys_fields_are_the_pages(void **state) {
     struct page *page = *state;
     for (uint32_t i = 0; i < page->family_count; i++) {
-        const struct weft_architecture *found = find_architecture(page->families[i].name);
-        if (!found || !found->family) {
+        const struct weft_model_family *found = find_family(page->families[i].name);
+        if (!found || found->foreign) {
             fail_msg("%s: %s is no family in the code", PAGE, page->families[i].name);
             return;
         }
-        void *defaults = calloc(1, found->family->config_size);
+        void *defaults = calloc(1, found->config_size);
         assert_non_null(defaults);
-        if (found->family->set_defaults) {
-            found->family->set_defaults(defaults);
+        if (found->set_defaults) {
+            found->set_defaults(defaults);
         }
-        compare_table(page, &page->families[i], &found->family->fields, defaults);
+        compare_table(page, &page->families[i], &found->fields, defaults);
         free(defaults);
     }
     assert_true(page->ranges >= 3 && page->defaults >= 3);
@@ -379,14 +379,14 @@ static void every_familys_fields_are_the_pages(void **state) {
 static void the_families_are_the_pages(void **state) {
     struct page *page = *state;
     uint32_t count = 0;
-    const struct weft_architecture *architecture = NULL;
-    for (uint32_t i = 0; (architecture = weft_architecture_at(i)) != NULL; i++) {
-        if (!architecture->family) {
+    const struct weft_model_family *found = NULL;
+    for (uint32_t i = 0; (found = weft_model_family_at(i)) != NULL; i++) {
+        if (found->foreign) {
             continue; /* fnet, which has a page of its own */
         }
         assert_true(count < page->listed_count && count < page->family_count);
-        assert_string_equal(architecture->model_type, page->listed[count]);
-        assert_string_equal(architecture->model_type, page->families[count].name);
+        assert_string_equal(found->model_type, page->listed[count]);
+        assert_string_equal(found->model_type, page->families[count].name);
         count++;
     }
     assert_int_equal(count, page->listed_count);

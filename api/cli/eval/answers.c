@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/try.h"
+
 /* The library's allocator, which is the C library's as long as no other is named. */
 static const weft_host c_library = {0};
 
@@ -26,20 +28,19 @@ static weft_status begin(weft_cli_column *column, const char *heading, const wef
     *column = (weft_cli_column){.count = job->data->example_count};
     column->heading = weft_strdup(&c_library, heading);
     column->cells = weft_alloc_zero(&c_library, column->count, sizeof *column->cells);
-    return column->heading == NULL || column->cells == NULL
-               ? weft_fail_memory(&job->session.host, "a column")
-               : WEFT_OK;
+    return !column->heading || !column->cells ? weft_fail_memory(&job->session.host, "a column")
+                                              : WEFT_OK;
 }
 
 /* Takes a cell; null means that memory is out. */
 static weft_status set(weft_cli_column *column, uint32_t example, char *cell,
                        const weft_cli_job *job) {
     column->cells[example] = cell;
-    return cell == NULL ? weft_fail_memory(&job->session.host, "a column") : WEFT_OK;
+    return !cell ? weft_fail_memory(&job->session.host, "a column") : WEFT_OK;
 }
 
 void weft_cli_column_clear(weft_cli_column *column) {
-    for (uint32_t example = 0; column->cells != NULL && example < column->count; example++) {
+    for (uint32_t example = 0; column->cells && example < column->count; example++) {
         weft_free(&c_library, column->cells[example]);
     }
     weft_free(&c_library, column->cells);
@@ -48,22 +49,22 @@ void weft_cli_column_clear(weft_cli_column *column) {
 }
 
 weft_status weft_cli_column_places(weft_cli_column *column, const weft_cli_job *job) {
-    weft_status status = begin(column, ">example", job);
-    for (uint32_t example = 0; status == WEFT_OK && example < column->count; example++) {
+    WEFT_TRY(begin(column, ">example", job));
+    for (uint32_t example = 0; example < column->count; example++) {
         uint32_t place = weft_cli_data_place(job->data, example);
-        status = set(column, example, weft_format(&c_library, "%u", place), job);
+        WEFT_TRY(set(column, example, weft_format(&c_library, "%u", place), job));
     }
-    return status;
+    return WEFT_OK;
 }
 
 weft_status weft_cli_column_labels(weft_cli_column *column, const weft_cli_job *job) {
-    weft_status status = begin(column, "label", job);
-    for (uint32_t example = 0; status == WEFT_OK && example < column->count; example++) {
+    WEFT_TRY(begin(column, "label", job));
+    for (uint32_t example = 0; example < column->count; example++) {
         uint32_t label = (uint32_t)job->data->labels[example];
         const char *name = weft_model_label(job->session.model, label);
-        status = set(column, example, weft_strdup(&c_library, name), job);
+        WEFT_TRY(set(column, example, weft_strdup(&c_library, name), job));
     }
-    return status;
+    return WEFT_OK;
 }
 
 /* ---- answers ---- */
@@ -76,20 +77,18 @@ static weft_status answer_of(weft_cli_entry *answer, uint32_t example, const wef
 
 weft_status weft_cli_column_answers(weft_cli_column *column, const weft_cli_job *job,
                                     const char *heading) {
-    weft_status status = begin(column, heading, job);
-    for (uint32_t example = 0; status == WEFT_OK && example < column->count; example++) {
+    WEFT_TRY(begin(column, heading, job));
+    for (uint32_t example = 0; example < column->count; example++) {
         weft_cli_entry answer = {0};
-        status = answer_of(&answer, example, job);
+        WEFT_TRY(answer_of(&answer, example, job));
         bool right = (int32_t)answer.index == job->data->labels[example];
-        if (status == WEFT_OK) {
-            status = set(column, example,
-                         weft_format(&c_library, "%s %.0f %%%s",
-                                     weft_model_label(job->session.model, answer.index),
-                                     100.0 * answer.probability, right ? "" : " ✗"),
-                         job);
-        }
+        WEFT_TRY(set(column, example,
+                     weft_format(&c_library, "%s %.0f %%%s",
+                                 weft_model_label(job->session.model, answer.index),
+                                 100.0 * answer.probability, right ? "" : " ✗"),
+                     job));
     }
-    return status;
+    return WEFT_OK;
 }
 
 json_t *weft_cli_answers_json(const weft_cli_job *job) {
@@ -155,39 +154,39 @@ static void start_of_text(char text[4 * TEXT_CHARACTERS + 4], const int32_t *byt
 
 weft_status weft_cli_column_texts(weft_cli_column *column, const weft_cli_job *job) {
     const weft_cli_data *data = job->data;
-    if (data->tokens == NULL || strcmp(job->session.info.tokenizer, "bytes") != 0) {
+    if (!data->tokens || strcmp(job->session.info.tokenizer, "bytes") != 0) {
         *column = (weft_cli_column){0};
         return WEFT_OK;
     }
-    weft_status status = begin(column, "text", job);
+    WEFT_TRY(begin(column, "text", job));
     size_t per_example = data->sequence_count / data->example_count;
-    for (uint32_t example = 0; status == WEFT_OK && example < column->count; example++) {
+    for (uint32_t example = 0; example < column->count; example++) {
         const weft_cli_sequence *sequence = &data->sequences[example * per_example];
         char text[4 * TEXT_CHARACTERS + 4];
         start_of_text(text, &data->tokens[sequence->begin], sequence->length);
-        status = set(column, example, weft_strdup(&c_library, text), job);
+        WEFT_TRY(set(column, example, weft_strdup(&c_library, text), job));
     }
-    return status;
+    return WEFT_OK;
 }
 
 /* ---- the table ---- */
 
 int weft_cli_columns_print(const weft_cli_column *columns, uint32_t count) {
     const char **headings = calloc((size_t)count + 1, sizeof *headings);
-    if (headings == NULL) {
+    if (!headings) {
         fprintf(stderr, "weft: error: out of memory for a table\n");
         return WEFT_CLI_FAILED;
     }
     uint32_t shown = 0;
     for (uint32_t column = 0; column < count; column++) {
-        if (columns[column].cells != NULL) {
+        if (columns[column].cells) {
             headings[shown++] = columns[column].heading;
         }
     }
     weft_cli_table *table = weft_cli_table_begin(headings);
     for (uint32_t example = 0; example < columns[0].count; example++) {
         for (uint32_t column = 0; column < count; column++) {
-            if (columns[column].cells != NULL) {
+            if (columns[column].cells) {
                 weft_cli_table_cell(table, "%s", columns[column].cells[example]);
             }
         }

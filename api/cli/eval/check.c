@@ -15,7 +15,7 @@ static bool refuse(const weft_cli_session *session, const char *path, const char
 
 static bool check_features(const weft_cli_data *data, const weft_cli_session *session) {
     uint32_t width = session->info.input_size;
-    if (data->features == NULL) {
+    if (!data->features) {
         return refuse(session, data->path, "vectors: expected the member inputs", "tokens");
     }
     if (data->feature_size != width) {
@@ -31,7 +31,7 @@ static bool check_features(const weft_cli_data *data, const weft_cli_session *se
 
 static bool check_positions(const weft_cli_data *data, const weft_cli_session *session) {
     uint32_t size = session->info.position_size;
-    if (data->positions == NULL) {
+    if (!data->positions) {
         return refuse(session, data->path, "positions: expected the member positions",
                       "no member of that name");
     }
@@ -53,7 +53,7 @@ static bool check_kind(const weft_cli_data *data, const weft_cli_session *sessio
     if (info->input_size > 0) {
         return check_features(data, session);
     }
-    return data->tokens != NULL ||
+    return data->tokens ||
            refuse(session, data->path, "tokens: expected the member tokens", "inputs");
 }
 
@@ -96,7 +96,7 @@ static bool check_length(const weft_cli_data *data, uint32_t sequence,
                          const weft_cli_session *session) {
     const weft_model_info *info = &session->info;
     uint32_t length = data->sequences[sequence].length;
-    const char *member = data->tokens != NULL ? "tokens" : "inputs";
+    const char *member = data->tokens ? "tokens" : "inputs";
     if (info->exact_length != 0 ? length != info->exact_length : length > info->max_length) {
         weft_fail(
             &session->host, WEFT_BAD_FILE,

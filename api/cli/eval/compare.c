@@ -36,7 +36,7 @@ static int load(comparison *self) {
         exit_code =
             weft_cli_job_load(job, params->common, params->models[index], params->data, data);
         job->answers = params->answers;
-        if (exit_code == WEFT_CLI_FINE && params->examples > 0 && data == NULL) {
+        if (exit_code == WEFT_CLI_FINE && params->examples > 0 && !data) {
             weft_cli_data_thin(&job->own, params->examples);
         }
         if (exit_code == WEFT_CLI_FINE && params->answers && !weft_cli_has_answers(&job->session)) {
@@ -70,7 +70,7 @@ static int keep(comparison *self, uint32_t index) {
                                .tokens_per_s = weft_cli_speed(evaluation, evaluation->timed_tokens),
                                .peak_bytes = evaluation->peak_bytes};
     self->failed |= weft_cli_validation_failed(job->session.device);
-    return row->name == NULL || row->mixing == NULL
+    return !row->name || !row->mixing
                ? weft_cli_exit_code(weft_fail_memory(&self->host, "the table"))
                : WEFT_CLI_FINE;
 }
@@ -116,7 +116,7 @@ static int keep_answers(comparison *self, uint32_t index) {
     const char *name = weft_cli_last_part(self->params->models[index], &length);
     int skipped = weft_cli_common_prefix(self->params->models, self->params->count);
     char *heading = weft_format(&self->host, "%.*s", length - skipped, name + skipped);
-    if (heading == NULL) {
+    if (!heading) {
         status = weft_fail_memory(&self->host, "a column");
     }
     if (status == WEFT_OK) {
@@ -132,7 +132,7 @@ static int keep_all(comparison *self, uint32_t index) {
         keep_setting(self);
     }
     int exit_code = keep(self, index);
-    if (exit_code == WEFT_CLI_FINE && self->reports != NULL) {
+    if (exit_code == WEFT_CLI_FINE && self->reports) {
         exit_code = keep_json(self, index);
     } else if (exit_code == WEFT_CLI_FINE && self->params->answers) {
         exit_code = keep_answers(self, index);
@@ -164,10 +164,7 @@ static int run(comparison *self) {
 
 static int print_text(const comparison *self) {
     if (self->params->answers) {
-        int exit_code = weft_cli_columns_print(self->columns, self->params->count + 3);
-        if (exit_code != WEFT_CLI_FINE) {
-            return exit_code;
-        }
+        WEFT_CLI_TRY(weft_cli_columns_print(self->columns, self->params->count + 3));
         putchar('\n');
     }
     printf("%s: %u examples, on %s (%s), %s\n\n", self->params->data, self->examples, self->device,
@@ -192,22 +189,22 @@ static int make_room(comparison *self) {
     self->columns =
         weft_alloc_zero(&self->host, (size_t)self->params->count + 3, sizeof *self->columns);
     self->reports = self->params->common->json ? json_array() : NULL;
-    bool fine = self->jobs != NULL && self->rows != NULL && self->columns != NULL &&
-                (self->reports != NULL || !self->params->common->json);
+    bool fine =
+        self->jobs && self->rows && self->columns && (self->reports || !self->params->common->json);
     return fine ? WEFT_CLI_FINE : weft_cli_exit_code(weft_fail_memory(&self->host, "the models"));
 }
 
 static void clear(comparison *self) {
     for (uint32_t index = 0; index < self->params->count; index++) {
-        if (self->jobs != NULL) {
+        if (self->jobs) {
             weft_cli_job_clear(&self->jobs[index]);
         }
-        if (self->rows != NULL) {
+        if (self->rows) {
             weft_free(&self->host, self->rows[index].name);
             weft_free(&self->host, self->rows[index].mixing);
         }
     }
-    for (uint32_t column = 0; self->columns != NULL && column < self->params->count + 3; column++) {
+    for (uint32_t column = 0; self->columns && column < self->params->count + 3; column++) {
         weft_cli_column_clear(&self->columns[column]);
     }
     weft_free(&self->host, self->columns);

@@ -25,7 +25,7 @@ typedef struct eval_options {
 
 static int load(weft_cli_job *job, const eval_options *options, const char *const *paths) {
     int exit_code = weft_cli_job_load(job, &options->common, paths[0], paths[1], NULL);
-    if (exit_code == WEFT_CLI_FINE && options->out != NULL &&
+    if (exit_code == WEFT_CLI_FINE && options->out &&
         weft_cli_measure_of(job->session.info.task) == WEFT_CLI_MEASURE_TOKENS) {
         fprintf(stderr,
                 "weft eval: --out: %s is a language model, whose logits are too many to keep; weft "
@@ -40,11 +40,11 @@ static int load(weft_cli_job *job, const eval_options *options, const char *cons
     if (exit_code == WEFT_CLI_FINE && options->answers && !weft_cli_has_answers(&job->session)) {
         exit_code = WEFT_CLI_BAD_FILE;
     }
-    if (exit_code == WEFT_CLI_FINE && options->expect != NULL) {
+    if (exit_code == WEFT_CLI_FINE && options->expect) {
         exit_code =
             weft_cli_expected_load(&job->expected, options->expect, job->data, &job->session);
     }
-    if (exit_code == WEFT_CLI_FINE && options->bits != NULL) {
+    if (exit_code == WEFT_CLI_FINE && options->bits) {
         job->bits_path = options->bits;
         exit_code = weft_cli_exit_code_of_file(
             weft_cli_read_digest(job->expected_digest, options->bits, &job->session.host));
@@ -65,12 +65,12 @@ static int report(const weft_cli_job *job) {
     if (exit_code != WEFT_CLI_FINE) {
         return exit_code;
     }
-    if (job->bits_path != NULL && strcmp(job->score.digest, job->expected_digest) != 0) {
+    if (job->bits_path && strcmp(job->score.digest, job->expected_digest) != 0) {
         fprintf(stderr, "weft: error: the outputs' bits have SHA-256 %s, but %s has %s\n",
                 job->score.digest, job->bits_path, job->expected_digest);
         exit_code = WEFT_CLI_FAILED;
     }
-    if (job->expected.path != NULL &&
+    if (job->expected.path &&
         !weft_cli_comparison_holds(&job->comparison, &job->expected, &job->score)) {
         exit_code = WEFT_CLI_FAILED;
     }
@@ -83,7 +83,7 @@ static int eval_one(const eval_options *options, const char *const *paths) {
     if (exit_code == WEFT_CLI_FINE) {
         exit_code = weft_cli_job_run(&job, options->batch, "eval");
     }
-    if (exit_code == WEFT_CLI_FINE && options->out != NULL) {
+    if (exit_code == WEFT_CLI_FINE && options->out) {
         exit_code = write_outputs(&job, options->out);
     }
     if (exit_code == WEFT_CLI_FINE) {
@@ -109,7 +109,7 @@ static int check_options(const weft_cli_syntax *syntax, const eval_options *opti
     if (options->examples > 0 && options->expect) {
         return weft_cli_usage_error(syntax, "--expect is for all examples, without --examples");
     }
-    if (options->bits != NULL && options->common.math != WEFT_MATH_REPRODUCIBLE) {
+    if (options->bits && options->common.math != WEFT_MATH_REPRODUCIBLE) {
         return weft_cli_usage_error(syntax, "--bits needs --math reproducible: the bits of fast "
                                             "mode differ between devices");
     }
@@ -118,10 +118,7 @@ static int check_options(const weft_cli_syntax *syntax, const eval_options *opti
 
 static int run(const weft_cli_syntax *syntax, const eval_options *options, const char *const *paths,
                int found) {
-    int exit_code = check_options(syntax, options, paths, found);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
+    WEFT_CLI_TRY(check_options(syntax, options, paths, found));
     if (!options->compare) {
         return eval_one(options, paths);
     }
@@ -184,7 +181,7 @@ int weft_cli_eval(int argc, char **argv) {
         .options = table,
     };
     const char **paths = calloc((size_t)argc + 1, sizeof *paths);
-    if (paths == NULL) {
+    if (!paths) {
         fprintf(stderr, "weft: error: out of memory for the arguments\n");
         return WEFT_CLI_FAILED;
     }

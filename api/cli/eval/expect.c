@@ -42,7 +42,7 @@ static int read_labels(weft_cli_expected *expected, const weft_cli_archive *arch
         return weft_cli_member_integers(&expected->labels, shape, archive, &wanted);
     }
     expected->labels = weft_alloc_zero(archive->host, count, sizeof *expected->labels);
-    if (expected->labels == NULL) {
+    if (!expected->labels) {
         return weft_cli_exit_code(weft_fail_memory(archive->host, archive->path));
     }
     for (uint32_t index = 0; index < count; index++) {
@@ -169,7 +169,7 @@ bool weft_cli_comparison_holds(const weft_cli_comparison *comparison,
 
 json_t *weft_cli_comparison_json(const weft_cli_comparison *comparison,
                                  const weft_cli_expected *expected, const weft_cli_score *score) {
-    if (expected->path == NULL) {
+    if (!expected->path) {
         return json_null();
     }
     json_t *file = weft_cli_json_text(expected->path);

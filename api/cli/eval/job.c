@@ -6,11 +6,8 @@
 int weft_cli_job_load(weft_cli_job *job, const weft_cli_common *common, const char *model,
                       const char *path, const weft_cli_data *data) {
     *job = (weft_cli_job){.common = common, .data = data};
-    int exit_code = weft_cli_session_load(&job->session, common, model);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
-    if (data != NULL) {
+    WEFT_CLI_TRY(weft_cli_session_load(&job->session, common, model));
+    if (data) {
         return weft_cli_data_check(data, &job->session);
     }
     job->data = &job->own;
@@ -18,19 +15,13 @@ int weft_cli_job_load(weft_cli_job *job, const weft_cli_common *common, const ch
 }
 
 int weft_cli_job_run(weft_cli_job *job, uint32_t batch, const char *label) {
-    int exit_code = weft_cli_session_open(&job->session, job->common);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
+    WEFT_CLI_TRY(weft_cli_session_open(&job->session, job->common));
     weft_status status = weft_cli_score_begin(&job->score, job->data, &job->session);
     if (status != WEFT_OK) {
         return weft_cli_exit_code(status);
     }
-    exit_code = weft_cli_evaluate(&job->evaluation, &job->score, batch, label);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
-    if (job->expected.path != NULL) {
+    WEFT_CLI_TRY(weft_cli_evaluate(&job->evaluation, &job->score, batch, label));
+    if (job->expected.path) {
         job->comparison = weft_cli_compare(&job->score, &job->expected);
     }
     return weft_cli_exit_code(weft_device_get_stats(job->session.device, &job->stats));

@@ -73,7 +73,7 @@ static int make_sequences(reader *self) {
                                       .axes = "N",
                                       .shape = {data->sequence_count}};
     data->sequences = weft_alloc_zero(host, data->sequence_count, sizeof *data->sequences);
-    if (data->sequences == NULL) {
+    if (!data->sequences) {
         return weft_cli_exit_code(weft_fail_memory(host, data->path));
     }
     int32_t *lengths = NULL;
@@ -86,7 +86,7 @@ static int make_sequences(reader *self) {
     for (uint32_t row = 0; exit_code == WEFT_CLI_FINE && row < data->sequence_count; row++) {
         data->sequences[row] =
             (weft_cli_sequence){.begin = (size_t)row * self->length,
-                                .length = lengths != NULL ? (uint32_t)lengths[row] : self->length};
+                                .length = lengths ? (uint32_t)lengths[row] : self->length};
     }
     weft_free(host, lengths);
     return exit_code;

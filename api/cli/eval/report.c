@@ -92,8 +92,7 @@ static json_t *cost_json(const weft_cli_job *job) {
 
 static json_t *bits_json(const weft_cli_job *job) {
     return json_pack("{s:s, s:o, s:o}", "logits_sha256", job->score.digest, "expected_sha256",
-                     job->bits_path == NULL ? json_null() : json_string(job->expected_digest),
-                     "expected",
+                     !job->bits_path ? json_null() : json_string(job->expected_digest), "expected",
                      weft_cli_comparison_json(&job->comparison, &job->expected, &job->score));
 }
 
@@ -102,13 +101,13 @@ json_t *weft_cli_job_json(const weft_cli_job *job) {
     json_t *report = setting_json(job);
     for (size_t part = 0; part < sizeof parts / sizeof parts[0]; part++) {
         json_t *more = parts[part](job);
-        if (more == NULL || json_object_update(report, more) != 0) {
+        if (!more || json_object_update(report, more) != 0) {
             json_decref(report);
             report = NULL;
         }
         json_decref(more);
     }
-    if (report != NULL && job->answers &&
+    if (report && job->answers &&
         json_object_set_new(report, "answers", weft_cli_answers_json(job)) != 0) {
         json_decref(report);
         report = NULL;
@@ -210,9 +209,9 @@ int weft_cli_job_print(const weft_cli_job *job) {
                job->session.info.max_length);
     }
     print_cost(job);
-    bool same = job->bits_path != NULL && strcmp(job->score.digest, job->expected_digest) == 0;
+    bool same = job->bits_path && strcmp(job->score.digest, job->expected_digest) == 0;
     printf("SHA-256 of the outputs' bits: %s%s\n", job->score.digest, same ? ", as expected" : "");
-    if (job->expected.path != NULL) {
+    if (job->expected.path) {
         weft_cli_comparison_print(&job->comparison, &job->expected, &job->score);
     }
     return exit_code;

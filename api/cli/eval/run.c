@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/try.h"
 
 #define DEFAULT_BATCH 32
 /*
@@ -57,20 +58,12 @@ typedef struct group {
 } group;
 
 static weft_status compile_group(group *made, const evaluator *self) {
-    weft_status status =
-        weft_model_compile(&made->plan, self->session->model, self->session->device,
-                           made->batch * self->per_example, made->length, false, NULL);
+    WEFT_TRY(weft_model_compile(&made->plan, self->session->model, self->session->device,
+                                made->batch * self->per_example, made->length, false, NULL));
     weft_plan_info info;
-    if (status == WEFT_OK) {
-        status = weft_plan_get_info(made->plan, &info);
-    }
+    WEFT_TRY(weft_plan_get_info(made->plan, &info));
     weft_shape shape;
-    if (status == WEFT_OK) {
-        status = weft_cli_output_shape(&shape, made->plan);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_cli_output_shape(&shape, made->plan));
     made->output_elements = weft_shape_elements(shape);
     made->output_width = shape.dim[shape.rank - 1];
     self->evaluation->plans++;
@@ -81,10 +74,7 @@ static weft_status compile_group(group *made, const evaluator *self) {
 static weft_status prepare_group(group *made, const evaluator *self) {
     const weft_host *host = &self->session->host;
     const weft_model_info *info = &self->session->info;
-    weft_status status = compile_group(made, self);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(compile_group(made, self));
     size_t tokens = (size_t)made->batch * self->per_example * made->length;
     if (info->input_size == 0) {
         made->tokens = weft_alloc_zero(host, tokens, sizeof *made->tokens);
@@ -98,8 +88,8 @@ static weft_status prepare_group(group *made, const evaluator *self) {
     made->output = made->output_elements > SIZE_MAX
                        ? NULL
                        : weft_alloc_zero(host, (size_t)made->output_elements, sizeof(float));
-    bool fine = (made->tokens != NULL || made->features != NULL) && made->output != NULL &&
-                (made->positions != NULL || info->position_size == 0);
+    bool fine = (made->tokens || made->features) && made->output &&
+                (made->positions || info->position_size == 0);
     return fine ? WEFT_OK : weft_fail_memory(host, "a batch");
 }
 
@@ -118,14 +108,14 @@ static void fill_row(const group *made, uint32_t row, const weft_cli_sequence *s
                      const weft_cli_data *data) {
     size_t to = (size_t)row * made->length;
     size_t length = made->length;
-    if (made->tokens != NULL) {
+    if (made->tokens) {
         memcpy(&made->tokens[to], &data->tokens[sequence->begin], length * sizeof *made->tokens);
     } else {
         size_t width = data->feature_size;
         memcpy(&made->features[to * width], &data->features[sequence->begin * width],
                length * width * sizeof *made->features);
     }
-    if (made->positions != NULL) {
+    if (made->positions) {
         size_t width = data->position_size;
         memcpy(&made->positions[to * width], &data->positions[sequence->begin * width],
                length * width * sizeof *made->positions);
@@ -160,12 +150,12 @@ static weft_status execute(evaluator *self, group *made) {
         {"tokens", made->tokens, tokens * sizeof(int32_t)},
         {"positions", made->positions, tokens * info->position_size * sizeof(float)},
     };
-    if (made->features != NULL) {
+    if (made->features) {
         tensors[1] = (weft_host_tensor){"features", made->features,
                                         tokens * info->input_size * sizeof(float)};
     }
     double begin = weft_clock_ms();
-    weft_status status = weft_plan_execute(made->plan, tensors, made->positions != NULL ? 3 : 2);
+    weft_status status = weft_plan_execute(made->plan, tensors, made->positions ? 3 : 2);
     double ms = weft_clock_ms() - begin;
     self->evaluation->run_ms += ms;
     add_time(made->runs == 0 ? &self->first : self->evaluation, self, made, ms);
@@ -223,17 +213,16 @@ static weft_status run_all(evaluator *self, uint32_t batch) {
         self->order[index] = (order_entry){.length = length, .index = index};
     }
     qsort(self->order, data->example_count, sizeof *self->order, compare_order);
-    weft_status status = WEFT_OK;
     uint32_t first = 0;
-    while (status == WEFT_OK && first < data->example_count) {
+    while (first < data->example_count) {
         uint32_t end = first;
         while (end < data->example_count && self->order[end].length == self->order[first].length) {
             end++;
         }
-        status = run_group(self, first, end, batch);
+        WEFT_TRY(run_group(self, first, end, batch));
         first = end;
     }
-    return status;
+    return WEFT_OK;
 }
 
 /* Speeds are of first runs where there were no others. */
@@ -264,7 +253,7 @@ int weft_cli_evaluate(weft_cli_evaluation *evaluation, weft_cli_score *score, ui
     self.order = weft_alloc_zero(host, self.data->example_count, sizeof *self.order);
     weft_cli_progress_begin(&self.progress, label, self.data->example_count);
     weft_status status =
-        self.order == NULL ? weft_fail_memory(host, "the examples") : run_all(&self, batch);
+        !self.order ? weft_fail_memory(host, "the examples") : run_all(&self, batch);
     weft_cli_progress_end(&self.progress);
     weft_free(host, self.order);
     weft_device_stats stats;

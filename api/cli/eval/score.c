@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/try.h"
+
 weft_cli_measure weft_cli_measure_of(weft_task task) {
     switch (task) {
     case WEFT_TASK_MASKED_LM:
@@ -29,13 +31,12 @@ weft_status weft_cli_score_begin(weft_cli_score *score, const weft_cli_data *dat
     score->outputs = weft_alloc_zero(&session->host, (size_t)data->example_count * score->width,
                                      sizeof *score->outputs);
     score->counts = weft_alloc_zero(&session->host, score->width, sizeof *score->counts);
-    return score->outputs == NULL || score->counts == NULL
-               ? weft_fail_memory(&session->host, "the outputs")
-               : WEFT_OK;
+    return !score->outputs || !score->counts ? weft_fail_memory(&session->host, "the outputs")
+                                             : WEFT_OK;
 }
 
 void weft_cli_score_clear(weft_cli_score *score) {
-    if (score->session != NULL) {
+    if (score->session) {
         weft_free(&score->session->host, score->outputs);
         weft_free(&score->session->host, score->counts);
     }
@@ -86,10 +87,7 @@ weft_status weft_cli_score_take(weft_cli_score *score, uint32_t example, const f
                                 uint32_t width) {
     bool tokens = score->measure == WEFT_CLI_MEASURE_TOKENS;
     size_t count = (size_t)width * (tokens ? score->data->sequences[example].length : 1);
-    weft_status status = check_finite(score, example, output, count);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(check_finite(score, example, output, count));
     if (tokens) {
         weft_cli_hash_add(&score->hash, output, count);
         take_tokens(score, example, output, width);
@@ -129,7 +127,7 @@ void weft_cli_score_end(weft_cli_score *score) {
     } else if (score->measure == WEFT_CLI_MEASURE_VALUES) {
         add_errors(score);
     }
-    if (score->outputs != NULL) {
+    if (score->outputs) {
         weft_cli_hash_add(&score->hash, score->outputs,
                           (uint64_t)score->data->example_count * score->width);
     }

@@ -33,7 +33,7 @@ static int compare_names(const void *left, const void *right) {
 
 static bool add_name(name_list *list, const char *name, const weft_host *host) {
     char *copy = weft_strdup(host, name);
-    if (copy == NULL ||
+    if (!copy ||
         !weft_grow(host, &list->names, list->count, &list->capacity, sizeof *list->names)) {
         weft_free(host, copy);
         return false;
@@ -45,12 +45,12 @@ static bool add_name(name_list *list, const char *name, const weft_host *host) {
 /* The entries of a folder, sorted, without hidden ones. */
 static weft_status list_folder(name_list *list, const char *path, const weft_host *host) {
     DIR *folder = opendir(path);
-    if (folder == NULL) {
+    if (!folder) {
         return weft_fail(host, WEFT_IO_ERROR, "%s: cannot list: %s", path, strerror(errno));
     }
     bool fine = true;
     const struct dirent *entry;
-    while (fine && (entry = readdir(folder)) != NULL) {
+    while (fine && (entry = readdir(folder))) {
         fine = entry->d_name[0] == '.' || add_name(list, entry->d_name, host);
     }
     closedir(folder);
@@ -107,7 +107,7 @@ static bool grow_tokens(folder_reader *reader, uint32_t count) {
     size_t capacity = (reader->token_count + count) * 2;
     int32_t *tokens =
         weft_realloc(&reader->session->host, reader->data->tokens, capacity * sizeof *tokens);
-    if (tokens == NULL) {
+    if (!tokens) {
         return false;
     }
     reader->data->tokens = tokens;
@@ -164,8 +164,8 @@ static int read_label_folder(folder_reader *reader, const char *path, uint32_t l
             continue;
         }
         char *file = weft_path_join(path, files.names[index], host);
-        exit_code = file == NULL ? weft_cli_exit_code(weft_fail_memory(host, path))
-                                 : read_example(reader, file, label);
+        exit_code = !file ? weft_cli_exit_code(weft_fail_memory(host, path))
+                          : read_example(reader, file, label);
         weft_free(host, file);
     }
     clear_names(&files, host);
@@ -175,7 +175,7 @@ static int read_label_folder(folder_reader *reader, const char *path, uint32_t l
 static int read_entry(folder_reader *reader, const char *path, const char *name) {
     const weft_host *host = &reader->session->host;
     char *folder = weft_path_join(path, name, host);
-    if (folder == NULL) {
+    if (!folder) {
         return weft_cli_exit_code(weft_fail_memory(host, path));
     }
     int exit_code = WEFT_CLI_FINE;
