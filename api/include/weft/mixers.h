@@ -23,11 +23,10 @@ WEFT_API weft_status weft_graph_fourier(weft_tensor *out, weft_graph *graph, wef
 typedef struct weft_attention_params {
     uint32_t heads; /**< divides d; 0 means 1 */
     float scale;    /**< on the scores; 0 means 1/sqrt(d/heads) */
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
 } weft_attention_params;
 
 #ifndef __cplusplus
-#define weft_attention_params(...) (&(weft_attention_params){.unused = 0, __VA_ARGS__})
+#define weft_attention_params(...) (&(weft_attention_params){__VA_ARGS__})
 #endif
 
 /**
@@ -43,12 +42,10 @@ typedef struct weft_linear_attention_params {
     uint32_t heads; /**< divides the features and d; 0 means 1 */
     bool causal;    /**< token i reads the tokens 0 … i; otherwise all */
     float epsilon;  /**< a denominator closer to 0 than this becomes ±epsilon; 0: only 0 itself */
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
 } weft_linear_attention_params;
 
 #ifndef __cplusplus
-#define weft_linear_attention_params(...) \
-    (&(weft_linear_attention_params){.unused = 0, __VA_ARGS__})
+#define weft_linear_attention_params(...) (&(weft_linear_attention_params){__VA_ARGS__})
 #endif
 
 /**
@@ -102,12 +99,10 @@ typedef struct weft_kernel_attention_params {
     uint32_t kernel_count;      /**< 1 … WEFT_MAX_KERNELS; 0 with kernels null */
     /** A denominator closer to 0 becomes ±epsilon. 0: 1e-6 for tanh and GLSL maps, only 0 itself for the others. */
     float epsilon;
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
 } weft_kernel_attention_params;
 
 #ifndef __cplusplus
-#define weft_kernel_attention_params(...) \
-    (&(weft_kernel_attention_params){.unused = 0, __VA_ARGS__})
+#define weft_kernel_attention_params(...) (&(weft_kernel_attention_params){__VA_ARGS__})
 #endif
 
 /**
@@ -130,11 +125,10 @@ typedef struct weft_cosformer_params {
     bool causal;     /**< token i reads the tokens 0 … i; otherwise all */
     uint32_t length; /**< M, at least n and m; 0 means the larger of n and m */
     float epsilon;   /**< a smaller denominator becomes this; 0: only 0 itself */
-    uint8_t unused;  /**< ignored; gives the macro below a field to start with */
 } weft_cosformer_params;
 
 #ifndef __cplusplus
-#define weft_cosformer_params(...) (&(weft_cosformer_params){.unused = 0, __VA_ARGS__})
+#define weft_cosformer_params(...) (&(weft_cosformer_params){__VA_ARGS__})
 #endif
 
 /**
@@ -155,11 +149,10 @@ WEFT_API weft_status weft_graph_cosformer(weft_tensor *out, weft_graph *graph, w
 
 typedef struct weft_fast_weight_params {
     uint32_t heads; /**< divides the channels; 0 means 1 */
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
 } weft_fast_weight_params;
 
 #ifndef __cplusplus
-#define weft_fast_weight_params(...) (&(weft_fast_weight_params){.unused = 0, __VA_ARGS__})
+#define weft_fast_weight_params(...) (&(weft_fast_weight_params){__VA_ARGS__})
 #endif
 
 /**
@@ -183,12 +176,10 @@ typedef struct weft_banded_attention_params {
         half_width; /**< k, 0 … n-1: token i reads the tokens j with |i-j| ≤ k; 0: only itself */
     bool causal;    /**< 0 ≤ i-j ≤ k instead */
     float scale;    /**< on the scores; 0 means 1/sqrt(d/heads) */
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
 } weft_banded_attention_params;
 
 #ifndef __cplusplus
-#define weft_banded_attention_params(...) \
-    (&(weft_banded_attention_params){.unused = 0, __VA_ARGS__})
+#define weft_banded_attention_params(...) (&(weft_banded_attention_params){__VA_ARGS__})
 #endif
 
 /**
@@ -218,11 +209,10 @@ typedef struct weft_ski_toeplitz_params {
     uint32_t points; /**< r, the inducing points: 1 … n; 0 means g */
     float gamma;     /**< decay of the warp, above 0 and at most 1; there is no default */
     weft_interpolation interpolation;
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
 } weft_ski_toeplitz_params;
 
 #ifndef __cplusplus
-#define weft_ski_toeplitz_params(...) (&(weft_ski_toeplitz_params){.unused = 0, __VA_ARGS__})
+#define weft_ski_toeplitz_params(...) (&(weft_ski_toeplitz_params){__VA_ARGS__})
 #endif
 
 /**
@@ -249,11 +239,10 @@ WEFT_API weft_status weft_graph_ski_toeplitz(weft_tensor *out, weft_graph *graph
 typedef struct weft_toeplitz_params {
     bool causal;       /**< lags 0 … n-1 alone: T is lower triangular */
     weft_tensor decay; /**< γ, f32 [d], each in (0, 1]; none: all 1 */
-    uint8_t unused;    /**< ignored; gives the macro below a field to start with */
 } weft_toeplitz_params;
 
 #ifndef __cplusplus
-#define weft_toeplitz_params(...) (&(weft_toeplitz_params){.unused = 0, __VA_ARGS__})
+#define weft_toeplitz_params(...) (&(weft_toeplitz_params){__VA_ARGS__})
 #endif
 
 /**
@@ -286,12 +275,10 @@ typedef struct weft_toeplitz_attention_params {
     uint32_t heads; /**< divides the features and d; 0 means 1 */
     bool causal;    /**< token i reads the tokens 0 … i; otherwise all */
     float epsilon;  /**< a denominator closer to 0 than this becomes ±epsilon; 0: only 0 itself */
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
 } weft_toeplitz_attention_params;
 
 #ifndef __cplusplus
-#define weft_toeplitz_attention_params(...) \
-    (&(weft_toeplitz_attention_params){.unused = 0, __VA_ARGS__})
+#define weft_toeplitz_attention_params(...) (&(weft_toeplitz_attention_params){__VA_ARGS__})
 #endif
 
 /**
@@ -320,12 +307,11 @@ WEFT_API weft_status weft_graph_toeplitz_attention(weft_tensor *out, weft_graph 
                                                    const weft_toeplitz_attention_params *params);
 
 typedef struct weft_toeplitz_fd_params {
-    bool causal;    /**< response is the real part of a causal kernel's */
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+    bool causal; /**< response is the real part of a causal kernel's */
 } weft_toeplitz_fd_params;
 
 #ifndef __cplusplus
-#define weft_toeplitz_fd_params(...) (&(weft_toeplitz_fd_params){.unused = 0, __VA_ARGS__})
+#define weft_toeplitz_fd_params(...) (&(weft_toeplitz_fd_params){__VA_ARGS__})
 #endif
 
 /**
@@ -381,23 +367,21 @@ typedef struct weft_rpe_params {
     uint32_t layer_count;         /**< at least 1 */
     weft_activation activation;   /**< of every layer; 0: none */
     bool residual;                /**< all layers but the last add what they read */
-    uint8_t unused;               /**< ignored; gives the macro below a field to start with */
 } weft_rpe_params;
 
 #ifndef __cplusplus
-#define weft_rpe_params(...) (&(weft_rpe_params){.unused = 0, __VA_ARGS__})
+#define weft_rpe_params(...) (&(weft_rpe_params){__VA_ARGS__})
 #endif
 
 typedef struct weft_toeplitz_rpe_params {
     bool causal; /**< lags 0 … n-1 alone */
     weft_rpe_lag input;
     uint32_t
-        divisor;    /**< N of the two inputs that have one; 0 means n. The public code has n - 1 */
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+        divisor; /**< N of the two inputs that have one; 0 means n. The public code has n - 1 */
 } weft_toeplitz_rpe_params;
 
 #ifndef __cplusplus
-#define weft_toeplitz_rpe_params(...) (&(weft_toeplitz_rpe_params){.unused = 0, __VA_ARGS__})
+#define weft_toeplitz_rpe_params(...) (&(weft_toeplitz_rpe_params){__VA_ARGS__})
 #endif
 
 /**
@@ -448,11 +432,10 @@ typedef struct weft_fmm_attention_params {
     weft_tensor
         near_weight; /**< w_1, f32 [d], after its sigmoid, a head's in all its channels; none: 1 */
     weft_tensor far_weight; /**< w_2, likewise */
-    uint8_t unused;         /**< ignored; gives the macro below a field to start with */
 } weft_fmm_attention_params;
 
 #ifndef __cplusplus
-#define weft_fmm_attention_params(...) (&(weft_fmm_attention_params){.unused = 0, __VA_ARGS__})
+#define weft_fmm_attention_params(...) (&(weft_fmm_attention_params){__VA_ARGS__})
 #endif
 
 /**
@@ -494,11 +477,10 @@ typedef struct weft_batch_norm_params {
     weft_tensor gamma;    /**< f32 [d], or none: 1 */
     weft_tensor beta;     /**< f32 [d], or none: 0 */
     float epsilon;        /**< ≥ 0; 0 means 0 */
-    uint8_t unused;       /**< ignored; gives the macro below a field to start with */
 } weft_batch_norm_params;
 
 #ifndef __cplusplus
-#define weft_batch_norm_params(...) (&(weft_batch_norm_params){.unused = 0, __VA_ARGS__})
+#define weft_batch_norm_params(...) (&(weft_batch_norm_params){__VA_ARGS__})
 #endif
 
 /**
@@ -522,11 +504,10 @@ struct weft_norm_params {
     weft_norm kind;
     weft_tensor gamma, beta, mean, variance; /**< those that the kind has; the others are ignored */
     float epsilon;                           /**< where the kind has one; 0 means 0 */
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
 };
 
 #ifndef __cplusplus
-#define weft_norm_params(...) (&(weft_norm_params){.unused = 0, __VA_ARGS__})
+#define weft_norm_params(...) (&(weft_norm_params){__VA_ARGS__})
 #endif
 
 /** The norm of that kind. Errors: WEFT_INVALID_ARGUMENT for a kind that there is not; those of the norm. */
@@ -543,11 +524,10 @@ WEFT_API weft_status weft_graph_add_norm(weft_tensor *out, weft_graph *graph, we
 typedef struct weft_project_qkv_params {
     weft_tensor weight[3]; /**< of q, k, v: f32 [d, d_x], d_x the channels of what it projects */
     weft_tensor bias[3];   /**< f32 [d], or none */
-    uint8_t unused;        /**< ignored; gives the macro below a field to start with */
 } weft_project_qkv_params;
 
 #ifndef __cplusplus
-#define weft_project_qkv_params(...) (&(weft_project_qkv_params){.unused = 0, __VA_ARGS__})
+#define weft_project_qkv_params(...) (&(weft_project_qkv_params){__VA_ARGS__})
 #endif
 
 /**
@@ -563,11 +543,10 @@ typedef struct weft_glu_params {
     weft_tensor weight[3];      /**< of l1 and l2 f32 [m, d], of l3 [d_out, m] */
     weft_tensor bias[3];        /**< f32 [m], [m], [d_out]; any may be none */
     weft_activation activation; /**< 0: none */
-    uint8_t unused;             /**< ignored; gives the macro below a field to start with */
 } weft_glu_params;
 
 #ifndef __cplusplus
-#define weft_glu_params(...) (&(weft_glu_params){.unused = 0, __VA_ARGS__})
+#define weft_glu_params(...) (&(weft_glu_params){__VA_ARGS__})
 #endif
 
 /**
@@ -596,11 +575,10 @@ typedef struct weft_gtu_params {
     const weft_ski_toeplitz_params *ski;  /**< for SKI */
     const weft_toeplitz_fd_params *fd;    /**< for FD, or null */
     const weft_norm_params *norm;         /**< over m, in front of o; null: none */
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
 } weft_gtu_params;
 
 #ifndef __cplusplus
-#define weft_gtu_params(...) (&(weft_gtu_params){.unused = 0, __VA_ARGS__})
+#define weft_gtu_params(...) (&(weft_gtu_params){__VA_ARGS__})
 #endif
 
 /**
@@ -619,12 +597,10 @@ typedef struct weft_structured_projection_params {
     uint32_t heads;          /**< divides d; 0 means 1 */
     float scale;             /**< on x; 0 means (d/heads)^(-1/4), for queries and keys */
     weft_tensor permutation; /**< FASTFOOD alone: i32 [blocks, size] */
-    uint8_t unused;          /**< ignored; gives the macro below a field to start with */
 } weft_structured_projection_params;
 
 #ifndef __cplusplus
-#define weft_structured_projection_params(...) \
-    (&(weft_structured_projection_params){.unused = 0, __VA_ARGS__})
+#define weft_structured_projection_params(...) (&(weft_structured_projection_params){__VA_ARGS__})
 #endif
 
 /**
@@ -728,13 +704,12 @@ typedef struct weft_random_features_params {
     weft_tensor projection;
     /** f32 [s], ‖w_i‖²: OPTIMAL and GENERALIZED with a projection alone, see weft_features_square_norms */
     weft_tensor square_norms;
-    float a;        /**< GENERALIZED alone: A, finite and below 1/4 */
-    int32_t s;      /**< GENERALIZED alone: 1 or -1; 0 means 1 */
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+    float a;   /**< GENERALIZED alone: A, finite and below 1/4 */
+    int32_t s; /**< GENERALIZED alone: 1 or -1; 0 means 1 */
 } weft_random_features_params;
 
 #ifndef __cplusplus
-#define weft_random_features_params(...) (&(weft_random_features_params){.unused = 0, __VA_ARGS__})
+#define weft_random_features_params(...) (&(weft_random_features_params){__VA_ARGS__})
 #endif
 
 /**
@@ -782,11 +757,10 @@ typedef struct weft_dgm_weights_params {
         [WEFT_DGM_MAX_LAYERS]; /**< f32 [m_i, m_(i-1)] of each layer: m_0 of the noise, d of the last */
     weft_tensor bias[WEFT_DGM_MAX_LAYERS]; /**< f32 [m_i], or none */
     weft_activation activation;            /**< behind every layer but the last */
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
 } weft_dgm_weights_params;
 
 #ifndef __cplusplus
-#define weft_dgm_weights_params(...) (&(weft_dgm_weights_params){.unused = 0, __VA_ARGS__})
+#define weft_dgm_weights_params(...) (&(weft_dgm_weights_params){__VA_ARGS__})
 #endif
 
 /**
@@ -802,13 +776,11 @@ typedef struct weft_discrete_features_params {
     uint32_t heads; /**< divides d; 0 means 1 */
     /** QUERY and KEY divide by a power of two, the one next below the largest feature's magnitude. */
     weft_stabilizer stabilizer;
-    float scale;    /**< on x; 0 means (d/heads)^(-1/4), for queries and keys */
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+    float scale; /**< on x; 0 means (d/heads)^(-1/4), for queries and keys */
 } weft_discrete_features_params;
 
 #ifndef __cplusplus
-#define weft_discrete_features_params(...) \
-    (&(weft_discrete_features_params){.unused = 0, __VA_ARGS__})
+#define weft_discrete_features_params(...) (&(weft_discrete_features_params){__VA_ARGS__})
 #endif
 
 /**
@@ -839,11 +811,10 @@ typedef struct weft_hybrid_features_params {
     float scale; /**< on x; 0 means (d/heads)^(-1/4), for queries and keys */
     /** f32 [s], factors of the features of the rows of w, as in weft_random_features_params; none: 1/√s. */
     weft_tensor coefficients;
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
 } weft_hybrid_features_params;
 
 #ifndef __cplusplus
-#define weft_hybrid_features_params(...) (&(weft_hybrid_features_params){.unused = 0, __VA_ARGS__})
+#define weft_hybrid_features_params(...) (&(weft_hybrid_features_params){__VA_ARGS__})
 #endif
 
 /**
@@ -878,12 +849,11 @@ typedef struct weft_flt_features_params {
     weft_tensor
         positions; /**< f32 [n, l] or [B, n, l]; none: the token's number 0 … n-1, with l = 1 */
     weft_tensor
-        phases;     /**< queries alone: arg(w)/2π of complex weights, shaped as weights; none: 0 */
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+        phases; /**< queries alone: arg(w)/2π of complex weights, shaped as weights; none: 0 */
 } weft_flt_features_params;
 
 #ifndef __cplusplus
-#define weft_flt_features_params(...) (&(weft_flt_features_params){.unused = 0, __VA_ARGS__})
+#define weft_flt_features_params(...) (&(weft_flt_features_params){__VA_ARGS__})
 #endif
 
 /**
@@ -912,12 +882,10 @@ typedef struct weft_performer_attention_params {
     bool causal;       /**< token i reads the tokens 0 … i; otherwise all */
     bool unstabilized; /**< plain exponentials, epsilon added to them as they are */
     float epsilon;     /**< at least 0, added to each exponential; 0 means 1e-6, unstabilized 0 */
-    uint8_t unused;    /**< ignored; gives the macro below a field to start with */
 } weft_performer_attention_params;
 
 #ifndef __cplusplus
-#define weft_performer_attention_params(...) \
-    (&(weft_performer_attention_params){.unused = 0, __VA_ARGS__})
+#define weft_performer_attention_params(...) (&(weft_performer_attention_params){__VA_ARGS__})
 #endif
 
 /**
@@ -942,11 +910,10 @@ typedef struct weft_sine_spe_params {
     weft_tensor frequencies; /**< f32 [d, t], in cycles per token: 0 … 1/2 */
     weft_tensor gains;       /**< f32 [d, t] */
     weft_tensor phases;      /**< f32 [d, t], in cycles, for one of queries and keys; none: 0 */
-    uint8_t unused;          /**< ignored; gives the macro below a field to start with */
 } weft_sine_spe_params;
 
 #ifndef __cplusplus
-#define weft_sine_spe_params(...) (&(weft_sine_spe_params){.unused = 0, __VA_ARGS__})
+#define weft_sine_spe_params(...) (&(weft_sine_spe_params){__VA_ARGS__})
 #endif
 
 /**
@@ -975,11 +942,10 @@ WEFT_API weft_status weft_graph_sine_spe(weft_tensor *out, weft_graph *graph, we
 typedef struct weft_conv_spe_params {
     uint32_t heads;      /**< divides d; 0 means 1 */
     weft_tensor filters; /**< f32 [p, d], of queries or of keys */
-    uint8_t unused;      /**< ignored; gives the macro below a field to start with */
 } weft_conv_spe_params;
 
 #ifndef __cplusplus
-#define weft_conv_spe_params(...) (&(weft_conv_spe_params){.unused = 0, __VA_ARGS__})
+#define weft_conv_spe_params(...) (&(weft_conv_spe_params){__VA_ARGS__})
 #endif
 
 /**
@@ -996,11 +962,10 @@ typedef struct weft_rfa_attention_params {
     uint32_t heads; /**< divides the channels; 0 means 1 */
     bool causal;    /**< token i reads the tokens 0 … i; otherwise all */
     float epsilon;  /**< a denominator closer to 0 becomes ±epsilon; 0 means 1e-6 */
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
 } weft_rfa_attention_params;
 
 #ifndef __cplusplus
-#define weft_rfa_attention_params(...) (&(weft_rfa_attention_params){.unused = 0, __VA_ARGS__})
+#define weft_rfa_attention_params(...) (&(weft_rfa_attention_params){__VA_ARGS__})
 #endif
 
 /**
