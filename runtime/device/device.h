@@ -132,7 +132,7 @@ weft_status weft_device_finish_commands(weft_device *device, VkCommandBuffer com
 void weft_device_note_rate(weft_device *device, double flops, double milliseconds);
 
 /**
- * The reproducibility probe of design section 4 rule 6: runs shaders/probe/arithmetic.comp on hard inputs and compares
+ * The probe of docs/reproducibility.md, rule 6: runs shaders/probe/arithmetic.comp on hard inputs and compares
  * with host arithmetic, once per driver identity (the verdict is cached on disk).
  */
 weft_status weft_device_probe(weft_device *device);

@@ -8,7 +8,7 @@
 #include "shader/pipeline.h"
 #include "shader/spirv_float_modes.h"
 
-/* What design section 4 rule 4 lets every shader count on. */
+/* What docs/reproducibility.md, rule 4 lets every shader count on. */
 #define NEEDED_INVOCATIONS   128u
 #define NEEDED_SHARED_MEMORY (16u << 10)
 

@@ -81,7 +81,7 @@ typedef struct weft_kernel_attention_params {
 
 /**
  * FMMformer's far field of rank r, per head: Σ_l w_l φ_l(q)(φ_l(k)ᵀ v) / (φ_l(q) φ_l(k)ᵀ 1), each kernel normalised by
- * itself. Nguyen et al., "FMMformer", 2021, equation (11); one kernel elu(x) + 1 is the linear transformer.
+ * itself. Nguyen et al., "FMMformer", 2021, equation (10); one kernel elu(x) + 1 is the linear transformer.
  * q f32 [B, n, d], k [B, m, d], v [B, m, d_v] (d_v = d as a rule), out [B, n, d_v]; heads as weft_graph_attention;
  * causal: m = n. q and k are not scaled. Time and memory are linear in n. Where every kernel weight of a token is 0, as
  * relu can have it, out is 0. Errors: WEFT_INVALID_ARGUMENT naming heads, kernel_count, map, weight, glsl or epsilon;
