@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# The pages: links and citations lead somewhere, and code that a page shows is the code of the files it links to.
+# The pages: links and citations lead somewhere, code that a page shows is the code of the files it links to, and the
+# man page and the completions have what `weft help` has.
 
 weft_add_host_test(pages.links LABELS pages COMMAND "${CMAKE_COMMAND}" -P tests/cmake/links.cmake)
 foreach(page README docs/programming runtime/mixers/README)
@@ -25,3 +26,10 @@ weft_add_host_test(pages.broken.not_section_4 LABELS pages
     COMMAND "${CMAKE_COMMAND}" "-DROOT=${weft_broken}" -P tests/cmake/links.cmake)
 set_tests_properties(pages.broken.not_section_4 PROPERTIES
     PASS_REGULAR_EXPRESSION "Broken references" FAIL_REGULAR_EXPRESSION "section 4")
+
+find_program(WEFT_BASH bash)
+mark_as_advanced(WEFT_BASH)
+if(WEFT_BUILD_CLI AND WEFT_BASH)
+    weft_add_host_test(pages.usage LABELS pages
+        COMMAND "${CMAKE_COMMAND}" "-DWEFT=$<TARGET_FILE:weft-cli>" "-DBASH=${WEFT_BASH}" -P tests/cmake/usage.cmake)
+endif()
