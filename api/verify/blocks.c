@@ -125,7 +125,7 @@ static void build_projection(weft_case *c, uint32_t index) {
         memory = weft_case_input(c, "memory", weft_shape_of(row->batch, row->memory, row->d_x),
                                  WEFT_VALUES_UNIT);
     }
-    weft_project_qkv_params params = {.unused = 0};
+    weft_project_qkv_params params = {0};
     weft_array weight[3];
     weft_array bias[3];
     for (uint32_t i = 0; i < 3; i++) {

@@ -20,7 +20,7 @@
 #define WEFT_CASE_PORTS   8  /* inputs of a case, and outputs */
 #define WEFT_CASE_WEIGHTS 16 /* constants of a case */
 
-/** Relative L2 errors that design.md, section 4, allows. */
+/** Relative L2 errors that docs/reproducibility.md allows ("Accuracy"). */
 #define WEFT_TOLERANCE_BITS        0.0 /* the very bits of the reference rounded to f32 */
 #define WEFT_TOLERANCE_LINEAR      1e-6
 #define WEFT_TOLERANCE_EXPONENTIAL 5e-6

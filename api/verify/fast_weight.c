@@ -34,7 +34,7 @@ struct state {
     double *s, *q, *k;
 };
 
-/* mixers.md, section 3: S += β (v - S k) kᵀ; y = S q. */
+/* docs/mixers.md, section 3: S += β (v - S k) kᵀ; y = S q. */
 static void step(double *out, const struct state *state, const double *v, double beta,
                  const struct row *row) {
     for (uint32_t t = 0; t < row->values; t++) {

@@ -300,7 +300,7 @@ static void build_matrix_residual_norm_odd(weft_case *c) {
     build_fourier(c, "matrix", weft_shape_of(3, 16, 257), true);
 }
 
-/* h = norm(x + fourier(x)); y = norm(h + W2 gelu(W1 h + b1) + b2): mixers.md, section 1. */
+/* h = norm(x + fourier(x)); y = norm(h + W2 gelu(W1 h + b1) + b2): docs/mixers.md, section 1. */
 static void build_encoder_layer(weft_case *c) {
     const uint32_t batch = 2;
     const uint32_t n = 37;

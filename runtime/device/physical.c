@@ -9,7 +9,7 @@
 #include "device/device.h"
 #include "device/result.h"
 
-/* What design section 4 rule 4 lets every shader count on. */
+/* What docs/reproducibility.md, rule 4 lets every shader count on. */
 #define NEEDED_INVOCATIONS   128u
 #define NEEDED_SHARED_MEMORY (16u << 10)
 

@@ -311,7 +311,7 @@ weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, 
 
 static weft_status build_graph(weft_graph *graph, weft_model *model, uint32_t batch,
                                uint32_t length, bool with_types) {
-    weft_model_inputs inputs = {.unused = 0};
+    weft_model_inputs inputs = {0};
     weft_tensor output = {0};
     WEFT_TRY(weft_model_add_inputs(&inputs, graph, batch, length, model->info.input_size,
                                    model->info.position_size));

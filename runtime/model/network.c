@@ -90,7 +90,7 @@ static weft_status add_inputs(weft_model_inputs *inputs, const struct weft_netwo
 /* Builds the network into a graph that is thrown away: what it asks for is what it has. */
 static weft_status load_weights(struct weft_network *network) {
     weft_graph *graph = NULL;
-    weft_model_inputs inputs = {.unused = 0};
+    weft_model_inputs inputs = {0};
     weft_tensor out = {0};
     weft_status status = weft_graph_create(&graph, &network->host);
     if (status == WEFT_OK) {

@@ -199,7 +199,7 @@ static void every_family_runs(void **state) {
 /* The graph of a model, whose values have the weights. */
 static weft_graph *graph_of(weft_model *model) {
     weft_graph *graph = NULL;
-    weft_model_inputs inputs = {.unused = 0};
+    weft_model_inputs inputs = {0};
     weft_tensor out;
     assert_int_equal(weft_graph_create(&graph, NULL), WEFT_OK);
     assert_int_equal(

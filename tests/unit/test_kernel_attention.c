@@ -86,7 +86,7 @@ static float *random_values(uint64_t count, uint64_t stream) {
 
 /* ---- values checked by hand ---- */
 
-/* mixers.md, section 6. */
+/* docs/mixers.md, section 6. */
 static void test_causal_ones(void **state) {
     float ones[3] = {1.0F, 1.0F, 1.0F};
     float v[3] = {1.0F, 0.0F, 0.0F};
@@ -101,7 +101,7 @@ static void test_causal_ones(void **state) {
     assert_true(y[0] == 1.0F && y[1] == 0.5F && y[2] == 1.0F / 3.0F);
 }
 
-/* mixers.md, section 6: 26/19, 58/43, 6/5, 18/13. */
+/* docs/mixers.md, section 6: 26/19, 58/43, 6/5, 18/13. */
 static void test_relu_golden(void **state) {
     float q[] = {1.0F, 2.0F, 3.0F, 4.0F, 1.0F, -1.0F, 1.0F, 3.0F};
     float k[] = {-3.0F, 1.0F, 1.0F, 5.0F, -2.0F, -3.0F, 4.0F, 1.0F};
