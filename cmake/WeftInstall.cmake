@@ -11,6 +11,8 @@ install(TARGETS weft EXPORT weftTargets
     RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 if(TARGET weft-cli)
     install(TARGETS weft-cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+    # Who built the command alone, as ./dev demo does, can install.
+    add_dependencies(weft-cli weft)
 endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/api/include/weft" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
     FILES_MATCHING PATTERN "*.h")
