@@ -18,6 +18,8 @@ if(TARGET weft-cli)
             DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
     install(FILES "${weft_completion}/_weft" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
     install(FILES "${weft_completion}/weft.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+    # Who built the command alone, as ./dev demo does, can install.
+    add_dependencies(weft-cli weft)
 endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/api/include/weft" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
     FILES_MATCHING PATTERN "*.h")

@@ -40,9 +40,15 @@ static weft_digest driver_identity(const weft_device_info *info) {
     return weft_sha256_end(&hash);
 }
 
-/* Null when the driver's part is what this driver may be given, else what is wrong with it. */
+/*
+ * Null when the driver's part is what this driver may be given, else what is wrong with it. A driver
+ * that keeps nothing may give no data at all, not even a header.
+ */
 static const char *vulkan_data_fault(const uint8_t *data, size_t size,
                                      const weft_device_info *info) {
+    if (size == 0) {
+        return NULL;
+    }
     if (size < VULKAN_HEADER) {
         return "the driver's data is cut short";
     }
@@ -57,27 +63,23 @@ static const char *vulkan_data_fault(const uint8_t *data, size_t size,
     return NULL;
 }
 
-/*
- * Fills the manifest and says where the driver's data starts; *fault is set when the payload is
- * unusable.
- */
-static weft_status read_manifest(struct weft_pipeline_store *store, size_t *driver_data,
-                                 const char **fault, const uint8_t *payload, size_t size,
-                                 weft_device *device) {
+weft_status weft_pipeline_manifest_read(struct weft_digest_map *manifest, size_t *driver_data,
+                                        const char **fault, const uint8_t *payload, size_t size,
+                                        const weft_device_info *info, const weft_host *host) {
     uint32_t count = size >= 4 ? get_u32(payload) : 0;
     if (size < 4 || count > MAX_DIGESTS || (size - 4) / DIGEST_SIZE < count) {
         *fault = "its list of pipelines is cut short";
         return WEFT_OK;
     }
     *driver_data = 4 + count * DIGEST_SIZE;
-    *fault = vulkan_data_fault(payload + *driver_data, size - *driver_data, &device->info);
+    *fault = vulkan_data_fault(payload + *driver_data, size - *driver_data, info);
     for (uint32_t i = 0; i < count && !*fault; i++) {
         weft_digest digest;
         memcpy(digest.bytes, payload + 4 + i * DIGEST_SIZE, DIGEST_SIZE);
-        if (!weft_digest_map_reserve(&store->manifest, &device->host)) {
-            return weft_fail_memory(&device->host, "pipeline cache");
+        if (!weft_digest_map_reserve(manifest, host)) {
+            return weft_fail_memory(host, "pipeline cache");
         }
-        weft_digest_map_put(&store->manifest, &digest, NULL);
+        weft_digest_map_put(manifest, &digest, NULL);
     }
     return WEFT_OK;
 }
@@ -102,7 +104,8 @@ static weft_status load_cache(struct weft_pipeline_store *store, weft_device *de
     size_t driver_data = 0;
     const char *fault = NULL;
     if (payload) {
-        status = read_manifest(store, &driver_data, &fault, payload, size, device);
+        status = weft_pipeline_manifest_read(&store->manifest, &driver_data, &fault, payload, size,
+                                             &device->info, &device->host);
     }
     if (status == WEFT_OK && fault) {
         weft_log(&device->host, WEFT_LOG_WARNING, "pipeline cache: %s; it starts empty", fault);

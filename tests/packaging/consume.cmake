@@ -42,6 +42,16 @@ function(configure_and_build with_cxx)
 endfunction()
 
 if(WAY STREQUAL "install")
+    # What is installed beside the command is built with it: nobody has to build all to install.
+    if(WITH_COMMAND AND GENERATOR STREQUAL "Ninja")
+        execute_process(COMMAND "${MAKE}" -C "${BINARY}" -t commands weft-cli OUTPUT_VARIABLE commands
+                        COMMAND_ERROR_IS_FATAL ANY)
+        cmake_path(GET LIBRARY FILENAME library)
+        string(FIND "${commands}" "${library}" position)
+        if(position EQUAL -1)
+            message(FATAL_ERROR "install: building the command alone does not build ${library}")
+        endif()
+    endif()
     file(REMOVE_RECURSE "${prefix}")
     run("${CMAKE_COMMAND}" --install "${BINARY}" --prefix "${prefix}")
     file(GLOB_RECURSE expected RELATIVE "${SOURCE}/api" "${SOURCE}/api/include/*.h")

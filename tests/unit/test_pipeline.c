@@ -572,12 +572,36 @@ static void test_foreign_cache(void **state) {
         assert_in_range(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 2, first.compiled);
         assert_int_equal(fixture->warnings, ++warnings);
     }
-    for (size_t cut = 0; cut < header + 32; cut += 11) {
+    for (size_t cut = 0; cut < header + 32; cut += cut + 11 == header ? 12 : 11) {
         weft_cache_write(fixture->folder, "pipelines", &first.cache_key, payload, cut, NULL);
         assert_in_range(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 2, first.compiled);
         assert_int_equal(fixture->warnings, ++warnings);
     }
     assert_int_equal(fixture->errors, 0);
+    weft_free(NULL, payload);
+}
+
+/* Drivers that keep nothing in a pipeline cache: an empty one, or its header alone, is no fault. */
+static void test_empty_cache(void **state) {
+    struct fixture *fixture = *state;
+    struct start first = start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2);
+    uint8_t *payload = NULL;
+    size_t size = 0;
+    assert_int_equal(
+        weft_cache_read(&payload, &size, fixture->folder, "pipelines", &first.cache_key, NULL),
+        WEFT_OK);
+    assert_non_null(payload);
+    size_t header = 4 + 32 * (payload[0] + (size_t)256 * payload[1]);
+    assert_true(size >= header + 32);
+    const size_t kept[] = {0, 32};
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        weft_cache_write(fixture->folder, "pipelines", &first.cache_key, payload, header + kept[i],
+                         NULL);
+        assert_int_equal(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 0);
+        /* What is made then is added to the list as ever. */
+        assert_int_equal(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 3).compiled, 1);
+    }
+    assert_int_equal(fixture->warnings + fixture->errors, 0);
     weft_free(NULL, payload);
 }
 
@@ -631,6 +655,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_second_start, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damaged_cache, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_foreign_cache, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_empty_cache, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_out_of_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lost_device, set_up, tear_down),
     };
