@@ -3,9 +3,6 @@
 #ifndef WEFT_TESTS_BENCH_OUTCOME_H
 #define WEFT_TESTS_BENCH_OUTCOME_H
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "bench/graph.h"
 #include "bench/ports.h"
 #include "bench/verify.h"

@@ -4,13 +4,6 @@
  * Weft inside a program that owns its VkDevice: a plan recorded twice into the program's own command buffer, between
  * its own dispatches, on its own VkBuffers, gives the bits of weft_plan_run.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <weft/mixers.h>
 #include <weft/vulkan.h>
 
@@ -192,6 +185,8 @@ static int tear_down(void **state) {
     free(program);
     return 0;
 }
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct program *f, set_up, tear_down)
 
 /* ---- the plan ---- */
 
@@ -390,8 +385,7 @@ static weft_bindings *bind_own(struct program *program, weft_plan *plan, uint32_
     return bindings;
 }
 
-static void test_record_between_own_dispatches(void **state) {
-    struct program *program = *state;
+TEST(test_record_between_own_dispatches, program) {
     float *input = malloc(BYTES);
     float *expected = malloc((size_t)2 * BYTES);
     struct stepper stepper = {0};
@@ -448,8 +442,7 @@ static void test_record_between_own_dispatches(void **state) {
     free(expected);
 }
 
-static void test_record_refuses_unset_ports(void **state) {
-    struct program *program = *state;
+TEST(test_record_refuses_unset_ports, program) {
     weft_plan *plan = make_plan(program);
     weft_bindings *bindings = NULL;
     weft_buffer *buffer = NULL;
@@ -468,8 +461,7 @@ static void test_record_refuses_unset_ports(void **state) {
     weft_plan_destroy(&plan);
 }
 
-static void test_wrap_refuses_misaligned_offsets(void **state) {
-    struct program *program = *state;
+TEST(test_wrap_refuses_misaligned_offsets, program) {
     weft_buffer *buffer = NULL;
     assert_int_equal(weft_buffer_wrap(&buffer, program->device, program->buffer, 1, BYTES),
                      WEFT_INVALID_ARGUMENT);
@@ -481,13 +473,4 @@ static void test_wrap_refuses_misaligned_offsets(void **state) {
     assert_ptr_equal(weft_buffer_vulkan(buffer, &offset), program->buffer);
     assert_int_equal(offset, program->stride);
     weft_buffer_destroy(&buffer);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_record_between_own_dispatches, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_record_refuses_unset_ports, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_wrap_refuses_misaligned_offsets, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

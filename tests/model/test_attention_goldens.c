@@ -6,13 +6,6 @@
  */
 #include <dirent.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
@@ -246,43 +239,31 @@ static void check_all(struct weft_test_device *fixture, const char *kind, add_op
     print_message("%s: relative L2 up to %.2g\n", kind, largest);
 }
 
-static void test_linear_attention(void **state) {
-    check_all(*state, "linear", add_linear, NULL, 6);
-    check_all(*state, "linear", add_features, NULL, 6);
+WEFT_TEST_ON_DEVICE(test_linear_attention, f) {
+    check_all(f, "linear", add_linear, NULL, 6);
+    check_all(f, "linear", add_features, NULL, 6);
 }
 
-static void test_causal_linear_attention(void **state) {
-    check_all(*state, "causal_linear", add_causal_linear, NULL, 5);
-    check_all(*state, "causal_linear", add_causal_features, NULL, 5);
+WEFT_TEST_ON_DEVICE(test_causal_linear_attention, f) {
+    check_all(f, "causal_linear", add_causal_linear, NULL, 5);
+    check_all(f, "causal_linear", add_causal_features, NULL, 5);
 }
 
-static void test_relu_features(void **state) {
-    check_all(*state, "relu", add_relu, NULL, 1);
+WEFT_TEST_ON_DEVICE(test_relu_features, f) {
+    check_all(f, "relu", add_relu, NULL, 1);
 }
 
-static void test_local_attention(void **state) {
-    check_all(*state, "local", add_local, "direct", 6);
-    check_all(*state, "local", add_local, "tiled", 6);
+WEFT_TEST_ON_DEVICE(test_local_attention, f) {
+    check_all(f, "local", add_local, "direct", 6);
+    check_all(f, "local", add_local, "tiled", 6);
 }
 
-static void test_causal_local_attention(void **state) {
-    check_all(*state, "causal_local", add_causal_local, "direct", 5);
-    check_all(*state, "causal_local", add_causal_local, "tiled", 5);
+WEFT_TEST_ON_DEVICE(test_causal_local_attention, f) {
+    check_all(f, "causal_local", add_causal_local, "direct", 5);
+    check_all(f, "causal_local", add_causal_local, "tiled", 5);
 }
 
-static void test_fourier(void **state) {
-    check_all(*state, "fourier", add_fourier, "fft", 5);
-    check_all(*state, "fourier", add_fourier, "matrix", 5);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        WEFT_TEST_ON_DEVICE(test_linear_attention),
-        WEFT_TEST_ON_DEVICE(test_causal_linear_attention),
-        WEFT_TEST_ON_DEVICE(test_relu_features),
-        WEFT_TEST_ON_DEVICE(test_local_attention),
-        WEFT_TEST_ON_DEVICE(test_causal_local_attention),
-        WEFT_TEST_ON_DEVICE(test_fourier),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+WEFT_TEST_ON_DEVICE(test_fourier, f) {
+    check_all(f, "fourier", add_fourier, "fft", 5);
+    check_all(f, "fourier", add_fourier, "matrix", 5);
 }

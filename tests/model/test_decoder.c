@@ -4,13 +4,6 @@
  * Decoders of every family's causal language models: logits token by token have the bits of the whole sequence's. The
  * models are goldens of tests/data/models, where possible with more positions than these have.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 
 #include <weft/model.h>
@@ -18,6 +11,10 @@
 #include "core/philox.h"
 #include "support.h"
 #include "support_model.h"
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct weft_test_device *f, NULL, NULL)
+
+WEFT_TEST_GROUP(weft_test_device_set_up, weft_test_device_tear_down);
 
 #define BATCH 2U
 #ifdef __SANITIZE_ADDRESS__
@@ -227,8 +224,7 @@ static void check_reevaluated(struct weft_test_device *f, const struct variant *
     free(tokens);
 }
 
-static void test_decoding(void **state) {
-    struct weft_test_device *f = *state;
+TEST(test_decoding, f) {
     for (size_t i = 0; i < VARIANT_COUNT; i++) {
         weft_model *model = NULL;
         load(&model, f, &variants[i]);
@@ -241,8 +237,7 @@ static void test_decoding(void **state) {
 }
 
 /* A smaller state for fewer tokens: the same logits. */
-static void test_shorter_sequences(void **state) {
-    struct weft_test_device *f = *state;
+TEST(test_shorter_sequences, f) {
     char refused[32];
     snprintf(refused, sizeof refused, "max_length %u", LONGER + 1);
     for (size_t i = 0; i < VARIANT_COUNT; i++) {
@@ -284,8 +279,7 @@ static void test_shorter_sequences(void **state) {
 }
 
 /* Which kind of decoding a model gets by itself. */
-static void test_kinds(void **state) {
-    struct weft_test_device *f = *state;
+TEST(test_kinds, f) {
     for (size_t i = 0; i < VARIANT_COUNT; i++) {
         weft_model *model = NULL;
         weft_decoder *decoder = NULL;
@@ -305,14 +299,13 @@ static void test_kinds(void **state) {
 
 /* ---- refusals ---- */
 
-static void test_refused_models(void **state) {
+TEST(test_refused_models, f) {
     static const struct {
         const char *folder;
         const char *task;
     } refused[] = {{"models/transformer_masked_lm", "masked_lm"},
                    {"models/transformer_post_classify", "classify"},
                    {"fnet/mlm_d32_l2_gelu_new", "masked_lm"}};
-    struct weft_test_device *f = *state;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         weft_model *model = NULL;
         weft_decoder *decoder = NULL;
@@ -325,8 +318,7 @@ static void test_refused_models(void **state) {
     }
 }
 
-static void test_refused_steps(void **state) {
-    struct weft_test_device *f = *state;
+TEST(test_refused_steps, f) {
     weft_model *model = NULL;
     weft_model_info info;
     const struct variant short_one = {"transformer_rms_causal_lm_tied", WEFT_DECODING_RECURRENT,
@@ -355,13 +347,4 @@ static void test_refused_steps(void **state) {
         weft_decoder_destroy(&decoder);
     }
     weft_model_destroy(&model);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decoding),      cmocka_unit_test(test_shorter_sequences),
-        cmocka_unit_test(test_kinds),         cmocka_unit_test(test_refused_models),
-        cmocka_unit_test(test_refused_steps),
-    };
-    return cmocka_run_group_tests(tests, weft_test_device_set_up, weft_test_device_tear_down);
 }

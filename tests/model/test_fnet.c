@@ -5,13 +5,6 @@
  * tests/reference/make_fnet_goldens.py and make_sibling_goldens.py made.
  */
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/model.h>
 
@@ -119,17 +112,16 @@ static uint32_t check_all(struct weft_test_device *fixture, const weft_plan_para
     return count;
 }
 
-static void test_goldens(void **state) {
-    assert_in_range(check_all(*state, NULL), 20, 1000);
+WEFT_TEST_ON_DEVICE(test_goldens, f) {
+    assert_in_range(check_all(f, NULL), 20, 1000);
 }
 
-static void test_goldens_by_matrices(void **state) {
-    assert_in_range(check_all(*state, weft_plan_params(.implementation = "matrix")), 20, 1000);
+WEFT_TEST_ON_DEVICE(test_goldens_by_matrices, f) {
+    assert_in_range(check_all(f, weft_plan_params(.implementation = "matrix")), 20, 1000);
 }
 
 /** The whole language model's plan: what the issue asks of arena, dispatches and submissions, at this size. */
-static void test_plan_of_langid(void **state) {
-    struct weft_test_device *fixture = *state;
+WEFT_TEST_ON_DEVICE(test_plan_of_langid, fixture) {
     weft_model *model = NULL;
     weft_model_info model_info;
     weft_plan *plan = NULL;
@@ -157,8 +149,7 @@ static void test_plan_of_langid(void **state) {
     weft_model_destroy(&model);
 }
 
-static void test_token_out_of_range(void **state) {
-    struct weft_test_device *fixture = *state;
+WEFT_TEST_ON_DEVICE(test_token_out_of_range, fixture) {
     char *checkpoint = weft_test_data("fnet/base_d24_l2_gelu_new");
     weft_model *model = NULL;
     weft_model_info info;
@@ -183,8 +174,7 @@ static void test_token_out_of_range(void **state) {
     free(checkpoint);
 }
 
-static void test_lengths(void **state) {
-    struct weft_test_device *fixture = *state;
+WEFT_TEST_ON_DEVICE(test_lengths, fixture) {
     char *checkpoint = weft_test_data("fnet/sibling_linear");
     weft_model *model = NULL;
     weft_model_info info;
@@ -204,13 +194,4 @@ static void test_lengths(void **state) {
     assert_null(plan);
     weft_model_destroy(&model);
     free(checkpoint);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        WEFT_TEST_ON_DEVICE(test_goldens),        WEFT_TEST_ON_DEVICE(test_goldens_by_matrices),
-        WEFT_TEST_ON_DEVICE(test_plan_of_langid), WEFT_TEST_ON_DEVICE(test_token_out_of_range),
-        WEFT_TEST_ON_DEVICE(test_lengths),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

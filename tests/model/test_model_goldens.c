@@ -6,13 +6,6 @@
  */
 #include <dirent.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/model.h>
 
@@ -170,14 +163,7 @@ static void check_all(struct fixture *fixture, const weft_plan_params *params) {
     assert_in_range(fixture->cases, 100, 1000);
 }
 
-static void test_goldens(void **state) {
-    struct fixture fixture = {.test = *state};
+WEFT_TEST_ON_DEVICE(test_goldens, f) {
+    struct fixture fixture = {.test = f};
     check_all(&fixture, NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        WEFT_TEST_ON_DEVICE(test_goldens),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

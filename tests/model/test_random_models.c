@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* weft_model_create_random: models of a config alone, of every family. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/model.h>
 
@@ -178,8 +170,7 @@ static bool same(const struct output *a, const struct output *b) {
     return a->count == b->count && memcmp(a->data, b->data, a->count * sizeof *a->data) == 0;
 }
 
-static void every_family_runs(void **state) {
-    struct weft_test_device *f = *state;
+WEFT_TEST_ON_DEVICE(every_family_runs, f) {
     for (size_t i = 0; i < CONFIG_COUNT; i++) {
         struct output first = run_config(f, configs[i], 7);
         struct output again = run_config(f, configs[i], 7);
@@ -259,8 +250,7 @@ static void check_moments(const weft_graph *graph, const char *name, double expe
     "{'model_type':'ski-tnn'," WIDE ",'expand_ratio':1,'ski_points':8,'ski_taps':5," \
     "'gamma':0.98}"
 
-static void weights_have_the_variance_of_their_shape(void **state) {
-    struct weft_test_host *host = *state;
+WEFT_TEST_ON_HOST(weights_have_the_variance_of_their_shape, host) {
     weft_model *model = expect_model(PERFORMER, 3, host);
     weft_graph *graph = graph_of(model);
     check_moments(graph, "embeddings.tokens.weight", 0, 1 / 512.0);
@@ -296,8 +286,7 @@ static void check_different(const weft_graph *graph, uint32_t first, uint32_t se
     }
 }
 
-static void every_tensor_has_a_stream_of_its_name(void **state) {
-    struct weft_test_host *host = *state;
+WEFT_TEST_ON_HOST(every_tensor_has_a_stream_of_its_name, host) {
     weft_model *model = expect_model("{'model_type':'transformer'," ATTENTION "}", 3, host);
     weft_model *other =
         expect_model("{'model_type':'transformer','vocab_size':19,'task':'hidden','hidden_size':16,"
@@ -360,7 +349,7 @@ static void check_against_folder(struct weft_test_device *f, const char *config)
     weft_test_model_end(&folder);
 }
 
-static void a_folder_with_these_weights_is_the_same_model(void **state) {
+WEFT_TEST_ON_DEVICE(a_folder_with_these_weights_is_the_same_model, f) {
     static const char *const models[] = {
         FNET ",'architectures':['FNetForSequenceClassification'],'weft_mixing':'linear'}",
         "{'model_type':'transformer'," CAUSAL ",'position_embedding':'learned'}",
@@ -369,12 +358,11 @@ static void a_folder_with_these_weights_is_the_same_model(void **state) {
         "{'model_type':'tnn'," AROUND RPE ",'causal':true,'decay':'learned','gtu_norm':true}",
     };
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        check_against_folder(*state, models[i]);
+        check_against_folder(f, models[i]);
     }
 }
 
-static void bad_configs_fail_as_in_a_folder(void **state) {
-    struct weft_test_host *host = *state;
+WEFT_TEST_ON_HOST(bad_configs_fail_as_in_a_folder, host) {
     static const char *const bad[] = {
         "",
         "{",
@@ -417,8 +405,7 @@ static void bad_configs_fail_as_in_a_folder(void **state) {
 
 /* ---- tokenizers, arguments, memory ---- */
 
-static void tokenizers_without_files(void **state) {
-    struct weft_test_host *host = *state;
+WEFT_TEST_ON_HOST(tokenizers_without_files, host) {
     int32_t *tokens = NULL;
     uint32_t count = 0;
     weft_model *model = expect_model(
@@ -443,8 +430,7 @@ static void tokenizers_without_files(void **state) {
     weft_test_expect_log(host, "config_json: field \"vocab_size\"", "ByteTokenizer", NULL);
 }
 
-static void null_arguments(void **state) {
-    struct weft_test_host *host = *state;
+WEFT_TEST_ON_HOST(null_arguments, host) {
     weft_model *model = NULL;
     assert_int_equal(weft_model_create_random(NULL, "{}", 1, &host->host), WEFT_INVALID_ARGUMENT);
     assert_int_equal(weft_model_create_random(&model, NULL, 1, &host->host), WEFT_INVALID_ARGUMENT);
@@ -455,8 +441,7 @@ static void null_arguments(void **state) {
     "'vocab_size':9,'hidden_size':6,'num_hidden_layers':2,'intermediate_size':5," \
     "'max_position_embeddings':8,'num_attention_heads':2}"
 
-static void failing_allocations(void **state) {
-    struct weft_test_host *host = *state;
+WEFT_TEST_ON_HOST(failing_allocations, host) {
     static const char *const models[] = {
         "{'model_type':'fmmformer','task':'causal_lm','half_width':5,'fast_weight':true," SMALL,
         "{'model_type':'fnet','architectures':['FNetForSequenceClassification'],'type_vocab_size':"
@@ -476,21 +461,4 @@ static void failing_allocations(void **state) {
         }
         assert_true(at > 50);
     }
-}
-
-#define ON_HOST(function) \
-    cmocka_unit_test_setup_teardown(function, weft_test_host_set_up, weft_test_host_tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        WEFT_TEST_ON_DEVICE(every_family_runs),
-        ON_HOST(weights_have_the_variance_of_their_shape),
-        ON_HOST(every_tensor_has_a_stream_of_its_name),
-        WEFT_TEST_ON_DEVICE(a_folder_with_these_weights_is_the_same_model),
-        ON_HOST(bad_configs_fail_as_in_a_folder),
-        ON_HOST(tokenizers_without_files),
-        ON_HOST(null_arguments),
-        ON_HOST(failing_allocations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,6 @@
  * same one in the checkpoint gives.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/features.h>
 #include <weft/model.h>
@@ -88,6 +80,8 @@ static int tear_down(void **state) {
     free(f);
     return 0;
 }
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
 
 /* ---- one pair ---- */
 
@@ -316,8 +310,7 @@ static void report(const struct fixture *f) {
 
 #define COMPONENTS (sizeof components / sizeof components[0])
 
-static void every_pair_runs_or_is_refused(void **state) {
-    struct fixture *f = *state;
+TEST(every_pair_runs_or_is_refused, f) {
     for (size_t c = 0; c < COMPONENTS; c++) {
         for (uint32_t matrix = 0; matrix < MATRICES; matrix++) {
             check_pair(f, &(struct pair){&components[c], matrix, false});
@@ -330,11 +323,10 @@ static void every_pair_runs_or_is_refused(void **state) {
 }
 
 /* A matrix of each way to be made. */
-static void causal_pairs_run_or_are_refused(void **state) {
+TEST(causal_pairs_run_or_are_refused, f) {
     static const uint32_t matrices[] = {WEFT_FEATURES_ORF, WEFT_FEATURES_FASTFOOD,
                                         WEFT_FEATURES_SGQ, WEFT_FEATURES_POISSON,
                                         WEFT_FEATURES_GEOMETRIC};
-    struct fixture *f = *state;
     for (size_t c = 0; c < COMPONENTS; c++) {
         for (size_t i = 0; i < sizeof matrices / sizeof matrices[0]; i++) {
             check_pair(f, &(struct pair){&components[c], matrices[i], true});
@@ -344,14 +336,4 @@ static void causal_pairs_run_or_are_refused(void **state) {
     assert_int_equal(f->ran, 6 * 3 + 2);
     assert_int_equal(f->refused, 6 * 2 + 2 * 4 + 2 * 5);
     assert_int_equal(f->exact, f->ran - 5);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(every_pair_runs_or_is_refused),
-        TEST(causal_pairs_run_or_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,14 +4,6 @@
  * TNN's operator, blocks and layer against the public PyTorch code: every file of tests/data/tnn, which
  * tests/reference/make_tnn_goldens.py made.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <weft/mixers.h>
 
 #include "model/safetensors.h"
@@ -340,18 +332,10 @@ static void check_all(struct weft_test_device *test, const weft_plan_params *par
     }
 }
 
-static void test_goldens(void **state) {
-    check_all(*state, NULL);
+WEFT_TEST_ON_DEVICE(test_goldens, f) {
+    check_all(f, NULL);
 }
 
-static void test_goldens_by_fft(void **state) {
-    check_all(*state, weft_plan_params(.implementation = "fft"));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        WEFT_TEST_ON_DEVICE(test_goldens),
-        WEFT_TEST_ON_DEVICE(test_goldens_by_fft),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+WEFT_TEST_ON_DEVICE(test_goldens_by_fft, f) {
+    check_all(f, weft_plan_params(.implementation = "fft"));
 }

@@ -5,14 +5,6 @@
  * to earlier rows of causal models.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/model.h>
 
@@ -64,6 +56,8 @@ static int tear_down(void **state) {
     free(f);
     return 0;
 }
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
 
 /* ---- models ---- */
 
@@ -210,56 +204,36 @@ static void check_causal(struct fixture *f) {
 
 #define RPE "'rpe_size':12,'rpe_layers':1"
 
-static void tnn_runs_four_times_as_long(void **state) {
-    struct fixture *f = *state;
+TEST(tnn_runs_four_times_as_long, f) {
     load_rpe(f, CONFIG("tnn") RPE ",'decay':'fixed','gamma':0.99}", CHANNELS);
     check_longer(f);
 }
 
-static void tnn_with_fractions_runs_four_times_as_long(void **state) {
-    struct fixture *f = *state;
+TEST(tnn_with_fractions_runs_four_times_as_long, f) {
     load_rpe(f, CONFIG("tnn") RPE ",'rpe_input':'lag_exp','rpe_length':300}", CHANNELS);
     check_longer(f);
 }
 
-static void ski_tnn_runs_four_times_as_long(void **state) {
-    struct fixture *f = *state;
+TEST(ski_tnn_runs_four_times_as_long, f) {
     load_ski(f, CONFIG("ski-tnn") "'ski_points':20,'ski_taps':5,'gamma':0.98}");
     check_longer(f);
 }
 
-static void fd_tnn_runs_four_times_as_long(void **state) {
-    struct fixture *f = *state;
+TEST(fd_tnn_runs_four_times_as_long, f) {
     load_rpe(f, CONFIG("fd-tnn") RPE "}", 2 * CHANNELS);
     check_longer(f);
     load(f, CONFIG("fd-tnn") RPE ",'fd_grid':'length','fd_input':'cosine'}");
     check_longer(f);
 }
 
-static void tnn_is_causal(void **state) {
-    struct fixture *f = *state;
+TEST(tnn_is_causal, f) {
     load_rpe(f, CONFIG("tnn") RPE ",'causal':true,'decay':'fixed'}", CHANNELS);
     check_causal(f);
 }
 
-static void fd_tnn_is_causal(void **state) {
-    struct fixture *f = *state;
+TEST(fd_tnn_is_causal, f) {
     load_rpe(f, CONFIG("fd-tnn") RPE ",'causal':true}", CHANNELS);
     check_causal(f);
     load(f, CONFIG("fd-tnn") RPE ",'causal':true,'fd_grid':'length','fd_input':'cosine'}");
     check_causal(f);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(tnn_runs_four_times_as_long),
-        TEST(tnn_with_fractions_runs_four_times_as_long),
-        TEST(ski_tnn_runs_four_times_as_long),
-        TEST(fd_tnn_runs_four_times_as_long),
-        TEST(tnn_is_causal),
-        TEST(fd_tnn_is_causal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
-#endif
-
 #include "support.h"
 
 #include <dirent.h>
 #include <ftw.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "core/philox.h"
 

@@ -1,14 +1,66 @@
 /* SPDX-License-Identifier: MIT */
-/* What many tests need: a weft_host that is watched, and files to play with. */
+/* What every test needs: cmocka, tests that announce themselves, a weft_host that is watched, and files to play with. */
 #ifndef WEFT_TESTS_SUPPORT_H
 #define WEFT_TESTS_SUPPORT_H
 
+/* The headers that cmocka's wants before it, and those that nearly every test uses. */
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
 
 #include <weft/device.h>
+
+/* ---- a program of tests ---- */
+
+/**
+ * Defines a test, which its program runs in the order of the file:
+ *
+ *     WEFT_TEST(what_holds) {
+ *         assert_true(...);
+ *     }
+ *
+ * Such a program has no main: support_main.c has it.
+ */
+#define WEFT_TEST(name)                              \
+    static void name(void);                          \
+    static void weft_test_run_##name(void **state) { \
+        (void)state;                                 \
+        name();                                      \
+    }                                                \
+    WEFT_TEST_LIST(name, NULL, NULL)                 \
+    static void name(void)
+
+/** The same between cmocka's fixtures. The parameter, such as `struct fixture *f`, is what is in *state. */
+#define WEFT_TEST_WITH(name, parameter, set_up, tear_down) \
+    static void name(parameter);                           \
+    static void weft_test_run_##name(void **state) {       \
+        name(*state);                                      \
+    }                                                      \
+    WEFT_TEST_LIST(name, set_up, tear_down)                \
+    static void name(__attribute__((unused)) parameter)
+
+/** cmocka's fixtures around all tests of the program: what set_up leaves in *state is there for each of them. */
+#define WEFT_TEST_GROUP(set_up, tear_down)                                    \
+    __attribute__((constructor)) static void weft_test_list_fixtures_(void) { \
+        weft_test_group(set_up, tear_down);                                   \
+    }                                                                         \
+    _Static_assert(1, "a semicolon follows")
+
+/* A function that runs before main, one for each test of the file, first to last. */
+#define WEFT_TEST_LIST(name, set_up, tear_down)                                                   \
+    __attribute__((constructor)) static void weft_test_list_##name(void) {                        \
+        weft_test_add((struct CMUnitTest){#name, weft_test_run_##name, set_up, tear_down, NULL}); \
+    }
+void weft_test_add(struct CMUnitTest test);
+void weft_test_group(CMFixtureFunction set_up, CMFixtureFunction tear_down);
 
 /* ---- a watched host ---- */
 
@@ -46,6 +98,10 @@ void weft_test_expect_log(struct weft_test_host *test, const char *text, ...);
 /** cmocka fixtures: *state is a watched host. */
 int weft_test_host_set_up(void **state);
 int weft_test_host_tear_down(void **state);
+/** A test with a struct weft_test_host of that name. */
+#define WEFT_TEST_ON_HOST(name, host)                                        \
+    WEFT_TEST_WITH(name, struct weft_test_host *host, weft_test_host_set_up, \
+                   weft_test_host_tear_down)
 
 /** A device with its settings as they are, and the watched host that it is opened with. */
 struct weft_test_device {
@@ -56,8 +112,10 @@ struct weft_test_device {
 /** cmocka fixtures: *state is a struct weft_test_device. */
 int weft_test_device_set_up(void **state);
 int weft_test_device_tear_down(void **state);
-#define WEFT_TEST_ON_DEVICE(function) \
-    cmocka_unit_test_setup_teardown(function, weft_test_device_set_up, weft_test_device_tear_down)
+/** A test with a struct weft_test_device of that name. */
+#define WEFT_TEST_ON_DEVICE(name, fixture)                                          \
+    WEFT_TEST_WITH(name, struct weft_test_device *fixture, weft_test_device_set_up, \
+                   weft_test_device_tear_down)
 
 /** Closes a device; fails the test if the validation layer had something to say. */
 void weft_test_device_close(weft_device **device);

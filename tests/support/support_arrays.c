@@ -2,12 +2,6 @@
 #include "support_arrays.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 bool weft_test_npy_open(weft_npy *npy, const char *folder, const char *name,
                         struct weft_test_host *host) {

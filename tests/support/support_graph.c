@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "support_graph.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 int weft_test_graph_set_up(void **state) {
     struct weft_test_graph *f = calloc(1, sizeof *f);
     assert_non_null(f);

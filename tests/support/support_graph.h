@@ -18,6 +18,10 @@ struct weft_test_graph {
 /** cmocka fixtures: *state is a struct weft_test_graph. Tearing down fails if the validation layer had something to say. */
 int weft_test_graph_set_up(void **state);
 int weft_test_graph_tear_down(void **state);
+/** A test with a struct weft_test_graph of that name. */
+#define WEFT_TEST_ON_GRAPH(name, fixture)                                         \
+    WEFT_TEST_WITH(name, struct weft_test_graph *fixture, weft_test_graph_set_up, \
+                   weft_test_graph_tear_down)
 
 /** An f32 input. */
 weft_tensor weft_test_input(weft_graph *graph, const char *name, weft_shape shape);

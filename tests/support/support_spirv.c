@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700 /* mkstemp */
-#endif
 #include "support_spirv.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "device/device.h"
 #include "shader/glsl.h"

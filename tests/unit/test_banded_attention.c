@@ -2,18 +2,16 @@
 /* weft-test: one device */
 /* Banded attention: its implementations agree, what a token reads, limits, memory, bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
 #include "core/philox.h"
 #include "graph/graph.h"
 #include "support_arrays.h"
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct weft_test_device *f, NULL, NULL)
+
+WEFT_TEST_GROUP(weft_test_device_set_up, weft_test_device_tear_down);
 
 /* ---- running ---- */
 
@@ -89,7 +87,7 @@ static float *attend(struct weft_test_device *fixture, const struct sequences *s
 /* ---- properties ---- */
 
 /** Whatever the tiles, the sums are the same: a device may take either. */
-static void test_implementations_agree(void **state) {
+TEST(test_implementations_agree, f) {
     const struct {
         uint32_t n, d;
         weft_banded_attention_params params;
@@ -100,9 +98,9 @@ static void test_implementations_agree(void **state) {
                  {77, 258, {.heads = 2, .half_width = 16}}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct sequences s = make_sequences(2, cases[i].n, cases[i].d);
-        float *usual = attend(*state, &s, &cases[i].params, NULL);
-        float *direct = attend(*state, &s, &cases[i].params, "direct");
-        float *tiled = attend(*state, &s, &cases[i].params, "tiled");
+        float *usual = attend(f, &s, &cases[i].params, NULL);
+        float *direct = attend(f, &s, &cases[i].params, "direct");
+        float *tiled = attend(f, &s, &cases[i].params, "tiled");
         assert_memory_equal(direct, usual, s.count * sizeof *usual);
         assert_memory_equal(tiled, usual, s.count * sizeof *usual);
         free(usual);
@@ -112,13 +110,11 @@ static void test_implementations_agree(void **state) {
     }
 }
 
-static void test_full_width_is_softmax_attention(void **state) {
+TEST(test_full_width_is_softmax_attention, f) {
     struct sequences s = make_sequences(2, 197, 64);
-    float *dense = attend(*state, &s, NULL, NULL);
-    float *full =
-        attend(*state, &s, weft_banded_attention_params(.heads = 2, .half_width = 196), NULL);
-    float *less =
-        attend(*state, &s, weft_banded_attention_params(.heads = 2, .half_width = 150), NULL);
+    float *dense = attend(f, &s, NULL, NULL);
+    float *full = attend(f, &s, weft_banded_attention_params(.heads = 2, .half_width = 196), NULL);
+    float *less = attend(f, &s, weft_banded_attention_params(.heads = 2, .half_width = 150), NULL);
     assert_true(weft_test_relative_error(full, dense, s.count) < 5e-6);
     assert_true(weft_test_relative_error(less, dense, s.count) > 1e-3);
     free(dense);
@@ -128,14 +124,13 @@ static void test_full_width_is_softmax_attention(void **state) {
 }
 
 /** The last token reads the same of both, and the first one of a causal band only itself. */
-static void test_causal_band_meets_the_bidirectional_one(void **state) {
+TEST(test_causal_band_meets_the_bidirectional_one, f) {
     enum { N = 90, D = 20 };
     struct sequences s = make_sequences(1, N, D);
     float *both =
-        attend(*state, &s, weft_banded_attention_params(.heads = 2, .half_width = N - 1), NULL);
-    float *causal =
-        attend(*state, &s,
-               weft_banded_attention_params(.heads = 2, .half_width = N - 1, .causal = true), NULL);
+        attend(f, &s, weft_banded_attention_params(.heads = 2, .half_width = N - 1), NULL);
+    float *causal = attend(
+        f, &s, weft_banded_attention_params(.heads = 2, .half_width = N - 1, .causal = true), NULL);
     assert_memory_equal(both + (size_t)(N - 1) * D, causal + (size_t)(N - 1) * D,
                         D * sizeof(float));
     assert_memory_equal(causal, s.v, D * sizeof(float));
@@ -144,11 +139,11 @@ static void test_causal_band_meets_the_bidirectional_one(void **state) {
     free_sequences(&s);
 }
 
-static void test_half_width_0_gives_v(void **state) {
+TEST(test_half_width_0_gives_v, f) {
     struct sequences s = make_sequences(2, 71, 30);
     for (uint32_t causal = 0; causal < 2; causal++) {
-        float *y = attend(*state, &s,
-                          weft_banded_attention_params(.heads = 3, .causal = causal != 0), NULL);
+        float *y =
+            attend(f, &s, weft_banded_attention_params(.heads = 3, .causal = causal != 0), NULL);
         assert_memory_equal(y, s.v, s.count * sizeof *y);
         free(y);
     }
@@ -186,21 +181,20 @@ static void expect_reach(struct weft_test_device *fixture, uint32_t token, uint3
     free_sequences(&s);
 }
 
-static void test_reach_of_a_token(void **state) {
+TEST(test_reach_of_a_token, f) {
     const weft_banded_attention_params *both =
         weft_banded_attention_params(.heads = 2, .half_width = 17);
     const weft_banded_attention_params *causal =
         weft_banded_attention_params(.heads = 2, .half_width = 17, .causal = true);
-    expect_reach(*state, 40, 23, 57, both);
-    expect_reach(*state, 0, 0, 17, both);
-    expect_reach(*state, 82, 65, 82, both);
-    expect_reach(*state, 40, 40, 57, causal);
-    expect_reach(*state, 75, 75, 82, causal);
+    expect_reach(f, 40, 23, 57, both);
+    expect_reach(f, 0, 0, 17, both);
+    expect_reach(f, 82, 65, 82, both);
+    expect_reach(f, 40, 40, 57, causal);
+    expect_reach(f, 75, 75, 82, causal);
 }
 
 /** No score is stored: nothing lies between the inputs and the output. */
-static void test_needs_no_memory(void **state) {
-    struct weft_test_device *fixture = *state;
+TEST(test_needs_no_memory, fixture) {
     weft_plan_info banded;
     weft_plan_info dense;
     weft_shape shape = weft_shape_of(1, 512, 16);
@@ -216,7 +210,7 @@ static void test_needs_no_memory(void **state) {
 }
 
 /** Operations counted: those of the keys within the sequence. */
-static void test_counts_operations(void **state) {
+TEST(test_counts_operations, f) {
     const struct {
         weft_banded_attention_params params;
         double pairs;
@@ -226,7 +220,7 @@ static void test_counts_operations(void **state) {
                  {{.half_width = 9, .causal = true}, 55.0}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         weft_plan_info info;
-        weft_plan *plan = compile(*state, weft_shape_of(1, 10, 1), &cases[i].params, NULL);
+        weft_plan *plan = compile(f, weft_shape_of(1, 10, 1), &cases[i].params, NULL);
         assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
         assert_true(info.flops == cases[i].pairs * 24.0);
         weft_plan_destroy(&plan);
@@ -245,8 +239,7 @@ static void test_counts_operations(void **state) {
         assert_int_equal((graph)->value_count, values);                                 \
     } while (0)
 
-static void test_bad_parameters(void **state) {
-    struct weft_test_device *f = *state;
+TEST(test_bad_parameters, f) {
     weft_graph *g = NULL;
     weft_tensor x;
     weft_tensor other;
@@ -291,18 +284,4 @@ static void test_bad_parameters(void **state) {
     EXPECT_FAILURE(f, g, WEFT_INVALID_ARGUMENT,
                    weft_graph_banded_attention(&y, g, x, x, (weft_tensor){0}, NULL), "input 2");
     weft_graph_destroy(&g);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_implementations_agree),
-        cmocka_unit_test(test_full_width_is_softmax_attention),
-        cmocka_unit_test(test_causal_band_meets_the_bidirectional_one),
-        cmocka_unit_test(test_half_width_0_gives_v),
-        cmocka_unit_test(test_reach_of_a_token),
-        cmocka_unit_test(test_needs_no_memory),
-        cmocka_unit_test(test_counts_operations),
-        cmocka_unit_test(test_bad_parameters),
-    };
-    return cmocka_run_group_tests(tests, weft_test_device_set_up, weft_test_device_tear_down);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The norms and the helpers around mixers: shapes, bad parameters, graphs left as they were. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
@@ -46,8 +41,9 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static void test_rms_norms(void **state) {
-    struct fixture *f = *state;
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
+
+TEST(test_rms_norms, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor none = {0};
@@ -74,8 +70,7 @@ static void test_rms_norms(void **state) {
                         "16777217", "16777216");
 }
 
-static void test_batch_norm(void **state) {
-    struct fixture *f = *state;
+TEST(test_batch_norm, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     assert_int_equal(weft_graph_batch_norm(
@@ -103,8 +98,7 @@ static void test_batch_norm(void **state) {
                         "weft_graph_batch_norm: null");
 }
 
-static void test_norm_by_number(void **state) {
-    struct fixture *f = *state;
+TEST(test_norm_by_number, f) {
     weft_tensor y;
     WEFT_EXPECT_FAILURE(
         f, WEFT_INVALID_ARGUMENT,
@@ -126,8 +120,7 @@ static void test_norm_by_number(void **state) {
                         weft_graph_add_norm(&y, f->graph, f->x, f->d5, NULL), "[5]", "[2, 9, 6]");
 }
 
-static void test_projections(void **state) {
-    struct fixture *f = *state;
+TEST(test_projections, f) {
     weft_tensor qkv[3] = {{0}};
     weft_shape shape;
     weft_project_qkv_params params = {.weight = {f->w, f->up, f->up}};
@@ -147,8 +140,7 @@ static void test_projections(void **state) {
                         weft_graph_project_qkv(untouched, f->graph, f->x, memory, NULL), "null");
 }
 
-static void test_glu(void **state) {
-    struct fixture *f = *state;
+TEST(test_glu, f) {
     weft_tensor y;
     weft_shape shape;
     weft_glu_params params = {.weight = {f->up, f->up, f->down},
@@ -173,8 +165,7 @@ static void test_glu(void **state) {
                         "weft_graph_glu: null");
 }
 
-static void test_gtu(void **state) {
-    struct fixture *f = *state;
+TEST(test_gtu, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_shape shape;
@@ -239,8 +230,7 @@ static void test_gtu(void **state) {
                         "activation number");
 }
 
-static void test_out_of_memory_at_every_allocation(void **state) {
-    struct fixture *f = *state;
+TEST(test_out_of_memory_at_every_allocation, f) {
     weft_status status = WEFT_OUT_OF_HOST_MEMORY;
     for (long at = 1; status != WEFT_OK; at++) {
         assert_true(at < 100);
@@ -268,17 +258,4 @@ static void test_out_of_memory_at_every_allocation(void **state) {
             assert_true(at > 1);
         }
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_rms_norms, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_batch_norm, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_norm_by_number, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_projections, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_glu, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_gtu, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_out_of_memory_at_every_allocation, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,6 @@
 /* weft-test: device */
 /* Steps give the bits of the mixers they are steps of, token by token, whatever their states held before. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/decode.h>
 
@@ -332,26 +323,26 @@ static void check_steps(struct weft_test_graph *f, const struct problem *p) {
     free_data(data);
 }
 
-static void test_steps_are_the_mixer(void **state) {
+WEFT_TEST_ON_GRAPH(test_steps_are_the_mixer, f) {
     for (uint32_t i = 0; i < PROBLEM_COUNT; i++) {
-        check_steps(*state, &problems[i]);
+        check_steps(f, &problems[i]);
     }
 }
 
 /* What a step gives depends on no later token: it is the last row of the mixer over any prefix. */
-static void test_prefixes(void **state) {
+WEFT_TEST_ON_GRAPH(test_prefixes, f) {
     static const uint32_t lengths[] = {1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 129};
     for (uint32_t i = 0; i < PROBLEM_COUNT; i++) {
         const struct problem *p = &problems[i];
         float *data[OPERANDS];
         make_data(data, p);
-        float *whole = run_whole(*state, p, data, p->n);
+        float *whole = run_whole(f, p, data, p->n);
         for (uint32_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
             const uint32_t n = lengths[k];
             if (n > p->n) {
                 continue;
             }
-            float *part = run_whole(*state, p, data, n);
+            float *part = run_whole(f, p, data, n);
             float *expected = cut(whole, p->batch, p->n, n, columns_of(p, V));
             assert_memory_equal(part, expected,
                                 (size_t)p->batch * n * columns_of(p, V) * sizeof(float));
@@ -364,7 +355,7 @@ static void test_prefixes(void **state) {
 }
 
 /* Sequences of a batch need not be at the same position, and may start anew at any time. */
-static void test_positions_of_their_own(void **state) {
+WEFT_TEST_ON_GRAPH(test_positions_of_their_own, f) {
     for (uint32_t i = 0; i < PROBLEM_COUNT; i++) {
         const struct problem *p = &problems[i];
         float *data[OPERANDS];
@@ -373,8 +364,8 @@ static void test_positions_of_their_own(void **state) {
             continue;
         }
         make_data(data, p);
-        float *whole = run_whole(*state, p, data, p->n);
-        begin_steps(&s, *state, p);
+        float *whole = run_whole(f, p, data, p->n);
+        begin_steps(&s, f, p);
         spoil_state(&s, 0x7f);
         int32_t positions[8] = {0};
         for (uint32_t step = 0; step < 160; step++) {
@@ -392,13 +383,13 @@ static void test_positions_of_their_own(void **state) {
 }
 
 /* The partial sums of sixteen chunks, too. */
-static void test_many_chunks(void **state) {
+WEFT_TEST_ON_GRAPH(test_many_chunks, f) {
     const struct problem p = {"linear, 18 chunks", 1, 64 * 18, 1, 2, 2, POSITIVE, 0, build_linear};
-    check_steps(*state, &p);
+    check_steps(f, &p);
 }
 
 /* An infinity in a key shows in the tokens that read it as it does in the mixer. */
-static void test_special_values(void **state) {
+WEFT_TEST_ON_GRAPH(test_special_values, f) {
     for (uint32_t i = 0; i < PROBLEM_COUNT; i++) {
         const struct problem *p = &problems[i];
         float *data[OPERANDS];
@@ -409,8 +400,8 @@ static void test_special_values(void **state) {
         data[Q][(size_t)30 * columns_of(p, Q)] = NAN;
         data[V][(size_t)35 * columns_of(p, V)] = 1e-42F; /* subnormal */
         data[K][(size_t)36 * columns_of(p, K)] = -1e-41F;
-        float *whole = run_whole(*state, p, data, p->n);
-        begin_steps(&s, *state, p);
+        float *whole = run_whole(f, p, data, p->n);
+        begin_steps(&s, f, p);
         for (uint32_t n = 0; n < p->n; n++) {
             int32_t positions[8] = {0};
             for (uint32_t b = 0; b < p->batch; b++) {
@@ -426,8 +417,7 @@ static void test_special_values(void **state) {
 }
 
 /* Two steps with one state are two tokens; with two states they know nothing of each other. */
-static void test_shared_states(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_shared_states, f) {
     const struct problem p = {"linear", 1, 2, 1, 3, 2, POSITIVE, 0, build_linear};
     float *data[OPERANDS];
     make_data(data, &p);
@@ -478,8 +468,7 @@ static void test_shared_states(void **state) {
 
 /* ---- bad arguments ---- */
 
-static void test_bad_steps(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_steps, f) {
     weft_graph *g = f->graph;
     weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 1, 6));
     weft_tensor two = weft_test_input(g, "two", weft_shape_of(2, 2, 6));
@@ -531,29 +520,11 @@ static void test_bad_steps(void **state) {
 }
 
 /* A state is nothing that other ops could read: they would see it before or after the step, by chance. */
-static void test_states_are_for_steps(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_states_are_for_steps, f) {
     weft_tensor held;
     weft_tensor y;
     assert_int_equal(weft_graph_state(&held, f->graph, "held", weft_shape_of(2, 6)), WEFT_OK);
     WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
                         weft_graph_activate(&y, f->graph, held, WEFT_ACTIVATION_TANH), "activation",
                         "state");
-}
-
-#define TEST(f) \
-    cmocka_unit_test_setup_teardown(f, weft_test_graph_set_up, weft_test_graph_tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(test_steps_are_the_mixer),
-        TEST(test_prefixes),
-        TEST(test_positions_of_their_own),
-        TEST(test_many_chunks),
-        TEST(test_special_values),
-        TEST(test_shared_states),
-        TEST(test_bad_steps),
-        TEST(test_states_are_for_steps),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

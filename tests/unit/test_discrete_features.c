@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* Discretely-induced random features on a device: what they estimate, the ends of float32's range, bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/features.h>
 #include <weft/mixers.h>
@@ -100,7 +92,7 @@ static struct statistics sample(struct weft_test_graph *f, weft_features_params 
     return (struct statistics){mean, sqrt(variance / SAMPLES), variance};
 }
 
-static void products_have_the_kernel_as_mean(void **state) {
+WEFT_TEST_ON_GRAPH(products_have_the_kernel_as_mean, f) {
     const weft_features_params laws[] = {
         {.kind = WEFT_FEATURES_POISSON, .rate = 0.25F},
         {.kind = WEFT_FEATURES_POISSON, .rate = 0.5F},
@@ -114,7 +106,7 @@ static void products_have_the_kernel_as_mean(void **state) {
             xy[i] *= 0.5F;
         }
         for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++) {
-            const struct statistics s = sample(*state, laws[i], xy);
+            const struct statistics s = sample(f, laws[i], xy);
             assert_true(s.standard_error < 0.03); /* sharp enough to see a bias of 12 % */
             assert_true(fabs(s.bias) < 4.0 * s.standard_error);
         }
@@ -122,7 +114,7 @@ static void products_have_the_kernel_as_mean(void **state) {
 }
 
 /* exp(λ d + Σ x_l² y_l² / λ) is the mean of the square, least at λ = √(mean of x_l² y_l²). */
-static void the_least_variance_of_poisson(void **state) {
+WEFT_TEST_ON_GRAPH(the_least_variance_of_poisson, f) {
     float xy[2 * D] = {0.6F, -0.9F, 0.7F, 0.8F, 0.8F, 0.5F, -0.9F, 0.6F};
     double product = 0.0;
     double squares = 0.0;
@@ -138,7 +130,7 @@ static void the_least_variance_of_poisson(void **state) {
         const double rate = (double)(float)(factors[i] * best);
         const double expected = exp(rate * D + squares / rate - 2.0 * product) - 1.0;
         const struct statistics s = sample(
-            *state, (weft_features_params){.kind = WEFT_FEATURES_POISSON, .rate = (float)rate}, xy);
+            f, (weft_features_params){.kind = WEFT_FEATURES_POISSON, .rate = (float)rate}, xy);
         assert_true(fabs(s.variance / expected - 1.0) < 0.15);
         least = i == 0 ? s.variance : least;
         assert_true(s.variance >= least);
@@ -149,7 +141,7 @@ static void the_least_variance_of_poisson(void **state) {
 
 #define INF INFINITY
 
-static void powers_at_the_ends_of_the_range(void **state) {
+WEFT_TEST_ON_GRAPH(powers_at_the_ends_of_the_range, f) {
     const struct {
         float x[2], power[2], coefficient, expected;
     } cases[] = {
@@ -182,7 +174,7 @@ static void powers_at_the_ends_of_the_range(void **state) {
         float found;
         const struct problem p = {
             .n = 1, .width = 2, .s = 1, .x = x, .w = w, .coefficients = &c, .scale = 1.0F};
-        run(*state, &p, &found);
+        run(f, &p, &found);
         if (isnan(cases[i].expected)) {
             assert_true(isnan(found));
         } else {
@@ -192,7 +184,7 @@ static void powers_at_the_ends_of_the_range(void **state) {
 }
 
 /* A stabilizer divides by a power of two: where plain features are in range, significands stay as they are. */
-static void stabilizers_divide_by_powers_of_two(void **state) {
+WEFT_TEST_ON_GRAPH(stabilizers_divide_by_powers_of_two, fixture) {
     enum { N = 5, S = 9 };
     float x[N * D];
     float w[S * D];
@@ -207,7 +199,7 @@ static void stabilizers_divide_by_powers_of_two(void **state) {
     struct problem p = {.n = N, .width = D, .s = S, .x = x, .w = w, .coefficients = c};
     for (int k = 0; k < WEFT_STABILIZER_COUNT; k++) {
         p.stabilizer = (weft_stabilizer)k;
-        run(*state, &p, out[k]);
+        run(fixture, &p, out[k]);
     }
     float largest_key = 0.0F;
     for (int i = 0; i < N; i++) {
@@ -230,7 +222,7 @@ static void stabilizers_divide_by_powers_of_two(void **state) {
     for (int i = 0; i < N * D; i++) {
         x[i] *= 0x1p100F;
     }
-    run(*state, &p, out[0]);
+    run(fixture, &p, out[0]);
     for (int i = 0; i < N * S; i++) {
         assert_true(fabsf(out[0][i]) < 2.0F);
     }
@@ -241,8 +233,7 @@ static void stabilizers_divide_by_powers_of_two(void **state) {
 #define FEATURES(x, w, c, ...) \
     weft_graph_discrete_features(&y, f->graph, x, w, c, weft_discrete_features_params(__VA_ARGS__))
 
-static void bad_parameters_are_named(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(bad_parameters_are_named, f) {
     weft_tensor y = {0};
     const weft_tensor none = {0};
     weft_tensor x = input(f->graph, "x", weft_shape_of(2, 5, 8), WEFT_F32);
@@ -271,15 +262,4 @@ static void bad_parameters_are_named(void **state) {
     weft_shape found;
     assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
     assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 12)));
-}
-
-int main(void) {
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(products_have_the_kernel_as_mean), TEST(the_least_variance_of_poisson),
-        TEST(powers_at_the_ends_of_the_range),  TEST(stabilizers_divide_by_powers_of_two),
-        TEST(bad_parameters_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,6 @@
 /* weft-test: device */
 /* Fast mode: sums over subgroups, and what a device without them gets. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/graph.h>
 
@@ -74,12 +66,12 @@ static void apply(float *out, weft_device *device, enum row_op op, float *x) {
 /* ---- the largest element ---- */
 
 /* Row r has its largest element at column r; exact, because everything else is far below. */
-static void test_largest_is_found_in_every_column(void **state) {
+WEFT_TEST_ON_HOST(test_largest_is_found_in_every_column, f) {
     static const float pairs[][2] = {{1e30F, -1e30F}, {-1e20F, -1e30F}, {0.0F, -1e30F},
                                      {1e30F, 1e20F},  {1e30F, 0.0F},    {0.0F, -INFINITY}};
     float *x = malloc(COUNT * sizeof *x);
     float *y = malloc(COUNT * sizeof *y);
-    weft_device *device = open_device(*state, WEFT_MATH_FAST);
+    weft_device *device = open_device(f, WEFT_MATH_FAST);
     for (size_t pair = 0; pair < sizeof pairs / sizeof pairs[0]; pair++) {
         for (uint32_t i = 0; i < COUNT; i++) {
             x[i] = pairs[pair][i % COLUMNS == 2 * (i / COLUMNS) ? 0 : 1];
@@ -95,10 +87,10 @@ static void test_largest_is_found_in_every_column(void **state) {
 }
 
 /* A NaN anywhere makes its row NaN and leaves the others alone. */
-static void test_nan_spreads_over_its_row(void **state) {
+WEFT_TEST_ON_HOST(test_nan_spreads_over_its_row, f) {
     float *x = malloc(COUNT * sizeof *x);
     float *y = malloc(COUNT * sizeof *y);
-    weft_device *device = open_device(*state, WEFT_MATH_FAST);
+    weft_device *device = open_device(f, WEFT_MATH_FAST);
     weft_philox_uniform(x, COUNT, 5, 0);
     for (uint32_t row = 0; row < ROWS; row += 2) {
         x[row * COLUMNS + 2 * row] = row % 4 == 0 ? NAN : -NAN;
@@ -115,13 +107,13 @@ static void test_nan_spreads_over_its_row(void **state) {
 /* ---- without subgroup arithmetic ---- */
 
 /* The reproducible kernels run instead: to the bit, so they went through their pass as well. */
-static void test_fallback_gives_reproducible_bits(void **state) {
+WEFT_TEST_ON_HOST(test_fallback_gives_reproducible_bits, f) {
     float *x = malloc(COUNT * sizeof *x);
     float *expected = malloc(COUNT * sizeof *x);
     float *found = malloc(COUNT * sizeof *x);
     weft_philox_uniform(x, COUNT, 6, 0);
-    weft_device *reproducible = open_device(*state, WEFT_MATH_REPRODUCIBLE);
-    weft_device *fast = open_device(*state, WEFT_MATH_FAST);
+    weft_device *reproducible = open_device(f, WEFT_MATH_REPRODUCIBLE);
+    weft_device *fast = open_device(f, WEFT_MATH_FAST);
     bool had_arithmetic = fast->info.has_subgroup_arithmetic;
     for (enum row_op op = SOFTMAX; op <= LAYER_NORM; op++) {
         apply(expected, reproducible, op, x);
@@ -131,7 +123,7 @@ static void test_fallback_gives_reproducible_bits(void **state) {
             assert_true(fabsf(found[i] - expected[i]) <= 1e-5F * (1.0F + fabsf(expected[i])));
         }
         weft_device_destroy(&fast);
-        fast = open_device(*state, WEFT_MATH_FAST);
+        fast = open_device(f, WEFT_MATH_FAST);
         fast->info.has_subgroup_arithmetic = false;
         apply(found, fast, op, x);
         assert_memory_equal(found, expected, COUNT * sizeof *x);
@@ -141,16 +133,4 @@ static void test_fallback_gives_reproducible_bits(void **state) {
     free(x);
     free(expected);
     free(found);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_largest_is_found_in_every_column,
-                                        weft_test_host_set_up, weft_test_host_tear_down),
-        cmocka_unit_test_setup_teardown(test_nan_spreads_over_its_row, weft_test_host_set_up,
-                                        weft_test_host_tear_down),
-        cmocka_unit_test_setup_teardown(test_fallback_gives_reproducible_bits,
-                                        weft_test_host_set_up, weft_test_host_tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

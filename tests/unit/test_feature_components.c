@@ -6,14 +6,6 @@
  * answer every time, and their limits are those of the statistics.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/features.h>
 #include <weft/mixers.h>
@@ -48,6 +40,8 @@ static int tear_down(void **state) {
     free(f);
     return 0;
 }
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
 
 static float *random_values(uint64_t count, uint64_t stream, float scale) {
     float *data = malloc(count * sizeof *data);
@@ -149,7 +143,7 @@ static void drop_data(struct data *d) {
 }
 
 /* GERF with A = 0 is PosRF for s = 1 and TrigRF for s = -1, bit for bit, under every stabilizer. */
-static void generalized_with_a_zero(void **state) {
+TEST(generalized_with_a_zero, f) {
     struct data d = make_data(0);
     for (int stabilizer = 0; stabilizer < WEFT_STABILIZER_COUNT; stabilizer++) {
         for (int s = -1; s <= 1; s += 2) {
@@ -157,10 +151,10 @@ static void generalized_with_a_zero(void **state) {
                                                   .heads = HEADS,
                                                   .s = s,
                                                   .stabilizer = (weft_stabilizer)stabilizer};
-            float *found = features(*state, &d.side, &d.matrix, params);
+            float *found = features(f, &d.side, &d.matrix, params);
             params.s = 0;
             params.component = s > 0 ? WEFT_COMPONENT_POSITIVE : WEFT_COMPONENT_TRIGONOMETRIC;
-            float *expected = features(*state, &d.side, &d.matrix, params);
+            float *expected = features(f, &d.side, &d.matrix, params);
             const size_t count = (size_t)N * HEADS * ROWS * (s > 0 ? 1 : 2);
             assert_memory_equal(found, expected, count * sizeof *found);
             free(found);
@@ -200,16 +194,16 @@ static void expect_close(const float *found, const float *expected, size_t count
 }
 
 /* GERF with OPRF's A is OPRF. */
-static void generalized_with_the_optimal_a(void **state) {
+TEST(generalized_with_the_optimal_a, f) {
     struct data d = make_data(2);
     d.side.n = N * HEADS; /* one head: the tokens' heads as tokens */
     d.side.m = M * HEADS;
     weft_random_features_params params = {.component = WEFT_COMPONENT_OPTIMAL, .scale = 1.0F};
-    float *expected = features(*state, &d.side, &d.matrix, params);
+    float *expected = features(f, &d.side, &d.matrix, params);
     params.component = WEFT_COMPONENT_GENERALIZED;
     params.a = (float)optimal_a(&d.side, WIDTH, 1.0);
     assert_true(params.a < -0.01F);
-    float *found = features(*state, &d.side, &d.matrix, params);
+    float *found = features(f, &d.side, &d.matrix, params);
     expect_close(found, expected, (size_t)N * HEADS * ROWS, 3e-6);
     free(found);
     free(expected);
@@ -227,24 +221,24 @@ static void stretch(struct data *d, uint32_t c, float factor) {
 }
 
 /* SADERF undoes a scaling of x's channels against those of y: powers of two leave the very bits. */
-static void asymmetric_features_are_balanced(void **state) {
+TEST(asymmetric_features_are_balanced, f) {
     struct data d = make_data(4);
     const weft_random_features_params params = {.component = WEFT_COMPONENT_ASYMMETRIC,
                                                 .heads = HEADS};
-    float *expected = features(*state, &d.side, &d.matrix, params);
+    float *expected = features(f, &d.side, &d.matrix, params);
     stretch(&d, 0, 64.0F);
     stretch(&d, 3, 0.0625F);
-    float *found = features(*state, &d.side, &d.matrix, params);
+    float *found = features(f, &d.side, &d.matrix, params);
     assert_memory_equal(found, expected, sizeof *found * N * HEADS * ROWS);
     free(found);
     /* A channel that is zero on one side adds nothing to the kernel, and its Ψ is 1: OPRF's features if all are. */
     for (uint32_t i = 0; i < M * HEADS * WIDTH; i++) {
         d.other[i] = 0.0F;
     }
-    found = features(*state, &d.side, &d.matrix, params);
+    found = features(f, &d.side, &d.matrix, params);
     weft_random_features_params plain = params;
     plain.component = WEFT_COMPONENT_OPTIMAL;
-    float *optimal = features(*state, &d.side, &d.matrix, plain);
+    float *optimal = features(f, &d.side, &d.matrix, plain);
     assert_memory_equal(found, optimal, sizeof *found * N * HEADS * ROWS);
     assert_true(memcmp(found, expected, sizeof *found * N * HEADS * ROWS) != 0);
     free(found);
@@ -284,20 +278,19 @@ static float *balanced_features(struct fixture *f, const struct data *d) {
 }
 
 /* SADERF is OPRF of what weft_graph_balance_channels makes of both sides. */
-static void asymmetric_features_in_two_steps(void **state) {
+TEST(asymmetric_features_in_two_steps, f) {
     struct data d = make_data(6);
     float *expected = features(
-        *state, &d.side, &d.matrix,
+        f, &d.side, &d.matrix,
         (weft_random_features_params){.component = WEFT_COMPONENT_ASYMMETRIC, .heads = HEADS});
-    float *found = balanced_features(*state, &d);
+    float *found = balanced_features(f, &d);
     assert_memory_equal(found, expected, sizeof *found * N * HEADS * ROWS);
     free(found);
     free(expected);
     drop_data(&d);
 }
 
-static void unbalanced_shapes_are_refused(void **state) {
-    struct fixture *f = *state;
+TEST(unbalanced_shapes_are_refused, f) {
     weft_graph *graph = NULL;
     weft_tensor y = {0};
     assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
@@ -403,11 +396,11 @@ static const weft_random_features_params components[] = {
     {.component = WEFT_COMPONENT_GENERALIZED, .a = 0.05F, .s = -1},
 };
 
-static void products_have_the_kernel_as_mean(void **state) {
+TEST(products_have_the_kernel_as_mean, f) {
     for (uint64_t stream = 20; stream < 22; stream++) {
         const struct pair pair = random_pair(stream, 0.3F);
         for (size_t i = 0; i < sizeof components / sizeof components[0]; i++) {
-            const struct statistics s = sample(*state, &pair, components[i]);
+            const struct statistics s = sample(f, &pair, components[i]);
             assert_true(s.standard_error < 0.015); /* sharp enough to see a bias of 6 % */
             if (fabs(s.bias) >= 4.0 * s.standard_error) {
                 print_error("component %zu, pair %d: bias %g, standard error %g\n", i, (int)stream,
@@ -423,28 +416,28 @@ static double variance(struct fixture *f, const struct pair *pair, weft_componen
 }
 
 /* TrigRF ≫ PosRF ≥ PosRF-Hyp ≥ OPRF where the kernel is small, and PosRF ≥ OPRF ≥ SADERF where channels differ. */
-static void variances_are_in_order(void **state) {
+TEST(variances_are_in_order, f) {
     struct pair pair = random_pair(30, 1.0F);
     for (int c = 0; c < D; c++) {
         pair.y[c] = 0.2F * pair.y[c] - pair.x[c];
     }
     assert_true(kernel(&pair) < 0.1);
-    const double positive = variance(*state, &pair, WEFT_COMPONENT_POSITIVE);
-    assert_true(variance(*state, &pair, WEFT_COMPONENT_TRIGONOMETRIC) > 1000.0 * positive);
-    assert_true(variance(*state, &pair, WEFT_COMPONENT_HYPERBOLIC) < positive);
-    assert_true(variance(*state, &pair, WEFT_COMPONENT_OPTIMAL) < positive);
+    const double positive = variance(f, &pair, WEFT_COMPONENT_POSITIVE);
+    assert_true(variance(f, &pair, WEFT_COMPONENT_TRIGONOMETRIC) > 1000.0 * positive);
+    assert_true(variance(f, &pair, WEFT_COMPONENT_HYPERBOLIC) < positive);
+    assert_true(variance(f, &pair, WEFT_COMPONENT_OPTIMAL) < positive);
     pair = random_pair(31, 0.6F);
     for (int c = 0; c < D; c++) {
         pair.x[c] *= c % 2 == 0 ? 2.0F : 0.5F;
         pair.y[c] *= c % 2 == 0 ? 0.5F : 2.0F;
     }
-    const double optimal = variance(*state, &pair, WEFT_COMPONENT_OPTIMAL);
-    assert_true(optimal < variance(*state, &pair, WEFT_COMPONENT_POSITIVE));
-    assert_true(variance(*state, &pair, WEFT_COMPONENT_ASYMMETRIC) < 0.5 * optimal);
+    const double optimal = variance(f, &pair, WEFT_COMPONENT_OPTIMAL);
+    assert_true(optimal < variance(f, &pair, WEFT_COMPONENT_POSITIVE));
+    assert_true(variance(f, &pair, WEFT_COMPONENT_ASYMMETRIC) < 0.5 * optimal);
 }
 
 /* The variance of GERF for s = 1 from the moments of a normal ω, and its least value at OPRF's A. */
-static void generalized_variance_is_as_derived(void **state) {
+TEST(generalized_variance_is_as_derived, f) {
     const struct pair pair = random_pair(32, 0.5F);
     const struct side side = {.x = pair.x, .other = pair.y, .n = 1, .m = 1};
     double z = 0.0;
@@ -465,22 +458,11 @@ static void generalized_variance_is_as_derived(void **state) {
                               exp(2.0 * (1.0 - 4.0 * a) / (1.0 - 8.0 * a) * z - squares);
         const double expected = second / (k * k) - 1.0;
         const struct statistics s =
-            sample(*state, &pair,
+            sample(f, &pair,
                    (weft_random_features_params){
                        .component = WEFT_COMPONENT_GENERALIZED, .a = (float)a, .s = 1});
         assert_true(fabs(s.variance / expected - 1.0) < 0.2);
         least = i == 0 ? expected : least;
         assert_true(expected >= least);
     }
-}
-
-int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(generalized_with_a_zero),          TEST(generalized_with_the_optimal_a),
-        TEST(asymmetric_features_are_balanced), TEST(asymmetric_features_in_two_steps),
-        TEST(unbalanced_shapes_are_refused),    TEST(products_have_the_kernel_as_mean),
-        TEST(variances_are_in_order),           TEST(generalized_variance_is_as_derived),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

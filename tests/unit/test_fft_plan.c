@@ -1,17 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Making FFT programs: what is refused, the cache, damage, running out of memory. No device. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
@@ -52,8 +40,7 @@ static void assert_same(const struct weft_fft_program *a, const struct weft_fft_
 
 /* ---- arithmetic on the host ---- */
 
-static void test_trigonometry(void **state) {
-    (void)state;
+WEFT_TEST(test_trigonometry) {
     for (uint64_t i = 0; i < 200000; i++) {
         uint32_t word = weft_philox_u32(1, 0, i);
         double x = ((double)word * 0x1p-32 - 0.5) * (i % 2 == 0 ? 20.0 : 6e6);
@@ -75,8 +62,7 @@ static void test_trigonometry(void **state) {
     assert_true(root[0] == 1.0 && fabs(root[1]) < 1e-18);
 }
 
-static void test_host_dft(void **state) {
-    (void)state;
+WEFT_TEST(test_host_dft) {
     static const uint64_t lengths[] = {1, 2, 3, 4, 7, 12, 30, 49, 97, 210, 256};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         uint64_t n = lengths[i];
@@ -123,50 +109,46 @@ static weft_status status_for(struct weft_test_host *host, struct weft_fft_desc 
     return status;
 }
 
-static void test_refusals(void **state) {
-    (void)state;
-    struct weft_test_host host;
-    weft_test_host_begin(&host);
+WEFT_TEST_ON_HOST(test_refusals, host) {
     struct weft_fft_desc desc = describe(WEFT_FFT_C2C_FORWARD, 0, 8, 1);
     desc.rank = 0;
-    assert_int_equal(status_for(&host, desc), WEFT_INVALID_ARGUMENT);
+    assert_int_equal(status_for(host, desc), WEFT_INVALID_ARGUMENT);
     desc.rank = 3;
-    assert_int_equal(status_for(&host, desc), WEFT_INVALID_ARGUMENT);
+    assert_int_equal(status_for(host, desc), WEFT_INVALID_ARGUMENT);
     desc = describe(WEFT_FFT_C2C_FORWARD, 0, 8, 0);
-    assert_int_equal(status_for(&host, desc), WEFT_INVALID_ARGUMENT);
+    assert_int_equal(status_for(host, desc), WEFT_INVALID_ARGUMENT);
     desc = describe(WEFT_FFT_C2C_FORWARD, 0, 0, 1);
-    assert_int_equal(status_for(&host, desc), WEFT_INVALID_ARGUMENT);
+    assert_int_equal(status_for(host, desc), WEFT_INVALID_ARGUMENT);
     desc = describe(WEFT_FFT_C2C_FORWARD, 1, 8, 1);
     desc.size[1] = 0;
-    assert_int_equal(status_for(&host, desc), WEFT_INVALID_ARGUMENT);
+    assert_int_equal(status_for(host, desc), WEFT_INVALID_ARGUMENT);
     desc = describe(WEFT_FFT_R2C, 4, 8, 1);
     desc.transform_axis[0] = false;
-    assert_int_equal(status_for(&host, desc), WEFT_INVALID_ARGUMENT);
-    weft_test_expect_log(&host, "error", "innermost", NULL);
+    assert_int_equal(status_for(host, desc), WEFT_INVALID_ARGUMENT);
+    weft_test_expect_log(host, "error", "innermost", NULL);
 
-    weft_test_host_reset(&host);
-    assert_int_equal(status_for(&host, describe(WEFT_FFT_C2C_FORWARD, 0, 1, 5)), WEFT_UNSUPPORTED);
-    assert_int_equal(status_for(&host, describe(WEFT_FFT_C2C_INVERSE, 1, 1, 5)), WEFT_UNSUPPORTED);
+    weft_test_host_reset(host);
+    assert_int_equal(status_for(host, describe(WEFT_FFT_C2C_FORWARD, 0, 1, 5)), WEFT_UNSUPPORTED);
+    assert_int_equal(status_for(host, describe(WEFT_FFT_C2C_INVERSE, 1, 1, 5)), WEFT_UNSUPPORTED);
     desc = describe(WEFT_FFT_C2C_FORWARD, 4, 8, 1);
     desc.transform_axis[0] = false;
     desc.transform_axis[1] = false;
-    assert_int_equal(status_for(&host, desc), WEFT_UNSUPPORTED);
-    weft_test_expect_log(&host, "error", "length 1", NULL);
+    assert_int_equal(status_for(host, desc), WEFT_UNSUPPORTED);
+    weft_test_expect_log(host, "error", "length 1", NULL);
 
-    weft_test_host_reset(&host);
-    assert_int_equal(status_for(&host, describe(WEFT_FFT_R2C, 0, UINT32_MAX, 1)), WEFT_UNSUPPORTED);
-    assert_int_equal(status_for(&host, describe(WEFT_FFT_C2C_FORWARD, 0, 1024, UINT32_MAX)),
+    weft_test_host_reset(host);
+    assert_int_equal(status_for(host, describe(WEFT_FFT_R2C, 0, UINT32_MAX, 1)), WEFT_UNSUPPORTED);
+    assert_int_equal(status_for(host, describe(WEFT_FFT_C2C_FORWARD, 0, 1024, UINT32_MAX)),
                      WEFT_UNSUPPORTED);
-    assert_int_equal(status_for(&host, describe(WEFT_FFT_C2R, UINT32_MAX, UINT32_MAX, UINT32_MAX)),
+    assert_int_equal(status_for(host, describe(WEFT_FFT_C2R, UINT32_MAX, UINT32_MAX, UINT32_MAX)),
                      WEFT_UNSUPPORTED);
-    weft_test_expect_log(&host, "error", "4 GiB", NULL);
+    weft_test_expect_log(host, "error", "4 GiB", NULL);
 
-    weft_test_host_reset(&host);
-    assert_int_equal(status_for(&host, describe(WEFT_FFT_C2C_FORWARD, 2, 2, 65536)),
+    weft_test_host_reset(host);
+    assert_int_equal(status_for(host, describe(WEFT_FFT_C2C_FORWARD, 2, 2, 65536)),
                      WEFT_UNSUPPORTED);
-    weft_test_expect_log(&host, "error", "work groups", NULL);
-    assert_int_equal(status_for(&host, describe(WEFT_FFT_C2C_FORWARD, 2, 2, 65535)), WEFT_OK);
-    weft_test_host_end(&host);
+    weft_test_expect_log(host, "error", "work groups", NULL);
+    assert_int_equal(status_for(host, describe(WEFT_FFT_C2C_FORWARD, 2, 2, 65535)), WEFT_OK);
 }
 
 static void assert_program(struct weft_fft_desc desc, uint64_t input_bytes, uint64_t output_bytes,
@@ -183,8 +165,7 @@ static void assert_program(struct weft_fft_desc desc, uint64_t input_bytes, uint
 }
 
 /* What FNet is promised: at most three dispatches, and no temporary memory up to 512 tokens. */
-static void test_shape_of_programs(void **state) {
-    (void)state;
+WEFT_TEST(test_shape_of_programs) {
     assert_program(describe(WEFT_FFT_R2C, 512, 768, 1), UINT64_C(4) * 512 * 768,
                    UINT64_C(8) * 512 * 385, 2, false);
     assert_program(describe(WEFT_FFT_R2C, 500, 768, 3), UINT64_C(12) * 500 * 768,
@@ -218,8 +199,7 @@ static void assert_tables(struct weft_fft_desc desc, const char *expected) {
     weft_fft_program_destroy(&program, NULL);
 }
 
-static void test_tables(void **state) {
-    (void)state;
+WEFT_TEST(test_tables) {
     char identity[WEFT_FFT_IDENTITY_SIZE];
     weft_fft_vkfft_identity(identity);
     if (strstr(identity, "VkFFT 10304,") == NULL) {
@@ -236,8 +216,7 @@ static void test_tables(void **state) {
 }
 
 /* A program's numbers as seen from a place where the decimal point is a comma. */
-static void test_locale(void **state) {
-    (void)state;
+WEFT_TEST(test_locale) {
     struct weft_fft_desc desc = describe(WEFT_FFT_C2C_FORWARD, 0, 35, 1);
     struct weft_fft_program *here = NULL;
     struct weft_fft_program *there = NULL;
@@ -261,10 +240,7 @@ static void test_locale(void **state) {
 
 /* ---- the cache ---- */
 
-static void test_cache(void **state) {
-    (void)state;
-    struct weft_test_host host;
-    weft_test_host_begin(&host);
+WEFT_TEST_ON_HOST(test_cache, host) {
     char *folder = weft_test_folder();
     static const enum weft_fft_kind kinds[] = {WEFT_FFT_R2C, WEFT_FFT_C2R};
     for (size_t i = 0; i < 2; i++) {
@@ -272,29 +248,28 @@ static void test_cache(void **state) {
         struct weft_fft_program *made = NULL;
         struct weft_fft_program *read = NULL;
         uint32_t compiled = 0;
-        assert_int_equal(weft_fft_program_create(&made, &desc, folder, &compiled, &host.host),
+        assert_int_equal(weft_fft_program_create(&made, &desc, folder, &compiled, &host->host),
                          WEFT_OK);
         assert_int_equal(compiled, made->module_count);
         assert_int_equal(weft_test_entries(folder), i + 1);
-        assert_int_equal(weft_fft_program_create(&read, &desc, folder, &compiled, &host.host),
+        assert_int_equal(weft_fft_program_create(&read, &desc, folder, &compiled, &host->host),
                          WEFT_OK);
         assert_int_equal(compiled, 0);
         assert_same(made, read);
-        weft_fft_program_destroy(&made, &host.host);
-        weft_fft_program_destroy(&read, &host.host);
+        weft_fft_program_destroy(&made, &host->host);
+        weft_fft_program_destroy(&read, &host->host);
     }
     /* The same transform said in another way is the same entry. */
     struct weft_fft_desc rows = describe(WEFT_FFT_R2C, 2, 4096, 1);
     rows.transform_axis[1] = false;
     struct weft_fft_program *program = NULL;
     uint32_t compiled = 1;
-    assert_int_equal(weft_fft_program_create(&program, &rows, folder, &compiled, &host.host),
+    assert_int_equal(weft_fft_program_create(&program, &rows, folder, &compiled, &host->host),
                      WEFT_OK);
     assert_int_equal(compiled, 0);
-    weft_fft_program_destroy(&program, &host.host);
-    assert_string_equal(weft_test_log(&host), "");
+    weft_fft_program_destroy(&program, &host->host);
+    assert_string_equal(weft_test_log(host), "");
     weft_test_folder_remove(folder);
-    weft_test_host_end(&host);
 }
 
 static uint64_t place_size(const struct weft_fft_program *program,
@@ -324,8 +299,7 @@ static void assert_sound(const struct weft_fft_program *program) {
     }
 }
 
-static void test_damage(void **state) {
-    (void)state;
+WEFT_TEST(test_damage) {
     struct weft_fft_desc desc = describe(WEFT_FFT_C2R, 3, 4, 2);
     struct weft_fft_program *program = NULL;
     uint32_t compiled;
@@ -396,8 +370,7 @@ static void assert_survives(struct weft_fft_desc desc, long step) {
     weft_test_host_end(&host);
 }
 
-static void test_out_of_memory(void **state) {
-    (void)state;
+WEFT_TEST(test_out_of_memory) {
     assert_survives(describe(WEFT_FFT_R2C, 0, 2, 1), 7);
     assert_survives(describe(WEFT_FFT_C2R, 0, 17, 1), 61);
     assert_survives(describe(WEFT_FFT_C2C_INVERSE, 0, 1031, 1), 331);
@@ -411,8 +384,7 @@ static void *create_in_thread(void *argument) {
     return status == WEFT_OK ? argument : NULL;
 }
 
-static void test_threads(void **state) {
-    (void)state;
+WEFT_TEST(test_threads) {
     pthread_t threads[4];
     struct weft_fft_program *programs[4] = {NULL};
     for (int i = 0; i < 4; i++) {
@@ -427,15 +399,4 @@ static void test_threads(void **state) {
     for (int i = 0; i < 4; i++) {
         weft_fft_program_destroy(&programs[i], NULL);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trigonometry),  cmocka_unit_test(test_host_dft),
-        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_shape_of_programs),
-        cmocka_unit_test(test_tables),        cmocka_unit_test(test_locale),
-        cmocka_unit_test(test_cache),         cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

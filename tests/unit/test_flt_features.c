@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* FLT's features on a device: what they estimate, accuracy of large phases, values by hand, bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/flt.h>
 #include <weft/mixers.h>
@@ -76,8 +68,7 @@ static double product(const float *q, const float *k, uint32_t r) {
 }
 
 /* Quarter turns and signs, exactly: cos and sin of 0, 1/4, 1/2, 3/4, and whole turns more. */
-static void test_quarter_turns(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_quarter_turns, f) {
     const float frequency = 0.25F;
     const float weights[2] = {4.0F, -4.0F};
     const float positions[6] = {0.0F, 1.0F, 2.0F, 3.0F, 16777212.0F, -1.0F};
@@ -105,8 +96,7 @@ static void test_quarter_turns(void **state) {
     }
 }
 
-static void test_phases_turn_the_query(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_phases_turn_the_query, f) {
     const float frequency = 0.25F;
     const float weight = 1.0F;
     const float phase = 0.5F;
@@ -124,8 +114,7 @@ static void test_phases_turn_the_query(void **state) {
 }
 
 /* The stated error, 1.5e-7, at all magnitudes of positions in three dimensions. */
-static void test_large_positions(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_large_positions, f) {
     enum { N = 64, COUNT = 1024, L = 3 };
     float positions[N * L];
     float *frequencies = malloc(sizeof(float) * COUNT * L);
@@ -170,8 +159,7 @@ static void test_large_positions(void **state) {
 }
 
 /* Only differences of positions count: a translation by a whole multiple of every period changes no bit. */
-static void test_translation(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_translation, f) {
     const float frequencies[4] = {0.125F, 0.375F, 0.0625F, 1.25F};
     const float weights[4] = {1.0F, -2.0F, 0.5F, 3.0F};
     const float here[3] = {0.0F, 1.0F, 5.5F};
@@ -231,10 +219,10 @@ static void estimate(struct weft_test_graph *f, weft_flt_kind kind, uint32_t l) 
     free(y[1]);
 }
 
-static void test_estimates(void **state) {
+WEFT_TEST_ON_GRAPH(test_estimates, f) {
     for (uint32_t l = 1; l <= 3; l++) {
-        estimate(*state, WEFT_FLT_GAUSSIAN_MIXTURE, l);
-        estimate(*state, WEFT_FLT_GAUSSIAN_KERNEL, l);
+        estimate(f, WEFT_FLT_GAUSSIAN_MIXTURE, l);
+        estimate(f, WEFT_FLT_GAUSSIAN_KERNEL, l);
     }
 }
 
@@ -243,8 +231,7 @@ static void test_estimates(void **state) {
 #define ADD(x, frequencies, weights, ...) \
     weft_graph_flt_features(&y, g, x, frequencies, weights, weft_flt_features_params(__VA_ARGS__))
 
-static void test_bad_numbers(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_numbers, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 5, 6));
@@ -265,8 +252,7 @@ static void test_bad_numbers(void **state) {
                         "phases", "keys");
 }
 
-static void test_bad_shapes(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_shapes, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 5, 6));
@@ -317,16 +303,4 @@ static void test_bad_shapes(void **state) {
     WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
                         ADD(x, xi, of_heads, .heads = 2, .positions = good, .phases = w), "phases",
                         "[2, 4]", "[4]");
-}
-
-int main(void) {
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_quarter_turns),   TEST(test_phases_turn_the_query),
-        TEST(test_large_positions), TEST(test_translation),
-        TEST(test_estimates),       TEST(test_bad_numbers),
-        TEST(test_bad_shapes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* The baselines that fall out of FMMformer's attention: the linear transformer, Band_k and softmax attention. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
@@ -50,6 +42,8 @@ static int tear_down(void **state) {
     free(fixture);
     return 0;
 }
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
 
 /** q, k, v, and the weights of the near and the far field. */
 enum port { Q, K, V, NEAR, FAR, PORTS };
@@ -162,8 +156,7 @@ static void expect(const struct fixture *f, const float *found, bool softmax, ui
     }
 }
 
-static void test_far_field_alone_is_the_linear_transformer(void **state) {
-    struct fixture *f = *state;
+TEST(test_far_field_alone_is_the_linear_transformer, f) {
     float y[COUNT];
     run(f, narrow, 0.0F, 1.0F, y);
     expect(f, y, false, N, N);
@@ -171,15 +164,13 @@ static void test_far_field_alone_is_the_linear_transformer(void **state) {
     expect(f, y, false, N, 0);
 }
 
-static void test_near_field_alone_is_a_band(void **state) {
-    struct fixture *f = *state;
+TEST(test_near_field_alone_is_a_band, f) {
     float y[COUNT];
     run(f, banded, 1.0F, 0.0F, y);
     expect(f, y, true, 7, 7);
 }
 
-static void test_full_band_is_softmax_attention(void **state) {
-    struct fixture *f = *state;
+TEST(test_full_band_is_softmax_attention, f) {
     float y[COUNT];
     run(f, full, 1.0F, 0.0F, y);
     expect(f, y, true, N, N);
@@ -188,8 +179,7 @@ static void test_full_band_is_softmax_attention(void **state) {
 }
 
 /** A band of width 0 gives v, so that half of it and half of the far field are v's and the linear transformer's mean. */
-static void test_width_0_adds_v(void **state) {
-    struct fixture *f = *state;
+TEST(test_width_0_adds_v, f) {
     float far[COUNT];
     float both[COUNT];
     run(f, narrow, 0.0F, 1.0F, far);
@@ -198,15 +188,4 @@ static void test_width_0_adds_v(void **state) {
         double mean = ((double)f->v[i] + (double)far[i]) / 2.0;
         assert_true(fabs((double)both[i] - mean) <= 1e-6);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_far_field_alone_is_the_linear_transformer, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_near_field_alone_is_a_band, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_full_band_is_softmax_attention, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_width_0_adds_v, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

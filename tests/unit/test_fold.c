@@ -1,17 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
 /* Constant folding: what depends on weights alone is run once, and nothing else changes. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <weft/mixers.h>
 
 #include "core/philox.h"
@@ -90,8 +79,7 @@ static void execute(weft_plan *plan, float y[ELEMENTS]) {
     assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
 }
 
-static void test_same_bits_in_fewer_dispatches(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_same_bits_in_fewer_dispatches, f) {
     weft_weight *a = make_weight(weft_shape_of(ROWS, COLUMNS), 1);
     weft_weight *b = make_weight(weft_shape_of(ROWS, COLUMNS), 2);
     weft_graph *graph = make_graph(f, a, b);
@@ -115,8 +103,7 @@ static void test_same_bits_in_fewer_dispatches(void **state) {
 }
 
 /* Another graph with the same weights finds the result; other weights, or a trimmed device, do not. */
-static void test_once_per_device_and_weights(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_once_per_device_and_weights, f) {
     weft_weight *a = make_weight(weft_shape_of(ROWS, COLUMNS), 1);
     weft_weight *b = make_weight(weft_shape_of(ROWS, COLUMNS), 2);
     weft_weight *same_data = make_weight(weft_shape_of(ROWS, COLUMNS), 2);
@@ -142,8 +129,7 @@ static void test_once_per_device_and_weights(void **state) {
 }
 
 /* Parameters count: affine by 2 is not affine by 3. */
-static void test_parameters_tell_results_apart(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_parameters_tell_results_apart, f) {
     weft_weight *a = make_weight(weft_shape_of(ROWS, COLUMNS), 1);
     float y[2][ELEMENTS];
     for (uint32_t i = 0; i < 2; i++) {
@@ -167,8 +153,7 @@ static void test_parameters_tell_results_apart(void **state) {
 }
 
 /* A graph without inputs is what a run computes; so is a constant that only an output reads. */
-static void test_constant_outputs(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_constant_outputs, f) {
     weft_weight *a = make_weight(weft_shape_of(ROWS, COLUMNS), 1);
     weft_weight *b = make_weight(weft_shape_of(ROWS, COLUMNS), 2);
     assert_int_equal(weft_graph_output(f->graph, "y", constant_chain(f->graph, a, b)), WEFT_OK);
@@ -206,8 +191,7 @@ static void test_constant_outputs(void **state) {
     weft_weight_destroy(&b);
 }
 
-static void test_out_of_memory_at_every_allocation(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_out_of_memory_at_every_allocation, f) {
     weft_weight *a = make_weight(weft_shape_of(ROWS, COLUMNS), 1);
     weft_weight *b = make_weight(weft_shape_of(ROWS, COLUMNS), 2);
     weft_graph *graph = make_graph(f, a, b);
@@ -233,20 +217,4 @@ static void test_out_of_memory_at_every_allocation(void **state) {
     weft_graph_destroy(&graph);
     weft_weight_destroy(&a);
     weft_weight_destroy(&b);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_same_bits_in_fewer_dispatches, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_once_per_device_and_weights, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_parameters_tell_results_apart, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_constant_outputs, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_out_of_memory_at_every_allocation,
-                                        weft_test_graph_set_up, weft_test_graph_tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

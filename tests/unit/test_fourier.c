@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* What is known of FNet's Fourier sublayer without computing it: by both implementations. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
@@ -40,6 +32,8 @@ static int tear_down(void **state) {
     free(fixture);
     return 0;
 }
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
 
 static const char *const implementations[] = {"fft", "matrix"};
 
@@ -112,19 +106,19 @@ static void check_by_hand(struct fixture *fixture, const char *implementation, s
     free(x);
 }
 
-static void test_impulse_and_constant(void **state) {
+TEST(test_impulse_and_constant, f) {
     for (uint32_t i = 0; i < 2 * SIZES; i++) {
-        check_by_hand(*state, implementations[i % 2], sizes[i / 2]);
+        check_by_hand(f, implementations[i % 2], sizes[i / 2]);
     }
 }
 
 /** Real input: y[s, d - k] = y[(n - s) mod n, k]. What is computed of one half has to hold for the other. */
-static void test_symmetry(void **state) {
+TEST(test_symmetry, f) {
     for (uint32_t i = 0; i < 2 * SIZES; i++) {
         const uint32_t n = sizes[i / 2].n;
         const uint32_t d = sizes[i / 2].d;
         float *x = uniform((uint64_t)n * d, i);
-        float *y = transform(*state, implementations[i % 2], n, d, x);
+        float *y = transform(f, implementations[i % 2], n, d, x);
         const double allowed = 1e-6 * norm(y, (uint64_t)n * d) / sqrt((double)n * d);
         for (uint32_t s = 0; s < n; s++) {
             for (uint32_t k = 1; k < d; k++) {
@@ -138,12 +132,12 @@ static void test_symmetry(void **state) {
 }
 
 /** The first row and column of sums: Σ over one axis, then the transform along the other. */
-static void test_sums(void **state) {
+TEST(test_sums, f) {
     for (uint32_t i = 0; i < 2 * SIZES; i++) {
         const uint32_t n = sizes[i / 2].n;
         const uint32_t d = sizes[i / 2].d;
         float *x = uniform((uint64_t)n * d, 20 + i);
-        float *y = transform(*state, implementations[i % 2], n, d, x);
+        float *y = transform(f, implementations[i % 2], n, d, x);
         double all = 0.0;
         double first = 0.0; /* Σ over s of y[s, 0] = n Σ_c x[0, c] */
         double row = 0.0;
@@ -163,14 +157,14 @@ static void test_sums(void **state) {
 }
 
 /** There is no mask: a sequence with a zero behind it is another one. */
-static void test_padding_changes_the_result(void **state) {
+TEST(test_padding_changes_the_result, f) {
     enum { N = 9, D = 4 };
     float *x = uniform(N * D, 40);
     float padded[(N + 1) * D] = {0};
     memcpy(padded, x, sizeof(float) * N * D);
     for (uint32_t i = 0; i < 2; i++) {
-        float *y = transform(*state, implementations[i], N, D, x);
-        float *longer = transform(*state, implementations[i], N + 1, D, padded);
+        float *y = transform(f, implementations[i], N, D, x);
+        float *longer = transform(f, implementations[i], N + 1, D, padded);
         double difference = 0.0;
         for (uint32_t j = 0; j < N * D; j++) {
             difference = fmax(difference, fabs((double)y[j] - (double)longer[j]));
@@ -182,14 +176,4 @@ static void test_padding_changes_the_result(void **state) {
         free(longer);
     }
     free(x);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_impulse_and_constant, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_symmetry, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_sums, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_padding_changes_the_result, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

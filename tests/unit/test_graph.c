@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Building graphs: shapes and types are checked at once, messages name both sides, and a failure changes nothing. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
@@ -37,6 +31,8 @@ static int tear_down(void **state) {
     return 0;
 }
 
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
+
 static weft_tensor indices(struct fixture *fixture, const char *name, weft_shape shape) {
     weft_tensor tensor;
     assert_int_equal(weft_graph_input(&tensor, fixture->graph, name, WEFT_I32, shape), WEFT_OK);
@@ -49,8 +45,7 @@ static void expect_shape(struct fixture *fixture, weft_tensor tensor, weft_shape
     assert_true(weft_shape_equal(shape, expected));
 }
 
-static void test_matmul_shapes(void **state) {
-    struct fixture *f = *state;
+TEST(test_matmul_shapes, f) {
     weft_tensor y;
     weft_tensor a = weft_test_input(f->graph, "a", weft_shape_of(2, 3, 5));
     weft_tensor b = weft_test_input(f->graph, "b", weft_shape_of(5, 7));
@@ -69,8 +64,7 @@ static void test_matmul_shapes(void **state) {
                         "[2, 3, 5]", "[5]");
 }
 
-static void test_layer_norm_shapes(void **state) {
-    struct fixture *f = *state;
+TEST(test_layer_norm_shapes, f) {
     weft_tensor y;
     weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 3, 5));
     weft_tensor good = weft_test_input(f->graph, "good", weft_shape_of(5));
@@ -94,8 +88,7 @@ static void test_layer_norm_shapes(void **state) {
                         "input 2");
 }
 
-static void test_embedding_shapes(void **state) {
-    struct fixture *f = *state;
+TEST(test_embedding_shapes, f) {
     weft_tensor y;
     weft_tensor tokens = indices(f, "tokens", weft_shape_of(2, 9));
     weft_tensor types = indices(f, "types", weft_shape_of(2, 8));
@@ -133,8 +126,7 @@ static void test_embedding_shapes(void **state) {
         "[2, 9]", "[2, 8]");
 }
 
-static void test_other_ops(void **state) {
-    struct fixture *f = *state;
+TEST(test_other_ops, f) {
     weft_tensor y;
     weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 3, 6));
     weft_tensor flat = weft_test_input(f->graph, "flat", weft_shape_of(3, 6));
@@ -170,8 +162,7 @@ static void test_other_ops(void **state) {
                         "softmax");
 }
 
-static void test_names(void **state) {
-    struct fixture *f = *state;
+TEST(test_names, f) {
     weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(4));
     weft_tensor y;
     WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
@@ -186,8 +177,7 @@ static void test_names(void **state) {
         weft_graph_input(&y, f->graph, "big", WEFT_F32, weft_shape_of(1U << 20, 1U << 20)), "2^31");
 }
 
-static void test_weights_are_shared_and_counted(void **state) {
-    struct fixture *f = *state;
+TEST(test_weights_are_shared_and_counted, f) {
     float data[6] = {1, 2, 3, 4, 5, 6};
     weft_weight *weight = NULL;
     weft_tensor first;
@@ -226,8 +216,7 @@ static void build_block(struct fixture *f, weft_tensor *y, bool *failed) {
     *failed = status != WEFT_OK;
 }
 
-static void test_out_of_memory_at_every_allocation(void **state) {
-    struct fixture *f = *state;
+TEST(test_out_of_memory_at_every_allocation, f) {
     bool failed = true;
     for (long at = 1; failed; at++) {
         weft_tensor y;
@@ -242,8 +231,7 @@ static void test_out_of_memory_at_every_allocation(void **state) {
 }
 
 /** The fuse pass folds LayerNorm(x + fourier(x)) into one node, and leaves alone what is read twice. */
-static void test_fusion(void **state) {
-    struct fixture *f = *state;
+TEST(test_fusion, f) {
     weft_tensor y;
     bool failed;
     build_block(f, &y, &failed);
@@ -263,8 +251,7 @@ static void test_fusion(void **state) {
     assert_int_equal(left, 1);
 }
 
-static void test_fusion_keeps_values_that_are_read_twice(void **state) {
-    struct fixture *f = *state;
+TEST(test_fusion_keeps_values_that_are_read_twice, f) {
     weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(1, 4, 8));
     weft_tensor mixed;
     weft_tensor sum;
@@ -277,8 +264,7 @@ static void test_fusion_keeps_values_that_are_read_twice(void **state) {
     assert_non_null(f->graph->nodes[1].op);
 }
 
-static void test_unit_roots(void **state) {
-    (void)state;
+WEFT_TEST(test_unit_roots) {
     const uint64_t lengths[] = {1, 2, 3, 4, 7, 8, 12, 509, 512, 768, 65536, 1000003};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         uint64_t n = lengths[i];
@@ -298,21 +284,4 @@ static void test_unit_roots(void **state) {
     assert_true(c == 0.0 && s == 1.0);
     weft_unit_root(&c, &s, 4, 8);
     assert_true(c == -1.0 && s == 0.0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_matmul_shapes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_layer_norm_shapes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_embedding_shapes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_other_ops, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_weights_are_shared_and_counted, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_out_of_memory_at_every_allocation, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_fusion, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_fusion_keeps_values_that_are_read_twice, set_up,
-                                        tear_down),
-        cmocka_unit_test(test_unit_roots),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

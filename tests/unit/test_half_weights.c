@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* Weights that fast mode keeps as f16: which, how exactly, and shared between plans. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/graph.h>
 
@@ -117,11 +109,11 @@ static const struct product products[] = {
 };
 
 /* A weight whose elements are f16 numbers loses nothing, so nothing but the storage differs. */
-static void test_exact_weights_give_the_bits_of_f32(void **state) {
+WEFT_TEST_ON_HOST(test_exact_weights_give_the_bits_of_f32, f) {
     enum { MOST = 5000 };
     float w[MOST], x[MOST], expected[MOST], found[MOST];
-    weft_device *wide = open_device(*state, WEFT_WEIGHTS_F32);
-    weft_device *narrow = open_device(*state, WEFT_WEIGHTS_AUTO);
+    weft_device *wide = open_device(f, WEFT_WEIGHTS_F32);
+    weft_device *narrow = open_device(f, WEFT_WEIGHTS_AUTO);
     for (size_t i = 0; i < sizeof products / sizeof products[0]; i++) {
         const struct product *p = &products[i];
         uint32_t count = p->constant_a ? count_a(p) : count_b(p);
@@ -131,9 +123,9 @@ static void test_exact_weights_give_the_bits_of_f32(void **state) {
             w[j] =
                 weft_float_of_half(weft_half_of_float(w[j] * 8.0F)); /* what is kept is times 2^s */
         }
-        weft_weight *weight = make_weight(*state, p->constant_a ? shape_a(p) : shape_b(p), w);
-        assert_int_equal(multiply(expected, wide, *state, p, weight, x), 0);
-        assert_int_equal(multiply(found, narrow, *state, p, weight, x), (count + 1) / 2 * 4);
+        weft_weight *weight = make_weight(f, p->constant_a ? shape_a(p) : shape_b(p), w);
+        assert_int_equal(multiply(expected, wide, f, p, weight, x), 0);
+        assert_int_equal(multiply(found, narrow, f, p, weight, x), (count + 1) / 2 * 4);
         assert_memory_equal(found, expected, (size_t)p->m * p->n * sizeof *found);
         weft_weight_destroy(&weight);
     }
@@ -177,23 +169,23 @@ static void run_linear(float y[M * N], weft_device *device, struct weft_test_hos
 }
 
 /* None overflows or vanishes, however large or small it is as a whole. */
-static void test_scaled_weights(void **state) {
+WEFT_TEST_ON_HOST(test_scaled_weights, f) {
     static const float scales[] = {1.0F, 0.02F, 65504.0F, 1e6F, 0x1p80F, 1e-3F, 1e-6F, 0x1p-80F};
     float w[WEIGHTS], x[M * K], y[M * N];
-    weft_device *device = open_device(*state, WEFT_WEIGHTS_F16);
+    weft_device *device = open_device(f, WEFT_WEIGHTS_F16);
     weft_philox_uniform(x, M * K, 3, 0);
     for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
         weft_philox_uniform(w, WEIGHTS, 4, i);
         for (uint32_t j = 0; j < WEIGHTS; j++) {
             w[j] *= scales[i];
         }
-        run_linear(y, device, *state, w, x, true);
+        run_linear(y, device, f, w, x, true);
         double error = relative_error(y, x, w);
         assert_true(error > 0.0 && error <= 1e-3);
     }
     memset(w, 0, sizeof w);
     w[7] = -0.0F;
-    run_linear(y, device, *state, w, x, true);
+    run_linear(y, device, f, w, x, true);
     for (uint32_t i = 0; i < M * N; i++) {
         assert_true(y[i] == 0.0F);
     }
@@ -208,38 +200,38 @@ static void expect_f32(weft_device *device, struct weft_test_host *host, const f
     assert_true(relative_error(y, x, w) <= 1e-6);
 }
 
-static void test_wide_ranges_stay_f32(void **state) {
+WEFT_TEST_ON_HOST(test_wide_ranges_stay_f32, f) {
     float w[WEIGHTS], x[M * K], y[M * N];
-    weft_device *device = open_device(*state, WEFT_WEIGHTS_F16);
+    weft_device *device = open_device(f, WEFT_WEIGHTS_F16);
     weft_philox_uniform(x, M * K, 3, 0);
     weft_philox_uniform(w, WEIGHTS, 5, 0);
     /* One element so large that the others would be rounded to few bits and then to 0. */
     w[17] = 0x1p30F;
-    expect_f32(device, *state, w, x);
+    expect_f32(device, f, w, x);
     /* 1 % may vanish; zeros do not count. */
     for (uint32_t i = 0; i < WEIGHTS; i++) {
         w[i] = i % 2 == 0 ? 0.0F : i < 20 ? 0x1p-40F : 1.0F;
     }
-    run_linear(y, device, *state, w, x, true);
+    run_linear(y, device, f, w, x, true);
     w[21] = 0x1p-40F;
-    expect_f32(device, *state, w, x);
+    expect_f32(device, f, w, x);
     /* Beyond any scale. */
     for (uint32_t i = 0; i < WEIGHTS; i++) {
         w[i] = 0x1p-110F;
     }
-    expect_f32(device, *state, w, x);
+    expect_f32(device, f, w, x);
     weft_test_device_close(&device);
 }
 
-static void test_not_finite_stays_f32(void **state) {
+WEFT_TEST_ON_HOST(test_not_finite_stays_f32, f) {
     static const float bad[] = {INFINITY, -INFINITY, NAN};
     float w[WEIGHTS], x[M * K], y[M * N];
-    weft_device *device = open_device(*state, WEFT_WEIGHTS_F16);
+    weft_device *device = open_device(f, WEFT_WEIGHTS_F16);
     weft_philox_uniform(x, M * K, 3, 0);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         weft_philox_uniform(w, WEIGHTS, 6, i);
         w[3 * K + 1] = bad[i];
-        run_linear(y, device, *state, w, x, false);
+        run_linear(y, device, f, w, x, false);
         for (uint32_t j = 0; j < M * N; j++) {
             assert_int_equal(isfinite(y[j]) != 0, j % N != 3);
         }
@@ -248,18 +240,18 @@ static void test_not_finite_stays_f32(void **state) {
 }
 
 /* A factor that cannot take over the weight's power of two exactly. */
-static void test_tiny_alpha_keeps_f32(void **state) {
+WEFT_TEST_ON_HOST(test_tiny_alpha_keeps_f32, f) {
     struct product p = linear;
     float w[WEIGHTS], x[M * K], y[M * N];
     p.alpha = 0x1.234567p-120F;
-    weft_device *device = open_device(*state, WEFT_WEIGHTS_F16);
+    weft_device *device = open_device(f, WEFT_WEIGHTS_F16);
     weft_philox_uniform(x, M * K, 3, 0);
     weft_philox_uniform(w, WEIGHTS, 7, 0);
     for (uint32_t i = 0; i < WEIGHTS; i++) {
         w[i] *= 1e-6F;
     }
-    weft_weight *weight = make_weight(*state, weft_shape_of(N, K), w);
-    assert_int_equal(multiply(y, device, *state, &p, weight, x), 0);
+    weft_weight *weight = make_weight(f, weft_shape_of(N, K), w);
+    assert_int_equal(multiply(y, device, f, &p, weight, x), 0);
     weft_weight_destroy(&weight);
     weft_test_device_close(&device);
 }
@@ -272,17 +264,17 @@ static uint64_t bytes_in_use(const weft_device *device) {
     return stats.bytes_in_use;
 }
 
-static void test_plans_share_f16_copies(void **state) {
+WEFT_TEST_ON_HOST(test_plans_share_f16_copies, f) {
     struct product longer = linear;
     longer.m = 3 * M;
     float w[WEIGHTS];
-    weft_device *device = open_device(*state, WEFT_WEIGHTS_F16);
+    weft_device *device = open_device(f, WEFT_WEIGHTS_F16);
     weft_philox_uniform(w, WEIGHTS, 8, 0);
-    weft_weight *weight = make_weight(*state, weft_shape_of(N, K), w);
+    weft_weight *weight = make_weight(f, weft_shape_of(N, K), w);
     uint64_t before = bytes_in_use(device);
-    weft_plan *first = compile(device, *state, &linear, weight);
+    weft_plan *first = compile(device, f, &linear, weight);
     uint64_t with_first = bytes_in_use(device);
-    weft_plan *second = compile(device, *state, &longer, weight);
+    weft_plan *second = compile(device, f, &longer, weight);
     assert_true(with_first > before);
     assert_int_equal(bytes_in_use(device), with_first); /* neither has an arena */
     weft_plan_destroy(&first);
@@ -292,15 +284,15 @@ static void test_plans_share_f16_copies(void **state) {
 }
 
 /* One weight in a product and in an addition: f16 here, f32 there, and both right. */
-static void test_f16_and_f32_copies_of_one_weight(void **state) {
+WEFT_TEST_ON_HOST(test_f16_and_f32_copies_of_one_weight, f) {
     float w[K * K], x[K * K], y[K * K];
-    weft_device *device = open_device(*state, WEFT_WEIGHTS_F16);
+    weft_device *device = open_device(f, WEFT_WEIGHTS_F16);
     weft_philox_uniform(w, K * K, 9, 0);
     memset(x, 0, sizeof x);
     for (uint32_t i = 0; i < K; i++) {
         x[i * K + i] = 1.0F;
     }
-    weft_weight *weight = make_weight(*state, weft_shape_of(K, K), w);
+    weft_weight *weight = make_weight(f, weft_shape_of(K, K), w);
     weft_graph *graph = NULL;
     weft_plan *plan = NULL;
     weft_plan_info info;
@@ -329,8 +321,7 @@ static void test_f16_and_f32_copies_of_one_weight(void **state) {
     weft_test_device_close(&device);
 }
 
-static void test_reproducible_math_refuses_f16(void **state) {
-    struct weft_test_host *host = *state;
+WEFT_TEST_ON_HOST(test_reproducible_math_refuses_f16, host) {
     weft_device *device = NULL;
     assert_int_equal(weft_device_open(&device, weft_device_params(.host = host->host,
                                                                   .weights = WEFT_WEIGHTS_F16)),
@@ -347,21 +338,4 @@ static void test_reproducible_math_refuses_f16(void **state) {
     assert_string_equal(weft_weight_storage_name(WEFT_WEIGHTS_F16), "f16");
     assert_string_equal(weft_weight_storage_name(WEFT_WEIGHTS_F32), "f32");
     assert_string_equal(weft_weight_storage_name(WEFT_WEIGHTS_AUTO), "auto");
-}
-
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, weft_test_host_set_up, weft_test_host_tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(test_exact_weights_give_the_bits_of_f32),
-        TEST(test_scaled_weights),
-        TEST(test_wide_ranges_stay_f32),
-        TEST(test_not_finite_stays_f32),
-        TEST(test_tiny_alpha_keeps_f32),
-        TEST(test_plans_share_f16_copies),
-        TEST(test_f16_and_f32_copies_of_one_weight),
-        TEST(test_reproducible_math_refuses_f16),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,6 @@
  * parameters. Seeds are fixed.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/features.h>
 #include <weft/mixers.h>
@@ -87,6 +79,8 @@ static int tear_down(void **state) {
     return 0;
 }
 
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
+
 /* ---- estimates ---- */
 
 struct pair {
@@ -151,17 +145,17 @@ static struct estimates estimate(struct fixture *f, struct pair *pair, uint64_t 
 }
 
 /* For x = y every sign agrees: TrigRF alone, whose estimate is exact there. For y = -x none does: PosRF alone. */
-static void ends_of_the_angle(void **state) {
+TEST(ends_of_the_angle, f) {
     for (uint64_t seed = 0; seed < 10; seed++) {
         struct pair pair = random_pair(seed, 1.0F);
         memcpy(pair.y, pair.x, sizeof pair.y);
-        struct estimates e = estimate(*state, &pair, seed);
+        struct estimates e = estimate(f, &pair, seed);
         assert_true(fabs(e.hybrid / kernel(&pair) - 1.0) < 2e-6);
         assert_true(fabs(e.positive / kernel(&pair) - 1.0) > 0.01); /* it is not */
         for (int c = 0; c < D; c++) {
             pair.y[c] = -pair.x[c];
         }
-        e = estimate(*state, &pair, seed);
+        e = estimate(f, &pair, seed);
         assert_true(fabs(e.hybrid / e.positive - 1.0) < 2e-5);
     }
 }
@@ -200,20 +194,20 @@ static void sample(struct fixture *f, struct pair *pair, struct statistics of[3]
 }
 
 /* The mean is the kernel; at small angles the variance is far below PosRF's, at large ones far below TrigRF's. */
-static void mean_and_variance(void **state) {
+TEST(mean_and_variance, f) {
     struct statistics of[3];
     struct pair pair = random_pair(100, 0.7F); /* about a right angle */
-    sample(*state, &pair, of);
+    sample(f, &pair, of);
     assert_true(of[0].standard_error < 0.02); /* sharp enough to see a bias of 8 % */
     for (int c = 0; c < D; c++) {
         pair.y[c] = pair.x[c] + 0.1F * pair.y[c];
     }
-    sample(*state, &pair, of);
+    sample(f, &pair, of);
     assert_true(of[0].variance < 0.2 * of[1].variance);
     for (int c = 0; c < D; c++) {
         pair.y[c] = -pair.y[c];
     }
-    sample(*state, &pair, of);
+    sample(f, &pair, of);
     assert_true(of[0].variance < 0.2 * of[2].variance);
 }
 
@@ -232,8 +226,7 @@ static void mean_and_variance(void **state) {
     weft_graph_hybrid_features(&y, f->graph, x, w, r, \
                                weft_hybrid_features_params(.heads = 2, __VA_ARGS__))
 
-static void bad_parameters_are_named(void **state) {
-    struct fixture *f = *state;
+TEST(bad_parameters_are_named, f) {
     weft_tensor y = {0};
     weft_tensor x = input(f->graph, "x", weft_shape_of(2, 5, 8), WEFT_F32);
     weft_tensor w = input(f->graph, "w", weft_shape_of(6, 4), WEFT_F32);
@@ -266,14 +259,4 @@ static void bad_parameters_are_named(void **state) {
     weft_shape found;
     assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
     assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 2 * 3 * 6 * 4)));
-}
-
-int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(ends_of_the_angle),
-        TEST(mean_and_variance),
-        TEST(bad_parameters_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

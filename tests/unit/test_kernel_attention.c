@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* Properties of linear attention, kernel attention and fast weights, values checked by hand, and bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
@@ -86,23 +78,23 @@ static float *random_values(uint64_t count, uint64_t stream) {
 
 /* ---- values checked by hand ---- */
 
-/* docs/mixers.md, section 6. */
-static void test_causal_ones(void **state) {
+/* mixers.md, section 6. */
+WEFT_TEST_ON_GRAPH(test_causal_ones, f) {
     float ones[3] = {1.0F, 1.0F, 1.0F};
     float v[3] = {1.0F, 0.0F, 0.0F};
     float y[3];
     struct problem p = {LINEAR, 3, 3, 1, 1, 1, .causal = true, .q = ones, .k = ones, .v = v};
-    run(*state, &p, y);
+    run(f, &p, y);
     assert_true(y[0] == 1.0F && y[1] == 0.5F && y[2] == 1.0F / 3.0F);
     /* At 0, elu(x) + 1 is 1: the same through the kernels. */
     float zeros[3] = {0.0F, 0.0F, 0.0F};
     p = (struct problem){KERNEL, 3, 3, 1, 1, 1, .causal = true, .q = zeros, .k = zeros, .v = v};
-    run(*state, &p, y);
+    run(f, &p, y);
     assert_true(y[0] == 1.0F && y[1] == 0.5F && y[2] == 1.0F / 3.0F);
 }
 
-/* docs/mixers.md, section 6: 26/19, 58/43, 6/5, 18/13. */
-static void test_relu_golden(void **state) {
+/* mixers.md, section 6: 26/19, 58/43, 6/5, 18/13. */
+WEFT_TEST_ON_GRAPH(test_relu_golden, f) {
     float q[] = {1.0F, 2.0F, 3.0F, 4.0F, 1.0F, -1.0F, 1.0F, 3.0F};
     float k[] = {-3.0F, 1.0F, 1.0F, 5.0F, -2.0F, -3.0F, 4.0F, 1.0F};
     float v[] = {-1.0F, 2.0F, 3.0F, 1.0F};
@@ -110,33 +102,33 @@ static void test_relu_golden(void **state) {
     const weft_kernel relu = {.map = WEFT_FEATURE_RELU};
     float y[4];
     struct problem p = {KERNEL, 4, 4, 1, 2, 1, false, &relu, 1, q, k, v, NULL};
-    run(*state, &p, y);
+    run(f, &p, y);
     for (int i = 0; i < 4; i++) {
         assert_true(fabs((double)y[i] - expected[i]) < 1e-6);
     }
 }
 
 /* A query whose features are all 0 reads nothing; tanh of q and k that cancel is guarded, not infinite. */
-static void test_zero_denominators(void **state) {
+WEFT_TEST_ON_GRAPH(test_zero_denominators, f) {
     float q[] = {-1.0F, -2.0F};
     float k[] = {1.0F, 3.0F};
     float v[] = {5.0F, 7.0F};
     const weft_kernel relu = {.map = WEFT_FEATURE_RELU};
     float y[2];
     struct problem p = {KERNEL, 2, 2, 1, 1, 1, false, &relu, 1, q, k, v, NULL};
-    run(*state, &p, y);
+    run(f, &p, y);
     assert_true(y[0] == 0.0F && y[1] == 0.0F);
     const weft_kernel tangent = {.map = WEFT_FEATURE_TANH};
     float opposite[] = {1.0F, -1.0F};
     float one[] = {1.0F, 0.0F};
     p = (struct problem){KERNEL, 1, 2, 1, 1, 1, false, &tangent, 1, one, opposite, v, NULL};
-    run(*state, &p, y);
+    run(f, &p, y);
     double t = tanh(1.0);
     assert_true(fabs((double)y[0] / (t * t * (5.0 - 7.0) / 1e-6) - 1.0) < 1e-5);
 }
 
 /* Keys that do not overlap, β = 1: every token replaces the value at its key, and a query reads it back. */
-static void test_fast_weight_replaces(void **state) {
+WEFT_TEST_ON_GRAPH(test_fast_weight_replaces, f) {
     const float far = -100.0F; /* elu(x) + 1 underflows: features [1, 0] and [0, 1] */
     float k[] = {0.0F, far, far, 0.0F, 0.0F, far, 0.0F, far};
     float q[] = {0.0F, far, 0.0F, far, far, 0.0F, 0.0F, far};
@@ -144,15 +136,14 @@ static void test_fast_weight_replaces(void **state) {
     float beta[] = {1.0F, 1.0F, 1.0F, 0.5F};
     float y[4];
     struct problem p = {FAST_WEIGHT, 4, 4, 1, 2, 1, .q = q, .k = k, .v = v, .beta = beta};
-    run(*state, &p, y);
+    run(f, &p, y);
     assert_true(y[0] == 3.0F && y[1] == 3.0F && y[2] == 5.0F && y[3] == 9.0F);
 }
 
 /* ---- properties ---- */
 
 /* One kernel elu(x) + 1 is linear attention over those features: the same bits. */
-static void test_one_kernel_is_the_linear_transformer(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_one_kernel_is_the_linear_transformer, f) {
     enum { N = 150, D = 24, HEADS = 3 };
     float *q = random_values(N * D, 0);
     float *k = random_values(N * D, 1);
@@ -227,7 +218,7 @@ static void check_causality(struct weft_test_graph *f, struct problem p, uint32_
     free(after);
 }
 
-static void test_causality(void **state) {
+WEFT_TEST_ON_GRAPH(test_causality, f) {
     static const weft_kernel kernels[] = {{.map = WEFT_FEATURE_ELU1},
                                           {.map = WEFT_FEATURE_TANH1, .weight = 0.5F}};
     static const uint32_t cuts[] = {1, 40, 63, 64, 65, 128, 149};
@@ -238,12 +229,12 @@ static void test_causality(void **state) {
     float *beta = random_values(N * HEADS, 6);
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
         struct problem p = {KERNEL, N, N, HEADS, D, D, true, kernels, 2, q, k, v, NULL};
-        check_causality(*state, p, cuts[i], 0.25F);
-        check_causality(*state, p, cuts[i], NAN);
+        check_causality(f, p, cuts[i], 0.25F);
+        check_causality(f, p, cuts[i], NAN);
         p.op = FAST_WEIGHT;
         p.beta = beta;
-        check_causality(*state, p, cuts[i], 0.25F);
-        check_causality(*state, p, cuts[i], NAN);
+        check_causality(f, p, cuts[i], 0.25F);
+        check_causality(f, p, cuts[i], NAN);
     }
     free(q);
     free(k);
@@ -252,7 +243,7 @@ static void test_causality(void **state) {
 }
 
 /* The first tokens of a longer sequence get the very bits that they get alone. */
-static void test_prefix_has_the_same_bits(void **state) {
+WEFT_TEST_ON_GRAPH(test_prefix_has_the_same_bits, f) {
     enum { N = 200, D = 8 };
     static const uint32_t lengths[] = {1, 63, 64, 65, 127, 128, 129};
     float *q = random_values(N * D, 8);
@@ -264,10 +255,10 @@ static void test_prefix_has_the_same_bits(void **state) {
     for (int op = KERNEL; op <= FAST_WEIGHT; op++) {
         struct problem p = {(enum op)op, N, N, 1, D, D, true, NULL, 0, q, k, v, NULL};
         p.beta = op == FAST_WEIGHT ? beta : NULL;
-        run(*state, &p, whole);
+        run(f, &p, whole);
         for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
             p.n = p.keys = lengths[i];
-            run(*state, &p, part);
+            run(f, &p, part);
             assert_memory_equal(whole, part, lengths[i] * D * sizeof *part);
         }
     }
@@ -278,7 +269,7 @@ static void test_prefix_has_the_same_bits(void **state) {
 }
 
 /* The last token of a causal sequence reads what it would read without causality. */
-static void test_last_token_reads_everything(void **state) {
+WEFT_TEST_ON_GRAPH(test_last_token_reads_everything, f) {
     enum { N = 197, D = 12 };
     float *q = random_values(N * D, 12);
     float *k = random_values(N * D, 13);
@@ -286,9 +277,9 @@ static void test_last_token_reads_everything(void **state) {
     float causal[N * D];
     float full[N * D];
     struct problem p = {KERNEL, N, N, 2, D, D, true, NULL, 0, q, k, v, NULL};
-    run(*state, &p, causal);
+    run(f, &p, causal);
     p.causal = false;
-    run(*state, &p, full);
+    run(f, &p, full);
     for (uint32_t t = 0; t < D; t++) {
         double a = (double)causal[(N - 1) * D + t];
         double b = (double)full[(N - 1) * D + t];
@@ -300,7 +291,7 @@ static void test_last_token_reads_everything(void **state) {
 }
 
 /* Scratch memory grows with n, not with n². */
-static void test_memory_is_linear(void **state) {
+WEFT_TEST_ON_GRAPH(test_memory_is_linear, f) {
     uint64_t bytes[3][2];
     for (int op = LINEAR; op <= FAST_WEIGHT; op++) {
         for (uint32_t i = 0; i < 2; i++) {
@@ -308,7 +299,7 @@ static void test_memory_is_linear(void **state) {
             struct problem p = {(enum op)op, n, n, 1, 64, 64, .causal = true};
             weft_plan *plan = NULL;
             weft_plan_info info;
-            assert_int_equal(compile(*state, &p, &plan), WEFT_OK);
+            assert_int_equal(compile(f, &p, &plan), WEFT_OK);
             assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
             bytes[op][i] = info.arena_bytes;
             assert_true(info.dispatches < 12);
@@ -349,8 +340,7 @@ static void add_fields(weft_graph *graph, const weft_tensor *x, bool fast, weft_
 }
 
 /* w_1 near + w_2 far, each product and the sum rounded once. */
-static void test_blend(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_blend, f) {
     enum { N = 70, D = 8 };
     static const char *const names[] = {"q", "k", "v", "beta", "w1", "w2", "near", "far", "both"};
     const weft_shape rows = weft_shape_of(1, N, D);
@@ -389,8 +379,7 @@ static void test_blend(void **state) {
     }
 }
 
-static void test_bad_blend(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_blend, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor x = weft_test_input(g, "x", weft_shape_of(1, 5, 4));
@@ -413,8 +402,7 @@ static void test_bad_blend(void **state) {
 
 /* ---- maps of the caller's ---- */
 
-static void test_glsl_maps(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_glsl_maps, f) {
     enum { N = 70, D = 8 };
     float *q = random_values(N * D, 15);
     float *k = random_values(N * D, 16);
@@ -441,8 +429,7 @@ static void test_glsl_maps(void **state) {
 }
 
 /* The graph keeps the text, not the caller's pointer to it. */
-static void test_glsl_is_copied(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_glsl_is_copied, f) {
     char text[] = "float weft_feature(float x) { return x * x; }";
     const weft_kernel kernel = {.glsl = text};
     weft_tensor y;
@@ -469,21 +456,19 @@ static void expect_glsl_failure(struct weft_test_graph *f, const char *glsl, wef
     weft_test_expect_log(&f->host, message, NULL);
 }
 
-static void test_bad_glsl(void **state) {
-    expect_glsl_failure(*state, "float weft_feature(float x) { return y; }", WEFT_COMPILE_ERROR,
-                        "'y'");
-    expect_glsl_failure(*state, "float feature(float x) { return x; }", WEFT_COMPILE_ERROR,
+WEFT_TEST_ON_GRAPH(test_bad_glsl, f) {
+    expect_glsl_failure(f, "float weft_feature(float x) { return y; }", WEFT_COMPILE_ERROR, "'y'");
+    expect_glsl_failure(f, "float feature(float x) { return x; }", WEFT_COMPILE_ERROR,
                         "weft_feature");
-    expect_glsl_failure(*state, "float weft_feature(float x) { return exp(x); }", WEFT_UNSUPPORTED,
+    expect_glsl_failure(f, "float weft_feature(float x) { return exp(x); }", WEFT_UNSUPPORTED,
                         "Exp");
-    expect_glsl_failure(*state, "float weft_feature(float x) { return 1.0 / x; }", WEFT_UNSUPPORTED,
+    expect_glsl_failure(f, "float weft_feature(float x) { return 1.0 / x; }", WEFT_UNSUPPORTED,
                         "OpFDiv");
 }
 
 /* ---- bad parameters ---- */
 
-static void test_bad_linear_attention(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_linear_attention, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
@@ -531,8 +516,7 @@ static weft_status kernels_of(weft_graph *g, weft_tensor x, weft_kernel kernel, 
         &y, g, x, x, x, weft_kernel_attention_params(.kernels = kernels, .kernel_count = count));
 }
 
-static void test_bad_kernel_attention(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_kernel_attention, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 5, 6));
@@ -575,8 +559,7 @@ static void test_bad_kernel_attention(void **state) {
                         weft_graph_kernel_attention(&y, g, x, (weft_tensor){99}, x, NULL), "99");
 }
 
-static void test_bad_fast_weight(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_fast_weight, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 5, 6));
@@ -597,34 +580,7 @@ static void test_bad_fast_weight(void **state) {
                         weft_graph_fast_weight(&y, g, wide, wide, x, beta, two), "513", "512");
 }
 
-static void test_names(void **state) {
-    (void)state;
+WEFT_TEST(test_names) {
     assert_string_equal(weft_feature_map_name(WEFT_FEATURE_ELU1_NEGATED), "elu1_negated");
     assert_string_equal(weft_feature_map_name(WEFT_FEATURE_COUNT), "unknown");
-}
-
-int main(void) {
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_causal_ones),
-        TEST(test_relu_golden),
-        TEST(test_zero_denominators),
-        TEST(test_fast_weight_replaces),
-        TEST(test_one_kernel_is_the_linear_transformer),
-        TEST(test_causality),
-        TEST(test_prefix_has_the_same_bits),
-        TEST(test_last_token_reads_everything),
-        TEST(test_memory_is_linear),
-        TEST(test_blend),
-        TEST(test_bad_blend),
-        TEST(test_glsl_maps),
-        TEST(test_glsl_is_copied),
-        TEST(test_bad_glsl),
-        TEST(test_bad_linear_attention),
-        TEST(test_bad_kernel_attention),
-        TEST(test_bad_fast_weight),
-        cmocka_unit_test(test_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* Learned weight matrices on a device: what they are in simple cases, the kernel they stand for, bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/features.h>
 #include <weft/mixers.h>
@@ -60,6 +52,8 @@ static int tear_down(void **state) {
     return 0;
 }
 
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
+
 static weft_tensor constant(struct fixture *f, weft_shape shape, const float *data) {
     weft_weight *weight = NULL;
     weft_tensor tensor;
@@ -108,12 +102,12 @@ static void check_identity(struct fixture *f, bool full) {
     free(out);
 }
 
-static void one_standard_component_is_the_noise(void **state) {
-    check_identity(*state, false);
+TEST(one_standard_component_is_the_noise, f) {
+    check_identity(f, false);
 }
 
-static void full_identity_is_the_noise(void **state) {
-    check_identity(*state, true);
+TEST(full_identity_is_the_noise, f) {
+    check_identity(f, true);
 }
 
 /* The mixture is the spectrum of the kernel: 1/C Σ_c exp(-‖Σ_cᵀδ‖²/2) cos μ_cᵀδ at a distance δ. */
@@ -135,9 +129,8 @@ static double mixture_kernel(const float *sigma, const float *mu, const float *x
     return kernel;
 }
 
-static void features_have_the_mixture_as_spectrum(void **state) {
+TEST(features_have_the_mixture_as_spectrum, f) {
     enum { N = 7 };
-    struct fixture *f = *state;
     float sigma[C * D * D];
     float mu[C * D];
     float x[N * D];
@@ -179,8 +172,7 @@ static void features_have_the_mixture_as_spectrum(void **state) {
 }
 
 /* A generator of one layer is a mixture of one component. */
-static void a_linear_generator_is_one_gaussian(void **state) {
-    struct fixture *f = *state;
+TEST(a_linear_generator_is_one_gaussian, f) {
     float sigma[D * D];
     float mu[D];
     weft_philox_uniform(sigma, D * D, 1, 3);
@@ -223,8 +215,7 @@ static void a_linear_generator_is_one_gaussian(void **state) {
 #define GMM(noise, sigma, mu) weft_graph_gmm_weights(&y, f->graph, noise, sigma, mu)
 #define DGM(...)              weft_graph_dgm_weights(&y, f->graph, noise, weft_dgm_weights_params(__VA_ARGS__))
 
-static void bad_parameters_are_named(void **state) {
-    struct fixture *f = *state;
+TEST(bad_parameters_are_named, f) {
     weft_tensor y = {0};
     const weft_tensor none = {0};
     weft_tensor noise = input(f, "noise", weft_shape_of(12, 4), WEFT_F32);
@@ -257,16 +248,4 @@ static void bad_parameters_are_named(void **state) {
     weft_shape found;
     assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
     assert_true(weft_shape_equal(found, weft_shape_of(12, 4)));
-}
-
-int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(one_standard_component_is_the_noise),
-        TEST(full_identity_is_the_noise),
-        TEST(features_have_the_mixture_as_spectrum),
-        TEST(a_linear_generator_is_one_gaussian),
-        TEST(bad_parameters_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

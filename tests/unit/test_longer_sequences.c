@@ -5,14 +5,6 @@
  * frequency response of one kernel on grids of several sizes. (test_ski_toeplitz.c has those of the time warp.)
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
@@ -45,6 +37,8 @@ static int tear_down(void **state) {
     free(fixture);
     return 0;
 }
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
 
 enum op { DIRECT, FFT, FREQUENCY };
 
@@ -143,11 +137,11 @@ static void check_coefficients(struct fixture *fixture, enum op op, bool causal)
     }
 }
 
-static void test_coefficients(void **state) {
-    check_coefficients(*state, DIRECT, false);
-    check_coefficients(*state, DIRECT, true);
-    check_coefficients(*state, FFT, false);
-    check_coefficients(*state, FFT, true);
+TEST(test_coefficients, f) {
+    check_coefficients(f, DIRECT, false);
+    check_coefficients(f, DIRECT, true);
+    check_coefficients(f, FFT, false);
+    check_coefficients(f, FFT, true);
 }
 
 /* ---- frequencies ---- */
@@ -211,15 +205,7 @@ static void check_frequencies(struct fixture *fixture, bool causal) {
     }
 }
 
-static void test_frequencies(void **state) {
-    check_frequencies(*state, false);
-    check_frequencies(*state, true);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_coefficients, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_frequencies, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+TEST(test_frequencies, f) {
+    check_frequencies(f, false);
+    check_frequencies(f, true);
 }

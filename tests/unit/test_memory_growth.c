@@ -5,14 +5,6 @@
  * 16,384 at d = 64; that of dense attention does not.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
@@ -208,7 +200,7 @@ static double exponent_of(struct weft_test_device *fixture, add_mixer add) {
     return most == 0 ? 0.0 : product / square;
 }
 
-static void test_memory_is_linear(void **state) {
+WEFT_TEST_ON_DEVICE(test_memory_is_linear, f) {
     static const struct {
         const char *name;
         add_mixer add;
@@ -224,7 +216,7 @@ static void test_memory_is_linear(void **state) {
         {"RFA", add_rfa},
     };
     for (size_t i = 0; i < sizeof mixers / sizeof mixers[0]; i++) {
-        const double exponent = exponent_of(*state, mixers[i].add);
+        const double exponent = exponent_of(f, mixers[i].add);
         print_message("%s: n^%.3f\n", mixers[i].name, exponent);
         if (!(exponent <= 1.05)) {
             fail_msg("%s: memory grows as n^%.3f", mixers[i].name, exponent);
@@ -233,17 +225,8 @@ static void test_memory_is_linear(void **state) {
 }
 
 /** What the test above is able to see. */
-static void test_memory_of_dense_attention_is_not(void **state) {
-    struct weft_test_device *fixture = *state;
+WEFT_TEST_ON_DEVICE(test_memory_of_dense_attention_is_not, fixture) {
     const double few = (double)memory_of(fixture, add_dense, 512);
     const double many = (double)memory_of(fixture, add_dense, 2048);
     assert_true(log(many / few) / log(4.0) > 1.9);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        WEFT_TEST_ON_DEVICE(test_memory_is_linear),
-        WEFT_TEST_ON_DEVICE(test_memory_of_dense_attention_is_not),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,6 @@
  * api/MODELS.md and the tables of fields say the same: families, fields, what is required, ranges, choices and defaults.
  */
 #include <float.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "model/architecture.h"
 #include "model/family.h"
@@ -162,6 +153,8 @@ static int tear_down(void **state) {
     free(page);
     return 0;
 }
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct page *f, set_up, tear_down)
 
 /* ---- a row and its field ---- */
 
@@ -330,8 +323,7 @@ static void compare_table(struct page *page, const struct family *family,
     }
 }
 
-static void the_networks_fields_are_the_pages(void **state) {
-    struct page *page = *state;
+TEST(the_networks_fields_are_the_pages, page) {
     json_t *object =
         json_pack("{s:s,s:i,s:i,s:i,s:i,s:i}", "task", "hidden", "vocab_size", 1, "hidden_size", 1,
                   "num_hidden_layers", 1, "intermediate_size", 1, "max_position_embeddings", 1);
@@ -356,8 +348,7 @@ static const struct weft_model_family *find_family(const char *name) {
     return NULL;
 }
 
-static void every_familys_fields_are_the_pages(void **state) {
-    struct page *page = *state;
+TEST(every_familys_fields_are_the_pages, page) {
     for (uint32_t i = 0; i < page->family_count; i++) {
         const struct weft_model_family *found = find_family(page->families[i].name);
         if (!found || found->foreign) {
@@ -376,8 +367,7 @@ static void every_familys_fields_are_the_pages(void **state) {
 }
 
 /* The table of model types, the headings and the code have the same families in the same order. */
-static void the_families_are_the_pages(void **state) {
-    struct page *page = *state;
+TEST(the_families_are_the_pages, page) {
     uint32_t count = 0;
     const struct weft_model_family *found = NULL;
     for (uint32_t i = 0; (found = weft_model_family_at(i)) != NULL; i++) {
@@ -391,15 +381,4 @@ static void the_families_are_the_pages(void **state) {
     }
     assert_int_equal(count, page->listed_count);
     assert_int_equal(count, page->family_count);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(the_networks_fields_are_the_pages),
-        TEST(every_familys_fields_are_the_pages),
-        TEST(the_families_are_the_pages),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

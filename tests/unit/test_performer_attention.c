@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* Properties of the Performer's attention, its estimate of softmax attention, and bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/features.h>
 #include <weft/mixers.h>
@@ -121,27 +113,27 @@ static double error_with(struct weft_test_graph *f, uint32_t features) {
 }
 
 /* The error falls as 1/√s: by 8 for 64 times as many features; a third of that is left for chance. */
-static void test_estimates_softmax(void **state) {
-    double few = error_with(*state, 64);
-    double many = error_with(*state, 4096);
+WEFT_TEST_ON_GRAPH(test_estimates_softmax, f) {
+    double few = error_with(f, 64);
+    double many = error_with(f, 4096);
     assert_true(many < 0.005);
     assert_true(many < few / 5.0 && many > few / 13.0);
 }
 
 /* The stabilizers cancel but for epsilon, and keep queries and keys in range whose exponentials are not. */
-static void test_stabilizers(void **state) {
+WEFT_TEST_ON_GRAPH(test_stabilizers, f) {
     struct sequence *s = make(64, 5);
     float plain[N * D];
     float stable[N * D];
-    run(*state, s, false, true, plain);
-    run(*state, s, false, false, stable);
+    run(f, s, false, true, plain);
+    run(f, s, false, false, stable);
     for (uint32_t i = 0; i < N * D; i++) {
         assert_true(fabsf(plain[i] - stable[i]) < 1e-4F);
         s->q[i] *= 64.0F;
         s->k[i] *= 64.0F;
     }
-    run(*state, s, false, true, plain);
-    run(*state, s, false, false, stable);
+    run(f, s, false, true, plain);
+    run(f, s, false, false, stable);
     uint32_t lost = 0;
     for (uint32_t i = 0; i < N * D; i++) {
         lost += plain[i] == 0.0F;
@@ -179,30 +171,29 @@ static void check_causality(struct weft_test_graph *f, uint32_t from, bool unsta
     free(s);
 }
 
-static void test_causality(void **state) {
+WEFT_TEST_ON_GRAPH(test_causality, f) {
     static const uint32_t cuts[] = {1, 40, 63, 64, 65, 99};
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
-        check_causality(*state, cuts[i], true);
-        check_causality(*state, cuts[i], false);
+        check_causality(f, cuts[i], true);
+        check_causality(f, cuts[i], false);
     }
 }
 
 /* Without causality the first token does depend on the last one. */
-static void test_full_reads_everything(void **state) {
+WEFT_TEST_ON_GRAPH(test_full_reads_everything, f) {
     struct sequence *s = make(16, 5);
     float before[N * D];
     float after[N * D];
-    run(*state, s, false, false, before);
+    run(f, s, false, false, before);
     disturb(s->v, N - 1, 0.25F);
-    run(*state, s, false, false, after);
+    run(f, s, false, false, after);
     assert_memory_not_equal(before, after, D * sizeof(float));
     free(s);
 }
 
 /* ---- bad parameters ---- */
 
-static void test_bad_params(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_params, f) {
     weft_graph *g = f->graph;
     static const float epsilons[] = {-1.0F, NAN, INFINITY};
     static const char *const texts[] = {"epsilon -1", "epsilon nan", "epsilon inf"};
@@ -237,14 +228,4 @@ static void test_bad_params(void **state) {
     }
     assert_int_equal(weft_graph_performer_attention(&y, NULL, q, k, v, w, NULL),
                      WEFT_INVALID_ARGUMENT);
-}
-
-int main(void) {
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_estimates_softmax),     TEST(test_stabilizers), TEST(test_causality),
-        TEST(test_full_reads_everything), TEST(test_bad_params),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

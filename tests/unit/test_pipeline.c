@@ -1,20 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: device */
 /* Pipelines on a driver: what they compute, how often they are made, and their cache on disk. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "core/disk_cache.h"
@@ -23,6 +10,7 @@
 #include "shader/embedded.h"
 #include "shader/glsl.h"
 #include "shader/pipeline_store.h"
+#include "support.h"
 
 struct fixture {
     char folder[64];
@@ -81,6 +69,8 @@ static int tear_down(void **state) {
     free(fixture);
     return 0;
 }
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
 
 static weft_device *open_device(struct fixture *fixture, weft_math math) {
     weft_device *device = NULL;
@@ -271,8 +261,7 @@ static void fill_rows(uint32_t *rows) {
  * With c = -round(a b), multiplying, rounding and adding gives exactly 0; a fused operation gives
  * the rounding error of the product, which is 0 for few rows.
  */
-static void test_no_contraction(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_no_contraction, fixture) {
     weft_device *device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
     struct weft_pipeline_desc desc = describe(device, "contraction", contraction_text, 1, 0);
     const struct weft_pipeline *pipeline = get(device, &desc);
@@ -309,8 +298,7 @@ static const char scale_text[] =
     "}\n";
 
 /* Push constants, specialization, and a first workgroup that is not 0. */
-static void test_parameters_and_base(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_parameters_and_base, fixture) {
     weft_device *device = open_device(fixture, WEFT_MATH_FAST);
     struct weft_pipeline_desc desc = describe(device, "scale", scale_text, 1, 8);
     desc.specialization_count = 2;
@@ -346,8 +334,7 @@ static void test_parameters_and_base(void **state) {
 
 #define VARIANTS 100
 
-static void test_made_once(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_made_once, fixture) {
     weft_device *device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
     struct weft_pipeline_desc desc = describe(device, "scale", scale_text, 1, 8);
     desc.specialization_count = 2;
@@ -375,8 +362,7 @@ static void test_made_once(void **state) {
     close_device(&device);
 }
 
-static void test_embedded(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_embedded, fixture) {
     static const weft_math modes[] = {WEFT_MATH_REPRODUCIBLE, WEFT_MATH_FAST};
     for (size_t mode = 0; mode < 2; mode++) {
         weft_device *device = open_device(fixture, modes[mode]);
@@ -400,8 +386,7 @@ static void test_embedded(void **state) {
     }
 }
 
-static void test_refusals(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_refusals, fixture) {
     static const weft_math modes[] = {WEFT_MATH_REPRODUCIBLE, WEFT_MATH_FAST};
     for (size_t mode = 0; mode < 2; mode++) {
         weft_device *device = open_device(fixture, modes[mode]);
@@ -431,8 +416,7 @@ static void test_refusals(void **state) {
 }
 
 /* A local size that the device does not have is refused, and both are named. */
-static void test_local_size_limit(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_local_size_limit, fixture) {
     weft_device *device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
     const uint32_t *sizes = device->limits.maxComputeWorkGroupSize;
     uint32_t invocations = device->limits.maxComputeWorkGroupInvocations;
@@ -497,8 +481,7 @@ static struct start start_up(struct fixture *fixture, weft_math math, uint32_t c
     return start;
 }
 
-static void test_second_start(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_second_start, fixture) {
     struct start first = start_up(fixture, WEFT_MATH_REPRODUCIBLE, 3);
     assert_int_equal(first.shaders, 1);
     assert_in_range(first.compiled, 3, first.created);
@@ -523,8 +506,7 @@ static char *cache_path(const struct fixture *fixture, const weft_digest *key) {
     return path;
 }
 
-static void test_damaged_cache(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_damaged_cache, fixture) {
     struct start first = start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2);
     char *path = cache_path(fixture, &first.cache_key);
     uint8_t *bytes = NULL;
@@ -546,8 +528,7 @@ static void test_damaged_cache(void **state) {
 }
 
 /* An intact entry whose content must not reach the driver. */
-static void test_foreign_cache(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_foreign_cache, fixture) {
     struct start first = start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2);
     uint8_t *payload = NULL;
     size_t size = 0;
@@ -606,8 +587,7 @@ static void test_empty_cache(void **state) {
 }
 
 /* Wherever memory ends, the call fails cleanly and the next one works. */
-static void test_out_of_memory(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_out_of_memory, fixture) {
     weft_device *device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
     struct weft_pipeline_desc desc = describe(device, "scale", scale_text, 1, 8);
     desc.specialization_count = 1;
@@ -632,8 +612,7 @@ static void test_out_of_memory(void **state) {
     close_device(&device);
 }
 
-static void test_lost_device(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_lost_device, fixture) {
     weft_device *device = open_device(fixture, WEFT_MATH_REPRODUCIBLE);
     struct weft_pipeline_desc desc = describe(device, "scale", scale_text, 1, 8);
     (void)get(device, &desc);
@@ -642,22 +621,4 @@ static void test_lost_device(void **state) {
     assert_int_equal(weft_pipeline_store_save(device), WEFT_DEVICE_LOST);
     release(device, &desc);
     close_device(&device);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_no_contraction, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_parameters_and_base, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_made_once, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_embedded, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_local_size_limit, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_second_start, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_damaged_cache, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_foreign_cache, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_empty_cache, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_out_of_memory, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_lost_device, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

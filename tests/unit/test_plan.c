@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: device */
 /* Plans: placement, splitting, sharing of weights, time stamps, and everything that can go wrong when they run. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <weft/mixers.h>
 
 #include "core/philox.h"
@@ -83,6 +76,8 @@ static int tear_down(void **state) {
     return 0;
 }
 
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
+
 /** `layers` FNet layers. */
 static weft_graph *make_graph(struct fixture *fixture, uint32_t length, uint32_t layers) {
     weft_graph *graph = NULL;
@@ -130,11 +125,11 @@ static weft_status execute(weft_plan *plan, float *output) {
     return status;
 }
 
-static void test_fusion_changes_no_bit(void **state) {
+TEST(test_fusion_changes_no_bit, f) {
     float *fused = malloc(BYTES);
     float *plain = malloc(BYTES);
-    weft_plan *with = compile(*state, LENGTH, 2, NULL);
-    weft_plan *without = compile(*state, LENGTH, 2, weft_plan_params(.no_fusion = true));
+    weft_plan *with = compile(f, LENGTH, 2, NULL);
+    weft_plan *without = compile(f, LENGTH, 2, weft_plan_params(.no_fusion = true));
     weft_plan_info with_info;
     weft_plan_info without_info;
     assert_int_equal(weft_plan_get_info(with, &with_info), WEFT_OK);
@@ -193,7 +188,7 @@ static float *multiply(struct fixture *fixture, const struct product *product, c
 }
 
 /** The kernel for GPUs and the one for CPUs add in the same order, so a device may take either. */
-static void test_product_kernels_agree(void **state) {
+TEST(test_product_kernels_agree, f) {
     const struct product products[] = {
         {weft_shape_of(1, 1), weft_shape_of(1, 1), {0}},
         {weft_shape_of(65, 129), weft_shape_of(129, 131), {0}},
@@ -205,9 +200,9 @@ static void test_product_kernels_agree(void **state) {
     };
     for (size_t i = 0; i < sizeof products / sizeof products[0]; i++) {
         size_t bytes = 0;
-        float *direct = multiply(*state, &products[i], "direct", &bytes);
-        float *tiled = multiply(*state, &products[i], "tiled", &bytes);
-        float *usual = multiply(*state, &products[i], NULL, &bytes);
+        float *direct = multiply(f, &products[i], "direct", &bytes);
+        float *tiled = multiply(f, &products[i], "tiled", &bytes);
+        float *usual = multiply(f, &products[i], NULL, &bytes);
         assert_memory_equal(direct, tiled, bytes);
         assert_memory_equal(direct, usual, bytes);
         free(direct);
@@ -217,8 +212,8 @@ static void test_product_kernels_agree(void **state) {
 }
 
 /** Tensors that are alive at the same dispatch never share memory, whatever the placement. */
-static void test_placement_is_sound_and_tight(void **state) {
-    weft_plan *plan = compile(*state, LENGTH, 3, NULL);
+TEST(test_placement_is_sound_and_tight, f) {
+    weft_plan *plan = compile(f, LENGTH, 3, NULL);
     const struct weft_lowering *lowering = &plan->lowering;
     for (uint32_t i = 0; i < lowering->storage_count; i++) {
         for (uint32_t k = 0; k < i; k++) {
@@ -235,8 +230,7 @@ static void test_placement_is_sound_and_tight(void **state) {
 }
 
 /** Splitting into many submissions, and single dispatches into parts, changes no bit. */
-static void test_split_submissions(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_split_submissions, fixture) {
     float *whole = malloc(BYTES);
     float *split = malloc(BYTES);
     weft_plan *plan = compile(fixture, LENGTH, 2, NULL);
@@ -259,8 +253,7 @@ static void test_split_submissions(void **state) {
     free(split);
 }
 
-static void test_plans_share_weights_and_pipelines(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_plans_share_weights_and_pipelines, fixture) {
     weft_plan *first = compile(fixture, LENGTH, 1, NULL);
     weft_device_stats before;
     weft_device_stats after;
@@ -279,8 +272,7 @@ static void test_plans_share_weights_and_pipelines(void **state) {
 }
 
 /** Fast mode measures the Fourier mixer's implementations once and finds the answer on disk after. */
-static void test_measured_choice_is_remembered(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_measured_choice_is_remembered, fixture) {
     weft_device_stats before;
     weft_device_stats after;
     const char *first = NULL;
@@ -308,8 +300,7 @@ static void test_measured_choice_is_remembered(void **state) {
     open_device(fixture, 0, 0);
 }
 
-static void test_too_little_memory(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_too_little_memory, fixture) {
     weft_device_stats stats;
     weft_plan *plan = compile(fixture, LENGTH, 1, NULL);
     assert_int_equal(weft_device_get_stats(fixture->device, &stats), WEFT_OK);
@@ -341,8 +332,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL submit_to_a_lost_device(VkQueue queue, uin
     return VK_ERROR_DEVICE_LOST;
 }
 
-static void test_lost_device(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_lost_device, fixture) {
     float *output = malloc(BYTES);
     weft_plan *plan = compile(fixture, LENGTH, 1, NULL);
     weft_graph *graph = make_graph(fixture, LENGTH, 1);
@@ -358,8 +348,7 @@ static void test_lost_device(void **state) {
     free(output);
 }
 
-static void test_execute_checks_its_tensors(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_execute_checks_its_tensors, fixture) {
     float *data = malloc(BYTES);
     weft_plan *plan = compile(fixture, LENGTH, 1, NULL);
     weft_host_tensor tensors[] = {{.name = "y", .data = data, .bytes = BYTES},
@@ -376,8 +365,7 @@ static void test_execute_checks_its_tensors(void **state) {
     free(data);
 }
 
-static void test_timings(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_timings, fixture) {
     float *output = malloc(BYTES);
     weft_timing timings[64];
     uint32_t count = 64;
@@ -397,8 +385,7 @@ static void test_timings(void **state) {
     free(output);
 }
 
-static void test_submissions_may_overlap(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_submissions_may_overlap, fixture) {
     float *expected = malloc(BYTES);
     float *found = malloc(BYTES);
     weft_buffer *input = NULL;
@@ -430,8 +417,7 @@ static void test_submissions_may_overlap(void **state) {
     free(found);
 }
 
-static void test_out_of_host_memory(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_out_of_host_memory, fixture) {
     weft_graph *graph = make_graph(fixture, 5, 1);
     weft_plan *plan = NULL;
     assert_int_equal(weft_plan_compile(&plan, fixture->device, graph, NULL), WEFT_OK);
@@ -449,8 +435,7 @@ static void test_out_of_host_memory(void **state) {
     weft_graph_destroy(&graph);
 }
 
-static void test_describe(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_describe, fixture) {
     const char *text = NULL;
     weft_plan *plan = compile(fixture, LENGTH, 1, NULL);
     for (uint32_t i = 0; i < WEFT_PLAN_PASS_COUNT; i++) {
@@ -465,23 +450,4 @@ static void test_describe(void **state) {
     assert_int_equal(weft_plan_compile(&plan, fixture->device, empty, NULL), WEFT_INVALID_ARGUMENT);
     weft_test_expect_log(&fixture->host, "no output", NULL);
     weft_graph_destroy(&empty);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_fusion_changes_no_bit, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_product_kernels_agree, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_placement_is_sound_and_tight, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_split_submissions, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_plans_share_weights_and_pipelines, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_measured_choice_is_remembered, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_too_little_memory, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_lost_device, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_execute_checks_its_tensors, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_timings, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_submissions_may_overlap, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_out_of_host_memory, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_describe, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* Random features on a device: what they add up to, what stabilizers leave alone, and bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/features.h>
 #include <weft/mixers.h>
@@ -176,7 +168,7 @@ static struct problem problem_of(float *data, int component) {
 }
 
 /* With more features, attention comes closer to softmax attention, as 1/√s. */
-static void test_features_approach_softmax(void **state) {
+WEFT_TEST_ON_GRAPH(test_features_approach_softmax, f) {
     float *data = random_values(3 * (uint64_t)N * D, 0);
     for (int component = 0; component < COMPONENTS; component++) {
         for (int causal = 0; causal < 2; causal++) {
@@ -191,7 +183,7 @@ static void test_features_approach_softmax(void **state) {
                     weft_features_params(.kind = WEFT_FEATURES_ORF, .rows = k == 0 ? 32 : 2048,
                                          .columns = WIDTH, .seed = 1);
                 softmax_attention(&p, expected);
-                run(*state, &p, out);
+                run(f, &p, out);
                 error[k] = error_of(out, expected);
             }
             assert_true(error[1] < 0.05);
@@ -202,7 +194,7 @@ static void test_features_approach_softmax(void **state) {
 }
 
 /* Every kind of matrix but those of powers does for every component. */
-static void test_every_matrix(void **state) {
+WEFT_TEST_ON_GRAPH(test_every_matrix, f) {
     float *data = random_values(3 * (uint64_t)N * D, 1);
     for (int kind = 0; kind < WEFT_FEATURES_POISSON; kind++) {
         weft_features_params params = {
@@ -216,7 +208,7 @@ static void test_every_matrix(void **state) {
             p.stabilized = true;
             p.matrix = &params;
             softmax_attention(&p, expected);
-            run(*state, &p, out);
+            run(f, &p, out);
             /* SGQ has 9 points, the others 400. */
             const double limit = kind == WEFT_FEATURES_SGQ ? 0.5 : 0.15;
             assert_true(error_of(out, expected) < limit);
@@ -226,7 +218,7 @@ static void test_every_matrix(void **state) {
 }
 
 /* Stabilizers cancel; without them, large inputs would overflow. */
-static void test_stabilizers_cancel(void **state) {
+WEFT_TEST_ON_GRAPH(test_stabilizers_cancel, f) {
     float *data = random_values(3 * (uint64_t)N * D, 2);
     const weft_features_params *params =
         weft_features_params(.kind = WEFT_FEATURES_ORF, .rows = 64, .columns = WIDTH, .seed = 3);
@@ -236,9 +228,9 @@ static void test_stabilizers_cancel(void **state) {
         float stable[N * D];
         double expected[N * D];
         p.matrix = params;
-        run(*state, &p, plain);
+        run(f, &p, plain);
         p.stabilized = true;
-        run(*state, &p, stable);
+        run(f, &p, stable);
         for (int i = 0; i < N * D; i++) {
             expected[i] = (double)plain[i];
         }
@@ -252,7 +244,7 @@ static void test_stabilizers_cancel(void **state) {
     float out[N * D];
     p.matrix = params;
     p.stabilized = true;
-    run(*state, &p, out);
+    run(f, &p, out);
     for (int i = 0; i < N * D; i++) {
         assert_true(isfinite(out[i]));
     }
@@ -272,8 +264,7 @@ static weft_tensor input(struct weft_test_graph *f, const char *name, weft_shape
 
 #define GENERALIZED(...) FEATURES(x, w, .component = WEFT_COMPONENT_GENERALIZED, __VA_ARGS__)
 
-static void test_bad_parameters(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_parameters, f) {
     weft_tensor y = {0};
     weft_tensor x = input(f, "x", weft_shape_of(2, 5, 8), WEFT_F32);
     weft_tensor w = input(f, "w", weft_shape_of(6, 4), WEFT_F32);
@@ -347,22 +338,10 @@ static void test_bad_parameters(void **state) {
     assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 12)));
 }
 
-static void test_names(void **state) {
-    (void)state;
+WEFT_TEST(test_names) {
     assert_string_equal(weft_component_name(WEFT_COMPONENT_OPTIMAL), "optimal");
     assert_string_equal(weft_component_name(WEFT_COMPONENT_ASYMMETRIC), "asymmetric");
     assert_non_null(weft_component_name(WEFT_COMPONENT_COUNT));
     assert_string_equal(weft_stabilizer_name(WEFT_STABILIZER_KEY), "key");
     assert_non_null(weft_stabilizer_name(WEFT_STABILIZER_COUNT));
-}
-
-int main(void) {
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_features_approach_softmax), TEST(test_every_matrix),
-        TEST(test_stabilizers_cancel),        TEST(test_bad_parameters),
-        cmocka_unit_test(test_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

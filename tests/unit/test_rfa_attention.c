@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* Properties of random feature attention, its estimate of softmax attention, and bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/features.h>
 #include <weft/mixers.h>
@@ -125,24 +117,24 @@ static double error_with(struct weft_test_graph *f, uint32_t features) {
 }
 
 /* The error falls as 1/√s: by 8 for 64 times as many features; half of that is left for chance. */
-static void test_estimates_softmax(void **state) {
-    double few = error_with(*state, 64);
-    double many = error_with(*state, 4096);
+WEFT_TEST_ON_GRAPH(test_estimates_softmax, f) {
+    double few = error_with(f, 64);
+    double many = error_with(f, 4096);
     assert_true(many < 0.005);
     assert_true(many < few / 4.0);
 }
 
 /* Lengths of queries and keys do not matter: exactly, for powers of 2. */
-static void test_lengths_do_not_matter(void **state) {
+WEFT_TEST_ON_GRAPH(test_lengths_do_not_matter, f) {
     struct sequence *s = make(16);
     float before[N * D];
     float after[N * D];
-    run(*state, s, N, true, before);
+    run(f, s, N, true, before);
     for (uint32_t i = 0; i < N * D; i++) {
         s->q[i] *= 0.125F;
         s->k[i] *= i / D % 2 == 0 ? 4.0F : 1024.0F;
     }
-    run(*state, s, N, true, after);
+    run(f, s, N, true, after);
     assert_memory_equal(before, after, sizeof before);
     free(s);
 }
@@ -169,43 +161,42 @@ static void check_causality(struct weft_test_graph *f, uint32_t from, float by) 
     free(s);
 }
 
-static void test_causality(void **state) {
+WEFT_TEST_ON_GRAPH(test_causality, f) {
     static const uint32_t cuts[] = {1, 40, 63, 64, 65, 128, 149};
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
-        check_causality(*state, cuts[i], 0.25F);
-        check_causality(*state, cuts[i], NAN);
+        check_causality(f, cuts[i], 0.25F);
+        check_causality(f, cuts[i], NAN);
     }
 }
 
 /* Without causality the first token does depend on the last one. */
-static void test_full_reads_everything(void **state) {
+WEFT_TEST_ON_GRAPH(test_full_reads_everything, f) {
     struct sequence *s = make(16);
     float before[N * D];
     float after[N * D];
-    run(*state, s, N, false, before);
+    run(f, s, N, false, before);
     disturb(s->v, N - 1, 0.25F);
-    run(*state, s, N, false, after);
+    run(f, s, N, false, after);
     assert_memory_not_equal(before, after, D * sizeof(float));
     free(s);
 }
 
 /* The first tokens of a longer sequence get the very bits that they get alone. */
-static void test_prefix_has_the_same_bits(void **state) {
+WEFT_TEST_ON_GRAPH(test_prefix_has_the_same_bits, f) {
     static const uint32_t lengths[] = {1, 63, 64, 65, 127, 128, 129};
     struct sequence *s = make(16);
     float whole[N * D];
     float part[N * D];
-    run(*state, s, N, true, whole);
+    run(f, s, N, true, whole);
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
-        run(*state, s, lengths[i], true, part);
+        run(f, s, lengths[i], true, part);
         assert_memory_equal(whole, part, (size_t)lengths[i] * D * sizeof(float));
     }
     free(s);
 }
 
 /* q and k of the same tensor share their features: the bits of two equal tensors. */
-static void test_shared_features(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_shared_features, f) {
     struct sequence *s = make(16);
     float apart[N * D];
     float together[N * D];
@@ -234,8 +225,7 @@ static void test_shared_features(void **state) {
 
 /* ---- bad parameters ---- */
 
-static void test_bad_shapes(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_shapes, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
@@ -270,8 +260,7 @@ static void test_bad_shapes(void **state) {
         "m = n");
 }
 
-static void test_bad_params(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_params, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
@@ -296,20 +285,4 @@ static void test_bad_params(void **state) {
     WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
                         weft_graph_rfa_attention(&y, g, q, q, v, (weft_tensor){99}, NULL), "99");
     assert_int_equal(weft_graph_rfa_attention(&y, NULL, q, q, v, w, NULL), WEFT_INVALID_ARGUMENT);
-}
-
-int main(void) {
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_estimates_softmax),
-        TEST(test_lengths_do_not_matter),
-        TEST(test_causality),
-        TEST(test_full_reads_everything),
-        TEST(test_prefix_has_the_same_bits),
-        TEST(test_shared_features),
-        TEST(test_bad_shapes),
-        TEST(test_bad_params),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,15 +4,6 @@
  * Ops that work on each token by itself give a token the same bits alone and among others: what decoding token by token
  * rests on, beside the steps.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <weft/mixers.h>
 
 #include "core/philox.h"
@@ -278,15 +269,14 @@ static void check_op(struct weft_test_graph *f, const struct op *op) {
     free(x);
 }
 
-static void test_tokens_alone(void **state) {
+WEFT_TEST_ON_GRAPH(test_tokens_alone, f) {
     for (uint32_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
-        check_op(*state, &ops[i]);
+        check_op(f, &ops[i]);
     }
 }
 
 /* A position's row as a second table's, looked up by number, is added as the table of positions is. */
-static void test_position_as_type(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_position_as_type, f) {
     enum { TOKENS = 9, D = 12 };
     weft_plan *plan = NULL;
     weft_tensor ids;
@@ -325,15 +315,4 @@ static void test_position_as_type(void **state) {
     assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
     assert_memory_equal(out[0], out[1], sizeof out[0]);
     weft_plan_destroy(&plan);
-}
-
-#define TEST(f) \
-    cmocka_unit_test_setup_teardown(f, weft_test_graph_set_up, weft_test_graph_tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(test_tokens_alone),
-        TEST(test_position_as_type),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

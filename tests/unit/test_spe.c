@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* Properties of stochastic positional encoding: its mean over the noise, which knows distances alone, and bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/features.h>
 #include <weft/mixers.h>
@@ -205,18 +197,18 @@ static void check_mean(struct weft_test_graph *f, bool sines) {
     destroy(p);
 }
 
-static void test_sine_mean(void **state) {
-    check_mean(*state, true);
+WEFT_TEST_ON_GRAPH(test_sine_mean, f) {
+    check_mean(f, true);
 }
 
-static void test_conv_mean(void **state) {
-    check_mean(*state, false);
+WEFT_TEST_ON_GRAPH(test_conv_mean, f) {
+    check_mean(f, false);
 }
 
 /* ---- other properties ---- */
 
 /* What is made once of weights has the bits that every run makes of inputs. */
-static void test_noise_as_input_or_weight(void **state) {
+WEFT_TEST_ON_GRAPH(test_noise_as_input_or_weight, f) {
     for (int sines = 0; sines < 2; sines++) {
         struct problem *p = make(sines != 0, 3);
         const size_t bytes = sizeof(float) * N * HEADS * S;
@@ -224,7 +216,7 @@ static void test_noise_as_input_or_weight(void **state) {
         float *k[2] = {malloc(bytes), malloc(bytes)};
         for (int weight = 0; weight < 2; weight++) {
             assert_true(q[weight] != NULL && k[weight] != NULL);
-            run(*state, p, weight != 0, q[weight], k[weight]);
+            run(f, p, weight != 0, q[weight], k[weight]);
         }
         assert_memory_equal(q[0], q[1], bytes);
         assert_memory_equal(k[0], k[1], bytes);
@@ -237,7 +229,7 @@ static void test_noise_as_input_or_weight(void **state) {
 }
 
 /* Codes of equal tokens: convSPE's at i and noise moved by one are those at i + 1, bit for bit. */
-static void test_conv_is_stationary(void **state) {
+WEFT_TEST_ON_GRAPH(test_conv_is_stationary, f) {
     struct problem *p = make(false, 4);
     const size_t bytes = sizeof(float) * N * HEADS * S;
     float *before = malloc(bytes);
@@ -247,9 +239,9 @@ static void test_conv_is_stationary(void **state) {
     for (uint32_t i = 0; i < N * D; i++) {
         p->q[i] = p->q[i % D];
     }
-    run(*state, p, false, before, k);
+    run(f, p, false, before, k);
     memmove(p->noise, p->noise + D * S, sizeof(float) * (POSITIONS - 1) * D * S);
-    run(*state, p, false, after, k);
+    run(f, p, false, after, k);
     const size_t token = (size_t)HEADS * S;
     assert_memory_equal(before + token, after, (N - 1) * token * sizeof(float));
     free(before);
@@ -259,7 +251,7 @@ static void test_conv_is_stationary(void **state) {
 }
 
 /* Every token is encoded by itself. */
-static void test_tokens_do_not_mix(void **state) {
+WEFT_TEST_ON_GRAPH(test_tokens_do_not_mix, f) {
     for (int sines = 0; sines < 2; sines++) {
         enum { CHANGED = 5 };
         struct problem *p = make(sines != 0, 6);
@@ -269,9 +261,9 @@ static void test_tokens_do_not_mix(void **state) {
         float *after = malloc(bytes);
         float *k = malloc(bytes);
         assert_true(before != NULL && after != NULL && k != NULL);
-        run(*state, p, true, before, k);
+        run(f, p, true, before, k);
         p->q[CHANGED * D] = NAN;
-        run(*state, p, true, after, k);
+        run(f, p, true, after, k);
         assert_memory_equal(before, after, CHANGED * token * sizeof(float));
         assert_memory_not_equal(before + CHANGED * token, after + CHANGED * token, 4 * S);
         assert_memory_equal(before + (CHANGED + 1) * token, after + (CHANGED + 1) * token,
@@ -285,8 +277,7 @@ static void test_tokens_do_not_mix(void **state) {
 
 /* ---- bad parameters ---- */
 
-static void test_bad_sine(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_sine, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_shape shape;
@@ -340,8 +331,7 @@ static void test_bad_sine(void **state) {
     assert_int_equal(weft_graph_sine_spe(&y, NULL, x, noise, &good), WEFT_INVALID_ARGUMENT);
 }
 
-static void test_bad_conv(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_conv, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_shape shape;
@@ -374,19 +364,4 @@ static void test_bad_conv(void **state) {
     WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_conv_spe(&y, g, x, noise, &bad),
                         "filters is missing");
     assert_int_equal(weft_graph_conv_spe(&y, g, x, noise, NULL), WEFT_INVALID_ARGUMENT);
-}
-
-int main(void) {
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_sine_mean),
-        TEST(test_conv_mean),
-        TEST(test_noise_as_input_or_weight),
-        TEST(test_conv_is_stationary),
-        TEST(test_tokens_do_not_mix),
-        TEST(test_bad_sine),
-        TEST(test_bad_conv),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

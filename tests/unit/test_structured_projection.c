@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* Projections by structured matrices: exact entries, attention with them, memory, growth and bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
@@ -137,8 +129,7 @@ static void project(struct weft_test_graph *f, float *y, const struct matrix *m,
  * Of unit vectors: the columns of W, to the bit where numbers are whole multiples of a power of two (SORF of 16 or 64
  * columns, ROM) or products with one sign (SCRF by its definition).
  */
-static void test_unit_vectors_give_the_matrix(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_unit_vectors_give_the_matrix, f) {
     for (size_t k = 0; k < KINDS; k++) {
         const bool exact = kinds[k] != WEFT_FEATURES_S_HYBRID && kinds[k] != WEFT_FEATURES_FASTFOOD;
         for (uint32_t d = 16; d <= 64; d *= 4) {
@@ -167,18 +158,18 @@ static void test_unit_vectors_give_the_matrix(void **state) {
 }
 
 /* More rows than a slab of transforms has: as by the definition. */
-static void test_slabs(void **state) {
+WEFT_TEST_ON_GRAPH(test_slabs, f) {
     enum { N = 9001, D = 6, S = 48 }; /* 8 blocks: 8191 rows in a slab */
     struct matrix m = make_matrix(WEFT_FEATURES_SCRF, S, D);
     float *x = malloc((size_t)N * D * sizeof *x);
     float *y = malloc(2 * (size_t)N * S * sizeof *y);
     weft_philox_uniform(x, (uint64_t)N * D, 3, 0);
-    project(*state, y, &m, x, N, "circulant");
-    project(*state, y + (size_t)N * S, &m, x, N, "circulant_fft");
+    project(f, y, &m, x, N, "circulant");
+    project(f, y + (size_t)N * S, &m, x, N, "circulant_fft");
     assert_true(error_of(y + (size_t)N * S, y, (size_t)N * S) < 1e-6);
     /* The last rows, which both slabs have. */
     assert_true(error_of(y + (size_t)N * S + 8000 * S, y + 8000 * S, (size_t)1001 * S) < 1e-6);
-    weft_plan *plan = compile(*state, &m, N, "circulant_fft");
+    weft_plan *plan = compile(f, &m, N, "circulant_fft");
     weft_plan_info info;
     assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
     assert_true(info.dispatches >= 2 * 4 + 2);
@@ -189,9 +180,8 @@ static void test_slabs(void **state) {
 }
 
 /* An entry that is no index makes NaN of what it feeds, and of nothing else. */
-static void test_wild_permutations_give_nan(void **state) {
+WEFT_TEST_ON_GRAPH(test_wild_permutations_give_nan, f) {
     enum { D = 4, S = 8 };
-    struct weft_test_graph *f = *state;
     struct matrix m = make_matrix(WEFT_FEATURES_FASTFOOD, S, D);
     weft_graph *graph = NULL;
     weft_plan *plan = NULL;
@@ -239,11 +229,11 @@ static weft_plan_info info_of(struct weft_test_graph *f, weft_features_kind kind
 }
 
 /* W is nowhere: the parts are O(s), Hadamard factors need no scratch memory, circulants some for n rows. */
-static void test_matrix_is_never_made(void **state) {
+WEFT_TEST_ON_GRAPH(test_matrix_is_never_made, f) {
     const uint32_t d = 1024;
     const uint64_t matrix = UINT64_C(4) * 2 * d * d;
     for (size_t k = 0; k < KINDS; k++) {
-        const weft_plan_info info = info_of(*state, kinds[k], d, 3);
+        const weft_plan_info info = info_of(f, kinds[k], d, 3);
         assert_true(info.weight_bytes >= UINT64_C(4) * 2 * d);
         if (kinds[k] == WEFT_FEATURES_SCRF) { /* with tables of the FFT */
             assert_true(info.weight_bytes + info.arena_bytes < matrix / 20);
@@ -257,11 +247,11 @@ static void test_matrix_is_never_made(void **state) {
 }
 
 /* Four times the tokens take four times the work and memory, twice the columns and rows hardly more than twice. */
-static void test_growth(void **state) {
+WEFT_TEST_ON_GRAPH(test_growth, f) {
     for (size_t k = 0; k < KINDS; k++) {
-        const weft_plan_info base = info_of(*state, kinds[k], 512, 64);
-        const weft_plan_info longer = info_of(*state, kinds[k], 512, 256);
-        const weft_plan_info wider = info_of(*state, kinds[k], 1024, 64);
+        const weft_plan_info base = info_of(f, kinds[k], 512, 64);
+        const weft_plan_info longer = info_of(f, kinds[k], 512, 256);
+        const weft_plan_info wider = info_of(f, kinds[k], 1024, 64);
         assert_true(longer.flops <= 4.0 * base.flops);
         assert_true(wider.flops > 2.0 * base.flops && wider.flops < 2.5 * base.flops);
         assert_true(longer.arena_bytes <= 4 * base.arena_bytes);
@@ -337,7 +327,7 @@ static void attend(struct weft_test_graph *f, float *out, const struct attention
 }
 
 /* Attention is that of the dense matrix, for every kind and component. */
-static void test_attention_is_that_of_the_matrix(void **state) {
+WEFT_TEST_ON_GRAPH(test_attention_is_that_of_the_matrix, f) {
     float data[N * HEADS * (2 * WIDTH + VALUES)];
     float dense[N * HEADS * VALUES];
     float structured[N * HEADS * VALUES];
@@ -349,9 +339,9 @@ static void test_attention_is_that_of_the_matrix(void **state) {
         for (size_t c = 0; c < 4; c++) {
             struct attention a = {
                 .matrix = &m, .component = components[c], .causal = (k + c) % 2 != 0};
-            attend(*state, dense, &a, data);
+            attend(f, dense, &a, data);
             a.structured = true;
-            attend(*state, structured, &a, data);
+            attend(f, structured, &a, data);
             /* Trigonometric weights cancel in the denominator. */
             const double limit = components[c] == WEFT_COMPONENT_TRIGONOMETRIC ? 1e-4 : 3e-6;
             assert_true(error_of(structured, dense, N * HEADS * VALUES) < limit);
@@ -360,8 +350,7 @@ static void test_attention_is_that_of_the_matrix(void **state) {
     }
 }
 
-static void test_square_norms(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_square_norms, f) {
     for (size_t k = 0; k < KINDS; k++) {
         struct matrix m = make_matrix(kinds[k], 38, 13);
         for (uint32_t i = 0; i < 38; i++) {
@@ -397,8 +386,7 @@ static weft_tensor input(struct weft_test_graph *f, const char *name, weft_shape
     weft_graph_structured_projection(&y, f->graph, x, diagonals, \
                                      weft_structured_projection_params(__VA_ARGS__))
 
-static void test_bad_parameters(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_parameters, f) {
     weft_tensor y = {0};
     weft_tensor x = input(f, "x", weft_shape_of(2, 5, 10), WEFT_F32);
     weft_tensor flat = input(f, "flat", weft_shape_of(5, 10), WEFT_F32);
@@ -493,8 +481,7 @@ static void test_bad_parameters(void **state) {
                                weft_random_features_params(.heads = 2, __VA_ARGS__))
 
 /* random_features with a projection instead of w. */
-static void test_bad_projections(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_projections, f) {
     weft_tensor y = {0};
     const weft_tensor none = {0};
     weft_tensor x = input(f, "x", weft_shape_of(2, 5, 8), WEFT_F32);
@@ -532,21 +519,4 @@ static void test_bad_projections(void **state) {
     weft_shape found;
     assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
     assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 12)));
-}
-
-int main(void) {
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_unit_vectors_give_the_matrix),
-        TEST(test_slabs),
-        TEST(test_wild_permutations_give_nan),
-        TEST(test_matrix_is_never_made),
-        TEST(test_growth),
-        TEST(test_attention_is_that_of_the_matrix),
-        TEST(test_square_norms),
-        TEST(test_bad_parameters),
-        TEST(test_bad_projections),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

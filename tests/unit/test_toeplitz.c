@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
 /* What is known of the Toeplitz operators without computing them, and what they refuse. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
 #include "core/philox.h"
 #include "support_graph.h"
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, NULL, NULL)
 
 struct fixture {
     struct weft_test_host host;
@@ -53,6 +45,8 @@ static int tear_down(void **state) {
     free(fixture);
     return 0;
 }
+
+WEFT_TEST_GROUP(set_up, tear_down);
 
 /* ---- running an operator ---- */
 
@@ -211,27 +205,27 @@ static void check_shift(struct fixture *f, struct problem problem, int32_t lag) 
     free(y);
 }
 
-static void test_identity_and_shift(void **state) {
+TEST(test_identity_and_shift, f) {
     for (uint32_t i = 0; i < IMPLEMENTATIONS; i++) {
         struct problem problem = {
             .implementation = implementations[i], .batch = 2, .n = 19, .d = 5};
-        check_shift(*state, problem, 0);
-        check_shift(*state, problem, 1);
-        check_shift(*state, problem, -1);
-        check_shift(*state, problem, 18);
-        check_shift(*state, problem, -18);
+        check_shift(f, problem, 0);
+        check_shift(f, problem, 1);
+        check_shift(f, problem, -1);
+        check_shift(f, problem, 18);
+        check_shift(f, problem, -18);
         problem.causal = true;
-        check_shift(*state, problem, 0);
-        check_shift(*state, problem, 1);
-        check_shift(*state, problem, 18);
+        check_shift(f, problem, 0);
+        check_shift(f, problem, 1);
+        check_shift(f, problem, 18);
     }
 }
 
 /* 80,000 rows are more than one slab of the convolution can have; the second repeats some of the first. */
-static void test_slabs(void **state) {
+TEST(test_slabs, f) {
     struct problem problem = {.implementation = "fft", .batch = 2, .n = 3, .d = 40000};
-    check_shift(*state, problem, 1);
-    check_shift(*state, problem, -2);
+    check_shift(f, problem, 1);
+    check_shift(f, problem, -2);
 }
 
 /* ---- causality ---- */
@@ -283,7 +277,7 @@ static void check_causality(struct fixture *f, const struct causal_case *c) {
     free(after);
 }
 
-static void test_causality(void **state) {
+TEST(test_causality, f) {
     const struct causal_case cases[] = {
         {TOEPLITZ, "direct", 7, 0.0},          {TOEPLITZ, "direct", 77, 0.0},
         {TOEPLITZ, "direct", 300, 0.0},        {TOEPLITZ, "fft", 7, 1e-6},
@@ -292,7 +286,7 @@ static void test_causality(void **state) {
         {TOEPLITZ_FD, "fft", 7, 1e-6},         {TOEPLITZ_FD, "fft", 300, 1e-6},
         {TOEPLITZ_FD, "fft_shared", 11, 1e-6}, {TOEPLITZ_FD, "fft_shared", 251, 1e-6}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        check_causality(*state, &cases[i]);
+        check_causality(f, &cases[i]);
     }
 }
 
@@ -300,7 +294,7 @@ static void test_causality(void **state) {
  * By the spectrum: the operator's answer to an impulse at 0 is its kernel, whose Fourier transform has the given real
  * part, less the share of lag N, which no sequence of N elements reaches.
  */
-static void test_causal_spectrum(void **state) {
+TEST(test_causal_spectrum, f) {
     enum { GRID = 48, D = 2 };
     const double pi = 3.14159265358979323846;
     float *response = uniform((uint64_t)(GRID + 1) * D, 4);
@@ -317,7 +311,7 @@ static void test_causal_spectrum(void **state) {
     for (uint32_t c = 0; c < D; c++) {
         x[c] = 1.0F;
     }
-    run(*state, &problem, x, kernel);
+    run(f, &problem, x, kernel);
     for (uint32_t c = 0; c < D; c++) {
         double last = (double)response[c] + (double)response[GRID * D + c]; /* N even */
         for (uint32_t m = 1; m < GRID; m++) {
@@ -338,7 +332,7 @@ static void test_causal_spectrum(void **state) {
 }
 
 /* The imaginary parts at the frequencies 0 and π count as 0, whatever they are. */
-static void test_forced_imaginary_parts(void **state) {
+TEST(test_forced_imaginary_parts, f) {
     enum { GRID = 21, D = 3 };
     float *response = uniform((uint64_t)(GRID + 1) * 2 * D, 5);
     float *x = uniform(GRID * D, 6);
@@ -351,12 +345,12 @@ static void test_forced_imaginary_parts(void **state) {
                               .rows = GRID + 1,
                               .columns = 2 * D,
                               .kernel = response};
-    run(*state, &problem, x, with);
+    run(f, &problem, x, with);
     for (uint32_t c = 0; c < D; c++) {
         response[D + c] = NAN;
         response[GRID * 2 * D + D + c] = 1e30F;
     }
-    run(*state, &problem, x, without);
+    run(f, &problem, x, without);
     assert_memory_equal(with, without, GRID * D * sizeof *with);
     free(response);
     free(x);
@@ -367,7 +361,7 @@ static void test_forced_imaginary_parts(void **state) {
 /* ---- decay ---- */
 
 /* With a decay that leaves nothing of the other lags only t(0), which has none, is left. */
-static void test_lag_zero_is_undecayed(void **state) {
+TEST(test_lag_zero_is_undecayed, f) {
     enum { N = 9, D = 2 };
     const float decay[D] = {1e-38F, 1e-38F};
     float *kernel = uniform((2 * N - 1) * D, 7);
@@ -386,7 +380,7 @@ static void test_lag_zero_is_undecayed(void **state) {
                                   .columns = D,
                                   .kernel = kernel,
                                   .decay = decay};
-        run(*state, &problem, x, y);
+        run(f, &problem, x, y);
         expect_near(y, expected, N * D, 1e-6);
     }
     free(kernel);
@@ -449,7 +443,7 @@ static void check_once(struct fixture *f, const struct once_case *c) {
     free(kernel);
 }
 
-static void test_constant_kernels_are_made_once(void **state) {
+TEST(test_constant_kernels_are_made_once, f) {
     const struct once_case cases[] = {
         {TOEPLITZ, "fft", "toeplitz/circulant", false, false},
         {TOEPLITZ, "fft", "toeplitz/circulant", true, true},
@@ -462,7 +456,7 @@ static void test_constant_kernels_are_made_once(void **state) {
         {TOEPLITZ_FD, "fft_shared", "toeplitz_fd/shared_spectrum", false, false},
         {TOEPLITZ_FD, "fft_shared", "toeplitz_fd/causal", true, false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        check_once(*state, &cases[i]);
+        check_once(f, &cases[i]);
     }
 }
 
@@ -515,7 +509,7 @@ static void check_agreement(struct fixture *f, const struct shared_case *c) {
     free(expected);
 }
 
-static void test_implementations_agree(void **state) {
+TEST(test_implementations_agree, f) {
     const struct shared_case cases[] = {
         {TOEPLITZ, 1, 1, 2, false},       {TOEPLITZ, 2, 5, 1, true},
         {TOEPLITZ, 3, 5, 2, false},       {TOEPLITZ, 4, 3, 1, false},
@@ -525,12 +519,12 @@ static void test_implementations_agree(void **state) {
         {TOEPLITZ_FD, 8, 3, 1, true},     {TOEPLITZ_FD, 128, 5, 2, true},
         {TOEPLITZ_FD, 1024, 3, 1, false}, {TOEPLITZ_FD, 2048, 2, 1, true}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        check_agreement(*state, &cases[i]);
+        check_agreement(f, &cases[i]);
     }
 }
 
 /* How many channels share a workgroup shows in no bit: those of d channels one by one are those of all at once. */
-static void test_grouping_shows_in_no_bit(void **state) {
+TEST(test_grouping_shows_in_no_bit, f) {
     enum { N = 50, D = 21 };
     float *kernel = uniform(N * D, 22);
     float *x = uniform(N * D, 23);
@@ -543,7 +537,7 @@ static void test_grouping_shows_in_no_bit(void **state) {
                               .rows = N,
                               .columns = D,
                               .kernel = kernel};
-    run(*state, &problem, x, all);
+    run(f, &problem, x, all);
     for (uint32_t c = 0; c < D; c += 4) {
         float own_kernel[N];
         float own_x[N];
@@ -555,7 +549,7 @@ static void test_grouping_shows_in_no_bit(void **state) {
         problem.d = 1;
         problem.columns = 1;
         problem.kernel = own_kernel;
-        run(*state, &problem, own_x, own);
+        run(f, &problem, own_x, own);
         for (uint32_t i = 0; i < N; i++) {
             assert_memory_equal(&own[i], &all[i * D + c], sizeof(float));
         }
@@ -577,7 +571,7 @@ static void expect_plan(struct fixture *f, const struct problem *problem, uint32
 }
 
 /* Of weights nothing is left to do but the convolution; otherwise the spectrum, 2 or 4 n floats per channel. */
-static void test_one_dispatch(void **state) {
+TEST(test_one_dispatch, f) {
     const float decay[] = {0.999F, 1.0F, 0.97F, 0.5F};
     const struct shared_case cases[] = {{TOEPLITZ, 64, 4, 3, false},
                                         {TOEPLITZ, 1000, 4, 2, true},
@@ -588,18 +582,18 @@ static void test_one_dispatch(void **state) {
         float *kernel = uniform((uint64_t)problem.rows * problem.columns, 24);
         problem.kernel = kernel;
         problem.implementation = "fft_shared";
-        expect_plan(*state, &problem, 1, 0);
+        expect_plan(f, &problem, 1, 0);
         problem.given = true;
         if (cases[i].op == TOEPLITZ) {
             uint64_t length = cases[i].n <= 64 ? 128 : 2048;
-            expect_plan(*state, &problem, 2, length * 4 * sizeof(float));
+            expect_plan(f, &problem, 2, length * 4 * sizeof(float));
         }
         free(kernel);
     }
 }
 
 /* What reproducible mode takes, by the shader that gives it away. */
-static void test_choice(void **state) {
+TEST(test_choice, f) {
     const struct {
         struct shared_case shape;
         const char *shader;
@@ -618,7 +612,7 @@ static void test_choice(void **state) {
         struct problem problem = problem_of(&cases[i].shape, NULL);
         float *kernel = uniform((uint64_t)problem.rows * problem.columns, 25);
         problem.kernel = kernel;
-        weft_plan *plan = compile(*state, &problem);
+        weft_plan *plan = compile(f, &problem);
         if (!has_kernel(plan, cases[i].shader)) {
             fail_msg("case %zu is not by %s", i, cases[i].shader);
         }
@@ -641,19 +635,19 @@ static void expect_refusal(struct fixture *f, const struct shared_case *c, const
     free(kernel);
 }
 
-static void test_limits_of_shared_memory(void **state) {
-    expect_refusal(*state, &(struct shared_case){TOEPLITZ, 2049, 1, 1, true}, "[1, 2049, 1]",
+TEST(test_limits_of_shared_memory, f) {
+    expect_refusal(f, &(struct shared_case){TOEPLITZ, 2049, 1, 1, true}, "[1, 2049, 1]",
                    "n up to 2048");
-    expect_refusal(*state, &(struct shared_case){TOEPLITZ_FD, 48, 2, 1, true}, "[1, 48, 2]",
+    expect_refusal(f, &(struct shared_case){TOEPLITZ_FD, 48, 2, 1, true}, "[1, 48, 2]",
                    "power of two from 4 to 2048");
-    expect_refusal(*state, &(struct shared_case){TOEPLITZ_FD, 2, 2, 1, false}, "[1, 2, 2]",
+    expect_refusal(f, &(struct shared_case){TOEPLITZ_FD, 2, 2, 1, false}, "[1, 2, 2]",
                    "power of two from 4 to 2048");
-    expect_refusal(*state, &(struct shared_case){TOEPLITZ_FD, 4096, 2, 1, true}, "[1, 4096, 2]",
+    expect_refusal(f, &(struct shared_case){TOEPLITZ_FD, 4096, 2, 1, true}, "[1, 4096, 2]",
                    "power of two from 4 to 2048");
 }
 
 /* A NaN spoils its own channel and sequence alone. */
-static void test_channels_are_separate(void **state) {
+TEST(test_channels_are_separate, f) {
     enum { B = 2, N = 20, D = 3 };
     float *kernel = uniform((2 * N - 1) * D, 11);
     float *x = uniform(B * N * D, 12);
@@ -669,9 +663,9 @@ static void test_channels_are_separate(void **state) {
                                   .kernel = kernel};
         const uint32_t at = 7 * D + 1;
         float old = x[at];
-        run(*state, &problem, x, clean);
+        run(f, &problem, x, clean);
         x[at] = NAN;
-        run(*state, &problem, x, spoilt);
+        run(f, &problem, x, spoilt);
         x[at] = old;
         for (uint32_t k = 0; k < B * N * D; k++) {
             uint32_t word;
@@ -708,8 +702,7 @@ static weft_tensor constant(struct fixture *f, weft_shape shape, const float *da
     return tensor;
 }
 
-static void test_shapes(void **state) {
-    struct fixture *f = *state;
+TEST(test_shapes, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor x = input(f, "x", weft_shape_of(2, 6, 3));
@@ -743,8 +736,7 @@ static void test_shapes(void **state) {
     assert_true(weft_shape_equal(shape, weft_shape_of(2, 6, 3)));
 }
 
-static void test_decay_range(void **state) {
-    struct fixture *f = *state;
+TEST(test_decay_range, f) {
     weft_tensor y;
     weft_tensor x = input(f, "x2", weft_shape_of(1, 4, 2));
     weft_tensor t = input(f, "t2", weft_shape_of(7, 2));
@@ -764,8 +756,7 @@ static void test_decay_range(void **state) {
                      WEFT_OK);
 }
 
-static void test_response_shapes(void **state) {
-    struct fixture *f = *state;
+TEST(test_response_shapes, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor x = input(f, "x3", weft_shape_of(2, 6, 3));
@@ -786,26 +777,4 @@ static void test_response_shapes(void **state) {
     WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, good, is_causal),
                         "causal response", "[7, 6]", "[2, 6, 3]");
     assert_int_equal(weft_graph_toeplitz_fd(&y, g, x, good, NULL), WEFT_OK);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_identity_and_shift),
-        cmocka_unit_test(test_slabs),
-        cmocka_unit_test(test_causality),
-        cmocka_unit_test(test_causal_spectrum),
-        cmocka_unit_test(test_forced_imaginary_parts),
-        cmocka_unit_test(test_lag_zero_is_undecayed),
-        cmocka_unit_test(test_constant_kernels_are_made_once),
-        cmocka_unit_test(test_implementations_agree),
-        cmocka_unit_test(test_grouping_shows_in_no_bit),
-        cmocka_unit_test(test_one_dispatch),
-        cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_limits_of_shared_memory),
-        cmocka_unit_test(test_channels_are_separate),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_decay_range),
-        cmocka_unit_test(test_response_shapes),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -4,17 +4,7 @@
  * Relative position encoders: evaluated once, the same at every length, how fast the kernels of frequency responses decay
  * with each activation, and what is refused.
  */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
@@ -138,10 +128,9 @@ static float *response(struct weft_test_graph *f, const struct mlp *mlp, uint32_
 }
 
 /* A longer sequence, or a finer grid, has the very coefficients of a shorter one among its own. */
-static void test_longer_sequences(void **state) {
+WEFT_TEST_ON_GRAPH(test_longer_sequences, f) {
     const uint32_t n = 21;
     const uint32_t longer = 84;
-    struct weft_test_graph *f = *state;
     struct mlp mlp;
     make_mlp(&mlp, WEFT_ACTIVATION_RELU, true, 1.0F);
     for (uint32_t i = 0; i < WEFT_RPE_LAG_COUNT; i++) {
@@ -169,9 +158,8 @@ static void test_longer_sequences(void **state) {
 }
 
 /* The divisor's default is n; without a divisor's input it does not matter. */
-static void test_divisor(void **state) {
+WEFT_TEST_ON_GRAPH(test_divisor, f) {
     const uint32_t n = 13;
-    struct weft_test_graph *f = *state;
     struct mlp mlp;
     make_mlp(&mlp, WEFT_ACTIVATION_SILU, false, 1.0F);
     for (uint32_t i = 0; i < WEFT_RPE_LAG_COUNT; i++) {
@@ -278,8 +266,7 @@ static void check_once(struct weft_test_graph *f, struct chain chain, const char
     }
 }
 
-static void test_evaluated_once(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_evaluated_once, f) {
     struct mlp mlp;
     weft_weight *theta = NULL;
     const float values[D] = {-1.0F, 0.0F, 1.0F, 3.0F};
@@ -430,17 +417,16 @@ static void check_decay_by_frequency(struct weft_test_graph *f, const struct act
     destroy_mlp(&mlp);
 }
 
-static void test_decay_by_activation(void **state) {
+WEFT_TEST_ON_GRAPH(test_decay_by_activation, f) {
     for (size_t i = 0; i < sizeof activation_cases / sizeof activation_cases[0]; i++) {
-        check_decay(*state, &activation_cases[i]);
-        check_decay_by_frequency(*state, &activation_cases[i]);
+        check_decay(f, &activation_cases[i]);
+        check_decay_by_frequency(f, &activation_cases[i]);
     }
 }
 
 /* ---- bad parameters ---- */
 
-static void test_bad_parameters(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_parameters, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     struct mlp mlp;
@@ -497,8 +483,7 @@ static void test_bad_parameters(void **state) {
     destroy_mlp(&mlp);
 }
 
-static void test_bad_decay(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_decay, f) {
     weft_tensor y;
     weft_shape shape;
     weft_tensor theta = weft_test_input(f->graph, "theta", weft_shape_of(2, 1, 3));
@@ -517,22 +502,4 @@ static void test_bad_decay(void **state) {
     assert_int_equal(weft_graph_toeplitz_decay(&y, f->graph, theta, 1.0F), WEFT_OK);
     assert_int_equal(weft_graph_get_tensor(f->graph, y, &shape, NULL), WEFT_OK);
     assert_true(weft_shape_equal(shape, weft_shape_of(6)));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_longer_sequences, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_divisor, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_evaluated_once, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_decay_by_activation, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_bad_parameters, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_bad_decay, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
