@@ -31,12 +31,12 @@ static void run(float *y, const float *x, weft_device *device, const struct kern
     weft_tensor t = {0};
     const weft_host_tensor tensors[] = {{"x", (void *)(uintptr_t)x, COUNT * sizeof *x},
                                         {"y", y, COUNT * sizeof *y}};
-    assert_int_equal(weft_graph_create(&graph, NULL), WEFT_OK);
-    assert_int_equal(weft_bench_input(&t, graph, "x", weft_shape_of(COUNT)), WEFT_OK);
-    assert_int_equal(add(&t, graph, t, kernel), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", t), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, device, graph, NULL), WEFT_OK);
-    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
+    assert_ok(weft_graph_create(&graph, NULL));
+    assert_ok(weft_bench_input(&t, graph, "x", weft_shape_of(COUNT)));
+    assert_ok(add(&t, graph, t, kernel));
+    assert_ok(weft_graph_output(graph, "y", t));
+    assert_ok(weft_plan_compile(&plan, device, graph, NULL));
+    assert_ok(weft_plan_execute(plan, tensors, 2));
     weft_plan_destroy(&plan);
     weft_graph_destroy(&graph);
 }
@@ -75,12 +75,11 @@ WEFT_TEST_ON_DEVICE(kernels_do_their_work, test) {
 WEFT_TEST(fast_kernels_do_their_work) {
     weft_device *device = NULL;
     weft_device_info info;
-    assert_int_equal(weft_device_open(&device, weft_device_params(.math = WEFT_MATH_FAST)),
-                     WEFT_OK);
+    assert_ok(weft_device_open(&device, weft_device_params(.math = WEFT_MATH_FAST)));
     for (uint32_t i = 0; i < KERNEL_COUNT; i++) {
         check(device, &kernels[i]);
     }
-    assert_int_equal(weft_device_get_info(device, &info), WEFT_OK);
+    assert_ok(weft_device_get_info(device, &info));
     if (info.has_f16_arithmetic) {
         check(device, &(struct kernel){.half = true, .loops = 8});
         check(device, &(struct kernel){.half = true, .loops = WEFT_BENCH_ARITHMETIC_MAX_LOOPS});
@@ -92,11 +91,11 @@ WEFT_TEST(wrong_sizes_are_refused) {
     weft_graph *graph = NULL;
     weft_tensor x = {0};
     weft_tensor y = {0};
-    assert_int_equal(weft_graph_create(&graph, NULL), WEFT_OK);
-    assert_int_equal(weft_bench_input(&x, graph, "x", weft_shape_of(12)), WEFT_OK);
-    assert_int_equal(weft_bench_copy(&y, graph, x, true), WEFT_OK);
+    assert_ok(weft_graph_create(&graph, NULL));
+    assert_ok(weft_bench_input(&x, graph, "x", weft_shape_of(12)));
+    assert_ok(weft_bench_copy(&y, graph, x, true));
     assert_int_equal(weft_bench_arithmetic(&y, graph, x, 8, false), WEFT_SHAPE_MISMATCH);
-    assert_int_equal(weft_bench_input(&x, graph, "z", weft_shape_of(16)), WEFT_OK);
+    assert_ok(weft_bench_input(&x, graph, "z", weft_shape_of(16)));
     assert_int_equal(weft_bench_arithmetic(&y, graph, x, 0, false), WEFT_INVALID_ARGUMENT);
     assert_int_equal(weft_bench_arithmetic(&y, graph, x, 3, false), WEFT_INVALID_ARGUMENT);
     assert_int_equal(weft_bench_arithmetic(&y, graph, x, 2048, false), WEFT_INVALID_ARGUMENT);
@@ -184,8 +183,7 @@ WEFT_TEST_ON_DEVICE(ceilings_are_measured, test) {
     weft_bench_ceilings found;
     weft_cli_common common = {0};
     const weft_host host = weft_cli_host(&common);
-    assert_int_equal(weft_bench_measure_ceilings(&found, test->device, &common, 20.0, &host),
-                     WEFT_OK);
+    assert_ok(weft_bench_measure_ceilings(&found, test->device, &common, 20.0, &host));
     assert_true(found.copy_gb_per_s > 0.0);
     assert_true(found.f32_gflop_per_s > 0.0);
     assert_true(found.dispatch_us >= 0.0 || found.reasons[WEFT_BENCH_DISPATCH][0] != '\0');

@@ -91,7 +91,7 @@ WEFT_TEST_ON_HOST(reports_of_all_kinds_are_valid, test) {
     char *schema = schema_text();
     json_t *report = whole_report();
     expect_valid(schema, report);
-    assert_int_equal(weft_bench_file_check(report, "made.json", &test->host), WEFT_OK);
+    assert_ok(weft_bench_file_check(report, "made.json", &test->host));
     json_decref(report);
     free(schema);
 }
@@ -197,8 +197,7 @@ WEFT_TEST_ON_HOST(damaged_reports_are_refused, test) {
             fail_msg("the reader says %s of %s", weft_status_name(status), damage->place);
         }
         if (damage->said != NULL) {
-            assert_int_equal(status, WEFT_BAD_FILE);
-            weft_test_expect_log(test, "made.json: field", damage->said, NULL);
+            WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, status, "made.json: field", damage->said);
         }
         json_decref(report);
     }
@@ -236,9 +235,9 @@ WEFT_TEST_ON_HOST(files_are_read_back, test) {
     char *folder = weft_test_folder();
     char *path = weft_test_path(folder, "report.json");
     json_t *report = whole_report();
-    assert_int_equal(weft_bench_file_write(path, report, &test->host), WEFT_OK);
+    assert_ok(weft_bench_file_write(path, report, &test->host));
     json_t *read = NULL;
-    assert_int_equal(weft_bench_file_read(&read, path, &test->host), WEFT_OK);
+    assert_ok(weft_bench_file_read(&read, path, &test->host));
     assert_true(json_equal(read, report));
     json_decref(read);
     json_decref(report);
@@ -254,9 +253,8 @@ WEFT_TEST_ON_HOST(other_files_are_refused, test) {
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char *path = weft_test_write(folder, "bad.json", texts[i], strlen(texts[i]));
         json_t *report = NULL;
-        weft_test_host_reset(test);
-        assert_int_equal(weft_bench_file_read(&report, path, &test->host), WEFT_BAD_FILE);
-        weft_test_expect_log(test, "bad.json", said[i], NULL);
+        WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_bench_file_read(&report, path, &test->host),
+                            "bad.json", said[i]);
         free(path);
     }
     json_t *report = NULL;

@@ -24,7 +24,7 @@ static json_t *report_with(const char *name, const char *reason) {
 static char *page_of(const json_t *report, const json_t *comparison, const weft_host *host) {
     char *folder = weft_test_folder();
     char *path = weft_test_path(folder, "page.html");
-    assert_int_equal(weft_bench_page_write(path, report, comparison, host), WEFT_OK);
+    assert_ok(weft_bench_page_write(path, report, comparison, host));
     assert_int_equal(weft_test_entries(folder), 1);
     size_t size = 0;
     char *text = (char *)weft_test_read(path, &size);
@@ -156,7 +156,7 @@ WEFT_TEST_ON_HOST(folder_that_is_not_there, test) {
     char *folder = weft_test_folder();
     char *path = weft_test_path(folder, "missing/page.html");
     assert_int_not_equal(weft_bench_page_write(path, report, NULL, &test->host), WEFT_OK);
-    weft_test_expect_log(test, path, NULL);
+    weft_test_expect_log(test, path);
     free(path);
     weft_test_folder_remove(folder);
     json_decref(report);

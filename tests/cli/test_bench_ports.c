@@ -16,8 +16,8 @@ WEFT_TEST(numbers_fill_their_range) {
     static float beta[COUNT];
     const weft_bench_case none = {.name = "none"};
     const weft_port_info ports[] = {port("x", WEFT_F32), port(WEFT_BENCH_UNIT_INPUT, WEFT_F32)};
-    assert_int_equal(weft_bench_fill_input(x, &ports[0], 0, &none, NULL), WEFT_OK);
-    assert_int_equal(weft_bench_fill_input(beta, &ports[1], 0, &none, NULL), WEFT_OK);
+    assert_ok(weft_bench_fill_input(x, &ports[0], 0, &none, NULL));
+    assert_ok(weft_bench_fill_input(beta, &ports[1], 0, &none, NULL));
     uint32_t below = 0;
     for (uint32_t i = 0; i < COUNT; i++) {
         below += x[i] < -0.5F;
@@ -32,8 +32,8 @@ WEFT_TEST(tokens_are_of_the_vocabulary) {
     static int32_t others[COUNT];
     const weft_bench_case some = {.name = "some", .vocabulary = VOCABULARY};
     const weft_port_info info = port("tokens", WEFT_I32);
-    assert_int_equal(weft_bench_fill_input(tokens, &info, 0, &some, NULL), WEFT_OK);
-    assert_int_equal(weft_bench_fill_input(others, &info, 1, &some, NULL), WEFT_OK);
+    assert_ok(weft_bench_fill_input(tokens, &info, 0, &some, NULL));
+    assert_ok(weft_bench_fill_input(others, &info, 1, &some, NULL));
     uint32_t seen[VOCABULARY] = {0};
     for (uint32_t i = 0; i < COUNT; i++) {
         assert_in_range(tokens[i], 0, VOCABULARY - 1);

@@ -26,7 +26,7 @@ struct inputs {
 };
 
 static void check(weft_status status) {
-    assert_int_equal(status, WEFT_OK);
+    assert_ok(status);
 }
 
 static struct inputs add_inputs(weft_graph *graph) {

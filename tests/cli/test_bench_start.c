@@ -29,7 +29,7 @@ TEST(folder_comes_and_goes, parent) {
     weft_bench_temporary temporary;
     assert_int_equal(setenv("MESA_SHADER_CACHE_DIR", "before", 1), 0);
     unsetenv("__GL_SHADER_DISK_CACHE_PATH");
-    assert_int_equal(weft_bench_temporary_begin(&temporary, NULL), WEFT_OK);
+    assert_ok(weft_bench_temporary_begin(&temporary, NULL));
     assert_memory_equal(temporary.folder, parent, strlen(parent));
     assert_string_equal(getenv("MESA_SHADER_CACHE_DIR"), temporary.folder);
     assert_string_equal(getenv("__GL_SHADER_DISK_CACHE_PATH"), temporary.folder);
@@ -55,9 +55,7 @@ TEST(caches_are_empty_then_full, parent) {
     const weft_bench_case bench_case = weft_bench_mixer_case(0, 64);
     weft_bench_start times;
     for (uint32_t i = 0; i < 2; i++) {
-        assert_int_equal(
-            weft_bench_start_times(&times, &bench_case, NULL, WEFT_MATH_REPRODUCIBLE, NULL),
-            WEFT_OK);
+        assert_ok(weft_bench_start_times(&times, &bench_case, NULL, WEFT_MATH_REPRODUCIBLE, NULL));
         assert_true(times.cold_compiled > 0);
         assert_int_equal(times.steady_compiled, 0);
         assert_int_equal(times.warm_compiled, 0);

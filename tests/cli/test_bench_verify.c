@@ -45,7 +45,7 @@ static void list_suite(weft_bench_list *list, const char *name, weft_bench_size 
             suite->add(list, &scope);
         }
     }
-    assert_int_equal(list->status, WEFT_OK);
+    assert_ok(list->status);
 }
 
 /** Of a suite, the cases with a reference and up to so many tokens; series at n = 80. */
@@ -101,10 +101,9 @@ WEFT_TEST_ON_DEVICE(a_reference_without_its_input_fails, test) {
     run.ports[0].info.name = "another";
     const weft_bench_outcome outcome = {.ports = run.ports, .port_count = run.count};
     weft_bench_verification result;
-    weft_test_host_reset(&test->host);
-    assert_int_equal(weft_bench_verify(&result, &bench_case, &outcome, &test->host.host),
-                     WEFT_NOT_FOUND);
-    weft_test_expect_log(&test->host, "input 'q'", NULL);
+    WEFT_EXPECT_REFUSED(&test->host, WEFT_NOT_FOUND,
+                        weft_bench_verify(&result, &bench_case, &outcome, &test->host.host),
+                        "input 'q'");
     bench_run_end(&run);
 }
 
@@ -151,11 +150,9 @@ WEFT_TEST_ON_DEVICE(memory_may_be_out, test) {
 
 static weft_device *open_fast(struct weft_test_device *test, weft_weight_storage weights) {
     weft_device *device = NULL;
-    assert_int_equal(
-        weft_device_open(&device,
-                         weft_device_params(.host = test->host.host, .math = WEFT_MATH_FAST,
-                                            .weights = weights, .cache_dir = "")),
-        WEFT_OK);
+    assert_ok(weft_device_open(&device,
+                               weft_device_params(.host = test->host.host, .math = WEFT_MATH_FAST,
+                                                  .weights = weights, .cache_dir = "")));
     return device;
 }
 
@@ -165,9 +162,8 @@ static weft_bench_verification against_reproducible(const struct bench_run *run,
     const weft_bench_outcome outcome = {
         .ports = run->ports, .port_count = run->count, .f16_weights = run->f16_weights};
     weft_bench_verification result = {.reason = "the case has no float64 reference"};
-    assert_int_equal(weft_bench_verify_reproducible(&result, bench_case, &outcome, test->device,
-                                                    &test->host.host),
-                     WEFT_OK);
+    assert_ok(weft_bench_verify_reproducible(&result, bench_case, &outcome, test->device,
+                                             &test->host.host));
     assert_int_equal(result.by, WEFT_BENCH_BY_REPRODUCIBLE);
     return result;
 }
@@ -227,7 +223,7 @@ WEFT_TEST_ON_DEVICE(fast_mode_is_held_against_reproducible, f) {
 WEFT_TEST(hashes_are_compared) {
     const weft_bench_case bench_case = {.suite = "no suite", .name = "case"};
     weft_bench_expected *expected = NULL;
-    assert_int_equal(weft_bench_expected_create(&expected, NULL), WEFT_OK);
+    assert_ok(weft_bench_expected_create(&expected, NULL));
     assert_null(weft_bench_expected_hash(expected, "no suite", "case"));
 
     weft_bench_verification result = {.reason = "the case has no float64 reference"};
@@ -237,7 +233,7 @@ WEFT_TEST(hashes_are_compared) {
     assert_string_equal(result.reason, "the case has no float64 reference, and "
                                        "bench/expected.json has no hash of it");
 
-    assert_int_equal(weft_bench_expected_set(expected, "no suite", "case", SOME), WEFT_OK);
+    assert_ok(weft_bench_expected_set(expected, "no suite", "case", SOME));
     weft_bench_verify_hash(&result, &bench_case, SOME, expected);
     assert_int_equal(result.by, WEFT_BENCH_BY_HASH);
     assert_string_equal(result.reason, "");
@@ -259,10 +255,10 @@ WEFT_TEST(expected_file_is_written_sorted) {
     char *path = weft_test_path(folder, "expected.json");
     size_t size = 0;
     weft_bench_expected *expected = NULL;
-    assert_int_equal(weft_bench_expected_create(&expected, NULL), WEFT_OK);
-    assert_int_equal(weft_bench_expected_set(expected, "~", "b", OTHER), WEFT_OK);
-    assert_int_equal(weft_bench_expected_set(expected, "~", "a", SOME), WEFT_OK);
-    assert_int_equal(weft_bench_expected_write(expected, path), WEFT_OK);
+    assert_ok(weft_bench_expected_create(&expected, NULL));
+    assert_ok(weft_bench_expected_set(expected, "~", "b", OTHER));
+    assert_ok(weft_bench_expected_set(expected, "~", "a", SOME));
+    assert_ok(weft_bench_expected_write(expected, path));
     uint8_t *bytes = weft_test_read(path, &size);
     const char *text = (const char *)bytes;
     assert_true(text[0] == '{' && text[size - 2] == '}' && text[size - 1] == '\n');

@@ -18,9 +18,9 @@ enum { EXAMPLES = 3, LENGTH = 7, LABELS = 5 }; /* of the golden case n7_b3 */
 static void golden_labels(int32_t labels[EXAMPLES]) {
     weft_npy npy = {0};
     float logits[EXAMPLES * LABELS];
-    assert_int_equal(weft_npy_open(&npy, CLASSIFY "/cases/n7_b3/expected.npy", NULL), WEFT_OK);
+    assert_ok(weft_npy_open(&npy, CLASSIFY "/cases/n7_b3/expected.npy", NULL));
     assert_int_equal(npy.elements, EXAMPLES * LABELS);
-    assert_int_equal(weft_npy_read_f32(&npy, logits), WEFT_OK);
+    assert_ok(weft_npy_read_f32(&npy, logits));
     weft_npy_close(&npy);
     for (int i = 0; i < EXAMPLES; i++) {
         labels[i] = 0;
@@ -174,7 +174,7 @@ PLACE_TEST(bad_labels_and_lengths_are_named, place) {
 /* The SHA-256 of `count` float32 values of a .npy file, from place `first`. */
 static void digest_of_values(const char *path, size_t first, size_t count, char *text) {
     weft_npy npy = {0};
-    assert_int_equal(weft_npy_open(&npy, path, NULL), WEFT_OK);
+    assert_ok(weft_npy_open(&npy, path, NULL));
     assert_true((first + count) * sizeof(float) <= npy.bytes);
     weft_digest digest = weft_digest_of(npy.data + first * sizeof(float), count * sizeof(float));
     weft_digest_text(&digest, text);
@@ -203,10 +203,10 @@ PLACE_TEST(examples_are_independent, place) {
     assert_int_equal(integer_field(report, "plans"), 2);
     json_decref(report);
     weft_npy npy = {0};
-    assert_int_equal(weft_npy_open(&npy, CLASSIFY "/cases/n7_b3/tokens.npy", NULL), WEFT_OK);
+    assert_ok(weft_npy_open(&npy, CLASSIFY "/cases/n7_b3/tokens.npy", NULL));
     int32_t tokens[EXAMPLES * LENGTH];
     assert_int_equal(npy.elements, EXAMPLES * LENGTH);
-    assert_int_equal(weft_npy_read_i32(&npy, tokens), WEFT_OK);
+    assert_ok(weft_npy_read_i32(&npy, tokens));
     weft_npy_close(&npy);
     for (size_t i = 0; i < EXAMPLES; i++) {
         char *row = write_integers(place->folder, "row.npy", &tokens[i * LENGTH],

@@ -87,7 +87,7 @@ PLACE_TEST(bad_config_is_named, place) {
 
 static char *write_tokens(const struct place *place, const int32_t *values, weft_shape shape) {
     char *path = weft_test_path(place->folder, "tokens.npy");
-    assert_int_equal(weft_npy_write_i32(path, values, shape, NULL), WEFT_OK);
+    assert_ok(weft_npy_write_i32(path, values, shape, NULL));
     return path;
 }
 

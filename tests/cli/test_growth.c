@@ -141,7 +141,7 @@ WEFT_TEST(rows_become_fits) {
 
     weft_bench_fit *fits = NULL;
     uint32_t count = 0;
-    assert_int_equal(weft_bench_fits(&fits, &count, rows, 10, NULL), WEFT_OK);
+    assert_ok(weft_bench_fits(&fits, &count, rows, 10, NULL));
     assert_int_equal(count, 3);
     assert_int_equal(fits[0].time.count, 2);
     NEAR(fits[0].time.exponent, 2.0, 1e-12);
@@ -175,7 +175,7 @@ WEFT_TEST(widths_are_held_against_their_own) {
     cases[3].series = "mixer,d=512";
     weft_bench_fit *fits = NULL;
     uint32_t count = 0;
-    assert_int_equal(weft_bench_fits(&fits, &count, rows, 4, NULL), WEFT_OK);
+    assert_ok(weft_bench_fits(&fits, &count, rows, 4, NULL));
     assert_int_equal(count, 4);
     NEAR(fits[2].speedup, 2.0, 1e-12);
     NEAR(fits[3].speedup, 4.0, 1e-12);
@@ -207,7 +207,7 @@ static weft_bench_list all_cases(const weft_bench_scope *scope) {
             assert_string_equal(all.cases[k].suite, suite->name);
         }
     }
-    assert_int_equal(all.status, WEFT_OK);
+    assert_ok(all.status);
     return all;
 }
 
@@ -271,13 +271,11 @@ static uint64_t extra_bytes(weft_device *device, const weft_bench_case *bench_ca
     weft_graph *graph = NULL;
     weft_plan *plan = NULL;
     weft_plan_info info;
-    assert_int_equal(weft_graph_create(&graph, NULL), WEFT_OK);
-    assert_int_equal(bench_case->build(graph, bench_case), WEFT_OK);
-    assert_int_equal(
-        weft_plan_compile(&plan, device, graph,
-                          weft_plan_params(.implementation = bench_case->implementation)),
-        WEFT_OK);
-    assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
+    assert_ok(weft_graph_create(&graph, NULL));
+    assert_ok(bench_case->build(graph, bench_case));
+    assert_ok(weft_plan_compile(&plan, device, graph,
+                                weft_plan_params(.implementation = bench_case->implementation)));
+    assert_ok(weft_plan_get_info(plan, &info));
     weft_plan_destroy(&plan);
     weft_graph_destroy(&graph);
     return info.arena_bytes;

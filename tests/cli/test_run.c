@@ -28,12 +28,12 @@ struct array {
 static struct array read_array(const char *path) {
     struct array array = {0};
     weft_npy npy = {0};
-    assert_int_equal(weft_npy_open(&npy, path, NULL), WEFT_OK);
+    assert_ok(weft_npy_open(&npy, path, NULL));
     assert_int_equal(npy.dtype, WEFT_NPY_F32);
     array.count = (size_t)npy.elements;
     array.values = malloc(array.count * sizeof *array.values);
     assert_non_null(array.values);
-    assert_int_equal(weft_npy_read_f32(&npy, array.values), WEFT_OK);
+    assert_ok(weft_npy_read_f32(&npy, array.values));
     array.npy.rank = npy.rank;
     memcpy(array.npy.shape, npy.shape, sizeof npy.shape);
     weft_npy_close(&npy);
@@ -299,7 +299,7 @@ PLACE_TEST(refused_token_types_leave_the_old_output, place) {
     free(weft_test_write(place->folder, "out.npy", "old", 3));
     int32_t types[9] = {0, 0, 0, 1000};
     char *path = weft_test_path(place->folder, "types.npy");
-    assert_int_equal(weft_npy_write_i32(path, types, weft_shape_of(1, 9), NULL), WEFT_OK);
+    assert_ok(weft_npy_write_i32(path, types, weft_shape_of(1, 9), NULL));
     char *line =
         text_of("run %s --tokens %s --token-types %s --out %s", CLASSIFY, TOKENS, path, place->out);
     expect_refused(4, line, path, "position 3", "1000", NULL);

@@ -115,7 +115,7 @@ static weft_status add_causal_features(weft_tensor *out, weft_graph *graph,
 static uint32_t context_of(const struct golden *golden) {
     int32_t context = 0;
     assert_int_equal(golden->context.elements, 1);
-    assert_int_equal(weft_npy_read_i32(&golden->context, &context), WEFT_OK);
+    assert_ok(weft_npy_read_i32(&golden->context, &context));
     assert_in_range(context, 1, 1000);
     return (uint32_t)context;
 }
@@ -124,7 +124,7 @@ static weft_status add_band(weft_tensor *out, weft_graph *graph, const weft_tens
                             const struct golden *golden, uint32_t half_width, bool causal) {
     float scale = 0.0F;
     if (golden->scale.elements == 1 && golden->scale.data != NULL) {
-        assert_int_equal(weft_npy_read_f32(&golden->scale, &scale), WEFT_OK);
+        assert_ok(weft_npy_read_f32(&golden->scale, &scale));
     }
     return weft_graph_banded_attention(
         out, graph, input[0], input[1], input[2],
@@ -162,18 +162,16 @@ static weft_plan *compile(struct weft_test_device *fixture, const struct golden 
     weft_graph *graph = NULL;
     weft_tensor input[MAX_INPUTS];
     weft_tensor y = {0};
-    assert_int_equal(weft_graph_create(&graph, &fixture->host.host), WEFT_OK);
+    assert_ok(weft_graph_create(&graph, &fixture->host.host));
     for (uint32_t i = 0; i < golden->input_count; i++) {
-        assert_int_equal(weft_graph_input(&input[i], graph, golden->names[i], WEFT_F32,
-                                          shape_of(&golden->input[i])),
-                         WEFT_OK);
+        assert_ok(weft_graph_input(&input[i], graph, golden->names[i], WEFT_F32,
+                                   shape_of(&golden->input[i])));
     }
-    assert_int_equal(add(&y, graph, input, golden), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "expected", y), WEFT_OK);
+    assert_ok(add(&y, graph, input, golden));
+    assert_ok(weft_graph_output(graph, "expected", y));
     weft_plan *plan = NULL;
-    assert_int_equal(weft_plan_compile(&plan, fixture->device, graph,
-                                       weft_plan_params(.implementation = implementation)),
-                     WEFT_OK);
+    assert_ok(weft_plan_compile(&plan, fixture->device, graph,
+                                weft_plan_params(.implementation = implementation)));
     weft_graph_destroy(&graph);
     return plan;
 }
@@ -194,7 +192,7 @@ static double check_golden(struct weft_test_device *fixture, const struct golden
     data[golden->input_count] = out;
     tensors[golden->input_count] =
         (weft_host_tensor){.name = "expected", .data = out, .bytes = golden->expected.bytes};
-    assert_int_equal(weft_plan_execute(plan, tensors, golden->input_count + 1), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, tensors, golden->input_count + 1));
     double error = weft_test_npy_error(out, &golden->expected);
     if (!(error <= TOLERANCE)) {
         fail_msg("%s: relative L2 %g exceeds %g", golden->folder, error, TOLERANCE);

@@ -72,49 +72,46 @@ static size_t data_start(const struct fixture *f) {
 }
 
 TEST(test_good, f) {
-    assert_int_equal(load(f), WEFT_OK);
+    assert_ok(load(f));
 }
 
 TEST(test_missing_files, f) {
     weft_model *model = NULL;
-    assert_int_equal(weft_model_load(&model, f->folder, &f->host.host), WEFT_NOT_FOUND);
-    weft_test_expect_log(&f->host, "config.json", NULL);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_NOT_FOUND, weft_model_load(&model, f->folder, &f->host.host),
+                        "config.json");
     free(weft_test_write(f->folder, "config.json", f->config, f->config_size));
-    assert_int_equal(weft_model_load(&model, f->folder, &f->host.host), WEFT_NOT_FOUND);
-    weft_test_expect_log(&f->host, "model.safetensors", NULL);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_NOT_FOUND, weft_model_load(&model, f->folder, &f->host.host),
+                        "model.safetensors");
     assert_null(model);
 }
 
 TEST(test_missing_tensor, f) {
     replace(f->tensors, f->tensors_size, "classifier.weight", "classifier.weighs");
     assert_int_not_equal(load(f), WEFT_OK);
-    weft_test_expect_log(&f->host, "model.safetensors", "classifier.weight", NULL);
+    weft_test_expect_log(&f->host, "model.safetensors", "classifier.weight");
 }
 
 TEST(test_wrong_shape, f) {
     replace(f->config, f->config_size, "\"hidden_size\": 36", "\"hidden_size\": 35");
-    assert_int_equal(load(f), WEFT_BAD_FILE);
-    weft_test_expect_log(&f->host, "model.safetensors", "35", "36", NULL);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_BAD_FILE, load(f), "model.safetensors", "35", "36");
 }
 
 TEST(test_nan_weight, f) {
     const uint32_t nan = 0x7fc00000;
     size_t start = data_start(f);
     memcpy(f->tensors + start + 4 * (size_t)10, &nan, sizeof nan);
-    assert_int_equal(load(f), WEFT_BAD_FILE);
-    weft_test_expect_log(&f->host, "model.safetensors", "tensor", "NaN at index", NULL);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_BAD_FILE, load(f), "model.safetensors", "tensor",
+                        "NaN at index");
 }
 
 TEST(test_other_model_type, f) {
     replace(f->config, f->config_size, "\"model_type\": \"fnet\"", "\"model_type\": \"bert\"");
-    assert_int_equal(load(f), WEFT_UNSUPPORTED);
-    weft_test_expect_log(&f->host, "config.json", "model_type", "bert", NULL);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_UNSUPPORTED, load(f), "config.json", "model_type", "bert");
 }
 
 TEST(test_absurd_config, f) {
     replace(f->config, f->config_size, "\"hidden_size\": 36", "\"hidden_size\": -6");
-    assert_int_equal(load(f), WEFT_BAD_FILE);
-    weft_test_expect_log(&f->host, "config.json", "hidden_size", "-6", NULL);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_BAD_FILE, load(f), "config.json", "hidden_size", "-6");
 }
 
 /** Files cut short anywhere: never a crash, always an error. */
@@ -149,7 +146,7 @@ TEST(test_mutated_files, f) {
 
 TEST(test_out_of_memory, f) {
     weft_model *model = NULL;
-    assert_int_equal(load(f), WEFT_OK);
+    assert_ok(load(f));
     weft_status status = WEFT_OUT_OF_HOST_MEMORY;
     for (long at = 1; status != WEFT_OK; at++) {
         weft_test_host_reset(&f->host);

@@ -107,10 +107,10 @@ static void fill_input(void *data, const weft_port_info *port) {
 /* Two sequences. */
 static struct output run_model(weft_model *model, weft_device *device) {
     weft_model_info info;
-    assert_int_equal(weft_model_get_info(model, &info), WEFT_OK);
+    assert_ok(weft_model_get_info(model, &info));
     weft_plan *plan = NULL;
     bool types = strncmp(info.architecture, "FNet", 4) == 0;
-    assert_int_equal(weft_model_compile(&plan, model, device, 2, LENGTH, types, NULL), WEFT_OK);
+    assert_ok(weft_model_compile(&plan, model, device, 2, LENGTH, types, NULL));
     weft_host_tensor tensors[4] = {{.name = NULL}};
     uint32_t count = 0;
     struct output out = {.count = 0};
@@ -127,7 +127,7 @@ static struct output run_model(weft_model *model, weft_device *device) {
             fill_input(data, &port);
         }
     }
-    assert_int_equal(weft_plan_execute(plan, tensors, count), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, tensors, count));
     for (uint32_t i = 0; i < count; i++) {
         if (tensors[i].data != out.data) {
             free(tensors[i].data);
@@ -192,11 +192,10 @@ static weft_graph *graph_of(weft_model *model) {
     weft_graph *graph = NULL;
     weft_model_inputs inputs = {0};
     weft_tensor out;
-    assert_int_equal(weft_graph_create(&graph, NULL), WEFT_OK);
-    assert_int_equal(
-        weft_graph_input(&inputs.tokens, graph, "tokens", WEFT_I32, weft_shape_of(1, LENGTH)),
-        WEFT_OK);
-    assert_int_equal(weft_model_build(&out, model, graph, &inputs), WEFT_OK);
+    assert_ok(weft_graph_create(&graph, NULL));
+    assert_ok(
+        weft_graph_input(&inputs.tokens, graph, "tokens", WEFT_I32, weft_shape_of(1, LENGTH)));
+    assert_ok(weft_model_build(&out, model, graph, &inputs));
     return graph;
 }
 
@@ -331,10 +330,10 @@ static void check_against_folder(struct weft_test_device *f, const char *config)
     copy_weights(&folder, model);
     weft_test_model_write(&folder, config);
     weft_model *loaded = NULL;
-    assert_int_equal(weft_model_load(&loaded, folder.folder, &f->host.host), WEFT_OK);
+    assert_ok(weft_model_load(&loaded, folder.folder, &f->host.host));
     weft_model_info info[2];
-    assert_int_equal(weft_model_get_info(model, &info[0]), WEFT_OK);
-    assert_int_equal(weft_model_get_info(loaded, &info[1]), WEFT_OK);
+    assert_ok(weft_model_get_info(model, &info[0]));
+    assert_ok(weft_model_get_info(loaded, &info[1]));
     assert_int_equal(info[0].parameters, info[1].parameters);
     assert_int_equal(info[0].exact_length, info[1].exact_length);
     assert_string_equal(info[0].architecture, info[1].architecture);
@@ -398,7 +397,7 @@ WEFT_TEST_ON_HOST(bad_configs_fail_as_in_a_folder, host) {
         assert_int_equal(create(&model, bad[i], 1, &host->host), expected);
         assert_null(model);
         assert_int_not_equal(expected, WEFT_OK);
-        weft_test_expect_log(host, "config_json", message, NULL);
+        weft_test_expect_log(host, "config_json", message);
     }
     weft_test_model_end(&folder);
 }
@@ -410,24 +409,25 @@ WEFT_TEST_ON_HOST(tokenizers_without_files, host) {
     uint32_t count = 0;
     weft_model *model = expect_model(
         "{'model_type':'transformer'," ATTENTION ",'tokenizer_class':'ByteTokenizer'}", 1, host);
-    assert_int_equal(weft_model_tokenize(model, "ab", 2, &tokens, &count), WEFT_OK);
+    assert_ok(weft_model_tokenize(model, "ab", 2, &tokens, &count));
     assert_int_equal(count, 2);
     assert_int_equal(tokens[1], 'b');
     weft_tokens_free(model, &tokens);
     weft_model_destroy(&model);
     model = expect_model(FNET ",'architectures':['FNetModel']}", 1, host);
     weft_model_info info;
-    assert_int_equal(weft_model_get_info(model, &info), WEFT_OK);
+    assert_ok(weft_model_get_info(model, &info));
     assert_string_equal(info.tokenizer, "none");
-    assert_int_equal(weft_model_tokenize(model, "ab", 2, &tokens, &count), WEFT_UNSUPPORTED);
-    weft_test_expect_log(host, "no tokenizer: the model has no folder", NULL);
+    WEFT_EXPECT_REFUSED(host, WEFT_UNSUPPORTED,
+                        weft_model_tokenize(model, "ab", 2, &tokens, &count),
+                        "no tokenizer: the model has no folder");
     weft_model_destroy(&model);
-    assert_int_equal(create(&model,
-                            "{'model_type':'transformer','vocab_size':99,'task':'hidden'," SIZES
-                            ",'num_attention_heads':2,'tokenizer_class':'ByteTokenizer'}",
-                            1, &host->host),
-                     WEFT_BAD_FILE);
-    weft_test_expect_log(host, "config_json: field \"vocab_size\"", "ByteTokenizer", NULL);
+    WEFT_EXPECT_REFUSED(host, WEFT_BAD_FILE,
+                        create(&model,
+                               "{'model_type':'transformer','vocab_size':99,'task':'hidden'," SIZES
+                               ",'num_attention_heads':2,'tokenizer_class':'ByteTokenizer'}",
+                               1, &host->host),
+                        "config_json: field \"vocab_size\"", "ByteTokenizer");
 }
 
 WEFT_TEST_ON_HOST(null_arguments, host) {

@@ -67,8 +67,7 @@ static int set_up(void **state) {
     struct fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
     weft_test_loader_begin(&f->loader, &network);
-    assert_int_equal(weft_device_open(&f->device, weft_device_params(.host = f->loader.host.host)),
-                     WEFT_OK);
+    assert_ok(weft_device_open(&f->device, weft_device_params(.host = f->loader.host.host)));
     *state = f;
     return 0;
 }
@@ -137,7 +136,7 @@ static void run(float out[COUNT], struct fixture *f, const struct pair *pair) {
     memset(out, 0xff, COUNT * sizeof *out);
     const weft_host_tensor tensors[] = {{"tokens", (void *)(uintptr_t)tokens, sizeof tokens},
                                         {"output", out, COUNT * sizeof *out}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, tensors, 2));
     weft_plan_destroy(&plan);
     weft_model_destroy(&model);
     for (size_t i = 0; i < COUNT; i++) {
@@ -166,12 +165,11 @@ static void fill(float *w, float *weights, weft_features_kind kind, uint32_t mat
                  uint32_t columns) {
     float unused[WIDEST];
     assert_in_range(rows, 1, WIDEST);
-    assert_int_equal(
+    assert_ok(
         weft_features_fill(w, weights ? weights : unused,
                            weft_features_params(.kind = kind, .rows = rows, .columns = columns,
                                                 .matrix = matrix, .seed = SEED),
-                           NULL),
-        WEFT_OK);
+                           NULL));
 }
 
 /* What is learned of gmm and dgm. */
@@ -290,7 +288,7 @@ static void check_refused(struct fixture *f, const struct pair *pair) {
     assert_int_equal(load(&model, f, pair), WEFT_BAD_FILE);
     bool whole = pair->causal && pair->component->whole && !is_powers(pair->matrix);
     weft_test_expect_log(&f->loader.host, "config.json: field",
-                         whole ? "\"component\"" : "\"weight_matrix\"", "found", NULL);
+                         whole ? "\"component\"" : "\"weight_matrix\"", "found");
     f->refused++;
 }
 

@@ -42,8 +42,7 @@ static int set_up(void **state) {
     struct fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
     weft_test_loader_begin(&f->loader, &network);
-    assert_int_equal(weft_device_open(&f->device, weft_device_params(.host = f->loader.host.host)),
-                     WEFT_OK);
+    assert_ok(weft_device_open(&f->device, weft_device_params(.host = f->loader.host.host)));
     *state = f;
     return 0;
 }
@@ -88,8 +87,7 @@ static void add_rpe(struct fixture *f, uint32_t layer, uint32_t channels) {
 static void load(struct fixture *f, const char *config) {
     weft_test_model_write(&f->loader.model, config);
     weft_model_destroy(&f->model);
-    assert_int_equal(weft_model_load(&f->model, f->loader.model.folder, &f->loader.host.host),
-                     WEFT_OK);
+    assert_ok(weft_model_load(&f->model, f->loader.model.folder, &f->loader.host.host));
 }
 
 static void load_rpe(struct fixture *f, const char *config, uint32_t channels) {
@@ -126,7 +124,7 @@ static int32_t *make_tokens(uint32_t n, uint32_t changed) {
 
 static weft_plan *compile(struct fixture *f, uint32_t n) {
     weft_plan *plan = NULL;
-    assert_int_equal(weft_model_compile(&plan, f->model, f->device, 1, n, false, NULL), WEFT_OK);
+    assert_ok(weft_model_compile(&plan, f->model, f->device, 1, n, false, NULL));
     return plan;
 }
 
@@ -140,7 +138,7 @@ static float *run(weft_plan *plan, uint32_t n, uint32_t changed) {
     const weft_host_tensor tensors[] = {
         {.name = "tokens", .data = tokens, .bytes = n * sizeof *tokens},
         {.name = "output", .data = out, .bytes = count * sizeof *out}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, tensors, 2));
     free(tokens);
     for (size_t i = 0; i < count; i++) {
         if (!isfinite(out[i])) {

@@ -54,6 +54,12 @@
     }                                                                         \
     _Static_assert(1, "a semicolon follows")
 
+/** The call gives WEFT_OK, or that status; says both names if not. */
+#define assert_ok(call)               assert_status(call, WEFT_OK)
+#define assert_status(call, expected) weft_test_status(call, expected, #call, __FILE__, __LINE__)
+void weft_test_status(weft_status found, weft_status expected, const char *call, const char *file,
+                      int line);
+
 /* A function that runs before main, one for each test of the file, first to last. */
 #define WEFT_TEST_LIST(name, set_up, tear_down)                                                   \
     __attribute__((constructor)) static void weft_test_list_##name(void) {                        \
@@ -92,8 +98,16 @@ void weft_test_host_reset(struct weft_test_host *test);
 /** All lines so far, each as "error: text\n"; valid until the next line or reset. */
 const char *weft_test_log(struct weft_test_host *test);
 bool weft_test_log_has(struct weft_test_host *test, const char *text);
-/** Fails the test, showing the log, unless one line contains all the texts; ends in null. */
-void weft_test_expect_log(struct weft_test_host *test, const char *text, ...);
+/** Fails the test, showing the log, unless one line contains all the texts. */
+#define weft_test_expect_log(test, ...) weft_test_expect_line(test, __VA_ARGS__, (const char *)NULL)
+void weft_test_expect_line(struct weft_test_host *test, const char *text, ...);
+/** The call gives that status, and a line of the log since then has all the texts. */
+#define WEFT_EXPECT_REFUSED(test, expected, call, ...) \
+    do {                                               \
+        weft_test_host_reset(test);                    \
+        assert_status(call, expected);                 \
+        weft_test_expect_log(test, __VA_ARGS__);       \
+    } while (0)
 
 /** cmocka fixtures: *state is a watched host. */
 int weft_test_host_set_up(void **state);
@@ -136,6 +150,11 @@ char *weft_test_write(const char *folder, const char *name, const void *data, si
 uint8_t *weft_test_read(const char *path, size_t *size);
 /** How many entries a folder has. */
 size_t weft_test_entries(const char *folder);
+
+/* ---- numbers ---- */
+
+/** Uniform numbers of a stream in malloc's memory. */
+float *weft_test_uniform(size_t count, uint64_t seed, uint64_t stream);
 
 /* ---- damage ---- */
 

@@ -28,7 +28,7 @@ static const char full_config[] =
 
 WEFT_TEST_ON_HOST(every_field_is_read, test) {
     weft_fnet_config config;
-    assert_int_equal(parse(&config, test, full_config), WEFT_OK);
+    assert_ok(parse(&config, test, full_config));
     assert_int_equal(config.architecture, WEFT_FNET_SEQUENCE_CLASSIFICATION);
     assert_int_equal(config.vocab_size, 260);
     assert_int_equal(config.hidden_size, 30);
@@ -62,7 +62,7 @@ WEFT_TEST_ON_HOST(every_field_is_read, test) {
 
 WEFT_TEST_ON_HOST(missing_fields_get_the_defaults_of_fnet, test) {
     weft_fnet_config config;
-    assert_int_equal(parse(&config, test, START "}"), WEFT_OK);
+    assert_ok(parse(&config, test, START "}"));
     assert_int_equal(config.architecture, WEFT_FNET_MODEL);
     assert_int_equal(config.vocab_size, 32000);
     assert_int_equal(config.hidden_size, 768);
@@ -87,12 +87,12 @@ WEFT_TEST_ON_HOST(missing_fields_get_the_defaults_of_fnet, test) {
                                         "num_hidden_layers", "intermediate_size",
                                         "type_vocab_size",   "max_position_embeddings"};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        weft_test_expect_log(test, "warning: " FILE_NAME, sizes[i], "default", (const char *)NULL);
+        weft_test_expect_log(test, "warning: " FILE_NAME, sizes[i], "default");
     }
     weft_fnet_config_clear(&config, &test->host);
 
     /* A default id outside a small vocabulary is no id, not an error. */
-    assert_int_equal(parse(&config, test, START ",\"vocab_size\":2}"), WEFT_OK);
+    assert_ok(parse(&config, test, START ",\"vocab_size\":2}"));
     assert_int_equal(config.pad_token, -1);
     assert_int_equal(config.bos_token, 1);
     assert_int_equal(config.eos_token, -1);
@@ -114,21 +114,21 @@ WEFT_TEST_ON_HOST(names_are_known, test) {
     weft_fnet_config config;
     for (size_t i = 0; i < sizeof activations / sizeof activations[0]; i++) {
         snprintf(text, sizeof text, START ",\"hidden_act\":\"%s\"}", activations[i].name);
-        assert_int_equal(parse(&config, test, text), WEFT_OK);
+        assert_ok(parse(&config, test, text));
         assert_int_equal(config.activation, activations[i].activation);
         weft_fnet_config_clear(&config, &test->host);
     }
     for (int i = WEFT_FNET_MODEL; i <= WEFT_FNET_PRE_TRAINING; i++) {
         snprintf(text, sizeof text, "{\"model_type\":\"fnet\",\"architectures\":[\"%s\"]}",
                  weft_fnet_architecture_name((weft_fnet_architecture)i));
-        assert_int_equal(parse(&config, test, text), WEFT_OK);
+        assert_ok(parse(&config, test, text));
         assert_int_equal(config.architecture, i);
         weft_fnet_config_clear(&config, &test->host);
     }
     for (int i = WEFT_FNET_FOURIER; i <= WEFT_FNET_ATTENTION; i++) {
         snprintf(text, sizeof text, START ",\"num_attention_heads\":12,\"weft_mixing\":\"%s\"}",
                  weft_fnet_mixing_name((weft_fnet_mixing)i));
-        assert_int_equal(parse(&config, test, text), WEFT_OK);
+        assert_ok(parse(&config, test, text));
         assert_int_equal(config.mixing, i);
         assert_int_equal(config.attention_heads, i == WEFT_FNET_ATTENTION ? 12 : 0);
         assert_int_equal(weft_fnet_layer_mixing(&config, 11), i);
@@ -144,7 +144,7 @@ WEFT_TEST_ON_HOST(names_are_known, test) {
                       {"BertTokenizer", WEFT_TOKENIZER_UNKNOWN}};
     for (size_t i = 0; i < sizeof tokenizers / sizeof tokenizers[0]; i++) {
         snprintf(text, sizeof text, START ",\"tokenizer_class\":\"%s\"}", tokenizers[i].name);
-        assert_int_equal(parse(&config, test, text), WEFT_OK);
+        assert_ok(parse(&config, test, text));
         assert_int_equal(config.tokenizer, tokenizers[i].kind);
         assert_string_equal(config.tokenizer_class, tokenizers[i].name);
         weft_fnet_config_clear(&config, &test->host);
@@ -322,7 +322,7 @@ WEFT_TEST(bad_configs_are_refused_with_the_reason) {
         }
         assert_memory_equal(&config, &untouched, sizeof config);
         weft_test_expect_log(&test, "error: " FILE_NAME, bad_configs[i].field,
-                             bad_configs[i].message, (const char *)NULL);
+                             bad_configs[i].message);
         weft_test_host_end(&test);
     }
 }
@@ -331,16 +331,16 @@ WEFT_TEST_ON_HOST(missing_and_huge_files_are_refused, test) {
     weft_fnet_config config;
     char *folder = weft_test_folder();
     char *path = weft_test_path(folder, FILE_NAME);
-    assert_int_equal(weft_fnet_config_read(&config, path, &test->host), WEFT_NOT_FOUND);
-    weft_test_expect_log(test, path, (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND, weft_fnet_config_read(&config, path, &test->host),
+                        path);
     free(path);
     size_t size = WEFT_JSON_MAX_BYTES + 1;
     char *spaces = malloc(size);
     assert_non_null(spaces);
     memset(spaces, ' ', size);
     path = weft_test_write(folder, FILE_NAME, spaces, size);
-    assert_int_equal(weft_fnet_config_read(&config, path, &test->host), WEFT_BAD_FILE);
-    weft_test_expect_log(test, path, "67108864 bytes", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_fnet_config_read(&config, path, &test->host),
+                        path, "67108864 bytes");
     free(spaces);
     free(path);
     weft_test_folder_remove(folder);
@@ -354,9 +354,9 @@ WEFT_TEST_ON_HOST(deep_nesting_is_refused, test) {
     memcpy(text, "{\"a\":", 5);
     memset(text + 5, '[', depth);
     weft_fnet_config config;
-    assert_int_equal(weft_fnet_config_parse(&config, text, depth + 5, FILE_NAME, &test->host),
-                     WEFT_BAD_FILE);
-    weft_test_expect_log(test, FILE_NAME ":1:", "depth", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
+                        weft_fnet_config_parse(&config, text, depth + 5, FILE_NAME, &test->host),
+                        FILE_NAME ":1:", "depth");
     free(text);
 }
 
@@ -367,10 +367,9 @@ WEFT_TEST_ON_HOST(configs_cut_at_any_length_are_refused, test) {
         assert_non_null(exact);
         memcpy(exact, full_config, cut);
         weft_fnet_config config;
-        weft_test_host_reset(test);
-        assert_int_equal(weft_fnet_config_parse(&config, exact, cut, FILE_NAME, &test->host),
-                         WEFT_BAD_FILE);
-        weft_test_expect_log(test, "error: " FILE_NAME ":1:", (const char *)NULL);
+        WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
+                            weft_fnet_config_parse(&config, exact, cut, FILE_NAME, &test->host),
+                            "error: " FILE_NAME ":1:");
         free(exact);
     }
 }
@@ -390,7 +389,7 @@ WEFT_TEST(every_failing_allocation_is_survived) {
             weft_fnet_config_clear(&config, &test.host);
         } else {
             assert_int_equal(status, WEFT_OUT_OF_HOST_MEMORY);
-            weft_test_expect_log(&test, "out of memory", path, (const char *)NULL);
+            weft_test_expect_log(&test, "out of memory", path);
             failures++;
         }
         weft_test_host_end(&test);
@@ -435,7 +434,7 @@ WEFT_TEST_ON_HOST(damaged_configs_are_read_or_refused, test) {
             read++;
         } else {
             assert_true(status == WEFT_BAD_FILE || status == WEFT_UNSUPPORTED);
-            weft_test_expect_log(test, "error: " FILE_NAME, (const char *)NULL);
+            weft_test_expect_log(test, "error: " FILE_NAME);
         }
         assert_int_equal(test->live, 0);
         free(mutated);

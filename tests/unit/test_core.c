@@ -73,7 +73,7 @@ WEFT_TEST(log_lines_are_single_and_clean) {
     assert_string_equal(weft_test_log(&test), "error: a 7\n");
     weft_test_host_reset(&test);
     assert_int_equal(weft_fail_memory(&test.host, "a thing"), WEFT_OUT_OF_HOST_MEMORY);
-    weft_test_expect_log(&test, "out of memory", "a thing", (const char *)NULL);
+    weft_test_expect_log(&test, "out of memory", "a thing");
     weft_test_host_end(&test);
 
     weft_log(NULL, WEFT_LOG_ERROR, "nobody listens");
@@ -310,13 +310,13 @@ WEFT_TEST_ON_HOST(files_are_mapped_and_read, test) {
     char *empty = weft_test_write(folder, "empty", "", 0);
 
     weft_mapping mapping = {0};
-    assert_int_equal(weft_file_map(&mapping, path, &test->host), WEFT_OK);
+    assert_ok(weft_file_map(&mapping, path, &test->host));
     assert_int_equal(mapping.size, 10);
     assert_memory_equal(mapping.data, "0123456789", 10);
     weft_file_unmap(&mapping);
     assert_null(mapping.data);
     assert_int_equal(mapping.size, 0);
-    assert_int_equal(weft_file_map(&mapping, empty, &test->host), WEFT_OK);
+    assert_ok(weft_file_map(&mapping, empty, &test->host));
     assert_null(mapping.data);
     assert_int_equal(mapping.size, 0);
     weft_file_unmap(&mapping);
@@ -324,21 +324,21 @@ WEFT_TEST_ON_HOST(files_are_mapped_and_read, test) {
     uint8_t *data = NULL;
     size_t size = 0;
     for (size_t limit = 10; limit < 12; limit++) {
-        assert_int_equal(weft_file_read(&data, &size, limit, path, &test->host), WEFT_OK);
+        assert_ok(weft_file_read(&data, &size, limit, path, &test->host));
         assert_int_equal(size, 10);
         assert_string_equal((const char *)data, "0123456789");
         weft_free(&test->host, data);
     }
-    assert_int_equal(weft_file_read(&data, &size, 0, empty, &test->host), WEFT_OK);
+    assert_ok(weft_file_read(&data, &size, 0, empty, &test->host));
     assert_int_equal(size, 0);
     assert_int_equal(data[0], 0);
     weft_free(&test->host, data);
-    assert_int_equal(weft_file_read(&data, &size, SIZE_MAX, path, &test->host), WEFT_OK);
+    assert_ok(weft_file_read(&data, &size, SIZE_MAX, path, &test->host));
     weft_free(&test->host, data);
 
     assert_string_equal(weft_test_log(test), "");
-    assert_int_equal(weft_file_read(&data, &size, 9, path, &test->host), WEFT_BAD_FILE);
-    weft_test_expect_log(test, path, "9 bytes", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_file_read(&data, &size, 9, path, &test->host),
+                        path, "9 bytes");
     test->fail_at = atomic_load(&test->allocations) + 1;
     assert_int_equal(weft_file_read(&data, &size, 10, path, &test->host), WEFT_OUT_OF_HOST_MEMORY);
     free(path);
@@ -357,7 +357,7 @@ WEFT_TEST_ON_HOST(large_files_are_read_whole, test) {
     char *path = weft_test_write(folder, "file", data, size);
     uint8_t *read = NULL;
     size_t read_size = 0;
-    assert_int_equal(weft_file_read(&read, &read_size, size, path, &test->host), WEFT_OK);
+    assert_ok(weft_file_read(&read, &read_size, size, path, &test->host));
     assert_int_equal(read_size, size);
     assert_memory_equal(read, data, size);
     weft_free(&test->host, read);
@@ -370,7 +370,7 @@ WEFT_TEST_ON_HOST(large_files_are_read_whole, test) {
     close(ends[1]);
     char name[64];
     snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
-    assert_int_equal(weft_file_read(&read, &read_size, size, name, &test->host), WEFT_OK);
+    assert_ok(weft_file_read(&read, &read_size, size, name, &test->host));
     assert_int_equal(read_size, 60000);
     assert_memory_equal(read, data, 60000);
     weft_free(&test->host, read);
@@ -389,14 +389,14 @@ WEFT_TEST_ON_HOST(missing_and_odd_files_are_refused, test) {
     weft_mapping mapping = {0};
     uint8_t *data = NULL;
     size_t size = 0;
-    assert_int_equal(weft_file_map(&mapping, missing, &test->host), WEFT_NOT_FOUND);
-    weft_test_expect_log(test, missing, "No such file", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND, weft_file_map(&mapping, missing, &test->host),
+                        missing, "No such file");
     assert_int_equal(weft_file_read(&data, &size, 10, missing, &test->host), WEFT_NOT_FOUND);
     assert_int_equal(weft_file_map(&mapping, folder, &test->host), WEFT_IO_ERROR);
     assert_int_equal(weft_file_read(&data, &size, 10, folder, &test->host), WEFT_IO_ERROR);
     /* Must not wait for somebody to write to it. */
-    assert_int_equal(weft_file_map(&mapping, fifo, &test->host), WEFT_IO_ERROR);
-    weft_test_expect_log(test, fifo, "not a regular file", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_IO_ERROR, weft_file_map(&mapping, fifo, &test->host), fifo,
+                        "not a regular file");
     assert_null(data);
     free(missing);
     free(fifo);
@@ -415,16 +415,16 @@ WEFT_TEST_ON_HOST(files_are_replaced_whole, test) {
     char *path = weft_test_path(folder, "file");
     char *link = weft_test_path(folder, "link");
     mode_t mask = umask(027);
-    assert_int_equal(weft_file_write(path, "one", 3, &test->host), WEFT_OK);
+    assert_ok(weft_file_write(path, "one", 3, &test->host));
     umask(mask);
     struct stat about;
     assert_int_equal(stat(path, &about), 0);
     assert_int_equal(about.st_mode & 0777, 0640); /* as any new file, not mkstemp's 0600 */
     expect_contents(path, "one");
-    assert_int_equal(weft_file_write(path, "three", 5, &test->host), WEFT_OK);
+    assert_ok(weft_file_write(path, "three", 5, &test->host));
     expect_contents(path, "three");
     assert_int_equal(symlink("file", link), 0);
-    assert_int_equal(weft_file_write(link, "", 0, &test->host), WEFT_OK);
+    assert_ok(weft_file_write(link, "", 0, &test->host));
     expect_contents(path, "");
     assert_int_equal(lstat(link, &about), 0);
     assert_true(S_ISLNK(about.st_mode));
@@ -440,8 +440,8 @@ WEFT_TEST_ON_HOST(failed_writes_leave_no_trace, test) {
     char *path = weft_test_write(folder, "file", "old", 3);
     char *inside = weft_test_path(folder, "missing/file");
     char *below_file = weft_test_path(folder, "file/file");
-    assert_int_equal(weft_file_write(inside, "new", 3, &test->host), WEFT_NOT_FOUND);
-    weft_test_expect_log(test, inside, (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND, weft_file_write(inside, "new", 3, &test->host),
+                        inside);
     assert_int_equal(weft_file_write(below_file, "new", 3, &test->host), WEFT_NOT_FOUND);
     assert_int_equal(weft_file_write(folder, "new", 3, &test->host), WEFT_IO_ERROR);
     test->fail_at = atomic_load(&test->allocations) + 1;
@@ -459,8 +459,7 @@ WEFT_TEST_ON_HOST(failed_writes_leave_no_trace, test) {
     weft_status status = weft_file_write(path, data, 1 << 20, &test->host);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, handler);
-    assert_int_equal(status, WEFT_IO_ERROR);
-    weft_test_expect_log(test, path, "cannot write", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_IO_ERROR, status, path, "cannot write");
     free(data);
 
     expect_contents(path, "old");
@@ -472,7 +471,7 @@ WEFT_TEST_ON_HOST(failed_writes_leave_no_trace, test) {
 }
 
 WEFT_TEST_ON_HOST(devices_are_written_to_not_replaced, test) {
-    assert_int_equal(weft_file_write("/dev/null", "x", 1, &test->host), WEFT_OK);
+    assert_ok(weft_file_write("/dev/null", "x", 1, &test->host));
     struct stat about;
     assert_int_equal(stat("/dev/null", &about), 0);
     assert_true(S_ISCHR(about.st_mode));
@@ -485,7 +484,7 @@ WEFT_TEST_ON_HOST(folders_are_made_with_their_parents, test) {
     char *file = weft_test_write(folder, "file", "", 0);
     char *below_file = weft_path_join(file, "d", &test->host);
     for (int round = 0; round < 2; round++) {
-        assert_int_equal(weft_make_folders(deep, &test->host), WEFT_OK);
+        assert_ok(weft_make_folders(deep, &test->host));
         struct stat about;
         assert_int_equal(stat(deep, &about), 0);
         assert_true(S_ISDIR(about.st_mode));
@@ -493,8 +492,7 @@ WEFT_TEST_ON_HOST(folders_are_made_with_their_parents, test) {
     assert_string_equal(weft_test_log(test), "");
     assert_int_not_equal(weft_make_folders(file, &test->host), WEFT_OK);
     assert_int_not_equal(weft_make_folders(below_file, &test->host), WEFT_OK);
-    assert_int_equal(weft_make_folders("", &test->host), WEFT_NOT_FOUND);
-    weft_test_expect_log(test, file, (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND, weft_make_folders("", &test->host), file);
     test->fail_at = atomic_load(&test->allocations) + 1;
     assert_int_equal(weft_make_folders(deep, &test->host), WEFT_OUT_OF_HOST_MEMORY);
     weft_free(&test->host, deep);

@@ -19,25 +19,13 @@ struct problem {
 };
 
 static void run(struct weft_test_graph *f, const struct problem *p, float *out) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor y;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor q = weft_test_input(graph, "q", weft_shape_of(1, p->n, p->d));
-    weft_tensor k = weft_test_input(graph, "k", weft_shape_of(1, p->keys, p->d));
-    weft_tensor v = weft_test_input(graph, "v", weft_shape_of(1, p->keys, p->values));
-    assert_int_equal(weft_graph_cosformer(&y, graph, q, k, v, &p->params), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
-    const weft_host_tensor tensors[] = {
-        {"q", p->q, (uint64_t)p->n * p->d * sizeof(float)},
-        {"k", p->k, (uint64_t)p->keys * p->d * sizeof(float)},
-        {"v", p->v, (uint64_t)p->keys * p->values * sizeof(float)},
-        {"y", out, (uint64_t)p->n * p->values * sizeof(float)},
-    };
-    assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    weft_tensor q = weft_test_feed(&r, "q", weft_shape_of(1, p->n, p->d), p->q);
+    weft_tensor k = weft_test_feed(&r, "k", weft_shape_of(1, p->keys, p->d), p->k);
+    weft_tensor v = weft_test_feed(&r, "v", weft_shape_of(1, p->keys, p->values), p->v);
+    assert_ok(weft_graph_cosformer(&y, r.graph, q, k, v, &p->params));
+    weft_test_execute_to(&r, y, out);
 }
 
 static void expect_near(const float *y, const double *expected, uint32_t count) {
@@ -215,21 +203,21 @@ WEFT_TEST_ON_GRAPH(test_shared_features, f) {
     memcpy(s.k, s.q, sizeof s.k);
     struct problem p = problem_of(&s, N, (weft_cosformer_params){.causal = true});
     run(f, &p, apart);
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor y;
-    weft_plan *plan = NULL;
-    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(1, N, D));
-    weft_tensor v = weft_test_input(f->graph, "v", weft_shape_of(1, N, D));
-    assert_int_equal(weft_graph_cosformer(&y, f->graph, x, x, v, &p.params), WEFT_OK);
-    assert_int_equal(weft_graph_output(f->graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, f->graph, NULL), WEFT_OK);
-    const weft_host_tensor tensors[] = {
-        {"x", s.q, sizeof s.q}, {"v", s.v, sizeof s.v}, {"y", together, sizeof together}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 3), WEFT_OK);
+    weft_tensor x = weft_test_feed(&r, "x", weft_shape_of(1, N, D), s.q);
+    weft_tensor v = weft_test_feed(&r, "v", weft_shape_of(1, N, D), s.v);
+    assert_ok(weft_graph_cosformer(&y, r.graph, x, x, v, &p.params));
+    weft_test_execute_to(&r, y, together);
     assert_memory_equal(apart, together, sizeof apart);
-    weft_plan_destroy(&plan);
 }
 
 /* ---- bad parameters ---- */
+
+#define REFUSED(status, q, k, v, params, ...)                                                  \
+    WEFT_EXPECT_FAILURE(f, WEFT_##status, weft_graph_cosformer(&y, f->graph, q, k, v, params), \
+                        __VA_ARGS__)
+#define WITH(...) weft_cosformer_params(__VA_ARGS__)
 
 WEFT_TEST_ON_GRAPH(test_bad_shapes, f) {
     weft_graph *g = f->graph;
@@ -238,25 +226,15 @@ WEFT_TEST_ON_GRAPH(test_bad_shapes, f) {
     weft_tensor k = weft_test_input(g, "k", weft_shape_of(2, 7, 6));
     weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 7, 8));
     weft_tensor flat = weft_test_input(g, "flat", weft_shape_of(5, 6));
-    weft_tensor indices;
-    weft_shape shape;
-    assert_int_equal(weft_graph_input(&indices, g, "i", WEFT_I32, weft_shape_of(2, 7, 8)), WEFT_OK);
-    assert_int_equal(weft_graph_cosformer(&y, g, q, k, v, NULL), WEFT_OK);
-    assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 8)));
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_cosformer(&y, g, flat, k, v, NULL),
-                        "[5, 6]", "[2, 7, 6]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_cosformer(&y, g, q, v, v, NULL),
-                        "[2, 5, 6]", "[2, 7, 8]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_cosformer(&y, g, q, k, q, NULL),
-                        "[2, 7, 6]", "[2, 5, 6]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_cosformer(&y, g, q, k, indices, NULL),
-                        "v must be f32");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.causal = true)),
-                        "m = n");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_cosformer(&y, g, q, (weft_tensor){99}, v, NULL), "99");
+    weft_tensor indices = weft_test_input_i32(g, "i", weft_shape_of(2, 7, 8));
+    assert_ok(weft_graph_cosformer(&y, g, q, k, v, NULL));
+    weft_test_expect_shape(g, y, weft_shape_of(2, 5, 8));
+    REFUSED(SHAPE_MISMATCH, flat, k, v, NULL, "[5, 6]", "[2, 7, 6]");
+    REFUSED(SHAPE_MISMATCH, q, v, v, NULL, "[2, 5, 6]", "[2, 7, 8]");
+    REFUSED(SHAPE_MISMATCH, q, k, q, NULL, "[2, 7, 6]", "[2, 5, 6]");
+    REFUSED(SHAPE_MISMATCH, q, k, indices, NULL, "v must be f32");
+    REFUSED(SHAPE_MISMATCH, q, k, v, WITH(.causal = true), "m = n");
+    REFUSED(INVALID_ARGUMENT, q, (weft_tensor){99}, v, NULL, "99");
 }
 
 WEFT_TEST_ON_GRAPH(test_bad_params, f) {
@@ -265,41 +243,22 @@ WEFT_TEST_ON_GRAPH(test_bad_params, f) {
     weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
     weft_tensor k = weft_test_input(g, "k", weft_shape_of(2, 7, 6));
     weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 7, 8));
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.heads = 3)),
-                        "3 heads", "6 and 8");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.length = 6)),
-                        "length 6", "7 tokens");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_cosformer(&y, g, k, q, q, weft_cosformer_params(.length = 6)),
-                        "length 6", "7 tokens");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.epsilon = -1.0F)),
-        "epsilon -1");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.epsilon = NAN)),
-                        "epsilon nan");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.epsilon = INFINITY)),
-        "epsilon inf");
-    assert_int_equal(weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.length = 7)),
-                     WEFT_OK);
+    REFUSED(INVALID_ARGUMENT, q, k, v, WITH(.heads = 3), "3 heads", "6 and 8");
+    REFUSED(INVALID_ARGUMENT, q, k, v, WITH(.length = 6), "length 6", "7 tokens");
+    REFUSED(INVALID_ARGUMENT, k, q, q, WITH(.length = 6), "length 6", "7 tokens");
+    REFUSED(INVALID_ARGUMENT, q, k, v, WITH(.epsilon = -1.0F), "epsilon -1");
+    REFUSED(INVALID_ARGUMENT, q, k, v, WITH(.epsilon = NAN), "epsilon nan");
+    REFUSED(INVALID_ARGUMENT, q, k, v, WITH(.epsilon = INFINITY), "epsilon inf");
+    assert_ok(weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.length = 7)));
     assert_int_equal(weft_graph_cosformer(&y, NULL, q, k, v, NULL), WEFT_INVALID_ARGUMENT);
 }
 
 /* Features are counted by int32: q and k as large as graphs allow have too many. */
 WEFT_TEST_ON_GRAPH(test_too_many_features, f) {
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor y;
-    weft_plan *plan = NULL;
-    weft_tensor q = weft_test_input(f->graph, "q", weft_shape_of(1, 1U << 15, 1U << 15));
-    weft_tensor v = weft_test_input(f->graph, "v", weft_shape_of(1, 1U << 15, 1));
-    assert_int_equal(weft_graph_cosformer(&y, f->graph, q, q, v, NULL), WEFT_OK);
-    assert_int_equal(weft_graph_output(f->graph, "y", y), WEFT_OK);
-    weft_test_host_reset(&f->host);
-    assert_int_equal(weft_plan_compile(&plan, f->device, f->graph, NULL), WEFT_UNSUPPORTED);
-    assert_null(plan);
-    weft_test_expect_log(&f->host, "cosformer", "2147483648 features", NULL);
+    weft_tensor q = weft_test_input(r.graph, "q", weft_shape_of(1, 1U << 15, 1U << 15));
+    weft_tensor v = weft_test_input(r.graph, "v", weft_shape_of(1, 1U << 15, 1));
+    assert_ok(weft_graph_cosformer(&y, r.graph, q, q, v, NULL));
+    WEFT_EXPECT_NO_PLAN(f, &r, y, NULL, WEFT_UNSUPPORTED, "cosformer", "2147483648 features");
 }

@@ -61,10 +61,6 @@ static void assert_failed(struct record *record, weft_status expected, weft_stat
     forget(record);
 }
 
-static void assert_ok(weft_status status) {
-    assert_string_equal(weft_status_name(status), "WEFT_OK");
-}
-
 /* ---- a device per test ---- */
 
 struct fixture {

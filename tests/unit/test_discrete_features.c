@@ -10,12 +10,6 @@
 #include "device/device.h"
 #include "support_graph.h"
 
-static weft_tensor input(weft_graph *graph, const char *name, weft_shape shape, weft_dtype dtype) {
-    weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, graph, name, dtype, shape), WEFT_OK);
-    return tensor;
-}
-
 /* One head: x [n, width], w [s, width], coefficients [s]. */
 struct problem {
     uint32_t n, width, s;
@@ -26,27 +20,15 @@ struct problem {
 
 /* out [n, s]. */
 static void run(struct weft_test_graph *f, const struct problem *p, float *out) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor y;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor x = input(graph, "x", weft_shape_of(1, p->n, p->width), WEFT_F32);
-    weft_tensor w = input(graph, "w", weft_shape_of(p->s, p->width), WEFT_F32);
-    weft_tensor c = input(graph, "c", weft_shape_of(p->s), WEFT_F32);
-    assert_int_equal(
-        weft_graph_discrete_features(
-            &y, graph, x, w, c,
-            weft_discrete_features_params(.scale = p->scale, .stabilizer = p->stabilizer)),
-        WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
-    const weft_host_tensor tensors[] = {{"x", p->x, sizeof(float) * p->n * p->width},
-                                        {"w", p->w, sizeof(float) * p->s * p->width},
-                                        {"c", p->coefficients, sizeof(float) * p->s},
-                                        {"y", out, sizeof(float) * p->n * p->s}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    weft_tensor x = weft_test_feed(&r, "x", weft_shape_of(1, p->n, p->width), p->x);
+    weft_tensor w = weft_test_feed(&r, "w", weft_shape_of(p->s, p->width), p->w);
+    weft_tensor c = weft_test_feed(&r, "c", weft_shape_of(p->s), p->coefficients);
+    assert_ok(weft_graph_discrete_features(
+        &y, r.graph, x, w, c,
+        weft_discrete_features_params(.scale = p->scale, .stabilizer = p->stabilizer)));
+    weft_test_execute_to(&r, y, out);
 }
 
 /* ---- what they estimate ---- */
@@ -66,7 +48,7 @@ static struct statistics sample(struct weft_test_graph *f, weft_features_params 
     law.rows = SAMPLES;
     law.columns = D;
     law.seed = 1;
-    assert_int_equal(weft_features_fill(w, c, &law, NULL), WEFT_OK);
+    assert_ok(weft_features_fill(w, c, &law, NULL));
     for (uint32_t i = 0; i < SAMPLES; i++) {
         c[i] = sqrtf(c[i]);
     }
@@ -191,11 +173,8 @@ WEFT_TEST_ON_GRAPH(stabilizers_divide_by_powers_of_two, fixture) {
     float c[S];
     float out[3][N * S];
     weft_philox_uniform(x, N * D, 9, 20);
-    assert_int_equal(weft_features_fill(w, c,
-                                        weft_features_params(.kind = WEFT_FEATURES_POISSON,
-                                                             .rows = S, .columns = D),
-                                        NULL),
-                     WEFT_OK);
+    assert_ok(weft_features_fill(
+        w, c, weft_features_params(.kind = WEFT_FEATURES_POISSON, .rows = S, .columns = D), NULL));
     struct problem p = {.n = N, .width = D, .s = S, .x = x, .w = w, .coefficients = c};
     for (int k = 0; k < WEFT_STABILIZER_COUNT; k++) {
         p.stabilizer = (weft_stabilizer)k;
@@ -236,14 +215,14 @@ WEFT_TEST_ON_GRAPH(stabilizers_divide_by_powers_of_two, fixture) {
 WEFT_TEST_ON_GRAPH(bad_parameters_are_named, f) {
     weft_tensor y = {0};
     const weft_tensor none = {0};
-    weft_tensor x = input(f->graph, "x", weft_shape_of(2, 5, 8), WEFT_F32);
-    weft_tensor w = input(f->graph, "w", weft_shape_of(6, 4), WEFT_F32);
-    weft_tensor c = input(f->graph, "c", weft_shape_of(6), WEFT_F32);
-    weft_tensor seven = input(f->graph, "seven", weft_shape_of(7), WEFT_F32);
-    weft_tensor flat = input(f->graph, "flat", weft_shape_of(10, 8), WEFT_F32);
-    weft_tensor whole = input(f->graph, "whole", weft_shape_of(2, 5, 8), WEFT_I32);
-    weft_tensor wide = input(f->graph, "wide", weft_shape_of(1, 2, 4097), WEFT_F32);
-    weft_tensor wide_w = input(f->graph, "wide_w", weft_shape_of(6, 4097), WEFT_F32);
+    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 5, 8));
+    weft_tensor w = weft_test_input(f->graph, "w", weft_shape_of(6, 4));
+    weft_tensor c = weft_test_input(f->graph, "c", weft_shape_of(6));
+    weft_tensor seven = weft_test_input(f->graph, "seven", weft_shape_of(7));
+    weft_tensor flat = weft_test_input(f->graph, "flat", weft_shape_of(10, 8));
+    weft_tensor whole = weft_test_input_i32(f->graph, "whole", weft_shape_of(2, 5, 8));
+    weft_tensor wide = weft_test_input(f->graph, "wide", weft_shape_of(1, 2, 4097));
+    weft_tensor wide_w = weft_test_input(f->graph, "wide_w", weft_shape_of(6, 4097));
     const weft_status bad = WEFT_INVALID_ARGUMENT;
     const weft_status shape = WEFT_SHAPE_MISMATCH;
     WEFT_EXPECT_FAILURE(
@@ -258,8 +237,6 @@ WEFT_TEST_ON_GRAPH(bad_parameters_are_named, f) {
     WEFT_EXPECT_FAILURE(f, shape, FEATURES(whole, w, c, .heads = 2), "x must be f32");
     WEFT_EXPECT_FAILURE(f, shape, FEATURES(x, w, seven, .heads = 2), "coefficients", "[7]", "[6]");
     assert_int_not_equal(FEATURES(x, w, none, .heads = 2), WEFT_OK);
-    assert_int_equal(FEATURES(x, w, c, .heads = 2), WEFT_OK);
-    weft_shape found;
-    assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 12)));
+    assert_ok(FEATURES(x, w, c, .heads = 2));
+    weft_test_expect_shape(f->graph, y, weft_shape_of(2, 5, 12));
 }

@@ -68,8 +68,7 @@ static void assert_hit(struct fixture *fixture, const weft_digest *key, const vo
                        size_t expected_size) {
     uint8_t *data = NULL;
     size_t size = 0;
-    assert_int_equal(weft_cache_read(&data, &size, fixture->folder, "test", key, &fixture->host),
-                     WEFT_OK);
+    assert_ok(weft_cache_read(&data, &size, fixture->folder, "test", key, &fixture->host));
     assert_non_null(data);
     assert_int_equal(size, expected_size);
     assert_memory_equal(data, expected, expected_size);
@@ -80,8 +79,7 @@ static void assert_miss(struct fixture *fixture, const weft_digest *key, uint32_
     uint8_t *data = (uint8_t *)fixture;
     size_t size = 77;
     uint32_t before = fixture->warnings;
-    assert_int_equal(weft_cache_read(&data, &size, fixture->folder, "test", key, &fixture->host),
-                     WEFT_OK);
+    assert_ok(weft_cache_read(&data, &size, fixture->folder, "test", key, &fixture->host));
     assert_null(data);
     assert_int_equal(size, 0);
     assert_int_equal(fixture->warnings - before, warnings);
@@ -130,8 +128,7 @@ TEST(test_round_trip, fixture) {
     assert_hit(fixture, &a, "new", 3);
     uint8_t *other_kind = NULL;
     size_t size = 0;
-    assert_int_equal(
-        weft_cache_read(&other_kind, &size, fixture->folder, "other", &a, &fixture->host), WEFT_OK);
+    assert_ok(weft_cache_read(&other_kind, &size, fixture->folder, "other", &a, &fixture->host));
     assert_null(other_kind);
     assert_int_equal(fixture->warnings + fixture->errors, 0);
 }
@@ -141,7 +138,7 @@ TEST(test_no_folder, fixture) {
     uint8_t *data = (uint8_t *)fixture;
     size_t size = 1;
     weft_cache_write(NULL, "test", &key, "x", 1, &fixture->host);
-    assert_int_equal(weft_cache_read(&data, &size, NULL, "test", &key, &fixture->host), WEFT_OK);
+    assert_ok(weft_cache_read(&data, &size, NULL, "test", &key, &fixture->host));
     assert_null(data);
     assert_int_equal(fixture->warnings + fixture->errors, 0);
 }
@@ -153,7 +150,7 @@ TEST(test_folder_on_demand, fixture) {
     weft_cache_write(deep, "test", &key, "x", 1, &fixture->host);
     uint8_t *data = NULL;
     size_t size = 0;
-    assert_int_equal(weft_cache_read(&data, &size, deep, "test", &key, &fixture->host), WEFT_OK);
+    assert_ok(weft_cache_read(&data, &size, deep, "test", &key, &fixture->host));
     assert_int_equal(size, 1);
     weft_free(&fixture->host, data);
 }
@@ -164,7 +161,7 @@ TEST(test_unwritable_folder, fixture) {
     char below[96];
     snprintf(file, sizeof file, "%s/file", fixture->folder);
     snprintf(below, sizeof below, "%s/cache", file);
-    assert_int_equal(weft_file_write(file, "x", 1, NULL), WEFT_OK);
+    assert_ok(weft_file_write(file, "x", 1, NULL));
     weft_cache_write(below, "test", &key, "x", 1, &fixture->host);
     assert_int_equal(fixture->warnings, 1);
     assert_int_equal(fixture->errors, 0);
@@ -179,22 +176,22 @@ TEST(test_damage, fixture) {
     weft_cache_write(fixture->folder, "test", &key, payload, sizeof payload, &fixture->host);
     uint8_t *whole = NULL;
     size_t size = 0;
-    assert_int_equal(weft_file_read(&whole, &size, 4096, path, NULL), WEFT_OK);
+    assert_ok(weft_file_read(&whole, &size, 4096, path, NULL));
     for (size_t cut = 0; cut < size; cut++) {
-        assert_int_equal(weft_file_write(path, whole, cut, NULL), WEFT_OK);
+        assert_ok(weft_file_write(path, whole, cut, NULL));
         assert_miss(fixture, &key, 1);
         assert_int_not_equal(access(path, F_OK), 0);
     }
     for (size_t at = 0; at < size; at++) {
         whole[at] ^= 0x40;
-        assert_int_equal(weft_file_write(path, whole, size, NULL), WEFT_OK);
+        assert_ok(weft_file_write(path, whole, size, NULL));
         whole[at] ^= 0x40;
         assert_miss(fixture, &key, 1);
     }
     uint8_t *longer = calloc(1, size + 1);
     assert_non_null(longer);
     memcpy(longer, whole, size);
-    assert_int_equal(weft_file_write(path, longer, size + 1, NULL), WEFT_OK);
+    assert_ok(weft_file_write(path, longer, size + 1, NULL));
     assert_miss(fixture, &key, 1);
     weft_cache_write(fixture->folder, "test", &key, payload, sizeof payload, &fixture->host);
     assert_hit(fixture, &key, payload, sizeof payload);
@@ -293,8 +290,7 @@ TEST(test_concurrent_writers, fixture) {
     for (int i = 0; i < ROUNDS; i++) {
         uint8_t *data = NULL;
         size_t size = 0;
-        assert_int_equal(
-            weft_cache_read(&data, &size, fixture->folder, "test", &key, &fixture->host), WEFT_OK);
+        assert_ok(weft_cache_read(&data, &size, fixture->folder, "test", &key, &fixture->host));
         assert_non_null(data);
         assert_int_equal(size, BLOCK_SIZE);
         memset(block, data[0], sizeof block);

@@ -43,7 +43,7 @@ static uint32_t *compile(size_t *size, const char *body) {
     strcpy(text, HEAD);
     strcat(text, body);
     uint32_t *words = NULL;
-    assert_int_equal(weft_glsl_compile(&words, size, &device, "kernel", text), WEFT_OK);
+    assert_ok(weft_glsl_compile(&words, size, &device, "kernel", text));
     return words;
 }
 
@@ -355,7 +355,7 @@ WEFT_TEST(test_values_around_a_loop) {
     weft_status status = weft_evaluate_dispatch(text, evaluator, &dispatch);
     weft_evaluator_destroy(&evaluator);
     assert_string_equal(text, "");
-    assert_int_equal(status, WEFT_OK);
+    assert_ok(status);
     assert_int_equal(result[0], 80);
     assert_int_equal(result[1], 70);
     assert_int_equal(result[2], 450);
@@ -385,7 +385,7 @@ WEFT_TEST(test_functions) {
                 "}\n"};
     /* (sum, sum) is copied out in order: sum is x / 16, then what came in plus x. */
     const struct outcome outcome = run(&kernel);
-    assert_int_equal(outcome.status, WEFT_OK);
+    assert_ok(outcome.status);
     for (uint32_t i = 0; i < 4; i++) {
         uint32_t x = i + 33;
         uint32_t low = x == 35 ? 999 : x % 16;
@@ -440,7 +440,7 @@ WEFT_TEST(test_layout) {
     const uint32_t none = 0xABABABABu;
     const uint32_t expected[] = {
         20, 21, 29, 23, 24, none, 25, 26, none, none, none, none, (WORDS - 4) / 8, none, 10, 11};
-    assert_int_equal(outcome.status, WEFT_OK);
+    assert_ok(outcome.status);
     assert_memory_equal(outcome.result, expected, sizeof expected);
 }
 
@@ -500,7 +500,7 @@ WEFT_TEST(test_built_ins) {
             "}\n",
         .groups = {2, 3, 2}};
     const struct outcome outcome = run(&kernel);
-    assert_int_equal(outcome.status, WEFT_OK);
+    assert_ok(outcome.status);
     for (uint32_t i = 0; i < 48; i++) {
         uint32_t group = i / 4;
         uint32_t x = 2 * (group % 2) + i % 2, y = group / 2 % 3, z = 2 * (group / 6) + i / 2 % 2;
@@ -601,7 +601,7 @@ WEFT_TEST(test_buffer_bounds) {
                                     "}\n",
                             .groups = {2},
                             .result_words = 16};
-    assert_int_equal(run(&kernel).status, WEFT_OK);
+    assert_ok(run(&kernel).status);
     kernel.result_words = 14;
     assert_refused(&kernel, WEFT_INVALID_ARGUMENT,
                    "kernel, workgroup (1, 0, 0), invocation (2, 1, 0): "
@@ -747,7 +747,7 @@ WEFT_TEST(test_limit) {
     assert_true(steps >= WORDS && steps % WORDS == 0);
     weft_evaluator_set_limit(evaluator, steps / 2);
     struct outcome outcome = run_with(evaluator, &kernel);
-    assert_int_equal(outcome.status, WEFT_OK);
+    assert_ok(outcome.status);
     assert_true(weft_evaluator_was_stopped(evaluator));
     assert_int_equal(outcome.result[WORDS / 2 - 1], 1);
     assert_int_equal(outcome.result[WORDS / 2], 0xABABABABu);

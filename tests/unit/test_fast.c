@@ -7,13 +7,12 @@
 
 #include "core/philox.h"
 #include "device/device.h"
-#include "support.h"
+#include "support_graph.h"
 
 static weft_device *open_device(struct weft_test_host *host, weft_math math) {
     weft_device *device = NULL;
-    assert_int_equal(weft_device_open(&device, weft_device_params(.host = host->host, .math = math,
-                                                                  .cache_dir = "")),
-                     WEFT_OK);
+    assert_ok(weft_device_open(
+        &device, weft_device_params(.host = host->host, .math = math, .cache_dir = "")));
     return device;
 }
 
@@ -23,44 +22,26 @@ enum { ROWS = 150, COLUMNS = 300, COUNT = ROWS * COLUMNS };
 
 enum row_op { SOFTMAX, LAYER_NORM };
 
-static void add_norm(weft_tensor *y, weft_graph *graph, weft_tensor x, const weft_host *host) {
+static void add_norm(weft_tensor *y, weft_graph *graph, weft_tensor x) {
     float scale[COLUMNS], shift[COLUMNS];
     weft_philox_uniform(scale, COLUMNS, 4, 0);
     weft_philox_uniform(shift, COLUMNS, 4, 1);
-    weft_tensor tensors[2];
-    const float *data[2] = {scale, shift};
-    for (int i = 0; i < 2; i++) {
-        weft_weight *weight = NULL;
-        assert_int_equal(
-            weft_weight_create(&weight,
-                               weft_weight_params(.shape = weft_shape_of(COLUMNS), .data = data[i]),
-                               host),
-            WEFT_OK);
-        assert_int_equal(weft_graph_weight(&tensors[i], graph, weight), WEFT_OK);
-        weft_weight_destroy(&weight);
-    }
-    assert_int_equal(weft_graph_layer_norm(y, graph, x, tensors[0], tensors[1], 1e-5F), WEFT_OK);
+    assert_ok(
+        weft_graph_layer_norm(y, graph, x, weft_test_constant(graph, weft_shape_of(COLUMNS), scale),
+                              weft_test_constant(graph, weft_shape_of(COLUMNS), shift), 1e-5F));
 }
 
 /* out = op(x), both [ROWS, COLUMNS]. */
 static void apply(float *out, weft_device *device, enum row_op op, float *x) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
-    weft_tensor tensor;
-    assert_int_equal(weft_graph_create(&graph, &device->host), WEFT_OK);
-    assert_int_equal(weft_graph_input(&tensor, graph, "x", WEFT_F32, weft_shape_of(ROWS, COLUMNS)),
-                     WEFT_OK);
+    struct weft_test_run r = weft_test_begin(device);
+    weft_tensor y;
+    weft_tensor in = weft_test_feed(&r, "x", weft_shape_of(ROWS, COLUMNS), x);
     if (op == SOFTMAX) {
-        assert_int_equal(weft_graph_softmax(&tensor, graph, tensor), WEFT_OK);
+        assert_ok(weft_graph_softmax(&y, r.graph, in));
     } else {
-        add_norm(&tensor, graph, tensor, &device->host);
+        add_norm(&y, r.graph, in);
     }
-    assert_int_equal(weft_graph_output(graph, "y", tensor), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, device, graph, NULL), WEFT_OK);
-    const weft_host_tensor tensors[] = {{"x", x, COUNT * sizeof *x}, {"y", out, COUNT * sizeof *x}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    weft_test_execute_to(&r, y, out);
 }
 
 /* ---- the largest element ---- */

@@ -118,7 +118,7 @@ static void run(struct errors *errors, weft_features_params params, const struct
         float w[ROOM];
         float weights[ROWS];
         params.seed = (uint64_t)seed;
-        assert_int_equal(weft_features_fill(w, weights, &params, NULL), WEFT_OK);
+        assert_ok(weft_features_fill(w, weights, &params, NULL));
         for (int c = 0; c < COMPONENTS; c++) {
             errors->of[c][seed] =
                 estimate(w, weights, params.rows, pair, (enum component)c) / exact - 1.0;
@@ -291,7 +291,7 @@ static void check_exactness(const weft_features_params *params) {
     const uint32_t d = params->columns;
     float *w = malloc((size_t)params->rows * d * sizeof *w);
     float *weights = malloc(params->rows * sizeof *weights);
-    assert_int_equal(weft_features_fill(w, weights, params, NULL), WEFT_OK);
+    assert_ok(weft_features_fill(w, weights, params, NULL));
     /* Every monomial of degree ≤ 3: the product of ω_a, ω_b and ω_c, where d stands for 1. */
     for (uint32_t a = 0; a <= d; a++) {
         for (uint32_t b = a; b <= d; b++) {
@@ -325,20 +325,16 @@ WEFT_TEST(quadrature_is_exact_to_degree_three) {
 WEFT_TEST(sparse_grid_weights) {
     float w[17 * 8];
     float weights[17];
-    assert_int_equal(weft_features_fill(
-                         w, weights,
-                         weft_features_params(.kind = WEFT_FEATURES_SGQ, .rows = 17, .columns = 8),
-                         NULL),
-                     WEFT_OK);
+    assert_ok(weft_features_fill(
+        w, weights, weft_features_params(.kind = WEFT_FEATURES_SGQ, .rows = 17, .columns = 8),
+        NULL));
     assert_true(weights[0] == (float)(1.0 - 8.0 / 3.0)); /* negative: its sign goes to the keys */
     assert_true(weights[1] == 1.0F / 6.0F && weights[16] == 1.0F / 6.0F);
     assert_true(w[8] == (float)sqrt(3.0) && w[16 * 8 + 7] == -(float)sqrt(3.0));
     /* In one dimension it is Gauss and Hermite's rule of three points: exact to degree 5. */
-    assert_int_equal(
-        weft_features_fill(w, weights,
-                           weft_features_params(.kind = WEFT_FEATURES_SGQ, .rows = 3, .columns = 1),
-                           NULL),
-        WEFT_OK);
+    assert_ok(weft_features_fill(
+        w, weights, weft_features_params(.kind = WEFT_FEATURES_SGQ, .rows = 3, .columns = 1),
+        NULL));
     const uint32_t four = 4;
     assert_true(fabs(quadrature(w, weights, 3, 1, &four) - 3.0) < 1e-5);
 }
@@ -347,11 +343,9 @@ WEFT_TEST(sparse_grid_weights) {
 WEFT_TEST(sparse_grid_converges) {
     float w[17 * D];
     float weights[17];
-    assert_int_equal(weft_features_fill(
-                         w, weights,
-                         weft_features_params(.kind = WEFT_FEATURES_SGQ, .rows = 17, .columns = D),
-                         NULL),
-                     WEFT_OK);
+    assert_ok(weft_features_fill(
+        w, weights, weft_features_params(.kind = WEFT_FEATURES_SGQ, .rows = 17, .columns = D),
+        NULL));
     double last = 0.0;
     for (int step = 0; step < 3; step++) {
         const struct pair pair = pair_of(4, ldexpf(0.25F, -step));

@@ -24,7 +24,7 @@ static struct weft_fft_desc describe(enum weft_fft_kind kind, uint32_t n, uint32
 /* The program as bytes, in malloc's memory. */
 static uint8_t *bytes_of(const struct weft_fft_program *program, size_t *size) {
     uint8_t *data = NULL;
-    assert_int_equal(weft_fft_program_write(&data, size, program, NULL), WEFT_OK);
+    assert_ok(weft_fft_program_write(&data, size, program, NULL));
     return data;
 }
 
@@ -73,7 +73,7 @@ WEFT_TEST(test_host_dft) {
         for (uint64_t j = 0; j < 2 * n; j++) {
             input[j] = (double)weft_philox_u32(2, n, j) * 0x1p-31 - 1.0;
         }
-        assert_int_equal(weft_fft_host_dft(output, input, n, NULL), WEFT_OK);
+        assert_ok(weft_fft_host_dft(output, input, n, NULL));
         double error = 0.0, norm = 0.0;
         for (uint64_t k = 0; k < n; k++) {
             double sum[2] = {0.0, 0.0};
@@ -124,8 +124,7 @@ WEFT_TEST_ON_HOST(test_refusals, host) {
     assert_int_equal(status_for(host, desc), WEFT_INVALID_ARGUMENT);
     desc = describe(WEFT_FFT_R2C, 4, 8, 1);
     desc.transform_axis[0] = false;
-    assert_int_equal(status_for(host, desc), WEFT_INVALID_ARGUMENT);
-    weft_test_expect_log(host, "error", "innermost", NULL);
+    WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT, status_for(host, desc), "error", "innermost");
 
     weft_test_host_reset(host);
     assert_int_equal(status_for(host, describe(WEFT_FFT_C2C_FORWARD, 0, 1, 5)), WEFT_UNSUPPORTED);
@@ -133,29 +132,28 @@ WEFT_TEST_ON_HOST(test_refusals, host) {
     desc = describe(WEFT_FFT_C2C_FORWARD, 4, 8, 1);
     desc.transform_axis[0] = false;
     desc.transform_axis[1] = false;
-    assert_int_equal(status_for(host, desc), WEFT_UNSUPPORTED);
-    weft_test_expect_log(host, "error", "length 1", NULL);
+    WEFT_EXPECT_REFUSED(host, WEFT_UNSUPPORTED, status_for(host, desc), "error", "length 1");
 
     weft_test_host_reset(host);
     assert_int_equal(status_for(host, describe(WEFT_FFT_R2C, 0, UINT32_MAX, 1)), WEFT_UNSUPPORTED);
     assert_int_equal(status_for(host, describe(WEFT_FFT_C2C_FORWARD, 0, 1024, UINT32_MAX)),
                      WEFT_UNSUPPORTED);
-    assert_int_equal(status_for(host, describe(WEFT_FFT_C2R, UINT32_MAX, UINT32_MAX, UINT32_MAX)),
-                     WEFT_UNSUPPORTED);
-    weft_test_expect_log(host, "error", "4 GiB", NULL);
+    WEFT_EXPECT_REFUSED(
+        host, WEFT_UNSUPPORTED,
+        status_for(host, describe(WEFT_FFT_C2R, UINT32_MAX, UINT32_MAX, UINT32_MAX)), "error",
+        "4 GiB");
 
-    weft_test_host_reset(host);
-    assert_int_equal(status_for(host, describe(WEFT_FFT_C2C_FORWARD, 2, 2, 65536)),
-                     WEFT_UNSUPPORTED);
-    weft_test_expect_log(host, "error", "work groups", NULL);
-    assert_int_equal(status_for(host, describe(WEFT_FFT_C2C_FORWARD, 2, 2, 65535)), WEFT_OK);
+    WEFT_EXPECT_REFUSED(host, WEFT_UNSUPPORTED,
+                        status_for(host, describe(WEFT_FFT_C2C_FORWARD, 2, 2, 65536)), "error",
+                        "work groups");
+    assert_ok(status_for(host, describe(WEFT_FFT_C2C_FORWARD, 2, 2, 65535)));
 }
 
 static void assert_program(struct weft_fft_desc desc, uint64_t input_bytes, uint64_t output_bytes,
                            uint32_t dispatches, bool temporary) {
     struct weft_fft_program *program = NULL;
     uint32_t compiled;
-    assert_int_equal(weft_fft_program_create(&program, &desc, NULL, &compiled, NULL), WEFT_OK);
+    assert_ok(weft_fft_program_create(&program, &desc, NULL, &compiled, NULL));
     assert_int_equal(program->input_bytes, input_bytes);
     assert_int_equal(program->output_bytes, output_bytes);
     assert_int_equal(program->dispatch_count, dispatches);
@@ -187,7 +185,7 @@ WEFT_TEST(test_shape_of_programs) {
 static void assert_tables(struct weft_fft_desc desc, const char *expected) {
     struct weft_fft_program *program = NULL;
     uint32_t compiled;
-    assert_int_equal(weft_fft_program_create(&program, &desc, NULL, &compiled, NULL), WEFT_OK);
+    assert_ok(weft_fft_program_create(&program, &desc, NULL, &compiled, NULL));
     weft_sha256 hash;
     weft_sha256_begin(&hash);
     for (uint32_t i = 0; i < program->table_count; i++) {
@@ -221,7 +219,7 @@ WEFT_TEST(test_locale) {
     struct weft_fft_program *here = NULL;
     struct weft_fft_program *there = NULL;
     uint32_t compiled;
-    assert_int_equal(weft_fft_program_create(&here, &desc, NULL, &compiled, NULL), WEFT_OK);
+    assert_ok(weft_fft_program_create(&here, &desc, NULL, &compiled, NULL));
     static const char *const names[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "nl_NL.UTF-8"};
     bool found = false;
     for (size_t i = 0; i < sizeof names / sizeof names[0] && !found; i++) {
@@ -229,7 +227,7 @@ WEFT_TEST(test_locale) {
     }
     weft_status status = weft_fft_program_create(&there, &desc, NULL, &compiled, NULL);
     setlocale(LC_ALL, "C");
-    assert_int_equal(status, WEFT_OK);
+    assert_ok(status);
     assert_same(here, there);
     weft_fft_program_destroy(&here, NULL);
     weft_fft_program_destroy(&there, NULL);
@@ -248,12 +246,10 @@ WEFT_TEST_ON_HOST(test_cache, host) {
         struct weft_fft_program *made = NULL;
         struct weft_fft_program *read = NULL;
         uint32_t compiled = 0;
-        assert_int_equal(weft_fft_program_create(&made, &desc, folder, &compiled, &host->host),
-                         WEFT_OK);
+        assert_ok(weft_fft_program_create(&made, &desc, folder, &compiled, &host->host));
         assert_int_equal(compiled, made->module_count);
         assert_int_equal(weft_test_entries(folder), i + 1);
-        assert_int_equal(weft_fft_program_create(&read, &desc, folder, &compiled, &host->host),
-                         WEFT_OK);
+        assert_ok(weft_fft_program_create(&read, &desc, folder, &compiled, &host->host));
         assert_int_equal(compiled, 0);
         assert_same(made, read);
         weft_fft_program_destroy(&made, &host->host);
@@ -264,8 +260,7 @@ WEFT_TEST_ON_HOST(test_cache, host) {
     rows.transform_axis[1] = false;
     struct weft_fft_program *program = NULL;
     uint32_t compiled = 1;
-    assert_int_equal(weft_fft_program_create(&program, &rows, folder, &compiled, &host->host),
-                     WEFT_OK);
+    assert_ok(weft_fft_program_create(&program, &rows, folder, &compiled, &host->host));
     assert_int_equal(compiled, 0);
     weft_fft_program_destroy(&program, &host->host);
     assert_string_equal(weft_test_log(host), "");
@@ -303,7 +298,7 @@ WEFT_TEST(test_damage) {
     struct weft_fft_desc desc = describe(WEFT_FFT_C2R, 3, 4, 2);
     struct weft_fft_program *program = NULL;
     uint32_t compiled;
-    assert_int_equal(weft_fft_program_create(&program, &desc, NULL, &compiled, NULL), WEFT_OK);
+    assert_ok(weft_fft_program_create(&program, &desc, NULL, &compiled, NULL));
     size_t size;
     uint8_t *data = bytes_of(program, &size);
     const struct weft_fft_program blank = {.input_bytes = program->input_bytes,
@@ -363,7 +358,7 @@ static void assert_survives(struct weft_fft_desc desc, long step) {
         } else {
             assert_int_equal(status, WEFT_OUT_OF_HOST_MEMORY);
             assert_null(program);
-            weft_test_expect_log(&host, "memory", NULL);
+            weft_test_expect_log(&host, "memory");
         }
         assert_int_equal(host.live, 0);
     }

@@ -39,7 +39,7 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
     struct fixture *fixture = *state;
     weft_device_stats stats;
-    assert_int_equal(weft_device_get_stats(fixture->device, &stats), WEFT_OK);
+    assert_ok(weft_device_get_stats(fixture->device, &stats));
     assert_int_equal(stats.validation_messages, 0);
     weft_device_destroy(&fixture->device);
     weft_test_host_end(&fixture->host);
@@ -64,11 +64,9 @@ static struct device_buffer make_buffer(weft_device *device, uint64_t size, cons
     void *poison = malloc(size);
     assert_non_null(poison);
     memset(poison, 0xff, size);
-    assert_int_equal(
-        weft_vkbuffer_create(&buffer.handle, &buffer.allocation, device, size, WEFT_MEMORY_DEVICE),
-        WEFT_OK);
-    assert_int_equal(
-        weft_device_upload(device, buffer.handle, 0, data != NULL ? data : poison, size), WEFT_OK);
+    assert_ok(
+        weft_vkbuffer_create(&buffer.handle, &buffer.allocation, device, size, WEFT_MEMORY_DEVICE));
+    assert_ok(weft_device_upload(device, buffer.handle, 0, data != NULL ? data : poison, size));
     free(poison);
     return buffer;
 }
@@ -138,7 +136,7 @@ static void record(const struct run *run, const struct weft_fft_dispatch *dispat
                                             .binding_count = dispatch->binding_count,
                                             .push_size = dispatch->push_size};
     const struct weft_pipeline *pipeline = NULL;
-    assert_int_equal(weft_pipeline_get(&pipeline, run->device, &desc), WEFT_OK);
+    assert_ok(weft_pipeline_get(&pipeline, run->device, &desc));
     VkDescriptorSet set = make_set(run, dispatch, pipeline->set_layout);
     vk->CmdBindPipeline(run->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->handle);
     vk->CmdBindDescriptorSets(run->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->layout, 0, 1,
@@ -184,22 +182,20 @@ static void run_program(weft_device *device, const struct weft_fft_program *prog
         run.tables[i] = make_buffer(device, program->tables[i].size, program->tables[i].data);
     }
     make_pool(&run);
-    assert_int_equal(weft_device_begin_commands(&run.commands, device), WEFT_OK);
+    assert_ok(weft_device_begin_commands(&run.commands, device));
     for (uint32_t i = 0; i < program->dispatch_count; i++) {
         record(&run, &program->dispatches[i]);
     }
-    assert_int_equal(weft_device_finish_commands(device, run.commands), WEFT_OK);
+    assert_ok(weft_device_finish_commands(device, run.commands));
 
     float *input_after = malloc(program->input_bytes);
     assert_non_null(input_after);
-    assert_int_equal(weft_device_download(device, run.place[WEFT_FFT_INPUT].handle, 0, input_after,
-                                          program->input_bytes),
-                     WEFT_OK);
+    assert_ok(weft_device_download(device, run.place[WEFT_FFT_INPUT].handle, 0, input_after,
+                                   program->input_bytes));
     assert_memory_equal(input_after, input, program->input_bytes);
     free(input_after);
-    assert_int_equal(weft_device_download(device, run.place[WEFT_FFT_OUTPUT].handle, 0, output,
-                                          program->output_bytes),
-                     WEFT_OK);
+    assert_ok(weft_device_download(device, run.place[WEFT_FFT_OUTPUT].handle, 0, output,
+                                   program->output_bytes));
 
     device->vk.DestroyDescriptorPool(device->vk.handle, run.pool, NULL);
     for (uint32_t i = 0; i < program->table_count; i++) {

@@ -12,34 +12,32 @@ static weft_weight *make_weight(weft_shape shape, uint64_t stream) {
     float data[ELEMENTS];
     weft_weight *weight = NULL;
     weft_philox_uniform(data, ELEMENTS, 2026, stream);
-    assert_int_equal(
-        weft_weight_create(&weight, weft_weight_params(.shape = shape, .data = data), NULL),
-        WEFT_OK);
+    assert_ok(weft_weight_create(&weight, weft_weight_params(.shape = shape, .data = data), NULL));
     return weight;
 }
 
 static weft_tensor weight_tensor(weft_graph *graph, weft_weight *weight) {
     weft_tensor tensor;
-    assert_int_equal(weft_graph_weight(&tensor, graph, weight), WEFT_OK);
+    assert_ok(weft_graph_weight(&tensor, graph, weight));
     return tensor;
 }
 
 static weft_plan *compile(struct weft_test_graph *f, const weft_graph *graph,
                           const weft_plan_params *params) {
     weft_plan *plan = NULL;
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph, params), WEFT_OK);
+    assert_ok(weft_plan_compile(&plan, f->device, graph, params));
     return plan;
 }
 
 static uint32_t dispatches(const weft_plan *plan) {
     weft_plan_info info;
-    assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
+    assert_ok(weft_plan_get_info(plan, &info));
     return info.dispatches;
 }
 
 static uint64_t submissions(const struct weft_test_graph *f) {
     weft_device_stats stats;
-    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
+    assert_ok(weft_device_get_stats(f->device, &stats));
     return stats.submissions;
 }
 
@@ -48,12 +46,10 @@ static weft_tensor constant_chain(weft_graph *graph, weft_weight *a, weft_weight
     weft_tensor left;
     weft_tensor right;
     weft_tensor y;
-    assert_int_equal(weft_graph_softmax(&left, graph, weight_tensor(graph, a)), WEFT_OK);
-    assert_int_equal(
-        weft_graph_activate(&right, graph, weight_tensor(graph, b), WEFT_ACTIVATION_SIGMOID),
-        WEFT_OK);
-    assert_int_equal(weft_graph_binary(&y, graph, WEFT_BINARY_MULTIPLY, left, right), WEFT_OK);
-    assert_int_equal(weft_graph_reshape(&y, graph, y, weft_shape_of(1, ROWS, COLUMNS)), WEFT_OK);
+    assert_ok(weft_graph_softmax(&left, graph, weight_tensor(graph, a)));
+    assert_ok(weft_graph_activate(&right, graph, weight_tensor(graph, b), WEFT_ACTIVATION_SIGMOID));
+    assert_ok(weft_graph_binary(&y, graph, WEFT_BINARY_MULTIPLY, left, right));
+    assert_ok(weft_graph_reshape(&y, graph, y, weft_shape_of(1, ROWS, COLUMNS)));
     return y;
 }
 
@@ -61,12 +57,10 @@ static weft_tensor constant_chain(weft_graph *graph, weft_weight *a, weft_weight
 static weft_graph *make_graph(struct weft_test_graph *f, weft_weight *a, weft_weight *b) {
     weft_graph *graph = NULL;
     weft_tensor y;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+    assert_ok(weft_graph_create(&graph, &f->host.host));
     weft_tensor x = weft_test_input(graph, "x", weft_shape_of(1, ROWS, COLUMNS));
-    assert_int_equal(
-        weft_graph_binary(&y, graph, WEFT_BINARY_MULTIPLY, x, constant_chain(graph, a, b)),
-        WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
+    assert_ok(weft_graph_binary(&y, graph, WEFT_BINARY_MULTIPLY, x, constant_chain(graph, a, b)));
+    assert_ok(weft_graph_output(graph, "y", y));
     return graph;
 }
 
@@ -76,7 +70,7 @@ static void execute(weft_plan *plan, float y[ELEMENTS]) {
     memset(y, 0xff, ELEMENTS * sizeof *y);
     const weft_host_tensor tensors[] = {{.name = "x", .data = x, .bytes = sizeof x},
                                         {.name = "y", .data = y, .bytes = sizeof x}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, tensors, 2));
 }
 
 WEFT_TEST_ON_GRAPH(test_same_bits_in_fewer_dispatches, f) {
@@ -92,7 +86,7 @@ WEFT_TEST_ON_GRAPH(test_same_bits_in_fewer_dispatches, f) {
     execute(whole, y[1]);
     assert_memory_equal(y[0], y[1], sizeof y[0]);
     const char *text = NULL;
-    assert_int_equal(weft_plan_describe(folded, "fuse", &text), WEFT_OK);
+    assert_ok(weft_plan_describe(folded, "fuse", &text));
     assert_non_null(strstr(text, "folded %"));
     assert_null(strstr(text, "softmax"));
     weft_plan_destroy(&whole);
@@ -133,20 +127,16 @@ WEFT_TEST_ON_GRAPH(test_parameters_tell_results_apart, f) {
     weft_weight *a = make_weight(weft_shape_of(ROWS, COLUMNS), 1);
     float y[2][ELEMENTS];
     for (uint32_t i = 0; i < 2; i++) {
-        weft_graph *graph = NULL;
+        struct weft_test_run r = weft_test_begin(f->device);
+        float data[ELEMENTS];
         weft_tensor scaled;
         weft_tensor sum;
-        assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-        weft_tensor x = weft_test_input(graph, "x", weft_shape_of(ROWS, COLUMNS));
-        assert_int_equal(
-            weft_graph_affine(&scaled, graph, weight_tensor(graph, a), 2.0F + (float)i, 0.0F),
-            WEFT_OK);
-        assert_int_equal(weft_graph_binary(&sum, graph, WEFT_BINARY_ADD, x, scaled), WEFT_OK);
-        assert_int_equal(weft_graph_output(graph, "y", sum), WEFT_OK);
-        weft_plan *plan = compile(f, graph, NULL);
-        execute(plan, y[i]);
-        weft_plan_destroy(&plan);
-        weft_graph_destroy(&graph);
+        weft_philox_uniform(data, ELEMENTS, 2026, 99);
+        weft_tensor x = weft_test_feed(&r, "x", weft_shape_of(ROWS, COLUMNS), data);
+        assert_ok(
+            weft_graph_affine(&scaled, r.graph, weight_tensor(r.graph, a), 2.0F + (float)i, 0.0F));
+        assert_ok(weft_graph_binary(&sum, r.graph, WEFT_BINARY_ADD, x, scaled));
+        weft_test_execute_to(&r, sum, y[i]);
     }
     assert_memory_not_equal(y[0], y[1], sizeof y[0]);
     weft_weight_destroy(&a);
@@ -156,22 +146,22 @@ WEFT_TEST_ON_GRAPH(test_parameters_tell_results_apart, f) {
 WEFT_TEST_ON_GRAPH(test_constant_outputs, f) {
     weft_weight *a = make_weight(weft_shape_of(ROWS, COLUMNS), 1);
     weft_weight *b = make_weight(weft_shape_of(ROWS, COLUMNS), 2);
-    assert_int_equal(weft_graph_output(f->graph, "y", constant_chain(f->graph, a, b)), WEFT_OK);
+    assert_ok(weft_graph_output(f->graph, "y", constant_chain(f->graph, a, b)));
     weft_plan *plan = compile(f, f->graph, NULL);
     assert_int_equal(dispatches(plan), 3);
     float y[2][ELEMENTS];
     const weft_host_tensor alone = {.name = "y", .data = y[0], .bytes = sizeof y[0]};
-    assert_int_equal(weft_plan_execute(plan, &alone, 1), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, &alone, 1));
     weft_plan_destroy(&plan);
 
     /* Read by an op and an output: folded, and copied out. */
     weft_graph *graph = make_graph(f, a, b);
     weft_tensor chain = constant_chain(graph, a, b);
     weft_tensor sum;
-    assert_int_equal(weft_graph_output(graph, "chain", chain), WEFT_OK);
+    assert_ok(weft_graph_output(graph, "chain", chain));
     weft_tensor x2 = weft_test_input(graph, "x2", weft_shape_of(1, ROWS, COLUMNS));
-    assert_int_equal(weft_graph_binary(&sum, graph, WEFT_BINARY_ADD, x2, chain), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "sum", sum), WEFT_OK);
+    assert_ok(weft_graph_binary(&sum, graph, WEFT_BINARY_ADD, x2, chain));
+    assert_ok(weft_graph_output(graph, "sum", sum));
     plan = compile(f, graph, NULL);
     assert_int_equal(dispatches(plan), 3);
     float x[ELEMENTS] = {0.0F};
@@ -182,7 +172,7 @@ WEFT_TEST_ON_GRAPH(test_constant_outputs, f) {
                                         {.name = "y", .data = products, .bytes = sizeof products},
                                         {.name = "chain", .data = y[1], .bytes = sizeof y[1]},
                                         {.name = "sum", .data = sums, .bytes = sizeof sums}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 5), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, tensors, 5));
     assert_memory_equal(y[0], y[1], sizeof y[0]);
     assert_memory_equal(y[0], sums, sizeof sums);
     weft_plan_destroy(&plan);

@@ -34,8 +34,8 @@ static weft_device bare_device(struct log *log, weft_math math) {
 static void assert_compiles(weft_device *device, const char *text) {
     uint32_t *words = NULL;
     size_t size = 0;
-    assert_int_equal(weft_glsl_compile(&words, &size, device, "kernel", text), WEFT_OK);
-    assert_int_equal(weft_spirv_check(words, size, &device->host), WEFT_OK);
+    assert_ok(weft_glsl_compile(&words, &size, device, "kernel", text));
+    assert_ok(weft_spirv_check(words, size, &device->host));
     assert_true(weft_spirv_has_compute_main(words, size));
     assert_int_equal(words[1], 0x10500);
     weft_free(&device->host, words);
@@ -118,7 +118,7 @@ WEFT_TEST(test_message_in_include) {
 static bool expands(const char *text) {
     char *expanded = NULL;
     size_t size = 0;
-    assert_int_equal(weft_glsl_expand(&expanded, &size, "kernel", text, NULL), WEFT_OK);
+    assert_ok(weft_glsl_expand(&expanded, &size, "kernel", text, NULL));
     assert_int_equal(size, strlen(expanded));
     bool found = strstr(expanded, "#line 1 1\n") != NULL;
     if (!found) {
@@ -170,7 +170,7 @@ WEFT_TEST(test_every_include) {
     char *expanded = NULL;
     size_t size = 0;
     weft_device device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
-    assert_int_equal(weft_glsl_expand(&expanded, &size, "kernel", all, &device.host), WEFT_OK);
+    assert_ok(weft_glsl_expand(&expanded, &size, "kernel", all, &device.host));
     for (size_t i = 0; i < weft_embedded_include_count; i++) {
         assert_true(size > weft_embedded_includes[i].size);
     }

@@ -83,7 +83,7 @@ static int set_up(void **state) {
     };
     driver.live = 0;
     driver.capacity = UINT64_MAX;
-    assert_int_equal(weft_memory_pool_create(device), WEFT_OK);
+    assert_ok(weft_memory_pool_create(device));
     *state = device;
     return 0;
 }

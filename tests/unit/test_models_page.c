@@ -330,7 +330,7 @@ TEST(the_networks_fields_are_the_pages, page) {
     assert_non_null(object);
     weft_network_config config;
     weft_json_fields json = {.object = object, .path = "config.json"};
-    assert_int_equal(weft_network_config_read(&config, WEFT_FEED_FORWARD_MLP, &json), WEFT_OK);
+    assert_ok(weft_network_config_read(&config, WEFT_FEED_FORWARD_MLP, &json));
     json_decref(object);
     struct family network = {"The network around the mixers", "every family"};
     compare_table(page, &network, &weft_network_fields, &config);

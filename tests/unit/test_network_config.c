@@ -111,9 +111,9 @@ TEST(both_fields_of_fmmformer_have_their_tensors, f) {
     add_to_mixers(f, "beta.bias", weft_shape_of(3));
     weft_test_expect_loads(f, FMMFORMER ",'half_width':2,'fast_weight':true,'causal':true}");
     /* without a near field nothing is blended */
-    assert_int_equal(weft_test_load(f, FMMFORMER ",'fast_weight':true,'causal':true}", NULL),
-                     WEFT_BAD_FILE);
-    weft_test_expect_log(&f->host, "model.safetensors", "_weight", "no part of it has", NULL);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_BAD_FILE,
+                        weft_test_load(f, FMMFORMER ",'fast_weight':true,'causal':true}", NULL),
+                        "model.safetensors", "_weight", "no part of it has");
 }
 
 /* ---- what is refused ---- */
@@ -253,7 +253,7 @@ TEST(bad_configs_are_refused_with_the_reason, f) {
     for (size_t i = 0; i < sizeof bad_configs / sizeof bad_configs[0]; i++) {
         const struct bad_config *bad = &bad_configs[i];
         weft_test_expect_refused(f, bad->config, bad->status, bad->field, bad->message);
-        weft_test_expect_log(&f->host, "config.json", bad->field, bad->message, NULL);
+        weft_test_expect_log(&f->host, "config.json", bad->field, bad->message);
     }
 }
 
@@ -286,17 +286,17 @@ TEST(sizes_outside_their_ranges_are_refused, f) {
             snprintf(config + used, sizeof config - (size_t)used, ",'task':'hidden'}");
             char field[64];
             snprintf(field, sizeof field, "\"%s\"", sizes[wrong].name);
-            assert_int_equal(weft_test_load(f, config, NULL), WEFT_BAD_FILE);
-            weft_test_expect_log(&f->host, "config.json", field, "expected an integer", NULL);
+            WEFT_EXPECT_REFUSED(&f->host, WEFT_BAD_FILE, weft_test_load(f, config, NULL),
+                                "config.json", field, "expected an integer");
         }
     }
 }
 
 TEST(tensors_that_no_part_has_are_refused, f) {
     weft_test_model_add(&f->model, "layers.2.mixer.query.bias", weft_shape_of(6));
-    assert_int_equal(weft_test_load(f, TRANSFORMER "}", NULL), WEFT_BAD_FILE);
-    weft_test_expect_log(&f->host, "model.safetensors", "\"layers.2.mixer.query.bias\"",
-                         "expected the tensors of a transformer model", NULL);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_BAD_FILE, weft_test_load(f, TRANSFORMER "}", NULL),
+                        "model.safetensors", "\"layers.2.mixer.query.bias\"",
+                        "expected the tensors of a transformer model");
 }
 
 TEST(every_missing_tensor_is_named, f) {
@@ -313,8 +313,8 @@ TEST(every_missing_tensor_is_named, f) {
         weft_shape shape = f->model.tensors[0].shape;
         snprintf(name, sizeof name, "%s", f->model.tensors[0].name);
         weft_test_model_remove(&f->model, name);
-        assert_int_equal(weft_test_load(f, config, NULL), WEFT_NOT_FOUND);
-        weft_test_expect_log(&f->host, "model.safetensors", name, "found none", NULL);
+        WEFT_EXPECT_REFUSED(&f->host, WEFT_NOT_FOUND, weft_test_load(f, config, NULL),
+                            "model.safetensors", name, "found none");
         weft_test_model_add(&f->model, name, shape); /* at the end */
     }
     weft_test_expect_loads(f, config);
@@ -328,8 +328,8 @@ TEST(every_wrong_shape_is_named, f) {
         struct weft_test_tensor *tensor = &f->model.tensors[i];
         uint32_t first = tensor->shape.dim[0];
         tensor->shape.dim[0] = first - 1; /* fewer elements, so that data is long enough */
-        assert_int_equal(weft_test_load(f, config, NULL), WEFT_BAD_FILE);
-        weft_test_expect_log(&f->host, "model.safetensors", tensor->name, "expected shape", NULL);
+        WEFT_EXPECT_REFUSED(&f->host, WEFT_BAD_FILE, weft_test_load(f, config, NULL),
+                            "model.safetensors", tensor->name, "expected shape");
         tensor->shape.dim[0] = first;
     }
     weft_test_expect_loads(f, config);

@@ -120,8 +120,7 @@ static int reset(void **state) {
 
 static struct weft_physical look(void) {
     struct weft_physical physical;
-    assert_int_equal(
-        weft_physical_read(&physical, &instance, VK_NULL_HANDLE, 3, WEFT_NO_FAMILY, NULL), WEFT_OK);
+    assert_ok(weft_physical_read(&physical, &instance, VK_NULL_HANDLE, 3, WEFT_NO_FAMILY, NULL));
     return physical;
 }
 
@@ -211,10 +210,10 @@ TEST(test_queue_family) {
     fake.family_count = 2;
     assert_int_equal(look().queue_family, 1);
     /* A caller's own family: taken as it is, and judged. */
-    assert_int_equal(weft_physical_read(&physical, &instance, VK_NULL_HANDLE, 0, 0, NULL), WEFT_OK);
+    assert_ok(weft_physical_read(&physical, &instance, VK_NULL_HANDLE, 0, 0, NULL));
     assert_false(physical.info.usable);
     assert_string_equal(physical.info.reason, "queue family 0 does not compute");
-    assert_int_equal(weft_physical_read(&physical, &instance, VK_NULL_HANDLE, 0, 7, NULL), WEFT_OK);
+    assert_ok(weft_physical_read(&physical, &instance, VK_NULL_HANDLE, 0, 7, NULL));
     assert_int_equal(physical.queue_family, WEFT_NO_FAMILY);
 }
 

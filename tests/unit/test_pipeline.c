@@ -92,7 +92,7 @@ static weft_device *open_device(struct fixture *fixture, weft_math math) {
 static void close_device(weft_device **device) {
     if (!(*device)->lost) {
         weft_device_stats stats;
-        assert_int_equal(weft_device_get_stats(*device, &stats), WEFT_OK);
+        assert_ok(weft_device_get_stats(*device, &stats));
         assert_int_equal(stats.validation_messages, 0);
     }
     weft_device_destroy(device);
@@ -104,7 +104,7 @@ static struct weft_pipeline_desc describe(weft_device *device, const char *name,
                                           uint32_t bindings, uint32_t push_size) {
     uint32_t *words = NULL;
     size_t size = 0;
-    assert_int_equal(weft_glsl_compile(&words, &size, device, name, text), WEFT_OK);
+    assert_ok(weft_glsl_compile(&words, &size, device, name, text));
     return (struct weft_pipeline_desc){
         .name = name, .spirv = {words, size}, .binding_count = bindings, .push_size = push_size};
 }
@@ -116,7 +116,7 @@ static void release(const weft_device *device, struct weft_pipeline_desc *desc) 
 
 static const struct weft_pipeline *get(weft_device *device, const struct weft_pipeline_desc *desc) {
     const struct weft_pipeline *pipeline = NULL;
-    assert_int_equal(weft_pipeline_get(&pipeline, device, desc), WEFT_OK);
+    assert_ok(weft_pipeline_get(&pipeline, device, desc));
     assert_non_null(pipeline);
     assert_true(pipeline->handle != VK_NULL_HANDLE && pipeline->layout != VK_NULL_HANDLE &&
                 pipeline->set_layout != VK_NULL_HANDLE);
@@ -198,16 +198,15 @@ static void run(weft_device *device, const struct dispatch *dispatch, uint32_t *
                 size_t words) {
     VkBuffer buffer = VK_NULL_HANDLE;
     struct weft_allocation *allocation = NULL;
-    assert_int_equal(
-        weft_vkbuffer_create(&buffer, &allocation, device, 4 * words, WEFT_MEMORY_DEVICE), WEFT_OK);
-    assert_int_equal(weft_device_upload(device, buffer, 0, data, 4 * words), WEFT_OK);
+    assert_ok(weft_vkbuffer_create(&buffer, &allocation, device, 4 * words, WEFT_MEMORY_DEVICE));
+    assert_ok(weft_device_upload(device, buffer, 0, data, 4 * words));
     VkDescriptorPool pool = make_pool(device);
     VkDescriptorSet set = make_set(device, pool, buffer, dispatch->pipeline->set_layout);
     VkCommandBuffer commands = VK_NULL_HANDLE;
-    assert_int_equal(weft_device_begin_commands(&commands, device), WEFT_OK);
+    assert_ok(weft_device_begin_commands(&commands, device));
     record(device, commands, dispatch, set);
-    assert_int_equal(weft_device_finish_commands(device, commands), WEFT_OK);
-    assert_int_equal(weft_device_download(device, buffer, 0, data, 4 * words), WEFT_OK);
+    assert_ok(weft_device_finish_commands(device, commands));
+    assert_ok(weft_device_download(device, buffer, 0, data, 4 * words));
     device->vk.DestroyDescriptorPool(device->vk.handle, pool, NULL);
     weft_vkbuffer_destroy(device, &buffer, &allocation);
 }
@@ -475,7 +474,7 @@ static struct start start_up(struct fixture *fixture, weft_math math, uint32_t c
     }
     struct start start = {device->stats.pipelines_created, device->stats.pipelines_compiled,
                           device->stats.shaders_compiled, device->pipelines->cache_key};
-    assert_int_equal(weft_device_save_cache(device), WEFT_OK);
+    assert_ok(weft_device_save_cache(device));
     release(device, &desc);
     close_device(&device);
     return start;
@@ -511,13 +510,13 @@ TEST(test_damaged_cache, fixture) {
     char *path = cache_path(fixture, &first.cache_key);
     uint8_t *bytes = NULL;
     size_t size = 0;
-    assert_int_equal(weft_file_read(&bytes, &size, (size_t)1 << 24, path, NULL), WEFT_OK);
-    assert_int_equal(weft_file_write(path, bytes, size / 2, NULL), WEFT_OK);
+    assert_ok(weft_file_read(&bytes, &size, (size_t)1 << 24, path, NULL));
+    assert_ok(weft_file_write(path, bytes, size / 2, NULL));
     assert_in_range(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 2, first.compiled);
     assert_int_equal(fixture->warnings, 1);
     assert_non_null(strstr(fixture->last_warning, path));
     bytes[size - 1] ^= 1;
-    assert_int_equal(weft_file_write(path, bytes, size, NULL), WEFT_OK);
+    assert_ok(weft_file_write(path, bytes, size, NULL));
     assert_in_range(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 2, first.compiled);
     assert_int_equal(fixture->warnings, 2);
     assert_int_equal(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 0);
@@ -532,9 +531,8 @@ TEST(test_foreign_cache, fixture) {
     struct start first = start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2);
     uint8_t *payload = NULL;
     size_t size = 0;
-    assert_int_equal(
-        weft_cache_read(&payload, &size, fixture->folder, "pipelines", &first.cache_key, NULL),
-        WEFT_OK);
+    assert_ok(
+        weft_cache_read(&payload, &size, fixture->folder, "pipelines", &first.cache_key, NULL));
     assert_non_null(payload);
     size_t digests = payload[0] + 256u * payload[1];
     assert_in_range(digests, 2, 100);

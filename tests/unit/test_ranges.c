@@ -26,13 +26,13 @@ static void check(const struct weft_ranges *ranges) {
 
 static struct weft_range *take(struct weft_ranges *ranges, uint64_t size, uint64_t alignment) {
     struct weft_range *range = NULL;
-    assert_int_equal(weft_ranges_take(&range, ranges, size, alignment, NULL), WEFT_OK);
+    assert_ok(weft_ranges_take(&range, ranges, size, alignment, NULL));
     return range;
 }
 
 WEFT_TEST(test_whole_block) {
     struct weft_ranges ranges;
-    assert_int_equal(weft_ranges_create(&ranges, BLOCK, NULL), WEFT_OK);
+    assert_ok(weft_ranges_create(&ranges, BLOCK, NULL));
     assert_null(take(&ranges, BLOCK + 1, 1));
     struct weft_range *all = take(&ranges, BLOCK, 4096);
     assert_non_null(all);
@@ -46,7 +46,7 @@ WEFT_TEST(test_whole_block) {
 
 WEFT_TEST(test_first_fit) {
     struct weft_ranges ranges;
-    assert_int_equal(weft_ranges_create(&ranges, BLOCK, NULL), WEFT_OK);
+    assert_ok(weft_ranges_create(&ranges, BLOCK, NULL));
     struct weft_range *a = take(&ranges, 100, 1);
     struct weft_range *b = take(&ranges, 100, 256);
     struct weft_range *c = take(&ranges, 100, 1);
@@ -66,7 +66,7 @@ WEFT_TEST(test_random) {
     struct weft_ranges ranges;
     struct weft_range *slots[SLOTS] = {0};
     uint32_t refused = 0;
-    assert_int_equal(weft_ranges_create(&ranges, BLOCK, NULL), WEFT_OK);
+    assert_ok(weft_ranges_create(&ranges, BLOCK, NULL));
     for (uint32_t step = 0; step < STEPS; step++) {
         const uint32_t slot = weft_philox_u32(1, 0, step) % SLOTS;
         if (slots[slot] != NULL) {
@@ -115,9 +115,9 @@ WEFT_TEST(test_out_of_host_memory) {
     struct weft_ranges ranges;
     assert_int_equal(weft_ranges_create(&ranges, BLOCK, &host), WEFT_OUT_OF_HOST_MEMORY);
     left = 2;
-    assert_int_equal(weft_ranges_create(&ranges, BLOCK, &host), WEFT_OK);
+    assert_ok(weft_ranges_create(&ranges, BLOCK, &host));
     struct weft_range *first = NULL;
-    assert_int_equal(weft_ranges_take(&first, &ranges, 10, 1, &host), WEFT_OK);
+    assert_ok(weft_ranges_take(&first, &ranges, 10, 1, &host));
     /* Aligned, a second one needs two new parts: with room for none or for one it fails and leaves
      * all as it was. */
     for (int allowed = 0; allowed < 2; allowed++) {

@@ -30,38 +30,22 @@ static struct sequence *make(uint32_t features) {
     s->features = features;
     const weft_features_params params = {
         .kind = WEFT_FEATURES_BASE, .rows = features, .columns = WIDTH, .seed = 5};
-    assert_int_equal(weft_features_fill(s->w, NULL, &params, NULL), WEFT_OK);
+    assert_ok(weft_features_fill(s->w, NULL, &params, NULL));
     return s;
 }
 
 /* The first n tokens. */
 static void run(struct weft_test_graph *f, const struct sequence *s, uint32_t n, bool causal,
                 float *out) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor y;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor q = weft_test_input(graph, "q", weft_shape_of(1, n, D));
-    weft_tensor k = weft_test_input(graph, "k", weft_shape_of(1, n, D));
-    weft_tensor v = weft_test_input(graph, "v", weft_shape_of(1, n, D));
-    weft_tensor w = weft_test_input(graph, "w", weft_shape_of(s->features, WIDTH));
-    assert_int_equal(
-        weft_graph_rfa_attention(&y, graph, q, k, v, w,
-                                 weft_rfa_attention_params(.heads = HEADS, .causal = causal)),
-        WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
-    const uint64_t size = (uint64_t)n * D * sizeof(float);
-    const weft_host_tensor tensors[] = {
-        {"q", (void *)s->q, size},
-        {"k", (void *)s->k, size},
-        {"v", (void *)s->v, size},
-        {"w", (void *)s->w, (uint64_t)s->features * WIDTH * sizeof(float)},
-        {"y", out, size},
-    };
-    assert_int_equal(weft_plan_execute(plan, tensors, 5), WEFT_OK);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    weft_tensor q = weft_test_feed(&r, "q", weft_shape_of(1, n, D), s->q);
+    weft_tensor k = weft_test_feed(&r, "k", weft_shape_of(1, n, D), s->k);
+    weft_tensor v = weft_test_feed(&r, "v", weft_shape_of(1, n, D), s->v);
+    weft_tensor w = weft_test_feed(&r, "w", weft_shape_of(s->features, WIDTH), s->w);
+    assert_ok(weft_graph_rfa_attention(
+        &y, r.graph, q, k, v, w, weft_rfa_attention_params(.heads = HEADS, .causal = causal)));
+    weft_test_execute_to(&r, y, out);
 }
 
 /* ---- properties ---- */
@@ -201,29 +185,25 @@ WEFT_TEST_ON_GRAPH(test_shared_features, f) {
     float apart[N * D];
     float together[N * D];
     weft_tensor y;
-    weft_plan *plan = NULL;
     memcpy(s->k, s->q, sizeof s->k);
     run(f, s, N, true, apart);
-    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(1, N, D));
-    weft_tensor v = weft_test_input(f->graph, "v", weft_shape_of(1, N, D));
-    weft_tensor w = weft_test_input(f->graph, "w", weft_shape_of(s->features, WIDTH));
-    assert_int_equal(
-        weft_graph_rfa_attention(&y, f->graph, x, x, v, w,
-                                 weft_rfa_attention_params(.heads = HEADS, .causal = true)),
-        WEFT_OK);
-    assert_int_equal(weft_graph_output(f->graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, f->graph, NULL), WEFT_OK);
-    const weft_host_tensor tensors[] = {{"x", s->q, sizeof s->q},
-                                        {"v", s->v, sizeof s->v},
-                                        {"w", s->w, (uint64_t)s->features * WIDTH * sizeof(float)},
-                                        {"y", together, sizeof together}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
+    struct weft_test_run r = weft_test_begin(f->device);
+    weft_tensor x = weft_test_feed(&r, "x", weft_shape_of(1, N, D), s->q);
+    weft_tensor v = weft_test_feed(&r, "v", weft_shape_of(1, N, D), s->v);
+    weft_tensor w = weft_test_feed(&r, "w", weft_shape_of(s->features, WIDTH), s->w);
+    assert_ok(weft_graph_rfa_attention(&y, r.graph, x, x, v, w,
+                                       weft_rfa_attention_params(.heads = HEADS, .causal = true)));
+    weft_test_execute_to(&r, y, together);
     assert_memory_equal(apart, together, sizeof apart);
-    weft_plan_destroy(&plan);
     free(s);
 }
 
 /* ---- bad parameters ---- */
+
+#define REFUSED(status, q, k, v, w, params, ...) \
+    WEFT_EXPECT_FAILURE(f, WEFT_##status,        \
+                        weft_graph_rfa_attention(&y, f->graph, q, k, v, w, params), __VA_ARGS__)
+#define WITH(...) weft_rfa_attention_params(__VA_ARGS__)
 
 WEFT_TEST_ON_GRAPH(test_bad_shapes, f) {
     weft_graph *g = f->graph;
@@ -233,31 +213,16 @@ WEFT_TEST_ON_GRAPH(test_bad_shapes, f) {
     weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 7, 8));
     weft_tensor w = weft_test_input(g, "w", weft_shape_of(9, 6));
     weft_tensor flat = weft_test_input(g, "flat", weft_shape_of(5, 6));
-    weft_tensor indices;
-    weft_shape shape;
-    assert_int_equal(weft_graph_input(&indices, g, "i", WEFT_I32, weft_shape_of(2, 7, 8)), WEFT_OK);
-    assert_int_equal(weft_graph_rfa_attention(&y, g, q, k, v, w, NULL), WEFT_OK);
-    assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 8)));
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_rfa_attention(&y, g, flat, k, v, w, NULL), "q [5, 6]",
-                        "k [2, 7, 6]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rfa_attention(&y, g, q, v, v, w, NULL),
-                        "q [2, 5, 6]", "k [2, 7, 8]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rfa_attention(&y, g, q, k, q, w, NULL),
-                        "k [2, 7, 6]", "v [2, 5, 6]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rfa_attention(&y, g, q, k, v, v, NULL),
-                        "w [2, 7, 8]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_rfa_attention(&y, g, q, k, indices, w, NULL), "v must be f32");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_SHAPE_MISMATCH,
-        weft_graph_rfa_attention(&y, g, q, k, v, w, weft_rfa_attention_params(.heads = 2)),
-        "w [9, 6]", "[s, 3]", "2 heads");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_SHAPE_MISMATCH,
-        weft_graph_rfa_attention(&y, g, q, k, v, w, weft_rfa_attention_params(.causal = true)),
-        "m = n");
+    weft_tensor indices = weft_test_input_i32(g, "i", weft_shape_of(2, 7, 8));
+    assert_ok(weft_graph_rfa_attention(&y, g, q, k, v, w, NULL));
+    weft_test_expect_shape(g, y, weft_shape_of(2, 5, 8));
+    REFUSED(SHAPE_MISMATCH, flat, k, v, w, NULL, "q [5, 6]", "k [2, 7, 6]");
+    REFUSED(SHAPE_MISMATCH, q, v, v, w, NULL, "q [2, 5, 6]", "k [2, 7, 8]");
+    REFUSED(SHAPE_MISMATCH, q, k, q, w, NULL, "k [2, 7, 6]", "v [2, 5, 6]");
+    REFUSED(SHAPE_MISMATCH, q, k, v, v, NULL, "w [2, 7, 8]");
+    REFUSED(SHAPE_MISMATCH, q, k, indices, w, NULL, "v must be f32");
+    REFUSED(SHAPE_MISMATCH, q, k, v, w, WITH(.heads = 2), "w [9, 6]", "[s, 3]", "2 heads");
+    REFUSED(SHAPE_MISMATCH, q, k, v, w, WITH(.causal = true), "m = n");
 }
 
 WEFT_TEST_ON_GRAPH(test_bad_params, f) {
@@ -266,23 +231,10 @@ WEFT_TEST_ON_GRAPH(test_bad_params, f) {
     weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
     weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 5, 8));
     weft_tensor w = weft_test_input(g, "w", weft_shape_of(9, 6));
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_rfa_attention(&y, g, q, q, v, w, weft_rfa_attention_params(.heads = 3)),
-        "3 heads", "6 and 8");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_rfa_attention(&y, g, q, q, v, w, weft_rfa_attention_params(.epsilon = -1.0F)),
-        "epsilon -1");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_rfa_attention(&y, g, q, q, v, w, weft_rfa_attention_params(.epsilon = NAN)),
-        "epsilon nan");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_rfa_attention(&y, g, q, q, v, w, weft_rfa_attention_params(.epsilon = INFINITY)),
-        "epsilon inf");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_rfa_attention(&y, g, q, q, v, (weft_tensor){99}, NULL), "99");
+    REFUSED(INVALID_ARGUMENT, q, q, v, w, WITH(.heads = 3), "3 heads", "6 and 8");
+    REFUSED(INVALID_ARGUMENT, q, q, v, w, WITH(.epsilon = -1.0F), "epsilon -1");
+    REFUSED(INVALID_ARGUMENT, q, q, v, w, WITH(.epsilon = NAN), "epsilon nan");
+    REFUSED(INVALID_ARGUMENT, q, q, v, w, WITH(.epsilon = INFINITY), "epsilon inf");
+    REFUSED(INVALID_ARGUMENT, q, q, v, (weft_tensor){99}, NULL, "99");
     assert_int_equal(weft_graph_rfa_attention(&y, NULL, q, q, v, w, NULL), WEFT_INVALID_ARGUMENT);
 }

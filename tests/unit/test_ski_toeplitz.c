@@ -33,57 +33,32 @@ static float *repeat(const float *values, uint32_t rows, uint32_t channels) {
     return data;
 }
 
-static weft_host_tensor host_tensor(const char *name, void *data, uint32_t rows,
-                                    uint32_t channels) {
-    return (weft_host_tensor){name, data, (uint64_t)rows * channels * sizeof(float)};
-}
-
 /** The columns columns[0 … count) of the mixer's matrix, as the channels of a result [n, count]. */
 static float *matrix_columns(struct weft_test_graph *fixture, const struct mixer *mixer,
                              const uint32_t *columns, uint32_t count) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
-    weft_tensor x;
-    weft_tensor y;
-    weft_tensor rpe;
-    weft_tensor taps = {0};
-    uint32_t rows = 2 * mixer->steps + 1;
-    assert_int_equal(weft_graph_create(&graph, &fixture->host.host), WEFT_OK);
-    assert_int_equal(weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(1, mixer->n, count)),
-                     WEFT_OK);
-    assert_int_equal(weft_graph_input(&rpe, graph, "rpe", WEFT_F32, weft_shape_of(rows, count)),
-                     WEFT_OK);
-    if (mixer->taps) {
-        assert_int_equal(weft_graph_input(&taps, graph, "taps", WEFT_F32,
-                                          weft_shape_of(mixer->tap_count, count)),
-                         WEFT_OK);
-    }
-    assert_int_equal(
-        weft_graph_ski_toeplitz(
-            &y, graph, x,
-            weft_ski_toeplitz_params(.rpe = rpe, .taps = taps, .points = mixer->points,
-                                     .gamma = mixer->gamma, .interpolation = mixer->interpolation)),
-        WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, fixture->device, graph, NULL), WEFT_OK);
-    size_t size = (size_t)mixer->n * count;
+    const uint32_t rows = 2 * mixer->steps + 1;
+    const size_t size = (size_t)mixer->n * count;
     float *impulses = calloc(size, sizeof *impulses);
     float *result = malloc(size * sizeof *result);
     for (uint32_t c = 0; c < count; c++) {
         impulses[columns[c] * count + c] = 1.0F;
     }
-    float *rpe_data = repeat(mixer->rpe, rows, count);
-    float *tap_data = mixer->taps ? repeat(mixer->taps, mixer->tap_count, count) : NULL;
-    weft_host_tensor tensors[] = {host_tensor("x", impulses, mixer->n, count),
-                                  host_tensor("y", result, mixer->n, count),
-                                  host_tensor("rpe", rpe_data, rows, count),
-                                  host_tensor("taps", tap_data, mixer->tap_count, count)};
-    assert_int_equal(weft_plan_execute(plan, tensors, mixer->taps ? 4 : 3), WEFT_OK);
+    float *rpe = repeat(mixer->rpe, rows, count);
+    float *taps = mixer->taps ? repeat(mixer->taps, mixer->tap_count, count) : NULL;
+    struct weft_test_run r = weft_test_begin(fixture->device);
+    weft_tensor y;
+    weft_tensor x = weft_test_feed(&r, "x", weft_shape_of(1, mixer->n, count), impulses);
+    weft_ski_toeplitz_params params = {
+        .points = mixer->points, .gamma = mixer->gamma, .interpolation = mixer->interpolation};
+    params.rpe = weft_test_feed(&r, "rpe", weft_shape_of(rows, count), rpe);
+    if (taps) {
+        params.taps = weft_test_feed(&r, "taps", weft_shape_of(mixer->tap_count, count), taps);
+    }
+    assert_ok(weft_graph_ski_toeplitz(&y, r.graph, x, &params));
+    weft_test_execute_to(&r, y, result);
     free(impulses);
-    free(rpe_data);
-    free(tap_data);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    free(rpe);
+    free(taps);
     return result;
 }
 
@@ -297,7 +272,7 @@ WEFT_TEST_ON_GRAPH(test_bad_parameters, f) {
     weft_tensor rpe = weft_test_input(f->graph, "rpe", weft_shape_of(9, 6));
     const weft_ski_toeplitz_params good = {.rpe = rpe, .gamma = 0.9F};
     weft_tensor y;
-    assert_int_equal(add(f, x, good), WEFT_OK);
+    assert_ok(add(f, x, good));
     const float gammas[] = {0.0F, -0.5F, 1.0001F, 1e-45F, NAN, INFINITY};
     for (size_t i = 0; i < sizeof gammas / sizeof gammas[0]; i++) {
         weft_ski_toeplitz_params bad = good;
@@ -324,7 +299,7 @@ WEFT_TEST_ON_GRAPH(test_bad_shapes, f) {
         .rpe = weft_test_input(f->graph, "rpe", weft_shape_of(9, 6)),
         .taps = weft_test_input(f->graph, "taps", weft_shape_of(5, 6)),
         .gamma = 0.9F};
-    assert_int_equal(add(f, x, good), WEFT_OK);
+    assert_ok(add(f, x, good));
     const weft_shape shapes[] = {weft_shape_of(8, 6), weft_shape_of(1, 6), weft_shape_of(9, 5),
                                  weft_shape_of(54)};
     const char *const texts[] = {"[8, 6]", "[1, 6]", "[9, 5]", "[54]"};
@@ -350,10 +325,10 @@ WEFT_TEST_ON_GRAPH(test_limits, f) {
     weft_tensor most = weft_test_input(f->graph, "most", weft_shape_of(1, 1U << 24, 1));
     weft_tensor more = weft_test_input(f->graph, "more", weft_shape_of(1, (1U << 24) + 1, 1));
     weft_ski_toeplitz_params params = {.rpe = rpe, .gamma = 0.9F};
-    assert_int_equal(add(f, most, params), WEFT_OK);
+    assert_ok(add(f, most, params));
     WEFT_EXPECT_FAILURE(f, WEFT_UNSUPPORTED, add(f, more, params), "16777217", "16777216");
     params.points = 257; /* 256 (2^24 - 1) = 2^32 - 256 */
-    assert_int_equal(add(f, most, params), WEFT_OK);
+    assert_ok(add(f, most, params));
     params.points = 258;
     WEFT_EXPECT_FAILURE(f, WEFT_UNSUPPORTED, add(f, most, params), "258 points", "4294967295");
 }

@@ -39,19 +39,17 @@ enum { PRODUCTS = 4, SITES = 10 + 2 + 9 };
 
 static struct words flush(struct words source) {
     struct words words = {0};
-    assert_int_equal(
-        weft_spirv_flush_subnormals(&words.data, &words.size, source.data, source.size, NULL),
-        WEFT_OK);
-    assert_int_equal(weft_spirv_check(words.data, words.size, NULL), WEFT_OK);
+    assert_ok(
+        weft_spirv_flush_subnormals(&words.data, &words.size, source.data, source.size, NULL));
+    assert_ok(weft_spirv_check(words.data, words.size, NULL));
     return words;
 }
 
 static struct words add_modes(struct words source, uint32_t modes) {
     struct words words = {0};
-    assert_int_equal(
-        weft_spirv_add_float_modes(&words.data, &words.size, source.data, source.size, modes, NULL),
-        WEFT_OK);
-    assert_int_equal(weft_spirv_check(words.data, words.size, NULL), WEFT_OK);
+    assert_ok(weft_spirv_add_float_modes(&words.data, &words.size, source.data, source.size, modes,
+                                         NULL));
+    assert_ok(weft_spirv_check(words.data, words.size, NULL));
     return words;
 }
 
@@ -190,10 +188,10 @@ WEFT_TEST_ON_HOST(test_whole_structures_are_refused, test) {
                                             "layout(set = 0, binding = 0) buffer A { S s[]; };\n"
                                             "void main() { s[0] = s[1]; }\n");
     struct words result = {0};
-    assert_int_equal(weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
-                                                 source.size, &test->host),
-                     WEFT_UNSUPPORTED);
-    weft_test_expect_log(test, "a whole structure, array or matrix of floats is loaded", NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_UNSUPPORTED,
+                        weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
+                                                    source.size, &test->host),
+                        "a whole structure, array or matrix of floats is loaded");
     free(source.data);
 }
 
@@ -201,10 +199,10 @@ WEFT_TEST_ON_HOST(test_no_ids_left, test) {
     struct words source = weft_test_compile(kernel_text);
     source.data[WEFT_SPIRV_AT_BOUND] = WEFT_SPIRV_MAX_BOUND - 100;
     struct words result = {0};
-    assert_int_equal(weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
-                                                 source.size, &test->host),
-                     WEFT_COMPILE_ERROR);
-    weft_test_expect_log(test, "no ids are left", NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_COMPILE_ERROR,
+                        weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
+                                                    source.size, &test->host),
+                        "no ids are left");
     free(source.data);
 }
 

@@ -49,9 +49,8 @@ static const char *const built_ins[] = {
 
 static struct words hide(struct words source) {
     struct words words = {0};
-    assert_int_equal(
-        weft_spirv_hide_zeros(&words.data, &words.size, source.data, source.size, NULL), WEFT_OK);
-    assert_int_equal(weft_spirv_check(words.data, words.size, NULL), WEFT_OK);
+    assert_ok(weft_spirv_hide_zeros(&words.data, &words.size, source.data, source.size, NULL));
+    assert_ok(weft_spirv_check(words.data, words.size, NULL));
     return words;
 }
 
@@ -220,9 +219,8 @@ static void expect_good(struct words source, const char *name, bool validates,
     struct words plain = weft_test_make_reproducible(source);
     struct words hidden = hide(plain);
     struct words flushed = {0};
-    assert_int_equal(
-        weft_spirv_flush_subnormals(&flushed.data, &flushed.size, hidden.data, hidden.size, NULL),
-        WEFT_OK);
+    assert_ok(
+        weft_spirv_flush_subnormals(&flushed.data, &flushed.size, hidden.data, hidden.size, NULL));
     weft_test_host_reset(test);
     if (weft_spirv_lint(hidden.data, hidden.size, &test->host) != WEFT_OK ||
         weft_spirv_lint(flushed.data, flushed.size, &test->host) != WEFT_OK) {
@@ -268,8 +266,7 @@ WEFT_TEST_ON_HOST(test_transforms, test) {
                                            .transform_axis = {true, sizes[i][1] > 0}};
         struct weft_fft_program *program = NULL;
         uint32_t compiled = 0;
-        assert_int_equal(weft_fft_program_create(&program, &desc, NULL, &compiled, &test->host),
-                         WEFT_OK);
+        assert_ok(weft_fft_program_create(&program, &desc, NULL, &compiled, &test->host));
         for (uint32_t k = 0; k < program->module_count; k++) {
             struct words words = {program->modules[k].words, program->modules[k].size};
             expect_good(words, "a Fourier transform", validates, test);
@@ -285,10 +282,10 @@ WEFT_TEST_ON_HOST(test_no_ids_left, test) {
     struct words source = weft_test_compile(kernel_text);
     source.data[WEFT_SPIRV_AT_BOUND] = WEFT_SPIRV_MAX_BOUND - 10;
     struct words result = {0};
-    assert_int_equal(
+    WEFT_EXPECT_REFUSED(
+        test, WEFT_COMPILE_ERROR,
         weft_spirv_hide_zeros(&result.data, &result.size, source.data, source.size, &test->host),
-        WEFT_COMPILE_ERROR);
-    weft_test_expect_log(test, "no ids are left", NULL);
+        "no ids are left");
     free(source.data);
 }
 

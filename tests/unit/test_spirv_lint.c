@@ -38,7 +38,7 @@ static void expect_refusal(struct words words, struct weft_test_host *host, cons
     if (status != WEFT_UNSUPPORTED) {
         fail_msg("%s %s: status %d, expected a refusal", op, detail, (int)status);
     }
-    weft_test_expect_log(host, op, detail, "SPIR-V module, word ", NULL);
+    weft_test_expect_log(host, op, detail, "SPIR-V module, word ");
     size_t at = 0;
     assert_int_equal(sscanf(strstr(weft_test_log(host), "word "), "word %zu", &at), 1);
     assert_in_range(at, WEFT_SPIRV_HEADER_WORDS, words.size / 4 - 1);
@@ -104,16 +104,13 @@ static void expect_all_forms_pass(struct words source, struct weft_test_host *ho
     struct words hidden = {0};
     struct words flushed = {0};
     expect_pass(passed, host, what);
-    assert_int_equal(weft_spirv_add_float_modes(&moded.data, &moded.size, passed.data, passed.size,
-                                                all_modes, NULL),
-                     WEFT_OK);
+    assert_ok(weft_spirv_add_float_modes(&moded.data, &moded.size, passed.data, passed.size,
+                                         all_modes, NULL));
     expect_pass(moded, host, what);
-    assert_int_equal(
-        weft_spirv_hide_zeros(&hidden.data, &hidden.size, passed.data, passed.size, NULL), WEFT_OK);
+    assert_ok(weft_spirv_hide_zeros(&hidden.data, &hidden.size, passed.data, passed.size, NULL));
     expect_pass(hidden, host, what);
-    assert_int_equal(
-        weft_spirv_flush_subnormals(&flushed.data, &flushed.size, hidden.data, hidden.size, NULL),
-        WEFT_OK);
+    assert_ok(
+        weft_spirv_flush_subnormals(&flushed.data, &flushed.size, hidden.data, hidden.size, NULL));
     expect_pass(flushed, host, what);
     free(passed.data);
     free(moded.data);
@@ -249,7 +246,7 @@ static struct words compile(const char *declarations, const char *body) {
     assert_in_range(length, 1, sizeof text - 1);
     weft_device device = {.math = WEFT_MATH_REPRODUCIBLE};
     struct words words = {0};
-    assert_int_equal(weft_glsl_compile(&words.data, &words.size, &device, "kernel", text), WEFT_OK);
+    assert_ok(weft_glsl_compile(&words.data, &words.size, &device, "kernel", text));
     struct words passed = weft_test_make_reproducible(words);
     free(words.data);
     return passed;
@@ -700,9 +697,8 @@ static void try_numbers(struct weft_test_host *host, enum weft_lint_list list, e
         } else {
             char text[32];
             snprintf(text, sizeof text, " %u: it is not on the list", number);
-            assert_int_equal(lint(words, host), WEFT_UNSUPPORTED);
-            weft_test_expect_log(host, rule != NULL ? rule->name : text,
-                                 rule != NULL ? rule->reason : "", NULL);
+            WEFT_EXPECT_REFUSED(host, WEFT_UNSUPPORTED, lint(words, host),
+                                rule != NULL ? rule->name : text, rule != NULL ? rule->reason : "");
         }
     }
 }
@@ -732,7 +728,7 @@ TEST(test_out_of_memory, host) {
     weft_test_host_reset(host);
     host->fail_at = 1;
     assert_int_equal(weft_spirv_lint(words.data, words.size, &host->host), WEFT_OUT_OF_HOST_MEMORY);
-    assert_int_equal(weft_spirv_lint(words.data, words.size, NULL), WEFT_OK);
+    assert_ok(weft_spirv_lint(words.data, words.size, NULL));
 }
 
 /* Damage that weft_spirv_check lets pass gets a verdict, and nothing behind the words is read. */

@@ -339,7 +339,7 @@ static weft_status try_words(const uint32_t *words, size_t size) {
     uint32_t local_size[3];
     weft_spirv_local_size(local_size, copy, size);
     if (status == WEFT_OK) {
-        assert_int_equal(weft_spirv_check(result, result_size, NULL), WEFT_OK);
+        assert_ok(weft_spirv_check(result, result_size, NULL));
         (void)weft_spirv_has_compute_main(result, result_size);
         free(result);
     } else {
@@ -352,7 +352,7 @@ static weft_status try_words(const uint32_t *words, size_t size) {
 
 WEFT_TEST(test_truncation) {
     struct words words = weft_test_compile(kernel_text);
-    assert_int_equal(try_words(words.data, words.size), WEFT_OK);
+    assert_ok(try_words(words.data, words.size));
     for (size_t size = 0; size < words.size; size++) {
         assert_int_equal(try_words(words.data, size), WEFT_COMPILE_ERROR);
     }
@@ -368,7 +368,7 @@ WEFT_TEST(test_header) {
     struct assembler module = {0};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct words words = assemble(&module, SIZE_LITERAL);
-        assert_int_equal(try_words(words.data, words.size), WEFT_OK);
+        assert_ok(try_words(words.data, words.size));
         words.data[cases[i].at] = cases[i].value;
         assert_int_equal(try_words(words.data, words.size), WEFT_COMPILE_ERROR);
     }
@@ -442,14 +442,14 @@ WEFT_TEST(test_unknown_instruction) {
     OP(&module, 12, ID_FLOAT, ID_FMA, ID_SET, 50, ID_SUM, ID_ONE, ID_PRODUCT);
     op(&module, 253, 0, NULL);
     op(&module, 56, 0, NULL);
-    assert_int_equal(try_words(module.words, module.count * 4), WEFT_OK);
+    assert_ok(try_words(module.words, module.count * 4));
 }
 
 WEFT_TEST(test_no_ids_left) {
     struct assembler module = {0};
     struct words words = assemble(&module, SIZE_LITERAL);
     words.data[3] = WEFT_SPIRV_MAX_BOUND - 2; /* two Fma's need two */
-    assert_int_equal(try_words(words.data, words.size), WEFT_OK);
+    assert_ok(try_words(words.data, words.size));
     words.data[3]++;
     assert_int_equal(try_words(words.data, words.size), WEFT_COMPILE_ERROR);
 }

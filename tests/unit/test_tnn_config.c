@@ -269,7 +269,7 @@ TEST(bad_configs_are_refused_with_the_reason, f) {
     for (size_t i = 0; i < sizeof bad_configs / sizeof bad_configs[0]; i++) {
         const struct bad_config *bad = &bad_configs[i];
         weft_test_expect_refused(f, bad->config, WEFT_BAD_FILE, bad->field, bad->message);
-        weft_test_expect_log(&f->host, "config.json", (const char *)NULL);
+        weft_test_expect_log(&f->host, "config.json");
     }
     weft_test_expect_refused(f, TNN ",'rpe_size':6,'gtu_act':'softplus'}", WEFT_UNSUPPORTED,
                              "\"gtu_act\"", "found \"softplus\"");

@@ -8,45 +8,10 @@
 #include "core/philox.h"
 #include "support_graph.h"
 
-#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, NULL, NULL)
+#define TEST(name, f) WEFT_TEST_WITH(name, struct weft_test_graph *f, NULL, NULL)
 
-struct fixture {
-    struct weft_test_host host;
-    char *folder;
-    weft_device *device;
-    weft_graph *graph; /* for what must fail; never compiled */
-};
-
-static int set_up(void **state) {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    weft_test_host_begin(&fixture->host);
-    fixture->folder = weft_test_folder();
-    const weft_device_params params = {.host = fixture->host.host,
-                                       .validation = getenv("WEFT_VALIDATION") != NULL,
-                                       .cache_dir = fixture->folder};
-    if (weft_device_open(&fixture->device, &params) != WEFT_OK) {
-        fail_msg("no device: %s", weft_test_log(&fixture->host));
-    }
-    assert_int_equal(weft_graph_create(&fixture->graph, &fixture->host.host), WEFT_OK);
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *fixture = *state;
-    weft_device_stats stats;
-    assert_int_equal(weft_device_get_stats(fixture->device, &stats), WEFT_OK);
-    assert_int_equal(stats.validation_messages, 0);
-    weft_graph_destroy(&fixture->graph);
-    weft_device_destroy(&fixture->device);
-    weft_test_host_end(&fixture->host);
-    weft_test_folder_remove(fixture->folder);
-    free(fixture);
-    return 0;
-}
-
-WEFT_TEST_GROUP(set_up, tear_down);
+/* What must fail is added to the graph of the fixture, which is never compiled. */
+WEFT_TEST_GROUP(weft_test_graph_set_up_cached, weft_test_graph_tear_down);
 
 /* ---- running an operator ---- */
 
@@ -63,87 +28,47 @@ struct problem {
     const float *decay; /* [d] or null */
 };
 
-static weft_tensor source(const struct problem *problem, weft_graph *graph, weft_weight **weight,
-                          const char *name, weft_shape shape, const float *data) {
-    weft_tensor tensor = {0};
-    if (problem->given) {
-        assert_int_equal(weft_graph_input(&tensor, graph, name, WEFT_F32, shape), WEFT_OK);
-        return tensor;
-    }
-    assert_int_equal(
-        weft_weight_create(weight, weft_weight_params(.shape = shape, .data = data), NULL),
-        WEFT_OK);
-    assert_int_equal(weft_graph_weight(&tensor, graph, *weight), WEFT_OK);
-    return tensor;
+static weft_tensor source(struct weft_test_run *r, const struct problem *problem, const char *name,
+                          weft_shape shape, const float *data) {
+    return problem->given ? weft_test_feed(r, name, shape, data)
+                          : weft_test_constant(r->graph, shape, data);
 }
 
-static weft_status try_compile(weft_plan **plan, struct fixture *f, const struct problem *problem) {
-    weft_graph *graph = NULL;
-    weft_weight *weights[2] = {NULL, NULL};
-    weft_tensor x;
+/* The result of the operator on x. */
+static weft_tensor begin(struct weft_test_run *r, struct weft_test_graph *f,
+                         const struct problem *p, const float *x_data) {
     weft_tensor y;
     weft_tensor decay = {0};
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_shape shape = weft_shape_of(problem->batch, problem->n, problem->d);
-    assert_int_equal(weft_graph_input(&x, graph, "x", WEFT_F32, shape), WEFT_OK);
-    weft_tensor kernel = source(problem, graph, &weights[0], "kernel",
-                                weft_shape_of(problem->rows, problem->columns), problem->kernel);
-    if (problem->decay) {
-        decay =
-            source(problem, graph, &weights[1], "decay", weft_shape_of(problem->d), problem->decay);
+    *r = weft_test_begin(f->device);
+    weft_tensor x = weft_test_feed(r, "x", weft_shape_of(p->batch, p->n, p->d), x_data);
+    weft_tensor kernel = source(r, p, "kernel", weft_shape_of(p->rows, p->columns), p->kernel);
+    if (p->decay) {
+        decay = source(r, p, "decay", weft_shape_of(p->d), p->decay);
     }
-    weft_status status =
-        problem->op == TOEPLITZ
-            ? weft_graph_toeplitz(&y, graph, x, kernel,
-                                  weft_toeplitz_params(.causal = problem->causal, .decay = decay))
-            : weft_graph_toeplitz_fd(&y, graph, x, kernel,
-                                     weft_toeplitz_fd_params(.causal = problem->causal));
-    assert_int_equal(status, WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    status = weft_plan_compile(plan, f->device, graph,
-                               weft_plan_params(.implementation = problem->implementation));
-    weft_weight_destroy(&weights[0]);
-    weft_weight_destroy(&weights[1]);
-    weft_graph_destroy(&graph);
-    return status;
+    assert_ok(p->op == TOEPLITZ
+                  ? weft_graph_toeplitz(&y, r->graph, x, kernel,
+                                        weft_toeplitz_params(.causal = p->causal, .decay = decay))
+                  : weft_graph_toeplitz_fd(&y, r->graph, x, kernel,
+                                           weft_toeplitz_fd_params(.causal = p->causal)));
+    return y;
 }
 
-static weft_plan *compile(struct fixture *f, const struct problem *problem) {
-    weft_plan *plan = NULL;
-    assert_int_equal(try_compile(&plan, f, problem), WEFT_OK);
-    return plan;
+static weft_plan *compile(struct weft_test_graph *f, const struct problem *problem) {
+    struct weft_test_run r;
+    weft_tensor y = begin(&r, f, problem, NULL);
+    return weft_test_plan_to(&r, "y", y, problem->implementation);
 }
 
-static void execute(weft_plan *plan, const struct problem *problem, const float *x, float *y) {
-    uint64_t bytes = UINT64_C(4) * problem->batch * problem->n * problem->d;
-    weft_host_tensor tensors[4] = {{.name = "x", .data = (void *)(uintptr_t)x, .bytes = bytes},
-                                   {.name = "y", .data = y, .bytes = bytes}};
-    uint32_t count = 2;
-    if (problem->given) {
-        tensors[count++] =
-            (weft_host_tensor){.name = "kernel",
-                               .data = (void *)(uintptr_t)problem->kernel,
-                               .bytes = UINT64_C(4) * problem->rows * problem->columns};
-    }
-    if (problem->given && problem->decay) {
-        tensors[count++] = (weft_host_tensor){.name = "decay",
-                                              .data = (void *)(uintptr_t)problem->decay,
-                                              .bytes = UINT64_C(4) * problem->d};
-    }
-    assert_int_equal(weft_plan_execute(plan, tensors, count), WEFT_OK);
-}
-
-static void run(struct fixture *f, const struct problem *problem, const float *x, float *y) {
-    weft_plan *plan = compile(f, problem);
-    execute(plan, problem, x, y);
-    weft_plan_destroy(&plan);
+static void run(struct weft_test_graph *f, const struct problem *problem, const float *x,
+                float *y) {
+    struct weft_test_run r;
+    weft_tensor out = begin(&r, f, problem, x);
+    weft_test_take(&r, "y", out, y);
+    weft_test_execute(&r, problem->implementation);
 }
 
 static float *uniform(uint64_t count, uint64_t stream) {
-    float *data = malloc((size_t)count * sizeof *data);
-    assert_non_null(data);
-    weft_philox_uniform(data, (size_t)count, 2026, stream);
-    return data;
+    return weft_test_uniform(count, 2026, stream);
 }
 
 static float *zeros(uint64_t count) {
@@ -172,7 +97,7 @@ static const char *const implementations[IMPLEMENTATIONS] = {"direct", "fft_shar
 /* ---- identity and shifts ---- */
 
 /* t(lag) = 1 and nothing else: y[i] = x[i - lag]. `lag` may be negative. */
-static void check_shift(struct fixture *f, struct problem problem, int32_t lag) {
+static void check_shift(struct weft_test_graph *f, struct problem problem, int32_t lag) {
     uint64_t size = (uint64_t)problem.n * problem.d;
     float *x = uniform(size * problem.batch, 1);
     float *y = zeros(size * problem.batch);
@@ -238,7 +163,7 @@ struct causal_case {
 };
 
 /* A change at position p changes nothing before p. */
-static void check_causality(struct fixture *f, const struct causal_case *c) {
+static void check_causality(struct weft_test_graph *f, const struct causal_case *c) {
     const uint32_t d = 3;
     uint32_t grid = c->n + 5; /* a power of two where fft_shared is asked for */
     struct problem problem = {.op = c->op,
@@ -255,14 +180,18 @@ static void check_causality(struct fixture *f, const struct causal_case *c) {
     float *x = uniform(count, 3);
     float *before = zeros(count);
     float *after = zeros(count);
-    weft_plan *plan = compile(f, &problem);
-    execute(plan, &problem, x, before);
+    struct weft_test_run r;
+    weft_tensor y = begin(&r, f, &problem, x);
+    weft_test_take(&r, "y", y, after);
+    weft_plan *plan = weft_test_plan(&r, c->implementation);
+    assert_ok(weft_plan_execute(plan, r.tensors, r.count));
+    memcpy(before, after, count * sizeof *before);
     const uint32_t positions[] = {1, c->n / 2, c->n - 1};
     for (uint32_t i = 0; i < 3; i++) {
         uint64_t changed = (uint64_t)positions[i] * d;
         float old = x[changed];
         x[changed] = old + 16.0F;
-        execute(plan, &problem, x, after);
+        assert_ok(weft_plan_execute(plan, r.tensors, r.count));
         x[changed] = old;
         for (uint64_t k = 0; k < changed; k++) {
             assert_true(fabs((double)after[k] - (double)before[k]) <= c->leak * 16.0);
@@ -408,7 +337,7 @@ struct once_case {
 };
 
 /* A weight's kernel is not made in the plan, an input's is, and both give the same bits. */
-static void check_once(struct fixture *f, const struct once_case *c) {
+static void check_once(struct weft_test_graph *f, const struct once_case *c) {
     const uint32_t n = 21;
     const uint32_t d = 4;
     const float decay[] = {0.999F, 1.0F, 0.5F, 0.875F};
@@ -431,9 +360,12 @@ static void check_once(struct fixture *f, const struct once_case *c) {
     for (uint32_t given = 0; given < 2; given++) {
         y[given] = zeros(count);
         problem.given = given != 0;
-        weft_plan *plan = compile(f, &problem);
+        struct weft_test_run r;
+        weft_tensor out = begin(&r, f, &problem, x);
+        weft_test_take(&r, "y", out, y[given]);
+        weft_plan *plan = weft_test_plan(&r, c->implementation);
         assert_int_equal(has_kernel(plan, c->shader), given);
-        execute(plan, &problem, x, y[given]);
+        assert_ok(weft_plan_execute(plan, r.tensors, r.count));
         weft_plan_destroy(&plan);
     }
     assert_memory_equal(y[0], y[1], count * sizeof(float));
@@ -483,7 +415,7 @@ static struct problem problem_of(const struct shared_case *c, const float *decay
                             .decay = is_fd ? NULL : decay};
 }
 
-static void check_agreement(struct fixture *f, const struct shared_case *c) {
+static void check_agreement(struct weft_test_graph *f, const struct shared_case *c) {
     const float decay[] = {0.999F, 1.0F, 0.97F, 0.5F, 0.9F};
     struct problem problem = problem_of(c, decay);
     uint64_t count = (uint64_t)c->batch * c->n * c->d;
@@ -560,14 +492,13 @@ TEST(test_grouping_shows_in_no_bit, f) {
 }
 
 /* Dispatches and intermediate memory of a plan. */
-static void expect_plan(struct fixture *f, const struct problem *problem, uint32_t dispatches,
-                        uint64_t arena_bytes) {
-    weft_plan *plan = compile(f, problem);
-    weft_plan_info info;
-    assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
+static void expect_plan(struct weft_test_graph *f, const struct problem *problem,
+                        uint32_t dispatches, uint64_t arena_bytes) {
+    struct weft_test_run r;
+    weft_tensor y = begin(&r, f, problem, NULL);
+    const weft_plan_info info = weft_test_info_of(&r, y, problem->implementation);
     assert_int_equal(info.dispatches, dispatches);
     assert_int_equal(info.arena_bytes, arena_bytes);
-    weft_plan_destroy(&plan);
 }
 
 /* Of weights nothing is left to do but the convolution; otherwise the spectrum, 2 or 4 n floats per channel. */
@@ -621,17 +552,14 @@ TEST(test_choice, f) {
     }
 }
 
-static void expect_refusal(struct fixture *f, const struct shared_case *c, const char *shape,
-                           const char *limit) {
+static void expect_refusal(struct weft_test_graph *f, const struct shared_case *c,
+                           const char *shape, const char *limit) {
     struct problem problem = problem_of(c, NULL);
     float *kernel = uniform((uint64_t)problem.rows * problem.columns, 26);
     problem.kernel = kernel;
-    problem.implementation = "fft_shared";
-    weft_plan *plan = NULL;
-    weft_test_host_reset(&f->host);
-    assert_string_equal(weft_status_name(try_compile(&plan, f, &problem)),
-                        weft_status_name(WEFT_UNSUPPORTED));
-    weft_test_expect_log(&f->host, "by fft_shared", shape, limit, NULL);
+    struct weft_test_run r;
+    weft_tensor y = begin(&r, f, &problem, NULL);
+    WEFT_EXPECT_NO_PLAN(f, &r, y, "fft_shared", WEFT_UNSUPPORTED, "by fft_shared", shape, limit);
     free(kernel);
 }
 
@@ -685,96 +613,72 @@ TEST(test_channels_are_separate, f) {
 
 /* ---- bad parameters ---- */
 
-static weft_tensor input(struct fixture *f, const char *name, weft_shape shape) {
-    weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, f->graph, name, WEFT_F32, shape), WEFT_OK);
-    return tensor;
-}
-
-static weft_tensor constant(struct fixture *f, weft_shape shape, const float *data) {
-    weft_weight *weight = NULL;
-    weft_tensor tensor;
-    assert_int_equal(
-        weft_weight_create(&weight, weft_weight_params(.shape = shape, .data = data), NULL),
-        WEFT_OK);
-    assert_int_equal(weft_graph_weight(&tensor, f->graph, weight), WEFT_OK);
-    weft_weight_destroy(&weight);
-    return tensor;
-}
+#define TOEPLITZ_REFUSED(status, x, coefficients, params, ...) \
+    WEFT_EXPECT_FAILURE(f, WEFT_##status,                      \
+                        weft_graph_toeplitz(&y, f->graph, x, coefficients, params), __VA_ARGS__)
+#define TOEPLITZ_WITH(...) weft_toeplitz_params(__VA_ARGS__)
 
 TEST(test_shapes, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
-    weft_tensor x = input(f, "x", weft_shape_of(2, 6, 3));
-    weft_tensor flat = input(f, "flat", weft_shape_of(6, 3));
-    weft_tensor even = input(f, "even", weft_shape_of(12, 3));
-    weft_tensor few = input(f, "few", weft_shape_of(9, 3));
-    weft_tensor good = input(f, "good", weft_shape_of(11, 3));
-    weft_tensor wide = input(f, "wide", weft_shape_of(11, 4));
-    weft_tensor causal = input(f, "causal", weft_shape_of(5, 3));
-    weft_tensor three = input(f, "three", weft_shape_of(2, 11, 3));
+    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 6, 3));
+    weft_tensor flat = weft_test_input(f->graph, "flat", weft_shape_of(6, 3));
+    weft_tensor even = weft_test_input(f->graph, "even", weft_shape_of(12, 3));
+    weft_tensor few = weft_test_input(f->graph, "few", weft_shape_of(9, 3));
+    weft_tensor good = weft_test_input(f->graph, "good", weft_shape_of(11, 3));
+    weft_tensor wide = weft_test_input(f->graph, "wide", weft_shape_of(11, 4));
+    weft_tensor causal = weft_test_input(f->graph, "causal", weft_shape_of(5, 3));
+    weft_tensor three = weft_test_input(f->graph, "three", weft_shape_of(2, 11, 3));
     const weft_toeplitz_params *is_causal = weft_toeplitz_params(.causal = true);
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, flat, good, NULL),
-                        "x must", "[6, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, even, NULL),
-                        "coefficients", "2m - 1", "m >= 6", "[12, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, few, NULL),
-                        "coefficients", "m >= 6", "[9, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, three, NULL),
-                        "coefficients", "[2, 11, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, wide, NULL),
-                        "[11, 4]", "[2, 6, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, causal, is_causal),
-                        "causal", "[m, d]", "m >= 6", "[5, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_toeplitz(&y, g, x, good, weft_toeplitz_params(.decay = causal)),
-                        "decay", "[3]", "[5, 3]");
-    assert_int_equal(weft_graph_toeplitz(&y, g, x, good, NULL), WEFT_OK);
-    assert_int_equal(weft_graph_toeplitz(&y, g, x, even, is_causal), WEFT_OK);
-    weft_shape shape;
-    assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(shape, weft_shape_of(2, 6, 3)));
+    TOEPLITZ_REFUSED(SHAPE_MISMATCH, flat, good, NULL, "x must", "[6, 3]");
+    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, even, NULL, "coefficients", "2m - 1", "m >= 6", "[12, 3]");
+    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, few, NULL, "coefficients", "m >= 6", "[9, 3]");
+    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, three, NULL, "coefficients", "[2, 11, 3]");
+    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, wide, NULL, "[11, 4]", "[2, 6, 3]");
+    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, causal, is_causal, "causal", "[m, d]", "m >= 6", "[5, 3]");
+    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, good, TOEPLITZ_WITH(.decay = causal), "decay", "[3]",
+                     "[5, 3]");
+    assert_ok(weft_graph_toeplitz(&y, g, x, good, NULL));
+    assert_ok(weft_graph_toeplitz(&y, g, x, even, is_causal));
+    weft_test_expect_shape(g, y, weft_shape_of(2, 6, 3));
 }
 
 TEST(test_decay_range, f) {
     weft_tensor y;
-    weft_tensor x = input(f, "x2", weft_shape_of(1, 4, 2));
-    weft_tensor t = input(f, "t2", weft_shape_of(7, 2));
+    weft_tensor x = weft_test_input(f->graph, "x2", weft_shape_of(1, 4, 2));
+    weft_tensor t = weft_test_input(f->graph, "t2", weft_shape_of(7, 2));
     const float bad[] = {0.0F, -0.5F, 1.0000001F, NAN, INFINITY};
     const char *const texts[] = {"is 0,", "is -0.5,", "is 1,", "nan", "is inf,"};
     for (uint32_t i = 0; i < 5; i++) {
         const float gammas[] = {1.0F, bad[i]};
-        weft_tensor decay = constant(f, weft_shape_of(2), gammas);
-        WEFT_EXPECT_FAILURE(
-            f, WEFT_INVALID_ARGUMENT,
-            weft_graph_toeplitz(&y, f->graph, x, t, weft_toeplitz_params(.decay = decay)),
-            "decay[1]", texts[i], "(0, 1]");
+        weft_tensor decay = weft_test_constant(f->graph, weft_shape_of(2), gammas);
+        TOEPLITZ_REFUSED(INVALID_ARGUMENT, x, t, TOEPLITZ_WITH(.decay = decay), "decay[1]",
+                         texts[i], "(0, 1]");
     }
     const float good[] = {1.0F, 1e-30F};
-    weft_tensor decay = constant(f, weft_shape_of(2), good);
-    assert_int_equal(weft_graph_toeplitz(&y, f->graph, x, t, weft_toeplitz_params(.decay = decay)),
-                     WEFT_OK);
+    weft_tensor decay = weft_test_constant(f->graph, weft_shape_of(2), good);
+    assert_ok(weft_graph_toeplitz(&y, f->graph, x, t, weft_toeplitz_params(.decay = decay)));
 }
+
+#define TOEPLITZ_FD_REFUSED(status, x, response, params, ...) \
+    WEFT_EXPECT_FAILURE(f, WEFT_##status,                     \
+                        weft_graph_toeplitz_fd(&y, f->graph, x, response, params), __VA_ARGS__)
 
 TEST(test_response_shapes, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
-    weft_tensor x = input(f, "x3", weft_shape_of(2, 6, 3));
-    weft_tensor flat = input(f, "flat3", weft_shape_of(6, 3));
-    weft_tensor few = input(f, "few3", weft_shape_of(6, 6));
-    weft_tensor good = input(f, "good3", weft_shape_of(7, 6));
-    weft_tensor odd = input(f, "odd3", weft_shape_of(7, 7));
-    weft_tensor wide = input(f, "wide3", weft_shape_of(7, 8));
+    weft_tensor x = weft_test_input(f->graph, "x3", weft_shape_of(2, 6, 3));
+    weft_tensor flat = weft_test_input(f->graph, "flat3", weft_shape_of(6, 3));
+    weft_tensor few = weft_test_input(f->graph, "few3", weft_shape_of(6, 6));
+    weft_tensor good = weft_test_input(f->graph, "good3", weft_shape_of(7, 6));
+    weft_tensor odd = weft_test_input(f->graph, "odd3", weft_shape_of(7, 7));
+    weft_tensor wide = weft_test_input(f->graph, "wide3", weft_shape_of(7, 8));
     const weft_toeplitz_fd_params *is_causal = weft_toeplitz_fd_params(.causal = true);
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, flat, good, NULL),
-                        "x must", "[6, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, few, NULL),
-                        "response", "N >= 6", "[6, 6]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, odd, NULL),
-                        "response", "[7, 7]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, wide, NULL),
-                        "response", "[7, 8]", "[2, 6, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, good, is_causal),
-                        "causal response", "[7, 6]", "[2, 6, 3]");
-    assert_int_equal(weft_graph_toeplitz_fd(&y, g, x, good, NULL), WEFT_OK);
+    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, flat, good, NULL, "x must", "[6, 3]");
+    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, x, few, NULL, "response", "N >= 6", "[6, 6]");
+    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, x, odd, NULL, "response", "[7, 7]");
+    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, x, wide, NULL, "response", "[7, 8]", "[2, 6, 3]");
+    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, x, good, is_causal, "causal response", "[7, 6]",
+                        "[2, 6, 3]");
+    assert_ok(weft_graph_toeplitz_fd(&y, g, x, good, NULL));
 }

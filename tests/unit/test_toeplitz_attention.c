@@ -24,29 +24,17 @@ static uint32_t heads_of(const struct problem *p) {
 }
 
 static void run(struct weft_test_graph *f, const struct problem *p, float *out) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
+    const uint32_t n = p->n;
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor y;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor q = weft_test_input(graph, "q", weft_shape_of(1, p->n, p->features));
-    weft_tensor k = weft_test_input(graph, "k", weft_shape_of(1, p->n, p->features));
-    weft_tensor v = weft_test_input(graph, "v", weft_shape_of(1, p->n, p->values));
-    weft_tensor bias = weft_test_input(graph, "bias", weft_shape_of(p->bias_rows, heads_of(p)));
-    assert_int_equal(weft_graph_toeplitz_attention(&y, graph, q, k, v, bias, &p->params), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph,
-                                       weft_plan_params(.implementation = p->implementation)),
-                     WEFT_OK);
-    const weft_host_tensor tensors[] = {
-        {"q", p->q, (uint64_t)p->n * p->features * sizeof(float)},
-        {"k", p->k, (uint64_t)p->n * p->features * sizeof(float)},
-        {"v", p->v, (uint64_t)p->n * p->values * sizeof(float)},
-        {"bias", p->bias, (uint64_t)p->bias_rows * heads_of(p) * sizeof(float)},
-        {"y", out, (uint64_t)p->n * p->values * sizeof(float)},
-    };
-    assert_int_equal(weft_plan_execute(plan, tensors, 5), WEFT_OK);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    weft_tensor q = weft_test_feed(&r, "q", weft_shape_of(1, n, p->features), p->q);
+    weft_tensor k = weft_test_feed(&r, "k", weft_shape_of(1, n, p->features), p->k);
+    weft_tensor v = weft_test_feed(&r, "v", weft_shape_of(1, n, p->values), p->v);
+    weft_tensor bias =
+        weft_test_feed(&r, "bias", weft_shape_of(p->bias_rows, heads_of(p)), p->bias);
+    assert_ok(weft_graph_toeplitz_attention(&y, r.graph, q, k, v, bias, &p->params));
+    weft_test_take(&r, "y", y, out);
+    weft_test_execute(&r, p->implementation);
 }
 
 static void expect_near(const float *y, const float *expected, uint32_t count, float error) {
@@ -238,31 +226,20 @@ WEFT_TEST_ON_GRAPH(test_no_bias_is_linear_attention, f) {
         struct sequence s;
         float linear[N * D];
         float y[N * D];
-        weft_graph *graph = NULL;
-        weft_plan *plan = NULL;
         weft_tensor out;
         fill(&s);
         memset(s.bias, 0, sizeof s.bias);
         struct problem p = problem_of(&s, causal != 0, "direct");
         run(f, &p, y);
-        assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-        weft_tensor q = weft_test_input(graph, "q", weft_shape_of(1, N, D));
-        weft_tensor k = weft_test_input(graph, "k", weft_shape_of(1, N, D));
-        weft_tensor v = weft_test_input(graph, "v", weft_shape_of(1, N, D));
-        assert_int_equal(weft_graph_linear_attention(
-                             &out, graph, q, k, v,
-                             weft_linear_attention_params(.heads = HEADS, .causal = causal != 0)),
-                         WEFT_OK);
-        assert_int_equal(weft_graph_output(graph, "y", out), WEFT_OK);
-        assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
-        const weft_host_tensor tensors[] = {{"q", s.q, sizeof s.q},
-                                            {"k", s.k, sizeof s.k},
-                                            {"v", s.v, sizeof s.v},
-                                            {"y", linear, sizeof linear}};
-        assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
+        struct weft_test_run r = weft_test_begin(f->device);
+        weft_tensor q = weft_test_feed(&r, "q", weft_shape_of(1, N, D), s.q);
+        weft_tensor k = weft_test_feed(&r, "k", weft_shape_of(1, N, D), s.k);
+        weft_tensor v = weft_test_feed(&r, "v", weft_shape_of(1, N, D), s.v);
+        assert_ok(weft_graph_linear_attention(
+            &out, r.graph, q, k, v,
+            weft_linear_attention_params(.heads = HEADS, .causal = causal != 0)));
+        weft_test_execute_to(&r, out, linear);
         expect_near(y, linear, N * D, 2e-6F);
-        weft_plan_destroy(&plan);
-        weft_graph_destroy(&graph);
     }
 }
 
@@ -296,25 +273,28 @@ WEFT_TEST_ON_GRAPH(test_choice, f) {
         bool fft;
     } cases[] = {{64, 8, false}, {4096, 1, true}, {1024, 64, false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        weft_graph *graph = NULL;
-        weft_plan *plan = NULL;
+        struct weft_test_run r = weft_test_begin(f->device);
         weft_tensor y;
         const char *text = NULL;
         const uint32_t n = cases[i].n;
-        assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-        weft_tensor x = weft_test_input(graph, "x", weft_shape_of(1, n, cases[i].columns));
-        weft_tensor bias = weft_test_input(graph, "bias", weft_shape_of(2 * n - 1, 1));
-        assert_int_equal(weft_graph_toeplitz_attention(&y, graph, x, x, x, bias, NULL), WEFT_OK);
-        assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-        assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
-        assert_int_equal(weft_plan_describe(plan, "choose", &text), WEFT_OK);
+        weft_tensor x = weft_test_input(r.graph, "x", weft_shape_of(1, n, cases[i].columns));
+        weft_tensor bias = weft_test_input(r.graph, "bias", weft_shape_of(2 * n - 1, 1));
+        assert_ok(weft_graph_toeplitz_attention(&y, r.graph, x, x, x, bias, NULL));
+        weft_plan *plan = weft_test_plan_to(&r, "y", y, NULL);
+        assert_ok(weft_plan_describe(plan, "choose", &text));
         assert_int_equal(strstr(text, "fft") != NULL, cases[i].fft);
         weft_plan_destroy(&plan);
-        weft_graph_destroy(&graph);
     }
 }
 
 /* ---- bad parameters ---- */
+
+#define REFUSED(status, q_features, k_features, v, bias, params, ...)                         \
+    WEFT_EXPECT_FAILURE(                                                                      \
+        f, WEFT_##status,                                                                     \
+        weft_graph_toeplitz_attention(&y, f->graph, q_features, k_features, v, bias, params), \
+        __VA_ARGS__)
+#define WITH(...) weft_toeplitz_attention_params(__VA_ARGS__)
 
 WEFT_TEST_ON_GRAPH(test_bad_shapes, f) {
     weft_graph *g = f->graph;
@@ -324,39 +304,18 @@ WEFT_TEST_ON_GRAPH(test_bad_shapes, f) {
     weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 5, 8));
     weft_tensor bias = weft_test_input(g, "bias", weft_shape_of(9, 1));
     weft_tensor even = weft_test_input(g, "even", weft_shape_of(10, 1));
-    weft_tensor indices;
-    weft_shape shape;
-    assert_int_equal(weft_graph_input(&indices, g, "i", WEFT_I32, weft_shape_of(9, 1)), WEFT_OK);
-    assert_int_equal(weft_graph_toeplitz_attention(&y, g, q, q, v, bias, NULL), WEFT_OK);
-    assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 8)));
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_toeplitz_attention(&y, g, q, longer, v, bias, NULL),
-                        "k_features [2, 7, 6]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_toeplitz_attention(&y, g, q, q, longer, bias, NULL),
-                        "v [2, 7, 6]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_toeplitz_attention(&y, g, bias, bias, v, bias, NULL),
-                        "q_features [9, 1]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_toeplitz_attention(&y, g, q, q, v, even, NULL), "bias [10, 1]",
-                        "[2m - 1, 1] with m >= 5");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_toeplitz_attention(&y, g, longer, longer, longer, bias, NULL),
-                        "bias [9, 1]", "m >= 7");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_toeplitz_attention(&y, g, q, q, v, bias,
-                                                      weft_toeplitz_attention_params(.heads = 2)),
-                        "bias [9, 1]", "[2m - 1, 2]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_toeplitz_attention(&y, g, q, q, v, q, NULL), "bias [2, 5, 6]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_toeplitz_attention(&y, g, q, q, v, indices, NULL),
-                        "bias must be f32");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_toeplitz_attention(&y, g, q, q, v, (weft_tensor){0}, NULL),
-                        "input 3");
+    weft_tensor indices = weft_test_input_i32(g, "i", weft_shape_of(9, 1));
+    assert_ok(weft_graph_toeplitz_attention(&y, g, q, q, v, bias, NULL));
+    weft_test_expect_shape(g, y, weft_shape_of(2, 5, 8));
+    REFUSED(SHAPE_MISMATCH, q, longer, v, bias, NULL, "k_features [2, 7, 6]");
+    REFUSED(SHAPE_MISMATCH, q, q, longer, bias, NULL, "v [2, 7, 6]");
+    REFUSED(SHAPE_MISMATCH, bias, bias, v, bias, NULL, "q_features [9, 1]");
+    REFUSED(SHAPE_MISMATCH, q, q, v, even, NULL, "bias [10, 1]", "[2m - 1, 1] with m >= 5");
+    REFUSED(SHAPE_MISMATCH, longer, longer, longer, bias, NULL, "bias [9, 1]", "m >= 7");
+    REFUSED(SHAPE_MISMATCH, q, q, v, bias, WITH(.heads = 2), "bias [9, 1]", "[2m - 1, 2]");
+    REFUSED(SHAPE_MISMATCH, q, q, v, q, NULL, "bias [2, 5, 6]");
+    REFUSED(SHAPE_MISMATCH, q, q, v, indices, NULL, "bias must be f32");
+    REFUSED(INVALID_ARGUMENT, q, q, v, (weft_tensor){0}, NULL, "input 3");
 }
 
 WEFT_TEST_ON_GRAPH(test_bad_params, f) {
@@ -367,16 +326,10 @@ WEFT_TEST_ON_GRAPH(test_bad_params, f) {
     weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
     weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 5, 8));
     weft_tensor bias = weft_test_input(g, "bias", weft_shape_of(9, 3));
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_toeplitz_attention(&y, g, q, q, v, bias,
-                                                      weft_toeplitz_attention_params(.heads = 3)),
-                        "3 heads", "6 features and 8 values");
+    REFUSED(INVALID_ARGUMENT, q, q, v, bias, WITH(.heads = 3), "3 heads",
+            "6 features and 8 values");
     for (int i = 0; i < 3; i++) {
-        WEFT_EXPECT_FAILURE(
-            f, WEFT_INVALID_ARGUMENT,
-            weft_graph_toeplitz_attention(&y, g, q, q, v, bias,
-                                          weft_toeplitz_attention_params(.epsilon = epsilons[i])),
-            texts[i]);
+        REFUSED(INVALID_ARGUMENT, q, q, v, bias, WITH(.epsilon = epsilons[i]), texts[i]);
     }
     assert_int_equal(weft_graph_toeplitz_attention(&y, NULL, q, q, v, bias, NULL),
                      WEFT_INVALID_ARGUMENT);
@@ -384,16 +337,11 @@ WEFT_TEST_ON_GRAPH(test_bad_params, f) {
 
 /* By FFT the products of features and values are counted by int32. */
 WEFT_TEST_ON_GRAPH(test_too_many_products, f) {
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor y;
-    weft_plan *plan = NULL;
-    weft_tensor q = weft_test_input(f->graph, "q", weft_shape_of(1, 1U << 12, 1U << 10));
-    weft_tensor bias = weft_test_input(f->graph, "bias", weft_shape_of((1U << 13) - 1, 1));
-    assert_int_equal(weft_graph_toeplitz_attention(&y, f->graph, q, q, q, bias, NULL), WEFT_OK);
-    assert_int_equal(weft_graph_output(f->graph, "y", y), WEFT_OK);
-    weft_test_host_reset(&f->host);
-    assert_int_equal(
-        weft_plan_compile(&plan, f->device, f->graph, weft_plan_params(.implementation = "fft")),
-        WEFT_UNSUPPORTED);
-    assert_null(plan);
-    weft_test_expect_log(&f->host, "toeplitz_attention", "4299161600 products", NULL);
+    weft_tensor q = weft_test_input(r.graph, "q", weft_shape_of(1, 1U << 12, 1U << 10));
+    weft_tensor bias = weft_test_input(r.graph, "bias", weft_shape_of((1U << 13) - 1, 1));
+    assert_ok(weft_graph_toeplitz_attention(&y, r.graph, q, q, q, bias, NULL));
+    WEFT_EXPECT_NO_PLAN(f, &r, y, "fft", WEFT_UNSUPPORTED, "toeplitz_attention",
+                        "4299161600 products");
 }

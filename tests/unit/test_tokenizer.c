@@ -77,30 +77,27 @@ WEFT_TEST(classes_are_those_of_python) {
 
 WEFT_TEST_ON_HOST(bytes_are_their_values, test) {
     weft_tokenizer *tokenizer = NULL;
-    assert_int_equal(weft_tokenizer_create_bytes(&tokenizer, 256, "config.json", &test->host),
-                     WEFT_OK);
+    assert_ok(weft_tokenizer_create_bytes(&tokenizer, 256, "config.json", &test->host));
     assert_string_equal(weft_tokenizer_kind_name(tokenizer), "bytes");
     int32_t *ids = NULL;
     uint32_t count = 0;
     static const char text[] = {'h', (char)0xc3, (char)0xa9, 0, (char)0xff, '\n'};
     static const int32_t expected[] = {'h', 0xc3, 0xa9, 0, 0xff, '\n'};
     for (int special = 0; special < 2; special++) {
-        assert_int_equal(
-            weft_tokenizer_encode(tokenizer, text, sizeof text, special == 1, 512, &ids, &count),
-            WEFT_OK);
+        assert_ok(
+            weft_tokenizer_encode(tokenizer, text, sizeof text, special == 1, 512, &ids, &count));
         assert_int_equal(count, 6);
         assert_memory_equal(ids, expected, sizeof expected);
         weft_free(&test->host, ids);
     }
-    assert_int_equal(weft_tokenizer_encode(tokenizer, text, sizeof text, true, 2, &ids, &count),
-                     WEFT_OK);
+    assert_ok(weft_tokenizer_encode(tokenizer, text, sizeof text, true, 2, &ids, &count));
     assert_int_equal(count, 2);
     assert_memory_equal(ids, expected, 2 * sizeof *ids);
     weft_free(&test->host, ids);
-    assert_int_equal(weft_tokenizer_encode(tokenizer, text, 0, true, 512, &ids, &count), WEFT_OK);
+    assert_ok(weft_tokenizer_encode(tokenizer, text, 0, true, 512, &ids, &count));
     assert_int_equal(count, 0);
     assert_null(ids);
-    assert_int_equal(weft_tokenizer_encode(tokenizer, text, 3, true, 0, &ids, &count), WEFT_OK);
+    assert_ok(weft_tokenizer_encode(tokenizer, text, 3, true, 0, &ids, &count));
     assert_int_equal(count, 0);
     assert_null(ids);
     weft_test_host_reset(test);
@@ -111,10 +108,9 @@ WEFT_TEST_ON_HOST(bytes_are_their_values, test) {
     assert_null(tokenizer);
     weft_tokenizer_destroy(&tokenizer);
 
-    assert_int_equal(weft_tokenizer_create_bytes(&tokenizer, 255, "config.json", &test->host),
-                     WEFT_BAD_FILE);
-    weft_test_expect_log(test, "config.json", "\"vocab_size\"", "256", "found 255",
-                         (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
+                        weft_tokenizer_create_bytes(&tokenizer, 255, "config.json", &test->host),
+                        "config.json", "\"vocab_size\"", "256", "found 255");
     weft_test_host_reset(test);
     test->fail_at = 1;
     assert_int_equal(weft_tokenizer_create_bytes(&tokenizer, 256, "config.json", &test->host),
@@ -128,14 +124,14 @@ static void expect_none(struct weft_test_host *test, const char *folder,
                         const weft_tokenizer_settings *config, const char *reason) {
     weft_tokenizer *tokenizer = NULL;
     weft_test_host_reset(test);
-    assert_int_equal(weft_tokenizer_load(&tokenizer, folder, config, &test->host), WEFT_OK);
+    assert_ok(weft_tokenizer_load(&tokenizer, folder, config, &test->host));
     assert_string_equal(weft_test_log(test), "");
     assert_string_equal(weft_tokenizer_kind_name(tokenizer), "none");
     int32_t *ids = NULL;
     uint32_t count = 0;
-    assert_int_equal(weft_tokenizer_encode(tokenizer, "a", 1, true, 9, &ids, &count),
-                     WEFT_UNSUPPORTED);
-    weft_test_expect_log(test, "no tokenizer", folder, reason, (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_UNSUPPORTED,
+                        weft_tokenizer_encode(tokenizer, "a", 1, true, 9, &ids, &count),
+                        "no tokenizer", folder, reason);
     assert_null(ids);
     weft_tokenizer_destroy(&tokenizer);
 }
@@ -153,12 +149,13 @@ WEFT_TEST_ON_HOST(folders_without_a_tokenizer_say_so_when_asked, test) {
 
     config.kind = WEFT_TOKENIZER_BYTES;
     weft_tokenizer *tokenizer = NULL;
-    assert_int_equal(weft_tokenizer_load(&tokenizer, folder, &config, &test->host), WEFT_OK);
+    assert_ok(weft_tokenizer_load(&tokenizer, folder, &config, &test->host));
     assert_string_equal(weft_tokenizer_kind_name(tokenizer), "bytes");
     weft_tokenizer_destroy(&tokenizer);
     config.vocabulary = 100;
-    assert_int_equal(weft_tokenizer_load(&tokenizer, folder, &config, &test->host), WEFT_BAD_FILE);
-    weft_test_expect_log(test, folder, "found 100", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
+                        weft_tokenizer_load(&tokenizer, folder, &config, &test->host), folder,
+                        "found 100");
     weft_test_folder_remove(folder);
 }
 
@@ -168,9 +165,9 @@ WEFT_TEST_ON_HOST(without_the_library_models_are_unsupported, test) {
     char *path = weft_test_data("tokenizer/spiece.model");
     char *folder = weft_test_data("tokenizer");
     weft_tokenizer *tokenizer = NULL;
-    assert_int_equal(weft_tokenizer_open_sentencepiece(&tokenizer, path, PIECES, &test->host),
-                     WEFT_UNSUPPORTED);
-    weft_test_expect_log(test, path, "SentencePiece", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_UNSUPPORTED,
+                        weft_tokenizer_open_sentencepiece(&tokenizer, path, PIECES, &test->host),
+                        path, "SentencePiece");
     assert_null(tokenizer);
     weft_tokenizer_settings config = {.vocabulary = PIECES};
     expect_none(test, folder, &config, "SentencePiece");
@@ -227,9 +224,8 @@ WEFT_TEST_ON_HOST(texts_get_the_ids_of_the_reference, test) {
         for (uint32_t special = 0; special < 2; special++) {
             int32_t *ids = NULL;
             uint32_t count = 0;
-            assert_int_equal(weft_tokenizer_encode(golden.tokenizer, exact, size, special == 1,
-                                                   1000, &ids, &count),
-                             WEFT_OK);
+            assert_ok(weft_tokenizer_encode(golden.tokenizer, exact, size, special == 1, 1000, &ids,
+                                            &count));
             assert_int_equal(count, json_array_size(expected) + 2 * special);
             for (uint32_t i = 0; i < json_array_size(expected); i++) {
                 if (ids[i + special] != json_integer_value(json_array_get(expected, i))) {
@@ -266,11 +262,10 @@ WEFT_TEST_ON_HOST(cuts_keep_the_special_tokens, test) {
                 weft_status status = weft_tokenizer_encode(golden.tokenizer, text, strlen(text),
                                                            special == 1, maximum, &ids, &count);
                 if (special == 1 && maximum < 2) {
-                    assert_int_equal(status, WEFT_INVALID_ARGUMENT);
-                    weft_test_expect_log(test, "at least 2", (const char *)NULL);
+                    WEFT_EXPECT_REFUSED(test, WEFT_INVALID_ARGUMENT, status, "at least 2");
                     continue;
                 }
-                assert_int_equal(status, WEFT_OK);
+                assert_ok(status);
                 uint32_t whole = (uint32_t)json_array_size(expected) + 2 * special;
                 assert_int_equal(count, whole < maximum ? whole : maximum);
                 assert_true((count == 0) == (ids == NULL));
@@ -299,8 +294,7 @@ WEFT_TEST_ON_HOST(text_that_is_not_utf8_is_encoded_all_the_same, test) {
         text[(round * 7 + 3) % 41] = (char)(0xff - round);
         int32_t *ids = NULL;
         uint32_t count = 0;
-        assert_int_equal(weft_tokenizer_encode(golden.tokenizer, text, 41, true, 100, &ids, &count),
-                         WEFT_OK);
+        assert_ok(weft_tokenizer_encode(golden.tokenizer, text, 41, true, 100, &ids, &count));
         assert_true(count > 2);
         for (uint32_t i = 0; i < count; i++) {
             assert_in_range(ids[i], 0, PIECES - 1);
@@ -319,15 +313,14 @@ WEFT_TEST_ON_HOST(long_texts_are_encoded_or_refused, test) {
     memset(text, 'a', size);
     int32_t *ids = NULL;
     uint32_t count = 0;
-    assert_int_equal(weft_tokenizer_encode(golden.tokenizer, text, size, true, 9, &ids, &count),
-                     WEFT_INVALID_ARGUMENT);
-    weft_test_expect_log(test, "at most 67108864 bytes", "found 67108865", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_INVALID_ARGUMENT,
+                        weft_tokenizer_encode(golden.tokenizer, text, size, true, 9, &ids, &count),
+                        "at most 67108864 bytes", "found 67108865");
     for (size_t i = 0; i < 100000; i += 4) {
         memcpy(text + i, "the ", 4);
     }
-    assert_int_equal(
-        weft_tokenizer_encode(golden.tokenizer, text, 100000, false, UINT32_MAX, &ids, &count),
-        WEFT_OK);
+    assert_ok(
+        weft_tokenizer_encode(golden.tokenizer, text, 100000, false, UINT32_MAX, &ids, &count));
     assert_int_equal(count, 50000); /* "▁th", "e" */
     for (uint32_t i = 2; i < count; i++) {
         assert_int_equal(ids[i], ids[i - 2]);
@@ -341,9 +334,10 @@ WEFT_TEST_ON_HOST(wrong_models_are_refused, test) {
     char *folder = weft_test_folder();
     char *model = weft_test_data("tokenizer/spiece.model");
     weft_tokenizer *tokenizer = NULL;
-    assert_int_equal(weft_tokenizer_open_sentencepiece(&tokenizer, model, PIECES - 1, &test->host),
-                     WEFT_BAD_FILE);
-    weft_test_expect_log(test, model, "at most 130 pieces", "found 131", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(
+        test, WEFT_BAD_FILE,
+        weft_tokenizer_open_sentencepiece(&tokenizer, model, PIECES - 1, &test->host), model,
+        "at most 130 pieces", "found 131");
     assert_int_equal(
         weft_tokenizer_open_sentencepiece(&tokenizer, "/nonexistent/spiece.model", 9, &test->host),
         WEFT_NOT_FOUND);
@@ -356,9 +350,10 @@ WEFT_TEST_ON_HOST(wrong_models_are_refused, test) {
     } cuts[] = {{"empty.model", 0}, {"one.model", 1}, {"half.model", size / 2}};
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
         char *path = weft_test_write(folder, cuts[i].name, bytes, cuts[i].size);
-        assert_int_equal(weft_tokenizer_open_sentencepiece(&tokenizer, path, PIECES, &test->host),
-                         WEFT_BAD_FILE);
-        weft_test_expect_log(test, path, "SentencePiece", (const char *)NULL);
+        WEFT_EXPECT_REFUSED(
+            test, WEFT_BAD_FILE,
+            weft_tokenizer_open_sentencepiece(&tokenizer, path, PIECES, &test->host), path,
+            "SentencePiece");
         free(path);
     }
     /* A model without [SEP]: the piece gets another name of the same length. */
@@ -368,9 +363,9 @@ WEFT_TEST_ON_HOST(wrong_models_are_refused, test) {
     }
     memcpy(bytes + at, "[sep]", 5);
     char *other = weft_test_write(folder, "other.model", bytes, size);
-    assert_int_equal(weft_tokenizer_open_sentencepiece(&tokenizer, other, PIECES, &test->host),
-                     WEFT_BAD_FILE);
-    weft_test_expect_log(test, other, "expected a piece [SEP]", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
+                        weft_tokenizer_open_sentencepiece(&tokenizer, other, PIECES, &test->host),
+                        other, "expected a piece [SEP]");
     assert_null(tokenizer);
     free(other);
     free(bytes);
@@ -391,8 +386,7 @@ static bool use_model(const uint8_t *bytes, size_t size, struct weft_test_host *
     weft_status status = weft_spm_check(bytes, size, "damaged.model", &test->host);
     assert_int_equal(test->live, 0);
     if (status != WEFT_OK) {
-        assert_int_equal(status, WEFT_BAD_FILE);
-        weft_test_expect_log(test, "error: damaged.model", (const char *)NULL);
+        WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, status, "error: damaged.model");
         return false;
     }
     weft_spm *spm = NULL;
@@ -466,7 +460,7 @@ WEFT_TEST_ON_HOST(settings_of_the_folder_are_checked, test) {
             assert_string_equal(weft_test_log(test), "");
             assert_string_equal(weft_tokenizer_kind_name(tokenizer), "sentencepiece");
         } else {
-            weft_test_expect_log(test, folder, cases[i].field, (const char *)NULL);
+            weft_test_expect_log(test, folder, cases[i].field);
         }
         weft_tokenizer_destroy(&tokenizer);
     }
@@ -495,7 +489,7 @@ WEFT_TEST(every_failing_allocation_is_survived) {
         }
         if (status != WEFT_OK) {
             assert_int_equal(status, WEFT_OUT_OF_HOST_MEMORY);
-            weft_test_expect_log(&test, "out of memory", (const char *)NULL);
+            weft_test_expect_log(&test, "out of memory");
             assert_null(ids);
             failures++;
         }
