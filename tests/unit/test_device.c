@@ -10,6 +10,7 @@
 #include "core/philox.h"
 #include "device/device.h"
 #include "device/loader.h"
+#include "shader/probe.h"
 #include "support.h"
 
 #include <weft/vulkan.h>

@@ -8,7 +8,6 @@
 
 #include "core/disk_cache.h"
 #include "core/file.h"
-#include "shader/disk_cache.h"
 #include "support.h"
 
 struct fixture {

@@ -41,7 +41,7 @@ static double norm(const float *x, uint64_t count) {
     return sqrt(squares);
 }
 
-/** mixers.md, section 6: an impulse at (0, 0) gives ones, a constant c gives c n d at (0, 0) and zeros. */
+/** docs/mixers.md, section 6: an impulse at (0, 0) gives ones, a constant c gives c n d at (0, 0) and zeros. */
 static void check_by_hand(struct weft_test_graph *f, const char *implementation, struct size size) {
     const uint64_t count = (uint64_t)size.n * size.d;
     const float constant = 0.375F;

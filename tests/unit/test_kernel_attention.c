@@ -60,7 +60,7 @@ static float *random_values(uint64_t count, uint64_t stream) {
 
 /* ---- values checked by hand ---- */
 
-/* mixers.md, section 6. */
+/* docs/mixers.md, section 6. */
 WEFT_TEST_ON_GRAPH(test_causal_ones, f) {
     float ones[3] = {1.0F, 1.0F, 1.0F};
     float v[3] = {1.0F, 0.0F, 0.0F};
@@ -75,7 +75,7 @@ WEFT_TEST_ON_GRAPH(test_causal_ones, f) {
     assert_true(y[0] == 1.0F && y[1] == 0.5F && y[2] == 1.0F / 3.0F);
 }
 
-/* mixers.md, section 6: 26/19, 58/43, 6/5, 18/13. */
+/* docs/mixers.md, section 6: 26/19, 58/43, 6/5, 18/13. */
 WEFT_TEST_ON_GRAPH(test_relu_golden, f) {
     float q[] = {1.0F, 2.0F, 3.0F, 4.0F, 1.0F, -1.0F, 1.0F, 3.0F};
     float k[] = {-3.0F, 1.0F, 1.0F, 5.0F, -2.0F, -3.0F, 4.0F, 1.0F};

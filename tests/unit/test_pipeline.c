@@ -561,14 +561,12 @@ TEST(test_foreign_cache, fixture) {
 }
 
 /* Drivers that keep nothing in a pipeline cache: an empty one, or its header alone, is no fault. */
-static void test_empty_cache(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_empty_cache, fixture) {
     struct start first = start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2);
     uint8_t *payload = NULL;
     size_t size = 0;
-    assert_int_equal(
-        weft_cache_read(&payload, &size, fixture->folder, "pipelines", &first.cache_key, NULL),
-        WEFT_OK);
+    assert_ok(
+        weft_cache_read(&payload, &size, fixture->folder, "pipelines", &first.cache_key, NULL));
     assert_non_null(payload);
     size_t header = 4 + 32 * (payload[0] + (size_t)256 * payload[1]);
     assert_true(size >= header + 32);

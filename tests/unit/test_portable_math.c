@@ -5,7 +5,7 @@
 #include "core/hash.h"
 #include "core/philox.h"
 #include "core/portable_math.h"
-#include "features/quantile.h"
+#include "core/quantile.h"
 #include "support.h"
 
 #define SAMPLES 200000

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "core/hash.h"
-#include "device/probe_cases.h"
+#include "shader/probe_cases.h"
 #include "support.h"
 
 /* Places of results, see the table in probe_cases.c. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tokenizers: bytes, SentencePiece against tests/data/tokenizer, and which one a folder gets. */
-#include "model/json.h"
+#include "core/json.h"
 #include "model/sentencepiece_shim.h"
 #include "model/spm_check.h"
 #include "model/text_class.h"
