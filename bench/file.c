@@ -7,7 +7,8 @@
 
 #include "bench/report.h"
 #include "core/file.h"
-#include "model/json.h"
+#include "core/json.h"
+#include "core/try.h"
 
 enum kind { TEXT, INTEGER, NUMBER, POSITIVE, FLAG, STATUS, MATH, SIZES, INTERVAL, OBJECT, LIST };
 
@@ -197,31 +198,29 @@ static weft_status check_item(struct part *part, const char *name, size_t index,
 
 static weft_status check_rows(const weft_json_fields *fields, const json_t *rows) {
     char place[PLACE_SIZE];
-    weft_status status = WEFT_OK;
-    for (size_t i = 0; i < json_array_size(rows) && status == WEFT_OK; i++) {
+    for (size_t i = 0; i < json_array_size(rows); i++) {
         struct part part = {.fields = *fields};
         const json_t *row = json_array_get(rows, i);
-        status = check_item(&part, "rows", i, row, place, row_rules);
-        if (status == WEFT_OK &&
-            strcmp(json_string_value(json_object_get(row, "status")), "ok") == 0) {
-            status = check_fields(&part, measured_rules);
+        WEFT_TRY(check_item(&part, "rows", i, row, place, row_rules));
+        if (strcmp(json_string_value(json_object_get(row, "status")), "ok") == 0) {
+            WEFT_TRY(check_fields(&part, measured_rules));
         }
     }
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status check_environment(const weft_json_fields *fields, const json_t *environment) {
     struct part part = {.fields = *fields, .place = "environment."};
     part.fields.object = environment;
-    weft_status status = check_fields(&part, environment_rules);
+    WEFT_TRY(check_fields(&part, environment_rules));
     const json_t *devices = json_object_get(environment, "devices");
     char place[PLACE_SIZE];
-    for (size_t i = 0; status == WEFT_OK && i < json_array_size(devices); i++) {
+    for (size_t i = 0; i < json_array_size(devices); i++) {
         struct part device = {.fields = *fields};
-        status = check_item(&device, "environment.devices", i, json_array_get(devices, i), place,
-                            device_rules);
+        WEFT_TRY(check_item(&device, "environment.devices", i, json_array_get(devices, i), place,
+                            device_rules));
     }
-    return status;
+    return WEFT_OK;
 }
 
 /* ---- the file ---- */
@@ -239,22 +238,16 @@ static weft_status check_version(const weft_json_fields *fields) {
 
 weft_status weft_bench_file_check(const json_t *report, const char *name, const weft_host *host) {
     struct part part = {.fields = {.object = report, .path = name, .host = host}, .place = ""};
-    weft_status status = check_version(&part.fields);
-    if (status == WEFT_OK) {
-        status = check_fields(&part, report_rules);
-    }
-    if (status == WEFT_OK) {
-        status = check_environment(&part.fields, json_object_get(report, "environment"));
-    }
-    return status == WEFT_OK ? check_rows(&part.fields, json_object_get(report, "rows")) : status;
+    WEFT_TRY(check_version(&part.fields));
+    WEFT_TRY(check_fields(&part, report_rules));
+    WEFT_TRY(check_environment(&part.fields, json_object_get(report, "environment")));
+    return check_rows(&part.fields, json_object_get(report, "rows"));
 }
 
 weft_status weft_bench_file_read(json_t **report, const char *path, const weft_host *host) {
     json_t *object = NULL;
-    weft_status status = weft_json_read(&object, path, host);
-    if (status == WEFT_OK) {
-        status = weft_bench_file_check(object, path, host);
-    }
+    WEFT_TRY(weft_json_read(&object, path, host));
+    weft_status status = weft_bench_file_check(object, path, host);
     if (status != WEFT_OK) {
         json_decref(object);
         return status;

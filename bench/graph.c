@@ -3,6 +3,7 @@
 
 #include "core/host.h"
 #include "core/philox.h"
+#include "core/try.h"
 
 weft_status weft_bench_input(weft_tensor *out, weft_graph *graph, const char *name,
                              weft_shape shape) {
@@ -12,11 +13,8 @@ weft_status weft_bench_input(weft_tensor *out, weft_graph *graph, const char *na
 weft_status weft_bench_weight_of(weft_tensor *out, weft_graph *graph, weft_shape shape,
                                  const float *data) {
     weft_weight *weight = NULL;
-    weft_status status =
-        weft_weight_create(&weight, weft_weight_params(.shape = shape, .data = data), NULL);
-    if (status == WEFT_OK) {
-        status = weft_graph_weight(out, graph, weight);
-    }
+    WEFT_TRY(weft_weight_create(&weight, weft_weight_params(.shape = shape, .data = data), NULL));
+    weft_status status = weft_graph_weight(out, graph, weight);
     weft_weight_destroy(&weight);
     return status;
 }

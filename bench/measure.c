@@ -7,6 +7,7 @@
 
 #include "bench/interrupt.h"
 #include "core/clock.h"
+#include "core/try.h"
 
 #define WARM_UP_SHARE 0.05 /* of the time limit */
 #define LEAST_SHARE   0.1
@@ -24,25 +25,24 @@ struct series {
 
 static weft_status warm_up(struct series *series, double ms) {
     const double begin = weft_clock_ms();
-    weft_status status = WEFT_OK;
-    while (status == WEFT_OK && weft_clock_ms() - begin < ms) {
-        status = weft_plan_run(series->plan, series->bindings);
+    while (weft_clock_ms() - begin < ms) {
+        WEFT_TRY(weft_plan_run(series->plan, series->bindings));
     }
-    return status;
+    return WEFT_OK;
 }
 
 /** Adds, by the device's time stamps, from the first dispatch's start to the last one's end. */
 static weft_status read_time_stamps(struct series *series, uint32_t run) {
     uint32_t count = series->dispatches;
-    weft_status status = weft_plan_get_timings(series->plan, series->timings, &count);
+    WEFT_TRY(weft_plan_get_timings(series->plan, series->timings, &count));
     double end = 0.0;
-    for (uint32_t i = 0; i < count && status == WEFT_OK; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const weft_timing *timing = &series->timings[i];
         end = fmax(end, timing->start_ms + timing->duration_ms);
         series->dispatch[(size_t)i * WEFT_BENCH_MAX_RUNS + run] += timing->duration_ms;
     }
     series->run[run] += end;
-    return status;
+    return WEFT_OK;
 }
 
 /** Adds one execution of the plan to a run's times, which are 0 at first. */
@@ -61,12 +61,11 @@ static weft_status add_execution(struct series *series, uint32_t run) {
 }
 
 static weft_status time_run(struct series *series) {
-    weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < series->repeats && status == WEFT_OK; i++) {
-        status = add_execution(series, series->runs);
+    for (uint32_t i = 0; i < series->repeats; i++) {
+        WEFT_TRY(add_execution(series, series->runs));
     }
-    series->runs += status == WEFT_OK;
-    return status;
+    series->runs++;
+    return WEFT_OK;
 }
 
 static bool is_tight(const struct series *series) {
@@ -79,8 +78,7 @@ static bool is_tight(const struct series *series) {
 static weft_status time_runs(struct series *series, const weft_bench_effort *effort) {
     const double begin = weft_clock_ms();
     uint32_t look = WEFT_BENCH_MIN_RUNS;
-    weft_status status = WEFT_OK;
-    while (status == WEFT_OK && series->runs < WEFT_BENCH_MAX_RUNS) {
+    while (series->runs < WEFT_BENCH_MAX_RUNS) {
         const double passed = weft_clock_ms() - begin;
         if ((series->runs >= effort->least_runs && passed >= effort->limit_ms) ||
             (series->runs > 0 && weft_bench_interrupted())) {
@@ -92,9 +90,9 @@ static weft_status time_runs(struct series *series, const weft_bench_effort *eff
             }
             look = series->runs + series->runs / 2;
         }
-        status = time_run(series);
+        WEFT_TRY(time_run(series));
     }
-    return status;
+    return WEFT_OK;
 }
 
 static void find_longest(weft_bench_times *times, struct series *series) {
@@ -124,20 +122,20 @@ static void summarize(weft_bench_times *times, struct series *series) {
 static weft_status begin(struct series *series, weft_plan *plan, weft_bindings *bindings,
                          bool timestamps, const weft_host *host) {
     weft_plan_info info;
-    weft_status status = weft_plan_get_info(plan, &info);
+    WEFT_TRY(weft_plan_get_info(plan, &info));
     series->plan = plan;
     series->bindings = bindings;
-    if (status == WEFT_OK && timestamps) {
+    if (timestamps) {
         const size_t count = (size_t)info.dispatches + 1;
         series->dispatches = info.dispatches;
         series->timings = weft_alloc_zero(host, count, sizeof *series->timings);
         series->dispatch =
             weft_alloc_zero(host, count, WEFT_BENCH_MAX_RUNS * sizeof *series->dispatch);
         if (!series->timings || !series->dispatch) {
-            status = weft_fail_memory(host, "the time stamps");
+            return weft_fail_memory(host, "the time stamps");
         }
     }
-    return status;
+    return WEFT_OK;
 }
 
 weft_status weft_bench_measure(weft_bench_times *times, weft_plan *plan, weft_bindings *bindings,

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/host.h"
+#include "core/try.h"
 
 static bool all_finite(const void *data, const weft_port_info *info) {
     const float *values = data;
@@ -27,10 +28,7 @@ weft_status weft_bench_digest_outputs(char text[WEFT_DIGEST_TEXT_SIZE], bool *fi
             continue;
         }
         void *data = NULL;
-        weft_status status = weft_bench_read_port(&data, port, host);
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(weft_bench_read_port(&data, port, host));
         *finite = *finite && all_finite(data, &port->info);
         weft_sha256_add(&hash, data, (size_t)port->info.bytes);
         weft_free(host, data);

@@ -6,6 +6,7 @@
 
 #include "bench/page_parts.h"
 #include "core/file.h"
+#include "core/try.h"
 
 #define OPEN  "{{"
 #define CLOSE "}}"
@@ -19,10 +20,10 @@ struct page {
 };
 
 static weft_status append(struct page *page, const char *text, size_t size) {
-    if (page->text == NULL || size > page->capacity - page->size) {
+    if (!page->text || size > page->capacity - page->size) {
         size_t capacity = 2 * (page->size + size);
         char *grown = weft_realloc(page->host, page->text, capacity);
-        if (grown == NULL) {
+        if (!grown) {
             return weft_fail_memory(page->host, "the page of a report");
         }
         page->text = grown;
@@ -35,16 +36,16 @@ static weft_status append(struct page *page, const char *text, size_t size) {
 
 /* JSON has '<' in strings only, where the escape means the same. */
 static weft_status append_json(struct page *page, const json_t *value) {
-    if (value == NULL) {
+    if (!value) {
         return append(page, "null", strlen("null"));
     }
     char *json = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(12));
-    if (json == NULL) {
+    if (!json) {
         return weft_fail_memory(page->host, "the JSON of a report");
     }
     weft_status status = WEFT_OK;
     const char *at = json;
-    for (const char *less; status == WEFT_OK && (less = strchr(at, '<')) != NULL; at = less + 1) {
+    for (const char *less; status == WEFT_OK && (less = strchr(at, '<')); at = less + 1) {
         status = append(page, at, (size_t)(less - at));
         if (status == WEFT_OK) {
             status = append(page, "\\u003c", strlen("\\u003c"));
@@ -81,7 +82,7 @@ static weft_status append_named(struct page *page, const char *name, size_t leng
         return append_json(page, comparison);
     }
     const weft_page_part *part = find_part(name, length);
-    if (part == NULL) {
+    if (!part) {
         return weft_fail(page->host, WEFT_NOT_FOUND, "page.html: no file is called \"%.*s\"",
                          (int)length, name);
     }
@@ -90,21 +91,18 @@ static weft_status append_named(struct page *page, const char *name, size_t leng
 
 static weft_status append_page(struct page *page, const json_t *report, const json_t *comparison) {
     const weft_page_part *frame = find_part("page.html", strlen("page.html"));
-    weft_status status = WEFT_OK;
     const char *at = frame->text;
-    for (const char *open; status == WEFT_OK && (open = strstr(at, OPEN)) != NULL;) {
+    for (const char *open; (open = strstr(at, OPEN));) {
         const char *close = strstr(open, CLOSE);
-        if (close == NULL) {
+        if (!close) {
             return weft_fail(page->host, WEFT_BAD_FILE, "page.html: \"" OPEN "\" is not closed");
         }
-        status = append(page, at, (size_t)(open - at));
-        if (status == WEFT_OK) {
-            status =
-                append_named(page, open + MARK, (size_t)(close - open) - MARK, report, comparison);
-        }
+        WEFT_TRY(append(page, at, (size_t)(open - at)));
+        WEFT_TRY(
+            append_named(page, open + MARK, (size_t)(close - open) - MARK, report, comparison));
         at = close + MARK;
     }
-    return status == WEFT_OK ? append(page, at, strlen(at)) : status;
+    return append(page, at, strlen(at));
 }
 
 weft_status weft_bench_page_write(const char *path, const json_t *report, const json_t *comparison,

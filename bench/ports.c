@@ -6,6 +6,7 @@
 #include "bench/graph.h"
 #include "core/host.h"
 #include "core/philox.h"
+#include "core/try.h"
 
 #define INPUT_SEED (WEFT_BENCH_SEED + 1)
 
@@ -78,21 +79,15 @@ weft_status weft_bench_bind(weft_bench_ports *ports, weft_plan *plan, weft_devic
         return weft_fail_memory(host, "the inputs and outputs");
     }
     ports->count = count;
-    weft_status status = weft_bindings_create(&ports->bindings, plan);
-    for (uint32_t i = 0; i < count && status == WEFT_OK; i++) {
+    WEFT_TRY(weft_bindings_create(&ports->bindings, plan));
+    for (uint32_t i = 0; i < count; i++) {
         weft_bench_port *port = &ports->list[i];
-        status = weft_plan_get_port(plan, i, &port->info);
-        if (status == WEFT_OK) {
-            status = weft_buffer_create(&port->buffer, device, port->info.bytes);
-        }
-        if (status == WEFT_OK) {
-            status = fill(port, i, bench_case, host);
-        }
-        if (status == WEFT_OK) {
-            status = weft_bindings_set(ports->bindings, port->info.name, port->buffer);
-        }
+        WEFT_TRY(weft_plan_get_port(plan, i, &port->info));
+        WEFT_TRY(weft_buffer_create(&port->buffer, device, port->info.bytes));
+        WEFT_TRY(fill(port, i, bench_case, host));
+        WEFT_TRY(weft_bindings_set(ports->bindings, port->info.name, port->buffer));
     }
-    return status;
+    return WEFT_OK;
 }
 
 void weft_bench_unbind(weft_bench_ports *ports, const weft_host *host) {

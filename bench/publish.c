@@ -9,20 +9,20 @@
 #include "bench/page.h"
 #include "bench/tables.h"
 #include "cli.h"
+#include "core/try.h"
 
 static weft_status write_files(const json_t *report, const json_t *comparison,
                                const weft_bench_outputs *outputs, const weft_host *host) {
-    weft_status status = WEFT_OK;
     if (outputs->json_file) {
-        status = weft_bench_file_write(outputs->json_file, report, host);
+        WEFT_TRY(weft_bench_file_write(outputs->json_file, report, host));
     }
-    if (status == WEFT_OK && outputs->csv_file) {
-        status = weft_bench_csv_write(outputs->csv_file, report, host);
+    if (outputs->csv_file) {
+        WEFT_TRY(weft_bench_csv_write(outputs->csv_file, report, host));
     }
-    if (status == WEFT_OK && outputs->html_file) {
-        status = weft_bench_page_write(outputs->html_file, report, comparison, host);
+    if (outputs->html_file) {
+        WEFT_TRY(weft_bench_page_write(outputs->html_file, report, comparison, host));
     }
-    return status;
+    return WEFT_OK;
 }
 
 static weft_bench_noise noise_of(const weft_bench_outputs *outputs) {

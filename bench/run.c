@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/try.h"
 
 struct bound_plan {
     weft_device *device;
@@ -47,24 +48,16 @@ static weft_status compile(weft_bench_row *row, struct bound_plan *bound, const 
 static weft_status prepare(weft_bench_row *row, struct bound_plan *bound, const weft_host *host) {
     weft_device_info info;
     weft_device_stats stats;
-    weft_status status = weft_device_get_info(bound->device, &info);
+    WEFT_TRY(weft_device_get_info(bound->device, &info));
     weft_device_reset_peak(bound->device);
-    if (status == WEFT_OK) {
-        status = weft_device_get_stats(bound->device, &stats);
-    }
-    if (status == WEFT_OK) {
-        bound->before = stats.bytes_in_use;
-        bound->software = info.type == WEFT_DEVICE_SOFTWARE;
-        row->device_clock = info.timestamp_period_ns > 0.0 && !row->bench_case->host_clock;
-        status = compile(row, bound, host);
-    }
-    if (status == WEFT_OK) {
-        status = weft_bench_bind(&bound->ports, bound->plan, bound->device, row->bench_case, host);
-    }
-    if (status == WEFT_OK) {
-        row->shape = bound->ports.list[0].info.shape;
-    }
-    return status;
+    WEFT_TRY(weft_device_get_stats(bound->device, &stats));
+    bound->before = stats.bytes_in_use;
+    bound->software = info.type == WEFT_DEVICE_SOFTWARE;
+    row->device_clock = info.timestamp_period_ns > 0.0 && !row->bench_case->host_clock;
+    WEFT_TRY(compile(row, bound, host));
+    WEFT_TRY(weft_bench_bind(&bound->ports, bound->plan, bound->device, row->bench_case, host));
+    row->shape = bound->ports.list[0].info.shape;
+    return WEFT_OK;
 }
 
 /* ---- the output ---- */
@@ -79,10 +72,7 @@ static weft_status check_outputs(weft_bench_row *row, const struct bound_plan *b
                                  const weft_host *host) {
     char text[WEFT_DIGEST_TEXT_SIZE];
     bool finite = false;
-    weft_status status = weft_bench_digest_outputs(text, &finite, &bound->ports, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_bench_digest_outputs(text, &finite, &bound->ports, host));
     if (!finite) {
         refuse(row, "the output is not finite everywhere");
     } else if (row->sha256[0] != '\0' && strcmp(text, row->sha256) != 0) {
@@ -94,12 +84,10 @@ static weft_status check_outputs(weft_bench_row *row, const struct bound_plan *b
 
 static weft_status verify_reproducible(weft_bench_row *row, const weft_bench_outcome *outcome,
                                        weft_device *device, const weft_host *host) {
-    const weft_status status =
-        weft_bench_verify_reproducible(&row->verification, row->bench_case, outcome, device, host);
-    if (status == WEFT_OK) {
-        row->reason[0] = '\0'; /* what was logged where there is nothing to compare with */
-    }
-    return status;
+    WEFT_TRY(
+        weft_bench_verify_reproducible(&row->verification, row->bench_case, outcome, device, host));
+    row->reason[0] = '\0'; /* what was logged where there is nothing to compare with */
+    return WEFT_OK;
 }
 
 /** What the first run gave, against what it ought to have given. */
@@ -108,27 +96,24 @@ static weft_status verify_views(weft_bench_row *row, const struct bound_plan *bo
     const weft_bench_outcome outcome = {.ports = views,
                                         .port_count = bound->ports.count,
                                         .f16_weights = row->info.f16_weight_bytes > 0};
-    weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < bound->ports.count && status == WEFT_OK; i++) {
+    for (uint32_t i = 0; i < bound->ports.count; i++) {
         const weft_bench_port *port = &bound->ports.list[i];
         views[i].info = port->info;
         if (port->info.is_output) {
             void *data = NULL;
-            status = weft_bench_read_port(&data, port, host);
+            WEFT_TRY(weft_bench_read_port(&data, port, host));
             views[i].data = data;
         }
     }
-    if (status == WEFT_OK) {
-        status = weft_bench_verify(&row->verification, row->bench_case, &outcome, host);
-    }
-    if (status == WEFT_OK && row->verification.by == WEFT_BENCH_BY_NONE && bound->reproducible &&
+    WEFT_TRY(weft_bench_verify(&row->verification, row->bench_case, &outcome, host));
+    if (row->verification.by == WEFT_BENCH_BY_NONE && bound->reproducible &&
         !row->bench_case->sized) {
-        status = verify_reproducible(row, &outcome, bound->reproducible, host);
+        WEFT_TRY(verify_reproducible(row, &outcome, bound->reproducible, host));
     }
-    if (status == WEFT_OK && row->verification.wrong) {
+    if (row->verification.wrong) {
         refuse(row, row->verification.reason);
     }
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status verify_outputs(weft_bench_row *row, const struct bound_plan *bound,
@@ -186,34 +171,29 @@ static void take_times(weft_bench_row *row, const weft_bench_times *times,
 static weft_status time_runs(weft_bench_row *row, const struct bound_plan *bound, double warmed_ms,
                              const weft_bench_effort *effort, const weft_host *host) {
     weft_bench_times times;
-    weft_status status =
-        weft_bench_measure(&times, bound->plan, bound->ports.bindings, row->device_clock,
-                           row->repeats, warmed_ms, effort, host);
-    if (status == WEFT_OK) {
-        take_times(row, &times, bound);
-    }
-    return status;
+    WEFT_TRY(weft_bench_measure(&times, bound->plan, bound->ports.bindings, row->device_clock,
+                                row->repeats, warmed_ms, effort, host));
+    take_times(row, &times, bound);
+    return WEFT_OK;
 }
 
 static weft_status warm_and_time(weft_bench_row *row, const struct bound_plan *bound,
                                  const weft_bench_effort *effort, const weft_host *host) {
     const bool known = row->sha256[0] != '\0'; /* the bits, so they have been verified */
     const double start = weft_clock_ms();
-    weft_status status = weft_plan_run(bound->plan, bound->ports.bindings);
+    WEFT_TRY(weft_plan_run(bound->plan, bound->ports.bindings));
     const double first_ms = weft_clock_ms() - start;
-    if (status == WEFT_OK) {
-        status = check_outputs(row, bound, host);
+    WEFT_TRY(check_outputs(row, bound, host));
+    if (row->status == WEFT_BENCH_OK && !known) {
+        WEFT_TRY(verify_outputs(row, bound, host));
     }
-    if (status == WEFT_OK && row->status == WEFT_BENCH_OK && !known) {
-        status = verify_outputs(row, bound, host);
+    if (row->status == WEFT_BENCH_OK) {
+        WEFT_TRY(time_runs(row, bound, first_ms, effort, host));
     }
-    if (status == WEFT_OK && row->status == WEFT_BENCH_OK) {
-        status = time_runs(row, bound, first_ms, effort, host);
+    if (row->status == WEFT_BENCH_OK) {
+        WEFT_TRY(check_outputs(row, bound, host));
     }
-    if (status == WEFT_OK && row->status == WEFT_BENCH_OK) {
-        status = check_outputs(row, bound, host);
-    }
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status count(weft_bench_row *row, const struct bound_plan *bound) {
@@ -222,26 +202,23 @@ static weft_status count(weft_bench_row *row, const struct bound_plan *bound) {
         row->bytes += dispatch.bytes;
     }
     weft_device_stats stats;
-    weft_status status = weft_plan_get_info(bound->plan, &row->info);
-    if (status == WEFT_OK) {
-        status = weft_device_get_stats(bound->device, &stats);
-    }
-    if (status == WEFT_OK) {
-        row->peak_bytes = stats.peak_bytes - bound->before;
-    }
-    return status;
+    WEFT_TRY(weft_plan_get_info(bound->plan, &row->info));
+    WEFT_TRY(weft_device_get_stats(bound->device, &stats));
+    row->peak_bytes = stats.peak_bytes - bound->before;
+    return WEFT_OK;
+}
+
+static weft_status run(weft_bench_row *row, struct bound_plan *bound,
+                       const weft_bench_effort *effort, const weft_host *host) {
+    WEFT_TRY(prepare(row, bound, host));
+    WEFT_TRY(warm_and_time(row, bound, effort, host));
+    return count(row, bound);
 }
 
 void weft_bench_run(weft_bench_row *row, const weft_bench_devices *devices,
                     const weft_bench_effort *effort, const weft_host *host) {
     struct bound_plan bound = {.device = devices->timed, .reproducible = devices->reproducible};
-    weft_status status = prepare(row, &bound, host);
-    if (status == WEFT_OK) {
-        status = warm_and_time(row, &bound, effort, host);
-    }
-    if (status == WEFT_OK) {
-        status = count(row, &bound);
-    }
+    weft_status status = run(row, &bound, effort, host);
     if (status != WEFT_OK) {
         row->status = weft_bench_status_of(status);
     }

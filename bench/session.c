@@ -7,6 +7,7 @@
 
 #include "bench/interrupt.h"
 #include "bench/rounds.h"
+#include "core/try.h"
 
 #define CEILING_LIMIT_MS 500.0 /* for each of the device's limits, which every run needs */
 
@@ -193,18 +194,17 @@ static weft_status measure_ceilings(weft_bench_session *session, weft_bench_resu
                                     .f16_gflop_per_s = NAN,
                                     .dispatch_us = NAN,
                                     .submission_us = NAN};
-    weft_status status = WEFT_OK;
     if (!weft_bench_interrupted()) {
-        status = weft_bench_measure_ceilings(&ceilings, device, &session->settings.common,
+        WEFT_TRY(weft_bench_measure_ceilings(&ceilings, device, &session->settings.common,
                                              fmin(effort_of(session).limit_ms, CEILING_LIMIT_MS),
-                                             &session->host);
+                                             &session->host));
     }
-    if (status == WEFT_OK && round == 0) {
+    if (round == 0) {
         result->ceilings = ceilings;
-    } else if (status == WEFT_OK) {
+    } else {
         weft_bench_better_ceilings(&result->ceilings, &ceilings);
     }
-    return status;
+    return WEFT_OK;
 }
 
 /** One round of all cases on a device, which is open for that long. */

@@ -7,6 +7,7 @@
 #include "bench/temporary.h"
 #include "core/clock.h"
 #include "core/host.h"
+#include "core/try.h"
 
 /** What is compiled again and again. */
 struct subject {
@@ -99,8 +100,8 @@ static weft_status make_graph(struct subject *subject) {
     if (bench_case->compile) {
         return WEFT_OK;
     }
-    weft_status status = weft_graph_create(&subject->graph, subject->host);
-    return status == WEFT_OK ? bench_case->build(subject->graph, bench_case) : status;
+    WEFT_TRY(weft_graph_create(&subject->graph, subject->host));
+    return bench_case->build(subject->graph, bench_case);
 }
 
 weft_status weft_bench_start_times(weft_bench_start *out, const weft_bench_case *bench_case,

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/file.h"
+#include "core/try.h"
 
 /* Where drivers keep compiled shaders: Mesa now and before, NVIDIA's, AMD's, and what else goes by the XDG folders. */
 static const char *const variables[WEFT_BENCH_CACHE_VARIABLES] = {
@@ -56,8 +57,8 @@ static weft_status redirect(weft_bench_temporary *temporary, const weft_host *ho
 
 weft_status weft_bench_temporary_begin(weft_bench_temporary *temporary, const weft_host *host) {
     *temporary = (weft_bench_temporary){.folder = NULL};
-    weft_status status = make_folder(temporary, host);
-    return status == WEFT_OK ? redirect(temporary, host) : status;
+    WEFT_TRY(make_folder(temporary, host));
+    return redirect(temporary, host);
 }
 
 static int remove_entry(const char *path, const struct stat *about, int type, struct FTW *place) {

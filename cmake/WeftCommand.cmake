@@ -4,7 +4,8 @@
 # because it shares the library's file formats, with bench/, and with the cases of api/verify, which `weft verify`
 # runs. Its objects but main are a target too, weft-cli-objects, which tests/rules and tests/cli link into other programs.
 
-file(GLOB weft_cli_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/api/cli/*.c")
+file(GLOB weft_cli_sources CONFIGURE_DEPENDS
+     "${PROJECT_SOURCE_DIR}/api/cli/*.c" "${PROJECT_SOURCE_DIR}/api/cli/eval/*.c")
 if(NOT weft_cli_sources)
     message(FATAL_ERROR "No C source was found in ${PROJECT_SOURCE_DIR}/api/cli; "
             "-DWEFT_BUILD_CLI=OFF builds the library alone.")

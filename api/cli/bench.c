@@ -77,7 +77,7 @@ static int list_cases(weft_bench_list *list, const struct options *options,
                       const weft_cli_syntax *syntax) {
     const weft_bench_suite *suite;
     bool known = false;
-    for (uint32_t i = 0; (suite = weft_bench_suite_at(i)) != NULL; i++) {
+    for (uint32_t i = 0; (suite = weft_bench_suite_at(i)); i++) {
         if (!options->suite || strcmp(options->suite, suite->name) == 0) {
             suite->add(list, &options->settings.scope);
             known = true;
@@ -99,20 +99,19 @@ static int list_cases(weft_bench_list *list, const struct options *options,
 
 /* ---- the command ---- */
 
+static int run_session(weft_bench_session *session, const struct options *options,
+                       const weft_cli_syntax *syntax) {
+    WEFT_CLI_TRY(list_cases(&session->cases, options, syntax));
+    WEFT_CLI_TRY(weft_bench_session_run(session));
+    WEFT_CLI_TRY(
+        weft_bench_publish(weft_bench_report_json(session), &options->outputs, &session->host));
+    return session->failed || session->interrupted ? WEFT_CLI_FAILED : WEFT_CLI_FINE;
+}
+
 static int measure(const struct options *options, const weft_cli_syntax *syntax) {
     weft_bench_session session;
     weft_bench_session_begin(&session, &options->settings);
-    int code = list_cases(&session.cases, options, syntax);
-    if (code == WEFT_CLI_FINE) {
-        code = weft_bench_session_run(&session);
-    }
-    if (code == WEFT_CLI_FINE) {
-        code =
-            weft_bench_publish(weft_bench_report_json(&session), &options->outputs, &session.host);
-    }
-    if (code == WEFT_CLI_FINE && (session.failed || session.interrupted)) {
-        code = WEFT_CLI_FAILED;
-    }
+    int code = run_session(&session, options, syntax);
     weft_bench_session_end(&session);
     return code;
 }
@@ -138,8 +137,8 @@ static int convert(const struct options *options, const weft_cli_syntax *syntax,
         }
     }
     json_t *report = NULL;
-    int code = read_report(&report, options->from, host);
-    return code == WEFT_CLI_FINE ? weft_bench_publish(report, &options->outputs, host) : code;
+    WEFT_CLI_TRY(read_report(&report, options->from, host));
+    return weft_bench_publish(report, &options->outputs, host);
 }
 
 static int check_options(const struct options *options, const weft_cli_syntax *syntax) {
@@ -165,20 +164,18 @@ static int check_options(const struct options *options, const weft_cli_syntax *s
 /** Reads the file to compare with before anything is measured. */
 static int run(struct options *options, const weft_cli_syntax *syntax) {
     const weft_host host = weft_cli_host(&options->settings.common);
+    WEFT_CLI_TRY(check_options(options, syntax));
+    if (!options->from) {
+        WEFT_CLI_TRY(read_scope(options, syntax));
+    }
     json_t *before = NULL;
-    int code = check_options(options, syntax);
-    if (code == WEFT_CLI_FINE) {
-        code = options->from ? WEFT_CLI_FINE : read_scope(options, syntax);
+    if (options->compare) {
+        WEFT_CLI_TRY(read_report(&before, options->compare, &host));
     }
-    if (code == WEFT_CLI_FINE && options->compare) {
-        code = read_report(&before, options->compare, &host);
-    }
-    if (code == WEFT_CLI_FINE) {
-        options->outputs.before = before;
-        options->outputs.json = options->settings.common.json;
-        options->outputs.measured = options->from == NULL;
-        code = options->from ? convert(options, syntax, &host) : measure(options, syntax);
-    }
+    options->outputs.before = before;
+    options->outputs.json = options->settings.common.json;
+    options->outputs.measured = !options->from;
+    int code = options->from ? convert(options, syntax, &host) : measure(options, syntax);
     json_decref(before);
     return code;
 }

@@ -23,6 +23,15 @@ enum weft_cli_exit {
     WEFT_CLI_BAD_FILE = 4   /* a file cannot be read, written or used */
 };
 
+/** WEFT_TRY for exit codes: returns from the function with that of `call` unless it is WEFT_CLI_FINE. */
+#define WEFT_CLI_TRY(call)                        \
+    do {                                          \
+        const int weft_cli_try_code = (call);     \
+        if (weft_cli_try_code != WEFT_CLI_FINE) { \
+            return weft_cli_try_code;             \
+        }                                         \
+    } while (0)
+
 /** The exit code for a status of a call whose arguments came from the command line. */
 int weft_cli_exit_code(weft_status status);
 
@@ -125,6 +134,8 @@ weft_status weft_cli_list_devices(weft_device_info **infos, uint32_t *count, con
 
 /** Whether the validation layer had anything to say so far; if so, prints how much on stderr. */
 bool weft_cli_validation_failed(const weft_device *device);
+/** The same as an exit code. */
+int weft_cli_validation_code(const weft_device *device);
 
 /** A device as JSON: index, name, type, driver, driver_version, vulkan "1.3.0", limits, uuid … */
 json_t *weft_cli_device_json(const weft_device_info *info);

@@ -12,7 +12,7 @@
 static const weft_device_info *find_default(const weft_device_info *infos, uint32_t count) {
     const weft_device_info *found = NULL;
     for (uint32_t index = 0; index < count; index++) {
-        if (infos[index].usable && (found == NULL || infos[index].type < found->type)) {
+        if (infos[index].usable && (!found || infos[index].type < found->type)) {
             found = &infos[index];
         }
     }
@@ -28,7 +28,7 @@ static int print_as_json(const weft_device_info *infos, uint32_t count,
             list = NULL;
         }
     }
-    json_t *taken_index = taken == NULL ? json_null() : json_integer((json_int_t)taken->index);
+    json_t *taken_index = !taken ? json_null() : json_integer((json_int_t)taken->index);
     return weft_cli_print_json(json_pack("{s:o, s:o}", "devices", list, "default", taken_index));
 }
 
@@ -85,7 +85,7 @@ int weft_cli_devices(int argc, char **argv) {
     } else if (count > 0) {
         exit_code = print_as_table(infos, count, taken);
     }
-    if (taken == NULL) {
+    if (!taken) {
         fprintf(stderr, "weft: error: %s\n",
                 count == 0 ? "no Vulkan device: there is no loader, no driver, or no driver "
                              "offers one"

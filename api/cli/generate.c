@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "core/clock.h"
+#include "core/try.h"
 #include "generate_report.h"
 #include "input.h"
 #include "model/sample.h"
@@ -62,26 +63,24 @@ static int read_prompt(generate_state *state) {
     const generate_options *options = state->options;
     const weft_cli_session *session = &state->session;
     size_t size = 0;
-    int exit_code = WEFT_CLI_FINE;
-    if (options->prompt != NULL) {
+    if (options->prompt) {
         weft_cli_text_note note = {0};
-        exit_code = weft_cli_read_text(&state->prompt, &note, session->model, options->prompt,
-                                       &session->host);
+        WEFT_CLI_TRY(weft_cli_read_text(&state->prompt, &note, session->model, options->prompt,
+                                        &session->host));
         size = note.bytes;
     } else {
         size = strlen(options->text);
         state->prompt.batch = 1;
-        exit_code = weft_cli_exit_code(weft_model_tokenize(
-            session->model, options->text, size, &state->prompt.values, &state->prompt.length));
+        WEFT_CLI_TRY(weft_cli_exit_code(weft_model_tokenize(
+            session->model, options->text, size, &state->prompt.values, &state->prompt.length)));
     }
-    if (exit_code == WEFT_CLI_FINE && size > session->info.max_length) {
+    if (size > session->info.max_length) {
         weft_fail(&session->host, WEFT_BAD_FILE,
                   "%s: the prompt has %zu bytes, more than the model's %u positions",
-                  options->prompt != NULL ? options->prompt : "--text", size,
-                  session->info.max_length);
-        exit_code = WEFT_CLI_BAD_FILE;
+                  options->prompt ? options->prompt : "--text", size, session->info.max_length);
+        return WEFT_CLI_BAD_FILE;
     }
-    return exit_code;
+    return WEFT_CLI_FINE;
 }
 
 /* How many tokens come: the last of them needs no position of its own. */
@@ -103,13 +102,10 @@ static int count_tokens(generate_state *state, const weft_cli_syntax *syntax) {
 static weft_status make_decoder(generate_state *state) {
     const weft_host *host = &state->session.host;
     const uint32_t capacity = state->result.capacity;
-    weft_status status =
+    WEFT_TRY(
         weft_decoder_create(&state->decoder, state->session.model, state->session.device,
                             weft_decoder_params(.max_length = state->prompt.length + capacity - 1,
-                                                .reevaluate = state->options->reevaluate));
-    if (status != WEFT_OK) {
-        return status;
-    }
+                                                .reevaluate = state->options->reevaluate)));
     state->logits = weft_alloc_zero(host, state->session.info.vocabulary, sizeof *state->logits);
     state->result.tokens = weft_alloc_zero(host, capacity, sizeof *state->result.tokens);
     state->result.times = weft_alloc_zero(host, capacity, sizeof *state->result.times);
@@ -167,49 +163,33 @@ static weft_status generate(generate_state *state) {
 }
 
 static int generate_on_device(generate_state *state) {
-    int exit_code = weft_cli_session_open(&state->session, &state->options->common);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
-    exit_code = weft_cli_exit_code(make_decoder(state));
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = weft_cli_exit_code_of_file(generate(state));
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = weft_cli_exit_code(weft_decoder_get_info(state->decoder, &state->result.info));
-    }
-    return exit_code;
+    WEFT_CLI_TRY(weft_cli_session_open(&state->session, &state->options->common));
+    WEFT_CLI_TRY(weft_cli_exit_code(make_decoder(state)));
+    WEFT_CLI_TRY(weft_cli_exit_code_of_file(generate(state)));
+    return weft_cli_exit_code(weft_decoder_get_info(state->decoder, &state->result.info));
 }
 
 static int deliver(const generate_state *state) {
     const weft_cli_generation *result = &state->result;
-    int exit_code = state->options->common.json ? weft_cli_generation_json(result, &state->session)
-                                                : weft_cli_generation_text(result, &state->session);
-    if (exit_code == WEFT_CLI_FINE && weft_cli_validation_failed(state->session.device)) {
-        exit_code = WEFT_CLI_FAILED;
-    }
-    return exit_code;
+    WEFT_CLI_TRY(state->options->common.json ? weft_cli_generation_json(result, &state->session)
+                                             : weft_cli_generation_text(result, &state->session));
+    return weft_cli_validation_code(state->session.device);
+}
+
+static int run_all(generate_state *state, const weft_cli_syntax *syntax) {
+    const generate_options *options = state->options;
+    WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
+    WEFT_CLI_TRY(check_model(&state->session));
+    WEFT_CLI_TRY(read_prompt(state));
+    state->result.prompt_length = state->prompt.length;
+    WEFT_CLI_TRY(count_tokens(state, syntax));
+    WEFT_CLI_TRY(generate_on_device(state));
+    return deliver(state);
 }
 
 static int run(const generate_options *options, const weft_cli_syntax *syntax) {
     generate_state state = {.options = options, .result.sampling = options->sampling};
-    int exit_code = weft_cli_session_load(&state.session, &options->common, options->model);
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = check_model(&state.session);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = read_prompt(&state);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        state.result.prompt_length = state.prompt.length;
-        exit_code = count_tokens(&state, syntax);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = generate_on_device(&state);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = deliver(&state);
-    }
+    int exit_code = run_all(&state, syntax);
     weft_host host = state.session.host;
     weft_decoder_destroy(&state.decoder);
     weft_free(&host, state.prompt.values);
@@ -239,22 +219,21 @@ static bool read_temperature(double *temperature, const char *text) {
 static int check_options(const weft_cli_syntax *syntax, generate_options *options) {
     if ((options->prompt != NULL) == (options->text != NULL)) {
         return weft_cli_usage_error(syntax, "expected one of --prompt and --text, found %s",
-                                    options->prompt == NULL ? "none" : "both");
+                                    !options->prompt ? "none" : "both");
     }
-    const bool samples =
-        options->seed != NULL || options->temperature != NULL || options->top_k != 0;
+    const bool samples = options->seed || options->temperature || options->top_k != 0;
     if (samples && options->greedy) {
         return weft_cli_usage_error(
             syntax, "--greedy goes without --seed, --temperature and --top-k: it draws nothing");
     }
     options->sampling =
         (weft_sampling){.temperature = samples ? 1.0 : 0.0, .top_k = options->top_k};
-    if (options->seed != NULL && !read_seed(&options->sampling.seed, options->seed)) {
+    if (options->seed && !read_seed(&options->sampling.seed, options->seed)) {
         return weft_cli_usage_error(
             syntax, "--seed: expected a whole number from 0 to 18446744073709551615, found '%s'",
             options->seed);
     }
-    if (options->temperature != NULL &&
+    if (options->temperature &&
         !read_temperature(&options->sampling.temperature, options->temperature)) {
         return weft_cli_usage_error(syntax,
                                     "--temperature: expected a number from 0.001 to 1000, found "

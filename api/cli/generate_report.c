@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/try.h"
+
 /* ---- times ---- */
 
 static int compare_times(const void *left, const void *right) {
@@ -21,7 +23,7 @@ static int compare_times(const void *left, const void *right) {
 static weft_status find_median(double *median, const double *times, uint32_t count,
                                const weft_host *host) {
     double *sorted = weft_alloc(host, count * sizeof *sorted);
-    if (sorted == NULL) {
+    if (!sorted) {
         return weft_fail_memory(host, "times");
     }
     memcpy(sorted, times, count * sizeof *sorted);
@@ -34,10 +36,8 @@ static weft_status find_median(double *median, const double *times, uint32_t cou
 weft_status weft_cli_quarters(double *first_ms, double *last_ms, const weft_cli_generation *result,
                               const weft_host *host) {
     const uint32_t quarter = result->count < 4 ? result->count : result->count / 4;
-    weft_status status = find_median(first_ms, result->times, quarter, host);
-    return status == WEFT_OK
-               ? find_median(last_ms, result->times + result->count - quarter, quarter, host)
-               : status;
+    WEFT_TRY(find_median(first_ms, result->times, quarter, host));
+    return find_median(last_ms, result->times + result->count - quarter, quarter, host);
 }
 
 /* ---- JSON ---- */
@@ -57,12 +57,12 @@ static json_t *tokens_json(const weft_cli_generation *result) {
 static json_t *text_json(const weft_cli_generation *result, const weft_host *host) {
     char *text = weft_alloc_zero(host, (size_t)result->count + 1, 1);
     size_t size = 0;
-    for (uint32_t i = 0; text != NULL && i < result->count - result->ended; i++) {
+    for (uint32_t i = 0; text && i < result->count - result->ended; i++) {
         if (result->tokens[i] > 0 && result->tokens[i] <= 255) {
             text[size++] = (char)result->tokens[i];
         }
     }
-    json_t *json = text == NULL ? NULL : weft_cli_json_text(text);
+    json_t *json = !text ? NULL : weft_cli_json_text(text);
     weft_free(host, text);
     return json;
 }

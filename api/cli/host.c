@@ -41,7 +41,7 @@ int weft_cli_open_exit_code(weft_status status) {
 static void print_log(void *user, weft_log_level level, const char *message) {
     static const char *const names[] = {"error", "warning", "info", "debug"};
     const weft_cli_common *common = user;
-    if (level == WEFT_LOG_ERROR && common->error != NULL) {
+    if (level == WEFT_LOG_ERROR && common->error) {
         snprintf(common->error, WEFT_CLI_ERROR_SIZE, "%s", message);
         return;
     }
@@ -81,7 +81,7 @@ weft_status weft_cli_list_devices(weft_device_info **infos, uint32_t *count,
         return status;
     }
     weft_device_info *list = weft_alloc_zero(host, capacity, sizeof *list);
-    if (list == NULL) {
+    if (!list) {
         return weft_fail_memory(host, "the list of devices");
     }
     uint32_t found = capacity;
@@ -104,6 +104,10 @@ bool weft_cli_validation_failed(const weft_device *device) {
     fprintf(stderr, "weft: error: the validation layer had %u complaints (see above)\n",
             stats.validation_messages);
     return true;
+}
+
+int weft_cli_validation_code(const weft_device *device) {
+    return weft_cli_validation_failed(device) ? WEFT_CLI_FAILED : WEFT_CLI_FINE;
 }
 
 json_t *weft_cli_device_json(const weft_device_info *info) {

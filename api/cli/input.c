@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "members.h"
 
 /* ---- arrays ---- */
@@ -27,8 +28,7 @@ int weft_cli_tokens_of_array(weft_cli_tokens *tokens, const weft_npy *npy, const
     int32_t *values = npy->elements > SIZE_MAX
                           ? NULL
                           : weft_alloc_zero(host, (size_t)npy->elements, sizeof *values);
-    weft_status status =
-        values == NULL ? weft_fail_memory(host, name) : weft_npy_read_i32(npy, values);
+    weft_status status = !values ? weft_fail_memory(host, name) : weft_npy_read_i32(npy, values);
     if (status != WEFT_OK) {
         weft_free(host, values);
         return weft_cli_exit_code_of_file(status);
@@ -89,8 +89,8 @@ static weft_status vectors_of_array(weft_cli_vectors *vectors, const weft_npy *n
     *vectors = (weft_cli_vectors){.batch = npy->rank == 3 ? (uint32_t)npy->shape[0] : 1,
                                   .length = (uint32_t)npy->shape[npy->rank - 2],
                                   .width = (uint32_t)npy->shape[npy->rank - 1]};
-    weft_status status = weft_cli_npy_reals(&vectors->values, npy, path, host);
-    return status == WEFT_OK ? check_finite(vectors, path, host) : status;
+    WEFT_TRY(weft_cli_npy_reals(&vectors->values, npy, path, host));
+    return check_finite(vectors, path, host);
 }
 
 int weft_cli_read_vectors(weft_cli_vectors *vectors, const char *path, const weft_host *host) {
@@ -161,7 +161,7 @@ static weft_status read_stream(text_data *text, FILE *stream, const char *name,
             }
             size_t grown = capacity == 0 ? TEXT_FIRST : capacity * 2;
             char *bytes = weft_realloc(host, text->bytes, grown);
-            if (bytes == NULL) {
+            if (!bytes) {
                 return weft_fail_memory(host, name);
             }
             text->bytes = bytes;
@@ -183,7 +183,7 @@ static weft_status read_stream(text_data *text, FILE *stream, const char *name,
 static weft_status read_text_file(text_data *text, const char *path, const weft_host *host) {
     bool standard = strcmp(path, "-") == 0;
     FILE *stream = standard ? stdin : fopen(path, "rb");
-    if (stream == NULL) {
+    if (!stream) {
         return weft_fail(host, WEFT_NOT_FOUND, "%s: cannot open: %s", path, strerror(errno));
     }
     const char *name = standard ? "standard input" : path;
@@ -206,7 +206,7 @@ static weft_status tokenize(weft_cli_tokens *tokens, weft_model *model, const te
         return weft_fail(host, status, "%s: the text could not be turned into tokens", path);
     }
     int32_t *values = weft_alloc_zero(host, count, sizeof *values);
-    if (values == NULL) {
+    if (!values) {
         weft_tokens_free(model, &ids);
         return weft_fail_memory(host, path);
     }
@@ -227,7 +227,7 @@ int weft_cli_read_text(weft_cli_tokens *tokens, weft_cli_text_note *note, weft_m
     if (status == WEFT_OK) {
         status = tokenize(tokens, model, &text, path, host);
     }
-    if (status == WEFT_OK && note != NULL) {
+    if (status == WEFT_OK && note) {
         bool bytes = strcmp(info.tokenizer, "bytes") == 0;
         *note = (weft_cli_text_note){.bytes = text.size,
                                      .full = tokens->length == info.max_length,

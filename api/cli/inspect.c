@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "core/try.h"
 #include "inspect_layers.h"
 #include "session.h"
 
@@ -67,23 +68,19 @@ static uint32_t dispatches_in_layer(const inspect_state *state, uint32_t layer) 
 static weft_status find_layers(inspect_state *state) {
     uint32_t count = state->info.dispatches;
     state->layers = weft_alloc_zero(&state->session.host, (size_t)count + 1, sizeof *state->layers);
-    if (state->layers == NULL) {
+    if (!state->layers) {
         return weft_fail_memory(&state->session.host, "the dispatches");
     }
-    weft_status status =
-        weft_cli_dispatch_layers(state->layers, count, state->plan, &state->session.host);
-    for (uint32_t layer = 0; status == WEFT_OK && layer < state->session.info.layers; layer++) {
+    WEFT_TRY(weft_cli_dispatch_layers(state->layers, count, state->plan, &state->session.host));
+    for (uint32_t layer = 0; layer < state->session.info.layers; layer++) {
         uint32_t found = dispatches_in_layer(state, layer);
         state->most_in_layer = found > state->most_in_layer ? found : state->most_in_layer;
     }
-    return status;
+    return WEFT_OK;
 }
 
 static int compile(inspect_state *state) {
-    int exit_code = weft_cli_session_open(&state->session, &state->options->common);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
+    WEFT_CLI_TRY(weft_cli_session_open(&state->session, &state->options->common));
     weft_status status =
         weft_model_compile(&state->plan, state->session.model, state->session.device,
                            state->options->batch, state->length, false, NULL);
@@ -168,7 +165,7 @@ static int report_json(const inspect_state *state) {
         (json_int_t)state->most_in_layer, "dispatches_outside_layers",
         (json_int_t)dispatches_in_layer(state, WEFT_CLI_NO_LAYER), "dispatch_list",
         dispatches_json(state));
-    if (more == NULL || json_object_update(report, more) != 0) {
+    if (!more || json_object_update(report, more) != 0) {
         json_decref(report);
         report = NULL;
     }
@@ -247,34 +244,29 @@ static int print_dispatches(const inspect_state *state) {
 }
 
 static int report(const inspect_state *state) {
-    int exit_code = WEFT_CLI_FINE;
-    if (state->options->pass != NULL) {
-        exit_code = report_pass(state);
+    if (state->options->pass) {
+        WEFT_CLI_TRY(report_pass(state));
     } else if (state->options->common.json) {
-        exit_code = report_json(state);
+        WEFT_CLI_TRY(report_json(state));
     } else {
         print_model(state);
         print_plan(state);
-        exit_code = print_dispatches(state);
+        WEFT_CLI_TRY(print_dispatches(state));
     }
-    if (exit_code == WEFT_CLI_FINE && weft_cli_validation_failed(state->session.device)) {
-        exit_code = WEFT_CLI_FAILED;
-    }
-    return exit_code;
+    return weft_cli_validation_code(state->session.device);
+}
+
+static int inspect_all(inspect_state *state, const weft_cli_syntax *syntax) {
+    const inspect_options *options = state->options;
+    WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
+    WEFT_CLI_TRY(choose_length(state, syntax));
+    WEFT_CLI_TRY(compile(state));
+    return report(state);
 }
 
 static int inspect(const inspect_options *options, const weft_cli_syntax *syntax) {
     inspect_state state = {.options = options};
-    int exit_code = weft_cli_session_load(&state.session, &options->common, options->model);
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = choose_length(&state, syntax);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = compile(&state);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = report(&state);
-    }
+    int exit_code = inspect_all(&state, syntax);
     weft_host host = state.session.host;
     weft_free(&host, state.layers);
     weft_plan_destroy(&state.plan);
@@ -306,7 +298,7 @@ int weft_cli_inspect(int argc, char **argv) {
     if (!weft_cli_parse(&syntax, argc, argv, &options.model, &exit_code)) {
         return exit_code;
     }
-    if (options.pass != NULL && !is_pass(options.pass)) {
+    if (options.pass && !is_pass(options.pass)) {
         return weft_cli_usage_error(
             &syntax, "--pass: expected graph, fuse, choose, place or order, found '%s'",
             options.pass);

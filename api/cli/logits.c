@@ -24,7 +24,7 @@ static int compare_entries(const void *left, const void *right) {
 weft_status weft_cli_top_entries(weft_cli_entry *entries, uint32_t top, const float *logits,
                                  uint32_t count, const weft_host *host) {
     weft_cli_entry *all = weft_alloc_zero(host, count, sizeof *all);
-    if (all == NULL) {
+    if (!all) {
         return weft_fail_memory(host, "a row of logits");
     }
     float largest = logits[weft_cli_argmax(logits, count)];

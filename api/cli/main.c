@@ -66,7 +66,7 @@ static int help(int argc, char **argv) {
         return WEFT_CLI_FINE;
     }
     const subcommand *chosen = find(argv[1]);
-    if (chosen == NULL) {
+    if (!chosen) {
         return unknown(argv[1]);
     }
     char option[] = "--help";
@@ -88,7 +88,7 @@ static int dispatch(int argc, char **argv) {
         return help(argc - 1, argv + 1);
     }
     const subcommand *chosen = find(argv[1]);
-    return chosen == NULL ? unknown(argv[1]) : chosen->run(argc - 1, argv + 1);
+    return !chosen ? unknown(argv[1]) : chosen->run(argc - 1, argv + 1);
 }
 
 /* Whether standard output is a pipe that nobody reads any more, as in weft … | head -n 1. */

@@ -86,7 +86,7 @@ weft_status weft_cli_npy_reals(float **values, const weft_npy *npy, const char *
     float *reals = npy->elements > SIZE_MAX
                        ? NULL
                        : weft_alloc_zero(host, (size_t)npy->elements, sizeof *reals);
-    if (reals == NULL) {
+    if (!reals) {
         return weft_fail_memory(host, name);
     }
     weft_status status = WEFT_OK;
@@ -110,7 +110,7 @@ static weft_status npy_integers(int32_t **values, const weft_npy *npy, const cha
     int32_t *integers = npy->elements > SIZE_MAX
                             ? NULL
                             : weft_alloc_zero(host, (size_t)npy->elements, sizeof *integers);
-    if (integers == NULL) {
+    if (!integers) {
         return weft_fail_memory(host, name);
     }
     weft_status status = weft_npy_read_i32(npy, integers);
@@ -132,7 +132,7 @@ static int get(weft_npy *npy, char **name, const weft_cli_archive *archive,
         return weft_cli_exit_code_of_file(status);
     }
     *name = weft_format(archive->host, "%s: member %s", archive->path, expected->name);
-    if (*name == NULL) {
+    if (!*name) {
         return weft_cli_exit_code(weft_fail_memory(archive->host, archive->path));
     }
     return weft_cli_member_fits(npy, expected, *name, archive->host) ? WEFT_CLI_FINE

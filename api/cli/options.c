@@ -27,8 +27,7 @@ int weft_cli_usage_error(const weft_cli_syntax *syntax, const char *format, ...)
 
 static void print_option(const char *name, const char *argument, const char *help, int width) {
     char left[64];
-    snprintf(left, sizeof left, "--%s%s%s", name, argument == NULL ? "" : " ",
-             argument == NULL ? "" : argument);
+    snprintf(left, sizeof left, "--%s%s%s", name, !argument ? "" : " ", !argument ? "" : argument);
     printf("  %-*s  ", width, left);
     for (const char *at = help; *at != '\0'; at++) {
         putchar(*at);
@@ -41,15 +40,15 @@ static void print_option(const char *name, const char *argument, const char *hel
 
 static void print_help(const weft_cli_syntax *syntax) {
     printf("usage: weft %s%s%s [OPTIONS]\n\n%s\n\n", syntax->command,
-           syntax->positionals == NULL ? "" : " ",
-           syntax->positionals == NULL ? "" : syntax->positionals, syntax->summary);
+           !syntax->positionals ? "" : " ", !syntax->positionals ? "" : syntax->positionals,
+           syntax->summary);
     int width = (int)strlen("--help");
-    for (const weft_cli_option *option = syntax->options; option->name != NULL; option++) {
-        size_t argument = option->argument == NULL ? 0 : strlen(option->argument) + 1;
+    for (const weft_cli_option *option = syntax->options; option->name; option++) {
+        size_t argument = !option->argument ? 0 : strlen(option->argument) + 1;
         int length = (int)(strlen(option->name) + argument) + 2;
         width = length > width ? length : width;
     }
-    for (const weft_cli_option *option = syntax->options; option->name != NULL; option++) {
+    for (const weft_cli_option *option = syntax->options; option->name; option++) {
         print_option(option->name, option->argument, option->help, width);
     }
     print_option("help", NULL, "print this", width);
@@ -151,8 +150,8 @@ static bool store(const weft_cli_syntax *syntax, const weft_cli_option *option, 
 static void make_long_options(struct option long_options[MAX_OPTIONS + 1],
                               const weft_cli_syntax *syntax) {
     int count = 0;
-    for (const weft_cli_option *option = syntax->options;
-         option->name != NULL && count + 1 < MAX_OPTIONS; option++) {
+    for (const weft_cli_option *option = syntax->options; option->name && count + 1 < MAX_OPTIONS;
+         option++) {
         long_options[count] = (struct option){
             option->name, option->kind == WEFT_CLI_FLAG ? no_argument : required_argument, NULL,
             count};

@@ -29,8 +29,8 @@ static int write_chunk(const char *chunk, size_t size, void *user) {
 }
 
 int weft_cli_print_json(json_t *object) {
-    if (object == NULL || json_dump_callback(object, write_chunk, stdout,
-                                             JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0) {
+    if (!object || json_dump_callback(object, write_chunk, stdout,
+                                      JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0) {
         json_decref(object);
         return out_of_memory("the JSON report");
     }
@@ -46,8 +46,8 @@ json_t *weft_cli_json_real(double value) {
 json_t *weft_cli_json_text(const char *text) {
     json_t *string = json_string(text);
     size_t length = strlen(text);
-    char *copy = string == NULL ? malloc(length + 1) : NULL;
-    if (copy == NULL) {
+    char *copy = !string ? malloc(length + 1) : NULL;
+    if (!copy) {
         return string;
     }
     for (size_t index = 0; index <= length; index++) {
@@ -138,18 +138,18 @@ static const char *heading(const weft_cli_table *table, uint32_t column) {
 
 weft_cli_table *weft_cli_table_begin(const char *const *columns) {
     weft_cli_table *table = calloc(1, sizeof *table);
-    if (table == NULL) {
+    if (!table) {
         return NULL;
     }
     table->columns = columns;
-    while (columns[table->column_count] != NULL) {
+    while (columns[table->column_count]) {
         table->column_count++;
     }
     return table;
 }
 
 void weft_cli_table_cell(weft_cli_table *table, const char *format, ...) {
-    if (table == NULL || table->failed) {
+    if (!table || table->failed) {
         return;
     }
     va_list arguments;
@@ -157,8 +157,8 @@ void weft_cli_table_cell(weft_cli_table *table, const char *format, ...) {
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     char *cell = length < 0 ? NULL : malloc((size_t)length + 1);
-    if (cell == NULL || !weft_grow(&table->host, &table->cells, table->count, &table->capacity,
-                                   sizeof *table->cells)) {
+    if (!cell || !weft_grow(&table->host, &table->cells, table->count, &table->capacity,
+                            sizeof *table->cells)) {
         free(cell);
         table->failed = true;
         return;
@@ -191,7 +191,7 @@ static size_t column_width(const weft_cli_table *table, uint32_t column) {
 
 static bool print_table(const weft_cli_table *table) {
     size_t *widths = calloc(table->column_count, sizeof *widths);
-    if (widths == NULL) {
+    if (!widths) {
         return false;
     }
     for (uint32_t column = 0; column < table->column_count; column++) {
@@ -213,8 +213,8 @@ static bool print_table(const weft_cli_table *table) {
 int weft_cli_table_print(weft_cli_table **table_address) {
     weft_cli_table *table = *table_address;
     *table_address = NULL;
-    bool fine = table != NULL && !table->failed && print_table(table);
-    if (table != NULL) {
+    bool fine = table && !table->failed && print_table(table);
+    if (table) {
         for (uint32_t index = 0; index < table->count; index++) {
             free(table->cells[index]);
         }

@@ -5,7 +5,8 @@
 
 #include "cli.h"
 #include "commands.h"
-#include "model/npy.h"
+#include "core/npy.h"
+#include "core/try.h"
 #include "run_inputs.h"
 #include "run_report.h"
 #include "session.h"
@@ -36,19 +37,14 @@ typedef struct run_state {
 static weft_status make_plan(run_state *state) {
     const weft_host *host = &state->session.host;
     weft_plan_params params = {.timestamps = state->options->trace != NULL};
-    weft_status status = weft_model_compile(
-        &state->plan, state->session.model, state->session.device, state->inputs.batch,
-        state->inputs.length, state->inputs.types.values != NULL, &params);
-    if (status == WEFT_OK) {
-        status = weft_cli_output_shape(&state->shape, state->plan);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_model_compile(&state->plan, state->session.model, state->session.device,
+                                state->inputs.batch, state->inputs.length,
+                                state->inputs.types.values != NULL, &params));
+    WEFT_TRY(weft_cli_output_shape(&state->shape, state->plan));
     uint64_t elements = weft_shape_elements(state->shape);
     state->output =
         elements > SIZE_MAX ? NULL : weft_alloc_zero(host, (size_t)elements, sizeof *state->output);
-    return state->output == NULL ? weft_fail_memory(host, "the output") : WEFT_OK;
+    return !state->output ? weft_fail_memory(host, "the output") : WEFT_OK;
 }
 
 static int execute(run_state *state) {
@@ -61,7 +57,7 @@ static int execute(run_state *state) {
                                     .tensor_count = count,
                                     .repeats = state->options->repeats};
     weft_status status = weft_cli_execute(&state->run_ms, &execution, &state->session.host);
-    if (status == WEFT_INVALID_ARGUMENT && state->options->paths.types != NULL) {
+    if (status == WEFT_INVALID_ARGUMENT && state->options->paths.types) {
         /* The tokens were checked before: it is the types. */
         weft_fail(&state->session.host, status, "%s: the model cannot take these token types",
                   state->options->paths.types);
@@ -71,17 +67,14 @@ static int execute(run_state *state) {
 
 static int run_on_device(run_state *state) {
     const run_options *options = state->options;
-    int exit_code = weft_cli_session_open(&state->session, &options->common);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
-    if (options->trace != NULL && state->session.device_info.timestamp_period_ns == 0.0) {
+    WEFT_CLI_TRY(weft_cli_session_open(&state->session, &options->common));
+    if (options->trace && state->session.device_info.timestamp_period_ns == 0.0) {
         weft_fail(&state->session.host, WEFT_UNSUPPORTED,
                   "--trace: the device %s has no time stamps", state->session.device_info.name);
         return WEFT_CLI_NO_DEVICE;
     }
-    exit_code = weft_cli_exit_code(make_plan(state));
-    return exit_code == WEFT_CLI_FINE ? execute(state) : exit_code;
+    WEFT_CLI_TRY(weft_cli_exit_code(make_plan(state)));
+    return execute(state);
 }
 
 /* ---- results ---- */
@@ -89,16 +82,12 @@ static int run_on_device(run_state *state) {
 /* Files first: a report of something that then could not be written would be wrong. */
 static int deliver(run_state *state) {
     const run_options *options = state->options;
-    int exit_code = WEFT_CLI_FINE;
-    if (options->out != NULL) {
-        exit_code = weft_cli_exit_code(
-            weft_npy_write_f32(options->out, state->output, state->shape, &state->session.host));
+    if (options->out) {
+        WEFT_CLI_TRY(weft_cli_exit_code(
+            weft_npy_write_f32(options->out, state->output, state->shape, &state->session.host)));
     }
-    if (exit_code == WEFT_CLI_FINE && options->trace != NULL) {
-        exit_code = weft_cli_write_trace(options->trace, state->plan, &state->session);
-    }
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
+    if (options->trace) {
+        WEFT_CLI_TRY(weft_cli_write_trace(options->trace, state->plan, &state->session));
     }
     weft_cli_result result = {.session = &state->session,
                               .plan = state->plan,
@@ -108,26 +97,22 @@ static int deliver(run_state *state) {
                               .top = options->top,
                               .run_ms = state->run_ms,
                               .repeats = options->repeats};
-    exit_code =
-        options->common.json ? weft_cli_report_json(&result) : weft_cli_report_text(&result);
-    if (exit_code == WEFT_CLI_FINE && weft_cli_validation_failed(state->session.device)) {
-        exit_code = WEFT_CLI_FAILED;
-    }
-    return exit_code;
+    WEFT_CLI_TRY(options->common.json ? weft_cli_report_json(&result)
+                                      : weft_cli_report_text(&result));
+    return weft_cli_validation_code(state->session.device);
+}
+
+static int run_all(run_state *state, const weft_cli_syntax *syntax) {
+    const run_options *options = state->options;
+    WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
+    WEFT_CLI_TRY(weft_cli_inputs_read(&state->inputs, &options->paths, &state->session, syntax));
+    WEFT_CLI_TRY(run_on_device(state));
+    return deliver(state);
 }
 
 static int run(const run_options *options, const weft_cli_syntax *syntax) {
     run_state state = {.options = options};
-    int exit_code = weft_cli_session_load(&state.session, &options->common, options->model);
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = weft_cli_inputs_read(&state.inputs, &options->paths, &state.session, syntax);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = run_on_device(&state);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = deliver(&state);
-    }
+    int exit_code = run_all(&state, syntax);
     weft_host host = state.session.host;
     weft_plan_destroy(&state.plan);
     weft_free(&host, state.output);
@@ -147,7 +132,7 @@ static int check_options(const weft_cli_syntax *syntax, const run_options *optio
                                     "expected one of --text, --tokens and --input, found %s",
                                     sources == 0 ? "none" : "several");
     }
-    if (paths->types != NULL && paths->tokens == NULL) {
+    if (paths->types && !paths->tokens) {
         return weft_cli_usage_error(syntax, "--token-types goes with --tokens only");
     }
     return WEFT_CLI_FINE;

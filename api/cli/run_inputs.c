@@ -38,10 +38,7 @@ static void tell_cut(const weft_cli_text_note *note, const char *path,
 }
 
 static int read_types(weft_cli_inputs *inputs, const char *path, const weft_host *host) {
-    int exit_code = weft_cli_read_tokens(&inputs->types, path, host);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
+    WEFT_CLI_TRY(weft_cli_read_tokens(&inputs->types, path, host));
     const weft_cli_tokens *tokens = &inputs->tokens;
     if (inputs->types.batch != tokens->batch || inputs->types.length != tokens->length) {
         weft_fail(host, WEFT_BAD_FILE, "%s: expected the tokens' shape [%u, %u], found [%u, %u]",
@@ -54,9 +51,9 @@ static int read_types(weft_cli_inputs *inputs, const char *path, const weft_host
 static int read_tokens(weft_cli_inputs *inputs, const weft_cli_input_paths *paths,
                        const weft_cli_session *session) {
     const weft_host *host = &session->host;
-    const char *path = paths->text != NULL ? paths->text : paths->tokens;
+    const char *path = paths->text ? paths->text : paths->tokens;
     weft_cli_text_note note = {0};
-    int exit_code = paths->text != NULL
+    int exit_code = paths->text
                         ? weft_cli_read_text(&inputs->tokens, &note, session->model, path, host)
                         : weft_cli_read_tokens(&inputs->tokens, path, host);
     if (exit_code != WEFT_CLI_FINE) {
@@ -64,7 +61,7 @@ static int read_tokens(weft_cli_inputs *inputs, const weft_cli_input_paths *path
     }
     tell_cut(&note, path, &session->info);
     exit_code = weft_cli_check_tokens(&inputs->tokens, &session->info, path, host);
-    if (exit_code == WEFT_CLI_FINE && paths->types != NULL) {
+    if (exit_code == WEFT_CLI_FINE && paths->types) {
         exit_code = read_types(inputs, paths->types, host);
     }
     inputs->batch = inputs->tokens.batch;
@@ -79,10 +76,7 @@ static int read_features(weft_cli_inputs *inputs, const char *path,
                          const weft_cli_session *session) {
     const weft_host *host = &session->host;
     weft_cli_vectors *features = &inputs->features;
-    int exit_code = weft_cli_read_vectors(features, path, host);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
+    WEFT_CLI_TRY(weft_cli_read_vectors(features, path, host));
     if (features->width != session->info.input_size) {
         weft_fail(host, WEFT_BAD_FILE,
                   "%s: expected vectors of %u values, which the model %s takes, found %u", path,
@@ -100,10 +94,7 @@ static int read_positions(weft_cli_inputs *inputs, const char *path,
     const weft_host *host = &session->host;
     const weft_cli_vectors *found = &inputs->positions;
     uint32_t size = session->info.position_size;
-    int exit_code = weft_cli_read_vectors(&inputs->positions, path, host);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
+    WEFT_CLI_TRY(weft_cli_read_vectors(&inputs->positions, path, host));
     if (found->batch != inputs->batch || found->length != inputs->length || found->width != size) {
         weft_fail(host, WEFT_BAD_FILE,
                   "%s: expected positions [%u, %u, %u], of %u coordinates for each token, found "
@@ -121,22 +112,22 @@ static int read_positions(weft_cli_inputs *inputs, const char *path,
 static int check_options(const weft_cli_input_paths *paths, const weft_cli_session *session,
                          const weft_cli_syntax *syntax) {
     const weft_model_info *info = &session->info;
-    if (info->input_size == 0 && paths->input != NULL) {
+    if (info->input_size == 0 && paths->input) {
         return weft_cli_usage_error(
             syntax, "--input %s: the model %s takes tokens, not vectors: use --tokens or --text",
             paths->input, session->folder);
     }
-    if (info->input_size > 0 && paths->input == NULL) {
+    if (info->input_size > 0 && !paths->input) {
         return weft_cli_usage_error(
             syntax, "%s: the model %s takes vectors of %u values: use --input",
-            paths->text != NULL ? "--text" : "--tokens", session->folder, info->input_size);
+            paths->text ? "--text" : "--tokens", session->folder, info->input_size);
     }
-    if (info->position_size > 0 && paths->positions == NULL) {
+    if (info->position_size > 0 && !paths->positions) {
         return weft_cli_usage_error(
             syntax, "the model %s takes positions of %u coordinates: expected --positions",
             session->folder, info->position_size);
     }
-    if (info->position_size == 0 && paths->positions != NULL) {
+    if (info->position_size == 0 && paths->positions) {
         return weft_cli_usage_error(syntax, "--positions %s: the model %s takes none",
                                     paths->positions, session->folder);
     }
@@ -157,19 +148,14 @@ static int check_pairs(const weft_cli_inputs *inputs, const char *path,
 int weft_cli_inputs_read(weft_cli_inputs *inputs, const weft_cli_input_paths *paths,
                          const weft_cli_session *session, const weft_cli_syntax *syntax) {
     *inputs = (weft_cli_inputs){.mask = -1};
-    int exit_code = check_options(paths, session, syntax);
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = paths->input != NULL ? read_features(inputs, paths->input, session)
-                                         : read_tokens(inputs, paths, session);
+    WEFT_CLI_TRY(check_options(paths, session, syntax));
+    WEFT_CLI_TRY(paths->input ? read_features(inputs, paths->input, session)
+                              : read_tokens(inputs, paths, session));
+    if (paths->positions) {
+        WEFT_CLI_TRY(read_positions(inputs, paths->positions, session));
     }
-    if (exit_code == WEFT_CLI_FINE && paths->positions != NULL) {
-        exit_code = read_positions(inputs, paths->positions, session);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        const char *path = paths->text != NULL ? paths->text : paths->tokens;
-        exit_code = check_pairs(inputs, paths->input != NULL ? paths->input : path, session);
-    }
-    return exit_code;
+    const char *path = paths->text ? paths->text : paths->tokens;
+    return check_pairs(inputs, paths->input ? paths->input : path, session);
 }
 
 uint32_t weft_cli_inputs_tensors(weft_host_tensor tensors[WEFT_CLI_INPUT_TENSORS],
@@ -178,18 +164,18 @@ uint32_t weft_cli_inputs_tensors(weft_host_tensor tensors[WEFT_CLI_INPUT_TENSORS
     const weft_cli_vectors *features = &inputs->features;
     const weft_cli_vectors *positions = &inputs->positions;
     uint32_t count = 0;
-    if (features->values != NULL) {
+    if (features->values) {
         tensors[count++] = (weft_host_tensor){"features", features->values,
                                               tokens * features->width * sizeof(float)};
     } else {
         tensors[count++] =
             (weft_host_tensor){"tokens", inputs->tokens.values, tokens * sizeof(int32_t)};
     }
-    if (inputs->types.values != NULL) {
+    if (inputs->types.values) {
         tensors[count++] =
             (weft_host_tensor){"token_types", inputs->types.values, tokens * sizeof(int32_t)};
     }
-    if (positions->values != NULL) {
+    if (positions->values) {
         tensors[count++] = (weft_host_tensor){"positions", positions->values,
                                               tokens * positions->width * sizeof(float)};
     }

@@ -55,7 +55,7 @@ static weft_cli_entry *top_of_row(const weft_cli_result *result, uint32_t row, u
     uint32_t width = row_width(result);
     uint32_t top = result->top < width ? result->top : width;
     weft_cli_entry *entries = weft_alloc_zero(host, top, sizeof *entries);
-    if (entries == NULL) {
+    if (!entries) {
         weft_fail_memory(host, "the best entries");
         return NULL;
     }
@@ -116,8 +116,8 @@ static json_t *entry_json(const weft_cli_result *result, const weft_cli_entry *e
 static json_t *row_json(const weft_cli_result *result, uint32_t row) {
     uint32_t count = 0;
     weft_cli_entry *entries = top_of_row(result, row, &count);
-    json_t *top = entries == NULL ? NULL : json_array();
-    for (uint32_t index = 0; top != NULL && index < count; index++) {
+    json_t *top = !entries ? NULL : json_array();
+    for (uint32_t index = 0; top && index < count; index++) {
         if (json_array_append_new(top, entry_json(result, &entries[index])) != 0) {
             json_decref(top);
             top = NULL;
@@ -179,7 +179,7 @@ int weft_cli_report_json(const weft_cli_result *result) {
         "length", (json_int_t)result->inputs->length, "run_ms", weft_cli_json_real(result->run_ms),
         "repeats", (json_int_t)result->repeats, "output", "shape", shape_json(result->shape),
         "sha256", digest, "results", rows_json(result));
-    if (run == NULL || json_object_update(report, run) != 0) {
+    if (!run || json_object_update(report, run) != 0) {
         json_decref(report);
         report = NULL;
     }
@@ -209,7 +209,7 @@ static const char *const *row_columns(const weft_cli_result *result) {
 static int print_row(const weft_cli_result *result, uint32_t row) {
     uint32_t count = 0;
     weft_cli_entry *entries = top_of_row(result, row, &count);
-    if (entries == NULL) {
+    if (!entries) {
         return WEFT_CLI_FAILED;
     }
     weft_cli_table *table = weft_cli_table_begin(row_columns(result));

@@ -39,7 +39,7 @@ weft_status weft_cli_execute(double *median_ms, const weft_cli_execution *execut
                              const weft_host *host) {
     uint32_t repeats = execution->repeats;
     double *times = weft_alloc_zero(host, repeats, sizeof *times);
-    if (times == NULL) {
+    if (!times) {
         return weft_fail_memory(host, "run times");
     }
     weft_status status = WEFT_OK;

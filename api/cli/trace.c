@@ -42,9 +42,9 @@ static json_t *make_events(const weft_plan *plan, const weft_timing *timings, ui
 
 static weft_status write_events(const char *path, json_t *events, const weft_host *host) {
     json_t *trace = json_pack("{s:o, s:s}", "traceEvents", events, "displayTimeUnit", "ms");
-    char *text = trace == NULL ? NULL : json_dumps(trace, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+    char *text = !trace ? NULL : json_dumps(trace, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     json_decref(trace);
-    if (text == NULL) {
+    if (!text) {
         return weft_fail_memory(host, path);
     }
     weft_status status = weft_file_write(path, text, strlen(text), host);
@@ -61,13 +61,13 @@ int weft_cli_write_trace(const char *path, weft_plan *plan, const weft_cli_sessi
     }
     uint32_t count = info.dispatches;
     weft_timing *timings = weft_alloc_zero(host, (size_t)count + 1, sizeof *timings);
-    if (timings == NULL) {
+    if (!timings) {
         return weft_cli_exit_code(weft_fail_memory(host, path));
     }
     status = weft_plan_get_timings(plan, timings, &count);
     if (status == WEFT_OK) {
         json_t *events = make_events(plan, timings, count, session);
-        status = events == NULL ? weft_fail_memory(host, path) : write_events(path, events, host);
+        status = !events ? weft_fail_memory(host, path) : write_events(path, events, host);
     }
     weft_free(host, timings);
     return weft_cli_exit_code(status);

@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "core/try.h"
 #include "verify_record.h"
 
 typedef struct verify_options {
@@ -32,12 +33,12 @@ static weft_status add_case(weft_verify_record *record, uint32_t *capacity,
 static weft_status collect_cases(weft_verify_record *record, const char *filter) {
     weft_status status = WEFT_OK;
     uint32_t capacity = 0;
-    const weft_family *family = NULL;
-    for (uint32_t which = 0; (family = weft_family_at(which)) != NULL; which++) {
+    const weft_case_family *family = NULL;
+    for (uint32_t which = 0; (family = weft_family_at(which)); which++) {
         for (uint32_t index = 0; index < family->count && status == WEFT_OK; index++) {
             weft_verify_case what = {.family = family, .index = index};
             weft_case_name(what.name, family, index);
-            if (filter == NULL || strstr(what.name, filter) != NULL) {
+            if (!filter || strstr(what.name, filter)) {
                 status = add_case(record, &capacity, &what);
             }
         }
@@ -48,7 +49,7 @@ static weft_status collect_cases(weft_verify_record *record, const char *filter)
 /* ---- which devices ---- */
 
 static bool wants_all(const verify_options *options) {
-    return options->common.device != NULL && strcmp(options->common.device, "all") == 0;
+    return options->common.device && strcmp(options->common.device, "all") == 0;
 }
 
 /* One run for each usable device, or one for the chosen device, which is told when it is opened. */
@@ -65,7 +66,7 @@ static int collect_devices(weft_verify_record *record, const verify_options *opt
     }
     int exit_code = WEFT_CLI_FINE;
     record->runs = weft_alloc_zero(&record->host, (size_t)count + 1, sizeof *record->runs);
-    if (record->runs == NULL) {
+    if (!record->runs) {
         exit_code = weft_cli_exit_code(weft_fail_memory(&record->host, "the list of devices"));
     } else if (!record->all_devices) {
         record->run_count = 1;
@@ -86,15 +87,14 @@ static int collect_devices(weft_verify_record *record, const verify_options *opt
 
 static weft_status open_device(weft_device **device, weft_verify_run *run,
                                const weft_verify_record *record, const verify_options *options) {
-    weft_status status;
     if (record->all_devices) {
         char select[16];
         snprintf(select, sizeof select, "%u", run->info.index);
-        status = weft_cli_open_selected(device, &options->common, select);
+        WEFT_TRY(weft_cli_open_selected(device, &options->common, select));
     } else {
-        status = weft_cli_open(device, &options->common);
+        WEFT_TRY(weft_cli_open(device, &options->common));
     }
-    return status == WEFT_OK ? weft_device_get_info(*device, &run->info) : status;
+    return weft_device_get_info(*device, &run->info);
 }
 
 /* ---- running ---- */
@@ -116,7 +116,7 @@ static weft_status compare_devices(weft_verify_record *record, weft_verify_run *
     const weft_verify_run *first = first_run(record, run);
     weft_status status = WEFT_OK;
     char text[WEFT_REASON_SIZE];
-    if (first != NULL && record->math == WEFT_MATH_REPRODUCIBLE &&
+    if (first && record->math == WEFT_MATH_REPRODUCIBLE &&
         !weft_case_same_bits(text, c, &first->results[index], &run->results[index])) {
         weft_verify_difference difference = {.case_index = index,
                                              .run = run,
@@ -124,7 +124,7 @@ static weft_status compare_devices(weft_verify_record *record, weft_verify_run *
                                              .text = weft_strdup(&record->host, text)};
         status = weft_verify_add_difference(record, difference);
     }
-    if (first != NULL || record->run_count == 1) {
+    if (first || record->run_count == 1) {
         weft_case_result_free(&run->results[index]);
     }
     return status;
@@ -134,7 +134,7 @@ static weft_status compare_devices(weft_verify_record *record, weft_verify_run *
 static void evaluate_case(const weft_verify_record *record, weft_verify_run *run, uint32_t index,
                           const weft_case *c, weft_device *device) {
     weft_case_result *result = &run->results[index];
-    if (record->evaluator != NULL) {
+    if (record->evaluator) {
         weft_case_evaluate(result, c, device, record->evaluator, record->evaluation_limit);
         run->evaluated += result->evaluation == WEFT_EVALUATED;
         run->evaluations_skipped += result->evaluation == WEFT_EVALUATION_SKIPPED;
@@ -162,7 +162,7 @@ static weft_status run_case(weft_verify_record *record, weft_verify_run *run, ui
 static weft_status run_cases(weft_verify_record *record, weft_verify_run *run,
                              weft_device *device) {
     run->results = weft_alloc_zero(&record->host, record->case_count, sizeof *run->results);
-    if (run->results == NULL) {
+    if (!run->results) {
         return weft_fail_memory(&record->host, "the results");
     }
     weft_cli_progress progress;
@@ -209,21 +209,16 @@ static int judge(const weft_verify_record *record) {
 }
 
 static int report(weft_verify_record *record, const verify_options *options) {
-    int exit_code = WEFT_CLI_FINE;
-    if (options->bits != NULL) {
-        exit_code = weft_verify_compare_bits(record, options->bits, options->filter != NULL);
+    if (options->bits) {
+        WEFT_CLI_TRY(weft_verify_compare_bits(record, options->bits, options->filter != NULL));
     }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = options->common.json ? weft_verify_report_json(record)
-                                         : weft_verify_report_text(record);
+    WEFT_CLI_TRY(options->common.json ? weft_verify_report_json(record)
+                                      : weft_verify_report_text(record));
+    WEFT_CLI_TRY(judge(record));
+    if (options->write_bits) {
+        WEFT_CLI_TRY(weft_verify_write_bits(record, options->write_bits));
     }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = judge(record);
-    }
-    if (exit_code == WEFT_CLI_FINE && options->write_bits != NULL) {
-        exit_code = weft_verify_write_bits(record, options->write_bits);
-    }
-    return exit_code;
+    return WEFT_CLI_FINE;
 }
 
 static int verify(weft_verify_record *record, const verify_options *options) {
@@ -242,7 +237,7 @@ static int verify(weft_verify_record *record, const verify_options *options) {
 /* Options that do not go together. */
 static int check_options(const verify_options *options, const weft_cli_syntax *syntax) {
     bool reproducible = options->common.math == WEFT_MATH_REPRODUCIBLE;
-    if ((options->bits != NULL || options->write_bits != NULL) && !reproducible) {
+    if ((options->bits || options->write_bits) && !reproducible) {
         return weft_cli_usage_error(syntax,
                                     "--bits and --write-bits need --math reproducible: the bits "
                                     "of fast mode differ between devices");
@@ -254,7 +249,7 @@ static int check_options(const verify_options *options, const weft_cli_syntax *s
     if (options->evaluate_limit != 0 && !options->evaluate) {
         return weft_cli_usage_error(syntax, "--evaluate-limit needs --evaluate");
     }
-    if (options->write_bits != NULL && options->filter != NULL) {
+    if (options->write_bits && options->filter) {
         return weft_cli_usage_error(syntax, "--write-bits needs every case: leave out --filter");
     }
     return WEFT_CLI_FINE;
@@ -263,16 +258,13 @@ static int check_options(const verify_options *options, const weft_cli_syntax *s
 static weft_status create_evaluator(weft_verify_record *record, const verify_options *options) {
     record->evaluation_limit = options->evaluate_limit * UINT64_C(1000000);
     record->evaluator = weft_evaluator_create(&record->host);
-    return record->evaluator != NULL ? WEFT_OK : weft_fail_memory(&record->host, "the evaluator");
+    return record->evaluator ? WEFT_OK : weft_fail_memory(&record->host, "the evaluator");
 }
 
 /* Everything that can be wrong before a device is opened. */
 static int prepare(weft_verify_record *record, const verify_options *options,
                    const weft_cli_syntax *syntax) {
-    int exit_code = check_options(options, syntax);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
+    WEFT_CLI_TRY(check_options(options, syntax));
     weft_status status = collect_cases(record, options->filter);
     if (status == WEFT_OK && options->evaluate) {
         status = create_evaluator(record, options);
@@ -284,10 +276,10 @@ static int prepare(weft_verify_record *record, const verify_options *options,
         return weft_cli_usage_error(syntax, "--filter: no case's name contains '%s'",
                                     options->filter);
     }
-    if (options->bits != NULL) {
-        exit_code = weft_verify_check_bits_file(options->bits, &record->host);
+    if (options->bits) {
+        WEFT_CLI_TRY(weft_verify_check_bits_file(options->bits, &record->host));
     }
-    return exit_code == WEFT_CLI_FINE ? collect_devices(record, options) : exit_code;
+    return collect_devices(record, options);
 }
 
 int weft_cli_verify(int argc, char **argv) {

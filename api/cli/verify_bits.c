@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "core/file.h"
+#include "core/try.h"
 #include "verify_record.h"
 
 #define FILE_LIMIT ((size_t)16 << 20)
 
 static bool is_digest(const char *text) {
-    return text != NULL && weft_is_digest_text(text, strlen(text));
+    return text && weft_is_digest_text(text, strlen(text));
 }
 
 static weft_status check_object(json_t *object, const char *path, const weft_host *host) {
@@ -34,17 +35,14 @@ static weft_status check_object(json_t *object, const char *path, const weft_hos
 static weft_status read_bits(json_t **object, const char *path, const weft_host *host) {
     uint8_t *data = NULL;
     size_t size = 0;
-    weft_status status = weft_file_read(&data, &size, FILE_LIMIT, path, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_file_read(&data, &size, FILE_LIMIT, path, host));
     json_error_t error;
     json_t *loaded = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, &error);
     weft_free(host, data);
-    if (loaded == NULL) {
+    if (!loaded) {
         return weft_fail(host, WEFT_BAD_FILE, "%s: line %d: %s", path, error.line, error.text);
     }
-    status = check_object(loaded, path, host);
+    weft_status status = check_object(loaded, path, host);
     if (status != WEFT_OK) {
         json_decref(loaded);
         return status;
@@ -63,14 +61,14 @@ int weft_verify_check_bits_file(const char *path, const weft_host *host) {
 static weft_status compare_case(weft_verify_record *record, const weft_verify_run *run,
                                 uint32_t index, const char *expected) {
     const char *found = run->results[index].digest;
-    if (expected != NULL && strcmp(expected, found) == 0) {
+    if (expected && strcmp(expected, found) == 0) {
         return WEFT_OK;
     }
     weft_verify_difference difference = {
         .case_index = index,
         .run = run,
         .text = weft_format(&record->host, "expected %s, found %s",
-                            expected == NULL ? "nothing, as the file lacks this case" : expected,
+                            !expected ? "nothing, as the file lacks this case" : expected,
                             found[0] == '\0' ? "no output" : found)};
     return weft_verify_add_difference(record, difference);
 }
@@ -134,10 +132,10 @@ int weft_verify_write_bits(const weft_verify_record *record, const char *path) {
     }
     char *text = fine ? json_dumps(object, JSON_INDENT(1)) : NULL;
     json_decref(object);
-    char *lines = text == NULL ? NULL : weft_format(&record->host, "%s\n", text);
+    char *lines = !text ? NULL : weft_format(&record->host, "%s\n", text);
     free(text);
-    weft_status status = lines == NULL ? weft_fail_memory(&record->host, path)
-                                       : weft_file_write(path, lines, strlen(lines), &record->host);
+    weft_status status = !lines ? weft_fail_memory(&record->host, path)
+                                : weft_file_write(path, lines, strlen(lines), &record->host);
     weft_free(&record->host, lines);
     return weft_cli_exit_code(status);
 }

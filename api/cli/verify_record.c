@@ -14,7 +14,7 @@ weft_status weft_verify_add_difference(weft_verify_record *record, weft_verify_d
     uint32_t *count = between_devices ? &record->difference_count : &record->bits_difference_count;
     uint32_t *capacity =
         between_devices ? &record->difference_capacity : &record->bits_difference_capacity;
-    if (what.text == NULL || !weft_grow(&record->host, list, *count, capacity, sizeof **list)) {
+    if (!what.text || !weft_grow(&record->host, list, *count, capacity, sizeof **list)) {
         weft_free(&record->host, what.text);
         return weft_fail_memory(&record->host, "a difference");
     }
@@ -33,7 +33,7 @@ static void free_differences(const weft_verify_record *record, weft_verify_diffe
 void weft_verify_record_free(weft_verify_record *record) {
     for (uint32_t device = 0; device < record->run_count; device++) {
         weft_verify_run *run = &record->runs[device];
-        for (uint32_t index = 0; run->results != NULL && index < record->case_count; index++) {
+        for (uint32_t index = 0; run->results && index < record->case_count; index++) {
             weft_case_result_free(&run->results[index]);
         }
         weft_free(&record->host, run->results);
@@ -63,7 +63,7 @@ static const char *status_of(const weft_case_result *result) {
 
 /* Adds a field and drops the reference to it; null when memory is out, then also of the object. */
 static json_t *with_field(json_t *object, const char *name, json_t *value) {
-    if (object == NULL) {
+    if (!object) {
         json_decref(value);
         return NULL;
     }
@@ -92,7 +92,7 @@ static json_t *case_json(const weft_verify_record *record, uint32_t index,
     if (!result->passed) {
         object = with_field(object, "reason", weft_cli_json_text(result->reason));
     }
-    if (record->evaluator != NULL) {
+    if (record->evaluator) {
         object = with_field(object, "evaluation", evaluation_json(result));
     }
     return object;
@@ -100,7 +100,7 @@ static json_t *case_json(const weft_verify_record *record, uint32_t index,
 
 /* Appends and drops the reference; a null list or item gives null. */
 static json_t *append(json_t *list, json_t *item) {
-    if (list == NULL || json_array_append_new(list, item) != 0) {
+    if (!list || json_array_append_new(list, item) != 0) {
         json_decref(list);
         return NULL;
     }
@@ -110,7 +110,7 @@ static json_t *append(json_t *list, json_t *item) {
 static json_t *run_json(const weft_verify_record *record, const weft_verify_run *run) {
     json_t *cases = json_array();
     bool ran = run->status == WEFT_OK;
-    for (uint32_t index = 0; ran && cases != NULL && index < record->case_count; index++) {
+    for (uint32_t index = 0; ran && cases && index < record->case_count; index++) {
         cases = append(cases, case_json(record, index, &run->results[index]));
     }
     json_t *error = ran ? json_null() : json_string(weft_status_name(run->status));
@@ -119,7 +119,7 @@ static json_t *run_json(const weft_verify_record *record, const weft_verify_run 
         "math", weft_math_name(record->math), "error", error, "cases", cases, "passed",
         (json_int_t)run->passed, "failed", (json_int_t)run->failed, "skipped",
         (json_int_t)run->skipped, "validation_messages", (json_int_t)run->validation_messages);
-    if (record->evaluator != NULL) {
+    if (record->evaluator) {
         object = with_field(object, "evaluated", json_integer(run->evaluated));
         object = with_field(object, "evaluations_skipped", json_integer(run->evaluations_skipped));
     }
@@ -146,10 +146,10 @@ static json_t *difference_json(const weft_verify_record *record,
     json_t *name =
         is_case ? weft_cli_json_text(record->cases[difference->case_index].name) : json_null();
     json_t *devices = json_array();
-    if (difference->other != NULL) {
+    if (difference->other) {
         devices = append(devices, device_name_json(difference->other));
     }
-    if (difference->run != NULL) {
+    if (difference->run) {
         devices = append(devices, device_name_json(difference->run));
     }
     return json_pack("{s:o, s:o, s:o}", "case", name, "devices", devices, "difference",
@@ -159,7 +159,7 @@ static json_t *difference_json(const weft_verify_record *record,
 static json_t *differences_json(const weft_verify_record *record,
                                 const weft_verify_difference *list, uint32_t count) {
     json_t *array = json_array();
-    for (uint32_t index = 0; array != NULL && index < count; index++) {
+    for (uint32_t index = 0; array && index < count; index++) {
         array = append(array, difference_json(record, &list[index]));
     }
     return array;
@@ -167,7 +167,7 @@ static json_t *differences_json(const weft_verify_record *record,
 
 static json_t *devices_json(const weft_verify_record *record) {
     json_t *devices = json_array();
-    for (uint32_t device = 0; devices != NULL && device < record->run_count; device++) {
+    for (uint32_t device = 0; devices && device < record->run_count; device++) {
         devices = append(devices, run_json(record, &record->runs[device]));
     }
     json_t *differences = differences_json(record, record->differences, record->difference_count);
@@ -193,7 +193,7 @@ typedef struct tally {
 } tally;
 
 static tally tally_family(const weft_verify_record *record, const weft_verify_run *run,
-                          const weft_family *family) {
+                          const weft_case_family *family) {
     tally sums = {0};
     for (uint32_t index = 0; index < record->case_count; index++) {
         const weft_case_result *result = &run->results[index];
@@ -215,8 +215,8 @@ static int print_families(const weft_verify_record *record, const weft_verify_ru
     static const char *const columns[] = {"family",  ">cases",  ">worst error", ">tolerance",
                                           ">passed", ">failed", ">skipped",     NULL};
     weft_cli_table *table = weft_cli_table_begin(columns);
-    const weft_family *family = NULL;
-    for (uint32_t index = 0; (family = weft_family_at(index)) != NULL; index++) {
+    const weft_case_family *family = NULL;
+    for (uint32_t index = 0; (family = weft_family_at(index)); index++) {
         tally sums = tally_family(record, run, family);
         if (sums.cases > 0) {
             weft_cli_table_cell(table, "%s", family->name);
@@ -239,7 +239,7 @@ static int print_families(const weft_verify_record *record, const weft_verify_ru
 }
 
 static void print_evaluations(const weft_verify_record *record, const weft_verify_run *run) {
-    if (record->evaluator == NULL) {
+    if (!record->evaluator) {
         return;
     }
     printf("%u of %u cases compared with the shaders' evaluation on the host", run->evaluated,
@@ -292,12 +292,11 @@ static void print_differences(const weft_verify_record *record, const weft_verif
             printf(" %s", record->cases[difference->case_index].name);
         }
         char name[DEVICE_NAME_SIZE];
-        if (difference->other != NULL) {
+        if (difference->other) {
             printf(" on %s and", device_name(name, difference->other));
         }
-        if (difference->run != NULL) {
-            printf("%s %s", difference->other == NULL ? " on" : "",
-                   device_name(name, difference->run));
+        if (difference->run) {
+            printf("%s %s", !difference->other ? " on" : "", device_name(name, difference->run));
         }
         printf(": %s\n", difference->text);
     }

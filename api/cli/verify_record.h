@@ -10,7 +10,7 @@
 /** A case that takes part. */
 typedef struct weft_verify_case {
     char name[WEFT_CASE_NAME_SIZE];
-    const weft_family *family;
+    const weft_case_family *family;
     uint32_t index; /* in its family */
 } weft_verify_case;
 

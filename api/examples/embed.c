@@ -86,8 +86,8 @@ static bool check(VkResult result, const char *call) {
 
 static bool load_vulkan(engine *e) {
     void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
-    void *symbol = library == NULL ? NULL : dlsym(library, "vkGetInstanceProcAddr");
-    if (symbol == NULL) {
+    void *symbol = !library ? NULL : dlsym(library, "vkGetInstanceProcAddr");
+    if (!symbol) {
         fprintf(stderr, "no Vulkan loader: %s\n", dlerror());
         return false;
     }
@@ -108,7 +108,7 @@ static bool make_instance(engine *e) {
     }
 #define LOAD(name)                                    \
     e->name = (PFN_##name)e->get(e->instance, #name); \
-    if (e->name == NULL) {                            \
+    if (!e->name) {                                   \
         fprintf(stderr, "no function %s\n", #name);   \
         return false;                                 \
     }
@@ -164,7 +164,7 @@ static bool make_device(engine *e) {
                                            .pQueuePriorities = &priority};
     uint32_t extension_count = 0;
     const char *const *extensions = weft_vulkan_required_extensions();
-    while (extensions[extension_count] != NULL) {
+    while (extensions[extension_count]) {
         extension_count++;
     }
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
@@ -255,7 +255,7 @@ static void destroy_engine(const engine *e) {
         e->vkDestroyCommandPool(e->device, e->pool, NULL);
         e->vkDestroyDevice(e->device, NULL);
     }
-    if (e->instance != VK_NULL_HANDLE && e->vkDestroyInstance != NULL) {
+    if (e->instance != VK_NULL_HANDLE && e->vkDestroyInstance) {
         e->vkDestroyInstance(e->instance, NULL);
     }
 }

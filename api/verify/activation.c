@@ -74,8 +74,8 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_activation = {.name = "activation",
-                                            .count = ROW_COUNT * WEFT_ACTIVATION_COUNT,
-                                            .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                            .name_case = name_case,
-                                            .build = build};
+const weft_case_family weft_family_activation = {.name = "activation",
+                                                 .count = ROW_COUNT * WEFT_ACTIVATION_COUNT,
+                                                 .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+                                                 .name_case = name_case,
+                                                 .build = build};

@@ -127,7 +127,7 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_banded_attention = {
+const weft_case_family weft_family_banded_attention = {
     .name = "banded_attention",
     .count = ROWS * (uint32_t)(sizeof implementations / sizeof implementations[0]),
     .tolerance = WEFT_TOLERANCE_EXPONENTIAL,

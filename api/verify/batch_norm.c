@@ -88,11 +88,11 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_batch_norm = {.name = "batch_norm",
-                                            .count = sizeof rows / sizeof rows[0],
-                                            .tolerance = WEFT_TOLERANCE_LINEAR,
-                                            .name_case = name_case,
-                                            .build = build};
+const weft_case_family weft_family_batch_norm = {.name = "batch_norm",
+                                                 .count = sizeof rows / sizeof rows[0],
+                                                 .tolerance = WEFT_TOLERANCE_LINEAR,
+                                                 .name_case = name_case,
+                                                 .build = build};
 
 /* ---- where the range of float32 ends ---- */
 
@@ -160,10 +160,10 @@ static void build_special(weft_case *c, uint32_t index) {
     weft_bounded_scratch_free(c, out);
 }
 
-const weft_family weft_family_special_batch_norm = {.name = "special/batch_norm",
-                                                    .count = sizeof special_rows /
-                                                             sizeof special_rows[0],
-                                                    .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                    .only_reproducible = true,
-                                                    .name_case = name_special,
-                                                    .build = build_special};
+const weft_case_family weft_family_special_batch_norm = {.name = "special/batch_norm",
+                                                         .count = sizeof special_rows /
+                                                                  sizeof special_rows[0],
+                                                         .tolerance = WEFT_TOLERANCE_LINEAR,
+                                                         .only_reproducible = true,
+                                                         .name_case = name_special,
+                                                         .build = build_special};

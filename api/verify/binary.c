@@ -54,8 +54,8 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_binary = {.name = "binary",
-                                        .count = ROW_COUNT * WEFT_BINARY_COUNT,
-                                        .tolerance = WEFT_TOLERANCE_LINEAR,
-                                        .name_case = name_case,
-                                        .build = build};
+const weft_case_family weft_family_binary = {.name = "binary",
+                                             .count = ROW_COUNT * WEFT_BINARY_COUNT,
+                                             .tolerance = WEFT_TOLERANCE_LINEAR,
+                                             .name_case = name_case,
+                                             .build = build};

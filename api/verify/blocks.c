@@ -92,11 +92,11 @@ static void build_glu(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_glu = {.name = "glu",
-                                     .count = sizeof glu_rows / sizeof glu_rows[0],
-                                     .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                     .name_case = name_glu,
-                                     .build = build_glu};
+const weft_case_family weft_family_glu = {.name = "glu",
+                                          .count = sizeof glu_rows / sizeof glu_rows[0],
+                                          .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+                                          .name_case = name_glu,
+                                          .build = build_glu};
 
 /* ---- projections ---- */
 
@@ -125,7 +125,7 @@ static void build_projection(weft_case *c, uint32_t index) {
         memory = weft_case_input(c, "memory", weft_shape_of(row->batch, row->memory, row->d_x),
                                  WEFT_VALUES_UNIT);
     }
-    weft_project_qkv_params params = {.unused = 0};
+    weft_project_qkv_params params = {0};
     weft_array weight[3];
     weft_array bias[3];
     for (uint32_t i = 0; i < 3; i++) {
@@ -149,12 +149,12 @@ static void build_projection(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_projections = {.name = "projections",
-                                             .count =
-                                                 sizeof projection_rows / sizeof projection_rows[0],
-                                             .tolerance = WEFT_TOLERANCE_LINEAR,
-                                             .name_case = name_projection,
-                                             .build = build_projection};
+const weft_case_family weft_family_projections = {.name = "projections",
+                                                  .count = sizeof projection_rows /
+                                                           sizeof projection_rows[0],
+                                                  .tolerance = WEFT_TOLERANCE_LINEAR,
+                                                  .name_case = name_projection,
+                                                  .build = build_projection};
 
 /* ---- residual blocks around a linear layer, before and behind the norm ---- */
 
@@ -290,8 +290,8 @@ static void build_residual(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_residual = {.name = "residual",
-                                          .count = SHAPES * 2 * WEFT_NORM_COUNT,
-                                          .tolerance = WEFT_TOLERANCE_LINEAR,
-                                          .name_case = name_residual,
-                                          .build = build_residual};
+const weft_case_family weft_family_residual = {.name = "residual",
+                                               .count = SHAPES * 2 * WEFT_NORM_COUNT,
+                                               .tolerance = WEFT_TOLERANCE_LINEAR,
+                                               .name_case = name_residual,
+                                               .build = build_residual};

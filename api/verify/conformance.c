@@ -11,20 +11,20 @@
 #define WEFT_MORE_FAMILIES(ROW)
 #endif
 
-#define WEFT_DECLARE_MORE(name) extern const weft_family weft_family_##name;
+#define WEFT_DECLARE_MORE(name) extern const weft_case_family weft_family_##name;
 WEFT_MORE_FAMILIES(WEFT_DECLARE_MORE)
 #undef WEFT_DECLARE_MORE
 
 #define WEFT_FAMILY_ADDRESS(name) &weft_family_##name,
-static const weft_family *const families[] = {WEFT_FAMILIES(WEFT_FAMILY_ADDRESS)
-                                                  WEFT_MORE_FAMILIES(WEFT_FAMILY_ADDRESS)};
+static const weft_case_family *const families[] = {WEFT_FAMILIES(WEFT_FAMILY_ADDRESS)
+                                                       WEFT_MORE_FAMILIES(WEFT_FAMILY_ADDRESS)};
 #undef WEFT_FAMILY_ADDRESS
 
-const weft_family *weft_family_at(uint32_t index) {
+const weft_case_family *weft_family_at(uint32_t index) {
     return index < sizeof families / sizeof families[0] ? families[index] : NULL;
 }
 
-const char *weft_case_name(char text[WEFT_CASE_NAME_SIZE], const weft_family *family,
+const char *weft_case_name(char text[WEFT_CASE_NAME_SIZE], const weft_case_family *family,
                            uint32_t index) {
     char rest[WEFT_CASE_NAME_SIZE] = "";
     family->name_case(rest, index);
@@ -34,7 +34,7 @@ const char *weft_case_name(char text[WEFT_CASE_NAME_SIZE], const weft_family *fa
 }
 
 /* From the name, so that new cases leave the inputs of the others as they are. */
-static uint64_t seed_of(const weft_family *family, uint32_t index) {
+static uint64_t seed_of(const weft_case_family *family, uint32_t index) {
     char name[WEFT_CASE_NAME_SIZE];
     weft_case_name(name, family, index);
     weft_digest digest = weft_digest_of(name, strlen(name));
@@ -45,7 +45,7 @@ static uint64_t seed_of(const weft_family *family, uint32_t index) {
     return seed;
 }
 
-weft_status weft_case_create(weft_case *c, const weft_family *family, uint32_t index,
+weft_status weft_case_create(weft_case *c, const weft_case_family *family, uint32_t index,
                              const weft_host *host) {
     *c = (weft_case){.host = host == NULL ? (weft_host){0} : *host,
                      .seed = seed_of(family, index),

@@ -20,7 +20,7 @@
 #define WEFT_CASE_PORTS   8  /* inputs of a case, and outputs */
 #define WEFT_CASE_WEIGHTS 16 /* constants of a case */
 
-/** Relative L2 errors that design.md, section 4, allows. */
+/** Relative L2 errors that docs/reproducibility.md allows ("Accuracy"). */
 #define WEFT_TOLERANCE_BITS        0.0 /* the very bits of the reference rounded to f32 */
 #define WEFT_TOLERANCE_LINEAR      1e-6
 #define WEFT_TOLERANCE_EXPONENTIAL 5e-6
@@ -152,7 +152,7 @@ void weft_case_scratch_free(weft_case *c, double *scratch);
 
 #define WEFT_CASE_NAME_SIZE 128
 
-typedef struct weft_family {
+typedef struct weft_case_family {
     const char *name;
     uint32_t count;
     double tolerance;       /* which `build` may change */
@@ -161,7 +161,7 @@ typedef struct weft_family {
     void (*name_case)(char text[WEFT_CASE_NAME_SIZE], uint32_t index);
     /** Builds graph and reference on an empty case that has its seed and tolerance. */
     void (*build)(weft_case *c, uint32_t index);
-} weft_family;
+} weft_case_family;
 
 /** Every family, one row each. */
 #define WEFT_FAMILIES(ROW)        \
@@ -239,19 +239,19 @@ typedef struct weft_family {
     ROW(special_chains)           \
     ROW(special_graphs)
 
-#define WEFT_DECLARE_FAMILY(name) extern const weft_family weft_family_##name;
+#define WEFT_DECLARE_FAMILY(name) extern const weft_case_family weft_family_##name;
 WEFT_FAMILIES(WEFT_DECLARE_FAMILY)
 #undef WEFT_DECLARE_FAMILY
 
 /** The family at `index` in the table, or null behind the last. */
-const weft_family *weft_family_at(uint32_t index);
+const weft_case_family *weft_family_at(uint32_t index);
 
 /** Writes a case's whole name, such as "matmul/bT/m=5,n=37,k=129,batch=3". Returns text. */
-const char *weft_case_name(char text[WEFT_CASE_NAME_SIZE], const weft_family *family,
+const char *weft_case_name(char text[WEFT_CASE_NAME_SIZE], const weft_case_family *family,
                            uint32_t index);
 
 /** Builds a case; release it with weft_case_destroy also after a failure. host may be null. */
-weft_status weft_case_create(weft_case *c, const weft_family *family, uint32_t index,
+weft_status weft_case_create(weft_case *c, const weft_case_family *family, uint32_t index,
                              const weft_host *host);
 void weft_case_destroy(weft_case *c);
 

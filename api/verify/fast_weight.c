@@ -34,7 +34,7 @@ struct state {
     double *s, *q, *k;
 };
 
-/* mixers.md, section 3: S += β (v - S k) kᵀ; y = S q. */
+/* docs/mixers.md, section 3: S += β (v - S k) kᵀ; y = S q. */
 static void step(double *out, const struct state *state, const double *v, double beta,
                  const struct row *row) {
     for (uint32_t t = 0; t < row->values; t++) {
@@ -122,8 +122,8 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_fast_weight = {.name = "fast_weight",
-                                             .count = sizeof rows / sizeof rows[0],
-                                             .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                             .name_case = name_case,
-                                             .build = build};
+const weft_case_family weft_family_fast_weight = {.name = "fast_weight",
+                                                  .count = sizeof rows / sizeof rows[0],
+                                                  .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+                                                  .name_case = name_case,
+                                                  .build = build};

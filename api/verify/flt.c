@@ -349,8 +349,9 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_flt_features = {.name = "flt_features",
-                                              .count = ROW_COUNT + ATTENTION_COUNT + CAUSAL_COUNT,
-                                              .tolerance = WEFT_TOLERANCE_LINEAR,
-                                              .name_case = name_case,
-                                              .build = build};
+const weft_case_family weft_family_flt_features = {.name = "flt_features",
+                                                   .count =
+                                                       ROW_COUNT + ATTENTION_COUNT + CAUSAL_COUNT,
+                                                   .tolerance = WEFT_TOLERANCE_LINEAR,
+                                                   .name_case = name_case,
+                                                   .build = build};

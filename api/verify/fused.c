@@ -300,7 +300,7 @@ static void build_matrix_residual_norm_odd(weft_case *c) {
     build_fourier(c, "matrix", weft_shape_of(3, 16, 257), true);
 }
 
-/* h = norm(x + fourier(x)); y = norm(h + W2 gelu(W1 h + b1) + b2): mixers.md, section 1. */
+/* h = norm(x + fourier(x)); y = norm(h + W2 gelu(W1 h + b1) + b2): docs/mixers.md, section 1. */
 static void build_encoder_layer(weft_case *c) {
     const uint32_t batch = 2;
     const uint32_t n = 37;
@@ -572,8 +572,8 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_fused = {.name = "fused",
-                                       .count = CHAIN_COUNT + GRAPH_COUNT,
-                                       .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                       .name_case = name_case,
-                                       .build = build};
+const weft_case_family weft_family_fused = {.name = "fused",
+                                            .count = CHAIN_COUNT + GRAPH_COUNT,
+                                            .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+                                            .name_case = name_case,
+                                            .build = build};

@@ -87,8 +87,8 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_layer_norm = {.name = "layer_norm",
-                                            .count = sizeof cases / sizeof cases[0],
-                                            .tolerance = WEFT_TOLERANCE_LINEAR,
-                                            .name_case = name_case,
-                                            .build = build};
+const weft_case_family weft_family_layer_norm = {.name = "layer_norm",
+                                                 .count = sizeof cases / sizeof cases[0],
+                                                 .tolerance = WEFT_TOLERANCE_LINEAR,
+                                                 .name_case = name_case,
+                                                 .build = build};

@@ -222,8 +222,8 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_learned_weights = {.name = "learned_weights",
-                                                 .count = COUNT(mixtures) + COUNT(generators),
-                                                 .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                 .name_case = name_case,
-                                                 .build = build};
+const weft_case_family weft_family_learned_weights = {.name = "learned_weights",
+                                                      .count = COUNT(mixtures) + COUNT(generators),
+                                                      .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+                                                      .name_case = name_case,
+                                                      .build = build};

@@ -162,8 +162,8 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_linear_attention = {.name = "linear_attention",
-                                                  .count = sizeof rows / sizeof rows[0],
-                                                  .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                  .name_case = name_case,
-                                                  .build = build};
+const weft_case_family weft_family_linear_attention = {.name = "linear_attention",
+                                                       .count = sizeof rows / sizeof rows[0],
+                                                       .tolerance = WEFT_TOLERANCE_LINEAR,
+                                                       .name_case = name_case,
+                                                       .build = build};

@@ -150,8 +150,8 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_matmul = {.name = "matmul",
-                                        .count = FIXED_COUNT + RANDOM_COUNT,
-                                        .tolerance = WEFT_TOLERANCE_LINEAR,
-                                        .name_case = name_case,
-                                        .build = build};
+const weft_case_family weft_family_matmul = {.name = "matmul",
+                                             .count = FIXED_COUNT + RANDOM_COUNT,
+                                             .tolerance = WEFT_TOLERANCE_LINEAR,
+                                             .name_case = name_case,
+                                             .build = build};

@@ -462,9 +462,9 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_random_features = {.name = "random_features",
-                                                 .count = COUNT(rows) + COUNT(attentions) +
-                                                          COUNT(later) + COUNT(later_attentions),
-                                                 .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                 .name_case = name_case,
-                                                 .build = build};
+const weft_case_family weft_family_random_features = {
+    .name = "random_features",
+    .count = COUNT(rows) + COUNT(attentions) + COUNT(later) + COUNT(later_attentions),
+    .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+    .name_case = name_case,
+    .build = build};

@@ -122,8 +122,8 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_rfa_attention = {.name = "rfa_attention",
-                                               .count = sizeof rows / sizeof rows[0],
-                                               .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                               .name_case = name_case,
-                                               .build = build};
+const weft_case_family weft_family_rfa_attention = {.name = "rfa_attention",
+                                                    .count = sizeof rows / sizeof rows[0],
+                                                    .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+                                                    .name_case = name_case,
+                                                    .build = build};

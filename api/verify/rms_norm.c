@@ -87,11 +87,11 @@ static void build_rms(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_rms_norm = {.name = "rms_norm",
-                                          .count = ROWS,
-                                          .tolerance = WEFT_TOLERANCE_LINEAR,
-                                          .name_case = name_rms,
-                                          .build = build_rms};
+const weft_case_family weft_family_rms_norm = {.name = "rms_norm",
+                                               .count = ROWS,
+                                               .tolerance = WEFT_TOLERANCE_LINEAR,
+                                               .name_case = name_rms,
+                                               .build = build_rms};
 
 /* ---- SimpleRMSNorm ---- */
 
@@ -114,11 +114,11 @@ static void build_simple(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_simple_rms_norm = {.name = "simple_rms_norm",
-                                                 .count = ROWS,
-                                                 .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                 .name_case = name_simple,
-                                                 .build = build_simple};
+const weft_case_family weft_family_simple_rms_norm = {.name = "simple_rms_norm",
+                                                      .count = ROWS,
+                                                      .tolerance = WEFT_TOLERANCE_LINEAR,
+                                                      .name_case = name_simple,
+                                                      .build = build_simple};
 
 /* ---- ScaleNorm: Nguyen and Salazar, 2019, equation (5) ---- */
 
@@ -142,8 +142,8 @@ static void build_scale(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_scale_norm = {.name = "scale_norm",
-                                            .count = ROWS,
-                                            .tolerance = WEFT_TOLERANCE_LINEAR,
-                                            .name_case = name_scale,
-                                            .build = build_scale};
+const weft_case_family weft_family_scale_norm = {.name = "scale_norm",
+                                                 .count = ROWS,
+                                                 .tolerance = WEFT_TOLERANCE_LINEAR,
+                                                 .name_case = name_scale,
+                                                 .build = build_scale};

@@ -145,11 +145,11 @@ static void name_sine(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     name_case(text, &sine_rows[index], "t");
 }
 
-const weft_family weft_family_sine_spe = {.name = "sine_spe",
-                                          .count = sizeof sine_rows / sizeof sine_rows[0],
-                                          .tolerance = WEFT_TOLERANCE_LINEAR,
-                                          .name_case = name_sine,
-                                          .build = build_sine};
+const weft_case_family weft_family_sine_spe = {.name = "sine_spe",
+                                               .count = sizeof sine_rows / sizeof sine_rows[0],
+                                               .tolerance = WEFT_TOLERANCE_LINEAR,
+                                               .name_case = name_sine,
+                                               .build = build_sine};
 
 /* ---- convSPE ---- */
 
@@ -191,8 +191,8 @@ static void name_conv(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     name_case(text, &conv_rows[index], "p");
 }
 
-const weft_family weft_family_conv_spe = {.name = "conv_spe",
-                                          .count = sizeof conv_rows / sizeof conv_rows[0],
-                                          .tolerance = WEFT_TOLERANCE_LINEAR,
-                                          .name_case = name_conv,
-                                          .build = build_conv};
+const weft_case_family weft_family_conv_spe = {.name = "conv_spe",
+                                               .count = sizeof conv_rows / sizeof conv_rows[0],
+                                               .tolerance = WEFT_TOLERANCE_LINEAR,
+                                               .name_case = name_conv,
+                                               .build = build_conv};

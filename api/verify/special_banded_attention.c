@@ -120,7 +120,7 @@ static void build(weft_case *c, uint32_t index) {
     expect(c, row, arrays);
 }
 
-const weft_family weft_family_special_banded_attention = {
+const weft_case_family weft_family_special_banded_attention = {
     .name = "special/banded_attention",
     .count = ROWS * (uint32_t)(sizeof implementations / sizeof implementations[0]),
     .tolerance = WEFT_TOLERANCE_EXPONENTIAL,

@@ -158,9 +158,9 @@ static void build(weft_case *c, uint32_t index) {
     expect(c, chain, &arrays);
 }
 
-const weft_family weft_family_special_chains = {.name = "special/chains",
-                                                .count = sizeof chains / sizeof chains[0],
-                                                .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                .only_reproducible = true,
-                                                .name_case = name_case,
-                                                .build = build};
+const weft_case_family weft_family_special_chains = {.name = "special/chains",
+                                                     .count = sizeof chains / sizeof chains[0],
+                                                     .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+                                                     .only_reproducible = true,
+                                                     .name_case = name_case,
+                                                     .build = build};

@@ -85,9 +85,9 @@ static void build(weft_case *c, uint32_t index) {
     copies[index].build(c, &copies[index].row);
 }
 
-const weft_family weft_family_special_copies = {.name = "special/copies",
-                                                .count = sizeof copies / sizeof copies[0],
-                                                .tolerance = WEFT_TOLERANCE_BITS,
-                                                .only_reproducible = true,
-                                                .name_case = name_case,
-                                                .build = build};
+const weft_case_family weft_family_special_copies = {.name = "special/copies",
+                                                     .count = sizeof copies / sizeof copies[0],
+                                                     .tolerance = WEFT_TOLERANCE_BITS,
+                                                     .only_reproducible = true,
+                                                     .name_case = name_case,
+                                                     .build = build};

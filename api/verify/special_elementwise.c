@@ -49,12 +49,12 @@ static void build_binary(weft_case *c, uint32_t index) {
     weft_bounded_scratch_free(c, expected);
 }
 
-const weft_family weft_family_special_binary = {.name = "special/binary",
-                                                .count = BINARY_ROWS * WEFT_BINARY_COUNT,
-                                                .tolerance = WEFT_TOLERANCE_BITS,
-                                                .only_reproducible = true,
-                                                .name_case = name_binary,
-                                                .build = build_binary};
+const weft_case_family weft_family_special_binary = {.name = "special/binary",
+                                                     .count = BINARY_ROWS * WEFT_BINARY_COUNT,
+                                                     .tolerance = WEFT_TOLERANCE_BITS,
+                                                     .only_reproducible = true,
+                                                     .name_case = name_binary,
+                                                     .build = build_binary};
 
 /* ---- affine: the product is rounded, then the sum ---- */
 
@@ -97,12 +97,13 @@ static void build_affine(weft_case *c, uint32_t index) {
     weft_bounded_scratch_free(c, expected);
 }
 
-const weft_family weft_family_special_affine = {.name = "special/affine",
-                                                .count = sizeof affine_rows / sizeof affine_rows[0],
-                                                .tolerance = WEFT_TOLERANCE_BITS,
-                                                .only_reproducible = true,
-                                                .name_case = name_affine,
-                                                .build = build_affine};
+const weft_case_family weft_family_special_affine = {.name = "special/affine",
+                                                     .count =
+                                                         sizeof affine_rows / sizeof affine_rows[0],
+                                                     .tolerance = WEFT_TOLERANCE_BITS,
+                                                     .only_reproducible = true,
+                                                     .name_case = name_affine,
+                                                     .build = build_affine};
 
 /* ---- activation ---- */
 
@@ -139,13 +140,13 @@ static void build_activation(weft_case *c, uint32_t index) {
     weft_bounded_scratch_free(c, expected);
 }
 
-const weft_family weft_family_special_activation = {.name = "special/activation",
-                                                    .count =
-                                                        ACTIVATION_ROWS * WEFT_ACTIVATION_COUNT,
-                                                    .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                    .only_reproducible = true,
-                                                    .name_case = name_activation,
-                                                    .build = build_activation};
+const weft_case_family weft_family_special_activation = {.name = "special/activation",
+                                                         .count = ACTIVATION_ROWS *
+                                                                  WEFT_ACTIVATION_COUNT,
+                                                         .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+                                                         .only_reproducible = true,
+                                                         .name_case = name_activation,
+                                                         .build = build_activation};
 
 /* ---- embedding ---- */
 
@@ -210,10 +211,10 @@ static void build_embedding(weft_case *c, uint32_t index) {
     weft_bounded_scratch_free(c, expected);
 }
 
-const weft_family weft_family_special_embedding = {.name = "special/embedding",
-                                                   .count = sizeof embedding_rows /
-                                                            sizeof embedding_rows[0],
-                                                   .tolerance = WEFT_TOLERANCE_BITS,
-                                                   .only_reproducible = true,
-                                                   .name_case = name_embedding,
-                                                   .build = build_embedding};
+const weft_case_family weft_family_special_embedding = {.name = "special/embedding",
+                                                        .count = sizeof embedding_rows /
+                                                                 sizeof embedding_rows[0],
+                                                        .tolerance = WEFT_TOLERANCE_BITS,
+                                                        .only_reproducible = true,
+                                                        .name_case = name_embedding,
+                                                        .build = build_embedding};

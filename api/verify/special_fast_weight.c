@@ -151,9 +151,9 @@ static void build(weft_case *c, uint32_t index) {
     expect(c, row, arrays);
 }
 
-const weft_family weft_family_special_fast_weight = {.name = "special/fast_weight",
-                                                     .count = sizeof rows / sizeof rows[0],
-                                                     .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                     .only_reproducible = true,
-                                                     .name_case = name_case,
-                                                     .build = build};
+const weft_case_family weft_family_special_fast_weight = {.name = "special/fast_weight",
+                                                          .count = sizeof rows / sizeof rows[0],
+                                                          .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+                                                          .only_reproducible = true,
+                                                          .name_case = name_case,
+                                                          .build = build};

@@ -85,7 +85,7 @@ static void build(weft_case *c, uint32_t index) {
     expect(c, row, a.value, b.value);
 }
 
-const weft_family weft_family_special_matmul = {
+const weft_case_family weft_family_special_matmul = {
     .name = "special/matmul",
     .count = ROW_COUNT * (uint32_t)(sizeof kernels / sizeof kernels[0]),
     .tolerance = WEFT_TOLERANCE_LINEAR,

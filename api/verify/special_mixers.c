@@ -47,7 +47,7 @@ static void build_fourier(weft_case *c, uint32_t index) {
     weft_bounded_scratch_free(c, out);
 }
 
-const weft_family weft_family_special_fourier = {
+const weft_case_family weft_family_special_fourier = {
     .name = "special/fourier",
     .count = FOURIER_ROWS * (uint32_t)(sizeof transforms / sizeof transforms[0]),
     .tolerance = WEFT_TOLERANCE_LINEAR,
@@ -140,10 +140,10 @@ static void build_attention(weft_case *c, uint32_t index) {
     expect_attention(c, row, arrays);
 }
 
-const weft_family weft_family_special_attention = {.name = "special/attention",
-                                                   .count = sizeof attention_rows /
-                                                            sizeof attention_rows[0],
-                                                   .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                   .only_reproducible = true,
-                                                   .name_case = name_attention,
-                                                   .build = build_attention};
+const weft_case_family weft_family_special_attention = {.name = "special/attention",
+                                                        .count = sizeof attention_rows /
+                                                                 sizeof attention_rows[0],
+                                                        .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+                                                        .only_reproducible = true,
+                                                        .name_case = name_attention,
+                                                        .build = build_attention};

@@ -202,13 +202,13 @@ static void build_features(weft_case *c, uint32_t index) {
     weft_bounded_scratch_free(c, head.exponent);
 }
 
-const weft_family weft_family_special_random_features = {.name = "special/random_features",
-                                                         .count = sizeof feature_rows /
-                                                                  sizeof feature_rows[0],
-                                                         .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                         .only_reproducible = true,
-                                                         .name_case = name_features,
-                                                         .build = build_features};
+const weft_case_family weft_family_special_random_features = {
+    .name = "special/random_features",
+    .count = sizeof feature_rows / sizeof feature_rows[0],
+    .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+    .only_reproducible = true,
+    .name_case = name_features,
+    .build = build_features};
 
 /* ---- random feature attention ---- */
 
@@ -303,10 +303,10 @@ static void build_attention(weft_case *c, uint32_t index) {
     weft_bounded_scratch_free(c, out);
 }
 
-const weft_family weft_family_special_rfa_attention = {.name = "special/rfa_attention",
-                                                       .count = sizeof attention_rows /
-                                                                sizeof attention_rows[0],
-                                                       .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                       .only_reproducible = true,
-                                                       .name_case = name_attention,
-                                                       .build = build_attention};
+const weft_case_family weft_family_special_rfa_attention = {.name = "special/rfa_attention",
+                                                            .count = sizeof attention_rows /
+                                                                     sizeof attention_rows[0],
+                                                            .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+                                                            .only_reproducible = true,
+                                                            .name_case = name_attention,
+                                                            .build = build_attention};

@@ -114,12 +114,12 @@ static void build_rms(weft_case *c, uint32_t index) {
     expect(c, row, x.value, divisor_of_rms, gain.value, row->columns);
 }
 
-const weft_family weft_family_special_rms_norm = {.name = "special/rms_norm",
-                                                  .count = ROWS,
-                                                  .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                  .only_reproducible = true,
-                                                  .name_case = name_with_gain,
-                                                  .build = build_rms};
+const weft_case_family weft_family_special_rms_norm = {.name = "special/rms_norm",
+                                                       .count = ROWS,
+                                                       .tolerance = WEFT_TOLERANCE_LINEAR,
+                                                       .only_reproducible = true,
+                                                       .name_case = name_with_gain,
+                                                       .build = build_rms};
 
 static void build_simple(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index];
@@ -130,12 +130,12 @@ static void build_simple(weft_case *c, uint32_t index) {
     expect(c, row, x.value, divisor_of_simple, NULL, 0);
 }
 
-const weft_family weft_family_special_simple_rms_norm = {.name = "special/simple_rms_norm",
-                                                         .count = ROWS,
-                                                         .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                         .only_reproducible = true,
-                                                         .name_case = name_simple,
-                                                         .build = build_simple};
+const weft_case_family weft_family_special_simple_rms_norm = {.name = "special/simple_rms_norm",
+                                                              .count = ROWS,
+                                                              .tolerance = WEFT_TOLERANCE_LINEAR,
+                                                              .only_reproducible = true,
+                                                              .name_case = name_simple,
+                                                              .build = build_simple};
 
 static void build_scale(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index];
@@ -147,9 +147,9 @@ static void build_scale(weft_case *c, uint32_t index) {
     expect(c, row, x.value, divisor_of_scale, gain.value, 1);
 }
 
-const weft_family weft_family_special_scale_norm = {.name = "special/scale_norm",
-                                                    .count = ROWS,
-                                                    .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                    .only_reproducible = true,
-                                                    .name_case = name_with_gain,
-                                                    .build = build_scale};
+const weft_case_family weft_family_special_scale_norm = {.name = "special/scale_norm",
+                                                         .count = ROWS,
+                                                         .tolerance = WEFT_TOLERANCE_LINEAR,
+                                                         .only_reproducible = true,
+                                                         .name_case = name_with_gain,
+                                                         .build = build_scale};

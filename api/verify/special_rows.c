@@ -52,12 +52,13 @@ static void build_norm(weft_case *c, uint32_t index) {
     weft_bounded_scratch_free(c, offsets);
 }
 
-const weft_family weft_family_special_layer_norm = {.name = "special/layer_norm",
-                                                    .count = sizeof norm_rows / sizeof norm_rows[0],
-                                                    .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                    .only_reproducible = true,
-                                                    .name_case = name_norm,
-                                                    .build = build_norm};
+const weft_case_family weft_family_special_layer_norm = {.name = "special/layer_norm",
+                                                         .count =
+                                                             sizeof norm_rows / sizeof norm_rows[0],
+                                                         .tolerance = WEFT_TOLERANCE_LINEAR,
+                                                         .only_reproducible = true,
+                                                         .name_case = name_norm,
+                                                         .build = build_norm};
 
 /* ---- softmax ---- */
 
@@ -95,10 +96,10 @@ static void build_softmax(weft_case *c, uint32_t index) {
     weft_bounded_scratch_free(c, out);
 }
 
-const weft_family weft_family_special_softmax = {.name = "special/softmax",
-                                                 .count =
-                                                     sizeof softmax_rows / sizeof softmax_rows[0],
-                                                 .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                 .only_reproducible = true,
-                                                 .name_case = name_softmax,
-                                                 .build = build_softmax};
+const weft_case_family weft_family_special_softmax = {.name = "special/softmax",
+                                                      .count = sizeof softmax_rows /
+                                                               sizeof softmax_rows[0],
+                                                      .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+                                                      .only_reproducible = true,
+                                                      .name_case = name_softmax,
+                                                      .build = build_softmax};

@@ -129,7 +129,7 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_special_toeplitz = {
+const weft_case_family weft_family_special_toeplitz = {
     .name = "special/toeplitz",
     .count = ROWS * (uint32_t)(sizeof implementations / sizeof implementations[0]),
     .tolerance = WEFT_TOLERANCE_LINEAR,

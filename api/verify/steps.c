@@ -59,7 +59,7 @@ static double weight(enum mixer mixer, const struct row *row, uint32_t kernel, c
     return sum;
 }
 
-/* A token and head of the mixers that weigh values: mixers.md, sections 2 to 4. */
+/* A token and head of the mixers that weigh values: docs/mixers.md, section 3 and section 5. */
 static void attend(double *out, enum mixer mixer, const struct row *row, const struct arrays *a,
                    uint32_t i) {
     const uint64_t step = (uint64_t)row->heads * row->width;
@@ -79,7 +79,7 @@ static void attend(double *out, enum mixer mixer, const struct row *row, const s
     }
 }
 
-/* A head's S [values, width] after token i: mixers.md, section 3. */
+/* A head's S [values, width] after token i: docs/mixers.md, section 3. */
 static void write_rule(double *s, double *key, const struct row *row, const struct arrays *a,
                        uint32_t i) {
     const double *k = a->k + (uint64_t)i * row->heads * row->width;
@@ -304,18 +304,18 @@ static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
              row->heads, row->batch, row->option);
 }
 
-#define FAMILY(label, mixer, rows, bound)                                             \
-    static void name_##label(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {        \
-        name_row(text, &(rows)[index]);                                               \
-    }                                                                                 \
-    static void build_##label(weft_case *c, uint32_t index) {                         \
-        build_row(c, mixer, &(rows)[index]);                                          \
-    }                                                                                 \
-    const weft_family weft_family_##label = {.name = #label,                          \
-                                             .count = sizeof(rows) / sizeof(rows)[0], \
-                                             .tolerance = (bound),                    \
-                                             .name_case = name_##label,               \
-                                             .build = build_##label}
+#define FAMILY(label, mixer, rows, bound)                                                  \
+    static void name_##label(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {             \
+        name_row(text, &(rows)[index]);                                                    \
+    }                                                                                      \
+    static void build_##label(weft_case *c, uint32_t index) {                              \
+        build_row(c, mixer, &(rows)[index]);                                               \
+    }                                                                                      \
+    const weft_case_family weft_family_##label = {.name = #label,                          \
+                                                  .count = sizeof(rows) / sizeof(rows)[0], \
+                                                  .tolerance = (bound),                    \
+                                                  .name_case = name_##label,               \
+                                                  .build = build_##label}
 
 FAMILY(linear_attention_step, LINEAR, linear_rows, WEFT_TOLERANCE_LINEAR);
 FAMILY(kernel_attention_step, KERNELS, kernel_rows, WEFT_TOLERANCE_EXPONENTIAL);

@@ -271,8 +271,8 @@ static void build(weft_case *c, uint32_t index) {
     free_matrix(c, &matrix);
 }
 
-const weft_family weft_family_structured_projection = {.name = "structured_projection",
-                                                       .count = ROW_COUNT + FEATURED_COUNT,
-                                                       .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                       .name_case = name_case,
-                                                       .build = build};
+const weft_case_family weft_family_structured_projection = {.name = "structured_projection",
+                                                            .count = ROW_COUNT + FEATURED_COUNT,
+                                                            .tolerance = WEFT_TOLERANCE_LINEAR,
+                                                            .name_case = name_case,
+                                                            .build = build};

@@ -215,8 +215,8 @@ static void build(weft_case *c, uint32_t index) {
     weft_case_scratch_free(c, side[1].value);
 }
 
-const weft_family weft_family_toeplitz_attention = {.name = "toeplitz_attention",
-                                                    .count = sizeof rows / sizeof rows[0],
-                                                    .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                    .name_case = name_case,
-                                                    .build = build};
+const weft_case_family weft_family_toeplitz_attention = {.name = "toeplitz_attention",
+                                                         .count = sizeof rows / sizeof rows[0],
+                                                         .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+                                                         .name_case = name_case,
+                                                         .build = build};

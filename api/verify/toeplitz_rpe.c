@@ -378,11 +378,11 @@ static void build_lag(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_toeplitz_rpe = {.name = "toeplitz_rpe",
-                                              .count = sizeof lag_rows / sizeof lag_rows[0],
-                                              .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                              .name_case = name_lag,
-                                              .build = build_lag};
+const weft_case_family weft_family_toeplitz_rpe = {.name = "toeplitz_rpe",
+                                                   .count = sizeof lag_rows / sizeof lag_rows[0],
+                                                   .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+                                                   .name_case = name_lag,
+                                                   .build = build_lag};
 
 /* ---- responses by frequency ---- */
 
@@ -540,9 +540,9 @@ static void build_frequency(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_family weft_family_toeplitz_fd_rpe = {.name = "toeplitz_fd_rpe",
-                                                 .count = sizeof frequency_rows /
-                                                          sizeof frequency_rows[0],
-                                                 .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                 .name_case = name_frequency,
-                                                 .build = build_frequency};
+const weft_case_family weft_family_toeplitz_fd_rpe = {.name = "toeplitz_fd_rpe",
+                                                      .count = sizeof frequency_rows /
+                                                               sizeof frequency_rows[0],
+                                                      .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
+                                                      .name_case = name_frequency,
+                                                      .build = build_frequency};

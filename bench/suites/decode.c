@@ -9,6 +9,7 @@
 
 #include "bench/graph.h"
 #include "bench/suites/suites.h"
+#include "core/try.h"
 
 enum {
     HEADS = 8,
@@ -23,34 +24,24 @@ struct token {
     weft_step step;
 };
 
-static weft_status add_token(struct token *token, weft_graph *graph,
-                             const weft_bench_case *bench_case) {
-    const weft_shape shape = weft_shape_of(1, 1, HEADS * WIDTH);
-    const int32_t position = (int32_t)bench_case->length - 1;
+static weft_status add_position(weft_tensor *out, weft_graph *graph, int32_t position) {
     weft_weight *weight = NULL;
-    *token = (struct token){.step.state = "state"};
-    weft_status status = weft_bench_input(&token->q, graph, "q", shape);
-    if (status == WEFT_OK) {
-        status = weft_bench_input(&token->k, graph, "k", shape);
-    }
-    if (status == WEFT_OK) {
-        status = weft_bench_input(&token->v, graph, "v", shape);
-    }
-    if (status == WEFT_OK) {
-        status = weft_weight_create(
-            &weight,
-            weft_weight_params(.dtype = WEFT_I32, .shape = weft_shape_of(1), .data = &position),
-            NULL);
-    }
-    if (status == WEFT_OK) {
-        status = weft_graph_weight(&token->step.position, graph, weight);
-    }
+    WEFT_TRY(weft_weight_create(
+        &weight,
+        weft_weight_params(.dtype = WEFT_I32, .shape = weft_shape_of(1), .data = &position), NULL));
+    weft_status status = weft_graph_weight(out, graph, weight);
     weft_weight_destroy(&weight);
     return status;
 }
 
-static weft_status end(weft_status status, weft_graph *graph, weft_tensor y) {
-    return status == WEFT_OK ? weft_graph_output(graph, "y", y) : status;
+static weft_status add_token(struct token *token, weft_graph *graph,
+                             const weft_bench_case *bench_case) {
+    const weft_shape shape = weft_shape_of(1, 1, HEADS * WIDTH);
+    *token = (struct token){.step.state = "state"};
+    WEFT_TRY(weft_bench_input(&token->q, graph, "q", shape));
+    WEFT_TRY(weft_bench_input(&token->k, graph, "k", shape));
+    WEFT_TRY(weft_bench_input(&token->v, graph, "v", shape));
+    return add_position(&token->step.position, graph, (int32_t)bench_case->length - 1);
 }
 
 /* ---- the steps ---- */
@@ -59,13 +50,11 @@ static weft_status add_band(weft_graph *graph, const weft_bench_case *bench_case
                             uint32_t half_width) {
     struct token t;
     weft_tensor y = {0};
-    weft_status status = add_token(&t, graph, bench_case);
-    if (status == WEFT_OK) {
-        status = weft_graph_banded_attention_step(
-            &y, graph, t.q, t.k, t.v, &t.step,
-            weft_banded_attention_params(.heads = HEADS, .half_width = half_width));
-    }
-    return end(status, graph, y);
+    WEFT_TRY(add_token(&t, graph, bench_case));
+    WEFT_TRY(weft_graph_banded_attention_step(
+        &y, graph, t.q, t.k, t.v, &t.step,
+        weft_banded_attention_params(.heads = HEADS, .half_width = half_width)));
+    return weft_graph_output(graph, "y", y);
 }
 
 /** Softmax attention with its keys and values kept. */
@@ -80,13 +69,11 @@ static weft_status build_band(weft_graph *graph, const weft_bench_case *bench_ca
 static weft_status build_linear(weft_graph *graph, const weft_bench_case *bench_case) {
     struct token t;
     weft_tensor y = {0};
-    weft_status status = add_token(&t, graph, bench_case);
-    if (status == WEFT_OK) {
-        status = weft_graph_linear_attention_step(
-            &y, graph, t.q, t.k, t.v, &t.step,
-            weft_linear_attention_params(.heads = HEADS, .epsilon = 1e-3F));
-    }
-    return end(status, graph, y);
+    WEFT_TRY(add_token(&t, graph, bench_case));
+    WEFT_TRY(weft_graph_linear_attention_step(
+        &y, graph, t.q, t.k, t.v, &t.step,
+        weft_linear_attention_params(.heads = HEADS, .epsilon = 1e-3F)));
+    return weft_graph_output(graph, "y", y);
 }
 
 static weft_status build_kernel(weft_graph *graph, const weft_bench_case *bench_case) {
@@ -94,41 +81,33 @@ static weft_status build_kernel(weft_graph *graph, const weft_bench_case *bench_
                                           {.map = WEFT_FEATURE_ELU1_NEGATED}};
     struct token t;
     weft_tensor y = {0};
-    weft_status status = add_token(&t, graph, bench_case);
-    if (status == WEFT_OK) {
-        status = weft_graph_kernel_attention_step(
-            &y, graph, t.q, t.k, t.v, &t.step,
-            weft_kernel_attention_params(.heads = HEADS, .kernels = kernels,
-                                         .kernel_count = bench_case->sizes[2], .epsilon = 1e-3F));
-    }
-    return end(status, graph, y);
+    WEFT_TRY(add_token(&t, graph, bench_case));
+    WEFT_TRY(weft_graph_kernel_attention_step(
+        &y, graph, t.q, t.k, t.v, &t.step,
+        weft_kernel_attention_params(.heads = HEADS, .kernels = kernels,
+                                     .kernel_count = bench_case->sizes[2], .epsilon = 1e-3F)));
+    return weft_graph_output(graph, "y", y);
 }
 
 static weft_status build_cosformer(weft_graph *graph, const weft_bench_case *bench_case) {
     struct token t;
     weft_tensor y = {0};
-    weft_status status = add_token(&t, graph, bench_case);
-    if (status == WEFT_OK) {
-        status = weft_graph_cosformer_step(
-            &y, graph, t.q, t.k, t.v, &t.step,
-            weft_cosformer_params(.heads = HEADS, .length = COSFORMER, .epsilon = 1e-3F));
-    }
-    return end(status, graph, y);
+    WEFT_TRY(add_token(&t, graph, bench_case));
+    WEFT_TRY(weft_graph_cosformer_step(
+        &y, graph, t.q, t.k, t.v, &t.step,
+        weft_cosformer_params(.heads = HEADS, .length = COSFORMER, .epsilon = 1e-3F)));
+    return weft_graph_output(graph, "y", y);
 }
 
 static weft_status build_fast_weight(weft_graph *graph, const weft_bench_case *bench_case) {
     struct token t;
     weft_tensor beta = {0};
     weft_tensor y = {0};
-    weft_status status = add_token(&t, graph, bench_case);
-    if (status == WEFT_OK) {
-        status = weft_bench_input(&beta, graph, WEFT_BENCH_UNIT_INPUT, weft_shape_of(1, 1, HEADS));
-    }
-    if (status == WEFT_OK) {
-        status = weft_graph_fast_weight_step(&y, graph, t.q, t.k, t.v, beta, &t.step,
-                                             weft_fast_weight_params(.heads = HEADS));
-    }
-    return end(status, graph, y);
+    WEFT_TRY(add_token(&t, graph, bench_case));
+    WEFT_TRY(weft_bench_input(&beta, graph, WEFT_BENCH_UNIT_INPUT, weft_shape_of(1, 1, HEADS)));
+    WEFT_TRY(weft_graph_fast_weight_step(&y, graph, t.q, t.k, t.v, beta, &t.step,
+                                         weft_fast_weight_params(.heads = HEADS)));
+    return weft_graph_output(graph, "y", y);
 }
 
 /* ---- the table ---- */

@@ -12,6 +12,7 @@
 #include "bench/suites/suites.h"
 #include "core/clock.h"
 #include "core/host.h"
+#include "core/try.h"
 
 #define ROW            64U /* elements of the last axis */
 #define TOKENS         64U /* at most, of a sequence */
@@ -49,17 +50,11 @@ static weft_status input(weft_tensor *out, weft_graph *graph, const weft_bench_c
     return weft_bench_input(out, graph, "x", weft_shape_of(rows / tokens, tokens, ROW));
 }
 
-static weft_status output(weft_graph *graph, weft_status status, weft_tensor y) {
-    return status == WEFT_OK ? weft_graph_output(graph, "y", y) : status;
-}
-
 static weft_status build_copy(weft_graph *graph, const weft_bench_case *bench_case, bool vectors) {
     weft_tensor x = {0};
-    weft_status status = input(&x, graph, bench_case);
-    if (status == WEFT_OK) {
-        status = weft_bench_copy(&x, graph, x, vectors);
-    }
-    return output(graph, status, x);
+    WEFT_TRY(input(&x, graph, bench_case));
+    WEFT_TRY(weft_bench_copy(&x, graph, x, vectors));
+    return weft_graph_output(graph, "y", x);
 }
 
 static weft_status build_copy_words(weft_graph *graph, const weft_bench_case *bench_case) {
@@ -73,11 +68,9 @@ static weft_status build_copy_vectors(weft_graph *graph, const weft_bench_case *
 static weft_status build_arithmetic(weft_graph *graph, const weft_bench_case *bench_case,
                                     bool half) {
     weft_tensor x = {0};
-    weft_status status = input(&x, graph, bench_case);
-    if (status == WEFT_OK) {
-        status = weft_bench_arithmetic(&x, graph, x, bench_case->sizes[LOOPS], half);
-    }
-    return output(graph, status, x);
+    WEFT_TRY(input(&x, graph, bench_case));
+    WEFT_TRY(weft_bench_arithmetic(&x, graph, x, bench_case->sizes[LOOPS], half));
+    return weft_graph_output(graph, "y", x);
 }
 
 static weft_status build_f32(weft_graph *graph, const weft_bench_case *bench_case) {
@@ -92,11 +85,11 @@ static weft_status build_f16(weft_graph *graph, const weft_bench_case *bench_cas
 static weft_status build_chain(weft_graph *graph, const weft_bench_case *bench_case) {
     const uint32_t steps = bench_case->sizes[LOOPS];
     weft_tensor x = {0};
-    weft_status status = input(&x, graph, bench_case);
-    for (uint32_t i = 0; i < steps && status == WEFT_OK; i++) {
-        status = weft_graph_affine(&x, graph, x, 1.0F, 1.0F / (float)steps);
+    WEFT_TRY(input(&x, graph, bench_case));
+    for (uint32_t i = 0; i < steps; i++) {
+        WEFT_TRY(weft_graph_affine(&x, graph, x, 1.0F, 1.0F / (float)steps));
     }
-    return output(graph, status, x);
+    return weft_graph_output(graph, "y", x);
 }
 
 /* ---- sizes ---- */
@@ -133,21 +126,25 @@ static weft_status check(const weft_bench_ports *ports, const weft_bench_case *b
 }
 
 /** Checks a run that warms up, then gives the shorter of two. */
+static weft_status time_bound(double *ms, weft_plan *plan, const weft_bench_ports *ports,
+                              const weft_bench_case *bench_case, const weft_host *host) {
+    WEFT_TRY(weft_plan_run(plan, ports->bindings));
+    WEFT_TRY(check(ports, bench_case, host));
+    *ms = INFINITY;
+    for (uint32_t i = 0; i < 2; i++) {
+        const double start = weft_clock_ms();
+        WEFT_TRY(weft_plan_run(plan, ports->bindings));
+        *ms = fmin(*ms, weft_clock_ms() - start);
+    }
+    return WEFT_OK;
+}
+
 static weft_status probe(double *ms, weft_plan *plan, weft_device *device,
                          const weft_bench_case *bench_case, const weft_host *host) {
     weft_bench_ports ports;
     weft_status status = weft_bench_bind(&ports, plan, device, bench_case, host);
     if (status == WEFT_OK) {
-        status = weft_plan_run(plan, ports.bindings);
-    }
-    if (status == WEFT_OK) {
-        status = check(&ports, bench_case, host);
-    }
-    *ms = INFINITY;
-    for (uint32_t i = 0; i < 2 && status == WEFT_OK; i++) {
-        const double start = weft_clock_ms();
-        status = weft_plan_run(plan, ports.bindings);
-        *ms = fmin(*ms, weft_clock_ms() - start);
+        status = time_bound(ms, plan, &ports, bench_case, host);
     }
     weft_bench_unbind(&ports, host);
     return status;
@@ -188,21 +185,15 @@ static weft_status compile_grown(weft_plan **plan, weft_device *device,
     weft_bench_case grown = *bench_case;
     struct kind most = *(const struct kind *)bench_case->data;
     weft_device_info info;
-    weft_status status = weft_device_get_info(device, &info);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_get_info(device, &info));
     most.elements = most_elements(&most, &info);
     grown.compile = NULL;
     for (;;) {
         double ms = 0.0;
-        status = weft_bench_compile(plan, device, &grown, timestamps, host);
-        if (status == WEFT_OK) {
-            status = probe(&ms, *plan, device, &grown, host);
-        }
-        if (status != WEFT_OK || ms >= LONG_ENOUGH_MS ||
-            !grow(grown.sizes, LONG_ENOUGH_MS / ms, &most)) {
-            return status;
+        WEFT_TRY(weft_bench_compile(plan, device, &grown, timestamps, host));
+        WEFT_TRY(probe(&ms, *plan, device, &grown, host));
+        if (ms >= LONG_ENOUGH_MS || !grow(grown.sizes, LONG_ENOUGH_MS / ms, &most)) {
+            return WEFT_OK;
         }
         weft_plan_destroy(plan);
     }
@@ -212,13 +203,14 @@ static weft_status compile_f16(weft_plan **plan, weft_device *device,
                                const weft_bench_case *bench_case, bool timestamps,
                                const weft_host *host) {
     weft_device_info info;
-    weft_status status = weft_device_get_info(device, &info);
-    if (status == WEFT_OK && weft_device_get_math(device) != WEFT_MATH_FAST) {
-        status = weft_fail(host, WEFT_UNSUPPORTED, "reproducible math computes in f32 alone");
-    } else if (status == WEFT_OK && !info.has_f16_arithmetic) {
-        status = weft_fail(host, WEFT_UNSUPPORTED, "the device has no f16 arithmetic");
+    WEFT_TRY(weft_device_get_info(device, &info));
+    if (weft_device_get_math(device) != WEFT_MATH_FAST) {
+        return weft_fail(host, WEFT_UNSUPPORTED, "reproducible math computes in f32 alone");
     }
-    return status == WEFT_OK ? compile_grown(plan, device, bench_case, timestamps, host) : status;
+    if (!info.has_f16_arithmetic) {
+        return weft_fail(host, WEFT_UNSUPPORTED, "the device has no f16 arithmetic");
+    }
+    return compile_grown(plan, device, bench_case, timestamps, host);
 }
 
 /** Exact, of some rows; probe() has checked all. */

@@ -12,6 +12,7 @@
 #include "bench/suites/model_case.h"
 #include "bench/suites/suites.h"
 #include "core/host.h"
+#include "core/try.h"
 #include "verify/conformance.h"
 
 #define VOCABULARY     32000
@@ -63,15 +64,15 @@ static const struct architecture {
 static weft_status check_matrices(const struct size *size, uint32_t n, weft_device *device,
                                   const weft_host *host) {
     weft_device_info info;
-    weft_status status = weft_device_get_info(device, &info);
+    WEFT_TRY(weft_device_get_info(device, &info));
     const double bytes = 4.0 * size->layers * n * n;
-    if (status == WEFT_OK && bytes > (double)info.device_memory) {
-        status = weft_fail(host, WEFT_OUT_OF_DEVICE_MEMORY,
-                           "matrices of %u layers over %u tokens take %.0f MiB, and the device has "
-                           "%.0f MiB",
-                           size->layers, n, bytes / 0x1p20, (double)info.device_memory / 0x1p20);
+    if (bytes > (double)info.device_memory) {
+        return weft_fail(host, WEFT_OUT_OF_DEVICE_MEMORY,
+                         "matrices of %u layers over %u tokens take %.0f MiB, and the device has "
+                         "%.0f MiB",
+                         size->layers, n, bytes / 0x1p20, (double)info.device_memory / 0x1p20);
     }
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status compile(weft_plan **plan, weft_device *device, const weft_bench_case *bench_case,
@@ -85,18 +86,17 @@ static weft_status compile(weft_plan **plan, weft_device *device, const weft_ben
              "'num_attention_heads':%u,'max_position_embeddings':%u}",
              architecture->config, (unsigned)VOCABULARY, size->d, size->wide, size->layers,
              size->heads, n);
-    weft_status status = architecture->mixing == WEFT_BENCH_FNET_LINEAR
-                             ? check_matrices(size, n, device, host)
-                             : WEFT_OK;
-    return status == WEFT_OK ? weft_bench_compile_model(
-                                   plan, device,
-                                   &(weft_bench_model){.config = config,
-                                                       .batch = 1,
-                                                       .length = n,
-                                                       .implementation = bench_case->implementation,
-                                                       .timestamps = timestamps},
-                                   host)
-                             : status;
+    if (architecture->mixing == WEFT_BENCH_FNET_LINEAR) {
+        WEFT_TRY(check_matrices(size, n, device, host));
+    }
+    return weft_bench_compile_model(
+        plan, device,
+        &(weft_bench_model){.config = config,
+                            .batch = 1,
+                            .length = n,
+                            .implementation = bench_case->implementation,
+                            .timestamps = timestamps},
+        host);
 }
 
 static void refer(weft_bench_reference *ref, const weft_bench_case *bench_case) {

@@ -6,6 +6,7 @@
 #include "bench/reference.h"
 #include "bench/suites/fixed.h"
 #include "bench/suites/mixers.h"
+#include "core/try.h"
 #include "verify/conformance.h"
 
 static weft_status add_input(weft_tensor *out, weft_graph *graph, weft_shape shape) {
@@ -15,24 +16,18 @@ static weft_status add_input(weft_tensor *out, weft_graph *graph, weft_shape sha
 /** sizes: n, d. */
 static weft_status build_fourier(weft_graph *graph, const weft_bench_case *bench_case) {
     weft_tensor x = {0};
-    weft_status status =
-        add_input(&x, graph, weft_shape_of(1, bench_case->sizes[0], bench_case->sizes[1]));
-    if (status == WEFT_OK) {
-        status = weft_graph_fourier(&x, graph, x);
-    }
-    return status == WEFT_OK ? weft_graph_output(graph, "y", x) : status;
+    WEFT_TRY(add_input(&x, graph, weft_shape_of(1, bench_case->sizes[0], bench_case->sizes[1])));
+    WEFT_TRY(weft_graph_fourier(&x, graph, x));
+    return weft_graph_output(graph, "y", x);
 }
 
 /** sizes: n, d, heads. */
 static weft_status build_attention(weft_graph *graph, const weft_bench_case *bench_case) {
     weft_tensor x = {0};
-    weft_status status =
-        add_input(&x, graph, weft_shape_of(1, bench_case->sizes[0], bench_case->sizes[1]));
-    if (status == WEFT_OK) {
-        status = weft_graph_attention(&x, graph, x, x, x,
-                                      weft_attention_params(.heads = bench_case->sizes[2]));
-    }
-    return status == WEFT_OK ? weft_graph_output(graph, "y", x) : status;
+    WEFT_TRY(add_input(&x, graph, weft_shape_of(1, bench_case->sizes[0], bench_case->sizes[1])));
+    WEFT_TRY(weft_graph_attention(&x, graph, x, x, x,
+                                  weft_attention_params(.heads = bench_case->sizes[2])));
+    return weft_graph_output(graph, "y", x);
 }
 
 static void refer_fourier(weft_bench_reference *ref, const weft_bench_case *bench_case) {

@@ -3,6 +3,7 @@
 #include "bench/reference.h"
 #include "bench/suites/fixed.h"
 #include "bench/suites/suites.h"
+#include "core/try.h"
 #include "verify/conformance.h"
 
 static weft_status add_input(weft_tensor *out, weft_graph *graph, weft_shape shape) {
@@ -14,51 +15,36 @@ static weft_status build_matmul(weft_graph *graph, const weft_bench_case *bench_
     const uint32_t *sizes = bench_case->sizes;
     weft_tensor x = {0};
     weft_tensor w = {0};
-    weft_status status = add_input(&x, graph, weft_shape_of(1, sizes[0], sizes[2]));
-    if (status == WEFT_OK) {
-        status = weft_bench_weight(&w, graph, weft_shape_of(sizes[1], sizes[2]), 1);
-    }
-    if (status == WEFT_OK) {
-        status = weft_graph_linear(&x, graph, x, w, (weft_tensor){0});
-    }
-    return status == WEFT_OK ? weft_graph_output(graph, "y", x) : status;
+    WEFT_TRY(add_input(&x, graph, weft_shape_of(1, sizes[0], sizes[2])));
+    WEFT_TRY(weft_bench_weight(&w, graph, weft_shape_of(sizes[1], sizes[2]), 1));
+    WEFT_TRY(weft_graph_linear(&x, graph, x, w, (weft_tensor){0}));
+    return weft_graph_output(graph, "y", x);
 }
 
 /** sizes: n, d. */
 static weft_status build_layer_norm(weft_graph *graph, const weft_bench_case *bench_case) {
     weft_tensor x = {0};
     weft_tensor w = {0};
-    weft_status status =
-        add_input(&x, graph, weft_shape_of(1, bench_case->sizes[0], bench_case->sizes[1]));
-    if (status == WEFT_OK) {
-        status = weft_bench_weight(&w, graph, weft_shape_of(bench_case->sizes[1]), 1);
-    }
-    if (status == WEFT_OK) {
-        status = weft_graph_layer_norm(&x, graph, x, w, w, 1e-12F);
-    }
-    return status == WEFT_OK ? weft_graph_output(graph, "y", x) : status;
+    WEFT_TRY(add_input(&x, graph, weft_shape_of(1, bench_case->sizes[0], bench_case->sizes[1])));
+    WEFT_TRY(weft_bench_weight(&w, graph, weft_shape_of(bench_case->sizes[1]), 1));
+    WEFT_TRY(weft_graph_layer_norm(&x, graph, x, w, w, 1e-12F));
+    return weft_graph_output(graph, "y", x);
 }
 
 /** sizes: n, d, activation. */
 static weft_status build_activation(weft_graph *graph, const weft_bench_case *bench_case) {
     weft_tensor x = {0};
-    weft_status status =
-        add_input(&x, graph, weft_shape_of(1, bench_case->sizes[0], bench_case->sizes[1]));
-    if (status == WEFT_OK) {
-        status = weft_graph_activate(&x, graph, x, (weft_activation)bench_case->sizes[2]);
-    }
-    return status == WEFT_OK ? weft_graph_output(graph, "y", x) : status;
+    WEFT_TRY(add_input(&x, graph, weft_shape_of(1, bench_case->sizes[0], bench_case->sizes[1])));
+    WEFT_TRY(weft_graph_activate(&x, graph, x, (weft_activation)bench_case->sizes[2]));
+    return weft_graph_output(graph, "y", x);
 }
 
 /** sizes: rows, columns. */
 static weft_status build_softmax(weft_graph *graph, const weft_bench_case *bench_case) {
     weft_tensor x = {0};
-    weft_status status =
-        add_input(&x, graph, weft_shape_of(bench_case->sizes[0], bench_case->sizes[1]));
-    if (status == WEFT_OK) {
-        status = weft_graph_softmax(&x, graph, x);
-    }
-    return status == WEFT_OK ? weft_graph_output(graph, "y", x) : status;
+    WEFT_TRY(add_input(&x, graph, weft_shape_of(bench_case->sizes[0], bench_case->sizes[1])));
+    WEFT_TRY(weft_graph_softmax(&x, graph, x));
+    return weft_graph_output(graph, "y", x);
 }
 
 /* ---- the same in float64 ---- */

@@ -83,7 +83,7 @@ weft_status weft_file_map(weft_mapping *mapping, const char *path, const weft_ho
 }
 
 void weft_file_unmap(weft_mapping *mapping) {
-    if (mapping->data != NULL) {
+    if (mapping->data) {
         /* munmap takes a pointer to non-const but does not write through it. */
         munmap((void *)(uintptr_t)mapping->data, mapping->size);
     }
@@ -114,11 +114,11 @@ static bool make_room(read_buffer *buffer, size_t limit, const weft_host *host) 
     size_t largest =
         limit > SIZE_MAX - 2 ? SIZE_MAX : limit + 2; /* one to see that there is more */
     size_t wanted = buffer->capacity > largest / 2 ? largest : buffer->capacity * 2;
-    if (buffer->data == NULL) {
+    if (!buffer->data) {
         wanted = buffer->hint < largest ? buffer->hint : largest;
     }
     uint8_t *data = weft_realloc(host, buffer->data, wanted);
-    if (data == NULL) {
+    if (!data) {
         return false;
     }
     buffer->data = data;
@@ -215,7 +215,7 @@ static weft_status create_beside(int *descriptor, char **name, const char *path,
     for (unsigned long attempt = 0; attempt < NAME_ATTEMPTS; attempt++) {
         char *candidate =
             weft_format(host, "%s.%lx-%lx.tmp", path, (unsigned long)getpid(), salt + attempt);
-        if (candidate == NULL) {
+        if (!candidate) {
             return weft_fail_memory(host, path);
         }
         int opened = open_retrying(candidate, O_WRONLY | O_CREAT | O_EXCL, 0666);
@@ -238,7 +238,7 @@ static weft_status write_and_rename(const char *path, const void *data, size_t s
     int descriptor = -1;
     char *name = NULL;
     weft_status status = create_beside(&descriptor, &name, path, host);
-    if (name == NULL) {
+    if (!name) {
         return status;
     }
     int error = write_all(descriptor, data, size);
@@ -273,7 +273,7 @@ weft_status weft_file_write(const char *path, const void *data, size_t size,
     }
     /* Renaming over a symbolic link would replace the link; the target is what it leads to. */
     char target[PATH_MAX];
-    if (realpath(path, target) == NULL) {
+    if (!realpath(path, target)) {
         return fail_errno(host, errno, "resolve", path);
     }
     return write_and_rename(target, data, size, host);
@@ -293,7 +293,7 @@ static int make_folder(const char *path) {
 
 weft_status weft_make_folders(const char *path, const weft_host *host) {
     char *prefix = weft_strdup(host, path);
-    if (prefix == NULL) {
+    if (!prefix) {
         return weft_fail_memory(host, path);
     }
     int error = path[0] == '\0' ? ENOENT : 0;

@@ -36,7 +36,7 @@ static void replace_control_characters(char *text, size_t size) {
 
 static void log_line(const weft_host *host, weft_log_level level, const char *format,
                      va_list arguments) {
-    if (host == NULL || host->log == NULL) {
+    if (!host || !host->log) {
         return;
     }
     char line[LOG_LINE_SIZE];
@@ -81,7 +81,7 @@ void *weft_realloc(const weft_host *host, void *pointer, size_t size) {
         weft_free(host, pointer);
         return NULL;
     }
-    if (host != NULL && host->reallocate != NULL) {
+    if (host && host->reallocate) {
         return host->reallocate(host->allocator_user, pointer, size);
     }
     return realloc(pointer, size);
@@ -96,17 +96,17 @@ void *weft_alloc_zero(const weft_host *host, size_t count, size_t size) {
         return NULL;
     }
     void *pointer = weft_alloc(host, count * size);
-    if (pointer != NULL) {
+    if (pointer) {
         memset(pointer, 0, count * size);
     }
     return pointer;
 }
 
 void weft_free(const weft_host *host, void *pointer) {
-    if (pointer == NULL) {
+    if (!pointer) {
         return;
     }
-    if (host != NULL && host->reallocate != NULL) {
+    if (host && host->reallocate) {
         (void)host->reallocate(host->allocator_user, pointer, 0);
     } else {
         free(pointer);
@@ -114,12 +114,12 @@ void weft_free(const weft_host *host, void *pointer) {
 }
 
 char *weft_strdup(const weft_host *host, const char *text) {
-    if (text == NULL) {
+    if (!text) {
         return NULL;
     }
     size_t size = strlen(text) + 1;
     char *copy = weft_alloc(host, size);
-    if (copy != NULL) {
+    if (copy) {
         memcpy(copy, text, size);
     }
     return copy;
@@ -133,7 +133,7 @@ char *weft_format(const weft_host *host, const char *format, ...) {
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     char *text = length < 0 ? NULL : weft_alloc(host, (size_t)length + 1);
-    if (text != NULL) {
+    if (text) {
         (void)vsnprintf(text, (size_t)length + 1, format, again);
     }
     va_end(again);
@@ -156,7 +156,7 @@ bool weft_grow(const weft_host *host, void *array_address, uint32_t count, uint3
     void *array;
     memcpy(&array, array_address, sizeof array);
     array = weft_realloc(host, array, grown * element_size);
-    if (array == NULL) {
+    if (!array) {
         return false;
     }
     memcpy(array_address, &array, sizeof array);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Adopting a VkDevice that the caller made and keeps. */
+#include "core/try.h"
 #include "device/instance.h"
 #include "device/loader.h"
 #include "device/physical.h"
@@ -20,7 +21,7 @@ const char *const *weft_vulkan_optional_extensions(void) {
 weft_status weft_vulkan_require_features(VkPhysicalDeviceFeatures2 *features) {
     bool set = false;
     VkBaseOutStructure *link = (VkBaseOutStructure *)features;
-    for (; link != NULL; link = link->pNext) {
+    for (; link; link = link->pNext) {
         if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES) {
             ((VkPhysicalDeviceVulkan12Features *)link)->timelineSemaphore = VK_TRUE;
             set = true;
@@ -38,15 +39,15 @@ static weft_status check_params(const weft_device_adopt_params *params) {
                           : params->device == VK_NULL_HANDLE          ? "device"
                           : params->queue == VK_NULL_HANDLE           ? "queue"
                                                                       : NULL;
-    if (missing != NULL) {
+    if (missing) {
         return weft_fail(&params->host, WEFT_INVALID_ARGUMENT, "weft_device_adopt: %s is null",
                          missing);
     }
-    if ((params->lock_queue == NULL) != (params->unlock_queue == NULL)) {
+    if ((!params->lock_queue) != (!params->unlock_queue)) {
         return weft_fail(&params->host, WEFT_INVALID_ARGUMENT,
                          "weft_device_adopt: %s is set without %s",
-                         params->lock_queue == NULL ? "unlock_queue" : "lock_queue",
-                         params->lock_queue == NULL ? "lock_queue" : "unlock_queue");
+                         !params->lock_queue ? "unlock_queue" : "lock_queue",
+                         !params->lock_queue ? "lock_queue" : "unlock_queue");
     }
     return WEFT_OK;
 }
@@ -54,18 +55,18 @@ static weft_status check_params(const weft_device_adopt_params *params) {
 static weft_status load_tables(weft_device *device, const weft_device_adopt_params *params) {
     struct weft_vk_instance *instance = &device->instance;
     instance->GetInstanceProcAddr = params->get_instance_proc_addr;
-    if (instance->GetInstanceProcAddr == NULL) {
+    if (!instance->GetInstanceProcAddr) {
         instance->GetInstanceProcAddr = weft_loader_open();
     }
-    if (instance->GetInstanceProcAddr == NULL) {
+    if (!instance->GetInstanceProcAddr) {
         return weft_fail(&device->host, WEFT_NO_DEVICE,
                          "weft_device_adopt: get_instance_proc_addr is null and no Vulkan loader "
                          "is installed");
     }
     instance->handle = params->instance;
     device->vk.handle = params->device;
-    weft_status status = weft_vk_load_instance(instance, &device->host);
-    return status == WEFT_OK ? weft_vk_load_device(&device->vk, instance, &device->host) : status;
+    WEFT_TRY(weft_vk_load_instance(instance, &device->host));
+    return weft_vk_load_device(&device->vk, instance, &device->host);
 }
 
 static weft_status read_physical(weft_device *device, const weft_device_adopt_params *params) {
@@ -75,15 +76,10 @@ static weft_status read_physical(weft_device *device, const weft_device_adopt_pa
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
                          "weft_device_adopt: queue_family is VK_QUEUE_FAMILY_IGNORED");
     }
-    weft_status status =
-        weft_physical_index(&index, &device->instance, params->physical_device, &device->host);
-    if (status == WEFT_OK) {
-        status = weft_physical_read(&physical, &device->instance, params->physical_device, index,
-                                    params->queue_family, &device->host);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(
+        weft_physical_index(&index, &device->instance, params->physical_device, &device->host));
+    WEFT_TRY(weft_physical_read(&physical, &device->instance, params->physical_device, index,
+                                params->queue_family, &device->host));
     if (physical.queue_family == WEFT_NO_FAMILY) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
                          "weft_device_adopt: %s has no queue family %u", physical.info.name,
@@ -105,15 +101,15 @@ static weft_status fill_device(weft_device *device, const weft_device_adopt_para
     device->lock_queue = params->lock_queue;
     device->unlock_queue = params->unlock_queue;
     device->lock_user = params->lock_user;
-    weft_status status = load_tables(device, params);
-    return status == WEFT_OK ? read_physical(device, params) : status;
+    WEFT_TRY(load_tables(device, params));
+    return read_physical(device, params);
 }
 
 weft_status weft_device_adopt(weft_device **device, const weft_device_adopt_params *params) {
-    if (params == NULL) {
+    if (!params) {
         return WEFT_INVALID_ARGUMENT;
     }
-    if (device == NULL) {
+    if (!device) {
         return weft_fail(&params->host, WEFT_INVALID_ARGUMENT, "weft_device_adopt: device is null");
     }
     const struct weft_setup setup = {

@@ -6,6 +6,8 @@
 
 #include <weft/vulkan.h>
 
+#include "core/try.h"
+
 static uint64_t largest_heap(const weft_device *device) {
     const VkPhysicalDeviceMemoryProperties *memory = &device->memory_properties;
     uint64_t largest = 0;
@@ -34,14 +36,12 @@ weft_status weft_vkbuffer_create(VkBuffer *buffer, struct weft_allocation **allo
     };
     VkBuffer handle = VK_NULL_HANDLE;
     struct weft_allocation *memory = NULL;
-    weft_status status = weft_device_check(
-        device, device->vk.CreateBuffer(device->vk.handle, &info, NULL, &handle), "vkCreateBuffer");
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_check(device,
+                               device->vk.CreateBuffer(device->vk.handle, &info, NULL, &handle),
+                               "vkCreateBuffer"));
     VkMemoryRequirements requirements;
     device->vk.GetBufferMemoryRequirements(device->vk.handle, handle, &requirements);
-    status = weft_memory_allocate(&memory, device, &requirements, kind);
+    weft_status status = weft_memory_allocate(&memory, device, &requirements, kind);
     if (status == WEFT_OK) {
         status = weft_device_check(
             device,
@@ -67,19 +67,19 @@ void weft_vkbuffer_destroy(weft_device *device, VkBuffer *buffer,
 }
 
 weft_status weft_buffer_create(weft_buffer **buffer, weft_device *device, uint64_t size) {
-    if (device == NULL) {
+    if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
-    if (buffer == NULL || size == 0) {
+    if (!buffer || size == 0) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT, "weft_buffer_create: %s",
-                         buffer == NULL ? "buffer is null" : "size is 0");
+                         !buffer ? "buffer is null" : "size is 0");
     }
     weft_status status = weft_device_alive(device);
     if (status != WEFT_OK) {
         return status;
     }
     weft_buffer *made = weft_alloc_zero(&device->host, 1, sizeof *made);
-    if (made == NULL) {
+    if (!made) {
         return weft_fail_memory(&device->host, "buffer");
     }
     *made = (weft_buffer){.device = device, .size = size};
@@ -97,12 +97,12 @@ weft_status weft_buffer_create(weft_buffer **buffer, weft_device *device, uint64
 
 weft_status weft_buffer_wrap(weft_buffer **buffer, weft_device *device, VkBuffer handle,
                              uint64_t offset, uint64_t size) {
-    if (device == NULL) {
+    if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
-    if (buffer == NULL || handle == VK_NULL_HANDLE || size == 0) {
+    if (!buffer || handle == VK_NULL_HANDLE || size == 0) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT, "weft_buffer_wrap: %s",
-                         buffer == NULL             ? "buffer is null"
+                         !buffer                    ? "buffer is null"
                          : handle == VK_NULL_HANDLE ? "the VkBuffer is null"
                                                     : "size is 0");
     }
@@ -118,12 +118,9 @@ weft_status weft_buffer_wrap(weft_buffer **buffer, weft_device *device, VkBuffer
                          " is not a multiple of minStorageBufferOffsetAlignment, %" PRIu64,
                          offset, alignment);
     }
-    weft_status status = weft_device_alive(device);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_alive(device));
     weft_buffer *made = weft_alloc_zero(&device->host, 1, sizeof *made);
-    if (made == NULL) {
+    if (!made) {
         return weft_fail_memory(&device->host, "buffer");
     }
     *made = (weft_buffer){.device = device, .handle = handle, .offset = offset, .size = size};
@@ -132,12 +129,12 @@ weft_status weft_buffer_wrap(weft_buffer **buffer, weft_device *device, VkBuffer
 }
 
 void weft_buffer_destroy(weft_buffer **buffer) {
-    if (buffer == NULL || *buffer == NULL) {
+    if (!buffer || !*buffer) {
         return;
     }
     weft_buffer *old = *buffer;
     weft_device *device = old->device;
-    if (old->allocation != NULL) {
+    if (old->allocation) {
         /* A run that was submitted and not yet waited for may still use the memory. */
         if (!device->lost) {
             (void)weft_device_wait(device, device->timeline_value, UINT64_MAX, NULL);
@@ -149,14 +146,14 @@ void weft_buffer_destroy(weft_buffer **buffer) {
 }
 
 uint64_t weft_buffer_size(const weft_buffer *buffer) {
-    return buffer == NULL ? 0 : buffer->size;
+    return !buffer ? 0 : buffer->size;
 }
 
 VkBuffer weft_buffer_vulkan(const weft_buffer *buffer, uint64_t *offset) {
-    if (buffer == NULL) {
+    if (!buffer) {
         return VK_NULL_HANDLE;
     }
-    if (offset != NULL) {
+    if (offset) {
         *offset = buffer->offset;
     }
     return buffer->handle;
@@ -165,7 +162,7 @@ VkBuffer weft_buffer_vulkan(const weft_buffer *buffer, uint64_t *offset) {
 static weft_status check_range(const weft_buffer *buffer, uint64_t offset, const void *data,
                                uint64_t size, const char *function) {
     const weft_host *host = &buffer->device->host;
-    if (data == NULL && size != 0) {
+    if (!data && size != 0) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "%s: data is null", function);
     }
     if (offset % 4 != 0 || size % 4 != 0) {
@@ -183,24 +180,18 @@ static weft_status check_range(const weft_buffer *buffer, uint64_t offset, const
 
 weft_status weft_buffer_write(weft_buffer *buffer, uint64_t offset, const void *data,
                               uint64_t size) {
-    if (buffer == NULL) {
+    if (!buffer) {
         return WEFT_INVALID_ARGUMENT;
     }
-    weft_status status = check_range(buffer, offset, data, size, "weft_buffer_write");
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(check_range(buffer, offset, data, size, "weft_buffer_write"));
     return weft_device_upload(buffer->device, buffer->handle, buffer->offset + offset, data, size);
 }
 
 weft_status weft_buffer_read(weft_buffer *buffer, uint64_t offset, void *data, uint64_t size) {
-    if (buffer == NULL) {
+    if (!buffer) {
         return WEFT_INVALID_ARGUMENT;
     }
-    weft_status status = check_range(buffer, offset, data, size, "weft_buffer_read");
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(check_range(buffer, offset, data, size, "weft_buffer_read"));
     return weft_device_download(buffer->device, buffer->handle, buffer->offset + offset, data,
                                 size);
 }

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
+#include "core/try.h"
 #include "device/instance.h"
-#include "shader/pipeline.h"
 
 const char *weft_math_name(weft_math math) {
     return math == WEFT_MATH_FAST ? "fast" : "reproducible";
@@ -31,51 +31,53 @@ const char *weft_device_type_name(weft_device_type type) {
 }
 
 weft_status weft_device_get_info(const weft_device *device, weft_device_info *info) {
-    if (device == NULL) {
+    if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
-    if (info == NULL) {
+    if (!info) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
                          "weft_device_get_info: info is null");
     }
-    weft_status status = weft_device_alive(device);
-    if (status == WEFT_OK) {
-        *info = device->info;
-    }
-    return status;
+    WEFT_TRY(weft_device_alive(device));
+    *info = device->info;
+    return WEFT_OK;
 }
 
 weft_math weft_device_get_math(const weft_device *device) {
-    return device == NULL ? WEFT_MATH_REPRODUCIBLE : device->math;
+    return !device ? WEFT_MATH_REPRODUCIBLE : device->math;
 }
 
 weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *stats) {
-    if (device == NULL) {
+    if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
-    if (stats == NULL) {
+    if (!stats) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
                          "weft_device_get_stats: stats is null");
     }
-    weft_status status = weft_device_alive(device);
-    if (status == WEFT_OK) {
-        *stats = device->stats;
-    }
-    return status;
+    WEFT_TRY(weft_device_alive(device));
+    *stats = device->stats;
+    return WEFT_OK;
 }
 
 void weft_device_reset_peak(weft_device *device) {
-    if (device != NULL) {
+    if (device) {
         device->stats.peak_bytes = device->stats.bytes_in_use;
     }
 }
 
 weft_status weft_device_save_cache(weft_device *device) {
-    if (device == NULL) {
+    if (!device) {
         return WEFT_INVALID_ARGUMENT;
     }
-    weft_status status = weft_device_alive(device);
-    return status == WEFT_OK ? weft_pipeline_store_save(device) : status;
+    WEFT_TRY(weft_device_alive(device));
+    for (size_t i = 0; i < weft_device_part_count; i++) {
+        const struct weft_device_part *part = &weft_device_parts[i];
+        if (part->save) {
+            WEFT_TRY(part->save(device));
+        }
+    }
+    return WEFT_OK;
 }
 
 void weft_device_note_rate(weft_device *device, double flops, double milliseconds) {
@@ -92,15 +94,15 @@ static void destroy_objects(weft_device *device) {
         /* Only our submissions: the rest of an adopted device's work is its owner's to wait for. */
         (void)weft_device_wait(device, device->timeline_value, UINT64_MAX, NULL);
     }
-    if (device->weights != NULL) {
-        weft_weight_store_destroy(device);
-    }
-    if (device->pipelines != NULL) {
-        if (!device->lost) {
+    for (size_t i = weft_device_part_count; i-- > 0;) {
+        const struct weft_device_part *part = &weft_device_parts[i];
+        if (part->save && !device->lost) {
             /* A cache that cannot be written was logged, and costs only time at the next start. */
-            (void)weft_pipeline_store_save(device);
+            (void)part->save(device);
         }
-        weft_pipeline_store_destroy(device);
+        if (part->destroy) {
+            part->destroy(device);
+        }
     }
     if (device->staging != VK_NULL_HANDLE) {
         weft_vkbuffer_destroy(device, &device->staging, &device->staging_allocation);
@@ -115,13 +117,13 @@ static void destroy_objects(weft_device *device) {
 }
 
 void weft_device_destroy(weft_device **device) {
-    if (device == NULL || *device == NULL) {
+    if (!device || !*device) {
         return;
     }
     weft_device *old = *device;
     destroy_objects(old);
     if (old->owns_handles) {
-        if (old->vk.handle != VK_NULL_HANDLE && old->vk.DestroyDevice != NULL) {
+        if (old->vk.handle != VK_NULL_HANDLE && old->vk.DestroyDevice) {
             old->vk.DestroyDevice(old->vk.handle, NULL);
         }
         weft_instance_destroy(&old->instance, old->messenger);

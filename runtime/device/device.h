@@ -131,14 +131,19 @@ weft_status weft_device_finish_commands(weft_device *device, VkCommandBuffer com
 /** Takes a measured arithmetic rate into account (exponential average). */
 void weft_device_note_rate(weft_device *device, double flops, double milliseconds);
 
-/**
- * The reproducibility probe of design section 4 rule 6: runs shaders/probe/arithmetic.comp on hard inputs and compares
- * with host arithmetic, once per driver identity (the verdict is cached on disk).
- */
-weft_status weft_device_probe(weft_device *device);
+/* ---- what the layers above keep with a device ---- */
 
-/* Made and destroyed with the device; declared here so that device.c need not know what is inside. */
-weft_status weft_weight_store_create(weft_device *device);
-void weft_weight_store_destroy(weft_device *device);
+struct weft_device_part {
+    weft_status (*create)(weft_device *device);
+    weft_status (*save)(weft_device *device); /* what is new, to disk; or null */
+    void (*destroy)(weft_device *device);     /* also one that was never made; or null */
+};
+
+/**
+ * Made in this order as soon as the device runs commands, and destroyed in reverse. The table is graph/device_parts.c,
+ * the lowest file that sees all of them: a device is opened by calls from below that only the linker resolves.
+ */
+extern const struct weft_device_part weft_device_parts[];
+extern const size_t weft_device_part_count;
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "device/loader.h"
 #include "device/result.h"
 #include "device/validation.h"
@@ -41,7 +42,7 @@ weft_status weft_vk_load_instance(struct weft_vk_instance *instance, const weft_
     PFN_vkGetInstanceProcAddr get = instance->GetInstanceProcAddr;
 #define LOAD(name)                                                                       \
     instance->name = (PFN_vk##name)get(instance->handle, "vk" #name);                    \
-    if (instance->name == NULL) {                                                        \
+    if (!instance->name) {                                                               \
         return weft_fail(host, WEFT_UNSUPPORTED, "the Vulkan instance has no vk" #name); \
     }
     WEFT_VK_INSTANCE_FUNCTIONS(LOAD)
@@ -53,7 +54,7 @@ weft_status weft_vk_load_device(struct weft_vk_device *device,
                                 const struct weft_vk_instance *instance, const weft_host *host) {
 #define LOAD(name)                                                                        \
     device->name = (PFN_vk##name)instance->GetDeviceProcAddr(device->handle, "vk" #name); \
-    if (device->name == NULL) {                                                           \
+    if (!device->name) {                                                                  \
         return weft_fail(host, WEFT_UNSUPPORTED, "the Vulkan device has no vk" #name);    \
     }
     WEFT_VK_DEVICE_FUNCTIONS(LOAD)
@@ -71,7 +72,7 @@ static weft_status has_extension(bool *found, const struct global_functions *glo
         return weft_vk_check(host, result, "vkEnumerateInstanceExtensionProperties");
     }
     VkExtensionProperties *list = weft_alloc_zero(host, count, sizeof *list);
-    if (list == NULL) {
+    if (!list) {
         return weft_fail_memory(host, "instance extensions");
     }
     result = global->EnumerateInstanceExtensionProperties(layer, &count, list);
@@ -94,7 +95,7 @@ static weft_status has_layer(bool *found, const struct global_functions *global,
         return weft_vk_check(host, result, "vkEnumerateInstanceLayerProperties");
     }
     VkLayerProperties *list = weft_alloc_zero(host, count, sizeof *list);
-    if (list == NULL) {
+    if (!list) {
         return weft_fail_memory(host, "instance layers");
     }
     result = global->EnumerateInstanceLayerProperties(&count, list);
@@ -110,10 +111,7 @@ static weft_status has_layer(bool *found, const struct global_functions *global,
 
 static weft_status plan_validation(struct instance_plan *plan,
                                    const struct global_functions *global, const weft_host *host) {
-    weft_status status = has_layer(&plan->validation, global, WEFT_VALIDATION_LAYER, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(has_layer(&plan->validation, global, WEFT_VALIDATION_LAYER, host));
     if (!plan->validation) {
         weft_log(host, WEFT_LOG_WARNING, "validation was asked for, but %s is not installed",
                  WEFT_VALIDATION_LAYER);
@@ -122,15 +120,10 @@ static weft_status plan_validation(struct instance_plan *plan,
     /* The layer brings both extensions itself, so that neither depends on the loader or a driver.
      */
     bool messages = false;
-    status = has_extension(&messages, global, WEFT_VALIDATION_LAYER,
-                           VK_EXT_DEBUG_UTILS_EXTENSION_NAME, host);
-    if (status == WEFT_OK) {
-        status = has_extension(&plan->synchronization, global, WEFT_VALIDATION_LAYER,
-                               VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME, host);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(has_extension(&messages, global, WEFT_VALIDATION_LAYER,
+                           VK_EXT_DEBUG_UTILS_EXTENSION_NAME, host));
+    WEFT_TRY(has_extension(&plan->synchronization, global, WEFT_VALIDATION_LAYER,
+                           VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME, host));
     if (!messages) {
         plan->validation = false;
         weft_log(host, WEFT_LOG_WARNING, "validation was asked for, but %s has no %s",
@@ -150,11 +143,8 @@ static weft_status plan_validation(struct instance_plan *plan,
 static weft_status plan_instance(struct instance_plan *plan, const struct global_functions *global,
                                  bool validation, const weft_host *host) {
     *plan = (struct instance_plan){0};
-    weft_status status = has_extension(&plan->portability, global, NULL,
-                                       VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(has_extension(&plan->portability, global, NULL,
+                           VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME, host));
     if (plan->portability) {
         plan->extensions[plan->extension_count++] = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
     }
@@ -200,7 +190,7 @@ static VkResult call_create_instance(VkInstance *handle, const struct global_fun
 /* Whether the loader itself is for Vulkan 1.2; below that, an instance cannot ask for it. */
 static bool loader_is_recent(const struct global_functions *global, char *reason) {
     uint32_t version = VK_API_VERSION_1_0;
-    if (global->EnumerateInstanceVersion != NULL &&
+    if (global->EnumerateInstanceVersion &&
         global->EnumerateInstanceVersion(&version) != VK_SUCCESS) {
         version = VK_API_VERSION_1_0;
     }
@@ -217,8 +207,8 @@ static weft_status create_handle(struct weft_vk_instance *instance, const weft_h
                                  weft_device *validated, char *reason) {
     struct global_functions global;
     load_globals(&global, instance->GetInstanceProcAddr);
-    if (global.CreateInstance == NULL || global.EnumerateInstanceExtensionProperties == NULL ||
-        global.EnumerateInstanceLayerProperties == NULL) {
+    if (!global.CreateInstance || !global.EnumerateInstanceExtensionProperties ||
+        !global.EnumerateInstanceLayerProperties) {
         (void)snprintf(reason, WEFT_REASON_SIZE, "the system's Vulkan loader is incomplete");
         return WEFT_NO_DEVICE;
     }
@@ -226,10 +216,7 @@ static weft_status create_handle(struct weft_vk_instance *instance, const weft_h
         return WEFT_NO_DEVICE;
     }
     struct instance_plan plan;
-    weft_status status = plan_instance(&plan, &global, validated != NULL, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(plan_instance(&plan, &global, validated != NULL, host));
     VkInstance handle = VK_NULL_HANDLE;
     VkResult result = call_create_instance(&handle, &global, &plan, validated);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
@@ -243,24 +230,24 @@ static weft_status create_handle(struct weft_vk_instance *instance, const weft_h
     /* Loaded first: it is what destroys the handle should another function be missing. */
     instance->DestroyInstance =
         (PFN_vkDestroyInstance)instance->GetInstanceProcAddr(handle, "vkDestroyInstance");
-    status = weft_vk_load_instance(instance, host);
-    if (status == WEFT_OK && plan.validation) {
-        status = weft_validation_start(instance, validated);
+    WEFT_TRY(weft_vk_load_instance(instance, host));
+    if (plan.validation) {
+        WEFT_TRY(weft_validation_start(instance, validated));
     }
-    return status;
+    return WEFT_OK;
 }
 
 weft_status weft_instance_create(struct weft_vk_instance *instance, const weft_host *host,
                                  weft_device *validated, char *reason) {
     *instance = (struct weft_vk_instance){0};
     instance->GetInstanceProcAddr = weft_loader_open();
-    if (instance->GetInstanceProcAddr == NULL) {
+    if (!instance->GetInstanceProcAddr) {
         (void)snprintf(reason, WEFT_REASON_SIZE, "no Vulkan loader is installed");
         return WEFT_NO_DEVICE;
     }
     weft_status status = create_handle(instance, host, validated, reason);
     if (status != WEFT_OK) {
-        weft_instance_destroy(instance, validated == NULL ? VK_NULL_HANDLE : validated->messenger);
+        weft_instance_destroy(instance, !validated ? VK_NULL_HANDLE : validated->messenger);
     }
     return status;
 }
@@ -269,7 +256,7 @@ void weft_instance_destroy(struct weft_vk_instance *instance, VkDebugUtilsMessen
     if (instance->handle != VK_NULL_HANDLE && messenger != VK_NULL_HANDLE) {
         instance->DestroyDebugUtilsMessengerEXT(instance->handle, messenger, NULL);
     }
-    if (instance->handle != VK_NULL_HANDLE && instance->DestroyInstance != NULL) {
+    if (instance->handle != VK_NULL_HANDLE && instance->DestroyInstance) {
         instance->DestroyInstance(instance->handle, NULL);
     }
     *instance = (struct weft_vk_instance){0};

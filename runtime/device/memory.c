@@ -3,6 +3,7 @@
  * by many buffers. */
 #include <inttypes.h>
 
+#include "core/try.h"
 #include "device/device.h"
 #include "device/ranges.h"
 
@@ -28,7 +29,7 @@ struct weft_memory_pool {
 
 weft_status weft_memory_pool_create(weft_device *device) {
     device->memory = weft_alloc_zero(&device->host, 1, sizeof *device->memory);
-    return device->memory == NULL ? weft_fail_memory(&device->host, "memory pool") : WEFT_OK;
+    return !device->memory ? weft_fail_memory(&device->host, "memory pool") : WEFT_OK;
 }
 
 static void destroy_block(weft_device *device, struct weft_memory_block *block) {
@@ -42,10 +43,10 @@ static void destroy_block(weft_device *device, struct weft_memory_block *block) 
 }
 
 void weft_memory_pool_destroy(weft_device *device) {
-    if (device->memory == NULL) {
+    if (!device->memory) {
         return;
     }
-    while (device->memory->blocks != NULL) {
+    while (device->memory->blocks) {
         struct weft_memory_block *block = device->memory->blocks;
         device->memory->blocks = block->next;
         destroy_block(device, block);
@@ -141,7 +142,7 @@ static VkResult allocate_and_map(struct weft_memory_block *block, const weft_dev
 static weft_status add_block(weft_device *device, uint64_t size, bool shared, uint32_t type,
                              enum weft_memory_kind kind, VkResult *result) {
     struct weft_memory_block *block = weft_alloc_zero(&device->host, 1, sizeof *block);
-    if (block == NULL) {
+    if (!block) {
         return weft_fail_memory(&device->host, "memory block");
     }
     *block = (struct weft_memory_block){
@@ -167,7 +168,7 @@ static weft_status add_block(weft_device *device, uint64_t size, bool shared, ui
 /* Gives every empty block back to the driver. */
 static void release_empty(weft_device *device) {
     struct weft_memory_block **link = &device->memory->blocks;
-    while (*link != NULL) {
+    while (*link) {
         struct weft_memory_block *block = *link;
         if (block->ranges.taken != 0) {
             link = &block->next;
@@ -181,7 +182,7 @@ static void release_empty(weft_device *device) {
 /* Whether another block of this one's type and kind stands empty. */
 static bool has_empty_twin(const struct weft_memory_pool *pool,
                            const struct weft_memory_block *block) {
-    for (const struct weft_memory_block *b = pool->blocks; b != NULL; b = b->next) {
+    for (const struct weft_memory_block *b = pool->blocks; b; b = b->next) {
         if (b != block && b->type == block->type && b->kind == block->kind &&
             b->ranges.taken == 0) {
             return true;
@@ -240,13 +241,13 @@ static weft_status add_room(weft_device *device, uint64_t size, uint32_t type,
 static weft_status take(struct weft_memory_block **block, struct weft_range **range,
                         weft_device *device, const VkMemoryRequirements *requirements,
                         uint32_t type, enum weft_memory_kind kind) {
-    for (struct weft_memory_block *b = device->memory->blocks; b != NULL; b = b->next) {
+    for (struct weft_memory_block *b = device->memory->blocks; b; b = b->next) {
         if (b->type != type || b->kind != kind) {
             continue;
         }
         weft_status status = weft_ranges_take(range, &b->ranges, requirements->size,
                                               requirements->alignment, &device->host);
-        if (status != WEFT_OK || *range != NULL) {
+        if (status != WEFT_OK || *range) {
             *block = b;
             return status;
         }
@@ -281,26 +282,22 @@ static weft_status find_range(struct weft_allocation *made, weft_device *device,
         return weft_fail(&device->host, WEFT_UNSUPPORTED, "the device has no %s memory",
                          kind == WEFT_MEMORY_STAGING ? "host-visible coherent" : "suitable");
     }
-    weft_status status = check_size(device, requirements->size, type, kind);
-    if (status == WEFT_OK) {
-        status = take(&made->block, &made->range, device, requirements, type, kind);
+    WEFT_TRY(check_size(device, requirements->size, type, kind));
+    WEFT_TRY(take(&made->block, &made->range, device, requirements, type, kind));
+    if (!made->block) {
+        WEFT_TRY(add_room(device, requirements->size, type, kind));
+        made->block = device->memory->blocks; /* the new one, large enough */
+        WEFT_TRY(weft_ranges_take(&made->range, &made->block->ranges, requirements->size,
+                                  requirements->alignment, &device->host));
     }
-    if (status == WEFT_OK && made->block == NULL) {
-        status = add_room(device, requirements->size, type, kind);
-        if (status == WEFT_OK) {
-            made->block = device->memory->blocks; /* the new one, large enough */
-            status = weft_ranges_take(&made->range, &made->block->ranges, requirements->size,
-                                      requirements->alignment, &device->host);
-        }
-    }
-    return status;
+    return WEFT_OK;
 }
 
 weft_status weft_memory_allocate(struct weft_allocation **allocation, weft_device *device,
                                  const VkMemoryRequirements *requirements,
                                  enum weft_memory_kind kind) {
     struct weft_allocation *made = weft_alloc_zero(&device->host, 1, sizeof *made);
-    if (made == NULL) {
+    if (!made) {
         return weft_fail_memory(&device->host, "memory allocation");
     }
     weft_status status = find_range(made, device, requirements, kind);
@@ -311,7 +308,7 @@ weft_status weft_memory_allocate(struct weft_allocation **allocation, weft_devic
     made->memory = made->block->memory;
     made->offset = made->range->offset;
     made->size = made->range->size;
-    made->mapped = made->block->mapped == NULL ? NULL : made->block->mapped + made->offset;
+    made->mapped = !made->block->mapped ? NULL : made->block->mapped + made->offset;
     if (kind == WEFT_MEMORY_DEVICE) {
         device->stats.bytes_in_use += made->size;
         if (device->stats.bytes_in_use > device->stats.peak_bytes) {
@@ -323,7 +320,7 @@ weft_status weft_memory_allocate(struct weft_allocation **allocation, weft_devic
 }
 
 void weft_memory_free(weft_device *device, struct weft_allocation **allocation) {
-    if (*allocation == NULL) {
+    if (!*allocation) {
         return;
     }
     struct weft_memory_block *block = (*allocation)->block;

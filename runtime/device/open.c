@@ -2,6 +2,7 @@
 /* Listing the system's devices, and opening one with an instance and a VkDevice of Weft's own. */
 #include "core/float_state.h"
 #include "core/rules.h"
+#include "core/try.h"
 #include "device/instance.h"
 #include "device/physical.h"
 #include "device/result.h"
@@ -26,16 +27,13 @@ static weft_status read_list(struct weft_physical **list, uint32_t *count, const
 }
 
 weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const weft_host *host) {
-    if (count == NULL || (infos == NULL && *count != 0)) {
+    if (!count || (!infos && *count != 0)) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_device_list: %s is null",
-                         count == NULL ? "count" : "infos");
+                         !count ? "count" : "infos");
     }
     struct weft_physical *list = NULL;
     uint32_t found = 0;
-    weft_status status = read_list(&list, &found, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(read_list(&list, &found, host));
     for (uint32_t i = 0; i < found && i < *count; i++) {
         infos[i] = list[i].info;
     }
@@ -84,17 +82,13 @@ static weft_status create_device(weft_device *device, const struct weft_physical
 
 static weft_status create_and_load(weft_device *device, const struct weft_physical *physical) {
     weft_setup_physical(device, physical);
-    weft_status status = create_device(device, physical);
-    if (status == WEFT_OK) {
-        /* Loaded first: it is what destroys the handle should another function be missing. */
-        device->vk.DestroyDevice = (PFN_vkDestroyDevice)device->instance.GetDeviceProcAddr(
-            device->vk.handle, "vkDestroyDevice");
-        status = weft_vk_load_device(&device->vk, &device->instance, &device->host);
-    }
-    if (status == WEFT_OK) {
-        device->vk.GetDeviceQueue(device->vk.handle, device->queue_family, 0, &device->queue);
-    }
-    return status;
+    WEFT_TRY(create_device(device, physical));
+    /* Loaded first: it is what destroys the handle should another function be missing. */
+    device->vk.DestroyDevice = (PFN_vkDestroyDevice)device->instance.GetDeviceProcAddr(
+        device->vk.handle, "vkDestroyDevice");
+    WEFT_TRY(weft_vk_load_device(&device->vk, &device->instance, &device->host));
+    device->vk.GetDeviceQueue(device->vk.handle, device->queue_family, 0, &device->queue);
+    return WEFT_OK;
 }
 
 static weft_status open_system_device(weft_device *device, const weft_device_params *params) {
@@ -111,10 +105,7 @@ static weft_status open_system_device(weft_device *device, const weft_device_par
     }
     struct weft_physical *list = NULL;
     uint32_t count = 0;
-    status = weft_physical_list(&list, &count, &device->instance, &device->host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_physical_list(&list, &count, &device->instance, &device->host));
     const struct weft_physical *chosen = NULL;
     status = weft_physical_select(&chosen, list, count, params->select, &device->host);
     if (status == WEFT_OK) {
@@ -142,8 +133,8 @@ static weft_status open_flushing(weft_device *device, const weft_device_params *
 
 weft_status weft_device_open(weft_device **device, const weft_device_params *params) {
     static const weft_device_params defaults = {.host = {0}};
-    params = params == NULL ? &defaults : params;
-    if (device == NULL) {
+    params = !params ? &defaults : params;
+    if (!device) {
         return weft_fail(&params->host, WEFT_INVALID_ARGUMENT, "weft_device_open: device is null");
     }
     const struct weft_setup setup = {
@@ -153,11 +144,8 @@ weft_status weft_device_open(weft_device **device, const weft_device_params *par
         .submission_limit_ms = params->submission_limit_ms,
     };
     weft_device *made = NULL;
-    weft_status status = weft_setup_begin(&made, &params->host, params->math);
-    if (status != WEFT_OK) {
-        return status;
-    }
-    status = open_flushing(made, params);
+    WEFT_TRY(weft_setup_begin(&made, &params->host, params->math));
+    weft_status status = open_flushing(made, params);
     if (status == WEFT_OK) {
         status = weft_setup_finish(made, &setup);
     }

@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/float_modes.h"
+#include "core/kernel_limits.h"
+#include "core/try.h"
+#include "device/device.h"
 #include "device/result.h"
-#include "shader/pipeline.h"
-#include "shader/spirv_float_modes.h"
 
-/* What design section 4 rule 4 lets every shader count on. */
+/* What docs/reproducibility.md, rule 4 lets every shader count on. */
 #define NEEDED_INVOCATIONS   128u
 #define NEEDED_SHARED_MEMORY (16u << 10)
 
@@ -69,7 +71,7 @@ static weft_status read_family(struct facts *facts, struct weft_physical *physic
         return WEFT_OK;
     }
     VkQueueFamilyProperties *families = weft_alloc_zero(host, count, sizeof *families);
-    if (families == NULL) {
+    if (!families) {
         return weft_fail_memory(host, "queue families");
     }
     instance->GetPhysicalDeviceQueueFamilyProperties(physical->handle, &count, families);
@@ -92,7 +94,7 @@ static weft_status read_extensions(struct weft_physical *physical,
         return weft_vk_check(host, result, "vkEnumerateDeviceExtensionProperties");
     }
     VkExtensionProperties *list = weft_alloc_zero(host, count, sizeof *list);
-    if (list == NULL) {
+    if (!list) {
         return weft_fail_memory(host, "device extensions");
     }
     result = instance->EnumerateDeviceExtensionProperties(physical->handle, NULL, &count, list);
@@ -241,13 +243,8 @@ weft_status weft_physical_read(struct weft_physical *physical,
     *physical = (struct weft_physical){.handle = handle, .info = {.index = index}};
     struct facts facts;
     read_properties(&facts, handle, instance);
-    weft_status status = read_family(&facts, physical, instance, family, host);
-    if (status == WEFT_OK) {
-        status = read_extensions(physical, instance, host);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(read_family(&facts, physical, instance, family, host));
+    WEFT_TRY(read_extensions(physical, instance, host));
     fill_info(&physical->info, &facts);
     physical->float_modes = float_modes(&facts.vulkan12);
     physical->info.device_memory = largest_device_heap(handle, instance);
@@ -269,7 +266,7 @@ static weft_status list_handles(VkPhysicalDevice **handles, uint32_t *count,
         return weft_vk_check(host, result, "vkEnumeratePhysicalDevices");
     }
     VkPhysicalDevice *list = weft_alloc_zero(host, found, sizeof(VkPhysicalDevice));
-    if (list == NULL) {
+    if (!list) {
         return weft_fail_memory(host, "device list");
     }
     result = instance->EnumeratePhysicalDevices(instance->handle, &found, list);
@@ -293,7 +290,7 @@ weft_status weft_physical_list(struct weft_physical **list, uint32_t *count,
         return status;
     }
     struct weft_physical *devices = weft_alloc_zero(host, found, sizeof *devices);
-    if (devices == NULL) {
+    if (!devices) {
         weft_free(host, handles);
         return weft_fail_memory(host, "device list");
     }

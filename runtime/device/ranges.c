@@ -3,7 +3,7 @@
 
 weft_status weft_ranges_create(struct weft_ranges *ranges, uint64_t size, const weft_host *host) {
     struct weft_range *all = weft_alloc_zero(host, 1, sizeof *all);
-    if (all == NULL) {
+    if (!all) {
         return weft_fail_memory(host, "memory block");
     }
     all->size = size;
@@ -12,7 +12,7 @@ weft_status weft_ranges_create(struct weft_ranges *ranges, uint64_t size, const 
 }
 
 void weft_ranges_destroy(struct weft_ranges *ranges, const weft_host *host) {
-    for (struct weft_range *range = ranges->first; range != NULL;) {
+    for (struct weft_range *range = ranges->first; range;) {
         struct weft_range *next = range->next;
         weft_free(host, range);
         range = next;
@@ -26,14 +26,14 @@ static bool split(struct weft_range *range, uint64_t size, const weft_host *host
         return true;
     }
     struct weft_range *rest = weft_alloc_zero(host, 1, sizeof *rest);
-    if (rest == NULL) {
+    if (!rest) {
         return false;
     }
     rest->offset = range->offset + size;
     rest->size = range->size - size;
     rest->previous = range;
     rest->next = range->next;
-    if (rest->next != NULL) {
+    if (rest->next) {
         rest->next->previous = rest;
     }
     range->next = rest;
@@ -46,7 +46,7 @@ static void absorb_next(struct weft_range *range, const weft_host *host) {
     struct weft_range *next = range->next;
     range->size += next->size;
     range->next = next->next;
-    if (range->next != NULL) {
+    if (range->next) {
         range->next->previous = range;
     }
     weft_free(host, next);
@@ -59,7 +59,7 @@ static uint64_t padding(const struct weft_range *range, uint64_t alignment) {
 
 static struct weft_range *first_fit(const struct weft_ranges *ranges, uint64_t size,
                                     uint64_t alignment) {
-    for (struct weft_range *range = ranges->first; range != NULL; range = range->next) {
+    for (struct weft_range *range = ranges->first; range; range = range->next) {
         uint64_t skip = padding(range, alignment);
         if (!range->taken && range->size >= skip && range->size - skip >= size) {
             return range;
@@ -72,7 +72,7 @@ weft_status weft_ranges_take(struct weft_range **range, struct weft_ranges *rang
                              uint64_t alignment, const weft_host *host) {
     *range = NULL;
     struct weft_range *found = first_fit(ranges, size, alignment);
-    if (found == NULL) {
+    if (!found) {
         return WEFT_OK;
     }
     struct weft_range *skipped = NULL;
@@ -85,7 +85,7 @@ weft_status weft_ranges_take(struct weft_range **range, struct weft_ranges *rang
         found = found->next;
     }
     if (!split(found, size, host)) {
-        if (skipped != NULL) {
+        if (skipped) {
             absorb_next(skipped, host);
         }
         return weft_fail_memory(host, "memory range");
@@ -99,10 +99,10 @@ weft_status weft_ranges_take(struct weft_range **range, struct weft_ranges *rang
 void weft_ranges_give(struct weft_ranges *ranges, struct weft_range *range, const weft_host *host) {
     ranges->taken -= range->size;
     range->taken = false;
-    if (range->next != NULL && !range->next->taken) {
+    if (range->next && !range->next->taken) {
         absorb_next(range, host);
     }
-    if (range->previous != NULL && !range->previous->taken) {
+    if (range->previous && !range->previous->taken) {
         absorb_next(range->previous, host);
     }
 }

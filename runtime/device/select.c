@@ -63,10 +63,10 @@ static const struct weft_physical *best(const struct weft_physical *list, uint32
     const struct weft_physical *found = NULL;
     for (uint32_t i = 0; i < count; i++) {
         const struct weft_physical *candidate = &list[i];
-        if (part != NULL && !matches(candidate, part)) {
+        if (part && !matches(candidate, part)) {
             continue;
         }
-        if (found == NULL || (candidate->info.usable && !found->info.usable) ||
+        if (!found || (candidate->info.usable && !found->info.usable) ||
             (candidate->info.usable == found->info.usable &&
              candidate->info.type < found->info.type)) {
             found = candidate;
@@ -83,7 +83,7 @@ weft_status weft_physical_select(const struct weft_physical **chosen,
     if (count == 0) {
         return weft_fail(host, WEFT_NO_DEVICE, "no Vulkan driver offers a device");
     }
-    const bool any = select == NULL || select[0] == '\0';
+    const bool any = !select || select[0] == '\0';
     uint32_t index = 0;
     const struct weft_physical *found = NULL;
     if (!any && is_number(select, &index)) {
@@ -91,7 +91,7 @@ weft_status weft_physical_select(const struct weft_physical **chosen,
     } else {
         found = best(list, count, any ? NULL : select);
     }
-    if (found == NULL) {
+    if (!found) {
         return weft_fail(host, WEFT_NOT_FOUND, "no device matches \"%s\"; there is %s", select,
                          there);
     }

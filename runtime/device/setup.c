@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "device/setup.h"
 
-#include "shader/disk_cache.h"
+#include "core/disk_cache.h"
+#include "core/try.h"
 #include "shader/pipeline.h"
 
 #define HARDWARE_SUBMISSION_LIMIT_MS 500u
@@ -11,7 +12,7 @@ weft_status weft_setup_begin(weft_device **device, const weft_host *host, weft_m
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "there is no math mode %d", (int)math);
     }
     weft_device *made = weft_alloc_zero(host, 1, sizeof *made);
-    if (made == NULL) {
+    if (!made) {
         return weft_fail_memory(host, "device");
     }
     made->host = *host;
@@ -73,11 +74,11 @@ static weft_status set_parameters(weft_device *device, const struct weft_setup *
         device->submission_limit_ms = HARDWARE_SUBMISSION_LIMIT_MS;
     }
     device->flops_per_ms = first_rate(device->info.type);
-    if (setup->cache_dir == NULL) {
+    if (!setup->cache_dir) {
         device->cache_dir = weft_cache_default_dir(&device->host);
     } else if (setup->cache_dir[0] != '\0') {
         device->cache_dir = weft_strdup(&device->host, setup->cache_dir);
-        if (device->cache_dir == NULL) {
+        if (!device->cache_dir) {
             return weft_fail_memory(&device->host, "cache folder's name");
         }
     }
@@ -110,32 +111,29 @@ static weft_status create_timeline(weft_device *device) {
 }
 
 static weft_status create_staging(weft_device *device) {
-    weft_status status = weft_vkbuffer_create(&device->staging, &device->staging_allocation, device,
-                                              WEFT_STAGING_SIZE, WEFT_MEMORY_STAGING);
-    if (status == WEFT_OK) {
-        device->staging_mapped = device->staging_allocation->mapped;
-    }
-    return status;
+    WEFT_TRY(weft_vkbuffer_create(&device->staging, &device->staging_allocation, device,
+                                  WEFT_STAGING_SIZE, WEFT_MEMORY_STAGING));
+    device->staging_mapped = device->staging_allocation->mapped;
+    return WEFT_OK;
 }
 
 weft_status weft_setup_finish(weft_device *device, const struct weft_setup *setup) {
     static weft_status (*const steps[])(weft_device *) = {
-        create_command_pool,        create_timeline,
-        weft_memory_pool_create,    create_staging,
-        weft_pipeline_store_create, weft_weight_store_create,
-        weft_device_probe,
+        create_command_pool,
+        create_timeline,
+        weft_memory_pool_create,
+        create_staging,
     };
-    weft_status status = set_weight_storage(device, setup->weights);
-    if (status == WEFT_OK) {
-        status = set_parameters(device, setup);
+    WEFT_TRY(set_weight_storage(device, setup->weights));
+    WEFT_TRY(set_parameters(device, setup));
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        WEFT_TRY(steps[i](device));
     }
-    for (size_t i = 0; status == WEFT_OK && i < sizeof steps / sizeof steps[0]; i++) {
-        status = steps[i](device);
+    for (size_t i = 0; i < weft_device_part_count; i++) {
+        WEFT_TRY(weft_device_parts[i].create(device));
     }
-    if (status == WEFT_OK) {
-        weft_log(&device->host, WEFT_LOG_INFO, "opened device %u: %s (%s, %s), %s math",
-                 device->info.index, device->info.name, device->info.driver,
-                 device->info.driver_version, weft_math_name(device->math));
-    }
-    return status;
+    weft_log(&device->host, WEFT_LOG_INFO, "opened device %u: %s (%s, %s), %s math",
+             device->info.index, device->info.name, device->info.driver,
+             device->info.driver_version, weft_math_name(device->math));
+    return WEFT_OK;
 }

@@ -22,7 +22,7 @@ weft_status weft_setup_begin(weft_device **device, const weft_host *host, weft_m
 void weft_setup_physical(weft_device *device, const struct weft_physical *physical);
 
 /**
- * Makes everything above the VkDevice: pools, semaphore, staging, stores; then probes. Needs
+ * Makes everything above the VkDevice: pools, semaphore, staging, and the parts of the layers above. Needs
  * device->instance, vk, queue and what weft_setup_physical fills. On failure the caller destroys
  * the device.
  */

@@ -2,24 +2,23 @@
 /* The queue: submissions counted by one timeline semaphore, and command buffers that run once. */
 #include "device/device.h"
 
+#include "core/try.h"
+
 static void lock_queue(const weft_device *device) {
-    if (device->lock_queue != NULL) {
+    if (device->lock_queue) {
         device->lock_queue(device->lock_user);
     }
 }
 
 static void unlock_queue(const weft_device *device) {
-    if (device->unlock_queue != NULL) {
+    if (device->unlock_queue) {
         device->unlock_queue(device->lock_user);
     }
 }
 
 weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *commands, uint32_t count,
                                uint64_t *value) {
-    weft_status status = weft_device_alive(device);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_alive(device));
     const uint64_t signal = device->timeline_value + 1;
     VkTimelineSemaphoreSubmitInfo timeline = {
         .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
@@ -37,10 +36,7 @@ weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *comma
     lock_queue(device);
     VkResult result = device->vk.QueueSubmit(device->queue, 1, &info, VK_NULL_HANDLE);
     unlock_queue(device);
-    status = weft_device_check(device, result, "vkQueueSubmit");
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_check(device, result, "vkQueueSubmit"));
     device->timeline_value = signal;
     device->stats.submissions++;
     *value = signal;
@@ -48,10 +44,7 @@ weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *comma
 }
 
 weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeout_ns, bool *done) {
-    weft_status status = weft_device_alive(device);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_alive(device));
     VkSemaphoreWaitInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
         .semaphoreCount = 1,
@@ -62,17 +55,14 @@ weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeo
     if (result != VK_SUCCESS && result != VK_TIMEOUT) {
         return weft_device_check(device, result, "vkWaitSemaphores");
     }
-    if (done != NULL) {
+    if (done) {
         *done = result == VK_SUCCESS;
     }
     return WEFT_OK;
 }
 
 weft_status weft_device_begin_commands(VkCommandBuffer *commands, weft_device *device) {
-    weft_status status = weft_device_alive(device);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_alive(device));
     VkCommandBufferAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
         .commandPool = device->command_pool,
@@ -80,18 +70,15 @@ weft_status weft_device_begin_commands(VkCommandBuffer *commands, weft_device *d
         .commandBufferCount = 1,
     };
     VkCommandBuffer made = VK_NULL_HANDLE;
-    status = weft_device_check(device,
+    WEFT_TRY(weft_device_check(device,
                                device->vk.AllocateCommandBuffers(device->vk.handle, &info, &made),
-                               "vkAllocateCommandBuffers");
-    if (status != WEFT_OK) {
-        return status;
-    }
+                               "vkAllocateCommandBuffers"));
     VkCommandBufferBeginInfo begin = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
         .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
     };
-    status = weft_device_check(device, device->vk.BeginCommandBuffer(made, &begin),
-                               "vkBeginCommandBuffer");
+    weft_status status = weft_device_check(device, device->vk.BeginCommandBuffer(made, &begin),
+                                           "vkBeginCommandBuffer");
     if (status != WEFT_OK) {
         device->vk.FreeCommandBuffers(device->vk.handle, device->command_pool, 1, &made);
         return status;

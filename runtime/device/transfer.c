@@ -4,6 +4,8 @@
 
 #include "device/device.h"
 
+#include "core/try.h"
+
 static void barrier(const weft_device *device, VkCommandBuffer commands,
                     VkPipelineStageFlags before, VkAccessFlags written, VkPipelineStageFlags after,
                     VkAccessFlags used) {
@@ -34,10 +36,7 @@ static void copy(const weft_device *device, VkCommandBuffer commands, VkBuffer s
 static weft_status upload_piece(weft_device *device, VkBuffer buffer, uint64_t offset,
                                 const void *data, uint64_t size) {
     VkCommandBuffer commands = VK_NULL_HANDLE;
-    weft_status status = weft_device_begin_commands(&commands, device);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_begin_commands(&commands, device));
     /* A submission makes what the host wrote before it visible to the device. */
     memcpy(device->staging_mapped, data, (size_t)size);
     wait_for_queue(device, commands);
@@ -51,19 +50,14 @@ static weft_status upload_piece(weft_device *device, VkBuffer buffer, uint64_t o
 static weft_status download_piece(weft_device *device, VkBuffer buffer, uint64_t offset, void *data,
                                   uint64_t size) {
     VkCommandBuffer commands = VK_NULL_HANDLE;
-    weft_status status = weft_device_begin_commands(&commands, device);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_begin_commands(&commands, device));
     wait_for_queue(device, commands);
     copy(device, commands, buffer, offset, device->staging, 0, size);
     barrier(device, commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
             VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
-    status = weft_device_finish_commands(device, commands);
-    if (status == WEFT_OK) {
-        memcpy(data, device->staging_mapped, (size_t)size);
-    }
-    return status;
+    WEFT_TRY(weft_device_finish_commands(device, commands));
+    memcpy(data, device->staging_mapped, (size_t)size);
+    return WEFT_OK;
 }
 
 static uint64_t piece_size(uint64_t left) {
@@ -73,23 +67,23 @@ static uint64_t piece_size(uint64_t left) {
 weft_status weft_device_upload(weft_device *device, VkBuffer buffer, uint64_t offset,
                                const void *data, uint64_t size) {
     const uint8_t *bytes = data;
-    weft_status status = weft_device_alive(device);
-    for (uint64_t done = 0; status == WEFT_OK && done < size;) {
+    WEFT_TRY(weft_device_alive(device));
+    for (uint64_t done = 0; done < size;) {
         uint64_t piece = piece_size(size - done);
-        status = upload_piece(device, buffer, offset + done, bytes + done, piece);
+        WEFT_TRY(upload_piece(device, buffer, offset + done, bytes + done, piece));
         done += piece;
     }
-    return status;
+    return WEFT_OK;
 }
 
 weft_status weft_device_download(weft_device *device, VkBuffer buffer, uint64_t offset, void *data,
                                  uint64_t size) {
     uint8_t *bytes = data;
-    weft_status status = weft_device_alive(device);
-    for (uint64_t done = 0; status == WEFT_OK && done < size;) {
+    WEFT_TRY(weft_device_alive(device));
+    for (uint64_t done = 0; done < size;) {
         uint64_t piece = piece_size(size - done);
-        status = download_piece(device, buffer, offset + done, bytes + done, piece);
+        WEFT_TRY(download_piece(device, buffer, offset + done, bytes + done, piece));
         done += piece;
     }
-    return status;
+    return WEFT_OK;
 }

@@ -8,7 +8,7 @@
 
 bool weft_validation_wanted(bool asked) {
     const char *value = getenv("WEFT_VALIDATION");
-    return asked || (value != NULL && strcmp(value, "1") == 0);
+    return asked || (value && strcmp(value, "1") == 0);
 }
 
 static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
@@ -20,8 +20,8 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlag
     device->stats.validation_messages++;
     weft_log(&device->host, WEFT_LOG_WARNING, "validation %s %s: %s",
              severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT ? "error" : "warning",
-             data->pMessageIdName == NULL ? "(no id)" : data->pMessageIdName,
-             data->pMessage == NULL ? "" : data->pMessage);
+             !data->pMessageIdName ? "(no id)" : data->pMessageIdName,
+             !data->pMessage ? "" : data->pMessage);
     return VK_FALSE; /* the call goes on: validation only watches */
 }
 
@@ -45,8 +45,7 @@ weft_status weft_validation_start(struct weft_vk_instance *instance, weft_device
         (PFN_vkCreateDebugUtilsMessengerEXT)get(instance->handle, "vkCreateDebugUtilsMessengerEXT");
     instance->DestroyDebugUtilsMessengerEXT = (PFN_vkDestroyDebugUtilsMessengerEXT)get(
         instance->handle, "vkDestroyDebugUtilsMessengerEXT");
-    if (instance->CreateDebugUtilsMessengerEXT == NULL ||
-        instance->DestroyDebugUtilsMessengerEXT == NULL) {
+    if (!instance->CreateDebugUtilsMessengerEXT || !instance->DestroyDebugUtilsMessengerEXT) {
         return weft_fail(&device->host, WEFT_UNSUPPORTED,
                          "the validation layer has no vkCreateDebugUtilsMessengerEXT");
     }

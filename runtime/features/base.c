@@ -7,7 +7,7 @@ static weft_status fill(struct weft_features_target out, const weft_features_par
     const uint32_t d = params->columns;
     const struct weft_stream stream = weft_features_stream(params, WEFT_DRAW_GAUSSIAN);
     double *row = weft_alloc_zero(host, d, sizeof *row);
-    if (row == NULL) {
+    if (!row) {
         return weft_fail_memory(host, "a row of features");
     }
     for (uint32_t i = 0; i < params->rows; i++) {

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/portable_math.h"
+#include "core/try.h"
 #include "features/discrete.h"
 #include "features/family.h"
 
@@ -106,12 +107,11 @@ static weft_status row_weight(float *weight, const float *powers, uint32_t row,
 static weft_status fill_weights(float *weights, const float *w, const weft_features_params *params,
                                 const weft_host *host) {
     const struct distribution d = distribution_of(params);
-    weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < params->rows && status == WEFT_OK; i++) {
+    for (uint32_t i = 0; i < params->rows; i++) {
         const float *powers = w + (size_t)i * params->columns;
-        status = row_weight(&weights[i], powers, i, &d, params, host);
+        WEFT_TRY(row_weight(&weights[i], powers, i, &d, params, host));
     }
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status fill(struct weft_features_target out, const weft_features_params *params,
@@ -129,18 +129,18 @@ weft_status weft_features_discrete_weights(float *weights, const float *w,
                                            const weft_features_params *params,
                                            const weft_host *host) {
     weft_features_params taken = *params;
-    weft_status status = taken.kind == WEFT_FEATURES_POISSON ? check_poisson(&taken, host)
-                                                             : check_geometric(&taken, host);
+    WEFT_TRY(taken.kind == WEFT_FEATURES_POISSON ? check_poisson(&taken, host)
+                                                 : check_geometric(&taken, host));
     const size_t elements = (size_t)taken.rows * taken.columns;
-    for (size_t at = 0; status == WEFT_OK && at < elements; at++) {
+    for (size_t at = 0; at < elements; at++) {
         const float power = w[at];
         if (!(power >= 0.0F && power <= LARGEST_POWER && floorf(power) == power)) {
-            status = weft_fail(host, WEFT_INVALID_ARGUMENT,
-                               "features: element %zu of w is %g, not a whole number from 0 to %d",
-                               at, (double)power, LARGEST_POWER);
+            return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                             "features: element %zu of w is %g, not a whole number from 0 to %d",
+                             at, (double)power, LARGEST_POWER);
         }
     }
-    return status == WEFT_OK ? fill_weights(weights, w, &taken, host) : status;
+    return fill_weights(weights, w, &taken, host);
 }
 
 const struct weft_features_family weft_features_poisson = {.name = "poisson",

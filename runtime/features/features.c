@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "core/shape.h"
+#include "core/try.h"
 #include "features/family.h"
 
 static const struct weft_features_family *const families[WEFT_FEATURES_KIND_COUNT] = {
@@ -118,7 +119,7 @@ static weft_status check_size(const weft_features_params *params, const weft_hos
 /* Copies the parameters, checked and with defaults in place. */
 static weft_status take_params(weft_features_params *taken, const weft_features_params *params,
                                const weft_host *host) {
-    if (params == NULL) {
+    if (!params) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "features: params is null");
     }
     if (!is_kind(params->kind)) {
@@ -126,35 +127,30 @@ static weft_status take_params(weft_features_params *taken, const weft_features_
                          (int)params->kind, WEFT_FEATURES_KIND_COUNT - 1);
     }
     *taken = *params;
-    weft_status status = check_size(taken, host);
-    if (status == WEFT_OK) {
-        status = check_options(taken, host);
+    WEFT_TRY(check_size(taken, host));
+    WEFT_TRY(check_options(taken, host));
+    if (families[taken->kind]->check) {
+        WEFT_TRY(families[taken->kind]->check(taken, host));
     }
-    if (status == WEFT_OK && families[taken->kind]->check != NULL) {
-        status = families[taken->kind]->check(taken, host);
-    }
-    return status;
+    return WEFT_OK;
 }
 
 /* Parameters of a structured kind, and its structure. */
 static weft_status take_structure(weft_features_params *taken, weft_features_structure *structure,
                                   const weft_features_params *params, const weft_host *host) {
-    weft_status status = take_params(taken, params, host);
-    if (status == WEFT_OK && families[taken->kind]->structure == NULL) {
-        status = weft_fail(host, WEFT_INVALID_ARGUMENT,
-                           "features: kind is %s, which is dense: it has no parts",
-                           weft_features_name(taken->kind));
+    WEFT_TRY(take_params(taken, params, host));
+    if (!families[taken->kind]->structure) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                         "features: kind is %s, which is dense: it has no parts",
+                         weft_features_name(taken->kind));
     }
-    if (status == WEFT_OK) {
-        *structure = (weft_features_structure){.transform = WEFT_FEATURES_DENSE};
-        families[taken->kind]->structure(structure, taken);
-    }
-    return status;
+    *structure = (weft_features_structure){.transform = WEFT_FEATURES_DENSE};
+    families[taken->kind]->structure(structure, taken);
+    return WEFT_OK;
 }
 
 static weft_status expect_pointer(const void *pointer, const char *name, const weft_host *host) {
-    return pointer != NULL ? WEFT_OK
-                           : weft_fail(host, WEFT_INVALID_ARGUMENT, "features: %s is null", name);
+    return pointer ? WEFT_OK : weft_fail(host, WEFT_INVALID_ARGUMENT, "features: %s is null", name);
 }
 
 /* ---- structured kinds ---- */
@@ -185,20 +181,20 @@ static weft_status expand_rows(struct expansion out, struct parts parts,
     const struct weft_features_family *family = families[params->kind];
     const double scale = (double)structure->scale;
     double *row = weft_alloc_zero(host, structure->size, sizeof *row);
-    if (row == NULL) {
+    if (!row) {
         return weft_fail_memory(host, "a row of features");
     }
     for (uint32_t i = 0; i < params->rows; i++) {
         size_t block = i / structure->rows_per_block;
         const uint32_t *permutation =
-            parts.permutation != NULL ? parts.permutation + block * structure->size : NULL;
+            parts.permutation ? parts.permutation + block * structure->size : NULL;
         family->expand(row, i % structure->rows_per_block,
                        parts.diagonals + block * structure->diagonals * structure->size,
                        permutation, structure);
-        if (out.w != NULL) {
+        if (out.w) {
             weft_features_store(out.w + (size_t)i * params->columns, row, scale, params->columns);
         }
-        if (out.square_norms != NULL) {
+        if (out.square_norms) {
             out.square_norms[i] = square_norm(row, scale, params->columns);
         }
     }
@@ -211,7 +207,7 @@ static void fill_parts(struct weft_features_parts all, const weft_features_param
     for (uint32_t block = 0; block < structure->blocks; block++) {
         const struct weft_features_parts part = {
             all.diagonals + (size_t)block * structure->diagonals * structure->size,
-            all.permutation != NULL ? all.permutation + (size_t)block * structure->size : NULL};
+            all.permutation ? all.permutation + (size_t)block * structure->size : NULL};
         families[params->kind]->parts(part, block, structure, params);
     }
 }
@@ -225,7 +221,7 @@ static weft_status fill_structured(float *w, const weft_features_params *params,
     uint32_t *permutation =
         structure.permuted ? weft_alloc_zero(host, elements, sizeof *permutation) : NULL;
     weft_status status = WEFT_OK;
-    if (diagonals == NULL || (structure.permuted && permutation == NULL)) {
+    if (!diagonals || (structure.permuted && !permutation)) {
         status = weft_fail_memory(host, "the parts of a feature matrix");
     } else {
         fill_parts((struct weft_features_parts){diagonals, permutation}, params, &structure);
@@ -260,58 +256,44 @@ static weft_status check_permutation(const uint32_t *permutation,
 weft_status weft_features_fill(float *w, float *weights, const weft_features_params *params,
                                const weft_host *host) {
     weft_features_params taken;
-    weft_status status = take_params(&taken, params, host);
-    if (status == WEFT_OK) {
-        status = expect_pointer(w, "w", host);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(take_params(&taken, params, host));
+    WEFT_TRY(expect_pointer(w, "w", host));
     const struct weft_features_family *family = families[taken.kind];
-    if (family->weighted && weights == NULL) {
+    if (family->weighted && !weights) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
                          "features: weights is null, but those of %s differ", family->name);
     }
-    for (uint32_t i = 0; weights != NULL && !family->weighted && i < taken.rows; i++) {
+    for (uint32_t i = 0; weights && !family->weighted && i < taken.rows; i++) {
         weights[i] = 1.0F / (float)taken.rows;
     }
-    return family->fill != NULL
-               ? family->fill((struct weft_features_target){w, weights}, &taken, host)
-               : fill_structured(w, &taken, host);
+    return family->fill ? family->fill((struct weft_features_target){w, weights}, &taken, host)
+                        : fill_structured(w, &taken, host);
 }
 
 weft_status weft_features_get_structure(weft_features_structure *structure,
                                         const weft_features_params *params, const weft_host *host) {
     weft_features_params taken;
-    weft_status status = take_params(&taken, params, host);
-    if (status == WEFT_OK) {
-        status = expect_pointer(structure, "structure", host);
+    WEFT_TRY(take_params(&taken, params, host));
+    WEFT_TRY(expect_pointer(structure, "structure", host));
+    *structure = (weft_features_structure){.transform = WEFT_FEATURES_DENSE};
+    if (families[taken.kind]->structure) {
+        families[taken.kind]->structure(structure, &taken);
     }
-    if (status == WEFT_OK) {
-        *structure = (weft_features_structure){.transform = WEFT_FEATURES_DENSE};
-        if (families[taken.kind]->structure != NULL) {
-            families[taken.kind]->structure(structure, &taken);
-        }
-    }
-    return status;
+    return WEFT_OK;
 }
 
 weft_status weft_features_parts(float *diagonals, uint32_t *permutation,
                                 const weft_features_params *params, const weft_host *host) {
     weft_features_params taken;
     weft_features_structure structure;
-    weft_status status = take_structure(&taken, &structure, params, host);
-    if (status == WEFT_OK) {
-        status = expect_pointer(diagonals, "diagonals", host);
+    WEFT_TRY(take_structure(&taken, &structure, params, host));
+    WEFT_TRY(expect_pointer(diagonals, "diagonals", host));
+    if (structure.permuted) {
+        WEFT_TRY(expect_pointer(permutation, "permutation", host));
     }
-    if (status == WEFT_OK && structure.permuted) {
-        status = expect_pointer(permutation, "permutation", host);
-    }
-    if (status == WEFT_OK) {
-        fill_parts((struct weft_features_parts){diagonals, structure.permuted ? permutation : NULL},
-                   &taken, &structure);
-    }
-    return status;
+    fill_parts((struct weft_features_parts){diagonals, structure.permuted ? permutation : NULL},
+               &taken, &structure);
+    return WEFT_OK;
 }
 
 /* Checks what the functions of given parts have in common, then makes `out` of them. */
@@ -319,16 +301,9 @@ static weft_status expand_parts(struct expansion out, struct parts parts,
                                 const weft_features_params *params, const weft_host *host) {
     weft_features_params taken;
     weft_features_structure structure;
-    weft_status status = take_structure(&taken, &structure, params, host);
-    if (status == WEFT_OK) {
-        status = expect_pointer(parts.diagonals, "diagonals", host);
-    }
-    if (status == WEFT_OK) {
-        status = check_permutation(parts.permutation, &structure, host);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(take_structure(&taken, &structure, params, host));
+    WEFT_TRY(expect_pointer(parts.diagonals, "diagonals", host));
+    WEFT_TRY(check_permutation(parts.permutation, &structure, host));
     parts.permutation = structure.permuted ? parts.permutation : NULL;
     return expand_rows(out, parts, &taken, &structure, host);
 }

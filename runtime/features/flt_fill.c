@@ -5,6 +5,7 @@
 #include "core/host.h"
 #include "core/portable_math.h"
 #include "core/trig.h"
+#include "core/try.h"
 #include "features/flt_transform.h"
 #include "features/sample.h"
 
@@ -68,7 +69,7 @@ static weft_status check_used(const weft_flt_params *params, const weft_host *ho
                              weft_flt_name(params->kind));
         }
     }
-    if (local && params->radii == NULL) {
+    if (local && !params->radii) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "flt: radii is null, but local needs them");
     }
     return WEFT_OK;
@@ -76,7 +77,7 @@ static weft_status check_used(const weft_flt_params *params, const weft_host *ho
 
 static weft_status check_finite(const float *values, uint32_t count, const char *name,
                                 const weft_host *host) {
-    for (uint32_t i = 0; values != NULL && i < count; i++) {
+    for (uint32_t i = 0; values && i < count; i++) {
         if (!isfinite(values[i])) {
             return weft_fail(host, WEFT_INVALID_ARGUMENT, "flt: %s[%u] is %g, not finite", name, i,
                              (double)values[i]);
@@ -87,7 +88,7 @@ static weft_status check_finite(const float *values, uint32_t count, const char 
 
 static weft_status check_range(const float *values, uint32_t count, const char *name,
                                const weft_host *host) {
-    for (uint32_t i = 0; values != NULL && i < count; i++) {
+    for (uint32_t i = 0; values && i < count; i++) {
         if (!in_range(values[i])) {
             return weft_fail(host, WEFT_INVALID_ARGUMENT, "flt: %s[%u] is %g, not 2^-20 to 2^20",
                              name, i, (double)values[i]);
@@ -98,39 +99,28 @@ static weft_status check_range(const float *values, uint32_t count, const char *
 
 static weft_status check_arrays(const weft_flt_params *params, const weft_host *host) {
     const uint32_t each = params->terms * params->dimensions;
-    weft_status status = check_finite(params->coefficients, params->terms, "coefficients", host);
-    if (status == WEFT_OK) {
-        status = check_range(params->widths, params->terms, "widths", host);
-    }
-    if (status == WEFT_OK) {
-        status = check_finite(params->centres, each, "centres", host);
-    }
-    if (status == WEFT_OK) {
-        status = check_range(params->radii, each, "radii", host);
-    }
-    for (uint32_t i = 0; status == WEFT_OK && params->powers != NULL && i < each; i++) {
+    WEFT_TRY(check_finite(params->coefficients, params->terms, "coefficients", host));
+    WEFT_TRY(check_range(params->widths, params->terms, "widths", host));
+    WEFT_TRY(check_finite(params->centres, each, "centres", host));
+    WEFT_TRY(check_range(params->radii, each, "radii", host));
+    for (uint32_t i = 0; params->powers && i < each; i++) {
         if (params->powers[i] < 1 || params->powers[i] > WEFT_FLT_MAX_POWER) {
-            status = weft_fail(host, WEFT_INVALID_ARGUMENT, "flt: powers[%u] is %u, not 1 to %u", i,
-                               params->powers[i], WEFT_FLT_MAX_POWER);
+            return weft_fail(host, WEFT_INVALID_ARGUMENT, "flt: powers[%u] is %u, not 1 to %u", i,
+                             params->powers[i], WEFT_FLT_MAX_POWER);
         }
     }
-    return status;
+    return WEFT_OK;
 }
 
 /* The caller's parameters, checked, with defaults for zeros. */
 static weft_status take_params(weft_flt_params *taken, const weft_flt_params *params,
                                const weft_host *host) {
-    if (params == NULL) {
+    if (!params) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "flt: params is null");
     }
     *taken = *params;
-    weft_status status = check_sizes(taken, host);
-    if (status == WEFT_OK) {
-        status = check_used(taken, host);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(check_sizes(taken, host));
+    WEFT_TRY(check_used(taken, host));
     taken->terms = taken->terms != 0 ? taken->terms : 1;
     if (!weft_flt_is_matched(taken->kind)) {
         taken->sigma = taken->sigma != 0.0F ? taken->sigma : 1.0F;
@@ -143,8 +133,7 @@ static weft_status take_params(weft_flt_params *taken, const weft_flt_params *pa
 }
 
 static weft_status expect_pointer(const void *pointer, const char *name, const weft_host *host) {
-    return pointer != NULL ? WEFT_OK
-                           : weft_fail(host, WEFT_INVALID_ARGUMENT, "flt: %s is null", name);
+    return pointer ? WEFT_OK : weft_fail(host, WEFT_INVALID_ARGUMENT, "flt: %s is null", name);
 }
 
 /* ---- draws ---- */
@@ -233,20 +222,15 @@ static weft_status fill_weights(float *weights, const float *frequencies,
 static weft_status take_all(weft_flt_params *taken, const weft_flt_params *params,
                             const void *result, const char *name, const float *frequencies,
                             const weft_host *host) {
-    weft_status status = take_params(taken, params, host);
-    if (status == WEFT_OK) {
-        status = expect_pointer(result, name, host);
-    }
-    return status == WEFT_OK ? expect_pointer(frequencies, "frequencies", host) : status;
+    WEFT_TRY(take_params(taken, params, host));
+    WEFT_TRY(expect_pointer(result, name, host));
+    return expect_pointer(frequencies, "frequencies", host);
 }
 
 weft_status weft_flt_fill(float *frequencies, float *weights, const weft_flt_params *params,
                           const weft_host *host) {
     weft_flt_params taken;
-    weft_status status = take_all(&taken, params, weights, "weights", frequencies, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(take_all(&taken, params, weights, "weights", frequencies, host));
     for (uint32_t k = 0; k < taken.count; k++) {
         draw_frequency(frequencies + (size_t)k * taken.dimensions, &taken, k);
     }
@@ -262,22 +246,18 @@ static weft_status check_frequencies(const float *frequencies, const weft_flt_pa
 weft_status weft_flt_weights(float *weights, const float *frequencies,
                              const weft_flt_params *params, const weft_host *host) {
     weft_flt_params taken;
-    weft_status status = take_all(&taken, params, weights, "weights", frequencies, host);
-    if (status == WEFT_OK) {
-        status = check_frequencies(frequencies, &taken, host);
-    }
-    return status == WEFT_OK ? fill_weights(weights, frequencies, &taken, host) : status;
+    WEFT_TRY(take_all(&taken, params, weights, "weights", frequencies, host));
+    WEFT_TRY(check_frequencies(frequencies, &taken, host));
+    return fill_weights(weights, frequencies, &taken, host);
 }
 
 weft_status weft_flt_transform(double *transform, const float *frequencies,
                                const weft_flt_params *params, const weft_host *host) {
     weft_flt_params taken;
-    weft_status status = take_all(&taken, params, transform, "transform", frequencies, host);
-    if (status == WEFT_OK) {
-        status = check_frequencies(frequencies, &taken, host);
-    }
-    for (uint32_t k = 0; status == WEFT_OK && k < taken.count; k++) {
+    WEFT_TRY(take_all(&taken, params, transform, "transform", frequencies, host));
+    WEFT_TRY(check_frequencies(frequencies, &taken, host));
+    for (uint32_t k = 0; k < taken.count; k++) {
         transform[k] = weft_flt_transform_at(&taken, frequencies + (size_t)k * taken.dimensions);
     }
-    return status;
+    return WEFT_OK;
 }

@@ -21,11 +21,11 @@ bool weft_flt_is_matched(weft_flt_kind kind) {
 }
 
 double weft_flt_coefficient(const weft_flt_params *params, uint32_t term) {
-    return params->coefficients != NULL ? (double)params->coefficients[term] : 1.0;
+    return params->coefficients ? (double)params->coefficients[term] : 1.0;
 }
 
 double weft_flt_width(const weft_flt_params *params, uint32_t term) {
-    return params->widths != NULL ? (double)params->widths[term] : 1.0;
+    return params->widths ? (double)params->widths[term] : 1.0;
 }
 
 double weft_flt_total(const weft_flt_params *params) {
@@ -54,7 +54,7 @@ static double exponential(double x) {
 static double square_distance(const float *frequency, const float *centre, uint32_t dimensions) {
     double sum = 0.0;
     for (uint32_t j = 0; j < dimensions; j++) {
-        const double part = (double)frequency[j] - (centre != NULL ? (double)centre[j] : 0.0);
+        const double part = (double)frequency[j] - (centre ? (double)centre[j] : 0.0);
         sum += part * part;
     }
     return sum;
@@ -80,7 +80,7 @@ static double local_transform(const weft_flt_params *params, uint32_t t, const f
     for (uint32_t j = 0; j < params->dimensions; j++) {
         const size_t at = (size_t)t * params->dimensions + j;
         const double box = box_transform((double)params->radii[at], (double)frequency[j]);
-        product *= power(box, params->powers != NULL ? params->powers[at] : 1);
+        product *= power(box, params->powers ? params->powers[at] : 1);
     }
     return product;
 }
@@ -99,7 +99,7 @@ static double product_exponent(weft_flt_kind kind, const float *frequency, doubl
 static struct term term_at(const weft_flt_params *params, uint32_t t, const float *frequency) {
     const uint32_t l = params->dimensions;
     const double width = weft_flt_width(params, t);
-    const float *centre = params->centres != NULL ? params->centres + (size_t)t * l : NULL;
+    const float *centre = params->centres ? params->centres + (size_t)t * l : NULL;
     struct term term = {.factor = weft_flt_coefficient(params, t)};
     const double square = square_distance(frequency, centre, l);
     switch (params->kind) {

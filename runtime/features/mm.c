@@ -108,7 +108,7 @@ static weft_status fill(struct weft_features_target out, const weft_features_par
     double *points = weft_alloc_zero(host, params->rows, d * sizeof *points);
     double *matrix = weft_alloc_zero(host, d, d * sizeof *matrix);
     weft_status status = WEFT_OK;
-    if (points == NULL || matrix == NULL) {
+    if (!points || !matrix) {
         status = weft_fail_memory(host, "moment matching");
     } else if (params->sequence == WEFT_FEATURES_NORMAL) {
         weft_sample_normals(points, weft_features_stream(params, WEFT_DRAW_GAUSSIAN), 0,

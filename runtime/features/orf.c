@@ -8,7 +8,7 @@ static weft_status fill(struct weft_features_target out, const weft_features_par
     const uint32_t d = params->columns;
     const struct weft_stream stream = weft_features_stream(params, WEFT_DRAW_GAUSSIAN);
     double *block = weft_alloc_zero(host, d, d * sizeof *block);
-    if (block == NULL) {
+    if (!block) {
         return weft_fail_memory(host, "a block of orthogonal features");
     }
     weft_status status = WEFT_OK;

@@ -44,7 +44,7 @@ static void factor_column(double *columns, double *squares, double *signs, uint3
 weft_status weft_haar_rows(double *out, uint32_t count, uint32_t n, struct weft_stream stream,
                            uint64_t first, const weft_host *host) {
     double *columns = weft_alloc_zero(host, (size_t)count * n + 2 * (size_t)count, sizeof *columns);
-    if (columns == NULL) {
+    if (!columns) {
         return weft_fail_memory(host, "an orthogonal matrix");
     }
     double *squares = columns + (size_t)count * n;

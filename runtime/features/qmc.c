@@ -2,7 +2,8 @@
 /* Quasi-Monte Carlo features: Avron et al., "Quasi-Monte Carlo feature maps for shift-invariant kernels", 2016. */
 #include "features/qmc.h"
 
-#include "features/quantile.h"
+#include "core/quantile.h"
+#include "core/try.h"
 #include "features/sequence.h"
 
 weft_status weft_qmc_points(double *out, const weft_features_params *params,
@@ -10,11 +11,8 @@ weft_status weft_qmc_points(double *out, const weft_features_params *params,
     const uint32_t d = params->columns;
     const struct weft_stream shift = weft_features_stream(params, WEFT_DRAW_SHIFT);
     struct weft_sequence sequence;
-    weft_status status =
-        weft_sequence_begin(&sequence, params->sequence, d, params->shift ? &shift : NULL, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(
+        weft_sequence_begin(&sequence, params->sequence, d, params->shift ? &shift : NULL, host));
     for (uint32_t i = 0; i < params->rows; i++) {
         double *row = out + (size_t)i * d;
         weft_sequence_point(row, &sequence, i + 1);
@@ -37,7 +35,7 @@ static weft_status check(weft_features_params *params, const weft_host *host) {
 static weft_status fill(struct weft_features_target out, const weft_features_params *params,
                         const weft_host *host) {
     double *points = weft_alloc_zero(host, params->rows, params->columns * sizeof *points);
-    if (points == NULL) {
+    if (!points) {
         return weft_fail_memory(host, "low-discrepancy points");
     }
     weft_status status = weft_qmc_points(points, params, host);

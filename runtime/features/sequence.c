@@ -18,12 +18,12 @@ static uint32_t next_prime(uint32_t above) {
 static weft_status begin_sobol(struct weft_sequence *sequence, const struct weft_stream *shift) {
     const uint32_t dimensions = sequence->dimensions;
     sequence->directions = weft_alloc_zero(&sequence->host, dimensions, 33 * sizeof(uint32_t));
-    if (sequence->directions == NULL) {
+    if (!sequence->directions) {
         return weft_fail_memory(&sequence->host, "a Sobol' sequence");
     }
     sequence->shift = sequence->directions + (size_t)dimensions * 32;
     weft_sobol_directions(sequence->directions, dimensions);
-    for (uint32_t j = 0; shift != NULL && j < dimensions; j++) {
+    for (uint32_t j = 0; shift && j < dimensions; j++) {
         sequence->shift[j] = weft_sample_word(*shift, j);
     }
     return WEFT_OK;
@@ -43,7 +43,7 @@ static weft_status begin_halton(struct weft_sequence *sequence, const struct wef
     sequence->bases = weft_alloc_zero(&sequence->host, dimensions, sizeof(uint32_t));
     sequence->digits =
         weft_alloc_zero(&sequence->host, dimensions, WEFT_HALTON_DIGITS * sizeof *sequence->digits);
-    if (sequence->bases == NULL || sequence->digits == NULL) {
+    if (!sequence->bases || !sequence->digits) {
         weft_sequence_end(sequence);
         return weft_fail_memory(&sequence->host, "a Halton sequence");
     }
@@ -52,7 +52,7 @@ static weft_status begin_halton(struct weft_sequence *sequence, const struct wef
         prime = next_prime(prime);
         sequence->bases[j] = prime;
         uint16_t *digits = sequence->digits + (size_t)j * WEFT_HALTON_DIGITS;
-        uint32_t count = shift != NULL ? halton_digits(prime) : 0;
+        uint32_t count = shift ? halton_digits(prime) : 0;
         for (uint32_t k = 0; k < count; k++) {
             uint64_t word = weft_sample_word(*shift, (uint64_t)j * WEFT_HALTON_DIGITS + k);
             digits[k] = (uint16_t)((word * prime) >> 32);
@@ -66,7 +66,7 @@ weft_status weft_sequence_begin(struct weft_sequence *sequence, weft_features_se
                                 const weft_host *host) {
     *sequence =
         (struct weft_sequence){.kind = kind, .dimensions = dimensions, .shifted = shift != NULL};
-    if (host != NULL) {
+    if (host) {
         sequence->host = *host;
     }
     return kind == WEFT_FEATURES_HALTON ? begin_halton(sequence, shift)

@@ -2,6 +2,7 @@
 /* Simplex random features, with norms independent of the directions or not: Reid et al., "Simplex random features", 2023. */
 #include <math.h>
 
+#include "core/try.h"
 #include "features/family.h"
 #include "features/orthogonal.h"
 
@@ -79,13 +80,13 @@ static weft_status fill_block(float *w, uint32_t first, const struct scratch *sc
     for (uint32_t sweep = 0; sweep < params->sweeps; sweep++) {
         point_against_others(scratch->directions, scratch->norms, scratch->row, d);
     }
-    weft_status status = weft_haar_rows(
-        scratch->rotation, d, d, weft_features_stream(params, WEFT_DRAW_GAUSSIAN), first, host);
-    for (uint32_t i = 0; status == WEFT_OK && i < d && first + i < params->rows; i++) {
+    WEFT_TRY(weft_haar_rows(scratch->rotation, d, d,
+                            weft_features_stream(params, WEFT_DRAW_GAUSSIAN), first, host));
+    for (uint32_t i = 0; i < d && first + i < params->rows; i++) {
         rotate(scratch->row, scratch->directions + (size_t)i * d, scratch->rotation, d);
         weft_features_store(w + (size_t)(first + i) * d, scratch->row, scratch->norms[i], d);
     }
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status fill(struct weft_features_target out, const weft_features_params *params,
@@ -93,7 +94,7 @@ static weft_status fill(struct weft_features_target out, const weft_features_par
     const uint32_t d = params->columns;
     struct scratch scratch = {.memory =
                                   weft_alloc_zero(host, 2 * ((size_t)d + 1), d * sizeof(double))};
-    if (scratch.memory == NULL) {
+    if (!scratch.memory) {
         return weft_fail_memory(host, "simplex features");
     }
     scratch.directions = scratch.memory;

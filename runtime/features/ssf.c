@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/quantile.h"
 #include "core/trig.h"
 #include "features/family.h"
 #include "features/orthogonal.h"
-#include "features/quantile.h"
 
 static weft_status check(weft_features_params *params, const weft_host *host) {
     return params->columns % 2 == 0
@@ -128,7 +128,7 @@ static weft_status begin_lattice(struct lattice *lattice, const weft_features_pa
     *lattice = (struct lattice){.half = d / 2, .prime = dft_length(d, params->rows)};
     lattice->cosines = weft_alloc_zero(host, lattice->prime, 2 * sizeof *lattice->cosines);
     lattice->rows = weft_alloc_zero(host, d, sizeof *lattice->rows);
-    if (lattice->cosines == NULL || lattice->rows == NULL) {
+    if (!lattice->cosines || !lattice->rows) {
         return weft_fail_memory(host, "a spherical lattice");
     }
     lattice->sines = lattice->cosines + lattice->prime;
@@ -198,7 +198,7 @@ static weft_status fill(struct weft_features_target out, const weft_features_par
         .order = weft_alloc_zero(host, params->rows, sizeof(uint32_t)),
     };
     weft_status status = begin_lattice(&lattice, params, host);
-    if (status == WEFT_OK && (scratch.rotation == NULL || scratch.order == NULL)) {
+    if (status == WEFT_OK && (!scratch.rotation || !scratch.order)) {
         status = weft_fail_memory(host, "spherical features");
     }
     if (status == WEFT_OK) {

@@ -75,7 +75,7 @@ static weft_status fill(struct weft_features_target out, const weft_features_par
     const uint32_t d = params->columns;
     const uint32_t step = rows_per_rule(d);
     double *scratch = weft_alloc_zero(host, (size_t)d + 2, d * sizeof *scratch);
-    if (scratch == NULL) {
+    if (!scratch) {
         return weft_fail_memory(host, "a quadrature rule");
     }
     weft_status status = WEFT_OK;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Weights and tables on the device, and host objects kept with it: one of each, found by key. */
+#include "graph/constant_store.h"
+
 #include <string.h>
 
 #include "graph/lowering.h"

@@ -18,4 +18,8 @@ struct weft_balance {
  */
 void weft_lower_balance(struct weft_lowering *lowering, struct weft_balance *balance);
 
+/** The balanced x alone, into the storage `result`. */
+void weft_lower_balance_one(struct weft_lowering *lowering, const struct weft_balance *balance,
+                            uint32_t result);
+
 #endif

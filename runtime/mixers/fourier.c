@@ -182,8 +182,8 @@ static bool fft_supports(const weft_graph *graph, const struct weft_node *node,
 }
 
 /*
- * The table of design section 4, rule 8. Matrices cost O(n d (n + d)), transforms O(n d log(n d)) and the generation
- * of their kernels; below 64 in both axes the matrices are in the cache and start at once.
+ * The choice by shape of docs/reproducibility.md, rule 8. Matrices cost O(n d (n + d)), transforms O(n d log(n d)) and the
+ * generation of their kernels; below 64 in both axes the matrices are in the cache and start at once.
  */
 static const char *fourier_choose(const weft_graph *graph, const struct weft_node *node) {
     const weft_shape *x = weft_node_shape(graph, node, 0);

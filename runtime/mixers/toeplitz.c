@@ -386,11 +386,11 @@ static weft_status lower_fft(struct weft_lowering *lowering, const struct weft_n
 /* ---- the choice ---- */
 
 /*
- * The table of design section 4, rule 8. The definition costs 2 n² a channel, half of that when it is causal; in shared
- * memory a transform has the next power of two from 2n on, and there is one pass over memory; VkFFT's has a length near
- * 2n, five passes or more, and pipelines that take long to compile. Processor time at d = 64: against the definition
- * fft_shared took less from about n = 110 on (causal: 220) on lavapipe, and from 32 on SwiftShader; against VkFFT 0.5 to
- * 0.95 of its time at powers of two, up to 1.4 right above them on lavapipe, 0.2 to 0.7 on SwiftShader.
+ * The choice by shape of docs/reproducibility.md, rule 8. The definition costs 2 n² a channel, half of that when it is
+ * causal; in shared memory a transform has the next power of two from 2n on, and there is one pass over memory; VkFFT's
+ * has a length near 2n, five passes or more, and pipelines that take long to compile. Processor time at d = 64: against
+ * the definition fft_shared took less from about n = 110 on (causal: 220) on lavapipe, and from 32 on SwiftShader; against
+ * VkFFT 0.5 to 0.95 of its time at powers of two, up to 1.4 right above them on lavapipe, 0.2 to 0.7 on SwiftShader.
  */
 static const char *toeplitz_choose(const weft_graph *graph, const struct weft_node *node) {
     const struct weft_toeplitz_node *params = (const void *)node->params.bytes;

@@ -290,7 +290,7 @@ static bool shared_supports(const weft_graph *graph, const struct weft_node *nod
     return 2 * grid == weft_shared_convolution_length(grid);
 }
 
-/* The table of design section 4, rule 8: at powers of two it is the faster one, as in toeplitz.c. */
+/* The choice by shape of docs/reproducibility.md, rule 8: at powers of two it is the faster one, as in toeplitz.c. */
 static const char *toeplitz_fd_choose(const weft_graph *graph, const struct weft_node *node) {
     return shared_supports(graph, node, NULL) ? "fft_shared" : "fft";
 }

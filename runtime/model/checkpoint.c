@@ -64,7 +64,7 @@ void weft_checkpoint_close(struct weft_checkpoint **checkpoint) {
 }
 
 bool weft_checkpoint_has(const struct weft_checkpoint *checkpoint, const char *name) {
-    return checkpoint->file && weft_safetensors_find(checkpoint->file, name) != NULL;
+    return checkpoint->file && weft_safetensors_find(checkpoint->file, name);
 }
 
 const char *weft_checkpoint_path(const struct weft_checkpoint *checkpoint) {

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
+
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 /* transformers' names (ACT2FN); those that compute the same function share a value. */
@@ -45,15 +47,12 @@ static weft_status read_names(char ***labels, uint32_t *count, const weft_json_f
                               table);
     }
     *labels = weft_alloc_zero(fields->host, size, sizeof **labels);
-    if (*labels == NULL) {
+    if (!*labels) {
         return weft_fail_memory(fields->host, fields->path);
     }
     *count = (uint32_t)size;
     for (uint32_t id = 0; id < size; id++) {
-        weft_status status = copy_label(&(*labels)[id], table, id, size, fields);
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(copy_label(&(*labels)[id], table, id, size, fields));
     }
     return WEFT_OK;
 }
@@ -61,28 +60,24 @@ static weft_status read_names(char ***labels, uint32_t *count, const weft_json_f
 weft_status weft_read_labels(char ***labels, uint32_t *count, uint32_t fallback,
                              const weft_json_fields *fields) {
     int64_t given = fallback;
-    weft_status status =
-        weft_json_optional_integer(&given, fields, "num_labels", 1, WEFT_MAX_LABELS);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_json_optional_integer(&given, fields, "num_labels", 1, WEFT_MAX_LABELS));
     if (!weft_json_has(fields, "id2label")) {
         *count = (uint32_t)given;
         return WEFT_OK;
     }
-    status = read_names(labels, count, fields);
-    if (status == WEFT_OK && weft_json_has(fields, "num_labels") && given != *count) {
+    WEFT_TRY(read_names(labels, count, fields));
+    if (weft_json_has(fields, "num_labels") && given != *count) {
         char expected[64];
         snprintf(expected, sizeof expected, "%u, the number of labels in id2label",
                  (unsigned)*count);
-        status = weft_json_fail(fields, WEFT_BAD_FILE, "num_labels", expected,
-                                json_object_get(fields->object, "num_labels"));
+        WEFT_TRY(weft_json_fail(fields, WEFT_BAD_FILE, "num_labels", expected,
+                                json_object_get(fields->object, "num_labels")));
     }
-    return status;
+    return WEFT_OK;
 }
 
 void weft_labels_free(char ***labels, uint32_t count, const weft_host *host) {
-    for (uint32_t id = 0; *labels != NULL && id < count; id++) {
+    for (uint32_t id = 0; *labels && id < count; id++) {
         weft_free(host, (*labels)[id]);
     }
     weft_free(host, *labels);
@@ -95,7 +90,7 @@ weft_status weft_read_activation(weft_activation *activation, const weft_json_fi
                                  const char *name) {
     const char *text = NULL;
     weft_status status = weft_json_optional_string(&text, fields, name);
-    if (status != WEFT_OK || text == NULL) {
+    if (status != WEFT_OK || !text) {
         return status;
     }
     for (size_t i = 0; i < COUNT(activations); i++) {
@@ -114,7 +109,7 @@ weft_status weft_read_tokenizer_class(weft_tokenizer_kind *kind, char **name,
                                       const weft_json_fields *fields) {
     const char *text = NULL;
     weft_status status = weft_json_optional_string(&text, fields, "tokenizer_class");
-    if (status != WEFT_OK || text == NULL) {
+    if (status != WEFT_OK || !text) {
         return status;
     }
     if (strcmp(text, "ByteTokenizer") == 0) {

@@ -5,7 +5,7 @@
 
 #include <weft/graph.h>
 
-#include "model/json.h"
+#include "core/json.h"
 #include "model/tokenizer.h"
 
 #define WEFT_MAX_LABELS 65536

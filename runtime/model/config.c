@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "model/common_fields.h"
+#include "model/family.h"
 
 static const char *const architecture_names[] = {
     [WEFT_FNET_MODEL] = "FNetModel",
@@ -40,12 +42,12 @@ weft_fnet_mixing weft_fnet_layer_mixing(const weft_fnet_config *config, uint32_t
 
 static weft_status read_model_type(const weft_json_fields *fields) {
     const char *model_type = NULL;
-    weft_status status = weft_json_string(&model_type, fields, "model_type");
-    if (status == WEFT_OK && strcmp(model_type, "fnet") != 0) {
-        status = weft_json_fail(fields, WEFT_UNSUPPORTED, "model_type", "\"fnet\"",
-                                json_object_get(fields->object, "model_type"));
+    WEFT_TRY(weft_json_string(&model_type, fields, "model_type"));
+    if (strcmp(model_type, "fnet") != 0) {
+        WEFT_TRY(weft_json_fail(fields, WEFT_UNSUPPORTED, "model_type", "\"fnet\"",
+                                json_object_get(fields->object, "model_type")));
     }
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status read_architecture(weft_fnet_config *config, const weft_json_fields *fields) {
@@ -90,11 +92,7 @@ static weft_status read_sizes(weft_fnet_config *config, const weft_json_fields *
                      sizes[i].name, (unsigned)sizes[i].fallback);
         }
         int64_t value = sizes[i].fallback;
-        weft_status status =
-            weft_json_optional_integer(&value, fields, sizes[i].name, 1, sizes[i].maximum);
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(weft_json_optional_integer(&value, fields, sizes[i].name, 1, sizes[i].maximum));
         *sizes[i].value = (uint32_t)value;
     }
     return WEFT_OK;
@@ -120,7 +118,7 @@ static weft_status read_special_token(int32_t *token, const weft_fnet_config *co
                                       const weft_json_fields *fields, const char *name,
                                       int32_t fallback) {
     const json_t *found = json_object_get(fields->object, name);
-    if (found == NULL) {
+    if (!found) {
         *token = (uint32_t)fallback < config->vocab_size ? fallback : -1;
         return WEFT_OK;
     }
@@ -141,22 +139,14 @@ static weft_status read_special_token(int32_t *token, const weft_fnet_config *co
 }
 
 static weft_status read_special_tokens(weft_fnet_config *config, const weft_json_fields *fields) {
-    weft_status status = read_special_token(&config->pad_token, config, fields, "pad_token_id", 3);
-    if (status == WEFT_OK) {
-        status = read_special_token(&config->bos_token, config, fields, "bos_token_id", 1);
-    }
-    if (status == WEFT_OK) {
-        status = read_special_token(&config->eos_token, config, fields, "eos_token_id", 2);
-    }
-    return status;
+    WEFT_TRY(read_special_token(&config->pad_token, config, fields, "pad_token_id", 3));
+    WEFT_TRY(read_special_token(&config->bos_token, config, fields, "bos_token_id", 1));
+    return read_special_token(&config->eos_token, config, fields, "eos_token_id", 2);
 }
 
 static weft_status read_mixing(weft_fnet_config *config, const weft_json_fields *fields) {
     const char *name = mixing_names[WEFT_FNET_FOURIER];
-    weft_status status = weft_json_optional_string(&name, fields, "weft_mixing");
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_json_optional_string(&name, fields, "weft_mixing"));
     for (size_t i = 0; i < COUNT(mixing_names); i++) {
         if (strcmp(name, mixing_names[i]) == 0) {
             config->mixing = (weft_fnet_mixing)i;
@@ -170,29 +160,16 @@ static weft_status read_mixing(weft_fnet_config *config, const weft_json_fields 
 
 static weft_status read_attention(weft_fnet_config *config, const weft_json_fields *fields) {
     int64_t layers = 0;
-    weft_status status = weft_json_optional_integer(&layers, fields, "weft_attention_layers", 0,
-                                                    (int64_t)config->layers);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_json_optional_integer(&layers, fields, "weft_attention_layers", 0,
+                                        (int64_t)config->layers));
     config->attention_layers = (uint32_t)layers;
     if (layers == 0 && config->mixing != WEFT_FNET_ATTENTION) {
         return WEFT_OK;
     }
     int64_t heads = 0;
-    status = weft_json_integer(&heads, fields, "num_attention_heads", 1, config->hidden_size);
-    if (status != WEFT_OK) {
-        return status;
-    }
-    if (config->hidden_size % (uint32_t)heads != 0) {
-        char expected[80];
-        snprintf(expected, sizeof expected, "a divisor of hidden_size %u",
-                 (unsigned)config->hidden_size);
-        return weft_json_fail(fields, WEFT_BAD_FILE, "num_attention_heads", expected,
-                              json_object_get(fields->object, "num_attention_heads"));
-    }
+    WEFT_TRY(weft_json_integer(&heads, fields, "num_attention_heads", 1, config->hidden_size));
     config->attention_heads = (uint32_t)heads;
-    return WEFT_OK;
+    return weft_family_check_heads(config->attention_heads, config->hidden_size, fields);
 }
 
 static weft_status read_labels(weft_fnet_config *config, const weft_json_fields *fields) {
@@ -203,17 +180,17 @@ static weft_status read_tokenizer(weft_fnet_config *config, const weft_json_fiel
     return weft_read_tokenizer_class(&config->tokenizer, &config->tokenizer_class, fields);
 }
 
-static weft_status read_fields(weft_fnet_config *config, const weft_json_fields *fields) {
+weft_status weft_fnet_config_fields(weft_fnet_config *config, const weft_json_fields *fields) {
     /* The order matters: what a model is before what is wrong with it, sizes before ranges. */
     weft_status (*const readers[])(weft_fnet_config *, const weft_json_fields *) = {
         read_architecture, read_sizes,     read_details, read_special_tokens,
         read_mixing,       read_attention, read_labels,  read_tokenizer,
     };
-    weft_status status = read_model_type(fields);
-    for (size_t i = 0; status == WEFT_OK && i < COUNT(readers); i++) {
-        status = readers[i](config, fields);
+    WEFT_TRY(read_model_type(fields));
+    for (size_t i = 0; i < COUNT(readers); i++) {
+        WEFT_TRY(readers[i](config, fields));
     }
-    return status;
+    return WEFT_OK;
 }
 
 /* Takes the reference to `object`. */
@@ -221,7 +198,7 @@ static weft_status config_from_json(weft_fnet_config *config, json_t *object, co
                                     const weft_host *host) {
     weft_json_fields fields = {.object = object, .path = path, .host = host};
     weft_fnet_config result = {.architecture = WEFT_FNET_MODEL};
-    weft_status status = read_fields(&result, &fields);
+    weft_status status = weft_fnet_config_fields(&result, &fields);
     json_decref(object);
     if (status == WEFT_OK) {
         *config = result;
@@ -234,15 +211,15 @@ static weft_status config_from_json(weft_fnet_config *config, json_t *object, co
 weft_status weft_fnet_config_read(weft_fnet_config *config, const char *path,
                                   const weft_host *host) {
     json_t *object = NULL;
-    weft_status status = weft_json_read(&object, path, host);
-    return status == WEFT_OK ? config_from_json(config, object, path, host) : status;
+    WEFT_TRY(weft_json_read(&object, path, host));
+    return config_from_json(config, object, path, host);
 }
 
 weft_status weft_fnet_config_parse(weft_fnet_config *config, const void *data, size_t size,
                                    const char *path, const weft_host *host) {
     json_t *object = NULL;
-    weft_status status = weft_json_parse(&object, data, size, path, host);
-    return status == WEFT_OK ? config_from_json(config, object, path, host) : status;
+    WEFT_TRY(weft_json_parse(&object, data, size, path, host));
+    return config_from_json(config, object, path, host);
 }
 
 void weft_fnet_config_clear(weft_fnet_config *config, const weft_host *host) {

@@ -10,6 +10,7 @@
 #include <weft/graph.h>
 
 #include "core/host.h"
+#include "core/json.h"
 #include "model/tokenizer.h"
 
 /** What is on top of the encoder: the one entry of "architectures". */
@@ -75,6 +76,9 @@ weft_status weft_fnet_config_read(weft_fnet_config *config, const char *path,
 /** The same on bytes in memory; `path` only names them in errors. */
 weft_status weft_fnet_config_parse(weft_fnet_config *config, const void *data, size_t size,
                                    const char *path, const weft_host *host);
+
+/** The same on an object, into a zeroed *config, which is to be cleared also on failure. */
+weft_status weft_fnet_config_fields(weft_fnet_config *config, const weft_json_fields *fields);
 
 /** Frees what the config holds and zeroes it; a zeroed config is fine. */
 void weft_fnet_config_clear(weft_fnet_config *config, const weft_host *host);

@@ -5,6 +5,7 @@
 #include <weft/model.h>
 
 #include "core/host.h"
+#include "core/try.h"
 #include "model/architecture.h"
 
 #define LEAST_PLAN_LENGTH 64U /* of those that evaluate again; they double from there */
@@ -62,10 +63,9 @@ static weft_status find_states(weft_decoder *decoder) {
 static weft_status begin_recurrent(weft_decoder *decoder) {
     decoder->decoding = WEFT_DECODING_RECURRENT;
     decoder->plan_length = 1;
-    weft_status status =
-        weft_model_compile_step(&decoder->plan, decoder->model, decoder->device, decoder->batch,
-                                decoder->max_length, &decoder->plan_params);
-    return status == WEFT_OK ? find_states(decoder) : status;
+    WEFT_TRY(weft_model_compile_step(&decoder->plan, decoder->model, decoder->device,
+                                     decoder->batch, decoder->max_length, &decoder->plan_params));
+    return find_states(decoder);
 }
 
 /** The plan keeps the states in its own buffers from step to step. */
@@ -131,20 +131,12 @@ static weft_status make_buffers(weft_decoder *decoder) {
     if (!decoder->staging) {
         return weft_fail_memory(&decoder->host, "a decoder's tokens");
     }
-    weft_status status =
-        weft_buffer_create(&decoder->input, decoder->device, count * sizeof *decoder->tokens);
-    if (status == WEFT_OK) {
-        status = weft_buffer_create(&decoder->output, decoder->device,
-                                    count * decoder->model_info.vocabulary * sizeof(float));
-    }
-    if (status == WEFT_OK) {
-        status = weft_bindings_create(&decoder->bindings, decoder->plan);
-    }
-    if (status == WEFT_OK) {
-        status = weft_bindings_set(decoder->bindings, "tokens", decoder->input);
-    }
-    return status == WEFT_OK ? weft_bindings_set(decoder->bindings, "output", decoder->output)
-                             : status;
+    WEFT_TRY(weft_buffer_create(&decoder->input, decoder->device, count * sizeof *decoder->tokens));
+    WEFT_TRY(weft_buffer_create(&decoder->output, decoder->device,
+                                count * decoder->model_info.vocabulary * sizeof(float)));
+    WEFT_TRY(weft_bindings_create(&decoder->bindings, decoder->plan));
+    WEFT_TRY(weft_bindings_set(decoder->bindings, "tokens", decoder->input));
+    return weft_bindings_set(decoder->bindings, "output", decoder->output);
 }
 
 static weft_status prepare_again(weft_decoder *decoder, uint32_t length) {
@@ -176,17 +168,15 @@ static weft_status run_again(weft_decoder *decoder, uint32_t length, float *logi
         memcpy(decoder->staging + (size_t)b * n, decoder->tokens + (size_t)b * decoder->max_length,
                length * sizeof *decoder->tokens);
     }
-    weft_status status = weft_buffer_write(decoder->input, 0, decoder->staging,
-                                           (uint64_t)decoder->batch * n * sizeof *decoder->staging);
-    if (status == WEFT_OK) {
-        status = weft_plan_run(decoder->plan, decoder->bindings);
-    }
-    for (uint32_t b = 0; b < decoder->batch && status == WEFT_OK; b++) {
+    WEFT_TRY(weft_buffer_write(decoder->input, 0, decoder->staging,
+                               (uint64_t)decoder->batch * n * sizeof *decoder->staging));
+    WEFT_TRY(weft_plan_run(decoder->plan, decoder->bindings));
+    for (uint32_t b = 0; b < decoder->batch; b++) {
         const uint64_t row = (uint64_t)b * n + length - 1;
-        status = weft_buffer_read(decoder->output, row * row_bytes, logits + (size_t)b * vocabulary,
-                                  row_bytes);
+        WEFT_TRY(weft_buffer_read(decoder->output, row * row_bytes, logits + (size_t)b * vocabulary,
+                                  row_bytes));
     }
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status step_again(weft_decoder *decoder, const int32_t *tokens, float *logits) {
@@ -196,8 +186,8 @@ static weft_status step_again(weft_decoder *decoder, const int32_t *tokens, floa
     if (!logits) {
         return WEFT_OK;
     }
-    weft_status status = prepare_again(decoder, decoder->length + 1);
-    return status == WEFT_OK ? run_again(decoder, decoder->length + 1, logits) : status;
+    WEFT_TRY(prepare_again(decoder, decoder->length + 1));
+    return run_again(decoder, decoder->length + 1, logits);
 }
 
 /* ---- both ---- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A model family in Weft's own layout: its fields and its mixer. One file each in architectures/; what stands around the
- * mixers is network.c's.
+ * A model family: its fields and its mixer. One file each in architectures/; what stands around the mixers is network.c's.
  */
 #ifndef WEFT_MODEL_FAMILY_H
 #define WEFT_MODEL_FAMILY_H
@@ -9,7 +8,21 @@
 #include "model/network_build.h"
 #include "model/network_config.h"
 
-struct weft_family {
+/** What a family whose files have another layout than that of api/MODELS.md has in place of fields and a mixer. */
+struct weft_foreign_layout {
+    /**
+     * Reads config.json. Fields and tensors that it does not know are no error: other programs write them, for their own
+     * use.
+     */
+    weft_status (*read)(void *config, weft_network_config *network, const weft_json_fields *json);
+    /** Adds the whole model to the graph; inputs may have token types. */
+    weft_tensor (*build)(struct weft_builder *builder, const weft_model_inputs *inputs);
+    /** Changes what its config says otherwise than the network's. */
+    void (*describe)(const void *config, weft_model_info *info);
+};
+
+struct weft_model_family {
+    const char *model_type; /* of config.json */
     weft_field_table fields;
     size_t config_size;             /* of the struct that the fields fill */
     weft_feed_forward feed_forward; /* when the config does not say */
@@ -31,11 +44,12 @@ struct weft_family {
      * number, is made by the functions below. Null: no.
      */
     bool (*recurrent)(const void *config);
+    const struct weft_foreign_layout *foreign; /* or null */
     /** The mixer: x f32 [B, n, d] → [B, n, d]. The builder's scope is the layer's mixer. */
     weft_tensor (*mix)(struct weft_builder *builder, weft_tensor x, const void *config);
 };
 
-/** Names of the parts of a layer with queries, keys and values, in a struct weft_family. */
+/** Names of the parts of a layer with queries, keys and values, in a struct weft_model_family. */
 #define WEFT_ATTENTION_PARTS                                                           \
     .mixer = "mixer", .mixer_norm = "mixer_norm", .feed_forward_name = "feed_forward", \
     .feed_forward_norm = "feed_forward_norm"
@@ -76,18 +90,15 @@ struct weft_qkv weft_build_positive_features(struct weft_builder *builder,
 weft_tensor weft_build_fast_weight(struct weft_builder *builder, const struct weft_qkv *qkv,
                                    weft_tensor beta, uint32_t heads);
 
-/** For weft_family.recurrent: yes. */
+/** For weft_model_family.recurrent: yes. */
 bool weft_family_is_recurrent(const void *config);
 
-/** For weft_family.check: num_attention_heads must divide hidden_size. */
-weft_status weft_family_check_heads(uint32_t heads, const weft_network_config *network,
+/** num_attention_heads must divide hidden_size: asked of every family that has WEFT_FIELD_HEADS. */
+weft_status weft_family_check_heads(uint32_t heads, uint32_t hidden_size,
                                     const weft_json_fields *json);
 
 /** A row of a field table: num_attention_heads at `member` of struct `type`. */
-#define WEFT_FIELD_HEADS(type, member)                                                     \
-    {                                                                                      \
-        .name = "num_attention_heads", .kind = WEFT_FIELD_INTEGER,                         \
-        .offset = offsetof(type, member), .minimum = 1, .maximum = 65536, .required = true \
-    }
+#define WEFT_FIELD_HEADS(type, member) \
+    { WEFT_INTEGER("num_attention_heads", type, member, 1, 65536), .required = true }
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
+
 #define EXPECTED_SIZE 512
 
 static weft_status read_integer(void *value, const weft_field *field,
@@ -39,7 +41,7 @@ static void list_choices(char text[EXPECTED_SIZE], const char *const *choices) {
 static weft_status read_choice(void *value, const weft_field *field, const weft_json_fields *json) {
     const char *text = NULL;
     weft_status status = weft_json_optional_string(&text, json, field->name);
-    if (status != WEFT_OK || text == NULL) {
+    if (status != WEFT_OK || !text) {
         return status;
     }
     for (uint32_t i = 0; field->choices[i]; i++) {
@@ -99,12 +101,11 @@ static weft_status read_field(void *value, const weft_field *field, const weft_j
 
 weft_status weft_fields_read(void *values, const weft_field_table *table,
                              const weft_json_fields *json) {
-    weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < table->count && status == WEFT_OK; i++) {
+    for (uint32_t i = 0; i < table->count; i++) {
         const weft_field *field = &table->fields[i];
-        status = read_field((char *)values + field->offset, field, json);
+        WEFT_TRY(read_field((char *)values + field->offset, field, json));
     }
-    return status;
+    return WEFT_OK;
 }
 
 weft_status weft_fields_refuse(const weft_json_fields *json, const char *name,

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "model/json.h"
+#include "core/json.h"
 
 typedef enum weft_field_kind {
     WEFT_FIELD_INTEGER, /**< uint32_t; a null in the file leaves the default */
@@ -28,6 +28,19 @@ typedef struct weft_field {
     /** CUSTOM: called whether the field is there or not. Null: the field is known, and read elsewhere. */
     weft_status (*read)(void *value, const weft_json_fields *json, const char *name);
 } weft_field;
+
+/* Rows of a table: a field's name, and where the family's struct has it; `.required = true` may follow. */
+#define WEFT_FIELD_AT(text, field_kind, type, member) \
+    .name = (text), .kind = (field_kind), .offset = offsetof(type, member)
+#define WEFT_INTEGER(text, type, member, low, high) \
+    WEFT_FIELD_AT(text, WEFT_FIELD_INTEGER, type, member), .minimum = (low), .maximum = (high)
+#define WEFT_REAL(text, type, member, low, high) \
+    WEFT_FIELD_AT(text, WEFT_FIELD_REAL, type, member), .minimum = (low), .maximum = (double)(high)
+#define WEFT_BOOL(text, type, member) WEFT_FIELD_AT(text, WEFT_FIELD_BOOL, type, member)
+#define WEFT_CHOICE(text, type, member, names) \
+    WEFT_FIELD_AT(text, WEFT_FIELD_CHOICE, type, member), .choices = (names)
+#define WEFT_CUSTOM(text, type, member, function) \
+    WEFT_FIELD_AT(text, WEFT_FIELD_CUSTOM, type, member), .read = (function)
 
 typedef struct weft_field_table {
     const weft_field *fields;

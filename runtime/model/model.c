@@ -4,24 +4,25 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/json.h"
+#include "core/try.h"
 #include "graph/graph.h"
 #include "model/architecture.h"
-#include "model/json.h"
+#include "model/network.h"
 
-static const struct weft_architecture *const architectures[] = {
-    &weft_architecture_fnet,          &weft_architecture_transformer, &weft_architecture_performer,
-    &weft_architecture_cosformer,     &weft_architecture_fmmformer,   &weft_architecture_flt,
-    &weft_architecture_spectraformer, &weft_architecture_tnn,         &weft_architecture_ski_tnn,
-    &weft_architecture_fd_tnn,
+static const struct weft_model_family *const families[] = {
+    &weft_family_fnet,          &weft_family_transformer, &weft_family_performer,
+    &weft_family_cosformer,     &weft_family_fmmformer,   &weft_family_flt,
+    &weft_family_spectraformer, &weft_family_tnn,         &weft_family_ski_tnn,
+    &weft_family_fd_tnn,
 };
 
-#define ARCHITECTURE_COUNT (sizeof architectures / sizeof architectures[0])
-#define EXPECTED_SIZE      512
+#define FAMILY_COUNT  (sizeof families / sizeof families[0])
+#define EXPECTED_SIZE 512
 
 struct weft_model {
     weft_host host;
-    const struct weft_architecture *architecture;
-    void *state;
+    struct weft_network *network;
     weft_tokenizer *tokenizer;
     weft_model_info info;
     char **default_labels; /* "LABEL_i", made for models whose config names none */
@@ -29,62 +30,62 @@ struct weft_model {
 
 /* ---- loading ---- */
 
-const struct weft_architecture *weft_architecture_at(uint32_t index) {
-    return index < ARCHITECTURE_COUNT ? architectures[index] : NULL;
+const struct weft_model_family *weft_model_family_at(uint32_t index) {
+    return index < FAMILY_COUNT ? families[index] : NULL;
 }
 
-static const struct weft_architecture *find_architecture(const char *model_type) {
-    for (size_t i = 0; i < ARCHITECTURE_COUNT; i++) {
-        if (strcmp(architectures[i]->model_type, model_type) == 0) {
-            return architectures[i];
+static const struct weft_model_family *find_family(const char *model_type) {
+    for (size_t i = 0; i < FAMILY_COUNT; i++) {
+        if (strcmp(families[i]->model_type, model_type) == 0) {
+            return families[i];
         }
     }
     return NULL;
 }
 
 /* "a, b, c" */
-static const char *list_architectures(char text[EXPECTED_SIZE]) {
+static const char *list_families(char text[EXPECTED_SIZE]) {
     size_t used = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < ARCHITECTURE_COUNT && used < EXPECTED_SIZE; i++) {
+    for (size_t i = 0; i < FAMILY_COUNT && used < EXPECTED_SIZE; i++) {
         int written = snprintf(text + used, EXPECTED_SIZE - used, "%s%s", i == 0 ? "" : ", ",
-                               architectures[i]->model_type);
+                               families[i]->model_type);
         used += written > 0 ? (size_t)written : 0;
     }
     return text;
 }
 
-static weft_status read_model_type(const struct weft_architecture **architecture, const char *path,
+static weft_status read_model_type(const struct weft_model_family **family, const char *path,
                                    const struct weft_model_source *source, const weft_host *host) {
     json_t *config = NULL;
-    weft_status status = weft_source_read_config(&config, path, source, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_source_read_config(&config, path, source, host));
     const char *model_type = NULL;
     weft_json_fields fields = {.object = config, .path = path, .host = host};
-    status = weft_json_string(&model_type, &fields, "model_type");
+    weft_status status = weft_json_string(&model_type, &fields, "model_type");
     if (status == WEFT_OK) {
-        *architecture = find_architecture(model_type);
-        if (!*architecture) {
+        *family = find_family(model_type);
+        if (!*family) {
             char expected[EXPECTED_SIZE];
-            status =
-                weft_json_fail(&fields, WEFT_UNSUPPORTED, "model_type",
-                               list_architectures(expected), json_object_get(config, "model_type"));
+            status = weft_json_fail(&fields, WEFT_UNSUPPORTED, "model_type",
+                                    list_families(expected), json_object_get(config, "model_type"));
         }
     }
     json_decref(config);
     return status;
 }
 
-static weft_status choose_architecture(weft_model *model, const struct weft_model_source *source) {
+static weft_status load_network(weft_model *model, const struct weft_model_source *source) {
     char *path = weft_source_config_name(source, &model->host);
     if (!path) {
         return weft_fail_memory(&model->host, "a path");
     }
-    weft_status status = read_model_type(&model->architecture, path, source, &model->host);
+    const struct weft_model_family *family = NULL;
+    weft_status status = read_model_type(&family, path, source, &model->host);
     weft_free(&model->host, path);
-    return status;
+    WEFT_TRY(status);
+    WEFT_TRY(weft_network_load(&model->network, family, source, &model->host));
+    weft_network_describe(model->network, &model->info);
+    return WEFT_OK;
 }
 
 static weft_status make_default_labels(weft_model *model) {
@@ -102,6 +103,13 @@ static weft_status make_default_labels(weft_model *model) {
     return WEFT_OK;
 }
 
+static weft_status load(weft_model *model, const struct weft_model_source *source) {
+    WEFT_TRY(load_network(model, source));
+    WEFT_TRY(weft_network_make_tokenizer(&model->tokenizer, model->network, source->folder));
+    model->info.tokenizer = weft_tokenizer_kind_name(model->tokenizer);
+    return make_default_labels(model);
+}
+
 static weft_status create(weft_model **out, const struct weft_model_source *source,
                           const weft_host *host) {
     weft_model *model = weft_alloc_zero(host, 1, sizeof *model);
@@ -109,20 +117,7 @@ static weft_status create(weft_model **out, const struct weft_model_source *sour
         return weft_fail_memory(host, "a model");
     }
     model->host = host ? *host : (weft_host){0};
-    weft_status status = choose_architecture(model, source);
-    if (status == WEFT_OK) {
-        status =
-            model->architecture->load(&model->state, model->architecture, source, &model->host);
-    }
-    if (status == WEFT_OK) {
-        model->architecture->describe(model->state, &model->info);
-        status = model->architecture->make_tokenizer(&model->tokenizer, model->state,
-                                                     source->folder, &model->host);
-    }
-    if (status == WEFT_OK) {
-        model->info.tokenizer = weft_tokenizer_kind_name(model->tokenizer);
-        status = make_default_labels(model);
-    }
+    weft_status status = load(model, source);
     if (status != WEFT_OK) {
         weft_model_destroy(&model);
         return status;
@@ -153,9 +148,7 @@ void weft_model_destroy(weft_model **address) {
     }
     *address = NULL;
     weft_host host = model->host;
-    if (model->state) {
-        model->architecture->destroy(model->state, &host);
-    }
+    weft_network_destroy(&model->network);
     weft_tokenizer_destroy(&model->tokenizer);
     for (uint32_t i = 0; model->default_labels && i < model->info.label_count; i++) {
         weft_free(&host, model->default_labels[i]);
@@ -184,7 +177,7 @@ const char *weft_model_label(const weft_model *model, uint32_t index) {
     if (!model || index >= model->info.label_count) {
         return NULL;
     }
-    const char *label = model->architecture->label(model->state, index);
+    const char *label = weft_network_label(model->network, index);
     return label ? label : model->default_labels[index];
 }
 
@@ -201,16 +194,14 @@ weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size
     }
     int32_t *ids = NULL;
     uint32_t id_count = 0;
-    weft_status status = weft_tokenizer_encode(model->tokenizer, text, size, true,
-                                               model->info.max_length, &ids, &id_count);
-    if (status == WEFT_OK && id_count == 0) {
-        status = weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
+    WEFT_TRY(weft_tokenizer_encode(model->tokenizer, text, size, true, model->info.max_length, &ids,
+                                   &id_count));
+    if (id_count == 0) {
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
     }
-    if (status == WEFT_OK) {
-        *tokens = ids;
-        *count = id_count;
-    }
-    return status;
+    *tokens = ids;
+    *count = id_count;
+    return WEFT_OK;
 }
 
 void weft_tokens_free(weft_model *model, int32_t **tokens) {
@@ -269,33 +260,30 @@ static weft_status check_inputs(const weft_model *model, const weft_graph *graph
                                 const weft_model_inputs *inputs) {
     const weft_model_info *info = &model->info;
     weft_shape shape = {.rank = 0};
-    weft_status status = WEFT_OK;
     if (info->input_size) {
-        status = check_input(model, graph, inputs->features, "features",
-                             (weft_shape){.rank = 3, .dim = {0, 0, info->input_size}}, &shape);
+        WEFT_TRY(check_input(model, graph, inputs->features, "features",
+                             (weft_shape){.rank = 3, .dim = {0, 0, info->input_size}}, &shape));
     } else {
-        status =
-            check_input(model, graph, inputs->tokens, "tokens", (weft_shape){.rank = 2}, &shape);
+        WEFT_TRY(
+            check_input(model, graph, inputs->tokens, "tokens", (weft_shape){.rank = 2}, &shape));
     }
-    if (status == WEFT_OK) {
-        status = info->input_size ? refuse_input(model, inputs->tokens, "tokens")
-                                  : refuse_input(model, inputs->features, "features");
+    WEFT_TRY(info->input_size ? refuse_input(model, inputs->tokens, "tokens")
+                              : refuse_input(model, inputs->features, "features"));
+    if (!model->network->family->foreign) {
+        WEFT_TRY(refuse_input(model, inputs->types, "token_types"));
     }
-    if (status == WEFT_OK && model->architecture->family) {
-        status = refuse_input(model, inputs->types, "token_types");
-    }
-    if (status == WEFT_OK && info->position_size) {
+    if (info->position_size) {
         weft_shape ignored;
         weft_shape expected = {.rank = 3, .dim = {shape.dim[0], shape.dim[1], info->position_size}};
-        status = check_input(model, graph, inputs->positions, "positions", expected, &ignored);
-    } else if (status == WEFT_OK) {
-        status = refuse_input(model, inputs->positions, "positions");
+        WEFT_TRY(check_input(model, graph, inputs->positions, "positions", expected, &ignored));
+    } else {
+        WEFT_TRY(refuse_input(model, inputs->positions, "positions"));
     }
-    if (status == WEFT_OK && info->task == WEFT_TASK_RETRIEVE && shape.dim[0] % 2 != 0) {
-        status = weft_fail(&model->host, WEFT_INVALID_ARGUMENT,
-                           "the model takes pairs of sequences, not %u sequences", shape.dim[0]);
+    if (info->task == WEFT_TASK_RETRIEVE && shape.dim[0] % 2 != 0) {
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT,
+                         "the model takes pairs of sequences, not %u sequences", shape.dim[0]);
     }
-    return status == WEFT_OK ? check_length(model, shape.dim[1]) : status;
+    return check_length(model, shape.dim[1]);
 }
 
 weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *graph,
@@ -304,39 +292,35 @@ weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_graph *gr
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_build: null argument");
     }
-    weft_status status = check_inputs(model, graph, inputs);
-    return status == WEFT_OK ? model->architecture->build(out, model->state, graph, inputs)
-                             : status;
+    WEFT_TRY(check_inputs(model, graph, inputs));
+    return weft_network_build(out, model->network, graph, inputs);
 }
 
 weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, uint32_t batch,
                                   uint32_t length, uint32_t input_size, uint32_t position_size) {
-    weft_status status = input_size
-                             ? weft_graph_input(&inputs->features, graph, "features", WEFT_F32,
-                                                weft_shape_of(batch, length, input_size))
-                             : weft_graph_input(&inputs->tokens, graph, "tokens", WEFT_I32,
-                                                weft_shape_of(batch, length));
-    if (status == WEFT_OK && position_size) {
-        status = weft_graph_input(&inputs->positions, graph, "positions", WEFT_F32,
-                                  weft_shape_of(batch, length, position_size));
+    WEFT_TRY(input_size ? weft_graph_input(&inputs->features, graph, "features", WEFT_F32,
+                                           weft_shape_of(batch, length, input_size))
+                        : weft_graph_input(&inputs->tokens, graph, "tokens", WEFT_I32,
+                                           weft_shape_of(batch, length)));
+    if (position_size) {
+        WEFT_TRY(weft_graph_input(&inputs->positions, graph, "positions", WEFT_F32,
+                                  weft_shape_of(batch, length, position_size)));
     }
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status build_graph(weft_graph *graph, weft_model *model, uint32_t batch,
                                uint32_t length, bool with_types) {
-    weft_model_inputs inputs = {.unused = 0};
+    weft_model_inputs inputs = {0};
     weft_tensor output = {0};
-    weft_status status = weft_model_add_inputs(&inputs, graph, batch, length,
-                                               model->info.input_size, model->info.position_size);
-    if (status == WEFT_OK && with_types) {
-        status = weft_graph_input(&inputs.types, graph, "token_types", WEFT_I32,
-                                  weft_shape_of(batch, length));
+    WEFT_TRY(weft_model_add_inputs(&inputs, graph, batch, length, model->info.input_size,
+                                   model->info.position_size));
+    if (with_types) {
+        WEFT_TRY(weft_graph_input(&inputs.types, graph, "token_types", WEFT_I32,
+                                  weft_shape_of(batch, length)));
     }
-    if (status == WEFT_OK) {
-        status = weft_model_build(&output, model, graph, &inputs);
-    }
-    return status == WEFT_OK ? weft_graph_output(graph, "output", output) : status;
+    WEFT_TRY(weft_model_build(&output, model, graph, &inputs));
+    return weft_graph_output(graph, "output", output);
 }
 
 weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device *device,
@@ -365,23 +349,17 @@ const weft_host *weft_model_host(const weft_model *model) {
 }
 
 bool weft_model_is_recurrent(const weft_model *model) {
-    return model->architecture->is_recurrent && model->architecture->is_recurrent(model->state);
+    return weft_network_is_recurrent(model->network);
 }
 
 static weft_status build_step(weft_graph *graph, const weft_model *model, uint32_t batch,
                               uint32_t length) {
     struct weft_step_inputs inputs = {.length = length};
     weft_tensor output = {0};
-    weft_status status =
-        weft_graph_input(&inputs.tokens, graph, "tokens", WEFT_I32, weft_shape_of(batch, 1));
-    if (status == WEFT_OK) {
-        status =
-            weft_graph_input(&inputs.position, graph, "position", WEFT_I32, weft_shape_of(batch));
-    }
-    if (status == WEFT_OK) {
-        status = model->architecture->build_step(&output, model->state, graph, &inputs);
-    }
-    return status == WEFT_OK ? weft_graph_output(graph, "output", output) : status;
+    WEFT_TRY(weft_graph_input(&inputs.tokens, graph, "tokens", WEFT_I32, weft_shape_of(batch, 1)));
+    WEFT_TRY(weft_graph_input(&inputs.position, graph, "position", WEFT_I32, weft_shape_of(batch)));
+    WEFT_TRY(weft_network_build_step(&output, model->network, graph, &inputs));
+    return weft_graph_output(graph, "output", output);
 }
 
 weft_status weft_model_compile_step(weft_plan **plan, weft_model *model, weft_device *device,

@@ -3,25 +3,41 @@
 
 #include <string.h>
 
+#include "core/try.h"
+
 /* Long enough for every mixer to have all its parts, short enough to cost nothing. */
 #define LOADING_LENGTH 16U
 
 /* ---- config.json ---- */
 
+/* Of families that have it: before what else a family checks. */
+static weft_status check_heads(const struct weft_network *network, const weft_json_fields *json) {
+    const weft_field_table *table = &network->family->fields;
+    for (uint32_t i = 0; i < table->count; i++) {
+        const weft_field *field = &table->fields[i];
+        if (strcmp(field->name, "num_attention_heads") == 0) {
+            const uint32_t *heads =
+                (const void *)((const char *)network->family_config + field->offset);
+            return weft_family_check_heads(*heads, network->config.hidden_size, json);
+        }
+    }
+    return WEFT_OK;
+}
+
 static weft_status read_fields(struct weft_network *network, const weft_json_fields *json) {
-    const struct weft_family *family = network->family;
+    const struct weft_model_family *family = network->family;
+    if (family->foreign) {
+        return family->foreign->read(network->family_config, &network->config, json);
+    }
     const weft_field_table *const tables[] = {&weft_network_fields, &family->fields};
-    weft_status status = weft_fields_refuse_others(tables, 2, json);
-    if (status == WEFT_OK) {
-        status = weft_network_config_read(&network->config, family->feed_forward, json);
+    WEFT_TRY(weft_fields_refuse_others(tables, 2, json));
+    WEFT_TRY(weft_network_config_read(&network->config, family->feed_forward, json));
+    WEFT_TRY(weft_fields_read(network->family_config, &family->fields, json));
+    WEFT_TRY(check_heads(network, json));
+    if (family->check) {
+        WEFT_TRY(family->check(network->family_config, &network->config, json));
     }
-    if (status == WEFT_OK) {
-        status = weft_fields_read(network->family_config, &family->fields, json);
-    }
-    if (status == WEFT_OK && family->check) {
-        status = family->check(network->family_config, &network->config, json);
-    }
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status read_config(struct weft_network *network,
@@ -50,12 +66,12 @@ static weft_status read_config(struct weft_network *network,
 /* ---- model.safetensors ---- */
 
 static uint32_t exact_length(const struct weft_network *network) {
-    const struct weft_family *family = network->family;
+    const struct weft_model_family *family = network->family;
     return family->exact_length ? family->exact_length(network->family_config) : 0;
 }
 
 static uint32_t position_size(const struct weft_network *network) {
-    const struct weft_family *family = network->family;
+    const struct weft_model_family *family = network->family;
     return family->position_size ? family->position_size(network->family_config) : 0;
 }
 
@@ -74,7 +90,7 @@ static weft_status add_inputs(weft_model_inputs *inputs, const struct weft_netwo
 /* Builds the network into a graph that is thrown away: what it asks for is what it has. */
 static weft_status load_weights(struct weft_network *network) {
     weft_graph *graph = NULL;
-    weft_model_inputs inputs = {.unused = 0};
+    weft_model_inputs inputs = {0};
     weft_tensor out = {0};
     weft_status status = weft_graph_create(&graph, &network->host);
     if (status == WEFT_OK) {
@@ -103,7 +119,8 @@ static weft_status refuse_other_tensors(const struct weft_network *network) {
             return weft_fail(&network->host, WEFT_BAD_FILE,
                              "%s: tensor \"%s\": expected the tensors of a %s model of this "
                              "config.json, found one that no part of it has",
-                             weft_checkpoint_path(network->checkpoint), name, network->model_type);
+                             weft_checkpoint_path(network->checkpoint), name,
+                             network->family->model_type);
         }
     }
     return WEFT_OK;
@@ -115,37 +132,40 @@ static weft_status load_tensors(struct weft_network *network,
     if (status == WEFT_OK) {
         status = load_weights(network);
     }
-    if (status == WEFT_OK) {
+    if (status == WEFT_OK && !network->family->foreign) {
         status = refuse_other_tensors(network);
     }
     weft_checkpoint_close(&network->checkpoint);
     return status;
 }
 
-weft_status weft_network_load(void **state, const struct weft_architecture *self,
+weft_status weft_network_load(struct weft_network **out, const struct weft_model_family *family,
                               const struct weft_model_source *source, const weft_host *host) {
     struct weft_network *network = weft_alloc_zero(host, 1, sizeof *network);
     if (!network) {
         return weft_fail_memory(host, "a model");
     }
     network->host = host ? *host : (weft_host){0};
-    network->model_type = self->model_type;
-    network->family = self->family;
+    network->family = family;
     weft_status status = read_config(network, source);
     if (status == WEFT_OK) {
         status = load_tensors(network, source);
     }
     if (status != WEFT_OK) {
-        weft_network_destroy(network, &network->host);
+        weft_network_destroy(&network);
         return status;
     }
-    *state = network;
+    *out = network;
     return WEFT_OK;
 }
 
-void weft_network_destroy(void *state, const weft_host *given) {
-    struct weft_network *network = state;
-    weft_host host = given ? *given : (weft_host){0};
+void weft_network_destroy(struct weft_network **address) {
+    struct weft_network *network = *address;
+    if (!network) {
+        return;
+    }
+    *address = NULL;
+    weft_host host = network->host;
     for (uint32_t i = 0; i < network->weight_count; i++) {
         weft_weight_destroy(&network->weights[i].weight);
         weft_free(&host, network->weights[i].name);
@@ -161,11 +181,10 @@ void weft_network_destroy(void *state, const weft_host *given) {
 
 /* ---- what it is ---- */
 
-void weft_network_describe(const void *state, weft_model_info *info) {
-    const struct weft_network *network = state;
+void weft_network_describe(const struct weft_network *network, weft_model_info *info) {
     const weft_network_config *config = &network->config;
-    *info = (weft_model_info){.architecture = network->model_type,
-                              .mixing = network->model_type,
+    *info = (weft_model_info){.architecture = network->family->model_type,
+                              .mixing = network->family->model_type,
                               .task = weft_network_task(config),
                               .layers = config->layers,
                               .hidden_size = config->hidden_size,
@@ -179,39 +198,28 @@ void weft_network_describe(const void *state, weft_model_info *info) {
                               .label_count = config->label_count,
                               .eos_token = config->eos_token,
                               .parameters = network->parameters};
+    if (network->family->foreign) {
+        network->family->foreign->describe(network->family_config, info);
+    }
 }
 
-const char *weft_network_label(const void *state, uint32_t index) {
-    const struct weft_network *network = state;
+const char *weft_network_label(const struct weft_network *network, uint32_t index) {
     return network->config.labels && index < network->config.label_count
                ? network->config.labels[index]
                : NULL;
 }
 
-weft_status weft_network_make_tokenizer(weft_tokenizer **tokenizer, const void *state,
-                                        const char *folder, const weft_host *host) {
-    const weft_network_config *config = &((const struct weft_network *)state)->config;
+weft_status weft_network_make_tokenizer(weft_tokenizer **tokenizer,
+                                        const struct weft_network *network, const char *folder) {
+    const weft_network_config *config = &network->config;
     weft_tokenizer_settings settings = {.kind = config->tokenizer,
                                         .class_name = config->tokenizer_class,
                                         .vocabulary = config->vocab_size};
-    return weft_tokenizer_load(tokenizer, folder, &settings, host);
+    return weft_tokenizer_load(tokenizer, folder, &settings, &network->host);
 }
 
-weft_status weft_network_architecture_build(weft_tensor *out, const void *state, weft_graph *graph,
-                                            const weft_model_inputs *inputs) {
-    /* Building changes a network only while it is loaded. */
-    return weft_network_build(out, (struct weft_network *)state, graph, inputs);
-}
-
-bool weft_network_is_recurrent(const void *state) {
-    const struct weft_network *network = state;
-    const struct weft_family *family = network->family;
+bool weft_network_is_recurrent(const struct weft_network *network) {
+    const struct weft_model_family *family = network->family;
     return network->config.causal && network->config.input == 0 && family->recurrent &&
            family->recurrent(network->family_config);
-}
-
-weft_status weft_network_architecture_build_step(weft_tensor *out, const void *state,
-                                                 weft_graph *graph,
-                                                 const struct weft_step_inputs *inputs) {
-    return weft_network_build_step(out, (struct weft_network *)state, graph, inputs);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A model of one of the families of api/MODELS.md, loaded. */
+/* A model of one of the families, loaded. */
 #ifndef WEFT_MODEL_NETWORK_H
 #define WEFT_MODEL_NETWORK_H
 
 #include "model/architecture.h"
 #include "model/checkpoint.h"
 #include "model/family.h"
+#include "model/source.h"
 
 /** A weight by name; in the order in which they were first asked for. */
 struct weft_named_weight {
@@ -16,8 +17,7 @@ struct weft_named_weight {
 
 struct weft_network {
     weft_host host;
-    const char *model_type;
-    const struct weft_family *family;
+    const struct weft_model_family *family;
     weft_network_config config;
     void *family_config;
     struct weft_checkpoint *checkpoint; /* while loading; then null */
@@ -26,39 +26,33 @@ struct weft_network {
     uint64_t parameters; /* elements that came from the checkpoint */
 };
 
-/** Adds the network to a graph: network_build.c. */
+/** What a model reads token by token. */
+struct weft_step_inputs {
+    weft_tensor tokens;   /* i32 [B, 1] */
+    weft_tensor position; /* i32 [B] */
+    uint32_t length;      /* all positions are below it: states need not be larger */
+};
+
+/** Reads config and tensors. Everything is checked here, nothing later. */
+weft_status weft_network_load(struct weft_network **network, const struct weft_model_family *family,
+                              const struct weft_model_source *source, const weft_host *host);
+/** Also of null. */
+void weft_network_destroy(struct weft_network **network);
+
+/** Everything but `tokenizer`. */
+void weft_network_describe(const struct weft_network *network, weft_model_info *info);
+/** Null where the config names no label. */
+const char *weft_network_label(const struct weft_network *network, uint32_t index);
+/** Without a folder (null) there are no files to read. */
+weft_status weft_network_make_tokenizer(weft_tokenizer **tokenizer,
+                                        const struct weft_network *network, const char *folder);
+
+/** Adds the network to a graph: network_layers.c. Changes the network only while it is loaded. */
 weft_status weft_network_build(weft_tensor *out, struct weft_network *network, weft_graph *graph,
                                const weft_model_inputs *inputs);
-
-/**
- * The same for one token of each sequence of a network that is recurrent, see weft_network_is_recurrent.
- */
+/** Whether it can be built for one token of each sequence. */
+bool weft_network_is_recurrent(const struct weft_network *network);
 weft_status weft_network_build_step(weft_tensor *out, struct weft_network *network,
                                     weft_graph *graph, const struct weft_step_inputs *inputs);
-
-/* weft_architecture's functions for every family. */
-weft_status weft_network_load(void **state, const struct weft_architecture *self,
-                              const struct weft_model_source *source, const weft_host *host);
-void weft_network_destroy(void *state, const weft_host *host);
-void weft_network_describe(const void *state, weft_model_info *info);
-const char *weft_network_label(const void *state, uint32_t index);
-weft_status weft_network_make_tokenizer(weft_tokenizer **tokenizer, const void *state,
-                                        const char *folder, const weft_host *host);
-weft_status weft_network_architecture_build(weft_tensor *out, const void *state, weft_graph *graph,
-                                            const weft_model_inputs *inputs);
-bool weft_network_is_recurrent(const void *state);
-weft_status weft_network_architecture_build_step(weft_tensor *out, const void *state,
-                                                 weft_graph *graph,
-                                                 const struct weft_step_inputs *inputs);
-
-/** A family as model.c's table has it; `type` is its model_type. */
-#define WEFT_NETWORK_ARCHITECTURE(type, the_family)                                          \
-    {                                                                                        \
-        .model_type = (type), .family = &(the_family), .load = weft_network_load,            \
-        .destroy = weft_network_destroy, .describe = weft_network_describe,                  \
-        .label = weft_network_label, .make_tokenizer = weft_network_make_tokenizer,          \
-        .build = weft_network_architecture_build, .is_recurrent = weft_network_is_recurrent, \
-        .build_step = weft_network_architecture_build_step                                   \
-    }
 
 #endif

@@ -34,117 +34,58 @@ weft_tensor weft_build_softmax_attention(struct weft_builder *builder, const str
         return weft_build_banded_attention(builder, qkv, heads, UINT32_MAX);
     }
     weft_tensor out = {0};
-    if (builder->status != WEFT_OK) {
-        return out;
-    }
-    weft_status status = weft_graph_attention(&out, builder->graph, qkv->query, qkv->key,
-                                              qkv->value, weft_attention_params(.heads = heads));
-    return weft_built(builder, status, &out);
+    return WEFT_BUILT(builder, out,
+                      weft_graph_attention(&out, builder->graph, qkv->query, qkv->key, qkv->value,
+                                           weft_attention_params(.heads = heads)));
 }
+
+/* The mixer's step when the builder is decoding, otherwise the mixer: named after the op, of these inputs. */
+#define BUILD_MIXER(op, params, ...)                                                           \
+    do {                                                                                       \
+        struct state_name name;                                                                \
+        weft_step step;                                                                        \
+        weft_tensor out = {0};                                                                 \
+        return WEFT_BUILT(                                                                     \
+            builder, out,                                                                      \
+            builder->decoding                                                                  \
+                ? (step = next_step(&name, builder),                                           \
+                   weft_graph_##op##_step(&out, builder->graph, __VA_ARGS__, &step, (params))) \
+                : weft_graph_##op(&out, builder->graph, __VA_ARGS__, (params)));               \
+    } while (0)
 
 weft_tensor weft_build_banded_attention(struct weft_builder *builder, const struct weft_qkv *qkv,
                                         uint32_t heads, uint32_t half_width) {
-    weft_tensor out = {0};
-    if (builder->status != WEFT_OK) {
-        return out;
-    }
     const uint32_t length = builder->decoding ? builder->decoding->length : builder->length;
     const weft_banded_attention_params params = {
         .heads = heads,
         .causal = is_causal(builder),
         .half_width = half_width < length - 1 ? half_width : length - 1};
-    weft_status status = WEFT_OK;
-    if (builder->decoding) {
-        struct state_name name;
-        weft_step step = next_step(&name, builder);
-        status = weft_graph_banded_attention_step(&out, builder->graph, qkv->query, qkv->key,
-                                                  qkv->value, &step, &params);
-    } else {
-        status = weft_graph_banded_attention(&out, builder->graph, qkv->query, qkv->key, qkv->value,
-                                             &params);
-    }
-    return weft_built(builder, status, &out);
+    BUILD_MIXER(banded_attention, &params, qkv->query, qkv->key, qkv->value);
 }
 
 weft_tensor weft_build_linear_attention(struct weft_builder *builder, const struct weft_qkv *qkv,
                                         uint32_t heads, float epsilon) {
-    weft_tensor out = {0};
-    if (builder->status != WEFT_OK) {
-        return out;
-    }
     const weft_linear_attention_params params = {
         .heads = heads, .causal = is_causal(builder), .epsilon = epsilon};
-    weft_status status = WEFT_OK;
-    if (builder->decoding) {
-        struct state_name name;
-        weft_step step = next_step(&name, builder);
-        status = weft_graph_linear_attention_step(&out, builder->graph, qkv->query, qkv->key,
-                                                  qkv->value, &step, &params);
-    } else {
-        status = weft_graph_linear_attention(&out, builder->graph, qkv->query, qkv->key, qkv->value,
-                                             &params);
-    }
-    return weft_built(builder, status, &out);
+    BUILD_MIXER(linear_attention, &params, qkv->query, qkv->key, qkv->value);
 }
 
 weft_tensor weft_build_kernel_attention(struct weft_builder *builder, const struct weft_qkv *qkv,
                                         const weft_kernel_attention_params *params) {
-    weft_tensor out = {0};
-    if (builder->status != WEFT_OK) {
-        return out;
-    }
     weft_kernel_attention_params causal = *params;
     causal.causal = is_causal(builder);
-    weft_status status = WEFT_OK;
-    if (builder->decoding) {
-        struct state_name name;
-        weft_step step = next_step(&name, builder);
-        status = weft_graph_kernel_attention_step(&out, builder->graph, qkv->query, qkv->key,
-                                                  qkv->value, &step, &causal);
-    } else {
-        status = weft_graph_kernel_attention(&out, builder->graph, qkv->query, qkv->key, qkv->value,
-                                             &causal);
-    }
-    return weft_built(builder, status, &out);
+    BUILD_MIXER(kernel_attention, &causal, qkv->query, qkv->key, qkv->value);
 }
 
 weft_tensor weft_build_cosformer(struct weft_builder *builder, const struct weft_qkv *qkv,
                                  const weft_cosformer_params *params) {
-    weft_tensor out = {0};
-    if (builder->status != WEFT_OK) {
-        return out;
-    }
     weft_cosformer_params causal = *params;
     causal.causal = is_causal(builder);
-    weft_status status = WEFT_OK;
-    if (builder->decoding) {
-        struct state_name name;
-        weft_step step = next_step(&name, builder);
-        status = weft_graph_cosformer_step(&out, builder->graph, qkv->query, qkv->key, qkv->value,
-                                           &step, &causal);
-    } else {
-        status =
-            weft_graph_cosformer(&out, builder->graph, qkv->query, qkv->key, qkv->value, &causal);
-    }
-    return weft_built(builder, status, &out);
+    BUILD_MIXER(cosformer, &causal, qkv->query, qkv->key, qkv->value);
 }
 
 weft_tensor weft_build_fast_weight(struct weft_builder *builder, const struct weft_qkv *qkv,
                                    weft_tensor beta, uint32_t heads) {
-    weft_tensor out = {0};
-    if (builder->status != WEFT_OK) {
-        return out;
-    }
     const weft_fast_weight_params params = {.heads = heads};
-    weft_status status = WEFT_OK;
-    if (builder->decoding) {
-        struct state_name name;
-        weft_step step = next_step(&name, builder);
-        status = weft_graph_fast_weight_step(&out, builder->graph, qkv->query, qkv->key, qkv->value,
-                                             beta, &step, &params);
-    } else {
-        status = weft_graph_fast_weight(&out, builder->graph, qkv->query, qkv->key, qkv->value,
-                                        beta, &params);
-    }
-    return weft_built(builder, status, &out);
+    BUILD_MIXER(fast_weight, &params, qkv->query, qkv->key, qkv->value, beta);
 }

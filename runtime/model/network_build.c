@@ -5,15 +5,8 @@
 #include <string.h>
 
 #include "core/shape.h"
+#include "core/try.h"
 #include "model/network.h"
-
-weft_tensor weft_built(struct weft_builder *builder, weft_status status,
-                       const weft_tensor *tensor) {
-    if (builder->status == WEFT_OK) {
-        builder->status = status;
-    }
-    return builder->status == WEFT_OK ? *tensor : (weft_tensor){0};
-}
 
 /* ---- weights ---- */
 
@@ -55,21 +48,15 @@ static weft_status keep(struct weft_network *network, const char *name, weft_wei
 
 static weft_status load(struct weft_network *network, const char *name, weft_shape shape) {
     weft_weight *weight = NULL;
-    weft_status status = weft_checkpoint_weight(&weight, network->checkpoint, name, shape);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_checkpoint_weight(&weight, network->checkpoint, name, shape));
     network->parameters += weft_shape_elements(shape);
     return keep(network, name, weight, false);
 }
 
 static weft_tensor use(struct weft_builder *builder, const char *name) {
     weft_tensor tensor = {0};
-    if (builder->status != WEFT_OK) {
-        return tensor;
-    }
-    weft_status status = weft_graph_weight(&tensor, builder->graph, find(builder->network, name));
-    return weft_built(builder, status, &tensor);
+    return WEFT_BUILT(builder, tensor,
+                      weft_graph_weight(&tensor, builder->graph, find(builder->network, name)));
 }
 
 weft_tensor weft_build_weight(struct weft_builder *builder, const char *name, weft_shape shape) {
@@ -179,40 +166,24 @@ weft_tensor weft_build_linear(struct weft_builder *builder, weft_tensor x, const
     snprintf(text, sizeof text, "%s.bias", name);
     weft_tensor bias = weft_build_weight(builder, text, weft_shape_of(out));
     weft_tensor result = {0};
-    if (builder->status != WEFT_OK) {
-        return result;
-    }
-    weft_status status = weft_graph_linear(&result, builder->graph, x, weight, bias);
-    return weft_built(builder, status, &result);
+    return WEFT_BUILT(builder, result, weft_graph_linear(&result, builder->graph, x, weight, bias));
 }
 
 weft_tensor weft_build_activate(struct weft_builder *builder, weft_tensor x,
                                 weft_activation activation) {
     weft_tensor result = {0};
-    if (builder->status != WEFT_OK) {
-        return result;
-    }
-    weft_status status = weft_graph_activate(&result, builder->graph, x, activation);
-    return weft_built(builder, status, &result);
+    return WEFT_BUILT(builder, result, weft_graph_activate(&result, builder->graph, x, activation));
 }
 
 weft_tensor weft_build_binary(struct weft_builder *builder, weft_binary op, weft_tensor a,
                               weft_tensor b) {
     weft_tensor result = {0};
-    if (builder->status != WEFT_OK) {
-        return result;
-    }
-    weft_status status = weft_graph_binary(&result, builder->graph, op, a, b);
-    return weft_built(builder, status, &result);
+    return WEFT_BUILT(builder, result, weft_graph_binary(&result, builder->graph, op, a, b));
 }
 
 weft_tensor weft_build_reshape(struct weft_builder *builder, weft_tensor x, weft_shape shape) {
     weft_tensor result = {0};
-    if (builder->status != WEFT_OK) {
-        return result;
-    }
-    weft_status status = weft_graph_reshape(&result, builder->graph, x, shape);
-    return weft_built(builder, status, &result);
+    return WEFT_BUILT(builder, result, weft_graph_reshape(&result, builder->graph, x, shape));
 }
 
 weft_norm_params weft_build_norm_params(struct weft_builder *builder, weft_norm kind,
@@ -236,11 +207,7 @@ weft_tensor weft_build_norm(struct weft_builder *builder, weft_tensor x, const c
     weft_norm_params params =
         weft_build_norm_params(builder, (weft_norm)builder->network->config.norm, name, width);
     weft_tensor result = {0};
-    if (builder->status != WEFT_OK) {
-        return result;
-    }
-    weft_status status = weft_graph_norm(&result, builder->graph, x, &params);
-    return weft_built(builder, status, &result);
+    return WEFT_BUILT(builder, result, weft_graph_norm(&result, builder->graph, x, &params));
 }
 
 /* ---- for families ---- */
@@ -250,14 +217,12 @@ bool weft_family_is_recurrent(const void *config) {
     return true;
 }
 
-weft_status weft_family_check_heads(uint32_t heads, const weft_network_config *network,
+weft_status weft_family_check_heads(uint32_t heads, uint32_t hidden_size,
                                     const weft_json_fields *json) {
-    if (network->hidden_size % heads == 0) {
+    if (hidden_size % heads == 0) {
         return WEFT_OK;
     }
     char expected[64];
-    snprintf(expected, sizeof expected, "a divisor of hidden_size %u",
-             (unsigned)network->hidden_size);
-    return weft_json_fail(json, WEFT_BAD_FILE, "num_attention_heads", expected,
-                          json_object_get(json->object, "num_attention_heads"));
+    snprintf(expected, sizeof expected, "a divisor of hidden_size %u", (unsigned)hidden_size);
+    return weft_fields_refuse(json, "num_attention_heads", expected);
 }

@@ -37,8 +37,13 @@ struct weft_builder {
     char scope[WEFT_SCOPE_SIZE];        /* in front of names, such as "layers.3.mixer" */
 };
 
-/** Takes over the status of a call that made a tensor: `return weft_built(builder, weft_graph_…(&out, …), &out)`. */
-weft_tensor weft_built(struct weft_builder *builder, weft_status status, const weft_tensor *tensor);
+/**
+ * The tensor `out` that the call makes, or none; after an error the call is left out. `weft_tensor out = {0};
+ * return WEFT_BUILT(builder, out, weft_graph_…(&out, …));`
+ */
+#define WEFT_BUILT(builder, out, call)                                              \
+    ((builder)->status = (builder)->status == WEFT_OK ? (call) : (builder)->status, \
+     (builder)->status == WEFT_OK ? (out) : (weft_tensor){0})
 
 /** The weight `scope.name` of that shape. */
 weft_tensor weft_build_weight(struct weft_builder *builder, const char *name, weft_shape shape);

@@ -10,8 +10,9 @@
 static const char *const task_names[] = {"hidden",  "classify", "causal_lm", "masked_lm",
                                          "regress", "retrieve", NULL};
 /* Of the names above. */
-static const weft_task tasks[] = {WEFT_TASK_HIDDEN,    WEFT_TASK_CLASSIFY, WEFT_TASK_CAUSAL_LM,
-                                  WEFT_TASK_MASKED_LM, WEFT_TASK_REGRESS,  WEFT_TASK_RETRIEVE};
+static const weft_task tasks[] = {WEFT_TASK_HIDDEN,       WEFT_TASK_CLASSIFY, WEFT_TASK_CAUSAL_LM,
+                                  WEFT_TASK_MASKED_LM,    WEFT_TASK_REGRESS,  WEFT_TASK_RETRIEVE,
+                                  WEFT_TASK_NEXT_SENTENCE /* which no field can name */};
 static const char *const input_names[] = {"tokens", "features", NULL};
 static const char *const position_names[] = {"none", "learned", "sinusoidal", NULL};
 const char *const weft_norm_names[] = {"layer_norm", "rms_norm", "simple_rms_norm", "scale_norm",
@@ -24,44 +25,32 @@ weft_status weft_field_activation(void *value, const weft_json_fields *json, con
     return weft_read_activation(value, json, name);
 }
 
-#define AT(member) offsetof(weft_network_config, member)
-#define INTEGER(text, member, low, high)                                                \
-    .name = (text), .kind = WEFT_FIELD_INTEGER, .offset = AT(member), .minimum = (low), \
-    .maximum = (high)
-#define CHOICE(text, member, names) \
-    .name = (text), .kind = WEFT_FIELD_CHOICE, .offset = AT(member), .choices = (names)
-#define BOOL(text, member) .name = (text), .kind = WEFT_FIELD_BOOL, .offset = AT(member)
-#define ELSEWHERE(text)    .name = (text), .kind = WEFT_FIELD_CUSTOM
+#define ELSEWHERE(text) .name = (text), .kind = WEFT_FIELD_CUSTOM
 
 static const weft_field fields[] = {
     {ELSEWHERE("model_type")},
-    {CHOICE("task", task, task_names), .required = true},
-    {CHOICE("input", input, input_names)},
-    {INTEGER("input_size", input_size, 1, 65536)},
-    {INTEGER("vocab_size", vocab_size, 1, MAX_POSITIONS)},
-    {INTEGER("hidden_size", hidden_size, 1, 65536), .required = true},
-    {INTEGER("num_hidden_layers", layers, 1, 1024), .required = true},
-    {INTEGER("max_position_embeddings", max_positions, 1, MAX_POSITIONS), .required = true},
-    {CHOICE("position_embedding", position_embedding, position_names)},
-    {BOOL("embedding_norm", embedding_norm)},
-    {CHOICE("norm", norm, weft_norm_names)},
-    {.name = "norm_eps",
-     .kind = WEFT_FIELD_REAL,
-     .offset = AT(norm_eps),
-     .minimum = 0,
-     .maximum = 1},
-    {CHOICE("norm_position", norm_position, norm_positions)},
-    {CHOICE("feed_forward", feed_forward, feed_forward_names)},
-    {INTEGER("intermediate_size", intermediate_size, 1, 1048576), .required = true},
-    {.name = "hidden_act",
-     .kind = WEFT_FIELD_CUSTOM,
-     .offset = AT(activation),
-     .read = weft_field_activation},
-    {BOOL("causal", causal)},
-    {CHOICE("pooling", pooling, pooling_names)},
+    {WEFT_CHOICE("task", weft_network_config, task, task_names), .required = true},
+    {WEFT_CHOICE("input", weft_network_config, input, input_names)},
+    {WEFT_INTEGER("input_size", weft_network_config, input_size, 1, 65536)},
+    {WEFT_INTEGER("vocab_size", weft_network_config, vocab_size, 1, MAX_POSITIONS)},
+    {WEFT_INTEGER("hidden_size", weft_network_config, hidden_size, 1, 65536), .required = true},
+    {WEFT_INTEGER("num_hidden_layers", weft_network_config, layers, 1, 1024), .required = true},
+    {WEFT_INTEGER("max_position_embeddings", weft_network_config, max_positions, 1, MAX_POSITIONS),
+     .required = true},
+    {WEFT_CHOICE("position_embedding", weft_network_config, position_embedding, position_names)},
+    {WEFT_BOOL("embedding_norm", weft_network_config, embedding_norm)},
+    {WEFT_CHOICE("norm", weft_network_config, norm, weft_norm_names)},
+    {WEFT_REAL("norm_eps", weft_network_config, norm_eps, 0, 1)},
+    {WEFT_CHOICE("norm_position", weft_network_config, norm_position, norm_positions)},
+    {WEFT_CHOICE("feed_forward", weft_network_config, feed_forward, feed_forward_names)},
+    {WEFT_INTEGER("intermediate_size", weft_network_config, intermediate_size, 1, 1048576),
+     .required = true},
+    {WEFT_CUSTOM("hidden_act", weft_network_config, activation, weft_field_activation)},
+    {WEFT_BOOL("causal", weft_network_config, causal)},
+    {WEFT_CHOICE("pooling", weft_network_config, pooling, pooling_names)},
     {ELSEWHERE("num_labels")},
     {ELSEWHERE("id2label")},
-    {BOOL("tie_word_embeddings", tie_word_embeddings)},
+    {WEFT_BOOL("tie_word_embeddings", weft_network_config, tie_word_embeddings)},
     {ELSEWHERE("tokenizer_class")},
     {ELSEWHERE("pad_token_id")},
     {ELSEWHERE("bos_token_id")},
@@ -72,6 +61,12 @@ const weft_field_table weft_network_fields = {fields, sizeof fields / sizeof fie
 
 weft_task weft_network_task(const weft_network_config *config) {
     return tasks[config->task];
+}
+
+void weft_network_set_task(weft_network_config *config, weft_task task) {
+    while (weft_network_task(config) != task) {
+        config->task++;
+    }
 }
 
 static weft_status check_input(const weft_network_config *config, const weft_json_fields *json) {

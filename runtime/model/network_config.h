@@ -70,5 +70,6 @@ weft_status weft_network_config_read(weft_network_config *config, weft_feed_forw
 void weft_network_config_clear(weft_network_config *config, const weft_host *host);
 
 weft_task weft_network_task(const weft_network_config *config);
+void weft_network_set_task(weft_network_config *config, weft_task task);
 
 #endif

@@ -10,11 +10,7 @@ static weft_stabilizer stabilizer(const struct weft_builder *builder, weft_stabi
 static weft_tensor positive_features(struct weft_builder *builder, weft_tensor x, weft_tensor w,
                                      const weft_random_features_params *params) {
     weft_tensor out = {0};
-    if (builder->status != WEFT_OK) {
-        return out;
-    }
-    return weft_built(builder, weft_graph_random_features(&out, builder->graph, x, w, params),
-                      &out);
+    return WEFT_BUILT(builder, out, weft_graph_random_features(&out, builder->graph, x, w, params));
 }
 
 struct weft_qkv weft_build_positive_features(struct weft_builder *builder,

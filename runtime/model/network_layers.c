@@ -6,13 +6,14 @@
 
 #include "core/portable_math.h"
 #include "core/trig.h"
+#include "core/try.h"
 #include "graph/graph.h"
 #include "model/network.h"
 
 static const weft_tensor none = {0};
 
 static void enter(struct weft_builder *builder, const char *part) {
-    if (part == NULL) {
+    if (!part) {
         snprintf(builder->scope, sizeof builder->scope, "layers.%u", builder->layer);
     } else {
         snprintf(builder->scope, sizeof builder->scope, "layers.%u.%s", builder->layer, part);
@@ -80,11 +81,8 @@ static weft_tensor embed_tokens(struct weft_builder *builder, weft_tensor tokens
     } else {
         params.positions = positions;
     }
-    weft_tensor x = none;
-    if (builder->status != WEFT_OK) {
-        return none;
-    }
-    return weft_built(builder, weft_graph_embedding(&x, builder->graph, &params), &x);
+    weft_tensor x = {0};
+    return WEFT_BUILT(builder, x, weft_graph_embedding(&x, builder->graph, &params));
 }
 
 static void release_table(void *user) {
@@ -116,12 +114,9 @@ static weft_tensor add_positions(struct weft_builder *builder, weft_tensor x) {
     weft_weight *weight = builder->graph->values[table.id].weight;
     weft_weight *rows = NULL;
     weft_tensor positions = none;
-    weft_status status = first_rows(&rows, weight, builder->length, builder->host);
-    if (status == WEFT_OK) {
-        status = weft_graph_weight(&positions, builder->graph, rows);
-    }
+    builder->status = first_rows(&rows, weight, builder->length, builder->host);
+    positions = WEFT_BUILT(builder, positions, weft_graph_weight(&positions, builder->graph, rows));
     weft_weight_destroy(&rows);
-    positions = weft_built(builder, status, &positions);
     return weft_build_binary(builder, WEFT_BINARY_ADD, x, positions);
 }
 
@@ -202,41 +197,40 @@ static weft_tensor encode(struct weft_builder *builder, weft_tensor x) {
 
 /* ---- heads ---- */
 
+/* A row of ones, [1, n]. */
+static weft_status make_ones(weft_weight **weight, uint32_t n, const weft_host *host) {
+    float *ones = weft_alloc(host, n * sizeof *ones);
+    if (!ones) {
+        return weft_fail_memory(host, "a row of ones");
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        ones[i] = 1.0F;
+    }
+    weft_weight_params params = {
+        .name = "ones", .dtype = WEFT_F32, .shape = weft_shape_of(1, n), .data = ones};
+    weft_status status = weft_weight_create(weight, &params, host);
+    weft_free(host, ones);
+    return status;
+}
+
 /* The mean over tokens, [B, d]: a product with a row of ones, and a factor. */
 static weft_tensor mean(struct weft_builder *builder, weft_tensor x) {
     uint32_t n = builder->length;
-    float *ones = weft_alloc(builder->host, n * sizeof *ones);
-    weft_weight *weight = NULL;
-    weft_status status = ones ? WEFT_OK : weft_fail_memory(builder->host, "a row of ones");
-    for (uint32_t i = 0; ones && i < n; i++) {
-        ones[i] = 1.0F;
-    }
-    if (status == WEFT_OK) {
-        weft_weight_params params = {
-            .name = "ones", .dtype = WEFT_F32, .shape = weft_shape_of(1, n), .data = ones};
-        status = weft_weight_create(&weight, &params, builder->host);
-    }
+    weft_weight *ones = NULL;
     weft_tensor row = none;
     weft_tensor sum = none;
-    if (status == WEFT_OK) {
-        status = weft_graph_weight(&row, builder->graph, weight);
-    }
-    if (status == WEFT_OK) {
-        status = weft_graph_matmul(&sum, builder->graph, row, x,
-                                   weft_matmul_params(.alpha = 1.0F / (float)n));
-    }
-    weft_weight_destroy(&weight);
-    weft_free(builder->host, ones);
-    sum = weft_built(builder, status, &sum);
+    builder->status = make_ones(&ones, n, builder->host);
+    row = WEFT_BUILT(builder, row, weft_graph_weight(&row, builder->graph, ones));
+    sum = WEFT_BUILT(builder, sum,
+                     weft_graph_matmul(&sum, builder->graph, row, x,
+                                       weft_matmul_params(.alpha = 1.0F / (float)n)));
+    weft_weight_destroy(&ones);
     return weft_build_reshape(builder, sum, weft_shape_of(builder->batch, builder->width));
 }
 
 static weft_tensor gather(struct weft_builder *builder, weft_tensor x, uint32_t position) {
-    weft_tensor row = none;
-    if (builder->status != WEFT_OK) {
-        return none;
-    }
-    return weft_built(builder, weft_graph_gather(&row, builder->graph, x, position), &row);
+    weft_tensor row = {0};
+    return WEFT_BUILT(builder, row, weft_graph_gather(&row, builder->graph, x, position));
 }
 
 static weft_tensor pool(struct weft_builder *builder, weft_tensor x) {
@@ -265,23 +259,16 @@ static weft_tensor language_head(struct weft_builder *builder, weft_tensor x) {
     weft_tensor table =
         weft_build_weight(builder, "embeddings.tokens.weight", weft_shape_of(vocabulary, d));
     weft_tensor bias = weft_build_weight(builder, "head.bias", weft_shape_of(vocabulary));
-    weft_tensor logits = none;
-    if (builder->status != WEFT_OK) {
-        return none;
-    }
-    weft_status status = weft_graph_linear(&logits, builder->graph, x, table, bias);
-    return weft_built(builder, status, &logits);
+    weft_tensor logits = {0};
+    return WEFT_BUILT(builder, logits, weft_graph_linear(&logits, builder->graph, x, table, bias));
 }
 
 static weft_tensor pair_part(struct weft_builder *builder, weft_tensor x, const char *name) {
     const weft_network_config *config = &builder->network->config;
     weft_tensor weight = weft_build_weight(
         builder, name, weft_shape_of(config->intermediate_size, config->hidden_size));
-    weft_tensor out = none;
-    if (builder->status != WEFT_OK) {
-        return none;
-    }
-    return weft_built(builder, weft_graph_linear(&out, builder->graph, x, weight, none), &out);
+    weft_tensor out = {0};
+    return WEFT_BUILT(builder, out, weft_graph_linear(&out, builder->graph, x, weight, none));
 }
 
 /* head(act(first a + second b + product (a ⊙ b) + difference (a - b))) of the pooled a and b of each pair. */
@@ -322,7 +309,7 @@ static weft_tensor head(struct weft_builder *builder, weft_tensor x) {
     case WEFT_TASK_RETRIEVE:
         return retrieval_head(builder, pool(builder, x));
     case WEFT_TASK_HIDDEN:
-    case WEFT_TASK_NEXT_SENTENCE: /* no family here has it */
+    case WEFT_TASK_NEXT_SENTENCE: /* FNet's alone */
         break;
     }
     return x;
@@ -330,7 +317,9 @@ static weft_tensor head(struct weft_builder *builder, weft_tensor x) {
 
 static weft_status build(weft_tensor *out, struct weft_builder *builder,
                          const weft_model_inputs *inputs) {
-    weft_tensor x = head(builder, encode(builder, embed(builder, inputs)));
+    const struct weft_foreign_layout *foreign = builder->network->family->foreign;
+    weft_tensor x = foreign ? foreign->build(builder, inputs)
+                            : head(builder, encode(builder, embed(builder, inputs)));
     if (builder->status == WEFT_OK) {
         *out = x;
     }
@@ -341,10 +330,7 @@ weft_status weft_network_build(weft_tensor *out, struct weft_network *network, w
                                const weft_model_inputs *inputs) {
     weft_shape shape = {.rank = 0};
     weft_tensor input = network->config.input == 0 ? inputs->tokens : inputs->features;
-    weft_status status = weft_graph_get_tensor(graph, input, &shape, NULL);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_graph_get_tensor(graph, input, &shape, NULL));
     struct weft_builder builder = {.graph = graph,
                                    .network = network,
                                    .host = &network->host,
@@ -358,10 +344,7 @@ weft_status weft_network_build(weft_tensor *out, struct weft_network *network, w
 weft_status weft_network_build_step(weft_tensor *out, struct weft_network *network,
                                     weft_graph *graph, const struct weft_step_inputs *inputs) {
     weft_shape shape = {.rank = 0};
-    weft_status status = weft_graph_get_tensor(graph, inputs->tokens, &shape, NULL);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_graph_get_tensor(graph, inputs->tokens, &shape, NULL));
     struct weft_step_builder decoding = {.position = inputs->position, .length = inputs->length};
     struct weft_builder builder = {.graph = graph,
                                    .network = network,

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "core/file.h"
-#include "model/json.h"
+#include "core/json.h"
+#include "core/try.h"
 
 #define LENGTH_BYTES 8u
 
@@ -73,13 +74,13 @@ static weft_status fail_field(const struct entry *entry, weft_status status, con
 static weft_status read_dtype(weft_safetensors_tensor *tensor, const struct entry *entry) {
     const json_t *field = json_object_get(entry->fields, "dtype");
     const char *name = json_string_value(field);
-    for (size_t i = 0; name != NULL && i < WEFT_SAFETENSORS_DTYPE_COUNT; i++) {
+    for (size_t i = 0; name && i < WEFT_SAFETENSORS_DTYPE_COUNT; i++) {
         if (strcmp(name, dtypes[i].name) == 0) {
             tensor->dtype = (weft_safetensors_dtype)i;
             return WEFT_OK;
         }
     }
-    for (size_t i = 0; name != NULL && i < sizeof packed_dtypes / sizeof packed_dtypes[0]; i++) {
+    for (size_t i = 0; name && i < sizeof packed_dtypes / sizeof packed_dtypes[0]; i++) {
         if (strcmp(name, packed_dtypes[i]) == 0) {
             return fail_field(entry, WEFT_UNSUPPORTED, "dtype", "elements of whole bytes", field);
         }
@@ -132,10 +133,7 @@ static weft_status read_offsets(uint64_t offsets[2], const struct entry *entry) 
 
 static weft_status read_place(weft_safetensors_tensor *tensor, const struct entry *entry) {
     uint64_t offsets[2] = {0};
-    weft_status status = read_offsets(offsets, entry);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(read_offsets(offsets, entry));
     const weft_host *host = &entry->file->host;
     const char *path = entry->file->path;
     uint64_t begin = offsets[0];
@@ -171,11 +169,9 @@ static weft_status read_tensor(weft_safetensors_tensor *tensor, const struct ent
     if (!json_is_object(entry->fields)) {
         return fail_field(entry, WEFT_BAD_FILE, "entry", "an object", entry->fields);
     }
-    weft_status status = read_dtype(tensor, entry);
-    if (status == WEFT_OK) {
-        status = read_shape(tensor, entry);
-    }
-    return status == WEFT_OK ? read_place(tensor, entry) : status;
+    WEFT_TRY(read_dtype(tensor, entry));
+    WEFT_TRY(read_shape(tensor, entry));
+    return read_place(tensor, entry);
 }
 
 static weft_status check_metadata(const weft_safetensors *file, json_t *metadata) {
@@ -221,7 +217,7 @@ static weft_status allocate_tensors(weft_safetensors *file, json_t *header) {
     }
     file->tensors = weft_alloc_zero(&file->host, count, sizeof *file->tensors);
     file->names = weft_alloc(&file->host, name_bytes);
-    if (file->tensors == NULL || file->names == NULL) {
+    if (!file->tensors || !file->names) {
         return weft_fail_memory(&file->host, file->path);
     }
     return WEFT_OK;
@@ -299,12 +295,12 @@ static weft_status check_layout(const weft_safetensors *file, const uint8_t *dat
         return check_spans(file, NULL, data_size);
     }
     span *spans = weft_alloc_zero(&file->host, file->count, sizeof *spans);
-    if (spans == NULL) {
+    if (!spans) {
         return weft_fail_memory(&file->host, file->path);
     }
     for (uint32_t i = 0; i < file->count; i++) {
         const weft_safetensors_tensor *tensor = &file->tensors[i];
-        uint64_t begin = tensor->data == NULL ? 0 : (uint64_t)(tensor->data - data);
+        uint64_t begin = !tensor->data ? 0 : (uint64_t)(tensor->data - data);
         spans[i] = (span){begin, begin + tensor->bytes, tensor->name};
     }
     qsort(spans, file->count, sizeof *spans, compare_spans);
@@ -353,18 +349,12 @@ static int compare_names(const void *left, const void *right) {
 
 static weft_status parse(weft_safetensors *file, const uint8_t *bytes, size_t size) {
     size_t header_size = 0;
-    weft_status status = read_header_size(&header_size, file, bytes, size);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(read_header_size(&header_size, file, bytes, size));
     json_t *header = NULL;
-    status = weft_json_parse(&header, bytes + LENGTH_BYTES, header_size, file->path, &file->host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_json_parse(&header, bytes + LENGTH_BYTES, header_size, file->path, &file->host));
     const uint8_t *data = bytes + LENGTH_BYTES + header_size;
     size_t data_size = size - LENGTH_BYTES - header_size;
-    status = read_header(file, header, data, data_size);
+    weft_status status = read_header(file, header, data, data_size);
     json_decref(header);
     if (status == WEFT_OK) {
         status = check_layout(file, data, data_size);
@@ -377,12 +367,12 @@ static weft_status parse(weft_safetensors *file, const uint8_t *bytes, size_t si
 
 static weft_status create(weft_safetensors **file, const char *path, const weft_host *host) {
     weft_safetensors *created = weft_alloc_zero(host, 1, sizeof *created);
-    if (created == NULL) {
+    if (!created) {
         return weft_fail_memory(host, path);
     }
-    created->host = host != NULL ? *host : (weft_host){0};
+    created->host = host ? *host : (weft_host){0};
     created->path = weft_strdup(host, path);
-    if (created->path == NULL) {
+    if (!created->path) {
         weft_safetensors_close(&created);
         return weft_fail_memory(host, path);
     }
@@ -394,7 +384,7 @@ weft_status weft_safetensors_open_memory(weft_safetensors **file, const void *da
                                          const char *path, const weft_host *host) {
     weft_safetensors *created = NULL;
     weft_status status = create(&created, path, host);
-    if (created == NULL) {
+    if (!created) {
         return status;
     }
     status = parse(created, data, size);
@@ -409,11 +399,8 @@ weft_status weft_safetensors_open_memory(weft_safetensors **file, const void *da
 weft_status weft_safetensors_open(weft_safetensors **file, const char *path,
                                   const weft_host *host) {
     weft_mapping mapping = {0};
-    weft_status status = weft_file_map(&mapping, path, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
-    status = weft_safetensors_open_memory(file, mapping.data, mapping.size, path, host);
+    WEFT_TRY(weft_file_map(&mapping, path, host));
+    weft_status status = weft_safetensors_open_memory(file, mapping.data, mapping.size, path, host);
     if (status == WEFT_OK) {
         (*file)->mapping = mapping;
     } else {
@@ -424,7 +411,7 @@ weft_status weft_safetensors_open(weft_safetensors **file, const char *path,
 
 void weft_safetensors_close(weft_safetensors **file) {
     weft_safetensors *closed = *file;
-    if (closed == NULL) {
+    if (!closed) {
         return;
     }
     *file = NULL;

@@ -117,7 +117,7 @@ weft_status weft_safetensors_require(const weft_safetensors_tensor **tensor,
     const char *path = weft_safetensors_path(file);
     char expected[WEFT_SHAPE_TEXT_SIZE];
     const weft_safetensors_tensor *found = weft_safetensors_find(file, name);
-    if (found == NULL) {
+    if (!found) {
         return weft_fail(host, WEFT_NOT_FOUND, "%s: tensor " NAME ": expected shape %s, found none",
                          path, name, weft_shape_text(shape, expected));
     }

@@ -3,8 +3,8 @@
 #ifndef WEFT_MODEL_SOURCE_H
 #define WEFT_MODEL_SOURCE_H
 
+#include "core/json.h"
 #include "model/checkpoint.h"
-#include "model/json.h"
 
 struct weft_model_source {
     const char *folder; /* with config.json, model.safetensors and the tokenizer; or null */

@@ -158,9 +158,9 @@ static weft_status check_rules(struct bytes rules, const char *path, const weft_
     trie.text_size = rules.size - 4 - (size_t)trie_size;
     trie.stack = weft_alloc_zero(host, trie.count + 1, sizeof *trie.stack);
     trie.seen = weft_alloc_zero(host, trie.count + 1, sizeof *trie.seen);
-    weft_status status = trie.stack == NULL || trie.seen == NULL ? weft_fail_memory(host, path)
-                         : walk(&trie)                           ? WEFT_OK
-                                                                 : fail_rules(path, host);
+    weft_status status = !trie.stack || !trie.seen ? weft_fail_memory(host, path)
+                         : walk(&trie)             ? WEFT_OK
+                                                   : fail_rules(path, host);
     weft_free(host, trie.stack);
     weft_free(host, trie.seen);
     return status;

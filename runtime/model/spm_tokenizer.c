@@ -40,6 +40,7 @@ weft_status weft_spm_tokenizer_encode(const struct weft_spm_tokenizer *tokenizer
 #include <string.h>
 
 #include "core/file.h"
+#include "core/try.h"
 #include "model/sentencepiece_shim.h"
 #include "model/spm_check.h"
 #include "model/text_class.h"
@@ -95,11 +96,9 @@ static weft_status check_pieces(struct weft_spm_tokenizer *tokenizer, uint32_t v
 
 static weft_status load(struct weft_spm_tokenizer *tokenizer, uint32_t vocabulary) {
     weft_mapping mapping = {0};
-    weft_status status = weft_file_map(&mapping, tokenizer->path, &tokenizer->host);
-    if (status != WEFT_OK) {
-        return status;
-    }
-    status = weft_spm_check(mapping.data, mapping.size, tokenizer->path, &tokenizer->host);
+    WEFT_TRY(weft_file_map(&mapping, tokenizer->path, &tokenizer->host));
+    weft_status status =
+        weft_spm_check(mapping.data, mapping.size, tokenizer->path, &tokenizer->host);
     if (status != WEFT_OK) {
         weft_file_unmap(&mapping);
         return status;
@@ -114,13 +113,12 @@ static weft_status load(struct weft_spm_tokenizer *tokenizer, uint32_t vocabular
 weft_status weft_spm_tokenizer_open(struct weft_spm_tokenizer **tokenizer, const char *path,
                                     uint32_t vocabulary, const weft_host *host) {
     struct weft_spm_tokenizer *created = weft_alloc_zero(host, 1, sizeof *created);
-    if (created == NULL) {
+    if (!created) {
         return weft_fail_memory(host, path);
     }
-    created->host = host != NULL ? *host : (weft_host){0};
+    created->host = host ? *host : (weft_host){0};
     created->path = weft_strdup(host, path);
-    weft_status status =
-        created->path != NULL ? load(created, vocabulary) : weft_fail_memory(host, path);
+    weft_status status = created->path ? load(created, vocabulary) : weft_fail_memory(host, path);
     if (status == WEFT_OK) {
         *tokenizer = created;
     } else {
@@ -130,7 +128,7 @@ weft_status weft_spm_tokenizer_open(struct weft_spm_tokenizer **tokenizer, const
 }
 
 void weft_spm_tokenizer_destroy(struct weft_spm_tokenizer *tokenizer) {
-    if (tokenizer != NULL) {
+    if (tokenizer) {
         weft_host host = tokenizer->host;
         weft_spm_destroy(tokenizer->spm);
         weft_free(&host, tokenizer->path);
@@ -206,7 +204,7 @@ static bool take_number_piece(void *user, const char *piece, size_t size) {
 static bool put_number(struct output *output, const char *piece, size_t size) {
     const struct weft_spm_tokenizer *tokenizer = output->tokenizer;
     char *digits = weft_alloc(&tokenizer->host, size);
-    if (digits == NULL) {
+    if (!digits) {
         output->status = weft_fail_memory(&tokenizer->host, tokenizer->path);
         return false;
     }
@@ -303,10 +301,7 @@ static weft_status encode_text(struct output *output, const char *text, size_t s
             i++;
             continue;
         }
-        weft_status status = encode_segment(output, text + begin, i - begin, scratch);
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(encode_segment(output, text + begin, i - begin, scratch));
         (void)put_id(output, output->tokenizer->special[special]);
         i += strlen(special_names[special]);
         begin = i;
@@ -324,8 +319,8 @@ weft_status weft_spm_tokenizer_encode(const struct weft_spm_tokenizer *tokenizer
     }
     if (size > 0 && output.status == WEFT_OK) {
         char *scratch = weft_alloc(&tokenizer->host, size);
-        output.status = scratch != NULL ? encode_text(&output, text, size, scratch)
-                                        : weft_fail_memory(&tokenizer->host, tokenizer->path);
+        output.status = scratch ? encode_text(&output, text, size, scratch)
+                                : weft_fail_memory(&tokenizer->host, tokenizer->path);
         weft_free(&tokenizer->host, scratch);
     }
     output.limit = maximum;

@@ -44,7 +44,7 @@ weft_tensor weft_build_gtu(struct weft_builder *builder, weft_tensor x,
             weft_build_weight(builder, maps[i].weight, weft_shape_of(maps[i].out, maps[i].in));
         params->bias[i] = weft_build_weight(builder, maps[i].bias, weft_shape_of(maps[i].out));
     }
-    weft_norm_params norm = {.unused = 0};
+    weft_norm_params norm = {0};
     if (gtu->norm) {
         weft_norm kind = (weft_norm)builder->network->config.norm;
         norm = weft_build_norm_params(builder, kind, "norm", e);
@@ -52,10 +52,7 @@ weft_tensor weft_build_gtu(struct weft_builder *builder, weft_tensor x,
     }
     params->activation = gtu->activation;
     weft_tensor out = {0};
-    if (builder->status == WEFT_OK) {
-        weft_status status = weft_graph_gtu(&out, builder->graph, x, params);
-        out = weft_built(builder, status, &out);
-    }
+    out = WEFT_BUILT(builder, out, weft_graph_gtu(&out, builder->graph, x, params));
     params->norm = NULL;
     return out;
 }

@@ -27,7 +27,7 @@ struct weft_rpe_config {
 
 extern const char *const weft_rpe_norm_names[];
 
-/** For weft_family.set_defaults. */
+/** For weft_model_family.set_defaults. */
 void weft_gtu_defaults(struct weft_gtu_config *gtu);
 void weft_rpe_defaults(struct weft_rpe_config *rpe);
 
@@ -50,45 +50,21 @@ void weft_build_rpe(struct weft_rpe *rpe, struct weft_builder *builder,
                     const struct weft_rpe_config *config, uint32_t channels);
 
 /* Rows of a field table for the members `gtu` and `rpe` of `type`. */
-#define WEFT_FIELDS_GTU(type)                                                           \
-    {.name = "expand_ratio",                                                            \
-     .kind = WEFT_FIELD_INTEGER,                                                        \
-     .offset = offsetof(type, gtu.expand_ratio),                                        \
-     .minimum = 1,                                                                      \
-     .maximum = 64},                                                                    \
-        {.name = "gtu_act",                                                             \
-         .kind = WEFT_FIELD_CUSTOM,                                                     \
-         .offset = offsetof(type, gtu.activation),                                      \
-         .read = weft_field_activation},                                                \
-    {                                                                                   \
-        .name = "gtu_norm", .kind = WEFT_FIELD_BOOL, .offset = offsetof(type, gtu.norm) \
+#define WEFT_FIELDS_GTU(type)                                                    \
+    {WEFT_INTEGER("expand_ratio", type, gtu.expand_ratio, 1, 64)},               \
+        {WEFT_CUSTOM("gtu_act", type, gtu.activation, weft_field_activation)}, { \
+        WEFT_BOOL("gtu_norm", type, gtu.norm)                                    \
     }
 
-#define WEFT_FIELDS_RPE(type)                                                                   \
-    {.name = "rpe_size",                                                                        \
-     .kind = WEFT_FIELD_INTEGER,                                                                \
-     .offset = offsetof(type, rpe.size),                                                        \
-     .minimum = 1,                                                                              \
-     .maximum = 65536,                                                                          \
-     .required = true},                                                                         \
-        {.name = "rpe_layers",                                                                  \
-         .kind = WEFT_FIELD_INTEGER,                                                            \
-         .offset = offsetof(type, rpe.layers),                                                  \
-         .minimum = 0,                                                                          \
-         .maximum = WEFT_RPE_MOST_LAYERS},                                                      \
-        {.name = "rpe_act",                                                                     \
-         .kind = WEFT_FIELD_CUSTOM,                                                             \
-         .offset = offsetof(type, rpe.activation),                                              \
-         .read = weft_field_activation},                                                        \
-        {.name = "rpe_norm",                                                                    \
-         .kind = WEFT_FIELD_CHOICE,                                                             \
-         .offset = offsetof(type, rpe.norm),                                                    \
-         .choices = weft_rpe_norm_names},                                                       \
-    {                                                                                           \
-        .name = "rpe_residual", .kind = WEFT_FIELD_BOOL, .offset = offsetof(type, rpe.residual) \
+#define WEFT_FIELDS_RPE(type)                                                    \
+    {WEFT_INTEGER("rpe_size", type, rpe.size, 1, 65536), .required = true},      \
+        {WEFT_INTEGER("rpe_layers", type, rpe.layers, 0, WEFT_RPE_MOST_LAYERS)}, \
+        {WEFT_CUSTOM("rpe_act", type, rpe.activation, weft_field_activation)},   \
+        {WEFT_CHOICE("rpe_norm", type, rpe.norm, weft_rpe_norm_names)}, {        \
+        WEFT_BOOL("rpe_residual", type, rpe.residual)                            \
     }
 
-/** Names of a layer's parts, in a struct weft_family. */
+/** Names of a layer's parts, in a struct weft_model_family. */
 #define WEFT_TOEPLITZ_PARTS                                                                    \
     .feed_forward = WEFT_FEED_FORWARD_GLU, .mixer = "token_mixer", .mixer_norm = "token_norm", \
     .feed_forward_name = "feature_mixer", .feed_forward_norm = "feature_norm"

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "core/file.h"
-#include "model/json.h"
+#include "core/json.h"
+#include "core/try.h"
 #include "model/spm_tokenizer.h"
 
 #ifdef WEFT_HAVE_SENTENCEPIECE
@@ -24,10 +25,10 @@ struct weft_tokenizer {
 
 static weft_status create(weft_tokenizer **tokenizer, enum kind kind, const weft_host *host) {
     weft_tokenizer *created = weft_alloc_zero(host, 1, sizeof *created);
-    if (created == NULL) {
+    if (!created) {
         return weft_fail_memory(host, "a tokenizer");
     }
-    created->host = host != NULL ? *host : (weft_host){0};
+    created->host = host ? *host : (weft_host){0};
     created->kind = kind;
     *tokenizer = created;
     return WEFT_OK;
@@ -35,7 +36,7 @@ static weft_status create(weft_tokenizer **tokenizer, enum kind kind, const weft
 
 void weft_tokenizer_destroy(weft_tokenizer **tokenizer) {
     weft_tokenizer *destroyed = *tokenizer;
-    if (destroyed == NULL) {
+    if (!destroyed) {
         return;
     }
     *tokenizer = NULL;
@@ -83,8 +84,8 @@ weft_status weft_tokenizer_open_sentencepiece(weft_tokenizer **tokenizer, const 
 static weft_status create_none(weft_tokenizer **tokenizer, char *reason, const weft_host *host) {
     weft_tokenizer *created = NULL;
     weft_status status =
-        reason != NULL ? create(&created, KIND_NONE, host) : weft_fail_memory(host, "a tokenizer");
-    if (created == NULL) {
+        reason ? create(&created, KIND_NONE, host) : weft_fail_memory(host, "a tokenizer");
+    if (!created) {
         weft_free(host, reason);
         return status;
     }
@@ -97,7 +98,7 @@ static weft_status create_none(weft_tokenizer **tokenizer, char *reason, const w
 
 /* Whether there is a file that can be opened; says nothing about it. */
 static bool is_there(const char *path, const weft_host *host) {
-    weft_host silent = host != NULL ? *host : (weft_host){0};
+    weft_host silent = host ? *host : (weft_host){0};
     silent.log = NULL;
     weft_mapping mapping = {0};
     weft_status status = weft_file_map(&mapping, path, &silent);
@@ -143,20 +144,19 @@ static weft_status load_sentencepiece(weft_tokenizer **tokenizer, const char *mo
                         model),
             host);
     }
-    weft_status status = is_there(preparation, host) ? check_settings(preparation, host) : WEFT_OK;
-    if (status == WEFT_OK) {
-        status = weft_tokenizer_open_sentencepiece(tokenizer, model, vocabulary, host);
+    if (is_there(preparation, host)) {
+        WEFT_TRY(check_settings(preparation, host));
     }
-    return status;
+    return weft_tokenizer_open_sentencepiece(tokenizer, model, vocabulary, host);
 }
 
 weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,
                                 const weft_tokenizer_settings *settings, const weft_host *host) {
     if (settings->kind == WEFT_TOKENIZER_BYTES) {
-        const char *place = folder != NULL ? folder : "config_json";
+        const char *place = folder ? folder : "config_json";
         return weft_tokenizer_create_bytes(tokenizer, settings->vocabulary, place, host);
     }
-    if (folder == NULL) {
+    if (!folder) {
         char *reason = weft_strdup(host, "the model has no folder with a tokenizer's files");
         return create_none(tokenizer, reason, host);
     }
@@ -167,10 +167,9 @@ weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,
     }
     char *model = weft_path_join(folder, "spiece.model", host);
     char *preparation = weft_path_join(folder, "tokenizer_config.json", host);
-    weft_status status =
-        model != NULL && preparation != NULL
-            ? load_sentencepiece(tokenizer, model, preparation, settings->vocabulary, host)
-            : weft_fail_memory(host, folder);
+    weft_status status = model && preparation ? load_sentencepiece(tokenizer, model, preparation,
+                                                                   settings->vocabulary, host)
+                                              : weft_fail_memory(host, folder);
     weft_free(host, model);
     weft_free(host, preparation);
     return status;
@@ -203,7 +202,7 @@ static weft_status encode_bytes(const weft_tokenizer *tokenizer, const char *tex
                                 uint32_t maximum, int32_t **ids, uint32_t *count) {
     uint32_t found = size < maximum ? (uint32_t)size : maximum;
     int32_t *array = weft_alloc(&tokenizer->host, found * sizeof *array);
-    if (array == NULL && found > 0) {
+    if (!array && found > 0) {
         return weft_fail_memory(&tokenizer->host, "tokens");
     }
     for (uint32_t i = 0; i < found; i++) {
@@ -217,10 +216,7 @@ static weft_status encode_bytes(const weft_tokenizer *tokenizer, const char *tex
 weft_status weft_tokenizer_encode(const weft_tokenizer *tokenizer, const char *text, size_t size,
                                   bool add_special, uint32_t maximum, int32_t **ids,
                                   uint32_t *count) {
-    weft_status status = check_arguments(tokenizer, size, add_special, maximum);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(check_arguments(tokenizer, size, add_special, maximum));
     return tokenizer->kind == KIND_BYTES
                ? encode_bytes(tokenizer, text, size, maximum, ids, count)
                : weft_spm_tokenizer_encode(tokenizer->spm, text, size, add_special, maximum, ids,

@@ -51,7 +51,7 @@ static const struct weft_node *twin(const weft_graph *graph, uint32_t index) {
 }
 
 static weft_status choose_between(const struct weft_implementation **chosen, weft_graph *graph,
-                                  weft_device *device, uint32_t index) {
+                                  weft_device *device, uint32_t index, weft_compile compile) {
     const struct weft_node *node = &graph->nodes[index];
     const char *name = node->op->choose(graph, node);
     if (device->math == WEFT_MATH_FAST) {
@@ -60,7 +60,7 @@ static weft_status choose_between(const struct weft_implementation **chosen, wef
             *chosen = same->implementation;
             return WEFT_OK;
         }
-        weft_status status = weft_measure_implementation(&name, device, graph, node);
+        weft_status status = weft_measure_implementation(&name, device, graph, node, compile);
         if (status != WEFT_OK) {
             return status;
         }
@@ -70,12 +70,12 @@ static weft_status choose_between(const struct weft_implementation **chosen, wef
 }
 
 static weft_status choose_node(weft_graph *graph, weft_device *device, uint32_t index,
-                               const char *forced) {
+                               const char *forced, weft_compile compile) {
     struct weft_node *node = &graph->nodes[index];
     const struct weft_op *op = node->op;
     const struct weft_implementation *chosen = forced ? find(op, forced) : NULL;
     if (!chosen && op->choose) {
-        weft_status status = choose_between(&chosen, graph, device, index);
+        weft_status status = choose_between(&chosen, graph, device, index, compile);
         if (status != WEFT_OK) {
             return status;
         }
@@ -96,12 +96,13 @@ static weft_status choose_node(weft_graph *graph, weft_device *device, uint32_t 
     return WEFT_OK;
 }
 
-weft_status weft_pass_choose(weft_graph *graph, weft_device *device, const char *forced) {
+weft_status weft_pass_choose(weft_graph *graph, weft_device *device, const char *forced,
+                             weft_compile compile) {
     for (uint32_t i = 0; i < graph->node_count; i++) {
         if (!graph->nodes[i].op || graph->nodes[i].op->view) {
             continue;
         }
-        weft_status status = choose_node(graph, device, i, forced);
+        weft_status status = choose_node(graph, device, i, forced, compile);
         if (status != WEFT_OK) {
             return status;
         }

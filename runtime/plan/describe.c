@@ -5,6 +5,9 @@
 #include "core/text.h"
 #include "plan/plan.h"
 
+const char *const weft_plan_passes[WEFT_PLAN_PASS_COUNT] = {"graph", "fuse", "choose", "place",
+                                                            "order"};
+
 static void add_value_name(struct weft_text *text, const weft_graph *graph, uint32_t id) {
     const struct weft_value *value = &graph->values[id];
     if (id == 0) {
@@ -109,7 +112,7 @@ char *weft_describe_placement(const struct weft_lowering *lowering, uint64_t are
 char *weft_describe_order(const weft_plan *plan) {
     struct weft_text text = {.host = plan->device->host};
     for (uint32_t i = 0; i < plan->step_count; i++) {
-        const struct weft_step *step = &plan->steps[i];
+        const struct weft_dispatch_part *step = &plan->steps[i];
         const struct weft_dispatch *dispatch = &plan->lowering.dispatches[step->dispatch];
         if (step->new_submission) {
             weft_text_add(&text, "submission\n");

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/disk_cache.h"
 #include "core/philox.h"
 #include "plan/passes.h"
-#include "shader/disk_cache.h"
 
 #define MEASURE_RUNS 3
 
@@ -104,10 +104,10 @@ static weft_status time_plan(double *best_ms, weft_plan *plan, const weft_host *
 }
 
 static weft_status measure(double *best_ms, weft_device *device, const weft_graph *alone,
-                           const char *name) {
+                           const char *name, weft_compile compile) {
     weft_plan *plan = NULL;
     weft_plan_params params = {.implementation = name};
-    weft_status status = weft_plan_compile(&plan, device, alone, &params);
+    weft_status status = compile(&plan, device, alone, &params);
     if (status == WEFT_OK) {
         status = time_plan(best_ms, plan, &device->host);
     }
@@ -116,7 +116,7 @@ static weft_status measure(double *best_ms, weft_device *device, const weft_grap
 }
 
 static weft_status measure_all(const char **fastest, weft_device *device, const weft_graph *graph,
-                               const struct weft_node *node) {
+                               const struct weft_node *node, weft_compile compile) {
     weft_graph *alone = NULL;
     weft_status status = isolate(&alone, graph, node);
     double best = DBL_MAX;
@@ -126,7 +126,7 @@ static weft_status measure_all(const char **fastest, weft_device *device, const 
             continue;
         }
         double elapsed = DBL_MAX;
-        status = measure(&elapsed, device, alone, all[i].name);
+        status = measure(&elapsed, device, alone, all[i].name, compile);
         if (status == WEFT_OK && elapsed < best) {
             best = elapsed;
             *fastest = all[i].name;
@@ -148,7 +148,8 @@ static const char *remembered(const struct weft_op *op, const uint8_t *data, siz
 }
 
 weft_status weft_measure_implementation(const char **name, weft_device *device,
-                                        const weft_graph *graph, const struct weft_node *node) {
+                                        const weft_graph *graph, const struct weft_node *node,
+                                        weft_compile compile) {
     weft_digest key = measurement_key(device, graph, node);
     uint8_t *data = NULL;
     size_t size = 0;
@@ -164,7 +165,7 @@ weft_status weft_measure_implementation(const char **name, weft_device *device,
         return WEFT_OK;
     }
     const char *fastest = *name;
-    status = measure_all(&fastest, device, graph, node);
+    status = measure_all(&fastest, device, graph, node, compile);
     if (status == WEFT_OK) {
         *name = fastest;
         weft_cache_write(device->cache_dir, "choice", &key, fastest, strlen(fastest),

@@ -18,11 +18,16 @@ weft_status weft_pass_prune(weft_graph *graph);
 weft_status weft_pass_fold(weft_graph *graph, weft_device *device, const char *forced,
                            weft_run_once run_once);
 
+/** weft_plan_compile, handed to what it calls and what has graphs to compile itself. */
+typedef weft_status (*weft_compile)(weft_plan **plan, weft_device *device, const weft_graph *graph,
+                                    const weft_plan_params *params);
+
 /**
  * Gives each node its implementation. `forced` names one to take wherever there is one of that name, or is null.
  * Reproducible mode chooses by shape (op->choose); fast mode measures those that op->choose chooses between.
  */
-weft_status weft_pass_choose(weft_graph *graph, weft_device *device, const char *forced);
+weft_status weft_pass_choose(weft_graph *graph, weft_device *device, const char *forced,
+                             weft_compile compile);
 
 /** Appends every node's dispatches and the copies that outputs need. */
 weft_status weft_pass_lower(struct weft_lowering *lowering);
@@ -36,6 +41,7 @@ weft_status weft_pass_order(struct weft_lowering *lowering, uint32_t *barriers);
 
 /** Measured milliseconds of each implementation of a node on a device, remembered there and on disk (fast mode). */
 weft_status weft_measure_implementation(const char **name, weft_device *device,
-                                        const weft_graph *graph, const struct weft_node *node);
+                                        const weft_graph *graph, const struct weft_node *node,
+                                        weft_compile compile);
 
 #endif

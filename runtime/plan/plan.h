@@ -17,7 +17,7 @@ struct weft_port {
 };
 
 /** One dispatch or a part of one, so that no submission takes too long. */
-struct weft_step {
+struct weft_dispatch_part {
     uint32_t dispatch;
     uint32_t base[3];
     uint32_t groups[3];
@@ -33,7 +33,7 @@ struct weft_plan {
     struct weft_allocation *arena_allocation;
     VkDescriptorPool descriptor_pool;
     VkDescriptorSet *sets; /* per dispatch; null handles for dispatches that bind ports */
-    struct weft_step *steps;
+    struct weft_dispatch_part *steps;
     uint32_t step_count, step_capacity;
     VkQueryPool queries; /* two per dispatch, or null */
     uint64_t newest_run; /* timeline value, 0: none */

@@ -22,7 +22,7 @@ static void stamp(const weft_plan *plan, VkCommandBuffer commands, uint32_t quer
 }
 
 static void record_step(const weft_plan *plan, VkCommandBuffer commands,
-                        const weft_bindings *bindings, const struct weft_step *step) {
+                        const weft_bindings *bindings, const struct weft_dispatch_part *step) {
     const struct weft_vk_device *vk = &plan->device->vk;
     const struct weft_dispatch *dispatch = &plan->lowering.dispatches[step->dispatch];
     const struct weft_pipeline *pipeline = dispatch->built;

@@ -10,7 +10,7 @@ static double work_of(const struct weft_dispatch *dispatch) {
     return dispatch->flops > dispatch->bytes ? dispatch->flops : dispatch->bytes;
 }
 
-static weft_status add_step(weft_plan *plan, const struct weft_step *step) {
+static weft_status add_step(weft_plan *plan, const struct weft_dispatch_part *step) {
     if (!weft_grow(&plan->device->host, &plan->steps, plan->step_count, &plan->step_capacity,
                    sizeof *plan->steps)) {
         return weft_fail_memory(&plan->device->host, "a plan's steps");
@@ -28,7 +28,8 @@ static weft_status add_parts(weft_plan *plan, uint32_t index, uint32_t parts) {
     }
     parts = parts < groups[axis] ? parts : groups[axis];
     for (uint32_t part = 0; part < parts; part++) {
-        struct weft_step step = {.dispatch = index, .groups = {groups[0], groups[1], groups[2]}};
+        struct weft_dispatch_part step = {.dispatch = index,
+                                          .groups = {groups[0], groups[1], groups[2]}};
         uint32_t begin = (uint32_t)((uint64_t)groups[axis] * part / parts);
         uint32_t end = (uint32_t)((uint64_t)groups[axis] * (part + 1) / parts);
         step.base[axis] = begin;
@@ -58,7 +59,7 @@ weft_status weft_plan_split(weft_plan *plan) {
             bool next = i == 0 || (limit > 0.0 && used + work > limit);
             used = next ? work : used + work;
             const uint32_t *groups = dispatch->groups;
-            struct weft_step step = {
+            struct weft_dispatch_part step = {
                 .dispatch = i, .groups = {groups[0], groups[1], groups[2]}, .new_submission = next};
             status = add_step(plan, &step);
         }

@@ -29,7 +29,7 @@ bool weft_digest_map_reserve(struct weft_digest_map *map, const weft_host *host)
     }
     uint32_t capacity = map->capacity == 0 ? FIRST_CAPACITY : map->capacity * 2;
     struct weft_digest_slot *slots = weft_alloc_zero(host, capacity, sizeof *slots);
-    if (slots == NULL) {
+    if (!slots) {
         return false;
     }
     for (uint32_t i = 0; i < map->capacity; i++) {

@@ -9,8 +9,10 @@
 #include <glslang/Public/resource_limits_c.h>
 #include <glslang/build_info.h>
 
+#include "core/disk_cache.h"
 #include "core/hash.h"
-#include "shader/disk_cache.h"
+#include "core/disk_cache.h"
+#include "core/try.h"
 #include "shader/embedded.h"
 #include "shader/glsl_include.h"
 
@@ -61,7 +63,7 @@ static void log_message(const struct job *job, weft_log_level level, const char 
     const char *at = memchr(line, ' ', length);
     const char *file = job->name;
     char *rest = NULL;
-    if (at != NULL && at > line && at[-1] == ':' && at + 1 < end && at[1] >= '0' && at[1] <= '9') {
+    if (at && at > line && at[-1] == ':' && at + 1 < end && at[1] >= '0' && at[1] <= '9') {
         unsigned long string = strtoul(at + 1, &rest, 10);
         if (rest >= end || *rest != ':' || string > weft_embedded_include_count) {
             rest = NULL;
@@ -69,7 +71,7 @@ static void log_message(const struct job *job, weft_log_level level, const char 
             file = weft_embedded_includes[string - 1].name;
         }
     }
-    if (rest == NULL) {
+    if (!rest) {
         weft_log(job->host, level, "%s: %.*s", job->name, (int)length, line);
     } else if (file == job->name) {
         weft_log(job->host, level, "%s%.*s", file, (int)(end - rest), rest);
@@ -79,7 +81,7 @@ static void log_message(const struct job *job, weft_log_level level, const char 
 }
 
 static void log_messages(const struct job *job, weft_log_level level, const char *text) {
-    while (text != NULL && *text != '\0') {
+    while (text && *text != '\0') {
         size_t length = strcspn(text, "\r\n");
         if (length > 0) {
             log_message(job, level, text, length < 4096 ? length : 4096);
@@ -95,7 +97,7 @@ static weft_status fail(const struct job *job, const char *step, const char *mes
 
 static weft_status parse(struct job *job) {
     job->shader = glslang_shader_create(&job->input);
-    if (job->shader == NULL) {
+    if (!job->shader) {
         return weft_fail_memory(job->host, job->name);
     }
     if (job->fast) {
@@ -113,7 +115,7 @@ static weft_status parse(struct job *job) {
 
 static weft_status generate(uint32_t **words, size_t *size, struct job *job) {
     job->program = glslang_program_create();
-    if (job->program == NULL) {
+    if (!job->program) {
         return weft_fail_memory(job->host, job->name);
     }
     glslang_program_add_shader(job->program, job->shader);
@@ -126,7 +128,7 @@ static weft_status generate(uint32_t **words, size_t *size, struct job *job) {
         return fail(job, "generating SPIR-V", glslang_program_SPIRV_get_messages(job->program));
     }
     uint32_t *copy = weft_alloc(job->host, bytes);
-    if (copy == NULL) {
+    if (!copy) {
         return weft_fail_memory(job->host, job->name);
     }
     glslang_program_SPIRV_get(job->program, copy);
@@ -153,18 +155,15 @@ static weft_status compile(uint32_t **words, size_t *size, const char *name, con
                   .default_profile = GLSLANG_NO_PROFILE,
                   .messages = GLSLANG_MSG_SPV_RULES_BIT | GLSLANG_MSG_VULKAN_RULES_BIT,
                   .resource = glslang_default_resource()}};
-    weft_status status = weft_glslang_lock(host);
-    if (status != WEFT_OK) {
-        return status;
-    }
-    status = parse(&job);
+    WEFT_TRY(weft_glslang_lock(host));
+    weft_status status = parse(&job);
     if (status == WEFT_OK) {
         status = generate(words, size, &job);
     }
-    if (job.program != NULL) {
+    if (job.program) {
         glslang_program_delete(job.program);
     }
-    if (job.shader != NULL) {
+    if (job.shader) {
         glslang_shader_delete(job.shader);
     }
     weft_glslang_unlock();
@@ -187,23 +186,17 @@ static weft_status compile_or_read(uint32_t **words, size_t *size, weft_device *
     weft_digest key = key_of(text, text_size, device->math);
     uint8_t *cached = NULL;
     size_t cached_size = 0;
-    weft_status status =
-        weft_cache_read(&cached, &cached_size, device->cache_dir, CACHE_KIND, &key, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
-    if (cached != NULL) {
+    WEFT_TRY(weft_cache_read(&cached, &cached_size, device->cache_dir, CACHE_KIND, &key, host));
+    if (cached) {
         /* Host memory is aligned for any type. */
         *words = (uint32_t *)(void *)cached;
         *size = cached_size;
         return WEFT_OK;
     }
-    status = compile(words, size, name, text, device->math == WEFT_MATH_FAST, host);
-    if (status == WEFT_OK) {
-        device->stats.shaders_compiled++;
-        weft_cache_write(device->cache_dir, CACHE_KIND, &key, *words, *size, host);
-    }
-    return status;
+    WEFT_TRY(compile(words, size, name, text, device->math == WEFT_MATH_FAST, host));
+    device->stats.shaders_compiled++;
+    weft_cache_write(device->cache_dir, CACHE_KIND, &key, *words, *size, host);
+    return WEFT_OK;
 }
 
 weft_status weft_glsl_compile(uint32_t **words, size_t *size, weft_device *device, const char *name,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "shader/embedded.h"
 
 #define MAX_EXPANDED ((size_t)16 << 20)
@@ -35,7 +36,7 @@ static weft_status append(struct expansion *out, const char *text, size_t size) 
     if (out->size + size + 1 > out->capacity) {
         size_t capacity = 2 * (out->size + size + 1);
         char *data = weft_realloc(out->host, out->data, capacity);
-        if (data == NULL) {
+        if (!data) {
             return weft_fail_memory(out->host, out->name);
         }
         out->data = data;
@@ -82,7 +83,7 @@ static uint32_t included_file(const char *line, const char *end) {
     char close = *at == '<' ? '>' : '"';
     const char *name = at + 1;
     const char *name_end = memchr(name, close, (size_t)(end - name));
-    if (name_end == NULL) {
+    if (!name_end) {
         return 0;
     }
     length = (size_t)(name_end - name);
@@ -127,24 +128,17 @@ static weft_status expand(struct expansion *out, const char *text, size_t size,
 static weft_status expand_include(struct expansion *out, uint32_t string, uint32_t line,
                                   const struct source *includer) {
     const struct weft_embedded_include *file = &weft_embedded_includes[string - 1];
-    for (const struct source *at = includer; at != NULL; at = at->includer) {
+    for (const struct source *at = includer; at; at = at->includer) {
         if (at->string == string) {
             return weft_fail(out->host, WEFT_COMPILE_ERROR, "%s: %s includes itself", out->name,
                              file->name);
         }
     }
     const struct source source = {.string = string, .includer = includer};
-    weft_status status = append_line_directive(out, 1, string);
-    if (status == WEFT_OK) {
-        status = expand(out, file->text, file->size, &source);
-    }
-    if (status == WEFT_OK) {
-        status = append(out, "\n", 1);
-    }
-    if (status == WEFT_OK) {
-        status = append_line_directive(out, line + 1, includer->string);
-    }
-    return status;
+    WEFT_TRY(append_line_directive(out, 1, string));
+    WEFT_TRY(expand(out, file->text, file->size, &source));
+    WEFT_TRY(append(out, "\n", 1));
+    return append_line_directive(out, line + 1, includer->string);
 }
 
 static weft_status expand(struct expansion *out, const char *text, size_t size,
@@ -156,8 +150,8 @@ static weft_status expand(struct expansion *out, const char *text, size_t size,
     while (at < size && status == WEFT_OK) {
         const char *start = text + at;
         const char *newline = memchr(start, '\n', size - at);
-        const char *next = newline != NULL ? newline + 1 : text + size;
-        const char *end = newline != NULL ? newline : next;
+        const char *next = newline ? newline + 1 : text + size;
+        const char *end = newline ? newline : next;
         if (end > start && end[-1] == '\r') {
             end--;
         }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/rules.h"
+#include "core/try.h"
 #include "shader/capabilities.h"
 #include "shader/embedded.h"
 #include "shader/pipeline_store.h"
@@ -18,7 +19,7 @@
 #define CALL_TEXT_SIZE 256
 
 static const char *name_of(const struct weft_pipeline_desc *desc) {
-    return desc->name != NULL ? desc->name : "(unnamed)";
+    return desc->name ? desc->name : "(unnamed)";
 }
 
 static weft_status check_desc(const struct weft_pipeline_desc *desc, const weft_host *host) {
@@ -42,12 +43,12 @@ static weft_status check_desc(const struct weft_pipeline_desc *desc, const weft_
 static weft_status find_source(struct weft_spirv *source, bool *fast, const weft_device *device,
                                const struct weft_pipeline_desc *desc) {
     *fast = device->math == WEFT_MATH_FAST;
-    if (desc->spirv.words != NULL) {
+    if (desc->spirv.words) {
         *source = desc->spirv;
         return WEFT_OK;
     }
-    const struct weft_shader *shader = desc->name != NULL ? weft_shader_find(desc->name) : NULL;
-    if (shader == NULL) {
+    const struct weft_shader *shader = desc->name ? weft_shader_find(desc->name) : NULL;
+    if (!shader) {
         return weft_fail(&device->host, WEFT_NOT_FOUND, "no embedded shader is called %s",
                          name_of(desc));
     }
@@ -79,7 +80,7 @@ static weft_digest description_key(const weft_device *device,
     if (given) {
         weft_digest module = weft_digest_of(desc->spirv.words, desc->spirv.size);
         weft_sha256_add(&hash, module.bytes, sizeof module.bytes);
-    } else if (desc->name != NULL) {
+    } else if (desc->name) {
         weft_sha256_add(&hash, desc->name, strlen(desc->name) + 1);
     }
     hash_shape(&hash, desc);
@@ -328,8 +329,8 @@ static weft_status create_pipeline(struct weft_pipeline **pipeline, weft_device 
         return status;
     }
     struct weft_pipeline *made = weft_alloc_zero(&device->host, 1, sizeof *made);
-    status = made != NULL ? build(made, device, desc, &module)
-                          : weft_fail_memory(&device->host, "pipeline");
+    status =
+        made ? build(made, device, desc, &module) : weft_fail_memory(&device->host, "pipeline");
     weft_free(&device->host, owned);
     if (status != WEFT_OK) {
         weft_free(&device->host, made);
@@ -341,17 +342,12 @@ static weft_status create_pipeline(struct weft_pipeline **pipeline, weft_device 
 
 weft_status weft_pipeline_get(const struct weft_pipeline **pipeline, weft_device *device,
                               const struct weft_pipeline_desc *desc) {
-    weft_status status = weft_device_alive(device);
-    if (status == WEFT_OK) {
-        status = check_desc(desc, &device->host);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_alive(device));
+    WEFT_TRY(check_desc(desc, &device->host));
     struct weft_pipeline_store *store = device->pipelines;
     weft_digest key = description_key(device, desc);
     struct weft_digest_slot *slot = weft_digest_map_find(&store->pipelines, &key);
-    if (slot != NULL) {
+    if (slot) {
         *pipeline = slot->value;
         return WEFT_OK;
     }
@@ -361,10 +357,8 @@ weft_status weft_pipeline_get(const struct weft_pipeline **pipeline, weft_device
         return weft_fail_memory(&device->host, "pipeline store");
     }
     struct weft_pipeline *made = NULL;
-    status = create_pipeline(&made, device, desc);
-    if (status == WEFT_OK) {
-        weft_digest_map_put(&store->pipelines, &key, made);
-        *pipeline = made;
-    }
-    return status;
+    WEFT_TRY(create_pipeline(&made, device, desc));
+    weft_digest_map_put(&store->pipelines, &key, made);
+    *pipeline = made;
+    return WEFT_OK;
 }

@@ -27,7 +27,7 @@ struct weft_pipeline {
 
 /** Reads the pipeline cache from disk; a damaged or foreign file is a miss and is logged as a warning. */
 weft_status weft_pipeline_store_create(weft_device *device);
-/** Writes the cache to disk where something was added. */
+/** Writes the cache to disk where something was added; without a store there is nothing to write. */
 weft_status weft_pipeline_store_save(weft_device *device);
 void weft_pipeline_store_destroy(weft_device *device);
 

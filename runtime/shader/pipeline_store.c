@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#include "shader/disk_cache.h"
+#include "core/disk_cache.h"
+#include "core/try.h"
 
 /*
  * Payload of the cache's file: the number of digests (4 bytes, little-endian), the digests of the
@@ -39,9 +40,15 @@ static weft_digest driver_identity(const weft_device_info *info) {
     return weft_sha256_end(&hash);
 }
 
-/* Null when the driver's part is what this driver may be given, else what is wrong with it. */
+/*
+ * Null when the driver's part is what this driver may be given, else what is wrong with it. A driver
+ * that keeps nothing may give no data at all, not even a header.
+ */
 static const char *vulkan_data_fault(const uint8_t *data, size_t size,
                                      const weft_device_info *info) {
+    if (size == 0) {
+        return NULL;
+    }
     if (size < VULKAN_HEADER) {
         return "the driver's data is cut short";
     }
@@ -56,27 +63,23 @@ static const char *vulkan_data_fault(const uint8_t *data, size_t size,
     return NULL;
 }
 
-/*
- * Fills the manifest and says where the driver's data starts; *fault is set when the payload is
- * unusable.
- */
-static weft_status read_manifest(struct weft_pipeline_store *store, size_t *driver_data,
-                                 const char **fault, const uint8_t *payload, size_t size,
-                                 weft_device *device) {
+weft_status weft_pipeline_manifest_read(struct weft_digest_map *manifest, size_t *driver_data,
+                                        const char **fault, const uint8_t *payload, size_t size,
+                                        const weft_device_info *info, const weft_host *host) {
     uint32_t count = size >= 4 ? get_u32(payload) : 0;
     if (size < 4 || count > MAX_DIGESTS || (size - 4) / DIGEST_SIZE < count) {
         *fault = "its list of pipelines is cut short";
         return WEFT_OK;
     }
     *driver_data = 4 + count * DIGEST_SIZE;
-    *fault = vulkan_data_fault(payload + *driver_data, size - *driver_data, &device->info);
-    for (uint32_t i = 0; i < count && *fault == NULL; i++) {
+    *fault = vulkan_data_fault(payload + *driver_data, size - *driver_data, info);
+    for (uint32_t i = 0; i < count && !*fault; i++) {
         weft_digest digest;
         memcpy(digest.bytes, payload + 4 + i * DIGEST_SIZE, DIGEST_SIZE);
-        if (!weft_digest_map_reserve(&store->manifest, &device->host)) {
-            return weft_fail_memory(&device->host, "pipeline cache");
+        if (!weft_digest_map_reserve(manifest, host)) {
+            return weft_fail_memory(host, "pipeline cache");
         }
-        weft_digest_map_put(&store->manifest, &digest, NULL);
+        weft_digest_map_put(manifest, &digest, NULL);
     }
     return WEFT_OK;
 }
@@ -100,14 +103,15 @@ static weft_status load_cache(struct weft_pipeline_store *store, weft_device *de
     }
     size_t driver_data = 0;
     const char *fault = NULL;
-    if (payload != NULL) {
-        status = read_manifest(store, &driver_data, &fault, payload, size, device);
+    if (payload) {
+        status = weft_pipeline_manifest_read(&store->manifest, &driver_data, &fault, payload, size,
+                                             &device->info, &device->host);
     }
-    if (status == WEFT_OK && fault != NULL) {
+    if (status == WEFT_OK && fault) {
         weft_log(&device->host, WEFT_LOG_WARNING, "pipeline cache: %s; it starts empty", fault);
         driver_data = size;
     }
-    if (status == WEFT_OK && payload != NULL) {
+    if (status == WEFT_OK && payload) {
         status = create_cache(store, device, payload + driver_data, size - driver_data);
     } else if (status == WEFT_OK) {
         status = create_cache(store, device, NULL, 0);
@@ -118,7 +122,7 @@ static weft_status load_cache(struct weft_pipeline_store *store, weft_device *de
 
 weft_status weft_pipeline_store_create(weft_device *device) {
     struct weft_pipeline_store *store = weft_alloc_zero(&device->host, 1, sizeof *store);
-    if (store == NULL) {
+    if (!store) {
         return weft_fail_memory(&device->host, "pipeline store");
     }
     store->cache_key = driver_identity(&device->info);
@@ -159,7 +163,7 @@ static weft_status make_payload(uint8_t **payload, size_t *size, weft_device *de
             break;
         }
         uint8_t *bytes = weft_alloc(&device->host, manifest_size + data_size);
-        if (bytes == NULL) {
+        if (!bytes) {
             return weft_fail_memory(&device->host, "pipeline cache");
         }
         size_t at = put_manifest(bytes, &store->manifest);
@@ -178,15 +182,12 @@ static weft_status make_payload(uint8_t **payload, size_t *size, weft_device *de
 weft_status weft_pipeline_store_save(weft_device *device) {
     weft_status status = weft_device_alive(device);
     struct weft_pipeline_store *store = device->pipelines;
-    if (status != WEFT_OK || !store->dirty || device->cache_dir == NULL) {
+    if (status != WEFT_OK || !store || !store->dirty || !device->cache_dir) {
         return status;
     }
     uint8_t *payload = NULL;
     size_t size = 0;
-    status = make_payload(&payload, &size, device);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(make_payload(&payload, &size, device));
     weft_cache_write(device->cache_dir, CACHE_KIND, &store->cache_key, payload, size,
                      &device->host);
     weft_free(&device->host, payload);
@@ -206,12 +207,12 @@ static void destroy_layouts(struct weft_pipeline_store *store, weft_device *devi
 
 void weft_pipeline_store_destroy(weft_device *device) {
     struct weft_pipeline_store *store = device->pipelines;
-    if (store == NULL) {
+    if (!store) {
         return;
     }
     for (uint32_t i = 0; i < store->pipelines.capacity; i++) {
         struct weft_pipeline *pipeline = store->pipelines.slots[i].value;
-        if (pipeline != NULL) {
+        if (pipeline) {
             device->vk.DestroyPipeline(device->vk.handle, pipeline->handle, NULL);
             weft_free(&device->host, pipeline);
         }
@@ -262,16 +263,13 @@ weft_status weft_pipeline_layout_get(VkPipelineLayout *layout, VkDescriptorSetLa
     struct weft_pipeline_store *store = device->pipelines;
     VkDescriptorSetLayout *shared_set = &store->set_layouts[bindings];
     VkPipelineLayout *shared = &store->layouts[bindings][push_size / 4];
-    weft_status status = WEFT_OK;
     if (*shared_set == VK_NULL_HANDLE) {
-        status = create_set_layout(shared_set, device, bindings);
+        WEFT_TRY(create_set_layout(shared_set, device, bindings));
     }
-    if (status == WEFT_OK && *shared == VK_NULL_HANDLE) {
-        status = create_layout(shared, device, shared_set, push_size);
+    if (*shared == VK_NULL_HANDLE) {
+        WEFT_TRY(create_layout(shared, device, shared_set, push_size));
     }
-    if (status == WEFT_OK) {
-        *layout = *shared;
-        *set_layout = *shared_set;
-    }
-    return status;
+    *layout = *shared;
+    *set_layout = *shared_set;
+    return WEFT_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a device keeps for its pipelines. Shared by pipeline.c and pipeline_store.c alone. */
+/* What a device keeps for its pipelines. Shared by pipeline.c, pipeline_store.c and tests alone. */
 #ifndef WEFT_SHADER_PIPELINE_STORE_H
 #define WEFT_SHADER_PIPELINE_STORE_H
 
@@ -23,5 +23,14 @@ struct weft_pipeline_store {
  */
 weft_status weft_pipeline_layout_get(VkPipelineLayout *layout, VkDescriptorSetLayout *set_layout,
                                      weft_device *device, uint32_t bindings, uint32_t push_size);
+
+/**
+ * Reads the payload of the cache's file: adds the digests that it lists to an empty manifest and says
+ * where the driver's data starts, which is `size` where the driver kept none. *fault, null before,
+ * says what makes the payload unusable on this device. Errors: WEFT_OUT_OF_HOST_MEMORY.
+ */
+weft_status weft_pipeline_manifest_read(struct weft_digest_map *manifest, size_t *driver_data,
+                                        const char **fault, const uint8_t *payload, size_t size,
+                                        const weft_device_info *info, const weft_host *host);
 
 #endif

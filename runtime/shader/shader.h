@@ -11,10 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WEFT_MAX_BINDINGS       12
-#define WEFT_MAX_SPECIALIZATION 24
-#define WEFT_MAX_PUSH_BYTES     128 /* what every Vulkan device has */
-#define WEFT_FIELD_NAME_SIZE    40
+#include "core/kernel_limits.h"
+
+#define WEFT_FIELD_NAME_SIZE 40
 
 enum weft_field_type { WEFT_FIELD_U32, WEFT_FIELD_I32, WEFT_FIELD_F32, WEFT_FIELD_BOOL };
 

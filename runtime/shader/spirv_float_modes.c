@@ -120,7 +120,7 @@ weft_status weft_spirv_add_float_modes(uint32_t **words, size_t *size, const uin
     size_t most = count + EXTENSION_WORDS +
                   MODE_COUNT * (CAPABILITY_WORDS + survey.entry_points * EXECUTION_MODE_WORDS);
     struct weft_spirv_writer writer = {.words = weft_alloc(host, most * sizeof(uint32_t))};
-    if (writer.words == NULL) {
+    if (!writer.words) {
         return weft_fail_memory(host, "SPIR-V module");
     }
     weft_spirv_put_words(&writer, source, survey.capability_end);

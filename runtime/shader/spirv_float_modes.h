@@ -3,14 +3,8 @@
 #ifndef WEFT_SHADER_SPIRV_FLOAT_MODES_H
 #define WEFT_SHADER_SPIRV_FLOAT_MODES_H
 
+#include "core/float_modes.h"
 #include "core/host.h"
-
-/** The modes of SPV_KHR_float_controls (Vulkan 1.2, section 47.6) that Weft declares, as flags. */
-enum weft_float_mode {
-    WEFT_FLOAT_FLUSH = 1,   /* DenormFlushToZero 32 */
-    WEFT_FLOAT_SPECIAL = 2, /* SignedZeroInfNanPreserve 32: nothing assumes they do not occur */
-    WEFT_FLOAT_NEAREST = 4  /* RoundingModeRTE 32 */
-};
 
 /**
  * Adds the modes (flags of weft_float_mode) with their capabilities to every entry point of a

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shader/spirv_flush.h"
 
+#include "core/try.h"
 #include "shader/spirv_writer.h"
 
 #define MAX_WIDTH         4u /* components of a vector */
@@ -171,15 +172,11 @@ static weft_status survey(struct flush *flush) {
     for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < flush->count;) {
         const uint32_t *instruction = flush->source + at;
         uint32_t opcode = weft_spirv_opcode(instruction[0]);
-        weft_status status = WEFT_OK;
         if (opcode >= WEFT_OP_TYPE_VOID && opcode <= WEFT_OP_TYPE_FUNCTION) {
             note_type(flush, instruction);
             flush->types_start = flush->types_start == 0 ? at : flush->types_start;
         } else if (weft_spirv_has_typed_result(opcode)) {
-            status = note_value(flush, instruction, at);
-        }
-        if (status != WEFT_OK) {
-            return status;
+            WEFT_TRY(note_value(flush, instruction, at));
         }
         if (opcode == WEFT_OP_FUNCTION && flush->functions == 0) {
             flush->functions = at;
@@ -412,18 +409,13 @@ static void put_module(struct weft_spirv_writer *writer, const struct flush *flu
 }
 
 static weft_status rewrite(uint32_t **words, size_t *size, struct flush *flush) {
-    weft_status status = survey(flush);
-    if (status == WEFT_OK) {
-        status = choose_ids(flush);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(survey(flush));
+    WEFT_TRY(choose_ids(flush));
     size_t most = flush->count + MAX_WIDTH * WORDS_PER_WIDTH +
                   (size_t)flush->sites * WORDS_PER_SITE +
                   (size_t)flush->products * WORDS_PER_PRODUCT;
     struct weft_spirv_writer writer = {.words = weft_alloc(flush->host, most * sizeof(uint32_t))};
-    if (writer.words == NULL) {
+    if (!writer.words) {
         return weft_fail_memory(flush->host, "SPIR-V module");
     }
     put_module(&writer, flush);
@@ -440,7 +432,7 @@ weft_status weft_spirv_flush_subnormals(uint32_t **words, size_t *size, const ui
     flush.types = weft_alloc_zero(host, bound, sizeof *flush.types);
     flush.type_of = weft_alloc_zero(host, bound, sizeof *flush.type_of);
     flush.raw = weft_alloc_zero(host, bound, sizeof *flush.raw);
-    weft_status status = flush.types != NULL && flush.type_of != NULL && flush.raw != NULL
+    weft_status status = flush.types && flush.type_of && flush.raw
                              ? rewrite(words, size, &flush)
                              : weft_fail_memory(host, "SPIR-V ids");
     weft_free(host, flush.types);

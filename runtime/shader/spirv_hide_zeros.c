@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shader/spirv_hide_zeros.h"
 
+#include "core/try.h"
 #include "shader/spirv_operands.h"
 #include "shader/spirv_writer.h"
 
@@ -354,15 +355,12 @@ static void put_module(struct weft_spirv_writer *writer, struct hide *hide) {
 }
 
 static weft_status rewrite(uint32_t **words, size_t *size, struct hide *hide) {
-    weft_status status = survey(hide);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(survey(hide));
     const size_t most =
         hide->count + NEW_CONSTANTS * CONSTANT_WORDS +
         hide->function_count * (SCALAR_WORDS + (size_t)hide->vectors * WORDS_PER_VECTOR);
     struct weft_spirv_writer writer = {.words = weft_alloc(hide->host, most * sizeof(uint32_t))};
-    if (writer.words == NULL) {
+    if (!writer.words) {
         return weft_fail_memory(hide->host, "SPIR-V module");
     }
     if (hide->variable != 0 && hide->functions != 0) {
@@ -381,7 +379,7 @@ weft_status weft_spirv_hide_zeros(uint32_t **words, size_t *size, const uint32_t
     struct hide hide = {
         .source = source, .count = source_size / 4, .bound = bound, .next_id = bound, .host = host};
     hide.ids = weft_alloc_zero(host, bound, sizeof *hide.ids);
-    if (hide.ids == NULL) {
+    if (!hide.ids) {
         return weft_fail_memory(host, "SPIR-V ids");
     }
     const weft_status status = rewrite(words, size, &hide);

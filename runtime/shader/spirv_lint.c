@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "core/try.h"
 #include "shader/spirv_lint_rules.h"
 #include "shader/spirv_module.h"
 #include "shader/spirv_operands.h"
@@ -37,15 +38,15 @@ static weft_status refuse(const struct lint *lint, size_t at, const char *name, 
         weft_lint_find(WEFT_LINT_OPCODES, weft_spirv_opcode(lint->words[at]));
     return weft_fail(lint->host, WEFT_UNSUPPORTED,
                      "SPIR-V module, word %zu: reproducible math cannot have %s%s%s: %s%s%s", at,
-                     opcode != NULL ? opcode->name : "", opcode != NULL && name[0] ? " " : "", name,
-                     reason, instead != NULL ? "; use " : "", instead != NULL ? instead : "");
+                     opcode ? opcode->name : "", opcode && name[0] ? " " : "", name, reason,
+                     instead ? "; use " : "", instead ? instead : "");
 }
 
 /* What a list says about a number. kind: what it numbers, for one that is not on the list. */
 static weft_status judge(const struct lint *lint, size_t at, enum weft_lint_list list,
                          uint32_t number, const char *kind) {
     const struct weft_lint_rule *rule = weft_lint_find(list, number);
-    if (rule == NULL) {
+    if (!rule) {
         char text[NUMBER_SIZE];
         snprintf(text, sizeof text, "%s %u", kind, number);
         return refuse(lint, at, text,
@@ -90,28 +91,28 @@ static weft_status check_ext_inst(const struct lint *lint, size_t at) {
 static weft_status check_mode(const struct lint *lint, size_t at) {
     const uint32_t *instruction = lint->words + at;
     uint32_t mode = word_of(instruction, 2);
-    weft_status status = judge(lint, at, WEFT_LINT_EXECUTION_MODES, mode, "execution mode");
+    WEFT_TRY(judge(lint, at, WEFT_LINT_EXECUTION_MODES, mode, "execution mode"));
     bool of_floats = mode >= WEFT_EXECUTION_MODE_DENORM_FLUSH_TO_ZERO &&
                      mode <= WEFT_EXECUTION_MODE_ROUNDING_MODE_RTE;
-    if (status == WEFT_OK && of_floats && word_of(instruction, 3) != FLOAT_WIDTH) {
+    if (of_floats && word_of(instruction, 3) != FLOAT_WIDTH) {
         return refuse(lint, at, "for a width other than 32", "there are no other floats", NULL);
     }
-    return status;
+    return WEFT_OK;
 }
 
 /* word: where the decoration is. */
 static weft_status check_decoration(struct lint *lint, size_t at, uint32_t word) {
     const uint32_t *instruction = lint->words + at;
     uint32_t decoration = word_of(instruction, word);
-    weft_status status = judge(lint, at, WEFT_LINT_DECORATIONS, decoration, "decoration");
-    if (status == WEFT_OK && decoration == WEFT_DECORATION_BUILT_IN) {
-        status = judge(lint, at, WEFT_LINT_BUILT_INS, word_of(instruction, word + 1), "built-in");
+    WEFT_TRY(judge(lint, at, WEFT_LINT_DECORATIONS, decoration, "decoration"));
+    if (decoration == WEFT_DECORATION_BUILT_IN) {
+        WEFT_TRY(judge(lint, at, WEFT_LINT_BUILT_INS, word_of(instruction, word + 1), "built-in"));
     }
-    if (status == WEFT_OK && decoration == WEFT_DECORATION_NO_CONTRACTION &&
+    if (decoration == WEFT_DECORATION_NO_CONTRACTION &&
         weft_spirv_opcode(instruction[0]) == WEFT_OP_DECORATE) {
         lint->ids[instruction[1]] |= HAS_NO_CONTRACTION;
     }
-    return status;
+    return WEFT_OK;
 }
 
 /* A group's own decorations come before it is applied. */
@@ -170,16 +171,16 @@ static weft_status check_shuffle(const struct lint *lint, size_t at, uint32_t fi
 static weft_status check_spec_op(const struct lint *lint, size_t at) {
     uint32_t opcode = word_of(lint->words + at, 3);
     const struct weft_lint_rule *rule = weft_lint_find(WEFT_LINT_OPCODES, opcode);
-    if (rule != NULL && rule->check == WEFT_LINT_CHECK_SHUFFLE) {
+    if (rule && rule->check == WEFT_LINT_CHECK_SHUFFLE) {
         return check_shuffle(lint, at, 6);
     }
-    if (rule != NULL && rule->verdict == WEFT_LINT_REFUSED) {
+    if (rule && rule->verdict == WEFT_LINT_REFUSED) {
         return refuse(lint, at, rule->name, rule->reason, rule->instead);
     }
-    if (rule == NULL || rule->verdict == WEFT_LINT_CHECKED) {
+    if (!rule || rule->verdict == WEFT_LINT_CHECKED) {
         char text[NUMBER_SIZE];
         snprintf(text, sizeof text, "opcode %u", opcode);
-        return refuse(lint, at, rule != NULL ? rule->name : text,
+        return refuse(lint, at, rule ? rule->name : text,
                       "only operations that need no check of their own are on the list", NULL);
     }
     return WEFT_OK;
@@ -237,14 +238,10 @@ static weft_status check_instructions(struct lint *lint) {
     for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < lint->count;) {
         uint32_t opcode = weft_spirv_opcode(lint->words[at]);
         const struct weft_lint_rule *rule = weft_lint_find(WEFT_LINT_OPCODES, opcode);
-        weft_status status = WEFT_OK;
-        if (rule == NULL || rule->verdict == WEFT_LINT_REFUSED) {
-            status = judge(lint, at, WEFT_LINT_OPCODES, opcode, "opcode");
+        if (!rule || rule->verdict == WEFT_LINT_REFUSED) {
+            WEFT_TRY(judge(lint, at, WEFT_LINT_OPCODES, opcode, "opcode"));
         } else if (rule->verdict == WEFT_LINT_CHECKED) {
-            status = check_rule(lint, at, (enum weft_lint_check)rule->check);
-        }
-        if (status != WEFT_OK) {
-            return status;
+            WEFT_TRY(check_rule(lint, at, (enum weft_lint_check)rule->check));
         }
         if (opcode == WEFT_OP_FUNCTION && lint->function == lint->count) {
             lint->function = at;
@@ -286,7 +283,7 @@ static weft_status check_races(const struct lint *lint) {
 weft_status weft_spirv_lint(const uint32_t *words, size_t size, const weft_host *host) {
     struct lint lint = {.words = words, .count = size / 4, .function = size / 4, .host = host};
     lint.ids = weft_alloc_zero(host, words[WEFT_SPIRV_AT_BOUND], 1);
-    if (lint.ids == NULL) {
+    if (!lint.ids) {
         return weft_fail_memory(host, "SPIR-V ids");
     }
     weft_status status = check_instructions(&lint);

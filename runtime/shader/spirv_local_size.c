@@ -59,15 +59,15 @@ static const uint32_t *find_decoration(const struct module *module, uint32_t tar
 /* The value of a scalar constant; 0 when it is none, or computed from specialization constants. */
 static uint32_t constant_value(const struct module *module, uint32_t id) {
     const uint32_t *constant = find(module, WEFT_OP_CONSTANT, 4, 2, id);
-    if (constant != NULL) {
+    if (constant) {
         return constant[3];
     }
     constant = find(module, WEFT_OP_SPEC_CONSTANT, 4, 2, id);
-    if (constant == NULL) {
+    if (!constant) {
         return 0;
     }
     const uint32_t *decoration = find_decoration(module, id, WEFT_DECORATION_SPEC_ID, 0);
-    if (decoration != NULL && decoration[3] < module->specialization_count) {
+    if (decoration && decoration[3] < module->specialization_count) {
         return module->specialization[decoration[3]];
     }
     return constant[3];
@@ -77,14 +77,14 @@ static uint32_t constant_value(const struct module *module, uint32_t id) {
 static bool from_workgroup_size(uint32_t local_size[3], const struct module *module) {
     const uint32_t *decoration =
         find_decoration(module, 0, WEFT_DECORATION_BUILT_IN, WEFT_BUILT_IN_WORKGROUP_SIZE);
-    if (decoration == NULL) {
+    if (!decoration) {
         return false;
     }
     const uint32_t *constant = find(module, WEFT_OP_CONSTANT_COMPOSITE, 6, 2, decoration[1]);
-    if (constant == NULL) {
+    if (!constant) {
         constant = find(module, WEFT_OP_SPEC_CONSTANT_COMPOSITE, 6, 2, decoration[1]);
     }
-    for (uint32_t i = 0; constant != NULL && i < 3; i++) {
+    for (uint32_t i = 0; constant && i < 3; i++) {
         local_size[i] = constant_value(module, constant[3 + i]);
     }
     return true;
@@ -93,12 +93,12 @@ static bool from_workgroup_size(uint32_t local_size[3], const struct module *mod
 static void from_execution_mode(uint32_t local_size[3], const struct module *module) {
     const uint32_t *mode =
         find(module, WEFT_OP_EXECUTION_MODE, 6, 2, WEFT_EXECUTION_MODE_LOCAL_SIZE);
-    if (mode != NULL) {
+    if (mode) {
         memcpy(local_size, mode + 3, 3 * sizeof *local_size);
         return;
     }
     mode = find(module, WEFT_OP_EXECUTION_MODE_ID, 6, 2, WEFT_EXECUTION_MODE_LOCAL_SIZE_ID);
-    for (uint32_t i = 0; mode != NULL && i < 3; i++) {
+    for (uint32_t i = 0; mode && i < 3; i++) {
         local_size[i] = constant_value(module, mode[3 + i]);
     }
 }

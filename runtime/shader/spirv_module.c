@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/try.h"
+
 /* What follows an instruction's first word: which of result type and result, then operands. */
 enum form { NO_RESULT = 0, RESULT = 1, TYPED = 2 /* a result type, then a result */ };
 
@@ -168,7 +170,7 @@ static const struct layout *find_layout(uint32_t opcode) {
 
 bool weft_spirv_has_typed_result(uint32_t opcode) {
     const struct layout *layout = find_layout(opcode);
-    return layout != NULL && layout->form == TYPED;
+    return layout && layout->form == TYPED;
 }
 
 /* Words that a literal string takes, with its terminating zero; 0 when it does not end. */
@@ -261,15 +263,11 @@ static weft_status check_string(const struct check *check, size_t at, size_t len
 
 static weft_status check_entry_point(struct check *check, size_t at, size_t length) {
     size_t interface = 3 + string_words(check->words + at + 3, length - 3);
-    weft_status status = use_ids(check, at, 2, 3);
-    if (status == WEFT_OK) {
-        status = use_ids(check, at, interface, length);
-    }
-    if (status == WEFT_OK) {
-        check->ids[check->words[at + 2]] |= IS_ENTRY;
-        check->entry_points++;
-    }
-    return status;
+    WEFT_TRY(use_ids(check, at, 2, 3));
+    WEFT_TRY(use_ids(check, at, interface, length));
+    check->ids[check->words[at + 2]] |= IS_ENTRY;
+    check->entry_points++;
+    return WEFT_OK;
 }
 
 /*
@@ -306,7 +304,7 @@ static weft_status check_particular(struct check *check, size_t at, size_t lengt
 
 static weft_status check_ids(struct check *check, size_t at, size_t length) {
     const struct layout *layout = find_layout(weft_spirv_opcode(check->words[at]));
-    if (layout == NULL) {
+    if (!layout) {
         check->all_known = false;
         return WEFT_OK;
     }
@@ -314,17 +312,13 @@ static weft_status check_ids(struct check *check, size_t at, size_t length) {
     if (length < operands + layout->ids) {
         return fail_at(check, at, "too few words");
     }
-    weft_status status = WEFT_OK;
     if (layout->form == TYPED) {
-        status = use_ids(check, at, 1, 2);
+        WEFT_TRY(use_ids(check, at, 1, 2));
     }
-    if (status == WEFT_OK && layout->form != NO_RESULT) {
-        status = define_id(check, at, check->words[at + operands - 1]);
+    if (layout->form != NO_RESULT) {
+        WEFT_TRY(define_id(check, at, check->words[at + operands - 1]));
     }
-    if (status == WEFT_OK) {
-        status = use_ids(check, at, operands, layout->more_ids ? length : operands + layout->ids);
-    }
-    return status;
+    return use_ids(check, at, operands, layout->more_ids ? length : operands + layout->ids);
 }
 
 static weft_status check_instructions(struct check *check) {
@@ -405,20 +399,17 @@ static weft_status check_header(const uint32_t *words, size_t size, const weft_h
 }
 
 weft_status weft_spirv_check(const uint32_t *words, size_t size, const weft_host *host) {
-    weft_status status = check_header(words, size, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(check_header(words, size, host));
     struct check check = {.words = words,
                           .count = size / 4,
                           .bound = words[WEFT_SPIRV_AT_BOUND],
                           .all_known = true,
                           .host = host};
     check.ids = weft_alloc_zero(host, check.bound, 1);
-    if (check.ids == NULL) {
+    if (!check.ids) {
         return weft_fail_memory(host, "SPIR-V ids");
     }
-    status = check_instructions(&check);
+    weft_status status = check_instructions(&check);
     if (status == WEFT_OK) {
         status = check_whole(&check);
     }

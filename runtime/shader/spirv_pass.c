@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shader/spirv_pass.h"
 
+#include "core/try.h"
 #include "shader/spirv_writer.h"
 
 #define FMA_WORDS        8u /* OpExtInst: type, result, set, number and three operands */
@@ -192,14 +193,11 @@ static weft_status rewrite(uint32_t **words, size_t *size, struct pass *pass,
                            const weft_host *host) {
     pass->annotations = pass->count;
     survey_header_sections(pass);
-    weft_status status = survey_arithmetic(pass, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(survey_arithmetic(pass, host));
     size_t count = pass->count + (pass->decorations + pass->fmas) * DECORATION_WORDS +
                    pass->fmas * ((size_t)2 * BINARY_WORDS - FMA_WORDS);
     struct weft_spirv_writer writer = {.words = weft_alloc(host, count * sizeof(uint32_t))};
-    if (writer.words == NULL) {
+    if (!writer.words) {
         return weft_fail_memory(host, "SPIR-V module");
     }
     put_module(&writer, pass);
@@ -210,17 +208,14 @@ static weft_status rewrite(uint32_t **words, size_t *size, struct pass *pass,
 
 weft_status weft_spirv_make_reproducible(uint32_t **words, size_t *size, const uint32_t *source,
                                          size_t source_size, const weft_host *host) {
-    weft_status status = weft_spirv_check(source, source_size, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_spirv_check(source, source_size, host));
     struct pass pass = {
         .source = source, .count = source_size / 4, .bound = source[WEFT_SPIRV_AT_BOUND]};
     pass.ids = weft_alloc_zero(host, pass.bound, 1);
-    if (pass.ids == NULL) {
+    if (!pass.ids) {
         return weft_fail_memory(host, "SPIR-V ids");
     }
-    status = rewrite(words, size, &pass, host);
+    weft_status status = rewrite(words, size, &pass, host);
     weft_free(host, pass.ids);
     return status;
 }

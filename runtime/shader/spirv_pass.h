@@ -8,7 +8,7 @@
 /**
  * Rewrites a module so that its arithmetic cannot depend on the driver's contraction habits: every floating-point
  * arithmetic instruction that can be contracted gets the NoContraction decoration, and each GLSL.std.450 Fma becomes
- * OpFMul and OpFAdd (design section 4, rule 1). The result is in host memory; the caller frees it.
+ * OpFMul and OpFAdd (docs/reproducibility.md, rule 1). The result is in host memory; the caller frees it.
  * Errors: WEFT_COMPILE_ERROR when the words are not a well-formed SPIR-V module.
  */
 weft_status weft_spirv_make_reproducible(uint32_t **words, size_t *size, const uint32_t *source,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * One case per invocation: three floats a, b, c, a word d and a float e in; what the device makes
- * of them out. The host knows the only right answer to each (runtime/device/probe_cases.c has the
+ * of them out. The host knows the only right answer to each (runtime/shader/probe_cases.c has the
  * same list of results). Words, not floats, go through memory, so that nothing but the operation
  * under test can touch the bits.
  */

@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 
-#include "model/npy.h"
+#include "core/npy.h"
 
 /** A member of an archive: a .npy file. */
 struct member {
@@ -37,14 +37,14 @@ static inline char *write_archive(const char *folder, const char *name,
 static inline char *write_integers(const char *folder, const char *name, const int32_t *values,
                                    weft_shape shape) {
     char *path = weft_test_path(folder, name);
-    assert_int_equal(weft_npy_write_i32(path, values, shape, NULL), WEFT_OK);
+    assert_ok(weft_npy_write_i32(path, values, shape, NULL));
     return path;
 }
 
 static inline char *write_reals(const char *folder, const char *name, const float *values,
                                 weft_shape shape) {
     char *path = weft_test_path(folder, name);
-    assert_int_equal(weft_npy_write_f32(path, values, shape, NULL), WEFT_OK);
+    assert_ok(weft_npy_write_f32(path, values, shape, NULL));
     return path;
 }
 
@@ -79,11 +79,11 @@ static inline char *write_bytes(const char *folder, const char *name, const uint
 /** A .npy file's float32 values in fresh memory: free. */
 static inline float *read_reals(const char *path, size_t expected_count) {
     weft_npy npy = {0};
-    assert_int_equal(weft_npy_open(&npy, path, NULL), WEFT_OK);
+    assert_ok(weft_npy_open(&npy, path, NULL));
     assert_int_equal(npy.elements, expected_count);
     float *values = malloc(expected_count * sizeof *values);
     assert_non_null(values);
-    assert_int_equal(weft_npy_read_f32(&npy, values), WEFT_OK);
+    assert_ok(weft_npy_read_f32(&npy, values));
     weft_npy_close(&npy);
     return values;
 }

@@ -3,9 +3,6 @@
 #ifndef WEFT_TESTS_BENCH_OUTCOME_H
 #define WEFT_TESTS_BENCH_OUTCOME_H
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "bench/graph.h"
 #include "bench/ports.h"
 #include "bench/verify.h"
@@ -33,8 +30,7 @@ static void bench_add_port(struct bench_run *run, const weft_port_info *info,
         run->output = index;
         run->ports[index].data = run->data[index];
     } else {
-        assert_int_equal(weft_bench_fill_input(run->data[index], info, index, bench_case, NULL),
-                         WEFT_OK);
+        assert_ok(weft_bench_fill_input(run->data[index], info, index, bench_case, NULL));
     }
 }
 
@@ -44,8 +40,8 @@ static struct bench_run bench_run_of(const weft_bench_case *bench_case, weft_dev
     weft_port_info port;
     weft_plan_info info;
     weft_host_tensor tensors[BENCH_PORTS];
-    assert_int_equal(weft_bench_compile(&run.plan, device, bench_case, false, NULL), WEFT_OK);
-    assert_int_equal(weft_plan_get_info(run.plan, &info), WEFT_OK);
+    assert_ok(weft_bench_compile(&run.plan, device, bench_case, false, NULL));
+    assert_ok(weft_plan_get_info(run.plan, &info));
     run.f16_weights = info.f16_weight_bytes > 0;
     while (weft_plan_get_port(run.plan, run.count, &port) == WEFT_OK) {
         assert_true(run.count < BENCH_PORTS);
@@ -55,7 +51,7 @@ static struct bench_run bench_run_of(const weft_bench_case *bench_case, weft_dev
         const weft_port_info *own = &run.ports[i].info;
         tensors[i] = (weft_host_tensor){own->name, run.data[i], own->bytes};
     }
-    assert_int_equal(weft_plan_execute(run.plan, tensors, run.count), WEFT_OK);
+    assert_ok(weft_plan_execute(run.plan, tensors, run.count));
     return run;
 }
 
@@ -74,7 +70,7 @@ static weft_bench_verification bench_verify_within(const struct bench_run *run,
                                         .f16_weights = run->f16_weights,
                                         .limit = limit};
     weft_bench_verification result;
-    assert_int_equal(weft_bench_verify(&result, bench_case, &outcome, NULL), WEFT_OK);
+    assert_ok(weft_bench_verify(&result, bench_case, &outcome, NULL));
     return result;
 }
 

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs the weft command as a shell does, and looks at what it printed. The command is
- * $WEFT_COMMAND, or the one that this build made. Include <cmocka.h> and what it needs first, and
- * define _XOPEN_SOURCE as 700.
+ * $WEFT_COMMAND, or the one that this build made.
  */
 #ifndef WEFT_TESTS_CLI_COMMAND_H
 #define WEFT_TESTS_CLI_COMMAND_H
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include <jansson.h>

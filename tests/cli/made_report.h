@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports of weft bench with made-up numbers, complete by bench/schema.json. Include <cmocka.h> and what it needs first. */
+/* Reports of weft bench with made-up numbers, complete by bench/schema.json. */
 #ifndef WEFT_TESTS_CLI_MADE_REPORT_H
 #define WEFT_TESTS_CLI_MADE_REPORT_H
 
-#include <stdio.h>
-
 #include <jansson.h>
+
+#include "support.h"
 
 #define MADE_DEVICE "Some GPU"
 #define MADE_DIGEST "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

@@ -28,7 +28,7 @@ static inline int remove_place(void **state) {
     return 0;
 }
 
-/** A test with a place. */
-#define PLACE_TEST(function) cmocka_unit_test_setup_teardown(function, make_place, remove_place)
+/** A test with a struct place of that name. */
+#define PLACE_TEST(name, place) WEFT_TEST_WITH(name, struct place *place, make_place, remove_place)
 
 #endif

@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
 /* weft bench: that it measures, checks, fits and reports. No time is asserted. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "cli/command.h"
 
@@ -55,8 +45,7 @@ static void check_measured(const json_t *row) {
     assert_int_equal(strlen(string_field(row, "output_sha256")), 64);
 }
 
-static void series_are_measured_and_fitted(void **state) {
-    (void)state;
+WEFT_TEST(series_are_measured_and_fitted) {
     json_t *report = run_json("", SHORT "--filter attention/full_band --lengths 64,96,128");
     assert_int_equal(integer_field(report, "schema"), 2);
     assert_int_equal(json_array_size(field(report, "rows")), 3);
@@ -80,8 +69,7 @@ static void series_are_measured_and_fitted(void **state) {
     json_decref(report);
 }
 
-static void every_mixer_runs(void **state) {
-    (void)state;
+WEFT_TEST(every_mixer_runs) {
     json_t *report = run_json("", SHORT "--filter /n=64,d=64 --lengths 64");
     size_t count = json_array_size(field(report, "rows"));
     assert_true(count >= 20);
@@ -103,8 +91,7 @@ static void every_mixer_runs(void **state) {
 }
 
 /* What CI runs of the suite: its smallest cases, as a functional test. */
-static void every_suite_runs(void **state) {
-    (void)state;
+WEFT_TEST(every_suite_runs) {
     static const char *const suites[] = {"ops", "mixers",  "fnet",   "fmm",   "flt",
                                          "ski", "spectra", "models", "decode"};
     bool seen[sizeof suites / sizeof suites[0]] = {false};
@@ -123,8 +110,7 @@ static void every_suite_runs(void **state) {
 }
 
 /* Every mixer with parameters of its own, such as each pair of spectra, runs at a small size. */
-static void every_pair_runs(void **state) {
-    (void)state;
+WEFT_TEST(every_pair_runs) {
     json_t *report = run_json("", "bench --suite spectra --size short --seconds 1 --lengths 64");
     const size_t count = json_array_size(field(report, "rows"));
     assert_true(count >= 20);
@@ -135,8 +121,7 @@ static void every_pair_runs(void **state) {
 }
 
 /* Whole models of every family run, and count their tokens. */
-static void every_family_of_models_runs(void **state) {
-    (void)state;
+WEFT_TEST(every_family_of_models_runs) {
     json_t *report = run_json("", "bench --suite models --size short --filter lra --seconds 0.01");
     const size_t count = json_array_size(field(report, "rows"));
     assert_true(count >= 10); /* families */
@@ -150,8 +135,7 @@ static void every_family_of_models_runs(void **state) {
 }
 
 /* Token n alone is timed: the shapes do not grow, but for the state of dense attention. */
-static void every_step_runs(void **state) {
-    (void)state;
+WEFT_TEST(every_step_runs) {
     json_t *report = run_json("", "bench --suite decode --seconds 0.2 --lengths 64,128");
     size_t count = json_array_size(field(report, "rows"));
     assert_int_equal(count, 2 * 7);
@@ -165,8 +149,7 @@ static void every_step_runs(void **state) {
 }
 
 /* The longest would take hours, and does not even have its inputs made. */
-static void long_cases_are_skipped(void **state) {
-    (void)state;
+WEFT_TEST(long_cases_are_skipped) {
     json_t *report =
         run_json("", SHORT "--filter attention/full_band --lengths 64,256,2097152 --time-cap 1");
     const json_t *row = row_of(report, 2);
@@ -178,8 +161,7 @@ static void long_cases_are_skipped(void **state) {
     json_decref(report);
 }
 
-static void tables_and_files_are_written(void **state) {
-    (void)state;
+WEFT_TEST(tables_and_files_are_written) {
     char *folder = weft_test_folder();
     char *path = weft_test_path(folder, "bench.json");
     struct outcome text =
@@ -198,8 +180,7 @@ static void tables_and_files_are_written(void **state) {
 }
 
 /* The same inputs and weights whatever the device, so its bits tell a wrong driver. */
-static void outputs_are_the_same_each_time(void **state) {
-    (void)state;
+WEFT_TEST(outputs_are_the_same_each_time) {
     json_t *one = run_json("", SHORT "--filter cosformer/n --lengths 64");
     json_t *two = run_json("", SHORT "--filter cosformer/n --lengths 64");
     assert_string_equal(string_field(row_of(one, 0), "output_sha256"),
@@ -208,8 +189,7 @@ static void outputs_are_the_same_each_time(void **state) {
     json_decref(two);
 }
 
-static void wrong_usage_is_refused(void **state) {
-    (void)state;
+WEFT_TEST(wrong_usage_is_refused) {
     static const char *const lengths[] = {"63", "512,512", "1024,512", "512,",
                                           "''", "a",       "16777217"};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
@@ -227,20 +207,4 @@ static void wrong_usage_is_refused(void **state) {
     expect_refused(2, "bench --filter nonsense", "nonsense", NULL);
     expect_refused(2, "bench --suite nonsense", "nonsense", NULL);
     expect_refused(2, "bench --time-cap 0", "--time-cap: expected a whole number", NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(series_are_measured_and_fitted),
-        cmocka_unit_test(every_mixer_runs),
-        cmocka_unit_test(every_suite_runs),
-        cmocka_unit_test(every_pair_runs),
-        cmocka_unit_test(every_family_of_models_runs),
-        cmocka_unit_test(every_step_runs),
-        cmocka_unit_test(long_cases_are_skipped),
-        cmocka_unit_test(tables_and_files_are_written),
-        cmocka_unit_test(outputs_are_the_same_each_time),
-        cmocka_unit_test(wrong_usage_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

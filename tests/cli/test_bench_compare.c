@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The comparison of two reports of weft bench: made-up ones, of which it is known what differs. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "bench/compare.h"
 #include "made_report.h"
@@ -83,8 +75,7 @@ static void expect_verdict(const char *verdict, json_t *before, json_t *after) {
 
 /* ---- times ---- */
 
-static void same_report_has_no_change(void **state) {
-    (void)state;
+WEFT_TEST(same_report_has_no_change) {
     json_t *report = many_rows();
     json_t *comparison = compare(report, report);
     assert_int_equal(weft_bench_compare_count(comparison, "same"), ROWS);
@@ -97,8 +88,7 @@ static void same_report_has_no_change(void **state) {
     json_decref(report);
 }
 
-static void one_slower_row_is_found_alone(void **state) {
-    (void)state;
+WEFT_TEST(one_slower_row_is_found_alone) {
     json_t *before = many_rows();
     json_t *after = many_rows();
     slow_down(row_of(after, 17), 1.5);
@@ -133,8 +123,7 @@ static json_t *one_software_row(double ms, double half, double cpu_ms) {
     return report;
 }
 
-static void wide_intervals_hide_a_change(void **state) {
-    (void)state;
+WEFT_TEST(wide_intervals_hide_a_change) {
     expect_verdict("slower", one_row(1.0, NARROW), one_row(1.5, NARROW));
     expect_verdict("same", one_row(1.0, NARROW), one_row(1.5, 0.4));
     expect_verdict("same", one_row(1.0, 0.4), one_row(1.5, NARROW));
@@ -142,8 +131,7 @@ static void wide_intervals_hide_a_change(void **state) {
     expect_verdict("same", one_row(1.0, 1.0), one_row(100.0, NARROW)); /* from 0 on */
 }
 
-static void floors_are_those_of_the_clock(void **state) {
-    (void)state;
+WEFT_TEST(floors_are_those_of_the_clock) {
     expect_verdict("same", one_row(1.0, 1e-4), one_row(1.02, 1e-4));
     expect_verdict("slower", one_row(1.0, 1e-4), one_row(1.04, 1e-4));
     expect_verdict("faster", one_row(1.04, 1e-4), one_row(1.0, 1e-4));
@@ -155,8 +143,7 @@ static void floors_are_those_of_the_clock(void **state) {
 }
 
 /* A machine that does something else: the clock goes on while the processor does not work for us. */
-static void processor_time_and_clock_must_agree(void **state) {
-    (void)state;
+WEFT_TEST(processor_time_and_clock_must_agree) {
     expect_verdict("same", one_software_row(1.0, NARROW, 2.0), one_software_row(2.0, NARROW, 1.9));
     expect_verdict("same", one_software_row(1.0, NARROW, 2.0), one_software_row(1.0, NARROW, 3.0));
     expect_verdict("same", one_software_row(1.0, NARROW, 2.0), one_software_row(1.2, NARROW, 2.4));
@@ -181,8 +168,7 @@ static void processor_time_and_clock_must_agree(void **state) {
 }
 
 /* Medians of the same work with 2 % of noise, which their intervals say: none of 300 rows is reported. */
-static void many_noisy_rows_raise_no_alarm(void **state) {
-    (void)state;
+WEFT_TEST(many_noisy_rows_raise_no_alarm) {
     const double half = 0.02;
     uint32_t random = 1;
     json_t *reports[2];
@@ -225,8 +211,7 @@ static void many_noisy_rows_raise_no_alarm(void **state) {
 
 /* ---- rows that are not compared ---- */
 
-static void other_statuses_are_told_with_their_reason(void **state) {
-    (void)state;
+WEFT_TEST(other_statuses_are_told_with_their_reason) {
     json_t *before = made_report(MADE_DEVICE);
     json_t *after = made_report(MADE_DEVICE);
     made_time(before, "a", 1.0, NARROW);
@@ -269,8 +254,7 @@ static void made_limit(json_t *report, int n, double flops, double ms) {
 }
 
 /* Cases of suite device choose how much they do. */
-static void limits_are_compared_by_their_rates(void **state) {
-    (void)state;
+WEFT_TEST(limits_are_compared_by_their_rates) {
     static const struct {
         double ms;
         const char *verdict;
@@ -291,8 +275,7 @@ static void limits_are_compared_by_their_rates(void **state) {
     }
 }
 
-static void rows_of_one_file_are_new_or_gone(void **state) {
-    (void)state;
+WEFT_TEST(rows_of_one_file_are_new_or_gone) {
     json_t *before = made_report(MADE_DEVICE);
     json_t *after = made_report(MADE_DEVICE);
     made_time(before, "old", 1.0, NARROW);
@@ -310,8 +293,7 @@ static void rows_of_one_file_are_new_or_gone(void **state) {
 }
 
 /* Suite, runtime and math belong to a row's name; so does its place among equal ones. */
-static void only_the_same_rows_are_matched(void **state) {
-    (void)state;
+WEFT_TEST(only_the_same_rows_are_matched) {
     static const char *const fields[] = {"suite", "runtime", "math", "device"};
     static const char *const values[] = {"mixers", "torch", "fast", "Another GPU"};
     for (size_t i = 0; i < 4; i++) {
@@ -334,8 +316,7 @@ static void only_the_same_rows_are_matched(void **state) {
 }
 
 /* Rows of a peer on the processor stay with those of the same name. */
-static void devices_are_compared(void **state) {
-    (void)state;
+WEFT_TEST(devices_are_compared) {
     json_t *before = one_row(1.0, NARROW);
     json_t *after = made_report("Another GPU");
     made_time(after, "matmul", 0.5, NARROW);
@@ -355,8 +336,7 @@ static void devices_are_compared(void **state) {
 
 /* ---- what else has changed ---- */
 
-static void other_bits_are_told(void **state) {
-    (void)state;
+WEFT_TEST(other_bits_are_told) {
     static const char other[] = "ff23456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
     for (int fast = 0; fast < 2; fast++) {
         json_t *before = one_row(1.0, NARROW);
@@ -376,8 +356,7 @@ static void other_bits_are_told(void **state) {
     }
 }
 
-static void environments_are_held_against_each_other(void **state) {
-    (void)state;
+WEFT_TEST(environments_are_held_against_each_other) {
     json_t *before = one_row(1.0, NARROW);
     json_t *after = one_row(1.0, NARROW);
     json_t *environment = json_object_get(after, "environment");
@@ -396,23 +375,4 @@ static void environments_are_held_against_each_other(void **state) {
     json_decref(comparison);
     json_decref(before);
     json_decref(after);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_report_has_no_change),
-        cmocka_unit_test(one_slower_row_is_found_alone),
-        cmocka_unit_test(wide_intervals_hide_a_change),
-        cmocka_unit_test(floors_are_those_of_the_clock),
-        cmocka_unit_test(processor_time_and_clock_must_agree),
-        cmocka_unit_test(many_noisy_rows_raise_no_alarm),
-        cmocka_unit_test(other_statuses_are_told_with_their_reason),
-        cmocka_unit_test(limits_are_compared_by_their_rates),
-        cmocka_unit_test(rows_of_one_file_are_new_or_gone),
-        cmocka_unit_test(only_the_same_rows_are_matched),
-        cmocka_unit_test(devices_are_compared),
-        cmocka_unit_test(other_bits_are_told),
-        cmocka_unit_test(environments_are_held_against_each_other),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

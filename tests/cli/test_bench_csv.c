@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The CSV of weft bench. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/csv.h"
 #include "made_report.h"
 #include "support.h"
@@ -47,7 +38,7 @@ static char *csv_of(struct weft_test_host *test, const json_t *report) {
     char *folder = weft_test_folder();
     char *path = weft_test_path(folder, "report.csv");
     size_t size = 0;
-    assert_int_equal(weft_bench_csv_write(path, report, &test->host), WEFT_OK);
+    assert_ok(weft_bench_csv_write(path, report, &test->host));
     char *text = (char *)weft_test_read(path, &size);
     free(path);
     weft_test_folder_remove(folder);
@@ -64,8 +55,7 @@ static const char *cell(char *const *names, char *const *cells, size_t count, co
     return NULL;
 }
 
-static void fields_are_in_their_columns(void **state) {
-    struct weft_test_host *test = *state;
+WEFT_TEST_ON_HOST(fields_are_in_their_columns, test) {
     json_t *report = made_report(MADE_DEVICE);
     made_time(report, "matmul", 2.0, 0.25);
     made_row(report, "long", "skipped", "too long");
@@ -117,8 +107,7 @@ static void fields_are_in_their_columns(void **state) {
 }
 
 /* Every number, text and flag of a row is in some column: as many cells as values. */
-static void no_field_is_left_out(void **state) {
-    struct weft_test_host *test = *state;
+WEFT_TEST_ON_HOST(no_field_is_left_out, test) {
     json_t *report = made_report(MADE_DEVICE);
     const json_t *row = made_time(report, "matmul", 2.0, 0.25);
     size_t fields = 0;
@@ -138,8 +127,7 @@ static void no_field_is_left_out(void **state) {
     json_decref(report);
 }
 
-static void awkward_texts_are_quoted(void **state) {
-    struct weft_test_host *test = *state;
+WEFT_TEST_ON_HOST(awkward_texts_are_quoted, test) {
     static const char *const texts[] = {"a,b",          "say \"no\"", "\"",       "two\nlines",
                                         "two\r\nlines", "a;b\t",      " spaces ", "größer ≤",
                                         "%s%n",         "\"\",\"\""};
@@ -164,13 +152,12 @@ static void awkward_texts_are_quoted(void **state) {
     json_decref(report);
 }
 
-static void failures_are_said(void **state) {
-    struct weft_test_host *test = *state;
+WEFT_TEST_ON_HOST(failures_are_said, test) {
     json_t *report = made_report(MADE_DEVICE);
     made_row(report, "long", "skipped", "too long");
     assert_int_not_equal(weft_bench_csv_write("/nonexistent/report.csv", report, &test->host),
                          WEFT_OK);
-    weft_test_expect_log(test, "/nonexistent/report.csv", NULL);
+    weft_test_expect_log(test, "/nonexistent/report.csv");
     char *folder = weft_test_folder();
     char *path = weft_test_path(folder, "report.csv");
     weft_test_host_reset(test);
@@ -180,17 +167,4 @@ static void failures_are_said(void **state) {
     free(path);
     weft_test_folder_remove(folder);
     json_decref(report);
-}
-
-#define HOST_TEST(function) \
-    cmocka_unit_test_setup_teardown(function, weft_test_host_set_up, weft_test_host_tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        HOST_TEST(fields_are_in_their_columns),
-        HOST_TEST(no_field_is_left_out),
-        HOST_TEST(awkward_texts_are_quoted),
-        HOST_TEST(failures_are_said),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

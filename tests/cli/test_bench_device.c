@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* The kernels that find a device's limits do all their work, and what is made of their rows. No time is asserted. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "bench/ceilings.h"
 #include "bench/graph.h"
@@ -39,12 +31,12 @@ static void run(float *y, const float *x, weft_device *device, const struct kern
     weft_tensor t = {0};
     const weft_host_tensor tensors[] = {{"x", (void *)(uintptr_t)x, COUNT * sizeof *x},
                                         {"y", y, COUNT * sizeof *y}};
-    assert_int_equal(weft_graph_create(&graph, NULL), WEFT_OK);
-    assert_int_equal(weft_bench_input(&t, graph, "x", weft_shape_of(COUNT)), WEFT_OK);
-    assert_int_equal(add(&t, graph, t, kernel), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", t), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, device, graph, NULL), WEFT_OK);
-    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
+    assert_ok(weft_graph_create(&graph, NULL));
+    assert_ok(weft_bench_input(&t, graph, "x", weft_shape_of(COUNT)));
+    assert_ok(add(&t, graph, t, kernel));
+    assert_ok(weft_graph_output(graph, "y", t));
+    assert_ok(weft_plan_compile(&plan, device, graph, NULL));
+    assert_ok(weft_plan_execute(plan, tensors, 2));
     weft_plan_destroy(&plan);
     weft_graph_destroy(&graph);
 }
@@ -74,23 +66,20 @@ static const struct kernel kernels[KERNEL_COUNT] = {
     {.loops = WEFT_BENCH_ARITHMETIC_MAX_LOOPS},
 };
 
-static void kernels_do_their_work(void **state) {
-    const struct weft_test_device *test = *state;
+WEFT_TEST_ON_DEVICE(kernels_do_their_work, test) {
     for (uint32_t i = 0; i < KERNEL_COUNT; i++) {
         check(test->device, &kernels[i]);
     }
 }
 
-static void fast_kernels_do_their_work(void **state) {
-    (void)state;
+WEFT_TEST(fast_kernels_do_their_work) {
     weft_device *device = NULL;
     weft_device_info info;
-    assert_int_equal(weft_device_open(&device, weft_device_params(.math = WEFT_MATH_FAST)),
-                     WEFT_OK);
+    assert_ok(weft_device_open(&device, weft_device_params(.math = WEFT_MATH_FAST)));
     for (uint32_t i = 0; i < KERNEL_COUNT; i++) {
         check(device, &kernels[i]);
     }
-    assert_int_equal(weft_device_get_info(device, &info), WEFT_OK);
+    assert_ok(weft_device_get_info(device, &info));
     if (info.has_f16_arithmetic) {
         check(device, &(struct kernel){.half = true, .loops = 8});
         check(device, &(struct kernel){.half = true, .loops = WEFT_BENCH_ARITHMETIC_MAX_LOOPS});
@@ -98,16 +87,15 @@ static void fast_kernels_do_their_work(void **state) {
     weft_test_device_close(&device);
 }
 
-static void wrong_sizes_are_refused(void **state) {
-    (void)state;
+WEFT_TEST(wrong_sizes_are_refused) {
     weft_graph *graph = NULL;
     weft_tensor x = {0};
     weft_tensor y = {0};
-    assert_int_equal(weft_graph_create(&graph, NULL), WEFT_OK);
-    assert_int_equal(weft_bench_input(&x, graph, "x", weft_shape_of(12)), WEFT_OK);
-    assert_int_equal(weft_bench_copy(&y, graph, x, true), WEFT_OK);
+    assert_ok(weft_graph_create(&graph, NULL));
+    assert_ok(weft_bench_input(&x, graph, "x", weft_shape_of(12)));
+    assert_ok(weft_bench_copy(&y, graph, x, true));
     assert_int_equal(weft_bench_arithmetic(&y, graph, x, 8, false), WEFT_SHAPE_MISMATCH);
-    assert_int_equal(weft_bench_input(&x, graph, "z", weft_shape_of(16)), WEFT_OK);
+    assert_ok(weft_bench_input(&x, graph, "z", weft_shape_of(16)));
     assert_int_equal(weft_bench_arithmetic(&y, graph, x, 0, false), WEFT_INVALID_ARGUMENT);
     assert_int_equal(weft_bench_arithmetic(&y, graph, x, 3, false), WEFT_INVALID_ARGUMENT);
     assert_int_equal(weft_bench_arithmetic(&y, graph, x, 2048, false), WEFT_INVALID_ARGUMENT);
@@ -141,8 +129,7 @@ static void made_up(weft_bench_row rows[ROW_COUNT]) {
     rows[MANY].info.dispatches = 256;
 }
 
-static void rows_become_ceilings(void **state) {
-    (void)state;
+WEFT_TEST(rows_become_ceilings) {
     weft_bench_row rows[ROW_COUNT];
     weft_bench_ceilings found;
     made_up(rows);
@@ -158,8 +145,7 @@ static void rows_become_ceilings(void **state) {
     NEAR(weft_bench_fraction(1.0, found.copy_gb_per_s), 0.25);
 }
 
-static void missing_rows_have_reasons(void **state) {
-    (void)state;
+WEFT_TEST(missing_rows_have_reasons) {
     weft_bench_row rows[ROW_COUNT];
     weft_bench_ceilings found;
     made_up(rows);
@@ -181,8 +167,7 @@ static void missing_rows_have_reasons(void **state) {
 }
 
 /* On a machine with other work, the shorter chain may seem to take longer. */
-static void noise_is_no_latency(void **state) {
-    (void)state;
+WEFT_TEST(noise_is_no_latency) {
     weft_bench_row rows[ROW_COUNT];
     weft_bench_ceilings found;
     made_up(rows);
@@ -194,27 +179,15 @@ static void noise_is_no_latency(void **state) {
     assert_non_null(strstr(found.reasons[WEFT_BENCH_SUBMISSION], "lost in noise"));
 }
 
-static void ceilings_are_measured(void **state) {
-    const struct weft_test_device *test = *state;
+WEFT_TEST_ON_DEVICE(ceilings_are_measured, test) {
     weft_bench_ceilings found;
     weft_cli_common common = {0};
     const weft_host host = weft_cli_host(&common);
-    assert_int_equal(weft_bench_measure_ceilings(&found, test->device, &common, 20.0, &host),
-                     WEFT_OK);
+    assert_ok(weft_bench_measure_ceilings(&found, test->device, &common, 20.0, &host));
     assert_true(found.copy_gb_per_s > 0.0);
     assert_true(found.f32_gflop_per_s > 0.0);
     assert_true(found.dispatch_us >= 0.0 || found.reasons[WEFT_BENCH_DISPATCH][0] != '\0');
     assert_true(isnan(found.f16_gflop_per_s)); /* reproducible math has none */
     assert_non_null(strstr(found.reasons[WEFT_BENCH_F16], "reproducible math"));
     assert_null(common.error);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        WEFT_TEST_ON_DEVICE(kernels_do_their_work),  cmocka_unit_test(fast_kernels_do_their_work),
-        cmocka_unit_test(wrong_sizes_are_refused),   cmocka_unit_test(rows_become_ceilings),
-        cmocka_unit_test(missing_rows_have_reasons), cmocka_unit_test(noise_is_no_latency),
-        WEFT_TEST_ON_DEVICE(ceilings_are_measured),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of weft bench: what bench/schema.json takes and refuses, and so does the command's own reader. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/file.h"
 #include "made_report.h"
 #include "schema.h"
@@ -85,8 +76,7 @@ static void expect_described(const json_t *properties, const char *owner) {
     }
 }
 
-static void schema_describes_its_fields(void **state) {
-    (void)state;
+WEFT_TEST(schema_describes_its_fields) {
     char *text = schema_text();
     json_error_t error;
     json_t *schema = json_loads(text, JSON_REJECT_DUPLICATES, &error);
@@ -97,12 +87,11 @@ static void schema_describes_its_fields(void **state) {
     free(text);
 }
 
-static void reports_of_all_kinds_are_valid(void **state) {
-    struct weft_test_host *test = *state;
+WEFT_TEST_ON_HOST(reports_of_all_kinds_are_valid, test) {
     char *schema = schema_text();
     json_t *report = whole_report();
     expect_valid(schema, report);
-    assert_int_equal(weft_bench_file_check(report, "made.json", &test->host), WEFT_OK);
+    assert_ok(weft_bench_file_check(report, "made.json", &test->host));
     json_decref(report);
     free(schema);
 }
@@ -190,8 +179,7 @@ static void change(json_t *report, const struct damage *damage) {
     }
 }
 
-static void damaged_reports_are_refused(void **state) {
-    struct weft_test_host *test = *state;
+WEFT_TEST_ON_HOST(damaged_reports_are_refused, test) {
     char *schema = schema_text();
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         const struct damage *damage = &damages[i];
@@ -209,8 +197,7 @@ static void damaged_reports_are_refused(void **state) {
             fail_msg("the reader says %s of %s", weft_status_name(status), damage->place);
         }
         if (damage->said != NULL) {
-            assert_int_equal(status, WEFT_BAD_FILE);
-            weft_test_expect_log(test, "made.json: field", damage->said, NULL);
+            WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, status, "made.json: field", damage->said);
         }
         json_decref(report);
     }
@@ -218,8 +205,7 @@ static void damaged_reports_are_refused(void **state) {
 }
 
 /* Each field of each kind of row is required. */
-static void missing_fields_of_rows_are_refused(void **state) {
-    (void)state;
+WEFT_TEST(missing_fields_of_rows_are_refused) {
     char *schema = schema_text();
     json_t *whole = whole_report();
     size_t checked = 0;
@@ -245,14 +231,13 @@ static void missing_fields_of_rows_are_refused(void **state) {
 
 /* ---- files ---- */
 
-static void files_are_read_back(void **state) {
-    struct weft_test_host *test = *state;
+WEFT_TEST_ON_HOST(files_are_read_back, test) {
     char *folder = weft_test_folder();
     char *path = weft_test_path(folder, "report.json");
     json_t *report = whole_report();
-    assert_int_equal(weft_bench_file_write(path, report, &test->host), WEFT_OK);
+    assert_ok(weft_bench_file_write(path, report, &test->host));
     json_t *read = NULL;
-    assert_int_equal(weft_bench_file_read(&read, path, &test->host), WEFT_OK);
+    assert_ok(weft_bench_file_read(&read, path, &test->host));
     assert_true(json_equal(read, report));
     json_decref(read);
     json_decref(report);
@@ -260,8 +245,7 @@ static void files_are_read_back(void **state) {
     weft_test_folder_remove(folder);
 }
 
-static void other_files_are_refused(void **state) {
-    struct weft_test_host *test = *state;
+WEFT_TEST_ON_HOST(other_files_are_refused, test) {
     static const char *const texts[] = {"", "{", "[]", "{\"schema\": 1}", "{\"schema\": 2}"};
     static const char *const said[] = {"bad.json:", "bad.json:1:", "expected a JSON object",
                                        "found 1", "environment"};
@@ -269,29 +253,12 @@ static void other_files_are_refused(void **state) {
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char *path = weft_test_write(folder, "bad.json", texts[i], strlen(texts[i]));
         json_t *report = NULL;
-        weft_test_host_reset(test);
-        assert_int_equal(weft_bench_file_read(&report, path, &test->host), WEFT_BAD_FILE);
-        weft_test_expect_log(test, "bad.json", said[i], NULL);
+        WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_bench_file_read(&report, path, &test->host),
+                            "bad.json", said[i]);
         free(path);
     }
     json_t *report = NULL;
     assert_int_equal(weft_bench_file_read(&report, "/nonexistent/report.json", &test->host),
                      WEFT_NOT_FOUND);
     weft_test_folder_remove(folder);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(schema_describes_its_fields),
-        cmocka_unit_test_setup_teardown(reports_of_all_kinds_are_valid, weft_test_host_set_up,
-                                        weft_test_host_tear_down),
-        cmocka_unit_test_setup_teardown(damaged_reports_are_refused, weft_test_host_set_up,
-                                        weft_test_host_tear_down),
-        cmocka_unit_test(missing_fields_of_rows_are_refused),
-        cmocka_unit_test_setup_teardown(files_are_read_back, weft_test_host_set_up,
-                                        weft_test_host_tear_down),
-        cmocka_unit_test_setup_teardown(other_files_are_refused, weft_test_host_set_up,
-                                        weft_test_host_tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
 /* weft bench --compare, --from, --csv and --debug-slow-down, as a whole. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "cli/command.h"
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct runs *f, NULL, NULL)
 
 #define CASES "--suite mixers --filter banded_attention/n --lengths 128,512"
 
@@ -41,9 +32,10 @@ static int forget(void **state) {
     return 0;
 }
 
+WEFT_TEST_GROUP(measure_once, forget);
+
 /* Ten times the work: no load of the machine makes that look like 1.56 times, which is what is told without fail. */
-static void slow_down_is_reported(void **state) {
-    const struct runs *runs = *state;
+TEST(slow_down_is_reported, runs) {
     struct outcome outcome =
         expect_weft(1,
                     "bench " CASES " --seconds 0.5 --debug-slow-down 10 --compare '%s' --json "
@@ -58,8 +50,7 @@ static void slow_down_is_reported(void **state) {
     outcome_clear(&outcome);
 }
 
-static void report_is_the_same_as_itself(void **state) {
-    const struct runs *runs = *state;
+TEST(report_is_the_same_as_itself, runs) {
     struct outcome outcome = expect_weft(0, "bench --from '%s'", runs->before);
     expect_part(&outcome, outcome.out, "banded_attention/n=512,d=64");
     outcome_clear(&outcome);
@@ -75,8 +66,7 @@ static void report_is_the_same_as_itself(void **state) {
     outcome_clear(&outcome);
 }
 
-static void files_are_made_of_a_report(void **state) {
-    const struct runs *runs = *state;
+TEST(files_are_made_of_a_report, runs) {
     char *csv = weft_test_path(runs->folder, "rows.csv");
     char *copy = weft_test_path(runs->folder, "copy.json");
     char *page = weft_test_path(runs->folder, "page.html");
@@ -102,8 +92,7 @@ static void files_are_made_of_a_report(void **state) {
     free(csv);
 }
 
-static void other_files_are_refused(void **state) {
-    const struct runs *runs = *state;
+TEST(other_files_are_refused, runs) {
     static const char old[] = "{\"schema\": 1, \"environment\": {}, \"rows\": [], \"fits\": []}";
     char *path = weft_test_write(runs->folder, "old.json", old, sizeof old - 1);
     char *line = text_of("bench --from '%s'", path);
@@ -122,8 +111,7 @@ static void other_files_are_refused(void **state) {
     free(path);
 }
 
-static void wrong_usage_is_refused(void **state) {
-    const struct runs *runs = *state;
+TEST(wrong_usage_is_refused, runs) {
     static const char *const more[] = {"--suite ops", "--filter a", "--lengths 64", "--device 0",
                                        "--debug-slow-down 2"};
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
@@ -136,15 +124,4 @@ static void wrong_usage_is_refused(void **state) {
     expect_refused(2, "bench --debug-slow-down 1.5", "--debug-slow-down: expected", NULL);
     expect_refused(2, "bench --fail-on-slower", "--fail-on-slower is for --compare", NULL);
     expect_refused(2, "bench --noise 5", "--noise is for --compare", NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slow_down_is_reported),
-        cmocka_unit_test(report_is_the_same_as_itself),
-        cmocka_unit_test(files_are_made_of_a_report),
-        cmocka_unit_test(other_files_are_refused),
-        cmocka_unit_test(wrong_usage_is_refused),
-    };
-    return cmocka_run_group_tests(tests, measure_once, forget);
 }

@@ -1,15 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The page of weft bench: it has the report as it is, whatever the report says, and loads nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "bench/page.h"
 #include "bench/page_parts.h"
 #include "support.h"
@@ -34,7 +24,7 @@ static json_t *report_with(const char *name, const char *reason) {
 static char *page_of(const json_t *report, const json_t *comparison, const weft_host *host) {
     char *folder = weft_test_folder();
     char *path = weft_test_path(folder, "page.html");
-    assert_int_equal(weft_bench_page_write(path, report, comparison, host), WEFT_OK);
+    assert_ok(weft_bench_page_write(path, report, comparison, host));
     assert_int_equal(weft_test_entries(folder), 1);
     size_t size = 0;
     char *text = (char *)weft_test_read(path, &size);
@@ -72,8 +62,7 @@ static size_t count_of(const char *text, const char *part) {
 
 /* ---- tests ---- */
 
-static void page_has_the_report_as_it_is(void **state) {
-    struct weft_test_host *test = *state;
+WEFT_TEST_ON_HOST(page_has_the_report_as_it_is, test) {
     json_t *report = report_with(NASTY, "more than 1e-5 </script> <!-- <script>");
     json_t *comparison = json_pack("{s:[{s:s, s:f}]}", "rows", "case", NASTY, "ratio", 1.5);
     char *page = page_of(report, comparison, &test->host);
@@ -93,8 +82,7 @@ static void page_has_the_report_as_it_is(void **state) {
     json_decref(report);
 }
 
-static void text_of_a_report_adds_no_markup(void **state) {
-    struct weft_test_host *test = *state;
+WEFT_TEST_ON_HOST(text_of_a_report_adds_no_markup, test) {
     static const char *const marks[] = {"<script", "</script", "<!--", "<img", "</html>", "<style"};
     json_t *plain = report_with("softmax", "");
     json_t *nasty = report_with(NASTY, NASTY);
@@ -112,8 +100,7 @@ static void text_of_a_report_adds_no_markup(void **state) {
 }
 
 /* A "<!--" or "</script" in a script would end it, or keep it from ending. */
-static void scripts_and_style_may_be_embedded(void **state) {
-    (void)state;
+WEFT_TEST(scripts_and_style_may_be_embedded) {
     size_t scripts = 0;
     for (size_t i = 0; i < weft_page_part_count; i++) {
         const weft_page_part *part = &weft_page_parts[i];
@@ -139,8 +126,7 @@ static void expect_no_reference(const char *page, const char *start, bool local)
     }
 }
 
-static void page_loads_nothing(void **state) {
-    struct weft_test_host *test = *state;
+WEFT_TEST_ON_HOST(page_loads_nothing, test) {
     json_t *report = report_with("softmax", "");
     char *page = page_of(report, NULL, &test->host);
     expect_no_reference(page, " src=", false);
@@ -155,8 +141,7 @@ static void page_loads_nothing(void **state) {
     json_decref(report);
 }
 
-static void page_has_the_licence_of_what_it_contains(void **state) {
-    struct weft_test_host *test = *state;
+WEFT_TEST_ON_HOST(page_has_the_licence_of_what_it_contains, test) {
     json_t *report = report_with("softmax", "");
     char *page = page_of(report, NULL, &test->host);
     assert_non_null(strstr(page, "Chart.js v3."));
@@ -166,29 +151,13 @@ static void page_has_the_licence_of_what_it_contains(void **state) {
     json_decref(report);
 }
 
-static void folder_that_is_not_there(void **state) {
-    struct weft_test_host *test = *state;
+WEFT_TEST_ON_HOST(folder_that_is_not_there, test) {
     json_t *report = report_with("softmax", "");
     char *folder = weft_test_folder();
     char *path = weft_test_path(folder, "missing/page.html");
     assert_int_not_equal(weft_bench_page_write(path, report, NULL, &test->host), WEFT_OK);
-    weft_test_expect_log(test, path, NULL);
+    weft_test_expect_log(test, path);
     free(path);
     weft_test_folder_remove(folder);
     json_decref(report);
-}
-
-#define HOST_TEST(function) \
-    cmocka_unit_test_setup_teardown(function, weft_test_host_set_up, weft_test_host_tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        HOST_TEST(page_has_the_report_as_it_is),
-        HOST_TEST(text_of_a_report_adds_no_markup),
-        cmocka_unit_test(scripts_and_style_may_be_embedded),
-        HOST_TEST(page_loads_nothing),
-        HOST_TEST(page_has_the_licence_of_what_it_contains),
-        HOST_TEST(folder_that_is_not_there),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,9 @@
 /* weft-test: device */
 /* The float64 references of weft bench where its suites' own cases do not take them: heads, batches, further parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
 
 #include "cli/bench_outcome.h"
+#include "support.h"
 #include "verify/conformance.h"
 
 #include <weft/model.h>
@@ -32,7 +26,7 @@ struct inputs {
 };
 
 static void check(weft_status status) {
-    assert_int_equal(status, WEFT_OK);
+    assert_ok(status);
 }
 
 static struct inputs add_inputs(weft_graph *graph) {
@@ -144,8 +138,7 @@ static void refer_random(weft_bench_reference *ref, const weft_bench_case *bench
     weft_bench_reference_feature_attention(ref, ref->expected, ref->rows, &phi, &psi, &attention);
 }
 
-static void random_features(void **state) {
-    struct weft_test_device *test = *state;
+WEFT_TEST_ON_DEVICE(random_features, test) {
     for (uint32_t component = 0; component < WEFT_COMPONENT_COUNT; component++) {
         for (uint32_t stabilized = 0; stabilized < 2; stabilized++) {
             const uint32_t sizes[4] = {component, stabilized, stabilized, 0};
@@ -230,8 +223,7 @@ static void refer_features(weft_bench_reference *ref, const weft_bench_case *ben
     }
 }
 
-static void further_features(void **state) {
-    struct weft_test_device *test = *state;
+WEFT_TEST_ON_DEVICE(further_features, test) {
     for (uint32_t stabilizer = 0; stabilizer < WEFT_STABILIZER_COUNT; stabilizer++) {
         check_case(test->device, "discrete", (uint32_t[4]){WEFT_BENCH_DISCRETE, stabilizer, 0, 0},
                    build_features, refer_features);
@@ -281,8 +273,7 @@ static void refer_fmm(weft_bench_reference *ref, const weft_bench_case *bench_ca
                                        near, far);
 }
 
-static void far_fields(void **state) {
-    struct weft_test_device *test = *state;
+WEFT_TEST_ON_DEVICE(far_fields, test) {
     static const uint32_t each[][4] = {{3, 0, 0, 0}, {3, 1, 0, 1}, {0, 1, 1, 0}, {0, 1, 1, 1}};
     for (uint32_t i = 0; i < sizeof each / sizeof each[0]; i++) {
         check_case(test->device, "fmm", each[i], build_fmm, refer_fmm);
@@ -385,8 +376,7 @@ static void refer_attention(weft_bench_reference *ref, const weft_bench_case *be
     }
 }
 
-static void attentions(void **state) {
-    struct weft_test_device *test = *state;
+WEFT_TEST_ON_DEVICE(attentions, test) {
     for (uint32_t i = 0; i < 2 * ATTENTIONS; i++) {
         check_case(test->device, "attention", (uint32_t[4]){i / 2, i % 2, 0, 0}, build_attention,
                    refer_attention);
@@ -477,8 +467,7 @@ static void refer_toeplitz(weft_bench_reference *ref, const weft_bench_case *ben
     }
 }
 
-static void toeplitz(void **state) {
-    struct weft_test_device *test = *state;
+WEFT_TEST_ON_DEVICE(toeplitz, test) {
     for (uint32_t causal = 0; causal < 2; causal++) {
         check_case(test->device, "toeplitz", (uint32_t[4]){DECAYED, causal, 0, 0}, build_toeplitz,
                    refer_toeplitz);
@@ -547,8 +536,7 @@ static void refer_encoder(weft_bench_reference *ref, const weft_bench_case *benc
                               weft_bench_reference_input(ref, "tokens"), &params);
 }
 
-static void encoders(void **state) {
-    struct weft_test_device *test = *state;
+WEFT_TEST_ON_DEVICE(encoders, test) {
     for (uint32_t i = 0; i < 6; i++) {
         weft_bench_case bench_case = {.suite = "test",
                                       .name = "encoder",
@@ -562,8 +550,7 @@ static void encoders(void **state) {
 
 /* ---- the transform ---- */
 
-static void transform_is_the_definition(void **state) {
-    (void)state;
+WEFT_TEST(transform_is_the_definition) {
     static const uint32_t sizes[] = {1, 2, 3, 8, 9, 12, 100, 128};
     for (uint32_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         const uint32_t n = sizes[i];
@@ -585,17 +572,4 @@ static void transform_is_the_definition(void **state) {
         }
         weft_bench_reference_end(&ref);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        WEFT_TEST_ON_DEVICE(random_features),
-        WEFT_TEST_ON_DEVICE(further_features),
-        WEFT_TEST_ON_DEVICE(far_fields),
-        WEFT_TEST_ON_DEVICE(attentions),
-        WEFT_TEST_ON_DEVICE(toeplitz),
-        WEFT_TEST_ON_DEVICE(encoders),
-        cmocka_unit_test(transform_is_the_definition),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
 /* What weft bench writes, and the committed results, by bench/schema.json. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <ftw.h>
 
 #include "cli/command.h"
@@ -55,16 +44,14 @@ static json_t *valid_report(const char *options) {
 }
 
 /* Of every suite. */
-static void smallest_cases_are_valid(void **state) {
-    (void)state;
+WEFT_TEST(smallest_cases_are_valid) {
     json_t *report = valid_report("--size smallest --seconds 0.05");
     assert_true(json_array_size(field(report, "rows")) >= 8);
     json_decref(report);
 }
 
 /* Every case of every suite has something that it is held against. */
-static void fast_math_is_valid_and_verified(void **state) {
-    (void)state;
+WEFT_TEST(fast_math_is_valid_and_verified) {
     json_t *report = valid_report("--size smallest --seconds 0.05 --rounds 1 --math fast");
     const json_t *rows = field(report, "rows");
     uint32_t reproducible = 0;
@@ -79,8 +66,7 @@ static void fast_math_is_valid_and_verified(void **state) {
     json_decref(report);
 }
 
-static void skipped_rows_and_fits_are_valid(void **state) {
-    (void)state;
+WEFT_TEST(skipped_rows_and_fits_are_valid) {
     json_t *report = valid_report("--suite mixers --filter attention/full_band --seconds 0.1 "
                                   "--lengths 64,256,2097152 --time-cap 1");
     const json_t *rows = field(report, "rows");
@@ -90,8 +76,7 @@ static void skipped_rows_and_fits_are_valid(void **state) {
     json_decref(report);
 }
 
-static void slowed_down_runs_are_valid_and_say_so(void **state) {
-    (void)state;
+WEFT_TEST(slowed_down_runs_are_valid_and_say_so) {
     json_t *report = valid_report("--suite ops --size smallest --seconds 0.1 --debug-slow-down 2");
     assert_int_equal(integer_field(report, "environment/debug_slow_down"), 2);
     json_decref(report);
@@ -124,21 +109,9 @@ static int check_result(const char *path, const struct stat *status, int kind, s
     return 0;
 }
 
-static void committed_results_are_valid(void **state) {
-    (void)state;
+WEFT_TEST(committed_results_are_valid) {
     result_schema = schema_text();
     assert_int_equal(nftw(RESULTS, check_result, 8, FTW_PHYS), 0);
     assert_true(results_found > 0);
     free(result_schema);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(smallest_cases_are_valid),
-        cmocka_unit_test(fast_math_is_valid_and_verified),
-        cmocka_unit_test(skipped_rows_and_fits_are_valid),
-        cmocka_unit_test(slowed_down_runs_are_valid_and_say_so),
-        cmocka_unit_test(committed_results_are_valid),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

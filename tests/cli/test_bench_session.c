@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
 /* A session of weft bench with cases of the test's own: interrupted, failing, out of order. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "bench/graph.h"
 #include "bench/report.h"
 #include "bench/rounds.h"
+#include "support.h"
 
 static weft_status build_sum(weft_graph *graph, const weft_bench_case *bench_case) {
     weft_tensor x = {0};
@@ -51,8 +45,7 @@ static const weft_bench_row *row(const weft_bench_session *session, uint32_t ind
     return &session->results[0].rows[index];
 }
 
-static void interruption_keeps_what_is_done(void **state) {
-    (void)state;
+WEFT_TEST(interruption_keeps_what_is_done) {
     weft_bench_session session;
     begin(&session);
     add(&session, "first", build_sum);
@@ -76,8 +69,7 @@ static void interruption_keeps_what_is_done(void **state) {
 }
 
 /* The handler of one session is not left to the next. */
-static void next_session_starts_afresh(void **state) {
-    (void)state;
+WEFT_TEST(next_session_starts_afresh) {
     weft_bench_session session;
     begin(&session);
     add(&session, "first", build_sum);
@@ -87,8 +79,7 @@ static void next_session_starts_afresh(void **state) {
     weft_bench_session_end(&session);
 }
 
-static void rounds_are_measured_apart(void **state) {
-    (void)state;
+WEFT_TEST(rounds_are_measured_apart) {
     weft_bench_session session;
     const weft_bench_settings settings = {.limit_ms = 1.0, .time_cap = 60, .rounds = 3};
     weft_bench_session_begin(&session, &settings);
@@ -108,8 +99,7 @@ static void rounds_are_measured_apart(void **state) {
 }
 
 /* Two rounds, 3 runs and 5, of known times. */
-static void rounds_are_added_up(void **state) {
-    (void)state;
+WEFT_TEST(rounds_are_added_up) {
     const weft_bench_case bench_case = {.tokens = 12};
     weft_bench_row row = {.bench_case = &bench_case,
                           .median_ms = 2.0,
@@ -152,8 +142,7 @@ static void rounds_are_added_up(void **state) {
     }
 }
 
-static void failing_case_spoils_no_other(void **state) {
-    (void)state;
+WEFT_TEST(failing_case_spoils_no_other) {
     weft_bench_session session;
     begin(&session);
     add(&session, "wrong", build_wrong);
@@ -167,8 +156,7 @@ static void failing_case_spoils_no_other(void **state) {
     weft_bench_session_end(&session);
 }
 
-static void unknown_device_is_refused(void **state) {
-    (void)state;
+WEFT_TEST(unknown_device_is_refused) {
     weft_bench_session session;
     begin(&session);
     session.settings.common.device = "no device has this name";
@@ -178,16 +166,4 @@ static void unknown_device_is_refused(void **state) {
     assert_int_equal(weft_bench_session_run(&session), WEFT_CLI_NO_DEVICE);
     assert_non_null(strstr(error, "no device has this name"));
     weft_bench_session_end(&session);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(interruption_keeps_what_is_done),
-        cmocka_unit_test(next_session_starts_afresh),
-        cmocka_unit_test(rounds_are_measured_apart),
-        cmocka_unit_test(rounds_are_added_up),
-        cmocka_unit_test(failing_case_spoils_no_other),
-        cmocka_unit_test(unknown_device_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

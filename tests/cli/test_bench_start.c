@@ -1,19 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
 /* Starting with empty and with full caches: which pipelines are compiled, and that nothing is left behind. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 #include "bench/start.h"
 #include "bench/suites/mixers.h"
@@ -33,53 +21,45 @@ static int end(void **state) {
     return 0;
 }
 
-static void folder_comes_and_goes(void **state) {
+WEFT_TEST_GROUP(begin, end);
+
+#define TEST(name, parent) WEFT_TEST_WITH(name, char *parent, NULL, NULL)
+
+TEST(folder_comes_and_goes, parent) {
     weft_bench_temporary temporary;
     assert_int_equal(setenv("MESA_SHADER_CACHE_DIR", "before", 1), 0);
     unsetenv("__GL_SHADER_DISK_CACHE_PATH");
-    assert_int_equal(weft_bench_temporary_begin(&temporary, NULL), WEFT_OK);
-    assert_memory_equal(temporary.folder, *state, strlen(*state));
+    assert_ok(weft_bench_temporary_begin(&temporary, NULL));
+    assert_memory_equal(temporary.folder, parent, strlen(parent));
     assert_string_equal(getenv("MESA_SHADER_CACHE_DIR"), temporary.folder);
     assert_string_equal(getenv("__GL_SHADER_DISK_CACHE_PATH"), temporary.folder);
     free(weft_test_write(temporary.folder, "left", "x", 1));
-    assert_int_equal(weft_test_entries(*state), 1);
+    assert_int_equal(weft_test_entries(parent), 1);
     weft_bench_temporary_end(&temporary, NULL);
-    assert_int_equal(weft_test_entries(*state), 0);
+    assert_int_equal(weft_test_entries(parent), 0);
     assert_string_equal(getenv("MESA_SHADER_CACHE_DIR"), "before");
     assert_null(getenv("__GL_SHADER_DISK_CACHE_PATH"));
     unsetenv("MESA_SHADER_CACHE_DIR");
 }
 
-static void missing_parent_is_told(void **state) {
-    (void)state;
+TEST(missing_parent_is_told, parent) {
     weft_bench_temporary temporary;
     assert_int_equal(setenv("TMPDIR", "/nowhere/at/all", 1), 0);
     assert_int_equal(weft_bench_temporary_begin(&temporary, NULL), WEFT_IO_ERROR);
     weft_bench_temporary_end(&temporary, NULL);
-    assert_int_equal(setenv("TMPDIR", *state, 1), 0);
+    assert_int_equal(setenv("TMPDIR", parent, 1), 0);
 }
 
 /* Cold compiles everything whatever ran before, the others nothing. */
-static void caches_are_empty_then_full(void **state) {
+TEST(caches_are_empty_then_full, parent) {
     const weft_bench_case bench_case = weft_bench_mixer_case(0, 64);
     weft_bench_start times;
     for (uint32_t i = 0; i < 2; i++) {
-        assert_int_equal(
-            weft_bench_start_times(&times, &bench_case, NULL, WEFT_MATH_REPRODUCIBLE, NULL),
-            WEFT_OK);
+        assert_ok(weft_bench_start_times(&times, &bench_case, NULL, WEFT_MATH_REPRODUCIBLE, NULL));
         assert_true(times.cold_compiled > 0);
         assert_int_equal(times.steady_compiled, 0);
         assert_int_equal(times.warm_compiled, 0);
         assert_true(times.cold_ms > 0.0 && times.warm_cache_ms > 0.0 && times.steady_ms > 0.0);
-        assert_int_equal(weft_test_entries(*state), 0);
+        assert_int_equal(weft_test_entries(parent), 0);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folder_comes_and_goes),
-        cmocka_unit_test(missing_parent_is_told),
-        cmocka_unit_test(caches_are_empty_then_full),
-    };
-    return cmocka_run_group_tests(tests, begin, end);
 }

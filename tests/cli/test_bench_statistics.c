@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* What weft bench says of repeated measurements: known values, and how often an interval covers the median. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "bench/statistics.h"
 #include "core/philox.h"
+#include "support.h"
 
 #define NEAR(a, b) assert_true(fabs((a) - (b)) <= 1e-12)
 
 /* Tables of the sign test: the largest k with 2 P(B(n, 1/2) < k) <= 0.05. */
-static void ranks_are_those_of_the_sign_test(void **state) {
-    (void)state;
+WEFT_TEST(ranks_are_those_of_the_sign_test) {
     static const uint32_t known[][2] = {{1, 0},  {5, 0},  {6, 1},   {8, 1},   {9, 2},
                                         {12, 3}, {20, 6}, {30, 10}, {50, 18}, {100, 40}};
     for (uint32_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -25,8 +19,7 @@ static void ranks_are_those_of_the_sign_test(void **state) {
     assert_in_range(weft_bench_interval_rank(WEFT_BENCH_MAX_RUNS), 468, 470);
 }
 
-static void order_statistics_of_few_values(void **state) {
-    (void)state;
+WEFT_TEST(order_statistics_of_few_values) {
     double values[] = {9.0, 1.0, 5.0, 7.0, 3.0, 11.0, 13.0, 15.0, 17.0};
     const weft_bench_statistics odd = weft_bench_summarize(values, 9);
     NEAR(odd.median, 9.0);
@@ -43,8 +36,7 @@ static void order_statistics_of_few_values(void **state) {
     NEAR(weft_bench_median(values, 1), 1.0);
 }
 
-static void few_values_have_no_interval(void **state) {
-    (void)state;
+WEFT_TEST(few_values_have_no_interval) {
     double values[] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
     const weft_bench_statistics five = weft_bench_summarize(values, 5);
     assert_true(isnan(five.low) && isnan(five.high));
@@ -54,8 +46,7 @@ static void few_values_have_no_interval(void **state) {
     NEAR(six.low, 1.0);
 }
 
-static void tight_is_two_per_cent_either_way(void **state) {
-    (void)state;
+WEFT_TEST(tight_is_two_per_cent_either_way) {
     double within[] = {98.5, 99.0, 100.0, 100.0, 101.0, 102.25};
     double beyond[] = {97.5, 99.0, 100.0, 100.0, 101.0, 102.25};
     assert_true(weft_bench_summarize(within, 6).tight);
@@ -64,8 +55,7 @@ static void tight_is_two_per_cent_either_way(void **state) {
 
 /* Of 2,000 samples of 50 skewed values each, the interval holds the true median at least 95 % of the time, less three
  * standard errors; it is not trivially wide either: 96.7 % is what rank 18 of 50 has. */
-static void interval_covers_the_median(void **state) {
-    (void)state;
+WEFT_TEST(interval_covers_the_median) {
     enum { TRIALS = 2000, COUNT = 50 };
     uint32_t covered = 0;
     for (uint32_t trial = 0; trial < TRIALS; trial++) {
@@ -79,15 +69,4 @@ static void interval_covers_the_median(void **state) {
         covered += found.low <= 1.0 && 1.0 <= found.high;
     }
     assert_in_range(covered, 1901, 1965);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_are_those_of_the_sign_test),
-        cmocka_unit_test(order_statistics_of_few_values),
-        cmocka_unit_test(few_values_have_no_interval),
-        cmocka_unit_test(tight_is_two_per_cent_either_way),
-        cmocka_unit_test(interval_covers_the_median),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: device */
 /* Outputs of weft bench against float64 and against known hashes: right ones pass, wrong ones are seen. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "cli/bench_outcome.h"
 #include "cli/command.h"
@@ -20,8 +10,7 @@
 
 /* ---- which tokens ---- */
 
-static void rows_are_spread(void **state) {
-    (void)state;
+WEFT_TEST(rows_are_spread) {
     for (uint32_t n = 1; n < 3000; n += n < 200 ? 1 : 97) {
         uint32_t rows[WEFT_BENCH_REFERENCE_ROWS];
         const uint32_t count = weft_bench_sample_rows(rows, n);
@@ -36,8 +25,7 @@ static void rows_are_spread(void **state) {
 
 /* ---- every mixer ---- */
 
-static void mixers_are_verified(void **state) {
-    struct weft_test_device *test = *state;
+WEFT_TEST_ON_DEVICE(mixers_are_verified, test) {
     static const uint32_t lengths[] = {64, 96, 131};
     for (uint32_t i = 0; i < weft_bench_mixer_count(); i++) {
         for (uint32_t l = 0; l < sizeof lengths / sizeof lengths[0]; l++) {
@@ -57,7 +45,7 @@ static void list_suite(weft_bench_list *list, const char *name, weft_bench_size 
             suite->add(list, &scope);
         }
     }
-    assert_int_equal(list->status, WEFT_OK);
+    assert_ok(list->status);
 }
 
 /** Of a suite, the cases with a reference and up to so many tokens; series at n = 80. */
@@ -76,8 +64,7 @@ static void check_suite(const char *name, weft_bench_size size, uint32_t longest
     weft_bench_list_free(&list);
 }
 
-static void suites_are_verified(void **state) {
-    struct weft_test_device *test = *state;
+WEFT_TEST_ON_DEVICE(suites_are_verified, test) {
     check_suite("ops", WEFT_BENCH_FULL, 512, test->device);
     check_suite("fmm", WEFT_BENCH_FULL, 80, test->device);
     check_suite("flt", WEFT_BENCH_FULL, 80, test->device);
@@ -85,15 +72,13 @@ static void suites_are_verified(void **state) {
     check_suite("fnet", WEFT_BENCH_SMALLEST, 80, test->device);
 }
 
-static void spectra_are_verified(void **state) {
-    struct weft_test_device *test = *state;
+WEFT_TEST_ON_DEVICE(spectra_are_verified, test) {
     check_suite("spectra", WEFT_BENCH_SHORT, 80, test->device);
 }
 
 /* ---- what cannot be verified ---- */
 
-static void too_many_operations_are_not_done(void **state) {
-    struct weft_test_device *test = *state;
+WEFT_TEST_ON_DEVICE(too_many_operations_are_not_done, test) {
     const weft_bench_case bench_case = weft_bench_mixer_case(0, 64);
     struct bench_run run = bench_run_of(&bench_case, test->device);
     weft_bench_verification result = bench_verify_within(&run, &bench_case, 10.0);
@@ -110,17 +95,15 @@ static void too_many_operations_are_not_done(void **state) {
     bench_run_end(&run);
 }
 
-static void a_reference_without_its_input_fails(void **state) {
-    struct weft_test_device *test = *state;
+WEFT_TEST_ON_DEVICE(a_reference_without_its_input_fails, test) {
     weft_bench_case bench_case = weft_bench_mixer_case(0, 64);
     struct bench_run run = bench_run_of(&bench_case, test->device);
     run.ports[0].info.name = "another";
     const weft_bench_outcome outcome = {.ports = run.ports, .port_count = run.count};
     weft_bench_verification result;
-    weft_test_host_reset(&test->host);
-    assert_int_equal(weft_bench_verify(&result, &bench_case, &outcome, &test->host.host),
-                     WEFT_NOT_FOUND);
-    weft_test_expect_log(&test->host, "input 'q'", NULL);
+    WEFT_EXPECT_REFUSED(&test->host, WEFT_NOT_FOUND,
+                        weft_bench_verify(&result, &bench_case, &outcome, &test->host.host),
+                        "input 'q'");
     bench_run_end(&run);
 }
 
@@ -145,12 +128,11 @@ static void check_without_memory(const weft_bench_case *bench_case, struct weft_
     bench_run_end(&run);
 }
 
-static void memory_may_be_out(void **state) {
+WEFT_TEST_ON_DEVICE(memory_may_be_out, test) {
     static const struct {
         const char *suite, *part;
     } chosen[] = {{"mixers", ""},   {"flt", "2d"},    {"flt", "log_linear"},
                   {"ski", "tnn/n"}, {"fnet", "d=32"}, {"ops", "layer_norm"}};
-    struct weft_test_device *test = *state;
     for (uint32_t i = 0; i < sizeof chosen / sizeof chosen[0]; i++) {
         weft_bench_list list = {.count = 0};
         list_suite(&list, chosen[i].suite, WEFT_BENCH_SMALLEST);
@@ -168,11 +150,9 @@ static void memory_may_be_out(void **state) {
 
 static weft_device *open_fast(struct weft_test_device *test, weft_weight_storage weights) {
     weft_device *device = NULL;
-    assert_int_equal(
-        weft_device_open(&device,
-                         weft_device_params(.host = test->host.host, .math = WEFT_MATH_FAST,
-                                            .weights = weights, .cache_dir = "")),
-        WEFT_OK);
+    assert_ok(weft_device_open(&device,
+                               weft_device_params(.host = test->host.host, .math = WEFT_MATH_FAST,
+                                                  .weights = weights, .cache_dir = "")));
     return device;
 }
 
@@ -182,9 +162,8 @@ static weft_bench_verification against_reproducible(const struct bench_run *run,
     const weft_bench_outcome outcome = {
         .ports = run->ports, .port_count = run->count, .f16_weights = run->f16_weights};
     weft_bench_verification result = {.reason = "the case has no float64 reference"};
-    assert_int_equal(weft_bench_verify_reproducible(&result, bench_case, &outcome, test->device,
-                                                    &test->host.host),
-                     WEFT_OK);
+    assert_ok(weft_bench_verify_reproducible(&result, bench_case, &outcome, test->device,
+                                             &test->host.host));
     assert_int_equal(result.by, WEFT_BENCH_BY_REPRODUCIBLE);
     return result;
 }
@@ -218,7 +197,7 @@ static void check_fast(const weft_bench_case *bench_case, struct weft_test_devic
     weft_test_device_close(&fast);
 }
 
-static void fast_mode_is_held_against_reproducible(void **state) {
+WEFT_TEST_ON_DEVICE(fast_mode_is_held_against_reproducible, f) {
     static const char *const suites[] = {"models", "decode"};
     for (uint32_t i = 0; i < sizeof suites / sizeof suites[0]; i++) {
         weft_bench_list list = {.count = 0};
@@ -226,13 +205,13 @@ static void fast_mode_is_held_against_reproducible(void **state) {
         assert_true(list.count > 0);
         for (uint32_t k = 0; k < list.count; k++) {
             assert_null(list.cases[k].reference);
-            check_fast(&list.cases[k], *state, WEFT_WEIGHTS_F32);
+            check_fast(&list.cases[k], f, WEFT_WEIGHTS_F32);
         }
         weft_bench_list_free(&list);
     }
     weft_bench_list models = {.count = 0};
     list_suite(&models, "models", WEFT_BENCH_SMALLEST);
-    check_fast(&models.cases[0], *state, WEFT_WEIGHTS_F16);
+    check_fast(&models.cases[0], f, WEFT_WEIGHTS_F16);
     weft_bench_list_free(&models);
 }
 
@@ -241,11 +220,10 @@ static void fast_mode_is_held_against_reproducible(void **state) {
 #define SOME  "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 #define OTHER "10112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
-static void hashes_are_compared(void **state) {
-    (void)state;
+WEFT_TEST(hashes_are_compared) {
     const weft_bench_case bench_case = {.suite = "no suite", .name = "case"};
     weft_bench_expected *expected = NULL;
-    assert_int_equal(weft_bench_expected_create(&expected, NULL), WEFT_OK);
+    assert_ok(weft_bench_expected_create(&expected, NULL));
     assert_null(weft_bench_expected_hash(expected, "no suite", "case"));
 
     weft_bench_verification result = {.reason = "the case has no float64 reference"};
@@ -255,7 +233,7 @@ static void hashes_are_compared(void **state) {
     assert_string_equal(result.reason, "the case has no float64 reference, and "
                                        "bench/expected.json has no hash of it");
 
-    assert_int_equal(weft_bench_expected_set(expected, "no suite", "case", SOME), WEFT_OK);
+    assert_ok(weft_bench_expected_set(expected, "no suite", "case", SOME));
     weft_bench_verify_hash(&result, &bench_case, SOME, expected);
     assert_int_equal(result.by, WEFT_BENCH_BY_HASH);
     assert_string_equal(result.reason, "");
@@ -272,16 +250,15 @@ static void hashes_are_compared(void **state) {
     weft_bench_expected_destroy(&expected);
 }
 
-static void expected_file_is_written_sorted(void **state) {
-    (void)state;
+WEFT_TEST(expected_file_is_written_sorted) {
     char *folder = weft_test_folder();
     char *path = weft_test_path(folder, "expected.json");
     size_t size = 0;
     weft_bench_expected *expected = NULL;
-    assert_int_equal(weft_bench_expected_create(&expected, NULL), WEFT_OK);
-    assert_int_equal(weft_bench_expected_set(expected, "~", "b", OTHER), WEFT_OK);
-    assert_int_equal(weft_bench_expected_set(expected, "~", "a", SOME), WEFT_OK);
-    assert_int_equal(weft_bench_expected_write(expected, path), WEFT_OK);
+    assert_ok(weft_bench_expected_create(&expected, NULL));
+    assert_ok(weft_bench_expected_set(expected, "~", "b", OTHER));
+    assert_ok(weft_bench_expected_set(expected, "~", "a", SOME));
+    assert_ok(weft_bench_expected_write(expected, path));
     uint8_t *bytes = weft_test_read(path, &size);
     const char *text = (const char *)bytes;
     assert_true(text[0] == '{' && text[size - 2] == '}' && text[size - 1] == '\n');
@@ -296,8 +273,7 @@ static void expected_file_is_written_sorted(void **state) {
 
 /* ---- the command ---- */
 
-static void command_writes_what_it_found(void **state) {
-    (void)state;
+WEFT_TEST(command_writes_what_it_found) {
     char *folder = weft_test_folder();
     char *path = weft_test_path(folder, "expected.json");
     char *options = text_of("bench --suite mixers --filter attention/n=64,d=64 --lengths 64 "
@@ -324,26 +300,7 @@ static void command_writes_what_it_found(void **state) {
     weft_test_folder_remove(folder);
 }
 
-static void only_reproducible_bits_are_written(void **state) {
-    (void)state;
+WEFT_TEST(only_reproducible_bits_are_written) {
     expect_refused(2, "bench --math fast --write-expected expected.json",
                    "--write-expected: only the bits of --math reproducible", NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_spread),
-        WEFT_TEST_ON_DEVICE(mixers_are_verified),
-        WEFT_TEST_ON_DEVICE(suites_are_verified),
-        WEFT_TEST_ON_DEVICE(spectra_are_verified),
-        WEFT_TEST_ON_DEVICE(too_many_operations_are_not_done),
-        WEFT_TEST_ON_DEVICE(a_reference_without_its_input_fails),
-        WEFT_TEST_ON_DEVICE(memory_may_be_out),
-        WEFT_TEST_ON_DEVICE(fast_mode_is_held_against_reproducible),
-        cmocka_unit_test(hashes_are_compared),
-        cmocka_unit_test(expected_file_is_written_sorted),
-        cmocka_unit_test(command_writes_what_it_found),
-        cmocka_unit_test(only_reproducible_bits_are_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
 /* weft eval and weft inspect. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 #include "cli/archive.h"
 #include "cli/command.h"
@@ -28,9 +18,9 @@ enum { EXAMPLES = 3, LENGTH = 7, LABELS = 5 }; /* of the golden case n7_b3 */
 static void golden_labels(int32_t labels[EXAMPLES]) {
     weft_npy npy = {0};
     float logits[EXAMPLES * LABELS];
-    assert_int_equal(weft_npy_open(&npy, CLASSIFY "/cases/n7_b3/expected.npy", NULL), WEFT_OK);
+    assert_ok(weft_npy_open(&npy, CLASSIFY "/cases/n7_b3/expected.npy", NULL));
     assert_int_equal(npy.elements, EXAMPLES * LABELS);
-    assert_int_equal(weft_npy_read_f32(&npy, logits), WEFT_OK);
+    assert_ok(weft_npy_read_f32(&npy, logits));
     weft_npy_close(&npy);
     for (int i = 0; i < EXAMPLES; i++) {
         labels[i] = 0;
@@ -42,8 +32,7 @@ static void golden_labels(int32_t labels[EXAMPLES]) {
 
 /* ---- eval ---- */
 
-static void accuracy_is_counted(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(accuracy_is_counted, place) {
     int32_t labels[EXAMPLES];
     golden_labels(labels);
     labels[1] = (labels[1] + 1) % LABELS;
@@ -79,8 +68,7 @@ static void accuracy_is_counted(void **state) {
     free(labels_path);
 }
 
-static void other_programs_labels_are_compared(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(other_programs_labels_are_compared, place) {
     int32_t labels[EXAMPLES];
     golden_labels(labels);
     char *labels_path =
@@ -116,8 +104,7 @@ static void other_programs_labels_are_compared(void **state) {
     free(labels_path);
 }
 
-static void bits_are_compared(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(bits_are_compared, place) {
     const int32_t labels[EXAMPLES] = {0};
     char *labels_path =
         write_integers(place->folder, "labels.npy", labels, weft_shape_of(EXAMPLES));
@@ -153,8 +140,7 @@ static void bits_are_compared(void **state) {
     free(labels_path);
 }
 
-static void bad_labels_and_lengths_are_named(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(bad_labels_and_lengths_are_named, place) {
     const int32_t bad[EXAMPLES] = {0, LABELS, 0};
     const int32_t good[EXAMPLES] = {0};
     char *bad_path = write_integers(place->folder, "bad.npy", bad, weft_shape_of(EXAMPLES));
@@ -188,7 +174,7 @@ static void bad_labels_and_lengths_are_named(void **state) {
 /* The SHA-256 of `count` float32 values of a .npy file, from place `first`. */
 static void digest_of_values(const char *path, size_t first, size_t count, char *text) {
     weft_npy npy = {0};
-    assert_int_equal(weft_npy_open(&npy, path, NULL), WEFT_OK);
+    assert_ok(weft_npy_open(&npy, path, NULL));
     assert_true((first + count) * sizeof(float) <= npy.bytes);
     weft_digest digest = weft_digest_of(npy.data + first * sizeof(float), count * sizeof(float));
     weft_digest_text(&digest, text);
@@ -199,8 +185,7 @@ static void digest_of_values(const char *path, size_t first, size_t count, char 
  * Batches, their filling up, and rows of different lengths do not change a bit: each example's
  * logits are what run gives for it alone.
  */
-static void examples_are_independent(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(examples_are_independent, place) {
     const int32_t lengths[EXAMPLES] = {LENGTH, 4, LENGTH};
     const int32_t labels[EXAMPLES] = {0};
     char *labels_path =
@@ -218,10 +203,10 @@ static void examples_are_independent(void **state) {
     assert_int_equal(integer_field(report, "plans"), 2);
     json_decref(report);
     weft_npy npy = {0};
-    assert_int_equal(weft_npy_open(&npy, CLASSIFY "/cases/n7_b3/tokens.npy", NULL), WEFT_OK);
+    assert_ok(weft_npy_open(&npy, CLASSIFY "/cases/n7_b3/tokens.npy", NULL));
     int32_t tokens[EXAMPLES * LENGTH];
     assert_int_equal(npy.elements, EXAMPLES * LENGTH);
-    assert_int_equal(weft_npy_read_i32(&npy, tokens), WEFT_OK);
+    assert_ok(weft_npy_read_i32(&npy, tokens));
     weft_npy_close(&npy);
     for (size_t i = 0; i < EXAMPLES; i++) {
         char *row = write_integers(place->folder, "row.npy", &tokens[i * LENGTH],
@@ -256,8 +241,7 @@ static void add_text(const struct place *place, const char *label, const char *n
     free(sample);
 }
 
-static void folder_of_texts_is_read(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(folder_of_texts_is_read, place) {
     add_text(place, "fr", "a.txt");
     add_text(place, "fr", "b.txt");
     add_text(place, "fr", "notes.md");
@@ -295,8 +279,7 @@ static long long expect_layers(json_t *report) {
     return most;
 }
 
-static void layers_of_other_families_are_found(void **state) {
-    (void)state;
+WEFT_TEST(layers_of_other_families_are_found) {
     static const char *const models[] = {"langid1024-tnn", "langid1024-fmmformer"};
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
         char *line =
@@ -308,8 +291,7 @@ static void layers_of_other_families_are_found(void **state) {
     }
 }
 
-static void inspection_adds_up(void **state) {
-    (void)state;
+WEFT_TEST(inspection_adds_up) {
     json_t *report = run_json("", "inspect " LANGID " --length 100 --batch 2");
     long long dispatches = integer_field(report, "dispatches");
     long long most = expect_layers(report);
@@ -331,8 +313,7 @@ static void inspection_adds_up(void **state) {
     outcome_clear(&text);
 }
 
-static void passes_are_shown(void **state) {
-    (void)state;
+WEFT_TEST(passes_are_shown) {
     static const struct {
         const char *name;
         const char *part;
@@ -352,15 +333,4 @@ static void passes_are_shown(void **state) {
         free(line);
         outcome_clear(&text);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PLACE_TEST(accuracy_is_counted),      PLACE_TEST(other_programs_labels_are_compared),
-        PLACE_TEST(bits_are_compared),        PLACE_TEST(bad_labels_and_lengths_are_named),
-        PLACE_TEST(examples_are_independent), PLACE_TEST(folder_of_texts_is_read),
-        cmocka_unit_test(inspection_adds_up), cmocka_unit_test(layers_of_other_families_are_found),
-        cmocka_unit_test(passes_are_shown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

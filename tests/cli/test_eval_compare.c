@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
 /* weft eval --compare, --answers and --examples. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "cli/archive.h"
 #include "cli/tiny_model.h"
@@ -72,6 +62,8 @@ static int remove_place(void **state) {
     return 0;
 }
 
+#define TEST(name, place) WEFT_TEST_WITH(name, struct place *place, make_place, remove_place)
+
 static char *compare_line(const struct place *place, const char *options) {
     return text_of("eval --compare %s %s/ %s %s %s", place->models[0], place->models[1],
                    place->models[2], place->data, options);
@@ -79,8 +71,7 @@ static char *compare_line(const struct place *place, const char *options) {
 
 /* ---- comparing ---- */
 
-static void each_model_is_as_it_is_alone(void **state) {
-    const struct place *place = *state;
+TEST(each_model_is_as_it_is_alone, place) {
     char *line = compare_line(place, "--batch 2");
     json_t *together = run_json("", line);
     assert_int_equal(integer_field(together, "examples"), ROWS);
@@ -122,8 +113,7 @@ static const char *line_of(const struct outcome *outcome, const char *start) {
     return at;
 }
 
-static void table_has_a_line_for_each_model(void **state) {
-    const struct place *place = *state;
+TEST(table_has_a_line_for_each_model, place) {
     char *line = compare_line(place, " ");
     struct outcome text = expect_weft(0, "%s", line);
     assert_string_equal(text.err, "");
@@ -146,8 +136,7 @@ static void table_has_a_line_for_each_model(void **state) {
 }
 
 /* Ends of paths, unless they are the same; without the task that all have, over the answers. */
-static void names_are_short_and_differ(void **state) {
-    const struct place *place = *state;
+TEST(names_are_short_and_differ, place) {
     const struct tiny_model model = {
         .task = "classify", .vocabulary = BYTES, .outputs = LABELS, .bytes = true, .seed = 1};
     char *first = write_tiny_model(place->folder, "job-some", &model);
@@ -170,8 +159,7 @@ static void names_are_short_and_differ(void **state) {
 }
 
 /* Nothing runs, so that nothing is printed, when one of them does not fit. */
-static void models_that_do_not_fit_are_refused(void **state) {
-    const struct place *place = *state;
+TEST(models_that_do_not_fit_are_refused, place) {
     static const struct {
         struct tiny_model model;
         const char *said;
@@ -197,8 +185,7 @@ static void models_that_do_not_fit_are_refused(void **state) {
     free(line);
 }
 
-static void language_models_are_compared_by_bits(void **state) {
-    const struct place *place = *state;
+TEST(language_models_are_compared_by_bits, place) {
     const struct tiny_model causal = {
         .task = "causal_lm", .vocabulary = BYTES, .outputs = BYTES, .bytes = true, .seed = 20};
     char *model = write_tiny_model(place->folder, "causal", &causal);
@@ -218,8 +205,7 @@ static void language_models_are_compared_by_bits(void **state) {
 
 /* ---- answers ---- */
 
-static void answers_are_those_of_the_logits(void **state) {
-    const struct place *place = *state;
+TEST(answers_are_those_of_the_logits, place) {
     char *out = weft_test_path(place->folder, "logits.npy");
     char *line = text_of("eval %s %s --answers --out %s", place->models[0], place->data, out);
     json_t *report = run_json("", line);
@@ -249,8 +235,7 @@ static void answers_are_those_of_the_logits(void **state) {
 }
 
 /* A character that the row begins within is left out, and the end of a line is a space. */
-static void texts_are_shown_beside_the_answers(void **state) {
-    const struct place *place = *state;
+TEST(texts_are_shown_beside_the_answers, place) {
     char *line = compare_line(place, "--answers");
     struct outcome text = expect_weft(0, "%s", line);
     static const char *const starts[ROWS] = {"      0  LABEL_0", "      1  LABEL_1",
@@ -286,8 +271,7 @@ static void texts_are_shown_beside_the_answers(void **state) {
     free(line);
 }
 
-static void examples_are_evenly_spread(void **state) {
-    const struct place *place = *state;
+TEST(examples_are_evenly_spread, place) {
     char *line = text_of("eval %s %s --answers", place->models[0], place->data);
     json_t *all = run_json("", line);
     free(line);
@@ -312,8 +296,7 @@ static void examples_are_evenly_spread(void **state) {
 }
 
 /* The hash of a part is that of the part alone. */
-static void bits_of_a_part_are_compared(void **state) {
-    const struct place *place = *state;
+TEST(bits_of_a_part_are_compared, place) {
     char *line = text_of("eval %s %s --examples 2", place->models[0], place->data);
     json_t *report = run_json("", line);
     char *digest = text_of("%s\n", string_field(report, "logits_sha256"));
@@ -328,22 +311,4 @@ static void bits_of_a_part_are_compared(void **state) {
     free(digest);
     json_decref(report);
     free(line);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_model_is_as_it_is_alone, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(table_has_a_line_for_each_model, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(names_are_short_and_differ, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(models_that_do_not_fit_are_refused, make_place,
-                                        remove_place),
-        cmocka_unit_test_setup_teardown(language_models_are_compared_by_bits, make_place,
-                                        remove_place),
-        cmocka_unit_test_setup_teardown(answers_are_those_of_the_logits, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(texts_are_shown_beside_the_answers, make_place,
-                                        remove_place),
-        cmocka_unit_test_setup_teardown(examples_are_evenly_spread, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(bits_of_a_part_are_compared, make_place, remove_place),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What weft eval says about data that does not fit a model. No device is needed to find that. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "cli/task_models.h"
 
@@ -80,8 +70,7 @@ static void expect_misfit(const struct place *place, const struct misfit *misfit
     free(name);
 }
 
-static void members_that_do_not_fit_are_named(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(members_that_do_not_fit_are_named, place) {
     static const int32_t wide[2 * ROWS * TINY_LENGTH * 2] = {0};
     static const int32_t big[2 * ROWS * LENGTH] = {[LENGTH + 1] = BYTES};
     static const int32_t low[2 * ROWS * LENGTH] = {[LENGTH] = -2};
@@ -142,8 +131,7 @@ static void members_that_do_not_fit_are_named(void **state) {
 }
 
 /* Vectors for a model of tokens, and the other way round; pairs of two lengths. */
-static void other_kinds_of_data_are_refused(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(other_kinds_of_data_are_refused, place) {
     char *of_tokens = write_tiny_model(place->folder, "causal", &causal);
     char *of_vectors = write_tiny_model(place->folder, "regression", &regression);
     char *of_pairs = write_tiny_model(place->folder, "retrieval", &retrieval);
@@ -192,12 +180,4 @@ static void other_kinds_of_data_are_refused(void **state) {
     free(of_pairs);
     free(of_vectors);
     free(of_tokens);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PLACE_TEST(members_that_do_not_fit_are_named),
-        PLACE_TEST(other_kinds_of_data_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

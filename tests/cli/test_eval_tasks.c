@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
 /* weft eval by task: what is counted, against the outputs that weft run gives. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "cli/task_models.h"
 #include "core/hash.h"
@@ -88,8 +78,7 @@ static void scene_clear(struct scene *scene) {
     free(scene->data);
 }
 
-static void causal_bits_are_those_of_the_logits(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(causal_bits_are_those_of_the_logits, place) {
     int32_t tokens[ROWS * LENGTH];
     struct scene scene = make_scene(place, &causal, tokens, NULL, NULL, weft_shape_of(0));
     float *logits =
@@ -136,8 +125,7 @@ static void causal_bits_are_those_of_the_logits(void **state) {
 }
 
 /* Rows of different lengths, each as if it were alone. */
-static void short_rows_are_scored_alone(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(short_rows_are_scored_alone, place) {
     int32_t tokens[ROWS * LENGTH];
     const int32_t lengths[ROWS] = {LENGTH, 2, 5};
     struct scene scene =
@@ -164,8 +152,7 @@ static void short_rows_are_scored_alone(void **state) {
     scene_clear(&scene);
 }
 
-static void masked_tokens_alone_are_scored(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(masked_tokens_alone_are_scored, place) {
     int32_t tokens[ROWS * LENGTH];
     int32_t labels[ROWS * LENGTH];
     for (size_t i = 0; i < ROWS * LENGTH; i++) {
@@ -194,8 +181,7 @@ static void masked_tokens_alone_are_scored(void **state) {
     scene_clear(&scene);
 }
 
-static void expected_bits_are_compared(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(expected_bits_are_compared, place) {
     int32_t tokens[ROWS * LENGTH];
     struct scene scene = make_scene(place, &causal, tokens, NULL, NULL, weft_shape_of(0));
     char *line = text_of("eval %s %s", scene.model, scene.data);
@@ -235,8 +221,7 @@ static void expected_bits_are_compared(void **state) {
 
 /* ---- regression, and inputs that are vectors ---- */
 
-static void errors_of_values_are_averaged(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(errors_of_values_are_averaged, place) {
     char *model = write_tiny_model(place->folder, "regression", &regression);
     float inputs[ROWS * LENGTH * WIDTH];
     float targets[ROWS * OUTPUTS];
@@ -292,8 +277,7 @@ static void errors_of_values_are_averaged(void **state) {
     free(model);
 }
 
-static void bytes_are_divided_by_255(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(bytes_are_divided_by_255, place) {
     char *model = write_tiny_model(place->folder, "regression", &regression);
     uint8_t bytes[ROWS * LENGTH * WIDTH];
     float reals[ROWS * LENGTH * WIDTH];
@@ -332,8 +316,7 @@ static void bytes_are_divided_by_255(void **state) {
 }
 
 /* Positions go with their rows, whatever the order in which those run. */
-static void positions_go_with_their_rows(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(positions_go_with_their_rows, place) {
     char *model = write_tiny_model(place->folder, "space", &in_space);
     float values[ROWS * LENGTH * WIDTH];
     weft_philox_uniform(values, sizeof values / sizeof values[0], 8, 0);
@@ -379,8 +362,7 @@ static void positions_go_with_their_rows(void **state) {
 
 /* ---- retrieval ---- */
 
-static void pairs_have_one_label(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(pairs_have_one_label, place) {
     char *model = write_tiny_model(place->folder, "retrieval", &retrieval);
     int32_t tokens[2 * ROWS * LENGTH];
     make_tokens(tokens, 2 * (size_t)ROWS * LENGTH);
@@ -418,14 +400,4 @@ static void pairs_have_one_label(void **state) {
     free(logits);
     free(path);
     free(model);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PLACE_TEST(causal_bits_are_those_of_the_logits), PLACE_TEST(short_rows_are_scored_alone),
-        PLACE_TEST(masked_tokens_alone_are_scored),      PLACE_TEST(expected_bits_are_compared),
-        PLACE_TEST(errors_of_values_are_averaged),       PLACE_TEST(bytes_are_divided_by_255),
-        PLACE_TEST(positions_go_with_their_rows),        PLACE_TEST(pairs_have_one_label),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

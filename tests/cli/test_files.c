@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What the weft command says about bad files. No device is needed to find that they are bad. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 #include "cli/command.h"
 #include "cli/place.h"
-#include "model/npy.h"
+#include "core/npy.h"
 
 #define GOLDEN WEFT_SOURCE_DIR "/tests/data/fnet/classify_d36_l2_gelu"
 #define HIDDEN WEFT_SOURCE_DIR "/tests/data/fnet/base_d24_l2_gelu_new"
@@ -48,8 +38,7 @@ static void copy_model(const struct place *place, double config_part, double ten
     }
 }
 
-static void missing_model_is_named(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(missing_model_is_named, place) {
     expect_bad("/nonexistent/model/config.json", "cannot open",
                "run /nonexistent/model --tokens " TOKENS);
     expect_bad("/nonexistent/model/config.json", "cannot open", "eval /nonexistent/model " TOKENS);
@@ -61,8 +50,7 @@ static void missing_model_is_named(void **state) {
     free(tensors);
 }
 
-static void cut_tensors_are_named(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(cut_tensors_are_named, place) {
     static const double parts[] = {0.0, 0.00002, 0.01, 0.5, 0.999};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         copy_model(place, 1.0, parts[i]);
@@ -71,8 +59,7 @@ static void cut_tensors_are_named(void **state) {
     }
 }
 
-static void bad_config_is_named(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(bad_config_is_named, place) {
     copy_model(place, 0.5, 1.0);
     expect_bad("config.json", place->folder, "run %s --tokens " TOKENS, place->folder);
     static const struct {
@@ -100,12 +87,11 @@ static void bad_config_is_named(void **state) {
 
 static char *write_tokens(const struct place *place, const int32_t *values, weft_shape shape) {
     char *path = weft_test_path(place->folder, "tokens.npy");
-    assert_int_equal(weft_npy_write_i32(path, values, shape, NULL), WEFT_OK);
+    assert_ok(weft_npy_write_i32(path, values, shape, NULL));
     return path;
 }
 
-static void bad_tokens_are_named(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(bad_tokens_are_named, place) {
     static int32_t values[4096];
     values[5] = 100000;
     char *path = write_tokens(place, values, weft_shape_of(2, 4));
@@ -127,8 +113,7 @@ static void bad_tokens_are_named(void **state) {
     expect_bad("/nonexistent.npy", "cannot open", "run " GOLDEN " --tokens /nonexistent.npy");
 }
 
-static void wide_tokens_are_range_checked(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(wide_tokens_are_range_checked, place) {
     char header[128];
     memset(header, ' ', sizeof header);
     memcpy(header, "\x93NUMPY\x01\x00\x76\x00", 10);
@@ -143,8 +128,7 @@ static void wide_tokens_are_range_checked(void **state) {
     free(path);
 }
 
-static void bad_token_types_are_named(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(bad_token_types_are_named, place) {
     static const int32_t values[9] = {0};
     char *path = write_tokens(place, values, weft_shape_of(1, 8));
     expect_bad(path, "expected the tokens' shape [1, 9], found [1, 8]",
@@ -152,8 +136,7 @@ static void bad_token_types_are_named(void **state) {
     free(path);
 }
 
-static void bad_texts_are_named(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(bad_texts_are_named, place) {
     const char *model = WEFT_SOURCE_DIR "/api/examples/models/langid";
     expect_bad("/nonexistent/text", "cannot open", "run %s --text /nonexistent/text", model);
     expect_bad(place->folder, "cannot read", "run %s --text %s", model, place->folder);
@@ -169,8 +152,7 @@ static void bad_texts_are_named(void **state) {
 
 /* ---- inputs of eval ---- */
 
-static void bad_data_is_named(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(bad_data_is_named, place) {
     const char *model = WEFT_SOURCE_DIR "/api/examples/models/langid";
     expect_bad("FNetModel", "labels", "eval " HIDDEN " " TOKENS);
     expect_bad("/nonexistent.npz", "", "eval %s /nonexistent.npz", model);
@@ -183,27 +165,11 @@ static void bad_data_is_named(void **state) {
     expect_bad("klingon", "labels", "eval %s %s", model, place->folder);
 }
 
-static void archive_without_a_member_is_named(void **state) {
-    (void)state;
+WEFT_TEST(archive_without_a_member_is_named) {
     const char *model = WEFT_SOURCE_DIR "/api/examples/models/langid";
     /* It has logits and labels, but no tokens. */
     expect_bad("pytorch.npz", "tokens", "eval %s %s/pytorch.npz", model, model);
     /* And this has tokens and labels, but no logits. */
     expect_bad("test.npz", "logits", "eval %s %s/test.npz --expect %s/test.npz", model, model,
                model);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PLACE_TEST(missing_model_is_named),
-        PLACE_TEST(cut_tensors_are_named),
-        PLACE_TEST(bad_config_is_named),
-        PLACE_TEST(bad_tokens_are_named),
-        PLACE_TEST(wide_tokens_are_range_checked),
-        PLACE_TEST(bad_token_types_are_named),
-        PLACE_TEST(bad_texts_are_named),
-        PLACE_TEST(bad_data_is_named),
-        cmocka_unit_test(archive_without_a_member_is_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

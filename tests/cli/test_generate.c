@@ -1,17 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: device */
 /* weft generate, on a small model of bytes. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "cli/command.h"
 #include "support_model.h"
 
@@ -34,6 +23,8 @@ static int remove_model(void **state) {
     free(model);
     return 0;
 }
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct weft_test_model *f, make_model, remove_model)
 
 /* The object of "generate FOLDER options --json". */
 static json_t *generate(const struct weft_test_model *model, const char *options) {
@@ -62,8 +53,7 @@ static void expect_same(const struct weft_test_model *model, const char *left, c
 }
 
 /* The text on standard output is that of the tokens, byte for byte. */
-static void the_text_is_streamed(void **state) {
-    const struct weft_test_model *model = *state;
+TEST(the_text_is_streamed, model) {
     json_t *tokens = tokens_of(model, "--text 'What is' --tokens 90 --seed 5");
     assert_int_equal(json_array_size(tokens), 90);
     char *path = weft_test_path(model->folder, "out");
@@ -83,23 +73,22 @@ static void the_text_is_streamed(void **state) {
     json_decref(tokens);
 }
 
-static void states_and_the_whole_text_agree(void **state) {
-    expect_same(*state, "--text ab --tokens 140", "--text ab --tokens 140 --reevaluate", true);
-    expect_same(*state, "--text ab --tokens 120 --seed 3 --temperature 0.7 --top-k 50",
+TEST(states_and_the_whole_text_agree, f) {
+    expect_same(f, "--text ab --tokens 140", "--text ab --tokens 140 --reevaluate", true);
+    expect_same(f, "--text ab --tokens 120 --seed 3 --temperature 0.7 --top-k 50",
                 "--text ab --tokens 120 --seed 3 --temperature 0.7 --top-k 50 --reevaluate", true);
 }
 
-static void seeds_and_temperatures_count(void **state) {
-    expect_same(*state, "--text ab --tokens 40 --seed 1", "--text ab --tokens 40 --seed 1", true);
-    expect_same(*state, "--text ab --tokens 40 --seed 1", "--text ab --tokens 40 --seed 2", false);
-    expect_same(*state, "--text ab --tokens 40 --seed 0", "--text ab --tokens 40 --temperature 1",
-                true);
-    expect_same(*state, "--text ab --tokens 40 --seed 1",
+TEST(seeds_and_temperatures_count, f) {
+    expect_same(f, "--text ab --tokens 40 --seed 1", "--text ab --tokens 40 --seed 1", true);
+    expect_same(f, "--text ab --tokens 40 --seed 1", "--text ab --tokens 40 --seed 2", false);
+    expect_same(f, "--text ab --tokens 40 --seed 0", "--text ab --tokens 40 --temperature 1", true);
+    expect_same(f, "--text ab --tokens 40 --seed 1",
                 "--text ab --tokens 40 --seed 1 --temperature 9", false);
     /* Among one token there is nothing to draw. */
-    expect_same(*state, "--text ab --tokens 40 --greedy",
+    expect_same(f, "--text ab --tokens 40 --greedy",
                 "--text ab --tokens 40 --seed 9 --temperature 5 --top-k 1", true);
-    expect_same(*state, "--text ab --tokens 40", "--text ab --tokens 40 --greedy", true);
+    expect_same(f, "--text ab --tokens 40", "--text ab --tokens 40 --greedy", true);
 }
 
 /* A prefix of what is generated goes on as the whole does. */
@@ -114,8 +103,7 @@ static void set_last_token(const struct weft_test_model *model, json_int_t token
     free(path);
 }
 
-static void a_text_ends_with_its_last_token(void **state) {
-    const struct weft_test_model *model = *state;
+TEST(a_text_ends_with_its_last_token, model) {
     const char *options = "--text 'What is' --tokens 60 --seed 5";
     json_t *whole = tokens_of(model, options);
     const json_int_t last = json_integer_value(json_array_get(whole, 40));
@@ -135,8 +123,7 @@ static void a_text_ends_with_its_last_token(void **state) {
     json_decref(whole);
 }
 
-static void a_longer_prompt_goes_on(void **state) {
-    const struct weft_test_model *model = *state;
+TEST(a_longer_prompt_goes_on, model) {
     json_t *all = tokens_of(model, "--text abc --tokens 60");
     char prompt[64] = "abc";
     for (size_t i = 0; i < 40; i++) {
@@ -155,8 +142,8 @@ static void a_longer_prompt_goes_on(void **state) {
     free(path);
 }
 
-static void the_report_has_its_fields(void **state) {
-    json_t *object = generate(*state, "--text 'abcde' --tokens 12 --seed 18446744073709551615");
+TEST(the_report_has_its_fields, f) {
+    json_t *object = generate(f, "--text 'abcde' --tokens 12 --seed 18446744073709551615");
     assert_string_equal(string_field(object, "decoding"), "recurrent");
     assert_string_equal(string_field(object, "sampling/seed"), "18446744073709551615");
     assert_int_equal(integer_field(object, "prompt_tokens"), 5);
@@ -167,12 +154,12 @@ static void the_report_has_its_fields(void **state) {
     assert_int_equal(integer_field(object, "state_bytes"), 2 * 2 * 16 * (5 + 12 - 1) * 4);
     assert_int_equal(integer_field(object, "plan_length"), 1);
     json_decref(object);
-    object = generate(*state, "--text 'abcde' --tokens 70 --reevaluate");
+    object = generate(f, "--text 'abcde' --tokens 70 --reevaluate");
     assert_string_equal(string_field(object, "decoding"), "reevaluated");
     assert_int_equal(integer_field(object, "state_bytes"), 0);
     assert_int_equal(integer_field(object, "plan_length"), 128);
     json_decref(object);
-    object = generate(*state, "--text 'abcde'"); /* as many as there are positions for */
+    object = generate(f, "--text 'abcde'"); /* as many as there are positions for */
     assert_int_equal(json_array_size(field(object, "tokens")), POSITIONS - 5 + 1);
     json_decref(object);
 }
@@ -184,8 +171,7 @@ static void refuse(const struct weft_test_model *model, int exit_code, const cha
     free(line);
 }
 
-static void wrong_requests_are_refused(void **state) {
-    const struct weft_test_model *model = *state;
+TEST(wrong_requests_are_refused, model) {
     refuse(model, 2, "", "--prompt and --text", "none");
     refuse(model, 2, "--text a --prompt b", "--prompt and --text", "both");
     refuse(model, 2, "--text a --greedy --seed 1", "--greedy", "--seed");
@@ -205,16 +191,4 @@ static void wrong_requests_are_refused(void **state) {
     free(options);
     expect_refused(4, "generate '" FNET "' --text a", "causal language model", "classify", NULL);
     expect_refused(4, "generate '" NO_BYTES "' --text a", "ByteTokenizer", "none", NULL);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_model, remove_model)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(the_text_is_streamed),         TEST(states_and_the_whole_text_agree),
-        TEST(seeds_and_temperatures_count), TEST(a_text_ends_with_its_last_token),
-        TEST(a_longer_prompt_goes_on),      TEST(the_report_has_its_fields),
-        TEST(wrong_requests_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* The fits of weft bench: on points with known answers, on made-up rows, and on the memory of compiled plans. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "bench/growth.h"
 #include "bench/suites/mixers.h"
@@ -23,8 +15,7 @@ static const uint32_t lengths[LENGTH_COUNT] = {512, 1024, 2048, 4096, 8192, 1638
 
 /* ---- the fit ---- */
 
-static void power_is_found_exactly(void **state) {
-    (void)state;
+WEFT_TEST(power_is_found_exactly) {
     weft_growth_point points[LENGTH_COUNT];
     for (uint32_t i = 0; i < LENGTH_COUNT; i++) {
         points[i] = (weft_growth_point){lengths[i], 3.0 * pow(lengths[i], 1.25)};
@@ -39,8 +30,7 @@ static void power_is_found_exactly(void **state) {
 }
 
 /* Logarithms (0, 0), (1, 1), (2, 3): slope 3/2, residuals 1/6, -1/3, 1/6, squares' sum 1/6, its root over 1 · 2. */
-static void standard_error_is_that_of_a_slope(void **state) {
-    (void)state;
+WEFT_TEST(standard_error_is_that_of_a_slope) {
     const weft_growth_point points[] = {{exp(2.0), exp(3.0)}, {1.0, 1.0}, {exp(1.0), exp(1.0)}};
     weft_growth fit = weft_growth_fit(points, 3);
     NEAR(fit.exponent, 1.5, 1e-14);
@@ -49,8 +39,7 @@ static void standard_error_is_that_of_a_slope(void **state) {
     NEAR(fit.from, 1.0, 0.0);
 }
 
-static void too_few_points_have_no_exponent(void **state) {
-    (void)state;
+WEFT_TEST(too_few_points_have_no_exponent) {
     const weft_growth_point points[] = {{512.0, 2.0}, {1024.0, 8.0}, {2048.0, 0.0}};
     weft_growth two = weft_growth_fit(points, 3); /* without the one that has no logarithm */
     assert_int_equal(two.count, 2);
@@ -63,8 +52,7 @@ static void too_few_points_have_no_exponent(void **state) {
     assert_true(isnan(weft_growth_fit(same, 2).exponent));
 }
 
-static void times_are_continued_as_powers(void **state) {
-    (void)state;
+WEFT_TEST(times_are_continued_as_powers) {
     const weft_growth_point square[] = {{512.0, 2.0}, {1024.0, 8.0}};
     const weft_growth_point slow[] = {{512.0, 2.0}, {1024.0, 2.0}};
     NEAR(weft_growth_extrapolate(square, 2, 2048.0), 32.0, 1e-12);
@@ -85,8 +73,7 @@ static weft_crossover cross(const double *values, const double *baseline, uint32
     return weft_crossover_find(a, count, b, count);
 }
 
-static void crossover_is_interpolated(void **state) {
-    (void)state;
+WEFT_TEST(crossover_is_interpolated) {
     weft_crossover at =
         cross((const double[]){4, 8, 16}, (const double[]){2, 16, 128}, 3); /* n against n³ */
     assert_int_equal(at.kind, WEFT_CROSSOVER_AT);
@@ -98,8 +85,7 @@ static void crossover_is_interpolated(void **state) {
     NEAR(at.n, 1024.0, 1e-9);
 }
 
-static void the_last_crossover_counts(void **state) {
-    (void)state;
+WEFT_TEST(the_last_crossover_counts) {
     weft_crossover at = cross((const double[]){1, 4, 1}, (const double[]){2, 2, 2}, 3);
     assert_int_equal(at.kind, WEFT_CROSSOVER_AT);
     NEAR(at.n, 1024.0 * sqrt(2.0), 1e-9);
@@ -109,8 +95,7 @@ static void the_last_crossover_counts(void **state) {
     assert_true(isnan(at.n));
 }
 
-static void crossover_may_lie_outside(void **state) {
-    (void)state;
+WEFT_TEST(crossover_may_lie_outside) {
     weft_crossover all = cross((const double[]){1, 2, 3}, (const double[]){2, 2, 4}, 3);
     assert_int_equal(all.kind, WEFT_CROSSOVER_ALWAYS);
     NEAR(all.from, 512.0, 0.0);
@@ -119,8 +104,7 @@ static void crossover_may_lie_outside(void **state) {
     assert_int_equal(weft_crossover_find(one, 1, other, 2).kind, WEFT_CROSSOVER_UNKNOWN);
 }
 
-static void only_common_lengths_count(void **state) {
-    (void)state;
+WEFT_TEST(only_common_lengths_count) {
     const weft_growth_point a[] = {{512.0, 4.0}, {1024.0, 8.0}, {2048.0, 16.0}};
     const weft_growth_point b[] = {{512.0, 2.0}, {2048.0, 32.0}};
     weft_crossover at = weft_crossover_find(a, 3, b, 2);
@@ -138,8 +122,7 @@ static weft_bench_row make_row(const weft_bench_case *bench_case, double median_
 }
 
 /* Two forms of dense attention, the first of which fails at the last length, and a mixer of 8 ms per 512. */
-static void rows_become_fits(void **state) {
-    (void)state;
+WEFT_TEST(rows_become_fits) {
     static const double times[3][3] = {{2, 8, 99}, {3, 7, 32}, {8, 16, 32}};
     static const char *const series[] = {"attention", "attention/full_band", "mixer"};
     weft_bench_case cases[10];
@@ -158,7 +141,7 @@ static void rows_become_fits(void **state) {
 
     weft_bench_fit *fits = NULL;
     uint32_t count = 0;
-    assert_int_equal(weft_bench_fits(&fits, &count, rows, 10, NULL), WEFT_OK);
+    assert_ok(weft_bench_fits(&fits, &count, rows, 10, NULL));
     assert_int_equal(count, 3);
     assert_int_equal(fits[0].time.count, 2);
     NEAR(fits[0].time.exponent, 2.0, 1e-12);
@@ -176,8 +159,7 @@ static void rows_become_fits(void **state) {
 }
 
 /* A suite of two widths: each is held against its own dense attention, of one length here. */
-static void widths_are_held_against_their_own(void **state) {
-    (void)state;
+WEFT_TEST(widths_are_held_against_their_own) {
     static const double times[] = {2, 80, 1, 20};
     weft_bench_case cases[4];
     weft_bench_row rows[4];
@@ -193,7 +175,7 @@ static void widths_are_held_against_their_own(void **state) {
     cases[3].series = "mixer,d=512";
     weft_bench_fit *fits = NULL;
     uint32_t count = 0;
-    assert_int_equal(weft_bench_fits(&fits, &count, rows, 4, NULL), WEFT_OK);
+    assert_ok(weft_bench_fits(&fits, &count, rows, 4, NULL));
     assert_int_equal(count, 4);
     NEAR(fits[2].speedup, 2.0, 1e-12);
     NEAR(fits[3].speedup, 4.0, 1e-12);
@@ -225,7 +207,7 @@ static weft_bench_list all_cases(const weft_bench_scope *scope) {
             assert_string_equal(all.cases[k].suite, suite->name);
         }
     }
-    assert_int_equal(all.status, WEFT_OK);
+    assert_ok(all.status);
     return all;
 }
 
@@ -260,8 +242,7 @@ static void check_names(weft_bench_list *list) {
 }
 
 /* In every suite and size, with lengths given and without. */
-static void names_fit_and_differ(void **state) {
-    (void)state;
+WEFT_TEST(names_fit_and_differ) {
     for (uint32_t made = 0; made < 6; made++) {
         const weft_bench_scope scope = scope_of((weft_bench_size)(made % 3), made >= 3);
         weft_bench_list all = all_cases(&scope);
@@ -271,8 +252,7 @@ static void names_fit_and_differ(void **state) {
 }
 
 /* A fit over the length needs all else the same, and rising lengths. */
-static void series_have_one_width(void **state) {
-    (void)state;
+WEFT_TEST(series_have_one_width) {
     const weft_bench_scope scope = scope_of(WEFT_BENCH_FULL, false);
     weft_bench_list all = all_cases(&scope);
     for (uint32_t i = 0; i < all.count; i++) {
@@ -291,13 +271,11 @@ static uint64_t extra_bytes(weft_device *device, const weft_bench_case *bench_ca
     weft_graph *graph = NULL;
     weft_plan *plan = NULL;
     weft_plan_info info;
-    assert_int_equal(weft_graph_create(&graph, NULL), WEFT_OK);
-    assert_int_equal(bench_case->build(graph, bench_case), WEFT_OK);
-    assert_int_equal(
-        weft_plan_compile(&plan, device, graph,
-                          weft_plan_params(.implementation = bench_case->implementation)),
-        WEFT_OK);
-    assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
+    assert_ok(weft_graph_create(&graph, NULL));
+    assert_ok(bench_case->build(graph, bench_case));
+    assert_ok(weft_plan_compile(&plan, device, graph,
+                                weft_plan_params(.implementation = bench_case->implementation)));
+    assert_ok(weft_plan_get_info(plan, &info));
     weft_plan_destroy(&plan);
     weft_graph_destroy(&graph);
     return info.arena_bytes;
@@ -320,8 +298,7 @@ static weft_growth memory_growth(weft_device *device, const weft_bench_case *ser
 }
 
 /* Every suite's, at the lengths of its full size. */
-static void memory_of_linear_mixers_is_linear(void **state) {
-    const struct weft_test_device *test = *state;
+WEFT_TEST_ON_DEVICE(memory_of_linear_mixers_is_linear, test) {
     const weft_bench_scope scope = scope_of(WEFT_BENCH_FULL, false);
     weft_bench_list all = all_cases(&scope);
     uint32_t seen = 0;
@@ -343,32 +320,11 @@ static void memory_of_linear_mixers_is_linear(void **state) {
 }
 
 /* The bound above could not fail if this did not see scores. */
-static void memory_of_scores_is_quadratic(void **state) {
-    const struct weft_test_device *test = *state;
+WEFT_TEST_ON_DEVICE(memory_of_scores_is_quadratic, test) {
     weft_bench_case series[4];
     for (uint32_t i = 0; i < 4; i++) {
         series[i] = weft_bench_mixer_case(0, lengths[i]);
     }
     assert_string_equal(series[0].series, "attention");
     NEAR(memory_growth(test->device, series, 4).exponent, 2.0, 0.01);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(power_is_found_exactly),
-        cmocka_unit_test(standard_error_is_that_of_a_slope),
-        cmocka_unit_test(too_few_points_have_no_exponent),
-        cmocka_unit_test(times_are_continued_as_powers),
-        cmocka_unit_test(crossover_is_interpolated),
-        cmocka_unit_test(the_last_crossover_counts),
-        cmocka_unit_test(crossover_may_lie_outside),
-        cmocka_unit_test(only_common_lengths_count),
-        cmocka_unit_test(rows_become_fits),
-        cmocka_unit_test(widths_are_held_against_their_own),
-        WEFT_TEST_ON_DEVICE(memory_of_linear_mixers_is_linear),
-        WEFT_TEST_ON_DEVICE(memory_of_scores_is_quadratic),
-        cmocka_unit_test(names_fit_and_differ),
-        cmocka_unit_test(series_have_one_width),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
 /* weft run and weft devices: results, reports, caches, and files that are whole or not there. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "cli/command.h"
 #include "cli/place.h"
 #include "cli/tiny_model.h"
 #include "core/hash.h"
-#include "model/npy.h"
+#include "core/npy.h"
 
 #define MODELS    WEFT_SOURCE_DIR "/tests/data/fnet"
 #define CLASSIFY  MODELS "/classify_d36_l2_gelu"
@@ -38,12 +28,12 @@ struct array {
 static struct array read_array(const char *path) {
     struct array array = {0};
     weft_npy npy = {0};
-    assert_int_equal(weft_npy_open(&npy, path, NULL), WEFT_OK);
+    assert_ok(weft_npy_open(&npy, path, NULL));
     assert_int_equal(npy.dtype, WEFT_NPY_F32);
     array.count = (size_t)npy.elements;
     array.values = malloc(array.count * sizeof *array.values);
     assert_non_null(array.values);
-    assert_int_equal(weft_npy_read_f32(&npy, array.values), WEFT_OK);
+    assert_ok(weft_npy_read_f32(&npy, array.values));
     array.npy.rank = npy.rank;
     memcpy(array.npy.shape, npy.shape, sizeof npy.shape);
     weft_npy_close(&npy);
@@ -79,8 +69,7 @@ static void expect_digest(const char *path, const char *expected) {
 
 /* ---- results ---- */
 
-static void golden_outputs_are_matched(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(golden_outputs_are_matched, place) {
     static const struct {
         const char *model;
         const char *name;
@@ -108,8 +97,7 @@ static void golden_outputs_are_matched(void **state) {
     }
 }
 
-static void report_says_what_was_done(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(report_says_what_was_done, place) {
     char *line =
         text_of("run %s --tokens %s --top 2 --repeat 3 --out %s", CLASSIFY, TOKENS, place->out);
     json_t *report = run_json("", line);
@@ -135,8 +123,7 @@ static void report_says_what_was_done(void **state) {
 }
 
 /* Labels and probabilities against the output itself. */
-static void best_labels_are_those_of_the_output(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(best_labels_are_those_of_the_output, place) {
     char *line = text_of("run %s --tokens %s --top 99 --out %s", CLASSIFY, TOKENS, place->out);
     json_t *report = run_json("", line);
     struct array logits = read_array(place->out);
@@ -165,8 +152,7 @@ static void best_labels_are_those_of_the_output(void **state) {
     free(line);
 }
 
-static void text_is_read_from_a_file_and_from_standard_input(void **state) {
-    (void)state;
+WEFT_TEST(text_is_read_from_a_file_and_from_standard_input) {
     json_t *file = run_json("", "run " LANGID " --text " LANGID "/samples/fr.txt");
     json_t *input = run_json("", "run " LANGID " --text - <" LANGID "/samples/fr.txt");
     assert_string_equal(string_field(file, "output/sha256"), string_field(input, "output/sha256"));
@@ -176,8 +162,7 @@ static void text_is_read_from_a_file_and_from_standard_input(void **state) {
     json_decref(input);
 }
 
-static void text_for_people_has_label_and_time(void **state) {
-    (void)state;
+WEFT_TEST(text_for_people_has_label_and_time) {
     struct outcome outcome = expect_weft(0, "run %s --text %s/samples/de.txt", LANGID, LANGID);
     expect_part(&outcome, outcome.out, "probability");
     expect_part(&outcome, outcome.out, "de ");
@@ -185,8 +170,7 @@ static void text_for_people_has_label_and_time(void **state) {
     outcome_clear(&outcome);
 }
 
-static void long_text_is_cut_with_a_note(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(long_text_is_cut_with_a_note, place) {
     char text[5000];
     for (size_t i = 0; i < sizeof text; i++) {
         text[i] = "Le chat dort. "[i % 14];
@@ -254,8 +238,7 @@ static void write_masked_model(const char *folder) {
     write_tensors(folder, masked_tensors, sizeof masked_tensors / sizeof masked_tensors[0], 7);
 }
 
-static void masks_are_filled_in(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(masks_are_filled_in, place) {
     write_masked_model(place->folder);
     char *masked = weft_test_write(place->folder, "masked.txt", "a [MASK] b [MASK]", 17);
     char *plain = weft_test_write(place->folder, "plain.txt", "a b", 3);
@@ -297,8 +280,7 @@ static void masks_are_filled_in(void **state) {
 
 /* ---- files ---- */
 
-static void output_that_cannot_be_written_leaves_nothing(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(output_that_cannot_be_written_leaves_nothing, place) {
     char *line =
         text_of("run %s --tokens %s --out %s/none/out.npy", CLASSIFY, TOKENS, place->folder);
     expect_refused(4, line, "none/out.npy", NULL);
@@ -313,12 +295,11 @@ static void output_that_cannot_be_written_leaves_nothing(void **state) {
     assert_int_equal(weft_test_entries(place->folder), 0);
 }
 
-static void refused_token_types_leave_the_old_output(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(refused_token_types_leave_the_old_output, place) {
     free(weft_test_write(place->folder, "out.npy", "old", 3));
     int32_t types[9] = {0, 0, 0, 1000};
     char *path = weft_test_path(place->folder, "types.npy");
-    assert_int_equal(weft_npy_write_i32(path, types, weft_shape_of(1, 9), NULL), WEFT_OK);
+    assert_ok(weft_npy_write_i32(path, types, weft_shape_of(1, 9), NULL));
     char *line =
         text_of("run %s --tokens %s --token-types %s --out %s", CLASSIFY, TOKENS, path, place->out);
     expect_refused(4, line, path, "position 3", "1000", NULL);
@@ -355,8 +336,7 @@ static void expect_trace(const char *path, long long dispatches) {
     free(text);
 }
 
-static void trace_has_every_dispatch(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(trace_has_every_dispatch, place) {
     json_t *devices = run_json("", "devices");
     json_t *device =
         json_array_get(field(devices, "devices"), (size_t)integer_field(devices, "default"));
@@ -376,8 +356,7 @@ static void trace_has_every_dispatch(void **state) {
 
 /* ---- caches and devices ---- */
 
-static void second_start_compiles_nothing(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(second_start_compiles_nothing, place) {
     char *cache = text_of("XDG_CACHE_HOME=%s", place->folder);
     static const char line[] = "run " LONG " --tokens " LONG "/cases/n100_b1/tokens.npy";
     json_t *cold = run_json(cache, line);
@@ -397,8 +376,7 @@ static void second_start_compiles_nothing(void **state) {
     free(cache);
 }
 
-static void no_cache_keeps_nothing(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(no_cache_keeps_nothing, place) {
     char *cache = text_of("XDG_CACHE_HOME=%s", place->folder);
     json_t *report =
         run_json(cache, "run " LONG " --no-cache --tokens " LONG "/cases/n100_b1/tokens.npy");
@@ -411,8 +389,7 @@ static void no_cache_keeps_nothing(void **state) {
     free(cache);
 }
 
-static void default_device_is_the_one_that_runs(void **state) {
-    (void)state;
+WEFT_TEST(default_device_is_the_one_that_runs) {
     json_t *devices = run_json("", "devices");
     long long taken = integer_field(devices, "default");
     json_t *report = run_json("", "run " CLASSIFY " --tokens " TOKENS);
@@ -432,29 +409,8 @@ static void default_device_is_the_one_that_runs(void **state) {
     json_decref(devices);
 }
 
-static void unknown_device_is_refused(void **state) {
-    (void)state;
+WEFT_TEST(unknown_device_is_refused) {
     expect_refused(3, "run " CLASSIFY " --tokens " TOKENS " --device warp-drive", "warp-drive",
                    NULL);
     expect_refused(3, "run " CLASSIFY " --tokens " TOKENS " --device 999", "999", NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PLACE_TEST(golden_outputs_are_matched),
-        PLACE_TEST(report_says_what_was_done),
-        PLACE_TEST(best_labels_are_those_of_the_output),
-        cmocka_unit_test(text_is_read_from_a_file_and_from_standard_input),
-        cmocka_unit_test(text_for_people_has_label_and_time),
-        PLACE_TEST(long_text_is_cut_with_a_note),
-        PLACE_TEST(masks_are_filled_in),
-        PLACE_TEST(output_that_cannot_be_written_leaves_nothing),
-        PLACE_TEST(refused_token_types_leave_the_old_output),
-        PLACE_TEST(trace_has_every_dispatch),
-        PLACE_TEST(second_start_compiles_nothing),
-        PLACE_TEST(no_cache_keeps_nothing),
-        cmocka_unit_test(default_device_is_the_one_that_runs),
-        cmocka_unit_test(unknown_device_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
 /* weft run by task and by kind of input: what is printed, and which options a model takes. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "cli/task_models.h"
 
 enum { ROWS = 2 };
 
 /* The token after the last one, by its logits in that row. */
-static void next_tokens_are_shown(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(next_tokens_are_shown, place) {
     char *model = write_tiny_model(place->folder, "causal", &causal);
     char *text = weft_test_write(place->folder, "text.txt", "the cat", 7);
     char *line = text_of("run %s --text %s --top 256 --out %s", model, text, place->out);
@@ -62,8 +51,7 @@ static void next_tokens_are_shown(void **state) {
     free(model);
 }
 
-static void values_of_a_regression_are_shown(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(values_of_a_regression_are_shown, place) {
     char *model = write_tiny_model(place->folder, "regression", &regression);
     float inputs[ROWS * LENGTH * WIDTH];
     weft_philox_uniform(inputs, sizeof inputs / sizeof inputs[0], 8, 0);
@@ -102,8 +90,7 @@ static void values_of_a_regression_are_shown(void **state) {
     free(model);
 }
 
-static void pairs_are_shown(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(pairs_are_shown, place) {
     char *model = write_tiny_model(place->folder, "retrieval", &retrieval);
     const int32_t tokens[2 * ROWS * LENGTH] = {1, 2, 3};
     char *path =
@@ -129,8 +116,7 @@ static void pairs_are_shown(void **state) {
     free(model);
 }
 
-static void inputs_that_do_not_fit_are_named(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(inputs_that_do_not_fit_are_named, place) {
     char *model = write_tiny_model(place->folder, "regression", &regression);
     float values[LENGTH * (WIDTH + 1) * 8] = {0};
     const struct {
@@ -165,8 +151,7 @@ static void inputs_that_do_not_fit_are_named(void **state) {
 }
 
 /* Tokens at other positions give other values, and positions must be theirs. */
-static void positions_are_read(void **state) {
-    const struct place *place = *state;
+PLACE_TEST(positions_are_read, place) {
     char *model = write_tiny_model(place->folder, "space", &in_space);
     float values[ROWS * LENGTH * WIDTH];
     weft_philox_uniform(values, sizeof values / sizeof values[0], 8, 0);
@@ -201,15 +186,4 @@ static void positions_are_read(void **state) {
     free(near);
     free(inputs);
     free(model);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        PLACE_TEST(next_tokens_are_shown),
-        PLACE_TEST(values_of_a_regression_are_shown),
-        PLACE_TEST(positions_are_read),
-        PLACE_TEST(pairs_are_shown),
-        PLACE_TEST(inputs_that_do_not_fit_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

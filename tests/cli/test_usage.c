@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The weft command without a device: help, wrong usage, and a machine that has no Vulkan device. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "cli/command.h"
 
 #define GOLDEN WEFT_SOURCE_DIR "/tests/data/fnet/classify_d36_l2_gelu"
 #define TOKENS GOLDEN "/cases/n9_b1/tokens.npy"
 
-static void help_is_printed(void **state) {
-    (void)state;
+WEFT_TEST(help_is_printed) {
     static const char *const commands[] = {"devices", "run",   "eval",   "generate",
                                            "verify",  "bench", "inspect"};
     struct outcome all = expect_weft(0, "help");
@@ -35,8 +23,7 @@ static void help_is_printed(void **state) {
     outcome_clear(&all);
 }
 
-static void version_is_printed(void **state) {
-    (void)state;
+WEFT_TEST(version_is_printed) {
     struct outcome outcome = expect_weft(0, "--version");
     char *expected = text_of("weft %s\n", weft_version());
     assert_string_equal(outcome.out, expected);
@@ -44,8 +31,7 @@ static void version_is_printed(void **state) {
     outcome_clear(&outcome);
 }
 
-static void wrong_usage_is_refused(void **state) {
-    (void)state;
+WEFT_TEST(wrong_usage_is_refused) {
     expect_refused(2, "", "usage: weft COMMAND", NULL);
     expect_refused(2, "nonsense", "unknown command 'nonsense'", NULL);
     expect_refused(2, "help nonsense", "unknown command 'nonsense'", NULL);
@@ -82,8 +68,7 @@ static void wrong_usage_is_refused(void **state) {
 }
 
 /* A full disk, here /dev/full, is told; a reader that has gone is not. */
-static void output_that_fails_is_told(void **state) {
-    (void)state;
+WEFT_TEST(output_that_fails_is_told) {
     struct outcome full = run_weft("", "help >/dev/full");
     assert_int_equal(full.exit_code, 4);
     expect_part(&full, full.err, "standard output");
@@ -107,8 +92,7 @@ static void output_that_fails_is_told(void **state) {
 
 #define NO_DRIVER "VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent"
 
-static void without_a_device_nothing_runs(void **state) {
-    (void)state;
+WEFT_TEST(without_a_device_nothing_runs) {
     static const char *const lines[] = {
         "devices",
         "run " GOLDEN " --tokens " TOKENS,
@@ -133,22 +117,9 @@ static void without_a_device_nothing_runs(void **state) {
 }
 
 /* What is wrong with the files is told although there is no device. */
-static void files_are_checked_before_a_device_is_sought(void **state) {
-    (void)state;
+WEFT_TEST(files_are_checked_before_a_device_is_sought) {
     struct outcome outcome = run_weft(NO_DRIVER, "run " GOLDEN " --text /nonexistent/text");
     assert_int_equal(outcome.exit_code, 4);
     expect_part(&outcome, outcome.err, "/nonexistent/text");
     outcome_clear(&outcome);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(help_is_printed),
-        cmocka_unit_test(version_is_printed),
-        cmocka_unit_test(wrong_usage_is_refused),
-        cmocka_unit_test(output_that_fails_is_told),
-        cmocka_unit_test(without_a_device_nothing_runs),
-        cmocka_unit_test(files_are_checked_before_a_device_is_sought),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
 /* weft verify: what it prints, and what it makes of a file of bits. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "cli/command.h"
 
 #define FILTER "softmax/unit"
 
-static void every_case_is_printed_with_its_digest(void **state) {
-    (void)state;
+WEFT_TEST(every_case_is_printed_with_its_digest) {
     json_t *report = run_json("", "verify --filter " FILTER);
     struct outcome text = expect_weft(0, "verify --filter " FILTER " --cases");
     json_t *cases = field(report, "cases");
@@ -35,8 +23,7 @@ static void every_case_is_printed_with_its_digest(void **state) {
     json_decref(report);
 }
 
-static void evaluations_are_counted(void **state) {
-    (void)state;
+WEFT_TEST(evaluations_are_counted) {
     json_t *report = run_json("", "verify --filter " FILTER " --evaluate");
     long long cases = (long long)json_array_size(field(report, "cases"));
     assert_int_equal(integer_field(report, "evaluated"), cases);
@@ -61,8 +48,7 @@ static char *bits_of(const json_t *report, bool spoil) {
     return text;
 }
 
-static void bits_are_compared(void **state) {
-    (void)state;
+WEFT_TEST(bits_are_compared) {
     char *folder = weft_test_folder();
     json_t *report = run_json("", "verify --filter " FILTER);
     char *right = bits_of(report, false);
@@ -91,22 +77,11 @@ static void bits_are_compared(void **state) {
     weft_test_folder_remove(folder);
 }
 
-static void wrong_usage_is_refused(void **state) {
-    (void)state;
+WEFT_TEST(wrong_usage_is_refused) {
     expect_refused(2, "verify --filter nonsense", "no case's name contains 'nonsense'", NULL);
     expect_refused(2, "verify --bits a --math fast", "need --math reproducible", NULL);
     expect_refused(2, "verify --evaluate --math fast", "--evaluate needs --math reproducible",
                    NULL);
     expect_refused(2, "verify --evaluate-limit 3", "--evaluate-limit needs --evaluate", NULL);
     expect_refused(2, "verify --write-bits a --filter b", "leave out --filter", NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_case_is_printed_with_its_digest),
-        cmocka_unit_test(evaluations_are_counted),
-        cmocka_unit_test(bits_are_compared),
-        cmocka_unit_test(wrong_usage_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,3 @@ weft_add_device_test(example_mixer.verify.evaluate ONE_DRIVER LABELS example
 
 weft_add_test_program(example_mixer "${weft_example_dir}/test_moving_average.c")
 target_sources(weft-test-example_mixer-moving_average PRIVATE $<TARGET_OBJECTS:weft-example-objects>)
-
-# Every file that the page links to is there, and the code that it shows is in them.
-weft_add_host_test(example_mixer.page LABELS example
-    COMMAND "${CMAKE_COMMAND}" -DPAGE=runtime/mixers/README.md -P tests/cmake/page.cmake)

@@ -3,16 +3,16 @@
 # Every public header, alone, as C11 and as C++17 with pedantic warnings as errors. Part of the
 # build: a header that is not self-contained does not get as far as a test.
 
-file(GLOB weft_public_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/api/include/weft/*.h")
+file(GLOB_RECURSE weft_public_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/api/include"
+     "${PROJECT_SOURCE_DIR}/api/include/weft/*.h")
 set(weft_header_units_c "")
 set(weft_header_units_cxx "")
 foreach(header IN LISTS weft_public_headers)
-    cmake_path(GET header STEM stem)
-    cmake_path(GET header FILENAME file)
+    string(MAKE_C_IDENTIFIER "${header}" stem)
     foreach(language c cxx)
         set(unit "${CMAKE_CURRENT_BINARY_DIR}/headers/${stem}.${language}")
         file(CONFIGURE OUTPUT "${unit}" @ONLY CONTENT
-             "/* Twice: the include guard is checked too. */\n#include <weft/@file@>\n#include <weft/@file@>\nextern int weft_header_@stem@;\nint weft_header_@stem@ = 1;\n")
+             "/* Twice: the include guard is checked too. */\n#include <@header@>\n#include <@header@>\nextern int header_@stem@;\nint header_@stem@ = 1;\n")
         list(APPEND weft_header_units_${language} "${unit}")
     endforeach()
 endforeach()

@@ -12,6 +12,7 @@ target_include_directories(weft_test_support INTERFACE
     "${PROJECT_SOURCE_DIR}/shaders/include")
 target_link_libraries(weft_test_support INTERFACE weft_evaluator weft_internal PkgConfig::WEFT_CMOCKA)
 target_compile_definitions(weft_test_support INTERFACE
+    "$<$<COMPILE_LANGUAGE:C>:_XOPEN_SOURCE=700>" # folders, pipes and the environment
     "WEFT_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"" "WEFT_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
 # assert() in a test must hold in every build type.
 target_compile_options(weft_test_support INTERFACE -UNDEBUG)

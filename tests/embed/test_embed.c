@@ -4,13 +4,6 @@
  * Weft inside a program that owns its VkDevice: a plan recorded twice into the program's own command buffer, between
  * its own dispatches, on its own VkBuffers, gives the bits of weft_plan_run.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <weft/mixers.h>
 #include <weft/vulkan.h>
 
@@ -94,7 +87,7 @@ static void make_device(struct program *program) {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
     VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
                                           .pNext = &features12};
-    assert_int_equal(weft_vulkan_require_features(&features), WEFT_OK);
+    assert_ok(weft_vulkan_require_features(&features));
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                .pNext = &features,
                                .queueCreateInfoCount = 1,
@@ -174,7 +167,7 @@ static int set_up(void **state) {
                                        .lock_queue = lock_queue,
                                        .unlock_queue = unlock_queue,
                                        .lock_user = program};
-    assert_int_equal(weft_device_adopt(&program->device, &params), WEFT_OK);
+    assert_ok(weft_device_adopt(&program->device, &params));
     *state = program;
     return 0;
 }
@@ -193,6 +186,8 @@ static int tear_down(void **state) {
     return 0;
 }
 
+#define TEST(name, f) WEFT_TEST_WITH(name, struct program *f, set_up, tear_down)
+
 /* ---- the plan ---- */
 
 static weft_tensor filled_weight(weft_graph *graph, weft_shape shape, uint64_t stream) {
@@ -201,10 +196,8 @@ static weft_tensor filled_weight(weft_graph *graph, weft_shape shape, uint64_t s
     weft_philox_uniform(data, count, 7, stream);
     weft_weight *weight = NULL;
     weft_tensor tensor;
-    assert_int_equal(
-        weft_weight_create(&weight, weft_weight_params(.shape = shape, .data = data), NULL),
-        WEFT_OK);
-    assert_int_equal(weft_graph_weight(&tensor, graph, weight), WEFT_OK);
+    assert_ok(weft_weight_create(&weight, weft_weight_params(.shape = shape, .data = data), NULL));
+    assert_ok(weft_graph_weight(&tensor, graph, weight));
     weft_weight_destroy(&weight);
     free(data);
     return tensor;
@@ -216,23 +209,18 @@ static weft_plan *make_plan(struct program *program) {
     weft_plan *plan = NULL;
     weft_tensor x;
     weft_tensor y;
-    assert_int_equal(weft_graph_create(&graph, &program->host.host), WEFT_OK);
-    assert_int_equal(
-        weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(BATCH, LENGTH, CHANNELS)),
-        WEFT_OK);
-    assert_int_equal(weft_graph_fourier(&y, graph, x), WEFT_OK);
-    assert_int_equal(weft_graph_binary(&y, graph, WEFT_BINARY_ADD, x, y), WEFT_OK);
-    assert_int_equal(
-        weft_graph_layer_norm(&y, graph, y, filled_weight(graph, weft_shape_of(CHANNELS), 1),
-                              filled_weight(graph, weft_shape_of(CHANNELS), 2), 1e-12F),
-        WEFT_OK);
-    assert_int_equal(weft_graph_linear(&y, graph, y,
-                                       filled_weight(graph, weft_shape_of(CHANNELS, CHANNELS), 3),
-                                       filled_weight(graph, weft_shape_of(CHANNELS), 4)),
-                     WEFT_OK);
-    assert_int_equal(weft_graph_activate(&y, graph, y, WEFT_ACTIVATION_GELU_TANH), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, program->device, graph, NULL), WEFT_OK);
+    assert_ok(weft_graph_create(&graph, &program->host.host));
+    assert_ok(weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(BATCH, LENGTH, CHANNELS)));
+    assert_ok(weft_graph_fourier(&y, graph, x));
+    assert_ok(weft_graph_binary(&y, graph, WEFT_BINARY_ADD, x, y));
+    assert_ok(weft_graph_layer_norm(&y, graph, y, filled_weight(graph, weft_shape_of(CHANNELS), 1),
+                                    filled_weight(graph, weft_shape_of(CHANNELS), 2), 1e-12F));
+    assert_ok(weft_graph_linear(&y, graph, y,
+                                filled_weight(graph, weft_shape_of(CHANNELS, CHANNELS), 3),
+                                filled_weight(graph, weft_shape_of(CHANNELS), 4)));
+    assert_ok(weft_graph_activate(&y, graph, y, WEFT_ACTIVATION_GELU_TANH));
+    assert_ok(weft_graph_output(graph, "y", y));
+    assert_ok(weft_plan_compile(&plan, program->device, graph, NULL));
     weft_graph_destroy(&graph);
     return plan;
 }
@@ -240,7 +228,7 @@ static weft_plan *make_plan(struct program *program) {
 static void run_plan(weft_plan *plan, float *input, float *output) {
     weft_host_tensor tensors[] = {{.name = "x", .data = input, .bytes = BYTES},
                                   {.name = "y", .data = output, .bytes = BYTES}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, tensors, 2));
 }
 
 /* ---- the program's own dispatches: x ← 2 x + 1/2, which rounds once however it is contracted ---- */
@@ -283,8 +271,7 @@ static void make_stepper_pipeline(struct program *program, struct stepper *stepp
     uint32_t *words = NULL;
     size_t size = 0;
     VkShaderModule module;
-    assert_int_equal(weft_glsl_compile(&words, &size, program->device, "stepper", stepper_source),
-                     WEFT_OK);
+    assert_ok(weft_glsl_compile(&words, &size, program->device, "stepper", stepper_source));
     VkShaderModuleCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = size, .pCode = words};
     assert_int_equal(vk->CreateShaderModule(vk->handle, &info, NULL, &module), VK_SUCCESS);
@@ -379,19 +366,16 @@ static void submit_and_wait(struct program *program, VkCommandBuffer commands) {
 static weft_bindings *bind_own(struct program *program, weft_plan *plan, uint32_t output,
                                weft_buffer **buffers) {
     weft_bindings *bindings = NULL;
-    assert_int_equal(weft_buffer_wrap(&buffers[0], program->device, program->buffer, 0, BYTES),
-                     WEFT_OK);
-    assert_int_equal(weft_buffer_wrap(&buffers[1], program->device, program->buffer,
-                                      output * program->stride, BYTES),
-                     WEFT_OK);
-    assert_int_equal(weft_bindings_create(&bindings, plan), WEFT_OK);
-    assert_int_equal(weft_bindings_set(bindings, "x", buffers[0]), WEFT_OK);
-    assert_int_equal(weft_bindings_set(bindings, "y", buffers[1]), WEFT_OK);
+    assert_ok(weft_buffer_wrap(&buffers[0], program->device, program->buffer, 0, BYTES));
+    assert_ok(weft_buffer_wrap(&buffers[1], program->device, program->buffer,
+                               output * program->stride, BYTES));
+    assert_ok(weft_bindings_create(&bindings, plan));
+    assert_ok(weft_bindings_set(bindings, "x", buffers[0]));
+    assert_ok(weft_bindings_set(bindings, "y", buffers[1]));
     return bindings;
 }
 
-static void test_record_between_own_dispatches(void **state) {
-    struct program *program = *state;
+TEST(test_record_between_own_dispatches, program) {
     float *input = malloc(BYTES);
     float *expected = malloc((size_t)2 * BYTES);
     struct stepper stepper = {0};
@@ -411,15 +395,15 @@ static void test_record_between_own_dispatches(void **state) {
     record_barrier(program, commands, WEFT_PLAN_STAGE, WEFT_PLAN_STAGE);
     weft_device_stats before;
     weft_device_stats after;
-    assert_int_equal(weft_device_get_stats(program->device, &before), WEFT_OK);
+    assert_ok(weft_device_get_stats(program->device, &before));
     weft_test_host_reset(&program->host);
-    assert_int_equal(weft_plan_record(plan, commands, first), WEFT_OK);
+    assert_ok(weft_plan_record(plan, commands, first));
     record_barrier(program, commands, WEFT_PLAN_STAGE, WEFT_PLAN_STAGE);
     record_step(program, commands, &stepper);
     record_barrier(program, commands, WEFT_PLAN_STAGE, WEFT_PLAN_STAGE);
-    assert_int_equal(weft_plan_record(plan, commands, second), WEFT_OK);
+    assert_ok(weft_plan_record(plan, commands, second));
     assert_int_equal(program->host.allocations, 0); /* recording allocates nothing … */
-    assert_int_equal(weft_device_get_stats(program->device, &after), WEFT_OK);
+    assert_ok(weft_device_get_stats(program->device, &after));
     assert_int_equal(after.submissions, before.submissions); /* … and submits nothing */
     assert_int_equal(after.bytes_in_use, before.bytes_in_use);
     record_barrier(program, commands, WEFT_PLAN_STAGE, VK_PIPELINE_STAGE_HOST_BIT);
@@ -448,46 +432,32 @@ static void test_record_between_own_dispatches(void **state) {
     free(expected);
 }
 
-static void test_record_refuses_unset_ports(void **state) {
-    struct program *program = *state;
+TEST(test_record_refuses_unset_ports, program) {
     weft_plan *plan = make_plan(program);
     weft_bindings *bindings = NULL;
     weft_buffer *buffer = NULL;
-    assert_int_equal(weft_bindings_create(&bindings, plan), WEFT_OK);
+    assert_ok(weft_bindings_create(&bindings, plan));
     VkCommandBuffer commands = begin_commands(program);
-    assert_int_equal(weft_plan_record(plan, commands, bindings), WEFT_INVALID_ARGUMENT);
-    weft_test_expect_log(&program->host, "input 'x' is not set", NULL);
-    assert_int_equal(weft_buffer_wrap(&buffer, program->device, program->buffer, 0, BYTES - 4),
-                     WEFT_OK);
+    WEFT_EXPECT_REFUSED(&program->host, WEFT_INVALID_ARGUMENT,
+                        weft_plan_record(plan, commands, bindings), "input 'x' is not set");
+    assert_ok(weft_buffer_wrap(&buffer, program->device, program->buffer, 0, BYTES - 4));
     assert_int_equal(weft_bindings_set(bindings, "x", buffer), WEFT_SHAPE_MISMATCH);
-    assert_int_equal(weft_bindings_set(bindings, "z", buffer), WEFT_NOT_FOUND);
-    weft_test_expect_log(&program->host, "'z'", "x y", NULL);
+    WEFT_EXPECT_REFUSED(&program->host, WEFT_NOT_FOUND, weft_bindings_set(bindings, "z", buffer),
+                        "'z'", "x y");
     submit_and_wait(program, commands);
     weft_buffer_destroy(&buffer);
     weft_bindings_destroy(&bindings);
     weft_plan_destroy(&plan);
 }
 
-static void test_wrap_refuses_misaligned_offsets(void **state) {
-    struct program *program = *state;
+TEST(test_wrap_refuses_misaligned_offsets, program) {
     weft_buffer *buffer = NULL;
-    assert_int_equal(weft_buffer_wrap(&buffer, program->device, program->buffer, 1, BYTES),
-                     WEFT_INVALID_ARGUMENT);
-    weft_test_expect_log(&program->host, "offset", NULL);
-    assert_int_equal(
-        weft_buffer_wrap(&buffer, program->device, program->buffer, program->stride, BYTES),
-        WEFT_OK);
+    WEFT_EXPECT_REFUSED(&program->host, WEFT_INVALID_ARGUMENT,
+                        weft_buffer_wrap(&buffer, program->device, program->buffer, 1, BYTES),
+                        "offset");
+    assert_ok(weft_buffer_wrap(&buffer, program->device, program->buffer, program->stride, BYTES));
     uint64_t offset = 0;
     assert_ptr_equal(weft_buffer_vulkan(buffer, &offset), program->buffer);
     assert_int_equal(offset, program->stride);
     weft_buffer_destroy(&buffer);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_record_between_own_dispatches, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_record_refuses_unset_ports, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_wrap_refuses_misaligned_offsets, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,11 +6,10 @@
 #include <weft/graph.h>
 
 typedef struct weft_moving_average_params {
-    bool reverse;   /**< from the last token to the first */
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
+    bool reverse; /**< from the last token to the first */
 } weft_moving_average_params;
 
-#define weft_moving_average_params(...) (&(weft_moving_average_params){.unused = 0, __VA_ARGS__})
+#define weft_moving_average_params(...) (&(weft_moving_average_params){__VA_ARGS__})
 
 /**
  * The exponential moving average along the sequence, channel by channel: y_i = α x_i + (1 - α) y_{i-1}, y_{-1} = 0. Ma et

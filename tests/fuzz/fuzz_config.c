@@ -2,7 +2,7 @@
 /*
  * libFuzzer entry: any bytes as a config.json.
  * Build: clang -fsanitize=fuzzer,address,undefined with runtime/core, runtime/model/config.c and
- * runtime/model/json.c.
+ * runtime/core/json.c.
  */
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * libFuzzer entry: any bytes as a .npy file. What opens is read to the last value.
- * Build: clang -fsanitize=fuzzer,address,undefined with runtime/core and runtime/model/npy*.c.
+ * Build: clang -fsanitize=fuzzer,address,undefined with runtime/core and runtime/core/npy*.c.
  */
 #include <stdlib.h>
 
-#include "model/npy.h"
+#include "core/npy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

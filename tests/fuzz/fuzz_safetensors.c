@@ -2,7 +2,7 @@
 /*
  * libFuzzer entry: any bytes as a safetensors file. What opens is read to the last value.
  * Build: clang -fsanitize=fuzzer,address,undefined with runtime/core, runtime/model/safetensors*.c
- * and runtime/model/json.c.
+ * and runtime/core/json.c.
  */
 #include <stdlib.h>
 

@@ -6,13 +6,6 @@
  */
 #include <dirent.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
@@ -122,7 +115,7 @@ static weft_status add_causal_features(weft_tensor *out, weft_graph *graph,
 static uint32_t context_of(const struct golden *golden) {
     int32_t context = 0;
     assert_int_equal(golden->context.elements, 1);
-    assert_int_equal(weft_npy_read_i32(&golden->context, &context), WEFT_OK);
+    assert_ok(weft_npy_read_i32(&golden->context, &context));
     assert_in_range(context, 1, 1000);
     return (uint32_t)context;
 }
@@ -131,7 +124,7 @@ static weft_status add_band(weft_tensor *out, weft_graph *graph, const weft_tens
                             const struct golden *golden, uint32_t half_width, bool causal) {
     float scale = 0.0F;
     if (golden->scale.elements == 1 && golden->scale.data != NULL) {
-        assert_int_equal(weft_npy_read_f32(&golden->scale, &scale), WEFT_OK);
+        assert_ok(weft_npy_read_f32(&golden->scale, &scale));
     }
     return weft_graph_banded_attention(
         out, graph, input[0], input[1], input[2],
@@ -169,18 +162,16 @@ static weft_plan *compile(struct weft_test_device *fixture, const struct golden 
     weft_graph *graph = NULL;
     weft_tensor input[MAX_INPUTS];
     weft_tensor y = {0};
-    assert_int_equal(weft_graph_create(&graph, &fixture->host.host), WEFT_OK);
+    assert_ok(weft_graph_create(&graph, &fixture->host.host));
     for (uint32_t i = 0; i < golden->input_count; i++) {
-        assert_int_equal(weft_graph_input(&input[i], graph, golden->names[i], WEFT_F32,
-                                          shape_of(&golden->input[i])),
-                         WEFT_OK);
+        assert_ok(weft_graph_input(&input[i], graph, golden->names[i], WEFT_F32,
+                                   shape_of(&golden->input[i])));
     }
-    assert_int_equal(add(&y, graph, input, golden), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "expected", y), WEFT_OK);
+    assert_ok(add(&y, graph, input, golden));
+    assert_ok(weft_graph_output(graph, "expected", y));
     weft_plan *plan = NULL;
-    assert_int_equal(weft_plan_compile(&plan, fixture->device, graph,
-                                       weft_plan_params(.implementation = implementation)),
-                     WEFT_OK);
+    assert_ok(weft_plan_compile(&plan, fixture->device, graph,
+                                weft_plan_params(.implementation = implementation)));
     weft_graph_destroy(&graph);
     return plan;
 }
@@ -201,7 +192,7 @@ static double check_golden(struct weft_test_device *fixture, const struct golden
     data[golden->input_count] = out;
     tensors[golden->input_count] =
         (weft_host_tensor){.name = "expected", .data = out, .bytes = golden->expected.bytes};
-    assert_int_equal(weft_plan_execute(plan, tensors, golden->input_count + 1), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, tensors, golden->input_count + 1));
     double error = weft_test_npy_error(out, &golden->expected);
     if (!(error <= TOLERANCE)) {
         fail_msg("%s: relative L2 %g exceeds %g", golden->folder, error, TOLERANCE);
@@ -246,43 +237,31 @@ static void check_all(struct weft_test_device *fixture, const char *kind, add_op
     print_message("%s: relative L2 up to %.2g\n", kind, largest);
 }
 
-static void test_linear_attention(void **state) {
-    check_all(*state, "linear", add_linear, NULL, 6);
-    check_all(*state, "linear", add_features, NULL, 6);
+WEFT_TEST_ON_DEVICE(test_linear_attention, f) {
+    check_all(f, "linear", add_linear, NULL, 6);
+    check_all(f, "linear", add_features, NULL, 6);
 }
 
-static void test_causal_linear_attention(void **state) {
-    check_all(*state, "causal_linear", add_causal_linear, NULL, 5);
-    check_all(*state, "causal_linear", add_causal_features, NULL, 5);
+WEFT_TEST_ON_DEVICE(test_causal_linear_attention, f) {
+    check_all(f, "causal_linear", add_causal_linear, NULL, 5);
+    check_all(f, "causal_linear", add_causal_features, NULL, 5);
 }
 
-static void test_relu_features(void **state) {
-    check_all(*state, "relu", add_relu, NULL, 1);
+WEFT_TEST_ON_DEVICE(test_relu_features, f) {
+    check_all(f, "relu", add_relu, NULL, 1);
 }
 
-static void test_local_attention(void **state) {
-    check_all(*state, "local", add_local, "direct", 6);
-    check_all(*state, "local", add_local, "tiled", 6);
+WEFT_TEST_ON_DEVICE(test_local_attention, f) {
+    check_all(f, "local", add_local, "direct", 6);
+    check_all(f, "local", add_local, "tiled", 6);
 }
 
-static void test_causal_local_attention(void **state) {
-    check_all(*state, "causal_local", add_causal_local, "direct", 5);
-    check_all(*state, "causal_local", add_causal_local, "tiled", 5);
+WEFT_TEST_ON_DEVICE(test_causal_local_attention, f) {
+    check_all(f, "causal_local", add_causal_local, "direct", 5);
+    check_all(f, "causal_local", add_causal_local, "tiled", 5);
 }
 
-static void test_fourier(void **state) {
-    check_all(*state, "fourier", add_fourier, "fft", 5);
-    check_all(*state, "fourier", add_fourier, "matrix", 5);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        WEFT_TEST_ON_DEVICE(test_linear_attention),
-        WEFT_TEST_ON_DEVICE(test_causal_linear_attention),
-        WEFT_TEST_ON_DEVICE(test_relu_features),
-        WEFT_TEST_ON_DEVICE(test_local_attention),
-        WEFT_TEST_ON_DEVICE(test_causal_local_attention),
-        WEFT_TEST_ON_DEVICE(test_fourier),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+WEFT_TEST_ON_DEVICE(test_fourier, f) {
+    check_all(f, "fourier", add_fourier, "fft", 5);
+    check_all(f, "fourier", add_fourier, "matrix", 5);
 }

@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Loading model folders that are damaged, incomplete or do not fit: a clear error, and nothing left behind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <weft/model.h>
 
 #include "support.h"
@@ -46,6 +37,8 @@ static int tear_down(void **state) {
     return 0;
 }
 
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
+
 /** Writes the folder as it is in the fixture and loads it; the model, if any, is destroyed. */
 static weft_status load(struct fixture *f) {
     weft_model *model = NULL;
@@ -78,61 +71,51 @@ static size_t data_start(const struct fixture *f) {
     return (size_t)header + sizeof header;
 }
 
-static void test_good(void **state) {
-    assert_int_equal(load(*state), WEFT_OK);
+TEST(test_good, f) {
+    assert_ok(load(f));
 }
 
-static void test_missing_files(void **state) {
-    struct fixture *f = *state;
+TEST(test_missing_files, f) {
     weft_model *model = NULL;
-    assert_int_equal(weft_model_load(&model, f->folder, &f->host.host), WEFT_NOT_FOUND);
-    weft_test_expect_log(&f->host, "config.json", NULL);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_NOT_FOUND, weft_model_load(&model, f->folder, &f->host.host),
+                        "config.json");
     free(weft_test_write(f->folder, "config.json", f->config, f->config_size));
-    assert_int_equal(weft_model_load(&model, f->folder, &f->host.host), WEFT_NOT_FOUND);
-    weft_test_expect_log(&f->host, "model.safetensors", NULL);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_NOT_FOUND, weft_model_load(&model, f->folder, &f->host.host),
+                        "model.safetensors");
     assert_null(model);
 }
 
-static void test_missing_tensor(void **state) {
-    struct fixture *f = *state;
+TEST(test_missing_tensor, f) {
     replace(f->tensors, f->tensors_size, "classifier.weight", "classifier.weighs");
     assert_int_not_equal(load(f), WEFT_OK);
-    weft_test_expect_log(&f->host, "model.safetensors", "classifier.weight", NULL);
+    weft_test_expect_log(&f->host, "model.safetensors", "classifier.weight");
 }
 
-static void test_wrong_shape(void **state) {
-    struct fixture *f = *state;
+TEST(test_wrong_shape, f) {
     replace(f->config, f->config_size, "\"hidden_size\": 36", "\"hidden_size\": 35");
-    assert_int_equal(load(f), WEFT_BAD_FILE);
-    weft_test_expect_log(&f->host, "model.safetensors", "35", "36", NULL);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_BAD_FILE, load(f), "model.safetensors", "35", "36");
 }
 
-static void test_nan_weight(void **state) {
-    struct fixture *f = *state;
+TEST(test_nan_weight, f) {
     const uint32_t nan = 0x7fc00000;
     size_t start = data_start(f);
     memcpy(f->tensors + start + 4 * (size_t)10, &nan, sizeof nan);
-    assert_int_equal(load(f), WEFT_BAD_FILE);
-    weft_test_expect_log(&f->host, "model.safetensors", "tensor", "NaN at index", NULL);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_BAD_FILE, load(f), "model.safetensors", "tensor",
+                        "NaN at index");
 }
 
-static void test_other_model_type(void **state) {
-    struct fixture *f = *state;
+TEST(test_other_model_type, f) {
     replace(f->config, f->config_size, "\"model_type\": \"fnet\"", "\"model_type\": \"bert\"");
-    assert_int_equal(load(f), WEFT_UNSUPPORTED);
-    weft_test_expect_log(&f->host, "config.json", "model_type", "bert", NULL);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_UNSUPPORTED, load(f), "config.json", "model_type", "bert");
 }
 
-static void test_absurd_config(void **state) {
-    struct fixture *f = *state;
+TEST(test_absurd_config, f) {
     replace(f->config, f->config_size, "\"hidden_size\": 36", "\"hidden_size\": -6");
-    assert_int_equal(load(f), WEFT_BAD_FILE);
-    weft_test_expect_log(&f->host, "config.json", "hidden_size", "-6", NULL);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_BAD_FILE, load(f), "config.json", "hidden_size", "-6");
 }
 
 /** Files cut short anywhere: never a crash, always an error. */
-static void test_cut_files(void **state) {
-    struct fixture *f = *state;
+TEST(test_cut_files, f) {
     size_t whole = f->tensors_size;
     for (size_t size = 0; size < whole; size += 1 + whole / 97) {
         f->tensors_size = size;
@@ -146,8 +129,7 @@ static void test_cut_files(void **state) {
     }
 }
 
-static void test_mutated_files(void **state) {
-    struct fixture *f = *state;
+TEST(test_mutated_files, f) {
     uint8_t *good = f->tensors;
     size_t good_size = f->tensors_size;
     for (uint64_t round = 0; round < 200; round++) {
@@ -162,10 +144,9 @@ static void test_mutated_files(void **state) {
     f->tensors_size = good_size;
 }
 
-static void test_out_of_memory(void **state) {
-    struct fixture *f = *state;
+TEST(test_out_of_memory, f) {
     weft_model *model = NULL;
-    assert_int_equal(load(f), WEFT_OK);
+    assert_ok(load(f));
     weft_status status = WEFT_OUT_OF_HOST_MEMORY;
     for (long at = 1; status != WEFT_OK; at++) {
         weft_test_host_reset(&f->host);
@@ -176,20 +157,4 @@ static void test_out_of_memory(void **state) {
     }
     weft_test_host_reset(&f->host);
     weft_model_destroy(&model);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_good, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_missing_files, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_missing_tensor, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_wrong_shape, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_nan_weight, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_other_model_type, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_absurd_config, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_cut_files, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_mutated_files, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_out_of_memory, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

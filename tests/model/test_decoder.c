@@ -4,13 +4,6 @@
  * Decoders of every family's causal language models: logits token by token have the bits of the whole sequence's. The
  * models are goldens of tests/data/models, where possible with more positions than these have.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 
 #include <weft/model.h>
@@ -18,6 +11,10 @@
 #include "core/philox.h"
 #include "support.h"
 #include "support_model.h"
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct weft_test_device *f, NULL, NULL)
+
+WEFT_TEST_GROUP(weft_test_device_set_up, weft_test_device_tear_down);
 
 #define BATCH 2U
 #ifdef __SANITIZE_ADDRESS__
@@ -99,7 +96,7 @@ static void load(weft_model **model, struct weft_test_device *f, const struct va
     } else {
         write_golden(made.folder, variant);
     }
-    assert_int_equal(weft_model_load(model, made.folder, &f->host.host), WEFT_OK);
+    assert_ok(weft_model_load(model, made.folder, &f->host.host));
     weft_test_model_end(&made);
 }
 
@@ -117,18 +114,18 @@ static float *run_whole(struct weft_test_device *f, weft_model *model, const int
                         uint32_t stride, uint32_t used, uint32_t n) {
     weft_model_info info;
     weft_plan *plan = NULL;
-    assert_int_equal(weft_model_get_info(model, &info), WEFT_OK);
+    assert_ok(weft_model_get_info(model, &info));
     int32_t *input = calloc((size_t)BATCH * n, sizeof *input);
     float *logits = calloc((size_t)BATCH * n * info.vocabulary, sizeof *logits);
     assert_true(input != NULL && logits != NULL);
     for (uint32_t b = 0; b < BATCH; b++) {
         memcpy(input + (size_t)b * n, tokens + (size_t)b * stride, used * sizeof *input);
     }
-    assert_int_equal(weft_model_compile(&plan, model, f->device, BATCH, n, false, NULL), WEFT_OK);
+    assert_ok(weft_model_compile(&plan, model, f->device, BATCH, n, false, NULL));
     const weft_host_tensor tensors[] = {
         {"tokens", input, (uint64_t)BATCH * n * sizeof *input},
         {"output", logits, (uint64_t)BATCH * n * info.vocabulary * sizeof *logits}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, tensors, 2));
     weft_plan_destroy(&plan);
     free(input);
     return logits;
@@ -159,26 +156,24 @@ static void check_recurrent(struct weft_test_device *f, const struct variant *va
     weft_model_info info;
     weft_decoder *decoder = NULL;
     weft_decoder_info now;
-    assert_int_equal(weft_model_get_info(model, &info), WEFT_OK);
+    assert_ok(weft_model_get_info(model, &info));
     const uint32_t n = info.max_length;
     int32_t *tokens = make_tokens(&info, n);
     float *whole = run_whole(f, model, tokens, n, n, n);
     float *logits = calloc((size_t)BATCH * info.vocabulary, sizeof *logits);
-    assert_int_equal(
-        weft_decoder_create(&decoder, model, f->device, weft_decoder_params(.batch = BATCH)),
-        WEFT_OK);
+    assert_ok(weft_decoder_create(&decoder, model, f->device, weft_decoder_params(.batch = BATCH)));
     for (uint32_t round = 0; round < 2; round++) {
         const uint32_t steps = round == 0 ? n : n / 2;
         for (uint32_t p = 0; p < steps; p++) {
             int32_t taken[BATCH];
             take_tokens(taken, tokens, n, p);
             const bool shown = round == 0 || p % 3 == 1;
-            assert_int_equal(weft_decoder_step(decoder, taken, shown ? logits : NULL), WEFT_OK);
+            assert_ok(weft_decoder_step(decoder, taken, shown ? logits : NULL));
             if (shown) {
                 expect_logits(variant, logits, whole, n, info.vocabulary, p);
             }
         }
-        assert_int_equal(weft_decoder_get_info(decoder, &now), WEFT_OK);
+        assert_ok(weft_decoder_get_info(decoder, &now));
         assert_int_equal(now.decoding, WEFT_DECODING_RECURRENT);
         assert_int_equal(now.length, steps);
         assert_int_equal(now.plan_length, 1);
@@ -198,22 +193,21 @@ static void check_reevaluated(struct weft_test_device *f, const struct variant *
     weft_model_info info;
     weft_decoder *decoder = NULL;
     weft_decoder_info now;
-    assert_int_equal(weft_model_get_info(model, &info), WEFT_OK);
+    assert_ok(weft_model_get_info(model, &info));
     const uint32_t n = info.max_length;
     int32_t *tokens = make_tokens(&info, n);
     float *logits = calloc((size_t)BATCH * info.vocabulary, sizeof *logits);
-    assert_int_equal(weft_decoder_create(&decoder, model, f->device,
-                                         weft_decoder_params(.batch = BATCH, .reevaluate = true)),
-                     WEFT_OK);
+    assert_ok(weft_decoder_create(&decoder, model, f->device,
+                                  weft_decoder_params(.batch = BATCH, .reevaluate = true)));
     uint32_t next = 0;
     for (uint32_t p = 0; p < n; p++) {
         int32_t taken[BATCH];
         take_tokens(taken, tokens, n, p);
         const bool is_shown = next < sizeof shown / sizeof shown[0] && shown[next] == p + 1;
-        assert_int_equal(weft_decoder_step(decoder, taken, is_shown ? logits : NULL), WEFT_OK);
+        assert_ok(weft_decoder_step(decoder, taken, is_shown ? logits : NULL));
         if (is_shown) {
             next++;
-            assert_int_equal(weft_decoder_get_info(decoder, &now), WEFT_OK);
+            assert_ok(weft_decoder_get_info(decoder, &now));
             assert_int_equal(now.decoding, WEFT_DECODING_REEVALUATED);
             assert_in_range(now.plan_length, p + 1, n);
             assert_true(now.plan_length == n || now.plan_length % 64 == 0);
@@ -227,8 +221,7 @@ static void check_reevaluated(struct weft_test_device *f, const struct variant *
     free(tokens);
 }
 
-static void test_decoding(void **state) {
-    struct weft_test_device *f = *state;
+TEST(test_decoding, f) {
     for (size_t i = 0; i < VARIANT_COUNT; i++) {
         weft_model *model = NULL;
         load(&model, f, &variants[i]);
@@ -241,8 +234,7 @@ static void test_decoding(void **state) {
 }
 
 /* A smaller state for fewer tokens: the same logits. */
-static void test_shorter_sequences(void **state) {
-    struct weft_test_device *f = *state;
+TEST(test_shorter_sequences, f) {
     char refused[32];
     snprintf(refused, sizeof refused, "max_length %u", LONGER + 1);
     for (size_t i = 0; i < VARIANT_COUNT; i++) {
@@ -253,46 +245,44 @@ static void test_shorter_sequences(void **state) {
         const uint32_t lengths[2] = {0, 20};
         float *logits[2];
         load(&model, f, &variants[i]);
-        assert_int_equal(weft_model_get_info(model, &info), WEFT_OK);
+        assert_ok(weft_model_get_info(model, &info));
         for (int k = 0; k < 2; k++) {
             logits[k] = calloc(info.vocabulary, sizeof(float));
-            assert_int_equal(weft_decoder_create(&decoder[k], model, f->device,
-                                                 weft_decoder_params(.max_length = lengths[k])),
-                             WEFT_OK);
+            assert_ok(weft_decoder_create(&decoder[k], model, f->device,
+                                          weft_decoder_params(.max_length = lengths[k])));
         }
         for (int32_t p = 0; p < 20; p++) {
             for (int k = 0; k < 2; k++) {
-                assert_int_equal(weft_decoder_step(decoder[k], &p, logits[k]), WEFT_OK);
+                assert_ok(weft_decoder_step(decoder[k], &p, logits[k]));
             }
             assert_memory_equal(logits[0], logits[1], info.vocabulary * sizeof(float));
         }
         const int32_t last = 0;
         assert_int_equal(weft_decoder_step(decoder[1], &last, NULL), WEFT_INVALID_ARGUMENT);
         for (int k = 0; k < 2; k++) {
-            assert_int_equal(weft_decoder_get_info(decoder[k], &now[k]), WEFT_OK);
+            assert_ok(weft_decoder_get_info(decoder[k], &now[k]));
             weft_decoder_destroy(&decoder[k]);
             free(logits[k]);
         }
         assert_true(now[1].state_bytes <= now[0].state_bytes);
         assert_int_equal(now[1].max_length, 20);
-        assert_int_equal(weft_decoder_create(&decoder[0], model, f->device,
-                                             weft_decoder_params(.max_length = LONGER + 1)),
-                         WEFT_INVALID_ARGUMENT);
-        weft_test_expect_log(&f->host, refused, NULL);
+        WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
+                            weft_decoder_create(&decoder[0], model, f->device,
+                                                weft_decoder_params(.max_length = LONGER + 1)),
+                            refused);
         weft_model_destroy(&model);
     }
 }
 
 /* Which kind of decoding a model gets by itself. */
-static void test_kinds(void **state) {
-    struct weft_test_device *f = *state;
+TEST(test_kinds, f) {
     for (size_t i = 0; i < VARIANT_COUNT; i++) {
         weft_model *model = NULL;
         weft_decoder *decoder = NULL;
         weft_decoder_info info;
         load(&model, f, &variants[i]);
-        assert_int_equal(weft_decoder_create(&decoder, model, f->device, NULL), WEFT_OK);
-        assert_int_equal(weft_decoder_get_info(decoder, &info), WEFT_OK);
+        assert_ok(weft_decoder_create(&decoder, model, f->device, NULL));
+        assert_ok(weft_decoder_get_info(decoder, &info));
         if (info.decoding != variants[i].decoding) {
             fail_msg("%s: %s", variants[i].golden, weft_decoding_name(info.decoding));
         }
@@ -305,63 +295,52 @@ static void test_kinds(void **state) {
 
 /* ---- refusals ---- */
 
-static void test_refused_models(void **state) {
+TEST(test_refused_models, f) {
     static const struct {
         const char *folder;
         const char *task;
     } refused[] = {{"models/transformer_masked_lm", "masked_lm"},
                    {"models/transformer_post_classify", "classify"},
                    {"fnet/mlm_d32_l2_gelu_new", "masked_lm"}};
-    struct weft_test_device *f = *state;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         weft_model *model = NULL;
         weft_decoder *decoder = NULL;
         char *folder = weft_test_data(refused[i].folder);
-        assert_int_equal(weft_model_load(&model, folder, &f->host.host), WEFT_OK);
-        assert_int_equal(weft_decoder_create(&decoder, model, f->device, NULL), WEFT_UNSUPPORTED);
-        weft_test_expect_log(&f->host, "causal language models", refused[i].task, NULL);
+        assert_ok(weft_model_load(&model, folder, &f->host.host));
+        WEFT_EXPECT_REFUSED(&f->host, WEFT_UNSUPPORTED,
+                            weft_decoder_create(&decoder, model, f->device, NULL),
+                            "causal language models", refused[i].task);
         weft_model_destroy(&model);
         free(folder);
     }
 }
 
-static void test_refused_steps(void **state) {
-    struct weft_test_device *f = *state;
+TEST(test_refused_steps, f) {
     weft_model *model = NULL;
     weft_model_info info;
     const struct variant short_one = {"transformer_rms_causal_lm_tied", WEFT_DECODING_RECURRENT,
                                       false, NULL};
     load(&model, f, &short_one);
-    assert_int_equal(weft_model_get_info(model, &info), WEFT_OK);
+    assert_ok(weft_model_get_info(model, &info));
     for (int reevaluate = 0; reevaluate < 2; reevaluate++) {
         weft_decoder *decoder = NULL;
         weft_decoder_info now;
-        assert_int_equal(weft_decoder_create(&decoder, model, f->device,
-                                             weft_decoder_params(.reevaluate = reevaluate != 0)),
-                         WEFT_OK);
+        assert_ok(weft_decoder_create(&decoder, model, f->device,
+                                      weft_decoder_params(.reevaluate = reevaluate != 0)));
         const int32_t bad[] = {-1, (int32_t)info.vocabulary};
         for (size_t i = 0; i < 2; i++) {
-            assert_int_equal(weft_decoder_step(decoder, &bad[i], NULL), WEFT_INVALID_ARGUMENT);
-            weft_test_expect_log(&f->host, "token", "outside 0 to", NULL);
+            WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
+                                weft_decoder_step(decoder, &bad[i], NULL), "token", "outside 0 to");
         }
         const int32_t good = 3;
         for (uint32_t p = 0; p < info.max_length; p++) {
-            assert_int_equal(weft_decoder_step(decoder, &good, NULL), WEFT_OK);
+            assert_ok(weft_decoder_step(decoder, &good, NULL));
         }
-        assert_int_equal(weft_decoder_step(decoder, &good, NULL), WEFT_INVALID_ARGUMENT);
-        weft_test_expect_log(&f->host, "32 positions", NULL);
-        assert_int_equal(weft_decoder_get_info(decoder, &now), WEFT_OK);
+        WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
+                            weft_decoder_step(decoder, &good, NULL), "32 positions");
+        assert_ok(weft_decoder_get_info(decoder, &now));
         assert_int_equal(now.length, info.max_length);
         weft_decoder_destroy(&decoder);
     }
     weft_model_destroy(&model);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decoding),      cmocka_unit_test(test_shorter_sequences),
-        cmocka_unit_test(test_kinds),         cmocka_unit_test(test_refused_models),
-        cmocka_unit_test(test_refused_steps),
-    };
-    return cmocka_run_group_tests(tests, weft_test_device_set_up, weft_test_device_tear_down);
 }

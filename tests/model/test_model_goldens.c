@@ -6,17 +6,10 @@
  */
 #include <dirent.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/model.h>
 
-#include "model/npz.h"
+#include "core/npz.h"
 #include "support_arrays.h"
 
 #define TOLERANCE  1e-5
@@ -43,7 +36,7 @@ struct golden {
 static void open_archive(weft_npz **npz, const char *folder, const char *name,
                          const struct fixture *fixture) {
     char *path = weft_test_path(folder, name);
-    assert_int_equal(weft_npz_open(npz, path, &fixture->test->host.host), WEFT_OK);
+    assert_ok(weft_npz_open(npz, path, &fixture->test->host.host));
     free(path);
 }
 
@@ -70,9 +63,8 @@ static void *read_input(const struct golden *golden, const weft_port_info *port,
     assert_int_equal(npy.elements * 4, port->bytes);
     void *values = malloc((size_t)port->bytes);
     assert_non_null(values);
-    assert_int_equal(port->dtype == WEFT_F32 ? weft_npy_read_f32(&npy, values)
-                                             : weft_npy_read_i32(&npy, values),
-                     WEFT_OK);
+    assert_ok(port->dtype == WEFT_F32 ? weft_npy_read_f32(&npy, values)
+                                      : weft_npy_read_i32(&npy, values));
     weft_npy_close(&npy);
     return values;
 }
@@ -84,7 +76,7 @@ static double run(const struct golden *golden, weft_plan *plan, uint32_t index) 
     uint32_t count = 0;
     for (; !port.is_output; count++) {
         assert_in_range(count, 0, MOST_PORTS - 1);
-        assert_int_equal(weft_plan_get_port(plan, count, &port), WEFT_OK);
+        assert_ok(weft_plan_get_port(plan, count, &port));
         void *data = NULL;
         if (port.is_output) {
             data = malloc((size_t)port.bytes);
@@ -98,7 +90,7 @@ static double run(const struct golden *golden, weft_plan *plan, uint32_t index) 
     weft_npy expected;
     get(&expected, golden, golden->expected, port.name, index);
     assert_int_equal(expected.bytes, port.bytes);
-    assert_int_equal(weft_plan_execute(plan, tensors, count), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, tensors, count));
     double error = weft_test_npy_error(tensors[count - 1].data, &expected);
     weft_npy_close(&expected);
     while (count-- > 0) {
@@ -170,14 +162,7 @@ static void check_all(struct fixture *fixture, const weft_plan_params *params) {
     assert_in_range(fixture->cases, 100, 1000);
 }
 
-static void test_goldens(void **state) {
-    struct fixture fixture = {.test = *state};
+WEFT_TEST_ON_DEVICE(test_goldens, f) {
+    struct fixture fixture = {.test = f};
     check_all(&fixture, NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        WEFT_TEST_ON_DEVICE(test_goldens),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* weft_model_create_random: models of a config alone, of every family. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/model.h>
 
@@ -115,10 +107,10 @@ static void fill_input(void *data, const weft_port_info *port) {
 /* Two sequences. */
 static struct output run_model(weft_model *model, weft_device *device) {
     weft_model_info info;
-    assert_int_equal(weft_model_get_info(model, &info), WEFT_OK);
+    assert_ok(weft_model_get_info(model, &info));
     weft_plan *plan = NULL;
     bool types = strncmp(info.architecture, "FNet", 4) == 0;
-    assert_int_equal(weft_model_compile(&plan, model, device, 2, LENGTH, types, NULL), WEFT_OK);
+    assert_ok(weft_model_compile(&plan, model, device, 2, LENGTH, types, NULL));
     weft_host_tensor tensors[4] = {{.name = NULL}};
     uint32_t count = 0;
     struct output out = {.count = 0};
@@ -135,7 +127,7 @@ static struct output run_model(weft_model *model, weft_device *device) {
             fill_input(data, &port);
         }
     }
-    assert_int_equal(weft_plan_execute(plan, tensors, count), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, tensors, count));
     for (uint32_t i = 0; i < count; i++) {
         if (tensors[i].data != out.data) {
             free(tensors[i].data);
@@ -178,8 +170,7 @@ static bool same(const struct output *a, const struct output *b) {
     return a->count == b->count && memcmp(a->data, b->data, a->count * sizeof *a->data) == 0;
 }
 
-static void every_family_runs(void **state) {
-    struct weft_test_device *f = *state;
+WEFT_TEST_ON_DEVICE(every_family_runs, f) {
     for (size_t i = 0; i < CONFIG_COUNT; i++) {
         struct output first = run_config(f, configs[i], 7);
         struct output again = run_config(f, configs[i], 7);
@@ -199,13 +190,12 @@ static void every_family_runs(void **state) {
 /* The graph of a model, whose values have the weights. */
 static weft_graph *graph_of(weft_model *model) {
     weft_graph *graph = NULL;
-    weft_model_inputs inputs = {.unused = 0};
+    weft_model_inputs inputs = {0};
     weft_tensor out;
-    assert_int_equal(weft_graph_create(&graph, NULL), WEFT_OK);
-    assert_int_equal(
-        weft_graph_input(&inputs.tokens, graph, "tokens", WEFT_I32, weft_shape_of(1, LENGTH)),
-        WEFT_OK);
-    assert_int_equal(weft_model_build(&out, model, graph, &inputs), WEFT_OK);
+    assert_ok(weft_graph_create(&graph, NULL));
+    assert_ok(
+        weft_graph_input(&inputs.tokens, graph, "tokens", WEFT_I32, weft_shape_of(1, LENGTH)));
+    assert_ok(weft_model_build(&out, model, graph, &inputs));
     return graph;
 }
 
@@ -259,8 +249,7 @@ static void check_moments(const weft_graph *graph, const char *name, double expe
     "{'model_type':'ski-tnn'," WIDE ",'expand_ratio':1,'ski_points':8,'ski_taps':5," \
     "'gamma':0.98}"
 
-static void weights_have_the_variance_of_their_shape(void **state) {
-    struct weft_test_host *host = *state;
+WEFT_TEST_ON_HOST(weights_have_the_variance_of_their_shape, host) {
     weft_model *model = expect_model(PERFORMER, 3, host);
     weft_graph *graph = graph_of(model);
     check_moments(graph, "embeddings.tokens.weight", 0, 1 / 512.0);
@@ -296,8 +285,7 @@ static void check_different(const weft_graph *graph, uint32_t first, uint32_t se
     }
 }
 
-static void every_tensor_has_a_stream_of_its_name(void **state) {
-    struct weft_test_host *host = *state;
+WEFT_TEST_ON_HOST(every_tensor_has_a_stream_of_its_name, host) {
     weft_model *model = expect_model("{'model_type':'transformer'," ATTENTION "}", 3, host);
     weft_model *other =
         expect_model("{'model_type':'transformer','vocab_size':19,'task':'hidden','hidden_size':16,"
@@ -342,10 +330,10 @@ static void check_against_folder(struct weft_test_device *f, const char *config)
     copy_weights(&folder, model);
     weft_test_model_write(&folder, config);
     weft_model *loaded = NULL;
-    assert_int_equal(weft_model_load(&loaded, folder.folder, &f->host.host), WEFT_OK);
+    assert_ok(weft_model_load(&loaded, folder.folder, &f->host.host));
     weft_model_info info[2];
-    assert_int_equal(weft_model_get_info(model, &info[0]), WEFT_OK);
-    assert_int_equal(weft_model_get_info(loaded, &info[1]), WEFT_OK);
+    assert_ok(weft_model_get_info(model, &info[0]));
+    assert_ok(weft_model_get_info(loaded, &info[1]));
     assert_int_equal(info[0].parameters, info[1].parameters);
     assert_int_equal(info[0].exact_length, info[1].exact_length);
     assert_string_equal(info[0].architecture, info[1].architecture);
@@ -360,7 +348,7 @@ static void check_against_folder(struct weft_test_device *f, const char *config)
     weft_test_model_end(&folder);
 }
 
-static void a_folder_with_these_weights_is_the_same_model(void **state) {
+WEFT_TEST_ON_DEVICE(a_folder_with_these_weights_is_the_same_model, f) {
     static const char *const models[] = {
         FNET ",'architectures':['FNetForSequenceClassification'],'weft_mixing':'linear'}",
         "{'model_type':'transformer'," CAUSAL ",'position_embedding':'learned'}",
@@ -369,12 +357,11 @@ static void a_folder_with_these_weights_is_the_same_model(void **state) {
         "{'model_type':'tnn'," AROUND RPE ",'causal':true,'decay':'learned','gtu_norm':true}",
     };
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        check_against_folder(*state, models[i]);
+        check_against_folder(f, models[i]);
     }
 }
 
-static void bad_configs_fail_as_in_a_folder(void **state) {
-    struct weft_test_host *host = *state;
+WEFT_TEST_ON_HOST(bad_configs_fail_as_in_a_folder, host) {
     static const char *const bad[] = {
         "",
         "{",
@@ -410,41 +397,40 @@ static void bad_configs_fail_as_in_a_folder(void **state) {
         assert_int_equal(create(&model, bad[i], 1, &host->host), expected);
         assert_null(model);
         assert_int_not_equal(expected, WEFT_OK);
-        weft_test_expect_log(host, "config_json", message, NULL);
+        weft_test_expect_log(host, "config_json", message);
     }
     weft_test_model_end(&folder);
 }
 
 /* ---- tokenizers, arguments, memory ---- */
 
-static void tokenizers_without_files(void **state) {
-    struct weft_test_host *host = *state;
+WEFT_TEST_ON_HOST(tokenizers_without_files, host) {
     int32_t *tokens = NULL;
     uint32_t count = 0;
     weft_model *model = expect_model(
         "{'model_type':'transformer'," ATTENTION ",'tokenizer_class':'ByteTokenizer'}", 1, host);
-    assert_int_equal(weft_model_tokenize(model, "ab", 2, &tokens, &count), WEFT_OK);
+    assert_ok(weft_model_tokenize(model, "ab", 2, &tokens, &count));
     assert_int_equal(count, 2);
     assert_int_equal(tokens[1], 'b');
     weft_tokens_free(model, &tokens);
     weft_model_destroy(&model);
     model = expect_model(FNET ",'architectures':['FNetModel']}", 1, host);
     weft_model_info info;
-    assert_int_equal(weft_model_get_info(model, &info), WEFT_OK);
+    assert_ok(weft_model_get_info(model, &info));
     assert_string_equal(info.tokenizer, "none");
-    assert_int_equal(weft_model_tokenize(model, "ab", 2, &tokens, &count), WEFT_UNSUPPORTED);
-    weft_test_expect_log(host, "no tokenizer: the model has no folder", NULL);
+    WEFT_EXPECT_REFUSED(host, WEFT_UNSUPPORTED,
+                        weft_model_tokenize(model, "ab", 2, &tokens, &count),
+                        "no tokenizer: the model has no folder");
     weft_model_destroy(&model);
-    assert_int_equal(create(&model,
-                            "{'model_type':'transformer','vocab_size':99,'task':'hidden'," SIZES
-                            ",'num_attention_heads':2,'tokenizer_class':'ByteTokenizer'}",
-                            1, &host->host),
-                     WEFT_BAD_FILE);
-    weft_test_expect_log(host, "config_json: field \"vocab_size\"", "ByteTokenizer", NULL);
+    WEFT_EXPECT_REFUSED(host, WEFT_BAD_FILE,
+                        create(&model,
+                               "{'model_type':'transformer','vocab_size':99,'task':'hidden'," SIZES
+                               ",'num_attention_heads':2,'tokenizer_class':'ByteTokenizer'}",
+                               1, &host->host),
+                        "config_json: field \"vocab_size\"", "ByteTokenizer");
 }
 
-static void null_arguments(void **state) {
-    struct weft_test_host *host = *state;
+WEFT_TEST_ON_HOST(null_arguments, host) {
     weft_model *model = NULL;
     assert_int_equal(weft_model_create_random(NULL, "{}", 1, &host->host), WEFT_INVALID_ARGUMENT);
     assert_int_equal(weft_model_create_random(&model, NULL, 1, &host->host), WEFT_INVALID_ARGUMENT);
@@ -455,8 +441,7 @@ static void null_arguments(void **state) {
     "'vocab_size':9,'hidden_size':6,'num_hidden_layers':2,'intermediate_size':5," \
     "'max_position_embeddings':8,'num_attention_heads':2}"
 
-static void failing_allocations(void **state) {
-    struct weft_test_host *host = *state;
+WEFT_TEST_ON_HOST(failing_allocations, host) {
     static const char *const models[] = {
         "{'model_type':'fmmformer','task':'causal_lm','half_width':5,'fast_weight':true," SMALL,
         "{'model_type':'fnet','architectures':['FNetForSequenceClassification'],'type_vocab_size':"
@@ -476,21 +461,4 @@ static void failing_allocations(void **state) {
         }
         assert_true(at > 50);
     }
-}
-
-#define ON_HOST(function) \
-    cmocka_unit_test_setup_teardown(function, weft_test_host_set_up, weft_test_host_tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        WEFT_TEST_ON_DEVICE(every_family_runs),
-        ON_HOST(weights_have_the_variance_of_their_shape),
-        ON_HOST(every_tensor_has_a_stream_of_its_name),
-        WEFT_TEST_ON_DEVICE(a_folder_with_these_weights_is_the_same_model),
-        ON_HOST(bad_configs_fail_as_in_a_folder),
-        ON_HOST(tokenizers_without_files),
-        ON_HOST(null_arguments),
-        ON_HOST(failing_allocations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,6 @@
  * same one in the checkpoint gives.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/features.h>
 #include <weft/model.h>
@@ -75,8 +67,7 @@ static int set_up(void **state) {
     struct fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
     weft_test_loader_begin(&f->loader, &network);
-    assert_int_equal(weft_device_open(&f->device, weft_device_params(.host = f->loader.host.host)),
-                     WEFT_OK);
+    assert_ok(weft_device_open(&f->device, weft_device_params(.host = f->loader.host.host)));
     *state = f;
     return 0;
 }
@@ -88,6 +79,8 @@ static int tear_down(void **state) {
     free(f);
     return 0;
 }
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
 
 /* ---- one pair ---- */
 
@@ -143,7 +136,7 @@ static void run(float out[COUNT], struct fixture *f, const struct pair *pair) {
     memset(out, 0xff, COUNT * sizeof *out);
     const weft_host_tensor tensors[] = {{"tokens", (void *)(uintptr_t)tokens, sizeof tokens},
                                         {"output", out, COUNT * sizeof *out}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, tensors, 2));
     weft_plan_destroy(&plan);
     weft_model_destroy(&model);
     for (size_t i = 0; i < COUNT; i++) {
@@ -172,12 +165,11 @@ static void fill(float *w, float *weights, weft_features_kind kind, uint32_t mat
                  uint32_t columns) {
     float unused[WIDEST];
     assert_in_range(rows, 1, WIDEST);
-    assert_int_equal(
+    assert_ok(
         weft_features_fill(w, weights ? weights : unused,
                            weft_features_params(.kind = kind, .rows = rows, .columns = columns,
                                                 .matrix = matrix, .seed = SEED),
-                           NULL),
-        WEFT_OK);
+                           NULL));
 }
 
 /* What is learned of gmm and dgm. */
@@ -296,7 +288,7 @@ static void check_refused(struct fixture *f, const struct pair *pair) {
     assert_int_equal(load(&model, f, pair), WEFT_BAD_FILE);
     bool whole = pair->causal && pair->component->whole && !is_powers(pair->matrix);
     weft_test_expect_log(&f->loader.host, "config.json: field",
-                         whole ? "\"component\"" : "\"weight_matrix\"", "found", NULL);
+                         whole ? "\"component\"" : "\"weight_matrix\"", "found");
     f->refused++;
 }
 
@@ -316,8 +308,7 @@ static void report(const struct fixture *f) {
 
 #define COMPONENTS (sizeof components / sizeof components[0])
 
-static void every_pair_runs_or_is_refused(void **state) {
-    struct fixture *f = *state;
+TEST(every_pair_runs_or_is_refused, f) {
     for (size_t c = 0; c < COMPONENTS; c++) {
         for (uint32_t matrix = 0; matrix < MATRICES; matrix++) {
             check_pair(f, &(struct pair){&components[c], matrix, false});
@@ -330,11 +321,10 @@ static void every_pair_runs_or_is_refused(void **state) {
 }
 
 /* A matrix of each way to be made. */
-static void causal_pairs_run_or_are_refused(void **state) {
+TEST(causal_pairs_run_or_are_refused, f) {
     static const uint32_t matrices[] = {WEFT_FEATURES_ORF, WEFT_FEATURES_FASTFOOD,
                                         WEFT_FEATURES_SGQ, WEFT_FEATURES_POISSON,
                                         WEFT_FEATURES_GEOMETRIC};
-    struct fixture *f = *state;
     for (size_t c = 0; c < COMPONENTS; c++) {
         for (size_t i = 0; i < sizeof matrices / sizeof matrices[0]; i++) {
             check_pair(f, &(struct pair){&components[c], matrices[i], true});
@@ -344,14 +334,4 @@ static void causal_pairs_run_or_are_refused(void **state) {
     assert_int_equal(f->ran, 6 * 3 + 2);
     assert_int_equal(f->refused, 6 * 2 + 2 * 4 + 2 * 5);
     assert_int_equal(f->exact, f->ran - 5);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(every_pair_runs_or_is_refused),
-        TEST(causal_pairs_run_or_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,14 +4,6 @@
  * TNN's operator, blocks and layer against the public PyTorch code: every file of tests/data/tnn, which
  * tests/reference/make_tnn_goldens.py made.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <weft/mixers.h>
 
 #include "model/safetensors.h"
@@ -126,7 +118,7 @@ static float *read_tensor(const struct fixture *f, const char *name, weft_shape 
     }
     float *data = malloc(tensor->elements * sizeof *data);
     assert_non_null(data);
-    assert_int_equal(weft_safetensors_read_f32(f->file, tensor, data), WEFT_OK);
+    assert_ok(weft_safetensors_read_f32(f->file, tensor, data));
     return data;
 }
 
@@ -141,10 +133,8 @@ static weft_tensor parameter(const struct fixture *f, const char *prefix, const 
     weft_shape shape = {.rank = 0};
     weft_weight *weight = NULL;
     float *data = read_tensor(f, whole, &shape);
-    assert_int_equal(
-        weft_weight_create(&weight, weft_weight_params(.shape = shape, .data = data), NULL),
-        WEFT_OK);
-    assert_int_equal(weft_graph_weight(&tensor, f->graph, weight), WEFT_OK);
+    assert_ok(weft_weight_create(&weight, weft_weight_params(.shape = shape, .data = data), NULL));
+    assert_ok(weft_graph_weight(&tensor, f->graph, weight));
     weft_weight_destroy(&weight);
     free(data);
     return tensor;
@@ -181,16 +171,14 @@ static weft_tensor add_rpe(const struct fixture *f, const char *prefix, uint32_t
                                          .bias = parameter(f, name, "bias")};
     }
     weft_tensor coefficients = {0};
-    assert_int_equal(
-        weft_graph_toeplitz_rpe(
-            &coefficients, f->graph, n,
-            weft_rpe_params(.weight = parameter(f, prefix, "rpe.pos_proj.weight"),
-                            .bias = parameter(f, prefix, "rpe.pos_proj.bias"), .layers = layers,
-                            .layer_count = count, .activation = f->golden->rpe_activation,
-                            .residual = f->golden->residual),
-            weft_toeplitz_rpe_params(.causal = f->golden->causal, .input = f->golden->input,
-                                     .divisor = n - 1)),
-        WEFT_OK);
+    assert_ok(weft_graph_toeplitz_rpe(
+        &coefficients, f->graph, n,
+        weft_rpe_params(.weight = parameter(f, prefix, "rpe.pos_proj.weight"),
+                        .bias = parameter(f, prefix, "rpe.pos_proj.bias"), .layers = layers,
+                        .layer_count = count, .activation = f->golden->rpe_activation,
+                        .residual = f->golden->residual),
+        weft_toeplitz_rpe_params(.causal = f->golden->causal, .input = f->golden->input,
+                                 .divisor = n - 1)));
     return coefficients;
 }
 
@@ -199,13 +187,11 @@ static weft_toeplitz_params tno_params(const struct fixture *f, const char *pref
     weft_tensor gamma = parameter(f, prefix, "gamma");
     if (f->golden->decay == FIXED) {
         weft_shape shape;
-        assert_int_equal(weft_graph_get_tensor(f->graph, gamma, &shape, NULL), WEFT_OK);
-        assert_int_equal(weft_graph_reshape(&params.decay, f->graph, gamma,
-                                            weft_shape_of(shape.dim[0] * shape.dim[2])),
-                         WEFT_OK);
+        assert_ok(weft_graph_get_tensor(f->graph, gamma, &shape, NULL));
+        assert_ok(weft_graph_reshape(&params.decay, f->graph, gamma,
+                                     weft_shape_of(shape.dim[0] * shape.dim[2])));
     } else if (f->golden->decay == LEARNED) {
-        assert_int_equal(
-            weft_graph_toeplitz_decay(&params.decay, f->graph, gamma, f->golden->lambda), WEFT_OK);
+        assert_ok(weft_graph_toeplitz_decay(&params.decay, f->graph, gamma, f->golden->lambda));
     }
     return params;
 }
@@ -214,7 +200,7 @@ static weft_tensor add_tno(const struct fixture *f, const char *prefix, weft_ten
     weft_tensor y = {0};
     weft_toeplitz_params params = tno_params(f, prefix);
     weft_tensor coefficients = add_rpe(f, prefix, n);
-    assert_int_equal(weft_graph_toeplitz(&y, f->graph, x, coefficients, &params), WEFT_OK);
+    assert_ok(weft_graph_toeplitz(&y, f->graph, x, coefficients, &params));
     return y;
 }
 
@@ -236,7 +222,7 @@ static weft_tensor add_gtu(const struct fixture *f, const char *prefix, weft_ten
     weft_norm_params norm = norm_of(f, name);
     params.norm = f->golden->use_norm ? &norm : NULL;
     weft_tensor y = {0};
-    assert_int_equal(weft_graph_gtu(&y, f->graph, x, &params), WEFT_OK);
+    assert_ok(weft_graph_gtu(&y, f->graph, x, &params));
     return y;
 }
 
@@ -250,13 +236,13 @@ static weft_tensor add_glu(const struct fixture *f, const char *prefix, weft_ten
         params.bias[i] = parameter(f, name, "bias");
     }
     weft_tensor y = {0};
-    assert_int_equal(weft_graph_glu(&y, f->graph, x, &params), WEFT_OK);
+    assert_ok(weft_graph_glu(&y, f->graph, x, &params));
     return y;
 }
 
 static weft_tensor simple_norm(const struct fixture *f, weft_tensor x) {
     weft_tensor y = {0};
-    assert_int_equal(weft_graph_simple_rms_norm(&y, f->graph, x), WEFT_OK);
+    assert_ok(weft_graph_simple_rms_norm(&y, f->graph, x));
     return y;
 }
 
@@ -266,7 +252,7 @@ static weft_tensor add_layer(const struct fixture *f, bool pre, weft_tensor x, u
         weft_tensor y = pre ? simple_norm(f, x) : x;
         y = half == 0 ? add_gtu(f, "token_mixer.", y, n) : add_glu(f, "feature_mixer.", y);
         y = pre ? y : simple_norm(f, y);
-        assert_int_equal(weft_graph_add_norm(&x, f->graph, x, y, NULL), WEFT_OK);
+        assert_ok(weft_graph_add_norm(&x, f->graph, x, y, NULL));
     }
     return x;
 }
@@ -289,7 +275,7 @@ static weft_tensor add_module(const struct fixture *f, weft_tensor x, uint32_t n
 static double run(struct fixture *f, const weft_plan_params *params, float *x, weft_shape shape,
                   const float *wanted) {
     weft_plan *plan = NULL;
-    assert_int_equal(weft_plan_compile(&plan, f->test->device, f->graph, params), WEFT_OK);
+    assert_ok(weft_plan_compile(&plan, f->test->device, f->graph, params));
     uint64_t count = (uint64_t)shape.dim[0] * shape.dim[1] * shape.dim[2];
     uint64_t bytes = count * sizeof(float);
     float *y = malloc(bytes);
@@ -297,7 +283,7 @@ static double run(struct fixture *f, const weft_plan_params *params, float *x, w
     memset(y, 0xff, bytes);
     const weft_host_tensor tensors[] = {{.name = "x", .data = x, .bytes = bytes},
                                         {.name = "y", .data = y, .bytes = bytes}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, tensors, 2));
     double error = weft_test_relative_error(y, wanted, count);
     free(y);
     weft_plan_destroy(&plan);
@@ -312,16 +298,16 @@ static void check_golden(struct fixture *f, const struct golden *golden,
     f->golden = golden;
     snprintf(name, sizeof name, "tnn/%s.safetensors", golden->name);
     char *path = weft_test_data(name);
-    assert_int_equal(weft_safetensors_open(&f->file, path, &f->test->host.host), WEFT_OK);
-    assert_int_equal(weft_graph_create(&f->graph, &f->test->host.host), WEFT_OK);
+    assert_ok(weft_safetensors_open(&f->file, path, &f->test->host.host));
+    assert_ok(weft_graph_create(&f->graph, &f->test->host.host));
     float *x = read_tensor(f, "x", &shape);
     float *wanted = read_tensor(f, "expected", &wanted_shape);
     assert_int_equal(shape.rank, 3);
     assert_memory_equal(&shape, &wanted_shape, sizeof shape);
     weft_tensor tensor = {0};
-    assert_int_equal(weft_graph_input(&tensor, f->graph, "x", WEFT_F32, shape), WEFT_OK);
+    assert_ok(weft_graph_input(&tensor, f->graph, "x", WEFT_F32, shape));
     tensor = add_module(f, tensor, shape.dim[1]);
-    assert_int_equal(weft_graph_output(f->graph, "y", tensor), WEFT_OK);
+    assert_ok(weft_graph_output(f->graph, "y", tensor));
     double error = run(f, params, x, shape, wanted);
     if (!(error <= TOLERANCE)) {
         fail_msg("%s: relative L2 %g exceeds %g", golden->name, error, TOLERANCE);
@@ -340,18 +326,10 @@ static void check_all(struct weft_test_device *test, const weft_plan_params *par
     }
 }
 
-static void test_goldens(void **state) {
-    check_all(*state, NULL);
+WEFT_TEST_ON_DEVICE(test_goldens, f) {
+    check_all(f, NULL);
 }
 
-static void test_goldens_by_fft(void **state) {
-    check_all(*state, weft_plan_params(.implementation = "fft"));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        WEFT_TEST_ON_DEVICE(test_goldens),
-        WEFT_TEST_ON_DEVICE(test_goldens_by_fft),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+WEFT_TEST_ON_DEVICE(test_goldens_by_fft, f) {
+    check_all(f, weft_plan_params(.implementation = "fft"));
 }

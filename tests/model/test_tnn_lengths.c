@@ -5,14 +5,6 @@
  * to earlier rows of causal models.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/model.h>
 
@@ -50,8 +42,7 @@ static int set_up(void **state) {
     struct fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
     weft_test_loader_begin(&f->loader, &network);
-    assert_int_equal(weft_device_open(&f->device, weft_device_params(.host = f->loader.host.host)),
-                     WEFT_OK);
+    assert_ok(weft_device_open(&f->device, weft_device_params(.host = f->loader.host.host)));
     *state = f;
     return 0;
 }
@@ -64,6 +55,8 @@ static int tear_down(void **state) {
     free(f);
     return 0;
 }
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
 
 /* ---- models ---- */
 
@@ -94,8 +87,7 @@ static void add_rpe(struct fixture *f, uint32_t layer, uint32_t channels) {
 static void load(struct fixture *f, const char *config) {
     weft_test_model_write(&f->loader.model, config);
     weft_model_destroy(&f->model);
-    assert_int_equal(weft_model_load(&f->model, f->loader.model.folder, &f->loader.host.host),
-                     WEFT_OK);
+    assert_ok(weft_model_load(&f->model, f->loader.model.folder, &f->loader.host.host));
 }
 
 static void load_rpe(struct fixture *f, const char *config, uint32_t channels) {
@@ -132,7 +124,7 @@ static int32_t *make_tokens(uint32_t n, uint32_t changed) {
 
 static weft_plan *compile(struct fixture *f, uint32_t n) {
     weft_plan *plan = NULL;
-    assert_int_equal(weft_model_compile(&plan, f->model, f->device, 1, n, false, NULL), WEFT_OK);
+    assert_ok(weft_model_compile(&plan, f->model, f->device, 1, n, false, NULL));
     return plan;
 }
 
@@ -146,7 +138,7 @@ static float *run(weft_plan *plan, uint32_t n, uint32_t changed) {
     const weft_host_tensor tensors[] = {
         {.name = "tokens", .data = tokens, .bytes = n * sizeof *tokens},
         {.name = "output", .data = out, .bytes = count * sizeof *out}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, tensors, 2));
     free(tokens);
     for (size_t i = 0; i < count; i++) {
         if (!isfinite(out[i])) {
@@ -210,56 +202,36 @@ static void check_causal(struct fixture *f) {
 
 #define RPE "'rpe_size':12,'rpe_layers':1"
 
-static void tnn_runs_four_times_as_long(void **state) {
-    struct fixture *f = *state;
+TEST(tnn_runs_four_times_as_long, f) {
     load_rpe(f, CONFIG("tnn") RPE ",'decay':'fixed','gamma':0.99}", CHANNELS);
     check_longer(f);
 }
 
-static void tnn_with_fractions_runs_four_times_as_long(void **state) {
-    struct fixture *f = *state;
+TEST(tnn_with_fractions_runs_four_times_as_long, f) {
     load_rpe(f, CONFIG("tnn") RPE ",'rpe_input':'lag_exp','rpe_length':300}", CHANNELS);
     check_longer(f);
 }
 
-static void ski_tnn_runs_four_times_as_long(void **state) {
-    struct fixture *f = *state;
+TEST(ski_tnn_runs_four_times_as_long, f) {
     load_ski(f, CONFIG("ski-tnn") "'ski_points':20,'ski_taps':5,'gamma':0.98}");
     check_longer(f);
 }
 
-static void fd_tnn_runs_four_times_as_long(void **state) {
-    struct fixture *f = *state;
+TEST(fd_tnn_runs_four_times_as_long, f) {
     load_rpe(f, CONFIG("fd-tnn") RPE "}", 2 * CHANNELS);
     check_longer(f);
     load(f, CONFIG("fd-tnn") RPE ",'fd_grid':'length','fd_input':'cosine'}");
     check_longer(f);
 }
 
-static void tnn_is_causal(void **state) {
-    struct fixture *f = *state;
+TEST(tnn_is_causal, f) {
     load_rpe(f, CONFIG("tnn") RPE ",'causal':true,'decay':'fixed'}", CHANNELS);
     check_causal(f);
 }
 
-static void fd_tnn_is_causal(void **state) {
-    struct fixture *f = *state;
+TEST(fd_tnn_is_causal, f) {
     load_rpe(f, CONFIG("fd-tnn") RPE ",'causal':true}", CHANNELS);
     check_causal(f);
     load(f, CONFIG("fd-tnn") RPE ",'causal':true,'fd_grid':'length','fd_input':'cosine'}");
     check_causal(f);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(tnn_runs_four_times_as_long),
-        TEST(tnn_with_fractions_runs_four_times_as_long),
-        TEST(ski_tnn_runs_four_times_as_long),
-        TEST(fd_tnn_runs_four_times_as_long),
-        TEST(tnn_is_causal),
-        TEST(fd_tnn_is_causal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ function(weft_add_packaging_test way)
                 "-DGENERATOR=${CMAKE_GENERATOR}" "-DMAKE=${CMAKE_MAKE_PROGRAM}"
                 "-DLIBDIR=${CMAKE_INSTALL_LIBDIR}"
                 "-DPKG_CONFIG=${PKG_CONFIG_EXECUTABLE}" "-DVKFFT=${weft_vkfft_dir}"
-                "-DWITH_COMMAND=${WEFT_BUILD_CLI}"
+                "-DWITH_COMMAND=${WEFT_BUILD_CLI}" "-DLIBRARY=$<TARGET_FILE:weft>"
                 -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/consume.cmake")
     set_tests_properties(packaging.${way} PROPERTIES LABELS packaging TIMEOUT 600)
 endfunction()

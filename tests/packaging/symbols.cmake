@@ -34,7 +34,7 @@ if(strangers)
 endif()
 message(NOTICE "${ours} symbols, all named weft_*")
 
-file(GLOB headers "${HEADERS}/*.h")
+file(GLOB_RECURSE headers "${HEADERS}/*.h")
 set(declared "")
 foreach(header IN LISTS headers)
     file(READ "${header}" text)

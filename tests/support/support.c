@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
-#endif
-
 #include "support.h"
 
 #include <dirent.h>
 #include <ftw.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "core/philox.h"
 
@@ -63,7 +52,7 @@ static bool line_has_all(const char *line, size_t length, va_list texts) {
     return true;
 }
 
-void weft_test_expect_log(struct weft_test_host *test, const char *text, ...) {
+void weft_test_expect_line(struct weft_test_host *test, const char *text, ...) {
     const char *line = weft_test_log(test);
     while (*line != '\0') {
         const char *end = strchr(line, '\n');
@@ -80,6 +69,15 @@ void weft_test_expect_log(struct weft_test_host *test, const char *text, ...) {
     }
     fail_msg("no line with all the texts (first \"%s\") in the log:\n%s", text,
              weft_test_log(test));
+}
+
+void weft_test_status(weft_status found, weft_status expected, const char *call, const char *file,
+                      int line) {
+    if (found != expected) {
+        print_error("%s gives %s, not %s\n", call, weft_status_name(found),
+                    weft_status_name(expected));
+        _fail(file, line);
+    }
 }
 
 /* ---- memory ---- */
@@ -153,7 +151,7 @@ int weft_test_host_tear_down(void **state) {
 
 void weft_test_device_close(weft_device **device) {
     weft_device_stats stats;
-    assert_int_equal(weft_device_get_stats(*device, &stats), WEFT_OK);
+    assert_ok(weft_device_get_stats(*device, &stats));
     assert_int_equal(stats.validation_messages, 0);
     weft_device_destroy(device);
     assert_null(*device);
@@ -163,8 +161,7 @@ int weft_test_device_set_up(void **state) {
     struct weft_test_device *test = calloc(1, sizeof *test);
     assert_non_null(test);
     weft_test_host_begin(&test->host);
-    assert_int_equal(weft_device_open(&test->device, weft_device_params(.host = test->host.host)),
-                     WEFT_OK);
+    assert_ok(weft_device_open(&test->device, weft_device_params(.host = test->host.host)));
     *state = test;
     return 0;
 }
@@ -253,6 +250,15 @@ size_t weft_test_entries(const char *folder) {
     }
     closedir(stream);
     return count;
+}
+
+/* ---- numbers ---- */
+
+float *weft_test_uniform(size_t count, uint64_t seed, uint64_t stream) {
+    float *data = malloc(count * sizeof *data);
+    assert_non_null(data);
+    weft_philox_uniform(data, count, seed, stream);
+    return data;
 }
 
 /* ---- damage ---- */

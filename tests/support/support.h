@@ -1,14 +1,72 @@
 /* SPDX-License-Identifier: MIT */
-/* What many tests need: a weft_host that is watched, and files to play with. */
+/* What every test needs: cmocka, tests that announce themselves, a weft_host that is watched, and files to play with. */
 #ifndef WEFT_TESTS_SUPPORT_H
 #define WEFT_TESTS_SUPPORT_H
 
+/* The headers that cmocka's wants before it, and those that nearly every test uses. */
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
 
 #include <weft/device.h>
+
+/* ---- a program of tests ---- */
+
+/**
+ * Defines a test, which its program runs in the order of the file:
+ *
+ *     WEFT_TEST(what_holds) {
+ *         assert_true(...);
+ *     }
+ *
+ * Such a program has no main: support_main.c has it.
+ */
+#define WEFT_TEST(name)                              \
+    static void name(void);                          \
+    static void weft_test_run_##name(void **state) { \
+        (void)state;                                 \
+        name();                                      \
+    }                                                \
+    WEFT_TEST_LIST(name, NULL, NULL)                 \
+    static void name(void)
+
+/** The same between cmocka's fixtures. The parameter, such as `struct fixture *f`, is what is in *state. */
+#define WEFT_TEST_WITH(name, parameter, set_up, tear_down) \
+    static void name(parameter);                           \
+    static void weft_test_run_##name(void **state) {       \
+        name(*state);                                      \
+    }                                                      \
+    WEFT_TEST_LIST(name, set_up, tear_down)                \
+    static void name(__attribute__((unused)) parameter)
+
+/** cmocka's fixtures around all tests of the program: what set_up leaves in *state is there for each of them. */
+#define WEFT_TEST_GROUP(set_up, tear_down)                                    \
+    __attribute__((constructor)) static void weft_test_list_fixtures_(void) { \
+        weft_test_group(set_up, tear_down);                                   \
+    }                                                                         \
+    _Static_assert(1, "a semicolon follows")
+
+/** The call gives WEFT_OK, or that status; says both names if not. */
+#define assert_ok(call)               assert_status(call, WEFT_OK)
+#define assert_status(call, expected) weft_test_status(call, expected, #call, __FILE__, __LINE__)
+void weft_test_status(weft_status found, weft_status expected, const char *call, const char *file,
+                      int line);
+
+/* A function that runs before main, one for each test of the file, first to last. */
+#define WEFT_TEST_LIST(name, set_up, tear_down)                                                   \
+    __attribute__((constructor)) static void weft_test_list_##name(void) {                        \
+        weft_test_add((struct CMUnitTest){#name, weft_test_run_##name, set_up, tear_down, NULL}); \
+    }
+void weft_test_add(struct CMUnitTest test);
+void weft_test_group(CMFixtureFunction set_up, CMFixtureFunction tear_down);
 
 /* ---- a watched host ---- */
 
@@ -40,12 +98,24 @@ void weft_test_host_reset(struct weft_test_host *test);
 /** All lines so far, each as "error: text\n"; valid until the next line or reset. */
 const char *weft_test_log(struct weft_test_host *test);
 bool weft_test_log_has(struct weft_test_host *test, const char *text);
-/** Fails the test, showing the log, unless one line contains all the texts; ends in null. */
-void weft_test_expect_log(struct weft_test_host *test, const char *text, ...);
+/** Fails the test, showing the log, unless one line contains all the texts. */
+#define weft_test_expect_log(test, ...) weft_test_expect_line(test, __VA_ARGS__, (const char *)NULL)
+void weft_test_expect_line(struct weft_test_host *test, const char *text, ...);
+/** The call gives that status, and a line of the log since then has all the texts. */
+#define WEFT_EXPECT_REFUSED(test, expected, call, ...) \
+    do {                                               \
+        weft_test_host_reset(test);                    \
+        assert_status(call, expected);                 \
+        weft_test_expect_log(test, __VA_ARGS__);       \
+    } while (0)
 
 /** cmocka fixtures: *state is a watched host. */
 int weft_test_host_set_up(void **state);
 int weft_test_host_tear_down(void **state);
+/** A test with a struct weft_test_host of that name. */
+#define WEFT_TEST_ON_HOST(name, host)                                        \
+    WEFT_TEST_WITH(name, struct weft_test_host *host, weft_test_host_set_up, \
+                   weft_test_host_tear_down)
 
 /** A device with its settings as they are, and the watched host that it is opened with. */
 struct weft_test_device {
@@ -56,8 +126,10 @@ struct weft_test_device {
 /** cmocka fixtures: *state is a struct weft_test_device. */
 int weft_test_device_set_up(void **state);
 int weft_test_device_tear_down(void **state);
-#define WEFT_TEST_ON_DEVICE(function) \
-    cmocka_unit_test_setup_teardown(function, weft_test_device_set_up, weft_test_device_tear_down)
+/** A test with a struct weft_test_device of that name. */
+#define WEFT_TEST_ON_DEVICE(name, fixture)                                          \
+    WEFT_TEST_WITH(name, struct weft_test_device *fixture, weft_test_device_set_up, \
+                   weft_test_device_tear_down)
 
 /** Closes a device; fails the test if the validation layer had something to say. */
 void weft_test_device_close(weft_device **device);
@@ -78,6 +150,11 @@ char *weft_test_write(const char *folder, const char *name, const void *data, si
 uint8_t *weft_test_read(const char *path, size_t *size);
 /** How many entries a folder has. */
 size_t weft_test_entries(const char *folder);
+
+/* ---- numbers ---- */
+
+/** Uniform numbers of a stream in malloc's memory. */
+float *weft_test_uniform(size_t count, uint64_t seed, uint64_t stream);
 
 /* ---- damage ---- */
 

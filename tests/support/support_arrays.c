@@ -2,12 +2,6 @@
 #include "support_arrays.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 bool weft_test_npy_open(weft_npy *npy, const char *folder, const char *name,
                         struct weft_test_host *host) {
@@ -19,7 +13,7 @@ bool weft_test_npy_open(weft_npy *npy, const char *folder, const char *name,
     bool found = file != NULL;
     if (found) {
         fclose(file);
-        assert_int_equal(weft_npy_open(npy, path, &host->host), WEFT_OK);
+        assert_ok(weft_npy_open(npy, path, &host->host));
     }
     free(path);
     return found;
@@ -28,14 +22,14 @@ bool weft_test_npy_open(weft_npy *npy, const char *folder, const char *name,
 float *weft_test_npy_f32(const weft_npy *npy) {
     float *data = malloc(npy->elements * sizeof *data + 1);
     assert_non_null(data);
-    assert_int_equal(weft_npy_read_f32(npy, data), WEFT_OK);
+    assert_ok(weft_npy_read_f32(npy, data));
     return data;
 }
 
 int32_t *weft_test_npy_i32(const weft_npy *npy) {
     int32_t *data = malloc(npy->elements * sizeof *data + 1);
     assert_non_null(data);
-    assert_int_equal(weft_npy_read_i32(npy, data), WEFT_OK);
+    assert_ok(weft_npy_read_i32(npy, data));
     return data;
 }
 

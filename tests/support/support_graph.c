@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "support_graph.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include "device/device.h"
 
-#include <cmocka.h>
-
-int weft_test_graph_set_up(void **state) {
+static int set_up(void **state, char *folder) {
     struct weft_test_graph *f = calloc(1, sizeof *f);
     assert_non_null(f);
     weft_test_host_begin(&f->host);
-    assert_int_equal(
-        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
-        WEFT_OK);
-    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
+    f->folder = folder;
+    const weft_device_params params = {.host = f->host.host,
+                                       .cache_dir = folder != NULL ? folder : ""};
+    if (weft_device_open(&f->device, &params) != WEFT_OK) {
+        fail_msg("no device: %s", weft_test_log(&f->host));
+    }
+    assert_ok(weft_graph_create(&f->graph, &f->host.host));
     *state = f;
     return 0;
+}
+
+int weft_test_graph_set_up(void **state) {
+    return set_up(state, NULL);
+}
+
+int weft_test_graph_set_up_cached(void **state) {
+    return set_up(state, weft_test_folder());
 }
 
 int weft_test_graph_tear_down(void **state) {
@@ -24,12 +31,122 @@ int weft_test_graph_tear_down(void **state) {
     weft_graph_destroy(&f->graph);
     weft_test_device_close(&f->device);
     weft_test_host_end(&f->host);
+    if (f->folder != NULL) {
+        weft_test_folder_remove(f->folder);
+    }
     free(f);
     return 0;
 }
 
-weft_tensor weft_test_input(weft_graph *graph, const char *name, weft_shape shape) {
+/* ---- parts of graphs ---- */
+
+static weft_tensor add_input(weft_graph *graph, const char *name, weft_dtype dtype,
+                             weft_shape shape) {
     weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, graph, name, WEFT_F32, shape), WEFT_OK);
+    assert_ok(weft_graph_input(&tensor, graph, name, dtype, shape));
     return tensor;
+}
+
+static weft_tensor add_weight(weft_graph *graph, weft_dtype dtype, weft_shape shape,
+                              const void *data) {
+    weft_weight *weight = NULL;
+    weft_tensor tensor;
+    assert_ok(weft_weight_create(
+        &weight, weft_weight_params(.dtype = dtype, .shape = shape, .data = data), &graph->host));
+    assert_ok(weft_graph_weight(&tensor, graph, weight));
+    weft_weight_destroy(&weight);
+    return tensor;
+}
+
+weft_tensor weft_test_input_i32(weft_graph *graph, const char *name, weft_shape shape) {
+    return add_input(graph, name, WEFT_I32, shape);
+}
+
+weft_tensor weft_test_constant(weft_graph *graph, weft_shape shape, const float *data) {
+    return add_weight(graph, WEFT_F32, shape, data);
+}
+
+weft_tensor weft_test_constant_i32(weft_graph *graph, weft_shape shape, const int32_t *data) {
+    return add_weight(graph, WEFT_I32, shape, data);
+}
+
+weft_tensor weft_test_input(weft_graph *graph, const char *name, weft_shape shape) {
+    return add_input(graph, name, WEFT_F32, shape);
+}
+
+void weft_test_expect_shape(weft_graph *graph, weft_tensor tensor, weft_shape shape) {
+    weft_shape found;
+    assert_ok(weft_graph_get_tensor(graph, tensor, &found, NULL));
+    char texts[2][WEFT_SHAPE_TEXT_SIZE];
+    weft_shape_text(found, texts[0]);
+    weft_shape_text(shape, texts[1]);
+    assert_string_equal(texts[0], texts[1]);
+}
+
+/* ---- a graph that is run once ---- */
+
+struct weft_test_run weft_test_begin(weft_device *device) {
+    struct weft_test_run run = {.device = device};
+    assert_ok(weft_graph_create(&run.graph, &device->host));
+    return run;
+}
+
+static void bind(struct weft_test_run *run, const char *name, weft_shape shape, void *data) {
+    assert_true(run->count < sizeof run->tensors / sizeof run->tensors[0]);
+    run->tensors[run->count++] =
+        (weft_host_tensor){name, data, weft_shape_elements(shape) * sizeof(float)};
+}
+
+weft_tensor weft_test_feed(struct weft_test_run *run, const char *name, weft_shape shape,
+                           const float *data) {
+    bind(run, name, shape, (void *)(uintptr_t)data);
+    return weft_test_input(run->graph, name, shape);
+}
+
+weft_tensor weft_test_feed_i32(struct weft_test_run *run, const char *name, weft_shape shape,
+                               const int32_t *data) {
+    bind(run, name, shape, (void *)(uintptr_t)data);
+    return weft_test_input_i32(run->graph, name, shape);
+}
+
+void weft_test_take(struct weft_test_run *run, const char *name, weft_tensor tensor, float *out) {
+    weft_shape shape;
+    assert_ok(weft_graph_get_tensor(run->graph, tensor, &shape, NULL));
+    assert_ok(weft_graph_output(run->graph, name, tensor));
+    bind(run, name, shape, out);
+    memset(out, 0xff, weft_shape_elements(shape) * sizeof(float));
+}
+
+weft_plan *weft_test_plan(struct weft_test_run *run, const char *implementation) {
+    weft_plan *plan = NULL;
+    assert_ok(weft_plan_compile(&plan, run->device, run->graph,
+                                weft_plan_params(.implementation = implementation)));
+    weft_graph_destroy(&run->graph);
+    return plan;
+}
+
+void weft_test_execute(struct weft_test_run *run, const char *implementation) {
+    weft_plan *plan = weft_test_plan(run, implementation);
+    assert_ok(weft_plan_execute(plan, run->tensors, run->count));
+    weft_plan_destroy(&plan);
+}
+
+void weft_test_execute_to(struct weft_test_run *run, weft_tensor tensor, float *out) {
+    weft_test_take(run, "y", tensor, out);
+    weft_test_execute(run, NULL);
+}
+
+weft_plan *weft_test_plan_to(struct weft_test_run *run, const char *name, weft_tensor tensor,
+                             const char *implementation) {
+    assert_ok(weft_graph_output(run->graph, name, tensor));
+    return weft_test_plan(run, implementation);
+}
+
+weft_plan_info weft_test_info_of(struct weft_test_run *run, weft_tensor tensor,
+                                 const char *implementation) {
+    weft_plan_info info;
+    weft_plan *plan = weft_test_plan_to(run, "y", tensor, implementation);
+    assert_ok(weft_plan_get_info(plan, &info));
+    weft_plan_destroy(&plan);
+    return info;
 }

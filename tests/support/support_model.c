@@ -2,13 +2,6 @@
 #include "support_model.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "core/philox.h"
 #include "core/shape.h"
@@ -310,7 +303,7 @@ static weft_status load_again(struct weft_test_loader *loader, weft_model_info *
     weft_status status = weft_model_load(&model, loader->model.folder, &loader->host.host);
     assert_true((status == WEFT_OK) == (model != NULL));
     if (model && info) {
-        assert_int_equal(weft_model_get_info(model, info), WEFT_OK);
+        assert_ok(weft_model_get_info(model, info));
         info->architecture = NULL;
         info->mixing = NULL;
         info->tokenizer = NULL;
@@ -346,7 +339,7 @@ weft_model_info weft_test_expect_loads(struct weft_test_loader *loader, const ch
 void weft_test_expect_refused(struct weft_test_loader *loader, const char *config,
                               weft_status status, const char *name, const char *message) {
     expect_status(loader, config, status, NULL);
-    weft_test_expect_log(&loader->host, name, message, NULL);
+    weft_test_expect_log(&loader->host, name, message);
 }
 
 void weft_test_expect_no_leak(struct weft_test_loader *loader, const char *config) {
@@ -359,7 +352,7 @@ void weft_test_expect_no_leak(struct weft_test_loader *loader, const char *confi
         status = load_again(loader, NULL);
         if (status != WEFT_OK) {
             assert_int_equal(status, WEFT_OUT_OF_HOST_MEMORY);
-            weft_test_expect_log(&loader->host, "out of memory", NULL);
+            weft_test_expect_log(&loader->host, "out of memory");
             failures++;
         }
     }

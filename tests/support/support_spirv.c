@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700 /* mkstemp */
-#endif
 #include "support_spirv.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "device/device.h"
 #include "shader/glsl.h"
@@ -20,17 +11,16 @@
 struct words weft_test_compile(const char *text) {
     weft_device device = {.math = WEFT_MATH_REPRODUCIBLE};
     struct words words = {0};
-    assert_int_equal(weft_glsl_compile(&words.data, &words.size, &device, "kernel", text), WEFT_OK);
+    assert_ok(weft_glsl_compile(&words.data, &words.size, &device, "kernel", text));
     assert_int_equal(device.stats.shaders_compiled, 1);
     return words;
 }
 
 struct words weft_test_make_reproducible(struct words source) {
     struct words words = {0};
-    assert_int_equal(
-        weft_spirv_make_reproducible(&words.data, &words.size, source.data, source.size, NULL),
-        WEFT_OK);
-    assert_int_equal(weft_spirv_check(words.data, words.size, NULL), WEFT_OK);
+    assert_ok(
+        weft_spirv_make_reproducible(&words.data, &words.size, source.data, source.size, NULL));
+    assert_ok(weft_spirv_check(words.data, words.size, NULL));
     return words;
 }
 

@@ -3,9 +3,7 @@
 #ifndef WEFT_TESTS_SUPPORT_SPIRV_H
 #define WEFT_TESTS_SUPPORT_SPIRV_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support.h"
 
 /** A module in malloc's memory. */
 struct words {

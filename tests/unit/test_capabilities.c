@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What modules ask of a device, and which of the embedded ones run on which. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "shader/capabilities.h"
 #include "shader/embedded.h"
 #include "shader/spirv_module.h"
+#include "support.h"
 
 static const weft_device_info plain = {.subgroup_size = 32};
 static const weft_device_info adding = {.subgroup_size = 32, .has_subgroup_arithmetic = true};
@@ -33,8 +26,7 @@ static bool runs_on(const weft_device_info *info, const uint32_t *capabilities, 
     return weft_spirv_runs_on(words, 4 * at, info);
 }
 
-static void test_made_up_modules(void **state) {
-    (void)state;
+WEFT_TEST(test_made_up_modules) {
     const uint32_t sums[] = {SHADER, BASIC, ARITHMETIC};
     assert_true(runs_on(&plain, sums, 1));
     assert_true(runs_on(&plain, sums, 2));
@@ -49,8 +41,7 @@ static void test_made_up_modules(void **state) {
     assert_false(runs_on(&adding, doubles, 1));
 }
 
-static void test_embedded_modules(void **state) {
-    (void)state;
+WEFT_TEST(test_embedded_modules) {
     size_t replaced = 0;
     for (size_t i = 0; i < weft_shader_count; i++) {
         const struct weft_shader *shader = weft_shaders[i];
@@ -68,12 +59,4 @@ static void test_embedded_modules(void **state) {
         }
     }
     assert_true(replaced >= 3); /* softmax, and the rows with and without an embedding */
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_made_up_modules),
-        cmocka_unit_test(test_embedded_modules),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

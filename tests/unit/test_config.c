@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* config.json: what is read, what gets a default, what is refused and why. */
 #include <float.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "core/json.h"
 #include "model/config.h"
-#include "model/json.h"
 #include "support.h"
 
 #define FILE_NAME "config.json"
@@ -35,12 +26,9 @@ static const char full_config[] =
     "\"tokenizer_class\":\"ByteTokenizer\",\"transformers_version\":\"5.0\","
     "\"hidden_dropout_prob\":0.1,\"something_new\":{\"a\":[1,2]}}";
 
-static void every_field_is_read(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(every_field_is_read, test) {
     weft_fnet_config config;
-    assert_int_equal(parse(&config, &test, full_config), WEFT_OK);
+    assert_ok(parse(&config, test, full_config));
     assert_int_equal(config.architecture, WEFT_FNET_SEQUENCE_CLASSIFICATION);
     assert_int_equal(config.vocab_size, 260);
     assert_int_equal(config.hidden_size, 30);
@@ -66,19 +54,15 @@ static void every_field_is_read(void **state) {
     assert_int_equal(weft_fnet_layer_mixing(&config, 0), WEFT_FNET_LINEAR);
     assert_int_equal(weft_fnet_layer_mixing(&config, 1), WEFT_FNET_ATTENTION);
     assert_int_equal(weft_fnet_layer_mixing(&config, 2), WEFT_FNET_ATTENTION);
-    assert_string_equal(weft_test_log(&test), "");
-    weft_fnet_config_clear(&config, &test.host);
+    assert_string_equal(weft_test_log(test), "");
+    weft_fnet_config_clear(&config, &test->host);
     assert_null(config.labels);
-    weft_fnet_config_clear(&config, &test.host);
-    weft_test_host_end(&test);
+    weft_fnet_config_clear(&config, &test->host);
 }
 
-static void missing_fields_get_the_defaults_of_fnet(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(missing_fields_get_the_defaults_of_fnet, test) {
     weft_fnet_config config;
-    assert_int_equal(parse(&config, &test, START "}"), WEFT_OK);
+    assert_ok(parse(&config, test, START "}"));
     assert_int_equal(config.architecture, WEFT_FNET_MODEL);
     assert_int_equal(config.vocab_size, 32000);
     assert_int_equal(config.hidden_size, 768);
@@ -103,23 +87,19 @@ static void missing_fields_get_the_defaults_of_fnet(void **state) {
                                         "num_hidden_layers", "intermediate_size",
                                         "type_vocab_size",   "max_position_embeddings"};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        weft_test_expect_log(&test, "warning: " FILE_NAME, sizes[i], "default", (const char *)NULL);
+        weft_test_expect_log(test, "warning: " FILE_NAME, sizes[i], "default");
     }
-    weft_fnet_config_clear(&config, &test.host);
+    weft_fnet_config_clear(&config, &test->host);
 
     /* A default id outside a small vocabulary is no id, not an error. */
-    assert_int_equal(parse(&config, &test, START ",\"vocab_size\":2}"), WEFT_OK);
+    assert_ok(parse(&config, test, START ",\"vocab_size\":2}"));
     assert_int_equal(config.pad_token, -1);
     assert_int_equal(config.bos_token, 1);
     assert_int_equal(config.eos_token, -1);
-    weft_fnet_config_clear(&config, &test.host);
-    weft_test_host_end(&test);
+    weft_fnet_config_clear(&config, &test->host);
 }
 
-static void names_are_known(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(names_are_known, test) {
     static const struct {
         const char *name;
         weft_activation activation;
@@ -134,25 +114,25 @@ static void names_are_known(void **state) {
     weft_fnet_config config;
     for (size_t i = 0; i < sizeof activations / sizeof activations[0]; i++) {
         snprintf(text, sizeof text, START ",\"hidden_act\":\"%s\"}", activations[i].name);
-        assert_int_equal(parse(&config, &test, text), WEFT_OK);
+        assert_ok(parse(&config, test, text));
         assert_int_equal(config.activation, activations[i].activation);
-        weft_fnet_config_clear(&config, &test.host);
+        weft_fnet_config_clear(&config, &test->host);
     }
     for (int i = WEFT_FNET_MODEL; i <= WEFT_FNET_PRE_TRAINING; i++) {
         snprintf(text, sizeof text, "{\"model_type\":\"fnet\",\"architectures\":[\"%s\"]}",
                  weft_fnet_architecture_name((weft_fnet_architecture)i));
-        assert_int_equal(parse(&config, &test, text), WEFT_OK);
+        assert_ok(parse(&config, test, text));
         assert_int_equal(config.architecture, i);
-        weft_fnet_config_clear(&config, &test.host);
+        weft_fnet_config_clear(&config, &test->host);
     }
     for (int i = WEFT_FNET_FOURIER; i <= WEFT_FNET_ATTENTION; i++) {
         snprintf(text, sizeof text, START ",\"num_attention_heads\":12,\"weft_mixing\":\"%s\"}",
                  weft_fnet_mixing_name((weft_fnet_mixing)i));
-        assert_int_equal(parse(&config, &test, text), WEFT_OK);
+        assert_ok(parse(&config, test, text));
         assert_int_equal(config.mixing, i);
         assert_int_equal(config.attention_heads, i == WEFT_FNET_ATTENTION ? 12 : 0);
         assert_int_equal(weft_fnet_layer_mixing(&config, 11), i);
-        weft_fnet_config_clear(&config, &test.host);
+        weft_fnet_config_clear(&config, &test->host);
     }
     assert_non_null(weft_fnet_architecture_name((weft_fnet_architecture)100));
     assert_non_null(weft_fnet_mixing_name((weft_fnet_mixing)100));
@@ -164,16 +144,14 @@ static void names_are_known(void **state) {
                       {"BertTokenizer", WEFT_TOKENIZER_UNKNOWN}};
     for (size_t i = 0; i < sizeof tokenizers / sizeof tokenizers[0]; i++) {
         snprintf(text, sizeof text, START ",\"tokenizer_class\":\"%s\"}", tokenizers[i].name);
-        assert_int_equal(parse(&config, &test, text), WEFT_OK);
+        assert_ok(parse(&config, test, text));
         assert_int_equal(config.tokenizer, tokenizers[i].kind);
         assert_string_equal(config.tokenizer_class, tokenizers[i].name);
-        weft_fnet_config_clear(&config, &test.host);
+        weft_fnet_config_clear(&config, &test->host);
     }
-    weft_test_host_end(&test);
 }
 
-static void limits_themselves_are_accepted(void **state) {
-    (void)state;
+WEFT_TEST_ON_HOST(limits_themselves_are_accepted, test) {
     static const char *const texts[] = {
         START ",\"vocab_size\":16777216,\"hidden_size\":65536,\"num_hidden_layers\":1024,"
               "\"intermediate_size\":1048576,\"max_position_embeddings\":16777216,"
@@ -184,21 +162,17 @@ static void limits_themselves_are_accepted(void **state) {
               "\"type_vocab_size\":1,\"layer_norm_eps\":1.2e-38,\"num_labels\":1,"
               "\"pad_token_id\":0,\"weft_attention_layers\":0,\"num_attention_heads\":-5}",
     };
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
     for (size_t i = 0; i < 2; i++) {
         weft_fnet_config config;
-        if (parse(&config, &test, texts[i]) != WEFT_OK) {
-            fail_msg("%s", weft_test_log(&test));
+        if (parse(&config, test, texts[i]) != WEFT_OK) {
+            fail_msg("%s", weft_test_log(test));
         }
         assert_true(config.layer_norm_eps >= FLT_MIN);
-        weft_fnet_config_clear(&config, &test.host);
+        weft_fnet_config_clear(&config, &test->host);
     }
-    weft_test_host_end(&test);
 }
 
-static void committed_configs_are_read(void **state) {
-    (void)state;
+WEFT_TEST_ON_HOST(committed_configs_are_read, test) {
     static const struct {
         const char *folder;
         weft_fnet_architecture architecture;
@@ -215,23 +189,20 @@ static void committed_configs_are_read(void **state) {
         {"sibling_random", WEFT_FNET_MODEL, WEFT_FNET_RANDOM, WEFT_FNET_RANDOM},
         {"sibling_ff_only", WEFT_FNET_MODEL, WEFT_FNET_NONE, WEFT_FNET_NONE},
     };
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char name[128];
         snprintf(name, sizeof name, "fnet/%s/config.json", cases[i].folder);
         char *path = weft_test_data(name);
         weft_fnet_config config;
-        if (weft_fnet_config_read(&config, path, &test.host) != WEFT_OK) {
-            fail_msg("%s", weft_test_log(&test));
+        if (weft_fnet_config_read(&config, path, &test->host) != WEFT_OK) {
+            fail_msg("%s", weft_test_log(test));
         }
         assert_int_equal(config.architecture, cases[i].architecture);
         assert_int_equal(weft_fnet_layer_mixing(&config, 0), cases[i].first);
         assert_int_equal(weft_fnet_layer_mixing(&config, config.layers - 1), cases[i].last);
-        weft_fnet_config_clear(&config, &test.host);
+        weft_fnet_config_clear(&config, &test->host);
         free(path);
     }
-    weft_test_host_end(&test);
 }
 
 /* ---- what is refused ---- */
@@ -337,8 +308,7 @@ static const struct {
     {START "} trailing", WEFT_BAD_FILE, FILE_NAME ":1:", "end of file expected"},
 };
 
-static void bad_configs_are_refused_with_the_reason(void **state) {
-    (void)state;
+WEFT_TEST(bad_configs_are_refused_with_the_reason) {
     for (size_t i = 0; i < sizeof bad_configs / sizeof bad_configs[0]; i++) {
         struct weft_test_host test;
         weft_test_host_begin(&test);
@@ -352,73 +322,59 @@ static void bad_configs_are_refused_with_the_reason(void **state) {
         }
         assert_memory_equal(&config, &untouched, sizeof config);
         weft_test_expect_log(&test, "error: " FILE_NAME, bad_configs[i].field,
-                             bad_configs[i].message, (const char *)NULL);
+                             bad_configs[i].message);
         weft_test_host_end(&test);
     }
 }
 
-static void missing_and_huge_files_are_refused(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(missing_and_huge_files_are_refused, test) {
     weft_fnet_config config;
     char *folder = weft_test_folder();
     char *path = weft_test_path(folder, FILE_NAME);
-    assert_int_equal(weft_fnet_config_read(&config, path, &test.host), WEFT_NOT_FOUND);
-    weft_test_expect_log(&test, path, (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND, weft_fnet_config_read(&config, path, &test->host),
+                        path);
     free(path);
     size_t size = WEFT_JSON_MAX_BYTES + 1;
     char *spaces = malloc(size);
     assert_non_null(spaces);
     memset(spaces, ' ', size);
     path = weft_test_write(folder, FILE_NAME, spaces, size);
-    assert_int_equal(weft_fnet_config_read(&config, path, &test.host), WEFT_BAD_FILE);
-    weft_test_expect_log(&test, path, "67108864 bytes", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_fnet_config_read(&config, path, &test->host),
+                        path, "67108864 bytes");
     free(spaces);
     free(path);
     weft_test_folder_remove(folder);
-    weft_test_host_end(&test);
 }
 
 /* Deep nesting must not run out of stack. */
-static void deep_nesting_is_refused(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(deep_nesting_is_refused, test) {
     size_t depth = 1000000;
     char *text = malloc(depth + 8);
     assert_non_null(text);
     memcpy(text, "{\"a\":", 5);
     memset(text + 5, '[', depth);
     weft_fnet_config config;
-    assert_int_equal(weft_fnet_config_parse(&config, text, depth + 5, FILE_NAME, &test.host),
-                     WEFT_BAD_FILE);
-    weft_test_expect_log(&test, FILE_NAME ":1:", "depth", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
+                        weft_fnet_config_parse(&config, text, depth + 5, FILE_NAME, &test->host),
+                        FILE_NAME ":1:", "depth");
     free(text);
-    weft_test_host_end(&test);
 }
 
-static void configs_cut_at_any_length_are_refused(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(configs_cut_at_any_length_are_refused, test) {
     size_t size = strlen(full_config);
     for (size_t cut = 0; cut < size; cut++) {
         uint8_t *exact = malloc(cut > 0 ? cut : 1);
         assert_non_null(exact);
         memcpy(exact, full_config, cut);
         weft_fnet_config config;
-        weft_test_host_reset(&test);
-        assert_int_equal(weft_fnet_config_parse(&config, exact, cut, FILE_NAME, &test.host),
-                         WEFT_BAD_FILE);
-        weft_test_expect_log(&test, "error: " FILE_NAME ":1:", (const char *)NULL);
+        WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
+                            weft_fnet_config_parse(&config, exact, cut, FILE_NAME, &test->host),
+                            "error: " FILE_NAME ":1:");
         free(exact);
     }
-    weft_test_host_end(&test);
 }
 
-static void every_failing_allocation_is_survived(void **state) {
-    (void)state;
+WEFT_TEST(every_failing_allocation_is_survived) {
     char *folder = weft_test_folder();
     char *path = weft_test_write(folder, FILE_NAME, full_config, strlen(full_config));
     long failures = 0;
@@ -433,7 +389,7 @@ static void every_failing_allocation_is_survived(void **state) {
             weft_fnet_config_clear(&config, &test.host);
         } else {
             assert_int_equal(status, WEFT_OUT_OF_HOST_MEMORY);
-            weft_test_expect_log(&test, "out of memory", path, (const char *)NULL);
+            weft_test_expect_log(&test, "out of memory", path);
             failures++;
         }
         weft_test_host_end(&test);
@@ -460,10 +416,7 @@ static void check_ranges(const weft_fnet_config *config) {
     }
 }
 
-static void damaged_configs_are_read_or_refused(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(damaged_configs_are_read_or_refused, test) {
     size_t size = strlen(full_config);
     uint64_t read = 0;
     uint64_t rounds = 20000;
@@ -472,37 +425,19 @@ static void damaged_configs_are_read_or_refused(void **state) {
         uint8_t *mutated =
             weft_test_mutate((const uint8_t *)full_config, size, 3, round, &mutated_size);
         weft_fnet_config config;
-        weft_test_host_reset(&test);
+        weft_test_host_reset(test);
         weft_status status =
-            weft_fnet_config_parse(&config, mutated, mutated_size, FILE_NAME, &test.host);
+            weft_fnet_config_parse(&config, mutated, mutated_size, FILE_NAME, &test->host);
         if (status == WEFT_OK) {
             check_ranges(&config);
-            weft_fnet_config_clear(&config, &test.host);
+            weft_fnet_config_clear(&config, &test->host);
             read++;
         } else {
             assert_true(status == WEFT_BAD_FILE || status == WEFT_UNSUPPORTED);
-            weft_test_expect_log(&test, "error: " FILE_NAME, (const char *)NULL);
+            weft_test_expect_log(test, "error: " FILE_NAME);
         }
-        assert_int_equal(test.live, 0);
+        assert_int_equal(test->live, 0);
         free(mutated);
     }
     assert_true(read > rounds / 50 && read < rounds / 2);
-    weft_test_host_end(&test);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_field_is_read),
-        cmocka_unit_test(missing_fields_get_the_defaults_of_fnet),
-        cmocka_unit_test(names_are_known),
-        cmocka_unit_test(limits_themselves_are_accepted),
-        cmocka_unit_test(committed_configs_are_read),
-        cmocka_unit_test(bad_configs_are_refused_with_the_reason),
-        cmocka_unit_test(missing_and_huge_files_are_refused),
-        cmocka_unit_test(deep_nesting_is_refused),
-        cmocka_unit_test(configs_cut_at_any_length_are_refused),
-        cmocka_unit_test(every_failing_allocation_is_survived),
-        cmocka_unit_test(damaged_configs_are_read_or_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

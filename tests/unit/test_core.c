@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Status values, shapes, logging and allocation, SHA-256, Philox, files. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "core/file.h"
 #include "core/hash.h"
@@ -25,8 +13,7 @@
 
 /* ---- names and shapes ---- */
 
-static void names_are_distinct_and_never_null(void **state) {
-    (void)state;
+WEFT_TEST(names_are_distinct_and_never_null) {
     for (int a = 0; a < WEFT_STATUS_COUNT; a++) {
         assert_int_equal(strncmp(weft_status_name((weft_status)a), "WEFT_", 5), 0);
         for (int b = 0; b < a; b++) {
@@ -42,16 +29,14 @@ static void names_are_distinct_and_never_null(void **state) {
     assert_non_null(weft_dtype_name((weft_dtype)1000));
 }
 
-static void version_is_that_of_the_header(void **state) {
-    (void)state;
+WEFT_TEST(version_is_that_of_the_header) {
     char expected[32];
     snprintf(expected, sizeof expected, "%d.%d.%d", WEFT_VERSION_MAJOR, WEFT_VERSION_MINOR,
              WEFT_VERSION_PATCH);
     assert_string_equal(weft_version(), expected);
 }
 
-static void shapes_count_compare_and_print(void **state) {
-    (void)state;
+WEFT_TEST(shapes_count_compare_and_print) {
     weft_shape scalar = {0};
     weft_shape three = weft_shape_of(2, 512, 768);
     weft_shape largest = weft_shape_of(UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX);
@@ -78,8 +63,7 @@ static void shapes_count_compare_and_print(void **state) {
 
 /* ---- the host ---- */
 
-static void log_lines_are_single_and_clean(void **state) {
-    (void)state;
+WEFT_TEST(log_lines_are_single_and_clean) {
     struct weft_test_host test;
     weft_test_host_begin(&test);
     weft_log(&test.host, WEFT_LOG_WARNING, "one\ntwo\tthree\x1b[31m%s", "\x7f\xc3\xa9");
@@ -89,7 +73,7 @@ static void log_lines_are_single_and_clean(void **state) {
     assert_string_equal(weft_test_log(&test), "error: a 7\n");
     weft_test_host_reset(&test);
     assert_int_equal(weft_fail_memory(&test.host, "a thing"), WEFT_OUT_OF_HOST_MEMORY);
-    weft_test_expect_log(&test, "out of memory", "a thing", (const char *)NULL);
+    weft_test_expect_log(&test, "out of memory", "a thing");
     weft_test_host_end(&test);
 
     weft_log(NULL, WEFT_LOG_ERROR, "nobody listens");
@@ -98,8 +82,7 @@ static void log_lines_are_single_and_clean(void **state) {
 }
 
 /* The line is cut at 1023 bytes, and never inside a character. */
-static void long_log_lines_are_cut_between_characters(void **state) {
-    (void)state;
+WEFT_TEST(long_log_lines_are_cut_between_characters) {
     static const struct {
         const char *character;
         size_t ascii; /* letters before it */
@@ -131,8 +114,7 @@ static void long_log_lines_are_cut_between_characters(void **state) {
     }
 }
 
-static void allocation_goes_through_the_host(void **state) {
-    (void)state;
+WEFT_TEST(allocation_goes_through_the_host) {
     struct weft_test_host test;
     weft_test_host_begin(&test);
     const weft_host *host = &test.host;
@@ -178,14 +160,11 @@ static void allocation_goes_through_the_host(void **state) {
     weft_free(NULL, plain);
 }
 
-static void arrays_grow_and_survive_failure(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(arrays_grow_and_survive_failure, test) {
     uint32_t *array = NULL;
     uint32_t capacity = 0;
     for (uint32_t count = 0; count < 1000; count++) {
-        assert_true(weft_grow(&test.host, &array, count, &capacity, sizeof *array));
+        assert_true(weft_grow(&test->host, &array, count, &capacity, sizeof *array));
         assert_true(capacity > count);
         array[count] = count * count;
     }
@@ -194,15 +173,14 @@ static void arrays_grow_and_survive_failure(void **state) {
     }
     uint32_t *before = array;
     uint32_t capacity_before = capacity;
-    test.fail_at = atomic_load(&test.allocations) + 1;
-    assert_false(weft_grow(&test.host, &array, capacity, &capacity, sizeof *array));
+    test->fail_at = atomic_load(&test->allocations) + 1;
+    assert_false(weft_grow(&test->host, &array, capacity, &capacity, sizeof *array));
     assert_ptr_equal(array, before);
     assert_int_equal(capacity, capacity_before);
     uint32_t huge = UINT32_MAX - 1;
-    assert_false(weft_grow(&test.host, &array, huge, &huge, sizeof *array));
+    assert_false(weft_grow(&test->host, &array, huge, &huge, sizeof *array));
     assert_int_equal(huge, UINT32_MAX - 1);
-    weft_free(&test.host, array);
-    weft_test_host_end(&test);
+    weft_free(&test->host, array);
 }
 
 /* ---- SHA-256 ---- */
@@ -222,8 +200,7 @@ static const struct {
      "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"},
 };
 
-static void sha256_gives_the_published_digests(void **state) {
-    (void)state;
+WEFT_TEST(sha256_gives_the_published_digests) {
     char text[WEFT_DIGEST_TEXT_SIZE];
     for (size_t i = 0; i < sizeof sha_vectors / sizeof sha_vectors[0]; i++) {
         const char *message = sha_vectors[i].message;
@@ -242,8 +219,7 @@ static void sha256_gives_the_published_digests(void **state) {
                         "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-static void sha256_does_not_depend_on_the_pieces(void **state) {
-    (void)state;
+WEFT_TEST(sha256_does_not_depend_on_the_pieces) {
     uint8_t data[200];
     for (size_t i = 0; i < sizeof data; i++) {
         data[i] = (uint8_t)(i * 37);
@@ -265,8 +241,7 @@ static void sha256_does_not_depend_on_the_pieces(void **state) {
 /* ---- Philox ---- */
 
 /* philox4x32-10 in the file kat_vectors of Random123. */
-static void philox_gives_the_published_words(void **state) {
-    (void)state;
+WEFT_TEST(philox_gives_the_published_words) {
     static const struct {
         uint32_t counter[4];
         uint64_t key;
@@ -288,8 +263,7 @@ static void philox_gives_the_published_words(void **state) {
     }
 }
 
-static void philox_streams_are_made_of_blocks(void **state) {
-    (void)state;
+WEFT_TEST(philox_streams_are_made_of_blocks) {
     uint64_t seed = UINT64_C(0x0123456789abcdef);
     uint64_t stream = UINT64_C(0xfedcba9876543210);
     static const uint64_t blocks[] = {0, 1, 2, UINT64_C(0x100000000), UINT64_C(0x3fffffffffffffff)};
@@ -303,8 +277,7 @@ static void philox_streams_are_made_of_blocks(void **state) {
     }
 }
 
-static void philox_floats_have_known_bits(void **state) {
-    (void)state;
+WEFT_TEST(philox_floats_have_known_bits) {
     float known[4];
     weft_philox_uniform(known, 4, 0, 0);
     assert_true(known[0] == ((float)0x6627e8 - 8388608.0f) / 8388608.0f);
@@ -331,22 +304,19 @@ static void philox_floats_have_known_bits(void **state) {
 
 /* ---- files ---- */
 
-static void files_are_mapped_and_read(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(files_are_mapped_and_read, test) {
     char *folder = weft_test_folder();
     char *path = weft_test_write(folder, "file", "0123456789", 10);
     char *empty = weft_test_write(folder, "empty", "", 0);
 
     weft_mapping mapping = {0};
-    assert_int_equal(weft_file_map(&mapping, path, &test.host), WEFT_OK);
+    assert_ok(weft_file_map(&mapping, path, &test->host));
     assert_int_equal(mapping.size, 10);
     assert_memory_equal(mapping.data, "0123456789", 10);
     weft_file_unmap(&mapping);
     assert_null(mapping.data);
     assert_int_equal(mapping.size, 0);
-    assert_int_equal(weft_file_map(&mapping, empty, &test.host), WEFT_OK);
+    assert_ok(weft_file_map(&mapping, empty, &test->host));
     assert_null(mapping.data);
     assert_int_equal(mapping.size, 0);
     weft_file_unmap(&mapping);
@@ -354,33 +324,29 @@ static void files_are_mapped_and_read(void **state) {
     uint8_t *data = NULL;
     size_t size = 0;
     for (size_t limit = 10; limit < 12; limit++) {
-        assert_int_equal(weft_file_read(&data, &size, limit, path, &test.host), WEFT_OK);
+        assert_ok(weft_file_read(&data, &size, limit, path, &test->host));
         assert_int_equal(size, 10);
         assert_string_equal((const char *)data, "0123456789");
-        weft_free(&test.host, data);
+        weft_free(&test->host, data);
     }
-    assert_int_equal(weft_file_read(&data, &size, 0, empty, &test.host), WEFT_OK);
+    assert_ok(weft_file_read(&data, &size, 0, empty, &test->host));
     assert_int_equal(size, 0);
     assert_int_equal(data[0], 0);
-    weft_free(&test.host, data);
-    assert_int_equal(weft_file_read(&data, &size, SIZE_MAX, path, &test.host), WEFT_OK);
-    weft_free(&test.host, data);
+    weft_free(&test->host, data);
+    assert_ok(weft_file_read(&data, &size, SIZE_MAX, path, &test->host));
+    weft_free(&test->host, data);
 
-    assert_string_equal(weft_test_log(&test), "");
-    assert_int_equal(weft_file_read(&data, &size, 9, path, &test.host), WEFT_BAD_FILE);
-    weft_test_expect_log(&test, path, "9 bytes", (const char *)NULL);
-    test.fail_at = atomic_load(&test.allocations) + 1;
-    assert_int_equal(weft_file_read(&data, &size, 10, path, &test.host), WEFT_OUT_OF_HOST_MEMORY);
+    assert_string_equal(weft_test_log(test), "");
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_file_read(&data, &size, 9, path, &test->host),
+                        path, "9 bytes");
+    test->fail_at = atomic_load(&test->allocations) + 1;
+    assert_int_equal(weft_file_read(&data, &size, 10, path, &test->host), WEFT_OUT_OF_HOST_MEMORY);
     free(path);
     free(empty);
     weft_test_folder_remove(folder);
-    weft_test_host_end(&test);
 }
 
-static void large_files_are_read_whole(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(large_files_are_read_whole, test) {
     char *folder = weft_test_folder();
     size_t size = 300001;
     uint8_t *data = malloc(size);
@@ -391,11 +357,11 @@ static void large_files_are_read_whole(void **state) {
     char *path = weft_test_write(folder, "file", data, size);
     uint8_t *read = NULL;
     size_t read_size = 0;
-    assert_int_equal(weft_file_read(&read, &read_size, size, path, &test.host), WEFT_OK);
+    assert_ok(weft_file_read(&read, &read_size, size, path, &test->host));
     assert_int_equal(read_size, size);
     assert_memory_equal(read, data, size);
-    weft_free(&test.host, read);
-    assert_int_equal(weft_file_read(&read, &read_size, size - 1, path, &test.host), WEFT_BAD_FILE);
+    weft_free(&test->host, read);
+    assert_int_equal(weft_file_read(&read, &read_size, size - 1, path, &test->host), WEFT_BAD_FILE);
 
     /* A pipe has no size beforehand. */
     int ends[2];
@@ -404,22 +370,18 @@ static void large_files_are_read_whole(void **state) {
     close(ends[1]);
     char name[64];
     snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
-    assert_int_equal(weft_file_read(&read, &read_size, size, name, &test.host), WEFT_OK);
+    assert_ok(weft_file_read(&read, &read_size, size, name, &test->host));
     assert_int_equal(read_size, 60000);
     assert_memory_equal(read, data, 60000);
-    weft_free(&test.host, read);
+    weft_free(&test->host, read);
     close(ends[0]);
 
     free(data);
     free(path);
     weft_test_folder_remove(folder);
-    weft_test_host_end(&test);
 }
 
-static void missing_and_odd_files_are_refused(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(missing_and_odd_files_are_refused, test) {
     char *folder = weft_test_folder();
     char *missing = weft_test_path(folder, "missing");
     char *fifo = weft_test_path(folder, "fifo");
@@ -427,19 +389,18 @@ static void missing_and_odd_files_are_refused(void **state) {
     weft_mapping mapping = {0};
     uint8_t *data = NULL;
     size_t size = 0;
-    assert_int_equal(weft_file_map(&mapping, missing, &test.host), WEFT_NOT_FOUND);
-    weft_test_expect_log(&test, missing, "No such file", (const char *)NULL);
-    assert_int_equal(weft_file_read(&data, &size, 10, missing, &test.host), WEFT_NOT_FOUND);
-    assert_int_equal(weft_file_map(&mapping, folder, &test.host), WEFT_IO_ERROR);
-    assert_int_equal(weft_file_read(&data, &size, 10, folder, &test.host), WEFT_IO_ERROR);
+    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND, weft_file_map(&mapping, missing, &test->host),
+                        missing, "No such file");
+    assert_int_equal(weft_file_read(&data, &size, 10, missing, &test->host), WEFT_NOT_FOUND);
+    assert_int_equal(weft_file_map(&mapping, folder, &test->host), WEFT_IO_ERROR);
+    assert_int_equal(weft_file_read(&data, &size, 10, folder, &test->host), WEFT_IO_ERROR);
     /* Must not wait for somebody to write to it. */
-    assert_int_equal(weft_file_map(&mapping, fifo, &test.host), WEFT_IO_ERROR);
-    weft_test_expect_log(&test, fifo, "not a regular file", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_IO_ERROR, weft_file_map(&mapping, fifo, &test->host), fifo,
+                        "not a regular file");
     assert_null(data);
     free(missing);
     free(fifo);
     weft_test_folder_remove(folder);
-    weft_test_host_end(&test);
 }
 
 static void expect_contents(const char *path, const char *expected) {
@@ -449,49 +410,42 @@ static void expect_contents(const char *path, const char *expected) {
     free(data);
 }
 
-static void files_are_replaced_whole(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(files_are_replaced_whole, test) {
     char *folder = weft_test_folder();
     char *path = weft_test_path(folder, "file");
     char *link = weft_test_path(folder, "link");
     mode_t mask = umask(027);
-    assert_int_equal(weft_file_write(path, "one", 3, &test.host), WEFT_OK);
+    assert_ok(weft_file_write(path, "one", 3, &test->host));
     umask(mask);
     struct stat about;
     assert_int_equal(stat(path, &about), 0);
     assert_int_equal(about.st_mode & 0777, 0640); /* as any new file, not mkstemp's 0600 */
     expect_contents(path, "one");
-    assert_int_equal(weft_file_write(path, "three", 5, &test.host), WEFT_OK);
+    assert_ok(weft_file_write(path, "three", 5, &test->host));
     expect_contents(path, "three");
     assert_int_equal(symlink("file", link), 0);
-    assert_int_equal(weft_file_write(link, "", 0, &test.host), WEFT_OK);
+    assert_ok(weft_file_write(link, "", 0, &test->host));
     expect_contents(path, "");
     assert_int_equal(lstat(link, &about), 0);
     assert_true(S_ISLNK(about.st_mode));
     assert_int_equal(weft_test_entries(folder), 2); /* nothing temporary is left */
-    assert_string_equal(weft_test_log(&test), "");
+    assert_string_equal(weft_test_log(test), "");
     free(path);
     free(link);
     weft_test_folder_remove(folder);
-    weft_test_host_end(&test);
 }
 
-static void failed_writes_leave_no_trace(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(failed_writes_leave_no_trace, test) {
     char *folder = weft_test_folder();
     char *path = weft_test_write(folder, "file", "old", 3);
     char *inside = weft_test_path(folder, "missing/file");
     char *below_file = weft_test_path(folder, "file/file");
-    assert_int_equal(weft_file_write(inside, "new", 3, &test.host), WEFT_NOT_FOUND);
-    weft_test_expect_log(&test, inside, (const char *)NULL);
-    assert_int_equal(weft_file_write(below_file, "new", 3, &test.host), WEFT_NOT_FOUND);
-    assert_int_equal(weft_file_write(folder, "new", 3, &test.host), WEFT_IO_ERROR);
-    test.fail_at = atomic_load(&test.allocations) + 1;
-    assert_int_equal(weft_file_write(path, "new", 3, &test.host), WEFT_OUT_OF_HOST_MEMORY);
+    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND, weft_file_write(inside, "new", 3, &test->host),
+                        inside);
+    assert_int_equal(weft_file_write(below_file, "new", 3, &test->host), WEFT_NOT_FOUND);
+    assert_int_equal(weft_file_write(folder, "new", 3, &test->host), WEFT_IO_ERROR);
+    test->fail_at = atomic_load(&test->allocations) + 1;
+    assert_int_equal(weft_file_write(path, "new", 3, &test->host), WEFT_OUT_OF_HOST_MEMORY);
 
     /* The disk is full, as far as this process can tell. */
     uint8_t *data = calloc(1, 1 << 20);
@@ -501,12 +455,11 @@ static void failed_writes_leave_no_trace(void **state) {
     struct rlimit small = {1000, before.rlim_max};
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    weft_test_host_reset(&test);
-    weft_status status = weft_file_write(path, data, 1 << 20, &test.host);
+    weft_test_host_reset(test);
+    weft_status status = weft_file_write(path, data, 1 << 20, &test->host);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, handler);
-    assert_int_equal(status, WEFT_IO_ERROR);
-    weft_test_expect_log(&test, path, "cannot write", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_IO_ERROR, status, path, "cannot write");
     free(data);
 
     expect_contents(path, "old");
@@ -515,51 +468,40 @@ static void failed_writes_leave_no_trace(void **state) {
     free(inside);
     free(below_file);
     weft_test_folder_remove(folder);
-    weft_test_host_end(&test);
 }
 
-static void devices_are_written_to_not_replaced(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
-    assert_int_equal(weft_file_write("/dev/null", "x", 1, &test.host), WEFT_OK);
+WEFT_TEST_ON_HOST(devices_are_written_to_not_replaced, test) {
+    assert_ok(weft_file_write("/dev/null", "x", 1, &test->host));
     struct stat about;
     assert_int_equal(stat("/dev/null", &about), 0);
     assert_true(S_ISCHR(about.st_mode));
-    assert_int_equal(weft_file_write("/dev/full", "x", 1, &test.host), WEFT_IO_ERROR);
-    weft_test_host_end(&test);
+    assert_int_equal(weft_file_write("/dev/full", "x", 1, &test->host), WEFT_IO_ERROR);
 }
 
-static void folders_are_made_with_their_parents(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(folders_are_made_with_their_parents, test) {
     char *folder = weft_test_folder();
-    char *deep = weft_path_join(folder, "a/b//c/", &test.host);
+    char *deep = weft_path_join(folder, "a/b//c/", &test->host);
     char *file = weft_test_write(folder, "file", "", 0);
-    char *below_file = weft_path_join(file, "d", &test.host);
+    char *below_file = weft_path_join(file, "d", &test->host);
     for (int round = 0; round < 2; round++) {
-        assert_int_equal(weft_make_folders(deep, &test.host), WEFT_OK);
+        assert_ok(weft_make_folders(deep, &test->host));
         struct stat about;
         assert_int_equal(stat(deep, &about), 0);
         assert_true(S_ISDIR(about.st_mode));
     }
-    assert_string_equal(weft_test_log(&test), "");
-    assert_int_not_equal(weft_make_folders(file, &test.host), WEFT_OK);
-    assert_int_not_equal(weft_make_folders(below_file, &test.host), WEFT_OK);
-    assert_int_equal(weft_make_folders("", &test.host), WEFT_NOT_FOUND);
-    weft_test_expect_log(&test, file, (const char *)NULL);
-    test.fail_at = atomic_load(&test.allocations) + 1;
-    assert_int_equal(weft_make_folders(deep, &test.host), WEFT_OUT_OF_HOST_MEMORY);
-    weft_free(&test.host, deep);
-    weft_free(&test.host, below_file);
+    assert_string_equal(weft_test_log(test), "");
+    assert_int_not_equal(weft_make_folders(file, &test->host), WEFT_OK);
+    assert_int_not_equal(weft_make_folders(below_file, &test->host), WEFT_OK);
+    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND, weft_make_folders("", &test->host), file);
+    test->fail_at = atomic_load(&test->allocations) + 1;
+    assert_int_equal(weft_make_folders(deep, &test->host), WEFT_OUT_OF_HOST_MEMORY);
+    weft_free(&test->host, deep);
+    weft_free(&test->host, below_file);
     free(file);
     weft_test_folder_remove(folder);
-    weft_test_host_end(&test);
 }
 
-static void paths_are_joined_with_one_slash(void **state) {
-    (void)state;
+WEFT_TEST(paths_are_joined_with_one_slash) {
     static const char *const cases[][3] = {
         {"a", "b", "a/b"}, {"a/", "b", "a/b"}, {"/", "b", "/b"}, {"", "b", "b"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -567,30 +509,4 @@ static void paths_are_joined_with_one_slash(void **state) {
         assert_string_equal(path, cases[i][2]);
         weft_free(NULL, path);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_distinct_and_never_null),
-        cmocka_unit_test(version_is_that_of_the_header),
-        cmocka_unit_test(shapes_count_compare_and_print),
-        cmocka_unit_test(log_lines_are_single_and_clean),
-        cmocka_unit_test(long_log_lines_are_cut_between_characters),
-        cmocka_unit_test(allocation_goes_through_the_host),
-        cmocka_unit_test(arrays_grow_and_survive_failure),
-        cmocka_unit_test(sha256_gives_the_published_digests),
-        cmocka_unit_test(sha256_does_not_depend_on_the_pieces),
-        cmocka_unit_test(philox_gives_the_published_words),
-        cmocka_unit_test(philox_streams_are_made_of_blocks),
-        cmocka_unit_test(philox_floats_have_known_bits),
-        cmocka_unit_test(files_are_mapped_and_read),
-        cmocka_unit_test(large_files_are_read_whole),
-        cmocka_unit_test(missing_and_odd_files_are_refused),
-        cmocka_unit_test(files_are_replaced_whole),
-        cmocka_unit_test(failed_writes_leave_no_trace),
-        cmocka_unit_test(devices_are_written_to_not_replaced),
-        cmocka_unit_test(folders_are_made_with_their_parents),
-        cmocka_unit_test(paths_are_joined_with_one_slash),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* Properties of cosFormer, values checked by hand, and bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
@@ -27,25 +19,13 @@ struct problem {
 };
 
 static void run(struct weft_test_graph *f, const struct problem *p, float *out) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor y;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor q = weft_test_input(graph, "q", weft_shape_of(1, p->n, p->d));
-    weft_tensor k = weft_test_input(graph, "k", weft_shape_of(1, p->keys, p->d));
-    weft_tensor v = weft_test_input(graph, "v", weft_shape_of(1, p->keys, p->values));
-    assert_int_equal(weft_graph_cosformer(&y, graph, q, k, v, &p->params), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
-    const weft_host_tensor tensors[] = {
-        {"q", p->q, (uint64_t)p->n * p->d * sizeof(float)},
-        {"k", p->k, (uint64_t)p->keys * p->d * sizeof(float)},
-        {"v", p->v, (uint64_t)p->keys * p->values * sizeof(float)},
-        {"y", out, (uint64_t)p->n * p->values * sizeof(float)},
-    };
-    assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    weft_tensor q = weft_test_feed(&r, "q", weft_shape_of(1, p->n, p->d), p->q);
+    weft_tensor k = weft_test_feed(&r, "k", weft_shape_of(1, p->keys, p->d), p->k);
+    weft_tensor v = weft_test_feed(&r, "v", weft_shape_of(1, p->keys, p->values), p->v);
+    assert_ok(weft_graph_cosformer(&y, r.graph, q, k, v, &p->params));
+    weft_test_execute_to(&r, y, out);
 }
 
 static void expect_near(const float *y, const double *expected, uint32_t count) {
@@ -57,7 +37,7 @@ static void expect_near(const float *y, const double *expected, uint32_t count) 
 /* ---- values checked by hand ---- */
 
 /* q = k = 1, v = [1, 0, 0], M = 3: the weights are the cosines of 0, 30 and 60 degrees. */
-static void test_cosines(void **state) {
+WEFT_TEST_ON_GRAPH(test_cosines, f) {
     const double c = sqrt(3.0) / 2.0;
     const double full[] = {1.0 / (1.5 + c), c / (1.0 + 2.0 * c), 0.5 / (1.5 + c)};
     const double causal[] = {1.0, c / (1.0 + c), 0.5 / (1.5 + c)};
@@ -65,39 +45,39 @@ static void test_cosines(void **state) {
     float v[3] = {1.0F, 0.0F, 0.0F};
     float y[3];
     struct problem p = {3, 3, 1, 1, .q = ones, .k = ones, .v = v};
-    run(*state, &p, y);
+    run(f, &p, y);
     expect_near(y, full, 3);
     p.params.causal = true;
-    run(*state, &p, y);
+    run(f, &p, y);
     expect_near(y, causal, 3);
     p.params.length = 3; /* what 0 stands for */
-    run(*state, &p, y);
+    run(f, &p, y);
     expect_near(y, causal, 3);
 }
 
 /* With M far above n all cosines are 1: 26/19, 58/43, 6/5, 18/13 of plain relu features. */
-static void test_long_length_is_plain_relu(void **state) {
+WEFT_TEST_ON_GRAPH(test_long_length_is_plain_relu, f) {
     float q[] = {1.0F, 2.0F, 3.0F, 4.0F, 1.0F, -1.0F, 1.0F, 3.0F};
     float k[] = {-3.0F, 1.0F, 1.0F, 5.0F, -2.0F, -3.0F, 4.0F, 1.0F};
     float v[] = {-1.0F, 2.0F, 3.0F, 1.0F};
     const double expected[] = {26.0 / 19.0, 58.0 / 43.0, 6.0 / 5.0, 18.0 / 13.0};
     float y[4];
     struct problem p = {4, 4, 2, 1, {.length = 1U << 30}, q, k, v};
-    run(*state, &p, y);
+    run(f, &p, y);
     expect_near(y, expected, 4);
 }
 
 /* A query without positive channels reads nothing; a denominator below epsilon becomes epsilon. */
-static void test_zero_denominators(void **state) {
+WEFT_TEST_ON_GRAPH(test_zero_denominators, f) {
     float q[] = {-1.0F, 0.5F};
     float k[] = {1.0F, 0.0F};
     float v[] = {6.0F, 7.0F};
     float y[2];
     struct problem p = {2, 2, 1, 1, {.length = 1U << 30}, q, k, v};
-    run(*state, &p, y);
+    run(f, &p, y);
     assert_true(y[0] == 0.0F && y[1] == 6.0F);
     p.params.epsilon = 2.0F;
-    run(*state, &p, y);
+    run(f, &p, y);
     assert_true(y[0] == 0.0F && y[1] == 1.5F);
 }
 
@@ -146,29 +126,29 @@ static void check_causality(struct weft_test_graph *f, uint32_t from, float by) 
     assert_memory_not_equal(before + at, after + at, D * sizeof(float));
 }
 
-static void test_causality(void **state) {
+WEFT_TEST_ON_GRAPH(test_causality, f) {
     static const uint32_t cuts[] = {1, 40, 63, 64, 65, 128, 149};
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
-        check_causality(*state, cuts[i], 0.25F);
-        check_causality(*state, cuts[i], NAN);
+        check_causality(f, cuts[i], 0.25F);
+        check_causality(f, cuts[i], NAN);
     }
 }
 
 /* Without causality the first token does depend on the last one. */
-static void test_full_reads_everything(void **state) {
+WEFT_TEST_ON_GRAPH(test_full_reads_everything, f) {
     struct sequence s;
     float before[N * D];
     float after[N * D];
     fill(&s);
     struct problem p = problem_of(&s, N, (weft_cosformer_params){.causal = false});
-    run(*state, &p, before);
+    run(f, &p, before);
     disturb(s.v, N - 1, 0.25F);
-    run(*state, &p, after);
+    run(f, &p, after);
     assert_memory_not_equal(before, after, D * sizeof(float));
 }
 
 /* With a fixed M the first tokens of a longer sequence get the bits that they get alone; by default not. */
-static void test_prefix_has_the_same_bits(void **state) {
+WEFT_TEST_ON_GRAPH(test_prefix_has_the_same_bits, f) {
     static const uint32_t lengths[] = {1, 63, 64, 65, 127, 128, 129};
     struct sequence s;
     float whole[N * D];
@@ -176,22 +156,22 @@ static void test_prefix_has_the_same_bits(void **state) {
     fill(&s);
     weft_cosformer_params params = {.causal = true, .length = 512};
     struct problem p = problem_of(&s, N, params);
-    run(*state, &p, whole);
+    run(f, &p, whole);
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         p = problem_of(&s, lengths[i], params);
-        run(*state, &p, part);
+        run(f, &p, part);
         assert_memory_equal(whole, part, (size_t)lengths[i] * D * sizeof(float));
     }
     params.length = 0;
     p = problem_of(&s, N, params);
-    run(*state, &p, whole);
+    run(f, &p, whole);
     p = problem_of(&s, 65, params);
-    run(*state, &p, part);
+    run(f, &p, part);
     assert_memory_not_equal(whole, part, 65 * D * sizeof(float));
 }
 
 /* The weights depend on the distance of positions alone: tokens without weight in front change no more than rounding. */
-static void test_shift(void **state) {
+WEFT_TEST_ON_GRAPH(test_shift, f) {
     enum { SHIFT = 37, REST = N - SHIFT };
     struct sequence s;
     struct sequence moved;
@@ -205,9 +185,9 @@ static void test_shift(void **state) {
     for (int causal = 0; causal < 2; causal++) {
         weft_cosformer_params params = {.causal = causal != 0, .length = N};
         struct problem p = problem_of(&s, REST, params);
-        run(*state, &p, y);
+        run(f, &p, y);
         p = problem_of(&moved, N, params);
-        run(*state, &p, moved_y);
+        run(f, &p, moved_y);
         for (uint32_t i = 0; i < REST * D; i++) {
             assert_true(fabsf(y[i] - moved_y[SHIFT * D + i]) < 2e-6F);
         }
@@ -215,8 +195,7 @@ static void test_shift(void **state) {
 }
 
 /* q and k of the same tensor share their features: the bits of two equal tensors. */
-static void test_shared_features(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_shared_features, f) {
     struct sequence s;
     float apart[N * D];
     float together[N * D];
@@ -224,113 +203,62 @@ static void test_shared_features(void **state) {
     memcpy(s.k, s.q, sizeof s.k);
     struct problem p = problem_of(&s, N, (weft_cosformer_params){.causal = true});
     run(f, &p, apart);
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor y;
-    weft_plan *plan = NULL;
-    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(1, N, D));
-    weft_tensor v = weft_test_input(f->graph, "v", weft_shape_of(1, N, D));
-    assert_int_equal(weft_graph_cosformer(&y, f->graph, x, x, v, &p.params), WEFT_OK);
-    assert_int_equal(weft_graph_output(f->graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, f->graph, NULL), WEFT_OK);
-    const weft_host_tensor tensors[] = {
-        {"x", s.q, sizeof s.q}, {"v", s.v, sizeof s.v}, {"y", together, sizeof together}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 3), WEFT_OK);
+    weft_tensor x = weft_test_feed(&r, "x", weft_shape_of(1, N, D), s.q);
+    weft_tensor v = weft_test_feed(&r, "v", weft_shape_of(1, N, D), s.v);
+    assert_ok(weft_graph_cosformer(&y, r.graph, x, x, v, &p.params));
+    weft_test_execute_to(&r, y, together);
     assert_memory_equal(apart, together, sizeof apart);
-    weft_plan_destroy(&plan);
 }
 
 /* ---- bad parameters ---- */
 
-static void test_bad_shapes(void **state) {
-    struct weft_test_graph *f = *state;
+#define REFUSED(status, q, k, v, params, ...)                                                  \
+    WEFT_EXPECT_FAILURE(f, WEFT_##status, weft_graph_cosformer(&y, f->graph, q, k, v, params), \
+                        __VA_ARGS__)
+#define WITH(...) weft_cosformer_params(__VA_ARGS__)
+
+WEFT_TEST_ON_GRAPH(test_bad_shapes, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
     weft_tensor k = weft_test_input(g, "k", weft_shape_of(2, 7, 6));
     weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 7, 8));
     weft_tensor flat = weft_test_input(g, "flat", weft_shape_of(5, 6));
-    weft_tensor indices;
-    weft_shape shape;
-    assert_int_equal(weft_graph_input(&indices, g, "i", WEFT_I32, weft_shape_of(2, 7, 8)), WEFT_OK);
-    assert_int_equal(weft_graph_cosformer(&y, g, q, k, v, NULL), WEFT_OK);
-    assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 8)));
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_cosformer(&y, g, flat, k, v, NULL),
-                        "[5, 6]", "[2, 7, 6]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_cosformer(&y, g, q, v, v, NULL),
-                        "[2, 5, 6]", "[2, 7, 8]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_cosformer(&y, g, q, k, q, NULL),
-                        "[2, 7, 6]", "[2, 5, 6]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_cosformer(&y, g, q, k, indices, NULL),
-                        "v must be f32");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.causal = true)),
-                        "m = n");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_cosformer(&y, g, q, (weft_tensor){99}, v, NULL), "99");
+    weft_tensor indices = weft_test_input_i32(g, "i", weft_shape_of(2, 7, 8));
+    assert_ok(weft_graph_cosformer(&y, g, q, k, v, NULL));
+    weft_test_expect_shape(g, y, weft_shape_of(2, 5, 8));
+    REFUSED(SHAPE_MISMATCH, flat, k, v, NULL, "[5, 6]", "[2, 7, 6]");
+    REFUSED(SHAPE_MISMATCH, q, v, v, NULL, "[2, 5, 6]", "[2, 7, 8]");
+    REFUSED(SHAPE_MISMATCH, q, k, q, NULL, "[2, 7, 6]", "[2, 5, 6]");
+    REFUSED(SHAPE_MISMATCH, q, k, indices, NULL, "v must be f32");
+    REFUSED(SHAPE_MISMATCH, q, k, v, WITH(.causal = true), "m = n");
+    REFUSED(INVALID_ARGUMENT, q, (weft_tensor){99}, v, NULL, "99");
 }
 
-static void test_bad_params(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_params, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
     weft_tensor k = weft_test_input(g, "k", weft_shape_of(2, 7, 6));
     weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 7, 8));
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.heads = 3)),
-                        "3 heads", "6 and 8");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.length = 6)),
-                        "length 6", "7 tokens");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_cosformer(&y, g, k, q, q, weft_cosformer_params(.length = 6)),
-                        "length 6", "7 tokens");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.epsilon = -1.0F)),
-        "epsilon -1");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.epsilon = NAN)),
-                        "epsilon nan");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.epsilon = INFINITY)),
-        "epsilon inf");
-    assert_int_equal(weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.length = 7)),
-                     WEFT_OK);
+    REFUSED(INVALID_ARGUMENT, q, k, v, WITH(.heads = 3), "3 heads", "6 and 8");
+    REFUSED(INVALID_ARGUMENT, q, k, v, WITH(.length = 6), "length 6", "7 tokens");
+    REFUSED(INVALID_ARGUMENT, k, q, q, WITH(.length = 6), "length 6", "7 tokens");
+    REFUSED(INVALID_ARGUMENT, q, k, v, WITH(.epsilon = -1.0F), "epsilon -1");
+    REFUSED(INVALID_ARGUMENT, q, k, v, WITH(.epsilon = NAN), "epsilon nan");
+    REFUSED(INVALID_ARGUMENT, q, k, v, WITH(.epsilon = INFINITY), "epsilon inf");
+    assert_ok(weft_graph_cosformer(&y, g, q, k, v, weft_cosformer_params(.length = 7)));
     assert_int_equal(weft_graph_cosformer(&y, NULL, q, k, v, NULL), WEFT_INVALID_ARGUMENT);
 }
 
 /* Features are counted by int32: q and k as large as graphs allow have too many. */
-static void test_too_many_features(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_too_many_features, f) {
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor y;
-    weft_plan *plan = NULL;
-    weft_tensor q = weft_test_input(f->graph, "q", weft_shape_of(1, 1U << 15, 1U << 15));
-    weft_tensor v = weft_test_input(f->graph, "v", weft_shape_of(1, 1U << 15, 1));
-    assert_int_equal(weft_graph_cosformer(&y, f->graph, q, q, v, NULL), WEFT_OK);
-    assert_int_equal(weft_graph_output(f->graph, "y", y), WEFT_OK);
-    weft_test_host_reset(&f->host);
-    assert_int_equal(weft_plan_compile(&plan, f->device, f->graph, NULL), WEFT_UNSUPPORTED);
-    assert_null(plan);
-    weft_test_expect_log(&f->host, "cosformer", "2147483648 features", NULL);
-}
-
-int main(void) {
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_cosines),
-        TEST(test_long_length_is_plain_relu),
-        TEST(test_zero_denominators),
-        TEST(test_causality),
-        TEST(test_full_reads_everything),
-        TEST(test_prefix_has_the_same_bits),
-        TEST(test_shift),
-        TEST(test_shared_features),
-        TEST(test_bad_shapes),
-        TEST(test_bad_params),
-        TEST(test_too_many_features),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    weft_tensor q = weft_test_input(r.graph, "q", weft_shape_of(1, 1U << 15, 1U << 15));
+    weft_tensor v = weft_test_input(r.graph, "v", weft_shape_of(1, 1U << 15, 1));
+    assert_ok(weft_graph_cosformer(&y, r.graph, q, q, v, NULL));
+    WEFT_EXPECT_NO_PLAN(f, &r, y, NULL, WEFT_UNSUPPORTED, "cosformer", "2147483648 features");
 }

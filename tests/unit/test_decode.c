@@ -2,15 +2,6 @@
 /* weft-test: device */
 /* Steps give the bits of the mixers they are steps of, token by token, whatever their states held before. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/decode.h>
 
@@ -75,30 +66,21 @@ static float *cut(const float *x, uint32_t batch, uint32_t length, uint32_t n, u
 /** The causal mixer's result for the first n tokens, in malloc's memory. */
 static float *run_whole(struct weft_test_graph *f, const struct problem *p,
                         float *const data[OPERANDS], uint32_t n) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor x[OPERANDS];
     weft_tensor y;
-    weft_host_tensor tensors[OPERANDS + 1];
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    add_inputs(x, graph, p, n);
-    assert_int_equal(p->build(&y, graph, x, NULL, p), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
+    float *parts[OPERANDS];
     for (uint32_t i = 0; i < OPERANDS; i++) {
-        tensors[i] =
-            (weft_host_tensor){operand_names[i], cut(data[i], p->batch, p->n, n, columns_of(p, i)),
-                               (uint64_t)p->batch * n * columns_of(p, i) * sizeof(float)};
+        parts[i] = cut(data[i], p->batch, p->n, n, columns_of(p, i));
+        x[i] = weft_test_feed(&r, operand_names[i], weft_shape_of(p->batch, n, columns_of(p, i)),
+                              parts[i]);
     }
-    const uint64_t count = (uint64_t)p->batch * n * columns_of(p, V);
-    float *out = calloc(count, sizeof *out);
-    tensors[OPERANDS] = (weft_host_tensor){"y", out, count * sizeof *out};
-    assert_int_equal(weft_plan_execute(plan, tensors, OPERANDS + 1), WEFT_OK);
+    assert_ok(p->build(&y, r.graph, x, NULL, p));
+    float *out = calloc((size_t)p->batch * n * columns_of(p, V), sizeof *out);
+    weft_test_execute_to(&r, y, out);
     for (uint32_t i = 0; i < OPERANDS; i++) {
-        free(tensors[i].data);
+        free(parts[i]);
     }
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
     return out;
 }
 
@@ -120,14 +102,13 @@ static void begin_steps(struct steps *s, struct weft_test_graph *f, const struct
     weft_step step = {.state = "state"};
     weft_tensor y;
     *s = (struct steps){0};
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+    assert_ok(weft_graph_create(&graph, &f->host.host));
     add_inputs(x, graph, p, 1);
-    assert_int_equal(
-        weft_graph_input(&step.position, graph, "position", WEFT_I32, weft_shape_of(p->batch)),
-        WEFT_OK);
-    assert_int_equal(p->build(&y, graph, x, &step, p), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&s->plan, f->device, graph, NULL), WEFT_OK);
+    assert_ok(
+        weft_graph_input(&step.position, graph, "position", WEFT_I32, weft_shape_of(p->batch)));
+    assert_ok(p->build(&y, graph, x, &step, p));
+    assert_ok(weft_graph_output(graph, "y", y));
+    assert_ok(weft_plan_compile(&s->plan, f->device, graph, NULL));
     for (uint32_t i = 0; i < OPERANDS; i++) {
         const size_t count = (size_t)p->batch * columns_of(p, i);
         s->data[i] = calloc(count, sizeof(float));
@@ -180,7 +161,7 @@ static void run_step(struct steps *s, const struct problem *p, float *const data
         }
     }
     const uint32_t extra = s->state ? 1 : 0;
-    assert_int_equal(weft_plan_execute(s->plan, s->tensors, s->tensor_count + extra), WEFT_OK);
+    assert_ok(weft_plan_execute(s->plan, s->tensors, s->tensor_count + extra));
     free(s->state); /* from now on the plan's own */
     s->state = NULL;
 }
@@ -332,26 +313,26 @@ static void check_steps(struct weft_test_graph *f, const struct problem *p) {
     free_data(data);
 }
 
-static void test_steps_are_the_mixer(void **state) {
+WEFT_TEST_ON_GRAPH(test_steps_are_the_mixer, f) {
     for (uint32_t i = 0; i < PROBLEM_COUNT; i++) {
-        check_steps(*state, &problems[i]);
+        check_steps(f, &problems[i]);
     }
 }
 
 /* What a step gives depends on no later token: it is the last row of the mixer over any prefix. */
-static void test_prefixes(void **state) {
+WEFT_TEST_ON_GRAPH(test_prefixes, f) {
     static const uint32_t lengths[] = {1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 129};
     for (uint32_t i = 0; i < PROBLEM_COUNT; i++) {
         const struct problem *p = &problems[i];
         float *data[OPERANDS];
         make_data(data, p);
-        float *whole = run_whole(*state, p, data, p->n);
+        float *whole = run_whole(f, p, data, p->n);
         for (uint32_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
             const uint32_t n = lengths[k];
             if (n > p->n) {
                 continue;
             }
-            float *part = run_whole(*state, p, data, n);
+            float *part = run_whole(f, p, data, n);
             float *expected = cut(whole, p->batch, p->n, n, columns_of(p, V));
             assert_memory_equal(part, expected,
                                 (size_t)p->batch * n * columns_of(p, V) * sizeof(float));
@@ -364,7 +345,7 @@ static void test_prefixes(void **state) {
 }
 
 /* Sequences of a batch need not be at the same position, and may start anew at any time. */
-static void test_positions_of_their_own(void **state) {
+WEFT_TEST_ON_GRAPH(test_positions_of_their_own, f) {
     for (uint32_t i = 0; i < PROBLEM_COUNT; i++) {
         const struct problem *p = &problems[i];
         float *data[OPERANDS];
@@ -373,8 +354,8 @@ static void test_positions_of_their_own(void **state) {
             continue;
         }
         make_data(data, p);
-        float *whole = run_whole(*state, p, data, p->n);
-        begin_steps(&s, *state, p);
+        float *whole = run_whole(f, p, data, p->n);
+        begin_steps(&s, f, p);
         spoil_state(&s, 0x7f);
         int32_t positions[8] = {0};
         for (uint32_t step = 0; step < 160; step++) {
@@ -392,13 +373,13 @@ static void test_positions_of_their_own(void **state) {
 }
 
 /* The partial sums of sixteen chunks, too. */
-static void test_many_chunks(void **state) {
+WEFT_TEST_ON_GRAPH(test_many_chunks, f) {
     const struct problem p = {"linear, 18 chunks", 1, 64 * 18, 1, 2, 2, POSITIVE, 0, build_linear};
-    check_steps(*state, &p);
+    check_steps(f, &p);
 }
 
 /* An infinity in a key shows in the tokens that read it as it does in the mixer. */
-static void test_special_values(void **state) {
+WEFT_TEST_ON_GRAPH(test_special_values, f) {
     for (uint32_t i = 0; i < PROBLEM_COUNT; i++) {
         const struct problem *p = &problems[i];
         float *data[OPERANDS];
@@ -409,8 +390,8 @@ static void test_special_values(void **state) {
         data[Q][(size_t)30 * columns_of(p, Q)] = NAN;
         data[V][(size_t)35 * columns_of(p, V)] = 1e-42F; /* subnormal */
         data[K][(size_t)36 * columns_of(p, K)] = -1e-41F;
-        float *whole = run_whole(*state, p, data, p->n);
-        begin_steps(&s, *state, p);
+        float *whole = run_whole(f, p, data, p->n);
+        begin_steps(&s, f, p);
         for (uint32_t n = 0; n < p->n; n++) {
             int32_t positions[8] = {0};
             for (uint32_t b = 0; b < p->batch; b++) {
@@ -426,8 +407,7 @@ static void test_special_values(void **state) {
 }
 
 /* Two steps with one state are two tokens; with two states they know nothing of each other. */
-static void test_shared_states(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_shared_states, f) {
     const struct problem p = {"linear", 1, 2, 1, 3, 2, POSITIVE, 0, build_linear};
     float *data[OPERANDS];
     make_data(data, &p);
@@ -451,24 +431,22 @@ static void test_shared_states(void **state) {
         }
         char text[24];
         snprintf(text, sizeof text, "position%u", t);
-        assert_int_equal(
-            weft_graph_input(&steps[t].position, f->graph, text, WEFT_I32, weft_shape_of(1)),
-            WEFT_OK);
+        assert_ok(weft_graph_input(&steps[t].position, f->graph, text, WEFT_I32, weft_shape_of(1)));
     }
     steps[2].position = steps[0].position;
     tensors[count++] = (weft_host_tensor){"position0", &position[0], sizeof position[0]};
     tensors[count++] = (weft_host_tensor){"position1", &position[1], sizeof position[1]};
     /* Of the first step nothing but its state is read. */
-    assert_int_equal(build_linear(&y[0], f->graph, x[0], &steps[0], &p), WEFT_OK);
-    assert_int_equal(build_linear(&y[1], f->graph, x[1], &steps[1], &p), WEFT_OK);
-    assert_int_equal(build_linear(&y[2], f->graph, x[0], &steps[2], &p), WEFT_OK);
-    assert_int_equal(weft_graph_output(f->graph, "second", y[1]), WEFT_OK);
-    assert_int_equal(weft_graph_output(f->graph, "first", y[2]), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, f->graph, NULL), WEFT_OK);
+    assert_ok(build_linear(&y[0], f->graph, x[0], &steps[0], &p));
+    assert_ok(build_linear(&y[1], f->graph, x[1], &steps[1], &p));
+    assert_ok(build_linear(&y[2], f->graph, x[0], &steps[2], &p));
+    assert_ok(weft_graph_output(f->graph, "second", y[1]));
+    assert_ok(weft_graph_output(f->graph, "first", y[2]));
+    assert_ok(weft_plan_compile(&plan, f->device, f->graph, NULL));
     float first[2];
     tensors[count++] = (weft_host_tensor){"second", out, sizeof out};
     tensors[count++] = (weft_host_tensor){"first", first, sizeof first};
-    assert_int_equal(weft_plan_execute(plan, tensors, count), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, tensors, count));
     assert_memory_equal(first, whole, sizeof first);
     assert_memory_equal(out, whole + 2, sizeof out);
     weft_plan_destroy(&plan);
@@ -478,8 +456,13 @@ static void test_shared_states(void **state) {
 
 /* ---- bad arguments ---- */
 
-static void test_bad_steps(void **state) {
-    struct weft_test_graph *f = *state;
+#define REFUSED(status, q_features, k_features, v, step, params, ...)                            \
+    WEFT_EXPECT_FAILURE(                                                                         \
+        f, WEFT_##status,                                                                        \
+        weft_graph_linear_attention_step(&y, f->graph, q_features, k_features, v, step, params), \
+        __VA_ARGS__)
+
+WEFT_TEST_ON_GRAPH(test_bad_steps, f) {
     weft_graph *g = f->graph;
     weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 1, 6));
     weft_tensor two = weft_test_input(g, "two", weft_shape_of(2, 2, 6));
@@ -488,16 +471,10 @@ static void test_bad_steps(void **state) {
     weft_tensor huge = weft_test_input(g, "huge", weft_shape_of(2, 1, 65536));
     weft_tensor y;
     weft_step step = {.position = x, .state = "s"};
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_linear_attention_step(&y, g, x, x, x, NULL, NULL),
-                        "linear_attention_step", "step");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_linear_attention_step(&y, g, x, x, x, &step, NULL), "position",
-                        "i32 [2]", "[2, 1, 6]");
-    assert_int_equal(weft_graph_input(&step.position, g, "p", WEFT_I32, weft_shape_of(2)), WEFT_OK);
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_linear_attention_step(&y, g, two, two, two, &step, NULL),
-                        "one token", "[2, 2, 6]");
+    REFUSED(INVALID_ARGUMENT, x, x, x, NULL, NULL, "linear_attention_step", "step");
+    REFUSED(SHAPE_MISMATCH, x, x, x, &step, NULL, "position", "i32 [2]", "[2, 1, 6]");
+    assert_ok(weft_graph_input(&step.position, g, "p", WEFT_I32, weft_shape_of(2)));
+    REFUSED(SHAPE_MISMATCH, two, two, two, &step, NULL, "one token", "[2, 2, 6]");
     WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
                         weft_graph_banded_attention_step(&y, g, x, x, narrow, &step, NULL),
                         "[2, 1, 6]", "[2, 1, 3]");
@@ -513,47 +490,24 @@ static void test_bad_steps(void **state) {
     WEFT_EXPECT_FAILURE(f, WEFT_UNSUPPORTED,
                         weft_graph_fast_weight_step(&y, g, wide, wide, x, narrow, &step, NULL),
                         "513", "512");
-    WEFT_EXPECT_FAILURE(f, WEFT_UNSUPPORTED,
-                        weft_graph_linear_attention_step(&y, g, huge, huge, huge, &step, NULL),
-                        "state 's'");
+    REFUSED(UNSUPPORTED, huge, huge, huge, &step, NULL, "state 's'");
     WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
                         weft_graph_banded_attention_step(
                             &y, g, x, x, x, &step, weft_banded_attention_params(.scale = NAN)),
                         "scale");
     step.state = "x";
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_linear_attention_step(&y, g, x, x, x, &step, NULL), "'x'");
+    REFUSED(INVALID_ARGUMENT, x, x, x, &step, NULL, "'x'");
     step.state = "s";
-    assert_int_equal(weft_graph_linear_attention_step(&y, g, x, x, x, &step, NULL), WEFT_OK);
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_SHAPE_MISMATCH,
-        weft_graph_linear_attention_step(&y, g, narrow, narrow, narrow, &step, NULL), "state 's'");
+    assert_ok(weft_graph_linear_attention_step(&y, g, x, x, x, &step, NULL));
+    REFUSED(SHAPE_MISMATCH, narrow, narrow, narrow, &step, NULL, "state 's'");
 }
 
 /* A state is nothing that other ops could read: they would see it before or after the step, by chance. */
-static void test_states_are_for_steps(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_states_are_for_steps, f) {
     weft_tensor held;
     weft_tensor y;
-    assert_int_equal(weft_graph_state(&held, f->graph, "held", weft_shape_of(2, 6)), WEFT_OK);
+    assert_ok(weft_graph_state(&held, f->graph, "held", weft_shape_of(2, 6)));
     WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
                         weft_graph_activate(&y, f->graph, held, WEFT_ACTIVATION_TANH), "activation",
                         "state");
-}
-
-#define TEST(f) \
-    cmocka_unit_test_setup_teardown(f, weft_test_graph_set_up, weft_test_graph_tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(test_steps_are_the_mixer),
-        TEST(test_prefixes),
-        TEST(test_positions_of_their_own),
-        TEST(test_many_chunks),
-        TEST(test_special_values),
-        TEST(test_shared_states),
-        TEST(test_bad_steps),
-        TEST(test_states_are_for_steps),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,19 +2,6 @@
 /* weft-test: device */
 /* Finding, opening, adopting and losing devices; buffers, memory, submissions and the arithmetic
  * probe. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <ftw.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -23,6 +10,8 @@
 #include "core/philox.h"
 #include "device/device.h"
 #include "device/loader.h"
+#include "shader/probe.h"
+#include "support.h"
 
 #include <weft/vulkan.h>
 
@@ -73,10 +62,6 @@ static void assert_failed(struct record *record, weft_status expected, weft_stat
     forget(record);
 }
 
-static void assert_ok(weft_status status) {
-    assert_string_equal(weft_status_name(status), "WEFT_OK");
-}
-
 /* ---- a device per test ---- */
 
 struct fixture {
@@ -112,6 +97,8 @@ static int tear_down(void **state) {
     return 0;
 }
 
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
+
 static uint8_t *pattern(size_t size, uint64_t seed) {
     uint8_t *bytes = malloc(size);
     assert_non_null(bytes);
@@ -124,8 +111,7 @@ static uint8_t *pattern(size_t size, uint64_t seed) {
 
 /* ---- listing and choosing ---- */
 
-static void test_list(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_list, fixture) {
     const weft_host host = host_of(&fixture->record);
     uint32_t count = 0;
     assert_ok(weft_device_list(NULL, &count, NULL));
@@ -163,8 +149,7 @@ static void test_list(void **state) {
                   "count");
 }
 
-static void test_open_default(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_open_default, fixture) {
     open_with(fixture, default_params(&fixture->record));
     weft_device_info info;
     assert_ok(weft_device_get_info(fixture->device, &info));
@@ -186,8 +171,7 @@ static void test_open_default(void **state) {
     assert_int_equal(fixture->device->submission_limit_ms, software ? 0 : 500);
 }
 
-static void test_open_selected(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_open_selected, fixture) {
     uint32_t count = 64;
     weft_device_info infos[64];
     assert_ok(weft_device_list(infos, &count, NULL));
@@ -218,8 +202,7 @@ static void test_open_selected(void **state) {
     }
 }
 
-static void test_open_nothing_matches(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_open_nothing_matches, fixture) {
     weft_device_info info;
     uint32_t count = 1;
     assert_ok(weft_device_list(&info, &count, NULL));
@@ -235,8 +218,7 @@ static void test_open_nothing_matches(void **state) {
     }
 }
 
-static void test_open_bad_arguments(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_open_bad_arguments, fixture) {
     weft_device_params params = default_params(&fixture->record);
     assert_failed(&fixture->record, WEFT_INVALID_ARGUMENT, weft_device_open(NULL, &params), "null");
     params.math = (weft_math)7;
@@ -253,8 +235,7 @@ static void set_or_unset(const char *name, const char *value) {
     assert_int_equal(value == NULL ? unsetenv(name) : setenv(name, value, 1), 0);
 }
 
-static void test_no_driver(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_no_driver, fixture) {
     static const char *const names[] = {"VK_DRIVER_FILES", "VK_ICD_FILENAMES",
                                         "VK_ADD_DRIVER_FILES"};
     char *saved[3];
@@ -282,8 +263,7 @@ static void test_no_driver(void **state) {
 
 /* ---- buffers ---- */
 
-static void test_round_trips(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_round_trips, fixture) {
     open_with(fixture, default_params(&fixture->record));
     static const uint64_t sizes[] = {4, 12, 4096, 4 * MIB - 4, 4 * MIB, 4 * MIB + 4, 9 * MIB + 20};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -305,8 +285,7 @@ static void test_round_trips(void **state) {
 }
 
 /* Random writes and reads of one buffer and of a copy on the host agree. */
-static void test_pieces(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_pieces, fixture) {
     open_with(fixture, default_params(&fixture->record));
     const size_t size = 9 * MIB + 28;
     uint8_t *mirror = pattern(size, 1);
@@ -333,8 +312,7 @@ static void test_pieces(void **state) {
     weft_buffer_destroy(&buffer);
 }
 
-static void test_bad_ranges(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_bad_ranges, fixture) {
     open_with(fixture, default_params(&fixture->record));
     weft_buffer *buffer = NULL;
     uint32_t data[4] = {0};
@@ -382,8 +360,7 @@ static void test_bad_ranges(void **state) {
 
 /* ---- memory ---- */
 
-static void test_memory_limit(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_memory_limit, fixture) {
     weft_device_params params = default_params(&fixture->record);
     params.memory_limit = MIB;
     open_with(fixture, params);
@@ -416,8 +393,7 @@ static void test_memory_limit(void **state) {
     weft_device_reset_peak(NULL);
 }
 
-static void test_absurd_sizes(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_absurd_sizes, fixture) {
     open_with(fixture, default_params(&fixture->record));
     weft_buffer *buffer = NULL;
     static const uint64_t sizes[] = {UINT64_MAX, UINT64_MAX - 3, UINT64_C(1) << 62,
@@ -462,8 +438,7 @@ static void watch_blocks(weft_device *device, uint64_t limit) {
     largest_block = limit;
 }
 
-static void test_driver_out_of_memory(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_driver_out_of_memory, fixture) {
     open_with(fixture, default_params(&fixture->record));
     weft_buffer *buffer = NULL;
     weft_buffer *second = NULL;
@@ -486,9 +461,8 @@ static void test_driver_out_of_memory(void **state) {
 
 /* Many small buffers share few blocks, a large one has its own, and what falls empty goes back but
  * for one. */
-static void test_blocks(void **state) {
+TEST(test_blocks, fixture) {
     enum { COUNT = 300 };
-    struct fixture *fixture = *state;
     open_with(fixture, default_params(&fixture->record));
     weft_device *device = fixture->device;
     watch_blocks(device, UINT64_MAX);
@@ -518,9 +492,8 @@ static bool overlap(const weft_buffer *a, const weft_buffer *b) {
 }
 
 /* Buffers come and go at random; no two share a byte, and each keeps what was written to it. */
-static void test_random_buffers(void **state) {
+TEST(test_random_buffers, fixture) {
     enum { SLOTS = 40, STEPS = 400 };
-    struct fixture *fixture = *state;
     open_with(fixture, default_params(&fixture->record));
     weft_buffer *buffers[SLOTS] = {0};
     uint32_t marks[SLOTS] = {0};
@@ -560,8 +533,7 @@ static void test_random_buffers(void **state) {
 
 /* ---- submissions ---- */
 
-static void test_timeline(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_timeline, fixture) {
     open_with(fixture, default_params(&fixture->record));
     weft_device *device = fixture->device;
     const uint64_t before = device->stats.submissions;
@@ -582,8 +554,7 @@ static void test_timeline(void **state) {
     assert_int_equal(device->stats.submissions, before + 5);
 }
 
-static void test_rate(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_rate, fixture) {
     open_with(fixture, default_params(&fixture->record));
     weft_device *device = fixture->device;
     const double first = device->flops_per_ms;
@@ -641,8 +612,7 @@ static void check_all_lost(struct fixture *fixture, weft_buffer *buffer) {
 
 /* Once the driver has said so, nothing but destroying works, also when the driver would answer
  * again. */
-static void test_lost_at_submission(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_lost_at_submission, fixture) {
     open_with(fixture, default_params(&fixture->record));
     weft_device *device = fixture->device;
     weft_buffer *buffer = NULL;
@@ -659,8 +629,7 @@ static void test_lost_at_submission(void **state) {
     assert_null(buffer);
 }
 
-static void test_lost_at_waiting(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_lost_at_waiting, fixture) {
     open_with(fixture, default_params(&fixture->record));
     weft_device *device = fixture->device;
     weft_buffer *buffer = NULL;
@@ -708,8 +677,7 @@ static void set_cache_dir(weft_device *device, const char *folder) {
 
 /* A device that gives wrong answers is refused with the operation's name; verdicts are kept, both
  * kinds. */
-static void test_probe(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_probe, fixture) {
     char good[] = "/tmp/weft-probe-XXXXXX";
     char bad[] = "/tmp/weft-probe-XXXXXX";
     assert_non_null(mkdtemp(good));
@@ -750,8 +718,7 @@ static void test_probe(void **state) {
 /* ---- validation ---- */
 
 /* A misuse and a hazard are both told and counted: silence in the other tests means something. */
-static void test_validation_speaks(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_validation_speaks, fixture) {
     weft_device_params params = default_params(&fixture->record);
     params.validation = true;
     open_with(fixture, params);
@@ -1001,8 +968,7 @@ static void use_wrapped(struct fixture *fixture, struct owner *owner) {
     assert_null(part);
 }
 
-static void test_adopt(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_adopt, fixture) {
     struct owner owner;
     owner_create(&owner);
     owner_create_buffer(&owner, 65536);
@@ -1034,8 +1000,7 @@ static void test_adopt(void **state) {
     owner_destroy(&owner); /* still its owner's, and alive */
 }
 
-static void test_adopt_bad_params(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_adopt_bad_params, fixture) {
     struct record *record = &fixture->record;
     struct owner owner;
     owner_create(&owner);
@@ -1102,9 +1067,8 @@ static void *use_device(void *argument) {
     return fine ? NULL : argument;
 }
 
-static void test_threads(void **state) {
+TEST(test_threads, f) {
     enum { THREADS = 4 };
-    (void)state;
     pthread_t threads[THREADS];
     uint32_t seeds[THREADS];
     for (uint32_t i = 0; i < THREADS; i++) {
@@ -1138,8 +1102,7 @@ static void *limited(void *user, void *pointer, size_t size) {
 }
 
 /* Opening with one allocation more each time: it fails cleanly until it works. */
-static void test_out_of_host_memory(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_out_of_host_memory, fixture) {
     weft_status status = WEFT_OUT_OF_HOST_MEMORY;
     uint32_t allocations = 0;
     for (; allocations < 200 && status != WEFT_OK; allocations++) {
@@ -1157,36 +1120,4 @@ static void test_out_of_host_memory(void **state) {
     }
     assert_ok(status);
     assert_true(allocations > 8);
-}
-
-int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_list),
-        TEST(test_open_default),
-        TEST(test_open_selected),
-        TEST(test_open_nothing_matches),
-        TEST(test_open_bad_arguments),
-        TEST(test_no_driver),
-        TEST(test_round_trips),
-        TEST(test_pieces),
-        TEST(test_bad_ranges),
-        TEST(test_memory_limit),
-        TEST(test_absurd_sizes),
-        TEST(test_driver_out_of_memory),
-        TEST(test_blocks),
-        TEST(test_random_buffers),
-        TEST(test_timeline),
-        TEST(test_rate),
-        TEST(test_lost_at_submission),
-        TEST(test_lost_at_waiting),
-        TEST(test_probe),
-        TEST(test_validation_speaks),
-        TEST(test_adopt),
-        TEST(test_adopt_bad_params),
-        TEST(test_threads),
-        TEST(test_out_of_host_memory),
-    };
-#undef TEST
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* Discretely-induced random features on a device: what they estimate, the ends of float32's range, bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/features.h>
 #include <weft/mixers.h>
@@ -17,12 +9,6 @@
 #include "core/philox.h"
 #include "device/device.h"
 #include "support_graph.h"
-
-static weft_tensor input(weft_graph *graph, const char *name, weft_shape shape, weft_dtype dtype) {
-    weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, graph, name, dtype, shape), WEFT_OK);
-    return tensor;
-}
 
 /* One head: x [n, width], w [s, width], coefficients [s]. */
 struct problem {
@@ -34,27 +20,15 @@ struct problem {
 
 /* out [n, s]. */
 static void run(struct weft_test_graph *f, const struct problem *p, float *out) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor y;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor x = input(graph, "x", weft_shape_of(1, p->n, p->width), WEFT_F32);
-    weft_tensor w = input(graph, "w", weft_shape_of(p->s, p->width), WEFT_F32);
-    weft_tensor c = input(graph, "c", weft_shape_of(p->s), WEFT_F32);
-    assert_int_equal(
-        weft_graph_discrete_features(
-            &y, graph, x, w, c,
-            weft_discrete_features_params(.scale = p->scale, .stabilizer = p->stabilizer)),
-        WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
-    const weft_host_tensor tensors[] = {{"x", p->x, sizeof(float) * p->n * p->width},
-                                        {"w", p->w, sizeof(float) * p->s * p->width},
-                                        {"c", p->coefficients, sizeof(float) * p->s},
-                                        {"y", out, sizeof(float) * p->n * p->s}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    weft_tensor x = weft_test_feed(&r, "x", weft_shape_of(1, p->n, p->width), p->x);
+    weft_tensor w = weft_test_feed(&r, "w", weft_shape_of(p->s, p->width), p->w);
+    weft_tensor c = weft_test_feed(&r, "c", weft_shape_of(p->s), p->coefficients);
+    assert_ok(weft_graph_discrete_features(
+        &y, r.graph, x, w, c,
+        weft_discrete_features_params(.scale = p->scale, .stabilizer = p->stabilizer)));
+    weft_test_execute_to(&r, y, out);
 }
 
 /* ---- what they estimate ---- */
@@ -74,7 +48,7 @@ static struct statistics sample(struct weft_test_graph *f, weft_features_params 
     law.rows = SAMPLES;
     law.columns = D;
     law.seed = 1;
-    assert_int_equal(weft_features_fill(w, c, &law, NULL), WEFT_OK);
+    assert_ok(weft_features_fill(w, c, &law, NULL));
     for (uint32_t i = 0; i < SAMPLES; i++) {
         c[i] = sqrtf(c[i]);
     }
@@ -100,7 +74,7 @@ static struct statistics sample(struct weft_test_graph *f, weft_features_params 
     return (struct statistics){mean, sqrt(variance / SAMPLES), variance};
 }
 
-static void products_have_the_kernel_as_mean(void **state) {
+WEFT_TEST_ON_GRAPH(products_have_the_kernel_as_mean, f) {
     const weft_features_params laws[] = {
         {.kind = WEFT_FEATURES_POISSON, .rate = 0.25F},
         {.kind = WEFT_FEATURES_POISSON, .rate = 0.5F},
@@ -114,7 +88,7 @@ static void products_have_the_kernel_as_mean(void **state) {
             xy[i] *= 0.5F;
         }
         for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++) {
-            const struct statistics s = sample(*state, laws[i], xy);
+            const struct statistics s = sample(f, laws[i], xy);
             assert_true(s.standard_error < 0.03); /* sharp enough to see a bias of 12 % */
             assert_true(fabs(s.bias) < 4.0 * s.standard_error);
         }
@@ -122,7 +96,7 @@ static void products_have_the_kernel_as_mean(void **state) {
 }
 
 /* exp(λ d + Σ x_l² y_l² / λ) is the mean of the square, least at λ = √(mean of x_l² y_l²). */
-static void the_least_variance_of_poisson(void **state) {
+WEFT_TEST_ON_GRAPH(the_least_variance_of_poisson, f) {
     float xy[2 * D] = {0.6F, -0.9F, 0.7F, 0.8F, 0.8F, 0.5F, -0.9F, 0.6F};
     double product = 0.0;
     double squares = 0.0;
@@ -138,7 +112,7 @@ static void the_least_variance_of_poisson(void **state) {
         const double rate = (double)(float)(factors[i] * best);
         const double expected = exp(rate * D + squares / rate - 2.0 * product) - 1.0;
         const struct statistics s = sample(
-            *state, (weft_features_params){.kind = WEFT_FEATURES_POISSON, .rate = (float)rate}, xy);
+            f, (weft_features_params){.kind = WEFT_FEATURES_POISSON, .rate = (float)rate}, xy);
         assert_true(fabs(s.variance / expected - 1.0) < 0.15);
         least = i == 0 ? s.variance : least;
         assert_true(s.variance >= least);
@@ -149,7 +123,7 @@ static void the_least_variance_of_poisson(void **state) {
 
 #define INF INFINITY
 
-static void powers_at_the_ends_of_the_range(void **state) {
+WEFT_TEST_ON_GRAPH(powers_at_the_ends_of_the_range, f) {
     const struct {
         float x[2], power[2], coefficient, expected;
     } cases[] = {
@@ -182,7 +156,7 @@ static void powers_at_the_ends_of_the_range(void **state) {
         float found;
         const struct problem p = {
             .n = 1, .width = 2, .s = 1, .x = x, .w = w, .coefficients = &c, .scale = 1.0F};
-        run(*state, &p, &found);
+        run(f, &p, &found);
         if (isnan(cases[i].expected)) {
             assert_true(isnan(found));
         } else {
@@ -192,22 +166,19 @@ static void powers_at_the_ends_of_the_range(void **state) {
 }
 
 /* A stabilizer divides by a power of two: where plain features are in range, significands stay as they are. */
-static void stabilizers_divide_by_powers_of_two(void **state) {
+WEFT_TEST_ON_GRAPH(stabilizers_divide_by_powers_of_two, fixture) {
     enum { N = 5, S = 9 };
     float x[N * D];
     float w[S * D];
     float c[S];
     float out[3][N * S];
     weft_philox_uniform(x, N * D, 9, 20);
-    assert_int_equal(weft_features_fill(w, c,
-                                        weft_features_params(.kind = WEFT_FEATURES_POISSON,
-                                                             .rows = S, .columns = D),
-                                        NULL),
-                     WEFT_OK);
+    assert_ok(weft_features_fill(
+        w, c, weft_features_params(.kind = WEFT_FEATURES_POISSON, .rows = S, .columns = D), NULL));
     struct problem p = {.n = N, .width = D, .s = S, .x = x, .w = w, .coefficients = c};
     for (int k = 0; k < WEFT_STABILIZER_COUNT; k++) {
         p.stabilizer = (weft_stabilizer)k;
-        run(*state, &p, out[k]);
+        run(fixture, &p, out[k]);
     }
     float largest_key = 0.0F;
     for (int i = 0; i < N; i++) {
@@ -230,7 +201,7 @@ static void stabilizers_divide_by_powers_of_two(void **state) {
     for (int i = 0; i < N * D; i++) {
         x[i] *= 0x1p100F;
     }
-    run(*state, &p, out[0]);
+    run(fixture, &p, out[0]);
     for (int i = 0; i < N * S; i++) {
         assert_true(fabsf(out[0][i]) < 2.0F);
     }
@@ -241,18 +212,17 @@ static void stabilizers_divide_by_powers_of_two(void **state) {
 #define FEATURES(x, w, c, ...) \
     weft_graph_discrete_features(&y, f->graph, x, w, c, weft_discrete_features_params(__VA_ARGS__))
 
-static void bad_parameters_are_named(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(bad_parameters_are_named, f) {
     weft_tensor y = {0};
     const weft_tensor none = {0};
-    weft_tensor x = input(f->graph, "x", weft_shape_of(2, 5, 8), WEFT_F32);
-    weft_tensor w = input(f->graph, "w", weft_shape_of(6, 4), WEFT_F32);
-    weft_tensor c = input(f->graph, "c", weft_shape_of(6), WEFT_F32);
-    weft_tensor seven = input(f->graph, "seven", weft_shape_of(7), WEFT_F32);
-    weft_tensor flat = input(f->graph, "flat", weft_shape_of(10, 8), WEFT_F32);
-    weft_tensor whole = input(f->graph, "whole", weft_shape_of(2, 5, 8), WEFT_I32);
-    weft_tensor wide = input(f->graph, "wide", weft_shape_of(1, 2, 4097), WEFT_F32);
-    weft_tensor wide_w = input(f->graph, "wide_w", weft_shape_of(6, 4097), WEFT_F32);
+    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 5, 8));
+    weft_tensor w = weft_test_input(f->graph, "w", weft_shape_of(6, 4));
+    weft_tensor c = weft_test_input(f->graph, "c", weft_shape_of(6));
+    weft_tensor seven = weft_test_input(f->graph, "seven", weft_shape_of(7));
+    weft_tensor flat = weft_test_input(f->graph, "flat", weft_shape_of(10, 8));
+    weft_tensor whole = weft_test_input_i32(f->graph, "whole", weft_shape_of(2, 5, 8));
+    weft_tensor wide = weft_test_input(f->graph, "wide", weft_shape_of(1, 2, 4097));
+    weft_tensor wide_w = weft_test_input(f->graph, "wide_w", weft_shape_of(6, 4097));
     const weft_status bad = WEFT_INVALID_ARGUMENT;
     const weft_status shape = WEFT_SHAPE_MISMATCH;
     WEFT_EXPECT_FAILURE(
@@ -267,19 +237,6 @@ static void bad_parameters_are_named(void **state) {
     WEFT_EXPECT_FAILURE(f, shape, FEATURES(whole, w, c, .heads = 2), "x must be f32");
     WEFT_EXPECT_FAILURE(f, shape, FEATURES(x, w, seven, .heads = 2), "coefficients", "[7]", "[6]");
     assert_int_not_equal(FEATURES(x, w, none, .heads = 2), WEFT_OK);
-    assert_int_equal(FEATURES(x, w, c, .heads = 2), WEFT_OK);
-    weft_shape found;
-    assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 12)));
-}
-
-int main(void) {
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(products_have_the_kernel_as_mean), TEST(the_least_variance_of_poisson),
-        TEST(powers_at_the_ends_of_the_range),  TEST(stabilizers_divide_by_powers_of_two),
-        TEST(bad_parameters_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_ok(FEATURES(x, w, c, .heads = 2));
+    weft_test_expect_shape(f->graph, y, weft_shape_of(2, 5, 12));
 }

@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The cache folder: what is stored comes back, and whatever else lies there is a miss. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <ftw.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/disk_cache.h"
 #include "core/file.h"
-#include "shader/disk_cache.h"
+#include "support.h"
 
 struct fixture {
     char folder[64];
@@ -62,6 +50,8 @@ static int tear_down(void **state) {
     return 0;
 }
 
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
+
 static weft_digest key_named(const char *name) {
     return weft_digest_of(name, strlen(name));
 }
@@ -77,8 +67,7 @@ static void assert_hit(struct fixture *fixture, const weft_digest *key, const vo
                        size_t expected_size) {
     uint8_t *data = NULL;
     size_t size = 0;
-    assert_int_equal(weft_cache_read(&data, &size, fixture->folder, "test", key, &fixture->host),
-                     WEFT_OK);
+    assert_ok(weft_cache_read(&data, &size, fixture->folder, "test", key, &fixture->host));
     assert_non_null(data);
     assert_int_equal(size, expected_size);
     assert_memory_equal(data, expected, expected_size);
@@ -89,16 +78,14 @@ static void assert_miss(struct fixture *fixture, const weft_digest *key, uint32_
     uint8_t *data = (uint8_t *)fixture;
     size_t size = 77;
     uint32_t before = fixture->warnings;
-    assert_int_equal(weft_cache_read(&data, &size, fixture->folder, "test", key, &fixture->host),
-                     WEFT_OK);
+    assert_ok(weft_cache_read(&data, &size, fixture->folder, "test", key, &fixture->host));
     assert_null(data);
     assert_int_equal(size, 0);
     assert_int_equal(fixture->warnings - before, warnings);
     assert_int_equal(fixture->errors, 0);
 }
 
-static void test_default_folder(void **state) {
-    (void)state;
+WEFT_TEST(test_default_folder) {
     static const struct {
         const char *cache, *home, *expected;
     } cases[] = {
@@ -124,8 +111,7 @@ static void test_default_folder(void **state) {
     }
 }
 
-static void test_round_trip(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_round_trip, fixture) {
     weft_digest a = key_named("a");
     weft_digest b = key_named("b");
     assert_miss(fixture, &a, 0);
@@ -141,44 +127,40 @@ static void test_round_trip(void **state) {
     assert_hit(fixture, &a, "new", 3);
     uint8_t *other_kind = NULL;
     size_t size = 0;
-    assert_int_equal(
-        weft_cache_read(&other_kind, &size, fixture->folder, "other", &a, &fixture->host), WEFT_OK);
+    assert_ok(weft_cache_read(&other_kind, &size, fixture->folder, "other", &a, &fixture->host));
     assert_null(other_kind);
     assert_int_equal(fixture->warnings + fixture->errors, 0);
 }
 
-static void test_no_folder(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_no_folder, fixture) {
     weft_digest key = key_named("a");
     uint8_t *data = (uint8_t *)fixture;
     size_t size = 1;
     weft_cache_write(NULL, "test", &key, "x", 1, &fixture->host);
-    assert_int_equal(weft_cache_read(&data, &size, NULL, "test", &key, &fixture->host), WEFT_OK);
+    assert_ok(weft_cache_read(&data, &size, NULL, "test", &key, &fixture->host));
     assert_null(data);
     assert_int_equal(fixture->warnings + fixture->errors, 0);
 }
 
-static void test_folder_on_demand(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_folder_on_demand, fixture) {
     weft_digest key = key_named("a");
     char deep[128];
     snprintf(deep, sizeof deep, "%s/one/two", fixture->folder);
     weft_cache_write(deep, "test", &key, "x", 1, &fixture->host);
     uint8_t *data = NULL;
     size_t size = 0;
-    assert_int_equal(weft_cache_read(&data, &size, deep, "test", &key, &fixture->host), WEFT_OK);
+    assert_ok(weft_cache_read(&data, &size, deep, "test", &key, &fixture->host));
     assert_int_equal(size, 1);
     weft_free(&fixture->host, data);
 }
 
-static void test_unwritable_folder(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_unwritable_folder, fixture) {
     weft_digest key = key_named("a");
     char file[80];
     char below[96];
     snprintf(file, sizeof file, "%s/file", fixture->folder);
     snprintf(below, sizeof below, "%s/cache", file);
-    assert_int_equal(weft_file_write(file, "x", 1, NULL), WEFT_OK);
+    assert_ok(weft_file_write(file, "x", 1, NULL));
     weft_cache_write(below, "test", &key, "x", 1, &fixture->host);
     assert_int_equal(fixture->warnings, 1);
     assert_int_equal(fixture->errors, 0);
@@ -186,30 +168,29 @@ static void test_unwritable_folder(void **state) {
 }
 
 /* Every way to cut the file, or to change one byte of it, is a miss that the next write repairs. */
-static void test_damage(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_damage, fixture) {
     weft_digest key = key_named("damaged");
     static const char payload[] = "the payload of this entry";
     char *path = path_of(fixture, "test", &key);
     weft_cache_write(fixture->folder, "test", &key, payload, sizeof payload, &fixture->host);
     uint8_t *whole = NULL;
     size_t size = 0;
-    assert_int_equal(weft_file_read(&whole, &size, 4096, path, NULL), WEFT_OK);
+    assert_ok(weft_file_read(&whole, &size, 4096, path, NULL));
     for (size_t cut = 0; cut < size; cut++) {
-        assert_int_equal(weft_file_write(path, whole, cut, NULL), WEFT_OK);
+        assert_ok(weft_file_write(path, whole, cut, NULL));
         assert_miss(fixture, &key, 1);
         assert_int_not_equal(access(path, F_OK), 0);
     }
     for (size_t at = 0; at < size; at++) {
         whole[at] ^= 0x40;
-        assert_int_equal(weft_file_write(path, whole, size, NULL), WEFT_OK);
+        assert_ok(weft_file_write(path, whole, size, NULL));
         whole[at] ^= 0x40;
         assert_miss(fixture, &key, 1);
     }
     uint8_t *longer = calloc(1, size + 1);
     assert_non_null(longer);
     memcpy(longer, whole, size);
-    assert_int_equal(weft_file_write(path, longer, size + 1, NULL), WEFT_OK);
+    assert_ok(weft_file_write(path, longer, size + 1, NULL));
     assert_miss(fixture, &key, 1);
     weft_cache_write(fixture->folder, "test", &key, payload, sizeof payload, &fixture->host);
     assert_hit(fixture, &key, payload, sizeof payload);
@@ -218,8 +199,7 @@ static void test_damage(void **state) {
     weft_free(NULL, path);
 }
 
-static void test_foreign_entry(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_foreign_entry, fixture) {
     weft_digest mine = key_named("mine");
     weft_digest other = key_named("other");
     char *path = path_of(fixture, "test", &mine);
@@ -252,8 +232,7 @@ static void *refuse(void *user, void *pointer, size_t size) {
     return realloc(pointer, size);
 }
 
-static void test_out_of_memory(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_out_of_memory, fixture) {
     weft_digest key = key_named("a");
     weft_cache_write(fixture->folder, "test", &key, "payload", 7, &fixture->host);
     weft_status status = WEFT_OUT_OF_HOST_MEMORY;
@@ -297,8 +276,7 @@ static void *write_many(void *user) {
 }
 
 /* While two write, a reader sees one block or the other, never a mixture and never a miss. */
-static void test_concurrent_writers(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_concurrent_writers, fixture) {
     weft_digest key = key_named("shared");
     struct writer writers[2] = {{fixture->folder, 'a'}, {fixture->folder, 'b'}};
     uint8_t block[BLOCK_SIZE];
@@ -311,8 +289,7 @@ static void test_concurrent_writers(void **state) {
     for (int i = 0; i < ROUNDS; i++) {
         uint8_t *data = NULL;
         size_t size = 0;
-        assert_int_equal(
-            weft_cache_read(&data, &size, fixture->folder, "test", &key, &fixture->host), WEFT_OK);
+        assert_ok(weft_cache_read(&data, &size, fixture->folder, "test", &key, &fixture->host));
         assert_non_null(data);
         assert_int_equal(size, BLOCK_SIZE);
         memset(block, data[0], sizeof block);
@@ -332,19 +309,4 @@ static void test_concurrent_writers(void **state) {
     }
     closedir(folder);
     assert_int_equal(files, 1);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_default_folder),
-        cmocka_unit_test_setup_teardown(test_round_trip, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_no_folder, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_folder_on_demand, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_unwritable_folder, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_damage, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_foreign_entry, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_out_of_memory, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_concurrent_writers, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The plain-C evaluation of shaders: small kernels with known results, and what it must refuse. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "shader/glsl.h"
+#include "support.h"
 #include "verify/evaluator/evaluator.h"
 
 #define NAN_BITS 0x7FC00000u
@@ -51,7 +43,7 @@ static uint32_t *compile(size_t *size, const char *body) {
     strcpy(text, HEAD);
     strcat(text, body);
     uint32_t *words = NULL;
-    assert_int_equal(weft_glsl_compile(&words, size, &device, "kernel", text), WEFT_OK);
+    assert_ok(weft_glsl_compile(&words, size, &device, "kernel", text));
     return words;
 }
 
@@ -133,8 +125,7 @@ static void assert_refused(const struct kernel *kernel, weft_status status, cons
     "    result[i] = " expression ";\n"                  \
     "}\n"
 
-static void test_sums(void **state) {
-    (void)state;
+WEFT_TEST(test_sums) {
     const struct kernel add = {
         .body = FLOAT_KERNEL(8, "floatBitsToUint(a + b)"),
         .given = {ONE, 0x33800000u,           /* 1 + 2^-24: a tie, to even */
@@ -151,8 +142,7 @@ static void test_sums(void **state) {
     ASSERT_GIVES(&subtract, 0, 0x80000000u); /* -0 - (+0) = -0 */
 }
 
-static void test_products(void **state) {
-    (void)state;
+WEFT_TEST(test_products) {
     const struct kernel kernel = {
         .body = FLOAT_KERNEL(7, "floatBitsToUint(a * b)"),
         .given = {0x00800000u, 0x3F000000u, /* 2^-127 */
@@ -166,16 +156,14 @@ static void test_products(void **state) {
 }
 
 /* A fused multiply-add would give 2^-24. */
-static void test_no_contraction(void **state) {
-    (void)state;
+WEFT_TEST(test_no_contraction) {
     const struct kernel kernel = {
         .body = FLOAT_KERNEL(1, "floatBitsToUint(a * a - b)"),
         .given = {0x3F800800u, 0x3F801000u}}; /* (1 + 2^-12)^2 - (1 + 2^-11) */
     ASSERT_GIVES(&kernel, 0);
 }
 
-static void test_comparisons(void **state) {
-    (void)state;
+WEFT_TEST(test_comparisons) {
     const struct kernel kernel = {
         .body = FLOAT_KERNEL(5, "uint(a < b) | uint(a <= b) << 1 | uint(a == b) << 2 | "
                                 "uint(a != b) << 3 | uint(a > b) << 4 | uint(a >= b) << 5"),
@@ -184,8 +172,7 @@ static void test_comparisons(void **state) {
     ASSERT_GIVES(&kernel, 0x0B, 0x08, 0x26, 0x0B, 0x38);
 }
 
-static void test_conversions(void **state) {
-    (void)state;
+WEFT_TEST(test_conversions) {
     const struct kernel to_int = {.body = FLOAT_KERNEL(4, "uint(int(a)) + uint(b)"),
                                   .given = {0xC0200000u, 0x40200000u,   /* -2 + 2 */
                                             0x007FFFFFu, 0x3F7FFFFFu,   /* 0 + 0 */
@@ -204,8 +191,7 @@ static void test_conversions(void **state) {
 }
 
 /* Whatever only moves bits leaves subnormals and NaN payloads as they are. */
-static void test_moves(void **state) {
-    (void)state;
+WEFT_TEST(test_moves) {
     const struct kernel kernel = {
         .body = "layout(local_size_x = 1) in;\n"
                 "float pick(bool first, float a, float b) { return first ? a : b; }\n"
@@ -221,8 +207,7 @@ static void test_moves(void **state) {
     ASSERT_GIVES(&kernel, 0x80000001u, 0x7F812345u, 0, 0);
 }
 
-static void test_integers(void **state) {
-    (void)state;
+WEFT_TEST(test_integers) {
     const struct kernel kernel = {
         .body =
             "layout(local_size_x = 1) in;\n"
@@ -266,8 +251,7 @@ static uint32_t collatz_steps(uint32_t n) {
 }
 
 /* Loops of different lengths side by side, with break and continue. */
-static void test_loops(void **state) {
-    (void)state;
+WEFT_TEST(test_loops) {
     const struct kernel kernel = {.body = "layout(local_size_x = 40) in;\n"
                                           "void main() {\n"
                                           "    uint n = gl_LocalInvocationID.x + 1;\n"
@@ -288,8 +272,7 @@ static void test_loops(void **state) {
 }
 
 /* OpSwitch with cases that fall through, and OpPhi from && and ||. */
-static void test_switch_and_phi(void **state) {
-    (void)state;
+WEFT_TEST(test_switch_and_phi) {
     const struct kernel kernel = {
         .body = "layout(local_size_x = 6) in;\n"
                 "uint calls;\n"
@@ -360,8 +343,7 @@ static const uint32_t loop_module[] = {
     /* clang-format on */
 };
 
-static void test_values_around_a_loop(void **state) {
-    (void)state;
+WEFT_TEST(test_values_around_a_loop) {
     uint32_t result[3] = {0, 0, 0};
     const struct weft_evaluated_dispatch dispatch = {
         .words = loop_module,
@@ -373,14 +355,13 @@ static void test_values_around_a_loop(void **state) {
     weft_status status = weft_evaluate_dispatch(text, evaluator, &dispatch);
     weft_evaluator_destroy(&evaluator);
     assert_string_equal(text, "");
-    assert_int_equal(status, WEFT_OK);
+    assert_ok(status);
     assert_int_equal(result[0], 80);
     assert_int_equal(result[1], 70);
     assert_int_equal(result[2], 450);
 }
 
-static void test_functions(void **state) {
-    (void)state;
+WEFT_TEST(test_functions) {
     const struct kernel kernel = {
         .body = "layout(local_size_x = 4) in;\n"
                 "struct Pair { uint low; uvec2 high; };\n"
@@ -404,7 +385,7 @@ static void test_functions(void **state) {
                 "}\n"};
     /* (sum, sum) is copied out in order: sum is x / 16, then what came in plus x. */
     const struct outcome outcome = run(&kernel);
-    assert_int_equal(outcome.status, WEFT_OK);
+    assert_ok(outcome.status);
     for (uint32_t i = 0; i < 4; i++) {
         uint32_t x = i + 33;
         uint32_t low = x == 35 ? 999 : x % 16;
@@ -416,8 +397,7 @@ static void test_functions(void **state) {
 
 /* ---- memory ---- */
 
-static void test_arrays(void **state) {
-    (void)state;
+WEFT_TEST(test_arrays) {
     const struct kernel kernel = {
         .body =
             "layout(local_size_x = 8) in;\n"
@@ -442,8 +422,7 @@ static void test_arrays(void **state) {
 }
 
 /* Structures with gaps in a buffer, loaded and stored whole and in parts. */
-static void test_layout(void **state) {
-    (void)state;
+WEFT_TEST(test_layout) {
     const struct kernel kernel = {
         .body = "struct Row { uvec3 a; uint b[2]; uvec2 c; };\n" /* 0, 12, 24; 32 bytes */
                 "layout(std430, binding = 1) readonly buffer Rows { uint first; Row rows[]; };\n"
@@ -461,12 +440,11 @@ static void test_layout(void **state) {
     const uint32_t none = 0xABABABABu;
     const uint32_t expected[] = {
         20, 21, 29, 23, 24, none, 25, 26, none, none, none, none, (WORDS - 4) / 8, none, 10, 11};
-    assert_int_equal(outcome.status, WEFT_OK);
+    assert_ok(outcome.status);
     assert_memory_equal(outcome.result, expected, sizeof expected);
 }
 
-static void test_matrices(void **state) {
-    (void)state;
+WEFT_TEST(test_matrices) {
     const struct kernel kernel = {
         .body = "layout(std430, binding = 1) readonly buffer M { mat3x2 m[]; };\n"
                 "layout(local_size_x = 3) in;\n"
@@ -480,8 +458,7 @@ static void test_matrices(void **state) {
     ASSERT_GIVES(&kernel, 21, 23, 25, 10, 13, 14);
 }
 
-static void test_parameters(void **state) {
-    (void)state;
+WEFT_TEST(test_parameters) {
     struct kernel kernel = {
         .body = "layout(local_size_x_id = 0, local_size_y = 2) in;\n"
                 "layout(constant_id = 1) const uint COUNT = 3;\n"
@@ -510,8 +487,7 @@ static void test_parameters(void **state) {
                    "4 bytes at offset 12 are outside of the push constants, of 12 bytes");
 }
 
-static void test_built_ins(void **state) {
-    (void)state;
+WEFT_TEST(test_built_ins) {
     const struct kernel kernel = {
         .body =
             "layout(local_size_x = 2, local_size_y = 1, local_size_z = 2) in;\n"
@@ -524,7 +500,7 @@ static void test_built_ins(void **state) {
             "}\n",
         .groups = {2, 3, 2}};
     const struct outcome outcome = run(&kernel);
-    assert_int_equal(outcome.status, WEFT_OK);
+    assert_ok(outcome.status);
     for (uint32_t i = 0; i < 48; i++) {
         uint32_t group = i / 4;
         uint32_t x = 2 * (group % 2) + i % 2, y = group / 2 % 3, z = 2 * (group / 6) + i / 2 % 2;
@@ -535,8 +511,7 @@ static void test_built_ins(void **state) {
 /* ---- workgroups ---- */
 
 /* A tree over shared memory, as in reduce.glsl, in two workgroups. */
-static void test_barriers(void **state) {
-    (void)state;
+WEFT_TEST(test_barriers) {
     const struct kernel kernel = {
         .body = "layout(local_size_x = 32) in;\n"
                 "shared uint tree[32];\n"
@@ -580,8 +555,7 @@ static void test_barriers(void **state) {
     assert_gives(&filled, expected, 4);
 }
 
-static void test_atomics(void **state) {
-    (void)state;
+WEFT_TEST(test_atomics) {
     const struct kernel kernel = {
         .body = "layout(local_size_x = 16) in;\n"
                 "shared uint total;\n"
@@ -604,8 +578,7 @@ static void test_atomics(void **state) {
 }
 
 /* What was never written is a NaN. */
-static void test_poison(void **state) {
-    (void)state;
+WEFT_TEST(test_poison) {
     const struct kernel kernel = {.body = "layout(local_size_x = 1) in;\n"
                                           "shared uint lost[4];\n"
                                           "uint unset;\n"
@@ -620,8 +593,7 @@ static void test_poison(void **state) {
 
 /* ---- what must be refused ---- */
 
-static void test_buffer_bounds(void **state) {
-    (void)state;
+WEFT_TEST(test_buffer_bounds) {
     struct kernel kernel = {.body = "layout(local_size_x = 4, local_size_y = 2) in;\n"
                                     "void main() {\n"
                                     "    uint i = gl_LocalInvocationIndex + 8 * gl_WorkGroupID.x;\n"
@@ -629,7 +601,7 @@ static void test_buffer_bounds(void **state) {
                                     "}\n",
                             .groups = {2},
                             .result_words = 16};
-    assert_int_equal(run(&kernel).status, WEFT_OK);
+    assert_ok(run(&kernel).status);
     kernel.result_words = 14;
     assert_refused(&kernel, WEFT_INVALID_ARGUMENT,
                    "kernel, workgroup (1, 0, 0), invocation (2, 1, 0): "
@@ -644,8 +616,7 @@ static void test_buffer_bounds(void **state) {
                    "an index outside of its array in binding 1, of 256 bytes");
 }
 
-static void test_read_only(void **state) {
-    (void)state;
+WEFT_TEST(test_read_only) {
     const struct kernel kernel = {.body = "layout(local_size_x = 1) in;\n"
                                           "void main() { result[3] = 1; }\n",
                                   .read_only = true};
@@ -653,8 +624,7 @@ static void test_read_only(void **state) {
 }
 
 /* Indices outside of a fixed length, also where the memory behind it is the next array's. */
-static void test_array_bounds(void **state) {
-    (void)state;
+WEFT_TEST(test_array_bounds) {
     struct kernel local = {.body = "layout(local_size_x = 1) in;\n"
                                    "void main() {\n"
                                    "    uint table[2][3];\n"
@@ -703,8 +673,7 @@ static void test_array_bounds(void **state) {
     assert_refused(&vector, WEFT_INVALID_ARGUMENT, "outside of its array");
 }
 
-static void test_divergent_barriers(void **state) {
-    (void)state;
+WEFT_TEST(test_divergent_barriers) {
     const struct kernel returned = {.body = "layout(local_size_x = 8) in;\n"
                                             "void main() {\n"
                                             "    if (gl_LocalInvocationID.x == 5) return;\n"
@@ -728,8 +697,7 @@ static void test_divergent_barriers(void **state) {
     assert_refused(&apart, WEFT_INVALID_ARGUMENT, "invocation (3, 0, 0): part of the workgroup");
 }
 
-static void test_endless_loop(void **state) {
-    (void)state;
+WEFT_TEST(test_endless_loop) {
     struct kernel kernel = {.body = "layout(local_size_x = 2) in;\n"
                                     "void main() {\n"
                                     "    uint n = 0;\n"
@@ -743,8 +711,7 @@ static void test_endless_loop(void **state) {
                    "invocation (0, 0, 0): the workgroup takes more than 100000 steps");
 }
 
-static void test_unsupported(void **state) {
-    (void)state;
+WEFT_TEST(test_unsupported) {
     const struct kernel divide = {.body = FLOAT_KERNEL(1, "floatBitsToUint(a / b)")};
     assert_refused(&divide, WEFT_UNSUPPORTED, "OpFDiv (opcode 136) is not evaluated");
     const struct kernel root = {.body = FLOAT_KERNEL(1, "floatBitsToUint(sqrt(a))")};
@@ -753,8 +720,7 @@ static void test_unsupported(void **state) {
     assert_refused(&wide, WEFT_UNSUPPORTED, "floats of 64 bits");
 }
 
-static void test_bad_input(void **state) {
-    (void)state;
+WEFT_TEST(test_bad_input) {
     const uint32_t garbage[6] = {0x07230203, 0x00010500, 0, 10, 0, 7};
     struct weft_evaluated_dispatch dispatch = {
         .words = garbage, .size = sizeof garbage, .groups = {1, 1, 1}};
@@ -771,8 +737,7 @@ static void test_bad_input(void **state) {
 /* ---- the evaluator ---- */
 
 /* Stops behind the workgroup that reaches the limit, and goes on when it is lifted. */
-static void test_limit(void **state) {
-    (void)state;
+WEFT_TEST(test_limit) {
     const struct kernel kernel = {.body = "layout(local_size_x = 1) in;\n"
                                           "void main() { result[gl_WorkGroupID.x] = 1; }\n",
                                   .groups = {WORDS}};
@@ -782,7 +747,7 @@ static void test_limit(void **state) {
     assert_true(steps >= WORDS && steps % WORDS == 0);
     weft_evaluator_set_limit(evaluator, steps / 2);
     struct outcome outcome = run_with(evaluator, &kernel);
-    assert_int_equal(outcome.status, WEFT_OK);
+    assert_ok(outcome.status);
     assert_true(weft_evaluator_was_stopped(evaluator));
     assert_int_equal(outcome.result[WORDS / 2 - 1], 1);
     assert_int_equal(outcome.result[WORDS / 2], 0xABABABABu);
@@ -794,8 +759,7 @@ static void test_limit(void **state) {
 }
 
 /* One evaluator, more modules than it keeps, twice. */
-static void test_many_modules(void **state) {
-    (void)state;
+WEFT_TEST(test_many_modules) {
     weft_evaluator *evaluator = weft_evaluator_create(NULL);
     for (uint32_t i = 0; i < 50; i++) {
         const struct kernel kernel = {.body = "layout(local_size_x = 1) in;\n"
@@ -806,38 +770,4 @@ static void test_many_modules(void **state) {
         assert_int_equal(run_with(evaluator, &kernel).result[0], i == 13 ? 7 : i % 25);
     }
     weft_evaluator_destroy(&evaluator);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_products),
-        cmocka_unit_test(test_no_contraction),
-        cmocka_unit_test(test_comparisons),
-        cmocka_unit_test(test_conversions),
-        cmocka_unit_test(test_moves),
-        cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_loops),
-        cmocka_unit_test(test_switch_and_phi),
-        cmocka_unit_test(test_values_around_a_loop),
-        cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_arrays),
-        cmocka_unit_test(test_layout),
-        cmocka_unit_test(test_matrices),
-        cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_built_ins),
-        cmocka_unit_test(test_barriers),
-        cmocka_unit_test(test_atomics),
-        cmocka_unit_test(test_poison),
-        cmocka_unit_test(test_buffer_bounds),
-        cmocka_unit_test(test_read_only),
-        cmocka_unit_test(test_array_bounds),
-        cmocka_unit_test(test_divergent_barriers),
-        cmocka_unit_test(test_endless_loop),
-        cmocka_unit_test(test_unsupported),
-        cmocka_unit_test(test_bad_input),
-        cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_many_modules),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,26 +2,17 @@
 /* weft-test: device */
 /* Fast mode: sums over subgroups, and what a device without them gets. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/graph.h>
 
 #include "core/philox.h"
 #include "device/device.h"
-#include "support.h"
+#include "support_graph.h"
 
 static weft_device *open_device(struct weft_test_host *host, weft_math math) {
     weft_device *device = NULL;
-    assert_int_equal(weft_device_open(&device, weft_device_params(.host = host->host, .math = math,
-                                                                  .cache_dir = "")),
-                     WEFT_OK);
+    assert_ok(weft_device_open(
+        &device, weft_device_params(.host = host->host, .math = math, .cache_dir = "")));
     return device;
 }
 
@@ -31,55 +22,37 @@ enum { ROWS = 150, COLUMNS = 300, COUNT = ROWS * COLUMNS };
 
 enum row_op { SOFTMAX, LAYER_NORM };
 
-static void add_norm(weft_tensor *y, weft_graph *graph, weft_tensor x, const weft_host *host) {
+static void add_norm(weft_tensor *y, weft_graph *graph, weft_tensor x) {
     float scale[COLUMNS], shift[COLUMNS];
     weft_philox_uniform(scale, COLUMNS, 4, 0);
     weft_philox_uniform(shift, COLUMNS, 4, 1);
-    weft_tensor tensors[2];
-    const float *data[2] = {scale, shift};
-    for (int i = 0; i < 2; i++) {
-        weft_weight *weight = NULL;
-        assert_int_equal(
-            weft_weight_create(&weight,
-                               weft_weight_params(.shape = weft_shape_of(COLUMNS), .data = data[i]),
-                               host),
-            WEFT_OK);
-        assert_int_equal(weft_graph_weight(&tensors[i], graph, weight), WEFT_OK);
-        weft_weight_destroy(&weight);
-    }
-    assert_int_equal(weft_graph_layer_norm(y, graph, x, tensors[0], tensors[1], 1e-5F), WEFT_OK);
+    assert_ok(
+        weft_graph_layer_norm(y, graph, x, weft_test_constant(graph, weft_shape_of(COLUMNS), scale),
+                              weft_test_constant(graph, weft_shape_of(COLUMNS), shift), 1e-5F));
 }
 
 /* out = op(x), both [ROWS, COLUMNS]. */
 static void apply(float *out, weft_device *device, enum row_op op, float *x) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
-    weft_tensor tensor;
-    assert_int_equal(weft_graph_create(&graph, &device->host), WEFT_OK);
-    assert_int_equal(weft_graph_input(&tensor, graph, "x", WEFT_F32, weft_shape_of(ROWS, COLUMNS)),
-                     WEFT_OK);
+    struct weft_test_run r = weft_test_begin(device);
+    weft_tensor y;
+    weft_tensor in = weft_test_feed(&r, "x", weft_shape_of(ROWS, COLUMNS), x);
     if (op == SOFTMAX) {
-        assert_int_equal(weft_graph_softmax(&tensor, graph, tensor), WEFT_OK);
+        assert_ok(weft_graph_softmax(&y, r.graph, in));
     } else {
-        add_norm(&tensor, graph, tensor, &device->host);
+        add_norm(&y, r.graph, in);
     }
-    assert_int_equal(weft_graph_output(graph, "y", tensor), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, device, graph, NULL), WEFT_OK);
-    const weft_host_tensor tensors[] = {{"x", x, COUNT * sizeof *x}, {"y", out, COUNT * sizeof *x}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    weft_test_execute_to(&r, y, out);
 }
 
 /* ---- the largest element ---- */
 
 /* Row r has its largest element at column r; exact, because everything else is far below. */
-static void test_largest_is_found_in_every_column(void **state) {
+WEFT_TEST_ON_HOST(test_largest_is_found_in_every_column, f) {
     static const float pairs[][2] = {{1e30F, -1e30F}, {-1e20F, -1e30F}, {0.0F, -1e30F},
                                      {1e30F, 1e20F},  {1e30F, 0.0F},    {0.0F, -INFINITY}};
     float *x = malloc(COUNT * sizeof *x);
     float *y = malloc(COUNT * sizeof *y);
-    weft_device *device = open_device(*state, WEFT_MATH_FAST);
+    weft_device *device = open_device(f, WEFT_MATH_FAST);
     for (size_t pair = 0; pair < sizeof pairs / sizeof pairs[0]; pair++) {
         for (uint32_t i = 0; i < COUNT; i++) {
             x[i] = pairs[pair][i % COLUMNS == 2 * (i / COLUMNS) ? 0 : 1];
@@ -95,10 +68,10 @@ static void test_largest_is_found_in_every_column(void **state) {
 }
 
 /* A NaN anywhere makes its row NaN and leaves the others alone. */
-static void test_nan_spreads_over_its_row(void **state) {
+WEFT_TEST_ON_HOST(test_nan_spreads_over_its_row, f) {
     float *x = malloc(COUNT * sizeof *x);
     float *y = malloc(COUNT * sizeof *y);
-    weft_device *device = open_device(*state, WEFT_MATH_FAST);
+    weft_device *device = open_device(f, WEFT_MATH_FAST);
     weft_philox_uniform(x, COUNT, 5, 0);
     for (uint32_t row = 0; row < ROWS; row += 2) {
         x[row * COLUMNS + 2 * row] = row % 4 == 0 ? NAN : -NAN;
@@ -115,13 +88,13 @@ static void test_nan_spreads_over_its_row(void **state) {
 /* ---- without subgroup arithmetic ---- */
 
 /* The reproducible kernels run instead: to the bit, so they went through their pass as well. */
-static void test_fallback_gives_reproducible_bits(void **state) {
+WEFT_TEST_ON_HOST(test_fallback_gives_reproducible_bits, f) {
     float *x = malloc(COUNT * sizeof *x);
     float *expected = malloc(COUNT * sizeof *x);
     float *found = malloc(COUNT * sizeof *x);
     weft_philox_uniform(x, COUNT, 6, 0);
-    weft_device *reproducible = open_device(*state, WEFT_MATH_REPRODUCIBLE);
-    weft_device *fast = open_device(*state, WEFT_MATH_FAST);
+    weft_device *reproducible = open_device(f, WEFT_MATH_REPRODUCIBLE);
+    weft_device *fast = open_device(f, WEFT_MATH_FAST);
     bool had_arithmetic = fast->info.has_subgroup_arithmetic;
     for (enum row_op op = SOFTMAX; op <= LAYER_NORM; op++) {
         apply(expected, reproducible, op, x);
@@ -131,7 +104,7 @@ static void test_fallback_gives_reproducible_bits(void **state) {
             assert_true(fabsf(found[i] - expected[i]) <= 1e-5F * (1.0F + fabsf(expected[i])));
         }
         weft_device_destroy(&fast);
-        fast = open_device(*state, WEFT_MATH_FAST);
+        fast = open_device(f, WEFT_MATH_FAST);
         fast->info.has_subgroup_arithmetic = false;
         apply(found, fast, op, x);
         assert_memory_equal(found, expected, COUNT * sizeof *x);
@@ -141,16 +114,4 @@ static void test_fallback_gives_reproducible_bits(void **state) {
     free(x);
     free(expected);
     free(found);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_largest_is_found_in_every_column,
-                                        weft_test_host_set_up, weft_test_host_tear_down),
-        cmocka_unit_test_setup_teardown(test_nan_spreads_over_its_row, weft_test_host_set_up,
-                                        weft_test_host_tear_down),
-        cmocka_unit_test_setup_teardown(test_fallback_gives_reproducible_bits,
-                                        weft_test_host_set_up, weft_test_host_tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,52 +6,17 @@
  * answer every time, and their limits are those of the statistics.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/features.h>
 #include <weft/mixers.h>
 
 #include "core/philox.h"
 #include "device/device.h"
-#include "graph/graph.h"
-#include "support.h"
-
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-};
-
-static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    weft_test_host_begin(&f->host);
-    assert_int_equal(
-        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
-        WEFT_OK);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    weft_device_stats stats;
-    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
-    assert_int_equal(stats.validation_messages, 0);
-    weft_device_destroy(&f->device);
-    weft_test_host_end(&f->host);
-    free(f);
-    return 0;
-}
+#include "support_arrays.h"
+#include "support_graph.h"
 
 static float *random_values(uint64_t count, uint64_t stream, float scale) {
-    float *data = malloc(count * sizeof *data);
-    weft_philox_uniform(data, count, 11, stream);
+    float *data = weft_test_uniform(count, 11, stream);
     for (uint64_t i = 0; i < count; i++) {
         data[i] *= scale;
     }
@@ -69,53 +34,33 @@ struct matrix {
     uint32_t rows, width;
 };
 
-static weft_tensor add_input(weft_graph *graph, const char *name, weft_shape shape) {
-    weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, graph, name, WEFT_F32, shape), WEFT_OK);
-    return tensor;
-}
-
 /* The features [n, heads, …], to be freed; params without the tensors. */
-static float *features(struct fixture *f, const struct side *side, const struct matrix *matrix,
-                       weft_random_features_params params) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
+static float *features(struct weft_test_graph *f, const struct side *side,
+                       const struct matrix *matrix, weft_random_features_params params) {
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor y;
     weft_shape shape;
     const uint32_t channels = (params.heads != 0 ? params.heads : 1) * matrix->width;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor x = add_input(graph, "x", weft_shape_of(1, side->n, channels));
-    weft_tensor w = add_input(graph, "w", weft_shape_of(matrix->rows, matrix->width));
-    const bool two =
-        params.component == WEFT_COMPONENT_OPTIMAL || params.component == WEFT_COMPONENT_ASYMMETRIC;
-    if (two) {
-        params.other = add_input(graph, "other", weft_shape_of(1, side->m, channels));
+    weft_tensor x = weft_test_feed(&r, "x", weft_shape_of(1, side->n, channels), side->x);
+    weft_tensor w = weft_test_feed(&r, "w", weft_shape_of(matrix->rows, matrix->width), matrix->w);
+    if (params.component == WEFT_COMPONENT_OPTIMAL ||
+        params.component == WEFT_COMPONENT_ASYMMETRIC) {
+        params.other =
+            weft_test_feed(&r, "other", weft_shape_of(1, side->m, channels), side->other);
     }
-    assert_int_equal(weft_graph_random_features(&y, graph, x, w, &params), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_graph_get_tensor(graph, y, &shape, NULL), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
-    const uint64_t count = (uint64_t)side->n * shape.dim[2];
-    float *out = malloc(count * sizeof *out);
-    const weft_host_tensor tensors[] = {
-        {"x", (void *)(uintptr_t)side->x, sizeof(float) * side->n * channels},
-        {"w", (void *)(uintptr_t)matrix->w, sizeof(float) * matrix->rows * matrix->width},
-        {"y", out, count * sizeof *out},
-        {"other", (void *)(uintptr_t)side->other, sizeof(float) * side->m * channels}};
-    assert_int_equal(weft_plan_execute(plan, tensors, two ? 4 : 3), WEFT_OK);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    assert_ok(weft_graph_random_features(&y, r.graph, x, w, &params));
+    assert_ok(weft_graph_get_tensor(r.graph, y, &shape, NULL));
+    float *out = malloc((size_t)side->n * shape.dim[2] * sizeof *out);
+    weft_test_execute_to(&r, y, out);
     return out;
 }
 
 static float *base_matrix(uint32_t rows, uint32_t width, uint64_t seed) {
     float *w = malloc((size_t)rows * width * sizeof *w);
-    assert_int_equal(
-        weft_features_fill(w, NULL,
-                           weft_features_params(.kind = WEFT_FEATURES_BASE, .rows = rows,
-                                                .columns = width, .seed = seed),
-                           NULL),
-        WEFT_OK);
+    assert_ok(weft_features_fill(w, NULL,
+                                 weft_features_params(.kind = WEFT_FEATURES_BASE, .rows = rows,
+                                                      .columns = width, .seed = seed),
+                                 NULL));
     return w;
 }
 
@@ -149,7 +94,7 @@ static void drop_data(struct data *d) {
 }
 
 /* GERF with A = 0 is PosRF for s = 1 and TrigRF for s = -1, bit for bit, under every stabilizer. */
-static void generalized_with_a_zero(void **state) {
+WEFT_TEST_ON_GRAPH(generalized_with_a_zero, f) {
     struct data d = make_data(0);
     for (int stabilizer = 0; stabilizer < WEFT_STABILIZER_COUNT; stabilizer++) {
         for (int s = -1; s <= 1; s += 2) {
@@ -157,10 +102,10 @@ static void generalized_with_a_zero(void **state) {
                                                   .heads = HEADS,
                                                   .s = s,
                                                   .stabilizer = (weft_stabilizer)stabilizer};
-            float *found = features(*state, &d.side, &d.matrix, params);
+            float *found = features(f, &d.side, &d.matrix, params);
             params.s = 0;
             params.component = s > 0 ? WEFT_COMPONENT_POSITIVE : WEFT_COMPONENT_TRIGONOMETRIC;
-            float *expected = features(*state, &d.side, &d.matrix, params);
+            float *expected = features(f, &d.side, &d.matrix, params);
             const size_t count = (size_t)N * HEADS * ROWS * (s > 0 ? 1 : 2);
             assert_memory_equal(found, expected, count * sizeof *found);
             free(found);
@@ -187,30 +132,18 @@ static double optimal_a(const struct side *side, uint32_t d, double scale) {
     return (1.0 - 1.0 / rho) / 8.0;
 }
 
-static void expect_close(const float *found, const float *expected, size_t count, double limit) {
-    double error = 0.0;
-    double size = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        const double difference = (double)found[i] - (double)expected[i];
-        error += difference * difference;
-        size += (double)expected[i] * (double)expected[i];
-    }
-    assert_true(size > 0.0);
-    assert_true(sqrt(error / size) < limit);
-}
-
 /* GERF with OPRF's A is OPRF. */
-static void generalized_with_the_optimal_a(void **state) {
+WEFT_TEST_ON_GRAPH(generalized_with_the_optimal_a, f) {
     struct data d = make_data(2);
     d.side.n = N * HEADS; /* one head: the tokens' heads as tokens */
     d.side.m = M * HEADS;
     weft_random_features_params params = {.component = WEFT_COMPONENT_OPTIMAL, .scale = 1.0F};
-    float *expected = features(*state, &d.side, &d.matrix, params);
+    float *expected = features(f, &d.side, &d.matrix, params);
     params.component = WEFT_COMPONENT_GENERALIZED;
     params.a = (float)optimal_a(&d.side, WIDTH, 1.0);
     assert_true(params.a < -0.01F);
-    float *found = features(*state, &d.side, &d.matrix, params);
-    expect_close(found, expected, (size_t)N * HEADS * ROWS, 3e-6);
+    float *found = features(f, &d.side, &d.matrix, params);
+    assert_true(weft_test_relative_error(found, expected, (uint64_t)N * HEADS * ROWS) < 3e-6);
     free(found);
     free(expected);
     drop_data(&d);
@@ -227,24 +160,24 @@ static void stretch(struct data *d, uint32_t c, float factor) {
 }
 
 /* SADERF undoes a scaling of x's channels against those of y: powers of two leave the very bits. */
-static void asymmetric_features_are_balanced(void **state) {
+WEFT_TEST_ON_GRAPH(asymmetric_features_are_balanced, f) {
     struct data d = make_data(4);
     const weft_random_features_params params = {.component = WEFT_COMPONENT_ASYMMETRIC,
                                                 .heads = HEADS};
-    float *expected = features(*state, &d.side, &d.matrix, params);
+    float *expected = features(f, &d.side, &d.matrix, params);
     stretch(&d, 0, 64.0F);
     stretch(&d, 3, 0.0625F);
-    float *found = features(*state, &d.side, &d.matrix, params);
+    float *found = features(f, &d.side, &d.matrix, params);
     assert_memory_equal(found, expected, sizeof *found * N * HEADS * ROWS);
     free(found);
     /* A channel that is zero on one side adds nothing to the kernel, and its Ψ is 1: OPRF's features if all are. */
     for (uint32_t i = 0; i < M * HEADS * WIDTH; i++) {
         d.other[i] = 0.0F;
     }
-    found = features(*state, &d.side, &d.matrix, params);
+    found = features(f, &d.side, &d.matrix, params);
     weft_random_features_params plain = params;
     plain.component = WEFT_COMPONENT_OPTIMAL;
-    float *optimal = features(*state, &d.side, &d.matrix, plain);
+    float *optimal = features(f, &d.side, &d.matrix, plain);
     assert_memory_equal(found, optimal, sizeof *found * N * HEADS * ROWS);
     assert_true(memcmp(found, expected, sizeof *found * N * HEADS * ROWS) != 0);
     free(found);
@@ -253,61 +186,47 @@ static void asymmetric_features_are_balanced(void **state) {
     drop_data(&d);
 }
 
-static float *balanced_features(struct fixture *f, const struct data *d) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
+static float *balanced_features(struct weft_test_graph *f, const struct data *d) {
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor x;
     weft_tensor other;
     weft_tensor y;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor plain_x = add_input(graph, "x", weft_shape_of(1, N, HEADS * WIDTH));
-    weft_tensor plain_other = add_input(graph, "other", weft_shape_of(1, M, HEADS * WIDTH));
-    weft_tensor w = add_input(graph, "w", weft_shape_of(ROWS, WIDTH));
-    assert_int_equal(weft_graph_balance_channels(&x, graph, plain_x, plain_other), WEFT_OK);
-    assert_int_equal(weft_graph_balance_channels(&other, graph, plain_other, plain_x), WEFT_OK);
-    assert_int_equal(
-        weft_graph_random_features(&y, graph, x, w,
+    weft_tensor plain_x = weft_test_feed(&r, "x", weft_shape_of(1, N, HEADS * WIDTH), d->x);
+    weft_tensor plain_other =
+        weft_test_feed(&r, "other", weft_shape_of(1, M, HEADS * WIDTH), d->other);
+    weft_tensor w = weft_test_feed(&r, "w", weft_shape_of(ROWS, WIDTH), d->w);
+    assert_ok(weft_graph_balance_channels(&x, r.graph, plain_x, plain_other));
+    assert_ok(weft_graph_balance_channels(&other, r.graph, plain_other, plain_x));
+    assert_ok(
+        weft_graph_random_features(&y, r.graph, x, w,
                                    weft_random_features_params(.component = WEFT_COMPONENT_OPTIMAL,
-                                                               .heads = HEADS, .other = other)),
-        WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
+                                                               .heads = HEADS, .other = other)));
     float *out = malloc(sizeof *out * N * HEADS * ROWS);
-    const weft_host_tensor tensors[] = {{"x", d->x, sizeof(float) * N * HEADS * WIDTH},
-                                        {"other", d->other, sizeof(float) * M * HEADS * WIDTH},
-                                        {"w", d->w, sizeof(float) * ROWS * WIDTH},
-                                        {"y", out, sizeof *out * N * HEADS * ROWS}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    weft_test_execute_to(&r, y, out);
     return out;
 }
 
 /* SADERF is OPRF of what weft_graph_balance_channels makes of both sides. */
-static void asymmetric_features_in_two_steps(void **state) {
+WEFT_TEST_ON_GRAPH(asymmetric_features_in_two_steps, f) {
     struct data d = make_data(6);
     float *expected = features(
-        *state, &d.side, &d.matrix,
+        f, &d.side, &d.matrix,
         (weft_random_features_params){.component = WEFT_COMPONENT_ASYMMETRIC, .heads = HEADS});
-    float *found = balanced_features(*state, &d);
+    float *found = balanced_features(f, &d);
     assert_memory_equal(found, expected, sizeof *found * N * HEADS * ROWS);
     free(found);
     free(expected);
     drop_data(&d);
 }
 
-static void unbalanced_shapes_are_refused(void **state) {
-    struct fixture *f = *state;
-    weft_graph *graph = NULL;
+WEFT_TEST_ON_GRAPH(unbalanced_shapes_are_refused, f) {
+    weft_graph *graph = f->graph;
     weft_tensor y = {0};
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor x = add_input(graph, "x", weft_shape_of(2, 5, 8));
-    weft_tensor wide = add_input(graph, "wide", weft_shape_of(2, 7, 9));
-    weft_tensor three = add_input(graph, "three", weft_shape_of(3, 5, 8));
-    weft_tensor flat = add_input(graph, "flat", weft_shape_of(10, 8));
-    weft_tensor whole;
-    assert_int_equal(weft_graph_input(&whole, graph, "whole", WEFT_I32, weft_shape_of(2, 5, 8)),
-                     WEFT_OK);
+    weft_tensor x = weft_test_input(graph, "x", weft_shape_of(2, 5, 8));
+    weft_tensor wide = weft_test_input(graph, "wide", weft_shape_of(2, 7, 9));
+    weft_tensor three = weft_test_input(graph, "three", weft_shape_of(3, 5, 8));
+    weft_tensor flat = weft_test_input(graph, "flat", weft_shape_of(10, 8));
+    weft_tensor whole = weft_test_input_i32(graph, "whole", weft_shape_of(2, 5, 8));
     const struct {
         weft_tensor x, other;
         const char *text;
@@ -316,12 +235,10 @@ static void unbalanced_shapes_are_refused(void **state) {
                  {flat, x, "[10, 8]"},
                  {x, whole, "other must be f32"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        weft_test_host_reset(&f->host);
-        assert_int_equal(weft_graph_balance_channels(&y, graph, cases[i].x, cases[i].other),
-                         WEFT_SHAPE_MISMATCH);
-        weft_test_expect_log(&f->host, "balance_channels", cases[i].text, NULL);
+        WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
+                            weft_graph_balance_channels(&y, graph, cases[i].x, cases[i].other),
+                            "balance_channels", cases[i].text);
     }
-    weft_graph_destroy(&graph);
 }
 
 /* ---- means and variances ---- */
@@ -368,7 +285,7 @@ static struct statistics statistics_of(const double *estimate, uint32_t count, d
 }
 
 /* Each row of a Base matrix is an estimate of its own. */
-static struct statistics sample(struct fixture *f, const struct pair *pair,
+static struct statistics sample(struct weft_test_graph *f, const struct pair *pair,
                                 weft_random_features_params params) {
     float *w = base_matrix(SAMPLES, D, 1);
     double *estimate = calloc(SAMPLES, sizeof *estimate);
@@ -403,11 +320,11 @@ static const weft_random_features_params components[] = {
     {.component = WEFT_COMPONENT_GENERALIZED, .a = 0.05F, .s = -1},
 };
 
-static void products_have_the_kernel_as_mean(void **state) {
+WEFT_TEST_ON_GRAPH(products_have_the_kernel_as_mean, f) {
     for (uint64_t stream = 20; stream < 22; stream++) {
         const struct pair pair = random_pair(stream, 0.3F);
         for (size_t i = 0; i < sizeof components / sizeof components[0]; i++) {
-            const struct statistics s = sample(*state, &pair, components[i]);
+            const struct statistics s = sample(f, &pair, components[i]);
             assert_true(s.standard_error < 0.015); /* sharp enough to see a bias of 6 % */
             if (fabs(s.bias) >= 4.0 * s.standard_error) {
                 print_error("component %zu, pair %d: bias %g, standard error %g\n", i, (int)stream,
@@ -418,33 +335,34 @@ static void products_have_the_kernel_as_mean(void **state) {
     }
 }
 
-static double variance(struct fixture *f, const struct pair *pair, weft_component component) {
+static double variance(struct weft_test_graph *f, const struct pair *pair,
+                       weft_component component) {
     return sample(f, pair, (weft_random_features_params){.component = component}).variance;
 }
 
 /* TrigRF ≫ PosRF ≥ PosRF-Hyp ≥ OPRF where the kernel is small, and PosRF ≥ OPRF ≥ SADERF where channels differ. */
-static void variances_are_in_order(void **state) {
+WEFT_TEST_ON_GRAPH(variances_are_in_order, f) {
     struct pair pair = random_pair(30, 1.0F);
     for (int c = 0; c < D; c++) {
         pair.y[c] = 0.2F * pair.y[c] - pair.x[c];
     }
     assert_true(kernel(&pair) < 0.1);
-    const double positive = variance(*state, &pair, WEFT_COMPONENT_POSITIVE);
-    assert_true(variance(*state, &pair, WEFT_COMPONENT_TRIGONOMETRIC) > 1000.0 * positive);
-    assert_true(variance(*state, &pair, WEFT_COMPONENT_HYPERBOLIC) < positive);
-    assert_true(variance(*state, &pair, WEFT_COMPONENT_OPTIMAL) < positive);
+    const double positive = variance(f, &pair, WEFT_COMPONENT_POSITIVE);
+    assert_true(variance(f, &pair, WEFT_COMPONENT_TRIGONOMETRIC) > 1000.0 * positive);
+    assert_true(variance(f, &pair, WEFT_COMPONENT_HYPERBOLIC) < positive);
+    assert_true(variance(f, &pair, WEFT_COMPONENT_OPTIMAL) < positive);
     pair = random_pair(31, 0.6F);
     for (int c = 0; c < D; c++) {
         pair.x[c] *= c % 2 == 0 ? 2.0F : 0.5F;
         pair.y[c] *= c % 2 == 0 ? 0.5F : 2.0F;
     }
-    const double optimal = variance(*state, &pair, WEFT_COMPONENT_OPTIMAL);
-    assert_true(optimal < variance(*state, &pair, WEFT_COMPONENT_POSITIVE));
-    assert_true(variance(*state, &pair, WEFT_COMPONENT_ASYMMETRIC) < 0.5 * optimal);
+    const double optimal = variance(f, &pair, WEFT_COMPONENT_OPTIMAL);
+    assert_true(optimal < variance(f, &pair, WEFT_COMPONENT_POSITIVE));
+    assert_true(variance(f, &pair, WEFT_COMPONENT_ASYMMETRIC) < 0.5 * optimal);
 }
 
 /* The variance of GERF for s = 1 from the moments of a normal ω, and its least value at OPRF's A. */
-static void generalized_variance_is_as_derived(void **state) {
+WEFT_TEST_ON_GRAPH(generalized_variance_is_as_derived, f) {
     const struct pair pair = random_pair(32, 0.5F);
     const struct side side = {.x = pair.x, .other = pair.y, .n = 1, .m = 1};
     double z = 0.0;
@@ -465,22 +383,11 @@ static void generalized_variance_is_as_derived(void **state) {
                               exp(2.0 * (1.0 - 4.0 * a) / (1.0 - 8.0 * a) * z - squares);
         const double expected = second / (k * k) - 1.0;
         const struct statistics s =
-            sample(*state, &pair,
+            sample(f, &pair,
                    (weft_random_features_params){
                        .component = WEFT_COMPONENT_GENERALIZED, .a = (float)a, .s = 1});
         assert_true(fabs(s.variance / expected - 1.0) < 0.2);
         least = i == 0 ? expected : least;
         assert_true(expected >= least);
     }
-}
-
-int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(generalized_with_a_zero),          TEST(generalized_with_the_optimal_a),
-        TEST(asymmetric_features_are_balanced), TEST(asymmetric_features_in_two_steps),
-        TEST(unbalanced_shapes_are_refused),    TEST(products_have_the_kernel_as_mean),
-        TEST(variances_are_in_order),           TEST(generalized_variance_is_as_derived),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

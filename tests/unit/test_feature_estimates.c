@@ -4,19 +4,11 @@
  * the tests give the same answer every time; their limits are those of the statistics.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/features.h>
 
 #include "core/philox.h"
+#include "support.h"
 
 enum component { TRIG = 0, POSITIVE = 1, OPTIMAL = 2, COMPONENTS = 3 };
 
@@ -126,7 +118,7 @@ static void run(struct errors *errors, weft_features_params params, const struct
         float w[ROOM];
         float weights[ROWS];
         params.seed = (uint64_t)seed;
-        assert_int_equal(weft_features_fill(w, weights, &params, NULL), WEFT_OK);
+        assert_ok(weft_features_fill(w, weights, &params, NULL));
         for (int c = 0; c < COMPONENTS; c++) {
             errors->of[c][seed] =
                 estimate(w, weights, params.rows, pair, (enum component)c) / exact - 1.0;
@@ -150,8 +142,7 @@ static struct errors base;
 static struct errors other;
 static struct errors third;
 
-static void unbiased_kinds_have_the_kernel_as_mean(void **state) {
-    (void)state;
+WEFT_TEST(unbiased_kinds_have_the_kernel_as_mean) {
     const weft_features_params cases[] = {
         {.kind = WEFT_FEATURES_BASE},
         {.kind = WEFT_FEATURES_ORF},
@@ -185,8 +176,7 @@ static void unbiased_kinds_have_the_kernel_as_mean(void **state) {
 }
 
 /* What has a bias has a small one, and the test above would have seen it. */
-static void biased_kinds_are_close(void **state) {
-    (void)state;
+WEFT_TEST(biased_kinds_are_close) {
     const weft_features_params cases[] = {
         {.kind = WEFT_FEATURES_SORF},
         {.kind = WEFT_FEATURES_S_HYBRID},
@@ -214,8 +204,7 @@ static void expect_less(const struct errors *a, const struct errors *b, enum com
 }
 
 /* Yu et al., 2016, theorem 1 and Reid et al., 2023, theorem 3.3: Base ≥ ORF ≥ SimRF for positive features. */
-static void geometry_lowers_the_variance(void **state) {
-    (void)state;
+WEFT_TEST(geometry_lowers_the_variance) {
     const struct pair pair = pair_of(0, 0.35F);
     run(&base, (weft_features_params){.kind = WEFT_FEATURES_BASE}, &pair);
     run(&other, (weft_features_params){.kind = WEFT_FEATURES_ORF}, &pair);
@@ -231,8 +220,7 @@ static void geometry_lowers_the_variance(void **state) {
     expect_less(&third, &base, POSITIVE);
 }
 
-static void other_kinds_lower_the_variance(void **state) {
-    (void)state;
+WEFT_TEST(other_kinds_lower_the_variance) {
     const struct pair pair = pair_of(0, 0.35F);
     /* At equal numbers of features. */
     run(&base, (weft_features_params){.kind = WEFT_FEATURES_BASE, .rows = 16}, &pair);
@@ -251,8 +239,7 @@ static void other_kinds_lower_the_variance(void **state) {
 }
 
 /* Choromanski et al., 2021, lemma 2, and Likhosherstov et al., 2022: TrigRF ≫ PosRF ≥ OPRF. */
-static void component_functions_are_in_order(void **state) {
-    (void)state;
+WEFT_TEST(component_functions_are_in_order) {
     /* A small value of the kernel: y ≈ -x, exp(xᵀy) = 0.016. */
     struct pair opposite = pair_of(2, 1.0F);
     for (int j = 0; j < D; j++) {
@@ -304,7 +291,7 @@ static void check_exactness(const weft_features_params *params) {
     const uint32_t d = params->columns;
     float *w = malloc((size_t)params->rows * d * sizeof *w);
     float *weights = malloc(params->rows * sizeof *weights);
-    assert_int_equal(weft_features_fill(w, weights, params, NULL), WEFT_OK);
+    assert_ok(weft_features_fill(w, weights, params, NULL));
     /* Every monomial of degree ≤ 3: the product of ω_a, ω_b and ω_c, where d stands for 1. */
     for (uint32_t a = 0; a <= d; a++) {
         for (uint32_t b = a; b <= d; b++) {
@@ -322,8 +309,7 @@ static void check_exactness(const weft_features_params *params) {
     free(weights);
 }
 
-static void quadrature_is_exact_to_degree_three(void **state) {
-    (void)state;
+WEFT_TEST(quadrature_is_exact_to_degree_three) {
     for (uint32_t d = 1; d <= 19; d += d < 5 ? 1 : 7) {
         check_exactness(
             weft_features_params(.kind = WEFT_FEATURES_SGQ, .rows = 2 * d + 1, .columns = d));
@@ -336,38 +322,30 @@ static void quadrature_is_exact_to_degree_three(void **state) {
     }
 }
 
-static void sparse_grid_weights(void **state) {
-    (void)state;
+WEFT_TEST(sparse_grid_weights) {
     float w[17 * 8];
     float weights[17];
-    assert_int_equal(weft_features_fill(
-                         w, weights,
-                         weft_features_params(.kind = WEFT_FEATURES_SGQ, .rows = 17, .columns = 8),
-                         NULL),
-                     WEFT_OK);
+    assert_ok(weft_features_fill(
+        w, weights, weft_features_params(.kind = WEFT_FEATURES_SGQ, .rows = 17, .columns = 8),
+        NULL));
     assert_true(weights[0] == (float)(1.0 - 8.0 / 3.0)); /* negative: its sign goes to the keys */
     assert_true(weights[1] == 1.0F / 6.0F && weights[16] == 1.0F / 6.0F);
     assert_true(w[8] == (float)sqrt(3.0) && w[16 * 8 + 7] == -(float)sqrt(3.0));
     /* In one dimension it is Gauss and Hermite's rule of three points: exact to degree 5. */
-    assert_int_equal(
-        weft_features_fill(w, weights,
-                           weft_features_params(.kind = WEFT_FEATURES_SGQ, .rows = 3, .columns = 1),
-                           NULL),
-        WEFT_OK);
+    assert_ok(weft_features_fill(
+        w, weights, weft_features_params(.kind = WEFT_FEATURES_SGQ, .rows = 3, .columns = 1),
+        NULL));
     const uint32_t four = 4;
     assert_true(fabs(quadrature(w, weights, 3, 1, &four) - 3.0) < 1e-5);
 }
 
 /* The kernel's error is of fourth order: halving x and y divides it by 16. */
-static void sparse_grid_converges(void **state) {
-    (void)state;
+WEFT_TEST(sparse_grid_converges) {
     float w[17 * D];
     float weights[17];
-    assert_int_equal(weft_features_fill(
-                         w, weights,
-                         weft_features_params(.kind = WEFT_FEATURES_SGQ, .rows = 17, .columns = D),
-                         NULL),
-                     WEFT_OK);
+    assert_ok(weft_features_fill(
+        w, weights, weft_features_params(.kind = WEFT_FEATURES_SGQ, .rows = 17, .columns = D),
+        NULL));
     double last = 0.0;
     for (int step = 0; step < 3; step++) {
         const struct pair pair = pair_of(4, ldexpf(0.25F, -step));
@@ -375,18 +353,4 @@ static void sparse_grid_converges(void **state) {
         assert_true(step == 0 || (last / error > 15.0 && last / error < 18.0));
         last = error;
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unbiased_kinds_have_the_kernel_as_mean),
-        cmocka_unit_test(biased_kinds_are_close),
-        cmocka_unit_test(geometry_lowers_the_variance),
-        cmocka_unit_test(other_kinds_lower_the_variance),
-        cmocka_unit_test(component_functions_are_in_order),
-        cmocka_unit_test(quadrature_is_exact_to_degree_three),
-        cmocka_unit_test(sparse_grid_weights),
-        cmocka_unit_test(sparse_grid_converges),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

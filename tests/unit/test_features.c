@@ -2,15 +2,6 @@
 /* Weight matrices of random features: bits, structure, moments, sequences, parameters. What they estimate is in
  * test_feature_estimates.c. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/features.h>
 
@@ -34,7 +25,7 @@ static struct matrix make(const weft_features_params *params) {
     m.weights = malloc(m.rows * sizeof *m.weights);
     assert_non_null(m.w);
     assert_non_null(m.weights);
-    assert_int_equal(weft_features_fill(m.w, m.weights, params, NULL), WEFT_OK);
+    assert_ok(weft_features_fill(m.w, m.weights, params, NULL));
     return m;
 }
 
@@ -152,8 +143,7 @@ static const struct golden goldens[] = {
            .kind = WEFT_FEATURES_GEOMETRIC, .rows = 200, .columns = 64, .seed = 2, .rate = 0.75F),
 };
 
-static void bits_are_the_same_everywhere(void **state) {
-    (void)state;
+WEFT_TEST(bits_are_the_same_everywhere) {
     bool seen[WEFT_FEATURES_KIND_COUNT] = {false};
     for (size_t i = 0; i < sizeof goldens / sizeof goldens[0]; i++) {
         const weft_features_params *params = &goldens[i].params;
@@ -191,8 +181,7 @@ static uint32_t rows_for(weft_features_kind kind, uint32_t s, uint32_t d) {
     }
 }
 
-static void seeds_and_matrices_differ(void **state) {
-    (void)state;
+WEFT_TEST(seeds_and_matrices_differ) {
     for (int k = 0; k < WEFT_FEATURES_KIND_COUNT; k++) {
         weft_features_params params = {.kind = (weft_features_kind)k, .columns = 6, .seed = 1};
         params.rows = rows_for(params.kind, 14, 6);
@@ -214,8 +203,7 @@ static void seeds_and_matrices_differ(void **state) {
     }
 }
 
-static void fewer_rows_are_the_first_of_more(void **state) {
-    (void)state;
+WEFT_TEST(fewer_rows_are_the_first_of_more) {
     for (int k = 0; k < WEFT_FEATURES_KIND_COUNT; k++) {
         if (k == WEFT_FEATURES_MM || k == WEFT_FEATURES_SSF || k == WEFT_FEATURES_SGQ) {
             continue; /* documented not to be */
@@ -232,8 +220,7 @@ static void fewer_rows_are_the_first_of_more(void **state) {
     }
 }
 
-static void weights_sum_to_one(void **state) {
-    (void)state;
+WEFT_TEST(weights_sum_to_one) {
     for (int k = 0; k < WEFT_FEATURES_POISSON; k++) { /* those of powers have no such sum */
         weft_features_params params = {.kind = (weft_features_kind)k, .columns = 10, .seed = 4};
         params.rows = rows_for(params.kind, 30, 10);
@@ -259,8 +246,7 @@ static double probability(const weft_features_params *params, uint32_t k) {
 }
 
 /* As often as they should be: four standard deviations of every count, and weights as equation (37) has them. */
-static void powers_have_their_distribution(void **state) {
-    (void)state;
+WEFT_TEST(powers_have_their_distribution) {
     const weft_features_params cases[] = {
         {.kind = WEFT_FEATURES_POISSON, .rate = 1.0F},
         {.kind = WEFT_FEATURES_POISSON, .rate = 0.125F},
@@ -301,40 +287,32 @@ static void powers_have_their_distribution(void **state) {
     }
 }
 
-static void too_large_weights_are_refused(void **state) {
-    (void)state;
-    struct weft_test_host host;
-    weft_test_host_begin(&host);
+WEFT_TEST_ON_HOST(too_large_weights_are_refused, host) {
     float w[4 * 100];
     float weights[4];
-    assert_int_equal(
+    WEFT_EXPECT_REFUSED(
+        host, WEFT_INVALID_ARGUMENT,
         weft_features_fill(w, weights,
                            weft_features_params(.kind = WEFT_FEATURES_POISSON, .rows = 4,
                                                 .columns = 100, .rate = 1.0F),
-                           &host.host),
-        WEFT_INVALID_ARGUMENT);
-    weft_test_expect_log(&host, "rate of poisson is 1", "weight 0 over 100 columns is e^99",
-                         "above e^87", NULL);
-    assert_int_equal(
-        weft_features_fill(w, weights,
-                           weft_features_params(.kind = WEFT_FEATURES_POISSON, .rows = 4,
-                                                .columns = 100, .rate = 0.5F),
-                           &host.host),
-        WEFT_OK);
-    weft_test_host_end(&host);
+                           &host->host),
+        "rate of poisson is 1", "weight 0 over 100 columns is e^99", "above e^87");
+    assert_ok(weft_features_fill(w, weights,
+                                 weft_features_params(.kind = WEFT_FEATURES_POISSON, .rows = 4,
+                                                      .columns = 100, .rate = 0.5F),
+                                 &host->host));
 }
 
 /* ---- geometry ---- */
 
-static void haar_rows_are_orthonormal(void **state) {
-    (void)state;
+WEFT_TEST(haar_rows_are_orthonormal) {
     const uint32_t sizes[] = {1, 2, 3, 17, 64};
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
         const uint32_t n = sizes[k];
         double *q = malloc((size_t)n * n * sizeof *q);
         double *gaussian = malloc((size_t)n * n * sizeof *gaussian);
         const struct weft_stream stream = weft_stream_of(9, 0, WEFT_DRAW_GAUSSIAN);
-        assert_int_equal(weft_haar_rows(q, n, n, stream, 0, NULL), WEFT_OK);
+        assert_ok(weft_haar_rows(q, n, n, stream, 0, NULL));
         weft_sample_normals(gaussian, stream, 0, (uint64_t)n * n);
         for (uint32_t a = 0; a < n; a++) {
             for (uint32_t b = 0; b < n; b++) {
@@ -368,8 +346,7 @@ static void check_orthogonal_blocks(const weft_features_params *params, uint32_t
     drop(&m);
 }
 
-static void blocks_are_orthogonal(void **state) {
-    (void)state;
+WEFT_TEST(blocks_are_orthogonal) {
     check_orthogonal_blocks(
         weft_features_params(.kind = WEFT_FEATURES_ORF, .rows = 50, .columns = 17, .seed = 1), 17);
     check_orthogonal_blocks(weft_features_params(.kind = WEFT_FEATURES_ORF, .rows = 64,
@@ -386,8 +363,7 @@ static void blocks_are_orthogonal(void **state) {
     }
 }
 
-static void orf_norms(void **state) {
-    (void)state;
+WEFT_TEST(orf_norms) {
     weft_features_params params = {
         .kind = WEFT_FEATURES_ORF, .rows = 4000, .columns = 8, .seed = 2};
     struct matrix m = make(&params);
@@ -410,8 +386,7 @@ static void orf_norms(void **state) {
     drop(&m);
 }
 
-static void sorf_rows_have_norm_exactly_root_n(void **state) {
-    (void)state;
+WEFT_TEST(sorf_rows_have_norm_exactly_root_n) {
     const uint32_t sizes[] = {1, 2, 8, 64, 512};
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
         const uint32_t n = sizes[k];
@@ -429,8 +404,7 @@ static void sorf_rows_have_norm_exactly_root_n(void **state) {
     }
 }
 
-static void s_hybrid_pairs_are_complex_rows_of_length_root_n(void **state) {
-    (void)state;
+WEFT_TEST(s_hybrid_pairs_are_complex_rows_of_length_root_n) {
     for (uint32_t factors = 2; factors <= 5; factors++) {
         struct matrix m = make(weft_features_params(.kind = WEFT_FEATURES_S_HYBRID, .rows = 64,
                                                     .columns = 32, .seed = 5, .factors = factors));
@@ -449,8 +423,7 @@ static void s_hybrid_pairs_are_complex_rows_of_length_root_n(void **state) {
     }
 }
 
-static void fastfood_rows_have_normal_lengths(void **state) {
-    (void)state;
+WEFT_TEST(fastfood_rows_have_normal_lengths) {
     weft_features_params params = {
         .kind = WEFT_FEATURES_FASTFOOD, .rows = 96, .columns = 32, .seed = 6};
     struct matrix m = make(&params);
@@ -467,8 +440,7 @@ static void fastfood_rows_have_normal_lengths(void **state) {
     drop(&m);
 }
 
-static void scrf_blocks_are_signed_circulants(void **state) {
-    (void)state;
+WEFT_TEST(scrf_blocks_are_signed_circulants) {
     const uint32_t d = 7;
     struct matrix m = make(
         weft_features_params(.kind = WEFT_FEATURES_SCRF, .rows = 3 * d, .columns = d, .seed = 8));
@@ -485,8 +457,7 @@ static void scrf_blocks_are_signed_circulants(void **state) {
     drop(&m);
 }
 
-static void p_model_recycles_its_budget(void **state) {
-    (void)state;
+WEFT_TEST(p_model_recycles_its_budget) {
     for (uint32_t budget = 10; budget <= 15; budget++) {
         struct matrix m = make(weft_features_params(.kind = WEFT_FEATURES_P_MODEL, .rows = 10,
                                                     .columns = 6, .seed = 8, .budget = budget));
@@ -502,8 +473,7 @@ static void p_model_recycles_its_budget(void **state) {
     }
 }
 
-static void simplex_rows_subtend_equal_angles(void **state) {
-    (void)state;
+WEFT_TEST(simplex_rows_subtend_equal_angles) {
     const uint32_t sizes[] = {2, 3, 16, 33};
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
         const uint32_t d = sizes[k];
@@ -538,8 +508,7 @@ static double resultant(const weft_features_params *params) {
     return total;
 }
 
-static void dependent_simplex_cancels_its_rows(void **state) {
-    (void)state;
+WEFT_TEST(dependent_simplex_cancels_its_rows) {
     for (uint64_t seed = 0; seed < 20; seed++) {
         weft_features_params params = {
             .kind = WEFT_FEATURES_SIMRF, .rows = 16, .columns = 16, .seed = seed};
@@ -561,8 +530,7 @@ static void dependent_simplex_cancels_its_rows(void **state) {
     }
 }
 
-static void spherical_points_are_spread(void **state) {
-    (void)state;
+WEFT_TEST(spherical_points_are_spread) {
     /* 61 ≡ 1 mod 12 gives 122 points in 12 dimensions. */
     struct matrix m = make(
         weft_features_params(.kind = WEFT_FEATURES_SSF, .rows = 122, .columns = 12, .seed = 3));
@@ -592,8 +560,7 @@ static void spherical_points_are_spread(void **state) {
     drop(&base);
 }
 
-static void moments_are_matched(void **state) {
-    (void)state;
+WEFT_TEST(moments_are_matched) {
     const weft_features_params cases[] = {
         {.rows = 200, .columns = 16},
         {.rows = 17, .columns = 16, .shift = true},
@@ -723,19 +690,18 @@ static void apply_block(double *y, const double *x, const struct application *a,
 
 static void check_parts(const weft_features_params *params) {
     weft_features_structure s;
-    assert_int_equal(weft_features_get_structure(&s, params, NULL), WEFT_OK);
+    assert_ok(weft_features_get_structure(&s, params, NULL));
     assert_int_not_equal(s.transform, WEFT_FEATURES_DENSE);
     assert_true((uint64_t)s.blocks * s.rows_per_block >= params->rows);
     assert_true((uint64_t)(s.blocks - 1) * s.rows_per_block < params->rows);
     const size_t elements = (size_t)s.blocks * s.size;
     float *diagonals = malloc(elements * s.diagonals * sizeof *diagonals);
     uint32_t *permutation = s.permuted ? malloc(elements * sizeof *permutation) : NULL;
-    assert_int_equal(weft_features_parts(diagonals, permutation, params, NULL), WEFT_OK);
+    assert_ok(weft_features_parts(diagonals, permutation, params, NULL));
     struct matrix m = make(params);
     struct matrix expanded = make(params);
     memset(expanded.w, 0, (size_t)m.rows * m.columns * sizeof(float));
-    assert_int_equal(weft_features_expand(expanded.w, diagonals, permutation, params, NULL),
-                     WEFT_OK);
+    assert_ok(weft_features_expand(expanded.w, diagonals, permutation, params, NULL));
     assert_memory_equal(m.w, expanded.w, (size_t)m.rows * m.columns * sizeof(float));
 
     double *x = calloc(s.size, sizeof *x);
@@ -767,8 +733,7 @@ static void check_parts(const weft_features_params *params) {
     drop(&expanded);
 }
 
-static void parts_make_the_matrix(void **state) {
-    (void)state;
+WEFT_TEST(parts_make_the_matrix) {
     const weft_features_params cases[] = {
         {.kind = WEFT_FEATURES_SORF, .rows = 40, .columns = 16},
         {.kind = WEFT_FEATURES_SORF, .rows = 33, .columns = 11},
@@ -792,29 +757,26 @@ static void parts_make_the_matrix(void **state) {
         check_parts(&params);
     }
     weft_features_structure s;
-    assert_int_equal(
-        weft_features_get_structure(
-            &s, weft_features_params(.kind = WEFT_FEATURES_ORF, .rows = 4, .columns = 4), NULL),
-        WEFT_OK);
+    assert_ok(weft_features_get_structure(
+        &s, weft_features_params(.kind = WEFT_FEATURES_ORF, .rows = 4, .columns = 4), NULL));
     assert_int_equal(s.transform, WEFT_FEATURES_DENSE);
     assert_int_equal(s.diagonals, 0);
 }
 
 /* FastFood-L: other diagonals give another matrix, linearly in G. */
-static void learned_diagonals_expand(void **state) {
-    (void)state;
+WEFT_TEST(learned_diagonals_expand) {
     const weft_features_params params = {
         .kind = WEFT_FEATURES_FASTFOOD, .rows = 8, .columns = 8, .seed = 12};
     float diagonals[3 * 8];
     uint32_t permutation[8];
     float w[64];
     float doubled[64];
-    assert_int_equal(weft_features_parts(diagonals, permutation, &params, NULL), WEFT_OK);
-    assert_int_equal(weft_features_expand(w, diagonals, permutation, &params, NULL), WEFT_OK);
+    assert_ok(weft_features_parts(diagonals, permutation, &params, NULL));
+    assert_ok(weft_features_expand(w, diagonals, permutation, &params, NULL));
     for (int i = 8; i < 16; i++) {
         diagonals[i] *= 2.0F;
     }
-    assert_int_equal(weft_features_expand(doubled, diagonals, permutation, &params, NULL), WEFT_OK);
+    assert_ok(weft_features_expand(doubled, diagonals, permutation, &params, NULL));
     for (int i = 0; i < 64; i++) {
         assert_true(doubled[i] == 2.0F * w[i]);
     }
@@ -825,8 +787,7 @@ static void learned_diagonals_expand(void **state) {
 static struct weft_sequence begin(weft_features_sequence kind, uint32_t dimensions, bool shift) {
     struct weft_sequence sequence;
     const struct weft_stream stream = weft_stream_of(13, 0, WEFT_DRAW_SHIFT);
-    assert_int_equal(weft_sequence_begin(&sequence, kind, dimensions, shift ? &stream : NULL, NULL),
-                     WEFT_OK);
+    assert_ok(weft_sequence_begin(&sequence, kind, dimensions, shift ? &stream : NULL, NULL));
     return sequence;
 }
 
@@ -846,8 +807,7 @@ static void check_stratified(const struct weft_sequence *sequence, uint32_t dime
     free(taken);
 }
 
-static void every_coordinate_is_stratified(void **state) {
-    (void)state;
+WEFT_TEST(every_coordinate_is_stratified) {
     for (int shift = 0; shift < 2; shift++) {
         struct weft_sequence sobol = begin(WEFT_FEATURES_SOBOL, 300, shift != 0);
         for (uint32_t j = 0; j < 300; j++) {
@@ -865,8 +825,7 @@ static void every_coordinate_is_stratified(void **state) {
     }
 }
 
-static void halton_points_are_radical_inverses(void **state) {
-    (void)state;
+WEFT_TEST(halton_points_are_radical_inverses) {
     struct weft_sequence sequence = begin(WEFT_FEATURES_HALTON, 3, false);
     double point[3];
     weft_sequence_point(point, &sequence, 6); /* 110, 20 and 11 in bases 2, 3 and 5 */
@@ -876,8 +835,7 @@ static void halton_points_are_radical_inverses(void **state) {
     weft_sequence_end(&sequence);
 }
 
-static void sobol_has_property_a(void **state) {
-    (void)state;
+WEFT_TEST(sobol_has_property_a) {
     for (int shift = 0; shift < 2; shift++) {
         for (uint32_t d = 1; d <= 14; d++) {
             struct weft_sequence sequence = begin(WEFT_FEATURES_SOBOL, d, shift != 0);
@@ -943,8 +901,7 @@ static uint32_t net_quality(const uint32_t *a, const uint32_t *b, uint32_t m) {
     return m;
 }
 
-static void sobol_projections_are_nets(void **state) {
-    (void)state;
+WEFT_TEST(sobol_projections_are_nets) {
     static uint32_t v[64][32];
     weft_sobol_directions(&v[0][0], 64);
     /* The first two dimensions are a (0, 2)-sequence. */
@@ -982,8 +939,7 @@ static double discrepancy(const double *points, uint32_t count, uint32_t d) {
     return pow(3.0, -(double)d) - 2.0 / count * first + second / count / count;
 }
 
-static void discrepancy_is_low(void **state) {
-    (void)state;
+WEFT_TEST(discrepancy_is_low) {
     enum { COUNT = 255, D = 6 };
     static double points[COUNT * D];
     double random = 0.0;
@@ -1006,8 +962,7 @@ static void discrepancy_is_low(void **state) {
     }
 }
 
-static void many_dimensions_are_distinct(void **state) {
-    (void)state;
+WEFT_TEST(many_dimensions_are_distinct) {
     uint32_t *v = malloc((size_t)WEFT_FEATURES_MAX_COLUMNS * 32 * sizeof *v);
     weft_sobol_directions(v, WEFT_FEATURES_MAX_COLUMNS);
     for (uint32_t a = 0; a < WEFT_FEATURES_MAX_COLUMNS; a++) {
@@ -1141,34 +1096,25 @@ static const struct refusal refusals[] = {
      "0.0625 to 0.9375"},
 };
 
-static void bad_parameters_are_named(void **state) {
-    (void)state;
-    struct weft_test_host host;
-    weft_test_host_begin(&host);
+WEFT_TEST_ON_HOST(bad_parameters_are_named, host) {
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         const struct refusal *r = &refusals[i];
         float w[4] = {7.0F, 7.0F, 7.0F, 7.0F};
         weft_features_structure structure;
-        weft_test_host_reset(&host);
-        assert_int_equal(weft_features_fill(w, w + 2, &r->params, &host.host),
-                         WEFT_INVALID_ARGUMENT);
-        weft_test_expect_log(&host, r->name, r->value, r->range, weft_features_name(r->params.kind),
-                             NULL);
-        assert_int_equal(host.allocations, 0);
+        WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT,
+                            weft_features_fill(w, w + 2, &r->params, &host->host), r->name,
+                            r->value, r->range, weft_features_name(r->params.kind));
+        assert_int_equal(host->allocations, 0);
         for (int k = 0; k < 4; k++) {
             assert_true(w[k] == 7.0F);
         }
-        assert_int_equal(weft_features_get_structure(&structure, &r->params, &host.host),
+        assert_int_equal(weft_features_get_structure(&structure, &r->params, &host->host),
                          WEFT_INVALID_ARGUMENT);
     }
-    weft_test_host_end(&host);
 }
 
-static void null_pointers_and_kinds(void **state) {
-    (void)state;
-    struct weft_test_host host;
-    weft_test_host_begin(&host);
-    const weft_host *h = &host.host;
+WEFT_TEST_ON_HOST(null_pointers_and_kinds, host) {
+    const weft_host *h = &host->host;
     float w[64];
     uint32_t permutation[8] = {0, 1, 2, 3, 4, 5, 6, 8};
     float diagonals[24] = {0};
@@ -1176,11 +1122,11 @@ static void null_pointers_and_kinds(void **state) {
     const weft_features_params sgq = {.kind = WEFT_FEATURES_SGQ, .rows = 5, .columns = 2};
     const weft_features_params fastfood = {.kind = WEFT_FEATURES_FASTFOOD, .rows = 8, .columns = 8};
     const weft_features_params none = {.kind = WEFT_FEATURES_KIND_COUNT, .rows = 2, .columns = 2};
-#define EXPECT_REFUSED(call, ...)                       \
-    do {                                                \
-        weft_test_host_reset(&host);                    \
-        assert_int_equal(call, WEFT_INVALID_ARGUMENT);  \
-        weft_test_expect_log(&host, __VA_ARGS__, NULL); \
+#define EXPECT_REFUSED(call, ...)                      \
+    do {                                               \
+        weft_test_host_reset(host);                    \
+        assert_int_equal(call, WEFT_INVALID_ARGUMENT); \
+        weft_test_expect_log(host, __VA_ARGS__);       \
     } while (0)
     EXPECT_REFUSED(weft_features_fill(w, NULL, NULL, h), "params is null");
     EXPECT_REFUSED(weft_features_fill(NULL, NULL, &base, h), "w is null");
@@ -1197,30 +1143,22 @@ static void null_pointers_and_kinds(void **state) {
                    "permutation[7] is 8", "0 to 7");
     EXPECT_REFUSED(weft_features_expand(w, diagonals, permutation, &base, h), "dense");
 #undef EXPECT_REFUSED
-    assert_int_equal(weft_features_fill(w, NULL, &base, NULL), WEFT_OK);
+    assert_ok(weft_features_fill(w, NULL, &base, NULL));
     assert_non_null(weft_features_name((weft_features_kind)99));
-    weft_test_host_end(&host);
 }
 
-static void a_singular_covariance_is_refused(void **state) {
-    (void)state;
-    struct weft_test_host host;
-    weft_test_host_begin(&host);
+WEFT_TEST_ON_HOST(a_singular_covariance_is_refused, host) {
     /* Without a shift, 65 points in 64 dimensions have coordinates in common. */
     static float w[65 * 64];
-    assert_int_equal(weft_features_fill(
-                         w, NULL,
-                         weft_features_params(.kind = WEFT_FEATURES_MM, .rows = 65, .columns = 64),
-                         &host.host),
-                     WEFT_INVALID_ARGUMENT);
-    weft_test_expect_log(&host, "rows of mm is 65", "singular", NULL);
-    weft_test_host_end(&host);
+    WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT,
+                        weft_features_fill(w, NULL,
+                                           weft_features_params(.kind = WEFT_FEATURES_MM,
+                                                                .rows = 65, .columns = 64),
+                                           &host->host),
+                        "rows of mm is 65", "singular");
 }
 
-static void running_out_of_memory_is_an_error(void **state) {
-    (void)state;
-    struct weft_test_host host;
-    weft_test_host_begin(&host);
+WEFT_TEST_ON_HOST(running_out_of_memory_is_an_error, host) {
     for (int k = 0; k < WEFT_FEATURES_KIND_COUNT; k++) {
         weft_features_params params = {.kind = (weft_features_kind)k, .columns = 4, .seed = 1};
         params.rows = rows_for(params.kind, 10, 4);
@@ -1232,52 +1170,15 @@ static void running_out_of_memory_is_an_error(void **state) {
         float weights[24];
         long fail_at = 1;
         for (;; fail_at++) {
-            weft_test_host_reset(&host);
-            host.fail_at = fail_at;
-            weft_status status = weft_features_fill(w, weights, &params, &host.host);
+            weft_test_host_reset(host);
+            host->fail_at = fail_at;
+            weft_status status = weft_features_fill(w, weights, &params, &host->host);
             if (status == WEFT_OK) {
                 break;
             }
             assert_int_equal(status, WEFT_OUT_OF_HOST_MEMORY);
-            assert_int_equal(host.live, 0);
+            assert_int_equal(host->live, 0);
         }
         assert_true(fail_at > 1 || k == WEFT_FEATURES_SGQ || k >= WEFT_FEATURES_POISSON);
     }
-    weft_test_host_end(&host);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bits_are_the_same_everywhere),
-        cmocka_unit_test(seeds_and_matrices_differ),
-        cmocka_unit_test(fewer_rows_are_the_first_of_more),
-        cmocka_unit_test(weights_sum_to_one),
-        cmocka_unit_test(powers_have_their_distribution),
-        cmocka_unit_test(too_large_weights_are_refused),
-        cmocka_unit_test(haar_rows_are_orthonormal),
-        cmocka_unit_test(blocks_are_orthogonal),
-        cmocka_unit_test(orf_norms),
-        cmocka_unit_test(sorf_rows_have_norm_exactly_root_n),
-        cmocka_unit_test(s_hybrid_pairs_are_complex_rows_of_length_root_n),
-        cmocka_unit_test(fastfood_rows_have_normal_lengths),
-        cmocka_unit_test(scrf_blocks_are_signed_circulants),
-        cmocka_unit_test(p_model_recycles_its_budget),
-        cmocka_unit_test(simplex_rows_subtend_equal_angles),
-        cmocka_unit_test(dependent_simplex_cancels_its_rows),
-        cmocka_unit_test(spherical_points_are_spread),
-        cmocka_unit_test(moments_are_matched),
-        cmocka_unit_test(parts_make_the_matrix),
-        cmocka_unit_test(learned_diagonals_expand),
-        cmocka_unit_test(every_coordinate_is_stratified),
-        cmocka_unit_test(halton_points_are_radical_inverses),
-        cmocka_unit_test(sobol_has_property_a),
-        cmocka_unit_test(sobol_projections_are_nets),
-        cmocka_unit_test(discrepancy_is_low),
-        cmocka_unit_test(many_dimensions_are_distinct),
-        cmocka_unit_test(bad_parameters_are_named),
-        cmocka_unit_test(null_pointers_and_kinds),
-        cmocka_unit_test(a_singular_covariance_is_refused),
-        cmocka_unit_test(running_out_of_memory_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Making FFT programs: what is refused, the cache, damage, running out of memory. No device. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
@@ -36,7 +24,7 @@ static struct weft_fft_desc describe(enum weft_fft_kind kind, uint32_t n, uint32
 /* The program as bytes, in malloc's memory. */
 static uint8_t *bytes_of(const struct weft_fft_program *program, size_t *size) {
     uint8_t *data = NULL;
-    assert_int_equal(weft_fft_program_write(&data, size, program, NULL), WEFT_OK);
+    assert_ok(weft_fft_program_write(&data, size, program, NULL));
     return data;
 }
 
@@ -52,8 +40,7 @@ static void assert_same(const struct weft_fft_program *a, const struct weft_fft_
 
 /* ---- arithmetic on the host ---- */
 
-static void test_trigonometry(void **state) {
-    (void)state;
+WEFT_TEST(test_trigonometry) {
     for (uint64_t i = 0; i < 200000; i++) {
         uint32_t word = weft_philox_u32(1, 0, i);
         double x = ((double)word * 0x1p-32 - 0.5) * (i % 2 == 0 ? 20.0 : 6e6);
@@ -75,8 +62,7 @@ static void test_trigonometry(void **state) {
     assert_true(root[0] == 1.0 && fabs(root[1]) < 1e-18);
 }
 
-static void test_host_dft(void **state) {
-    (void)state;
+WEFT_TEST(test_host_dft) {
     static const uint64_t lengths[] = {1, 2, 3, 4, 7, 12, 30, 49, 97, 210, 256};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         uint64_t n = lengths[i];
@@ -87,7 +73,7 @@ static void test_host_dft(void **state) {
         for (uint64_t j = 0; j < 2 * n; j++) {
             input[j] = (double)weft_philox_u32(2, n, j) * 0x1p-31 - 1.0;
         }
-        assert_int_equal(weft_fft_host_dft(output, input, n, NULL), WEFT_OK);
+        assert_ok(weft_fft_host_dft(output, input, n, NULL));
         double error = 0.0, norm = 0.0;
         for (uint64_t k = 0; k < n; k++) {
             double sum[2] = {0.0, 0.0};
@@ -123,57 +109,51 @@ static weft_status status_for(struct weft_test_host *host, struct weft_fft_desc 
     return status;
 }
 
-static void test_refusals(void **state) {
-    (void)state;
-    struct weft_test_host host;
-    weft_test_host_begin(&host);
+WEFT_TEST_ON_HOST(test_refusals, host) {
     struct weft_fft_desc desc = describe(WEFT_FFT_C2C_FORWARD, 0, 8, 1);
     desc.rank = 0;
-    assert_int_equal(status_for(&host, desc), WEFT_INVALID_ARGUMENT);
+    assert_int_equal(status_for(host, desc), WEFT_INVALID_ARGUMENT);
     desc.rank = 3;
-    assert_int_equal(status_for(&host, desc), WEFT_INVALID_ARGUMENT);
+    assert_int_equal(status_for(host, desc), WEFT_INVALID_ARGUMENT);
     desc = describe(WEFT_FFT_C2C_FORWARD, 0, 8, 0);
-    assert_int_equal(status_for(&host, desc), WEFT_INVALID_ARGUMENT);
+    assert_int_equal(status_for(host, desc), WEFT_INVALID_ARGUMENT);
     desc = describe(WEFT_FFT_C2C_FORWARD, 0, 0, 1);
-    assert_int_equal(status_for(&host, desc), WEFT_INVALID_ARGUMENT);
+    assert_int_equal(status_for(host, desc), WEFT_INVALID_ARGUMENT);
     desc = describe(WEFT_FFT_C2C_FORWARD, 1, 8, 1);
     desc.size[1] = 0;
-    assert_int_equal(status_for(&host, desc), WEFT_INVALID_ARGUMENT);
+    assert_int_equal(status_for(host, desc), WEFT_INVALID_ARGUMENT);
     desc = describe(WEFT_FFT_R2C, 4, 8, 1);
     desc.transform_axis[0] = false;
-    assert_int_equal(status_for(&host, desc), WEFT_INVALID_ARGUMENT);
-    weft_test_expect_log(&host, "error", "innermost", NULL);
+    WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT, status_for(host, desc), "error", "innermost");
 
-    weft_test_host_reset(&host);
-    assert_int_equal(status_for(&host, describe(WEFT_FFT_C2C_FORWARD, 0, 1, 5)), WEFT_UNSUPPORTED);
-    assert_int_equal(status_for(&host, describe(WEFT_FFT_C2C_INVERSE, 1, 1, 5)), WEFT_UNSUPPORTED);
+    weft_test_host_reset(host);
+    assert_int_equal(status_for(host, describe(WEFT_FFT_C2C_FORWARD, 0, 1, 5)), WEFT_UNSUPPORTED);
+    assert_int_equal(status_for(host, describe(WEFT_FFT_C2C_INVERSE, 1, 1, 5)), WEFT_UNSUPPORTED);
     desc = describe(WEFT_FFT_C2C_FORWARD, 4, 8, 1);
     desc.transform_axis[0] = false;
     desc.transform_axis[1] = false;
-    assert_int_equal(status_for(&host, desc), WEFT_UNSUPPORTED);
-    weft_test_expect_log(&host, "error", "length 1", NULL);
+    WEFT_EXPECT_REFUSED(host, WEFT_UNSUPPORTED, status_for(host, desc), "error", "length 1");
 
-    weft_test_host_reset(&host);
-    assert_int_equal(status_for(&host, describe(WEFT_FFT_R2C, 0, UINT32_MAX, 1)), WEFT_UNSUPPORTED);
-    assert_int_equal(status_for(&host, describe(WEFT_FFT_C2C_FORWARD, 0, 1024, UINT32_MAX)),
+    weft_test_host_reset(host);
+    assert_int_equal(status_for(host, describe(WEFT_FFT_R2C, 0, UINT32_MAX, 1)), WEFT_UNSUPPORTED);
+    assert_int_equal(status_for(host, describe(WEFT_FFT_C2C_FORWARD, 0, 1024, UINT32_MAX)),
                      WEFT_UNSUPPORTED);
-    assert_int_equal(status_for(&host, describe(WEFT_FFT_C2R, UINT32_MAX, UINT32_MAX, UINT32_MAX)),
-                     WEFT_UNSUPPORTED);
-    weft_test_expect_log(&host, "error", "4 GiB", NULL);
+    WEFT_EXPECT_REFUSED(
+        host, WEFT_UNSUPPORTED,
+        status_for(host, describe(WEFT_FFT_C2R, UINT32_MAX, UINT32_MAX, UINT32_MAX)), "error",
+        "4 GiB");
 
-    weft_test_host_reset(&host);
-    assert_int_equal(status_for(&host, describe(WEFT_FFT_C2C_FORWARD, 2, 2, 65536)),
-                     WEFT_UNSUPPORTED);
-    weft_test_expect_log(&host, "error", "work groups", NULL);
-    assert_int_equal(status_for(&host, describe(WEFT_FFT_C2C_FORWARD, 2, 2, 65535)), WEFT_OK);
-    weft_test_host_end(&host);
+    WEFT_EXPECT_REFUSED(host, WEFT_UNSUPPORTED,
+                        status_for(host, describe(WEFT_FFT_C2C_FORWARD, 2, 2, 65536)), "error",
+                        "work groups");
+    assert_ok(status_for(host, describe(WEFT_FFT_C2C_FORWARD, 2, 2, 65535)));
 }
 
 static void assert_program(struct weft_fft_desc desc, uint64_t input_bytes, uint64_t output_bytes,
                            uint32_t dispatches, bool temporary) {
     struct weft_fft_program *program = NULL;
     uint32_t compiled;
-    assert_int_equal(weft_fft_program_create(&program, &desc, NULL, &compiled, NULL), WEFT_OK);
+    assert_ok(weft_fft_program_create(&program, &desc, NULL, &compiled, NULL));
     assert_int_equal(program->input_bytes, input_bytes);
     assert_int_equal(program->output_bytes, output_bytes);
     assert_int_equal(program->dispatch_count, dispatches);
@@ -183,8 +163,7 @@ static void assert_program(struct weft_fft_desc desc, uint64_t input_bytes, uint
 }
 
 /* What FNet is promised: at most three dispatches, and no temporary memory up to 512 tokens. */
-static void test_shape_of_programs(void **state) {
-    (void)state;
+WEFT_TEST(test_shape_of_programs) {
     assert_program(describe(WEFT_FFT_R2C, 512, 768, 1), UINT64_C(4) * 512 * 768,
                    UINT64_C(8) * 512 * 385, 2, false);
     assert_program(describe(WEFT_FFT_R2C, 500, 768, 3), UINT64_C(12) * 500 * 768,
@@ -206,7 +185,7 @@ static void test_shape_of_programs(void **state) {
 static void assert_tables(struct weft_fft_desc desc, const char *expected) {
     struct weft_fft_program *program = NULL;
     uint32_t compiled;
-    assert_int_equal(weft_fft_program_create(&program, &desc, NULL, &compiled, NULL), WEFT_OK);
+    assert_ok(weft_fft_program_create(&program, &desc, NULL, &compiled, NULL));
     weft_sha256 hash;
     weft_sha256_begin(&hash);
     for (uint32_t i = 0; i < program->table_count; i++) {
@@ -218,8 +197,7 @@ static void assert_tables(struct weft_fft_desc desc, const char *expected) {
     weft_fft_program_destroy(&program, NULL);
 }
 
-static void test_tables(void **state) {
-    (void)state;
+WEFT_TEST(test_tables) {
     char identity[WEFT_FFT_IDENTITY_SIZE];
     weft_fft_vkfft_identity(identity);
     if (strstr(identity, "VkFFT 10304,") == NULL) {
@@ -236,13 +214,12 @@ static void test_tables(void **state) {
 }
 
 /* A program's numbers as seen from a place where the decimal point is a comma. */
-static void test_locale(void **state) {
-    (void)state;
+WEFT_TEST(test_locale) {
     struct weft_fft_desc desc = describe(WEFT_FFT_C2C_FORWARD, 0, 35, 1);
     struct weft_fft_program *here = NULL;
     struct weft_fft_program *there = NULL;
     uint32_t compiled;
-    assert_int_equal(weft_fft_program_create(&here, &desc, NULL, &compiled, NULL), WEFT_OK);
+    assert_ok(weft_fft_program_create(&here, &desc, NULL, &compiled, NULL));
     static const char *const names[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "nl_NL.UTF-8"};
     bool found = false;
     for (size_t i = 0; i < sizeof names / sizeof names[0] && !found; i++) {
@@ -250,7 +227,7 @@ static void test_locale(void **state) {
     }
     weft_status status = weft_fft_program_create(&there, &desc, NULL, &compiled, NULL);
     setlocale(LC_ALL, "C");
-    assert_int_equal(status, WEFT_OK);
+    assert_ok(status);
     assert_same(here, there);
     weft_fft_program_destroy(&here, NULL);
     weft_fft_program_destroy(&there, NULL);
@@ -261,10 +238,7 @@ static void test_locale(void **state) {
 
 /* ---- the cache ---- */
 
-static void test_cache(void **state) {
-    (void)state;
-    struct weft_test_host host;
-    weft_test_host_begin(&host);
+WEFT_TEST_ON_HOST(test_cache, host) {
     char *folder = weft_test_folder();
     static const enum weft_fft_kind kinds[] = {WEFT_FFT_R2C, WEFT_FFT_C2R};
     for (size_t i = 0; i < 2; i++) {
@@ -272,29 +246,25 @@ static void test_cache(void **state) {
         struct weft_fft_program *made = NULL;
         struct weft_fft_program *read = NULL;
         uint32_t compiled = 0;
-        assert_int_equal(weft_fft_program_create(&made, &desc, folder, &compiled, &host.host),
-                         WEFT_OK);
+        assert_ok(weft_fft_program_create(&made, &desc, folder, &compiled, &host->host));
         assert_int_equal(compiled, made->module_count);
         assert_int_equal(weft_test_entries(folder), i + 1);
-        assert_int_equal(weft_fft_program_create(&read, &desc, folder, &compiled, &host.host),
-                         WEFT_OK);
+        assert_ok(weft_fft_program_create(&read, &desc, folder, &compiled, &host->host));
         assert_int_equal(compiled, 0);
         assert_same(made, read);
-        weft_fft_program_destroy(&made, &host.host);
-        weft_fft_program_destroy(&read, &host.host);
+        weft_fft_program_destroy(&made, &host->host);
+        weft_fft_program_destroy(&read, &host->host);
     }
     /* The same transform said in another way is the same entry. */
     struct weft_fft_desc rows = describe(WEFT_FFT_R2C, 2, 4096, 1);
     rows.transform_axis[1] = false;
     struct weft_fft_program *program = NULL;
     uint32_t compiled = 1;
-    assert_int_equal(weft_fft_program_create(&program, &rows, folder, &compiled, &host.host),
-                     WEFT_OK);
+    assert_ok(weft_fft_program_create(&program, &rows, folder, &compiled, &host->host));
     assert_int_equal(compiled, 0);
-    weft_fft_program_destroy(&program, &host.host);
-    assert_string_equal(weft_test_log(&host), "");
+    weft_fft_program_destroy(&program, &host->host);
+    assert_string_equal(weft_test_log(host), "");
     weft_test_folder_remove(folder);
-    weft_test_host_end(&host);
 }
 
 static uint64_t place_size(const struct weft_fft_program *program,
@@ -324,12 +294,11 @@ static void assert_sound(const struct weft_fft_program *program) {
     }
 }
 
-static void test_damage(void **state) {
-    (void)state;
+WEFT_TEST(test_damage) {
     struct weft_fft_desc desc = describe(WEFT_FFT_C2R, 3, 4, 2);
     struct weft_fft_program *program = NULL;
     uint32_t compiled;
-    assert_int_equal(weft_fft_program_create(&program, &desc, NULL, &compiled, NULL), WEFT_OK);
+    assert_ok(weft_fft_program_create(&program, &desc, NULL, &compiled, NULL));
     size_t size;
     uint8_t *data = bytes_of(program, &size);
     const struct weft_fft_program blank = {.input_bytes = program->input_bytes,
@@ -389,15 +358,14 @@ static void assert_survives(struct weft_fft_desc desc, long step) {
         } else {
             assert_int_equal(status, WEFT_OUT_OF_HOST_MEMORY);
             assert_null(program);
-            weft_test_expect_log(&host, "memory", NULL);
+            weft_test_expect_log(&host, "memory");
         }
         assert_int_equal(host.live, 0);
     }
     weft_test_host_end(&host);
 }
 
-static void test_out_of_memory(void **state) {
-    (void)state;
+WEFT_TEST(test_out_of_memory) {
     assert_survives(describe(WEFT_FFT_R2C, 0, 2, 1), 7);
     assert_survives(describe(WEFT_FFT_C2R, 0, 17, 1), 61);
     assert_survives(describe(WEFT_FFT_C2C_INVERSE, 0, 1031, 1), 331);
@@ -411,8 +379,7 @@ static void *create_in_thread(void *argument) {
     return status == WEFT_OK ? argument : NULL;
 }
 
-static void test_threads(void **state) {
-    (void)state;
+WEFT_TEST(test_threads) {
     pthread_t threads[4];
     struct weft_fft_program *programs[4] = {NULL};
     for (int i = 0; i < 4; i++) {
@@ -427,15 +394,4 @@ static void test_threads(void **state) {
     for (int i = 0; i < 4; i++) {
         weft_fft_program_destroy(&programs[i], NULL);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trigonometry),  cmocka_unit_test(test_host_dft),
-        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_shape_of_programs),
-        cmocka_unit_test(test_tables),        cmocka_unit_test(test_locale),
-        cmocka_unit_test(test_cache),         cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
 /* FFT programs on a driver, against the discrete Fourier transform written out in float64. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <math.h>
-#include <stdio.h>
 
 #include "core/hash.h"
 #include "core/philox.h"
@@ -22,6 +9,8 @@
 #include "mixers/vkfft/vkfft_unit.h"
 #include "shader/pipeline.h"
 #include "support.h"
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, NULL, NULL)
 
 #define TOLERANCE 1e-6
 #define SEED      UINT64_C(2026)
@@ -50,7 +39,7 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
     struct fixture *fixture = *state;
     weft_device_stats stats;
-    assert_int_equal(weft_device_get_stats(fixture->device, &stats), WEFT_OK);
+    assert_ok(weft_device_get_stats(fixture->device, &stats));
     assert_int_equal(stats.validation_messages, 0);
     weft_device_destroy(&fixture->device);
     weft_test_host_end(&fixture->host);
@@ -58,6 +47,8 @@ static int tear_down(void **state) {
     free(fixture);
     return 0;
 }
+
+WEFT_TEST_GROUP(set_up, tear_down);
 
 /* ---- running a program ---- */
 
@@ -73,11 +64,9 @@ static struct device_buffer make_buffer(weft_device *device, uint64_t size, cons
     void *poison = malloc(size);
     assert_non_null(poison);
     memset(poison, 0xff, size);
-    assert_int_equal(
-        weft_vkbuffer_create(&buffer.handle, &buffer.allocation, device, size, WEFT_MEMORY_DEVICE),
-        WEFT_OK);
-    assert_int_equal(
-        weft_device_upload(device, buffer.handle, 0, data != NULL ? data : poison, size), WEFT_OK);
+    assert_ok(
+        weft_vkbuffer_create(&buffer.handle, &buffer.allocation, device, size, WEFT_MEMORY_DEVICE));
+    assert_ok(weft_device_upload(device, buffer.handle, 0, data != NULL ? data : poison, size));
     free(poison);
     return buffer;
 }
@@ -147,7 +136,7 @@ static void record(const struct run *run, const struct weft_fft_dispatch *dispat
                                             .binding_count = dispatch->binding_count,
                                             .push_size = dispatch->push_size};
     const struct weft_pipeline *pipeline = NULL;
-    assert_int_equal(weft_pipeline_get(&pipeline, run->device, &desc), WEFT_OK);
+    assert_ok(weft_pipeline_get(&pipeline, run->device, &desc));
     VkDescriptorSet set = make_set(run, dispatch, pipeline->set_layout);
     vk->CmdBindPipeline(run->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->handle);
     vk->CmdBindDescriptorSets(run->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->layout, 0, 1,
@@ -193,22 +182,20 @@ static void run_program(weft_device *device, const struct weft_fft_program *prog
         run.tables[i] = make_buffer(device, program->tables[i].size, program->tables[i].data);
     }
     make_pool(&run);
-    assert_int_equal(weft_device_begin_commands(&run.commands, device), WEFT_OK);
+    assert_ok(weft_device_begin_commands(&run.commands, device));
     for (uint32_t i = 0; i < program->dispatch_count; i++) {
         record(&run, &program->dispatches[i]);
     }
-    assert_int_equal(weft_device_finish_commands(device, run.commands), WEFT_OK);
+    assert_ok(weft_device_finish_commands(device, run.commands));
 
     float *input_after = malloc(program->input_bytes);
     assert_non_null(input_after);
-    assert_int_equal(weft_device_download(device, run.place[WEFT_FFT_INPUT].handle, 0, input_after,
-                                          program->input_bytes),
-                     WEFT_OK);
+    assert_ok(weft_device_download(device, run.place[WEFT_FFT_INPUT].handle, 0, input_after,
+                                   program->input_bytes));
     assert_memory_equal(input_after, input, program->input_bytes);
     free(input_after);
-    assert_int_equal(weft_device_download(device, run.place[WEFT_FFT_OUTPUT].handle, 0, output,
-                                          program->output_bytes),
-                     WEFT_OK);
+    assert_ok(weft_device_download(device, run.place[WEFT_FFT_OUTPUT].handle, 0, output,
+                                   program->output_bytes));
 
     device->vk.DestroyDescriptorPool(device->vk.handle, run.pool, NULL);
     for (uint32_t i = 0; i < program->table_count; i++) {
@@ -444,8 +431,7 @@ static void check(struct fixture *fixture, struct weft_fft_desc desc) {
 }
 
 /* Each radix, products, powers, and primes that take Rader's algorithm. */
-static void test_short_lengths(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_short_lengths, fixture) {
     for (uint32_t n = 2; n <= 20; n++) {
         /* All kinds for some, two for each. */
         for (uint32_t kind = WEFT_FFT_C2C_FORWARD; kind <= WEFT_FFT_C2R; kind++) {
@@ -462,8 +448,7 @@ static void test_short_lengths(void **state) {
 
 /* One pass up to 2048; several passes above, with Bluestein's algorithm for 1031, 2053 and 4098.
    Drivers take seconds to compile some of these, so not each kind has each length. */
-static void test_long_lengths(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_long_lengths, fixture) {
     static const uint32_t lengths[] = {127, 512, 500, 768, 1000, 2048};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         check(fixture, one_axis((enum weft_fft_kind)(i % 4), lengths[i], 2));
@@ -481,8 +466,7 @@ static void test_long_lengths(void **state) {
     check(fixture, one_axis(WEFT_FFT_C2C_FORWARD, 16384, 1));
 }
 
-static void test_length_one(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_length_one, fixture) {
     check(fixture, one_axis(WEFT_FFT_R2C, 1, 3));
     check(fixture, one_axis(WEFT_FFT_C2R, 1, 3));
     check(fixture, two_axes(WEFT_FFT_R2C, 1, 8, 2));
@@ -492,8 +476,7 @@ static void test_length_one(void **state) {
     check(fixture, two_axes(WEFT_FFT_C2C_FORWARD, 8, 1, 2));
 }
 
-static void test_two_axes(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_two_axes, fixture) {
     static const uint32_t sizes[][3] = {{2, 3, 1},   {7, 24, 3},   {5, 31, 1},
                                         {37, 40, 2}, {3, 2053, 1}, {600, 6, 2}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -510,8 +493,7 @@ static void test_two_axes(void **state) {
     check(fixture, two_axes(WEFT_FFT_R2C, 7, 768, 3));
 }
 
-static void test_axes_left_alone(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_axes_left_alone, fixture) {
     for (int kind = WEFT_FFT_C2C_FORWARD; kind <= WEFT_FFT_C2R; kind++) {
         struct weft_fft_desc desc = two_axes((enum weft_fft_kind)kind, 7, 24, 2);
         desc.transform_axis[1] = false;
@@ -526,8 +508,7 @@ static void test_axes_left_alone(void **state) {
 }
 
 /* A row of a batch does not see the others: NaN stays where it is, and they keep their bits. */
-static void test_batches_are_independent(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_batches_are_independent, fixture) {
     for (int kind = WEFT_FFT_C2C_FORWARD; kind <= WEFT_FFT_C2R; kind++) {
         struct weft_fft_desc desc = one_axis((enum weft_fft_kind)kind, 24, 4);
         struct weft_fft_program *program = make_program(fixture, &desc);
@@ -599,8 +580,7 @@ static bool vkfft_is_1_3_4(void) {
     return strstr(identity, "VkFFT 10304,") != NULL;
 }
 
-static void test_bits(void **state) {
-    struct fixture *fixture = *state;
+TEST(test_bits, fixture) {
     for (size_t i = 0; i < sizeof goldens / sizeof goldens[0]; i++) {
         struct weft_fft_program *program = make_program(fixture, &goldens[i].desc);
         float *input = malloc(program->input_bytes);
@@ -622,17 +602,4 @@ static void test_bits(void **state) {
         free(halves);
         weft_fft_program_destroy(&program, &fixture->host.host);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_short_lengths),
-        cmocka_unit_test(test_long_lengths),
-        cmocka_unit_test(test_length_one),
-        cmocka_unit_test(test_two_axes),
-        cmocka_unit_test(test_axes_left_alone),
-        cmocka_unit_test(test_batches_are_independent),
-        cmocka_unit_test(test_bits),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -4,15 +4,6 @@
  * by hand, bits, bad parameters. Seeds are fixed, so the tests give the same answer every time.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/flt.h>
 
@@ -132,7 +123,7 @@ static double inverse_transform(const weft_flt_params *params, double z, double 
     for (uint32_t i = 0; i < count; i++) {
         frequencies[i] = step * ((float)i - (float)half_points);
     }
-    assert_int_equal(weft_flt_transform(g, frequencies, &all, NULL), WEFT_OK);
+    assert_ok(weft_flt_transform(g, frequencies, &all, NULL));
     double sum = 0.0;
     for (uint32_t i = 0; i < count; i++) {
         const double end = i == 0 || i == count - 1 ? 0.5 : 1.0;
@@ -143,8 +134,7 @@ static double inverse_transform(const weft_flt_params *params, double z, double 
     return sum;
 }
 
-static void test_transforms_in_one_dimension(void **state) {
-    (void)state;
+WEFT_TEST(test_transforms_in_one_dimension) {
     for (weft_flt_kind kind = 0; kind < WEFT_FLT_KIND_COUNT; kind++) {
         const weft_flt_params p = example(kind, 1);
         /* Tails of 1/ξ² (LAPLACE, LOCAL with k = 2) beyond 512 are below 2 C/(512 · 4π²). */
@@ -161,8 +151,7 @@ static void test_transforms_in_one_dimension(void **state) {
 }
 
 /* The box: Gibbs's oscillation stays, but falls like 1/reach away from the edge. */
-static void test_box(void **state) {
-    (void)state;
+WEFT_TEST(test_box) {
     const float v = 1.5F;
     const weft_flt_params p = {.kind = WEFT_FLT_LOCAL, .dimensions = 1, .radii = &v};
     const double inside = inverse_transform(&p, 0.5, 512.0, 1U << 15);
@@ -172,15 +161,14 @@ static void test_box(void **state) {
 }
 
 /* Products over the dimensions, by the terms' own one-dimensional transforms. */
-static void test_transforms_are_products(void **state) {
-    (void)state;
+WEFT_TEST(test_transforms_are_products) {
     const float at[3] = {0.3F, -0.7F, 1.1F};
     for (weft_flt_kind kind = 0; kind < WEFT_FLT_KIND_COUNT; kind++) {
         weft_flt_params p = example(kind, 3);
         p.terms = 1;
         p.coefficients = NULL;
         double g;
-        assert_int_equal(weft_flt_transform(&g, at, &p, NULL), WEFT_OK);
+        assert_ok(weft_flt_transform(&g, at, &p, NULL));
         double product = 1.0;
         for (uint32_t j = 0; j < 3; j++) {
             weft_flt_params one = p;
@@ -189,7 +177,7 @@ static void test_transforms_are_products(void **state) {
             one.centres = p.centres != NULL ? p.centres + j : NULL;
             one.radii = p.radii != NULL ? p.radii + j : NULL;
             one.powers = p.powers != NULL ? p.powers + j : NULL;
-            assert_int_equal(weft_flt_transform(&part, at + j, &one, NULL), WEFT_OK);
+            assert_ok(weft_flt_transform(&part, at + j, &one, NULL));
             product *= part;
         }
         assert_true(fabs(g - product) <= 1e-14 * fabs(product));
@@ -198,29 +186,28 @@ static void test_transforms_are_products(void **state) {
 
 /* ---- limits and values by hand ---- */
 
-static void test_limits_at_zero(void **state) {
-    (void)state;
+WEFT_TEST(test_limits_at_zero) {
     const float zero[3] = {0.0F, 0.0F, 0.0F};
     const float tiny[3] = {1e-30F, -1e-30F, 1e-30F};
     double g;
     weft_flt_params p = {
         .kind = WEFT_FLT_LOCAL, .count = 1, .dimensions = 1, .terms = 1, .radii = radii};
-    assert_int_equal(weft_flt_transform(&g, zero, &p, NULL), WEFT_OK);
+    assert_ok(weft_flt_transform(&g, zero, &p, NULL));
     assert_true(g == 3.0); /* 2v */
-    assert_int_equal(weft_flt_transform(&g, tiny, &p, NULL), WEFT_OK);
+    assert_ok(weft_flt_transform(&g, tiny, &p, NULL));
     assert_true(g == 3.0);
     p.powers = powers;
-    assert_int_equal(weft_flt_transform(&g, zero, &p, NULL), WEFT_OK);
+    assert_ok(weft_flt_transform(&g, zero, &p, NULL));
     assert_true(g == 9.0);
     p.dimensions = 3;
     p.powers = NULL;
-    assert_int_equal(weft_flt_transform(&g, zero, &p, NULL), WEFT_OK);
+    assert_ok(weft_flt_transform(&g, zero, &p, NULL));
     assert_true(g == 3.0 * 1.5 * 4.0);
     /* sin(2π v ξ) = 0 at ξ = 1/(2v): a zero of g, on both sides of which its sign differs. */
     const float root[1] = {0.5F};
     const float one = 1.0F;
     p = (weft_flt_params){.kind = WEFT_FLT_LOCAL, .count = 1, .dimensions = 1, .radii = &one};
-    assert_int_equal(weft_flt_transform(&g, root, &p, NULL), WEFT_OK);
+    assert_ok(weft_flt_transform(&g, root, &p, NULL));
     assert_true(g == 0.0);
     /* g of the mixture at its centre is w; of the molecular form at 0 too; the weight is w over the density at 0. */
     float weight;
@@ -228,16 +215,15 @@ static void test_limits_at_zero(void **state) {
     for (weft_flt_kind kind = 0; kind <= WEFT_FLT_MOLECULAR; kind++) {
         p = (weft_flt_params){
             .kind = kind, .count = 1, .dimensions = 3, .coefficients = &w, .sigma = 0.5F};
-        assert_int_equal(weft_flt_transform(&g, zero, &p, NULL), WEFT_OK);
+        assert_ok(weft_flt_transform(&g, zero, &p, NULL));
         assert_true(g == -2.0);
-        assert_int_equal(weft_flt_weights(&weight, zero, &p, NULL), WEFT_OK);
+        assert_ok(weft_flt_weights(&weight, zero, &p, NULL));
         assert_true(fabs((double)weight + 2.0 * pow(2.0 * PI, 1.5) * 0.125) < 1e-6);
     }
 }
 
 /* The series near 0 and the sine beyond it meet. */
-static void test_box_is_smooth(void **state) {
-    (void)state;
+WEFT_TEST(test_box_is_smooth) {
     const float one = 1.0F;
     weft_flt_params p = {.kind = WEFT_FLT_LOCAL, .count = 1, .dimensions = 1, .radii = &one};
     for (int e = -24; e <= 4; e++) {
@@ -245,15 +231,14 @@ static void test_box_is_smooth(void **state) {
             const float at = ldexpf((float)m + 0.37F, e - 3);
             const double x = (double)at;
             double g;
-            assert_int_equal(weft_flt_transform(&g, &at, &p, NULL), WEFT_OK);
+            assert_ok(weft_flt_transform(&g, &at, &p, NULL));
             assert_true(fabs(g - sin(2.0 * PI * x) / (PI * x)) < 2e-14);
         }
     }
 }
 
 /* The paper's sin³(2πvξ)/(πξ) as a sum of boxes. */
-static void test_printed_power(void **state) {
-    (void)state;
+WEFT_TEST(test_printed_power) {
     const float two_terms[2] = {0.75F, -0.25F};
     const float two_radii[2] = {0.5F, 1.5F};
     const float at = 0.37F;
@@ -264,13 +249,12 @@ static void test_printed_power(void **state) {
                                .coefficients = two_terms,
                                .radii = two_radii};
     double g;
-    assert_int_equal(weft_flt_transform(&g, &at, &p, NULL), WEFT_OK);
+    assert_ok(weft_flt_transform(&g, &at, &p, NULL));
     const double printed = pow(sin(PI * (double)at), 3) / (PI * (double)at);
     assert_true(fabs(g - printed) < 1e-15);
 }
 
-static void test_weights_are_g_over_p(void **state) {
-    (void)state;
+WEFT_TEST(test_weights_are_g_over_p) {
     enum { COUNT = 64 };
     float frequencies[3 * COUNT];
     float weights[COUNT];
@@ -280,8 +264,8 @@ static void test_weights_are_g_over_p(void **state) {
             weft_flt_params p = example(kind, l);
             p.count = COUNT;
             p.sigma = 1.25F;
-            assert_int_equal(weft_flt_fill(frequencies, weights, &p, NULL), WEFT_OK);
-            assert_int_equal(weft_flt_transform(g, frequencies, &p, NULL), WEFT_OK);
+            assert_ok(weft_flt_fill(frequencies, weights, &p, NULL));
+            assert_ok(weft_flt_transform(g, frequencies, &p, NULL));
             for (uint32_t k = 0; k < COUNT; k++) {
                 double square = 0.0;
                 for (uint32_t j = 0; j < l; j++) {
@@ -317,7 +301,7 @@ static void measure(struct moments *m, weft_flt_params p) {
     p.count = R;
     for (uint32_t set = 0; set < SETS; set++) {
         p.matrix = set;
-        assert_int_equal(weft_flt_fill(frequencies, weights, &p, NULL), WEFT_OK);
+        assert_ok(weft_flt_fill(frequencies, weights, &p, NULL));
         for (int i = 0; i < SPANS; i++) {
             double estimate = 0.0;
             for (uint32_t k = 0; k < R; k++) {
@@ -366,8 +350,7 @@ static double gaussian_bound(const weft_flt_params *p) {
     return sum * pow(sqrt(2.0 * PI) * (double)p->sigma, p->dimensions);
 }
 
-static void test_gaussian_estimates(void **state) {
-    (void)state;
+WEFT_TEST(test_gaussian_estimates) {
     struct moments m;
     for (weft_flt_kind kind = 0; kind <= WEFT_FLT_MOLECULAR; kind++) {
         for (uint32_t l = 1; l <= 3; l++) {
@@ -381,8 +364,7 @@ static void test_gaussian_estimates(void **state) {
 }
 
 /* Off the origin |g|/p is exp of a parabola with its top at μσ²/(σ² - s²), of height μ²/(2(σ² - s²)). */
-static void test_gaussian_mixture_off_the_origin(void **state) {
-    (void)state;
+WEFT_TEST(test_gaussian_mixture_off_the_origin) {
     struct moments m;
     for (uint32_t l = 1; l <= 3; l++) {
         const weft_flt_params p = example(WEFT_FLT_GAUSSIAN_MIXTURE, l);
@@ -400,8 +382,7 @@ static void test_gaussian_mixture_off_the_origin(void **state) {
     }
 }
 
-static void test_kernel_estimates(void **state) {
-    (void)state;
+WEFT_TEST(test_kernel_estimates) {
     struct moments m;
     for (weft_flt_kind kind = WEFT_FLT_GAUSSIAN_KERNEL; kind < WEFT_FLT_KIND_COUNT; kind++) {
         for (uint32_t l = 1; l <= 3; l++) {
@@ -427,8 +408,7 @@ static void test_kernel_estimates(void **state) {
 }
 
 /* Theorem 4.2: with r = 4c²/ε² log(4L²/δ) all L² estimates are within ε, but for a share δ of the draws. */
-static void test_uniform_convergence(void **state) {
-    (void)state;
+WEFT_TEST(test_uniform_convergence) {
     enum { L = 64 };
     const double epsilon = 0.2;
     const double delta = 0.1;
@@ -443,7 +423,7 @@ static void test_uniform_convergence(void **state) {
     int missed = 0;
     for (uint32_t set = 0; set < 50; set++) {
         p.matrix = set;
-        assert_int_equal(weft_flt_fill(frequencies, weights, &p, NULL), WEFT_OK);
+        assert_ok(weft_flt_fill(frequencies, weights, &p, NULL));
         double worst = 0.0;
         for (int z = 0; z < L; z++) {
             double estimate = 0.0;
@@ -469,13 +449,12 @@ static void digest_of(char text[WEFT_DIGEST_TEXT_SIZE], weft_flt_params p) {
     } made;
     memset(&made, 0, sizeof made);
     p.count = COUNT;
-    assert_int_equal(weft_flt_fill(made.frequencies, made.weights, &p, NULL), WEFT_OK);
+    assert_ok(weft_flt_fill(made.frequencies, made.weights, &p, NULL));
     weft_digest digest = weft_digest_of(&made, sizeof made);
     weft_digest_text(&digest, text);
 }
 
-static void test_bits(void **state) {
-    (void)state;
+WEFT_TEST(test_bits) {
     static const char *const expected[WEFT_FLT_KIND_COUNT] = {
         "893e21eea09ae6760fa0aec6298e63fbe7e7f891b0c428f58c45217b96e1d948",
         "f70e3fe351a4dc9a6f7989196af74a72f40e8f3559816b749b2250284c08bd47",
@@ -491,8 +470,7 @@ static void test_bits(void **state) {
     }
 }
 
-static void test_sets(void **state) {
-    (void)state;
+WEFT_TEST(test_sets) {
     float few[3 * 5];
     float many[3 * 9];
     float other[3 * 5];
@@ -500,17 +478,17 @@ static void test_sets(void **state) {
     for (weft_flt_kind kind = 0; kind < WEFT_FLT_KIND_COUNT; kind++) {
         weft_flt_params p = example(kind, 3);
         p.count = 5;
-        assert_int_equal(weft_flt_fill(few, weights, &p, NULL), WEFT_OK);
+        assert_ok(weft_flt_fill(few, weights, &p, NULL));
         p.count = 9;
-        assert_int_equal(weft_flt_fill(many, weights, &p, NULL), WEFT_OK);
+        assert_ok(weft_flt_fill(many, weights, &p, NULL));
         assert_memory_equal(few, many, sizeof few);
         p.count = 5;
         p.matrix = 1;
-        assert_int_equal(weft_flt_fill(other, weights, &p, NULL), WEFT_OK);
+        assert_ok(weft_flt_fill(other, weights, &p, NULL));
         assert_memory_not_equal(few, other, sizeof few);
         p.matrix = 0;
         p.seed++;
-        assert_int_equal(weft_flt_fill(other, weights, &p, NULL), WEFT_OK);
+        assert_ok(weft_flt_fill(other, weights, &p, NULL));
         assert_memory_not_equal(few, other, sizeof few);
     }
 }
@@ -520,18 +498,15 @@ static void test_sets(void **state) {
 static float bad_weights[4];
 static float bad_frequencies[16];
 
-#define EXPECT_REFUSED(params, ...)                                                       \
-    do {                                                                                  \
-        weft_test_host_reset(&host);                                                      \
-        assert_int_equal(weft_flt_fill(bad_frequencies, bad_weights, params, &host.host), \
-                         WEFT_INVALID_ARGUMENT);                                          \
-        weft_test_expect_log(&host, __VA_ARGS__, NULL);                                   \
+#define EXPECT_REFUSED(params, ...)                                                        \
+    do {                                                                                   \
+        weft_test_host_reset(host);                                                        \
+        assert_int_equal(weft_flt_fill(bad_frequencies, bad_weights, params, &host->host), \
+                         WEFT_INVALID_ARGUMENT);                                           \
+        weft_test_expect_log(host, __VA_ARGS__);                                           \
     } while (0)
 
-static void test_bad_parameters(void **state) {
-    (void)state;
-    struct weft_test_host host;
-    weft_test_host_begin(&host);
+WEFT_TEST_ON_HOST(test_bad_parameters, host) {
     const float nan[1] = {NAN};
     const float zero[1] = {0.0F};
     const float one[1] = {1.0F};
@@ -580,52 +555,26 @@ static void test_bad_parameters(void **state) {
     EXPECT_REFUSED(weft_flt_params(.kind = WEFT_FLT_LOCAL, .count = 1, .dimensions = 1,
                                    .radii = one, .powers = powerful),
                    "powers[0] is 17", "1 to 16");
-    weft_test_host_end(&host);
 }
 
-static void test_bad_frequencies(void **state) {
-    (void)state;
-    struct weft_test_host host;
-    weft_test_host_begin(&host);
+WEFT_TEST_ON_HOST(test_bad_frequencies, host) {
     const weft_flt_params *p = weft_flt_params(.count = 2, .dimensions = 1, .sigma = 0.125F);
     float weights[2];
     double g[2];
     const float far[2] = {0.0F, 4.0F};
     const float nan[2] = {0.0F, NAN};
     /* exp(16 / (2/64) - 16/2) */
-    assert_int_equal(weft_flt_weights(weights, far, p, &host.host), WEFT_INVALID_ARGUMENT);
-    weft_test_expect_log(&host, "weights[1]", "sigma 0.125", NULL);
-    assert_int_equal(weft_flt_weights(weights, nan, p, &host.host), WEFT_INVALID_ARGUMENT);
-    weft_test_expect_log(&host, "frequencies[1] is nan", NULL);
-    assert_int_equal(weft_flt_transform(g, nan, p, &host.host), WEFT_INVALID_ARGUMENT);
-    assert_int_equal(weft_flt_transform(NULL, far, p, &host.host), WEFT_INVALID_ARGUMENT);
-    weft_test_expect_log(&host, "transform is null", NULL);
-    assert_int_equal(weft_flt_fill(NULL, weights, p, &host.host), WEFT_INVALID_ARGUMENT);
-    weft_test_expect_log(&host, "frequencies is null", NULL);
-    assert_int_equal(weft_flt_fill(bad_frequencies, NULL, p, &host.host), WEFT_INVALID_ARGUMENT);
-    weft_test_expect_log(&host, "weights is null", NULL);
+    WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT, weft_flt_weights(weights, far, p, &host->host),
+                        "weights[1]", "sigma 0.125");
+    WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT, weft_flt_weights(weights, nan, p, &host->host),
+                        "frequencies[1] is nan");
+    assert_int_equal(weft_flt_transform(g, nan, p, &host->host), WEFT_INVALID_ARGUMENT);
+    WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT, weft_flt_transform(NULL, far, p, &host->host),
+                        "transform is null");
+    WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT, weft_flt_fill(NULL, weights, p, &host->host),
+                        "frequencies is null");
+    WEFT_EXPECT_REFUSED(host, WEFT_INVALID_ARGUMENT,
+                        weft_flt_fill(bad_frequencies, NULL, p, &host->host), "weights is null");
     assert_string_equal(weft_flt_name(WEFT_FLT_LOCAL), "local");
     assert_string_equal(weft_flt_name(WEFT_FLT_KIND_COUNT), "unknown weft_flt_kind");
-    weft_test_host_end(&host);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_transforms_in_one_dimension),
-        cmocka_unit_test(test_box),
-        cmocka_unit_test(test_transforms_are_products),
-        cmocka_unit_test(test_limits_at_zero),
-        cmocka_unit_test(test_box_is_smooth),
-        cmocka_unit_test(test_printed_power),
-        cmocka_unit_test(test_weights_are_g_over_p),
-        cmocka_unit_test(test_gaussian_estimates),
-        cmocka_unit_test(test_gaussian_mixture_off_the_origin),
-        cmocka_unit_test(test_kernel_estimates),
-        cmocka_unit_test(test_uniform_convergence),
-        cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_bad_parameters),
-        cmocka_unit_test(test_bad_frequencies),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

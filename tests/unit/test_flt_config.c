@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Model folders of the family flt: which fields and tensors go together, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <weft/model.h>
 
 #include "support_model.h"
@@ -25,6 +16,9 @@ static const struct weft_test_network network = {
 static int set_up(void **state) {
     return weft_test_loader_set_up(state, &network);
 }
+
+#define TEST(name, f) \
+    WEFT_TEST_WITH(name, struct weft_test_loader *f, set_up, weft_test_loader_tear_down)
 
 static void add_to_mixers(struct weft_test_loader *f, const char *name, weft_shape shape) {
     weft_test_model_add_to_layers(&f->model, network.layers, "mixer.", name, shape);
@@ -43,8 +37,7 @@ static void expect_loads(struct weft_test_loader *f, const char *config, uint32_
     assert_int_equal(info.position_size, position_size);
 }
 
-static void positions_have_tensors_of_their_dimensions(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(positions_have_tensors_of_their_dimensions, f) {
     add_to_mixers(f, "features.weight", weft_shape_of(7, 2 + 2 * 4));
     add_positions(f, 1);
     expect_loads(f, SOFTMAX "}", 0, 0);
@@ -58,8 +51,7 @@ static void positions_have_tensors_of_their_dimensions(void **state) {
     expect_loads(f, SOFTMAX ",'positions':'grid','position_grid':[1,2,5,2]}", 20, 0);
 }
 
-static void maps_have_no_features(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(maps_have_no_features, f) {
     add_positions(f, 1);
     expect_loads(f, FLT ",'kernel':'relu'}", 0, 0);
     expect_loads(f, FLT ",'kernel':'elu1','feature_eps':0.5}", 0, 0);
@@ -68,8 +60,7 @@ static void maps_have_no_features(void **state) {
                              "layers.0.mixer.features.weight", "no part of it has");
 }
 
-static void contradictions_are_refused(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(contradictions_are_refused, f) {
     static const struct {
         const char *config, *field, *expected, *found;
     } wrong[] = {
@@ -97,13 +88,11 @@ static void contradictions_are_refused(void **state) {
         assert_int_equal(weft_test_load(f, wrong[i].config, NULL), WEFT_BAD_FILE);
         char field[64];
         snprintf(field, sizeof field, "field \"%s\"", wrong[i].field);
-        weft_test_expect_log(&f->host, "config.json", field, wrong[i].expected, wrong[i].found,
-                             NULL);
+        weft_test_expect_log(&f->host, "config.json", field, wrong[i].expected, wrong[i].found);
     }
 }
 
-static void grids_are_lists_of_sizes(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(grids_are_lists_of_sizes, f) {
     static const char *const wrong[] = {"4",
                                         "[]",
                                         "[0]",
@@ -119,20 +108,8 @@ static void grids_are_lists_of_sizes(void **state) {
         char config[512];
         snprintf(config, sizeof config, "%s,'positions':'grid','position_grid':%s}", SOFTMAX,
                  wrong[i]);
-        assert_int_equal(weft_test_load(f, config, NULL), WEFT_BAD_FILE);
-        weft_test_expect_log(&f->host, "field \"position_grid\"",
-                             "1 to 4 integers from 1, their product at most 16777216", NULL);
+        WEFT_EXPECT_REFUSED(&f->host, WEFT_BAD_FILE, weft_test_load(f, config, NULL),
+                            "field \"position_grid\"",
+                            "1 to 4 integers from 1, their product at most 16777216");
     }
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, weft_test_loader_tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(positions_have_tensors_of_their_dimensions),
-        TEST(maps_have_no_features),
-        TEST(contradictions_are_refused),
-        TEST(grids_are_lists_of_sizes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

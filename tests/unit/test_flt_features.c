@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* FLT's features on a device: what they estimate, accuracy of large phases, values by hand, bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/flt.h>
 #include <weft/mixers.h>
@@ -31,38 +23,23 @@ struct problem {
 
 /* out [n, 1 + 2r] */
 static void run(struct weft_test_graph *f, const struct problem *p, float *out) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor y;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor x = weft_test_input(graph, "x", weft_shape_of(1, p->n, 1));
-    weft_tensor frequencies = weft_test_input(graph, "frequencies", weft_shape_of(p->r, p->l));
-    weft_tensor weights = weft_test_input(graph, "weights", weft_shape_of(p->r));
-    weft_flt_features_params params = {.side = p->side};
-    uint32_t count = 4;
     float *zeros = calloc(p->n, sizeof *zeros);
     assert_non_null(zeros);
-    weft_host_tensor tensors[6] = {
-        {"x", zeros, p->n * sizeof(float)},
-        {"frequencies", (void *)(uintptr_t)p->frequencies, (uint64_t)p->r * p->l * sizeof(float)},
-        {"weights", (void *)(uintptr_t)p->weights, p->r * sizeof(float)},
-        {"y", out, p->n * (1 + UINT64_C(2) * p->r) * sizeof(float)}};
+    weft_tensor x = weft_test_feed(&r, "x", weft_shape_of(1, p->n, 1), zeros);
+    weft_tensor frequencies =
+        weft_test_feed(&r, "frequencies", weft_shape_of(p->r, p->l), p->frequencies);
+    weft_tensor weights = weft_test_feed(&r, "weights", weft_shape_of(p->r), p->weights);
+    weft_flt_features_params params = {.side = p->side};
     if (p->positions != NULL) {
-        params.positions = weft_test_input(graph, "positions", weft_shape_of(p->n, p->l));
-        tensors[count++] = (weft_host_tensor){"positions", (void *)(uintptr_t)p->positions,
-                                              (uint64_t)p->n * p->l * sizeof(float)};
+        params.positions = weft_test_feed(&r, "positions", weft_shape_of(p->n, p->l), p->positions);
     }
     if (p->phases != NULL) {
-        params.phases = weft_test_input(graph, "phases", weft_shape_of(p->r));
-        tensors[count++] =
-            (weft_host_tensor){"phases", (void *)(uintptr_t)p->phases, p->r * sizeof(float)};
+        params.phases = weft_test_feed(&r, "phases", weft_shape_of(p->r), p->phases);
     }
-    assert_int_equal(weft_graph_flt_features(&y, graph, x, frequencies, weights, &params), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
-    assert_int_equal(weft_plan_execute(plan, tensors, count), WEFT_OK);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    assert_ok(weft_graph_flt_features(&y, r.graph, x, frequencies, weights, &params));
+    weft_test_execute_to(&r, y, out);
     free(zeros);
 }
 
@@ -76,8 +53,7 @@ static double product(const float *q, const float *k, uint32_t r) {
 }
 
 /* Quarter turns and signs, exactly: cos and sin of 0, 1/4, 1/2, 3/4, and whole turns more. */
-static void test_quarter_turns(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_quarter_turns, f) {
     const float frequency = 0.25F;
     const float weights[2] = {4.0F, -4.0F};
     const float positions[6] = {0.0F, 1.0F, 2.0F, 3.0F, 16777212.0F, -1.0F};
@@ -105,8 +81,7 @@ static void test_quarter_turns(void **state) {
     }
 }
 
-static void test_phases_turn_the_query(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_phases_turn_the_query, f) {
     const float frequency = 0.25F;
     const float weight = 1.0F;
     const float phase = 0.5F;
@@ -124,8 +99,7 @@ static void test_phases_turn_the_query(void **state) {
 }
 
 /* The stated error, 1.5e-7, at all magnitudes of positions in three dimensions. */
-static void test_large_positions(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_large_positions, f) {
     enum { N = 64, COUNT = 1024, L = 3 };
     float positions[N * L];
     float *frequencies = malloc(sizeof(float) * COUNT * L);
@@ -170,8 +144,7 @@ static void test_large_positions(void **state) {
 }
 
 /* Only differences of positions count: a translation by a whole multiple of every period changes no bit. */
-static void test_translation(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_translation, f) {
     const float frequencies[4] = {0.125F, 0.375F, 0.0625F, 1.25F};
     const float weights[4] = {1.0F, -2.0F, 0.5F, 3.0F};
     const float here[3] = {0.0F, 1.0F, 5.5F};
@@ -195,7 +168,7 @@ static void estimate(struct weft_test_graph *f, weft_flt_kind kind, uint32_t l) 
     float *y[2];
     const weft_flt_params *params = weft_flt_params(.kind = kind, .count = COUNT, .dimensions = l,
                                                     .widths = widths, .seed = 11);
-    assert_int_equal(weft_flt_fill(frequencies, weights, params, &f->host.host), WEFT_OK);
+    assert_ok(weft_flt_fill(frequencies, weights, params, &f->host.host));
     weft_philox_uniform(positions, (size_t)N * l, 3, l);
     struct problem p = {.n = N,
                         .r = COUNT,
@@ -231,10 +204,10 @@ static void estimate(struct weft_test_graph *f, weft_flt_kind kind, uint32_t l) 
     free(y[1]);
 }
 
-static void test_estimates(void **state) {
+WEFT_TEST_ON_GRAPH(test_estimates, f) {
     for (uint32_t l = 1; l <= 3; l++) {
-        estimate(*state, WEFT_FLT_GAUSSIAN_MIXTURE, l);
-        estimate(*state, WEFT_FLT_GAUSSIAN_KERNEL, l);
+        estimate(f, WEFT_FLT_GAUSSIAN_MIXTURE, l);
+        estimate(f, WEFT_FLT_GAUSSIAN_KERNEL, l);
     }
 }
 
@@ -243,20 +216,16 @@ static void test_estimates(void **state) {
 #define ADD(x, frequencies, weights, ...) \
     weft_graph_flt_features(&y, g, x, frequencies, weights, weft_flt_features_params(__VA_ARGS__))
 
-static void test_bad_numbers(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_numbers, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 5, 6));
     weft_tensor xi = weft_test_input(g, "xi", weft_shape_of(4, 1));
     weft_tensor w = weft_test_input(g, "w", weft_shape_of(4));
-    weft_shape shape;
-    assert_int_equal(weft_graph_flt_features(&y, g, x, xi, w, NULL), WEFT_OK);
-    assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 14)));
-    assert_int_equal(ADD(x, xi, w, .heads = 3), WEFT_OK);
-    assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 30)));
+    assert_ok(weft_graph_flt_features(&y, g, x, xi, w, NULL));
+    weft_test_expect_shape(g, y, weft_shape_of(2, 5, 14));
+    assert_ok(ADD(x, xi, w, .heads = 3));
+    weft_test_expect_shape(g, y, weft_shape_of(2, 5, 30));
     WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, ADD(x, xi, w, .side = (weft_flt_side)2),
                         "side 2");
     WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, ADD(x, xi, w, .heads = 4), "4 heads", "6");
@@ -265,8 +234,7 @@ static void test_bad_numbers(void **state) {
                         "phases", "keys");
 }
 
-static void test_bad_shapes(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_shapes, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 5, 6));
@@ -282,13 +250,10 @@ static void test_bad_shapes(void **state) {
     weft_tensor three = weft_test_input(g, "three", weft_shape_of(3, 5, 3));
     weft_tensor long_x = weft_test_input(g, "long", weft_shape_of(1, (1U << 24) + 1, 1));
     weft_tensor line = weft_test_input(g, "line", weft_shape_of(4, 1));
-    weft_tensor indices;
-    assert_int_equal(weft_graph_input(&indices, g, "indices", WEFT_I32, weft_shape_of(5, 3)),
-                     WEFT_OK);
-    assert_int_equal(ADD(x, xi, w, .positions = good), WEFT_OK);
-    assert_int_equal(ADD(x, xi, w, .positions = batched), WEFT_OK);
-    assert_int_equal(ADD(x, xi, of_heads, .heads = 2, .positions = good, .phases = of_heads),
-                     WEFT_OK);
+    weft_tensor indices = weft_test_input_i32(g, "indices", weft_shape_of(5, 3));
+    assert_ok(ADD(x, xi, w, .positions = good));
+    assert_ok(ADD(x, xi, w, .positions = batched));
+    assert_ok(ADD(x, xi, of_heads, .heads = 2, .positions = good, .phases = of_heads));
     WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = flat), "positions",
                         "[5, 3]", "[5]");
     WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, ADD(x, xi, w, .positions = deep), "positions",
@@ -317,16 +282,4 @@ static void test_bad_shapes(void **state) {
     WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
                         ADD(x, xi, of_heads, .heads = 2, .positions = good, .phases = w), "phases",
                         "[2, 4]", "[4]");
-}
-
-int main(void) {
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_quarter_turns),   TEST(test_phases_turn_the_query),
-        TEST(test_large_positions), TEST(test_translation),
-        TEST(test_estimates),       TEST(test_bad_numbers),
-        TEST(test_bad_shapes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

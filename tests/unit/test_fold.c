@@ -1,17 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
 /* Constant folding: what depends on weights alone is run once, and nothing else changes. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <weft/mixers.h>
 
 #include "core/philox.h"
@@ -23,34 +12,32 @@ static weft_weight *make_weight(weft_shape shape, uint64_t stream) {
     float data[ELEMENTS];
     weft_weight *weight = NULL;
     weft_philox_uniform(data, ELEMENTS, 2026, stream);
-    assert_int_equal(
-        weft_weight_create(&weight, weft_weight_params(.shape = shape, .data = data), NULL),
-        WEFT_OK);
+    assert_ok(weft_weight_create(&weight, weft_weight_params(.shape = shape, .data = data), NULL));
     return weight;
 }
 
 static weft_tensor weight_tensor(weft_graph *graph, weft_weight *weight) {
     weft_tensor tensor;
-    assert_int_equal(weft_graph_weight(&tensor, graph, weight), WEFT_OK);
+    assert_ok(weft_graph_weight(&tensor, graph, weight));
     return tensor;
 }
 
 static weft_plan *compile(struct weft_test_graph *f, const weft_graph *graph,
                           const weft_plan_params *params) {
     weft_plan *plan = NULL;
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph, params), WEFT_OK);
+    assert_ok(weft_plan_compile(&plan, f->device, graph, params));
     return plan;
 }
 
 static uint32_t dispatches(const weft_plan *plan) {
     weft_plan_info info;
-    assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
+    assert_ok(weft_plan_get_info(plan, &info));
     return info.dispatches;
 }
 
 static uint64_t submissions(const struct weft_test_graph *f) {
     weft_device_stats stats;
-    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
+    assert_ok(weft_device_get_stats(f->device, &stats));
     return stats.submissions;
 }
 
@@ -59,12 +46,10 @@ static weft_tensor constant_chain(weft_graph *graph, weft_weight *a, weft_weight
     weft_tensor left;
     weft_tensor right;
     weft_tensor y;
-    assert_int_equal(weft_graph_softmax(&left, graph, weight_tensor(graph, a)), WEFT_OK);
-    assert_int_equal(
-        weft_graph_activate(&right, graph, weight_tensor(graph, b), WEFT_ACTIVATION_SIGMOID),
-        WEFT_OK);
-    assert_int_equal(weft_graph_binary(&y, graph, WEFT_BINARY_MULTIPLY, left, right), WEFT_OK);
-    assert_int_equal(weft_graph_reshape(&y, graph, y, weft_shape_of(1, ROWS, COLUMNS)), WEFT_OK);
+    assert_ok(weft_graph_softmax(&left, graph, weight_tensor(graph, a)));
+    assert_ok(weft_graph_activate(&right, graph, weight_tensor(graph, b), WEFT_ACTIVATION_SIGMOID));
+    assert_ok(weft_graph_binary(&y, graph, WEFT_BINARY_MULTIPLY, left, right));
+    assert_ok(weft_graph_reshape(&y, graph, y, weft_shape_of(1, ROWS, COLUMNS)));
     return y;
 }
 
@@ -72,12 +57,10 @@ static weft_tensor constant_chain(weft_graph *graph, weft_weight *a, weft_weight
 static weft_graph *make_graph(struct weft_test_graph *f, weft_weight *a, weft_weight *b) {
     weft_graph *graph = NULL;
     weft_tensor y;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+    assert_ok(weft_graph_create(&graph, &f->host.host));
     weft_tensor x = weft_test_input(graph, "x", weft_shape_of(1, ROWS, COLUMNS));
-    assert_int_equal(
-        weft_graph_binary(&y, graph, WEFT_BINARY_MULTIPLY, x, constant_chain(graph, a, b)),
-        WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
+    assert_ok(weft_graph_binary(&y, graph, WEFT_BINARY_MULTIPLY, x, constant_chain(graph, a, b)));
+    assert_ok(weft_graph_output(graph, "y", y));
     return graph;
 }
 
@@ -87,11 +70,10 @@ static void execute(weft_plan *plan, float y[ELEMENTS]) {
     memset(y, 0xff, ELEMENTS * sizeof *y);
     const weft_host_tensor tensors[] = {{.name = "x", .data = x, .bytes = sizeof x},
                                         {.name = "y", .data = y, .bytes = sizeof x}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, tensors, 2));
 }
 
-static void test_same_bits_in_fewer_dispatches(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_same_bits_in_fewer_dispatches, f) {
     weft_weight *a = make_weight(weft_shape_of(ROWS, COLUMNS), 1);
     weft_weight *b = make_weight(weft_shape_of(ROWS, COLUMNS), 2);
     weft_graph *graph = make_graph(f, a, b);
@@ -104,7 +86,7 @@ static void test_same_bits_in_fewer_dispatches(void **state) {
     execute(whole, y[1]);
     assert_memory_equal(y[0], y[1], sizeof y[0]);
     const char *text = NULL;
-    assert_int_equal(weft_plan_describe(folded, "fuse", &text), WEFT_OK);
+    assert_ok(weft_plan_describe(folded, "fuse", &text));
     assert_non_null(strstr(text, "folded %"));
     assert_null(strstr(text, "softmax"));
     weft_plan_destroy(&whole);
@@ -115,8 +97,7 @@ static void test_same_bits_in_fewer_dispatches(void **state) {
 }
 
 /* Another graph with the same weights finds the result; other weights, or a trimmed device, do not. */
-static void test_once_per_device_and_weights(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_once_per_device_and_weights, f) {
     weft_weight *a = make_weight(weft_shape_of(ROWS, COLUMNS), 1);
     weft_weight *b = make_weight(weft_shape_of(ROWS, COLUMNS), 2);
     weft_weight *same_data = make_weight(weft_shape_of(ROWS, COLUMNS), 2);
@@ -142,51 +123,45 @@ static void test_once_per_device_and_weights(void **state) {
 }
 
 /* Parameters count: affine by 2 is not affine by 3. */
-static void test_parameters_tell_results_apart(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_parameters_tell_results_apart, f) {
     weft_weight *a = make_weight(weft_shape_of(ROWS, COLUMNS), 1);
     float y[2][ELEMENTS];
     for (uint32_t i = 0; i < 2; i++) {
-        weft_graph *graph = NULL;
+        struct weft_test_run r = weft_test_begin(f->device);
+        float data[ELEMENTS];
         weft_tensor scaled;
         weft_tensor sum;
-        assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-        weft_tensor x = weft_test_input(graph, "x", weft_shape_of(ROWS, COLUMNS));
-        assert_int_equal(
-            weft_graph_affine(&scaled, graph, weight_tensor(graph, a), 2.0F + (float)i, 0.0F),
-            WEFT_OK);
-        assert_int_equal(weft_graph_binary(&sum, graph, WEFT_BINARY_ADD, x, scaled), WEFT_OK);
-        assert_int_equal(weft_graph_output(graph, "y", sum), WEFT_OK);
-        weft_plan *plan = compile(f, graph, NULL);
-        execute(plan, y[i]);
-        weft_plan_destroy(&plan);
-        weft_graph_destroy(&graph);
+        weft_philox_uniform(data, ELEMENTS, 2026, 99);
+        weft_tensor x = weft_test_feed(&r, "x", weft_shape_of(ROWS, COLUMNS), data);
+        assert_ok(
+            weft_graph_affine(&scaled, r.graph, weight_tensor(r.graph, a), 2.0F + (float)i, 0.0F));
+        assert_ok(weft_graph_binary(&sum, r.graph, WEFT_BINARY_ADD, x, scaled));
+        weft_test_execute_to(&r, sum, y[i]);
     }
     assert_memory_not_equal(y[0], y[1], sizeof y[0]);
     weft_weight_destroy(&a);
 }
 
 /* A graph without inputs is what a run computes; so is a constant that only an output reads. */
-static void test_constant_outputs(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_constant_outputs, f) {
     weft_weight *a = make_weight(weft_shape_of(ROWS, COLUMNS), 1);
     weft_weight *b = make_weight(weft_shape_of(ROWS, COLUMNS), 2);
-    assert_int_equal(weft_graph_output(f->graph, "y", constant_chain(f->graph, a, b)), WEFT_OK);
+    assert_ok(weft_graph_output(f->graph, "y", constant_chain(f->graph, a, b)));
     weft_plan *plan = compile(f, f->graph, NULL);
     assert_int_equal(dispatches(plan), 3);
     float y[2][ELEMENTS];
     const weft_host_tensor alone = {.name = "y", .data = y[0], .bytes = sizeof y[0]};
-    assert_int_equal(weft_plan_execute(plan, &alone, 1), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, &alone, 1));
     weft_plan_destroy(&plan);
 
     /* Read by an op and an output: folded, and copied out. */
     weft_graph *graph = make_graph(f, a, b);
     weft_tensor chain = constant_chain(graph, a, b);
     weft_tensor sum;
-    assert_int_equal(weft_graph_output(graph, "chain", chain), WEFT_OK);
+    assert_ok(weft_graph_output(graph, "chain", chain));
     weft_tensor x2 = weft_test_input(graph, "x2", weft_shape_of(1, ROWS, COLUMNS));
-    assert_int_equal(weft_graph_binary(&sum, graph, WEFT_BINARY_ADD, x2, chain), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "sum", sum), WEFT_OK);
+    assert_ok(weft_graph_binary(&sum, graph, WEFT_BINARY_ADD, x2, chain));
+    assert_ok(weft_graph_output(graph, "sum", sum));
     plan = compile(f, graph, NULL);
     assert_int_equal(dispatches(plan), 3);
     float x[ELEMENTS] = {0.0F};
@@ -197,7 +172,7 @@ static void test_constant_outputs(void **state) {
                                         {.name = "y", .data = products, .bytes = sizeof products},
                                         {.name = "chain", .data = y[1], .bytes = sizeof y[1]},
                                         {.name = "sum", .data = sums, .bytes = sizeof sums}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 5), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, tensors, 5));
     assert_memory_equal(y[0], y[1], sizeof y[0]);
     assert_memory_equal(y[0], sums, sizeof sums);
     weft_plan_destroy(&plan);
@@ -206,8 +181,7 @@ static void test_constant_outputs(void **state) {
     weft_weight_destroy(&b);
 }
 
-static void test_out_of_memory_at_every_allocation(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_out_of_memory_at_every_allocation, f) {
     weft_weight *a = make_weight(weft_shape_of(ROWS, COLUMNS), 1);
     weft_weight *b = make_weight(weft_shape_of(ROWS, COLUMNS), 2);
     weft_graph *graph = make_graph(f, a, b);
@@ -233,20 +207,4 @@ static void test_out_of_memory_at_every_allocation(void **state) {
     weft_graph_destroy(&graph);
     weft_weight_destroy(&a);
     weft_weight_destroy(&b);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_same_bits_in_fewer_dispatches, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_once_per_device_and_weights, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_parameters_tell_results_apart, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_constant_outputs, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_out_of_memory_at_every_allocation,
-                                        weft_test_graph_set_up, weft_test_graph_tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,44 +2,11 @@
 /* weft-test: one device */
 /* What is known of FNet's Fourier sublayer without computing it: by both implementations. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
 #include "core/philox.h"
-#include "support.h"
-
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-};
-
-static int set_up(void **state) {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    weft_test_host_begin(&fixture->host);
-    assert_int_equal(
-        weft_device_open(&fixture->device,
-                         weft_device_params(.host = fixture->host.host, .cache_dir = "")),
-        WEFT_OK);
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *fixture = *state;
-    weft_test_device_close(&fixture->device);
-    weft_test_host_end(&fixture->host);
-    free(fixture);
-    return 0;
-}
+#include "support_graph.h"
 
 static const char *const implementations[] = {"fft", "matrix"};
 
@@ -49,36 +16,21 @@ static const struct size { uint32_t n, d; } sizes[] = {{8, 6}, {7, 12}, {31, 5},
 #define SIZES ((uint32_t)(sizeof sizes / sizeof sizes[0]))
 
 /** y = Re F_n x F_d of one sequence, in memory of its own. */
-static float *transform(struct fixture *fixture, const char *implementation, uint32_t n, uint32_t d,
-                        const float *x) {
-    const size_t bytes = sizeof(float) * n * d;
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
-    weft_tensor in;
+static float *transform(struct weft_test_graph *f, const char *implementation, uint32_t n,
+                        uint32_t d, const float *x) {
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor out;
-    assert_int_equal(weft_graph_create(&graph, &fixture->host.host), WEFT_OK);
-    assert_int_equal(weft_graph_input(&in, graph, "x", WEFT_F32, weft_shape_of(1, n, d)), WEFT_OK);
-    assert_int_equal(weft_graph_fourier(&out, graph, in), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", out), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, fixture->device, graph,
-                                       weft_plan_params(.implementation = implementation)),
-                     WEFT_OK);
-    float *y = malloc(bytes);
+    weft_tensor in = weft_test_feed(&r, "x", weft_shape_of(1, n, d), x);
+    assert_ok(weft_graph_fourier(&out, r.graph, in));
+    float *y = malloc(sizeof *y * n * d);
     assert_non_null(y);
-    memset(y, 0xff, bytes);
-    const weft_host_tensor tensors[] = {{.name = "x", .data = (void *)(uintptr_t)x, .bytes = bytes},
-                                        {.name = "y", .data = y, .bytes = bytes}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    weft_test_take(&r, "y", out, y);
+    weft_test_execute(&r, implementation);
     return y;
 }
 
 static float *uniform(uint64_t count, uint64_t stream) {
-    float *data = malloc(count * sizeof *data);
-    assert_non_null(data);
-    weft_philox_uniform(data, (size_t)count, 11, stream);
-    return data;
+    return weft_test_uniform(count, 11, stream);
 }
 
 static double norm(const float *x, uint64_t count) {
@@ -89,20 +41,20 @@ static double norm(const float *x, uint64_t count) {
     return sqrt(squares);
 }
 
-/** mixers.md, section 6: an impulse at (0, 0) gives ones, a constant c gives c n d at (0, 0) and zeros. */
-static void check_by_hand(struct fixture *fixture, const char *implementation, struct size size) {
+/** docs/mixers.md, section 6: an impulse at (0, 0) gives ones, a constant c gives c n d at (0, 0) and zeros. */
+static void check_by_hand(struct weft_test_graph *f, const char *implementation, struct size size) {
     const uint64_t count = (uint64_t)size.n * size.d;
     const float constant = 0.375F;
     float *x = calloc(count, sizeof *x);
     assert_non_null(x);
     x[0] = 1.0F;
-    float *y = transform(fixture, implementation, size.n, size.d, x);
+    float *y = transform(f, implementation, size.n, size.d, x);
     for (uint64_t i = 0; i < count; i++) {
         assert_true(fabsf(y[i] - 1.0F) <= 1e-6F);
         x[i] = constant;
     }
     free(y);
-    y = transform(fixture, implementation, size.n, size.d, x);
+    y = transform(f, implementation, size.n, size.d, x);
     const double sum = (double)constant * (double)count;
     assert_true(fabs((double)y[0] - sum) <= 1e-6 * sum);
     for (uint64_t i = 1; i < count; i++) {
@@ -112,19 +64,19 @@ static void check_by_hand(struct fixture *fixture, const char *implementation, s
     free(x);
 }
 
-static void test_impulse_and_constant(void **state) {
+WEFT_TEST_ON_GRAPH(test_impulse_and_constant, f) {
     for (uint32_t i = 0; i < 2 * SIZES; i++) {
-        check_by_hand(*state, implementations[i % 2], sizes[i / 2]);
+        check_by_hand(f, implementations[i % 2], sizes[i / 2]);
     }
 }
 
 /** Real input: y[s, d - k] = y[(n - s) mod n, k]. What is computed of one half has to hold for the other. */
-static void test_symmetry(void **state) {
+WEFT_TEST_ON_GRAPH(test_symmetry, f) {
     for (uint32_t i = 0; i < 2 * SIZES; i++) {
         const uint32_t n = sizes[i / 2].n;
         const uint32_t d = sizes[i / 2].d;
         float *x = uniform((uint64_t)n * d, i);
-        float *y = transform(*state, implementations[i % 2], n, d, x);
+        float *y = transform(f, implementations[i % 2], n, d, x);
         const double allowed = 1e-6 * norm(y, (uint64_t)n * d) / sqrt((double)n * d);
         for (uint32_t s = 0; s < n; s++) {
             for (uint32_t k = 1; k < d; k++) {
@@ -138,12 +90,12 @@ static void test_symmetry(void **state) {
 }
 
 /** The first row and column of sums: Σ over one axis, then the transform along the other. */
-static void test_sums(void **state) {
+WEFT_TEST_ON_GRAPH(test_sums, f) {
     for (uint32_t i = 0; i < 2 * SIZES; i++) {
         const uint32_t n = sizes[i / 2].n;
         const uint32_t d = sizes[i / 2].d;
         float *x = uniform((uint64_t)n * d, 20 + i);
-        float *y = transform(*state, implementations[i % 2], n, d, x);
+        float *y = transform(f, implementations[i % 2], n, d, x);
         double all = 0.0;
         double first = 0.0; /* Σ over s of y[s, 0] = n Σ_c x[0, c] */
         double row = 0.0;
@@ -163,14 +115,14 @@ static void test_sums(void **state) {
 }
 
 /** There is no mask: a sequence with a zero behind it is another one. */
-static void test_padding_changes_the_result(void **state) {
+WEFT_TEST_ON_GRAPH(test_padding_changes_the_result, f) {
     enum { N = 9, D = 4 };
     float *x = uniform(N * D, 40);
     float padded[(N + 1) * D] = {0};
     memcpy(padded, x, sizeof(float) * N * D);
     for (uint32_t i = 0; i < 2; i++) {
-        float *y = transform(*state, implementations[i], N, D, x);
-        float *longer = transform(*state, implementations[i], N + 1, D, padded);
+        float *y = transform(f, implementations[i], N, D, x);
+        float *longer = transform(f, implementations[i], N + 1, D, padded);
         double difference = 0.0;
         for (uint32_t j = 0; j < N * D; j++) {
             difference = fmax(difference, fabs((double)y[j] - (double)longer[j]));
@@ -182,14 +134,4 @@ static void test_padding_changes_the_result(void **state) {
         free(longer);
     }
     free(x);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_impulse_and_constant, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_symmetry, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_sums, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_padding_changes_the_result, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

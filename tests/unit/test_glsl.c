@@ -1,20 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* GLSL compiled at run time: includes, modes, messages, the cache. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "device/device.h"
@@ -22,6 +9,7 @@
 #include "shader/glsl.h"
 #include "shader/glsl_include.h"
 #include "shader/spirv_module.h"
+#include "support.h"
 
 struct log {
     uint32_t errors;
@@ -46,8 +34,8 @@ static weft_device bare_device(struct log *log, weft_math math) {
 static void assert_compiles(weft_device *device, const char *text) {
     uint32_t *words = NULL;
     size_t size = 0;
-    assert_int_equal(weft_glsl_compile(&words, &size, device, "kernel", text), WEFT_OK);
-    assert_int_equal(weft_spirv_check(words, size, &device->host), WEFT_OK);
+    assert_ok(weft_glsl_compile(&words, &size, device, "kernel", text));
+    assert_ok(weft_spirv_check(words, size, &device->host));
     assert_true(weft_spirv_has_compute_main(words, size));
     assert_int_equal(words[1], 0x10500);
     weft_free(&device->host, words);
@@ -65,8 +53,7 @@ static void assert_fails(weft_device *device, const struct log *log, const char 
     }
 }
 
-static void test_modes(void **state) {
-    (void)state;
+WEFT_TEST(test_modes) {
     static const char fast_only[] = "#version 450\n"
                                     "#if !defined(WEFT_MATH_FAST) || WEFT_MATH_FAST != 1\n"
                                     "#error not fast\n"
@@ -83,8 +70,7 @@ static void test_modes(void **state) {
 }
 
 /* A message names the line of the caller's text, in each mode and behind an include. */
-static void test_messages(void **state) {
-    (void)state;
+WEFT_TEST(test_messages) {
     static const weft_math modes[] = {WEFT_MATH_REPRODUCIBLE, WEFT_MATH_FAST};
     for (size_t i = 0; i < 2; i++) {
         struct log log;
@@ -111,8 +97,7 @@ static void test_messages(void **state) {
 }
 
 /* A message about an included file names that file: a macro of the text makes the file fail. */
-static void test_message_in_include(void **state) {
-    (void)state;
+WEFT_TEST(test_message_in_include) {
     char text[256];
     snprintf(text, sizeof text, "#version 450\n#define float 17\n#include \"%s\"\nvoid main() {}\n",
              weft_embedded_includes[0].name);
@@ -133,7 +118,7 @@ static void test_message_in_include(void **state) {
 static bool expands(const char *text) {
     char *expanded = NULL;
     size_t size = 0;
-    assert_int_equal(weft_glsl_expand(&expanded, &size, "kernel", text, NULL), WEFT_OK);
+    assert_ok(weft_glsl_expand(&expanded, &size, "kernel", text, NULL));
     assert_int_equal(size, strlen(expanded));
     bool found = strstr(expanded, "#line 1 1\n") != NULL;
     if (!found) {
@@ -143,8 +128,7 @@ static bool expands(const char *text) {
     return found;
 }
 
-static void test_include_lines(void **state) {
-    (void)state;
+WEFT_TEST(test_include_lines) {
     assert_true(weft_embedded_include_count > 0);
     const char *name = weft_embedded_includes[0].name;
     static const struct {
@@ -175,8 +159,7 @@ static void test_include_lines(void **state) {
 }
 
 /* Every file that is built in can be included, twice, and after others. */
-static void test_every_include(void **state) {
-    (void)state;
+WEFT_TEST(test_every_include) {
     struct log log;
     char all[4096] = "#version 450\nlayout(local_size_x = 1) in;\n";
     for (size_t i = 0; i < weft_embedded_include_count; i++) {
@@ -187,7 +170,7 @@ static void test_every_include(void **state) {
     char *expanded = NULL;
     size_t size = 0;
     weft_device device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
-    assert_int_equal(weft_glsl_expand(&expanded, &size, "kernel", all, &device.host), WEFT_OK);
+    assert_ok(weft_glsl_expand(&expanded, &size, "kernel", all, &device.host));
     for (size_t i = 0; i < weft_embedded_include_count; i++) {
         assert_true(size > weft_embedded_includes[i].size);
     }
@@ -195,8 +178,7 @@ static void test_every_include(void **state) {
     weft_free(&device.host, expanded);
 }
 
-static void test_too_large(void **state) {
-    (void)state;
+WEFT_TEST(test_too_large) {
     /* As many copies of a file as 16 MiB do not hold. */
     char line[128];
     snprintf(line, sizeof line, "#include \"%s\"\n", weft_embedded_includes[0].name);
@@ -230,8 +212,7 @@ static void remove_folder(const char *path) {
     assert_int_equal(rmdir(path), 0);
 }
 
-static void test_cache(void **state) {
-    (void)state;
+WEFT_TEST(test_cache) {
     static const char text[] = "#version 450\nlayout(local_size_x = 3) in;\nvoid main() {}\n";
     char folder[] = "/tmp/weft-glsl-XXXXXX";
     assert_non_null(mkdtemp(folder));
@@ -255,8 +236,7 @@ static void test_cache(void **state) {
     remove_folder(folder);
 }
 
-static void test_lost_device(void **state) {
-    (void)state;
+WEFT_TEST(test_lost_device) {
     struct log log;
     weft_device device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
     device.lost = true;
@@ -279,8 +259,7 @@ static void *refuse(void *user, void *pointer, size_t size) {
     return realloc(pointer, size);
 }
 
-static void test_out_of_memory(void **state) {
-    (void)state;
+WEFT_TEST(test_out_of_memory) {
     char text[256];
     snprintf(text, sizeof text,
              "#version 450\n#include \"%s\"\nlayout(local_size_x = 1) in;\nvoid main() {}\n",
@@ -318,8 +297,7 @@ static void *compile_some(void *user) {
 }
 
 /* glslang is not thread safe; devices in different threads are. */
-static void test_threads(void **state) {
-    (void)state;
+WEFT_TEST(test_threads) {
     pthread_t threads[4];
     uint32_t compiled[4] = {0};
     for (size_t i = 0; i < 4; i++) {
@@ -329,20 +307,4 @@ static void test_threads(void **state) {
         assert_int_equal(pthread_join(threads[i], NULL), 0);
         assert_int_equal(compiled[i], 3);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads), /* first, so that the threads race to prepare glslang */
-        cmocka_unit_test(test_modes),
-        cmocka_unit_test(test_messages),
-        cmocka_unit_test(test_message_in_include),
-        cmocka_unit_test(test_include_lines),
-        cmocka_unit_test(test_every_include),
-        cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_cache),
-        cmocka_unit_test(test_lost_device),
-        cmocka_unit_test(test_out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

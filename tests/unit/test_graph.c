@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Building graphs: shapes and types are checked at once, messages name both sides, and a failure changes nothing. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
@@ -24,7 +18,7 @@ struct fixture {
 static int set_up(void **state) {
     struct fixture *fixture = calloc(1, sizeof *fixture);
     weft_test_host_begin(&fixture->host);
-    assert_int_equal(weft_graph_create(&fixture->graph, &fixture->host.host), WEFT_OK);
+    assert_ok(weft_graph_create(&fixture->graph, &fixture->host.host));
     *state = fixture;
     return 0;
 }
@@ -37,31 +31,31 @@ static int tear_down(void **state) {
     return 0;
 }
 
+#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
+
 static weft_tensor indices(struct fixture *fixture, const char *name, weft_shape shape) {
     weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, fixture->graph, name, WEFT_I32, shape), WEFT_OK);
+    assert_ok(weft_graph_input(&tensor, fixture->graph, name, WEFT_I32, shape));
     return tensor;
 }
 
 static void expect_shape(struct fixture *fixture, weft_tensor tensor, weft_shape expected) {
     weft_shape shape;
-    assert_int_equal(weft_graph_get_tensor(fixture->graph, tensor, &shape, NULL), WEFT_OK);
+    assert_ok(weft_graph_get_tensor(fixture->graph, tensor, &shape, NULL));
     assert_true(weft_shape_equal(shape, expected));
 }
 
-static void test_matmul_shapes(void **state) {
-    struct fixture *f = *state;
+TEST(test_matmul_shapes, f) {
     weft_tensor y;
     weft_tensor a = weft_test_input(f->graph, "a", weft_shape_of(2, 3, 5));
     weft_tensor b = weft_test_input(f->graph, "b", weft_shape_of(5, 7));
     weft_tensor c = weft_test_input(f->graph, "c", weft_shape_of(2, 7, 5));
     weft_tensor v = weft_test_input(f->graph, "v", weft_shape_of(5));
-    assert_int_equal(weft_graph_matmul(&y, f->graph, a, b, NULL), WEFT_OK);
+    assert_ok(weft_graph_matmul(&y, f->graph, a, b, NULL));
     expect_shape(f, y, weft_shape_of(2, 3, 7));
-    assert_int_equal(weft_graph_matmul(&y, f->graph, a, c, weft_matmul_params(.transpose_b = true)),
-                     WEFT_OK);
+    assert_ok(weft_graph_matmul(&y, f->graph, a, c, weft_matmul_params(.transpose_b = true)));
     expect_shape(f, y, weft_shape_of(2, 3, 7));
-    assert_int_equal(weft_graph_matmul(&y, f->graph, b, c, NULL), WEFT_OK);
+    assert_ok(weft_graph_matmul(&y, f->graph, b, c, NULL));
     expect_shape(f, y, weft_shape_of(2, 5, 5));
     WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_matmul(&y, f->graph, a, c, NULL),
                         "[2, 3, 5]", "[2, 7, 5]");
@@ -69,77 +63,63 @@ static void test_matmul_shapes(void **state) {
                         "[2, 3, 5]", "[5]");
 }
 
-static void test_layer_norm_shapes(void **state) {
-    struct fixture *f = *state;
+#define LAYER_NORM_REFUSED(status, x, gamma, beta, epsilon, ...) \
+    WEFT_EXPECT_FAILURE(f, WEFT_##status,                        \
+                        weft_graph_layer_norm(&y, f->graph, x, gamma, beta, epsilon), __VA_ARGS__)
+
+TEST(test_layer_norm_shapes, f) {
     weft_tensor y;
     weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 3, 5));
     weft_tensor good = weft_test_input(f->graph, "good", weft_shape_of(5));
     weft_tensor bad = weft_test_input(f->graph, "bad", weft_shape_of(3));
-    assert_int_equal(weft_graph_layer_norm(&y, f->graph, x, good, good, 1e-5F), WEFT_OK);
+    assert_ok(weft_graph_layer_norm(&y, f->graph, x, good, good, 1e-5F));
     expect_shape(f, y, weft_shape_of(2, 3, 5));
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_layer_norm(&y, f->graph, x, bad, good, 1e-5F), "gamma", "[5]",
-                        "[3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_layer_norm(&y, f->graph, x, good, bad, 1e-5F), "beta", "[3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_layer_norm(&y, f->graph, x, good, good, -1.0F), "epsilon");
+    LAYER_NORM_REFUSED(SHAPE_MISMATCH, x, bad, good, 1e-5F, "gamma", "[5]", "[3]");
+    LAYER_NORM_REFUSED(SHAPE_MISMATCH, x, good, bad, 1e-5F, "beta", "[3]");
+    LAYER_NORM_REFUSED(INVALID_ARGUMENT, x, good, good, -1.0F, "epsilon");
     /* The mean divides by the number of elements, which must be a float32. */
     weft_tensor long_row = weft_test_input(f->graph, "long_row", weft_shape_of((1U << 24) + 1));
-    WEFT_EXPECT_FAILURE(f, WEFT_UNSUPPORTED,
-                        weft_graph_layer_norm(&y, f->graph, long_row, long_row, long_row, 0.0F),
-                        "16777217", "16777216");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_layer_norm(&y, f->graph, x, good, (weft_tensor){0}, 0.0F),
-                        "input 2");
+    LAYER_NORM_REFUSED(UNSUPPORTED, long_row, long_row, long_row, 0.0F, "16777217", "16777216");
+    LAYER_NORM_REFUSED(INVALID_ARGUMENT, x, good, (weft_tensor){0}, 0.0F, "input 2");
 }
 
-static void test_embedding_shapes(void **state) {
-    struct fixture *f = *state;
+#define EMBEDDING_REFUSED(status, params, ...) \
+    WEFT_EXPECT_FAILURE(f, WEFT_##status, weft_graph_embedding(&y, f->graph, params), __VA_ARGS__)
+#define EMBEDDING_WITH(...) weft_embedding_params(__VA_ARGS__)
+
+TEST(test_embedding_shapes, f) {
     weft_tensor y;
     weft_tensor tokens = indices(f, "tokens", weft_shape_of(2, 9));
     weft_tensor types = indices(f, "types", weft_shape_of(2, 8));
     weft_tensor table = weft_test_input(f->graph, "table", weft_shape_of(11, 4));
     weft_tensor short_table = weft_test_input(f->graph, "short", weft_shape_of(8, 4));
     weft_tensor wide = weft_test_input(f->graph, "wide", weft_shape_of(11, 5));
-    assert_int_equal(
-        weft_graph_embedding(&y, f->graph, weft_embedding_params(.tokens = tokens, .table = table)),
-        WEFT_OK);
+    assert_ok(weft_graph_embedding(&y, f->graph,
+                                   weft_embedding_params(.tokens = tokens, .table = table)));
     expect_shape(f, y, weft_shape_of(2, 9, 4));
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_SHAPE_MISMATCH,
-        weft_graph_embedding(&y, f->graph, weft_embedding_params(.tokens = table, .table = table)),
-        "tokens", "f32");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_embedding(&y, f->graph,
-                                             weft_embedding_params(.tokens = tokens, .table = table,
-                                                                   .positions = short_table)),
-                        "9 tokens", "8 positions");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_embedding(&y, f->graph,
-                                             weft_embedding_params(.tokens = tokens, .table = table,
-                                                                   .type_table = wide)),
-                        "type_table", "[11, 5]");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_embedding(
-            &y, f->graph, weft_embedding_params(.tokens = tokens, .table = table, .types = types)),
-        "type_table");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_SHAPE_MISMATCH,
-        weft_graph_embedding(&y, f->graph,
-                             weft_embedding_params(.tokens = tokens, .table = table, .types = types,
-                                                   .type_table = table)),
+    EMBEDDING_REFUSED(SHAPE_MISMATCH, EMBEDDING_WITH(.tokens = table, .table = table), "tokens",
+                      "f32");
+    EMBEDDING_REFUSED(SHAPE_MISMATCH,
+                      EMBEDDING_WITH(.tokens = tokens, .table = table, .positions = short_table),
+                      "9 tokens", "8 positions");
+    EMBEDDING_REFUSED(SHAPE_MISMATCH,
+                      EMBEDDING_WITH(.tokens = tokens, .table = table, .type_table = wide),
+                      "type_table", "[11, 5]");
+    EMBEDDING_REFUSED(INVALID_ARGUMENT,
+                      EMBEDDING_WITH(.tokens = tokens, .table = table, .types = types),
+                      "type_table");
+    EMBEDDING_REFUSED(
+        SHAPE_MISMATCH,
+        EMBEDDING_WITH(.tokens = tokens, .table = table, .types = types, .type_table = table),
         "[2, 9]", "[2, 8]");
 }
 
-static void test_other_ops(void **state) {
-    struct fixture *f = *state;
+TEST(test_other_ops, f) {
     weft_tensor y;
     weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 3, 6));
     weft_tensor flat = weft_test_input(f->graph, "flat", weft_shape_of(3, 6));
     weft_tensor odd = weft_test_input(f->graph, "odd", weft_shape_of(2, 3));
-    assert_int_equal(weft_graph_binary(&y, f->graph, WEFT_BINARY_ADD, x, flat), WEFT_OK);
+    assert_ok(weft_graph_binary(&y, f->graph, WEFT_BINARY_ADD, x, flat));
     WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
                         weft_graph_binary(&y, f->graph, WEFT_BINARY_ADD, x, odd), "add", "[2, 3]",
                         "[2, 3, 6]");
@@ -170,34 +150,30 @@ static void test_other_ops(void **state) {
                         "softmax");
 }
 
-static void test_names(void **state) {
-    struct fixture *f = *state;
+#define INPUT_REFUSED(status, name, dtype, shape, ...)                                        \
+    WEFT_EXPECT_FAILURE(f, WEFT_##status, weft_graph_input(&y, f->graph, name, dtype, shape), \
+                        __VA_ARGS__)
+
+TEST(test_names, f) {
     weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(4));
     weft_tensor y;
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_input(&y, f->graph, "x", WEFT_F32, weft_shape_of(4)), "'x'");
+    INPUT_REFUSED(INVALID_ARGUMENT, "x", WEFT_F32, weft_shape_of(4), "'x'");
     WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_output(f->graph, "x", x), "'x'");
-    assert_int_equal(weft_graph_output(f->graph, "y", x), WEFT_OK);
+    assert_ok(weft_graph_output(f->graph, "y", x));
     WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_output(f->graph, "y", x), "'y'");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_input(&y, f->graph, "", WEFT_F32, weft_shape_of(4)), "name");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_input(&y, f->graph, "big", WEFT_F32, weft_shape_of(1U << 20, 1U << 20)), "2^31");
+    INPUT_REFUSED(INVALID_ARGUMENT, "", WEFT_F32, weft_shape_of(4), "name");
+    INPUT_REFUSED(INVALID_ARGUMENT, "big", WEFT_F32, weft_shape_of(1U << 20, 1U << 20), "2^31");
 }
 
-static void test_weights_are_shared_and_counted(void **state) {
-    struct fixture *f = *state;
+TEST(test_weights_are_shared_and_counted, f) {
     float data[6] = {1, 2, 3, 4, 5, 6};
     weft_weight *weight = NULL;
     weft_tensor first;
     weft_tensor second;
-    assert_int_equal(
-        weft_weight_create(&weight, weft_weight_params(.shape = weft_shape_of(2, 3), .data = data),
-                           &f->host.host),
-        WEFT_OK);
-    assert_int_equal(weft_graph_weight(&first, f->graph, weight), WEFT_OK);
-    assert_int_equal(weft_graph_weight(&second, f->graph, weight), WEFT_OK);
+    assert_ok(weft_weight_create(
+        &weight, weft_weight_params(.shape = weft_shape_of(2, 3), .data = data), &f->host.host));
+    assert_ok(weft_graph_weight(&first, f->graph, weight));
+    assert_ok(weft_graph_weight(&second, f->graph, weight));
     assert_int_equal(first.id, second.id);
     weft_weight_destroy(&weight);
     assert_null(weight);
@@ -226,13 +202,12 @@ static void build_block(struct fixture *f, weft_tensor *y, bool *failed) {
     *failed = status != WEFT_OK;
 }
 
-static void test_out_of_memory_at_every_allocation(void **state) {
-    struct fixture *f = *state;
+TEST(test_out_of_memory_at_every_allocation, f) {
     bool failed = true;
     for (long at = 1; failed; at++) {
         weft_tensor y;
         weft_graph_destroy(&f->graph);
-        assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
+        assert_ok(weft_graph_create(&f->graph, &f->host.host));
         weft_test_host_reset(&f->host);
         f->host.fail_at = at;
         build_block(f, &y, &failed);
@@ -242,13 +217,12 @@ static void test_out_of_memory_at_every_allocation(void **state) {
 }
 
 /** The fuse pass folds LayerNorm(x + fourier(x)) into one node, and leaves alone what is read twice. */
-static void test_fusion(void **state) {
-    struct fixture *f = *state;
+TEST(test_fusion, f) {
     weft_tensor y;
     bool failed;
     build_block(f, &y, &failed);
     assert_false(failed);
-    assert_int_equal(weft_pass_fuse(f->graph), WEFT_OK);
+    assert_ok(weft_pass_fuse(f->graph));
     uint32_t left = 0;
     for (uint32_t i = 0; i < f->graph->node_count; i++) {
         const struct weft_node *node = &f->graph->nodes[i];
@@ -263,22 +237,20 @@ static void test_fusion(void **state) {
     assert_int_equal(left, 1);
 }
 
-static void test_fusion_keeps_values_that_are_read_twice(void **state) {
-    struct fixture *f = *state;
+TEST(test_fusion_keeps_values_that_are_read_twice, f) {
     weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(1, 4, 8));
     weft_tensor mixed;
     weft_tensor sum;
-    assert_int_equal(weft_graph_fourier(&mixed, f->graph, x), WEFT_OK);
-    assert_int_equal(weft_graph_binary(&sum, f->graph, WEFT_BINARY_ADD, x, mixed), WEFT_OK);
-    assert_int_equal(weft_graph_output(f->graph, "mixed", mixed), WEFT_OK);
-    assert_int_equal(weft_graph_output(f->graph, "sum", sum), WEFT_OK);
-    assert_int_equal(weft_pass_fuse(f->graph), WEFT_OK);
+    assert_ok(weft_graph_fourier(&mixed, f->graph, x));
+    assert_ok(weft_graph_binary(&sum, f->graph, WEFT_BINARY_ADD, x, mixed));
+    assert_ok(weft_graph_output(f->graph, "mixed", mixed));
+    assert_ok(weft_graph_output(f->graph, "sum", sum));
+    assert_ok(weft_pass_fuse(f->graph));
     assert_non_null(f->graph->nodes[0].op);
     assert_non_null(f->graph->nodes[1].op);
 }
 
-static void test_unit_roots(void **state) {
-    (void)state;
+WEFT_TEST(test_unit_roots) {
     const uint64_t lengths[] = {1, 2, 3, 4, 7, 8, 12, 509, 512, 768, 65536, 1000003};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         uint64_t n = lengths[i];
@@ -298,21 +270,4 @@ static void test_unit_roots(void **state) {
     assert_true(c == 0.0 && s == 1.0);
     weft_unit_root(&c, &s, 4, 8);
     assert_true(c == -1.0 && s == 0.0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_matmul_shapes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_layer_norm_shapes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_embedding_shapes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_other_ops, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_weights_are_shared_and_counted, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_out_of_memory_at_every_allocation, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_fusion, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_fusion_keeps_values_that_are_read_twice, set_up,
-                                        tear_down),
-        cmocka_unit_test(test_unit_roots),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

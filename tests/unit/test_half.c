@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Conversions from and to binary16. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "core/half.h"
+#include "support.h"
 
 static uint32_t bits_of(float value) {
     uint32_t bits;
@@ -32,8 +26,7 @@ static double half_value(uint32_t half) {
     return (half & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-static void test_every_half(void **state) {
-    (void)state;
+WEFT_TEST(test_every_half) {
     for (uint32_t half = 0; half < 0x10000; half++) {
         float value = weft_float_of_half((uint16_t)half);
         if ((half & 0x7fff) > 0x7c00) {
@@ -52,8 +45,7 @@ static void test_every_half(void **state) {
 }
 
 /* The points halfway between two neighbours, and the floats on either side of them. */
-static void test_every_tie(void **state) {
-    (void)state;
+WEFT_TEST(test_every_tie) {
     for (uint32_t half = 0; half < 0x7bff; half++) {
         float tie = (float)((half_value(half) + half_value(half + 1)) / 2.0);
         uint32_t even = half + (half & 1);
@@ -64,8 +56,7 @@ static void test_every_tie(void **state) {
     }
 }
 
-static void test_overflow(void **state) {
-    (void)state;
+WEFT_TEST(test_overflow) {
     assert_int_equal(weft_half_of_float(65504.0f), 0x7bff);
     assert_int_equal(weft_half_of_float(float_of(bits_of(65520.0f) - 1)), 0x7bff);
     assert_int_equal(weft_half_of_float(65520.0f), 0x7c00);
@@ -75,8 +66,7 @@ static void test_overflow(void **state) {
     assert_int_equal(weft_half_of_float(-INFINITY), 0xfc00);
 }
 
-static void test_underflow(void **state) {
-    (void)state;
+WEFT_TEST(test_underflow) {
     assert_int_equal(weft_half_of_float(0x1p-24f), 1);
     assert_int_equal(weft_half_of_float(0x1p-25f), 0); /* a tie */
     assert_int_equal(weft_half_of_float(float_of(bits_of(0x1p-25f) + 1)), 1);
@@ -87,19 +77,9 @@ static void test_underflow(void **state) {
     assert_int_equal(weft_half_of_float(0x1.ffcp-15f), 0x3ff + 1); /* a tie that becomes normal */
 }
 
-static void test_nan(void **state) {
-    (void)state;
+WEFT_TEST(test_nan) {
     assert_int_equal(weft_half_of_float(float_of(0x7fc00000)), 0x7e00);
     assert_int_equal(weft_half_of_float(float_of(0xffc00000)), 0xfe00);
     /* One whose payload is all in the bits that a half lacks must not turn into infinity. */
     assert_int_equal(weft_half_of_float(float_of(0x7f800001)), 0x7e00);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_half), cmocka_unit_test(test_every_tie),
-        cmocka_unit_test(test_overflow),   cmocka_unit_test(test_underflow),
-        cmocka_unit_test(test_nan),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,86 +5,34 @@
  * parameters. Seeds are fixed.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/features.h>
 #include <weft/mixers.h>
 
 #include "core/philox.h"
 #include "device/device.h"
-#include "graph/graph.h"
-#include "support.h"
+#include "support_graph.h"
 
 #define D     6
 #define S     16 /* rows of w */
 #define R     8  /* directions */
 #define COUNT (3 * S * (1 + R))
 
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-    weft_graph *graph;
-    weft_plan *plan; /* features of a query x and a key y, [1, 1, D] each */
-};
-
-static weft_tensor input(weft_graph *graph, const char *name, weft_shape shape, weft_dtype dtype) {
-    weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, graph, name, dtype, shape), WEFT_OK);
-    return tensor;
-}
-
-static void compile(struct fixture *f) {
-    weft_graph *graph = NULL;
+/* Features of a query x and a key y, [1, 1, D] each. */
+static weft_plan *compile(struct weft_test_graph *f) {
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor phi;
     weft_tensor psi;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor x = input(graph, "x", weft_shape_of(1, 1, D), WEFT_F32);
-    weft_tensor y = input(graph, "y", weft_shape_of(1, 1, D), WEFT_F32);
-    weft_tensor w = input(graph, "w", weft_shape_of(S, D), WEFT_F32);
-    weft_tensor directions = input(graph, "directions", weft_shape_of(R, D), WEFT_F32);
-    assert_int_equal(weft_graph_hybrid_features(&phi, graph, x, w, directions,
-                                                weft_hybrid_features_params(.scale = 1.0F)),
-                     WEFT_OK);
-    assert_int_equal(
-        weft_graph_hybrid_features(&psi, graph, y, w, directions,
-                                   weft_hybrid_features_params(.scale = 1.0F, .keys = true)),
-        WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "phi", phi), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "psi", psi), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&f->plan, f->device, graph, NULL), WEFT_OK);
-    weft_graph_destroy(&graph);
-}
-
-static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    weft_test_host_begin(&f->host);
-    assert_int_equal(
-        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
-        WEFT_OK);
-    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
-    compile(f);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    weft_device_stats stats;
-    weft_plan_destroy(&f->plan);
-    weft_graph_destroy(&f->graph);
-    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
-    assert_int_equal(stats.validation_messages, 0);
-    weft_device_destroy(&f->device);
-    weft_test_host_end(&f->host);
-    free(f);
-    return 0;
+    weft_tensor x = weft_test_input(r.graph, "x", weft_shape_of(1, 1, D));
+    weft_tensor y = weft_test_input(r.graph, "y", weft_shape_of(1, 1, D));
+    weft_tensor w = weft_test_input(r.graph, "w", weft_shape_of(S, D));
+    weft_tensor directions = weft_test_input(r.graph, "directions", weft_shape_of(R, D));
+    assert_ok(weft_graph_hybrid_features(&phi, r.graph, x, w, directions,
+                                         weft_hybrid_features_params(.scale = 1.0F)));
+    assert_ok(weft_graph_hybrid_features(&psi, r.graph, y, w, directions,
+                                         weft_hybrid_features_params(.scale = 1.0F, .keys = true)));
+    assert_ok(weft_graph_output(r.graph, "phi", phi));
+    return weft_test_plan_to(&r, "psi", psi, NULL);
 }
 
 /* ---- estimates ---- */
@@ -117,29 +65,26 @@ struct estimates {
     double hybrid, positive, trigonometric;
 };
 
-static struct estimates estimate(struct fixture *f, struct pair *pair, uint64_t seed) {
+static struct estimates estimate(weft_plan *plan, struct pair *pair, uint64_t seed) {
     float w[S * D];
     float directions[R * D];
     float phi[COUNT];
     float psi[COUNT];
-    assert_int_equal(weft_features_fill(w, NULL,
-                                        weft_features_params(.kind = WEFT_FEATURES_BASE, .rows = S,
-                                                             .columns = D, .seed = seed),
-                                        NULL),
-                     WEFT_OK);
-    assert_int_equal(
-        weft_features_fill(directions, NULL,
-                           weft_features_params(.kind = WEFT_FEATURES_BASE, .rows = R, .columns = D,
-                                                .seed = seed, .matrix = 1),
-                           NULL),
-        WEFT_OK);
+    assert_ok(weft_features_fill(
+        w, NULL,
+        weft_features_params(.kind = WEFT_FEATURES_BASE, .rows = S, .columns = D, .seed = seed),
+        NULL));
+    assert_ok(weft_features_fill(directions, NULL,
+                                 weft_features_params(.kind = WEFT_FEATURES_BASE, .rows = R,
+                                                      .columns = D, .seed = seed, .matrix = 1),
+                                 NULL));
     const weft_host_tensor tensors[] = {{"x", pair->x, sizeof pair->x},
                                         {"y", pair->y, sizeof pair->y},
                                         {"w", w, sizeof w},
                                         {"directions", directions, sizeof directions},
                                         {"phi", phi, sizeof phi},
                                         {"psi", psi, sizeof psi}};
-    assert_int_equal(weft_plan_execute(f->plan, tensors, 6), WEFT_OK);
+    assert_ok(weft_plan_execute(plan, tensors, 6));
     struct estimates e = {0};
     for (int i = 0; i < COUNT; i++) {
         const double product = (double)phi[i] * (double)psi[i];
@@ -151,19 +96,21 @@ static struct estimates estimate(struct fixture *f, struct pair *pair, uint64_t 
 }
 
 /* For x = y every sign agrees: TrigRF alone, whose estimate is exact there. For y = -x none does: PosRF alone. */
-static void ends_of_the_angle(void **state) {
+WEFT_TEST_ON_GRAPH(ends_of_the_angle, f) {
+    weft_plan *plan = compile(f);
     for (uint64_t seed = 0; seed < 10; seed++) {
         struct pair pair = random_pair(seed, 1.0F);
         memcpy(pair.y, pair.x, sizeof pair.y);
-        struct estimates e = estimate(*state, &pair, seed);
+        struct estimates e = estimate(plan, &pair, seed);
         assert_true(fabs(e.hybrid / kernel(&pair) - 1.0) < 2e-6);
         assert_true(fabs(e.positive / kernel(&pair) - 1.0) > 0.01); /* it is not */
         for (int c = 0; c < D; c++) {
             pair.y[c] = -pair.x[c];
         }
-        e = estimate(*state, &pair, seed);
+        e = estimate(plan, &pair, seed);
         assert_true(fabs(e.hybrid / e.positive - 1.0) < 2e-5);
     }
+    weft_plan_destroy(&plan);
 }
 
 struct statistics {
@@ -184,11 +131,11 @@ static struct statistics statistics_of(const double *values, int count) {
 #define SEEDS 800
 
 /* Of the hybrid, PosRF and TrigRF. */
-static void sample(struct fixture *f, struct pair *pair, struct statistics of[3]) {
+static void sample(weft_plan *plan, struct pair *pair, struct statistics of[3]) {
     static double values[3][SEEDS];
     const double exact = kernel(pair);
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        const struct estimates e = estimate(f, pair, seed);
+        const struct estimates e = estimate(plan, pair, seed);
         values[0][seed] = e.hybrid / exact - 1.0;
         values[1][seed] = e.positive / exact - 1.0;
         values[2][seed] = e.trigonometric / exact - 1.0;
@@ -200,80 +147,63 @@ static void sample(struct fixture *f, struct pair *pair, struct statistics of[3]
 }
 
 /* The mean is the kernel; at small angles the variance is far below PosRF's, at large ones far below TrigRF's. */
-static void mean_and_variance(void **state) {
+WEFT_TEST_ON_GRAPH(mean_and_variance, f) {
+    weft_plan *plan = compile(f);
     struct statistics of[3];
     struct pair pair = random_pair(100, 0.7F); /* about a right angle */
-    sample(*state, &pair, of);
+    sample(plan, &pair, of);
     assert_true(of[0].standard_error < 0.02); /* sharp enough to see a bias of 8 % */
     for (int c = 0; c < D; c++) {
         pair.y[c] = pair.x[c] + 0.1F * pair.y[c];
     }
-    sample(*state, &pair, of);
+    sample(plan, &pair, of);
     assert_true(of[0].variance < 0.2 * of[1].variance);
     for (int c = 0; c < D; c++) {
         pair.y[c] = -pair.y[c];
     }
-    sample(*state, &pair, of);
+    sample(plan, &pair, of);
     assert_true(of[0].variance < 0.2 * of[2].variance);
+    weft_plan_destroy(&plan);
 }
 
 /* ---- bad parameters ---- */
-
-#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
-    do {                                                                                \
-        uint32_t values = (fixture)->graph->value_count;                                \
-        weft_test_host_reset(&(fixture)->host);                                         \
-        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
-        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
-        assert_int_equal((fixture)->graph->value_count, values);                        \
-    } while (0)
 
 #define FEATURES(x, w, r, ...)                        \
     weft_graph_hybrid_features(&y, f->graph, x, w, r, \
                                weft_hybrid_features_params(.heads = 2, __VA_ARGS__))
 
-static void bad_parameters_are_named(void **state) {
-    struct fixture *f = *state;
+WEFT_TEST_ON_GRAPH(bad_parameters_are_named, f) {
     weft_tensor y = {0};
-    weft_tensor x = input(f->graph, "x", weft_shape_of(2, 5, 8), WEFT_F32);
-    weft_tensor w = input(f->graph, "w", weft_shape_of(6, 4), WEFT_F32);
-    weft_tensor r = input(f->graph, "r", weft_shape_of(3, 4), WEFT_F32);
-    weft_tensor wide = input(f->graph, "wide", weft_shape_of(6, 8), WEFT_F32);
-    weft_tensor flat = input(f->graph, "flat", weft_shape_of(10, 8), WEFT_F32);
-    weft_tensor six = input(f->graph, "six", weft_shape_of(6), WEFT_F32);
-    weft_tensor seven = input(f->graph, "seven", weft_shape_of(7), WEFT_F32);
-    weft_tensor whole = input(f->graph, "whole", weft_shape_of(3, 4), WEFT_I32);
-    weft_tensor many = input(f->graph, "many", weft_shape_of(1U << 15, 4), WEFT_F32);
+    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 5, 8));
+    weft_tensor w = weft_test_input(f->graph, "w", weft_shape_of(6, 4));
+    weft_tensor r = weft_test_input(f->graph, "r", weft_shape_of(3, 4));
+    weft_tensor wide = weft_test_input(f->graph, "wide", weft_shape_of(6, 8));
+    weft_tensor flat = weft_test_input(f->graph, "flat", weft_shape_of(10, 8));
+    weft_tensor six = weft_test_input(f->graph, "six", weft_shape_of(6));
+    weft_tensor seven = weft_test_input(f->graph, "seven", weft_shape_of(7));
+    weft_tensor whole = weft_test_input_i32(f->graph, "whole", weft_shape_of(3, 4));
+    weft_tensor many = weft_test_input(f->graph, "many", weft_shape_of(1U << 15, 4));
     const weft_status bad = WEFT_INVALID_ARGUMENT;
     const weft_status shape = WEFT_SHAPE_MISMATCH;
-    EXPECT_FAILURE(f, bad, FEATURES(x, w, r, .stabilizer = (weft_stabilizer)WEFT_STABILIZER_COUNT),
-                   "stabilizer 3", "0 … 2");
-    EXPECT_FAILURE(f, bad, FEATURES(x, w, r, .scale = INFINITY), "scale inf", "finite");
-    EXPECT_FAILURE(
+    WEFT_EXPECT_FAILURE(f, bad,
+                        FEATURES(x, w, r, .stabilizer = (weft_stabilizer)WEFT_STABILIZER_COUNT),
+                        "stabilizer 3", "0 … 2");
+    WEFT_EXPECT_FAILURE(f, bad, FEATURES(x, w, r, .scale = INFINITY), "scale inf", "finite");
+    WEFT_EXPECT_FAILURE(
         f, bad,
         weft_graph_hybrid_features(&y, f->graph, x, w, r, weft_hybrid_features_params(.heads = 3)),
         "3 heads", "8 channels");
-    EXPECT_FAILURE(f, bad, FEATURES(x, many, many, .keys = true), "2 heads of 32768 features",
-                   "32768 directions");
-    EXPECT_FAILURE(f, shape, FEATURES(x, wide, r, .keys = true), "w [6, 8]", "[s, 4]");
-    EXPECT_FAILURE(f, shape, FEATURES(x, w, wide, .keys = true), "directions [6, 8]", "[r, 4]");
-    EXPECT_FAILURE(f, shape, FEATURES(flat, w, r, .keys = true), "[10, 8]", "[B, n, d]");
-    EXPECT_FAILURE(f, shape, FEATURES(x, w, six, .keys = true), "directions [6]", "[r, d/heads]");
-    EXPECT_FAILURE(f, shape, FEATURES(x, w, whole, .keys = true), "directions must be f32");
-    EXPECT_FAILURE(f, shape, FEATURES(x, w, r, .coefficients = seven), "coefficients", "[7]",
-                   "[6]");
-    assert_int_equal(FEATURES(x, w, r, .coefficients = six), WEFT_OK);
-    weft_shape found;
-    assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 2 * 3 * 6 * 4)));
-}
-
-int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(ends_of_the_angle),
-        TEST(mean_and_variance),
-        TEST(bad_parameters_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    WEFT_EXPECT_FAILURE(f, bad, FEATURES(x, many, many, .keys = true), "2 heads of 32768 features",
+                        "32768 directions");
+    WEFT_EXPECT_FAILURE(f, shape, FEATURES(x, wide, r, .keys = true), "w [6, 8]", "[s, 4]");
+    WEFT_EXPECT_FAILURE(f, shape, FEATURES(x, w, wide, .keys = true), "directions [6, 8]",
+                        "[r, 4]");
+    WEFT_EXPECT_FAILURE(f, shape, FEATURES(flat, w, r, .keys = true), "[10, 8]", "[B, n, d]");
+    WEFT_EXPECT_FAILURE(f, shape, FEATURES(x, w, six, .keys = true), "directions [6]",
+                        "[r, d/heads]");
+    WEFT_EXPECT_FAILURE(f, shape, FEATURES(x, w, whole, .keys = true), "directions must be f32");
+    WEFT_EXPECT_FAILURE(f, shape, FEATURES(x, w, r, .coefficients = seven), "coefficients", "[7]",
+                        "[6]");
+    assert_ok(FEATURES(x, w, r, .coefficients = six));
+    weft_test_expect_shape(f->graph, y, weft_shape_of(2, 5, 2 * 3 * 6 * 4));
 }

@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* Properties of linear attention, kernel attention and fast weights, values checked by hand, and bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
@@ -33,76 +25,58 @@ struct problem {
     float *q, *k, *v, *beta;
 };
 
-static weft_status add_op(weft_graph *graph, const struct problem *p, weft_tensor *y) {
-    weft_tensor q = weft_test_input(graph, "q", weft_shape_of(1, p->n, p->features));
-    weft_tensor k = weft_test_input(graph, "k", weft_shape_of(1, p->keys, p->features));
-    weft_tensor v = weft_test_input(graph, "v", weft_shape_of(1, p->keys, p->values));
+static struct weft_test_run begin(struct weft_test_graph *f, const struct problem *p,
+                                  weft_tensor *y) {
+    struct weft_test_run r = weft_test_begin(f->device);
+    weft_tensor q = weft_test_feed(&r, "q", weft_shape_of(1, p->n, p->features), p->q);
+    weft_tensor k = weft_test_feed(&r, "k", weft_shape_of(1, p->keys, p->features), p->k);
+    weft_tensor v = weft_test_feed(&r, "v", weft_shape_of(1, p->keys, p->values), p->v);
     if (p->op == LINEAR) {
-        return weft_graph_linear_attention(
-            y, graph, q, k, v,
-            weft_linear_attention_params(.heads = p->heads, .causal = p->causal));
-    }
-    if (p->op == KERNEL) {
-        return weft_graph_kernel_attention(
-            y, graph, q, k, v,
+        assert_ok(weft_graph_linear_attention(
+            y, r.graph, q, k, v,
+            weft_linear_attention_params(.heads = p->heads, .causal = p->causal)));
+    } else if (p->op == KERNEL) {
+        assert_ok(weft_graph_kernel_attention(
+            y, r.graph, q, k, v,
             weft_kernel_attention_params(.heads = p->heads, .causal = p->causal,
-                                         .kernels = p->kernels, .kernel_count = p->kernel_count));
+                                         .kernels = p->kernels, .kernel_count = p->kernel_count)));
+    } else {
+        weft_tensor beta = weft_test_feed(&r, "beta", weft_shape_of(1, p->n, p->heads), p->beta);
+        assert_ok(weft_graph_fast_weight(y, r.graph, q, k, v, beta,
+                                         weft_fast_weight_params(.heads = p->heads)));
     }
-    weft_tensor beta = weft_test_input(graph, "beta", weft_shape_of(1, p->n, p->heads));
-    return weft_graph_fast_weight(y, graph, q, k, v, beta,
-                                  weft_fast_weight_params(.heads = p->heads));
-}
-
-static weft_status compile(struct weft_test_graph *f, const struct problem *p, weft_plan **plan) {
-    weft_graph *graph = NULL;
-    weft_tensor y = {0};
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    assert_int_equal(add_op(graph, p, &y), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    weft_status status = weft_plan_compile(plan, f->device, graph, NULL);
-    weft_graph_destroy(&graph);
-    return status;
+    return r;
 }
 
 static void run(struct weft_test_graph *f, const struct problem *p, float *out) {
-    weft_plan *plan = NULL;
-    assert_int_equal(compile(f, p, &plan), WEFT_OK);
-    const weft_host_tensor tensors[] = {
-        {"q", p->q, (uint64_t)p->n * p->features * sizeof(float)},
-        {"k", p->k, (uint64_t)p->keys * p->features * sizeof(float)},
-        {"v", p->v, (uint64_t)p->keys * p->values * sizeof(float)},
-        {"y", out, (uint64_t)p->n * p->values * sizeof(float)},
-        {"beta", p->beta, (uint64_t)p->n * p->heads * sizeof(float)},
-    };
-    assert_int_equal(weft_plan_execute(plan, tensors, p->beta ? 5 : 4), WEFT_OK);
-    weft_plan_destroy(&plan);
+    weft_tensor y;
+    struct weft_test_run r = begin(f, p, &y);
+    weft_test_execute_to(&r, y, out);
 }
 
 static float *random_values(uint64_t count, uint64_t stream) {
-    float *data = malloc(count * sizeof *data);
-    weft_philox_uniform(data, count, 7, stream);
-    return data;
+    return weft_test_uniform(count, 7, stream);
 }
 
 /* ---- values checked by hand ---- */
 
-/* mixers.md, section 6. */
-static void test_causal_ones(void **state) {
+/* docs/mixers.md, section 6. */
+WEFT_TEST_ON_GRAPH(test_causal_ones, f) {
     float ones[3] = {1.0F, 1.0F, 1.0F};
     float v[3] = {1.0F, 0.0F, 0.0F};
     float y[3];
     struct problem p = {LINEAR, 3, 3, 1, 1, 1, .causal = true, .q = ones, .k = ones, .v = v};
-    run(*state, &p, y);
+    run(f, &p, y);
     assert_true(y[0] == 1.0F && y[1] == 0.5F && y[2] == 1.0F / 3.0F);
     /* At 0, elu(x) + 1 is 1: the same through the kernels. */
     float zeros[3] = {0.0F, 0.0F, 0.0F};
     p = (struct problem){KERNEL, 3, 3, 1, 1, 1, .causal = true, .q = zeros, .k = zeros, .v = v};
-    run(*state, &p, y);
+    run(f, &p, y);
     assert_true(y[0] == 1.0F && y[1] == 0.5F && y[2] == 1.0F / 3.0F);
 }
 
-/* mixers.md, section 6: 26/19, 58/43, 6/5, 18/13. */
-static void test_relu_golden(void **state) {
+/* docs/mixers.md, section 6: 26/19, 58/43, 6/5, 18/13. */
+WEFT_TEST_ON_GRAPH(test_relu_golden, f) {
     float q[] = {1.0F, 2.0F, 3.0F, 4.0F, 1.0F, -1.0F, 1.0F, 3.0F};
     float k[] = {-3.0F, 1.0F, 1.0F, 5.0F, -2.0F, -3.0F, 4.0F, 1.0F};
     float v[] = {-1.0F, 2.0F, 3.0F, 1.0F};
@@ -110,33 +84,33 @@ static void test_relu_golden(void **state) {
     const weft_kernel relu = {.map = WEFT_FEATURE_RELU};
     float y[4];
     struct problem p = {KERNEL, 4, 4, 1, 2, 1, false, &relu, 1, q, k, v, NULL};
-    run(*state, &p, y);
+    run(f, &p, y);
     for (int i = 0; i < 4; i++) {
         assert_true(fabs((double)y[i] - expected[i]) < 1e-6);
     }
 }
 
 /* A query whose features are all 0 reads nothing; tanh of q and k that cancel is guarded, not infinite. */
-static void test_zero_denominators(void **state) {
+WEFT_TEST_ON_GRAPH(test_zero_denominators, f) {
     float q[] = {-1.0F, -2.0F};
     float k[] = {1.0F, 3.0F};
     float v[] = {5.0F, 7.0F};
     const weft_kernel relu = {.map = WEFT_FEATURE_RELU};
     float y[2];
     struct problem p = {KERNEL, 2, 2, 1, 1, 1, false, &relu, 1, q, k, v, NULL};
-    run(*state, &p, y);
+    run(f, &p, y);
     assert_true(y[0] == 0.0F && y[1] == 0.0F);
     const weft_kernel tangent = {.map = WEFT_FEATURE_TANH};
     float opposite[] = {1.0F, -1.0F};
     float one[] = {1.0F, 0.0F};
     p = (struct problem){KERNEL, 1, 2, 1, 1, 1, false, &tangent, 1, one, opposite, v, NULL};
-    run(*state, &p, y);
+    run(f, &p, y);
     double t = tanh(1.0);
     assert_true(fabs((double)y[0] / (t * t * (5.0 - 7.0) / 1e-6) - 1.0) < 1e-5);
 }
 
 /* Keys that do not overlap, β = 1: every token replaces the value at its key, and a query reads it back. */
-static void test_fast_weight_replaces(void **state) {
+WEFT_TEST_ON_GRAPH(test_fast_weight_replaces, f) {
     const float far = -100.0F; /* elu(x) + 1 underflows: features [1, 0] and [0, 1] */
     float k[] = {0.0F, far, far, 0.0F, 0.0F, far, 0.0F, far};
     float q[] = {0.0F, far, 0.0F, far, far, 0.0F, 0.0F, far};
@@ -144,15 +118,14 @@ static void test_fast_weight_replaces(void **state) {
     float beta[] = {1.0F, 1.0F, 1.0F, 0.5F};
     float y[4];
     struct problem p = {FAST_WEIGHT, 4, 4, 1, 2, 1, .q = q, .k = k, .v = v, .beta = beta};
-    run(*state, &p, y);
+    run(f, &p, y);
     assert_true(y[0] == 3.0F && y[1] == 3.0F && y[2] == 5.0F && y[3] == 9.0F);
 }
 
 /* ---- properties ---- */
 
 /* One kernel elu(x) + 1 is linear attention over those features: the same bits. */
-static void test_one_kernel_is_the_linear_transformer(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_one_kernel_is_the_linear_transformer, f) {
     enum { N = 150, D = 24, HEADS = 3 };
     float *q = random_values(N * D, 0);
     float *k = random_values(N * D, 1);
@@ -163,29 +136,18 @@ static void test_one_kernel_is_the_linear_transformer(void **state) {
         struct problem p = {KERNEL, N,      N,     HEADS, D, D, .causal = causal != 0,
                             .q = q, .k = k, .v = v};
         run(f, &p, a);
-        weft_graph *graph = NULL;
-        weft_plan *plan = NULL;
+        struct weft_test_run r = weft_test_begin(f->device);
         weft_tensor y, phi, psi;
-        assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-        weft_tensor x = weft_test_input(graph, "q", weft_shape_of(1, N, D));
-        assert_int_equal(weft_graph_activate(&phi, graph, x, WEFT_ACTIVATION_ELU1), WEFT_OK);
-        x = weft_test_input(graph, "k", weft_shape_of(1, N, D));
-        assert_int_equal(weft_graph_activate(&psi, graph, x, WEFT_ACTIVATION_ELU1), WEFT_OK);
-        x = weft_test_input(graph, "v", weft_shape_of(1, N, D));
-        assert_int_equal(weft_graph_linear_attention(
-                             &y, graph, phi, psi, x,
-                             weft_linear_attention_params(.heads = HEADS, .causal = causal != 0)),
-                         WEFT_OK);
-        assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-        assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
-        const weft_host_tensor tensors[] = {{"q", q, N * D * sizeof *q},
-                                            {"k", k, N * D * sizeof *k},
-                                            {"v", v, N * D * sizeof *v},
-                                            {"y", b, N * D * sizeof *b}};
-        assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
+        weft_tensor x = weft_test_feed(&r, "q", weft_shape_of(1, N, D), q);
+        assert_ok(weft_graph_activate(&phi, r.graph, x, WEFT_ACTIVATION_ELU1));
+        x = weft_test_feed(&r, "k", weft_shape_of(1, N, D), k);
+        assert_ok(weft_graph_activate(&psi, r.graph, x, WEFT_ACTIVATION_ELU1));
+        x = weft_test_feed(&r, "v", weft_shape_of(1, N, D), v);
+        assert_ok(weft_graph_linear_attention(
+            &y, r.graph, phi, psi, x,
+            weft_linear_attention_params(.heads = HEADS, .causal = causal != 0)));
+        weft_test_execute_to(&r, y, b);
         assert_memory_equal(a, b, N * D * sizeof *a);
-        weft_plan_destroy(&plan);
-        weft_graph_destroy(&graph);
     }
     free(q);
     free(k);
@@ -227,7 +189,7 @@ static void check_causality(struct weft_test_graph *f, struct problem p, uint32_
     free(after);
 }
 
-static void test_causality(void **state) {
+WEFT_TEST_ON_GRAPH(test_causality, f) {
     static const weft_kernel kernels[] = {{.map = WEFT_FEATURE_ELU1},
                                           {.map = WEFT_FEATURE_TANH1, .weight = 0.5F}};
     static const uint32_t cuts[] = {1, 40, 63, 64, 65, 128, 149};
@@ -238,12 +200,12 @@ static void test_causality(void **state) {
     float *beta = random_values(N * HEADS, 6);
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
         struct problem p = {KERNEL, N, N, HEADS, D, D, true, kernels, 2, q, k, v, NULL};
-        check_causality(*state, p, cuts[i], 0.25F);
-        check_causality(*state, p, cuts[i], NAN);
+        check_causality(f, p, cuts[i], 0.25F);
+        check_causality(f, p, cuts[i], NAN);
         p.op = FAST_WEIGHT;
         p.beta = beta;
-        check_causality(*state, p, cuts[i], 0.25F);
-        check_causality(*state, p, cuts[i], NAN);
+        check_causality(f, p, cuts[i], 0.25F);
+        check_causality(f, p, cuts[i], NAN);
     }
     free(q);
     free(k);
@@ -252,7 +214,7 @@ static void test_causality(void **state) {
 }
 
 /* The first tokens of a longer sequence get the very bits that they get alone. */
-static void test_prefix_has_the_same_bits(void **state) {
+WEFT_TEST_ON_GRAPH(test_prefix_has_the_same_bits, f) {
     enum { N = 200, D = 8 };
     static const uint32_t lengths[] = {1, 63, 64, 65, 127, 128, 129};
     float *q = random_values(N * D, 8);
@@ -264,10 +226,10 @@ static void test_prefix_has_the_same_bits(void **state) {
     for (int op = KERNEL; op <= FAST_WEIGHT; op++) {
         struct problem p = {(enum op)op, N, N, 1, D, D, true, NULL, 0, q, k, v, NULL};
         p.beta = op == FAST_WEIGHT ? beta : NULL;
-        run(*state, &p, whole);
+        run(f, &p, whole);
         for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
             p.n = p.keys = lengths[i];
-            run(*state, &p, part);
+            run(f, &p, part);
             assert_memory_equal(whole, part, lengths[i] * D * sizeof *part);
         }
     }
@@ -278,7 +240,7 @@ static void test_prefix_has_the_same_bits(void **state) {
 }
 
 /* The last token of a causal sequence reads what it would read without causality. */
-static void test_last_token_reads_everything(void **state) {
+WEFT_TEST_ON_GRAPH(test_last_token_reads_everything, f) {
     enum { N = 197, D = 12 };
     float *q = random_values(N * D, 12);
     float *k = random_values(N * D, 13);
@@ -286,9 +248,9 @@ static void test_last_token_reads_everything(void **state) {
     float causal[N * D];
     float full[N * D];
     struct problem p = {KERNEL, N, N, 2, D, D, true, NULL, 0, q, k, v, NULL};
-    run(*state, &p, causal);
+    run(f, &p, causal);
     p.causal = false;
-    run(*state, &p, full);
+    run(f, &p, full);
     for (uint32_t t = 0; t < D; t++) {
         double a = (double)causal[(N - 1) * D + t];
         double b = (double)full[(N - 1) * D + t];
@@ -300,19 +262,17 @@ static void test_last_token_reads_everything(void **state) {
 }
 
 /* Scratch memory grows with n, not with n². */
-static void test_memory_is_linear(void **state) {
+WEFT_TEST_ON_GRAPH(test_memory_is_linear, f) {
     uint64_t bytes[3][2];
     for (int op = LINEAR; op <= FAST_WEIGHT; op++) {
         for (uint32_t i = 0; i < 2; i++) {
             uint32_t n = i == 0 ? 512 : 16384;
             struct problem p = {(enum op)op, n, n, 1, 64, 64, .causal = true};
-            weft_plan *plan = NULL;
-            weft_plan_info info;
-            assert_int_equal(compile(*state, &p, &plan), WEFT_OK);
-            assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
+            weft_tensor y;
+            struct weft_test_run r = begin(f, &p, &y);
+            const weft_plan_info info = weft_test_info_of(&r, y, NULL);
             bytes[op][i] = info.arena_bytes;
             assert_true(info.dispatches < 12);
-            weft_plan_destroy(&plan);
         }
         double exponent = log((double)bytes[op][1] / (double)bytes[op][0]) / log(32.0);
         assert_true(exponent <= 1.05);
@@ -332,89 +292,74 @@ static void add_fields(weft_graph *graph, const weft_tensor *x, bool fast, weft_
                                        .near_weight = x[4],
                                        .far_weight = x[5]};
     blend.beta.id = fast ? x[3].id : 0;
-    assert_int_equal(weft_graph_banded_attention(
-                         &fields[0], graph, x[0], x[1], x[2],
-                         weft_banded_attention_params(.heads = 2, .half_width = 3, .causal = true)),
-                     WEFT_OK);
-    assert_int_equal(fast
-                         ? weft_graph_fast_weight(&fields[1], graph, x[0], x[1], x[2], x[3],
-                                                  weft_fast_weight_params(.heads = 2))
-                         : weft_graph_kernel_attention(
-                               &fields[1], graph, x[0], x[1], x[2],
-                               weft_kernel_attention_params(.heads = 2, .causal = true,
-                                                            .kernels = kernels, .kernel_count = 2)),
-                     WEFT_OK);
-    assert_int_equal(weft_graph_fmm_attention(&fields[2], graph, x[0], x[1], x[2], &blend),
-                     WEFT_OK);
+    assert_ok(weft_graph_banded_attention(
+        &fields[0], graph, x[0], x[1], x[2],
+        weft_banded_attention_params(.heads = 2, .half_width = 3, .causal = true)));
+    assert_ok(fast ? weft_graph_fast_weight(&fields[1], graph, x[0], x[1], x[2], x[3],
+                                            weft_fast_weight_params(.heads = 2))
+                   : weft_graph_kernel_attention(
+                         &fields[1], graph, x[0], x[1], x[2],
+                         weft_kernel_attention_params(.heads = 2, .causal = true,
+                                                      .kernels = kernels, .kernel_count = 2)));
+    assert_ok(weft_graph_fmm_attention(&fields[2], graph, x[0], x[1], x[2], &blend));
 }
 
 /* w_1 near + w_2 far, each product and the sum rounded once. */
-static void test_blend(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_blend, f) {
     enum { N = 70, D = 8 };
     static const char *const names[] = {"q", "k", "v", "beta", "w1", "w2", "near", "far", "both"};
     const weft_shape rows = weft_shape_of(1, N, D);
     const weft_shape shapes[] = {
         rows, rows, rows, weft_shape_of(1, N, 2), weft_shape_of(D), weft_shape_of(D)};
     float data[9][N * D];
-    weft_host_tensor tensors[9];
-    for (uint32_t i = 0; i < 9; i++) {
+    for (uint32_t i = 0; i < 6; i++) {
         weft_philox_uniform(data[i], N * D, 20, i);
-        uint64_t count = i < 6 ? weft_shape_elements(shapes[i]) : N * D;
-        tensors[i] = (weft_host_tensor){names[i], data[i], count * sizeof(float)};
     }
     for (int fast = 0; fast < 2; fast++) {
-        weft_graph *graph = NULL;
-        weft_plan *plan = NULL;
+        struct weft_test_run r = weft_test_begin(f->device);
         weft_tensor x[6];
         weft_tensor fields[3];
-        assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
         for (uint32_t i = 0; i < 6; i++) {
-            x[i] = weft_test_input(graph, names[i], shapes[i]);
+            x[i] = weft_test_feed(&r, names[i], shapes[i], data[i]);
         }
-        add_fields(graph, x, fast != 0, fields);
+        add_fields(r.graph, x, fast != 0, fields);
         for (uint32_t i = 0; i < 3; i++) {
-            assert_int_equal(weft_graph_output(graph, names[6 + i], fields[i]), WEFT_OK);
+            weft_test_take(&r, names[6 + i], fields[i], data[6 + i]);
         }
-        assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
-        assert_int_equal(weft_plan_execute(plan, tensors, 9), WEFT_OK);
+        weft_test_execute(&r, NULL);
         for (uint32_t i = 0; i < N * D; i++) {
             volatile float near = data[6][i] * data[4][i % D];
             volatile float far = data[7][i] * data[5][i % D];
             volatile float both = near + far;
             assert_true(data[8][i] == both);
         }
-        weft_plan_destroy(&plan);
-        weft_graph_destroy(&graph);
     }
 }
 
-static void test_bad_blend(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_blend, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor x = weft_test_input(g, "x", weft_shape_of(1, 5, 4));
     weft_tensor beta = weft_test_input(g, "beta", weft_shape_of(1, 5, 1));
     weft_test_host_reset(&f->host);
     assert_int_equal(weft_graph_fmm_attention(&y, g, x, x, x, NULL), WEFT_INVALID_ARGUMENT);
-    assert_int_equal(
+    WEFT_EXPECT_REFUSED(
+        &f->host, WEFT_INVALID_ARGUMENT,
         weft_graph_fmm_attention(&y, g, x, x, x, weft_fmm_attention_params(.half_width = 5)),
-        WEFT_INVALID_ARGUMENT);
-    weft_test_expect_log(&f->host, "half_width", "5", NULL);
-    assert_int_equal(
+        "half_width", "5");
+    WEFT_EXPECT_REFUSED(
+        &f->host, WEFT_INVALID_ARGUMENT,
         weft_graph_fmm_attention(&y, g, x, x, x, weft_fmm_attention_params(.beta = beta)),
-        WEFT_INVALID_ARGUMENT);
-    weft_test_expect_log(&f->host, "causal is 0", NULL);
-    assert_int_equal(
+        "causal is 0");
+    WEFT_EXPECT_REFUSED(
+        &f->host, WEFT_SHAPE_MISMATCH,
         weft_graph_fmm_attention(&y, g, x, x, x, weft_fmm_attention_params(.near_weight = beta)),
-        WEFT_SHAPE_MISMATCH);
-    weft_test_expect_log(&f->host, "[1, 5, 1]", NULL);
+        "[1, 5, 1]");
 }
 
 /* ---- maps of the caller's ---- */
 
-static void test_glsl_maps(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_glsl_maps, f) {
     enum { N = 70, D = 8 };
     float *q = random_values(N * D, 15);
     float *k = random_values(N * D, 16);
@@ -441,20 +386,18 @@ static void test_glsl_maps(void **state) {
 }
 
 /* The graph keeps the text, not the caller's pointer to it. */
-static void test_glsl_is_copied(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_glsl_is_copied, f) {
     char text[] = "float weft_feature(float x) { return x * x; }";
     const weft_kernel kernel = {.glsl = text};
     weft_tensor y;
     weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(1, 5, 3));
-    assert_int_equal(weft_graph_kernel_attention(
-                         &y, f->graph, x, x, x,
-                         weft_kernel_attention_params(.kernels = &kernel, .kernel_count = 1)),
-                     WEFT_OK);
-    assert_int_equal(weft_graph_output(f->graph, "y", y), WEFT_OK);
+    assert_ok(weft_graph_kernel_attention(
+        &y, f->graph, x, x, x,
+        weft_kernel_attention_params(.kernels = &kernel, .kernel_count = 1)));
+    assert_ok(weft_graph_output(f->graph, "y", y));
     memset(text, '#', strlen(text));
     weft_plan *plan = NULL;
-    assert_int_equal(weft_plan_compile(&plan, f->device, f->graph, NULL), WEFT_OK);
+    assert_ok(weft_plan_compile(&plan, f->device, f->graph, NULL));
     weft_plan_destroy(&plan);
 }
 
@@ -462,63 +405,50 @@ static void expect_glsl_failure(struct weft_test_graph *f, const char *glsl, wef
                                 const char *message) {
     const weft_kernel kernel = {.glsl = glsl};
     struct problem p = {KERNEL, 5, 5, 1, 3, 3, .kernels = &kernel, .kernel_count = 1};
-    weft_plan *plan = NULL;
-    weft_test_host_reset(&f->host);
-    assert_string_equal(weft_status_name(compile(f, &p, &plan)), weft_status_name(expected));
-    assert_null(plan);
-    weft_test_expect_log(&f->host, message, NULL);
+    weft_tensor y;
+    struct weft_test_run r = begin(f, &p, &y);
+    WEFT_EXPECT_NO_PLAN(f, &r, y, NULL, expected, message);
 }
 
-static void test_bad_glsl(void **state) {
-    expect_glsl_failure(*state, "float weft_feature(float x) { return y; }", WEFT_COMPILE_ERROR,
-                        "'y'");
-    expect_glsl_failure(*state, "float feature(float x) { return x; }", WEFT_COMPILE_ERROR,
+WEFT_TEST_ON_GRAPH(test_bad_glsl, f) {
+    expect_glsl_failure(f, "float weft_feature(float x) { return y; }", WEFT_COMPILE_ERROR, "'y'");
+    expect_glsl_failure(f, "float feature(float x) { return x; }", WEFT_COMPILE_ERROR,
                         "weft_feature");
-    expect_glsl_failure(*state, "float weft_feature(float x) { return exp(x); }", WEFT_UNSUPPORTED,
+    expect_glsl_failure(f, "float weft_feature(float x) { return exp(x); }", WEFT_UNSUPPORTED,
                         "Exp");
-    expect_glsl_failure(*state, "float weft_feature(float x) { return 1.0 / x; }", WEFT_UNSUPPORTED,
+    expect_glsl_failure(f, "float weft_feature(float x) { return 1.0 / x; }", WEFT_UNSUPPORTED,
                         "OpFDiv");
 }
 
 /* ---- bad parameters ---- */
 
-static void test_bad_linear_attention(void **state) {
-    struct weft_test_graph *f = *state;
+#define LINEAR_ATTENTION_REFUSED(status, q_features, k_features, v, params, ...) \
+    WEFT_EXPECT_FAILURE(                                                         \
+        f, WEFT_##status,                                                        \
+        weft_graph_linear_attention(&y, f->graph, q_features, k_features, v, params), __VA_ARGS__)
+#define LINEAR_ATTENTION_WITH(...) weft_linear_attention_params(__VA_ARGS__)
+
+WEFT_TEST_ON_GRAPH(test_bad_linear_attention, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
     weft_tensor k = weft_test_input(g, "k", weft_shape_of(2, 7, 6));
     weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 7, 8));
     weft_tensor flat = weft_test_input(g, "flat", weft_shape_of(5, 6));
-    weft_tensor indices;
-    assert_int_equal(weft_graph_input(&indices, g, "i", WEFT_I32, weft_shape_of(2, 7, 8)), WEFT_OK);
-    assert_int_equal(weft_graph_linear_attention(&y, g, q, k, v, NULL), WEFT_OK);
-    weft_shape shape;
-    assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 8)));
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_linear_attention(&y, g, flat, k, v, NULL), "[5, 6]",
-                        "[2, 7, 6]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_linear_attention(&y, g, q, v, v, NULL),
-                        "[2, 5, 6]", "[2, 7, 8]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_linear_attention(&y, g, q, k, indices, NULL), "v must be f32");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_SHAPE_MISMATCH,
-        weft_graph_linear_attention(&y, g, q, k, v, weft_linear_attention_params(.causal = true)),
-        "k = n");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_linear_attention(&y, g, q, k, v, weft_linear_attention_params(.heads = 3)),
-        "3 heads", "6 features", "8 values");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_linear_attention(&y, g, q, k, v, weft_linear_attention_params(.epsilon = -1.0F)),
-        "epsilon -1");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_linear_attention(&y, g, q, k, v, weft_linear_attention_params(.epsilon = NAN)),
-        "epsilon nan");
+    weft_tensor indices = weft_test_input_i32(g, "i", weft_shape_of(2, 7, 8));
+    assert_ok(weft_graph_linear_attention(&y, g, q, k, v, NULL));
+    weft_test_expect_shape(g, y, weft_shape_of(2, 5, 8));
+    LINEAR_ATTENTION_REFUSED(SHAPE_MISMATCH, flat, k, v, NULL, "[5, 6]", "[2, 7, 6]");
+    LINEAR_ATTENTION_REFUSED(SHAPE_MISMATCH, q, v, v, NULL, "[2, 5, 6]", "[2, 7, 8]");
+    LINEAR_ATTENTION_REFUSED(SHAPE_MISMATCH, q, k, indices, NULL, "v must be f32");
+    LINEAR_ATTENTION_REFUSED(SHAPE_MISMATCH, q, k, v, LINEAR_ATTENTION_WITH(.causal = true),
+                             "k = n");
+    LINEAR_ATTENTION_REFUSED(INVALID_ARGUMENT, q, k, v, LINEAR_ATTENTION_WITH(.heads = 3),
+                             "3 heads", "6 features", "8 values");
+    LINEAR_ATTENTION_REFUSED(INVALID_ARGUMENT, q, k, v, LINEAR_ATTENTION_WITH(.epsilon = -1.0F),
+                             "epsilon -1");
+    LINEAR_ATTENTION_REFUSED(INVALID_ARGUMENT, q, k, v, LINEAR_ATTENTION_WITH(.epsilon = NAN),
+                             "epsilon nan");
 }
 
 static weft_status kernels_of(weft_graph *g, weft_tensor x, weft_kernel kernel, uint32_t count) {
@@ -531,8 +461,12 @@ static weft_status kernels_of(weft_graph *g, weft_tensor x, weft_kernel kernel, 
         &y, g, x, x, x, weft_kernel_attention_params(.kernels = kernels, .kernel_count = count));
 }
 
-static void test_bad_kernel_attention(void **state) {
-    struct weft_test_graph *f = *state;
+#define KERNEL_ATTENTION_REFUSED(status, q, k, v, params, ...) \
+    WEFT_EXPECT_FAILURE(f, WEFT_##status,                      \
+                        weft_graph_kernel_attention(&y, f->graph, q, k, v, params), __VA_ARGS__)
+#define KERNEL_ATTENTION_WITH(...) weft_kernel_attention_params(__VA_ARGS__)
+
+WEFT_TEST_ON_GRAPH(test_bad_kernel_attention, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 5, 6));
@@ -550,81 +484,40 @@ static void test_bad_kernel_attention(void **state) {
                         kernels_of(g, x, (weft_kernel){.weight = INFINITY}, 1), "weight inf");
     WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, kernels_of(g, x, (weft_kernel){.glsl = ""}, 1),
                         "glsl", "0 bytes");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_kernel_attention(
-                            &y, g, x, x, x, weft_kernel_attention_params(.kernel_count = 2)),
-                        "kernel_count is 2", "kernels is null");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_kernel_attention(
-            &y, g, x, x, x,
-            weft_kernel_attention_params(.heads = 4, .kernels = &custom, .kernel_count = 1)),
-        "4 heads", "6");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_kernel_attention(&y, g, x, x, x, weft_kernel_attention_params(.epsilon = -1.0F)),
-        "epsilon -1");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_kernel_attention(&y, g, x, flat, x, NULL), "[5, 6]",
-                        "[2, 5, 6]");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_SHAPE_MISMATCH,
-        weft_graph_kernel_attention(&y, g, x, k, k, weft_kernel_attention_params(.causal = true)),
-        "m = n");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_kernel_attention(&y, g, x, (weft_tensor){99}, x, NULL), "99");
+    KERNEL_ATTENTION_REFUSED(INVALID_ARGUMENT, x, x, x, KERNEL_ATTENTION_WITH(.kernel_count = 2),
+                             "kernel_count is 2", "kernels is null");
+    KERNEL_ATTENTION_REFUSED(
+        INVALID_ARGUMENT, x, x, x,
+        KERNEL_ATTENTION_WITH(.heads = 4, .kernels = &custom, .kernel_count = 1), "4 heads", "6");
+    KERNEL_ATTENTION_REFUSED(INVALID_ARGUMENT, x, x, x, KERNEL_ATTENTION_WITH(.epsilon = -1.0F),
+                             "epsilon -1");
+    KERNEL_ATTENTION_REFUSED(SHAPE_MISMATCH, x, flat, x, NULL, "[5, 6]", "[2, 5, 6]");
+    KERNEL_ATTENTION_REFUSED(SHAPE_MISMATCH, x, k, k, KERNEL_ATTENTION_WITH(.causal = true),
+                             "m = n");
+    KERNEL_ATTENTION_REFUSED(INVALID_ARGUMENT, x, (weft_tensor){99}, x, NULL, "99");
 }
 
-static void test_bad_fast_weight(void **state) {
-    struct weft_test_graph *f = *state;
+#define FAST_WEIGHT_REFUSED(status, q, k, v, beta, params, ...) \
+    WEFT_EXPECT_FAILURE(f, WEFT_##status,                       \
+                        weft_graph_fast_weight(&y, f->graph, q, k, v, beta, params), __VA_ARGS__)
+#define FAST_WEIGHT_WITH(...) weft_fast_weight_params(__VA_ARGS__)
+
+WEFT_TEST_ON_GRAPH(test_bad_fast_weight, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor x = weft_test_input(g, "x", weft_shape_of(2, 5, 6));
     weft_tensor beta = weft_test_input(g, "beta", weft_shape_of(2, 5, 2));
     weft_tensor wide = weft_test_input(g, "wide", weft_shape_of(2, 5, 1026));
     const weft_fast_weight_params *two = weft_fast_weight_params(.heads = 2);
-    assert_int_equal(weft_graph_fast_weight(&y, g, x, x, wide, beta, two), WEFT_OK);
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_fast_weight(&y, g, x, wide, x, beta, two), "[2, 5, 6]",
-                        "[2, 5, 1026]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_fast_weight(&y, g, x, x, x, beta, NULL),
-                        "beta", "[2, 5, 1]", "[2, 5, 2]");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_fast_weight(&y, g, x, x, x, beta, weft_fast_weight_params(.heads = 4)),
-        "4 heads", "6");
-    WEFT_EXPECT_FAILURE(f, WEFT_UNSUPPORTED,
-                        weft_graph_fast_weight(&y, g, wide, wide, x, beta, two), "513", "512");
+    assert_ok(weft_graph_fast_weight(&y, g, x, x, wide, beta, two));
+    FAST_WEIGHT_REFUSED(SHAPE_MISMATCH, x, wide, x, beta, two, "[2, 5, 6]", "[2, 5, 1026]");
+    FAST_WEIGHT_REFUSED(SHAPE_MISMATCH, x, x, x, beta, NULL, "beta", "[2, 5, 1]", "[2, 5, 2]");
+    FAST_WEIGHT_REFUSED(INVALID_ARGUMENT, x, x, x, beta, FAST_WEIGHT_WITH(.heads = 4), "4 heads",
+                        "6");
+    FAST_WEIGHT_REFUSED(UNSUPPORTED, wide, wide, x, beta, two, "513", "512");
 }
 
-static void test_names(void **state) {
-    (void)state;
+WEFT_TEST(test_names) {
     assert_string_equal(weft_feature_map_name(WEFT_FEATURE_ELU1_NEGATED), "elu1_negated");
     assert_string_equal(weft_feature_map_name(WEFT_FEATURE_COUNT), "unknown");
-}
-
-int main(void) {
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_causal_ones),
-        TEST(test_relu_golden),
-        TEST(test_zero_denominators),
-        TEST(test_fast_weight_replaces),
-        TEST(test_one_kernel_is_the_linear_transformer),
-        TEST(test_causality),
-        TEST(test_prefix_has_the_same_bits),
-        TEST(test_last_token_reads_everything),
-        TEST(test_memory_is_linear),
-        TEST(test_blend),
-        TEST(test_bad_blend),
-        TEST(test_glsl_maps),
-        TEST(test_glsl_is_copied),
-        TEST(test_bad_glsl),
-        TEST(test_bad_linear_attention),
-        TEST(test_bad_kernel_attention),
-        TEST(test_bad_fast_weight),
-        cmocka_unit_test(test_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,118 +2,62 @@
 /* weft-test: one device */
 /* Learned weight matrices on a device: what they are in simple cases, the kernel they stand for, bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/features.h>
 #include <weft/mixers.h>
 
 #include "core/philox.h"
 #include "device/device.h"
-#include "graph/graph.h"
-#include "support.h"
+#include "support_graph.h"
 
 #define D 5
 #define C 4
 #define S 8192
 
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-    weft_graph *graph;
-    float *noise;
-};
-
-static int set_up(void **state) {
-    struct fixture *f = calloc(1, sizeof *f);
-    weft_test_host_begin(&f->host);
-    assert_int_equal(
-        weft_device_open(&f->device, weft_device_params(.host = f->host.host, .cache_dir = "")),
-        WEFT_OK);
-    assert_int_equal(weft_graph_create(&f->graph, &f->host.host), WEFT_OK);
-    f->noise = malloc(sizeof(float) * S * D);
-    assert_int_equal(weft_features_fill(f->noise, NULL,
-                                        weft_features_params(.kind = WEFT_FEATURES_BASE, .rows = S,
-                                                             .columns = D, .seed = 3),
-                                        NULL),
-                     WEFT_OK);
-    *state = f;
-    return 0;
+/* Rows of standard normal numbers, [S, D]. */
+static float *make_noise(void) {
+    float *noise = malloc(sizeof(float) * S * D);
+    assert_ok(weft_features_fill(
+        noise, NULL,
+        weft_features_params(.kind = WEFT_FEATURES_BASE, .rows = S, .columns = D, .seed = 3),
+        NULL));
+    return noise;
 }
 
-static int tear_down(void **state) {
-    struct fixture *f = *state;
-    weft_device_stats stats;
-    free(f->noise);
-    weft_graph_destroy(&f->graph);
-    assert_int_equal(weft_device_get_stats(f->device, &stats), WEFT_OK);
-    assert_int_equal(stats.validation_messages, 0);
-    weft_device_destroy(&f->device);
-    weft_test_host_end(&f->host);
-    free(f);
-    return 0;
-}
-
-static weft_tensor constant(struct fixture *f, weft_shape shape, const float *data) {
-    weft_weight *weight = NULL;
-    weft_tensor tensor;
-    assert_int_equal(
-        weft_weight_create(&weight,
-                           weft_weight_params(.dtype = WEFT_F32, .shape = shape, .data = data),
-                           &f->host.host),
-        WEFT_OK);
-    assert_int_equal(weft_graph_weight(&tensor, f->graph, weight), WEFT_OK);
-    weft_weight_destroy(&weight);
+static weft_tensor add_noise(weft_graph *graph) {
+    float *noise = make_noise();
+    weft_tensor tensor = weft_test_constant(graph, weft_shape_of(S, D), noise);
+    free(noise);
     return tensor;
-}
-
-static weft_tensor input(struct fixture *f, const char *name, weft_shape shape, weft_dtype dtype) {
-    weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, f->graph, name, dtype, shape), WEFT_OK);
-    return tensor;
-}
-
-/* The graph's only output, of `bytes` bytes. */
-static void run(struct fixture *f, weft_tensor y, float *out, uint64_t bytes) {
-    weft_plan *plan = NULL;
-    assert_int_equal(weft_graph_output(f->graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, f->graph, NULL), WEFT_OK);
-    const weft_host_tensor tensor = {"y", out, bytes};
-    assert_int_equal(weft_plan_execute(plan, &tensor, 1), WEFT_OK);
-    weft_plan_destroy(&plan);
 }
 
 /* Σ = I and μ = 0: the noise itself. */
-static void check_identity(struct fixture *f, bool full) {
+static void check_identity(struct weft_test_graph *f, bool full) {
     float sigma[C * D * D] = {0};
     const float mu[C * D] = {0};
     for (uint32_t i = 0; i < C * D; i++) {
         sigma[full ? i * D + i % D : i] = 1.0F;
     }
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor w;
-    weft_tensor scale = constant(f, full ? weft_shape_of(C, D, D) : weft_shape_of(C, D), sigma);
-    assert_int_equal(weft_graph_gmm_weights(&w, f->graph,
-                                            constant(f, weft_shape_of(S, D), f->noise), scale,
-                                            constant(f, weft_shape_of(C, D), mu)),
-                     WEFT_OK);
+    weft_tensor scale =
+        weft_test_constant(r.graph, full ? weft_shape_of(C, D, D) : weft_shape_of(C, D), sigma);
+    assert_ok(weft_graph_gmm_weights(&w, r.graph, add_noise(r.graph), scale,
+                                     weft_test_constant(r.graph, weft_shape_of(C, D), mu)));
     float *out = malloc(sizeof(float) * S * D);
-    run(f, w, out, sizeof(float) * S * D);
-    assert_memory_equal(out, f->noise, sizeof(float) * S * D);
+    weft_test_execute_to(&r, w, out);
+    float *noise = make_noise();
+    assert_memory_equal(out, noise, sizeof(float) * S * D);
+    free(noise);
     free(out);
 }
 
-static void one_standard_component_is_the_noise(void **state) {
-    check_identity(*state, false);
+WEFT_TEST_ON_GRAPH(one_standard_component_is_the_noise, f) {
+    check_identity(f, false);
 }
 
-static void full_identity_is_the_noise(void **state) {
-    check_identity(*state, true);
+WEFT_TEST_ON_GRAPH(full_identity_is_the_noise, f) {
+    check_identity(f, true);
 }
 
 /* The mixture is the spectrum of the kernel: 1/C Σ_c exp(-‖Σ_cᵀδ‖²/2) cos μ_cᵀδ at a distance δ. */
@@ -135,9 +79,8 @@ static double mixture_kernel(const float *sigma, const float *mu, const float *x
     return kernel;
 }
 
-static void features_have_the_mixture_as_spectrum(void **state) {
+WEFT_TEST_ON_GRAPH(features_have_the_mixture_as_spectrum, f) {
     enum { N = 7 };
-    struct fixture *f = *state;
     float sigma[C * D * D];
     float mu[C * D];
     float x[N * D];
@@ -147,21 +90,18 @@ static void features_have_the_mixture_as_spectrum(void **state) {
     for (uint32_t i = 0; i < C * D; i++) {
         mu[i] *= 3.0F;
     }
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor w;
     weft_tensor y;
-    assert_int_equal(weft_graph_gmm_weights(&w, f->graph,
-                                            constant(f, weft_shape_of(S, D), f->noise),
-                                            constant(f, weft_shape_of(C, D, D), sigma),
-                                            constant(f, weft_shape_of(C, D), mu)),
-                     WEFT_OK);
+    assert_ok(weft_graph_gmm_weights(&w, r.graph, add_noise(r.graph),
+                                     weft_test_constant(r.graph, weft_shape_of(C, D, D), sigma),
+                                     weft_test_constant(r.graph, weft_shape_of(C, D), mu)));
     /* The stabilizer takes exp(‖x‖²/2) away. */
-    assert_int_equal(
-        weft_graph_random_features(
-            &y, f->graph, constant(f, weft_shape_of(1, N, D), x), w,
-            weft_random_features_params(.scale = 1.0F, .stabilizer = WEFT_STABILIZER_QUERY)),
-        WEFT_OK);
+    assert_ok(weft_graph_random_features(
+        &y, r.graph, weft_test_constant(r.graph, weft_shape_of(1, N, D), x), w,
+        weft_random_features_params(.scale = 1.0F, .stabilizer = WEFT_STABILIZER_QUERY)));
     float *phi = malloc(sizeof(float) * N * 2 * S);
-    run(f, y, phi, sizeof(float) * N * 2 * S);
+    weft_test_execute_to(&r, y, phi);
     double largest = 0.0;
     for (uint32_t i = 0; i < N; i++) {
         for (uint32_t j = 0; j < i; j++) {
@@ -179,94 +119,64 @@ static void features_have_the_mixture_as_spectrum(void **state) {
 }
 
 /* A generator of one layer is a mixture of one component. */
-static void a_linear_generator_is_one_gaussian(void **state) {
-    struct fixture *f = *state;
+WEFT_TEST_ON_GRAPH(a_linear_generator_is_one_gaussian, f) {
     float sigma[D * D];
     float mu[D];
     weft_philox_uniform(sigma, D * D, 1, 3);
     weft_philox_uniform(mu, D, 1, 4);
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor w[2];
-    weft_tensor noise = constant(f, weft_shape_of(S, D), f->noise);
-    assert_int_equal(weft_graph_gmm_weights(&w[0], f->graph, noise,
-                                            constant(f, weft_shape_of(1, D, D), sigma),
-                                            constant(f, weft_shape_of(1, D), mu)),
-                     WEFT_OK);
-    assert_int_equal(
-        weft_graph_dgm_weights(
-            &w[1], f->graph, noise,
-            weft_dgm_weights_params(.layers = 1,
-                                    .weight = {constant(f, weft_shape_of(D, D), sigma)},
-                                    .bias = {constant(f, weft_shape_of(D), mu)})),
-        WEFT_OK);
+    weft_tensor noise = add_noise(r.graph);
+    assert_ok(weft_graph_gmm_weights(&w[0], r.graph, noise,
+                                     weft_test_constant(r.graph, weft_shape_of(1, D, D), sigma),
+                                     weft_test_constant(r.graph, weft_shape_of(1, D), mu)));
+    assert_ok(weft_graph_dgm_weights(
+        &w[1], r.graph, noise,
+        weft_dgm_weights_params(.layers = 1,
+                                .weight = {weft_test_constant(r.graph, weft_shape_of(D, D), sigma)},
+                                .bias = {weft_test_constant(r.graph, weft_shape_of(D), mu)})));
     weft_tensor difference;
-    assert_int_equal(weft_graph_binary(&difference, f->graph, WEFT_BINARY_SUBTRACT, w[0], w[1]),
-                     WEFT_OK);
+    assert_ok(weft_graph_binary(&difference, r.graph, WEFT_BINARY_SUBTRACT, w[0], w[1]));
     float *out = malloc(sizeof(float) * S * D);
-    run(f, difference, out, sizeof(float) * S * D);
+    weft_test_execute_to(&r, difference, out);
     for (uint32_t i = 0; i < S * D; i++) {
         assert_true(fabsf(out[i]) < 4e-6F);
     }
     free(out);
 }
 
-#define EXPECT_FAILURE(fixture, expected_status, call, ...)                             \
-    do {                                                                                \
-        uint32_t values = (fixture)->graph->value_count;                                \
-        uint32_t nodes = (fixture)->graph->node_count;                                  \
-        weft_test_host_reset(&(fixture)->host);                                         \
-        assert_string_equal(weft_status_name(call), weft_status_name(expected_status)); \
-        weft_test_expect_log(&(fixture)->host, __VA_ARGS__, NULL);                      \
-        assert_int_equal((fixture)->graph->value_count, values);                        \
-        assert_int_equal((fixture)->graph->node_count, nodes);                          \
-    } while (0)
-
 #define GMM(noise, sigma, mu) weft_graph_gmm_weights(&y, f->graph, noise, sigma, mu)
 #define DGM(...)              weft_graph_dgm_weights(&y, f->graph, noise, weft_dgm_weights_params(__VA_ARGS__))
 
-static void bad_parameters_are_named(void **state) {
-    struct fixture *f = *state;
+WEFT_TEST_ON_GRAPH(bad_parameters_are_named, f) {
     weft_tensor y = {0};
     const weft_tensor none = {0};
-    weft_tensor noise = input(f, "noise", weft_shape_of(12, 4), WEFT_F32);
-    weft_tensor whole = input(f, "whole", weft_shape_of(12, 4), WEFT_I32);
-    weft_tensor flat = input(f, "flat", weft_shape_of(12), WEFT_F32);
-    weft_tensor sigma = input(f, "sigma", weft_shape_of(3, 4), WEFT_F32);
-    weft_tensor full = input(f, "full", weft_shape_of(3, 4, 4), WEFT_F32);
-    weft_tensor five = input(f, "five", weft_shape_of(5, 4), WEFT_F32);
-    weft_tensor wide = input(f, "wide", weft_shape_of(3, 5), WEFT_F32);
-    weft_tensor square = input(f, "square", weft_shape_of(4, 4), WEFT_F32);
+    weft_tensor noise = weft_test_input(f->graph, "noise", weft_shape_of(12, 4));
+    weft_tensor whole = weft_test_input_i32(f->graph, "whole", weft_shape_of(12, 4));
+    weft_tensor flat = weft_test_input(f->graph, "flat", weft_shape_of(12));
+    weft_tensor sigma = weft_test_input(f->graph, "sigma", weft_shape_of(3, 4));
+    weft_tensor full = weft_test_input(f->graph, "full", weft_shape_of(3, 4, 4));
+    weft_tensor five = weft_test_input(f->graph, "five", weft_shape_of(5, 4));
+    weft_tensor wide = weft_test_input(f->graph, "wide", weft_shape_of(3, 5));
+    weft_tensor square = weft_test_input(f->graph, "square", weft_shape_of(4, 4));
     const weft_status bad = WEFT_INVALID_ARGUMENT;
     const weft_status shape = WEFT_SHAPE_MISMATCH;
-    EXPECT_FAILURE(f, bad, GMM(noise, five, five), "5 components", "12 rows");
-    EXPECT_FAILURE(f, shape, GMM(noise, sigma, five), "sigma [3, 4]", "mu [5, 4]", "[C, d]");
-    EXPECT_FAILURE(f, shape, GMM(noise, full, wide), "mu [3, 5]");
-    EXPECT_FAILURE(f, shape, GMM(noise, square, sigma), "sigma [4, 4]");
-    EXPECT_FAILURE(f, shape, GMM(flat, sigma, sigma), "noise [12]", "[s, d]");
-    EXPECT_FAILURE(f, shape, GMM(noise, sigma, flat), "mu [12]");
-    EXPECT_FAILURE(f, shape, GMM(whole, sigma, sigma), "noise must be f32");
-    EXPECT_FAILURE(f, bad, GMM(noise, none, sigma), "");
-    EXPECT_FAILURE(f, bad, DGM(.layers = 0), "layers 0", "1 … 8");
-    EXPECT_FAILURE(f, bad, DGM(.layers = 9), "layers 9", "1 … 8");
-    EXPECT_FAILURE(f, bad, DGM(.layers = 1, .activation = WEFT_ACTIVATION_COUNT), "activation 9",
-                   "0 … 8");
-    EXPECT_FAILURE(f, shape, DGM(.layers = 2, .weight = {square, wide}), "[3, 5]");
-    EXPECT_FAILURE(f, bad, weft_graph_dgm_weights(&y, f->graph, noise, NULL), "null argument");
-    EXPECT_FAILURE(f, bad, weft_graph_gmm_weights(NULL, f->graph, noise, sigma, sigma),
-                   "null argument");
-    assert_int_equal(GMM(noise, full, sigma), WEFT_OK);
-    weft_shape found;
-    assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(found, weft_shape_of(12, 4)));
-}
-
-int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(one_standard_component_is_the_noise),
-        TEST(full_identity_is_the_noise),
-        TEST(features_have_the_mixture_as_spectrum),
-        TEST(a_linear_generator_is_one_gaussian),
-        TEST(bad_parameters_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    WEFT_EXPECT_FAILURE(f, bad, GMM(noise, five, five), "5 components", "12 rows");
+    WEFT_EXPECT_FAILURE(f, shape, GMM(noise, sigma, five), "sigma [3, 4]", "mu [5, 4]", "[C, d]");
+    WEFT_EXPECT_FAILURE(f, shape, GMM(noise, full, wide), "mu [3, 5]");
+    WEFT_EXPECT_FAILURE(f, shape, GMM(noise, square, sigma), "sigma [4, 4]");
+    WEFT_EXPECT_FAILURE(f, shape, GMM(flat, sigma, sigma), "noise [12]", "[s, d]");
+    WEFT_EXPECT_FAILURE(f, shape, GMM(noise, sigma, flat), "mu [12]");
+    WEFT_EXPECT_FAILURE(f, shape, GMM(whole, sigma, sigma), "noise must be f32");
+    WEFT_EXPECT_FAILURE(f, bad, GMM(noise, none, sigma), "");
+    WEFT_EXPECT_FAILURE(f, bad, DGM(.layers = 0), "layers 0", "1 … 8");
+    WEFT_EXPECT_FAILURE(f, bad, DGM(.layers = 9), "layers 9", "1 … 8");
+    WEFT_EXPECT_FAILURE(f, bad, DGM(.layers = 1, .activation = WEFT_ACTIVATION_COUNT),
+                        "activation 9", "0 … 8");
+    WEFT_EXPECT_FAILURE(f, shape, DGM(.layers = 2, .weight = {square, wide}), "[3, 5]");
+    WEFT_EXPECT_FAILURE(f, bad, weft_graph_dgm_weights(&y, f->graph, noise, NULL), "null argument");
+    WEFT_EXPECT_FAILURE(f, bad, weft_graph_gmm_weights(NULL, f->graph, noise, sigma, sigma),
+                        "null argument");
+    assert_ok(GMM(noise, full, sigma));
+    weft_test_expect_shape(f->graph, y, weft_shape_of(12, 4));
 }

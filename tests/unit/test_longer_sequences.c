@@ -5,46 +5,13 @@
  * frequency response of one kernel on grids of several sizes. (test_ski_toeplitz.c has those of the time warp.)
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
 #include "core/philox.h"
-#include "support.h"
+#include "support_graph.h"
 
 #define PI 3.14159265358979323846
-
-struct fixture {
-    struct weft_test_host host;
-    weft_device *device;
-};
-
-static int set_up(void **state) {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    weft_test_host_begin(&fixture->host);
-    assert_int_equal(
-        weft_device_open(&fixture->device,
-                         weft_device_params(.host = fixture->host.host, .cache_dir = "")),
-        WEFT_OK);
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *fixture = *state;
-    weft_test_device_close(&fixture->device);
-    weft_test_host_end(&fixture->host);
-    free(fixture);
-    return 0;
-}
 
 enum op { DIRECT, FFT, FREQUENCY };
 
@@ -57,44 +24,20 @@ struct problem {
     const float *kernel;
 };
 
-static weft_plan *compile(struct fixture *fixture, const struct problem *p) {
+static void run(struct weft_test_graph *f, const struct problem *p, const float *x, float *y) {
     static const char *const implementations[] = {"direct", "fft", NULL};
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
-    weft_tensor x;
-    weft_tensor kernel;
-    weft_tensor y;
-    assert_int_equal(weft_graph_create(&graph, &fixture->host.host), WEFT_OK);
-    assert_int_equal(weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(1, p->n, 1)),
-                     WEFT_OK);
-    assert_int_equal(
-        weft_graph_input(&kernel, graph, "kernel", WEFT_F32, weft_shape_of(p->rows, p->columns)),
-        WEFT_OK);
-    assert_int_equal(
-        p->op == FREQUENCY
-            ? weft_graph_toeplitz_fd(&y, graph, x, kernel,
-                                     weft_toeplitz_fd_params(.causal = p->causal))
-            : weft_graph_toeplitz(&y, graph, x, kernel, weft_toeplitz_params(.causal = p->causal)),
-        WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, fixture->device, graph,
-                                       weft_plan_params(.implementation = implementations[p->op])),
-                     WEFT_OK);
-    weft_graph_destroy(&graph);
-    return plan;
-}
-
-static void run(struct fixture *fixture, const struct problem *p, const float *x, float *y) {
-    weft_plan *plan = compile(fixture, p);
-    memset(y, 0xff, sizeof *y * p->n);
-    const weft_host_tensor tensors[] = {
-        {.name = "x", .data = (void *)(uintptr_t)x, .bytes = sizeof *x * p->n},
-        {.name = "kernel",
-         .data = (void *)(uintptr_t)p->kernel,
-         .bytes = sizeof(float) * p->rows * p->columns},
-        {.name = "y", .data = y, .bytes = sizeof *y * p->n}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 3), WEFT_OK);
-    weft_plan_destroy(&plan);
+    struct weft_test_run r = weft_test_begin(f->device);
+    weft_tensor out;
+    weft_tensor in = weft_test_feed(&r, "x", weft_shape_of(1, p->n, 1), x);
+    weft_tensor kernel =
+        weft_test_feed(&r, "kernel", weft_shape_of(p->rows, p->columns), p->kernel);
+    assert_ok(p->op == FREQUENCY
+                  ? weft_graph_toeplitz_fd(&out, r.graph, in, kernel,
+                                           weft_toeplitz_fd_params(.causal = p->causal))
+                  : weft_graph_toeplitz(&out, r.graph, in, kernel,
+                                        weft_toeplitz_params(.causal = p->causal)));
+    weft_test_take(&r, "y", out, y);
+    weft_test_execute(&r, implementations[p->op]);
 }
 
 static void expect_near(const float *found, const double *expected, uint32_t n) {
@@ -115,7 +58,7 @@ static void expect_near(const float *found, const double *expected, uint32_t n) 
 /* ---- coefficients ---- */
 
 /** One tensor of coefficients for LONGEST elements serves all lengths: the lags beyond are not used. */
-static void check_coefficients(struct fixture *fixture, enum op op, bool causal) {
+static void check_coefficients(struct weft_test_graph *f, enum op op, bool causal) {
     const uint32_t lengths[] = {1, 7, 64, 200, LONGEST};
     float t[2 * LONGEST - 1];
     float x[LONGEST];
@@ -132,7 +75,7 @@ static void check_coefficients(struct fixture *fixture, enum op op, bool causal)
                                         .rows = causal ? LONGEST : 2 * LONGEST - 1,
                                         .columns = 1,
                                         .kernel = t};
-        run(fixture, &problem, x, y);
+        run(f, &problem, x, y);
         for (uint32_t i = 0; i < n; i++) {
             expected[i] = 0.0;
             for (uint32_t j = 0; j < (causal ? i + 1 : n); j++) {
@@ -143,11 +86,11 @@ static void check_coefficients(struct fixture *fixture, enum op op, bool causal)
     }
 }
 
-static void test_coefficients(void **state) {
-    check_coefficients(*state, DIRECT, false);
-    check_coefficients(*state, DIRECT, true);
-    check_coefficients(*state, FFT, false);
-    check_coefficients(*state, FFT, true);
+WEFT_TEST_ON_GRAPH(test_coefficients, f) {
+    check_coefficients(f, DIRECT, false);
+    check_coefficients(f, DIRECT, true);
+    check_coefficients(f, FFT, false);
+    check_coefficients(f, FFT, true);
 }
 
 /* ---- frequencies ---- */
@@ -184,7 +127,7 @@ static float *response_of(uint32_t grid, bool causal) {
 }
 
 /** A finer grid of one response is the same kernel: the same results, and those of longer sequences. */
-static void check_frequencies(struct fixture *fixture, bool causal) {
+static void check_frequencies(struct weft_test_graph *f, bool causal) {
     float x[LONGEST];
     float y[LONGEST];
     double expected[LONGEST];
@@ -198,7 +141,7 @@ static void check_frequencies(struct fixture *fixture, bool causal) {
                                             .rows = grid + 1,
                                             .columns = causal ? 1 : 2,
                                             .kernel = response};
-            run(fixture, &problem, x, y);
+            run(f, &problem, x, y);
             for (int32_t i = 0; i < (int32_t)n; i++) {
                 expected[i] = 0.0;
                 for (int32_t j = 0; j < (causal ? i + 1 : (int32_t)n); j++) {
@@ -211,15 +154,7 @@ static void check_frequencies(struct fixture *fixture, bool causal) {
     }
 }
 
-static void test_frequencies(void **state) {
-    check_frequencies(*state, false);
-    check_frequencies(*state, true);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_coefficients, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_frequencies, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+WEFT_TEST_ON_GRAPH(test_frequencies, f) {
+    check_frequencies(f, false);
+    check_frequencies(f, true);
 }

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory pool on a made-up discrete GPU: which memory it takes, in blocks of what size. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "device/device.h"
+#include "support.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
@@ -90,7 +83,7 @@ static int set_up(void **state) {
     };
     driver.live = 0;
     driver.capacity = UINT64_MAX;
-    assert_int_equal(weft_memory_pool_create(device), WEFT_OK);
+    assert_ok(weft_memory_pool_create(device));
     *state = device;
     return 0;
 }
@@ -102,6 +95,8 @@ static int tear_down(void **state) {
     free(device);
     return 0;
 }
+
+#define TEST(name, device) WEFT_TEST_WITH(name, weft_device *device, set_up, tear_down)
 
 static struct weft_allocation *get(weft_device *device, uint64_t size, uint32_t types,
                                    enum weft_memory_kind kind) {
@@ -116,8 +111,7 @@ static struct weft_allocation *get(weft_device *device, uint64_t size, uint32_t 
 
 static const uint32_t all_types = (1u << TYPES) - 1;
 
-static void test_types(void **state) {
-    weft_device *device = *state;
+TEST(test_types, device) {
     struct weft_allocation *local = get(device, 1000, all_types, WEFT_MEMORY_DEVICE);
     assert_int_equal(driver.type, LOCAL);
     assert_int_equal(driver.size, 64 * MIB);
@@ -140,8 +134,7 @@ static void test_types(void **state) {
     assert_int_equal(device->stats.bytes_in_use, 0);
 }
 
-static void test_type_bits(void **state) {
-    weft_device *device = *state;
+TEST(test_type_bits, device) {
     struct weft_allocation *allocation = get(device, 1000, 1u << LOCAL_VISIBLE, WEFT_MEMORY_DEVICE);
     assert_int_equal(driver.type, LOCAL_VISIBLE);
     assert_int_equal(driver.size, 32 * MIB); /* an eighth of a small heap */
@@ -159,8 +152,7 @@ static void test_type_bits(void **state) {
 
 /* The block for sharing shrinks to what the limit leaves, so that little more is reserved than may
  * be used. */
-static void test_limit(void **state) {
-    weft_device *device = *state;
+TEST(test_limit, device) {
     device->memory_limit = 10 * MIB;
     struct weft_allocation *first = get(device, 4 * MIB, all_types, WEFT_MEMORY_DEVICE);
     assert_int_equal(driver.size, 10 * MIB);
@@ -176,8 +168,7 @@ static void test_limit(void **state) {
     assert_int_equal(device->stats.peak_bytes, 10 * MIB);
 }
 
-static void test_driver_runs_out(void **state) {
-    weft_device *device = *state;
+TEST(test_driver_runs_out, device) {
     driver.capacity = 100 * MIB;
     struct weft_allocation *first = get(device, MIB, all_types, WEFT_MEMORY_DEVICE);
     assert_int_equal(driver.size, 64 * MIB);
@@ -200,16 +191,4 @@ static void test_driver_runs_out(void **state) {
     assert_int_equal(driver.live, 1);
     weft_memory_free(device, &third);
     assert_int_equal(driver.live, 0);
-}
-
-int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_types),
-        TEST(test_type_bits),
-        TEST(test_limit),
-        TEST(test_driver_runs_out),
-    };
-#undef TEST
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

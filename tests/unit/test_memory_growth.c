@@ -5,18 +5,10 @@
  * 16,384 at d = 64; that of dense attention does not.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
-#include "support.h"
+#include "support_graph.h"
 
 enum { D = 64, HEADS = 2, FEATURES = 64, FREQUENCIES = 8, GRID = 32, TAPS = 5 };
 
@@ -31,38 +23,28 @@ struct sequence {
 
 typedef weft_tensor (*add_mixer)(const struct sequence *s);
 
-static weft_tensor input(const struct sequence *s, const char *name, weft_shape shape) {
-    weft_tensor x;
-    assert_int_equal(weft_graph_input(&x, s->graph, name, WEFT_F32, shape), WEFT_OK);
-    return x;
-}
-
 static weft_tensor add_dense(const struct sequence *s) {
     weft_tensor y;
-    assert_int_equal(
-        weft_graph_attention(&y, s->graph, s->q, s->k, s->v, weft_attention_params(.heads = HEADS)),
-        WEFT_OK);
+    assert_ok(weft_graph_attention(&y, s->graph, s->q, s->k, s->v,
+                                   weft_attention_params(.heads = HEADS)));
     return y;
 }
 
 static weft_tensor add_banded(const struct sequence *s) {
     weft_tensor y;
-    assert_int_equal(
-        weft_graph_banded_attention(&y, s->graph, s->q, s->k, s->v,
-                                    weft_banded_attention_params(.heads = HEADS, .half_width = 32)),
-        WEFT_OK);
+    assert_ok(weft_graph_banded_attention(
+        &y, s->graph, s->q, s->k, s->v,
+        weft_banded_attention_params(.heads = HEADS, .half_width = 32)));
     return y;
 }
 
 static weft_tensor add_ski(const struct sequence *s) {
     weft_tensor y;
-    const weft_tensor rpe = input(s, "rpe", weft_shape_of(2 * GRID + 1, D));
-    const weft_tensor taps = input(s, "taps", weft_shape_of(TAPS, D));
-    assert_int_equal(
-        weft_graph_ski_toeplitz(
-            &y, s->graph, s->q,
-            weft_ski_toeplitz_params(.rpe = rpe, .taps = taps, .points = 64, .gamma = 0.99F)),
-        WEFT_OK);
+    const weft_tensor rpe = weft_test_input(s->graph, "rpe", weft_shape_of(2 * GRID + 1, D));
+    const weft_tensor taps = weft_test_input(s->graph, "taps", weft_shape_of(TAPS, D));
+    assert_ok(weft_graph_ski_toeplitz(
+        &y, s->graph, s->q,
+        weft_ski_toeplitz_params(.rpe = rpe, .taps = taps, .points = 64, .gamma = 0.99F)));
     return y;
 }
 
@@ -70,11 +52,10 @@ static weft_tensor add_kernels(const struct sequence *s, bool causal) {
     static const weft_kernel kernels[] = {{.map = WEFT_FEATURE_ELU1},
                                           {.map = WEFT_FEATURE_ELU1_NEGATED}};
     weft_tensor y;
-    assert_int_equal(weft_graph_kernel_attention(
-                         &y, s->graph, s->q, s->k, s->v,
-                         weft_kernel_attention_params(.heads = HEADS, .causal = causal,
-                                                      .kernels = kernels, .kernel_count = 2)),
-                     WEFT_OK);
+    assert_ok(weft_graph_kernel_attention(
+        &y, s->graph, s->q, s->k, s->v,
+        weft_kernel_attention_params(.heads = HEADS, .causal = causal, .kernels = kernels,
+                                     .kernel_count = 2)));
     return y;
 }
 
@@ -88,42 +69,35 @@ static weft_tensor add_causal_kernel_attention(const struct sequence *s) {
 
 static weft_tensor add_cosformer(const struct sequence *s) {
     weft_tensor y;
-    assert_int_equal(weft_graph_cosformer(&y, s->graph, s->q, s->k, s->v,
-                                          weft_cosformer_params(.heads = HEADS, .causal = true)),
-                     WEFT_OK);
+    assert_ok(weft_graph_cosformer(&y, s->graph, s->q, s->k, s->v,
+                                   weft_cosformer_params(.heads = HEADS, .causal = true)));
     return y;
 }
 
 static weft_tensor add_fast_weight(const struct sequence *s) {
     weft_tensor y;
-    const weft_tensor beta = input(s, "beta", weft_shape_of(1, s->n, HEADS));
-    assert_int_equal(weft_graph_fast_weight(&y, s->graph, s->q, s->k, s->v, beta,
-                                            weft_fast_weight_params(.heads = HEADS)),
-                     WEFT_OK);
+    const weft_tensor beta = weft_test_input(s->graph, "beta", weft_shape_of(1, s->n, HEADS));
+    assert_ok(weft_graph_fast_weight(&y, s->graph, s->q, s->k, s->v, beta,
+                                     weft_fast_weight_params(.heads = HEADS)));
     return y;
 }
 
 /** Positive features of q and k, whose heads have `width` channels, and linear attention. */
 static weft_tensor attend(const struct sequence *s, weft_tensor q, weft_tensor k, uint32_t width) {
-    const weft_tensor w = input(s, "w", weft_shape_of(FEATURES, width));
+    const weft_tensor w = weft_test_input(s->graph, "w", weft_shape_of(FEATURES, width));
     weft_tensor phi;
     weft_tensor psi;
     weft_tensor y;
-    assert_int_equal(
-        weft_graph_random_features(
-            &phi, s->graph, q, w,
-            weft_random_features_params(.component = WEFT_COMPONENT_POSITIVE, .heads = HEADS,
-                                        .stabilizer = WEFT_STABILIZER_QUERY)),
-        WEFT_OK);
-    assert_int_equal(
-        weft_graph_random_features(&psi, s->graph, k, w,
-                                   weft_random_features_params(.component = WEFT_COMPONENT_POSITIVE,
-                                                               .heads = HEADS,
-                                                               .stabilizer = WEFT_STABILIZER_KEY)),
-        WEFT_OK);
-    assert_int_equal(weft_graph_linear_attention(&y, s->graph, phi, psi, s->v,
-                                                 weft_linear_attention_params(.heads = HEADS)),
-                     WEFT_OK);
+    assert_ok(weft_graph_random_features(
+        &phi, s->graph, q, w,
+        weft_random_features_params(.component = WEFT_COMPONENT_POSITIVE, .heads = HEADS,
+                                    .stabilizer = WEFT_STABILIZER_QUERY)));
+    assert_ok(weft_graph_random_features(
+        &psi, s->graph, k, w,
+        weft_random_features_params(.component = WEFT_COMPONENT_POSITIVE, .heads = HEADS,
+                                    .stabilizer = WEFT_STABILIZER_KEY)));
+    assert_ok(weft_graph_linear_attention(&y, s->graph, phi, psi, s->v,
+                                          weft_linear_attention_params(.heads = HEADS)));
     return y;
 }
 
@@ -132,28 +106,25 @@ static weft_tensor add_random_features(const struct sequence *s) {
 }
 
 static weft_tensor add_flt(const struct sequence *s) {
-    const weft_tensor frequencies = input(s, "frequencies", weft_shape_of(FREQUENCIES, 1));
-    const weft_tensor weights = input(s, "weights", weft_shape_of(FREQUENCIES));
+    const weft_tensor frequencies =
+        weft_test_input(s->graph, "frequencies", weft_shape_of(FREQUENCIES, 1));
+    const weft_tensor weights = weft_test_input(s->graph, "weights", weft_shape_of(FREQUENCIES));
     weft_tensor q;
     weft_tensor k;
-    assert_int_equal(
+    assert_ok(
         weft_graph_flt_features(&q, s->graph, s->q, frequencies, weights,
-                                weft_flt_features_params(.side = WEFT_FLT_QUERY, .heads = HEADS)),
-        WEFT_OK);
-    assert_int_equal(
+                                weft_flt_features_params(.side = WEFT_FLT_QUERY, .heads = HEADS)));
+    assert_ok(
         weft_graph_flt_features(&k, s->graph, s->k, frequencies, weights,
-                                weft_flt_features_params(.side = WEFT_FLT_KEY, .heads = HEADS)),
-        WEFT_OK);
+                                weft_flt_features_params(.side = WEFT_FLT_KEY, .heads = HEADS)));
     return attend(s, q, k, D / HEADS + 2 * FREQUENCIES);
 }
 
 static weft_tensor add_rfa(const struct sequence *s) {
     weft_tensor y;
-    const weft_tensor w = input(s, "w", weft_shape_of(FEATURES, D / HEADS));
-    assert_int_equal(
-        weft_graph_rfa_attention(&y, s->graph, s->q, s->k, s->v, w,
-                                 weft_rfa_attention_params(.heads = HEADS, .causal = true)),
-        WEFT_OK);
+    const weft_tensor w = weft_test_input(s->graph, "w", weft_shape_of(FEATURES, D / HEADS));
+    assert_ok(weft_graph_rfa_attention(&y, s->graph, s->q, s->k, s->v, w,
+                                       weft_rfa_attention_params(.heads = HEADS, .causal = true)));
     return y;
 }
 
@@ -161,24 +132,21 @@ static weft_tensor add_rfa(const struct sequence *s) {
 
 static uint64_t bytes_in_use(weft_device *device) {
     weft_device_stats stats;
-    assert_int_equal(weft_device_get_stats(device, &stats), WEFT_OK);
+    assert_ok(weft_device_get_stats(device, &stats));
     return stats.bytes_in_use;
 }
 
 /** Device memory that a plan holds: intermediate results and tables. */
 static uint64_t memory_of(struct weft_test_device *fixture, add_mixer add, uint32_t n) {
     const uint64_t before = bytes_in_use(fixture->device);
-    struct sequence s = {.n = n};
-    weft_plan *plan = NULL;
-    assert_int_equal(weft_graph_create(&s.graph, &fixture->host.host), WEFT_OK);
-    s.q = input(&s, "q", weft_shape_of(1, n, D));
-    s.k = input(&s, "k", weft_shape_of(1, n, D));
-    s.v = input(&s, "v", weft_shape_of(1, n, D));
-    assert_int_equal(weft_graph_output(s.graph, "y", add(&s)), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, fixture->device, s.graph, NULL), WEFT_OK);
+    struct weft_test_run r = weft_test_begin(fixture->device);
+    struct sequence s = {.graph = r.graph, .n = n};
+    s.q = weft_test_input(r.graph, "q", weft_shape_of(1, n, D));
+    s.k = weft_test_input(r.graph, "k", weft_shape_of(1, n, D));
+    s.v = weft_test_input(r.graph, "v", weft_shape_of(1, n, D));
+    weft_plan *plan = weft_test_plan_to(&r, "y", add(&s), NULL);
     const uint64_t bytes = bytes_in_use(fixture->device) - before;
     weft_plan_destroy(&plan);
-    weft_graph_destroy(&s.graph);
     return bytes;
 }
 
@@ -208,7 +176,7 @@ static double exponent_of(struct weft_test_device *fixture, add_mixer add) {
     return most == 0 ? 0.0 : product / square;
 }
 
-static void test_memory_is_linear(void **state) {
+WEFT_TEST_ON_DEVICE(test_memory_is_linear, f) {
     static const struct {
         const char *name;
         add_mixer add;
@@ -224,7 +192,7 @@ static void test_memory_is_linear(void **state) {
         {"RFA", add_rfa},
     };
     for (size_t i = 0; i < sizeof mixers / sizeof mixers[0]; i++) {
-        const double exponent = exponent_of(*state, mixers[i].add);
+        const double exponent = exponent_of(f, mixers[i].add);
         print_message("%s: n^%.3f\n", mixers[i].name, exponent);
         if (!(exponent <= 1.05)) {
             fail_msg("%s: memory grows as n^%.3f", mixers[i].name, exponent);
@@ -233,17 +201,8 @@ static void test_memory_is_linear(void **state) {
 }
 
 /** What the test above is able to see. */
-static void test_memory_of_dense_attention_is_not(void **state) {
-    struct weft_test_device *fixture = *state;
+WEFT_TEST_ON_DEVICE(test_memory_of_dense_attention_is_not, fixture) {
     const double few = (double)memory_of(fixture, add_dense, 512);
     const double many = (double)memory_of(fixture, add_dense, 2048);
     assert_true(log(many / few) / log(4.0) > 1.9);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        WEFT_TEST_ON_DEVICE(test_memory_is_linear),
-        WEFT_TEST_ON_DEVICE(test_memory_of_dense_attention_is_not),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,6 @@
  * api/MODELS.md and the tables of fields say the same: families, fields, what is required, ranges, choices and defaults.
  */
 #include <float.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "model/architecture.h"
 #include "model/family.h"
@@ -162,6 +153,8 @@ static int tear_down(void **state) {
     free(page);
     return 0;
 }
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct page *f, set_up, tear_down)
 
 /* ---- a row and its field ---- */
 
@@ -330,15 +323,14 @@ static void compare_table(struct page *page, const struct family *family,
     }
 }
 
-static void the_networks_fields_are_the_pages(void **state) {
-    struct page *page = *state;
+TEST(the_networks_fields_are_the_pages, page) {
     json_t *object =
         json_pack("{s:s,s:i,s:i,s:i,s:i,s:i}", "task", "hidden", "vocab_size", 1, "hidden_size", 1,
                   "num_hidden_layers", 1, "intermediate_size", 1, "max_position_embeddings", 1);
     assert_non_null(object);
     weft_network_config config;
     weft_json_fields json = {.object = object, .path = "config.json"};
-    assert_int_equal(weft_network_config_read(&config, WEFT_FEED_FORWARD_MLP, &json), WEFT_OK);
+    assert_ok(weft_network_config_read(&config, WEFT_FEED_FORWARD_MLP, &json));
     json_decref(object);
     struct family network = {"The network around the mixers", "every family"};
     compare_table(page, &network, &weft_network_fields, &config);
@@ -346,9 +338,9 @@ static void the_networks_fields_are_the_pages(void **state) {
     assert_true(page->ranges >= 6 && page->choices >= 6 && page->defaults >= 8);
 }
 
-static const struct weft_architecture *find_architecture(const char *name) {
-    const struct weft_architecture *found = NULL;
-    for (uint32_t i = 0; (found = weft_architecture_at(i)) != NULL; i++) {
+static const struct weft_model_family *find_family(const char *name) {
+    const struct weft_model_family *found = NULL;
+    for (uint32_t i = 0; (found = weft_model_family_at(i)) != NULL; i++) {
         if (strcmp(found->model_type, name) == 0) {
             return found;
         }
@@ -356,50 +348,37 @@ static const struct weft_architecture *find_architecture(const char *name) {
     return NULL;
 }
 
-static void every_familys_fields_are_the_pages(void **state) {
-    struct page *page = *state;
+TEST(every_familys_fields_are_the_pages, page) {
     for (uint32_t i = 0; i < page->family_count; i++) {
-        const struct weft_architecture *found = find_architecture(page->families[i].name);
-        if (!found || !found->family) {
+        const struct weft_model_family *found = find_family(page->families[i].name);
+        if (!found || found->foreign) {
             fail_msg("%s: %s is no family in the code", PAGE, page->families[i].name);
             return;
         }
-        void *defaults = calloc(1, found->family->config_size);
+        void *defaults = calloc(1, found->config_size);
         assert_non_null(defaults);
-        if (found->family->set_defaults) {
-            found->family->set_defaults(defaults);
+        if (found->set_defaults) {
+            found->set_defaults(defaults);
         }
-        compare_table(page, &page->families[i], &found->family->fields, defaults);
+        compare_table(page, &page->families[i], &found->fields, defaults);
         free(defaults);
     }
     assert_true(page->ranges >= 3 && page->defaults >= 3);
 }
 
 /* The table of model types, the headings and the code have the same families in the same order. */
-static void the_families_are_the_pages(void **state) {
-    struct page *page = *state;
+TEST(the_families_are_the_pages, page) {
     uint32_t count = 0;
-    const struct weft_architecture *architecture = NULL;
-    for (uint32_t i = 0; (architecture = weft_architecture_at(i)) != NULL; i++) {
-        if (!architecture->family) {
+    const struct weft_model_family *found = NULL;
+    for (uint32_t i = 0; (found = weft_model_family_at(i)) != NULL; i++) {
+        if (found->foreign) {
             continue; /* fnet, which has a page of its own */
         }
         assert_true(count < page->listed_count && count < page->family_count);
-        assert_string_equal(architecture->model_type, page->listed[count]);
-        assert_string_equal(architecture->model_type, page->families[count].name);
+        assert_string_equal(found->model_type, page->listed[count]);
+        assert_string_equal(found->model_type, page->families[count].name);
         count++;
     }
     assert_int_equal(count, page->listed_count);
     assert_int_equal(count, page->family_count);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(the_networks_fields_are_the_pages),
-        TEST(every_familys_fields_are_the_pages),
-        TEST(the_families_are_the_pages),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

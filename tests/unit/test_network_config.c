@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Model folders of the families with queries, keys and values: what is read, and what is refused and why. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <weft/model.h>
 
 #include "support_model.h"
@@ -29,6 +20,9 @@ static int set_up(void **state) {
     return weft_test_loader_set_up(state, &network);
 }
 
+#define TEST(name, f) \
+    WEFT_TEST_WITH(name, struct weft_test_loader *f, set_up, weft_test_loader_tear_down)
+
 /* The tensors of a layer's mixer beside queries, keys, values and output. */
 static void add_to_mixers(struct weft_test_loader *f, const char *name, weft_shape shape) {
     weft_test_model_add_to_layers(&f->model, network.layers, "mixer.", name, shape);
@@ -36,8 +30,7 @@ static void add_to_mixers(struct weft_test_loader *f, const char *name, weft_sha
 
 /* ---- what is read ---- */
 
-static void a_config_says_what_the_model_is(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(a_config_says_what_the_model_is, f) {
     add_to_mixers(f, "features.weight", weft_shape_of(7, 2));
     weft_model_info info = weft_test_expect_loads(f, PERFORMER ",'num_features':7}");
     assert_int_equal(info.task, WEFT_TASK_HIDDEN);
@@ -55,8 +48,7 @@ static void a_config_says_what_the_model_is(void **state) {
     assert_int_equal(info.parameters, 9 * 6 + 2 * (4 * (36 + 6) + 12 + 14 + 35 + 36 + 12) + 12);
 }
 
-static void labels_and_heads_follow_the_task(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(labels_and_heads_follow_the_task, f) {
     weft_test_model_add_linear(&f->model, "head", 6, 3);
     weft_model_info info = weft_test_expect_loads(
         f, "{'model_type':'transformer','task':'classify'," SIZES
@@ -71,8 +63,7 @@ static void labels_and_heads_follow_the_task(void **state) {
                               ",'tie_word_embeddings':true}");
 }
 
-static void features_positions_and_norms_have_their_tensors(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(features_positions_and_norms_have_their_tensors, f) {
     weft_test_model_remove(&f->model, "embeddings.tokens.weight");
     weft_test_model_remove(&f->model, "norm.weight");
     weft_test_model_remove(&f->model, "norm.bias");
@@ -90,8 +81,7 @@ static void features_positions_and_norms_have_their_tensors(void **state) {
     assert_true(info.causal);
 }
 
-static void null_is_as_if_the_field_were_not_there(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(null_is_as_if_the_field_were_not_there, f) {
     weft_test_expect_loads(f, TRANSFORMER ",'input_size':null,'norm_eps':null,'causal':null,"
                                           "'num_labels':null,'id2label':null,'hidden_act':null,"
                                           "'pad_token_id':null,'norm':null}");
@@ -101,8 +91,7 @@ static void null_is_as_if_the_field_were_not_there(void **state) {
     weft_test_expect_loads(f, COSFORMER ",'cosformer_length':null}");
 }
 
-static void limits_themselves_are_read(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(limits_themselves_are_read, f) {
     weft_test_expect_loads(f, TRANSFORMER ",'norm_eps':0,'pad_token_id':8,'eos_token_id':0}");
     weft_test_expect_loads(f, COSFORMER ",'cosformer_length':20,'attention_eps':0}");
     weft_test_expect_loads(f, COSFORMER ",'cosformer_length':16777216,'attention_eps':1e30}");
@@ -114,8 +103,7 @@ static void limits_themselves_are_read(void **state) {
     weft_test_expect_loads(f, PERFORMER ",'num_features':1,'feature_eps':0}");
 }
 
-static void both_fields_of_fmmformer_have_their_tensors(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(both_fields_of_fmmformer_have_their_tensors, f) {
     add_to_mixers(f, "near_weight", weft_shape_of(3));
     add_to_mixers(f, "far_weight", weft_shape_of(3));
     weft_test_expect_loads(f, FMMFORMER ",'half_width':2,'kernels':['relu']}");
@@ -123,9 +111,9 @@ static void both_fields_of_fmmformer_have_their_tensors(void **state) {
     add_to_mixers(f, "beta.bias", weft_shape_of(3));
     weft_test_expect_loads(f, FMMFORMER ",'half_width':2,'fast_weight':true,'causal':true}");
     /* without a near field nothing is blended */
-    assert_int_equal(weft_test_load(f, FMMFORMER ",'fast_weight':true,'causal':true}", NULL),
-                     WEFT_BAD_FILE);
-    weft_test_expect_log(&f->host, "model.safetensors", "_weight", "no part of it has", NULL);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_BAD_FILE,
+                        weft_test_load(f, FMMFORMER ",'fast_weight':true,'causal':true}", NULL),
+                        "model.safetensors", "_weight", "no part of it has");
 }
 
 /* ---- what is refused ---- */
@@ -261,18 +249,16 @@ static const struct bad_config bad_configs[] = {
      "found -1e-09"},
 };
 
-static void bad_configs_are_refused_with_the_reason(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(bad_configs_are_refused_with_the_reason, f) {
     for (size_t i = 0; i < sizeof bad_configs / sizeof bad_configs[0]; i++) {
         const struct bad_config *bad = &bad_configs[i];
         weft_test_expect_refused(f, bad->config, bad->status, bad->field, bad->message);
-        weft_test_expect_log(&f->host, "config.json", bad->field, bad->message, NULL);
+        weft_test_expect_log(&f->host, "config.json", bad->field, bad->message);
     }
 }
 
 /* The sizes and their ranges, each outside of it, missing, null and of another type. */
-static void sizes_outside_their_ranges_are_refused(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(sizes_outside_their_ranges_are_refused, f) {
     static const struct {
         const char *name;
         long long maximum;
@@ -300,22 +286,20 @@ static void sizes_outside_their_ranges_are_refused(void **state) {
             snprintf(config + used, sizeof config - (size_t)used, ",'task':'hidden'}");
             char field[64];
             snprintf(field, sizeof field, "\"%s\"", sizes[wrong].name);
-            assert_int_equal(weft_test_load(f, config, NULL), WEFT_BAD_FILE);
-            weft_test_expect_log(&f->host, "config.json", field, "expected an integer", NULL);
+            WEFT_EXPECT_REFUSED(&f->host, WEFT_BAD_FILE, weft_test_load(f, config, NULL),
+                                "config.json", field, "expected an integer");
         }
     }
 }
 
-static void tensors_that_no_part_has_are_refused(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(tensors_that_no_part_has_are_refused, f) {
     weft_test_model_add(&f->model, "layers.2.mixer.query.bias", weft_shape_of(6));
-    assert_int_equal(weft_test_load(f, TRANSFORMER "}", NULL), WEFT_BAD_FILE);
-    weft_test_expect_log(&f->host, "model.safetensors", "\"layers.2.mixer.query.bias\"",
-                         "expected the tensors of a transformer model", NULL);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_BAD_FILE, weft_test_load(f, TRANSFORMER "}", NULL),
+                        "model.safetensors", "\"layers.2.mixer.query.bias\"",
+                        "expected the tensors of a transformer model");
 }
 
-static void every_missing_tensor_is_named(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(every_missing_tensor_is_named, f) {
     add_to_mixers(f, "near_weight", weft_shape_of(3));
     add_to_mixers(f, "far_weight", weft_shape_of(3));
     add_to_mixers(f, "beta.weight", weft_shape_of(3, 6));
@@ -329,15 +313,14 @@ static void every_missing_tensor_is_named(void **state) {
         weft_shape shape = f->model.tensors[0].shape;
         snprintf(name, sizeof name, "%s", f->model.tensors[0].name);
         weft_test_model_remove(&f->model, name);
-        assert_int_equal(weft_test_load(f, config, NULL), WEFT_NOT_FOUND);
-        weft_test_expect_log(&f->host, "model.safetensors", name, "found none", NULL);
+        WEFT_EXPECT_REFUSED(&f->host, WEFT_NOT_FOUND, weft_test_load(f, config, NULL),
+                            "model.safetensors", name, "found none");
         weft_test_model_add(&f->model, name, shape); /* at the end */
     }
     weft_test_expect_loads(f, config);
 }
 
-static void every_wrong_shape_is_named(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(every_wrong_shape_is_named, f) {
     add_to_mixers(f, "features.weight", weft_shape_of(7, 2));
     const char *config = PERFORMER ",'num_features':7}";
     weft_test_expect_loads(f, config);
@@ -345,8 +328,8 @@ static void every_wrong_shape_is_named(void **state) {
         struct weft_test_tensor *tensor = &f->model.tensors[i];
         uint32_t first = tensor->shape.dim[0];
         tensor->shape.dim[0] = first - 1; /* fewer elements, so that data is long enough */
-        assert_int_equal(weft_test_load(f, config, NULL), WEFT_BAD_FILE);
-        weft_test_expect_log(&f->host, "model.safetensors", tensor->name, "expected shape", NULL);
+        WEFT_EXPECT_REFUSED(&f->host, WEFT_BAD_FILE, weft_test_load(f, config, NULL),
+                            "model.safetensors", tensor->name, "expected shape");
         tensor->shape.dim[0] = first;
     }
     weft_test_expect_loads(f, config);
@@ -354,8 +337,7 @@ static void every_wrong_shape_is_named(void **state) {
 
 /* ---- memory ---- */
 
-static void every_failing_allocation_is_survived(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(every_failing_allocation_is_survived, f) {
     weft_test_expect_no_leak(f, TRANSFORMER ",'position_embedding':'sinusoidal'}");
     weft_test_expect_no_leak(f, COSFORMER ",'causal':true}");
     weft_test_model_add_linear(&f->model, "head", 6, 2);
@@ -368,33 +350,11 @@ static void every_failing_allocation_is_survived(void **state) {
                                 "'num_attention_heads':3}");
 }
 
-static void every_failing_allocation_of_both_fields_is_survived(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(every_failing_allocation_of_both_fields_is_survived, f) {
     add_to_mixers(f, "near_weight", weft_shape_of(3));
     add_to_mixers(f, "far_weight", weft_shape_of(3));
     weft_test_expect_no_leak(f, FMMFORMER ",'half_width':2,'kernels':['relu','exp']}");
     add_to_mixers(f, "beta.weight", weft_shape_of(3, 6));
     add_to_mixers(f, "beta.bias", weft_shape_of(3));
     weft_test_expect_no_leak(f, FMMFORMER ",'half_width':2,'fast_weight':true,'causal':true}");
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, weft_test_loader_tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_config_says_what_the_model_is),
-        TEST(labels_and_heads_follow_the_task),
-        TEST(features_positions_and_norms_have_their_tensors),
-        TEST(null_is_as_if_the_field_were_not_there),
-        TEST(limits_themselves_are_read),
-        TEST(both_fields_of_fmmformer_have_their_tensors),
-        TEST(bad_configs_are_refused_with_the_reason),
-        TEST(sizes_outside_their_ranges_are_refused),
-        TEST(tensors_that_no_part_has_are_refused),
-        TEST(every_missing_tensor_is_named),
-        TEST(every_wrong_shape_is_named),
-        TEST(every_failing_allocation_is_survived),
-        TEST(every_failing_allocation_of_both_fields_is_survived),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

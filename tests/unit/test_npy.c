@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* .npy and .npz files, good and bad. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <zip.h>
 
-#include "model/npz.h"
+#include "core/npz.h"
 #include "support.h"
 
 #define FILE_NAME "array.npy"
@@ -48,8 +40,7 @@ static weft_status open_made(weft_npy *npy, uint8_t **bytes, struct weft_test_ho
 
 /* ---- good files ---- */
 
-static void headers_as_numpy_writes_them_are_read(void **state) {
-    (void)state;
+WEFT_TEST_ON_HOST(headers_as_numpy_writes_them_are_read, test) {
     static const struct {
         const char *header;
         size_t data_size;
@@ -65,15 +56,13 @@ static void headers_as_numpy_writes_them_are_read(void **state) {
         {"{\"shape\":(1,2,1,2,1,2,1,2),\"descr\":\"|u1\",\"fortran_order\":False}", 16, WEFT_NPY_U8,
          "[1, 2, 1, 2, 1, 2, 1, 2]"},
     };
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (unsigned major = 1; major <= 2; major++) {
             size_t size = 0;
             uint8_t *bytes = make_array(major, cases[i].header, NULL, cases[i].data_size, &size);
             weft_npy npy;
-            if (weft_npy_open_memory(&npy, bytes, size, FILE_NAME, &test.host) != WEFT_OK) {
-                fail_msg("%s: %s", cases[i].header, weft_test_log(&test));
+            if (weft_npy_open_memory(&npy, bytes, size, FILE_NAME, &test->host) != WEFT_OK) {
+                fail_msg("%s: %s", cases[i].header, weft_test_log(test));
             }
             char text[WEFT_NPY_SHAPE_TEXT_SIZE];
             assert_string_equal(weft_npy_shape_text(&npy, text), cases[i].shape);
@@ -85,63 +74,53 @@ static void headers_as_numpy_writes_them_are_read(void **state) {
             free(bytes);
         }
     }
-    weft_test_host_end(&test);
 }
 
-static void a_file_of_numpy_is_read(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(a_file_of_numpy_is_read, test) {
     char *tokens_path = weft_test_data("fnet/base_d24_l2_gelu_new/cases/n7_b3/tokens.npy");
     char *output_path = weft_test_data("fnet/base_d24_l2_gelu_new/cases/n7_b3/expected.npy");
     weft_npy tokens;
     weft_npy output;
-    assert_int_equal(weft_npy_open(&tokens, tokens_path, &test.host), WEFT_OK);
-    assert_int_equal(weft_npy_open(&output, output_path, &test.host), WEFT_OK);
+    assert_ok(weft_npy_open(&tokens, tokens_path, &test->host));
+    assert_ok(weft_npy_open(&output, output_path, &test->host));
     char text[WEFT_NPY_SHAPE_TEXT_SIZE];
     assert_string_equal(weft_npy_shape_text(&tokens, text), "[3, 7]");
     assert_string_equal(weft_npy_shape_text(&output, text), "[3, 7, 24]");
     int32_t ids[21];
-    assert_int_equal(weft_npy_read_i32(&tokens, ids), WEFT_OK);
+    assert_ok(weft_npy_read_i32(&tokens, ids));
     for (size_t i = 0; i < 21; i++) {
         assert_in_range(ids[i], 0, 59);
     }
     float values[3 * 7 * 24];
-    assert_int_equal(weft_npy_read_f32(&output, values), WEFT_OK);
+    assert_ok(weft_npy_read_f32(&output, values));
     assert_memory_equal(values, output.data, sizeof values);
     weft_npy_close(&tokens);
     weft_npy_close(&output);
     free(tokens_path);
     free(output_path);
-    weft_test_host_end(&test);
 }
 
-static void integers_are_converted_and_checked(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(integers_are_converted_and_checked, test) {
     weft_npy npy;
     uint8_t *bytes = NULL;
     int32_t out[4];
 
     static const uint8_t small[4] = {0, 1, 128, 255};
-    assert_int_equal(open_made(&npy, &bytes, &test,
-                               "{'descr': '|u1', 'fortran_order': False, 'shape': (4,)}", small, 4),
-                     WEFT_OK);
-    assert_int_equal(weft_npy_read_i32(&npy, out), WEFT_OK);
+    assert_ok(open_made(&npy, &bytes, test,
+                        "{'descr': '|u1', 'fortran_order': False, 'shape': (4,)}", small, 4));
+    assert_ok(weft_npy_read_i32(&npy, out));
     assert_true(out[0] == 0 && out[1] == 1 && out[2] == 128 && out[3] == 255);
     weft_npy_close(&npy);
     free(bytes);
 
     static const uint8_t words[8] = {0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0x80};
-    assert_int_equal(open_made(&npy, &bytes, &test,
-                               "{'descr': '<i4', 'fortran_order': False, 'shape': (2,)}", words, 8),
-                     WEFT_OK);
-    assert_int_equal(weft_npy_read_i32(&npy, out), WEFT_OK);
+    assert_ok(open_made(&npy, &bytes, test,
+                        "{'descr': '<i4', 'fortran_order': False, 'shape': (2,)}", words, 8));
+    assert_ok(weft_npy_read_i32(&npy, out));
     assert_true(out[0] == -1 && out[1] == INT32_MIN);
     float floats[2];
-    assert_int_equal(weft_npy_read_f32(&npy, floats), WEFT_BAD_FILE);
-    weft_test_expect_log(&test, FILE_NAME, "expected <f4 or <f8, found <i4", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_npy_read_f32(&npy, floats), FILE_NAME,
+                        "expected <f4 or <f8, found <i4");
     weft_npy_close(&npy);
     free(bytes);
 
@@ -151,8 +130,8 @@ static void integers_are_converted_and_checked(void **state) {
                                        {0, 0, 0, 0x80, 0, 0, 0, 0},
                                        {0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff}};
     static const char wide_header[] = "{'descr': '<i8', 'fortran_order': False, 'shape': (2,)}";
-    assert_int_equal(open_made(&npy, &bytes, &test, wide_header, wide[0], 16), WEFT_OK);
-    assert_int_equal(weft_npy_read_i32(&npy, out), WEFT_OK);
+    assert_ok(open_made(&npy, &bytes, test, wide_header, wide[0], 16));
+    assert_ok(weft_npy_read_i32(&npy, out));
     assert_true(out[0] == INT32_MIN && out[1] == INT32_MAX);
     weft_npy_close(&npy);
     free(bytes);
@@ -161,45 +140,37 @@ static void integers_are_converted_and_checked(void **state) {
         uint8_t pair[16];
         memcpy(pair, wide[0], 8);
         memcpy(pair + 8, wide[2 + i], 8);
-        assert_int_equal(open_made(&npy, &bytes, &test, wide_header, pair, 16), WEFT_OK);
-        assert_int_equal(weft_npy_read_i32(&npy, out), WEFT_BAD_FILE);
-        weft_test_expect_log(&test, FILE_NAME, "element 1", found[i], (const char *)NULL);
+        assert_ok(open_made(&npy, &bytes, test, wide_header, pair, 16));
+        WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_npy_read_i32(&npy, out), FILE_NAME,
+                            "element 1", found[i]);
         weft_npy_close(&npy);
         free(bytes);
     }
-    weft_test_host_end(&test);
 }
 
-static void floats_are_copied_and_doubles_rounded(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(floats_are_copied_and_doubles_rounded, test) {
     weft_npy npy;
     uint8_t *bytes = NULL;
     /* 1.5 and a NaN with a payload; header of an odd length, so the data is at an odd address */
     static const uint8_t singles[8] = {0, 0, 0xc0, 0x3f, 0x34, 0x12, 0xc0, 0xff};
-    assert_int_equal(open_made(&npy, &bytes, &test,
-                               "{'descr':'<f4','fortran_order':False,'shape':(2,)} ", singles, 8),
-                     WEFT_OK);
+    assert_ok(open_made(&npy, &bytes, test, "{'descr':'<f4','fortran_order':False,'shape':(2,)} ",
+                        singles, 8));
     float out[2];
-    assert_int_equal(weft_npy_read_f32(&npy, out), WEFT_OK);
+    assert_ok(weft_npy_read_f32(&npy, out));
     assert_memory_equal(out, singles, 8);
     int32_t integers[2];
-    assert_int_equal(weft_npy_read_i32(&npy, integers), WEFT_BAD_FILE);
-    weft_test_expect_log(&test, FILE_NAME, "found <f4", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_npy_read_i32(&npy, integers), FILE_NAME,
+                        "found <f4");
     weft_npy_close(&npy);
     free(bytes);
 
     static const uint8_t doubles[8] = {0x9a, 0x99, 0x99, 0x99, 0x99, 0x99, 0xb9, 0x3f}; /* 0.1 */
-    assert_int_equal(open_made(&npy, &bytes, &test,
-                               "{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", doubles,
-                               8),
-                     WEFT_OK);
-    assert_int_equal(weft_npy_read_f32(&npy, out), WEFT_OK);
+    assert_ok(open_made(&npy, &bytes, test,
+                        "{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", doubles, 8));
+    assert_ok(weft_npy_read_f32(&npy, out));
     assert_true(out[0] == 0.1f);
     weft_npy_close(&npy);
     free(bytes);
-    weft_test_host_end(&test);
 }
 
 /* ---- bad files ---- */
@@ -248,8 +219,7 @@ static const struct {
     {"import os", 0, "expected \"{\""},
 };
 
-static void bad_arrays_are_refused_with_the_reason(void **state) {
-    (void)state;
+WEFT_TEST(bad_arrays_are_refused_with_the_reason) {
     for (size_t i = 0; i < sizeof bad_arrays / sizeof bad_arrays[0]; i++) {
         struct weft_test_host test;
         weft_test_host_begin(&test);
@@ -260,43 +230,36 @@ static void bad_arrays_are_refused_with_the_reason(void **state) {
         if (status != WEFT_BAD_FILE) {
             fail_msg("%s: %s", bad_arrays[i].header, weft_status_name(status));
         }
-        weft_test_expect_log(&test, "error: " FILE_NAME, bad_arrays[i].message, (const char *)NULL);
+        weft_test_expect_log(&test, "error: " FILE_NAME, bad_arrays[i].message);
         free(bytes);
         weft_test_host_end(&test);
     }
 }
 
-static void other_files_and_versions_are_refused(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(other_files_and_versions_are_refused, test) {
     weft_npy npy;
-    assert_int_equal(weft_npy_open_memory(&npy, NULL, 0, FILE_NAME, &test.host), WEFT_BAD_FILE);
-    assert_int_equal(weft_npy_open_memory(&npy, "PK\3\4 an archive", 15, FILE_NAME, &test.host),
-                     WEFT_BAD_FILE);
-    weft_test_expect_log(&test, FILE_NAME, "expected a .npy file", (const char *)NULL);
+    assert_int_equal(weft_npy_open_memory(&npy, NULL, 0, FILE_NAME, &test->host), WEFT_BAD_FILE);
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
+                        weft_npy_open_memory(&npy, "PK\3\4 an archive", 15, FILE_NAME, &test->host),
+                        FILE_NAME, "expected a .npy file");
     static const uint8_t versions[][2] = {{0, 0}, {3, 0}, {1, 1}, {2, 1}};
     for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
         size_t size = 0;
         uint8_t *bytes =
             make_array(1, "{'descr': '<f4', 'fortran_order': False, 'shape': ()}", NULL, 4, &size);
         memcpy(bytes + 6, versions[i], 2);
-        weft_test_host_reset(&test);
-        assert_int_equal(weft_npy_open_memory(&npy, bytes, size, FILE_NAME, &test.host),
+        weft_test_host_reset(test);
+        assert_int_equal(weft_npy_open_memory(&npy, bytes, size, FILE_NAME, &test->host),
                          WEFT_BAD_FILE);
         char found[32];
         snprintf(found, sizeof found, "found %d.%d", versions[i][0], versions[i][1]);
-        weft_test_expect_log(&test, FILE_NAME, found, (const char *)NULL);
+        weft_test_expect_log(test, FILE_NAME, found);
         free(bytes);
     }
-    assert_int_equal(weft_npy_open(&npy, "/nonexistent/x.npy", &test.host), WEFT_NOT_FOUND);
-    weft_test_host_end(&test);
+    assert_int_equal(weft_npy_open(&npy, "/nonexistent/x.npy", &test->host), WEFT_NOT_FOUND);
 }
 
-static void arrays_cut_at_any_length_are_refused(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(arrays_cut_at_any_length_are_refused, test) {
     for (unsigned major = 1; major <= 2; major++) {
         size_t size = 0;
         uint8_t *bytes =
@@ -307,21 +270,16 @@ static void arrays_cut_at_any_length_are_refused(void **state) {
             assert_non_null(exact);
             memcpy(exact, bytes, cut);
             weft_npy npy;
-            weft_test_host_reset(&test);
-            assert_int_equal(weft_npy_open_memory(&npy, exact, cut, FILE_NAME, &test.host),
-                             WEFT_BAD_FILE);
-            weft_test_expect_log(&test, "error: " FILE_NAME, (const char *)NULL);
+            WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
+                                weft_npy_open_memory(&npy, exact, cut, FILE_NAME, &test->host),
+                                "error: " FILE_NAME);
             free(exact);
         }
         free(bytes);
     }
-    weft_test_host_end(&test);
 }
 
-static void damaged_arrays_are_opened_or_refused(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(damaged_arrays_are_opened_or_refused, test) {
     static const uint8_t data[24] = {1, 0, 0, 0, 2, 0, 0, 0, 3};
     size_t size = 0;
     uint8_t *bytes = make_array(1, "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 3), }\n",
@@ -332,9 +290,9 @@ static void damaged_arrays_are_opened_or_refused(void **state) {
         size_t mutated_size = 0;
         uint8_t *mutated = weft_test_mutate(bytes, size, 7, round, &mutated_size);
         weft_npy npy;
-        weft_test_host_reset(&test);
+        weft_test_host_reset(test);
         weft_status status =
-            weft_npy_open_memory(&npy, mutated, mutated_size, FILE_NAME, &test.host);
+            weft_npy_open_memory(&npy, mutated, mutated_size, FILE_NAME, &test->host);
         if (status == WEFT_OK) {
             int32_t *out = malloc(npy.elements * sizeof *out + 1);
             float *floats = malloc(npy.elements * sizeof *floats + 1);
@@ -345,40 +303,32 @@ static void damaged_arrays_are_opened_or_refused(void **state) {
             weft_npy_close(&npy);
             opened++;
         } else {
-            assert_int_equal(status, WEFT_BAD_FILE);
-            weft_test_expect_log(&test, "error: " FILE_NAME, (const char *)NULL);
+            WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, status, "error: " FILE_NAME);
         }
-        assert_int_equal(test.live, 0);
+        assert_int_equal(test->live, 0);
         free(mutated);
     }
     assert_true(opened > rounds / 50 && opened < rounds / 2);
     free(bytes);
-    weft_test_host_end(&test);
 }
 
-static void every_failing_allocation_is_survived(void **state) {
-    (void)state;
+WEFT_TEST_ON_HOST(every_failing_allocation_is_survived, test) {
     char *path = weft_test_data("fnet/base_d24_l2_gelu_new/cases/n7_b3/tokens.npy");
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
-    test.fail_at = 1;
+    test->fail_at = 1;
     weft_npy npy;
-    assert_int_equal(weft_npy_open(&npy, path, &test.host), WEFT_OUT_OF_HOST_MEMORY);
-    weft_test_host_reset(&test);
-    test.fail_at = 1;
+    assert_int_equal(weft_npy_open(&npy, path, &test->host), WEFT_OUT_OF_HOST_MEMORY);
+    weft_test_host_reset(test);
+    test->fail_at = 1;
     uint8_t *taken = malloc(4); /* the host's memory, and so the array's to free */
-    test.live = 1;
-    assert_int_equal(weft_npy_take(&npy, taken, 4, FILE_NAME, &test.host), WEFT_OUT_OF_HOST_MEMORY);
-    weft_test_host_end(&test);
+    test->live = 1;
+    assert_int_equal(weft_npy_take(&npy, taken, 4, FILE_NAME, &test->host),
+                     WEFT_OUT_OF_HOST_MEMORY);
     free(path);
 }
 
 /* ---- writing ---- */
 
-static void written_arrays_are_read_back(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(written_arrays_are_read_back, test) {
     char *folder = weft_test_folder();
     char *path = weft_test_path(folder, FILE_NAME);
     static const float floats[6] = {1, -0.0f, INFINITY, 1e-45f, -3.5f, 7};
@@ -390,33 +340,31 @@ static void written_arrays_are_read_back(void **state) {
         char text[WEFT_NPY_SHAPE_TEXT_SIZE];
         float read_floats[6];
         int32_t read_integers[6];
-        assert_int_equal(weft_npy_write_f32(path, floats, shapes[i], &test.host), WEFT_OK);
-        assert_int_equal(weft_npy_open(&npy, path, &test.host), WEFT_OK);
+        assert_ok(weft_npy_write_f32(path, floats, shapes[i], &test->host));
+        assert_ok(weft_npy_open(&npy, path, &test->host));
         assert_int_equal(npy.dtype, WEFT_NPY_F32);
         assert_int_equal((npy.data - npy.mapping.data) % 64, 0);
         assert_string_equal(weft_npy_shape_text(&npy, text), weft_shape_text(shapes[i], expected));
-        assert_int_equal(weft_npy_read_f32(&npy, read_floats), WEFT_OK);
+        assert_ok(weft_npy_read_f32(&npy, read_floats));
         assert_memory_equal(read_floats, floats, sizeof floats);
         weft_npy_close(&npy);
-        assert_int_equal(weft_npy_write_i32(path, integers, shapes[i], &test.host), WEFT_OK);
-        assert_int_equal(weft_npy_open(&npy, path, &test.host), WEFT_OK);
+        assert_ok(weft_npy_write_i32(path, integers, shapes[i], &test->host));
+        assert_ok(weft_npy_open(&npy, path, &test->host));
         assert_int_equal(npy.dtype, WEFT_NPY_I32);
-        assert_int_equal(weft_npy_read_i32(&npy, read_integers), WEFT_OK);
+        assert_ok(weft_npy_read_i32(&npy, read_integers));
         assert_memory_equal(read_integers, integers, sizeof integers);
         weft_npy_close(&npy);
     }
     assert_int_equal(weft_test_entries(folder), 1);
     free(path);
     weft_test_folder_remove(folder);
-    weft_test_host_end(&test);
 }
 
-static void the_bytes_written_are_those_of_the_format(void **state) {
-    (void)state;
+WEFT_TEST_ON_HOST(the_bytes_written_are_those_of_the_format, test) {
     char *folder = weft_test_folder();
     char *path = weft_test_path(folder, FILE_NAME);
     static const float value = 1;
-    assert_int_equal(weft_npy_write_f32(path, &value, (weft_shape){0}, NULL), WEFT_OK);
+    assert_ok(weft_npy_write_f32(path, &value, (weft_shape){0}, NULL));
     size_t size = 0;
     uint8_t *bytes = weft_test_read(path, &size);
     static const char expected[128] =
@@ -429,16 +377,13 @@ static void the_bytes_written_are_those_of_the_format(void **state) {
 
     static const weft_shape largest = {5, {1, 1, 1, 1}};
     assert_int_equal(weft_npy_write_f32(path, &value, largest, NULL), WEFT_INVALID_ARGUMENT);
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
     for (long k = 1; k <= 2; k++) { /* the contents, the name of the file beside */
-        test.fail_at = k;
-        assert_int_equal(weft_npy_write_f32(path, &value, (weft_shape){0}, &test.host),
+        test->fail_at = k;
+        assert_int_equal(weft_npy_write_f32(path, &value, (weft_shape){0}, &test->host),
                          WEFT_OUT_OF_HOST_MEMORY);
-        weft_test_host_reset(&test);
+        weft_test_host_reset(test);
     }
     assert_int_equal(weft_test_entries(folder), 1);
-    weft_test_host_end(&test);
     free(path);
     weft_test_folder_remove(folder);
 }
@@ -477,14 +422,11 @@ static char *make_archive(const char *folder, const char *name) {
     return path;
 }
 
-static void members_are_unpacked(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(members_are_unpacked, test) {
     char *folder = weft_test_folder();
     char *path = make_archive(folder, "set.npz");
     weft_npz *npz = NULL;
-    assert_int_equal(weft_npz_open(&npz, path, &test.host), WEFT_OK);
+    assert_ok(weft_npz_open(&npz, path, &test->host));
     assert_true(weft_npz_has(npz, "tokens"));
     assert_true(weft_npz_has(npz, "zeros"));
     assert_false(weft_npz_has(npz, "note"));
@@ -492,78 +434,69 @@ static void members_are_unpacked(void **state) {
     assert_false(weft_npz_has(npz, "tokens.npy"));
     weft_npy tokens;
     weft_npy zeros;
-    assert_int_equal(weft_npz_get(&tokens, npz, "tokens", SIZE_MAX), WEFT_OK);
-    assert_int_equal(weft_npz_get(&zeros, npz, "zeros", 2 << 20), WEFT_OK);
+    assert_ok(weft_npz_get(&tokens, npz, "tokens", SIZE_MAX));
+    assert_ok(weft_npz_get(&zeros, npz, "zeros", 2 << 20));
     weft_npz_close(&npz);
     assert_null(npz);
     weft_npz_close(&npz);
     int32_t ids[6];
-    assert_int_equal(weft_npy_read_i32(&tokens, ids), WEFT_OK);
+    assert_ok(weft_npy_read_i32(&tokens, ids));
     assert_true(ids[0] == 7 && ids[1] == 8 && ids[2] == 9 && ids[5] == 0);
     assert_int_equal(zeros.elements, 1048576);
     for (size_t i = 0; i < zeros.bytes; i++) {
         assert_true(zeros.data[i] == 0);
     }
     float floats[6];
-    assert_int_equal(weft_npy_read_f32(&tokens, floats), WEFT_BAD_FILE);
-    weft_test_expect_log(&test, path, ":tokens.npy", "found <i4", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_npy_read_f32(&tokens, floats), path,
+                        ":tokens.npy", "found <i4");
     weft_npy_close(&tokens);
     weft_npy_close(&zeros);
     free(path);
     weft_test_folder_remove(folder);
-    weft_test_host_end(&test);
 }
 
-static void bombs_and_missing_members_are_refused(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(bombs_and_missing_members_are_refused, test) {
     char *folder = weft_test_folder();
     char *path = make_archive(folder, "set.npz");
     weft_npz *npz = NULL;
     weft_npy npy;
-    assert_int_equal(weft_npz_open(&npz, path, &test.host), WEFT_OK);
-    long before = atomic_load(&test.live);
-    assert_int_equal(weft_npz_get(&npy, npz, "zeros", 1048576), WEFT_BAD_FILE);
-    weft_test_expect_log(&test, path, "zeros.npy", "expected at most 1048576 bytes",
-                         (const char *)NULL);
-    assert_int_equal(weft_npz_get(&npy, npz, "labels", SIZE_MAX), WEFT_NOT_FOUND);
-    weft_test_expect_log(&test, path, "labels.npy", "tokens.npy, zeros.npy, note.txt",
-                         (const char *)NULL);
-    long allocations = atomic_load(&test.allocations);
-    assert_int_equal(weft_npz_get(&npy, npz, "tokens", SIZE_MAX), WEFT_OK);
+    assert_ok(weft_npz_open(&npz, path, &test->host));
+    long before = atomic_load(&test->live);
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_npz_get(&npy, npz, "zeros", 1048576), path,
+                        "zeros.npy", "expected at most 1048576 bytes");
+    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND, weft_npz_get(&npy, npz, "labels", SIZE_MAX), path,
+                        "labels.npy", "tokens.npy, zeros.npy, note.txt");
+    long allocations = atomic_load(&test->allocations);
+    assert_ok(weft_npz_get(&npy, npz, "tokens", SIZE_MAX));
     weft_npy_close(&npy);
-    long needed = atomic_load(&test.allocations) - allocations;
+    long needed = atomic_load(&test->allocations) - allocations;
     assert_true(needed >= 3);
     for (long k = 1; k <= needed; k++) {
-        weft_test_host_reset(&test);
-        test.fail_at = k;
+        weft_test_host_reset(test);
+        test->fail_at = k;
         assert_int_equal(weft_npz_get(&npy, npz, "tokens", SIZE_MAX), WEFT_OUT_OF_HOST_MEMORY);
     }
-    assert_int_equal(test.live, before);
+    assert_int_equal(test->live, before);
     weft_npz_close(&npz);
     for (long k = 1; k <= 2; k++) {
-        weft_test_host_reset(&test);
-        test.fail_at = k;
-        assert_int_equal(weft_npz_open(&npz, path, &test.host), WEFT_OUT_OF_HOST_MEMORY);
+        weft_test_host_reset(test);
+        test->fail_at = k;
+        assert_int_equal(weft_npz_open(&npz, path, &test->host), WEFT_OUT_OF_HOST_MEMORY);
     }
     free(path);
     weft_test_folder_remove(folder);
-    weft_test_host_end(&test);
 }
 
-static void damaged_archives_are_refused(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(damaged_archives_are_refused, test) {
     char *folder = weft_test_folder();
     char *path = make_archive(folder, "set.npz");
     size_t size = 0;
     uint8_t *bytes = weft_test_read(path, &size);
     weft_npz *npz = NULL;
     weft_npy npy;
-    assert_int_equal(weft_npz_open(&npz, "/nonexistent/x.npz", &test.host), WEFT_NOT_FOUND);
-    weft_test_expect_log(&test, "/nonexistent/x.npz", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND,
+                        weft_npz_open(&npz, "/nonexistent/x.npz", &test->host),
+                        "/nonexistent/x.npz");
 
     /* One bit of the data of tokens.npy, which is stored as it is: the checksum tells. */
     size_t at = 0;
@@ -573,29 +506,24 @@ static void damaged_archives_are_refused(void **state) {
     bytes[at] ^= 1;
     char *damaged = weft_test_write(folder, "damaged.npz", bytes, size);
     bytes[at] ^= 1;
-    assert_int_equal(weft_npz_open(&npz, damaged, &test.host), WEFT_OK);
-    assert_int_equal(weft_npz_get(&npy, npz, "tokens", SIZE_MAX), WEFT_BAD_FILE);
-    weft_test_expect_log(&test, damaged, "tokens.npy", "CRC", (const char *)NULL);
+    assert_ok(weft_npz_open(&npz, damaged, &test->host));
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_npz_get(&npy, npz, "tokens", SIZE_MAX), damaged,
+                        "tokens.npy", "CRC");
     weft_npz_close(&npz);
     free(damaged);
 
     for (size_t cut = 0; cut < size; cut += 7) {
         char *short_path = weft_test_write(folder, "short.npz", bytes, cut);
-        weft_test_host_reset(&test);
-        assert_int_equal(weft_npz_open(&npz, short_path, &test.host), WEFT_BAD_FILE);
-        weft_test_expect_log(&test, short_path, (const char *)NULL);
+        WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_npz_open(&npz, short_path, &test->host),
+                            short_path);
         free(short_path);
     }
     free(bytes);
     free(path);
     weft_test_folder_remove(folder);
-    weft_test_host_end(&test);
 }
 
-static void archives_damaged_at_random_are_survived(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(archives_damaged_at_random_are_survived, test) {
     char *folder = weft_test_folder();
     char *path = make_archive(folder, "set.npz");
     size_t size = 0;
@@ -608,7 +536,7 @@ static void archives_damaged_at_random_are_survived(void **state) {
         char *name = weft_test_write(folder, "mutated.npz", mutated, mutated_size);
         weft_npz *npz = NULL;
         weft_npy npy;
-        weft_status status = weft_npz_open(&npz, name, &test.host);
+        weft_status status = weft_npz_open(&npz, name, &test->host);
         if (status == WEFT_OK) {
             status = weft_npz_get(&npy, npz, "tokens", 1 << 20);
         }
@@ -617,12 +545,12 @@ static void archives_damaged_at_random_are_survived(void **state) {
             weft_npy_close(&npy);
             good++;
         } else {
-            assert_true(weft_test_log_has(&test, "error: "));
+            assert_true(weft_test_log_has(test, "error: "));
             bad++;
         }
         weft_npz_close(&npz);
-        weft_test_host_reset(&test);
-        assert_int_equal(test.live, 0);
+        weft_test_host_reset(test);
+        assert_int_equal(test->live, 0);
         free(name);
         free(mutated);
     }
@@ -630,26 +558,4 @@ static void archives_damaged_at_random_are_survived(void **state) {
     free(bytes);
     free(path);
     weft_test_folder_remove(folder);
-    weft_test_host_end(&test);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(headers_as_numpy_writes_them_are_read),
-        cmocka_unit_test(a_file_of_numpy_is_read),
-        cmocka_unit_test(integers_are_converted_and_checked),
-        cmocka_unit_test(floats_are_copied_and_doubles_rounded),
-        cmocka_unit_test(bad_arrays_are_refused_with_the_reason),
-        cmocka_unit_test(other_files_and_versions_are_refused),
-        cmocka_unit_test(arrays_cut_at_any_length_are_refused),
-        cmocka_unit_test(damaged_arrays_are_opened_or_refused),
-        cmocka_unit_test(every_failing_allocation_is_survived),
-        cmocka_unit_test(written_arrays_are_read_back),
-        cmocka_unit_test(the_bytes_written_are_those_of_the_format),
-        cmocka_unit_test(members_are_unpacked),
-        cmocka_unit_test(bombs_and_missing_members_are_refused),
-        cmocka_unit_test(damaged_archives_are_refused),
-        cmocka_unit_test(archives_damaged_at_random_are_survived),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

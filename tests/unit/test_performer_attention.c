@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* Properties of the Performer's attention, its estimate of softmax attention, and bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/features.h>
 #include <weft/mixers.h>
@@ -36,37 +28,23 @@ static struct sequence *make(uint32_t features, uint64_t seed) {
     s->features = features;
     const weft_features_params params = {
         .kind = WEFT_FEATURES_ORF, .rows = features, .columns = WIDTH, .seed = seed};
-    assert_int_equal(weft_features_fill(s->w, NULL, &params, NULL), WEFT_OK);
+    assert_ok(weft_features_fill(s->w, NULL, &params, NULL));
     return s;
 }
 
 static void run(struct weft_test_graph *f, const struct sequence *s, bool causal, bool unstabilized,
                 float *out) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor y;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor q = weft_test_input(graph, "q", weft_shape_of(1, N, D));
-    weft_tensor k = weft_test_input(graph, "k", weft_shape_of(1, N, D));
-    weft_tensor v = weft_test_input(graph, "v", weft_shape_of(1, N, D));
-    weft_tensor w = weft_test_input(graph, "w", weft_shape_of(s->features, WIDTH));
-    assert_int_equal(weft_graph_performer_attention(
-                         &y, graph, q, k, v, w,
-                         weft_performer_attention_params(.heads = HEADS, .causal = causal,
-                                                         .unstabilized = unstabilized)),
-                     WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
-    const weft_host_tensor tensors[] = {
-        {"q", (void *)s->q, sizeof s->q},
-        {"k", (void *)s->k, sizeof s->k},
-        {"v", (void *)s->v, sizeof s->v},
-        {"w", (void *)s->w, (uint64_t)s->features * WIDTH * sizeof(float)},
-        {"y", out, N * D * sizeof(float)},
-    };
-    assert_int_equal(weft_plan_execute(plan, tensors, 5), WEFT_OK);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    weft_tensor q = weft_test_feed(&r, "q", weft_shape_of(1, N, D), s->q);
+    weft_tensor k = weft_test_feed(&r, "k", weft_shape_of(1, N, D), s->k);
+    weft_tensor v = weft_test_feed(&r, "v", weft_shape_of(1, N, D), s->v);
+    weft_tensor w = weft_test_feed(&r, "w", weft_shape_of(s->features, WIDTH), s->w);
+    assert_ok(weft_graph_performer_attention(
+        &y, r.graph, q, k, v, w,
+        weft_performer_attention_params(.heads = HEADS, .causal = causal,
+                                        .unstabilized = unstabilized)));
+    weft_test_execute_to(&r, y, out);
 }
 
 /* ---- properties ---- */
@@ -121,27 +99,27 @@ static double error_with(struct weft_test_graph *f, uint32_t features) {
 }
 
 /* The error falls as 1/√s: by 8 for 64 times as many features; a third of that is left for chance. */
-static void test_estimates_softmax(void **state) {
-    double few = error_with(*state, 64);
-    double many = error_with(*state, 4096);
+WEFT_TEST_ON_GRAPH(test_estimates_softmax, f) {
+    double few = error_with(f, 64);
+    double many = error_with(f, 4096);
     assert_true(many < 0.005);
     assert_true(many < few / 5.0 && many > few / 13.0);
 }
 
 /* The stabilizers cancel but for epsilon, and keep queries and keys in range whose exponentials are not. */
-static void test_stabilizers(void **state) {
+WEFT_TEST_ON_GRAPH(test_stabilizers, f) {
     struct sequence *s = make(64, 5);
     float plain[N * D];
     float stable[N * D];
-    run(*state, s, false, true, plain);
-    run(*state, s, false, false, stable);
+    run(f, s, false, true, plain);
+    run(f, s, false, false, stable);
     for (uint32_t i = 0; i < N * D; i++) {
         assert_true(fabsf(plain[i] - stable[i]) < 1e-4F);
         s->q[i] *= 64.0F;
         s->k[i] *= 64.0F;
     }
-    run(*state, s, false, true, plain);
-    run(*state, s, false, false, stable);
+    run(f, s, false, true, plain);
+    run(f, s, false, false, stable);
     uint32_t lost = 0;
     for (uint32_t i = 0; i < N * D; i++) {
         lost += plain[i] == 0.0F;
@@ -179,30 +157,35 @@ static void check_causality(struct weft_test_graph *f, uint32_t from, bool unsta
     free(s);
 }
 
-static void test_causality(void **state) {
+WEFT_TEST_ON_GRAPH(test_causality, f) {
     static const uint32_t cuts[] = {1, 40, 63, 64, 65, 99};
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
-        check_causality(*state, cuts[i], true);
-        check_causality(*state, cuts[i], false);
+        check_causality(f, cuts[i], true);
+        check_causality(f, cuts[i], false);
     }
 }
 
 /* Without causality the first token does depend on the last one. */
-static void test_full_reads_everything(void **state) {
+WEFT_TEST_ON_GRAPH(test_full_reads_everything, f) {
     struct sequence *s = make(16, 5);
     float before[N * D];
     float after[N * D];
-    run(*state, s, false, false, before);
+    run(f, s, false, false, before);
     disturb(s->v, N - 1, 0.25F);
-    run(*state, s, false, false, after);
+    run(f, s, false, false, after);
     assert_memory_not_equal(before, after, D * sizeof(float));
     free(s);
 }
 
 /* ---- bad parameters ---- */
 
-static void test_bad_params(void **state) {
-    struct weft_test_graph *f = *state;
+#define REFUSED(status, q, k, v, w, params, ...)                                          \
+    WEFT_EXPECT_FAILURE(f, WEFT_##status,                                                 \
+                        weft_graph_performer_attention(&y, f->graph, q, k, v, w, params), \
+                        __VA_ARGS__)
+#define WITH(...) weft_performer_attention_params(__VA_ARGS__)
+
+WEFT_TEST_ON_GRAPH(test_bad_params, f) {
     weft_graph *g = f->graph;
     static const float epsilons[] = {-1.0F, NAN, INFINITY};
     static const char *const texts[] = {"epsilon -1", "epsilon nan", "epsilon inf"};
@@ -211,40 +194,15 @@ static void test_bad_params(void **state) {
     weft_tensor k = weft_test_input(g, "k", weft_shape_of(2, 7, 6));
     weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 7, 8));
     weft_tensor w = weft_test_input(g, "w", weft_shape_of(9, 6));
-    assert_int_equal(weft_graph_performer_attention(&y, g, q, k, v, w, NULL), WEFT_OK);
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_performer_attention(&y, g, q, k, v, q, NULL), "w [2, 5, 6]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_performer_attention(&y, g, q, k, q, w, NULL), "v [2, 5, 6]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_performer_attention(&y, g, q, k, v, w,
-                                                       weft_performer_attention_params(.heads = 2)),
-                        "w [9, 6]", "[s, 3]", "2 heads");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_performer_attention(
-                            &y, g, q, k, v, w, weft_performer_attention_params(.causal = true)),
-                        "k = n");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_performer_attention(&y, g, q, k, v, w,
-                                                       weft_performer_attention_params(.heads = 4)),
-                        "4 heads", "6 channels");
+    assert_ok(weft_graph_performer_attention(&y, g, q, k, v, w, NULL));
+    REFUSED(SHAPE_MISMATCH, q, k, v, q, NULL, "w [2, 5, 6]");
+    REFUSED(SHAPE_MISMATCH, q, k, q, w, NULL, "v [2, 5, 6]");
+    REFUSED(SHAPE_MISMATCH, q, k, v, w, WITH(.heads = 2), "w [9, 6]", "[s, 3]", "2 heads");
+    REFUSED(SHAPE_MISMATCH, q, k, v, w, WITH(.causal = true), "k = n");
+    REFUSED(INVALID_ARGUMENT, q, k, v, w, WITH(.heads = 4), "4 heads", "6 channels");
     for (int i = 0; i < 3; i++) {
-        WEFT_EXPECT_FAILURE(
-            f, WEFT_INVALID_ARGUMENT,
-            weft_graph_performer_attention(&y, g, q, k, v, w,
-                                           weft_performer_attention_params(.epsilon = epsilons[i])),
-            texts[i]);
+        REFUSED(INVALID_ARGUMENT, q, k, v, w, WITH(.epsilon = epsilons[i]), texts[i]);
     }
     assert_int_equal(weft_graph_performer_attention(&y, NULL, q, k, v, w, NULL),
                      WEFT_INVALID_ARGUMENT);
-}
-
-int main(void) {
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_estimates_softmax),     TEST(test_stabilizers), TEST(test_causality),
-        TEST(test_full_reads_everything), TEST(test_bad_params),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

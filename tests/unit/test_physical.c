@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Judging and choosing physical devices, on devices made up for the purpose. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "device/physical.h"
+#include "support.h"
 
 /* ---- a made-up driver ---- */
 
@@ -125,17 +116,17 @@ static int reset(void **state) {
     return 0;
 }
 
+#define TEST(name) WEFT_TEST_WITH(name, void *state, reset, NULL)
+
 static struct weft_physical look(void) {
     struct weft_physical physical;
-    assert_int_equal(
-        weft_physical_read(&physical, &instance, VK_NULL_HANDLE, 3, WEFT_NO_FAMILY, NULL), WEFT_OK);
+    assert_ok(weft_physical_read(&physical, &instance, VK_NULL_HANDLE, 3, WEFT_NO_FAMILY, NULL));
     return physical;
 }
 
 /* ---- judging ---- */
 
-static void test_least(void **state) {
-    (void)state;
+TEST(test_least) {
     const struct weft_physical physical = look();
     const weft_device_info *info = &physical.info;
     assert_true(info->usable);
@@ -158,8 +149,7 @@ static void test_least(void **state) {
 }
 
 /* Sums need the operation, and need it in compute shaders. */
-static void test_subgroup_arithmetic(void **state) {
-    (void)state;
+TEST(test_subgroup_arithmetic) {
     fake.subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
     fake.subgroup_stages = VK_SHADER_STAGE_FRAGMENT_BIT;
     assert_false(look().info.has_subgroup_arithmetic);
@@ -169,14 +159,12 @@ static void test_subgroup_arithmetic(void **state) {
     assert_false(look().info.has_subgroup_arithmetic);
 }
 
-static void test_f16_arithmetic(void **state) {
-    (void)state;
+TEST(test_f16_arithmetic) {
     fake.float16 = VK_TRUE;
     assert_true(look().info.has_f16_arithmetic);
 }
 
-static void test_driver_version_number(void **state) {
-    (void)state;
+TEST(test_driver_version_number) {
     fake.driver_info = "";
     assert_string_equal(look().info.driver_version, "4.5.6");
 }
@@ -188,8 +176,7 @@ static void assert_refused(const char *reason) {
     reset(NULL);
 }
 
-static void test_reasons(void **state) {
-    (void)state;
+TEST(test_reasons) {
     VkPhysicalDeviceLimits *limits = &fake.properties.limits;
     fake.properties.apiVersion = VK_API_VERSION_1_1;
     assert_refused("supports Vulkan 1.1, Weft needs 1.2");
@@ -211,8 +198,7 @@ static void test_reasons(void **state) {
     assert_refused("allows 11 storage buffers in a shader, Weft needs 12");
 }
 
-static void test_queue_family(void **state) {
-    (void)state;
+TEST(test_queue_family) {
     fake.family_count = 3;
     fake.families[0].queueFlags = VK_QUEUE_TRANSFER_BIT;
     fake.families[1].queueFlags = VK_QUEUE_COMPUTE_BIT;
@@ -224,10 +210,10 @@ static void test_queue_family(void **state) {
     fake.family_count = 2;
     assert_int_equal(look().queue_family, 1);
     /* A caller's own family: taken as it is, and judged. */
-    assert_int_equal(weft_physical_read(&physical, &instance, VK_NULL_HANDLE, 0, 0, NULL), WEFT_OK);
+    assert_ok(weft_physical_read(&physical, &instance, VK_NULL_HANDLE, 0, 0, NULL));
     assert_false(physical.info.usable);
     assert_string_equal(physical.info.reason, "queue family 0 does not compute");
-    assert_int_equal(weft_physical_read(&physical, &instance, VK_NULL_HANDLE, 0, 7, NULL), WEFT_OK);
+    assert_ok(weft_physical_read(&physical, &instance, VK_NULL_HANDLE, 0, 7, NULL));
     assert_int_equal(physical.queue_family, WEFT_NO_FAMILY);
 }
 
@@ -260,8 +246,7 @@ static int chosen(const struct weft_physical *list, uint32_t count, const char *
     return found != NULL ? (int)found->info.index : -(int)status;
 }
 
-static void test_preference(void **state) {
-    (void)state;
+WEFT_TEST(test_preference) {
     const struct weft_physical list[] = {
         made(0, "llvmpipe", "llvmpipe", WEFT_DEVICE_SOFTWARE, true),
         made(1, "Something", "other", WEFT_DEVICE_OTHER, true),
@@ -284,8 +269,7 @@ static void test_preference(void **state) {
     assert_int_equal(chosen(list, 7, "anv"), 3);
 }
 
-static void test_refusals(void **state) {
-    (void)state;
+WEFT_TEST(test_refusals) {
     const struct weft_physical list[] = {
         made(0, "llvmpipe", "llvmpipe", WEFT_DEVICE_SOFTWARE, true),
         made(1, "Old Radeon", "radv", WEFT_DEVICE_DISCRETE, false),
@@ -302,18 +286,4 @@ static void test_refusals(void **state) {
     assert_non_null(strstr(line, "Old Radeon (radv) which has no compute queue"));
     assert_int_equal(chosen(list, 0, NULL), -WEFT_NO_DEVICE);
     assert_int_equal(chosen(list, 0, "radeon"), -WEFT_NO_DEVICE);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_least, reset),
-        cmocka_unit_test_setup(test_subgroup_arithmetic, reset),
-        cmocka_unit_test_setup(test_f16_arithmetic, reset),
-        cmocka_unit_test_setup(test_driver_version_number, reset),
-        cmocka_unit_test_setup(test_reasons, reset),
-        cmocka_unit_test_setup(test_queue_family, reset),
-        cmocka_unit_test(test_preference),
-        cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

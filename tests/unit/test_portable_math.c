@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The host's own logarithm, exponential and quantiles, against the C library and against closed forms. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "core/hash.h"
 #include "core/philox.h"
 #include "core/portable_math.h"
-#include "features/quantile.h"
+#include "core/quantile.h"
+#include "support.h"
 
 #define SAMPLES 200000
 
@@ -27,8 +20,7 @@ static void expect_digest(const void *data, size_t size, const char *expected) {
     assert_string_equal(weft_digest_text(&digest, text), expected);
 }
 
-static void logarithm(void **state) {
-    (void)state;
+WEFT_TEST(logarithm) {
     assert_true(weft_portable_log(1.0) == 0.0);
     double worst = 0.0;
     static double results[SAMPLES];
@@ -47,8 +39,7 @@ static void logarithm(void **state) {
                   "df28976488d642e91e6e5fb362f168d99a12fa9761e522d940006a4bcf8cc4f4");
 }
 
-static void exponential(void **state) {
-    (void)state;
+WEFT_TEST(exponential) {
     assert_true(weft_portable_exp(0.0) == 1.0);
     double worst = 0.0;
     static double results[SAMPLES];
@@ -62,8 +53,7 @@ static void exponential(void **state) {
                   "5b4e1909156bc555e90602647f8ae6d4ff24185812f7baa3ec19a37fc817840a");
 }
 
-static void normal_quantile_inverts_the_distribution(void **state) {
-    (void)state;
+WEFT_TEST(normal_quantile_inverts_the_distribution) {
     assert_true(weft_normal_quantile(0.5) == 0.0);
     /* Φ⁻¹(0.975), known to every table. */
     assert_true(fabs(weft_normal_quantile(0.975) - 1.9599639845400542) < 1e-14);
@@ -79,8 +69,7 @@ static void normal_quantile_inverts_the_distribution(void **state) {
     }
 }
 
-static void normal_quantile_is_monotonic_across_its_two_formulas(void **state) {
-    (void)state;
+WEFT_TEST(normal_quantile_is_monotonic_across_its_two_formulas) {
     double last = -100.0;
     for (int i = 1; i < 100000; i++) {
         double x = weft_normal_quantile((double)i / 100000.0);
@@ -89,8 +78,7 @@ static void normal_quantile_is_monotonic_across_its_two_formulas(void **state) {
     }
 }
 
-static void chi_quantile_inverts_the_distribution(void **state) {
-    (void)state;
+WEFT_TEST(chi_quantile_inverts_the_distribution) {
     /* With two degrees of freedom the distribution is 1 - exp(-r²/2). */
     struct weft_chi two = weft_chi_of(2);
     for (int i = 1; i < 1000; i++) {
@@ -117,15 +105,4 @@ static void chi_quantile_inverts_the_distribution(void **state) {
         }
         assert_true(fabs(sum / 500.0 / (double)degrees[k] - 1.0) < 2e-3);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(logarithm),
-        cmocka_unit_test(exponential),
-        cmocka_unit_test(normal_quantile_inverts_the_distribution),
-        cmocka_unit_test(normal_quantile_is_monotonic_across_its_two_formulas),
-        cmocka_unit_test(chi_quantile_inverts_the_distribution),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The arithmetic probe's questions find out what they are there to find out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 
 #include "core/hash.h"
-#include "device/probe_cases.h"
+#include "shader/probe_cases.h"
+#include "support.h"
 
 /* Places of results, see the table in probe_cases.c. */
 enum { SUM, DIFFERENCE, PRODUCT, PLUS, MINUS, FROM, THREE, BACK, NEGATED, COMPARED, INT, UINT };
@@ -51,17 +43,17 @@ static int set_up(void **state) {
     return 0;
 }
 
+WEFT_TEST_GROUP(set_up, NULL);
+
 /* The cases are part of what a cached verdict stands for, and the same on every machine. */
-static void test_inputs_are_fixed(void **state) {
-    (void)state;
+WEFT_TEST(test_inputs_are_fixed) {
     char text[WEFT_DIGEST_TEXT_SIZE];
     const weft_digest digest = weft_digest_of(inputs, sizeof inputs);
     assert_string_equal(weft_digest_text(&digest, text),
                         "93beea734531bb9f2554eaa2d3b122f5f7db422b23f64b624aa0131e1d91f2cc");
 }
 
-static void test_right_answers_pass(void **state) {
-    (void)state;
+WEFT_TEST(test_right_answers_pass) {
     char text[256] = "";
     assert_int_equal(weft_probe_judge(text, sizeof text, inputs, results), WEFT_PROBE_RIGHT);
     assert_string_equal(text, "");
@@ -72,8 +64,7 @@ static bool is_plain(uint32_t bits) {
     return kind == FP_ZERO || kind == FP_NORMAL;
 }
 
-static void test_drivers_have_no_choice(void **state) {
-    (void)state;
+WEFT_TEST(test_drivers_have_no_choice) {
     for (size_t i = 0; i < WEFT_PROBE_PLAIN; i++) {
         for (size_t k = 0; k < 3; k++) {
             assert_true(is_plain(inputs[i].word[k]));
@@ -87,8 +78,7 @@ static void test_drivers_have_no_choice(void **state) {
 
 /* A second opinion: a product of floats is exact in double, and so is a sum of floats of similar
  * size. */
-static void test_against_double(void **state) {
-    (void)state;
+WEFT_TEST(test_against_double) {
     uint32_t sums = 0;
     for (size_t i = 0; i < WEFT_PROBE_PLAIN; i++) {
         const double a = (double)value(inputs[i].word[0]);
@@ -186,8 +176,7 @@ static float sum_ties_away(float a, float b, float c) {
     return (double)(float)exact == exact ? (float)exact : away(exact);
 }
 
-static void test_wrong_devices_are_found(void **state) {
-    (void)state;
+WEFT_TEST(test_wrong_devices_are_found) {
     assert_true(count_exposing(PLUS, "a * b + c", fused_plus) > 100);
     assert_true(count_exposing(MINUS, "a * b - c", fused_minus) > 100);
     assert_true(count_exposing(FROM, "c - a * b", fused_from) > 100);
@@ -263,8 +252,7 @@ static float product_to_plus_zero(float a, float b) {
     return plain != 0.0f && product(a, b) == 0.0f ? 0.0f : product(a, b);
 }
 
-static void test_subnormals(void **state) {
-    (void)state;
+WEFT_TEST(test_subnormals) {
     assert_int_equal(verdict_on_arithmetic(0, sum, product), WEFT_PROBE_RIGHT);
     assert_int_equal(verdict_on_arithmetic(0, ieee_sum, product), WEFT_PROBE_KEEPS_SUBNORMALS);
     assert_int_equal(verdict_on_arithmetic(0, sum, ieee_product), WEFT_PROBE_KEEPS_SUBNORMALS);
@@ -282,8 +270,7 @@ static void test_subnormals(void **state) {
 
 /* Products that a float32 has room for only as 2^-126: [kind][sign], where kinds are those that are
  * below the middle, in it and above. */
-static void test_least_products(void **state) {
-    (void)state;
+WEFT_TEST(test_least_products) {
     uint32_t seen[3][2] = {{0}};
     for (size_t i = SUBNORMALS; i < WEFT_PROBE_CASES; i++) {
         const float a = flush(value(inputs[i].word[0]));
@@ -340,8 +327,7 @@ static float second(float a, float b) {
     return b;
 }
 
-static void test_zeros(void **state) {
-    (void)state;
+WEFT_TEST(test_zeros) {
     static const struct {
         size_t operation;
         float (*folded)(float, float);
@@ -374,8 +360,7 @@ static void test_zeros(void **state) {
 }
 
 /* What a device that folds zeros says is told with its operands. */
-static void test_zero_message(void **state) {
-    (void)state;
+WEFT_TEST(test_zero_message) {
     size_t index = 0;
     while (inputs[index].word[0] != 0x80000000u) {
         index++;
@@ -393,8 +378,7 @@ static float sum_without_nan(float a, float b) {
     return a == -b ? 0.0f : sum(a, b);
 }
 
-static void test_infinities_and_nan(void **state) {
-    (void)state;
+WEFT_TEST(test_infinities_and_nan) {
     assert_int_equal(verdict_on_arithmetic(WEFT_PROBE_PLAIN, sum, product_without_nan),
                      WEFT_PROBE_WRONG);
     assert_int_equal(verdict_on_arithmetic(WEFT_PROBE_PLAIN, sum_without_nan, product),
@@ -414,8 +398,7 @@ static void test_infinities_and_nan(void **state) {
     assert_true(subnormal_products > 100 && subnormal_sums > 100);
 }
 
-static void test_message(void **state) {
-    (void)state;
+WEFT_TEST(test_message) {
     size_t index = 0;
     while (inputs[index].word[0] != word(0x1p24f)) {
         index++;
@@ -429,21 +412,4 @@ static void test_message(void **state) {
     assert_int_equal(weft_probe_judge(small, sizeof small, inputs, results), WEFT_PROBE_WRONG);
     results[index].word[SUM]--;
     assert_true(strlen(small) < sizeof small);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_inputs_are_fixed),
-        cmocka_unit_test(test_right_answers_pass),
-        cmocka_unit_test(test_drivers_have_no_choice),
-        cmocka_unit_test(test_against_double),
-        cmocka_unit_test(test_wrong_devices_are_found),
-        cmocka_unit_test(test_message),
-        cmocka_unit_test(test_subnormals),
-        cmocka_unit_test(test_infinities_and_nan),
-        cmocka_unit_test(test_least_products),
-        cmocka_unit_test(test_zeros),
-        cmocka_unit_test(test_zero_message),
-    };
-    return cmocka_run_group_tests(tests, set_up, NULL);
 }

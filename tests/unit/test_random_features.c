@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* Random features on a device: what they add up to, what stabilizers leave alone, and bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/features.h>
 #include <weft/mixers.h>
@@ -35,23 +27,7 @@ struct problem {
 };
 
 static float *random_values(uint64_t count, uint64_t stream) {
-    float *data = malloc(count * sizeof *data);
-    weft_philox_uniform(data, count, 7, stream);
-    return data;
-}
-
-static weft_tensor add_weight(struct weft_test_graph *f, weft_graph *graph, weft_shape shape,
-                              const float *data) {
-    weft_weight *weight = NULL;
-    weft_tensor tensor;
-    assert_int_equal(
-        weft_weight_create(&weight,
-                           weft_weight_params(.dtype = WEFT_F32, .shape = shape, .data = data),
-                           &f->host.host),
-        WEFT_OK);
-    assert_int_equal(weft_graph_weight(&tensor, graph, weight), WEFT_OK);
-    weft_weight_destroy(&weight);
-    return tensor;
+    return weft_test_uniform(count, 7, stream);
 }
 
 /* Tensors of the matrix and of the factors of queries and keys, from the weights that go with it. */
@@ -59,21 +35,20 @@ struct matrix {
     weft_tensor w, query, key;
 };
 
-static struct matrix add_matrix(struct weft_test_graph *f, weft_graph *graph,
-                                const weft_features_params *params) {
+static struct matrix add_matrix(weft_graph *graph, const weft_features_params *params) {
     const uint32_t s = params->rows;
     float *w = malloc((size_t)s * WIDTH * sizeof *w);
     float *weights = malloc(3 * s * sizeof *weights);
     float *query = weights + s;
     float *key = query + s;
-    assert_int_equal(weft_features_fill(w, weights, params, NULL), WEFT_OK);
+    assert_ok(weft_features_fill(w, weights, params, NULL));
     for (uint32_t i = 0; i < s; i++) {
         query[i] = sqrtf(fabsf(weights[i]));
         key[i] = copysignf(query[i], weights[i]);
     }
-    struct matrix matrix = {.w = add_weight(f, graph, weft_shape_of(s, WIDTH), w),
-                            .query = add_weight(f, graph, weft_shape_of(s), query),
-                            .key = add_weight(f, graph, weft_shape_of(s), key)};
+    struct matrix matrix = {.w = weft_test_constant(graph, weft_shape_of(s, WIDTH), w),
+                            .query = weft_test_constant(graph, weft_shape_of(s), query),
+                            .key = weft_test_constant(graph, weft_shape_of(s), key)};
     free(w);
     free(weights);
     return matrix;
@@ -94,37 +69,23 @@ static weft_tensor add_features(weft_graph *graph, const struct problem *p,
     if (p->component == WEFT_COMPONENT_OPTIMAL || p->component == WEFT_COMPONENT_ASYMMETRIC) {
         params.other = other;
     }
-    assert_int_equal(weft_graph_random_features(&features, graph, x, matrix->w, &params), WEFT_OK);
+    assert_ok(weft_graph_random_features(&features, graph, x, matrix->w, &params));
     return features;
 }
 
 static void run(struct weft_test_graph *f, const struct problem *p, float *out) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
-    weft_tensor x[3];
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor y;
-    const char *const names[3] = {"q", "k", "v"};
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(weft_graph_input(&x[i], graph, names[i], WEFT_F32, weft_shape_of(1, N, D)),
-                         WEFT_OK);
-    }
-    const struct matrix matrix = add_matrix(f, graph, p->matrix);
-    weft_tensor phi = add_features(graph, p, &matrix, x[0], x[1], false);
-    weft_tensor psi = add_features(graph, p, &matrix, x[1], x[0], true);
-    assert_int_equal(
-        weft_graph_linear_attention(
-            &y, graph, phi, psi, x[2],
-            weft_linear_attention_params(.heads = HEADS, .causal = p->causal, .epsilon = 1e-6F)),
-        WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
-    const uint64_t size = (uint64_t)N * D * sizeof(float);
-    const weft_host_tensor tensors[] = {
-        {"q", p->q, size}, {"k", p->k, size}, {"v", p->v, size}, {"y", out, size}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    weft_tensor q = weft_test_feed(&r, "q", weft_shape_of(1, N, D), p->q);
+    weft_tensor k = weft_test_feed(&r, "k", weft_shape_of(1, N, D), p->k);
+    weft_tensor v = weft_test_feed(&r, "v", weft_shape_of(1, N, D), p->v);
+    const struct matrix matrix = add_matrix(r.graph, p->matrix);
+    weft_tensor phi = add_features(r.graph, p, &matrix, q, k, false);
+    weft_tensor psi = add_features(r.graph, p, &matrix, k, q, true);
+    assert_ok(weft_graph_linear_attention(
+        &y, r.graph, phi, psi, v,
+        weft_linear_attention_params(.heads = HEADS, .causal = p->causal, .epsilon = 1e-6F)));
+    weft_test_execute_to(&r, y, out);
 }
 
 /* softmax(q kᵀ/√d_h) v, to which the features' attention tends. */
@@ -176,7 +137,7 @@ static struct problem problem_of(float *data, int component) {
 }
 
 /* With more features, attention comes closer to softmax attention, as 1/√s. */
-static void test_features_approach_softmax(void **state) {
+WEFT_TEST_ON_GRAPH(test_features_approach_softmax, f) {
     float *data = random_values(3 * (uint64_t)N * D, 0);
     for (int component = 0; component < COMPONENTS; component++) {
         for (int causal = 0; causal < 2; causal++) {
@@ -191,7 +152,7 @@ static void test_features_approach_softmax(void **state) {
                     weft_features_params(.kind = WEFT_FEATURES_ORF, .rows = k == 0 ? 32 : 2048,
                                          .columns = WIDTH, .seed = 1);
                 softmax_attention(&p, expected);
-                run(*state, &p, out);
+                run(f, &p, out);
                 error[k] = error_of(out, expected);
             }
             assert_true(error[1] < 0.05);
@@ -202,7 +163,7 @@ static void test_features_approach_softmax(void **state) {
 }
 
 /* Every kind of matrix but those of powers does for every component. */
-static void test_every_matrix(void **state) {
+WEFT_TEST_ON_GRAPH(test_every_matrix, f) {
     float *data = random_values(3 * (uint64_t)N * D, 1);
     for (int kind = 0; kind < WEFT_FEATURES_POISSON; kind++) {
         weft_features_params params = {
@@ -216,7 +177,7 @@ static void test_every_matrix(void **state) {
             p.stabilized = true;
             p.matrix = &params;
             softmax_attention(&p, expected);
-            run(*state, &p, out);
+            run(f, &p, out);
             /* SGQ has 9 points, the others 400. */
             const double limit = kind == WEFT_FEATURES_SGQ ? 0.5 : 0.15;
             assert_true(error_of(out, expected) < limit);
@@ -226,7 +187,7 @@ static void test_every_matrix(void **state) {
 }
 
 /* Stabilizers cancel; without them, large inputs would overflow. */
-static void test_stabilizers_cancel(void **state) {
+WEFT_TEST_ON_GRAPH(test_stabilizers_cancel, f) {
     float *data = random_values(3 * (uint64_t)N * D, 2);
     const weft_features_params *params =
         weft_features_params(.kind = WEFT_FEATURES_ORF, .rows = 64, .columns = WIDTH, .seed = 3);
@@ -236,9 +197,9 @@ static void test_stabilizers_cancel(void **state) {
         float stable[N * D];
         double expected[N * D];
         p.matrix = params;
-        run(*state, &p, plain);
+        run(f, &p, plain);
         p.stabilized = true;
-        run(*state, &p, stable);
+        run(f, &p, stable);
         for (int i = 0; i < N * D; i++) {
             expected[i] = (double)plain[i];
         }
@@ -252,7 +213,7 @@ static void test_stabilizers_cancel(void **state) {
     float out[N * D];
     p.matrix = params;
     p.stabilized = true;
-    run(*state, &p, out);
+    run(f, &p, out);
     for (int i = 0; i < N * D; i++) {
         assert_true(isfinite(out[i]));
     }
@@ -262,7 +223,7 @@ static void test_stabilizers_cancel(void **state) {
 static weft_tensor input(struct weft_test_graph *f, const char *name, weft_shape shape,
                          weft_dtype dtype) {
     weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, f->graph, name, dtype, shape), WEFT_OK);
+    assert_ok(weft_graph_input(&tensor, f->graph, name, dtype, shape));
     return tensor;
 }
 
@@ -272,8 +233,7 @@ static weft_tensor input(struct weft_test_graph *f, const char *name, weft_shape
 
 #define GENERALIZED(...) FEATURES(x, w, .component = WEFT_COMPONENT_GENERALIZED, __VA_ARGS__)
 
-static void test_bad_parameters(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_parameters, f) {
     weft_tensor y = {0};
     weft_tensor x = input(f, "x", weft_shape_of(2, 5, 8), WEFT_F32);
     weft_tensor w = input(f, "w", weft_shape_of(6, 4), WEFT_F32);
@@ -330,39 +290,21 @@ static void test_bad_parameters(void **state) {
     WEFT_EXPECT_FAILURE(f, shape,
                         FEATURES(x, w, .component = WEFT_COMPONENT_ASYMMETRIC, .other = three),
                         "other", "[3, 5, 8]");
-    assert_int_equal(
-        FEATURES(x, w, .component = WEFT_COMPONENT_OPTIMAL, .other = other, .coefficients = six),
-        WEFT_OK);
-    weft_shape found;
-    assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 12)));
-    assert_int_equal(FEATURES(x, w, .component = WEFT_COMPONENT_HYPERBOLIC), WEFT_OK);
-    assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 24)));
-    assert_int_equal(GENERALIZED(.s = -1, .a = 0.2F), WEFT_OK);
-    assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 24)));
-    assert_int_equal(GENERALIZED(.a = 0.2F), WEFT_OK);
-    assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 12)));
+    assert_ok(
+        FEATURES(x, w, .component = WEFT_COMPONENT_OPTIMAL, .other = other, .coefficients = six));
+    weft_test_expect_shape(f->graph, y, weft_shape_of(2, 5, 12));
+    assert_ok(FEATURES(x, w, .component = WEFT_COMPONENT_HYPERBOLIC));
+    weft_test_expect_shape(f->graph, y, weft_shape_of(2, 5, 24));
+    assert_ok(GENERALIZED(.s = -1, .a = 0.2F));
+    weft_test_expect_shape(f->graph, y, weft_shape_of(2, 5, 24));
+    assert_ok(GENERALIZED(.a = 0.2F));
+    weft_test_expect_shape(f->graph, y, weft_shape_of(2, 5, 12));
 }
 
-static void test_names(void **state) {
-    (void)state;
+WEFT_TEST(test_names) {
     assert_string_equal(weft_component_name(WEFT_COMPONENT_OPTIMAL), "optimal");
     assert_string_equal(weft_component_name(WEFT_COMPONENT_ASYMMETRIC), "asymmetric");
     assert_non_null(weft_component_name(WEFT_COMPONENT_COUNT));
     assert_string_equal(weft_stabilizer_name(WEFT_STABILIZER_KEY), "key");
     assert_non_null(weft_stabilizer_name(WEFT_STABILIZER_COUNT));
-}
-
-int main(void) {
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_features_approach_softmax), TEST(test_every_matrix),
-        TEST(test_stabilizers_cancel),        TEST(test_bad_parameters),
-        cmocka_unit_test(test_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Dividing a block of memory: no overlaps, alignment, merging, and an allocator that runs dry. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "core/philox.h"
 #include "device/ranges.h"
+#include "support.h"
 
 #define BLOCK (UINT64_C(1) << 20)
 
@@ -33,14 +26,13 @@ static void check(const struct weft_ranges *ranges) {
 
 static struct weft_range *take(struct weft_ranges *ranges, uint64_t size, uint64_t alignment) {
     struct weft_range *range = NULL;
-    assert_int_equal(weft_ranges_take(&range, ranges, size, alignment, NULL), WEFT_OK);
+    assert_ok(weft_ranges_take(&range, ranges, size, alignment, NULL));
     return range;
 }
 
-static void test_whole_block(void **state) {
-    (void)state;
+WEFT_TEST(test_whole_block) {
     struct weft_ranges ranges;
-    assert_int_equal(weft_ranges_create(&ranges, BLOCK, NULL), WEFT_OK);
+    assert_ok(weft_ranges_create(&ranges, BLOCK, NULL));
     assert_null(take(&ranges, BLOCK + 1, 1));
     struct weft_range *all = take(&ranges, BLOCK, 4096);
     assert_non_null(all);
@@ -52,10 +44,9 @@ static void test_whole_block(void **state) {
     assert_null(ranges.first);
 }
 
-static void test_first_fit(void **state) {
-    (void)state;
+WEFT_TEST(test_first_fit) {
     struct weft_ranges ranges;
-    assert_int_equal(weft_ranges_create(&ranges, BLOCK, NULL), WEFT_OK);
+    assert_ok(weft_ranges_create(&ranges, BLOCK, NULL));
     struct weft_range *a = take(&ranges, 100, 1);
     struct weft_range *b = take(&ranges, 100, 256);
     struct weft_range *c = take(&ranges, 100, 1);
@@ -70,13 +61,12 @@ static void test_first_fit(void **state) {
     weft_ranges_destroy(&ranges, NULL);
 }
 
-static void test_random(void **state) {
-    (void)state;
+WEFT_TEST(test_random) {
     enum { SLOTS = 200, STEPS = 20000 };
     struct weft_ranges ranges;
     struct weft_range *slots[SLOTS] = {0};
     uint32_t refused = 0;
-    assert_int_equal(weft_ranges_create(&ranges, BLOCK, NULL), WEFT_OK);
+    assert_ok(weft_ranges_create(&ranges, BLOCK, NULL));
     for (uint32_t step = 0; step < STEPS; step++) {
         const uint32_t slot = weft_philox_u32(1, 0, step) % SLOTS;
         if (slots[slot] != NULL) {
@@ -119,16 +109,15 @@ static void *limited(void *user, void *pointer, size_t size) {
     return (*left)-- > 0 ? realloc(pointer, size) : NULL;
 }
 
-static void test_out_of_host_memory(void **state) {
-    (void)state;
+WEFT_TEST(test_out_of_host_memory) {
     int left = 0;
     const weft_host host = {.reallocate = limited, .allocator_user = &left};
     struct weft_ranges ranges;
     assert_int_equal(weft_ranges_create(&ranges, BLOCK, &host), WEFT_OUT_OF_HOST_MEMORY);
     left = 2;
-    assert_int_equal(weft_ranges_create(&ranges, BLOCK, &host), WEFT_OK);
+    assert_ok(weft_ranges_create(&ranges, BLOCK, &host));
     struct weft_range *first = NULL;
-    assert_int_equal(weft_ranges_take(&first, &ranges, 10, 1, &host), WEFT_OK);
+    assert_ok(weft_ranges_take(&first, &ranges, 10, 1, &host));
     /* Aligned, a second one needs two new parts: with room for none or for one it fails and leaves
      * all as it was. */
     for (int allowed = 0; allowed < 2; allowed++) {
@@ -144,14 +133,4 @@ static void test_out_of_host_memory(void **state) {
     weft_ranges_give(&ranges, first, &host);
     check(&ranges);
     weft_ranges_destroy(&ranges, &host);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole_block),
-        cmocka_unit_test(test_first_fit),
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_out_of_host_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* Properties of random feature attention, its estimate of softmax attention, and bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/features.h>
 #include <weft/mixers.h>
@@ -38,38 +30,22 @@ static struct sequence *make(uint32_t features) {
     s->features = features;
     const weft_features_params params = {
         .kind = WEFT_FEATURES_BASE, .rows = features, .columns = WIDTH, .seed = 5};
-    assert_int_equal(weft_features_fill(s->w, NULL, &params, NULL), WEFT_OK);
+    assert_ok(weft_features_fill(s->w, NULL, &params, NULL));
     return s;
 }
 
 /* The first n tokens. */
 static void run(struct weft_test_graph *f, const struct sequence *s, uint32_t n, bool causal,
                 float *out) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor y;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor q = weft_test_input(graph, "q", weft_shape_of(1, n, D));
-    weft_tensor k = weft_test_input(graph, "k", weft_shape_of(1, n, D));
-    weft_tensor v = weft_test_input(graph, "v", weft_shape_of(1, n, D));
-    weft_tensor w = weft_test_input(graph, "w", weft_shape_of(s->features, WIDTH));
-    assert_int_equal(
-        weft_graph_rfa_attention(&y, graph, q, k, v, w,
-                                 weft_rfa_attention_params(.heads = HEADS, .causal = causal)),
-        WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
-    const uint64_t size = (uint64_t)n * D * sizeof(float);
-    const weft_host_tensor tensors[] = {
-        {"q", (void *)s->q, size},
-        {"k", (void *)s->k, size},
-        {"v", (void *)s->v, size},
-        {"w", (void *)s->w, (uint64_t)s->features * WIDTH * sizeof(float)},
-        {"y", out, size},
-    };
-    assert_int_equal(weft_plan_execute(plan, tensors, 5), WEFT_OK);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    weft_tensor q = weft_test_feed(&r, "q", weft_shape_of(1, n, D), s->q);
+    weft_tensor k = weft_test_feed(&r, "k", weft_shape_of(1, n, D), s->k);
+    weft_tensor v = weft_test_feed(&r, "v", weft_shape_of(1, n, D), s->v);
+    weft_tensor w = weft_test_feed(&r, "w", weft_shape_of(s->features, WIDTH), s->w);
+    assert_ok(weft_graph_rfa_attention(
+        &y, r.graph, q, k, v, w, weft_rfa_attention_params(.heads = HEADS, .causal = causal)));
+    weft_test_execute_to(&r, y, out);
 }
 
 /* ---- properties ---- */
@@ -125,24 +101,24 @@ static double error_with(struct weft_test_graph *f, uint32_t features) {
 }
 
 /* The error falls as 1/√s: by 8 for 64 times as many features; half of that is left for chance. */
-static void test_estimates_softmax(void **state) {
-    double few = error_with(*state, 64);
-    double many = error_with(*state, 4096);
+WEFT_TEST_ON_GRAPH(test_estimates_softmax, f) {
+    double few = error_with(f, 64);
+    double many = error_with(f, 4096);
     assert_true(many < 0.005);
     assert_true(many < few / 4.0);
 }
 
 /* Lengths of queries and keys do not matter: exactly, for powers of 2. */
-static void test_lengths_do_not_matter(void **state) {
+WEFT_TEST_ON_GRAPH(test_lengths_do_not_matter, f) {
     struct sequence *s = make(16);
     float before[N * D];
     float after[N * D];
-    run(*state, s, N, true, before);
+    run(f, s, N, true, before);
     for (uint32_t i = 0; i < N * D; i++) {
         s->q[i] *= 0.125F;
         s->k[i] *= i / D % 2 == 0 ? 4.0F : 1024.0F;
     }
-    run(*state, s, N, true, after);
+    run(f, s, N, true, after);
     assert_memory_equal(before, after, sizeof before);
     free(s);
 }
@@ -169,73 +145,67 @@ static void check_causality(struct weft_test_graph *f, uint32_t from, float by) 
     free(s);
 }
 
-static void test_causality(void **state) {
+WEFT_TEST_ON_GRAPH(test_causality, f) {
     static const uint32_t cuts[] = {1, 40, 63, 64, 65, 128, 149};
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
-        check_causality(*state, cuts[i], 0.25F);
-        check_causality(*state, cuts[i], NAN);
+        check_causality(f, cuts[i], 0.25F);
+        check_causality(f, cuts[i], NAN);
     }
 }
 
 /* Without causality the first token does depend on the last one. */
-static void test_full_reads_everything(void **state) {
+WEFT_TEST_ON_GRAPH(test_full_reads_everything, f) {
     struct sequence *s = make(16);
     float before[N * D];
     float after[N * D];
-    run(*state, s, N, false, before);
+    run(f, s, N, false, before);
     disturb(s->v, N - 1, 0.25F);
-    run(*state, s, N, false, after);
+    run(f, s, N, false, after);
     assert_memory_not_equal(before, after, D * sizeof(float));
     free(s);
 }
 
 /* The first tokens of a longer sequence get the very bits that they get alone. */
-static void test_prefix_has_the_same_bits(void **state) {
+WEFT_TEST_ON_GRAPH(test_prefix_has_the_same_bits, f) {
     static const uint32_t lengths[] = {1, 63, 64, 65, 127, 128, 129};
     struct sequence *s = make(16);
     float whole[N * D];
     float part[N * D];
-    run(*state, s, N, true, whole);
+    run(f, s, N, true, whole);
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
-        run(*state, s, lengths[i], true, part);
+        run(f, s, lengths[i], true, part);
         assert_memory_equal(whole, part, (size_t)lengths[i] * D * sizeof(float));
     }
     free(s);
 }
 
 /* q and k of the same tensor share their features: the bits of two equal tensors. */
-static void test_shared_features(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_shared_features, f) {
     struct sequence *s = make(16);
     float apart[N * D];
     float together[N * D];
     weft_tensor y;
-    weft_plan *plan = NULL;
     memcpy(s->k, s->q, sizeof s->k);
     run(f, s, N, true, apart);
-    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(1, N, D));
-    weft_tensor v = weft_test_input(f->graph, "v", weft_shape_of(1, N, D));
-    weft_tensor w = weft_test_input(f->graph, "w", weft_shape_of(s->features, WIDTH));
-    assert_int_equal(
-        weft_graph_rfa_attention(&y, f->graph, x, x, v, w,
-                                 weft_rfa_attention_params(.heads = HEADS, .causal = true)),
-        WEFT_OK);
-    assert_int_equal(weft_graph_output(f->graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, f->graph, NULL), WEFT_OK);
-    const weft_host_tensor tensors[] = {{"x", s->q, sizeof s->q},
-                                        {"v", s->v, sizeof s->v},
-                                        {"w", s->w, (uint64_t)s->features * WIDTH * sizeof(float)},
-                                        {"y", together, sizeof together}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
+    struct weft_test_run r = weft_test_begin(f->device);
+    weft_tensor x = weft_test_feed(&r, "x", weft_shape_of(1, N, D), s->q);
+    weft_tensor v = weft_test_feed(&r, "v", weft_shape_of(1, N, D), s->v);
+    weft_tensor w = weft_test_feed(&r, "w", weft_shape_of(s->features, WIDTH), s->w);
+    assert_ok(weft_graph_rfa_attention(&y, r.graph, x, x, v, w,
+                                       weft_rfa_attention_params(.heads = HEADS, .causal = true)));
+    weft_test_execute_to(&r, y, together);
     assert_memory_equal(apart, together, sizeof apart);
-    weft_plan_destroy(&plan);
     free(s);
 }
 
 /* ---- bad parameters ---- */
 
-static void test_bad_shapes(void **state) {
-    struct weft_test_graph *f = *state;
+#define REFUSED(status, q, k, v, w, params, ...) \
+    WEFT_EXPECT_FAILURE(f, WEFT_##status,        \
+                        weft_graph_rfa_attention(&y, f->graph, q, k, v, w, params), __VA_ARGS__)
+#define WITH(...) weft_rfa_attention_params(__VA_ARGS__)
+
+WEFT_TEST_ON_GRAPH(test_bad_shapes, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
@@ -243,73 +213,28 @@ static void test_bad_shapes(void **state) {
     weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 7, 8));
     weft_tensor w = weft_test_input(g, "w", weft_shape_of(9, 6));
     weft_tensor flat = weft_test_input(g, "flat", weft_shape_of(5, 6));
-    weft_tensor indices;
-    weft_shape shape;
-    assert_int_equal(weft_graph_input(&indices, g, "i", WEFT_I32, weft_shape_of(2, 7, 8)), WEFT_OK);
-    assert_int_equal(weft_graph_rfa_attention(&y, g, q, k, v, w, NULL), WEFT_OK);
-    assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 8)));
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_rfa_attention(&y, g, flat, k, v, w, NULL), "q [5, 6]",
-                        "k [2, 7, 6]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rfa_attention(&y, g, q, v, v, w, NULL),
-                        "q [2, 5, 6]", "k [2, 7, 8]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rfa_attention(&y, g, q, k, q, w, NULL),
-                        "k [2, 7, 6]", "v [2, 5, 6]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_rfa_attention(&y, g, q, k, v, v, NULL),
-                        "w [2, 7, 8]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_rfa_attention(&y, g, q, k, indices, w, NULL), "v must be f32");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_SHAPE_MISMATCH,
-        weft_graph_rfa_attention(&y, g, q, k, v, w, weft_rfa_attention_params(.heads = 2)),
-        "w [9, 6]", "[s, 3]", "2 heads");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_SHAPE_MISMATCH,
-        weft_graph_rfa_attention(&y, g, q, k, v, w, weft_rfa_attention_params(.causal = true)),
-        "m = n");
+    weft_tensor indices = weft_test_input_i32(g, "i", weft_shape_of(2, 7, 8));
+    assert_ok(weft_graph_rfa_attention(&y, g, q, k, v, w, NULL));
+    weft_test_expect_shape(g, y, weft_shape_of(2, 5, 8));
+    REFUSED(SHAPE_MISMATCH, flat, k, v, w, NULL, "q [5, 6]", "k [2, 7, 6]");
+    REFUSED(SHAPE_MISMATCH, q, v, v, w, NULL, "q [2, 5, 6]", "k [2, 7, 8]");
+    REFUSED(SHAPE_MISMATCH, q, k, q, w, NULL, "k [2, 7, 6]", "v [2, 5, 6]");
+    REFUSED(SHAPE_MISMATCH, q, k, v, v, NULL, "w [2, 7, 8]");
+    REFUSED(SHAPE_MISMATCH, q, k, indices, w, NULL, "v must be f32");
+    REFUSED(SHAPE_MISMATCH, q, k, v, w, WITH(.heads = 2), "w [9, 6]", "[s, 3]", "2 heads");
+    REFUSED(SHAPE_MISMATCH, q, k, v, w, WITH(.causal = true), "m = n");
 }
 
-static void test_bad_params(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_params, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
     weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 5, 8));
     weft_tensor w = weft_test_input(g, "w", weft_shape_of(9, 6));
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_rfa_attention(&y, g, q, q, v, w, weft_rfa_attention_params(.heads = 3)),
-        "3 heads", "6 and 8");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_rfa_attention(&y, g, q, q, v, w, weft_rfa_attention_params(.epsilon = -1.0F)),
-        "epsilon -1");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_rfa_attention(&y, g, q, q, v, w, weft_rfa_attention_params(.epsilon = NAN)),
-        "epsilon nan");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_rfa_attention(&y, g, q, q, v, w, weft_rfa_attention_params(.epsilon = INFINITY)),
-        "epsilon inf");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_rfa_attention(&y, g, q, q, v, (weft_tensor){99}, NULL), "99");
+    REFUSED(INVALID_ARGUMENT, q, q, v, w, WITH(.heads = 3), "3 heads", "6 and 8");
+    REFUSED(INVALID_ARGUMENT, q, q, v, w, WITH(.epsilon = -1.0F), "epsilon -1");
+    REFUSED(INVALID_ARGUMENT, q, q, v, w, WITH(.epsilon = NAN), "epsilon nan");
+    REFUSED(INVALID_ARGUMENT, q, q, v, w, WITH(.epsilon = INFINITY), "epsilon inf");
+    REFUSED(INVALID_ARGUMENT, q, q, v, (weft_tensor){99}, NULL, "99");
     assert_int_equal(weft_graph_rfa_attention(&y, NULL, q, q, v, w, NULL), WEFT_INVALID_ARGUMENT);
-}
-
-int main(void) {
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_estimates_softmax),
-        TEST(test_lengths_do_not_matter),
-        TEST(test_causality),
-        TEST(test_full_reads_everything),
-        TEST(test_prefix_has_the_same_bits),
-        TEST(test_shared_features),
-        TEST(test_bad_shapes),
-        TEST(test_bad_params),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening safetensors files, good and bad, and the values in them. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "model/safetensors.h"
 #include "support.h"
@@ -60,16 +51,13 @@ static const uint8_t small_data[32] = {
 
 /* ---- good files ---- */
 
-static void tensors_are_found_with_shape_type_and_values(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(tensors_are_found_with_shape_type_and_values, test) {
     size_t size = 0;
     uint8_t *bytes = make_file(small_header, small_data, sizeof small_data, &size);
     char *folder = weft_test_folder();
     char *path = weft_test_write(folder, FILE_NAME, bytes, size);
     weft_safetensors *file = NULL;
-    assert_int_equal(weft_safetensors_open(&file, path, &test.host), WEFT_OK);
+    assert_ok(weft_safetensors_open(&file, path, &test->host));
     assert_string_equal(weft_safetensors_path(file), path);
     assert_int_equal(weft_safetensors_count(file), 2);
     assert_string_equal(weft_safetensors_at(file, 0)->name, "a.bias");
@@ -88,37 +76,32 @@ static void tensors_are_found_with_shape_type_and_values(void **state) {
     assert_int_equal(weight->bytes, 24);
     static const float expected[6] = {1, 2, 3, 4, 5, -6};
     float values[6];
-    assert_int_equal(weft_safetensors_read_f32(file, weight, values), WEFT_OK);
+    assert_ok(weft_safetensors_read_f32(file, weight, values));
     assert_memory_equal(values, expected, sizeof expected);
     const float *direct = weft_safetensors_f32(weight);
     assert_true(direct == NULL || memcmp(direct, expected, sizeof expected) == 0);
 
     const weft_safetensors_tensor *bias = weft_safetensors_find(file, "a.bias");
     float halves[4];
-    assert_int_equal(weft_safetensors_read_f32(file, bias, halves), WEFT_OK);
+    assert_ok(weft_safetensors_read_f32(file, bias, halves));
     assert_true(halves[0] == 1 && halves[1] == 2 && halves[2] == 0x1p-24f && halves[3] == -1);
     assert_null(weft_safetensors_f32(bias));
 
     const weft_safetensors_tensor *required = NULL;
-    assert_int_equal(weft_safetensors_require(&required, file, "b.weight", weft_shape_of(2, 3)),
-                     WEFT_OK);
+    assert_ok(weft_safetensors_require(&required, file, "b.weight", weft_shape_of(2, 3)));
     assert_ptr_equal(required, weight);
-    assert_int_equal(weft_safetensors_check_finite(file, weight), WEFT_OK);
-    assert_int_equal(weft_safetensors_check_finite(file, bias), WEFT_OK);
-    assert_string_equal(weft_test_log(&test), "");
+    assert_ok(weft_safetensors_check_finite(file, weight));
+    assert_ok(weft_safetensors_check_finite(file, bias));
+    assert_string_equal(weft_test_log(test), "");
     weft_safetensors_close(&file);
     assert_null(file);
     weft_safetensors_close(&file);
     free(bytes);
     free(path);
     weft_test_folder_remove(folder);
-    weft_test_host_end(&test);
 }
 
-static void odd_but_valid_headers_are_accepted(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(odd_but_valid_headers_are_accepted, test) {
     static const struct {
         const char *header;
         size_t data_size;
@@ -137,45 +120,36 @@ static void odd_but_valid_headers_are_accepted(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         weft_safetensors *file = NULL;
-        weft_status status = open_made(&file, &test, cases[i].header, cases[i].data_size);
+        weft_status status = open_made(&file, test, cases[i].header, cases[i].data_size);
         if (status != WEFT_OK) {
-            fail_msg("%s: %s", cases[i].header, weft_test_log(&test));
+            fail_msg("%s: %s", cases[i].header, weft_test_log(test));
         }
     }
-    weft_test_host_end(&test);
 }
 
-static void a_file_of_transformers_is_read(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(a_file_of_transformers_is_read, test) {
     char *path = weft_test_data("fnet/base_d24_l2_gelu_new/model.safetensors");
     weft_safetensors *file = NULL;
-    assert_int_equal(weft_safetensors_open(&file, path, &test.host), WEFT_OK);
+    assert_ok(weft_safetensors_open(&file, path, &test->host));
     const weft_safetensors_tensor *words = NULL;
-    assert_int_equal(weft_safetensors_require(&words, file, "embeddings.word_embeddings.weight",
-                                              weft_shape_of(60, 24)),
-                     WEFT_OK);
+    assert_ok(weft_safetensors_require(&words, file, "embeddings.word_embeddings.weight",
+                                       weft_shape_of(60, 24)));
     assert_non_null(weft_safetensors_f32(words));
     float *values = malloc(words->elements * sizeof *values);
     assert_non_null(values);
-    assert_int_equal(weft_safetensors_read_f32(file, words, values), WEFT_OK);
+    assert_ok(weft_safetensors_read_f32(file, words, values));
     assert_memory_equal(values, weft_safetensors_f32(words), words->bytes);
     free(values);
     for (uint32_t i = 0; i < weft_safetensors_count(file); i++) {
         const weft_safetensors_tensor *tensor = weft_safetensors_at(file, i);
         assert_ptr_equal(weft_safetensors_find(file, tensor->name), tensor);
-        assert_int_equal(weft_safetensors_check_finite(file, tensor), WEFT_OK);
+        assert_ok(weft_safetensors_check_finite(file, tensor));
     }
     weft_safetensors_close(&file);
     free(path);
-    weft_test_host_end(&test);
 }
 
-static void data_at_odd_addresses_is_copied(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(data_at_odd_addresses_is_copied, test) {
     static const float numbers[2] = {1.5f, -2.5f};
     static const char header[] = "{\"w\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}";
     for (size_t shift = 0; shift < 4; shift++) {
@@ -185,21 +159,18 @@ static void data_at_odd_addresses_is_copied(void **state) {
         assert_non_null(moved);
         memcpy(moved + shift, bytes, size);
         weft_safetensors *file = NULL;
-        assert_int_equal(
-            weft_safetensors_open_memory(&file, moved + shift, size, FILE_NAME, &test.host),
-            WEFT_OK);
+        assert_ok(weft_safetensors_open_memory(&file, moved + shift, size, FILE_NAME, &test->host));
         const weft_safetensors_tensor *tensor = weft_safetensors_find(file, "w");
         bool aligned = (uintptr_t)tensor->data % sizeof(float) == 0;
         assert_true(aligned == (weft_safetensors_f32(tensor) != NULL));
         float values[2];
-        assert_int_equal(weft_safetensors_read_f32(file, tensor, values), WEFT_OK);
+        assert_ok(weft_safetensors_read_f32(file, tensor, values));
         assert_memory_equal(values, numbers, sizeof numbers);
-        assert_int_equal(weft_safetensors_check_finite(file, tensor), WEFT_OK);
+        assert_ok(weft_safetensors_check_finite(file, tensor));
         weft_safetensors_close(&file);
         free(moved);
         free(bytes);
     }
-    weft_test_host_end(&test);
 }
 
 /* ---- values ---- */
@@ -211,10 +182,7 @@ static double half_by_definition(uint32_t bits) {
     return exponent == 0 ? ldexp(fraction, -14) : ldexp(1 + fraction, exponent - 15);
 }
 
-static void every_half_float_is_exact(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(every_half_float_is_exact, test) {
     static uint8_t data[65536 * 2];
     static float values[65536];
     for (size_t i = 0; i < 65536; i++) {
@@ -226,10 +194,9 @@ static void every_half_float_is_exact(void **state) {
                                "\"data_offsets\":[0,131072]}}",
                                data, sizeof data, &size);
     weft_safetensors *file = NULL;
-    assert_int_equal(weft_safetensors_open_memory(&file, bytes, size, FILE_NAME, &test.host),
-                     WEFT_OK);
+    assert_ok(weft_safetensors_open_memory(&file, bytes, size, FILE_NAME, &test->host));
     const weft_safetensors_tensor *tensor = weft_safetensors_at(file, 0);
-    assert_int_equal(weft_safetensors_read_f32(file, tensor, values), WEFT_OK);
+    assert_ok(weft_safetensors_read_f32(file, tensor, values));
     for (uint32_t i = 0; i < 65536; i++) {
         uint32_t bits;
         memcpy(&bits, &values[i], sizeof bits);
@@ -240,11 +207,10 @@ static void every_half_float_is_exact(void **state) {
             assert_true(fabs((double)values[i]) == half_by_definition(i & 0x7FFF));
         }
     }
-    assert_int_equal(weft_safetensors_check_finite(file, tensor), WEFT_BAD_FILE);
-    weft_test_expect_log(&test, FILE_NAME, "\"h\"", "infinity at index 31744", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_safetensors_check_finite(file, tensor), FILE_NAME,
+                        "\"h\"", "infinity at index 31744");
     weft_safetensors_close(&file);
     free(bytes);
-    weft_test_host_end(&test);
 }
 
 static void put_double(uint8_t *bytes, double value) {
@@ -255,10 +221,7 @@ static void put_double(uint8_t *bytes, double value) {
     }
 }
 
-static void doubles_are_rounded_and_bfloat16_extended(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(doubles_are_rounded_and_bfloat16_extended, test) {
     uint8_t data[46];
     put_double(data, 0.1);
     put_double(data + 8, 1 + 0x1p-24);             /* a tie: to even, 1 */
@@ -272,37 +235,31 @@ static void doubles_are_rounded_and_bfloat16_extended(void **state) {
                                "\"b\":{\"dtype\":\"BF16\",\"shape\":[3],\"data_offsets\":[40,46]}}",
                                data, sizeof data, &size);
     weft_safetensors *file = NULL;
-    assert_int_equal(weft_safetensors_open_memory(&file, bytes, size, FILE_NAME, &test.host),
-                     WEFT_OK);
+    assert_ok(weft_safetensors_open_memory(&file, bytes, size, FILE_NAME, &test->host));
     float doubles[5];
     float brain_floats[3];
     const weft_safetensors_tensor *d = weft_safetensors_find(file, "d");
     const weft_safetensors_tensor *b = weft_safetensors_find(file, "b");
-    assert_int_equal(weft_safetensors_read_f32(file, d, doubles), WEFT_OK);
-    assert_int_equal(weft_safetensors_read_f32(file, b, brain_floats), WEFT_OK);
+    assert_ok(weft_safetensors_read_f32(file, d, doubles));
+    assert_ok(weft_safetensors_read_f32(file, b, brain_floats));
     assert_true(doubles[0] == 0.1f && doubles[1] == 1 && doubles[2] == 1 + 0x1p-22f);
     assert_true(doubles[3] == 0x1p-149f && doubles[4] == -0x1.fffffep127f);
     assert_true(brain_floats[0] == 1 && brain_floats[1] == 0x1p-133f &&
                 brain_floats[2] == -3.140625f);
-    assert_int_equal(weft_safetensors_check_finite(file, d), WEFT_OK);
-    assert_int_equal(weft_safetensors_check_finite(file, b), WEFT_OK);
+    assert_ok(weft_safetensors_check_finite(file, d));
+    assert_ok(weft_safetensors_check_finite(file, b));
     weft_safetensors_close(&file);
 
     put_double(bytes + size - sizeof data + 16, 1e39); /* finite, but no float */
-    assert_int_equal(weft_safetensors_open_memory(&file, bytes, size, FILE_NAME, &test.host),
-                     WEFT_OK);
-    assert_int_equal(weft_safetensors_check_finite(file, weft_safetensors_find(file, "d")),
-                     WEFT_BAD_FILE);
-    weft_test_expect_log(&test, FILE_NAME, "\"d\"", "infinity at index 2", (const char *)NULL);
+    assert_ok(weft_safetensors_open_memory(&file, bytes, size, FILE_NAME, &test->host));
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
+                        weft_safetensors_check_finite(file, weft_safetensors_find(file, "d")),
+                        FILE_NAME, "\"d\"", "infinity at index 2");
     weft_safetensors_close(&file);
     free(bytes);
-    weft_test_host_end(&test);
 }
 
-static void nan_weights_are_named(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(nan_weights_are_named, test) {
     static float weights[1000];
     static const char header[] =
         "{\"encoder.weight\":{\"dtype\":\"F32\",\"shape\":[10,100],\"data_offsets\":[0,4000]}}";
@@ -313,59 +270,51 @@ static void nan_weights_are_named(void **state) {
         uint8_t *bytes = make_file(header, weights, sizeof weights, &size);
         weights[places[i]] = 0;
         weft_safetensors *file = NULL;
-        assert_int_equal(weft_safetensors_open_memory(&file, bytes, size, FILE_NAME, &test.host),
-                         WEFT_OK);
-        weft_test_host_reset(&test);
+        assert_ok(weft_safetensors_open_memory(&file, bytes, size, FILE_NAME, &test->host));
+        weft_test_host_reset(test);
         assert_int_equal(weft_safetensors_check_finite(file, weft_safetensors_at(file, 0)),
                          WEFT_BAD_FILE);
         char index[32];
         snprintf(index, sizeof index, "found NaN at index %zu\n", places[i]);
-        assert_true(weft_test_log_has(&test, index));
-        weft_test_expect_log(&test, FILE_NAME, "\"encoder.weight\"", (const char *)NULL);
+        assert_true(weft_test_log_has(test, index));
+        weft_test_expect_log(test, FILE_NAME, "\"encoder.weight\"");
         weft_safetensors_close(&file);
         free(bytes);
     }
-    weft_test_host_end(&test);
 }
 
-static void wrong_tensors_are_named_with_both_shapes(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(wrong_tensors_are_named_with_both_shapes, test) {
     size_t size = 0;
     uint8_t *bytes =
         make_file("{\"w\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]},"
                   "\"ids\":{\"dtype\":\"I64\",\"shape\":[2],\"data_offsets\":[24,40]}}",
                   NULL, 40, &size);
     weft_safetensors *file = NULL;
-    assert_int_equal(weft_safetensors_open_memory(&file, bytes, size, FILE_NAME, &test.host),
-                     WEFT_OK);
+    assert_ok(weft_safetensors_open_memory(&file, bytes, size, FILE_NAME, &test->host));
     const weft_safetensors_tensor *tensor = NULL;
     static const weft_shape wrong[] = {
         {2, {3, 2}}, {1, {6}}, {3, {2, 3, 1}}, {0, {0}}, {4, {2, 3, 1, 1}}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char text[WEFT_SHAPE_TEXT_SIZE];
-        weft_test_host_reset(&test);
-        assert_int_equal(weft_safetensors_require(&tensor, file, "w", wrong[i]), WEFT_BAD_FILE);
-        weft_test_expect_log(&test, FILE_NAME, "\"w\"", "found [2, 3]",
-                             weft_shape_text(wrong[i], text), (const char *)NULL);
+        WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
+                            weft_safetensors_require(&tensor, file, "w", wrong[i]), FILE_NAME,
+                            "\"w\"", "found [2, 3]", weft_shape_text(wrong[i], text));
     }
-    assert_int_equal(weft_safetensors_require(&tensor, file, "missing", weft_shape_of(7)),
-                     WEFT_NOT_FOUND);
-    weft_test_expect_log(&test, FILE_NAME, "\"missing\"", "[7]", "found none", (const char *)NULL);
-    assert_int_equal(weft_safetensors_require(&tensor, file, "ids", weft_shape_of(2)),
-                     WEFT_BAD_FILE);
-    weft_test_expect_log(&test, FILE_NAME, "\"ids\"", "F32", "found I64", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND,
+                        weft_safetensors_require(&tensor, file, "missing", weft_shape_of(7)),
+                        FILE_NAME, "\"missing\"", "[7]", "found none");
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
+                        weft_safetensors_require(&tensor, file, "ids", weft_shape_of(2)), FILE_NAME,
+                        "\"ids\"", "F32", "found I64");
     assert_null(tensor);
     float values[2];
-    weft_test_host_reset(&test);
+    weft_test_host_reset(test);
     const weft_safetensors_tensor *ids = weft_safetensors_find(file, "ids");
-    assert_int_equal(weft_safetensors_read_f32(file, ids, values), WEFT_BAD_FILE);
-    weft_test_expect_log(&test, FILE_NAME, "\"ids\"", "found I64", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_safetensors_read_f32(file, ids, values),
+                        FILE_NAME, "\"ids\"", "found I64");
     assert_int_equal(weft_safetensors_check_finite(file, ids), WEFT_BAD_FILE);
     weft_safetensors_close(&file);
     free(bytes);
-    weft_test_host_end(&test);
 }
 
 /* ---- bad files ---- */
@@ -466,8 +415,7 @@ static const struct bad_file {
     {"{\"a\xff\":{}}", 0, WEFT_BAD_FILE, FILE_NAME ":1:", "0xff"},
 };
 
-static void bad_headers_are_refused_with_the_reason(void **state) {
-    (void)state;
+WEFT_TEST(bad_headers_are_refused_with_the_reason) {
     for (size_t i = 0; i < sizeof bad_files / sizeof bad_files[0]; i++) {
         const struct bad_file *bad = &bad_files[i];
         struct weft_test_host test;
@@ -478,14 +426,12 @@ static void bad_headers_are_refused_with_the_reason(void **state) {
             fail_msg("%s: %s: %s", bad->header, weft_status_name(status), weft_test_log(&test));
         }
         assert_null(file);
-        weft_test_expect_log(&test, "error: " FILE_NAME, bad->name, bad->message,
-                             (const char *)NULL);
+        weft_test_expect_log(&test, "error: " FILE_NAME, bad->name, bad->message);
         weft_test_host_end(&test);
     }
 }
 
-static void header_lengths_are_checked_first(void **state) {
-    (void)state;
+WEFT_TEST(header_lengths_are_checked_first) {
     static const struct {
         uint64_t length;
         const char *message;
@@ -507,18 +453,15 @@ static void header_lengths_are_checked_first(void **state) {
             bytes[byte] = (uint8_t)(cases[i].length >> (8 * byte));
         }
         weft_safetensors *file = NULL;
-        assert_int_equal(weft_safetensors_open_memory(&file, bytes, size, FILE_NAME, &test.host),
-                         WEFT_BAD_FILE);
-        weft_test_expect_log(&test, FILE_NAME, cases[i].message, (const char *)NULL);
+        WEFT_EXPECT_REFUSED(&test, WEFT_BAD_FILE,
+                            weft_safetensors_open_memory(&file, bytes, size, FILE_NAME, &test.host),
+                            FILE_NAME, cases[i].message);
         free(bytes);
         weft_test_host_end(&test);
     }
 }
 
-static void files_cut_at_any_length_are_refused(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(files_cut_at_any_length_are_refused, test) {
     size_t size = 0;
     uint8_t *bytes = make_file(small_header, small_data, sizeof small_data, &size);
     char *folder = weft_test_folder();
@@ -528,54 +471,42 @@ static void files_cut_at_any_length_are_refused(void **state) {
         memcpy(exact, bytes, cut);
         exact = realloc(exact, cut > 0 ? cut : 1); /* so that a read past the end is seen */
         weft_safetensors *file = NULL;
-        weft_test_host_reset(&test);
-        assert_int_equal(weft_safetensors_open_memory(&file, exact, cut, FILE_NAME, &test.host),
-                         WEFT_BAD_FILE);
-        weft_test_expect_log(&test, "error: " FILE_NAME, (const char *)NULL);
+        WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
+                            weft_safetensors_open_memory(&file, exact, cut, FILE_NAME, &test->host),
+                            "error: " FILE_NAME);
         free(exact);
 
         char *path = weft_test_write(folder, "cut.safetensors", bytes, cut);
-        assert_int_equal(weft_safetensors_open(&file, path, &test.host), WEFT_BAD_FILE);
-        weft_test_expect_log(&test, path, (const char *)NULL);
+        WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_safetensors_open(&file, path, &test->host),
+                            path);
         assert_null(file);
         free(path);
     }
     free(bytes);
     weft_test_folder_remove(folder);
-    weft_test_host_end(&test);
 }
 
-static void missing_files_are_not_found(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(missing_files_are_not_found, test) {
     weft_safetensors *file = NULL;
-    assert_int_equal(weft_safetensors_open(&file, "/nonexistent/x.safetensors", &test.host),
-                     WEFT_NOT_FOUND);
-    weft_test_expect_log(&test, "/nonexistent/x.safetensors", (const char *)NULL);
-    weft_test_host_end(&test);
+    WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND,
+                        weft_safetensors_open(&file, "/nonexistent/x.safetensors", &test->host),
+                        "/nonexistent/x.safetensors");
 }
 
-static void long_names_leave_room_for_the_reason(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(long_names_leave_room_for_the_reason, test) {
     static char header[6000];
     static char name[5001];
     memset(name, 'n', sizeof name - 1);
     snprintf(header, sizeof header,
              "{\"%s\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,4]}}", name);
     weft_safetensors *file = NULL;
-    assert_int_equal(open_made(&file, &test, header, 4), WEFT_BAD_FILE);
-    weft_test_expect_log(&test, FILE_NAME, "nnnn", "expected 3 elements", "found 4 bytes",
-                         (const char *)NULL);
-    weft_test_host_end(&test);
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, open_made(&file, test, header, 4), FILE_NAME, "nnnn",
+                        "expected 3 elements", "found 4 bytes");
 }
 
 /* ---- no memory ---- */
 
-static void every_failing_allocation_is_survived(void **state) {
-    (void)state;
+WEFT_TEST(every_failing_allocation_is_survived) {
     size_t size = 0;
     uint8_t *bytes = make_file(small_header, small_data, sizeof small_data, &size);
     char *folder = weft_test_folder();
@@ -593,7 +524,7 @@ static void every_failing_allocation_is_survived(void **state) {
             if (status != WEFT_OK) {
                 assert_int_equal(status, WEFT_OUT_OF_HOST_MEMORY);
                 assert_null(file);
-                weft_test_expect_log(&test, "out of memory", path, (const char *)NULL);
+                weft_test_expect_log(&test, "out of memory", path);
                 failures++;
             }
             weft_safetensors_close(&file);
@@ -621,12 +552,9 @@ static void use_everything(const weft_safetensors *file) {
     }
 }
 
-static void damaged_files_are_opened_or_refused(void **state) {
-    (void)state;
+WEFT_TEST_ON_HOST(damaged_files_are_opened_or_refused, test) {
     size_t size = 0;
     uint8_t *bytes = make_file(small_header, small_data, sizeof small_data, &size);
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
     uint64_t opened = 0;
     uint64_t rounds = 20000;
     for (uint64_t round = 0; round < rounds; round++) {
@@ -648,44 +576,22 @@ static void damaged_files_are_opened_or_refused(void **state) {
                 whole[i] = (uint8_t)(length >> (8 * i));
             }
         }
-        weft_test_host_reset(&test);
+        weft_test_host_reset(test);
         weft_safetensors *file = NULL;
         weft_status status =
-            weft_safetensors_open_memory(&file, whole, mutated_size + kept, FILE_NAME, &test.host);
+            weft_safetensors_open_memory(&file, whole, mutated_size + kept, FILE_NAME, &test->host);
         if (status == WEFT_OK) {
             use_everything(file);
             opened++;
         } else {
             assert_true(status == WEFT_BAD_FILE || status == WEFT_UNSUPPORTED);
-            weft_test_expect_log(&test, "error: " FILE_NAME, (const char *)NULL);
+            weft_test_expect_log(test, "error: " FILE_NAME);
         }
         weft_safetensors_close(&file);
-        assert_int_equal(test.live, 0);
+        assert_int_equal(test->live, 0);
         free(whole);
     }
     /* Both ways are taken often enough to mean something. */
     assert_true(opened > rounds / 50 && opened < rounds / 2);
     free(bytes);
-    weft_test_host_end(&test);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tensors_are_found_with_shape_type_and_values),
-        cmocka_unit_test(odd_but_valid_headers_are_accepted),
-        cmocka_unit_test(a_file_of_transformers_is_read),
-        cmocka_unit_test(data_at_odd_addresses_is_copied),
-        cmocka_unit_test(every_half_float_is_exact),
-        cmocka_unit_test(doubles_are_rounded_and_bfloat16_extended),
-        cmocka_unit_test(nan_weights_are_named),
-        cmocka_unit_test(wrong_tensors_are_named_with_both_shapes),
-        cmocka_unit_test(bad_headers_are_refused_with_the_reason),
-        cmocka_unit_test(header_lengths_are_checked_first),
-        cmocka_unit_test(files_cut_at_any_length_are_refused),
-        cmocka_unit_test(missing_files_are_not_found),
-        cmocka_unit_test(long_names_leave_room_for_the_reason),
-        cmocka_unit_test(every_failing_allocation_is_survived),
-        cmocka_unit_test(damaged_files_are_opened_or_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Choosing tokens: the largest, among the largest, by their probabilities, and the same everywhere. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "model/sample.h"
 #include "support.h"
@@ -14,26 +8,22 @@
 static uint32_t sample(const float *logits, uint32_t count, weft_sampling sampling,
                        uint64_t index) {
     uint32_t token = UINT32_MAX;
-    assert_int_equal(weft_sample(&token, logits, count, &sampling, index, NULL), WEFT_OK);
+    assert_ok(weft_sample(&token, logits, count, &sampling, index, NULL));
     assert_in_range(token, 0, count - 1);
     return token;
 }
 
-static void the_largest_is_taken(void **state) {
-    (void)state;
+WEFT_TEST_ON_HOST(the_largest_is_taken, test) {
     const float logits[] = {-3.0F, 7.0F, 7.0F, NAN, 1.0F};
     const float fine[] = {-3.0F, 7.0F, 7.0F, 6.5F};
     uint32_t token = 9;
     assert_int_equal(sample(fine, 4, (weft_sampling){.temperature = 0.0}, 3), 1);
     assert_int_equal(sample(fine, 1, (weft_sampling){.temperature = 1.0}, 3), 0);
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
-    assert_int_equal(
-        weft_sample(&token, logits, 5, &(weft_sampling){.temperature = 0.0}, 0, &test.host),
-        WEFT_INVALID_ARGUMENT);
-    weft_test_expect_log(&test, "logit of token 3", "nan", NULL);
+    WEFT_EXPECT_REFUSED(
+        test, WEFT_INVALID_ARGUMENT,
+        weft_sample(&token, logits, 5, &(weft_sampling){.temperature = 0.0}, 0, &test->host),
+        "logit of token 3", "nan");
     assert_int_equal(token, 9);
-    weft_test_host_end(&test);
 }
 
 enum { DRAWS = 20000, TOKENS = 4 };
@@ -51,8 +41,7 @@ static void check_frequencies(const float *logits, weft_sampling sampling, const
     }
 }
 
-static void tokens_come_by_their_probabilities(void **state) {
-    (void)state;
+WEFT_TEST(tokens_come_by_their_probabilities) {
     const float logits[] = {0.0F, 1.0F, -1.0F, 1.0F};
     const double e = 2.718281828459045;
     const double all = 1.0 + 2.0 * e + 1.0 / e;
@@ -72,8 +61,7 @@ static void tokens_come_by_their_probabilities(void **state) {
 }
 
 /* Logits so far apart that the exponential ends before 0 does. */
-static void hopeless_tokens_are_never_drawn(void **state) {
-    (void)state;
+WEFT_TEST(hopeless_tokens_are_never_drawn) {
     const float logits[] = {-3e38F, 3e38F, 0.0F, -3e38F};
     const double expected[] = {0.0, 1.0, 0.0, 0.0};
     check_frequencies(logits, (weft_sampling){.temperature = 1e-3, .seed = 1}, expected);
@@ -81,8 +69,7 @@ static void hopeless_tokens_are_never_drawn(void **state) {
 }
 
 /* Any machine draws these, which a second writing of Philox and of the draw has given, too. */
-static void draws_are_the_same_everywhere(void **state) {
-    (void)state;
+WEFT_TEST(draws_are_the_same_everywhere) {
     float logits[64];
     uint32_t drawn[8];
     for (uint32_t i = 0; i < 64; i++) {
@@ -99,14 +86,4 @@ static void draws_are_the_same_everywhere(void **state) {
                                     i) != drawn[i];
     }
     assert_true(differs);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_largest_is_taken),
-        cmocka_unit_test(tokens_come_by_their_probabilities),
-        cmocka_unit_test(hopeless_tokens_are_never_drawn),
-        cmocka_unit_test(draws_are_the_same_everywhere),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,28 +4,24 @@
  * Ops that work on each token by itself give a token the same bits alone and among others: what decoding token by token
  * rests on, beside the steps.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <weft/mixers.h>
 
 #include "core/philox.h"
 #include "core/shape.h"
 #include "support_graph.h"
 
-/** An op of x f32 [1, n, d] and tokens i32 [1, n]. */
+/** What an op is built of: x f32 [1, n, d] and tokens i32 [1, n]. */
+struct call {
+    const struct op *op;
+    weft_graph *graph;
+    weft_tensor x, tokens;
+};
+
 struct op {
     const char *name;
     uint32_t d;
     uint32_t option;
-    void (*build)(weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor tokens,
-                  const struct op *op);
+    void (*build)(const struct call *c, weft_tensor *out);
 };
 
 #define N     259
@@ -34,19 +30,11 @@ struct op {
 /** A constant of numbers in -1 … 1, or 0 … 1. */
 static weft_tensor add_weight(weft_graph *graph, weft_shape shape, uint64_t stream, bool positive) {
     const uint64_t count = weft_shape_elements(shape);
-    float *data = calloc(count, sizeof *data);
-    weft_weight *weight = NULL;
-    weft_tensor tensor = {0};
-    assert_non_null(data);
-    weft_philox_uniform(data, count, 17, stream);
+    float *data = weft_test_uniform(count, 17, stream);
     for (uint64_t i = 0; i < count && positive; i++) {
         data[i] = 0.5F * data[i] + 0.5F;
     }
-    assert_int_equal(
-        weft_weight_create(&weight, weft_weight_params(.shape = shape, .data = data), NULL),
-        WEFT_OK);
-    assert_int_equal(weft_graph_weight(&tensor, graph, weight), WEFT_OK);
-    weft_weight_destroy(&weight);
+    weft_tensor tensor = weft_test_constant(graph, shape, data);
     free(data);
     return tensor;
 }
@@ -54,143 +42,109 @@ static weft_tensor add_weight(weft_graph *graph, weft_shape shape, uint64_t stre
 /* ---- the ops ---- */
 
 /** option: outputs. */
-static void build_linear(weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor tokens,
-                         const struct op *op) {
-    (void)tokens;
-    weft_tensor w = add_weight(graph, weft_shape_of(op->option, op->d), 1, false);
-    weft_tensor b = add_weight(graph, weft_shape_of(op->option), 2, false);
-    assert_int_equal(weft_graph_linear(out, graph, x, w, b), WEFT_OK);
+static void build_linear(const struct call *c, weft_tensor *out) {
+    weft_tensor w = add_weight(c->graph, weft_shape_of(c->op->option, c->op->d), 1, false);
+    weft_tensor b = add_weight(c->graph, weft_shape_of(c->op->option), 2, false);
+    assert_ok(weft_graph_linear(out, c->graph, c->x, w, b));
 }
 
 /** A post-norm block: linear, activation, linear, residual, norm, which are fused where they can be. */
-static void build_block(weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor tokens,
-                        const struct op *op) {
-    (void)tokens;
+static void build_block(const struct call *c, weft_tensor *out) {
     weft_tensor y;
-    weft_tensor in = add_weight(graph, weft_shape_of(op->option, op->d), 1, false);
-    weft_tensor bias = add_weight(graph, weft_shape_of(op->option), 2, false);
-    weft_tensor back = add_weight(graph, weft_shape_of(op->d, op->option), 3, false);
-    weft_tensor gamma = add_weight(graph, weft_shape_of(op->d), 4, false);
-    weft_tensor beta = add_weight(graph, weft_shape_of(op->d), 5, false);
-    assert_int_equal(weft_graph_linear(&y, graph, x, in, bias), WEFT_OK);
-    assert_int_equal(weft_graph_activate(&y, graph, y, WEFT_ACTIVATION_GELU_ERF), WEFT_OK);
-    assert_int_equal(weft_graph_linear(&y, graph, y, back, beta), WEFT_OK);
-    assert_int_equal(weft_graph_binary(&y, graph, WEFT_BINARY_ADD, y, x), WEFT_OK);
-    assert_int_equal(weft_graph_layer_norm(out, graph, y, gamma, beta, 1e-5F), WEFT_OK);
+    weft_tensor in = add_weight(c->graph, weft_shape_of(c->op->option, c->op->d), 1, false);
+    weft_tensor bias = add_weight(c->graph, weft_shape_of(c->op->option), 2, false);
+    weft_tensor back = add_weight(c->graph, weft_shape_of(c->op->d, c->op->option), 3, false);
+    weft_tensor gamma = add_weight(c->graph, weft_shape_of(c->op->d), 4, false);
+    weft_tensor beta = add_weight(c->graph, weft_shape_of(c->op->d), 5, false);
+    assert_ok(weft_graph_linear(&y, c->graph, c->x, in, bias));
+    assert_ok(weft_graph_activate(&y, c->graph, y, WEFT_ACTIVATION_GELU_ERF));
+    assert_ok(weft_graph_linear(&y, c->graph, y, back, beta));
+    assert_ok(weft_graph_binary(&y, c->graph, WEFT_BINARY_ADD, y, c->x));
+    assert_ok(weft_graph_layer_norm(out, c->graph, y, gamma, beta, 1e-5F));
 }
 
 /** option: weft_norm. */
-static void build_norm(weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor tokens,
-                       const struct op *op) {
-    (void)tokens;
-    const weft_norm kind = (weft_norm)op->option;
+static void build_norm(const struct call *c, weft_tensor *out) {
+    const weft_norm kind = (weft_norm)c->op->option;
     weft_norm_params params = {.kind = kind, .epsilon = 1e-5F};
-    params.gamma = add_weight(graph, weft_shape_of(kind == WEFT_NORM_SCALE ? 1 : op->d), 1, false);
-    params.beta = add_weight(graph, weft_shape_of(op->d), 2, false);
-    params.mean = add_weight(graph, weft_shape_of(op->d), 3, false);
-    params.variance = add_weight(graph, weft_shape_of(op->d), 4, true);
-    assert_int_equal(weft_graph_norm(out, graph, x, &params), WEFT_OK);
+    params.gamma =
+        add_weight(c->graph, weft_shape_of(kind == WEFT_NORM_SCALE ? 1 : c->op->d), 1, false);
+    params.beta = add_weight(c->graph, weft_shape_of(c->op->d), 2, false);
+    params.mean = add_weight(c->graph, weft_shape_of(c->op->d), 3, false);
+    params.variance = add_weight(c->graph, weft_shape_of(c->op->d), 4, true);
+    assert_ok(weft_graph_norm(out, c->graph, c->x, &params));
 }
 
 /** option: weft_activation. */
-static void build_activation(weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor tokens,
-                             const struct op *op) {
-    (void)tokens;
-    assert_int_equal(weft_graph_activate(out, graph, x, (weft_activation)op->option), WEFT_OK);
+static void build_activation(const struct call *c, weft_tensor *out) {
+    assert_ok(weft_graph_activate(out, c->graph, c->x, (weft_activation)c->op->option));
 }
 
-static void build_softmax(weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor tokens,
-                          const struct op *op) {
-    (void)tokens;
-    (void)op;
-    assert_int_equal(weft_graph_softmax(out, graph, x), WEFT_OK);
+static void build_softmax(const struct call *c, weft_tensor *out) {
+    assert_ok(weft_graph_softmax(out, c->graph, c->x));
 }
 
-static void build_glu(weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor tokens,
-                      const struct op *op) {
-    (void)tokens;
+static void build_glu(const struct call *c, weft_tensor *out) {
     weft_glu_params params = {.activation = WEFT_ACTIVATION_SILU};
     for (uint32_t i = 0; i < 3; i++) {
         weft_shape shape =
-            i < 2 ? weft_shape_of(op->option, op->d) : weft_shape_of(op->d, op->option);
-        params.weight[i] = add_weight(graph, shape, 1 + i, false);
-        params.bias[i] = add_weight(graph, weft_shape_of(shape.dim[0]), 4 + i, false);
+            i < 2 ? weft_shape_of(c->op->option, c->op->d) : weft_shape_of(c->op->d, c->op->option);
+        params.weight[i] = add_weight(c->graph, shape, 1 + i, false);
+        params.bias[i] = add_weight(c->graph, weft_shape_of(shape.dim[0]), 4 + i, false);
     }
-    assert_int_equal(weft_graph_glu(out, graph, x, &params), WEFT_OK);
+    assert_ok(weft_graph_glu(out, c->graph, c->x, &params));
 }
 
 /** option: weft_component; 3 heads. */
-static void build_features(weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor tokens,
-                           const struct op *op) {
-    (void)tokens;
-    weft_tensor w = add_weight(graph, weft_shape_of(20, op->d / 3), 1, false);
-    weft_random_features_params params = {
-        .component = (weft_component)op->option, .heads = 3, .stabilizer = WEFT_STABILIZER_QUERY};
+static void build_features(const struct call *c, weft_tensor *out) {
+    weft_tensor w = add_weight(c->graph, weft_shape_of(20, c->op->d / 3), 1, false);
+    weft_random_features_params params = {.component = (weft_component)c->op->option,
+                                          .heads = 3,
+                                          .stabilizer = WEFT_STABILIZER_QUERY};
     params.a = params.component == WEFT_COMPONENT_GENERALIZED ? 0.1F : 0.0F;
-    assert_int_equal(weft_graph_random_features(out, graph, x, w, &params), WEFT_OK);
+    assert_ok(weft_graph_random_features(out, c->graph, c->x, w, &params));
 }
 
 /** option: weft_features_kind of one with a fast transform. */
-static void build_projection(weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor tokens,
-                             const struct op *op) {
-    (void)tokens;
+static void build_projection(const struct call *c, weft_tensor *out) {
     weft_features_structure structure;
     const weft_features_params *params =
-        weft_features_params(.kind = (weft_features_kind)op->option, .rows = 24, .columns = op->d);
-    assert_int_equal(weft_features_get_structure(&structure, params, NULL), WEFT_OK);
+        weft_features_params(.kind = (weft_features_kind)c->op->option, .rows = 24,
+                             .columns = c->op->d);
+    assert_ok(weft_features_get_structure(&structure, params, NULL));
     weft_tensor diagonals = add_weight(
-        graph, weft_shape_of(structure.blocks, structure.diagonals, structure.size), 1, false);
-    assert_int_equal(
-        weft_graph_structured_projection(
-            out, graph, x, diagonals,
-            weft_structured_projection_params(.kind = (weft_features_kind)op->option, .rows = 24)),
-        WEFT_OK);
+        c->graph, weft_shape_of(structure.blocks, structure.diagonals, structure.size), 1, false);
+    assert_ok(weft_graph_structured_projection(
+        out, c->graph, c->x, diagonals,
+        weft_structured_projection_params(.kind = (weft_features_kind)c->op->option, .rows = 24)));
 }
 
-static void build_discrete(weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor tokens,
-                           const struct op *op) {
-    (void)tokens;
+static void build_discrete(const struct call *c, weft_tensor *out) {
     float powers[8 * 12];
-    assert_int_equal(op->d, 24);
+    assert_int_equal(c->op->d, 24);
     for (uint32_t i = 0; i < 8 * 12; i++) {
         const uint32_t power = i * i % 7 / 3;
         powers[i] = (float)power;
     }
-    weft_weight *weight = NULL;
-    weft_tensor w = {0};
-    assert_int_equal(
-        weft_weight_create(&weight,
-                           weft_weight_params(.shape = weft_shape_of(8, 12), .data = powers), NULL),
-        WEFT_OK);
-    assert_int_equal(weft_graph_weight(&w, graph, weight), WEFT_OK);
-    weft_weight_destroy(&weight);
-    weft_tensor coefficients = add_weight(graph, weft_shape_of(8), 2, false);
-    assert_int_equal(
-        weft_graph_discrete_features(
-            out, graph, x, w, coefficients,
-            weft_discrete_features_params(.heads = 2, .stabilizer = WEFT_STABILIZER_QUERY)),
-        WEFT_OK);
+    weft_tensor w = weft_test_constant(c->graph, weft_shape_of(8, 12), powers);
+    weft_tensor coefficients = add_weight(c->graph, weft_shape_of(8), 2, false);
+    assert_ok(weft_graph_discrete_features(
+        out, c->graph, c->x, w, coefficients,
+        weft_discrete_features_params(.heads = 2, .stabilizer = WEFT_STABILIZER_QUERY)));
 }
 
-static void build_hybrid(weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor tokens,
-                         const struct op *op) {
-    (void)tokens;
-    weft_tensor w = add_weight(graph, weft_shape_of(9, op->d / 2), 1, false);
-    weft_tensor directions = add_weight(graph, weft_shape_of(4, op->d / 2), 2, false);
-    assert_int_equal(
-        weft_graph_hybrid_features(
-            out, graph, x, w, directions,
-            weft_hybrid_features_params(.heads = 2, .stabilizer = WEFT_STABILIZER_QUERY)),
-        WEFT_OK);
+static void build_hybrid(const struct call *c, weft_tensor *out) {
+    weft_tensor w = add_weight(c->graph, weft_shape_of(9, c->op->d / 2), 1, false);
+    weft_tensor directions = add_weight(c->graph, weft_shape_of(4, c->op->d / 2), 2, false);
+    assert_ok(weft_graph_hybrid_features(
+        out, c->graph, c->x, w, directions,
+        weft_hybrid_features_params(.heads = 2, .stabilizer = WEFT_STABILIZER_QUERY)));
 }
 
-static void build_embedding(weft_tensor *out, weft_graph *graph, weft_tensor x, weft_tensor tokens,
-                            const struct op *op) {
-    (void)x;
-    weft_tensor table = add_weight(graph, weft_shape_of(VOCAB, op->d), 1, false);
-    assert_int_equal(
-        weft_graph_embedding(out, graph, weft_embedding_params(.tokens = tokens, .table = table)),
-        WEFT_OK);
+static void build_embedding(const struct call *c, weft_tensor *out) {
+    weft_tensor table = add_weight(c->graph, weft_shape_of(VOCAB, c->op->d), 1, false);
+    assert_ok(weft_graph_embedding(out, c->graph,
+                                   weft_embedding_params(.tokens = c->tokens, .table = table)));
 }
 
 static const struct op ops[] = {
@@ -228,28 +182,18 @@ static const struct op ops[] = {
 /** The op's rows for n tokens, in malloc's memory; *columns receives their length. */
 static float *run(struct weft_test_graph *f, const struct op *op, float *x, int32_t *tokens,
                   uint32_t n, uint32_t *columns) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
-    weft_tensor ids;
+    struct weft_test_run r = weft_test_begin(f->device);
+    struct call call = {.op = op, .graph = r.graph};
     weft_tensor y;
     weft_shape shape;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor input = weft_test_input(graph, "x", weft_shape_of(1, n, op->d));
-    assert_int_equal(weft_graph_input(&ids, graph, "tokens", WEFT_I32, weft_shape_of(1, n)),
-                     WEFT_OK);
-    op->build(&y, graph, input, ids, op);
-    assert_int_equal(weft_graph_get_tensor(graph, y, &shape, NULL), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
+    call.x = weft_test_feed(&r, "x", weft_shape_of(1, n, op->d), x);
+    call.tokens = weft_test_feed_i32(&r, "tokens", weft_shape_of(1, n), tokens);
+    op->build(&call, &y);
+    assert_ok(weft_graph_get_tensor(r.graph, y, &shape, NULL));
     *columns = shape.dim[2];
     float *out = calloc((size_t)n * *columns, sizeof *out);
     assert_non_null(out);
-    const weft_host_tensor tensors[] = {{"x", x, (uint64_t)n * op->d * sizeof *x},
-                                        {"tokens", tokens, n * sizeof *tokens},
-                                        {"y", out, (uint64_t)n * *columns * sizeof *out}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 3), WEFT_OK);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    weft_test_execute_to(&r, y, out);
     return out;
 }
 
@@ -278,19 +222,16 @@ static void check_op(struct weft_test_graph *f, const struct op *op) {
     free(x);
 }
 
-static void test_tokens_alone(void **state) {
+WEFT_TEST_ON_GRAPH(test_tokens_alone, f) {
     for (uint32_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
-        check_op(*state, &ops[i]);
+        check_op(f, &ops[i]);
     }
 }
 
 /* A position's row as a second table's, looked up by number, is added as the table of positions is. */
-static void test_position_as_type(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_position_as_type, f) {
     enum { TOKENS = 9, D = 12 };
-    weft_plan *plan = NULL;
-    weft_tensor ids;
-    weft_tensor places;
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor y[2];
     int32_t tokens[TOKENS];
     int32_t positions[TOKENS];
@@ -299,41 +240,17 @@ static void test_position_as_type(void **state) {
         tokens[i] = i * 5 % VOCAB;
         positions[i] = i;
     }
-    assert_int_equal(weft_graph_input(&ids, f->graph, "tokens", WEFT_I32, weft_shape_of(1, TOKENS)),
-                     WEFT_OK);
-    assert_int_equal(
-        weft_graph_input(&places, f->graph, "positions", WEFT_I32, weft_shape_of(1, TOKENS)),
-        WEFT_OK);
-    weft_tensor table = add_weight(f->graph, weft_shape_of(VOCAB, D), 1, false);
-    weft_tensor rows = add_weight(f->graph, weft_shape_of(TOKENS + 3, D), 2, false);
-    assert_int_equal(weft_graph_embedding(
-                         &y[0], f->graph,
-                         weft_embedding_params(.tokens = ids, .table = table, .positions = rows)),
-                     WEFT_OK);
-    assert_int_equal(
-        weft_graph_embedding(&y[1], f->graph,
-                             weft_embedding_params(.tokens = ids, .table = table, .types = places,
-                                                   .type_table = rows)),
-        WEFT_OK);
-    assert_int_equal(weft_graph_output(f->graph, "y0", y[0]), WEFT_OK);
-    assert_int_equal(weft_graph_output(f->graph, "y1", y[1]), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, f->graph, NULL), WEFT_OK);
-    const weft_host_tensor tensors[] = {{"tokens", tokens, sizeof tokens},
-                                        {"positions", positions, sizeof positions},
-                                        {"y0", out[0], sizeof out[0]},
-                                        {"y1", out[1], sizeof out[1]}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
+    weft_tensor ids = weft_test_feed_i32(&r, "tokens", weft_shape_of(1, TOKENS), tokens);
+    weft_tensor places = weft_test_feed_i32(&r, "positions", weft_shape_of(1, TOKENS), positions);
+    weft_tensor table = add_weight(r.graph, weft_shape_of(VOCAB, D), 1, false);
+    weft_tensor rows = add_weight(r.graph, weft_shape_of(TOKENS + 3, D), 2, false);
+    assert_ok(weft_graph_embedding(
+        &y[0], r.graph, weft_embedding_params(.tokens = ids, .table = table, .positions = rows)));
+    assert_ok(weft_graph_embedding(
+        &y[1], r.graph,
+        weft_embedding_params(.tokens = ids, .table = table, .types = places, .type_table = rows)));
+    weft_test_take(&r, "y0", y[0], out[0]);
+    weft_test_take(&r, "y1", y[1], out[1]);
+    weft_test_execute(&r, NULL);
     assert_memory_equal(out[0], out[1], sizeof out[0]);
-    weft_plan_destroy(&plan);
-}
-
-#define TEST(f) \
-    cmocka_unit_test_setup_teardown(f, weft_test_graph_set_up, weft_test_graph_tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(test_tokens_alone),
-        TEST(test_position_as_type),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

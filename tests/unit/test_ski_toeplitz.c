@@ -6,12 +6,6 @@
  * channel for each column.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
@@ -39,57 +33,32 @@ static float *repeat(const float *values, uint32_t rows, uint32_t channels) {
     return data;
 }
 
-static weft_host_tensor host_tensor(const char *name, void *data, uint32_t rows,
-                                    uint32_t channels) {
-    return (weft_host_tensor){name, data, (uint64_t)rows * channels * sizeof(float)};
-}
-
 /** The columns columns[0 … count) of the mixer's matrix, as the channels of a result [n, count]. */
 static float *matrix_columns(struct weft_test_graph *fixture, const struct mixer *mixer,
                              const uint32_t *columns, uint32_t count) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
-    weft_tensor x;
-    weft_tensor y;
-    weft_tensor rpe;
-    weft_tensor taps = {0};
-    uint32_t rows = 2 * mixer->steps + 1;
-    assert_int_equal(weft_graph_create(&graph, &fixture->host.host), WEFT_OK);
-    assert_int_equal(weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(1, mixer->n, count)),
-                     WEFT_OK);
-    assert_int_equal(weft_graph_input(&rpe, graph, "rpe", WEFT_F32, weft_shape_of(rows, count)),
-                     WEFT_OK);
-    if (mixer->taps) {
-        assert_int_equal(weft_graph_input(&taps, graph, "taps", WEFT_F32,
-                                          weft_shape_of(mixer->tap_count, count)),
-                         WEFT_OK);
-    }
-    assert_int_equal(
-        weft_graph_ski_toeplitz(
-            &y, graph, x,
-            weft_ski_toeplitz_params(.rpe = rpe, .taps = taps, .points = mixer->points,
-                                     .gamma = mixer->gamma, .interpolation = mixer->interpolation)),
-        WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, fixture->device, graph, NULL), WEFT_OK);
-    size_t size = (size_t)mixer->n * count;
+    const uint32_t rows = 2 * mixer->steps + 1;
+    const size_t size = (size_t)mixer->n * count;
     float *impulses = calloc(size, sizeof *impulses);
     float *result = malloc(size * sizeof *result);
     for (uint32_t c = 0; c < count; c++) {
         impulses[columns[c] * count + c] = 1.0F;
     }
-    float *rpe_data = repeat(mixer->rpe, rows, count);
-    float *tap_data = mixer->taps ? repeat(mixer->taps, mixer->tap_count, count) : NULL;
-    weft_host_tensor tensors[] = {host_tensor("x", impulses, mixer->n, count),
-                                  host_tensor("y", result, mixer->n, count),
-                                  host_tensor("rpe", rpe_data, rows, count),
-                                  host_tensor("taps", tap_data, mixer->tap_count, count)};
-    assert_int_equal(weft_plan_execute(plan, tensors, mixer->taps ? 4 : 3), WEFT_OK);
+    float *rpe = repeat(mixer->rpe, rows, count);
+    float *taps = mixer->taps ? repeat(mixer->taps, mixer->tap_count, count) : NULL;
+    struct weft_test_run r = weft_test_begin(fixture->device);
+    weft_tensor y;
+    weft_tensor x = weft_test_feed(&r, "x", weft_shape_of(1, mixer->n, count), impulses);
+    weft_ski_toeplitz_params params = {
+        .points = mixer->points, .gamma = mixer->gamma, .interpolation = mixer->interpolation};
+    params.rpe = weft_test_feed(&r, "rpe", weft_shape_of(rows, count), rpe);
+    if (taps) {
+        params.taps = weft_test_feed(&r, "taps", weft_shape_of(mixer->tap_count, count), taps);
+    }
+    assert_ok(weft_graph_ski_toeplitz(&y, r.graph, x, &params));
+    weft_test_execute_to(&r, y, result);
     free(impulses);
-    free(rpe_data);
-    free(tap_data);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    free(rpe);
+    free(taps);
     return result;
 }
 
@@ -115,7 +84,7 @@ static double kernel(const struct mixer *mixer, double t) {
 }
 
 /** With a point at each position W is the identity, whichever the degree, and A is the Toeplitz matrix. */
-static void test_as_many_points_as_positions_is_toeplitz(void **state) {
+WEFT_TEST_ON_GRAPH(test_as_many_points_as_positions_is_toeplitz, f) {
     enum { N = 37, STEPS = 8, TAPS = 5 };
     float rpe[2 * STEPS + 1];
     float taps[TAPS];
@@ -130,7 +99,7 @@ static void test_as_many_points_as_positions_is_toeplitz(void **state) {
                               .rpe = rpe,
                               .tap_count = TAPS,
                               .taps = trial < 2 ? NULL : taps};
-        float *result = matrix(*state, &mixer);
+        float *result = matrix(f, &mixer);
         for (int i = 0; i < N; i++) {
             for (int j = 0; j < N; j++) {
                 double expected = kernel(&mixer, i - j);
@@ -145,13 +114,13 @@ static void test_as_many_points_as_positions_is_toeplitz(void **state) {
 }
 
 /** The tap at lag 1 alone shifts by one; A is zero when the RPE is. */
-static void test_taps_shift(void **state) {
+WEFT_TEST_ON_GRAPH(test_taps_shift, f) {
     enum { N = 9 };
     const float zero[3] = {0};
     const float taps[] = {0.0F, 0.0F, 1.0F};
     struct mixer mixer = {
         .n = N, .points = 2, .steps = 1, .gamma = 0.5F, .rpe = zero, .tap_count = 3, .taps = taps};
-    float *result = matrix(*state, &mixer);
+    float *result = matrix(f, &mixer);
     for (int i = 0; i < N; i++) {
         for (int j = 0; j < N; j++) {
             assert_true(result[i * N + j] == (i == j + 1 ? 1.0F : 0.0F));
@@ -161,17 +130,17 @@ static void test_taps_shift(void **state) {
 }
 
 /** Lag 0 is on the + side, the middle of the grid counts as 0, and one point adds everything up. */
-static void test_edges_of_the_definition(void **state) {
+WEFT_TEST_ON_GRAPH(test_edges_of_the_definition, f) {
     enum { N = 6 };
     const float rpe[] = {3.0F, 1e30F, 5.0F};
     struct mixer mixer = {.n = N, .points = 1, .steps = 1, .gamma = 0.5F, .rpe = rpe};
-    float *result = matrix(*state, &mixer);
+    float *result = matrix(f, &mixer);
     for (int i = 0; i < N * N; i++) {
         assert_true(result[i] == 5.0F);
     }
     free(result);
     mixer.points = N;
-    result = matrix(*state, &mixer);
+    result = matrix(f, &mixer);
     for (int i = 0; i < N; i++) {
         for (int j = 0; j < N; j++) {
             float expected = i >= j ? ldexpf(5.0F, j - i) : ldexpf(3.0F, i - j);
@@ -213,7 +182,7 @@ static double column_error(struct weft_test_graph *fixture, const struct mixer *
  * RPE's own error, 1/(4 g²), is nothing. The error has to be near its bound, too: it shrinks with h² and not faster,
  * and for cubic interpolation it is smaller.
  */
-static void test_interpolation_error(void **state) {
+WEFT_TEST_ON_GRAPH(test_interpolation_error, f) {
     enum { N = 193, STEPS = 8192 };
     float *rpe = smooth_rpe(STEPS);
     struct mixer mixer = {.n = N, .steps = STEPS, .gamma = 0.98F, .rpe = rpe};
@@ -227,7 +196,7 @@ static void test_interpolation_error(void **state) {
         double at_point = 0.0;
         double elsewhere = 0.0;
         for (uint32_t column = 0; column < N; column += h / 2) {
-            double error = column_error(*state, &mixer, column);
+            double error = column_error(f, &mixer, column);
             double *largest = column % h == 0 ? &at_point : &elsewhere;
             *largest = error > *largest ? error : *largest;
         }
@@ -237,19 +206,19 @@ static void test_interpolation_error(void **state) {
         assert_true(previous == 0.0 || (previous / elsewhere > 3.0 && previous / elsewhere < 5.0));
         previous = elsewhere;
         mixer.interpolation = WEFT_INTERPOLATION_CUBIC;
-        assert_true(column_error(*state, &mixer, 5 * h + h / 2) < elsewhere);
+        assert_true(column_error(f, &mixer, 5 * h + h / 2) < elsewhere);
     }
     free(rpe);
 }
 
 /** Far lags: |k(t)| ≤ γ^|t| g max|RPE(±1/g)| once γ^|t| is below 1/g, between 0 and the grid's next rows. */
-static void test_decay(void **state) {
+WEFT_TEST_ON_GRAPH(test_decay, f) {
     enum { N = 200, STEPS = 4 };
     float rpe[2 * STEPS + 1];
     weft_philox_uniform(rpe, 2 * STEPS + 1, 6, 0);
     struct mixer mixer = {.n = N, .points = N, .steps = STEPS, .gamma = 0.9F, .rpe = rpe};
     const uint32_t column = N / 2;
-    float *result = matrix_columns(*state, &mixer, &column, 1);
+    float *result = matrix_columns(f, &mixer, &column, 1);
     double slope = STEPS * fmax(fabs((double)rpe[STEPS - 1]), fabs((double)rpe[STEPS + 1]));
     uint32_t checked = 0;
     for (uint32_t i = 0; i < N; i++) {
@@ -265,22 +234,22 @@ static void test_decay(void **state) {
 }
 
 /** The kernel is a function of the lag in positions: a longer sequence has the same one, and more of it. */
-static void test_longer_sequences(void **state) {
+WEFT_TEST_ON_GRAPH(test_longer_sequences, f) {
     enum { SHORT = 64, LONG = 4 * SHORT, STEPS = 32 };
     float rpe[2 * STEPS + 1];
     weft_philox_uniform(rpe, 2 * STEPS + 1, 7, 0);
     struct mixer mixer = {.n = SHORT, .points = SHORT, .steps = STEPS, .gamma = 0.97F, .rpe = rpe};
     const uint32_t column = 10;
-    float *small = matrix_columns(*state, &mixer, &column, 1);
+    float *small = matrix_columns(f, &mixer, &column, 1);
     mixer.n = LONG;
     mixer.points = LONG;
-    float *large = matrix_columns(*state, &mixer, &column, 1);
+    float *large = matrix_columns(f, &mixer, &column, 1);
     for (uint32_t i = 0; i < SHORT; i++) {
         assert_true(fabs((double)small[i] - (double)large[i]) < 1e-6);
     }
     mixer.points = 0; /* the grid's, on any length */
     for (mixer.n = STEPS; mixer.n <= LONG; mixer.n *= 2) {
-        float *result = matrix_columns(*state, &mixer, &column, 1);
+        float *result = matrix_columns(f, &mixer, &column, 1);
         for (uint32_t i = 0; i < mixer.n; i++) {
             assert_true(isfinite(result[i]));
         }
@@ -298,13 +267,12 @@ static weft_status add(struct weft_test_graph *fixture, weft_tensor x,
     return weft_graph_ski_toeplitz(&y, fixture->graph, x, &params);
 }
 
-static void test_bad_parameters(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_parameters, f) {
     weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 10, 6));
     weft_tensor rpe = weft_test_input(f->graph, "rpe", weft_shape_of(9, 6));
     const weft_ski_toeplitz_params good = {.rpe = rpe, .gamma = 0.9F};
     weft_tensor y;
-    assert_int_equal(add(f, x, good), WEFT_OK);
+    assert_ok(add(f, x, good));
     const float gammas[] = {0.0F, -0.5F, 1.0001F, 1e-45F, NAN, INFINITY};
     for (size_t i = 0; i < sizeof gammas / sizeof gammas[0]; i++) {
         weft_ski_toeplitz_params bad = good;
@@ -325,14 +293,13 @@ static void test_bad_parameters(void **state) {
     WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, add(f, brief, good), "points 4", "n = 3");
 }
 
-static void test_bad_shapes(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_shapes, f) {
     weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 10, 6));
     const weft_ski_toeplitz_params good = {
         .rpe = weft_test_input(f->graph, "rpe", weft_shape_of(9, 6)),
         .taps = weft_test_input(f->graph, "taps", weft_shape_of(5, 6)),
         .gamma = 0.9F};
-    assert_int_equal(add(f, x, good), WEFT_OK);
+    assert_ok(add(f, x, good));
     const weft_shape shapes[] = {weft_shape_of(8, 6), weft_shape_of(1, 6), weft_shape_of(9, 5),
                                  weft_shape_of(54)};
     const char *const texts[] = {"[8, 6]", "[1, 6]", "[9, 5]", "[54]"};
@@ -353,40 +320,15 @@ static void test_bad_shapes(void **state) {
 }
 
 /** Positions are counted in 24 bits and their products with points in 32. */
-static void test_limits(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_limits, f) {
     weft_tensor rpe = weft_test_input(f->graph, "rpe", weft_shape_of(9, 1));
     weft_tensor most = weft_test_input(f->graph, "most", weft_shape_of(1, 1U << 24, 1));
     weft_tensor more = weft_test_input(f->graph, "more", weft_shape_of(1, (1U << 24) + 1, 1));
     weft_ski_toeplitz_params params = {.rpe = rpe, .gamma = 0.9F};
-    assert_int_equal(add(f, most, params), WEFT_OK);
+    assert_ok(add(f, most, params));
     WEFT_EXPECT_FAILURE(f, WEFT_UNSUPPORTED, add(f, more, params), "16777217", "16777216");
     params.points = 257; /* 256 (2^24 - 1) = 2^32 - 256 */
-    assert_int_equal(add(f, most, params), WEFT_OK);
+    assert_ok(add(f, most, params));
     params.points = 258;
     WEFT_EXPECT_FAILURE(f, WEFT_UNSUPPORTED, add(f, most, params), "258 points", "4294967295");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_as_many_points_as_positions_is_toeplitz,
-                                        weft_test_graph_set_up, weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_taps_shift, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_edges_of_the_definition, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_interpolation_error, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_decay, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_longer_sequences, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_bad_parameters, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_bad_shapes, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_limits, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Model folders of the family spectraformer: which fields and tensors go together, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <weft/features.h>
 #include <weft/model.h>
 
@@ -32,6 +23,9 @@ static const struct weft_test_network network = {
 static int set_up(void **state) {
     return weft_test_loader_set_up(state, &network);
 }
+
+#define TEST(name, f) \
+    WEFT_TEST_WITH(name, struct weft_test_loader *f, set_up, weft_test_loader_tear_down)
 
 #define NAME_SIZE 128
 #define FEATURES  "mixer.features."
@@ -61,13 +55,12 @@ static void expect_unasked(struct weft_test_loader *f, const char *config, const
 static void expect_missing(struct weft_test_loader *f, const char *config, const char *tensor) {
     weft_status status = weft_test_load(f, config, NULL);
     assert_true(status == WEFT_NOT_FOUND || status == WEFT_BAD_FILE);
-    weft_test_expect_log(&f->host, "model.safetensors", tensor, "expected", NULL);
+    weft_test_expect_log(&f->host, "model.safetensors", tensor, "expected");
 }
 
 /* ---- tensors ---- */
 
-static void w_is_stored_or_drawn(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(w_is_stored_or_drawn, f) {
     uint64_t drawn = expect_loads(f, BASE "}");
     add(f, "weight", weft_shape_of(12, 4));
     uint64_t stored = expect_loads(f, BASE "}");
@@ -79,8 +72,7 @@ static void w_is_stored_or_drawn(void **state) {
 }
 
 /* Each layer has its own or none. */
-static void one_layer_may_have_its_w(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(one_layer_may_have_its_w, f) {
     uint64_t drawn = expect_loads(f, BASE "}");
     weft_test_model_add(&f->model, "layers.1.mixer.features.weight", weft_shape_of(12, 4));
     assert_int_equal(expect_loads(f, BASE "}"), drawn + 12 * 4);
@@ -90,8 +82,7 @@ static void one_layer_may_have_its_w(void **state) {
 
 #define SGQ SPECTRAFORMER ",'component':'positive','num_features':9,'weight_matrix':'sgq'"
 
-static void quadratures_in_the_checkpoint_have_their_weights(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(quadratures_in_the_checkpoint_have_their_weights, f) {
     expect_loads(f, SGQ "}");
     add(f, "weight", weft_shape_of(9, 4));
     expect_missing(f, SGQ "}", "layers.0.mixer.features.weights");
@@ -103,8 +94,7 @@ static void quadratures_in_the_checkpoint_have_their_weights(void **state) {
 
 #define POISSON SPECTRAFORMER ",'component':'poisson','num_features':3,'weight_matrix':'poisson'"
 
-static void powers_in_the_checkpoint_are_whole_numbers(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(powers_in_the_checkpoint_are_whole_numbers, f) {
     expect_loads(f, POISSON "}");
     for (uint32_t layer = 0; layer < network.layers; layer++) {
         char text[NAME_SIZE];
@@ -123,12 +113,11 @@ static void powers_in_the_checkpoint_are_whole_numbers(void **state) {
         w[7] = wrong[i];
         weft_test_expect_refused(f, POISSON "}", WEFT_BAD_FILE, "element 7 of w",
                                  "not a whole number from 0 to 1023");
-        weft_test_expect_log(&f->host, "layers.1.mixer.features", "weight_matrix poisson", NULL);
+        weft_test_expect_log(&f->host, "layers.1.mixer.features", "weight_matrix poisson");
     }
 }
 
-static void directions_are_stored_or_drawn(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(directions_are_stored_or_drawn, f) {
     uint64_t drawn = expect_loads(f, HYBRID ",'features_directions':5}");
     add(f, "directions", weft_shape_of(5, 4));
     uint64_t stored = expect_loads(f, HYBRID ",'features_directions':5}");
@@ -137,8 +126,7 @@ static void directions_are_stored_or_drawn(void **state) {
     expect_unasked(f, BASE "}", "layers.0.mixer.features.directions");
 }
 
-static void mixtures_have_their_tensors(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(mixtures_have_their_tensors, f) {
     expect_missing(f, GMM "}", "layers.0.mixer.features.sigma");
     add(f, "sigma", weft_shape_of(1, 4));
     add(f, "mu", weft_shape_of(1, 4));
@@ -151,8 +139,7 @@ static void mixtures_have_their_tensors(void **state) {
     expect_missing(f, GMM ",'gmm_components':3}", "layers.0.mixer.features.sigma");
 }
 
-static void generators_have_their_tensors(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(generators_have_their_tensors, f) {
     expect_missing(f, DGM "}", "layers.0.mixer.features.generator.0.weight");
     add(f, "generator.0.weight", weft_shape_of(4, 4));
     add(f, "generator.0.bias", weft_shape_of(4));
@@ -181,7 +168,7 @@ static void expect_wrong(struct weft_test_loader *f, const struct wrong *wrong, 
             fail_msg("%s is not refused", wrong[i].config);
         }
         snprintf(field, sizeof field, "config.json: field \"%s\"", wrong[i].field);
-        weft_test_expect_log(&f->host, field, wrong[i].expected, wrong[i].found, NULL);
+        weft_test_expect_log(&f->host, field, wrong[i].expected, wrong[i].found);
     }
 }
 
@@ -189,7 +176,7 @@ static void expect_wrong(struct weft_test_loader *f, const struct wrong *wrong, 
 #define WITH(component, matrix) \
     SPECTRAFORMER ",'num_features':12,'component':'" component "','weight_matrix':'" matrix "'"
 
-static void components_and_matrices_go_together(void **state) {
+TEST(components_and_matrices_go_together, f) {
     static const struct wrong wrong[] = {
         {POSITIVE "}", "weight_matrix", "base, orf", "nothing"},
         {POSITIVE ",'weight_matrix':'gauss'}", "weight_matrix", "gmm or dgm", "gauss"},
@@ -205,10 +192,10 @@ static void components_and_matrices_go_together(void **state) {
         {WITH("asymmetric", "orf") ",'causal':true}", "component",
          "without statistics of the whole sequence", "asymmetric"},
     };
-    expect_wrong(*state, wrong, COUNT(wrong));
+    expect_wrong(f, wrong, COUNT(wrong));
 }
 
-static void fields_that_nothing_reads_are_refused(void **state) {
+TEST(fields_that_nothing_reads_are_refused, f) {
     static const struct wrong wrong[] = {
         {BASE ",'generalized_a':0.1}", "generalized_a", "nothing, as component is not", "0.1"},
         {BASE ",'generalized_s':-1}", "generalized_s", "nothing, as component is not", "-1"},
@@ -225,10 +212,10 @@ static void fields_that_nothing_reads_are_refused(void **state) {
         {BASE ",'dgm_sizes':[2]}", "dgm_sizes", "weight_matrix is not dgm", "an array of 1"},
         {BASE ",'dgm_act':'tanh'}", "dgm_act", "weight_matrix is not dgm", "tanh"},
     };
-    expect_wrong(*state, wrong, COUNT(wrong));
+    expect_wrong(f, wrong, COUNT(wrong));
 }
 
-static void values_are_in_range(void **state) {
+TEST(values_are_in_range, f) {
     static const struct wrong wrong[] = {
         {BASE ",'features_seed':-1}", "features_seed", "from 0 to 9007199254740992", "-1"},
         {BASE ",'features_seed':9007199254740993}", "features_seed", "from 0", "9007199254740993"},
@@ -243,14 +230,14 @@ static void values_are_in_range(void **state) {
         {DGM ",'dgm_sizes':[4097]}", "dgm_sizes", "from 1 to 4096", "an array of 1"},
         {DGM ",'dgm_sizes':3}", "dgm_sizes", "1 to 8 integers", "3"},
     };
-    expect_wrong(*state, wrong, COUNT(wrong));
+    expect_wrong(f, wrong, COUNT(wrong));
 }
 
 #define ROWS(matrix, rows) \
     SPECTRAFORMER ",'component':'positive','weight_matrix':'" matrix "','num_features':" rows
 
 /* Each parameter of weft/features.h that a kind refuses is its field's error. */
-static void matrices_have_their_parameters(void **state) {
+TEST(matrices_have_their_parameters, f) {
     static const struct wrong wrong[] = {
         {ROWS("base", "12") ",'features_norm':'sqrt'}", "features_norm", "no such parameter",
          "sqrt"},
@@ -280,10 +267,10 @@ static void matrices_have_their_parameters(void **state) {
                "'num_features':12}",
          "hidden_size", "even", "8"},
     };
-    expect_wrong(*state, wrong, COUNT(wrong));
+    expect_wrong(f, wrong, COUNT(wrong));
 }
 
-static void parameters_that_a_matrix_has_are_read(void **state) {
+TEST(parameters_that_a_matrix_has_are_read, f) {
     static const char *const right[] = {
         ROWS("orf", "12") ",'features_norm':'sqrt','features_seed':9007199254740992}",
         ROWS("rom", "12") ",'features_factors':16}",
@@ -297,13 +284,12 @@ static void parameters_that_a_matrix_has_are_read(void **state) {
         WITH("trigonometric", "fastfood") ",'feature_eps':0}",
     };
     for (size_t i = 0; i < COUNT(right); i++) {
-        expect_loads(*state, right[i]);
+        expect_loads(f, right[i]);
     }
 }
 
 /* The names of weft/features.h are the config's. */
-static void names_are_those_of_the_headers(void **state) {
-    (void)state;
+TEST(names_are_those_of_the_headers, f) {
     const weft_field *component = NULL;
     const weft_field *matrix = NULL;
     for (size_t i = 0; i < WEFT_SPECTRAFORMER_FIELDS; i++) {
@@ -324,37 +310,15 @@ static void names_are_those_of_the_headers(void **state) {
 }
 
 /* Weights beyond float32: e^(rate · columns) of powers that are all 0. */
-static void draws_that_fail_name_their_matrix(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(draws_that_fail_name_their_matrix, f) {
     for (uint32_t layer = 0; layer < network.layers; layer++) {
         char text[NAME_SIZE];
         name_in_layer(text, layer, "weight");
         memset(weft_test_model_add(&f->model, text, weft_shape_of(3, 4)), 0, 12 * sizeof(float));
     }
     expect_loads(f, POISSON ",'features_rate':20}");
-    assert_int_equal(weft_test_load(f, POISSON ",'features_rate':64}", NULL), WEFT_BAD_FILE);
-    weft_test_expect_log(&f->host, "rate of poisson is 64", "e^255, above e^87", NULL);
-    weft_test_expect_log(&f->host, "layers.0.mixer.features", "weight_matrix poisson", NULL);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, weft_test_loader_tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(w_is_stored_or_drawn),
-        TEST(one_layer_may_have_its_w),
-        TEST(quadratures_in_the_checkpoint_have_their_weights),
-        TEST(powers_in_the_checkpoint_are_whole_numbers),
-        TEST(directions_are_stored_or_drawn),
-        TEST(mixtures_have_their_tensors),
-        TEST(generators_have_their_tensors),
-        TEST(components_and_matrices_go_together),
-        TEST(fields_that_nothing_reads_are_refused),
-        TEST(values_are_in_range),
-        TEST(matrices_have_their_parameters),
-        TEST(parameters_that_a_matrix_has_are_read),
-        TEST(names_are_those_of_the_headers),
-        TEST(draws_that_fail_name_their_matrix),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_BAD_FILE,
+                        weft_test_load(f, POISSON ",'features_rate':64}", NULL),
+                        "rate of poisson is 64", "e^255, above e^87");
+    weft_test_expect_log(&f->host, "layers.0.mixer.features", "weight_matrix poisson");
 }

@@ -3,15 +3,6 @@
  * The passes that say what becomes of subnormals and of other special values. That drivers then
  * compute what they should is checked by the probe and by tests/rules.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "shader/embedded.h"
 #include "shader/spirv_float_modes.h"
 #include "shader/spirv_flush.h"
@@ -48,19 +39,17 @@ enum { PRODUCTS = 4, SITES = 10 + 2 + 9 };
 
 static struct words flush(struct words source) {
     struct words words = {0};
-    assert_int_equal(
-        weft_spirv_flush_subnormals(&words.data, &words.size, source.data, source.size, NULL),
-        WEFT_OK);
-    assert_int_equal(weft_spirv_check(words.data, words.size, NULL), WEFT_OK);
+    assert_ok(
+        weft_spirv_flush_subnormals(&words.data, &words.size, source.data, source.size, NULL));
+    assert_ok(weft_spirv_check(words.data, words.size, NULL));
     return words;
 }
 
 static struct words add_modes(struct words source, uint32_t modes) {
     struct words words = {0};
-    assert_int_equal(
-        weft_spirv_add_float_modes(&words.data, &words.size, source.data, source.size, modes, NULL),
-        WEFT_OK);
-    assert_int_equal(weft_spirv_check(words.data, words.size, NULL), WEFT_OK);
+    assert_ok(weft_spirv_add_float_modes(&words.data, &words.size, source.data, source.size, modes,
+                                         NULL));
+    assert_ok(weft_spirv_check(words.data, words.size, NULL));
     return words;
 }
 
@@ -76,8 +65,7 @@ static bool is_decorated(struct words words, uint32_t id) {
     return false;
 }
 
-static void test_every_source_is_flushed(void **state) {
-    (void)state;
+WEFT_TEST(test_every_source_is_flushed) {
     struct words source = weft_test_compile(kernel_text);
     struct words plain = weft_test_make_reproducible(source);
     struct words flushed = flush(plain);
@@ -102,8 +90,7 @@ static bool is_arithmetic(uint32_t opcode) {
            opcode == WEFT_OP_F_NEGATE || opcode == WEFT_OP_VECTOR_TIMES_SCALAR;
 }
 
-static void test_decorations_stay_with_the_arithmetic(void **state) {
-    (void)state;
+WEFT_TEST(test_decorations_stay_with_the_arithmetic) {
     struct words source = weft_test_compile(kernel_text);
     struct words plain = weft_test_make_reproducible(source);
     struct words flushed = flush(plain);
@@ -123,8 +110,7 @@ static void test_decorations_stay_with_the_arithmetic(void **state) {
 
 #define ALL_MODES (WEFT_FLOAT_FLUSH | WEFT_FLOAT_SPECIAL | WEFT_FLOAT_NEAREST)
 
-static void test_spirv_val(void **state) {
-    (void)state;
+WEFT_TEST(test_spirv_val) {
     if (!weft_test_has_spirv_val()) {
         skip();
     }
@@ -147,8 +133,7 @@ static void test_spirv_val(void **state) {
     }
 }
 
-static void test_modes(void **state) {
-    (void)state;
+WEFT_TEST(test_modes) {
     struct words source = weft_test_compile(kernel_text);
     struct words none = add_modes(source, 0);
     assert_int_equal(none.size, source.size);
@@ -174,8 +159,7 @@ static void test_modes(void **state) {
 }
 
 /* Before SPIR-V 1.4 the modes come from an extension, which is named once. */
-static void test_old_modules_name_the_extension(void **state) {
-    (void)state;
+WEFT_TEST(test_old_modules_name_the_extension) {
     struct words source = weft_test_compile(kernel_text);
     source.data[WEFT_SPIRV_AT_VERSION] = 0x10300;
     struct words result = add_modes(source, WEFT_FLOAT_SPECIAL);
@@ -197,73 +181,47 @@ static void test_old_modules_name_the_extension(void **state) {
     free(again.data);
 }
 
-static void test_whole_structures_are_refused(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(test_whole_structures_are_refused, test) {
     struct words source = weft_test_compile("#version 450\n"
                                             "layout(local_size_x = 1) in;\n"
                                             "struct S { uint i; float f[2]; };\n"
                                             "layout(set = 0, binding = 0) buffer A { S s[]; };\n"
                                             "void main() { s[0] = s[1]; }\n");
     struct words result = {0};
-    assert_int_equal(weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
-                                                 source.size, &test.host),
-                     WEFT_UNSUPPORTED);
-    weft_test_expect_log(&test, "a whole structure, array or matrix of floats is loaded", NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_UNSUPPORTED,
+                        weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
+                                                    source.size, &test->host),
+                        "a whole structure, array or matrix of floats is loaded");
     free(source.data);
-    weft_test_host_end(&test);
 }
 
-static void test_no_ids_left(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(test_no_ids_left, test) {
     struct words source = weft_test_compile(kernel_text);
     source.data[WEFT_SPIRV_AT_BOUND] = WEFT_SPIRV_MAX_BOUND - 100;
     struct words result = {0};
-    assert_int_equal(weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
-                                                 source.size, &test.host),
-                     WEFT_COMPILE_ERROR);
-    weft_test_expect_log(&test, "no ids are left", NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_COMPILE_ERROR,
+                        weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
+                                                    source.size, &test->host),
+                        "no ids are left");
     free(source.data);
-    weft_test_host_end(&test);
 }
 
-static void test_out_of_memory(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(test_out_of_memory, test) {
     struct words source = weft_test_compile(kernel_text);
     for (long fail_at = 1; fail_at <= 4; fail_at++) {
         struct words result = {0};
-        weft_test_host_reset(&test);
-        test.fail_at = fail_at;
+        weft_test_host_reset(test);
+        test->fail_at = fail_at;
         assert_int_equal(weft_spirv_flush_subnormals(&result.data, &result.size, source.data,
-                                                     source.size, &test.host),
+                                                     source.size, &test->host),
                          WEFT_OUT_OF_HOST_MEMORY);
         assert_null(result.data);
-        weft_test_host_reset(&test);
-        test.fail_at = fail_at;
+        weft_test_host_reset(test);
+        test->fail_at = fail_at;
         weft_status status = weft_spirv_add_float_modes(&result.data, &result.size, source.data,
-                                                        source.size, ALL_MODES, &test.host);
+                                                        source.size, ALL_MODES, &test->host);
         assert_int_equal(status == WEFT_OK, fail_at > 1);
-        weft_free(&test.host, result.data);
+        weft_free(&test->host, result.data);
     }
     free(source.data);
-    weft_test_host_end(&test);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_source_is_flushed),
-        cmocka_unit_test(test_decorations_stay_with_the_arithmetic),
-        cmocka_unit_test(test_spirv_val),
-        cmocka_unit_test(test_modes),
-        cmocka_unit_test(test_old_modules_name_the_extension),
-        cmocka_unit_test(test_whole_structures_are_refused),
-        cmocka_unit_test(test_no_ids_left),
-        cmocka_unit_test(test_out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

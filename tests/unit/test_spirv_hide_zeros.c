@@ -3,16 +3,6 @@
  * The pass that hides zeros from compilers. That the results are right on a device that folds zeros
  * is checked by the probe and by the special cases of the conformance tests.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "mixers/vkfft/fft_program.h"
 #include "shader/embedded.h"
 #include "shader/spirv_flush.h"
@@ -59,9 +49,8 @@ static const char *const built_ins[] = {
 
 static struct words hide(struct words source) {
     struct words words = {0};
-    assert_int_equal(
-        weft_spirv_hide_zeros(&words.data, &words.size, source.data, source.size, NULL), WEFT_OK);
-    assert_int_equal(weft_spirv_check(words.data, words.size, NULL), WEFT_OK);
+    assert_ok(weft_spirv_hide_zeros(&words.data, &words.size, source.data, source.size, NULL));
+    assert_ok(weft_spirv_check(words.data, words.size, NULL));
     return words;
 }
 
@@ -104,8 +93,7 @@ static struct uses count_uses(struct words words) {
     return uses;
 }
 
-static void test_every_use(void **state) {
-    (void)state;
+WEFT_TEST(test_every_use) {
     struct words source = weft_test_compile(kernel_text);
     struct words hidden = hide(source);
     const struct uses before = count_uses(source);
@@ -133,8 +121,7 @@ static void test_every_use(void **state) {
 }
 
 /* Everything but the operands that were zeros is as it was, in the same order. */
-static void test_all_else_stays(void **state) {
-    (void)state;
+WEFT_TEST(test_all_else_stays) {
     struct words compiled = weft_test_compile(kernel_text);
     struct words source = weft_test_make_reproducible(compiled);
     struct words hidden = hide(source);
@@ -164,8 +151,7 @@ static void test_all_else_stays(void **state) {
     free(hidden.data);
 }
 
-static void test_each_built_in(void **state) {
-    (void)state;
+WEFT_TEST(test_each_built_in) {
     const bool validates = weft_test_has_spirv_val();
     for (size_t i = 0; i < BUILT_INS; i++) {
         char text[2048];
@@ -181,8 +167,7 @@ static void test_each_built_in(void **state) {
     }
 }
 
-static void test_nothing_to_make_zeros_of(void **state) {
-    (void)state;
+WEFT_TEST(test_nothing_to_make_zeros_of) {
     struct words source = weft_test_compile(HEAD("1") BODY "}\n");
     struct words hidden = hide(source);
     assert_true(count_uses(source).scalars > 0);
@@ -193,8 +178,7 @@ static void test_nothing_to_make_zeros_of(void **state) {
 }
 
 /* A variable that is not in an entry point's interface must not be read there. */
-static void test_foreign_variable(void **state) {
-    (void)state;
+WEFT_TEST(test_foreign_variable) {
     struct words source = weft_test_compile(kernel_text);
     for (size_t at = WEFT_SPIRV_HEADER_WORDS; at < source.size / 4;
          at += weft_spirv_length(source.data[at])) {
@@ -213,8 +197,7 @@ static void test_foreign_variable(void **state) {
 }
 
 /* Zeros in arrays stay; so do those of other kinds than float. */
-static void test_other_zeros(void **state) {
-    (void)state;
+WEFT_TEST(test_other_zeros) {
     struct words source =
         weft_test_compile(HEAD("8") "void main() {\n"
                                     "    const float table[2] = float[2](0.0, 1.0);\n"
@@ -236,9 +219,8 @@ static void expect_good(struct words source, const char *name, bool validates,
     struct words plain = weft_test_make_reproducible(source);
     struct words hidden = hide(plain);
     struct words flushed = {0};
-    assert_int_equal(
-        weft_spirv_flush_subnormals(&flushed.data, &flushed.size, hidden.data, hidden.size, NULL),
-        WEFT_OK);
+    assert_ok(
+        weft_spirv_flush_subnormals(&flushed.data, &flushed.size, hidden.data, hidden.size, NULL));
     weft_test_host_reset(test);
     if (weft_spirv_lint(hidden.data, hidden.size, &test->host) != WEFT_OK ||
         weft_spirv_lint(flushed.data, flushed.size, &test->host) != WEFT_OK) {
@@ -253,33 +235,26 @@ static void expect_good(struct words source, const char *name, bool validates,
     free(flushed.data);
 }
 
-static void test_embedded(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(test_embedded, test) {
     const bool validates = weft_test_has_spirv_val();
     struct words own = weft_test_compile(kernel_text);
-    expect_good(own, "the kernel", validates, &test);
+    expect_good(own, "the kernel", validates, test);
     free(own.data);
     uint32_t changed = 0;
     for (size_t i = 0; i < weft_shader_count; i++) {
         const struct weft_shader *shader = weft_shaders[i];
         struct words source = {(uint32_t *)(uintptr_t)shader->reproducible.words,
                                shader->reproducible.size};
-        expect_good(source, shader->name, validates, &test);
+        expect_good(source, shader->name, validates, test);
         struct words hidden = hide(source);
         assert_int_equal(count_uses(hidden).scalars, 0);
         changed += hidden.size != source.size;
         free(hidden.data);
     }
     assert_true(changed > 0);
-    weft_test_host_end(&test);
 }
 
-static void test_transforms(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(test_transforms, test) {
     const bool validates = weft_test_has_spirv_val();
     static const uint32_t sizes[][2] = {{7, 5}, {768, 512}, {67, 3}, {4096, 0}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -291,59 +266,46 @@ static void test_transforms(void **state) {
                                            .transform_axis = {true, sizes[i][1] > 0}};
         struct weft_fft_program *program = NULL;
         uint32_t compiled = 0;
-        assert_int_equal(weft_fft_program_create(&program, &desc, NULL, &compiled, &test.host),
-                         WEFT_OK);
+        assert_ok(weft_fft_program_create(&program, &desc, NULL, &compiled, &test->host));
         for (uint32_t k = 0; k < program->module_count; k++) {
             struct words words = {program->modules[k].words, program->modules[k].size};
-            expect_good(words, "a Fourier transform", validates, &test);
+            expect_good(words, "a Fourier transform", validates, test);
             struct words hidden = hide(words);
             assert_int_equal(count_uses(hidden).scalars, 0);
             free(hidden.data);
         }
-        weft_fft_program_destroy(&program, &test.host);
+        weft_fft_program_destroy(&program, &test->host);
     }
-    weft_test_host_end(&test);
 }
 
-static void test_no_ids_left(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(test_no_ids_left, test) {
     struct words source = weft_test_compile(kernel_text);
     source.data[WEFT_SPIRV_AT_BOUND] = WEFT_SPIRV_MAX_BOUND - 10;
     struct words result = {0};
-    assert_int_equal(
-        weft_spirv_hide_zeros(&result.data, &result.size, source.data, source.size, &test.host),
-        WEFT_COMPILE_ERROR);
-    weft_test_expect_log(&test, "no ids are left", NULL);
+    WEFT_EXPECT_REFUSED(
+        test, WEFT_COMPILE_ERROR,
+        weft_spirv_hide_zeros(&result.data, &result.size, source.data, source.size, &test->host),
+        "no ids are left");
     free(source.data);
-    weft_test_host_end(&test);
 }
 
-static void test_out_of_memory(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(test_out_of_memory, test) {
     struct words source = weft_test_compile(kernel_text);
     for (long fail_at = 1; fail_at <= 3; fail_at++) {
         struct words result = {0};
-        weft_test_host_reset(&test);
-        test.fail_at = fail_at;
-        const weft_status status =
-            weft_spirv_hide_zeros(&result.data, &result.size, source.data, source.size, &test.host);
+        weft_test_host_reset(test);
+        test->fail_at = fail_at;
+        const weft_status status = weft_spirv_hide_zeros(&result.data, &result.size, source.data,
+                                                         source.size, &test->host);
         assert_int_equal(status, fail_at <= 2 ? WEFT_OUT_OF_HOST_MEMORY : WEFT_OK);
         assert_int_equal(result.data == NULL, fail_at <= 2);
-        weft_free(&test.host, result.data);
+        weft_free(&test->host, result.data);
     }
     free(source.data);
-    weft_test_host_end(&test);
 }
 
 /* Damage that weft_spirv_check lets pass does not lead out of the words. */
-static void test_damage(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(test_damage, test) {
     struct words source = weft_test_compile(kernel_text);
     uint32_t tried = 0;
     for (uint64_t round = 0; round < 20000; round++) {
@@ -354,28 +316,15 @@ static void test_damage(void **state) {
         if (size % 4 == 0 && weft_spirv_check(mutated, size, NULL) == WEFT_OK) {
             uint32_t *words = NULL;
             size_t words_size = 0;
-            weft_test_host_reset(&test);
+            weft_test_host_reset(test);
             const weft_status status =
-                weft_spirv_hide_zeros(&words, &words_size, mutated, size, &test.host);
+                weft_spirv_hide_zeros(&words, &words_size, mutated, size, &test->host);
             assert_true(status == WEFT_OK || status == WEFT_COMPILE_ERROR);
-            weft_free(&test.host, words);
+            weft_free(&test->host, words);
             tried++;
         }
         free(bytes);
     }
     assert_true(tried > 100);
     free(source.data);
-    weft_test_host_end(&test);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_use),        cmocka_unit_test(test_all_else_stays),
-        cmocka_unit_test(test_each_built_in),    cmocka_unit_test(test_nothing_to_make_zeros_of),
-        cmocka_unit_test(test_foreign_variable), cmocka_unit_test(test_other_zeros),
-        cmocka_unit_test(test_embedded),         cmocka_unit_test(test_transforms),
-        cmocka_unit_test(test_no_ids_left),      cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_damage),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

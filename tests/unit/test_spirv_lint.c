@@ -3,16 +3,6 @@
  * The lint: everything that Weft gives to drivers in reproducible math passes it, and everything
  * that could give other bits elsewhere does not. No device.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "device/device.h"
 #include "mixers/vkfft/fft_program.h"
 #include "shader/embedded.h"
@@ -26,6 +16,8 @@
 #include "shader/spirv_pass.h"
 #include "support.h"
 #include "support_spirv.h"
+
+#define TEST(name, f) WEFT_TEST_WITH(name, struct weft_test_host *f, NULL, NULL)
 
 static weft_status lint(struct words words, struct weft_test_host *host) {
     weft_test_host_reset(host);
@@ -46,7 +38,7 @@ static void expect_refusal(struct words words, struct weft_test_host *host, cons
     if (status != WEFT_UNSUPPORTED) {
         fail_msg("%s %s: status %d, expected a refusal", op, detail, (int)status);
     }
-    weft_test_expect_log(host, op, detail, "SPIR-V module, word ", NULL);
+    weft_test_expect_log(host, op, detail, "SPIR-V module, word ");
     size_t at = 0;
     assert_int_equal(sscanf(strstr(weft_test_log(host), "word "), "word %zu", &at), 1);
     assert_in_range(at, WEFT_SPIRV_HEADER_WORDS, words.size / 4 - 1);
@@ -112,16 +104,13 @@ static void expect_all_forms_pass(struct words source, struct weft_test_host *ho
     struct words hidden = {0};
     struct words flushed = {0};
     expect_pass(passed, host, what);
-    assert_int_equal(weft_spirv_add_float_modes(&moded.data, &moded.size, passed.data, passed.size,
-                                                all_modes, NULL),
-                     WEFT_OK);
+    assert_ok(weft_spirv_add_float_modes(&moded.data, &moded.size, passed.data, passed.size,
+                                         all_modes, NULL));
     expect_pass(moded, host, what);
-    assert_int_equal(
-        weft_spirv_hide_zeros(&hidden.data, &hidden.size, passed.data, passed.size, NULL), WEFT_OK);
+    assert_ok(weft_spirv_hide_zeros(&hidden.data, &hidden.size, passed.data, passed.size, NULL));
     expect_pass(hidden, host, what);
-    assert_int_equal(
-        weft_spirv_flush_subnormals(&flushed.data, &flushed.size, hidden.data, hidden.size, NULL),
-        WEFT_OK);
+    assert_ok(
+        weft_spirv_flush_subnormals(&flushed.data, &flushed.size, hidden.data, hidden.size, NULL));
     expect_pass(flushed, host, what);
     free(passed.data);
     free(moded.data);
@@ -136,8 +125,7 @@ static struct words copy_of(const uint32_t *data, size_t size) {
     return words;
 }
 
-static void test_embedded(void **state) {
-    struct weft_test_host *host = *state;
+TEST(test_embedded, host) {
     uint32_t bare = 0;
     for (size_t i = 0; i < weft_shader_count; i++) {
         const struct weft_shader *shader = weft_shaders[i];
@@ -153,8 +141,7 @@ static void test_embedded(void **state) {
 }
 
 /* The lint can fail: what our own kernels do in fast math is refused, contraction aside. */
-static void test_embedded_fast(void **state) {
-    struct weft_test_host *host = *state;
+TEST(test_embedded_fast, host) {
     uint32_t refused = 0;
     for (size_t i = 0; i < weft_shader_count; i++) {
         const struct weft_shader *shader = weft_shaders[i];
@@ -202,8 +189,7 @@ static void check_fft(struct weft_test_host *host, enum weft_fft_kind kind, uint
     weft_fft_program_destroy(&program, &host->host);
 }
 
-static void test_fft_short(void **state) {
-    struct weft_test_host *host = *state;
+TEST(test_fft_short, host) {
     for (uint32_t n = 1; n <= 64; n++) {
         for (int kind = n > 1 ? WEFT_FFT_C2C_FORWARD : WEFT_FFT_R2C; kind <= WEFT_FFT_C2R; kind++) {
             check_fft(host, (enum weft_fft_kind)kind, 0, n);
@@ -213,8 +199,7 @@ static void test_fft_short(void **state) {
 
 /* Powers of two, products, primes that take Rader's algorithm, and what takes Bluestein's; one
    pass and several. */
-static void test_fft_long(void **state) {
-    struct weft_test_host *host = *state;
+TEST(test_fft_long, host) {
     static const uint32_t lengths[] = {67,  101, 127, 128,  131,  243,  251,  256,  257,  500,
                                        509, 512, 521, 625,  768,  1000, 1021, 1024, 1031, 2048,
                                        343, 729, 113, 2053, 4093, 4096, 4098, 6000, 8192};
@@ -226,8 +211,7 @@ static void test_fft_long(void **state) {
     check_fft(host, WEFT_FFT_C2C_FORWARD, 0, 65536);
 }
 
-static void test_fft_two_axes(void **state) {
-    struct weft_test_host *host = *state;
+TEST(test_fft_two_axes, host) {
     static const uint32_t sizes[][2] = {{1, 8},     {13, 1},   {2, 3},   {7, 768},
                                         {512, 768}, {31, 5},   {521, 4}, {17, 17},
                                         {3, 2053},  {2053, 3}, {600, 6}, {64, 64}};
@@ -262,7 +246,7 @@ static struct words compile(const char *declarations, const char *body) {
     assert_in_range(length, 1, sizeof text - 1);
     weft_device device = {.math = WEFT_MATH_REPRODUCIBLE};
     struct words words = {0};
-    assert_int_equal(weft_glsl_compile(&words.data, &words.size, &device, "kernel", text), WEFT_OK);
+    assert_ok(weft_glsl_compile(&words.data, &words.size, &device, "kernel", text));
     struct words passed = weft_test_make_reproducible(words);
     free(words.data);
     return passed;
@@ -348,8 +332,7 @@ static const struct snippet forbidden[] = {
      "OpCapability capability 5055", "not on the list"},
 };
 
-static void test_forbidden(void **state) {
-    struct weft_test_host *host = *state;
+TEST(test_forbidden, host) {
     for (size_t i = 0; i < sizeof forbidden / sizeof forbidden[0]; i++) {
         struct words words = compile(forbidden[i].declarations, forbidden[i].body);
         expect_refusal(words, host, forbidden[i].op, forbidden[i].detail);
@@ -386,8 +369,7 @@ static const char *const allowed[][2] = {
      "x[i] = weft_exp(a) + weft_log(b) + weft_div(a, weft_sin(c)) + weft_sqrt(weft_erf(a));"},
 };
 
-static void test_allowed(void **state) {
-    struct weft_test_host *host = *state;
+TEST(test_allowed, host) {
     for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++) {
         struct words words = compile(allowed[i][0], allowed[i][1]);
         expect_pass(words, host, allowed[i][1]);
@@ -607,8 +589,7 @@ static size_t extra_count(const uint32_t *extra) {
     return count;
 }
 
-static void test_handmade(void **state) {
-    struct weft_test_host *host = *state;
+TEST(test_handmade, host) {
     for (size_t i = 0; i < sizeof handmades / sizeof handmades[0]; i++) {
         const struct handmade *made = &handmades[i];
         struct assembler module;
@@ -625,8 +606,7 @@ static void test_handmade(void **state) {
 
 /* ---- the lists ---- */
 
-static void test_lists_are_sound(void **state) {
-    (void)state;
+WEFT_TEST(test_lists_are_sound) {
     for (int list = 0; list < WEFT_LINT_LISTS; list++) {
         size_t count = 0;
         const struct weft_lint_rule *rules = weft_lint_rules(&count, (enum weft_lint_list)list);
@@ -657,8 +637,7 @@ static bool is_in_includes(const char *text) {
 }
 
 /* What a list sends its reader to is there. */
-static void test_advice_can_be_followed(void **state) {
-    (void)state;
+WEFT_TEST(test_advice_can_be_followed) {
     uint32_t found = 0;
     for (int list = 0; list < WEFT_LINT_LISTS; list++) {
         size_t count = 0;
@@ -682,8 +661,7 @@ static void test_advice_can_be_followed(void **state) {
 }
 
 /* Every instruction that Weft knows by name has a verdict under that name, and no other has one. */
-static void test_every_known_instruction_is_listed(void **state) {
-    (void)state;
+WEFT_TEST(test_every_known_instruction_is_listed) {
 #define ROW(enumerator, number, name) {number, "Op" #name},
     static const struct {
         uint32_t number;
@@ -719,15 +697,13 @@ static void try_numbers(struct weft_test_host *host, enum weft_lint_list list, e
         } else {
             char text[32];
             snprintf(text, sizeof text, " %u: it is not on the list", number);
-            assert_int_equal(lint(words, host), WEFT_UNSUPPORTED);
-            weft_test_expect_log(host, rule != NULL ? rule->name : text,
-                                 rule != NULL ? rule->reason : "", NULL);
+            WEFT_EXPECT_REFUSED(host, WEFT_UNSUPPORTED, lint(words, host),
+                                rule != NULL ? rule->name : text, rule != NULL ? rule->reason : "");
         }
     }
 }
 
-static void test_every_number(void **state) {
-    struct weft_test_host *host = *state;
+TEST(test_every_number, host) {
     uint32_t any[] = {0, ID_UINT, ID_NEW, ID_TWO, ID_TWO, ID_TWO};
     try_numbers(host, WEFT_LINT_OPCODES, BODY, any, 6, 0, 0xFFFF);
     uint32_t function[] = {I(12, 6), ID_FLOAT, ID_NEW, ID_SET, 0, ID_ONE};
@@ -744,8 +720,7 @@ static void test_every_number(void **state) {
 
 /* ---- trouble ---- */
 
-static void test_out_of_memory(void **state) {
-    struct weft_test_host *host = *state;
+TEST(test_out_of_memory, host) {
     struct assembler module;
     struct words words = assemble(&module, BODY, NULL, 0);
     expect_pass(words, host, "the bare module");
@@ -753,12 +728,11 @@ static void test_out_of_memory(void **state) {
     weft_test_host_reset(host);
     host->fail_at = 1;
     assert_int_equal(weft_spirv_lint(words.data, words.size, &host->host), WEFT_OUT_OF_HOST_MEMORY);
-    assert_int_equal(weft_spirv_lint(words.data, words.size, NULL), WEFT_OK);
+    assert_ok(weft_spirv_lint(words.data, words.size, NULL));
 }
 
 /* Damage that weft_spirv_check lets pass gets a verdict, and nothing behind the words is read. */
-static void test_damage(void **state) {
-    struct weft_test_host *host = *state;
+TEST(test_damage, host) {
     struct words words = compile(SUBGROUP("arithmetic"),
                                  "atomicAdd(u[0], m); x[i] = fma(a, b, c) * f[subgroupMax(m) & 3u];"
                                  "switch (m) { case 1u: v[i] = f * g.zyxw; }");
@@ -793,22 +767,4 @@ static int tear_down(void **state) {
     return 0;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists_are_sound),
-        cmocka_unit_test(test_advice_can_be_followed),
-        cmocka_unit_test(test_every_known_instruction_is_listed),
-        cmocka_unit_test(test_every_number),
-        cmocka_unit_test(test_handmade),
-        cmocka_unit_test(test_forbidden),
-        cmocka_unit_test(test_allowed),
-        cmocka_unit_test(test_embedded),
-        cmocka_unit_test(test_embedded_fast),
-        cmocka_unit_test(test_fft_short),
-        cmocka_unit_test(test_fft_long),
-        cmocka_unit_test(test_fft_two_axes),
-        cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_damage),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+WEFT_TEST_GROUP(set_up, tear_down);

@@ -2,16 +2,6 @@
 /*
  * The pass that takes contraction out of a module, and what it does with words that are no module.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "core/philox.h"
 #include "shader/spirv_module.h"
 #include "shader/spirv_pass.h"
@@ -110,8 +100,7 @@ static struct census take_census(struct words words) {
     return census;
 }
 
-static void test_every_operation_is_decorated(void **state) {
-    (void)state;
+WEFT_TEST(test_every_operation_is_decorated) {
     struct words source = weft_test_compile(kernel_text);
     struct words result = weft_test_make_reproducible(source);
     struct census before = take_census(source);
@@ -131,8 +120,7 @@ static void test_every_operation_is_decorated(void **state) {
     free(result.data);
 }
 
-static void test_idempotent(void **state) {
-    (void)state;
+WEFT_TEST(test_idempotent) {
     struct words source = weft_test_compile(kernel_text);
     struct words once = weft_test_make_reproducible(source);
     struct words twice = weft_test_make_reproducible(once);
@@ -143,8 +131,7 @@ static void test_idempotent(void **state) {
     free(twice.data);
 }
 
-static void test_spirv_val(void **state) {
-    (void)state;
+WEFT_TEST(test_spirv_val) {
     if (!weft_test_has_spirv_val()) {
         skip();
     }
@@ -267,8 +254,7 @@ static struct words assemble(struct assembler *module, enum size_from size_from)
     return (struct words){module->words, module->count * 4};
 }
 
-static void test_groups_and_sets(void **state) {
-    (void)state;
+WEFT_TEST(test_groups_and_sets) {
     struct assembler module = {0};
     struct words result = weft_test_make_reproducible(assemble(&module, SIZE_LITERAL));
     struct census census = take_census(result);
@@ -285,8 +271,7 @@ static void test_groups_and_sets(void **state) {
     free(result.data);
 }
 
-static void test_split_keeps_operands(void **state) {
-    (void)state;
+WEFT_TEST(test_split_keeps_operands) {
     struct assembler module = {0};
     struct words result = weft_test_make_reproducible(assemble(&module, SIZE_LITERAL));
     const uint32_t expected[10] = {5u << 16 | 133, ID_FLOAT, ID_BOUND, ID_SUM,   ID_ONE,
@@ -307,8 +292,7 @@ static void assert_local_size(struct words words, uint32_t x, uint32_t y, uint32
     assert_int_equal(size[2], z);
 }
 
-static void test_local_size(void **state) {
-    (void)state;
+WEFT_TEST(test_local_size) {
     struct assembler module = {0};
     assert_local_size(assemble(&module, SIZE_NONE), 0, 0, 0);
     assert_local_size(assemble(&module, SIZE_LITERAL), 9, 8, 7);
@@ -326,8 +310,7 @@ static void test_local_size(void **state) {
     assert_local_size((struct words){words.data, 0}, 0, 0, 0);
 }
 
-static void test_local_size_of_compiled(void **state) {
-    (void)state;
+WEFT_TEST(test_local_size_of_compiled) {
     struct words words = weft_test_compile(kernel_text);
     assert_local_size(words, 4, 3, 2);
     free(words.data);
@@ -356,7 +339,7 @@ static weft_status try_words(const uint32_t *words, size_t size) {
     uint32_t local_size[3];
     weft_spirv_local_size(local_size, copy, size);
     if (status == WEFT_OK) {
-        assert_int_equal(weft_spirv_check(result, result_size, NULL), WEFT_OK);
+        assert_ok(weft_spirv_check(result, result_size, NULL));
         (void)weft_spirv_has_compute_main(result, result_size);
         free(result);
     } else {
@@ -367,18 +350,16 @@ static weft_status try_words(const uint32_t *words, size_t size) {
     return status;
 }
 
-static void test_truncation(void **state) {
-    (void)state;
+WEFT_TEST(test_truncation) {
     struct words words = weft_test_compile(kernel_text);
-    assert_int_equal(try_words(words.data, words.size), WEFT_OK);
+    assert_ok(try_words(words.data, words.size));
     for (size_t size = 0; size < words.size; size++) {
         assert_int_equal(try_words(words.data, size), WEFT_COMPILE_ERROR);
     }
     free(words.data);
 }
 
-static void test_header(void **state) {
-    (void)state;
+WEFT_TEST(test_header) {
     static const struct {
         uint32_t at, value;
     } cases[] = {{0, 0x03022307}, {0, 0},          {1, 0x10700}, {1, 0},
@@ -387,7 +368,7 @@ static void test_header(void **state) {
     struct assembler module = {0};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct words words = assemble(&module, SIZE_LITERAL);
-        assert_int_equal(try_words(words.data, words.size), WEFT_OK);
+        assert_ok(try_words(words.data, words.size));
         words.data[cases[i].at] = cases[i].value;
         assert_int_equal(try_words(words.data, words.size), WEFT_COMPILE_ERROR);
     }
@@ -406,8 +387,7 @@ static void assert_refused(uint32_t opcode, uint32_t word, uint32_t value) {
     assert_int_equal(try_words(words.data, words.size), WEFT_COMPILE_ERROR);
 }
 
-static void test_malformed(void **state) {
-    (void)state;
+WEFT_TEST(test_malformed) {
     assert_refused(133, 0, 133);                 /* an instruction of no words */
     assert_refused(133, 0, 0x7FFFu << 16 | 133); /* one that reaches beyond the end */
     assert_refused(133, 0, 4u << 16 | 133);      /* one that is too short */
@@ -422,8 +402,7 @@ static void test_malformed(void **state) {
 }
 
 /* An Fma with an operand too few or too many has the right shape for the table, and no meaning. */
-static void test_malformed_fma(void **state) {
-    (void)state;
+WEFT_TEST(test_malformed_fma) {
     for (uint32_t operands = 0; operands < 6; operands++) {
         struct assembler module = {0};
         put_preamble(&module, SIZE_LITERAL);
@@ -441,8 +420,7 @@ static void test_malformed_fma(void **state) {
     }
 }
 
-static void test_function_structure(void **state) {
-    (void)state;
+WEFT_TEST(test_function_structure) {
     struct assembler module = {0};
     struct words words = assemble(&module, SIZE_LITERAL);
     op(&module, 56, 0, NULL); /* ends a function that has not started */
@@ -452,8 +430,7 @@ static void test_function_structure(void **state) {
     assert_int_equal(try_words(words.data, module.count * 4), WEFT_COMPILE_ERROR);
 }
 
-static void test_unknown_instruction(void **state) {
-    (void)state;
+WEFT_TEST(test_unknown_instruction) {
     /* What an extension adds is carried along, and its result may be used. */
     struct assembler module = {0};
     put_preamble(&module, SIZE_LITERAL);
@@ -465,15 +442,14 @@ static void test_unknown_instruction(void **state) {
     OP(&module, 12, ID_FLOAT, ID_FMA, ID_SET, 50, ID_SUM, ID_ONE, ID_PRODUCT);
     op(&module, 253, 0, NULL);
     op(&module, 56, 0, NULL);
-    assert_int_equal(try_words(module.words, module.count * 4), WEFT_OK);
+    assert_ok(try_words(module.words, module.count * 4));
 }
 
-static void test_no_ids_left(void **state) {
-    (void)state;
+WEFT_TEST(test_no_ids_left) {
     struct assembler module = {0};
     struct words words = assemble(&module, SIZE_LITERAL);
     words.data[3] = WEFT_SPIRV_MAX_BOUND - 2; /* two Fma's need two */
-    assert_int_equal(try_words(words.data, words.size), WEFT_OK);
+    assert_ok(try_words(words.data, words.size));
     words.data[3]++;
     assert_int_equal(try_words(words.data, words.size), WEFT_COMPILE_ERROR);
 }
@@ -500,8 +476,7 @@ static void mutate(struct words words, uint32_t round) {
 }
 
 /* Whatever happens to the words, the outcome is a module that holds together or a refusal. */
-static void test_mutations(void **state) {
-    (void)state;
+WEFT_TEST(test_mutations) {
     struct words source = weft_test_compile(kernel_text);
     struct words mutant = {malloc(source.size), source.size};
     assert_non_null(mutant.data);
@@ -530,8 +505,7 @@ static void *refuse(void *user, void *pointer, size_t size) {
     return realloc(pointer, size);
 }
 
-static void test_out_of_memory(void **state) {
-    (void)state;
+WEFT_TEST(test_out_of_memory) {
     struct assembler module = {0};
     struct words source = assemble(&module, SIZE_LITERAL);
     weft_status status = WEFT_OUT_OF_HOST_MEMORY;
@@ -548,26 +522,4 @@ static void test_out_of_memory(void **state) {
         weft_free(&host, result.data);
     }
     assert_in_range(allowed, 2, 10);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_operation_is_decorated),
-        cmocka_unit_test(test_idempotent),
-        cmocka_unit_test(test_spirv_val),
-        cmocka_unit_test(test_groups_and_sets),
-        cmocka_unit_test(test_split_keeps_operands),
-        cmocka_unit_test(test_local_size),
-        cmocka_unit_test(test_local_size_of_compiled),
-        cmocka_unit_test(test_truncation),
-        cmocka_unit_test(test_header),
-        cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_malformed_fma),
-        cmocka_unit_test(test_function_structure),
-        cmocka_unit_test(test_unknown_instruction),
-        cmocka_unit_test(test_no_ids_left),
-        cmocka_unit_test(test_mutations),
-        cmocka_unit_test(test_out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

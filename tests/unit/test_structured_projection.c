@@ -2,19 +2,12 @@
 /* weft-test: one device */
 /* Projections by structured matrices: exact entries, attention with them, memory, growth and bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
 #include "core/philox.h"
 #include "device/device.h"
+#include "support_arrays.h"
 #include "support_graph.h"
 
 static const weft_features_kind kinds[] = {WEFT_FEATURES_SORF, WEFT_FEATURES_ROM,
@@ -35,18 +28,16 @@ struct matrix {
 
 static struct matrix make_matrix(weft_features_kind kind, uint32_t rows, uint32_t columns) {
     struct matrix m = {.params = {.kind = kind, .rows = rows, .columns = columns, .seed = 5}};
-    assert_int_equal(weft_features_get_structure(&m.structure, &m.params, NULL), WEFT_OK);
+    assert_ok(weft_features_get_structure(&m.structure, &m.params, NULL));
     const size_t elements = (size_t)m.structure.blocks * m.structure.size;
     m.diagonals = malloc(elements * m.structure.diagonals * sizeof *m.diagonals);
     m.permutation = malloc(elements * sizeof *m.permutation);
     m.w = malloc((size_t)rows * columns * sizeof *m.w);
     m.square_norms = malloc(rows * sizeof *m.square_norms);
-    assert_int_equal(weft_features_parts(m.diagonals, m.permutation, &m.params, NULL), WEFT_OK);
-    assert_int_equal(weft_features_expand(m.w, m.diagonals, m.permutation, &m.params, NULL),
-                     WEFT_OK);
-    assert_int_equal(
-        weft_features_square_norms(m.square_norms, m.diagonals, m.permutation, &m.params, NULL),
-        WEFT_OK);
+    assert_ok(weft_features_parts(m.diagonals, m.permutation, &m.params, NULL));
+    assert_ok(weft_features_expand(m.w, m.diagonals, m.permutation, &m.params, NULL));
+    assert_ok(
+        weft_features_square_norms(m.square_norms, m.diagonals, m.permutation, &m.params, NULL));
     return m;
 }
 
@@ -57,88 +48,55 @@ static void free_matrix(struct matrix *m) {
     free(m->square_norms);
 }
 
-static weft_tensor add_weight(struct weft_test_graph *f, weft_graph *graph, weft_dtype dtype,
-                              weft_shape shape, const void *data) {
-    weft_weight *weight = NULL;
-    weft_tensor tensor;
-    assert_int_equal(weft_weight_create(
-                         &weight, weft_weight_params(.dtype = dtype, .shape = shape, .data = data),
-                         &f->host.host),
-                     WEFT_OK);
-    assert_int_equal(weft_graph_weight(&tensor, graph, weight), WEFT_OK);
-    weft_weight_destroy(&weight);
-    return tensor;
-}
-
-static weft_tensor add_projection(struct weft_test_graph *f, weft_graph *graph,
-                                  const struct matrix *m, weft_tensor x, uint32_t heads,
-                                  float scale) {
+static weft_tensor add_projection(weft_graph *graph, const struct matrix *m, weft_tensor x,
+                                  uint32_t heads, float scale) {
     const weft_features_structure *s = &m->structure;
     weft_tensor out;
     weft_tensor permutation = {0};
-    const weft_tensor diagonals = add_weight(
-        f, graph, WEFT_F32, weft_shape_of(s->blocks, s->diagonals, s->size), m->diagonals);
+    const weft_tensor diagonals =
+        weft_test_constant(graph, weft_shape_of(s->blocks, s->diagonals, s->size), m->diagonals);
     if (s->permuted) {
-        permutation =
-            add_weight(f, graph, WEFT_I32, weft_shape_of(s->blocks, s->size), m->permutation);
+        permutation = weft_test_constant_i32(graph, weft_shape_of(s->blocks, s->size),
+                                             (const int32_t *)m->permutation);
     }
-    assert_int_equal(
-        weft_graph_structured_projection(
-            &out, graph, x, diagonals,
-            weft_structured_projection_params(.kind = m->params.kind, .rows = m->params.rows,
-                                              .heads = heads, .scale = scale,
-                                              .permutation = permutation)),
-        WEFT_OK);
+    assert_ok(weft_graph_structured_projection(
+        &out, graph, x, diagonals,
+        weft_structured_projection_params(.kind = m->params.kind, .rows = m->params.rows,
+                                          .heads = heads, .scale = scale,
+                                          .permutation = permutation)));
     return out;
-}
-
-static double error_of(const float *found, const float *expected, size_t count) {
-    double error = 0.0;
-    double size = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        const double difference = (double)found[i] - (double)expected[i];
-        error += difference * difference;
-        size += (double)expected[i] * (double)expected[i];
-    }
-    return sqrt(error / size);
 }
 
 /* ---- projections alone ---- */
 
 /* Of x [1, n, d], one head, scale 1. */
-static weft_plan *compile(struct weft_test_graph *f, const struct matrix *m, uint32_t n,
-                          const char *implementation) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
-    weft_tensor x;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    assert_int_equal(
-        weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(1, n, m->params.columns)),
-        WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", add_projection(f, graph, m, x, 1, 1.0F)),
-                     WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph,
-                                       weft_plan_params(.implementation = implementation)),
-                     WEFT_OK);
-    weft_graph_destroy(&graph);
-    return plan;
+static weft_tensor begin(struct weft_test_run *r, struct weft_test_graph *f, const struct matrix *m,
+                         const float *x, uint32_t n) {
+    *r = weft_test_begin(f->device);
+    weft_tensor in = weft_test_feed(r, "x", weft_shape_of(1, n, m->params.columns), x);
+    return add_projection(r->graph, m, in, 1, 1.0F);
 }
 
 static void project(struct weft_test_graph *f, float *y, const struct matrix *m, float *x,
                     uint32_t n, const char *implementation) {
-    weft_plan *plan = compile(f, m, n, implementation);
-    const weft_host_tensor tensors[] = {{"x", x, (uint64_t)n * m->params.columns * sizeof *x},
-                                        {"y", y, (uint64_t)n * m->params.rows * sizeof *y}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 2), WEFT_OK);
-    weft_plan_destroy(&plan);
+    struct weft_test_run r;
+    weft_tensor out = begin(&r, f, m, x, n);
+    weft_test_take(&r, "y", out, y);
+    weft_test_execute(&r, implementation);
+}
+
+static weft_plan_info info_of_matrix(struct weft_test_graph *f, const struct matrix *m, uint32_t n,
+                                     const char *implementation) {
+    struct weft_test_run r;
+    weft_tensor y = begin(&r, f, m, NULL, n);
+    return weft_test_info_of(&r, y, implementation);
 }
 
 /*
  * Of unit vectors: the columns of W, to the bit where numbers are whole multiples of a power of two (SORF of 16 or 64
  * columns, ROM) or products with one sign (SCRF by its definition).
  */
-static void test_unit_vectors_give_the_matrix(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_unit_vectors_give_the_matrix, f) {
     for (size_t k = 0; k < KINDS; k++) {
         const bool exact = kinds[k] != WEFT_FEATURES_S_HYBRID && kinds[k] != WEFT_FEATURES_FASTFOOD;
         for (uint32_t d = 16; d <= 64; d *= 4) {
@@ -157,7 +115,7 @@ static void test_unit_vectors_give_the_matrix(void **state) {
             for (uint32_t i = 0; exact && i < d * s; i++) {
                 assert_true(y[i] == expected[i]);
             }
-            assert_true(error_of(y, expected, (size_t)d * s) < 3e-7);
+            assert_true(weft_test_relative_error(y, expected, (size_t)d * s) < 3e-7);
             free(x);
             free(y);
             free(expected);
@@ -167,61 +125,44 @@ static void test_unit_vectors_give_the_matrix(void **state) {
 }
 
 /* More rows than a slab of transforms has: as by the definition. */
-static void test_slabs(void **state) {
+WEFT_TEST_ON_GRAPH(test_slabs, f) {
     enum { N = 9001, D = 6, S = 48 }; /* 8 blocks: 8191 rows in a slab */
     struct matrix m = make_matrix(WEFT_FEATURES_SCRF, S, D);
     float *x = malloc((size_t)N * D * sizeof *x);
     float *y = malloc(2 * (size_t)N * S * sizeof *y);
     weft_philox_uniform(x, (uint64_t)N * D, 3, 0);
-    project(*state, y, &m, x, N, "circulant");
-    project(*state, y + (size_t)N * S, &m, x, N, "circulant_fft");
-    assert_true(error_of(y + (size_t)N * S, y, (size_t)N * S) < 1e-6);
+    project(f, y, &m, x, N, "circulant");
+    project(f, y + (size_t)N * S, &m, x, N, "circulant_fft");
+    assert_true(weft_test_relative_error(y + (size_t)N * S, y, (size_t)N * S) < 1e-6);
     /* The last rows, which both slabs have. */
-    assert_true(error_of(y + (size_t)N * S + 8000 * S, y + 8000 * S, (size_t)1001 * S) < 1e-6);
-    weft_plan *plan = compile(*state, &m, N, "circulant_fft");
-    weft_plan_info info;
-    assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
-    assert_true(info.dispatches >= 2 * 4 + 2);
-    weft_plan_destroy(&plan);
+    assert_true(weft_test_relative_error(y + (size_t)N * S + 8000 * S, y + 8000 * S,
+                                         (size_t)1001 * S) < 1e-6);
+    assert_true(info_of_matrix(f, &m, N, "circulant_fft").dispatches >= 2 * 4 + 2);
     free(x);
     free(y);
     free_matrix(&m);
 }
 
 /* An entry that is no index makes NaN of what it feeds, and of nothing else. */
-static void test_wild_permutations_give_nan(void **state) {
+WEFT_TEST_ON_GRAPH(test_wild_permutations_give_nan, f) {
     enum { D = 4, S = 8 };
-    struct weft_test_graph *f = *state;
     struct matrix m = make_matrix(WEFT_FEATURES_FASTFOOD, S, D);
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
-    weft_tensor x;
-    weft_tensor permutation;
     weft_tensor y;
     int32_t entries[S] = {3, 2, 1, 0, 0, 4, -1, 3};
     float data[D] = {1.0F, 2.0F, 3.0F, 4.0F};
     float out[S];
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    assert_int_equal(weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(1, 1, D)), WEFT_OK);
-    assert_int_equal(
-        weft_graph_input(&permutation, graph, "permutation", WEFT_I32, weft_shape_of(2, D)),
-        WEFT_OK);
-    weft_tensor diagonals = add_weight(f, graph, WEFT_F32, weft_shape_of(2, 3, D), m.diagonals);
-    assert_int_equal(weft_graph_structured_projection(
-                         &y, graph, x, diagonals,
-                         weft_structured_projection_params(.kind = WEFT_FEATURES_FASTFOOD,
-                                                           .rows = S, .permutation = permutation)),
-                     WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
-    const weft_host_tensor tensors[] = {
-        {"x", data, sizeof data}, {"permutation", entries, sizeof entries}, {"y", out, sizeof out}};
-    assert_int_equal(weft_plan_execute(plan, tensors, 3), WEFT_OK);
+    struct weft_test_run r = weft_test_begin(f->device);
+    weft_tensor x = weft_test_feed(&r, "x", weft_shape_of(1, 1, D), data);
+    weft_tensor permutation = weft_test_feed_i32(&r, "permutation", weft_shape_of(2, D), entries);
+    weft_tensor diagonals = weft_test_constant(r.graph, weft_shape_of(2, 3, D), m.diagonals);
+    assert_ok(weft_graph_structured_projection(
+        &y, r.graph, x, diagonals,
+        weft_structured_projection_params(.kind = WEFT_FEATURES_FASTFOOD, .rows = S,
+                                          .permutation = permutation)));
+    weft_test_execute_to(&r, y, out);
     for (int i = 0; i < S; i++) {
         assert_int_equal(isnan(out[i]) != 0, i >= D);
     }
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
     free_matrix(&m);
 }
 
@@ -230,20 +171,17 @@ static void test_wild_permutations_give_nan(void **state) {
 static weft_plan_info info_of(struct weft_test_graph *f, weft_features_kind kind, uint32_t d,
                               uint32_t n) {
     struct matrix m = make_matrix(kind, 2 * d, d);
-    weft_plan *plan = compile(f, &m, n, NULL);
-    weft_plan_info info;
-    assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
-    weft_plan_destroy(&plan);
+    const weft_plan_info info = info_of_matrix(f, &m, n, NULL);
     free_matrix(&m);
     return info;
 }
 
 /* W is nowhere: the parts are O(s), Hadamard factors need no scratch memory, circulants some for n rows. */
-static void test_matrix_is_never_made(void **state) {
+WEFT_TEST_ON_GRAPH(test_matrix_is_never_made, f) {
     const uint32_t d = 1024;
     const uint64_t matrix = UINT64_C(4) * 2 * d * d;
     for (size_t k = 0; k < KINDS; k++) {
-        const weft_plan_info info = info_of(*state, kinds[k], d, 3);
+        const weft_plan_info info = info_of(f, kinds[k], d, 3);
         assert_true(info.weight_bytes >= UINT64_C(4) * 2 * d);
         if (kinds[k] == WEFT_FEATURES_SCRF) { /* with tables of the FFT */
             assert_true(info.weight_bytes + info.arena_bytes < matrix / 20);
@@ -257,11 +195,11 @@ static void test_matrix_is_never_made(void **state) {
 }
 
 /* Four times the tokens take four times the work and memory, twice the columns and rows hardly more than twice. */
-static void test_growth(void **state) {
+WEFT_TEST_ON_GRAPH(test_growth, f) {
     for (size_t k = 0; k < KINDS; k++) {
-        const weft_plan_info base = info_of(*state, kinds[k], 512, 64);
-        const weft_plan_info longer = info_of(*state, kinds[k], 512, 256);
-        const weft_plan_info wider = info_of(*state, kinds[k], 1024, 64);
+        const weft_plan_info base = info_of(f, kinds[k], 512, 64);
+        const weft_plan_info longer = info_of(f, kinds[k], 512, 256);
+        const weft_plan_info wider = info_of(f, kinds[k], 1024, 64);
         assert_true(longer.flops <= 4.0 * base.flops);
         assert_true(wider.flops > 2.0 * base.flops && wider.flops < 2.5 * base.flops);
         assert_true(longer.arena_bytes <= 4 * base.arena_bytes);
@@ -280,9 +218,8 @@ struct attention {
     bool causal;
 };
 
-static weft_tensor add_features(struct weft_test_graph *f, weft_graph *graph,
-                                const struct attention *a, weft_tensor x, weft_tensor other,
-                                bool is_key) {
+static weft_tensor add_features(weft_graph *graph, const struct attention *a, weft_tensor x,
+                                weft_tensor other, bool is_key) {
     weft_tensor out;
     weft_tensor w = {0};
     weft_random_features_params params = {.component = a->component,
@@ -294,50 +231,38 @@ static weft_tensor add_features(struct weft_test_graph *f, weft_graph *graph,
         params.other = other;
     }
     if (a->structured) {
-        params.projection = add_projection(f, graph, a->matrix, x, HEADS, 0.0F);
+        params.projection = add_projection(graph, a->matrix, x, HEADS, 0.0F);
     } else {
-        w = add_weight(f, graph, WEFT_F32, weft_shape_of(FEATURES, WIDTH), a->matrix->w);
+        w = weft_test_constant(graph, weft_shape_of(FEATURES, WIDTH), a->matrix->w);
     }
     if (a->structured && optimal) {
         params.square_norms =
-            add_weight(f, graph, WEFT_F32, weft_shape_of(FEATURES), a->matrix->square_norms);
+            weft_test_constant(graph, weft_shape_of(FEATURES), a->matrix->square_norms);
     }
-    assert_int_equal(weft_graph_random_features(&out, graph, x, w, &params), WEFT_OK);
+    assert_ok(weft_graph_random_features(&out, graph, x, w, &params));
     return out;
 }
 
 static void attend(struct weft_test_graph *f, float *out, const struct attention *a, float *data) {
-    const char *const names[] = {"q", "k", "v"};
+    static const char *const names[] = {"q", "k", "v"};
     const uint32_t widths[] = {HEADS * WIDTH, HEADS * WIDTH, HEADS * VALUES};
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor x[3];
     weft_tensor y;
-    weft_host_tensor tensors[4];
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
     for (int i = 0; i < 3; i++) {
-        const weft_shape shape = weft_shape_of(1, N, widths[i]);
-        const uint64_t count = weft_shape_elements(shape);
-        assert_int_equal(weft_graph_input(&x[i], graph, names[i], WEFT_F32, shape), WEFT_OK);
-        tensors[i] = (weft_host_tensor){names[i], data, count * sizeof *data};
-        data += count;
+        x[i] = weft_test_feed(&r, names[i], weft_shape_of(1, N, widths[i]), data);
+        data += N * widths[i];
     }
-    tensors[3] = (weft_host_tensor){"y", out, sizeof(float) * N * HEADS * (uint64_t)VALUES};
-    weft_tensor phi = add_features(f, graph, a, x[0], x[1], false);
-    weft_tensor psi = add_features(f, graph, a, x[1], x[0], true);
-    assert_int_equal(weft_graph_linear_attention(
-                         &y, graph, phi, psi, x[2],
-                         weft_linear_attention_params(.heads = HEADS, .causal = a->causal)),
-                     WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
-    assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    weft_tensor phi = add_features(r.graph, a, x[0], x[1], false);
+    weft_tensor psi = add_features(r.graph, a, x[1], x[0], true);
+    assert_ok(weft_graph_linear_attention(
+        &y, r.graph, phi, psi, x[2],
+        weft_linear_attention_params(.heads = HEADS, .causal = a->causal)));
+    weft_test_execute_to(&r, y, out);
 }
 
 /* Attention is that of the dense matrix, for every kind and component. */
-static void test_attention_is_that_of_the_matrix(void **state) {
+WEFT_TEST_ON_GRAPH(test_attention_is_that_of_the_matrix, f) {
     float data[N * HEADS * (2 * WIDTH + VALUES)];
     float dense[N * HEADS * VALUES];
     float structured[N * HEADS * VALUES];
@@ -349,19 +274,18 @@ static void test_attention_is_that_of_the_matrix(void **state) {
         for (size_t c = 0; c < 4; c++) {
             struct attention a = {
                 .matrix = &m, .component = components[c], .causal = (k + c) % 2 != 0};
-            attend(*state, dense, &a, data);
+            attend(f, dense, &a, data);
             a.structured = true;
-            attend(*state, structured, &a, data);
+            attend(f, structured, &a, data);
             /* Trigonometric weights cancel in the denominator. */
             const double limit = components[c] == WEFT_COMPONENT_TRIGONOMETRIC ? 1e-4 : 3e-6;
-            assert_true(error_of(structured, dense, N * HEADS * VALUES) < limit);
+            assert_true(weft_test_relative_error(structured, dense, N * HEADS * VALUES) < limit);
         }
         free_matrix(&m);
     }
 }
 
-static void test_square_norms(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_square_norms, f) {
     for (size_t k = 0; k < KINDS; k++) {
         struct matrix m = make_matrix(kinds[k], 38, 13);
         for (uint32_t i = 0; i < 38; i++) {
@@ -378,43 +302,35 @@ static void test_square_norms(void **state) {
     weft_test_host_reset(&f->host);
     assert_int_equal(weft_features_square_norms(norms, norms, NULL, &base, &f->host.host),
                      WEFT_INVALID_ARGUMENT);
-    assert_int_equal(weft_features_square_norms(NULL, norms, NULL, &base, &f->host.host),
-                     WEFT_INVALID_ARGUMENT);
-    weft_test_expect_log(&f->host, "kind is base", "dense", NULL);
-    weft_test_expect_log(&f->host, "square_norms is null", NULL);
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
+                        weft_features_square_norms(NULL, norms, NULL, &base, &f->host.host),
+                        "kind is base", "dense");
+    weft_test_expect_log(&f->host, "square_norms is null");
 }
 
 /* ---- bad parameters ---- */
-
-static weft_tensor input(struct weft_test_graph *f, const char *name, weft_shape shape,
-                         weft_dtype dtype) {
-    weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, f->graph, name, dtype, shape), WEFT_OK);
-    return tensor;
-}
 
 #define PROJECTION(x, diagonals, ...)                            \
     weft_graph_structured_projection(&y, f->graph, x, diagonals, \
                                      weft_structured_projection_params(__VA_ARGS__))
 
-static void test_bad_parameters(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_parameters, f) {
     weft_tensor y = {0};
-    weft_tensor x = input(f, "x", weft_shape_of(2, 5, 10), WEFT_F32);
-    weft_tensor flat = input(f, "flat", weft_shape_of(5, 10), WEFT_F32);
-    weft_tensor words = input(f, "words", weft_shape_of(2, 5, 10), WEFT_I32);
-    weft_tensor wide = input(f, "wide", weft_shape_of(1, 1, 4097), WEFT_F32);
-    weft_tensor three = input(f, "three", weft_shape_of(2, 3, 8), WEFT_F32);
-    weft_tensor many = input(f, "many", weft_shape_of(1, 17, 8), WEFT_F32);
-    weft_tensor one = input(f, "one", weft_shape_of(1, 1, 8), WEFT_F32);
-    weft_tensor rank = input(f, "rank", weft_shape_of(3, 8), WEFT_F32);
-    weft_tensor entries = input(f, "entries", weft_shape_of(2, 8), WEFT_I32);
-    weft_tensor floats = input(f, "floats", weft_shape_of(2, 8), WEFT_F32);
-    weft_tensor few = input(f, "few", weft_shape_of(1, 8), WEFT_I32);
+    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 5, 10));
+    weft_tensor flat = weft_test_input(f->graph, "flat", weft_shape_of(5, 10));
+    weft_tensor words = weft_test_input_i32(f->graph, "words", weft_shape_of(2, 5, 10));
+    weft_tensor wide = weft_test_input(f->graph, "wide", weft_shape_of(1, 1, 4097));
+    weft_tensor three = weft_test_input(f->graph, "three", weft_shape_of(2, 3, 8));
+    weft_tensor many = weft_test_input(f->graph, "many", weft_shape_of(1, 17, 8));
+    weft_tensor one = weft_test_input(f->graph, "one", weft_shape_of(1, 1, 8));
+    weft_tensor rank = weft_test_input(f->graph, "rank", weft_shape_of(3, 8));
+    weft_tensor entries = weft_test_input_i32(f->graph, "entries", weft_shape_of(2, 8));
+    weft_tensor floats = weft_test_input(f->graph, "floats", weft_shape_of(2, 8));
+    weft_tensor few = weft_test_input_i32(f->graph, "few", weft_shape_of(1, 8));
     const int32_t numbers[2][16] = {{0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 8},
                                     {0, 1, 2, 3, 4, 5, 6, 7, 0, -1}};
-    weft_tensor above = add_weight(f, f->graph, WEFT_I32, weft_shape_of(2, 8), numbers[0]);
-    weft_tensor below = add_weight(f, f->graph, WEFT_I32, weft_shape_of(2, 8), numbers[1]);
+    weft_tensor above = weft_test_constant_i32(f->graph, weft_shape_of(2, 8), numbers[0]);
+    weft_tensor below = weft_test_constant_i32(f->graph, weft_shape_of(2, 8), numbers[1]);
     const weft_features_kind sorf = WEFT_FEATURES_SORF;
     const weft_features_kind fastfood = WEFT_FEATURES_FASTFOOD;
     const weft_status bad = WEFT_INVALID_ARGUMENT;
@@ -480,12 +396,9 @@ static void test_bad_parameters(void **state) {
                         "x must be f32");
     WEFT_EXPECT_FAILURE(f, shape, PROJECTION(x, words, .kind = sorf, .rows = 16, .heads = 2),
                         "diagonals must be f32");
-    assert_int_equal(
-        PROJECTION(x, three, .kind = fastfood, .rows = 16, .heads = 2, .permutation = entries),
-        WEFT_OK);
-    weft_shape found;
-    assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 32)));
+    assert_ok(
+        PROJECTION(x, three, .kind = fastfood, .rows = 16, .heads = 2, .permutation = entries));
+    weft_test_expect_shape(f->graph, y, weft_shape_of(2, 5, 32));
 }
 
 #define FROM(w, ...)                               \
@@ -493,18 +406,17 @@ static void test_bad_parameters(void **state) {
                                weft_random_features_params(.heads = 2, __VA_ARGS__))
 
 /* random_features with a projection instead of w. */
-static void test_bad_projections(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_projections, f) {
     weft_tensor y = {0};
     const weft_tensor none = {0};
-    weft_tensor x = input(f, "x", weft_shape_of(2, 5, 8), WEFT_F32);
-    weft_tensor w = input(f, "w", weft_shape_of(6, 4), WEFT_F32);
-    weft_tensor good = input(f, "good", weft_shape_of(2, 5, 12), WEFT_F32);
-    weft_tensor odd = input(f, "odd", weft_shape_of(2, 5, 13), WEFT_F32);
-    weft_tensor longer = input(f, "longer", weft_shape_of(2, 6, 12), WEFT_F32);
-    weft_tensor words = input(f, "words", weft_shape_of(2, 5, 12), WEFT_I32);
-    weft_tensor six = input(f, "six", weft_shape_of(6), WEFT_F32);
-    weft_tensor seven = input(f, "seven", weft_shape_of(7), WEFT_F32);
+    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 5, 8));
+    weft_tensor w = weft_test_input(f->graph, "w", weft_shape_of(6, 4));
+    weft_tensor good = weft_test_input(f->graph, "good", weft_shape_of(2, 5, 12));
+    weft_tensor odd = weft_test_input(f->graph, "odd", weft_shape_of(2, 5, 13));
+    weft_tensor longer = weft_test_input(f->graph, "longer", weft_shape_of(2, 6, 12));
+    weft_tensor words = weft_test_input_i32(f->graph, "words", weft_shape_of(2, 5, 12));
+    weft_tensor six = weft_test_input(f->graph, "six", weft_shape_of(6));
+    weft_tensor seven = weft_test_input(f->graph, "seven", weft_shape_of(7));
     const weft_component optimal = WEFT_COMPONENT_OPTIMAL;
     const weft_status bad = WEFT_INVALID_ARGUMENT;
     const weft_status shape = WEFT_SHAPE_MISMATCH;
@@ -526,27 +438,7 @@ static void test_bad_projections(void **state) {
                         "2 heads");
     WEFT_EXPECT_FAILURE(f, shape, FROM(none, .projection = longer), "projection", "[2, 6, 12]");
     WEFT_EXPECT_FAILURE(f, shape, FROM(none, .projection = words), "projection must be f32");
-    assert_int_equal(FROM(none, .projection = good, .component = optimal, .other = x,
-                          .square_norms = six, .coefficients = six),
-                     WEFT_OK);
-    weft_shape found;
-    assert_int_equal(weft_graph_get_tensor(f->graph, y, &found, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(found, weft_shape_of(2, 5, 12)));
-}
-
-int main(void) {
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_unit_vectors_give_the_matrix),
-        TEST(test_slabs),
-        TEST(test_wild_permutations_give_nan),
-        TEST(test_matrix_is_never_made),
-        TEST(test_growth),
-        TEST(test_attention_is_that_of_the_matrix),
-        TEST(test_square_norms),
-        TEST(test_bad_parameters),
-        TEST(test_bad_projections),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_ok(FROM(none, .projection = good, .component = optimal, .other = x, .square_norms = six,
+                   .coefficients = six));
+    weft_test_expect_shape(f->graph, y, weft_shape_of(2, 5, 12));
 }

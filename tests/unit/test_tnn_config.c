@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Model folders of the families with Toeplitz matrices: what is read, and what is refused and why. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <weft/model.h>
 
 #include "support_model.h"
@@ -29,6 +20,9 @@ static const struct weft_test_network network = {
 static int set_up(void **state) {
     return weft_test_loader_set_up(state, &network);
 }
+
+#define TEST(name, f) \
+    WEFT_TEST_WITH(name, struct weft_test_loader *f, set_up, weft_test_loader_tear_down)
 
 /* ---- tensors ---- */
 
@@ -75,8 +69,7 @@ static uint32_t rpe_elements(uint32_t layers, uint32_t channels) {
 
 /* ---- what is read ---- */
 
-static void tnn_by_its_defaults(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(tnn_by_its_defaults, f) {
     add_gtu(f, 12);
     add_rpe(f, 3, 12);
     weft_model_info info = weft_test_expect_loads(f, TNN ",'rpe_size':6}");
@@ -91,8 +84,7 @@ static void tnn_by_its_defaults(void **state) {
     weft_test_expect_loads(f, TNN ",'rpe_size':6,'decay':'fixed','gamma':1}");
 }
 
-static void fd_tnn_has_half_the_channels_when_causal(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(fd_tnn_has_half_the_channels_when_causal, f) {
     add_gtu(f, 8);
     add_rpe(f, 0, 16);
     const char *both = FD ",'expand_ratio':2,'rpe_size':6,'rpe_layers':0}";
@@ -109,8 +101,7 @@ static void fd_tnn_has_half_the_channels_when_causal(void **state) {
                              "expected shape [16, 6], found [8, 6]");
 }
 
-static void ski_tnn_takes_its_points_as_grid(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(ski_tnn_takes_its_points_as_grid, f) {
     add_gtu(f, 4);
     add_to_mixers(f, "toep.rpe.weight", weft_shape_of(2 * 30 + 1, 4));
     /* More points than tokens: those of the sequence are taken, the grid stays. */
@@ -126,8 +117,7 @@ static void ski_tnn_takes_its_points_as_grid(void **state) {
                                   "'ski_taps':65535}");
 }
 
-static void norms_have_their_tensors(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(norms_have_their_tensors, f) {
     const char *config =
         TNN ",'rpe_size':6,'rpe_layers':1,'gtu_norm':true,'rpe_norm':'scale_norm'}";
     add_gtu(f, 12);
@@ -145,8 +135,7 @@ static void norms_have_their_tensors(void **state) {
                              "layers.1.token_mixer.toep.rpe.out.0.weight", "found none");
 }
 
-static void a_single_position_is_enough(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(a_single_position_is_enough, f) {
 #define ONE                                                                 \
     "'task':'hidden','vocab_size':9,'hidden_size':4,'num_hidden_layers':2," \
     "'intermediate_size':5,'max_position_embeddings':1,'expand_ratio':1,"
@@ -160,8 +149,7 @@ static void a_single_position_is_enough(void **state) {
 
 #define DECAY(text) TNN ",'rpe_size':6,'rpe_layers':0," text "}"
 
-static void decays_have_any_shape_of_their_elements(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(decays_have_any_shape_of_their_elements, f) {
     const char *learned = DECAY("'decay':'learned'");
     const weft_shape shapes[] = {weft_shape_of(12), weft_shape_of(3, 1, 4),
                                  weft_shape_of(12, 1, 1, 1)};
@@ -184,8 +172,7 @@ static void decays_have_any_shape_of_their_elements(void **state) {
 }
 
 /* Values of a stored decay are checked; of layers without one, the config's is taken. */
-static void fixed_decays_may_be_stored(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(fixed_decays_may_be_stored, f) {
     const char *fixed = DECAY("'decay':'fixed','gamma':0.5");
     const char *name = "layers.1.token_mixer.toep.gamma";
     add_gtu(f, 12);
@@ -278,12 +265,11 @@ static const struct bad_config {
      "ski-tnn is bidirectional, found \"causal_lm\""},
 };
 
-static void bad_configs_are_refused_with_the_reason(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(bad_configs_are_refused_with_the_reason, f) {
     for (size_t i = 0; i < sizeof bad_configs / sizeof bad_configs[0]; i++) {
         const struct bad_config *bad = &bad_configs[i];
         weft_test_expect_refused(f, bad->config, WEFT_BAD_FILE, bad->field, bad->message);
-        weft_test_expect_log(&f->host, "config.json", (const char *)NULL);
+        weft_test_expect_log(&f->host, "config.json");
     }
     weft_test_expect_refused(f, TNN ",'rpe_size':6,'gtu_act':'softplus'}", WEFT_UNSUPPORTED,
                              "\"gtu_act\"", "found \"softplus\"");
@@ -315,8 +301,7 @@ static void check_tensors(struct weft_test_loader *f, const char *config, const 
     weft_test_expect_loads(f, config);
 }
 
-static void every_tensor_is_checked(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(every_tensor_is_checked, f) {
     add_gtu(f, 12);
     add_rpe(f, 1, 12);
     add_to_mixers(f, "toep.rpe.layers.0.0.weight", weft_shape_of(SIZE));
@@ -328,8 +313,7 @@ static void every_tensor_is_checked(void **state) {
     check_tensors(f, tnn, "toep.gamma");
 }
 
-static void every_tensor_of_ski_tnn_is_checked(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(every_tensor_of_ski_tnn_is_checked, f) {
     add_gtu(f, 4);
     add_to_mixers(f, "toep.rpe.weight", weft_shape_of(9, 4));
     add_to_mixers(f, "toep.taps.weight", weft_shape_of(3, 4));
@@ -338,8 +322,7 @@ static void every_tensor_of_ski_tnn_is_checked(void **state) {
 
 /* ---- memory ---- */
 
-static void every_failing_allocation_is_survived(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(every_failing_allocation_is_survived, f) {
     add_gtu(f, 4);
     add_rpe(f, 1, 4);
     weft_test_expect_no_leak(f, FD ",'expand_ratio':1,'rpe_size':6,'rpe_layers':1,'causal':true}");
@@ -350,29 +333,8 @@ static void every_failing_allocation_is_survived(void **state) {
                              ",'expand_ratio':1,'rpe_size':6,'rpe_layers':1,'decay':'learned'}");
 }
 
-static void every_failing_allocation_of_ski_tnn_is_survived(void **state) {
-    struct weft_test_loader *f = *state;
+TEST(every_failing_allocation_of_ski_tnn_is_survived, f) {
     add_gtu(f, 4);
     add_to_mixers(f, "toep.rpe.weight", weft_shape_of(9, 4));
     weft_test_expect_no_leak(f, SKI ",'expand_ratio':1,'ski_points':4,'gamma':0.9}");
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, weft_test_loader_tear_down)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(tnn_by_its_defaults),
-        TEST(fd_tnn_has_half_the_channels_when_causal),
-        TEST(ski_tnn_takes_its_points_as_grid),
-        TEST(norms_have_their_tensors),
-        TEST(a_single_position_is_enough),
-        TEST(decays_have_any_shape_of_their_elements),
-        TEST(fixed_decays_may_be_stored),
-        TEST(bad_configs_are_refused_with_the_reason),
-        TEST(every_tensor_is_checked),
-        TEST(every_tensor_of_ski_tnn_is_checked),
-        TEST(every_failing_allocation_is_survived),
-        TEST(every_failing_allocation_of_ski_tnn_is_survived),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,58 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
 /* What is known of the Toeplitz operators without computing them, and what they refuse. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
 #include "core/philox.h"
 #include "support_graph.h"
 
-struct fixture {
-    struct weft_test_host host;
-    char *folder;
-    weft_device *device;
-    weft_graph *graph; /* for what must fail; never compiled */
-};
+#define TEST(name, f) WEFT_TEST_WITH(name, struct weft_test_graph *f, NULL, NULL)
 
-static int set_up(void **state) {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    weft_test_host_begin(&fixture->host);
-    fixture->folder = weft_test_folder();
-    const weft_device_params params = {.host = fixture->host.host,
-                                       .validation = getenv("WEFT_VALIDATION") != NULL,
-                                       .cache_dir = fixture->folder};
-    if (weft_device_open(&fixture->device, &params) != WEFT_OK) {
-        fail_msg("no device: %s", weft_test_log(&fixture->host));
-    }
-    assert_int_equal(weft_graph_create(&fixture->graph, &fixture->host.host), WEFT_OK);
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *fixture = *state;
-    weft_device_stats stats;
-    assert_int_equal(weft_device_get_stats(fixture->device, &stats), WEFT_OK);
-    assert_int_equal(stats.validation_messages, 0);
-    weft_graph_destroy(&fixture->graph);
-    weft_device_destroy(&fixture->device);
-    weft_test_host_end(&fixture->host);
-    weft_test_folder_remove(fixture->folder);
-    free(fixture);
-    return 0;
-}
+/* What must fail is added to the graph of the fixture, which is never compiled. */
+WEFT_TEST_GROUP(weft_test_graph_set_up_cached, weft_test_graph_tear_down);
 
 /* ---- running an operator ---- */
 
@@ -69,87 +28,47 @@ struct problem {
     const float *decay; /* [d] or null */
 };
 
-static weft_tensor source(const struct problem *problem, weft_graph *graph, weft_weight **weight,
-                          const char *name, weft_shape shape, const float *data) {
-    weft_tensor tensor = {0};
-    if (problem->given) {
-        assert_int_equal(weft_graph_input(&tensor, graph, name, WEFT_F32, shape), WEFT_OK);
-        return tensor;
-    }
-    assert_int_equal(
-        weft_weight_create(weight, weft_weight_params(.shape = shape, .data = data), NULL),
-        WEFT_OK);
-    assert_int_equal(weft_graph_weight(&tensor, graph, *weight), WEFT_OK);
-    return tensor;
+static weft_tensor source(struct weft_test_run *r, const struct problem *problem, const char *name,
+                          weft_shape shape, const float *data) {
+    return problem->given ? weft_test_feed(r, name, shape, data)
+                          : weft_test_constant(r->graph, shape, data);
 }
 
-static weft_status try_compile(weft_plan **plan, struct fixture *f, const struct problem *problem) {
-    weft_graph *graph = NULL;
-    weft_weight *weights[2] = {NULL, NULL};
-    weft_tensor x;
+/* The result of the operator on x. */
+static weft_tensor begin(struct weft_test_run *r, struct weft_test_graph *f,
+                         const struct problem *p, const float *x_data) {
     weft_tensor y;
     weft_tensor decay = {0};
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_shape shape = weft_shape_of(problem->batch, problem->n, problem->d);
-    assert_int_equal(weft_graph_input(&x, graph, "x", WEFT_F32, shape), WEFT_OK);
-    weft_tensor kernel = source(problem, graph, &weights[0], "kernel",
-                                weft_shape_of(problem->rows, problem->columns), problem->kernel);
-    if (problem->decay) {
-        decay =
-            source(problem, graph, &weights[1], "decay", weft_shape_of(problem->d), problem->decay);
+    *r = weft_test_begin(f->device);
+    weft_tensor x = weft_test_feed(r, "x", weft_shape_of(p->batch, p->n, p->d), x_data);
+    weft_tensor kernel = source(r, p, "kernel", weft_shape_of(p->rows, p->columns), p->kernel);
+    if (p->decay) {
+        decay = source(r, p, "decay", weft_shape_of(p->d), p->decay);
     }
-    weft_status status =
-        problem->op == TOEPLITZ
-            ? weft_graph_toeplitz(&y, graph, x, kernel,
-                                  weft_toeplitz_params(.causal = problem->causal, .decay = decay))
-            : weft_graph_toeplitz_fd(&y, graph, x, kernel,
-                                     weft_toeplitz_fd_params(.causal = problem->causal));
-    assert_int_equal(status, WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    status = weft_plan_compile(plan, f->device, graph,
-                               weft_plan_params(.implementation = problem->implementation));
-    weft_weight_destroy(&weights[0]);
-    weft_weight_destroy(&weights[1]);
-    weft_graph_destroy(&graph);
-    return status;
+    assert_ok(p->op == TOEPLITZ
+                  ? weft_graph_toeplitz(&y, r->graph, x, kernel,
+                                        weft_toeplitz_params(.causal = p->causal, .decay = decay))
+                  : weft_graph_toeplitz_fd(&y, r->graph, x, kernel,
+                                           weft_toeplitz_fd_params(.causal = p->causal)));
+    return y;
 }
 
-static weft_plan *compile(struct fixture *f, const struct problem *problem) {
-    weft_plan *plan = NULL;
-    assert_int_equal(try_compile(&plan, f, problem), WEFT_OK);
-    return plan;
+static weft_plan *compile(struct weft_test_graph *f, const struct problem *problem) {
+    struct weft_test_run r;
+    weft_tensor y = begin(&r, f, problem, NULL);
+    return weft_test_plan_to(&r, "y", y, problem->implementation);
 }
 
-static void execute(weft_plan *plan, const struct problem *problem, const float *x, float *y) {
-    uint64_t bytes = UINT64_C(4) * problem->batch * problem->n * problem->d;
-    weft_host_tensor tensors[4] = {{.name = "x", .data = (void *)(uintptr_t)x, .bytes = bytes},
-                                   {.name = "y", .data = y, .bytes = bytes}};
-    uint32_t count = 2;
-    if (problem->given) {
-        tensors[count++] =
-            (weft_host_tensor){.name = "kernel",
-                               .data = (void *)(uintptr_t)problem->kernel,
-                               .bytes = UINT64_C(4) * problem->rows * problem->columns};
-    }
-    if (problem->given && problem->decay) {
-        tensors[count++] = (weft_host_tensor){.name = "decay",
-                                              .data = (void *)(uintptr_t)problem->decay,
-                                              .bytes = UINT64_C(4) * problem->d};
-    }
-    assert_int_equal(weft_plan_execute(plan, tensors, count), WEFT_OK);
-}
-
-static void run(struct fixture *f, const struct problem *problem, const float *x, float *y) {
-    weft_plan *plan = compile(f, problem);
-    execute(plan, problem, x, y);
-    weft_plan_destroy(&plan);
+static void run(struct weft_test_graph *f, const struct problem *problem, const float *x,
+                float *y) {
+    struct weft_test_run r;
+    weft_tensor out = begin(&r, f, problem, x);
+    weft_test_take(&r, "y", out, y);
+    weft_test_execute(&r, problem->implementation);
 }
 
 static float *uniform(uint64_t count, uint64_t stream) {
-    float *data = malloc((size_t)count * sizeof *data);
-    assert_non_null(data);
-    weft_philox_uniform(data, (size_t)count, 2026, stream);
-    return data;
+    return weft_test_uniform(count, 2026, stream);
 }
 
 static float *zeros(uint64_t count) {
@@ -178,7 +97,7 @@ static const char *const implementations[IMPLEMENTATIONS] = {"direct", "fft_shar
 /* ---- identity and shifts ---- */
 
 /* t(lag) = 1 and nothing else: y[i] = x[i - lag]. `lag` may be negative. */
-static void check_shift(struct fixture *f, struct problem problem, int32_t lag) {
+static void check_shift(struct weft_test_graph *f, struct problem problem, int32_t lag) {
     uint64_t size = (uint64_t)problem.n * problem.d;
     float *x = uniform(size * problem.batch, 1);
     float *y = zeros(size * problem.batch);
@@ -211,27 +130,27 @@ static void check_shift(struct fixture *f, struct problem problem, int32_t lag) 
     free(y);
 }
 
-static void test_identity_and_shift(void **state) {
+TEST(test_identity_and_shift, f) {
     for (uint32_t i = 0; i < IMPLEMENTATIONS; i++) {
         struct problem problem = {
             .implementation = implementations[i], .batch = 2, .n = 19, .d = 5};
-        check_shift(*state, problem, 0);
-        check_shift(*state, problem, 1);
-        check_shift(*state, problem, -1);
-        check_shift(*state, problem, 18);
-        check_shift(*state, problem, -18);
+        check_shift(f, problem, 0);
+        check_shift(f, problem, 1);
+        check_shift(f, problem, -1);
+        check_shift(f, problem, 18);
+        check_shift(f, problem, -18);
         problem.causal = true;
-        check_shift(*state, problem, 0);
-        check_shift(*state, problem, 1);
-        check_shift(*state, problem, 18);
+        check_shift(f, problem, 0);
+        check_shift(f, problem, 1);
+        check_shift(f, problem, 18);
     }
 }
 
 /* 80,000 rows are more than one slab of the convolution can have; the second repeats some of the first. */
-static void test_slabs(void **state) {
+TEST(test_slabs, f) {
     struct problem problem = {.implementation = "fft", .batch = 2, .n = 3, .d = 40000};
-    check_shift(*state, problem, 1);
-    check_shift(*state, problem, -2);
+    check_shift(f, problem, 1);
+    check_shift(f, problem, -2);
 }
 
 /* ---- causality ---- */
@@ -244,7 +163,7 @@ struct causal_case {
 };
 
 /* A change at position p changes nothing before p. */
-static void check_causality(struct fixture *f, const struct causal_case *c) {
+static void check_causality(struct weft_test_graph *f, const struct causal_case *c) {
     const uint32_t d = 3;
     uint32_t grid = c->n + 5; /* a power of two where fft_shared is asked for */
     struct problem problem = {.op = c->op,
@@ -261,14 +180,18 @@ static void check_causality(struct fixture *f, const struct causal_case *c) {
     float *x = uniform(count, 3);
     float *before = zeros(count);
     float *after = zeros(count);
-    weft_plan *plan = compile(f, &problem);
-    execute(plan, &problem, x, before);
+    struct weft_test_run r;
+    weft_tensor y = begin(&r, f, &problem, x);
+    weft_test_take(&r, "y", y, after);
+    weft_plan *plan = weft_test_plan(&r, c->implementation);
+    assert_ok(weft_plan_execute(plan, r.tensors, r.count));
+    memcpy(before, after, count * sizeof *before);
     const uint32_t positions[] = {1, c->n / 2, c->n - 1};
     for (uint32_t i = 0; i < 3; i++) {
         uint64_t changed = (uint64_t)positions[i] * d;
         float old = x[changed];
         x[changed] = old + 16.0F;
-        execute(plan, &problem, x, after);
+        assert_ok(weft_plan_execute(plan, r.tensors, r.count));
         x[changed] = old;
         for (uint64_t k = 0; k < changed; k++) {
             assert_true(fabs((double)after[k] - (double)before[k]) <= c->leak * 16.0);
@@ -283,7 +206,7 @@ static void check_causality(struct fixture *f, const struct causal_case *c) {
     free(after);
 }
 
-static void test_causality(void **state) {
+TEST(test_causality, f) {
     const struct causal_case cases[] = {
         {TOEPLITZ, "direct", 7, 0.0},          {TOEPLITZ, "direct", 77, 0.0},
         {TOEPLITZ, "direct", 300, 0.0},        {TOEPLITZ, "fft", 7, 1e-6},
@@ -292,7 +215,7 @@ static void test_causality(void **state) {
         {TOEPLITZ_FD, "fft", 7, 1e-6},         {TOEPLITZ_FD, "fft", 300, 1e-6},
         {TOEPLITZ_FD, "fft_shared", 11, 1e-6}, {TOEPLITZ_FD, "fft_shared", 251, 1e-6}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        check_causality(*state, &cases[i]);
+        check_causality(f, &cases[i]);
     }
 }
 
@@ -300,7 +223,7 @@ static void test_causality(void **state) {
  * By the spectrum: the operator's answer to an impulse at 0 is its kernel, whose Fourier transform has the given real
  * part, less the share of lag N, which no sequence of N elements reaches.
  */
-static void test_causal_spectrum(void **state) {
+TEST(test_causal_spectrum, f) {
     enum { GRID = 48, D = 2 };
     const double pi = 3.14159265358979323846;
     float *response = uniform((uint64_t)(GRID + 1) * D, 4);
@@ -317,7 +240,7 @@ static void test_causal_spectrum(void **state) {
     for (uint32_t c = 0; c < D; c++) {
         x[c] = 1.0F;
     }
-    run(*state, &problem, x, kernel);
+    run(f, &problem, x, kernel);
     for (uint32_t c = 0; c < D; c++) {
         double last = (double)response[c] + (double)response[GRID * D + c]; /* N even */
         for (uint32_t m = 1; m < GRID; m++) {
@@ -338,7 +261,7 @@ static void test_causal_spectrum(void **state) {
 }
 
 /* The imaginary parts at the frequencies 0 and π count as 0, whatever they are. */
-static void test_forced_imaginary_parts(void **state) {
+TEST(test_forced_imaginary_parts, f) {
     enum { GRID = 21, D = 3 };
     float *response = uniform((uint64_t)(GRID + 1) * 2 * D, 5);
     float *x = uniform(GRID * D, 6);
@@ -351,12 +274,12 @@ static void test_forced_imaginary_parts(void **state) {
                               .rows = GRID + 1,
                               .columns = 2 * D,
                               .kernel = response};
-    run(*state, &problem, x, with);
+    run(f, &problem, x, with);
     for (uint32_t c = 0; c < D; c++) {
         response[D + c] = NAN;
         response[GRID * 2 * D + D + c] = 1e30F;
     }
-    run(*state, &problem, x, without);
+    run(f, &problem, x, without);
     assert_memory_equal(with, without, GRID * D * sizeof *with);
     free(response);
     free(x);
@@ -367,7 +290,7 @@ static void test_forced_imaginary_parts(void **state) {
 /* ---- decay ---- */
 
 /* With a decay that leaves nothing of the other lags only t(0), which has none, is left. */
-static void test_lag_zero_is_undecayed(void **state) {
+TEST(test_lag_zero_is_undecayed, f) {
     enum { N = 9, D = 2 };
     const float decay[D] = {1e-38F, 1e-38F};
     float *kernel = uniform((2 * N - 1) * D, 7);
@@ -386,7 +309,7 @@ static void test_lag_zero_is_undecayed(void **state) {
                                   .columns = D,
                                   .kernel = kernel,
                                   .decay = decay};
-        run(*state, &problem, x, y);
+        run(f, &problem, x, y);
         expect_near(y, expected, N * D, 1e-6);
     }
     free(kernel);
@@ -414,7 +337,7 @@ struct once_case {
 };
 
 /* A weight's kernel is not made in the plan, an input's is, and both give the same bits. */
-static void check_once(struct fixture *f, const struct once_case *c) {
+static void check_once(struct weft_test_graph *f, const struct once_case *c) {
     const uint32_t n = 21;
     const uint32_t d = 4;
     const float decay[] = {0.999F, 1.0F, 0.5F, 0.875F};
@@ -437,9 +360,12 @@ static void check_once(struct fixture *f, const struct once_case *c) {
     for (uint32_t given = 0; given < 2; given++) {
         y[given] = zeros(count);
         problem.given = given != 0;
-        weft_plan *plan = compile(f, &problem);
+        struct weft_test_run r;
+        weft_tensor out = begin(&r, f, &problem, x);
+        weft_test_take(&r, "y", out, y[given]);
+        weft_plan *plan = weft_test_plan(&r, c->implementation);
         assert_int_equal(has_kernel(plan, c->shader), given);
-        execute(plan, &problem, x, y[given]);
+        assert_ok(weft_plan_execute(plan, r.tensors, r.count));
         weft_plan_destroy(&plan);
     }
     assert_memory_equal(y[0], y[1], count * sizeof(float));
@@ -449,7 +375,7 @@ static void check_once(struct fixture *f, const struct once_case *c) {
     free(kernel);
 }
 
-static void test_constant_kernels_are_made_once(void **state) {
+TEST(test_constant_kernels_are_made_once, f) {
     const struct once_case cases[] = {
         {TOEPLITZ, "fft", "toeplitz/circulant", false, false},
         {TOEPLITZ, "fft", "toeplitz/circulant", true, true},
@@ -462,7 +388,7 @@ static void test_constant_kernels_are_made_once(void **state) {
         {TOEPLITZ_FD, "fft_shared", "toeplitz_fd/shared_spectrum", false, false},
         {TOEPLITZ_FD, "fft_shared", "toeplitz_fd/causal", true, false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        check_once(*state, &cases[i]);
+        check_once(f, &cases[i]);
     }
 }
 
@@ -489,7 +415,7 @@ static struct problem problem_of(const struct shared_case *c, const float *decay
                             .decay = is_fd ? NULL : decay};
 }
 
-static void check_agreement(struct fixture *f, const struct shared_case *c) {
+static void check_agreement(struct weft_test_graph *f, const struct shared_case *c) {
     const float decay[] = {0.999F, 1.0F, 0.97F, 0.5F, 0.9F};
     struct problem problem = problem_of(c, decay);
     uint64_t count = (uint64_t)c->batch * c->n * c->d;
@@ -515,7 +441,7 @@ static void check_agreement(struct fixture *f, const struct shared_case *c) {
     free(expected);
 }
 
-static void test_implementations_agree(void **state) {
+TEST(test_implementations_agree, f) {
     const struct shared_case cases[] = {
         {TOEPLITZ, 1, 1, 2, false},       {TOEPLITZ, 2, 5, 1, true},
         {TOEPLITZ, 3, 5, 2, false},       {TOEPLITZ, 4, 3, 1, false},
@@ -525,12 +451,12 @@ static void test_implementations_agree(void **state) {
         {TOEPLITZ_FD, 8, 3, 1, true},     {TOEPLITZ_FD, 128, 5, 2, true},
         {TOEPLITZ_FD, 1024, 3, 1, false}, {TOEPLITZ_FD, 2048, 2, 1, true}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        check_agreement(*state, &cases[i]);
+        check_agreement(f, &cases[i]);
     }
 }
 
 /* How many channels share a workgroup shows in no bit: those of d channels one by one are those of all at once. */
-static void test_grouping_shows_in_no_bit(void **state) {
+TEST(test_grouping_shows_in_no_bit, f) {
     enum { N = 50, D = 21 };
     float *kernel = uniform(N * D, 22);
     float *x = uniform(N * D, 23);
@@ -543,7 +469,7 @@ static void test_grouping_shows_in_no_bit(void **state) {
                               .rows = N,
                               .columns = D,
                               .kernel = kernel};
-    run(*state, &problem, x, all);
+    run(f, &problem, x, all);
     for (uint32_t c = 0; c < D; c += 4) {
         float own_kernel[N];
         float own_x[N];
@@ -555,7 +481,7 @@ static void test_grouping_shows_in_no_bit(void **state) {
         problem.d = 1;
         problem.columns = 1;
         problem.kernel = own_kernel;
-        run(*state, &problem, own_x, own);
+        run(f, &problem, own_x, own);
         for (uint32_t i = 0; i < N; i++) {
             assert_memory_equal(&own[i], &all[i * D + c], sizeof(float));
         }
@@ -566,18 +492,17 @@ static void test_grouping_shows_in_no_bit(void **state) {
 }
 
 /* Dispatches and intermediate memory of a plan. */
-static void expect_plan(struct fixture *f, const struct problem *problem, uint32_t dispatches,
-                        uint64_t arena_bytes) {
-    weft_plan *plan = compile(f, problem);
-    weft_plan_info info;
-    assert_int_equal(weft_plan_get_info(plan, &info), WEFT_OK);
+static void expect_plan(struct weft_test_graph *f, const struct problem *problem,
+                        uint32_t dispatches, uint64_t arena_bytes) {
+    struct weft_test_run r;
+    weft_tensor y = begin(&r, f, problem, NULL);
+    const weft_plan_info info = weft_test_info_of(&r, y, problem->implementation);
     assert_int_equal(info.dispatches, dispatches);
     assert_int_equal(info.arena_bytes, arena_bytes);
-    weft_plan_destroy(&plan);
 }
 
 /* Of weights nothing is left to do but the convolution; otherwise the spectrum, 2 or 4 n floats per channel. */
-static void test_one_dispatch(void **state) {
+TEST(test_one_dispatch, f) {
     const float decay[] = {0.999F, 1.0F, 0.97F, 0.5F};
     const struct shared_case cases[] = {{TOEPLITZ, 64, 4, 3, false},
                                         {TOEPLITZ, 1000, 4, 2, true},
@@ -588,18 +513,18 @@ static void test_one_dispatch(void **state) {
         float *kernel = uniform((uint64_t)problem.rows * problem.columns, 24);
         problem.kernel = kernel;
         problem.implementation = "fft_shared";
-        expect_plan(*state, &problem, 1, 0);
+        expect_plan(f, &problem, 1, 0);
         problem.given = true;
         if (cases[i].op == TOEPLITZ) {
             uint64_t length = cases[i].n <= 64 ? 128 : 2048;
-            expect_plan(*state, &problem, 2, length * 4 * sizeof(float));
+            expect_plan(f, &problem, 2, length * 4 * sizeof(float));
         }
         free(kernel);
     }
 }
 
 /* What reproducible mode takes, by the shader that gives it away. */
-static void test_choice(void **state) {
+TEST(test_choice, f) {
     const struct {
         struct shared_case shape;
         const char *shader;
@@ -618,7 +543,7 @@ static void test_choice(void **state) {
         struct problem problem = problem_of(&cases[i].shape, NULL);
         float *kernel = uniform((uint64_t)problem.rows * problem.columns, 25);
         problem.kernel = kernel;
-        weft_plan *plan = compile(*state, &problem);
+        weft_plan *plan = compile(f, &problem);
         if (!has_kernel(plan, cases[i].shader)) {
             fail_msg("case %zu is not by %s", i, cases[i].shader);
         }
@@ -627,33 +552,30 @@ static void test_choice(void **state) {
     }
 }
 
-static void expect_refusal(struct fixture *f, const struct shared_case *c, const char *shape,
-                           const char *limit) {
+static void expect_refusal(struct weft_test_graph *f, const struct shared_case *c,
+                           const char *shape, const char *limit) {
     struct problem problem = problem_of(c, NULL);
     float *kernel = uniform((uint64_t)problem.rows * problem.columns, 26);
     problem.kernel = kernel;
-    problem.implementation = "fft_shared";
-    weft_plan *plan = NULL;
-    weft_test_host_reset(&f->host);
-    assert_string_equal(weft_status_name(try_compile(&plan, f, &problem)),
-                        weft_status_name(WEFT_UNSUPPORTED));
-    weft_test_expect_log(&f->host, "by fft_shared", shape, limit, NULL);
+    struct weft_test_run r;
+    weft_tensor y = begin(&r, f, &problem, NULL);
+    WEFT_EXPECT_NO_PLAN(f, &r, y, "fft_shared", WEFT_UNSUPPORTED, "by fft_shared", shape, limit);
     free(kernel);
 }
 
-static void test_limits_of_shared_memory(void **state) {
-    expect_refusal(*state, &(struct shared_case){TOEPLITZ, 2049, 1, 1, true}, "[1, 2049, 1]",
+TEST(test_limits_of_shared_memory, f) {
+    expect_refusal(f, &(struct shared_case){TOEPLITZ, 2049, 1, 1, true}, "[1, 2049, 1]",
                    "n up to 2048");
-    expect_refusal(*state, &(struct shared_case){TOEPLITZ_FD, 48, 2, 1, true}, "[1, 48, 2]",
+    expect_refusal(f, &(struct shared_case){TOEPLITZ_FD, 48, 2, 1, true}, "[1, 48, 2]",
                    "power of two from 4 to 2048");
-    expect_refusal(*state, &(struct shared_case){TOEPLITZ_FD, 2, 2, 1, false}, "[1, 2, 2]",
+    expect_refusal(f, &(struct shared_case){TOEPLITZ_FD, 2, 2, 1, false}, "[1, 2, 2]",
                    "power of two from 4 to 2048");
-    expect_refusal(*state, &(struct shared_case){TOEPLITZ_FD, 4096, 2, 1, true}, "[1, 4096, 2]",
+    expect_refusal(f, &(struct shared_case){TOEPLITZ_FD, 4096, 2, 1, true}, "[1, 4096, 2]",
                    "power of two from 4 to 2048");
 }
 
 /* A NaN spoils its own channel and sequence alone. */
-static void test_channels_are_separate(void **state) {
+TEST(test_channels_are_separate, f) {
     enum { B = 2, N = 20, D = 3 };
     float *kernel = uniform((2 * N - 1) * D, 11);
     float *x = uniform(B * N * D, 12);
@@ -669,9 +591,9 @@ static void test_channels_are_separate(void **state) {
                                   .kernel = kernel};
         const uint32_t at = 7 * D + 1;
         float old = x[at];
-        run(*state, &problem, x, clean);
+        run(f, &problem, x, clean);
         x[at] = NAN;
-        run(*state, &problem, x, spoilt);
+        run(f, &problem, x, spoilt);
         x[at] = old;
         for (uint32_t k = 0; k < B * N * D; k++) {
             uint32_t word;
@@ -691,121 +613,72 @@ static void test_channels_are_separate(void **state) {
 
 /* ---- bad parameters ---- */
 
-static weft_tensor input(struct fixture *f, const char *name, weft_shape shape) {
-    weft_tensor tensor;
-    assert_int_equal(weft_graph_input(&tensor, f->graph, name, WEFT_F32, shape), WEFT_OK);
-    return tensor;
-}
+#define TOEPLITZ_REFUSED(status, x, coefficients, params, ...) \
+    WEFT_EXPECT_FAILURE(f, WEFT_##status,                      \
+                        weft_graph_toeplitz(&y, f->graph, x, coefficients, params), __VA_ARGS__)
+#define TOEPLITZ_WITH(...) weft_toeplitz_params(__VA_ARGS__)
 
-static weft_tensor constant(struct fixture *f, weft_shape shape, const float *data) {
-    weft_weight *weight = NULL;
-    weft_tensor tensor;
-    assert_int_equal(
-        weft_weight_create(&weight, weft_weight_params(.shape = shape, .data = data), NULL),
-        WEFT_OK);
-    assert_int_equal(weft_graph_weight(&tensor, f->graph, weight), WEFT_OK);
-    weft_weight_destroy(&weight);
-    return tensor;
-}
-
-static void test_shapes(void **state) {
-    struct fixture *f = *state;
+TEST(test_shapes, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
-    weft_tensor x = input(f, "x", weft_shape_of(2, 6, 3));
-    weft_tensor flat = input(f, "flat", weft_shape_of(6, 3));
-    weft_tensor even = input(f, "even", weft_shape_of(12, 3));
-    weft_tensor few = input(f, "few", weft_shape_of(9, 3));
-    weft_tensor good = input(f, "good", weft_shape_of(11, 3));
-    weft_tensor wide = input(f, "wide", weft_shape_of(11, 4));
-    weft_tensor causal = input(f, "causal", weft_shape_of(5, 3));
-    weft_tensor three = input(f, "three", weft_shape_of(2, 11, 3));
+    weft_tensor x = weft_test_input(f->graph, "x", weft_shape_of(2, 6, 3));
+    weft_tensor flat = weft_test_input(f->graph, "flat", weft_shape_of(6, 3));
+    weft_tensor even = weft_test_input(f->graph, "even", weft_shape_of(12, 3));
+    weft_tensor few = weft_test_input(f->graph, "few", weft_shape_of(9, 3));
+    weft_tensor good = weft_test_input(f->graph, "good", weft_shape_of(11, 3));
+    weft_tensor wide = weft_test_input(f->graph, "wide", weft_shape_of(11, 4));
+    weft_tensor causal = weft_test_input(f->graph, "causal", weft_shape_of(5, 3));
+    weft_tensor three = weft_test_input(f->graph, "three", weft_shape_of(2, 11, 3));
     const weft_toeplitz_params *is_causal = weft_toeplitz_params(.causal = true);
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, flat, good, NULL),
-                        "x must", "[6, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, even, NULL),
-                        "coefficients", "2m - 1", "m >= 6", "[12, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, few, NULL),
-                        "coefficients", "m >= 6", "[9, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, three, NULL),
-                        "coefficients", "[2, 11, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, wide, NULL),
-                        "[11, 4]", "[2, 6, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz(&y, g, x, causal, is_causal),
-                        "causal", "[m, d]", "m >= 6", "[5, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_toeplitz(&y, g, x, good, weft_toeplitz_params(.decay = causal)),
-                        "decay", "[3]", "[5, 3]");
-    assert_int_equal(weft_graph_toeplitz(&y, g, x, good, NULL), WEFT_OK);
-    assert_int_equal(weft_graph_toeplitz(&y, g, x, even, is_causal), WEFT_OK);
-    weft_shape shape;
-    assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(shape, weft_shape_of(2, 6, 3)));
+    TOEPLITZ_REFUSED(SHAPE_MISMATCH, flat, good, NULL, "x must", "[6, 3]");
+    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, even, NULL, "coefficients", "2m - 1", "m >= 6", "[12, 3]");
+    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, few, NULL, "coefficients", "m >= 6", "[9, 3]");
+    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, three, NULL, "coefficients", "[2, 11, 3]");
+    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, wide, NULL, "[11, 4]", "[2, 6, 3]");
+    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, causal, is_causal, "causal", "[m, d]", "m >= 6", "[5, 3]");
+    TOEPLITZ_REFUSED(SHAPE_MISMATCH, x, good, TOEPLITZ_WITH(.decay = causal), "decay", "[3]",
+                     "[5, 3]");
+    assert_ok(weft_graph_toeplitz(&y, g, x, good, NULL));
+    assert_ok(weft_graph_toeplitz(&y, g, x, even, is_causal));
+    weft_test_expect_shape(g, y, weft_shape_of(2, 6, 3));
 }
 
-static void test_decay_range(void **state) {
-    struct fixture *f = *state;
+TEST(test_decay_range, f) {
     weft_tensor y;
-    weft_tensor x = input(f, "x2", weft_shape_of(1, 4, 2));
-    weft_tensor t = input(f, "t2", weft_shape_of(7, 2));
+    weft_tensor x = weft_test_input(f->graph, "x2", weft_shape_of(1, 4, 2));
+    weft_tensor t = weft_test_input(f->graph, "t2", weft_shape_of(7, 2));
     const float bad[] = {0.0F, -0.5F, 1.0000001F, NAN, INFINITY};
     const char *const texts[] = {"is 0,", "is -0.5,", "is 1,", "nan", "is inf,"};
     for (uint32_t i = 0; i < 5; i++) {
         const float gammas[] = {1.0F, bad[i]};
-        weft_tensor decay = constant(f, weft_shape_of(2), gammas);
-        WEFT_EXPECT_FAILURE(
-            f, WEFT_INVALID_ARGUMENT,
-            weft_graph_toeplitz(&y, f->graph, x, t, weft_toeplitz_params(.decay = decay)),
-            "decay[1]", texts[i], "(0, 1]");
+        weft_tensor decay = weft_test_constant(f->graph, weft_shape_of(2), gammas);
+        TOEPLITZ_REFUSED(INVALID_ARGUMENT, x, t, TOEPLITZ_WITH(.decay = decay), "decay[1]",
+                         texts[i], "(0, 1]");
     }
     const float good[] = {1.0F, 1e-30F};
-    weft_tensor decay = constant(f, weft_shape_of(2), good);
-    assert_int_equal(weft_graph_toeplitz(&y, f->graph, x, t, weft_toeplitz_params(.decay = decay)),
-                     WEFT_OK);
+    weft_tensor decay = weft_test_constant(f->graph, weft_shape_of(2), good);
+    assert_ok(weft_graph_toeplitz(&y, f->graph, x, t, weft_toeplitz_params(.decay = decay)));
 }
 
-static void test_response_shapes(void **state) {
-    struct fixture *f = *state;
+#define TOEPLITZ_FD_REFUSED(status, x, response, params, ...) \
+    WEFT_EXPECT_FAILURE(f, WEFT_##status,                     \
+                        weft_graph_toeplitz_fd(&y, f->graph, x, response, params), __VA_ARGS__)
+
+TEST(test_response_shapes, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
-    weft_tensor x = input(f, "x3", weft_shape_of(2, 6, 3));
-    weft_tensor flat = input(f, "flat3", weft_shape_of(6, 3));
-    weft_tensor few = input(f, "few3", weft_shape_of(6, 6));
-    weft_tensor good = input(f, "good3", weft_shape_of(7, 6));
-    weft_tensor odd = input(f, "odd3", weft_shape_of(7, 7));
-    weft_tensor wide = input(f, "wide3", weft_shape_of(7, 8));
+    weft_tensor x = weft_test_input(f->graph, "x3", weft_shape_of(2, 6, 3));
+    weft_tensor flat = weft_test_input(f->graph, "flat3", weft_shape_of(6, 3));
+    weft_tensor few = weft_test_input(f->graph, "few3", weft_shape_of(6, 6));
+    weft_tensor good = weft_test_input(f->graph, "good3", weft_shape_of(7, 6));
+    weft_tensor odd = weft_test_input(f->graph, "odd3", weft_shape_of(7, 7));
+    weft_tensor wide = weft_test_input(f->graph, "wide3", weft_shape_of(7, 8));
     const weft_toeplitz_fd_params *is_causal = weft_toeplitz_fd_params(.causal = true);
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, flat, good, NULL),
-                        "x must", "[6, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, few, NULL),
-                        "response", "N >= 6", "[6, 6]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, odd, NULL),
-                        "response", "[7, 7]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, wide, NULL),
-                        "response", "[7, 8]", "[2, 6, 3]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_fd(&y, g, x, good, is_causal),
-                        "causal response", "[7, 6]", "[2, 6, 3]");
-    assert_int_equal(weft_graph_toeplitz_fd(&y, g, x, good, NULL), WEFT_OK);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_identity_and_shift),
-        cmocka_unit_test(test_slabs),
-        cmocka_unit_test(test_causality),
-        cmocka_unit_test(test_causal_spectrum),
-        cmocka_unit_test(test_forced_imaginary_parts),
-        cmocka_unit_test(test_lag_zero_is_undecayed),
-        cmocka_unit_test(test_constant_kernels_are_made_once),
-        cmocka_unit_test(test_implementations_agree),
-        cmocka_unit_test(test_grouping_shows_in_no_bit),
-        cmocka_unit_test(test_one_dispatch),
-        cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_limits_of_shared_memory),
-        cmocka_unit_test(test_channels_are_separate),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_decay_range),
-        cmocka_unit_test(test_response_shapes),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, flat, good, NULL, "x must", "[6, 3]");
+    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, x, few, NULL, "response", "N >= 6", "[6, 6]");
+    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, x, odd, NULL, "response", "[7, 7]");
+    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, x, wide, NULL, "response", "[7, 8]", "[2, 6, 3]");
+    TOEPLITZ_FD_REFUSED(SHAPE_MISMATCH, x, good, is_causal, "causal response", "[7, 6]",
+                        "[2, 6, 3]");
+    assert_ok(weft_graph_toeplitz_fd(&y, g, x, good, NULL));
 }

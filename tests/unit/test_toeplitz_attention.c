@@ -2,14 +2,6 @@
 /* weft-test: one device */
 /* Properties of kernelized attention with relative positions, values checked by hand, and bad parameters. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
@@ -32,29 +24,17 @@ static uint32_t heads_of(const struct problem *p) {
 }
 
 static void run(struct weft_test_graph *f, const struct problem *p, float *out) {
-    weft_graph *graph = NULL;
-    weft_plan *plan = NULL;
+    const uint32_t n = p->n;
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor y;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor q = weft_test_input(graph, "q", weft_shape_of(1, p->n, p->features));
-    weft_tensor k = weft_test_input(graph, "k", weft_shape_of(1, p->n, p->features));
-    weft_tensor v = weft_test_input(graph, "v", weft_shape_of(1, p->n, p->values));
-    weft_tensor bias = weft_test_input(graph, "bias", weft_shape_of(p->bias_rows, heads_of(p)));
-    assert_int_equal(weft_graph_toeplitz_attention(&y, graph, q, k, v, bias, &p->params), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph,
-                                       weft_plan_params(.implementation = p->implementation)),
-                     WEFT_OK);
-    const weft_host_tensor tensors[] = {
-        {"q", p->q, (uint64_t)p->n * p->features * sizeof(float)},
-        {"k", p->k, (uint64_t)p->n * p->features * sizeof(float)},
-        {"v", p->v, (uint64_t)p->n * p->values * sizeof(float)},
-        {"bias", p->bias, (uint64_t)p->bias_rows * heads_of(p) * sizeof(float)},
-        {"y", out, (uint64_t)p->n * p->values * sizeof(float)},
-    };
-    assert_int_equal(weft_plan_execute(plan, tensors, 5), WEFT_OK);
-    weft_plan_destroy(&plan);
-    weft_graph_destroy(&graph);
+    weft_tensor q = weft_test_feed(&r, "q", weft_shape_of(1, n, p->features), p->q);
+    weft_tensor k = weft_test_feed(&r, "k", weft_shape_of(1, n, p->features), p->k);
+    weft_tensor v = weft_test_feed(&r, "v", weft_shape_of(1, n, p->values), p->v);
+    weft_tensor bias =
+        weft_test_feed(&r, "bias", weft_shape_of(p->bias_rows, heads_of(p)), p->bias);
+    assert_ok(weft_graph_toeplitz_attention(&y, r.graph, q, k, v, bias, &p->params));
+    weft_test_take(&r, "y", y, out);
+    weft_test_execute(&r, p->implementation);
 }
 
 static void expect_near(const float *y, const float *expected, uint32_t count, float error) {
@@ -68,7 +48,7 @@ static const char *const implementations[] = {"direct", "fft"};
 /* ---- values checked by hand ---- */
 
 /* Features 1, v = [1, 2, 4]: lag -1 (the next token) weighs 2, lag 0 1, lag 1 (the one before) 3, others 1. */
-static void test_weights_of_lags(void **state) {
+WEFT_TEST_ON_GRAPH(test_weights_of_lags, f) {
     const float two = logf(2.0F);
     const float three = logf(3.0F);
     /* Rows are lags -2 … 2. y_0 = (1 + 2·2 + 4)/(1 + 2 + 1), y_1 = (3·1 + 2 + 2·4)/6, y_2 = (1 + 3·2 + 4)/5. */
@@ -81,28 +61,28 @@ static void test_weights_of_lags(void **state) {
     float y[3];
     for (int i = 0; i < 2; i++) {
         struct problem p = {3, 1, 1, 5, {.causal = false}, implementations[i], ones, ones, v, bias};
-        run(*state, &p, y);
+        run(f, &p, y);
         expect_near(y, full, 3, 2e-6F);
         p.bias = causal_bias;
         p.bias_rows = 3;
         p.params.causal = true;
-        run(*state, &p, y);
+        run(f, &p, y);
         expect_near(y, causal, 3, 2e-6F);
     }
 }
 
 /* A row without weight is 0; a denominator below epsilon becomes epsilon. */
-static void test_zero_denominators(void **state) {
+WEFT_TEST_ON_GRAPH(test_zero_denominators, f) {
     float q[] = {0.0F, 0.5F};
     float k[] = {1.0F, 0.0F};
     float v[] = {6.0F, 7.0F};
     float bias[] = {0.0F, 0.0F, 0.0F};
     float y[2];
     struct problem p = {2, 1, 1, 3, {.causal = false}, "direct", q, k, v, bias};
-    run(*state, &p, y);
+    run(f, &p, y);
     assert_true(y[0] == 0.0F && y[1] == 6.0F);
     p.params.epsilon = 2.0F;
-    run(*state, &p, y);
+    run(f, &p, y);
     assert_true(y[0] == 0.0F && y[1] == 1.5F);
 }
 
@@ -164,16 +144,16 @@ static void check_causality(struct weft_test_graph *f, uint32_t from, float by) 
     assert_memory_not_equal(before + at, after + at, D * sizeof(float));
 }
 
-static void test_direct_is_exactly_causal(void **state) {
+WEFT_TEST_ON_GRAPH(test_direct_is_exactly_causal, f) {
     static const uint32_t cuts[] = {1, 31, 32, 40, 63, 64, 65, 128, 149};
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
-        check_causality(*state, cuts[i], 0.25F);
-        check_causality(*state, cuts[i], NAN);
+        check_causality(f, cuts[i], 0.25F);
+        check_causality(f, cuts[i], NAN);
     }
 }
 
 /* By FFT what comes before changes by rounding alone. */
-static void test_fft_is_causal_but_for_rounding(void **state) {
+WEFT_TEST_ON_GRAPH(test_fft_is_causal_but_for_rounding, f) {
     static const uint32_t cuts[] = {1, 40, 64, 149};
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
         struct sequence s;
@@ -181,10 +161,10 @@ static void test_fft_is_causal_but_for_rounding(void **state) {
         float after[N * D];
         fill(&s);
         struct problem p = problem_of(&s, true, "fft");
-        run(*state, &p, before);
+        run(f, &p, before);
         disturb(s.k, cuts[i], 0.25F);
         disturb(s.v, cuts[i], 0.25F);
-        run(*state, &p, after);
+        run(f, &p, after);
         const size_t at = (size_t)cuts[i] * D;
         expect_near(after, before, (uint32_t)at, 2e-5F);
         assert_true(fabsf(before[at] - after[at]) > 1e-3F);
@@ -192,36 +172,36 @@ static void test_fft_is_causal_but_for_rounding(void **state) {
 }
 
 /* Without causality the first token does depend on the last one. */
-static void test_full_reads_everything(void **state) {
+WEFT_TEST_ON_GRAPH(test_full_reads_everything, f) {
     for (int i = 0; i < 2; i++) {
         struct sequence s;
         float before[N * D];
         float after[N * D];
         fill(&s);
         struct problem p = problem_of(&s, false, implementations[i]);
-        run(*state, &p, before);
+        run(f, &p, before);
         disturb(s.v, N - 1, 1.0F);
-        run(*state, &p, after);
+        run(f, &p, after);
         assert_true(fabsf(before[0] - after[0]) > 1e-4F);
     }
 }
 
-static void test_implementations_agree(void **state) {
+WEFT_TEST_ON_GRAPH(test_implementations_agree, f) {
     for (int causal = 0; causal < 2; causal++) {
         struct sequence s;
         float direct[N * D];
         float fft[N * D];
         fill(&s);
         struct problem p = problem_of(&s, causal != 0, "direct");
-        run(*state, &p, direct);
+        run(f, &p, direct);
         p.implementation = "fft";
-        run(*state, &p, fft);
+        run(f, &p, fft);
         expect_near(fft, direct, N * D, 1e-5F);
     }
 }
 
 /* A constant on a head's bias cancels; exactly, where it changes no rounding: b is 0 or -infinity, plus 3. */
-static void test_constants_cancel(void **state) {
+WEFT_TEST_ON_GRAPH(test_constants_cancel, f) {
     for (int i = 0; i < 2; i++) {
         struct sequence s;
         float before[N * D];
@@ -231,52 +211,40 @@ static void test_constants_cancel(void **state) {
             s.bias[lag] = s.bias[lag] < 0.5F && lag / HEADS != N - 1 ? -INFINITY : 0.0F;
         }
         struct problem p = problem_of(&s, false, implementations[i]);
-        run(*state, &p, before);
+        run(f, &p, before);
         for (uint32_t lag = 0; lag < LAGS * HEADS; lag++) {
             s.bias[lag] += lag % HEADS == 0 ? 3.0F : -200.0F;
         }
-        run(*state, &p, after);
+        run(f, &p, after);
         assert_memory_equal(before, after, sizeof before);
     }
 }
 
 /* With the same weight for all lags it is linear attention. */
-static void test_no_bias_is_linear_attention(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_no_bias_is_linear_attention, f) {
     for (int causal = 0; causal < 2; causal++) {
         struct sequence s;
         float linear[N * D];
         float y[N * D];
-        weft_graph *graph = NULL;
-        weft_plan *plan = NULL;
         weft_tensor out;
         fill(&s);
         memset(s.bias, 0, sizeof s.bias);
         struct problem p = problem_of(&s, causal != 0, "direct");
         run(f, &p, y);
-        assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-        weft_tensor q = weft_test_input(graph, "q", weft_shape_of(1, N, D));
-        weft_tensor k = weft_test_input(graph, "k", weft_shape_of(1, N, D));
-        weft_tensor v = weft_test_input(graph, "v", weft_shape_of(1, N, D));
-        assert_int_equal(weft_graph_linear_attention(
-                             &out, graph, q, k, v,
-                             weft_linear_attention_params(.heads = HEADS, .causal = causal != 0)),
-                         WEFT_OK);
-        assert_int_equal(weft_graph_output(graph, "y", out), WEFT_OK);
-        assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
-        const weft_host_tensor tensors[] = {{"q", s.q, sizeof s.q},
-                                            {"k", s.k, sizeof s.k},
-                                            {"v", s.v, sizeof s.v},
-                                            {"y", linear, sizeof linear}};
-        assert_int_equal(weft_plan_execute(plan, tensors, 4), WEFT_OK);
+        struct weft_test_run r = weft_test_begin(f->device);
+        weft_tensor q = weft_test_feed(&r, "q", weft_shape_of(1, N, D), s.q);
+        weft_tensor k = weft_test_feed(&r, "k", weft_shape_of(1, N, D), s.k);
+        weft_tensor v = weft_test_feed(&r, "v", weft_shape_of(1, N, D), s.v);
+        assert_ok(weft_graph_linear_attention(
+            &out, r.graph, q, k, v,
+            weft_linear_attention_params(.heads = HEADS, .causal = causal != 0)));
+        weft_test_execute_to(&r, out, linear);
         expect_near(y, linear, N * D, 2e-6F);
-        weft_plan_destroy(&plan);
-        weft_graph_destroy(&graph);
     }
 }
 
 /* Only the distance counts: tokens without features in front change no more than rounding. */
-static void test_shift(void **state) {
+WEFT_TEST_ON_GRAPH(test_shift, f) {
     enum { SHIFT = 37, REST = N - SHIFT };
     struct sequence s;
     struct sequence moved;
@@ -291,43 +259,44 @@ static void test_shift(void **state) {
     for (int i = 0; i < 2; i++) {
         struct problem p = problem_of(&s, false, implementations[i]);
         p.n = REST; /* the same bias: lags beyond the sequence are not used */
-        run(*state, &p, y);
+        run(f, &p, y);
         p = problem_of(&moved, false, implementations[i]);
-        run(*state, &p, moved_y);
+        run(f, &p, moved_y);
         expect_near(y, moved_y + (size_t)SHIFT * D, REST * D, 1e-5F);
     }
 }
 
 /* The usual choice is by shape: few channels make the transforms cheaper than the definition. */
-static void test_choice(void **state) {
+WEFT_TEST_ON_GRAPH(test_choice, f) {
     static const struct {
         uint32_t n, columns;
         bool fft;
     } cases[] = {{64, 8, false}, {4096, 1, true}, {1024, 64, false}};
-    struct weft_test_graph *f = *state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        weft_graph *graph = NULL;
-        weft_plan *plan = NULL;
+        struct weft_test_run r = weft_test_begin(f->device);
         weft_tensor y;
         const char *text = NULL;
         const uint32_t n = cases[i].n;
-        assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-        weft_tensor x = weft_test_input(graph, "x", weft_shape_of(1, n, cases[i].columns));
-        weft_tensor bias = weft_test_input(graph, "bias", weft_shape_of(2 * n - 1, 1));
-        assert_int_equal(weft_graph_toeplitz_attention(&y, graph, x, x, x, bias, NULL), WEFT_OK);
-        assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-        assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
-        assert_int_equal(weft_plan_describe(plan, "choose", &text), WEFT_OK);
+        weft_tensor x = weft_test_input(r.graph, "x", weft_shape_of(1, n, cases[i].columns));
+        weft_tensor bias = weft_test_input(r.graph, "bias", weft_shape_of(2 * n - 1, 1));
+        assert_ok(weft_graph_toeplitz_attention(&y, r.graph, x, x, x, bias, NULL));
+        weft_plan *plan = weft_test_plan_to(&r, "y", y, NULL);
+        assert_ok(weft_plan_describe(plan, "choose", &text));
         assert_int_equal(strstr(text, "fft") != NULL, cases[i].fft);
         weft_plan_destroy(&plan);
-        weft_graph_destroy(&graph);
     }
 }
 
 /* ---- bad parameters ---- */
 
-static void test_bad_shapes(void **state) {
-    struct weft_test_graph *f = *state;
+#define REFUSED(status, q_features, k_features, v, bias, params, ...)                         \
+    WEFT_EXPECT_FAILURE(                                                                      \
+        f, WEFT_##status,                                                                     \
+        weft_graph_toeplitz_attention(&y, f->graph, q_features, k_features, v, bias, params), \
+        __VA_ARGS__)
+#define WITH(...) weft_toeplitz_attention_params(__VA_ARGS__)
+
+WEFT_TEST_ON_GRAPH(test_bad_shapes, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
@@ -335,43 +304,21 @@ static void test_bad_shapes(void **state) {
     weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 5, 8));
     weft_tensor bias = weft_test_input(g, "bias", weft_shape_of(9, 1));
     weft_tensor even = weft_test_input(g, "even", weft_shape_of(10, 1));
-    weft_tensor indices;
-    weft_shape shape;
-    assert_int_equal(weft_graph_input(&indices, g, "i", WEFT_I32, weft_shape_of(9, 1)), WEFT_OK);
-    assert_int_equal(weft_graph_toeplitz_attention(&y, g, q, q, v, bias, NULL), WEFT_OK);
-    assert_int_equal(weft_graph_get_tensor(g, y, &shape, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(shape, weft_shape_of(2, 5, 8)));
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_toeplitz_attention(&y, g, q, longer, v, bias, NULL),
-                        "k_features [2, 7, 6]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_toeplitz_attention(&y, g, q, q, longer, bias, NULL),
-                        "v [2, 7, 6]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_toeplitz_attention(&y, g, bias, bias, v, bias, NULL),
-                        "q_features [9, 1]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_toeplitz_attention(&y, g, q, q, v, even, NULL), "bias [10, 1]",
-                        "[2m - 1, 1] with m >= 5");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_toeplitz_attention(&y, g, longer, longer, longer, bias, NULL),
-                        "bias [9, 1]", "m >= 7");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_toeplitz_attention(&y, g, q, q, v, bias,
-                                                      weft_toeplitz_attention_params(.heads = 2)),
-                        "bias [9, 1]", "[2m - 1, 2]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_toeplitz_attention(&y, g, q, q, v, q, NULL), "bias [2, 5, 6]");
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
-                        weft_graph_toeplitz_attention(&y, g, q, q, v, indices, NULL),
-                        "bias must be f32");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_toeplitz_attention(&y, g, q, q, v, (weft_tensor){0}, NULL),
-                        "input 3");
+    weft_tensor indices = weft_test_input_i32(g, "i", weft_shape_of(9, 1));
+    assert_ok(weft_graph_toeplitz_attention(&y, g, q, q, v, bias, NULL));
+    weft_test_expect_shape(g, y, weft_shape_of(2, 5, 8));
+    REFUSED(SHAPE_MISMATCH, q, longer, v, bias, NULL, "k_features [2, 7, 6]");
+    REFUSED(SHAPE_MISMATCH, q, q, longer, bias, NULL, "v [2, 7, 6]");
+    REFUSED(SHAPE_MISMATCH, bias, bias, v, bias, NULL, "q_features [9, 1]");
+    REFUSED(SHAPE_MISMATCH, q, q, v, even, NULL, "bias [10, 1]", "[2m - 1, 1] with m >= 5");
+    REFUSED(SHAPE_MISMATCH, longer, longer, longer, bias, NULL, "bias [9, 1]", "m >= 7");
+    REFUSED(SHAPE_MISMATCH, q, q, v, bias, WITH(.heads = 2), "bias [9, 1]", "[2m - 1, 2]");
+    REFUSED(SHAPE_MISMATCH, q, q, v, q, NULL, "bias [2, 5, 6]");
+    REFUSED(SHAPE_MISMATCH, q, q, v, indices, NULL, "bias must be f32");
+    REFUSED(INVALID_ARGUMENT, q, q, v, (weft_tensor){0}, NULL, "input 3");
 }
 
-static void test_bad_params(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_params, f) {
     weft_graph *g = f->graph;
     static const float epsilons[] = {-1.0F, NAN, INFINITY};
     static const char *const texts[] = {"epsilon -1", "epsilon nan", "epsilon inf"};
@@ -379,55 +326,22 @@ static void test_bad_params(void **state) {
     weft_tensor q = weft_test_input(g, "q", weft_shape_of(2, 5, 6));
     weft_tensor v = weft_test_input(g, "v", weft_shape_of(2, 5, 8));
     weft_tensor bias = weft_test_input(g, "bias", weft_shape_of(9, 3));
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_toeplitz_attention(&y, g, q, q, v, bias,
-                                                      weft_toeplitz_attention_params(.heads = 3)),
-                        "3 heads", "6 features and 8 values");
+    REFUSED(INVALID_ARGUMENT, q, q, v, bias, WITH(.heads = 3), "3 heads",
+            "6 features and 8 values");
     for (int i = 0; i < 3; i++) {
-        WEFT_EXPECT_FAILURE(
-            f, WEFT_INVALID_ARGUMENT,
-            weft_graph_toeplitz_attention(&y, g, q, q, v, bias,
-                                          weft_toeplitz_attention_params(.epsilon = epsilons[i])),
-            texts[i]);
+        REFUSED(INVALID_ARGUMENT, q, q, v, bias, WITH(.epsilon = epsilons[i]), texts[i]);
     }
     assert_int_equal(weft_graph_toeplitz_attention(&y, NULL, q, q, v, bias, NULL),
                      WEFT_INVALID_ARGUMENT);
 }
 
 /* By FFT the products of features and values are counted by int32. */
-static void test_too_many_products(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_too_many_products, f) {
+    struct weft_test_run r = weft_test_begin(f->device);
     weft_tensor y;
-    weft_plan *plan = NULL;
-    weft_tensor q = weft_test_input(f->graph, "q", weft_shape_of(1, 1U << 12, 1U << 10));
-    weft_tensor bias = weft_test_input(f->graph, "bias", weft_shape_of((1U << 13) - 1, 1));
-    assert_int_equal(weft_graph_toeplitz_attention(&y, f->graph, q, q, q, bias, NULL), WEFT_OK);
-    assert_int_equal(weft_graph_output(f->graph, "y", y), WEFT_OK);
-    weft_test_host_reset(&f->host);
-    assert_int_equal(
-        weft_plan_compile(&plan, f->device, f->graph, weft_plan_params(.implementation = "fft")),
-        WEFT_UNSUPPORTED);
-    assert_null(plan);
-    weft_test_expect_log(&f->host, "toeplitz_attention", "4299161600 products", NULL);
-}
-
-int main(void) {
-#define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, weft_test_graph_set_up, weft_test_graph_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(test_weights_of_lags),
-        TEST(test_zero_denominators),
-        TEST(test_direct_is_exactly_causal),
-        TEST(test_fft_is_causal_but_for_rounding),
-        TEST(test_full_reads_everything),
-        TEST(test_implementations_agree),
-        TEST(test_constants_cancel),
-        TEST(test_no_bias_is_linear_attention),
-        TEST(test_shift),
-        TEST(test_choice),
-        TEST(test_bad_shapes),
-        TEST(test_bad_params),
-        TEST(test_too_many_products),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    weft_tensor q = weft_test_input(r.graph, "q", weft_shape_of(1, 1U << 12, 1U << 10));
+    weft_tensor bias = weft_test_input(r.graph, "bias", weft_shape_of((1U << 13) - 1, 1));
+    assert_ok(weft_graph_toeplitz_attention(&y, r.graph, q, q, q, bias, NULL));
+    WEFT_EXPECT_NO_PLAN(f, &r, y, "fft", WEFT_UNSUPPORTED, "toeplitz_attention",
+                        "4299161600 products");
 }

@@ -4,17 +4,7 @@
  * Relative position encoders: evaluated once, the same at every length, how fast the kernels of frequency responses decay
  * with each activation, and what is refused.
  */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700
-#endif
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <weft/mixers.h>
 
@@ -45,10 +35,8 @@ static void make_mlp(struct mlp *mlp, weft_activation activation, bool norm, flo
         for (uint32_t k = 0; k < WIDTH * WIDTH; k++) {
             data[k] *= i < 2 ? scale : 0.5F;
         }
-        assert_int_equal(weft_weight_create(&mlp->weights[i],
-                                            weft_weight_params(.shape = shapes[i], .data = data),
-                                            NULL),
-                         WEFT_OK);
+        assert_ok(weft_weight_create(&mlp->weights[i],
+                                     weft_weight_params(.shape = shapes[i], .data = data), NULL));
     }
 }
 
@@ -67,7 +55,7 @@ struct mlp_params {
 static void params_of(struct mlp_params *params, weft_graph *graph, const struct mlp *mlp) {
     weft_tensor tensors[PARAMETERS];
     for (uint32_t i = 0; i < PARAMETERS; i++) {
-        assert_int_equal(weft_graph_weight(&tensors[i], graph, mlp->weights[i]), WEFT_OK);
+        assert_ok(weft_graph_weight(&tensors[i], graph, mlp->weights[i]));
     }
     *params = (struct mlp_params){.rpe = {.weight = tensors[0],
                                           .bias = tensors[1],
@@ -85,63 +73,41 @@ static void params_of(struct mlp_params *params, weft_graph *graph, const struct
 static float *buffer(uint64_t count) {
     float *data = malloc((size_t)count * sizeof *data);
     assert_non_null(data);
-    memset(data, 0xff, (size_t)count * sizeof *data);
     return data;
-}
-
-/* Runs a graph whose output is y, with x where it has that input. */
-static float *run(struct weft_test_graph *f, const weft_graph *graph, const float *x,
-                  uint64_t x_count, uint64_t y_count) {
-    weft_plan *plan = NULL;
-    float *y = buffer(y_count);
-    assert_int_equal(weft_plan_compile(&plan, f->device, graph, NULL), WEFT_OK);
-    const weft_host_tensor tensors[] = {
-        {.name = "y", .data = y, .bytes = y_count * sizeof *y},
-        {.name = "x", .data = (void *)(uintptr_t)x, .bytes = x_count * sizeof *x}};
-    assert_int_equal(weft_plan_execute(plan, tensors, x ? 2 : 1), WEFT_OK);
-    weft_plan_destroy(&plan);
-    return y;
 }
 
 /* ---- coefficients and responses alone ---- */
 
 static float *coefficients(struct weft_test_graph *f, const struct mlp *mlp, uint32_t n,
                            const weft_toeplitz_rpe_params *params) {
-    weft_graph *graph = NULL;
+    const uint32_t rows = params && params->causal ? n : 2 * n - 1;
+    struct weft_test_run r = weft_test_begin(f->device);
     struct mlp_params mlp_params;
     weft_tensor y;
-    weft_shape shape;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    params_of(&mlp_params, graph, mlp);
-    assert_int_equal(weft_graph_toeplitz_rpe(&y, graph, n, &mlp_params.rpe, params), WEFT_OK);
-    assert_int_equal(weft_graph_get_tensor(graph, y, &shape, NULL), WEFT_OK);
-    assert_true(
-        weft_shape_equal(shape, weft_shape_of(params && params->causal ? n : 2 * n - 1, D)));
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    float *result = run(f, graph, NULL, 0, (uint64_t)shape.dim[0] * D);
-    weft_graph_destroy(&graph);
+    float *result = buffer((uint64_t)rows * D);
+    params_of(&mlp_params, r.graph, mlp);
+    assert_ok(weft_graph_toeplitz_rpe(&y, r.graph, n, &mlp_params.rpe, params));
+    weft_test_expect_shape(r.graph, y, weft_shape_of(rows, D));
+    weft_test_execute_to(&r, y, result);
     return result;
 }
 
 static float *response(struct weft_test_graph *f, const struct mlp *mlp, uint32_t grid,
                        weft_rpe_frequency input) {
-    weft_graph *graph = NULL;
+    struct weft_test_run r = weft_test_begin(f->device);
     struct mlp_params mlp_params;
     weft_tensor y;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    params_of(&mlp_params, graph, mlp);
-    assert_int_equal(weft_graph_toeplitz_fd_rpe(&y, graph, grid, &mlp_params.rpe, input), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
-    float *result = run(f, graph, NULL, 0, ((uint64_t)grid + 1) * D);
-    weft_graph_destroy(&graph);
+    float *result = buffer(((uint64_t)grid + 1) * D);
+    params_of(&mlp_params, r.graph, mlp);
+    assert_ok(weft_graph_toeplitz_fd_rpe(&y, r.graph, grid, &mlp_params.rpe, input));
+    weft_test_execute_to(&r, y, result);
     return result;
 }
 
 /* A longer sequence, or a finer grid, has the very coefficients of a shorter one among its own. */
-static void test_longer_sequences(void **state) {
+WEFT_TEST_ON_GRAPH(test_longer_sequences, f) {
     const uint32_t n = 21;
     const uint32_t longer = 84;
-    struct weft_test_graph *f = *state;
     struct mlp mlp;
     make_mlp(&mlp, WEFT_ACTIVATION_RELU, true, 1.0F);
     for (uint32_t i = 0; i < WEFT_RPE_LAG_COUNT; i++) {
@@ -169,9 +135,8 @@ static void test_longer_sequences(void **state) {
 }
 
 /* The divisor's default is n; without a divisor's input it does not matter. */
-static void test_divisor(void **state) {
+WEFT_TEST_ON_GRAPH(test_divisor, f) {
     const uint32_t n = 13;
-    struct weft_test_graph *f = *state;
     struct mlp mlp;
     make_mlp(&mlp, WEFT_ACTIVATION_SILU, false, 1.0F);
     for (uint32_t i = 0; i < WEFT_RPE_LAG_COUNT; i++) {
@@ -211,26 +176,21 @@ static weft_graph *make_chain(struct weft_test_graph *f, const struct chain *cha
     weft_tensor kernel;
     weft_tensor decay;
     weft_tensor y;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
+    assert_ok(weft_graph_create(&graph, &f->host.host));
     weft_tensor x = weft_test_input(graph, "x", weft_shape_of(1, chain->n, D));
     params_of(&mlp_params, graph, chain->mlp);
     if (chain->fd) {
-        assert_int_equal(weft_graph_toeplitz_fd_rpe(&kernel, graph, chain->n, &mlp_params.rpe,
-                                                    WEFT_RPE_FREQUENCY),
-                         WEFT_OK);
-        assert_int_equal(
-            weft_graph_toeplitz_fd(&y, graph, x, kernel, weft_toeplitz_fd_params(.causal = true)),
-            WEFT_OK);
+        assert_ok(weft_graph_toeplitz_fd_rpe(&kernel, graph, chain->n, &mlp_params.rpe,
+                                             WEFT_RPE_FREQUENCY));
+        assert_ok(
+            weft_graph_toeplitz_fd(&y, graph, x, kernel, weft_toeplitz_fd_params(.causal = true)));
     } else {
-        assert_int_equal(weft_graph_weight(&decay, graph, chain->theta), WEFT_OK);
-        assert_int_equal(weft_graph_toeplitz_decay(&decay, graph, decay, 0.9F), WEFT_OK);
-        assert_int_equal(weft_graph_toeplitz_rpe(&kernel, graph, chain->n, &mlp_params.rpe, NULL),
-                         WEFT_OK);
-        assert_int_equal(
-            weft_graph_toeplitz(&y, graph, x, kernel, weft_toeplitz_params(.decay = decay)),
-            WEFT_OK);
+        assert_ok(weft_graph_weight(&decay, graph, chain->theta));
+        assert_ok(weft_graph_toeplitz_decay(&decay, graph, decay, 0.9F));
+        assert_ok(weft_graph_toeplitz_rpe(&kernel, graph, chain->n, &mlp_params.rpe, NULL));
+        assert_ok(weft_graph_toeplitz(&y, graph, x, kernel, weft_toeplitz_params(.decay = decay)));
     }
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
+    assert_ok(weft_graph_output(graph, "y", y));
     return graph;
 }
 
@@ -261,33 +221,27 @@ static void check_once(struct weft_test_graph *f, struct chain chain, const char
         weft_device_stats after;
         chain.n = lengths[i];
         weft_graph *graph = make_chain(f, &chain);
-        assert_int_equal(weft_device_get_stats(f->device, &before), WEFT_OK);
-        assert_int_equal(weft_plan_compile(&plan, f->device, graph,
-                                           weft_plan_params(.implementation = implementation)),
-                         WEFT_OK);
-        assert_int_equal(weft_device_get_stats(f->device, &after), WEFT_OK);
+        assert_ok(weft_device_get_stats(f->device, &before));
+        assert_ok(weft_plan_compile(&plan, f->device, graph,
+                                    weft_plan_params(.implementation = implementation)));
+        assert_ok(weft_device_get_stats(f->device, &after));
         assert_int_equal(after.submissions > before.submissions, evaluated[i]);
         assert_false(runs(plan, forbidden));
         weft_plan_destroy(&plan);
-        assert_int_equal(
-            weft_plan_compile(&plan, f->device, graph, weft_plan_params(.no_fusion = true)),
-            WEFT_OK);
+        assert_ok(weft_plan_compile(&plan, f->device, graph, weft_plan_params(.no_fusion = true)));
         assert_true(runs(plan, forbidden));
         weft_plan_destroy(&plan);
         weft_graph_destroy(&graph);
     }
 }
 
-static void test_evaluated_once(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_evaluated_once, f) {
     struct mlp mlp;
     weft_weight *theta = NULL;
     const float values[D] = {-1.0F, 0.0F, 1.0F, 3.0F};
     make_mlp(&mlp, WEFT_ACTIVATION_SILU, true, 1.0F);
-    assert_int_equal(
-        weft_weight_create(
-            &theta, weft_weight_params(.shape = weft_shape_of(2, 1, D / 2), .data = values), NULL),
-        WEFT_OK);
+    assert_ok(weft_weight_create(
+        &theta, weft_weight_params(.shape = weft_shape_of(2, 1, D / 2), .data = values), NULL));
     check_once(f, (struct chain){.mlp = &mlp, .theta = theta}, "direct");
     weft_device_trim(f->device);
     check_once(f, (struct chain){.mlp = &mlp, .theta = theta}, "fft");
@@ -304,24 +258,21 @@ static void test_evaluated_once(void **state) {
 /* The causal kernel, [GRID, D]: what the operator makes of an impulse. */
 static float *impulse_response(struct weft_test_graph *f, const struct mlp *mlp,
                                weft_rpe_frequency input) {
-    weft_graph *graph = NULL;
+    struct weft_test_run r = weft_test_begin(f->device);
     struct mlp_params mlp_params;
     weft_tensor y;
-    assert_int_equal(weft_graph_create(&graph, &f->host.host), WEFT_OK);
-    weft_tensor x = weft_test_input(graph, "x", weft_shape_of(1, GRID, D));
-    params_of(&mlp_params, graph, mlp);
-    assert_int_equal(weft_graph_toeplitz_fd_rpe(&y, graph, GRID, &mlp_params.rpe, input), WEFT_OK);
-    assert_int_equal(
-        weft_graph_toeplitz_fd(&y, graph, x, y, weft_toeplitz_fd_params(.causal = true)), WEFT_OK);
-    assert_int_equal(weft_graph_output(graph, "y", y), WEFT_OK);
     float *impulse = calloc((size_t)GRID * D, sizeof *impulse);
+    float *k = buffer((uint64_t)GRID * D);
     assert_non_null(impulse);
     for (uint32_t i = 0; i < D; i++) {
         impulse[i] = 1.0F;
     }
-    float *k = run(f, graph, impulse, (uint64_t)GRID * D, (uint64_t)GRID * D);
+    weft_tensor x = weft_test_feed(&r, "x", weft_shape_of(1, GRID, D), impulse);
+    params_of(&mlp_params, r.graph, mlp);
+    assert_ok(weft_graph_toeplitz_fd_rpe(&y, r.graph, GRID, &mlp_params.rpe, input));
+    assert_ok(weft_graph_toeplitz_fd(&y, r.graph, x, y, weft_toeplitz_fd_params(.causal = true)));
+    weft_test_execute_to(&r, y, k);
     free(impulse);
-    weft_graph_destroy(&graph);
     return k;
 }
 
@@ -430,17 +381,25 @@ static void check_decay_by_frequency(struct weft_test_graph *f, const struct act
     destroy_mlp(&mlp);
 }
 
-static void test_decay_by_activation(void **state) {
+WEFT_TEST_ON_GRAPH(test_decay_by_activation, f) {
     for (size_t i = 0; i < sizeof activation_cases / sizeof activation_cases[0]; i++) {
-        check_decay(*state, &activation_cases[i]);
-        check_decay_by_frequency(*state, &activation_cases[i]);
+        check_decay(f, &activation_cases[i]);
+        check_decay_by_frequency(f, &activation_cases[i]);
     }
 }
 
 /* ---- bad parameters ---- */
 
-static void test_bad_parameters(void **state) {
-    struct weft_test_graph *f = *state;
+#define TOEPLITZ_FD_RPE_REFUSED(status, grid, rpe, input, ...) \
+    WEFT_EXPECT_FAILURE(f, WEFT_##status,                      \
+                        weft_graph_toeplitz_fd_rpe(&y, f->graph, grid, rpe, input), __VA_ARGS__)
+
+#define TOEPLITZ_RPE_REFUSED(status, n, rpe, params, ...)                                        \
+    WEFT_EXPECT_FAILURE(f, WEFT_##status, weft_graph_toeplitz_rpe(&y, f->graph, n, rpe, params), \
+                        __VA_ARGS__)
+#define TOEPLITZ_RPE_WITH(...) weft_toeplitz_rpe_params(__VA_ARGS__)
+
+WEFT_TEST_ON_GRAPH(test_bad_parameters, f) {
     weft_graph *g = f->graph;
     weft_tensor y;
     struct mlp mlp;
@@ -448,59 +407,36 @@ static void test_bad_parameters(void **state) {
     make_mlp(&mlp, WEFT_ACTIVATION_RELU, true, 1.0F);
     params_of(&params, g, &mlp);
     weft_rpe_params *rpe = &params.rpe;
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_toeplitz_rpe(&y, g, 0, rpe, NULL),
-                        "n 0", "at least 1");
-    WEFT_EXPECT_FAILURE(f, WEFT_UNSUPPORTED,
-                        weft_graph_toeplitz_rpe(&y, g, (1U << 24) + 1, rpe, NULL), "n 16777217",
-                        "16777216");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_toeplitz_rpe(
-                            &y, g, 9, rpe, weft_toeplitz_rpe_params(.input = WEFT_RPE_LAG_COUNT)),
-                        "input 3", "0 … 2");
-    WEFT_EXPECT_FAILURE(
-        f, WEFT_INVALID_ARGUMENT,
-        weft_graph_toeplitz_rpe(&y, g, 88, rpe,
-                                weft_toeplitz_rpe_params(.input = WEFT_RPE_LAG_EXP, .divisor = 1)),
-        "divisor 1", "87/87");
-    assert_int_equal(
-        weft_graph_toeplitz_rpe(&y, g, 87, rpe,
-                                weft_toeplitz_rpe_params(.input = WEFT_RPE_LAG_EXP, .divisor = 1)),
-        WEFT_OK);
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_toeplitz_rpe(&y, g, 9, NULL, NULL),
-                        "weft_graph_toeplitz_rpe: null");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_toeplitz_fd_rpe(&y, g, 0, rpe, WEFT_RPE_COSINE), "grid 0");
-    WEFT_EXPECT_FAILURE(f, WEFT_UNSUPPORTED,
-                        weft_graph_toeplitz_fd_rpe(&y, g, (1U << 24) + 1, rpe, WEFT_RPE_COSINE),
-                        "grid 16777217", "16777216");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_toeplitz_fd_rpe(&y, g, 9, rpe, WEFT_RPE_FREQUENCY_COUNT),
-                        "input 2", "0 … 1");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_toeplitz_fd_rpe(&y, g, 9, NULL, WEFT_RPE_COSINE),
-                        "weft_graph_toeplitz_fd_rpe: null");
+    TOEPLITZ_RPE_REFUSED(INVALID_ARGUMENT, 0, rpe, NULL, "n 0", "at least 1");
+    TOEPLITZ_RPE_REFUSED(UNSUPPORTED, (1U << 24) + 1, rpe, NULL, "n 16777217", "16777216");
+    TOEPLITZ_RPE_REFUSED(INVALID_ARGUMENT, 9, rpe, TOEPLITZ_RPE_WITH(.input = WEFT_RPE_LAG_COUNT),
+                         "input 3", "0 … 2");
+    TOEPLITZ_RPE_REFUSED(INVALID_ARGUMENT, 88, rpe,
+                         TOEPLITZ_RPE_WITH(.input = WEFT_RPE_LAG_EXP, .divisor = 1), "divisor 1",
+                         "87/87");
+    assert_ok(weft_graph_toeplitz_rpe(
+        &y, g, 87, rpe, weft_toeplitz_rpe_params(.input = WEFT_RPE_LAG_EXP, .divisor = 1)));
+    TOEPLITZ_RPE_REFUSED(INVALID_ARGUMENT, 9, NULL, NULL, "weft_graph_toeplitz_rpe: null");
+    TOEPLITZ_FD_RPE_REFUSED(INVALID_ARGUMENT, 0, rpe, WEFT_RPE_COSINE, "grid 0");
+    TOEPLITZ_FD_RPE_REFUSED(UNSUPPORTED, (1U << 24) + 1, rpe, WEFT_RPE_COSINE, "grid 16777217",
+                            "16777216");
+    TOEPLITZ_FD_RPE_REFUSED(INVALID_ARGUMENT, 9, rpe, WEFT_RPE_FREQUENCY_COUNT, "input 2", "0 … 1");
+    TOEPLITZ_FD_RPE_REFUSED(INVALID_ARGUMENT, 9, NULL, WEFT_RPE_COSINE,
+                            "weft_graph_toeplitz_fd_rpe: null");
     rpe->layer_count = 0;
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT, weft_graph_toeplitz_rpe(&y, g, 9, rpe, NULL),
-                        "layer_count 0", "at least 1");
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_toeplitz_fd_rpe(&y, g, 9, rpe, WEFT_RPE_COSINE),
-                        "layer_count 0");
+    TOEPLITZ_RPE_REFUSED(INVALID_ARGUMENT, 9, rpe, NULL, "layer_count 0", "at least 1");
+    TOEPLITZ_FD_RPE_REFUSED(INVALID_ARGUMENT, 9, rpe, WEFT_RPE_COSINE, "layer_count 0");
     rpe->layer_count = LAYERS;
     /* What fails half-way is taken back. */
     params.layers[1].weight = params.rpe.weight;
-    WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_toeplitz_rpe(&y, g, 9, rpe, NULL),
-                        "[16, 1]", "[17, 16]");
+    TOEPLITZ_RPE_REFUSED(SHAPE_MISMATCH, 9, rpe, NULL, "[16, 1]", "[17, 16]");
     params.layers[1].weight = (weft_tensor){0};
-    WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
-                        weft_graph_toeplitz_fd_rpe(&y, g, 9, rpe, WEFT_RPE_COSINE),
-                        "matmul: input 1");
+    TOEPLITZ_FD_RPE_REFUSED(INVALID_ARGUMENT, 9, rpe, WEFT_RPE_COSINE, "matmul: input 1");
     destroy_mlp(&mlp);
 }
 
-static void test_bad_decay(void **state) {
-    struct weft_test_graph *f = *state;
+WEFT_TEST_ON_GRAPH(test_bad_decay, f) {
     weft_tensor y;
-    weft_shape shape;
     weft_tensor theta = weft_test_input(f->graph, "theta", weft_shape_of(2, 1, 3));
     const float bad[] = {-0.25F, 1.25F, NAN};
     const char *const texts[] = {"lambda -0.25", "lambda 1.25", "lambda nan"};
@@ -514,25 +450,6 @@ static void test_bad_decay(void **state) {
                         "tensor 0");
     WEFT_EXPECT_FAILURE(f, WEFT_INVALID_ARGUMENT,
                         weft_graph_toeplitz_decay(NULL, f->graph, theta, 0.5F), "null");
-    assert_int_equal(weft_graph_toeplitz_decay(&y, f->graph, theta, 1.0F), WEFT_OK);
-    assert_int_equal(weft_graph_get_tensor(f->graph, y, &shape, NULL), WEFT_OK);
-    assert_true(weft_shape_equal(shape, weft_shape_of(6)));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_longer_sequences, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_divisor, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_evaluated_once, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_decay_by_activation, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_bad_parameters, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-        cmocka_unit_test_setup_teardown(test_bad_decay, weft_test_graph_set_up,
-                                        weft_test_graph_tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_ok(weft_graph_toeplitz_decay(&y, f->graph, theta, 1.0F));
+    weft_test_expect_shape(f->graph, y, weft_shape_of(6));
 }

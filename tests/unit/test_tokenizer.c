@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tokenizers: bytes, SentencePiece against tests/data/tokenizer, and which one a folder gets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "model/json.h"
+#include "core/json.h"
 #include "model/sentencepiece_shim.h"
 #include "model/spm_check.h"
 #include "model/text_class.h"
@@ -21,8 +11,7 @@
 
 /* ---- characters ---- */
 
-static void utf8_is_decoded_and_checked(void **state) {
-    (void)state;
+WEFT_TEST(utf8_is_decoded_and_checked) {
     static const struct {
         const char *text;
         size_t size;
@@ -58,8 +47,7 @@ static void utf8_is_decoded_and_checked(void **state) {
     assert_int_equal(weft_utf8_last("\x80\x80\x80\x80\x80", 5), 1);
 }
 
-static void classes_are_those_of_python(void **state) {
-    (void)state;
+WEFT_TEST(classes_are_those_of_python) {
     unsigned spaces = 0;
     unsigned digits = 0;
     for (uint32_t c = 0; c <= 0x10FFFF; c++) {
@@ -87,55 +75,47 @@ static void classes_are_those_of_python(void **state) {
 
 /* ---- bytes ---- */
 
-static void bytes_are_their_values(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(bytes_are_their_values, test) {
     weft_tokenizer *tokenizer = NULL;
-    assert_int_equal(weft_tokenizer_create_bytes(&tokenizer, 256, "config.json", &test.host),
-                     WEFT_OK);
+    assert_ok(weft_tokenizer_create_bytes(&tokenizer, 256, "config.json", &test->host));
     assert_string_equal(weft_tokenizer_kind_name(tokenizer), "bytes");
     int32_t *ids = NULL;
     uint32_t count = 0;
     static const char text[] = {'h', (char)0xc3, (char)0xa9, 0, (char)0xff, '\n'};
     static const int32_t expected[] = {'h', 0xc3, 0xa9, 0, 0xff, '\n'};
     for (int special = 0; special < 2; special++) {
-        assert_int_equal(
-            weft_tokenizer_encode(tokenizer, text, sizeof text, special == 1, 512, &ids, &count),
-            WEFT_OK);
+        assert_ok(
+            weft_tokenizer_encode(tokenizer, text, sizeof text, special == 1, 512, &ids, &count));
         assert_int_equal(count, 6);
         assert_memory_equal(ids, expected, sizeof expected);
-        weft_free(&test.host, ids);
+        weft_free(&test->host, ids);
     }
-    assert_int_equal(weft_tokenizer_encode(tokenizer, text, sizeof text, true, 2, &ids, &count),
-                     WEFT_OK);
+    assert_ok(weft_tokenizer_encode(tokenizer, text, sizeof text, true, 2, &ids, &count));
     assert_int_equal(count, 2);
     assert_memory_equal(ids, expected, 2 * sizeof *ids);
-    weft_free(&test.host, ids);
-    assert_int_equal(weft_tokenizer_encode(tokenizer, text, 0, true, 512, &ids, &count), WEFT_OK);
+    weft_free(&test->host, ids);
+    assert_ok(weft_tokenizer_encode(tokenizer, text, 0, true, 512, &ids, &count));
     assert_int_equal(count, 0);
     assert_null(ids);
-    assert_int_equal(weft_tokenizer_encode(tokenizer, text, 3, true, 0, &ids, &count), WEFT_OK);
+    assert_ok(weft_tokenizer_encode(tokenizer, text, 3, true, 0, &ids, &count));
     assert_int_equal(count, 0);
     assert_null(ids);
-    weft_test_host_reset(&test);
-    test.fail_at = 1;
+    weft_test_host_reset(test);
+    test->fail_at = 1;
     assert_int_equal(weft_tokenizer_encode(tokenizer, text, 3, true, 9, &ids, &count),
                      WEFT_OUT_OF_HOST_MEMORY);
     weft_tokenizer_destroy(&tokenizer);
     assert_null(tokenizer);
     weft_tokenizer_destroy(&tokenizer);
 
-    assert_int_equal(weft_tokenizer_create_bytes(&tokenizer, 255, "config.json", &test.host),
-                     WEFT_BAD_FILE);
-    weft_test_expect_log(&test, "config.json", "\"vocab_size\"", "256", "found 255",
-                         (const char *)NULL);
-    weft_test_host_reset(&test);
-    test.fail_at = 1;
-    assert_int_equal(weft_tokenizer_create_bytes(&tokenizer, 256, "config.json", &test.host),
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
+                        weft_tokenizer_create_bytes(&tokenizer, 255, "config.json", &test->host),
+                        "config.json", "\"vocab_size\"", "256", "found 255");
+    weft_test_host_reset(test);
+    test->fail_at = 1;
+    assert_int_equal(weft_tokenizer_create_bytes(&tokenizer, 256, "config.json", &test->host),
                      WEFT_OUT_OF_HOST_MEMORY);
     assert_null(tokenizer);
-    weft_test_host_end(&test);
 }
 
 /* ---- folders ---- */
@@ -144,62 +124,55 @@ static void expect_none(struct weft_test_host *test, const char *folder,
                         const weft_tokenizer_settings *config, const char *reason) {
     weft_tokenizer *tokenizer = NULL;
     weft_test_host_reset(test);
-    assert_int_equal(weft_tokenizer_load(&tokenizer, folder, config, &test->host), WEFT_OK);
+    assert_ok(weft_tokenizer_load(&tokenizer, folder, config, &test->host));
     assert_string_equal(weft_test_log(test), "");
     assert_string_equal(weft_tokenizer_kind_name(tokenizer), "none");
     int32_t *ids = NULL;
     uint32_t count = 0;
-    assert_int_equal(weft_tokenizer_encode(tokenizer, "a", 1, true, 9, &ids, &count),
-                     WEFT_UNSUPPORTED);
-    weft_test_expect_log(test, "no tokenizer", folder, reason, (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_UNSUPPORTED,
+                        weft_tokenizer_encode(tokenizer, "a", 1, true, 9, &ids, &count),
+                        "no tokenizer", folder, reason);
     assert_null(ids);
     weft_tokenizer_destroy(&tokenizer);
 }
 
-static void folders_without_a_tokenizer_say_so_when_asked(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(folders_without_a_tokenizer_say_so_when_asked, test) {
     char *folder = weft_test_folder();
     weft_tokenizer_settings config = {.vocabulary = 300};
     char unknown[] = "BertTokenizer";
-    expect_none(&test, folder, &config, "spiece.model");
+    expect_none(test, folder, &config, "spiece.model");
     config.kind = WEFT_TOKENIZER_SENTENCEPIECE;
-    expect_none(&test, folder, &config, "spiece.model");
+    expect_none(test, folder, &config, "spiece.model");
     config.kind = WEFT_TOKENIZER_UNKNOWN;
     config.class_name = unknown;
-    expect_none(&test, folder, &config, "BertTokenizer");
+    expect_none(test, folder, &config, "BertTokenizer");
 
     config.kind = WEFT_TOKENIZER_BYTES;
     weft_tokenizer *tokenizer = NULL;
-    assert_int_equal(weft_tokenizer_load(&tokenizer, folder, &config, &test.host), WEFT_OK);
+    assert_ok(weft_tokenizer_load(&tokenizer, folder, &config, &test->host));
     assert_string_equal(weft_tokenizer_kind_name(tokenizer), "bytes");
     weft_tokenizer_destroy(&tokenizer);
     config.vocabulary = 100;
-    assert_int_equal(weft_tokenizer_load(&tokenizer, folder, &config, &test.host), WEFT_BAD_FILE);
-    weft_test_expect_log(&test, folder, "found 100", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
+                        weft_tokenizer_load(&tokenizer, folder, &config, &test->host), folder,
+                        "found 100");
     weft_test_folder_remove(folder);
-    weft_test_host_end(&test);
 }
 
 #ifndef WEFT_HAVE_SENTENCEPIECE
 
-static void without_the_library_models_are_unsupported(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(without_the_library_models_are_unsupported, test) {
     char *path = weft_test_data("tokenizer/spiece.model");
     char *folder = weft_test_data("tokenizer");
     weft_tokenizer *tokenizer = NULL;
-    assert_int_equal(weft_tokenizer_open_sentencepiece(&tokenizer, path, PIECES, &test.host),
-                     WEFT_UNSUPPORTED);
-    weft_test_expect_log(&test, path, "SentencePiece", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_UNSUPPORTED,
+                        weft_tokenizer_open_sentencepiece(&tokenizer, path, PIECES, &test->host),
+                        path, "SentencePiece");
     assert_null(tokenizer);
     weft_tokenizer_settings config = {.vocabulary = PIECES};
-    expect_none(&test, folder, &config, "SentencePiece");
+    expect_none(test, folder, &config, "SentencePiece");
     free(path);
     free(folder);
-    weft_test_host_end(&test);
 }
 
 #else
@@ -234,12 +207,9 @@ static void golden_end(struct golden *golden) {
     weft_tokenizer_destroy(&golden->tokenizer);
 }
 
-static void texts_get_the_ids_of_the_reference(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(texts_get_the_ids_of_the_reference, test) {
     struct golden golden;
-    golden_begin(&golden, &test);
+    golden_begin(&golden, test);
     assert_string_equal(weft_tokenizer_kind_name(golden.tokenizer), "sentencepiece");
     size_t index;
     json_t *entry;
@@ -254,9 +224,8 @@ static void texts_get_the_ids_of_the_reference(void **state) {
         for (uint32_t special = 0; special < 2; special++) {
             int32_t *ids = NULL;
             uint32_t count = 0;
-            assert_int_equal(weft_tokenizer_encode(golden.tokenizer, exact, size, special == 1,
-                                                   1000, &ids, &count),
-                             WEFT_OK);
+            assert_ok(weft_tokenizer_encode(golden.tokenizer, exact, size, special == 1, 1000, &ids,
+                                            &count));
             assert_int_equal(count, json_array_size(expected) + 2 * special);
             for (uint32_t i = 0; i < json_array_size(expected); i++) {
                 if (ids[i + special] != json_integer_value(json_array_get(expected, i))) {
@@ -269,22 +238,18 @@ static void texts_get_the_ids_of_the_reference(void **state) {
                 assert_int_equal(ids[0], 4);         /* [CLS] */
                 assert_int_equal(ids[count - 1], 5); /* [SEP] */
             }
-            weft_free(&test.host, ids);
+            weft_free(&test->host, ids);
         }
         free(exact);
     }
-    assert_string_equal(weft_test_log(&test), "");
+    assert_string_equal(weft_test_log(test), "");
     golden_end(&golden);
-    weft_test_host_end(&test);
 }
 
 /* The first ids of the whole, with [SEP] behind them where special tokens are asked for. */
-static void cuts_keep_the_special_tokens(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(cuts_keep_the_special_tokens, test) {
     struct golden golden;
-    golden_begin(&golden, &test);
+    golden_begin(&golden, test);
     size_t index;
     json_t *entry;
     json_array_foreach(golden.cases, index, entry) {
@@ -297,11 +262,10 @@ static void cuts_keep_the_special_tokens(void **state) {
                 weft_status status = weft_tokenizer_encode(golden.tokenizer, text, strlen(text),
                                                            special == 1, maximum, &ids, &count);
                 if (special == 1 && maximum < 2) {
-                    assert_int_equal(status, WEFT_INVALID_ARGUMENT);
-                    weft_test_expect_log(&test, "at least 2", (const char *)NULL);
+                    WEFT_EXPECT_REFUSED(test, WEFT_INVALID_ARGUMENT, status, "at least 2");
                     continue;
                 }
-                assert_int_equal(status, WEFT_OK);
+                assert_ok(status);
                 uint32_t whole = (uint32_t)json_array_size(expected) + 2 * special;
                 assert_int_equal(count, whole < maximum ? whole : maximum);
                 assert_true((count == 0) == (ids == NULL));
@@ -313,20 +277,16 @@ static void cuts_keep_the_special_tokens(void **state) {
                     assert_int_equal(ids[0], 4);
                     assert_int_equal(ids[count - 1], 5);
                 }
-                weft_free(&test.host, ids);
+                weft_free(&test->host, ids);
             }
         }
     }
     golden_end(&golden);
-    weft_test_host_end(&test);
 }
 
-static void text_that_is_not_utf8_is_encoded_all_the_same(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(text_that_is_not_utf8_is_encoded_all_the_same, test) {
     struct golden golden;
-    golden_begin(&golden, &test);
+    golden_begin(&golden, test);
     for (unsigned round = 0; round < 256; round++) {
         char text[64];
         memcpy(text, "the weaver \0 holds 1,000, [MASK] threads", 41);
@@ -334,61 +294,52 @@ static void text_that_is_not_utf8_is_encoded_all_the_same(void **state) {
         text[(round * 7 + 3) % 41] = (char)(0xff - round);
         int32_t *ids = NULL;
         uint32_t count = 0;
-        assert_int_equal(weft_tokenizer_encode(golden.tokenizer, text, 41, true, 100, &ids, &count),
-                         WEFT_OK);
+        assert_ok(weft_tokenizer_encode(golden.tokenizer, text, 41, true, 100, &ids, &count));
         assert_true(count > 2);
         for (uint32_t i = 0; i < count; i++) {
             assert_in_range(ids[i], 0, PIECES - 1);
         }
-        weft_free(&test.host, ids);
+        weft_free(&test->host, ids);
     }
     golden_end(&golden);
-    weft_test_host_end(&test);
 }
 
-static void long_texts_are_encoded_or_refused(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(long_texts_are_encoded_or_refused, test) {
     struct golden golden;
-    golden_begin(&golden, &test);
+    golden_begin(&golden, test);
     size_t size = WEFT_TOKENIZER_MAX_TEXT + 1;
     char *text = malloc(size);
     assert_non_null(text);
     memset(text, 'a', size);
     int32_t *ids = NULL;
     uint32_t count = 0;
-    assert_int_equal(weft_tokenizer_encode(golden.tokenizer, text, size, true, 9, &ids, &count),
-                     WEFT_INVALID_ARGUMENT);
-    weft_test_expect_log(&test, "at most 67108864 bytes", "found 67108865", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_INVALID_ARGUMENT,
+                        weft_tokenizer_encode(golden.tokenizer, text, size, true, 9, &ids, &count),
+                        "at most 67108864 bytes", "found 67108865");
     for (size_t i = 0; i < 100000; i += 4) {
         memcpy(text + i, "the ", 4);
     }
-    assert_int_equal(
-        weft_tokenizer_encode(golden.tokenizer, text, 100000, false, UINT32_MAX, &ids, &count),
-        WEFT_OK);
+    assert_ok(
+        weft_tokenizer_encode(golden.tokenizer, text, 100000, false, UINT32_MAX, &ids, &count));
     assert_int_equal(count, 50000); /* "▁th", "e" */
     for (uint32_t i = 2; i < count; i++) {
         assert_int_equal(ids[i], ids[i - 2]);
     }
-    weft_free(&test.host, ids);
+    weft_free(&test->host, ids);
     free(text);
     golden_end(&golden);
-    weft_test_host_end(&test);
 }
 
-static void wrong_models_are_refused(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(wrong_models_are_refused, test) {
     char *folder = weft_test_folder();
     char *model = weft_test_data("tokenizer/spiece.model");
     weft_tokenizer *tokenizer = NULL;
-    assert_int_equal(weft_tokenizer_open_sentencepiece(&tokenizer, model, PIECES - 1, &test.host),
-                     WEFT_BAD_FILE);
-    weft_test_expect_log(&test, model, "at most 130 pieces", "found 131", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(
+        test, WEFT_BAD_FILE,
+        weft_tokenizer_open_sentencepiece(&tokenizer, model, PIECES - 1, &test->host), model,
+        "at most 130 pieces", "found 131");
     assert_int_equal(
-        weft_tokenizer_open_sentencepiece(&tokenizer, "/nonexistent/spiece.model", 9, &test.host),
+        weft_tokenizer_open_sentencepiece(&tokenizer, "/nonexistent/spiece.model", 9, &test->host),
         WEFT_NOT_FOUND);
 
     size_t size = 0;
@@ -399,9 +350,10 @@ static void wrong_models_are_refused(void **state) {
     } cuts[] = {{"empty.model", 0}, {"one.model", 1}, {"half.model", size / 2}};
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
         char *path = weft_test_write(folder, cuts[i].name, bytes, cuts[i].size);
-        assert_int_equal(weft_tokenizer_open_sentencepiece(&tokenizer, path, PIECES, &test.host),
-                         WEFT_BAD_FILE);
-        weft_test_expect_log(&test, path, "SentencePiece", (const char *)NULL);
+        WEFT_EXPECT_REFUSED(
+            test, WEFT_BAD_FILE,
+            weft_tokenizer_open_sentencepiece(&tokenizer, path, PIECES, &test->host), path,
+            "SentencePiece");
         free(path);
     }
     /* A model without [SEP]: the piece gets another name of the same length. */
@@ -411,15 +363,14 @@ static void wrong_models_are_refused(void **state) {
     }
     memcpy(bytes + at, "[sep]", 5);
     char *other = weft_test_write(folder, "other.model", bytes, size);
-    assert_int_equal(weft_tokenizer_open_sentencepiece(&tokenizer, other, PIECES, &test.host),
-                     WEFT_BAD_FILE);
-    weft_test_expect_log(&test, other, "expected a piece [SEP]", (const char *)NULL);
+    WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
+                        weft_tokenizer_open_sentencepiece(&tokenizer, other, PIECES, &test->host),
+                        other, "expected a piece [SEP]");
     assert_null(tokenizer);
     free(other);
     free(bytes);
     free(model);
     weft_test_folder_remove(folder);
-    weft_test_host_end(&test);
 }
 
 static bool count_bytes(void *user, const char *piece, size_t size) {
@@ -435,8 +386,7 @@ static bool use_model(const uint8_t *bytes, size_t size, struct weft_test_host *
     weft_status status = weft_spm_check(bytes, size, "damaged.model", &test->host);
     assert_int_equal(test->live, 0);
     if (status != WEFT_OK) {
-        assert_int_equal(status, WEFT_BAD_FILE);
-        weft_test_expect_log(test, "error: damaged.model", (const char *)NULL);
+        WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, status, "error: damaged.model");
         return false;
     }
     weft_spm *spm = NULL;
@@ -450,20 +400,17 @@ static bool use_model(const uint8_t *bytes, size_t size, struct weft_test_host *
 }
 
 /* Without weft_spm_check, some of these crash inside the library. */
-static void damaged_models_do_not_crash_the_library(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(damaged_models_do_not_crash_the_library, test) {
     char *model = weft_test_data("tokenizer/spiece.model");
     size_t size = 0;
     uint8_t *bytes = weft_test_read(model, &size);
-    assert_true(use_model(bytes, size, &test));
+    assert_true(use_model(bytes, size, test));
     unsigned refused = 0;
     static const uint8_t changes[] = {0x01, 0x80, 0xff};
     for (size_t at = 0; at < size; at++) {
         for (size_t i = 0; i < sizeof changes; i++) {
             bytes[at] ^= changes[i];
-            refused += !use_model(bytes, size, &test);
+            refused += !use_model(bytes, size, test);
             bytes[at] ^= changes[i];
         }
     }
@@ -471,18 +418,14 @@ static void damaged_models_do_not_crash_the_library(void **state) {
     for (uint64_t round = 0; round < 3000; round++) {
         size_t mutated_size = 0;
         uint8_t *mutated = weft_test_mutate(bytes, size, 5, round, &mutated_size);
-        (void)use_model(mutated, mutated_size, &test);
+        (void)use_model(mutated, mutated_size, test);
         free(mutated);
     }
     free(bytes);
     free(model);
-    weft_test_host_end(&test);
 }
 
-static void settings_of_the_folder_are_checked(void **state) {
-    (void)state;
-    struct weft_test_host test;
-    weft_test_host_begin(&test);
+WEFT_TEST_ON_HOST(settings_of_the_folder_are_checked, test) {
     char *folder = weft_test_folder();
     char *model = weft_test_data("tokenizer/spiece.model");
     size_t size = 0;
@@ -510,25 +453,23 @@ static void settings_of_the_folder_are_checked(void **state) {
                                  strlen(cases[i].text)));
         }
         weft_tokenizer *tokenizer = NULL;
-        weft_test_host_reset(&test);
-        assert_int_equal(weft_tokenizer_load(&tokenizer, folder, &config, &test.host),
+        weft_test_host_reset(test);
+        assert_int_equal(weft_tokenizer_load(&tokenizer, folder, &config, &test->host),
                          cases[i].status);
         if (cases[i].status == WEFT_OK) {
-            assert_string_equal(weft_test_log(&test), "");
+            assert_string_equal(weft_test_log(test), "");
             assert_string_equal(weft_tokenizer_kind_name(tokenizer), "sentencepiece");
         } else {
-            weft_test_expect_log(&test, folder, cases[i].field, (const char *)NULL);
+            weft_test_expect_log(test, folder, cases[i].field);
         }
         weft_tokenizer_destroy(&tokenizer);
     }
     free(bytes);
     free(model);
     weft_test_folder_remove(folder);
-    weft_test_host_end(&test);
 }
 
-static void every_failing_allocation_is_survived(void **state) {
-    (void)state;
+WEFT_TEST(every_failing_allocation_is_survived) {
     char *folder = weft_test_data("tokenizer");
     weft_tokenizer_settings config = {.vocabulary = PIECES};
     static const char text[] = "x10, 2,000,000, [MASK] the weaver holds the warp";
@@ -548,7 +489,7 @@ static void every_failing_allocation_is_survived(void **state) {
         }
         if (status != WEFT_OK) {
             assert_int_equal(status, WEFT_OUT_OF_HOST_MEMORY);
-            weft_test_expect_log(&test, "out of memory", (const char *)NULL);
+            weft_test_expect_log(&test, "out of memory");
             assert_null(ids);
             failures++;
         }
@@ -561,25 +502,3 @@ static void every_failing_allocation_is_survived(void **state) {
 }
 
 #endif
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(utf8_is_decoded_and_checked),
-        cmocka_unit_test(classes_are_those_of_python),
-        cmocka_unit_test(bytes_are_their_values),
-        cmocka_unit_test(folders_without_a_tokenizer_say_so_when_asked),
-#ifndef WEFT_HAVE_SENTENCEPIECE
-        cmocka_unit_test(without_the_library_models_are_unsupported),
-#else
-        cmocka_unit_test(texts_get_the_ids_of_the_reference),
-        cmocka_unit_test(cuts_keep_the_special_tokens),
-        cmocka_unit_test(text_that_is_not_utf8_is_encoded_all_the_same),
-        cmocka_unit_test(long_texts_are_encoded_or_refused),
-        cmocka_unit_test(wrong_models_are_refused),
-        cmocka_unit_test(damaged_models_do_not_crash_the_library),
-        cmocka_unit_test(settings_of_the_folder_are_checked),
-        cmocka_unit_test(every_failing_allocation_is_survived),
-#endif
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

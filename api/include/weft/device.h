@@ -118,11 +118,10 @@ typedef struct weft_device_params {
      * unlimited on software drivers, which have no watchdog.
      */
     uint32_t submission_limit_ms;
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
 } weft_device_params;
 
 #ifndef __cplusplus
-#define weft_device_params(...) (&(weft_device_params){.unused = 0, __VA_ARGS__})
+#define weft_device_params(...) (&(weft_device_params){__VA_ARGS__})
 #endif
 
 /**

@@ -158,11 +158,10 @@ typedef struct weft_features_params {
     /** POISSON: λ, 2^-10 to 64; GEOMETRIC: p, 1/16 to 15/16. 0 means 1 and 1/2. */
     float rate;
     bool shift; /**< QMC, MM of a sequence: a random digital shift (digits added without carry) */
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
 } weft_features_params;
 
 #ifndef __cplusplus
-#define weft_features_params(...) (&(weft_features_params){.unused = 0, __VA_ARGS__})
+#define weft_features_params(...) (&(weft_features_params){__VA_ARGS__})
 #endif
 
 /** A lower-case name such as "simrf_dependent"; never null. */

@@ -63,11 +63,10 @@ typedef struct weft_flt_params {
         sigma; /**< of p, 2^-20 to 2^20; 0 means 1. Not for the three kernels, which have their own p */
     uint32_t matrix; /**< number of an independent set under the seed: for a head, a redraw */
     uint64_t seed;
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
 } weft_flt_params;
 
 #ifndef __cplusplus
-#define weft_flt_params(...) (&(weft_flt_params){.unused = 0, __VA_ARGS__})
+#define weft_flt_params(...) (&(weft_flt_params){__VA_ARGS__})
 #endif
 
 /** A lower-case name such as "gaussian_mixture"; never null. */

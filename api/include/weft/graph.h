@@ -38,11 +38,10 @@ typedef struct weft_weight_params {
     /** Borrow instead of copying: data must stay as it is until `release` is called. Null: the data is copied. */
     weft_release release;
     void *release_user;
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
 } weft_weight_params;
 
 #ifndef __cplusplus
-#define weft_weight_params(...) (&(weft_weight_params){.unused = 0, __VA_ARGS__})
+#define weft_weight_params(...) (&(weft_weight_params){__VA_ARGS__})
 #endif
 
 /** host may be null. Errors: WEFT_INVALID_ARGUMENT for null data, rank over WEFT_MAX_RANK or an axis of 0. */
@@ -93,11 +92,10 @@ typedef struct weft_embedding_params {
     weft_tensor types;      /**< i32 [B, n], each in 0 … T-1; none: all 0. Only with type_table */
     weft_tensor type_table; /**< f32 [T, d], or none */
     weft_tensor positions;  /**< f32 [P, d] with P ≥ n, row s added at position s, or none */
-    uint8_t unused;         /**< ignored; gives the macro below a field to start with */
 } weft_embedding_params;
 
 #ifndef __cplusplus
-#define weft_embedding_params(...) (&(weft_embedding_params){.unused = 0, __VA_ARGS__})
+#define weft_embedding_params(...) (&(weft_embedding_params){__VA_ARGS__})
 #endif
 
 /**
@@ -111,11 +109,10 @@ typedef struct weft_matmul_params {
     bool transpose_a; /**< a is [..., k, m] instead of [..., m, k] */
     bool transpose_b; /**< b is [..., n, k] instead of [..., k, n] */
     float alpha;      /**< factor on the product; 0 means 1 */
-    uint8_t unused;   /**< ignored; gives the macro below a field to start with */
 } weft_matmul_params;
 
 #ifndef __cplusplus
-#define weft_matmul_params(...) (&(weft_matmul_params){.unused = 0, __VA_ARGS__})
+#define weft_matmul_params(...) (&(weft_matmul_params){__VA_ARGS__})
 #endif
 
 /**
@@ -200,11 +197,10 @@ typedef struct weft_plan_params {
         no_fusion; /**< keep every op a dispatch of its own, in every run: the same bits (in reproducible mode), slower; for tests and for finding faults */
     /** Forces an implementation wherever an op has one of that name, such as "fft" or "matrix"; null: the usual choice. */
     const char *implementation;
-    uint8_t unused; /**< ignored; gives the macro below a field to start with */
 } weft_plan_params;
 
 #ifndef __cplusplus
-#define weft_plan_params(...) (&(weft_plan_params){.unused = 0, __VA_ARGS__})
+#define weft_plan_params(...) (&(weft_plan_params){__VA_ARGS__})
 #endif
 
 /**

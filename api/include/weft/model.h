@@ -94,11 +94,10 @@ typedef struct weft_model_inputs {
     weft_tensor types;     /**< i32 [B, n], or none; fnet alone */
     weft_tensor features;  /**< f32 [B, n, input_size], with input_size */
     weft_tensor positions; /**< f32 [B, n, position_size], with position_size */
-    uint8_t unused;        /**< ignored; gives the macro below a field to start with */
 } weft_model_inputs;
 
 #ifndef __cplusplus
-#define weft_model_inputs(...) (&(weft_model_inputs){.unused = 0, __VA_ARGS__})
+#define weft_model_inputs(...) (&(weft_model_inputs){__VA_ARGS__})
 #endif
 
 /**
@@ -138,11 +137,10 @@ typedef struct weft_decoder_params {
         max_length; /**< tokens they can have; 0: the model's. Less makes smaller states, the same bits */
     bool reevaluate;              /**< run all tokens again even where the model has a recurrence */
     const weft_plan_params *plan; /**< or null; its texts must outlive the decoder */
-    uint8_t unused;               /**< ignored; gives the macro below a field to start with */
 } weft_decoder_params;
 
 #ifndef __cplusplus
-#define weft_decoder_params(...) (&(weft_decoder_params){.unused = 0, __VA_ARGS__})
+#define weft_decoder_params(...) (&(weft_decoder_params){__VA_ARGS__})
 #endif
 
 /** Sequences that grow token by token. One thread at a time. Model and device must outlive it. */

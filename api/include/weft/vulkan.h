@@ -50,11 +50,10 @@ typedef struct weft_device_adopt_params {
     uint64_t memory_limit;        /**< as weft_device_params */
     const char *cache_dir;        /**< as weft_device_params */
     uint32_t submission_limit_ms; /**< as weft_device_params */
-    uint8_t unused;               /**< ignored; gives the macro below a field to start with */
 } weft_device_adopt_params;
 
 #ifndef __cplusplus
-#define weft_device_adopt_params(...) (&(weft_device_adopt_params){.unused = 0, __VA_ARGS__})
+#define weft_device_adopt_params(...) (&(weft_device_adopt_params){__VA_ARGS__})
 #endif
 
 /**

@@ -7,8 +7,8 @@
  *   device.h   finding and opening devices
  *   buffer.h   device memory
  *   graph.h    building a graph of ops, compiling it to a plan, running it
- *   mixers.h   the token mixers, as graph ops
- *   decode.h   steps of the causal ones, a token at a time
+ *   mixers.h   the token mixers, as graph ops; it includes all of mixers/, where they are by topic
+ *   decode.h   the causal ones, one token at a time
  *   features.h the weight matrices of random features
  *   model.h    loading a checkpoint folder and its tokenizer
  *   vulkan.h   embedding: adopt a VkDevice, wrap VkBuffers, record a plan (the only header that shows Vulkan types)
@@ -18,8 +18,8 @@
  *   - the library never aborts, exits, prints, installs signal handlers, changes the locale or starts threads;
  *   - `_destroy` takes the address of the handle, accepts a null handle, and nulls it;
  *   - parameter structs: zero means default, and a null pointer means all defaults. In C the macro of the same name
- *     makes one in place: weft_device_open(&device, weft_device_params(.math = WEFT_MATH_FAST)).
- *   - functions on different objects may be called from different threads; what one object allows is said at its type.
+ *     makes one in place from one field or more: weft_device_open(&device, weft_device_params(.math = WEFT_MATH_FAST));
+ *   - functions may be called from different threads on different objects; what one object allows is said at its type.
  */
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H

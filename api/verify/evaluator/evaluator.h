@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A plain-C evaluation of SPIR-V compute modules on host memory: what a dispatch must write, bit for
- * bit, when it uses nothing but the instructions of reproducible mode (design.md, section 4). It
- * tells a driver's fault from ours, and checks every access, barrier and loop on the way.
+ * bit, when it uses nothing but the instructions of reproducible mode (docs/reproducibility.md, rule 2).
+ * With it one can say whether a wrong result is the driver's fault or the shader's, and it checks every
+ * access, barrier and loop on the way.
  *
  * Arithmetic: float32, round to nearest even, nothing contracted. Subnormal operands of an
  * arithmetic instruction, a comparison or a conversion count as the zero of their sign. A result is

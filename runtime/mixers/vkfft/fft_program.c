@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/disk_cache.h"
 #include "mixers/vkfft/program_file.h"
 #include "mixers/vkfft/vkfft_unit.h"
-#include "shader/disk_cache.h"
 #include "shader/glsl.h"
 
 #define CACHE_KIND "fft"

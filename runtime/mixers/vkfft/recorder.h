@@ -22,7 +22,7 @@
 #endif
 #include <vulkan/vulkan.h>
 
-/** The device that VkFFT sees: the portable minimum of design section 4, rule 4, and no vendor. */
+/** The device that VkFFT sees: the portable minimum of docs/reproducibility.md, rule 4, and no vendor. */
 enum {
     WEFT_FFT_MAX_INVOCATIONS = 128,
     WEFT_FFT_MAX_LOCAL_SIZE_Z = 64,

@@ -13,21 +13,14 @@ struct cosformer {
 
 static const weft_field fields[] = {
     WEFT_FIELD_HEADS(struct cosformer, heads),
-    {.name = "cosformer_length",
-     .kind = WEFT_FIELD_INTEGER,
-     .offset = offsetof(struct cosformer, length),
-     .minimum = 0,
-     .maximum = 16777216},
-    {.name = "attention_eps",
-     .kind = WEFT_FIELD_REAL,
-     .offset = offsetof(struct cosformer, attention_eps),
-     .minimum = 0,
-     .maximum = FLT_MAX},
+    {WEFT_INTEGER("cosformer_length", struct cosformer, length, 0, 16777216)},
+    {WEFT_REAL("attention_eps", struct cosformer, attention_eps, 0, FLT_MAX)},
 };
 
 /* A distance of M or more has no positive weight. */
-static weft_status check_length(const struct cosformer *cosformer,
-                                const weft_network_config *network, const weft_json_fields *json) {
+static weft_status check(void *config, const weft_network_config *network,
+                         const weft_json_fields *json) {
+    const struct cosformer *cosformer = config;
     if (cosformer->length == 0 || cosformer->length >= network->max_positions) {
         return WEFT_OK;
     }
@@ -35,13 +28,6 @@ static weft_status check_length(const struct cosformer *cosformer,
     snprintf(expected, sizeof expected, "0, or at least max_position_embeddings %u",
              (unsigned)network->max_positions);
     return weft_fields_refuse(json, "cosformer_length", expected);
-}
-
-static weft_status check(void *config, const weft_network_config *network,
-                         const weft_json_fields *json) {
-    const struct cosformer *cosformer = config;
-    weft_status status = weft_family_check_heads(cosformer->heads, network, json);
-    return status == WEFT_OK ? check_length(cosformer, network, json) : status;
 }
 
 /* Without a length of its own the weights depend on the sequence's. */
@@ -59,7 +45,8 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return weft_build_linear(builder, mixed, "output", builder->width, builder->width);
 }
 
-static const struct weft_family cosformer = {
+const struct weft_model_family weft_family_cosformer = {
+    .model_type = "cosformer",
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct cosformer),
     WEFT_ATTENTION_PARTS,
@@ -67,6 +54,3 @@ static const struct weft_family cosformer = {
     .recurrent = recurrent,
     .mix = mix,
 };
-
-const struct weft_architecture weft_architecture_cosformer =
-    WEFT_NETWORK_ARCHITECTURE("cosformer", cosformer);

@@ -21,14 +21,8 @@ static const char *const input_names[] = {"frequency", "cosine", NULL};
 static const weft_field fields[] = {
     WEFT_FIELDS_GTU(struct fd_tnn),
     WEFT_FIELDS_RPE(struct fd_tnn),
-    {.name = "fd_grid",
-     .kind = WEFT_FIELD_CHOICE,
-     .offset = offsetof(struct fd_tnn, grid),
-     .choices = grid_names},
-    {.name = "fd_input",
-     .kind = WEFT_FIELD_CHOICE,
-     .offset = offsetof(struct fd_tnn, input),
-     .choices = input_names},
+    {WEFT_CHOICE("fd_grid", struct fd_tnn, grid, grid_names)},
+    {WEFT_CHOICE("fd_input", struct fd_tnn, input, input_names)},
 };
 
 static void set_defaults(void *config) {
@@ -51,13 +45,10 @@ static weft_tensor response(struct weft_builder *builder, const struct fd_tnn *f
     struct weft_rpe rpe;
     weft_build_rpe(&rpe, builder, &fd_tnn->rpe, builder->network->config.causal ? e : 2 * e);
     weft_tensor out = {0};
-    if (builder->status != WEFT_OK) {
-        return out;
-    }
-    weft_status status =
-        weft_graph_toeplitz_fd_rpe(&out, builder->graph, grid_of(fd_tnn, builder->length),
-                                   &rpe.params, (weft_rpe_frequency)fd_tnn->input);
-    return weft_built(builder, status, &out);
+    return WEFT_BUILT(builder, out,
+                      weft_graph_toeplitz_fd_rpe(&out, builder->graph,
+                                                 grid_of(fd_tnn, builder->length), &rpe.params,
+                                                 (weft_rpe_frequency)fd_tnn->input));
 }
 
 static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {
@@ -68,13 +59,11 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return weft_build_gtu(builder, x, &fd_tnn->gtu, &params);
 }
 
-static const struct weft_family fd_tnn = {
+const struct weft_model_family weft_family_fd_tnn = {
+    .model_type = "fd-tnn",
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct fd_tnn),
     WEFT_TOEPLITZ_PARTS,
     .set_defaults = set_defaults,
     .mix = mix,
 };
-
-const struct weft_architecture weft_architecture_fd_tnn =
-    WEFT_NETWORK_ARCHITECTURE("fd-tnn", fd_tnn);

@@ -8,6 +8,8 @@
 
 #include "model/network.h"
 
+#include "core/try.h"
+
 #define MAX_AXES  4
 #define MAX_INDEX 16777216 /* 2^24: indices are whole numbers of float32 */
 
@@ -58,34 +60,16 @@ static weft_status read_grid(void *value, const weft_json_fields *json, const ch
     return WEFT_OK;
 }
 
-#define AT(member) .offset = offsetof(struct flt, member)
-
 static const weft_field fields[] = {
     WEFT_FIELD_HEADS(struct flt, heads),
-    {.name = "position_features",
-     .kind = WEFT_FIELD_INTEGER,
-     AT(position_features),
-     .minimum = 1,
-     .maximum = 65536,
-     .required = true},
-    {.name = "positions", .kind = WEFT_FIELD_CHOICE, AT(positions), .choices = position_names},
-    {.name = "position_grid", .kind = WEFT_FIELD_CUSTOM, AT(grid), .read = read_grid},
-    {.name = "position_size",
-     .kind = WEFT_FIELD_INTEGER,
-     AT(position_size),
-     .minimum = 1,
-     .maximum = 16},
-    {.name = "kernel", .kind = WEFT_FIELD_CHOICE, AT(kernel), .choices = kernel_names},
-    {.name = "num_features",
-     .kind = WEFT_FIELD_INTEGER,
-     AT(features),
-     .minimum = 1,
-     .maximum = 1048576},
-    {.name = "feature_eps", .kind = WEFT_FIELD_REAL, AT(feature_eps), .maximum = (double)FLT_MAX},
-    {.name = "attention_eps",
-     .kind = WEFT_FIELD_REAL,
-     AT(attention_eps),
-     .maximum = (double)FLT_MAX},
+    {WEFT_INTEGER("position_features", struct flt, position_features, 1, 65536), .required = true},
+    {WEFT_CHOICE("positions", struct flt, positions, position_names)},
+    {WEFT_CUSTOM("position_grid", struct flt, grid, read_grid)},
+    {WEFT_INTEGER("position_size", struct flt, position_size, 1, 16)},
+    {WEFT_CHOICE("kernel", struct flt, kernel, kernel_names)},
+    {WEFT_INTEGER("num_features", struct flt, features, 1, 1048576)},
+    {WEFT_REAL("feature_eps", struct flt, feature_eps, 0, FLT_MAX)},
+    {WEFT_REAL("attention_eps", struct flt, attention_eps, 0, FLT_MAX)},
 };
 
 static void set_defaults(void *config) {
@@ -123,11 +107,8 @@ static weft_status check_positions(const struct flt *flt, const weft_json_fields
     static const char *const reasons[] = {"positions is index", "positions is grid",
                                           "positions is input"};
     const char *reason = reasons[flt->positions];
-    weft_status status =
-        check_pair(json, "position_grid", flt->positions == POSITIONS_GRID, reason);
-    return status == WEFT_OK
-               ? check_pair(json, "position_size", flt->positions == POSITIONS_INPUT, reason)
-               : status;
+    WEFT_TRY(check_pair(json, "position_grid", flt->positions == POSITIONS_GRID, reason));
+    return check_pair(json, "position_size", flt->positions == POSITIONS_INPUT, reason);
 }
 
 static weft_status check_length(const struct flt *flt, const weft_network_config *network,
@@ -146,16 +127,9 @@ static weft_status check(void *config, const weft_network_config *network,
                          const weft_json_fields *json) {
     const struct flt *flt = config;
     static const char *const reasons[] = {"kernel is softmax", "kernel is relu", "kernel is elu1"};
-    weft_status status = weft_family_check_heads(flt->heads, network, json);
-    if (status == WEFT_OK) {
-        status = check_positions(flt, json);
-    }
-    if (status == WEFT_OK) {
-        status = check_length(flt, network, json);
-    }
-    return status == WEFT_OK ? check_pair(json, "num_features", flt->kernel == KERNEL_SOFTMAX,
-                                          reasons[flt->kernel])
-                             : status;
+    WEFT_TRY(check_positions(flt, json));
+    WEFT_TRY(check_length(flt, network, json));
+    return check_pair(json, "num_features", flt->kernel == KERNEL_SOFTMAX, reasons[flt->kernel]);
 }
 
 /* Token by token where a token's position is its number. */
@@ -200,12 +174,9 @@ static weft_tensor add_positions(struct weft_builder *builder, weft_tensor x,
                                  weft_tensor frequencies, weft_tensor weights,
                                  const weft_flt_features_params *params) {
     weft_tensor out = {0};
-    if (builder->status != WEFT_OK) {
-        return out;
-    }
-    weft_status status =
-        weft_graph_flt_features(&out, builder->graph, x, frequencies, weights, params);
-    return weft_built(builder, status, &out);
+    return WEFT_BUILT(
+        builder, out,
+        weft_graph_flt_features(&out, builder->graph, x, frequencies, weights, params));
 }
 
 /* Queries and keys with the positions' features behind each head's channels. */
@@ -255,7 +226,8 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return weft_build_linear(builder, mixed, "output", builder->width, builder->width);
 }
 
-static const struct weft_family flt = {
+const struct weft_model_family weft_family_flt = {
+    .model_type = "flt",
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct flt),
     WEFT_ATTENTION_PARTS,
@@ -266,5 +238,3 @@ static const struct weft_family flt = {
     .recurrent = is_recurrent,
     .mix = mix,
 };
-
-const struct weft_architecture weft_architecture_flt = WEFT_NETWORK_ARCHITECTURE("flt", flt);

@@ -64,23 +64,10 @@ static weft_status read_kernels(void *value, const weft_json_fields *json, const
 
 static const weft_field fields[] = {
     WEFT_FIELD_HEADS(struct fmmformer, heads),
-    {.name = "half_width",
-     .kind = WEFT_FIELD_INTEGER,
-     .offset = offsetof(struct fmmformer, half_width),
-     .minimum = 0,
-     .maximum = 16777216},
-    {.name = "kernels",
-     .kind = WEFT_FIELD_CUSTOM,
-     .offset = offsetof(struct fmmformer, kernels),
-     .read = read_kernels},
-    {.name = "fast_weight",
-     .kind = WEFT_FIELD_BOOL,
-     .offset = offsetof(struct fmmformer, fast_weight)},
-    {.name = "attention_eps",
-     .kind = WEFT_FIELD_REAL,
-     .offset = offsetof(struct fmmformer, attention_eps),
-     .minimum = 0,
-     .maximum = FLT_MAX},
+    {WEFT_INTEGER("half_width", struct fmmformer, half_width, 0, 16777216)},
+    {WEFT_CUSTOM("kernels", struct fmmformer, kernels, read_kernels)},
+    {WEFT_BOOL("fast_weight", struct fmmformer, fast_weight)},
+    {WEFT_REAL("attention_eps", struct fmmformer, attention_eps, 0, FLT_MAX)},
 };
 
 static void set_defaults(void *config) {
@@ -108,7 +95,7 @@ static weft_status check(void *config, const weft_network_config *network,
         return weft_fields_refuse(json, "half_width",
                                   "an integer, as there are neither kernels nor fast_weight");
     }
-    return weft_family_check_heads(fmmformer->heads, network, json);
+    return WEFT_OK;
 }
 
 /* ---- the mixer ---- */
@@ -156,12 +143,8 @@ static weft_tensor blend_weight(struct weft_builder *builder, const char *name, 
     weft_tensor none = {0};
     weft_tensor out = none;
     weight = weft_build_reshape(builder, weight, weft_shape_of(1, heads));
-    if (builder->status != WEFT_OK) {
-        return none;
-    }
-    weft_status status = weft_graph_linear(&out, builder->graph, weight, channels, none);
-    return weft_build_reshape(builder, weft_built(builder, status, &out),
-                              weft_shape_of(builder->width));
+    out = WEFT_BUILT(builder, out, weft_graph_linear(&out, builder->graph, weight, channels, none));
+    return weft_build_reshape(builder, out, weft_shape_of(builder->width));
 }
 
 /* w_1 D v + w_2 L v, equation (12). */
@@ -193,7 +176,8 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return weft_build_linear(builder, mixed, "output", builder->width, builder->width);
 }
 
-static const struct weft_family fmmformer = {
+const struct weft_model_family weft_family_fmmformer = {
+    .model_type = "fmmformer",
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct fmmformer),
     WEFT_ATTENTION_PARTS,
@@ -202,6 +186,3 @@ static const struct weft_family fmmformer = {
     .recurrent = weft_family_is_recurrent,
     .mix = mix,
 };
-
-const struct weft_architecture weft_architecture_fmmformer =
-    WEFT_NETWORK_ARCHITECTURE("fmmformer", fmmformer);

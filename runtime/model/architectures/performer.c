@@ -12,27 +12,12 @@ struct performer {
 
 static const weft_field fields[] = {
     WEFT_FIELD_HEADS(struct performer, heads),
-    {.name = "num_features",
-     .kind = WEFT_FIELD_INTEGER,
-     .offset = offsetof(struct performer, features),
-     .minimum = 1,
-     .maximum = 1048576,
-     .required = true},
-    {.name = "feature_eps",
-     .kind = WEFT_FIELD_REAL,
-     .offset = offsetof(struct performer, feature_eps),
-     .minimum = 0,
-     .maximum = FLT_MAX},
+    {WEFT_INTEGER("num_features", struct performer, features, 1, 1048576), .required = true},
+    {WEFT_REAL("feature_eps", struct performer, feature_eps, 0, FLT_MAX)},
 };
 
 static void set_defaults(void *config) {
     ((struct performer *)config)->feature_eps = 1e-6F;
-}
-
-static weft_status check(void *config, const weft_network_config *network,
-                         const weft_json_fields *json) {
-    const struct performer *performer = config;
-    return weft_family_check_heads(performer->heads, network, json);
 }
 
 static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {
@@ -47,15 +32,12 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return weft_build_linear(builder, mixed, "output", builder->width, builder->width);
 }
 
-static const struct weft_family performer = {
+const struct weft_model_family weft_family_performer = {
+    .model_type = "performer",
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct performer),
     WEFT_ATTENTION_PARTS,
     .set_defaults = set_defaults,
-    .check = check,
     .recurrent = weft_family_is_recurrent,
     .mix = mix,
 };
-
-const struct weft_architecture weft_architecture_performer =
-    WEFT_NETWORK_ARCHITECTURE("performer", performer);

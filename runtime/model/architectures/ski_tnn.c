@@ -18,32 +18,11 @@ static const char *const interpolation_names[] = {"linear", "cubic", NULL};
 
 static const weft_field fields[] = {
     WEFT_FIELDS_GTU(struct ski_tnn),
-    {.name = "ski_points",
-     .kind = WEFT_FIELD_INTEGER,
-     .offset = offsetof(struct ski_tnn, points),
-     .minimum = 1,
-     .maximum = 1024,
-     .required = true},
-    {.name = "ski_taps",
-     .kind = WEFT_FIELD_INTEGER,
-     .offset = offsetof(struct ski_tnn, taps),
-     .minimum = 0,
-     .maximum = 65535},
-    {.name = "ski_grid",
-     .kind = WEFT_FIELD_INTEGER,
-     .offset = offsetof(struct ski_tnn, grid),
-     .minimum = 1,
-     .maximum = 65536},
-    {.name = "interpolation",
-     .kind = WEFT_FIELD_CHOICE,
-     .offset = offsetof(struct ski_tnn, interpolation),
-     .choices = interpolation_names},
-    {.name = "gamma",
-     .kind = WEFT_FIELD_REAL,
-     .offset = offsetof(struct ski_tnn, gamma),
-     .minimum = 0,
-     .maximum = 1,
-     .required = true},
+    {WEFT_INTEGER("ski_points", struct ski_tnn, points, 1, 1024), .required = true},
+    {WEFT_INTEGER("ski_taps", struct ski_tnn, taps, 0, 65535)},
+    {WEFT_INTEGER("ski_grid", struct ski_tnn, grid, 1, 65536)},
+    {WEFT_CHOICE("interpolation", struct ski_tnn, interpolation, interpolation_names)},
+    {WEFT_REAL("gamma", struct ski_tnn, gamma, 0, 1), .required = true},
 };
 
 static void set_defaults(void *config) {
@@ -88,7 +67,8 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return weft_build_gtu(builder, x, &ski_tnn->gtu, &params);
 }
 
-static const struct weft_family ski_tnn = {
+const struct weft_model_family weft_family_ski_tnn = {
+    .model_type = "ski-tnn",
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct ski_tnn),
     WEFT_TOEPLITZ_PARTS,
@@ -96,6 +76,3 @@ static const struct weft_family ski_tnn = {
     .check = check,
     .mix = mix,
 };
-
-const struct weft_architecture weft_architecture_ski_tnn =
-    WEFT_NETWORK_ARCHITECTURE("ski-tnn", ski_tnn);

@@ -27,10 +27,7 @@ static weft_tensor coefficients(const struct features *features, bool keys) {
 
 static weft_tensor balance(struct weft_builder *builder, weft_tensor x, weft_tensor other) {
     weft_tensor out = {0};
-    if (builder->status != WEFT_OK) {
-        return out;
-    }
-    return weft_built(builder, weft_graph_balance_channels(&out, builder->graph, x, other), &out);
+    return WEFT_BUILT(builder, out, weft_graph_balance_channels(&out, builder->graph, x, other));
 }
 
 /* W x by its fast transform. */
@@ -38,15 +35,13 @@ static weft_tensor project(const struct features *features, weft_tensor x) {
     struct weft_builder *builder = features->builder;
     const struct weft_spectraformer *config = features->config;
     weft_tensor out = {0};
-    if (builder->status != WEFT_OK) {
-        return out;
-    }
-    weft_status status = weft_graph_structured_projection(
-        &out, builder->graph, x, features->weights.diagonals,
-        weft_structured_projection_params(.kind = (weft_features_kind)config->matrix,
-                                          .rows = config->rows, .heads = config->heads,
-                                          .permutation = features->weights.permutation));
-    return weft_built(builder, status, &out);
+    return WEFT_BUILT(
+        builder, out,
+        weft_graph_structured_projection(
+            &out, builder->graph, x, features->weights.diagonals,
+            weft_structured_projection_params(.kind = (weft_features_kind)config->matrix,
+                                              .rows = config->rows, .heads = config->heads,
+                                              .permutation = features->weights.permutation)));
 }
 
 /* Exponentials of W x. other: the keys of queries, the queries of keys. */
@@ -80,39 +75,32 @@ static weft_tensor exponentials(const struct features *features, weft_tensor x, 
         params.projection = project(features, x);
     }
     weft_tensor out = {0};
-    if (builder->status != WEFT_OK) {
-        return out;
-    }
-    weft_status status =
-        weft_graph_random_features(&out, builder->graph, x, features->weights.w, &params);
-    return weft_built(builder, status, &out);
+    return WEFT_BUILT(
+        builder, out,
+        weft_graph_random_features(&out, builder->graph, x, features->weights.w, &params));
 }
 
 static weft_tensor powers(const struct features *features, weft_tensor x, bool keys) {
     struct weft_builder *builder = features->builder;
     weft_tensor out = {0};
-    if (builder->status != WEFT_OK) {
-        return out;
-    }
-    weft_status status = weft_graph_discrete_features(
-        &out, builder->graph, x, features->weights.w, coefficients(features, keys),
-        weft_discrete_features_params(.heads = features->config->heads,
-                                      .stabilizer = stabilizer(builder, keys)));
-    return weft_built(builder, status, &out);
+    return WEFT_BUILT(builder, out,
+                      weft_graph_discrete_features(
+                          &out, builder->graph, x, features->weights.w,
+                          coefficients(features, keys),
+                          weft_discrete_features_params(.heads = features->config->heads,
+                                                        .stabilizer = stabilizer(builder, keys))));
 }
 
 static weft_tensor hybrids(const struct features *features, weft_tensor x, bool keys) {
     struct weft_builder *builder = features->builder;
     weft_tensor out = {0};
-    if (builder->status != WEFT_OK) {
-        return out;
-    }
-    weft_status status = weft_graph_hybrid_features(
-        &out, builder->graph, x, features->weights.w, features->directions,
-        weft_hybrid_features_params(.heads = features->config->heads, .keys = keys,
-                                    .stabilizer = stabilizer(builder, keys),
-                                    .coefficients = coefficients(features, keys)));
-    return weft_built(builder, status, &out);
+    return WEFT_BUILT(
+        builder, out,
+        weft_graph_hybrid_features(
+            &out, builder->graph, x, features->weights.w, features->directions,
+            weft_hybrid_features_params(.heads = features->config->heads, .keys = keys,
+                                        .stabilizer = stabilizer(builder, keys),
+                                        .coefficients = coefficients(features, keys))));
 }
 
 static weft_tensor features_of(const struct features *features, weft_tensor x, weft_tensor other,
@@ -145,7 +133,8 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return weft_build_linear(builder, mixed, "output", builder->width, builder->width);
 }
 
-static const struct weft_family spectraformer = {
+const struct weft_model_family weft_family_spectraformer = {
+    .model_type = "spectraformer",
     .fields = {weft_spectraformer_fields, WEFT_SPECTRAFORMER_FIELDS},
     .config_size = sizeof(struct weft_spectraformer),
     WEFT_ATTENTION_PARTS,
@@ -154,6 +143,3 @@ static const struct weft_family spectraformer = {
     .recurrent = weft_family_is_recurrent, /* whatever reads the whole sequence is not causal */
     .mix = mix,
 };
-
-const struct weft_architecture weft_architecture_spectraformer =
-    WEFT_NETWORK_ARCHITECTURE("spectraformer", spectraformer);

@@ -53,7 +53,7 @@ struct weft_spectraformer {
 #define WEFT_SPECTRAFORMER_FIELDS 21
 extern const weft_field weft_spectraformer_fields[WEFT_SPECTRAFORMER_FIELDS];
 
-/* weft_family's functions. */
+/* weft_model_family's functions. */
 void weft_spectraformer_defaults(void *config);
 weft_status weft_spectraformer_check(void *config, const weft_network_config *network,
                                      const weft_json_fields *json);

@@ -6,6 +6,8 @@
 
 #include "model/architectures/spectraformer.h"
 
+#include "core/try.h"
+
 #define EXPECTED_SIZE 512
 
 /* In the order of weft_spectral_component. */
@@ -65,40 +67,35 @@ static weft_status read_sizes(void *value, const weft_json_fields *json, const c
                : weft_json_fail(json, WEFT_BAD_FILE, name, "1 to 8 integers from 1 to 4096", found);
 }
 
-#define AT(member) .offset = offsetof(struct weft_spectraformer, member)
-#define INTEGER(text, member, low, high) \
-    .name = (text), .kind = WEFT_FIELD_INTEGER, AT(member), .minimum = (low), .maximum = (high)
-#define REAL(text, member, low, high) \
-    .name = (text), .kind = WEFT_FIELD_REAL, AT(member), .minimum = (low), .maximum = (high)
-#define CHOICE(text, member, names) \
-    .name = (text), .kind = WEFT_FIELD_CHOICE, AT(member), .choices = (names)
-#define CUSTOM(text, member, function) \
-    .name = (text), .kind = WEFT_FIELD_CUSTOM, AT(member), .read = (function)
-
 /* What a kind of matrix takes of each is weft/features.h's. */
 const weft_field weft_spectraformer_fields[WEFT_SPECTRAFORMER_FIELDS] = {
     WEFT_FIELD_HEADS(struct weft_spectraformer, heads),
-    {CHOICE("component", component, components), .required = true},
-    {CHOICE("weight_matrix", matrix, matrices), .required = true},
-    {INTEGER("num_features", rows, 1, WEFT_FEATURES_MAX_ROWS), .required = true},
-    {CUSTOM("features_seed", seed, read_seed)},
-    {CHOICE("features_norm", norm, norms)},
-    {INTEGER("features_factors", factors, 0, WEFT_FEATURES_MAX_FACTORS)},
-    {INTEGER("features_budget", budget, 0, 2 * WEFT_FEATURES_MAX_ROWS)},
-    {INTEGER("features_sweeps", sweeps, 0, WEFT_FEATURES_MAX_SWEEPS)},
-    {CHOICE("features_sequence", sequence, sequences)},
-    {.name = "features_shift", .kind = WEFT_FIELD_BOOL, AT(shift)},
-    {REAL("features_rate", rate, 0, 64)},
-    {INTEGER("features_directions", directions, 1, 65536)},
-    {INTEGER("gmm_components", gmm_components, 1, WEFT_FEATURES_MAX_ROWS)},
-    {CHOICE("gmm_covariance", gmm_covariance, covariances)},
-    {CUSTOM("dgm_sizes", dgm, read_sizes)},
-    {CUSTOM("dgm_act", dgm_act, weft_field_activation)},
+    {WEFT_CHOICE("component", struct weft_spectraformer, component, components), .required = true},
+    {WEFT_CHOICE("weight_matrix", struct weft_spectraformer, matrix, matrices), .required = true},
+    {WEFT_INTEGER("num_features", struct weft_spectraformer, rows, 1, WEFT_FEATURES_MAX_ROWS),
+     .required = true},
+    {WEFT_CUSTOM("features_seed", struct weft_spectraformer, seed, read_seed)},
+    {WEFT_CHOICE("features_norm", struct weft_spectraformer, norm, norms)},
+    {WEFT_INTEGER("features_factors", struct weft_spectraformer, factors, 0,
+                  WEFT_FEATURES_MAX_FACTORS)},
+    {WEFT_INTEGER("features_budget", struct weft_spectraformer, budget, 0,
+                  2 * WEFT_FEATURES_MAX_ROWS)},
+    {WEFT_INTEGER("features_sweeps", struct weft_spectraformer, sweeps, 0,
+                  WEFT_FEATURES_MAX_SWEEPS)},
+    {WEFT_CHOICE("features_sequence", struct weft_spectraformer, sequence, sequences)},
+    {WEFT_BOOL("features_shift", struct weft_spectraformer, shift)},
+    {WEFT_REAL("features_rate", struct weft_spectraformer, rate, 0, 64)},
+    {WEFT_INTEGER("features_directions", struct weft_spectraformer, directions, 1, 65536)},
+    {WEFT_INTEGER("gmm_components", struct weft_spectraformer, gmm_components, 1,
+                  WEFT_FEATURES_MAX_ROWS)},
+    {WEFT_CHOICE("gmm_covariance", struct weft_spectraformer, gmm_covariance, covariances)},
+    {WEFT_CUSTOM("dgm_sizes", struct weft_spectraformer, dgm, read_sizes)},
+    {WEFT_CUSTOM("dgm_act", struct weft_spectraformer, dgm_act, weft_field_activation)},
     /* Below 1/4: the largest float32 that is. */
-    {REAL("generalized_a", a, (double)-FLT_MAX, 0x0.ffffffp-2)},
-    {CUSTOM("generalized_s", s, read_sign)},
-    {REAL("feature_eps", feature_eps, 0, (double)FLT_MAX)},
-    {REAL("attention_eps", attention_eps, 0, (double)FLT_MAX)},
+    {WEFT_REAL("generalized_a", struct weft_spectraformer, a, (double)-FLT_MAX, 0x0.ffffffp-2)},
+    {WEFT_CUSTOM("generalized_s", struct weft_spectraformer, s, read_sign)},
+    {WEFT_REAL("feature_eps", struct weft_spectraformer, feature_eps, 0, FLT_MAX)},
+    {WEFT_REAL("attention_eps", struct weft_spectraformer, attention_eps, 0, FLT_MAX)},
 };
 
 void weft_spectraformer_defaults(void *config) {
@@ -205,11 +202,10 @@ static weft_status check_unused_fields(const struct weft_spectraformer *config,
         {dgm, config->dgm.count != 0, "dgm_sizes", "weight_matrix is not dgm"},
         {dgm, weft_json_has(json, "dgm_act"), "dgm_act", "weight_matrix is not dgm"},
     };
-    weft_status status = WEFT_OK;
-    for (size_t i = 0; status == WEFT_OK && i < sizeof rows / sizeof rows[0]; i++) {
-        status = check_unused(rows[i].used, rows[i].other, rows[i].name, rows[i].reason, json);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        WEFT_TRY(check_unused(rows[i].used, rows[i].other, rows[i].name, rows[i].reason, json));
     }
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status check_needed(const struct weft_spectraformer *config,
@@ -274,31 +270,19 @@ static weft_status check_matrix(const struct weft_spectraformer *config,
 weft_status weft_spectraformer_check(void *config, const weft_network_config *network,
                                      const weft_json_fields *json) {
     struct weft_spectraformer *spectraformer = config;
-    weft_status status = weft_family_check_heads(spectraformer->heads, network, json);
-    if (status != WEFT_OK) {
-        return status;
-    }
     spectraformer->columns = network->hidden_size / spectraformer->heads;
-    if (status == WEFT_OK) {
-        status = check_component(spectraformer, network->causal, json);
-    }
-    if (status == WEFT_OK) {
-        status = check_unused_fields(spectraformer, json);
-    }
-    if (status == WEFT_OK) {
-        status = check_needed(spectraformer, json);
-    }
+    WEFT_TRY(check_component(spectraformer, network->causal, json));
+    WEFT_TRY(check_unused_fields(spectraformer, json));
+    WEFT_TRY(check_needed(spectraformer, json));
     if (spectraformer->dgm.count == 0) {
         spectraformer->dgm = (struct weft_spectral_sizes){1, {spectraformer->columns}};
     }
-    if (status == WEFT_OK) {
-        status = check_matrix(spectraformer, json);
-    }
+    WEFT_TRY(check_matrix(spectraformer, json));
     if (has_no_eps(spectraformer)) {
         spectraformer->feature_eps = 0.0F;
     }
     if (!weft_json_has(json, "attention_eps") && changes_sign(spectraformer)) {
         spectraformer->attention_eps = 1e-6F;
     }
-    return status;
+    return WEFT_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "features/discrete.h"
 #include "graph/graph.h"
 #include "model/architectures/spectraformer.h"
@@ -83,12 +84,12 @@ static weft_status fill_weights(float *weights, const struct source *source,
 /* √|weight| for queries, with the weight's sign for keys. */
 static weft_status fill_coefficients(float *data, const void *user, const weft_host *host) {
     const struct source *source = user;
-    weft_status status = where(source, fill_weights(data, source, host), host);
-    for (uint32_t i = 0; status == WEFT_OK && i < source->params.rows; i++) {
+    WEFT_TRY(where(source, fill_weights(data, source, host), host));
+    for (uint32_t i = 0; i < source->params.rows; i++) {
         const float root = sqrtf(fabsf(data[i]));
         data[i] = source->keys && data[i] < 0.0F ? -root : root;
     }
-    return status;
+    return WEFT_OK;
 }
 
 static const float *elements(const struct weft_builder *builder, weft_tensor weight) {
@@ -124,10 +125,7 @@ static weft_status make_parts(struct parts *parts, const struct source *source,
                               const weft_host *host) {
     *parts = (struct parts){.diagonals = NULL};
     weft_features_structure *structure = &parts->structure;
-    weft_status status = weft_features_get_structure(structure, &source->params, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_features_get_structure(structure, &source->params, host));
     parts->permutation_size = (size_t)structure->blocks * structure->size;
     parts->diagonals_size = parts->permutation_size * structure->diagonals;
     parts->diagonals = weft_alloc(host, parts->diagonals_size * sizeof *parts->diagonals);
@@ -231,11 +229,8 @@ static weft_tensor mixture(struct weft_builder *builder, const struct weft_spect
                                           config->gmm_covariance ? weft_shape_of(count, d, d)
                                                                  : weft_shape_of(count, d));
     weft_tensor mu = weft_build_weight(builder, "features.mu", weft_shape_of(count, d));
-    weft_tensor w = none;
-    if (builder->status != WEFT_OK) {
-        return none;
-    }
-    return weft_built(builder, weft_graph_gmm_weights(&w, builder->graph, noise, sigma, mu), &w);
+    weft_tensor w = {0};
+    return WEFT_BUILT(builder, w, weft_graph_gmm_weights(&w, builder->graph, noise, sigma, mu));
 }
 
 /* Rows of a generator. */
@@ -253,11 +248,8 @@ static weft_tensor generated(struct weft_builder *builder,
         snprintf(name, sizeof name, "features.generator.%u.bias", (unsigned)i);
         params.bias[i] = weft_build_weight(builder, name, weft_shape_of(out));
     }
-    weft_tensor w = none;
-    if (builder->status != WEFT_OK) {
-        return none;
-    }
-    return weft_built(builder, weft_graph_dgm_weights(&w, builder->graph, noise, &params), &w);
+    weft_tensor w = {0};
+    return WEFT_BUILT(builder, w, weft_graph_dgm_weights(&w, builder->graph, noise, &params));
 }
 
 /* ---- of a layer ---- */

@@ -21,24 +21,10 @@ static const char *const decay_names[] = {"none", "fixed", "learned", NULL};
 static const weft_field fields[] = {
     WEFT_FIELDS_GTU(struct tnn),
     WEFT_FIELDS_RPE(struct tnn),
-    {.name = "rpe_input",
-     .kind = WEFT_FIELD_CHOICE,
-     .offset = offsetof(struct tnn, input),
-     .choices = input_names},
-    {.name = "rpe_length",
-     .kind = WEFT_FIELD_INTEGER,
-     .offset = offsetof(struct tnn, length),
-     .minimum = 0,
-     .maximum = 16777216},
-    {.name = "decay",
-     .kind = WEFT_FIELD_CHOICE,
-     .offset = offsetof(struct tnn, decay),
-     .choices = decay_names},
-    {.name = "gamma",
-     .kind = WEFT_FIELD_REAL,
-     .offset = offsetof(struct tnn, gamma),
-     .minimum = 0,
-     .maximum = 1},
+    {WEFT_CHOICE("rpe_input", struct tnn, input, input_names)},
+    {WEFT_INTEGER("rpe_length", struct tnn, length, 0, 16777216)},
+    {WEFT_CHOICE("decay", struct tnn, decay, decay_names)},
+    {WEFT_REAL("gamma", struct tnn, gamma, 0, 1)},
 };
 
 static void set_defaults(void *config) {
@@ -114,11 +100,8 @@ static weft_tensor fixed_decay(struct weft_builder *builder, const struct tnn *t
 static weft_tensor learned_decay(struct weft_builder *builder, const struct tnn *tnn, uint32_t e) {
     weft_tensor theta = weft_build_vector(builder, "toep.gamma", e);
     weft_tensor gamma = {0};
-    if (builder->status != WEFT_OK) {
-        return gamma;
-    }
-    weft_status status = weft_graph_toeplitz_decay(&gamma, builder->graph, theta, tnn->gamma);
-    return weft_built(builder, status, &gamma);
+    return WEFT_BUILT(builder, gamma,
+                      weft_graph_toeplitz_decay(&gamma, builder->graph, theta, tnn->gamma));
 }
 
 static weft_tensor decay(struct weft_builder *builder, const struct tnn *tnn, uint32_t e) {
@@ -147,15 +130,12 @@ static weft_tensor coefficients(struct weft_builder *builder, const struct tnn *
     struct weft_rpe rpe;
     weft_build_rpe(&rpe, builder, &tnn->rpe, e);
     weft_tensor out = {0};
-    if (builder->status != WEFT_OK) {
-        return out;
-    }
-    weft_status status =
+    return WEFT_BUILT(
+        builder, out,
         weft_graph_toeplitz_rpe(&out, builder->graph, builder->length, &rpe.params,
                                 weft_toeplitz_rpe_params(.causal = builder->network->config.causal,
                                                          .input = (weft_rpe_lag)tnn->input,
-                                                         .divisor = divisor(builder, tnn)));
-    return weft_built(builder, status, &out);
+                                                         .divisor = divisor(builder, tnn))));
 }
 
 static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *config) {
@@ -168,7 +148,8 @@ static weft_tensor mix(struct weft_builder *builder, weft_tensor x, const void *
     return weft_build_gtu(builder, x, &tnn->gtu, &params);
 }
 
-static const struct weft_family tnn = {
+const struct weft_model_family weft_family_tnn = {
+    .model_type = "tnn",
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct tnn),
     WEFT_TOEPLITZ_PARTS,
@@ -176,5 +157,3 @@ static const struct weft_family tnn = {
     .check = check,
     .mix = mix,
 };
-
-const struct weft_architecture weft_architecture_tnn = WEFT_NETWORK_ARCHITECTURE("tnn", tnn);

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+# bash completion for weft. Installed as bash-completion/completions/weft; a test holds it to `weft help`.
+
+# _weft_words WORDS: those that begin like the current word.
+_weft_words() {
+    mapfile -t COMPREPLY < <(compgen -W "$1" -- "${COMP_WORDS[COMP_CWORD]}")
+}
+
+# An empty reply means that bash completes file names.
+_weft() {
+    local command=${COMP_WORDS[1]:-} previous=${COMP_WORDS[COMP_CWORD - 1]} options=""
+    local commands="devices run eval generate verify bench inspect help"
+    local device="--device --math --weights --validation --no-cache" output="--json --verbose --help"
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        _weft_words "$commands --version --help"
+        return
+    fi
+    case $command in
+    devices) options="$output" ;;
+    run) options="--text --tokens --token-types --input --positions --out --top --trace --repeat $device $output" ;;
+    eval) options="--compare --examples --answers --batch --out --bits --expect $device $output" ;;
+    generate) options="--prompt --text --tokens --greedy --seed --temperature --top-k --reevaluate $device $output" ;;
+    verify) options="--filter --bits --write-bits --cases --evaluate --evaluate-limit $device $output" ;;
+    bench) options="--suite --filter --size --lengths --seconds --rounds --time-cap --out --csv --html --from --compare
+        --noise --fail-on-slower --debug-slow-down --write-expected $device $output" ;;
+    inspect) options="--length --batch --pass $device $output" ;;
+    help) options=$commands ;;
+    esac
+    case $previous in
+    --math) options="reproducible fast" ;;
+    --weights) options="auto f32 f16" ;;
+    --pass) options="graph fuse choose place order" ;;
+    --size) options="full short smallest" ;;
+    --suite) options="ops mixers fnet fmm flt ski spectra models decode device" ;;
+    --device) options="all" ;;
+    help) ;;
+    *) [[ ${COMP_WORDS[COMP_CWORD]} == -* ]] || return ;;
+    esac
+    _weft_words "$options"
+}
+
+complete -o bashdefault -o default -F _weft weft

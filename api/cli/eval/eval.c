@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* weft eval: what a model's answers on data are worth, and what they cost. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "commands.h"
+#include "core/npy.h"
+#include "eval/answers.h"
+#include "eval/compare.h"
+
+typedef struct eval_options {
+    weft_cli_common common;
+    const char *out;
+    const char *expect;
+    const char *bits;
+    uint32_t batch;    /* 0: not given */
+    uint32_t examples; /* 0: all */
+    bool compare;
+    bool answers;
+} eval_options;
+
+/* ---- one model ---- */
+
+static int load(weft_cli_job *job, const eval_options *options, const char *const *paths) {
+    int exit_code = weft_cli_job_load(job, &options->common, paths[0], paths[1], NULL);
+    if (exit_code == WEFT_CLI_FINE && options->out &&
+        weft_cli_measure_of(job->session.info.task) == WEFT_CLI_MEASURE_TOKENS) {
+        fprintf(stderr,
+                "weft eval: --out: %s is a language model, whose logits are too many to keep; weft "
+                "run --out writes those of a few sequences\n",
+                paths[0]);
+        return WEFT_CLI_USAGE;
+    }
+    if (exit_code == WEFT_CLI_FINE && options->examples > 0) {
+        weft_cli_data_thin(&job->own, options->examples);
+    }
+    job->answers = options->answers;
+    if (exit_code == WEFT_CLI_FINE && options->answers && !weft_cli_has_answers(&job->session)) {
+        exit_code = WEFT_CLI_BAD_FILE;
+    }
+    if (exit_code == WEFT_CLI_FINE && options->expect) {
+        exit_code =
+            weft_cli_expected_load(&job->expected, options->expect, job->data, &job->session);
+    }
+    if (exit_code == WEFT_CLI_FINE && options->bits) {
+        job->bits_path = options->bits;
+        exit_code = weft_cli_exit_code_of_file(
+            weft_cli_read_digest(job->expected_digest, options->bits, &job->session.host));
+    }
+    return exit_code;
+}
+
+static int write_outputs(const weft_cli_job *job, const char *path) {
+    weft_shape shape = weft_shape_of(job->data->example_count, job->score.width);
+    return weft_cli_exit_code(
+        weft_npy_write_f32(path, job->score.outputs, shape, &job->session.host));
+}
+
+/* Prints the report, and on stderr what was not as it should be. */
+static int report(const weft_cli_job *job) {
+    int exit_code =
+        job->common->json ? weft_cli_print_json(weft_cli_job_json(job)) : weft_cli_job_print(job);
+    if (exit_code != WEFT_CLI_FINE) {
+        return exit_code;
+    }
+    if (job->bits_path && strcmp(job->score.digest, job->expected_digest) != 0) {
+        fprintf(stderr, "weft: error: the outputs' bits have SHA-256 %s, but %s has %s\n",
+                job->score.digest, job->bits_path, job->expected_digest);
+        exit_code = WEFT_CLI_FAILED;
+    }
+    if (job->expected.path &&
+        !weft_cli_comparison_holds(&job->comparison, &job->expected, &job->score)) {
+        exit_code = WEFT_CLI_FAILED;
+    }
+    return weft_cli_validation_failed(job->session.device) ? WEFT_CLI_FAILED : exit_code;
+}
+
+static int eval_one(const eval_options *options, const char *const *paths) {
+    weft_cli_job job = {0};
+    int exit_code = load(&job, options, paths);
+    if (exit_code == WEFT_CLI_FINE) {
+        exit_code = weft_cli_job_run(&job, options->batch, "eval");
+    }
+    if (exit_code == WEFT_CLI_FINE && options->out) {
+        exit_code = write_outputs(&job, options->out);
+    }
+    if (exit_code == WEFT_CLI_FINE) {
+        exit_code = report(&job);
+    }
+    weft_cli_job_clear(&job);
+    return exit_code;
+}
+
+/* ---- the command line ---- */
+
+static int check_options(const weft_cli_syntax *syntax, const eval_options *options,
+                         const char *const *paths, int found) {
+    if (!options->compare && found > 2) {
+        return weft_cli_usage_error(
+            syntax, "unexpected argument '%s'; for several models, --compare MODEL... DATA",
+            paths[2]);
+    }
+    if (options->compare && (options->out || options->expect || options->bits)) {
+        return weft_cli_usage_error(syntax, "--out, --expect and --bits are for one model, without "
+                                            "--compare");
+    }
+    if (options->examples > 0 && options->expect) {
+        return weft_cli_usage_error(syntax, "--expect is for all examples, without --examples");
+    }
+    if (options->bits && options->common.math != WEFT_MATH_REPRODUCIBLE) {
+        return weft_cli_usage_error(syntax, "--bits needs --math reproducible: the bits of fast "
+                                            "mode differ between devices");
+    }
+    return WEFT_CLI_FINE;
+}
+
+static int run(const weft_cli_syntax *syntax, const eval_options *options, const char *const *paths,
+               int found) {
+    WEFT_CLI_TRY(check_options(syntax, options, paths, found));
+    if (!options->compare) {
+        return eval_one(options, paths);
+    }
+    const weft_cli_comparison_params params = {.common = &options->common,
+                                               .models = paths,
+                                               .count = (uint32_t)found - 1,
+                                               .data = paths[found - 1],
+                                               .batch = options->batch,
+                                               .examples = options->examples,
+                                               .answers = options->answers};
+    return weft_cli_eval_compare(&params);
+}
+
+int weft_cli_eval(int argc, char **argv) {
+    eval_options options = {0};
+    const weft_cli_option table[] = {
+        {"compare", WEFT_CLI_FLAG, &options.compare, NULL,
+         "take several models, in front of DATA, and print one line for each"},
+        {"examples", WEFT_CLI_COUNT, &options.examples, "N",
+         "look at so many examples only, evenly spread over the data"},
+        {"answers", WEFT_CLI_FLAG, &options.answers, NULL,
+         "show every example's predicted label, too; wrong ones are marked"},
+        {"batch", WEFT_CLI_COUNT, &options.batch, "N",
+         "examples in a run, at most (default 32, or fewer that have 8,192 tokens and,\n"
+         "of a language model, 2^24 logits together)"},
+        {"out", WEFT_CLI_TEXT, &options.out, "FILE",
+         "write the outputs to this .npy file, float32 [examples, outputs]"},
+        {"bits", WEFT_CLI_TEXT, &options.bits, "FILE",
+         "compare the SHA-256 of all outputs with the one that this file starts with;\n"
+         "exit code 1 when they differ (reproducible math only)"},
+        {"expect", WEFT_CLI_TEXT, &options.expect, "FILE",
+         "compare with what another program found, in an .npz file; exit code 1 when\n"
+         "it is not the same. Classification and retrieval: logits [N, C], and labels\n"
+         "[N] where they were predicted otherwise: every label; language models:\n"
+         "bits_per_byte, to 1e-4; regression: outputs [N, C], to 1e-4 relative"},
+        WEFT_CLI_DEVICE_OPTIONS(&options.common),
+        WEFT_CLI_OUTPUT_OPTIONS(&options.common),
+        {.name = NULL},
+    };
+    int found = 0;
+    const weft_cli_syntax syntax = {
+        .command = "eval",
+        .positionals = "MODEL DATA",
+        .positional_count = 2,
+        .positional_found = &found,
+        .summary =
+            "Measures a model: accuracy, bits per byte or mean errors, by its task; speed; "
+            "memory.\n"
+            "With --compare: MODEL MODEL... DATA.\n"
+            "\n"
+            "DATA is an .npz file with the members\n"
+            "  tokens [S, n], or inputs [S, n, c] (float32, or uint8 with 255 for 1)\n"
+            "  labels [S] for classification; [S / 2] for retrieval, whose sequences come in\n"
+            "      pairs; [S, n] for masked language models, -1 where a token is not scored\n"
+            "  targets [S, outputs] for regression\n"
+            "  positions [S, n, l] where the model takes them\n"
+            "  lengths [S] where rows are shorter than n\n"
+            "or, for classification, a folder of texts, LABEL/NAME.txt, where LABEL is a label or\n"
+            "its first word. Speeds are those of the runs that follow a plan's first.",
+        .options = table,
+    };
+    const char **paths = calloc((size_t)argc + 1, sizeof *paths);
+    if (!paths) {
+        fprintf(stderr, "weft: error: out of memory for the arguments\n");
+        return WEFT_CLI_FAILED;
+    }
+    int exit_code = WEFT_CLI_FINE;
+    if (weft_cli_parse(&syntax, argc, argv, paths, &exit_code)) {
+        exit_code = run(&syntax, &options, paths, found);
+    }
+    free(paths);
+    return exit_code;
+}

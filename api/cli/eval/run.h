@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Examples through a model, in batches. */
+#ifndef WEFT_CLI_EVAL_RUN_H
+#define WEFT_CLI_EVAL_RUN_H
+
+#include "eval/score.h"
+
+typedef struct weft_cli_evaluation {
+    uint64_t tokens;   /* all examples' */
+    uint32_t plans;    /* one for each length and batch size */
+    double compile_ms; /* all plans' */
+    double run_ms;     /* all runs, transfers included */
+    /*
+     * What speeds are taken from: all runs but the first of each plan, in which a driver may still
+     * compile; all runs where there are no others. What a run computes is counted, also rows that
+     * fill up a batch.
+     */
+    double timed_ms;
+    uint64_t timed_examples;
+    uint64_t timed_sequences;
+    uint64_t timed_tokens;
+    uint64_t peak_bytes; /* the most device memory that weights, arenas and buffers held at once */
+} weft_cli_evaluation;
+
+/** Amount per second. */
+double weft_cli_speed(const weft_cli_evaluation *evaluation, uint64_t amount);
+
+/**
+ * Runs examples of equal length together, at most `batch` at a time; 0: 32, or fewer that have 8,192
+ * tokens and, of a language model, 2^24 logits together. Nothing is padded in length, which would
+ * change what FNet computes. A last, smaller batch is filled up with copies of its first example,
+ * whose results are dropped. Shows a progress bar with that label. The session is open. Returns an
+ * exit code.
+ */
+int weft_cli_evaluate(weft_cli_evaluation *evaluation, weft_cli_score *score, uint32_t batch,
+                      const char *label);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "eval/score.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/try.h"
+
+weft_cli_measure weft_cli_measure_of(weft_task task) {
+    switch (task) {
+    case WEFT_TASK_MASKED_LM:
+    case WEFT_TASK_CAUSAL_LM:
+        return WEFT_CLI_MEASURE_TOKENS;
+    case WEFT_TASK_REGRESS:
+        return WEFT_CLI_MEASURE_VALUES;
+    default:
+        return WEFT_CLI_MEASURE_LABELS;
+    }
+}
+
+weft_status weft_cli_score_begin(weft_cli_score *score, const weft_cli_data *data,
+                                 const weft_cli_session *session) {
+    *score = (weft_cli_score){.measure = weft_cli_measure_of(session->info.task),
+                              .data = data,
+                              .session = session,
+                              .width = session->info.label_count};
+    weft_sha256_begin(&score->hash);
+    if (score->measure == WEFT_CLI_MEASURE_TOKENS) {
+        return WEFT_OK;
+    }
+    score->outputs = weft_alloc_zero(&session->host, (size_t)data->example_count * score->width,
+                                     sizeof *score->outputs);
+    score->counts = weft_alloc_zero(&session->host, score->width, sizeof *score->counts);
+    return !score->outputs || !score->counts ? weft_fail_memory(&session->host, "the outputs")
+                                             : WEFT_OK;
+}
+
+void weft_cli_score_clear(weft_cli_score *score) {
+    if (score->session) {
+        weft_free(&score->session->host, score->outputs);
+        weft_free(&score->session->host, score->counts);
+    }
+    *score = (weft_cli_score){0};
+}
+
+/* ---- one example ---- */
+
+static weft_status check_finite(weft_cli_score *score, uint32_t example, const float *output,
+                                size_t count) {
+    for (size_t index = 0; index < count; index++) {
+        if (!isfinite(output[index])) {
+            score->not_finite = true;
+            return weft_fail(&score->session->host, WEFT_BAD_FILE,
+                             "%s: example %u, output %zu: expected a finite value, found %g",
+                             score->session->folder, example, index, (double)output[index]);
+        }
+    }
+    return WEFT_OK;
+}
+
+/* The token that row `position` is to predict, or -1. */
+static int32_t answer_of(const weft_cli_score *score, const weft_cli_sequence *sequence,
+                         uint32_t position) {
+    const weft_cli_data *data = score->data;
+    if (score->session->info.task == WEFT_TASK_MASKED_LM) {
+        return data->labels[sequence->begin + position];
+    }
+    return position + 1 < sequence->length ? data->tokens[sequence->begin + position + 1] : -1;
+}
+
+static void take_tokens(weft_cli_score *score, uint32_t example, const float *output,
+                        uint32_t width) {
+    const weft_cli_sequence *sequence = &score->data->sequences[example];
+    for (uint32_t position = 0; position < sequence->length; position++) {
+        int32_t answer = answer_of(score, sequence, position);
+        if (answer < 0) {
+            continue;
+        }
+        const float *logits = &output[(size_t)position * width];
+        score->scored++;
+        score->bits += weft_cli_bits(logits, width, (uint32_t)answer);
+        score->correct += weft_cli_argmax(logits, width) == (uint32_t)answer;
+    }
+}
+
+weft_status weft_cli_score_take(weft_cli_score *score, uint32_t example, const float *output,
+                                uint32_t width) {
+    bool tokens = score->measure == WEFT_CLI_MEASURE_TOKENS;
+    size_t count = (size_t)width * (tokens ? score->data->sequences[example].length : 1);
+    WEFT_TRY(check_finite(score, example, output, count));
+    if (tokens) {
+        weft_cli_hash_add(&score->hash, output, count);
+        take_tokens(score, example, output, width);
+    } else {
+        memcpy(&score->outputs[(size_t)example * width], output, count * sizeof *output);
+    }
+    return WEFT_OK;
+}
+
+/* ---- all examples ---- */
+
+static void count_labels(weft_cli_score *score) {
+    const weft_cli_data *data = score->data;
+    for (uint32_t example = 0; example < data->example_count; example++) {
+        uint32_t label = (uint32_t)data->labels[example];
+        const float *logits = &score->outputs[(size_t)example * score->width];
+        bool correct = weft_cli_argmax(logits, score->width) == label;
+        score->counts[label].examples++;
+        score->counts[label].correct += correct;
+        score->correct += correct;
+    }
+    score->scored = data->example_count;
+}
+
+static void add_errors(weft_cli_score *score) {
+    score->scored = (uint64_t)score->data->example_count * score->width;
+    for (uint64_t index = 0; index < score->scored; index++) {
+        double error = (double)score->outputs[index] - (double)score->data->targets[index];
+        score->squared += error * error;
+        score->absolute += fabs(error);
+    }
+}
+
+void weft_cli_score_end(weft_cli_score *score) {
+    if (score->measure == WEFT_CLI_MEASURE_LABELS) {
+        count_labels(score);
+    } else if (score->measure == WEFT_CLI_MEASURE_VALUES) {
+        add_errors(score);
+    }
+    if (score->outputs) {
+        weft_cli_hash_add(&score->hash, score->outputs,
+                          (uint64_t)score->data->example_count * score->width);
+    }
+    weft_digest digest = weft_sha256_end(&score->hash);
+    weft_digest_text(&digest, score->digest);
+}
+
+static double mean(double sum, uint64_t count) {
+    return count == 0 ? 0.0 : sum / (double)count;
+}
+
+double weft_cli_accuracy(const weft_cli_score *score) {
+    return mean((double)score->correct, score->scored);
+}
+
+double weft_cli_bits_per_token(const weft_cli_score *score) {
+    return mean(score->bits, score->scored);
+}
+
+double weft_cli_mean_squared(const weft_cli_score *score) {
+    return mean(score->squared, score->scored);
+}
+
+double weft_cli_mean_absolute(const weft_cli_score *score) {
+    return mean(score->absolute, score->scored);
+}

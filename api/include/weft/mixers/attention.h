@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Attention with scores: softmax over the whole sequence, and over a band. */
+#ifndef WEFT_MIXERS_ATTENTION_H
+#define WEFT_MIXERS_ATTENTION_H
+
+#include <weft/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct weft_attention_params {
+    uint32_t heads; /**< divides d; 0 means 1 */
+    float scale;    /**< on the scores; 0 means 1/sqrt(d/heads) */
+} weft_attention_params;
+
+#ifndef __cplusplus
+#define weft_attention_params(...) (&(weft_attention_params){__VA_ARGS__})
+#endif
+
+/**
+ * Softmax self-attention without a mask, head h using channels h·d/heads …: softmax(scale · q kᵀ) v per head.
+ * Vaswani et al., "Attention is all you need", 2017, equation (1). The sequence lengths of q and of k, v may differ.
+ * Holds the [B, heads, n, n] scores: FNet's Hybrid sibling and the baseline use it. params may be null.
+ */
+WEFT_API weft_status weft_graph_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                          weft_tensor k, weft_tensor v,
+                                          const weft_attention_params *params);
+
+typedef struct weft_banded_attention_params {
+    uint32_t heads; /**< divides d; 0 means 1 */
+    uint32_t
+        half_width; /**< k, 0 … n-1: token i reads the tokens j with |i-j| ≤ k; 0: only itself */
+    bool causal;    /**< 0 ≤ i-j ≤ k instead */
+    float scale;    /**< on the scores; 0 means 1/sqrt(d/heads) */
+} weft_banded_attention_params;
+
+#ifndef __cplusplus
+#define weft_banded_attention_params(...) (&(weft_banded_attention_params){__VA_ARGS__})
+#endif
+
+/**
+ * FMMformer's near field: softmax(band_k(scale · q kᵀ)) v per head, the softmax over the band alone. Nguyen et al.,
+ * "FMMformer", 2021, equation (4). q, k, v and out f32 [B, n, d]; head h has the channels h·d/heads …, as
+ * weft_graph_attention. k = n-1 is softmax attention, or causal softmax attention.
+ * Time is linear in n·k·d, and memory is that of the result: no score is stored. The bandwidth "k" of the authors' code
+ * keeps |i-j| < k: it is half_width + 1. Implementations, of the same bits: "direct" and "tiled". params may be null.
+ * Errors: WEFT_INVALID_ARGUMENT for heads that do not divide d, half_width ≥ n, or a scale that is not finite.
+ */
+WEFT_API weft_status weft_graph_banded_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                                 weft_tensor k, weft_tensor v,
+                                                 const weft_banded_attention_params *params);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

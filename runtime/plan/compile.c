@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* Compiling a graph to a plan. */
+#include <string.h>
+
+#include "core/clock.h"
+#include "plan/passes.h"
+#include "plan/plan.h"
+
+/* ---- ports ---- */
+
+static weft_status add_port(weft_plan *plan, const char *name, const struct weft_value *value,
+                            bool is_output) {
+    struct weft_port *port = &plan->ports[plan->port_count];
+    port->name = weft_strdup(&plan->device->host, name);
+    if (!port->name) {
+        return weft_fail_memory(&plan->device->host, "a plan's ports");
+    }
+    port->dtype = value->dtype;
+    port->shape = value->shape;
+    port->bytes = weft_shape_elements(value->shape) * 4;
+    port->is_output = is_output;
+    port->is_state = value->is_state && !is_output;
+    plan->port_count++;
+    return WEFT_OK;
+}
+
+static weft_status make_ports(weft_plan *plan, const weft_graph *graph) {
+    plan->ports = weft_alloc_zero(&plan->device->host, graph->value_count + graph->result_count,
+                                  sizeof *plan->ports);
+    if (!plan->ports) {
+        return weft_fail_memory(&plan->device->host, "a plan's ports");
+    }
+    for (uint32_t i = 1; i < graph->value_count; i++) {
+        if (graph->values[i].source == WEFT_VALUE_INPUT) {
+            weft_status status = add_port(plan, graph->values[i].name, &graph->values[i], false);
+            if (status != WEFT_OK) {
+                return status;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < graph->result_count; i++) {
+        weft_status status =
+            add_port(plan, graph->results[i].name, &graph->values[graph->results[i].value], true);
+        if (status != WEFT_OK) {
+            return status;
+        }
+    }
+    return WEFT_OK;
+}
+
+static void limit_index(weft_plan *plan, const weft_graph *graph, uint32_t tokens, uint32_t table) {
+    uint32_t root = weft_graph_storage_of(graph, tokens);
+    if (tokens == 0 || table == 0 || graph->values[root].source != WEFT_VALUE_INPUT) {
+        return;
+    }
+    for (uint32_t p = 0; p < plan->port_count; p++) {
+        struct weft_port *port = &plan->ports[p];
+        if (strcmp(port->name, graph->values[root].name) == 0) {
+            uint32_t rows = graph->values[table].shape.dim[0];
+            port->index_limit =
+                port->index_limit && port->index_limit < rows ? port->index_limit : rows;
+        }
+    }
+}
+
+/** Notes which inputs index embedding tables, so that weft_plan_execute can refuse bad indices. */
+static void limit_indices(weft_plan *plan, const weft_graph *graph) {
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        const struct weft_node *node = &graph->nodes[i];
+        if (node->op == &weft_op_embedding) {
+            limit_index(plan, graph, node->input[0], node->input[1]);
+            limit_index(plan, graph, node->input[2], node->input[3]);
+        }
+    }
+}
+
+/* ---- building ---- */
+
+static weft_status describe(weft_plan *plan, uint32_t pass, char *text) {
+    plan->text[pass] = text;
+    return text ? WEFT_OK : weft_fail_memory(&plan->device->host, "a description of a plan");
+}
+
+static weft_status run_graph_passes(weft_plan *plan, weft_graph *graph,
+                                    const weft_plan_params *params) {
+    const weft_host *host = &plan->device->host;
+    weft_status status = weft_pass_prune(graph);
+    if (status == WEFT_OK) {
+        status = describe(plan, 0, weft_describe_graph(graph, false, host));
+    }
+    if (status == WEFT_OK && !params->no_fusion) {
+        status =
+            weft_pass_fold(graph, plan->device, params->implementation, plan->lowering.run_once);
+    }
+    if (status == WEFT_OK && !params->no_fusion) {
+        status = weft_pass_fuse(graph);
+    }
+    if (status == WEFT_OK) {
+        status = describe(plan, 1, weft_describe_graph(graph, false, host));
+    }
+    if (status == WEFT_OK) {
+        status = weft_pass_choose(graph, plan->device, params->implementation, weft_plan_compile);
+    }
+    return status == WEFT_OK ? describe(plan, 2, weft_describe_graph(graph, true, host)) : status;
+}
+
+static weft_status check_ranges(const weft_plan *plan) {
+    uint64_t limit = plan->device->limits.maxStorageBufferRange;
+    for (uint32_t i = 0; i < plan->lowering.storage_count; i++) {
+        if (plan->lowering.storages[i].bytes > limit) {
+            return weft_fail(&plan->device->host, WEFT_UNSUPPORTED,
+                             "a tensor of %llu bytes exceeds what %s can bind at once (%llu bytes)",
+                             (unsigned long long)plan->lowering.storages[i].bytes,
+                             plan->device->info.name, (unsigned long long)limit);
+        }
+    }
+    return WEFT_OK;
+}
+
+static weft_status run_lowering_passes(weft_plan *plan) {
+    struct weft_lowering *lowering = &plan->lowering;
+    weft_status status = weft_pass_lower(lowering);
+    if (status == WEFT_OK) {
+        status = check_ranges(plan);
+    }
+    if (status == WEFT_OK) {
+        status = weft_pass_place(lowering, &plan->info.arena_bytes, &plan->info.arena_lower_bound);
+    }
+    if (status == WEFT_OK) {
+        status = describe(plan, 3,
+                          weft_describe_placement(lowering, plan->info.arena_bytes,
+                                                  plan->info.arena_lower_bound));
+    }
+    return status == WEFT_OK ? weft_pass_order(lowering, &plan->info.barriers) : status;
+}
+
+static weft_status build_pipelines(weft_plan *plan) {
+    for (uint32_t i = 0; i < plan->lowering.dispatch_count; i++) {
+        struct weft_dispatch *dispatch = &plan->lowering.dispatches[i];
+        dispatch->pipeline.binding_count = dispatch->operand_count;
+        dispatch->pipeline.push_size = dispatch->push_size;
+        weft_status status = weft_pipeline_get(&dispatch->built, plan->device, &dispatch->pipeline);
+        if (status != WEFT_OK) {
+            return status;
+        }
+    }
+    return WEFT_OK;
+}
+
+static weft_status make_arena(weft_plan *plan) {
+    if (plan->info.arena_bytes == 0) {
+        return WEFT_OK;
+    }
+    return weft_vkbuffer_create_or_trim(&plan->arena, &plan->arena_allocation, plan->device,
+                                        plan->info.arena_bytes);
+}
+
+static weft_status make_descriptors(weft_plan *plan) {
+    uint32_t count = plan->lowering.dispatch_count;
+    plan->sets = weft_alloc_zero(&plan->device->host, count + 1, sizeof *plan->sets);
+    if (!plan->sets) {
+        return weft_fail_memory(&plan->device->host, "descriptor sets");
+    }
+    weft_status status = weft_descriptors_create(&plan->descriptor_pool, plan->sets, plan, false);
+    for (uint32_t i = 0; i < count && status == WEFT_OK; i++) {
+        if (plan->sets[i]) {
+            weft_descriptors_write(plan, i, plan->sets[i], NULL, NULL);
+        }
+    }
+    return status;
+}
+
+static weft_status make_queries(weft_plan *plan) {
+    weft_device *device = plan->device;
+    if (device->info.timestamp_period_ns <= 0.0) {
+        return weft_fail(&device->host, WEFT_UNSUPPORTED, "%s has no time stamps",
+                         device->info.name);
+    }
+    VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                  .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                  .queryCount = 2 * plan->lowering.dispatch_count + 1};
+    return weft_device_check(
+        device, device->vk.CreateQueryPool(device->vk.handle, &info, NULL, &plan->queries),
+        "vkCreateQueryPool");
+}
+
+static void sum_up(weft_plan *plan) {
+    plan->info.dispatches = plan->lowering.dispatch_count;
+    for (uint32_t i = 0; i < plan->lowering.storage_count; i++) {
+        if (plan->lowering.storages[i].kind == WEFT_STORAGE_CONSTANT) {
+            plan->info.weight_bytes += plan->lowering.storages[i].bytes;
+            if (plan->lowering.storages[i].half) {
+                plan->info.f16_weight_bytes += plan->lowering.storages[i].bytes;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < plan->lowering.dispatch_count; i++) {
+        plan->info.flops += plan->lowering.dispatches[i].flops;
+    }
+}
+
+static weft_status build(weft_plan *plan, weft_graph *graph, const weft_plan_params *params) {
+    weft_status status = make_ports(plan, graph);
+    if (status == WEFT_OK) {
+        status = run_graph_passes(plan, graph, params);
+    }
+    if (status == WEFT_OK) {
+        limit_indices(plan, graph);
+        plan->lowering.graph = graph;
+        status = run_lowering_passes(plan);
+    }
+    if (status == WEFT_OK) {
+        status = build_pipelines(plan);
+    }
+    if (status == WEFT_OK) {
+        status = make_arena(plan);
+    }
+    if (status == WEFT_OK) {
+        status = make_descriptors(plan);
+    }
+    if (status == WEFT_OK) {
+        sum_up(plan);
+        status = weft_plan_split(plan);
+    }
+    if (status == WEFT_OK && params->timestamps) {
+        status = make_queries(plan);
+    }
+    return status == WEFT_OK ? describe(plan, 4, weft_describe_order(plan)) : status;
+}
+
+static weft_status run_once(const char *implementation, weft_device *device,
+                            const weft_graph *graph, void *data, uint64_t bytes);
+
+static weft_status compile(weft_plan **out, weft_device *device, const weft_graph *graph,
+                           const weft_plan_params *params, bool runs_once) {
+    weft_status status = weft_device_alive(device);
+    if (status == WEFT_OK && graph->result_count == 0) {
+        status = weft_fail(&device->host, WEFT_INVALID_ARGUMENT, "the graph has no output");
+    }
+    if (status != WEFT_OK) {
+        return status;
+    }
+    double start = weft_clock_ms();
+    weft_device_stats before = device->stats;
+    weft_graph *working = NULL;
+    weft_plan *plan = weft_alloc_zero(&device->host, 1, sizeof *plan);
+    if (!plan) {
+        return weft_fail_memory(&device->host, "a plan");
+    }
+    plan->device = device;
+    plan->lowering.device = device;
+    plan->lowering.runs_once = runs_once;
+    plan->lowering.run_once = run_once;
+    status = weft_graph_copy(&working, graph);
+    if (status == WEFT_OK) {
+        status = build(plan, working, params);
+        plan->lowering.graph = NULL;
+    }
+    weft_graph_destroy(&working);
+    if (status != WEFT_OK) {
+        weft_plan_destroy(&plan);
+        return status;
+    }
+    plan->info.shaders_compiled = device->stats.shaders_compiled - before.shaders_compiled;
+    plan->info.pipelines_compiled = device->stats.pipelines_compiled - before.pipelines_compiled;
+    plan->info.compile_ms = weft_clock_ms() - start;
+    *out = plan;
+    return WEFT_OK;
+}
+
+weft_status weft_plan_compile(weft_plan **out, weft_device *device, const weft_graph *graph,
+                              const weft_plan_params *params) {
+    if (!out || !device || !graph) {
+        return weft_fail(device ? &device->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_plan_compile: null argument");
+    }
+    const weft_plan_params defaults = {0};
+    return compile(out, device, graph, params ? params : &defaults, false);
+}
+
+static weft_status run_once(const char *implementation, weft_device *device,
+                            const weft_graph *graph, void *data, uint64_t bytes) {
+    const weft_plan_params params = {.implementation = implementation};
+    weft_plan *plan = NULL;
+    weft_status status = compile(&plan, device, graph, &params, true);
+    if (status == WEFT_OK) {
+        weft_host_tensor out = {.name = "out", .data = data, .bytes = bytes};
+        status = weft_plan_execute(plan, &out, 1);
+    }
+    weft_plan_destroy(&plan);
+    return status;
+}
