@@ -91,7 +91,7 @@ static const struct weft_op copy_op = {
     .max_inputs = 1,
     .params_size = sizeof(struct copy_node),
     .infer = copy_infer,
-    .implementation = {{.name = "kernel", .lower = copy_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "kernel", .lower = copy_lower}),
 };
 
 weft_status weft_bench_copy(weft_tensor *out, weft_graph *graph, weft_tensor x, bool vectors) {
@@ -205,7 +205,7 @@ static const struct weft_op arithmetic_op = {
     .params_size = sizeof(struct arithmetic_node),
     .infer = arithmetic_infer,
     .describe = arithmetic_describe,
-    .implementation = {{.name = "kernel", .lower = arithmetic_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "kernel", .lower = arithmetic_lower}),
 };
 
 weft_status weft_bench_arithmetic(weft_tensor *out, weft_graph *graph, weft_tensor x,

@@ -13,6 +13,7 @@ typedef struct inspect_options {
     weft_cli_common common;
     const char *model;
     const char *pass;
+    bool choices;    /* --pass choices */
     uint32_t length; /* 0: not given */
     uint32_t batch;
 } inspect_options;
@@ -29,7 +30,7 @@ typedef struct inspect_state {
 
 /* ---- the work ---- */
 
-static const char *const passes[] = {"graph", "fuse", "choose", "place", "order"};
+static const char *const passes[] = {"graph", "fuse", "choose", "place", "order", "choices"};
 
 static bool is_pass(const char *name) {
     for (size_t index = 0; index < sizeof passes / sizeof passes[0]; index++) {
@@ -281,7 +282,11 @@ int weft_cli_inspect(int argc, char **argv) {
          "tokens of a sequence (default: the most the model takes)"},
         {"batch", WEFT_CLI_COUNT, &options.batch, "B", "sequences (default 1)"},
         {"pass", WEFT_CLI_TEXT, &options.pass, "NAME",
-         "print what a pass made of the graph instead:\ngraph, fuse, choose, place or order"},
+         "print what a pass made of the graph instead:\ngraph, fuse, choose, place, order or "
+         "choices"},
+        {"choices", WEFT_CLI_FLAG, &options.choices, NULL,
+         "print the candidates for each piece of work instead, why some\nwere left out, their "
+         "times, and which was taken"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
         {.name = NULL},
@@ -298,9 +303,12 @@ int weft_cli_inspect(int argc, char **argv) {
     if (!weft_cli_parse(&syntax, argc, argv, &options.model, &exit_code)) {
         return exit_code;
     }
+    if (options.choices) {
+        options.pass = "choices";
+    }
     if (options.pass && !is_pass(options.pass)) {
         return weft_cli_usage_error(
-            &syntax, "--pass: expected graph, fuse, choose, place or order, found '%s'",
+            &syntax, "--pass: expected graph, fuse, choose, place, order or choices, found '%s'",
             options.pass);
     }
     return inspect(&options, &syntax);

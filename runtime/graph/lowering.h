@@ -6,6 +6,7 @@
 #ifndef WEFT_GRAPH_LOWERING_H
 #define WEFT_GRAPH_LOWERING_H
 
+#include "graph/choose.h"
 #include "graph/kernel_args.h"
 #include "graph/op.h"
 #include "shader/pipeline.h"
@@ -18,6 +19,24 @@ struct weft_constant;
  */
 typedef weft_status (*weft_run_once)(const char *implementation, weft_device *device,
                                      const weft_graph *graph, void *data, uint64_t bytes);
+
+/** How many workgroups a dispatch has; from the functions below. */
+struct weft_grid {
+    uint64_t items;     /* invocations, or 0 */
+    uint64_t groups;    /* or workgroups, spread over x and y, or 0 */
+    uint32_t extent[3]; /* or workgroups along each axis */
+};
+
+/** A dispatch that is run to see how long it takes, in memory of its own. What its buffers hold is not defined. */
+struct weft_measured_dispatch {
+    const struct weft_variant *variant;
+    struct weft_grid grid;
+    const void *args;                  /* words of the shader's struct */
+    uint64_t bytes[WEFT_MAX_BINDINGS]; /* of its buffers; 0: nothing is bound */
+};
+
+typedef weft_status (*weft_time_dispatch)(double *ms, weft_device *device,
+                                          const struct weft_measured_dispatch *dispatch);
 
 enum weft_storage_kind {
     WEFT_STORAGE_ARENA,   /* an intermediate tensor or scratch memory */
@@ -63,9 +82,11 @@ struct weft_lowering {
     weft_device *device;
     const weft_graph *graph;
     weft_status status;
-    bool runs_once;         /* a plan of `run_once`: no weight is kept as f16 */
-    weft_run_once run_once; /* the plan's own, for what is computed while lowering */
-    char label[48];         /* of the node being lowered */
+    bool runs_once;                   /* a plan of `run_once`: no weight is kept as f16 */
+    weft_run_once run_once;           /* the plan's own, for what is computed while lowering */
+    weft_time_dispatch time_dispatch; /* likewise */
+    struct weft_chooser *chooser;
+    char label[48]; /* of the node being lowered */
     struct weft_storage *storages;
     uint32_t storage_count, storage_capacity;
     struct weft_dispatch *dispatches;
@@ -110,13 +131,6 @@ uint32_t weft_lower_scratch(struct weft_lowering *lowering, uint64_t bytes);
 uint32_t weft_lower_table(struct weft_lowering *lowering, const char *key, uint64_t bytes,
                           weft_status (*fill)(void *user, void *data), void *user);
 
-/** How many workgroups a dispatch has; from the functions below. */
-struct weft_grid {
-    uint64_t items;     /* invocations, or 0 */
-    uint64_t groups;    /* or workgroups, spread over x and y, or 0 */
-    uint32_t extent[3]; /* or workgroups along each axis */
-};
-
 /** An invocation for each of `count` items; shaders/include/index.glsl finds them with the push constant `groups_x`. */
 struct weft_grid weft_grid_of_items(uint64_t count);
 /** A workgroup for each of `count` rows or the like, found likewise. */
@@ -139,6 +153,19 @@ struct weft_grid weft_grid_of(uint32_t x, uint32_t y, uint32_t z);
 #define WEFT_LOWER(lowering, kernel, grid, ...)                    \
     weft_lower_kernel(lowering, &weft_shader_##kernel, NULL, grid, \
                       WEFT_KERNEL_ARGS(kernel, __VA_ARGS__))
+
+/**
+ * Appends the dispatch of work that several kernels can do, by the one that is fastest here. `shader` is any of the
+ * set's, which gives the fields their names.
+ *
+ *     WEFT_LOWER_VARIANTS(lowering, &product_variants, batches, matmul_tiled, .push = {…}, .bind = {…}, .constant = {…});
+ */
+#define WEFT_LOWER_VARIANTS(lowering, set, batches, shader, ...) \
+    weft_lower_variants(lowering, set, batches, WEFT_KERNEL_ARGS(shader, __VA_ARGS__))
+
+struct weft_dispatch *weft_lower_variants(struct weft_lowering *lowering,
+                                          const struct weft_variant_set *set, uint32_t batches,
+                                          const void *args);
 
 #define WEFT_MAX_GROUPS 65535 /* along an axis: the smallest maximum of Vulkan */
 #define WEFT_NO_STORAGE UINT32_MAX

@@ -9,6 +9,7 @@
 #include "device/device.h"
 #include "graph/graph.h"
 #include "graph/op_list.h"
+#include "graph/variant.h"
 
 struct weft_lowering;
 
@@ -20,8 +21,12 @@ enum weft_fusable {
     WEFT_FUSE_NORM = 8
 };
 
+/** A row of an op: one way to compute it. */
 struct weft_implementation {
     const char *name;
+    uint32_t bits; /* rows of one number give the same bits */
+    struct weft_needs needs;
+    struct weft_cost cost;
     /** Whether it can run this node on a device like that; null: always. */
     bool (*supports)(const weft_graph *graph, const struct weft_node *node,
                      const weft_device_info *device);
@@ -30,7 +35,13 @@ struct weft_implementation {
     weft_status (*lower)(struct weft_lowering *lowering, const struct weft_node *node);
 };
 
-#define WEFT_MAX_IMPLEMENTATIONS 4
+/** The rows of an op, at most WEFT_MAX_VARIANTS. */
+#define WEFT_IMPLEMENTATIONS(...)          \
+    (const struct weft_implementation[]) { \
+        __VA_ARGS__, {                     \
+            .name = NULL                   \
+        }                                  \
+    }
 
 struct weft_op {
     const char *name;
@@ -48,13 +59,14 @@ struct weft_op {
     weft_status (*infer)(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
                          weft_shape *shape);
     /**
-     * When implementations differ in bits: the one to take in reproducible mode, a function of shapes alone. Null: all
-     * implementations give the same bits, and the first one that supports the device is taken.
+     * When implementations differ in bits: the one whose bits reproducible mode gives, a function of shapes alone.
+     * Null: all give the same bits.
      */
     const char *(*choose)(const weft_graph *graph, const struct weft_node *node);
     /** What `weft inspect` shows of the params; null: nothing. */
     void (*describe)(const struct weft_node *node, char *text, size_t size);
-    struct weft_implementation implementation[WEFT_MAX_IMPLEMENTATIONS]; /* ends with a null name */
+    const struct weft_implementation
+        *implementations; /* WEFT_IMPLEMENTATIONS(…); a view has none */
 };
 
 #define WEFT_DECLARE_OP(name) extern const struct weft_op weft_op_##name;

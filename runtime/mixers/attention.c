@@ -133,5 +133,5 @@ const struct weft_op weft_op_attention = {
     .params_size = sizeof(struct weft_attention_node),
     .infer = attention_infer,
     .describe = attention_describe,
-    .implementation = {{.name = "scores", .lower = attention_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "scores", .lower = attention_lower}),
 };

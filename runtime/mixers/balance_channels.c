@@ -51,5 +51,5 @@ const struct weft_op weft_op_balance_channels = {
     .min_inputs = 2,
     .max_inputs = 2,
     .infer = balance_infer,
-    .implementation = {{.name = "channels", .lower = balance_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "channels", .lower = balance_lower}),
 };

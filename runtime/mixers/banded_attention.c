@@ -6,6 +6,9 @@
 #include <weft/mixers.h>
 
 #include "graph/lowering.h"
+#include "kernels/banded_attention/direct.h"
+#include "kernels/banded_attention/step.h"
+#include "kernels/banded_attention/tiled.h"
 #include "mixers/step.h"
 
 struct weft_banded_attention_node {
@@ -14,10 +17,6 @@ struct weft_banded_attention_node {
     uint32_t causal;
     float scale;
 };
-
-/* Queries of a workgroup, as the shaders have them. */
-#define DIRECT_QUERIES 64
-#define TILED_QUERIES  32
 
 static struct weft_banded_attention_node node_of(const weft_banded_attention_params *params) {
     struct weft_banded_attention_node node = {.heads = 1};
@@ -115,56 +114,70 @@ static float unit_of(const struct weft_banded_attention_node *params, uint32_t n
     return unit;
 }
 
-static void finish(struct weft_dispatch *dispatch, const struct weft_banded_attention_node *params,
-                   const weft_shape *shape, uint32_t queries) {
-    uint32_t n = shape->dim[1];
-    uint32_t d = shape->dim[2];
-    uint32_t width = d / params->heads;
-    uint64_t sequences = (uint64_t)shape->dim[0] * params->heads;
-    uint64_t tiles = (n - 1) / queries + 1;
-    weft_dispatch_specialize(dispatch, d % 4 == 0 && width % 4 == 0);
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = sequences * tiles, .columns = width});
-    weft_dispatch_push_u32(dispatch, n);
-    weft_dispatch_push_u32(dispatch, d);
-    weft_dispatch_push_u32(dispatch, params->heads);
-    weft_dispatch_push_u32(dispatch, params->half_width);
-    weft_dispatch_push_u32(dispatch, params->causal ? 0 : params->half_width);
-    weft_dispatch_push_f32(dispatch, params->scale);
-    weft_dispatch_push_f32(dispatch, unit_of(params, n));
+static struct weft_grid band_grid(const struct weft_banded_attention_direct_args *args,
+                                  uint32_t queries, uint32_t sequences) {
+    const uint64_t tiles = (args->push.n - 1) / queries + 1;
+    return weft_grid_of_groups(sequences * tiles);
+}
+
+static struct weft_grid direct_grid(const struct weft_variant *variant, const void *args,
+                                    uint32_t sequences) {
+    return band_grid(args, weft_variant_tile(variant, WEFT_BANDED_ATTENTION_DIRECT_AT_TILE_QUERIES),
+                     sequences);
+}
+
+static struct weft_grid tiled_grid(const struct weft_variant *variant, const void *args,
+                                   uint32_t sequences) {
+    (void)variant;
+    return band_grid(args, WEFT_BANDED_ATTENTION_TILED_QUERIES, sequences);
+}
+
+/* Registers alone suit processors, whose caches serve all invocations; GPUs want tiles in shared memory. */
+static const struct weft_variant band_rows[] = {
+    {.name = "tiled",
+     .shader = &weft_shader_banded_attention_tiled,
+     .grid = tiled_grid,
+     .cost = {.software = 3.0F}},
+    {.name = "direct",
+     .shader = &weft_shader_banded_attention_direct,
+     .grid = direct_grid,
+     .cost = {.hardware = 1.5F}},
+};
+
+const struct weft_variant_set weft_band_variants = {
+    .name = "banded_attention/band",
+    .rows = band_rows,
+    .count = sizeof band_rows / sizeof band_rows[0],
+};
+
+static weft_status banded_attention_lower(struct weft_lowering *lowering,
+                                          const struct weft_node *node) {
+    const struct weft_banded_attention_node *params = (const void *)node->params.bytes;
+    const weft_shape *shape = weft_node_shape(lowering->graph, node, 0);
+    const uint32_t n = shape->dim[1];
+    const uint32_t d = shape->dim[2];
+    const uint32_t width = d / params->heads;
+    const uint32_t sequences = shape->dim[0] * params->heads;
+    const uint32_t q = weft_lower_value(lowering, node->input[0]);
+    const uint32_t k = weft_lower_value(lowering, node->input[1]);
+    const uint32_t v = weft_lower_value(lowering, node->input[2]);
+    const uint32_t result = weft_lower_value(lowering, node->output);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER_VARIANTS(lowering, &weft_band_variants, sequences, banded_attention_direct,
+                            .bind = {.q = q, .k = k, .v = v, .result = result},
+                            .push = {.sequences = sequences,
+                                     .width = width,
+                                     .n = n,
+                                     .d = d,
+                                     .heads = params->heads,
+                                     .before = params->half_width,
+                                     .after = params->causal ? 0 : params->half_width,
+                                     .scale = params->scale,
+                                     .unit = unit_of(params, n)},
+                            .constant = {.vector = d % 4 == 0 && width % 4 == 0});
     dispatch->flops = (double)sequences * count_pairs(params, n) * (4.0 * width + 20.0);
     dispatch->bytes = 16.0 * (double)weft_shape_elements(*shape);
-}
-
-static weft_status lower_with(struct weft_lowering *lowering, const struct weft_node *node,
-                              bool tiled) {
-    const struct weft_banded_attention_node *params = (const void *)node->params.bytes;
-    uint32_t storages[4];
-    for (uint32_t i = 0; i < 3; i++) {
-        storages[i] = weft_lower_value(lowering, node->input[i]);
-    }
-    storages[3] = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch =
-        weft_old_dispatch(lowering, tiled ? "banded_attention/tiled" : "banded_attention/direct");
-    for (uint32_t i = 0; i < 3; i++) {
-        weft_dispatch_read(dispatch, storages[i]);
-    }
-    weft_dispatch_write(dispatch, storages[3]);
-    finish(dispatch, params, weft_node_shape(lowering->graph, node, 0),
-           tiled ? TILED_QUERIES : DIRECT_QUERIES);
     return weft_lower_status(lowering);
-}
-
-/** Registers alone suit CPUs, whose caches serve all invocations; GPUs want tiles in shared memory. */
-static weft_status lower_usual(struct weft_lowering *lowering, const struct weft_node *node) {
-    return lower_with(lowering, node, lowering->device->info.type != WEFT_DEVICE_SOFTWARE);
-}
-
-static weft_status lower_direct(struct weft_lowering *lowering, const struct weft_node *node) {
-    return lower_with(lowering, node, false);
-}
-
-static weft_status lower_tiled(struct weft_lowering *lowering, const struct weft_node *node) {
-    return lower_with(lowering, node, true);
 }
 
 static void banded_attention_describe(const struct weft_node *node, char *text, size_t size) {
@@ -180,9 +193,7 @@ const struct weft_op weft_op_banded_attention = {
     .params_size = sizeof(struct weft_banded_attention_node),
     .infer = banded_attention_infer,
     .describe = banded_attention_describe,
-    .implementation = {{.name = "band", .lower = lower_usual}, /* all give the same bits */
-                       {.name = "direct", .lower = lower_direct},
-                       {.name = "tiled", .lower = lower_tiled}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "band", .lower = banded_attention_lower}),
 };
 
 /* ---- one token at a time ---- */
@@ -227,17 +238,20 @@ static weft_status step_lower(struct weft_lowering *lowering, const struct weft_
         storages[i] = weft_lower_value(lowering, node->input[i]);
     }
     const uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "banded_attention/step");
-    for (uint32_t i = 0; i < WEFT_STEP_STATE; i++) {
-        weft_dispatch_read(dispatch, storages[i]);
-    }
-    weft_dispatch_write(dispatch, storages[WEFT_STEP_STATE]);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_specialize(dispatch, width % 4 == 0);
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = heads, .columns = width});
-    weft_dispatch_push_u32(dispatch, params->heads);
-    weft_dispatch_push_u32(dispatch, params->half_width);
-    weft_dispatch_push_f32(dispatch, params->scale);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, banded_attention_step, weft_grid_of_groups(heads),
+                   .bind = {.q = storages[0],
+                            .k = storages[1],
+                            .v = storages[2],
+                            .position = storages[WEFT_STEP_POSITION],
+                            .state = storages[WEFT_STEP_STATE],
+                            .result = result},
+                   .push = {.groups = (uint32_t)heads,
+                            .width = width,
+                            .heads = params->heads,
+                            .before = params->half_width,
+                            .scale = params->scale},
+                   .constant = {.vector = width % 4 == 0});
     const double pairs = (double)heads * (params->half_width + 1.0);
     dispatch->flops = pairs * (4.0 * width + 20.0);
     dispatch->bytes = 8.0 * pairs * width;
@@ -252,5 +266,5 @@ const struct weft_op weft_op_banded_attention_step = {
     .state_input = WEFT_STEP_STATE,
     .infer = weft_step_infer,
     .describe = banded_attention_describe,
-    .implementation = {{.name = "step", .lower = step_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "step", .lower = step_lower}),
 };

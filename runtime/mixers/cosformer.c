@@ -167,7 +167,7 @@ const struct weft_op weft_op_cosformer = {
     .params_size = sizeof(struct weft_cosformer_node),
     .infer = cosformer_infer,
     .describe = cosformer_describe,
-    .implementation = {{.name = "chunks", .lower = cosformer_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "chunks", .lower = cosformer_lower}),
 };
 
 /* ---- one token at a time ---- */
@@ -260,5 +260,5 @@ const struct weft_op weft_op_cosformer_step = {
     .state_input = WEFT_STEP_STATE,
     .infer = weft_step_infer,
     .describe = cosformer_describe,
-    .implementation = {{.name = "step", .lower = step_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "step", .lower = step_lower}),
 };

@@ -190,5 +190,5 @@ const struct weft_op weft_op_discrete_features = {
     .params_size = sizeof(struct discrete_features_node),
     .infer = discrete_features_infer,
     .describe = discrete_features_describe,
-    .implementation = {{.name = "rows", .lower = discrete_features_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "rows", .lower = discrete_features_lower}),
 };

@@ -220,7 +220,7 @@ const struct weft_op weft_op_fast_weight = {
     .params_size = sizeof(struct weft_fast_weight_node),
     .infer = fast_weight_infer,
     .describe = fast_weight_describe,
-    .implementation = {{.name = "chunks", .lower = fast_weight_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "chunks", .lower = fast_weight_lower}),
 };
 
 /* ---- one token at a time ---- */
@@ -371,5 +371,5 @@ const struct weft_op weft_op_fast_weight_step = {
     .state_input = WEFT_STEP_STATE,
     .infer = weft_step_infer,
     .describe = fast_weight_describe,
-    .implementation = {{.name = "step", .lower = step_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "step", .lower = step_lower}),
 };

@@ -225,5 +225,5 @@ const struct weft_op weft_op_flt_features = {
     .params_size = sizeof(struct weft_flt_features_node),
     .infer = flt_features_infer,
     .describe = flt_features_describe,
-    .implementation = {{.name = "elements", .lower = flt_features_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "elements", .lower = flt_features_lower}),
 };

@@ -198,6 +198,7 @@ const struct weft_op weft_op_fourier = {
     .fusable = WEFT_FUSE_RESIDUAL | WEFT_FUSE_NORM,
     .infer = fourier_infer,
     .choose = fourier_choose,
-    .implementation = {{.name = "fft", .supports = fft_supports, .lower = lower_fft},
-                       {.name = "matrix", .lower = lower_matrix}},
+    .implementations =
+        WEFT_IMPLEMENTATIONS({.name = "fft", .supports = fft_supports, .lower = lower_fft},
+                             {.name = "matrix", .bits = 1, .lower = lower_matrix}),
 };

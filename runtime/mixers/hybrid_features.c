@@ -239,5 +239,5 @@ const struct weft_op weft_op_hybrid_features = {
     .params_size = sizeof(struct hybrid_features_node),
     .infer = hybrid_features_infer,
     .describe = hybrid_features_describe,
-    .implementation = {{.name = "rows", .lower = hybrid_features_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "rows", .lower = hybrid_features_lower}),
 };

@@ -215,7 +215,7 @@ const struct weft_op weft_op_kernel_attention = {
     .params_size = sizeof(struct weft_kernel_attention_node),
     .infer = kernel_attention_infer,
     .describe = kernel_attention_describe,
-    .implementation = {{.name = "chunks", .lower = kernel_attention_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "chunks", .lower = kernel_attention_lower}),
 };
 
 /* ---- one token at a time ---- */
@@ -289,5 +289,5 @@ const struct weft_op weft_op_kernel_attention_step = {
     .state_input = WEFT_STEP_STATE,
     .infer = weft_step_infer,
     .describe = kernel_attention_describe,
-    .implementation = {{.name = "step", .lower = step_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "step", .lower = step_lower}),
 };

@@ -105,7 +105,7 @@ const struct weft_op weft_op_linear_attention = {
     .params_size = sizeof(struct weft_linear_attention_node),
     .infer = linear_attention_infer,
     .describe = linear_attention_describe,
-    .implementation = {{.name = "chunks", .lower = linear_attention_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "chunks", .lower = linear_attention_lower}),
 };
 
 /* ---- a token at a time ---- */
@@ -180,5 +180,5 @@ const struct weft_op weft_op_linear_attention_step = {
     .state_input = WEFT_STEP_STATE,
     .infer = weft_step_infer,
     .describe = linear_attention_step_describe,
-    .implementation = {{.name = "step", .lower = linear_attention_step_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "step", .lower = linear_attention_step_lower}),
 };

@@ -325,8 +325,7 @@ static void lower_norms(struct lowered *l, const struct weft_node *node) {
         return;
     }
     l->norms = scratch(l, l->features);
-    struct weft_dispatch *dispatch =
-        weft_old_dispatch(l->lowering, "random_features/square_norms");
+    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, "random_features/square_norms");
     weft_dispatch_read(dispatch, l->w);
     weft_dispatch_write(dispatch, l->norms);
     weft_dispatch_rows(dispatch, (struct weft_rows){.rows = l->features, .columns = l->width});
@@ -532,5 +531,5 @@ const struct weft_op weft_op_random_features = {
     .params_size = sizeof(struct weft_random_features_node),
     .infer = random_features_infer,
     .describe = random_features_describe,
-    .implementation = {{.name = "rows", .lower = random_features_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "rows", .lower = random_features_lower}),
 };

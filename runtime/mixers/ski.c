@@ -367,5 +367,5 @@ const struct weft_op weft_op_ski_toeplitz = {
     .params_size = sizeof(struct weft_ski_toeplitz_node),
     .infer = ski_toeplitz_infer,
     .describe = ski_toeplitz_describe,
-    .implementation = {{.name = "points", .lower = ski_toeplitz_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "points", .lower = ski_toeplitz_lower}),
 };

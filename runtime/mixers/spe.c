@@ -346,7 +346,7 @@ const struct weft_op weft_op_sine_spe_codes = {
     .max_inputs = CODE_INPUTS,
     .params_size = sizeof(struct spe_codes_node),
     .infer = sine_codes_infer,
-    .implementation = {{.name = "product", .lower = sine_codes_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "product", .lower = sine_codes_lower}),
 };
 
 const struct weft_op weft_op_conv_spe_codes = {
@@ -355,7 +355,7 @@ const struct weft_op weft_op_conv_spe_codes = {
     .max_inputs = CONV_INPUTS - 1,
     .params_size = sizeof(struct spe_codes_node),
     .infer = conv_codes_infer,
-    .implementation = {{.name = "direct", .lower = conv_codes_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "direct", .lower = conv_codes_lower}),
 };
 
 /* ---- codes of weights: made once ---- */
@@ -474,7 +474,7 @@ const struct weft_op weft_op_sine_spe = {
     .params_size = sizeof(struct spe_node),
     .infer = sine_infer,
     .describe = spe_describe,
-    .implementation = {{.name = "codes", .lower = sine_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "codes", .lower = sine_lower}),
 };
 
 const struct weft_op weft_op_conv_spe = {
@@ -484,5 +484,5 @@ const struct weft_op weft_op_conv_spe = {
     .params_size = sizeof(struct spe_node),
     .infer = conv_infer,
     .describe = spe_describe,
-    .implementation = {{.name = "codes", .lower = conv_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "codes", .lower = conv_lower}),
 };

@@ -491,9 +491,11 @@ const struct weft_op weft_op_structured_projection = {
     .infer = structured_projection_infer,
     .choose = structured_projection_choose,
     .describe = structured_projection_describe,
-    .implementation = {{.name = "hadamard", .supports = is_hadamard, .lower = lower_hadamard},
-                       {.name = "circulant", .supports = is_circulant, .lower = lower_circulant},
-                       {.name = "circulant_fft",
-                        .supports = fft_supports,
-                        .lower = lower_circulant_fft}},
+    .implementations = WEFT_IMPLEMENTATIONS(
+        {.name = "hadamard", .supports = is_hadamard, .lower = lower_hadamard},
+        {.name = "circulant", .bits = 1, .supports = is_circulant, .lower = lower_circulant},
+        {.name = "circulant_fft",
+         .bits = 2,
+         .supports = fft_supports,
+         .lower = lower_circulant_fft}),
 };

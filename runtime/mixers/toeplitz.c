@@ -219,7 +219,7 @@ const struct weft_op weft_op_toeplitz_kernel = {
     .max_inputs = 2,
     .params_size = sizeof(struct weft_toeplitz_kernel_node),
     .infer = kernel_infer,
-    .implementation = {{.name = "kernel", .lower = kernel_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "kernel", .lower = kernel_lower}),
 };
 
 /* ---- kernels of weights: made once ---- */
@@ -414,10 +414,12 @@ const struct weft_op weft_op_toeplitz = {
     .infer = toeplitz_infer,
     .choose = toeplitz_choose,
     .describe = toeplitz_describe,
-    .implementation = {{.name = "direct", .lower = lower_direct},
-                       {.name = "fft_shared",
-                        .supports = shared_supports,
-                        .limits = SHARED_LIMITS,
-                        .lower = lower_shared},
-                       {.name = "fft", .supports = fft_supports, .lower = lower_fft}},
+    .implementations = WEFT_IMPLEMENTATIONS(
+        {.name = "direct", .lower = lower_direct},
+        {.name = "fft_shared",
+         .bits = 1,
+         .supports = shared_supports,
+         .limits = SHARED_LIMITS,
+         .lower = lower_shared},
+        {.name = "fft", .bits = 2, .supports = fft_supports, .lower = lower_fft}),
 };

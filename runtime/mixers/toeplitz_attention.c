@@ -274,8 +274,7 @@ static uint32_t lower_sums(const struct lowered *l, uint32_t products, uint32_t 
 static void lower_contract(const struct lowered *l, uint32_t sums, uint32_t tokens,
                            uint32_t first) {
     uint64_t count = (uint64_t)l->batch * (tokens - first) * l->heads * l->values;
-    struct weft_dispatch *dispatch =
-        weft_old_dispatch(l->lowering, "toeplitz_attention/contract");
+    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, "toeplitz_attention/contract");
     weft_dispatch_read(dispatch, l->q);
     weft_dispatch_read(dispatch, sums);
     weft_dispatch_write(dispatch, l->result);
@@ -343,6 +342,7 @@ const struct weft_op weft_op_toeplitz_attention = {
     .infer = toeplitz_attention_infer,
     .choose = toeplitz_attention_choose,
     .describe = toeplitz_attention_describe,
-    .implementation = {{.name = "direct", .lower = lower_direct},
-                       {.name = "fft", .supports = fft_supports, .lower = lower_fft}},
+    .implementations = WEFT_IMPLEMENTATIONS(
+        {.name = "direct", .lower = lower_direct},
+        {.name = "fft", .bits = 1, .supports = fft_supports, .lower = lower_fft}),
 };

@@ -186,7 +186,7 @@ const struct weft_op weft_op_toeplitz_fd_kernel = {
     .max_inputs = 1,
     .params_size = sizeof(struct weft_toeplitz_fd_kernel_node),
     .infer = kernel_infer,
-    .implementation = {{.name = "kernel", .lower = kernel_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "kernel", .lower = kernel_lower}),
 };
 
 /* ---- kernels of weights: made once ---- */
@@ -308,9 +308,9 @@ const struct weft_op weft_op_toeplitz_fd = {
     .infer = toeplitz_fd_infer,
     .choose = toeplitz_fd_choose,
     .describe = toeplitz_fd_describe,
-    .implementation = {{.name = "fft_shared",
-                        .supports = shared_supports,
-                        .limits = "an N that is a power of two from 4 to 2048",
-                        .lower = lower_shared},
-                       {.name = "fft", .lower = lower_fft}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "fft_shared",
+                                             .supports = shared_supports,
+                                             .limits = "an N that is a power of two from 4 to 2048",
+                                             .lower = lower_shared},
+                                            {.name = "fft", .bits = 1, .lower = lower_fft}),
 };

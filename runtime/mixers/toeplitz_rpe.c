@@ -93,7 +93,7 @@ const struct weft_op weft_op_positions = {
     .params_size = sizeof(struct positions_node),
     .infer = positions_infer,
     .describe = positions_describe,
-    .implementation = {{.name = "table", .lower = positions_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "table", .lower = positions_lower}),
 };
 
 /* ---- the MLP ---- */

@@ -83,5 +83,5 @@ const struct weft_op weft_op_batch_norm = {
     .params_size = sizeof(struct weft_batch_norm_node),
     .infer = batch_norm_infer,
     .describe = batch_norm_describe,
-    .implementation = {{.name = "elementwise", .lower = batch_norm_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = batch_norm_lower}),
 };

@@ -85,7 +85,7 @@ const struct weft_op weft_op_gather = {
     .params_size = sizeof(struct weft_gather_node),
     .infer = gather_infer,
     .describe = gather_describe,
-    .implementation = {{.name = "copy", .lower = gather_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "copy", .lower = gather_lower}),
 };
 
 /* ---- reshape ---- */

@@ -82,7 +82,7 @@ const struct weft_op weft_op_activation = {
     .params_size = sizeof(struct weft_activation_node),
     .infer = activation_infer,
     .describe = activation_describe,
-    .implementation = {{.name = "elementwise", .lower = activation_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = activation_lower}),
 };
 
 /* ---- binary ---- */
@@ -161,7 +161,7 @@ const struct weft_op weft_op_binary = {
     .params_size = sizeof(struct weft_binary_node),
     .infer = binary_infer,
     .describe = binary_describe,
-    .implementation = {{.name = "elementwise", .lower = binary_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = binary_lower}),
 };
 
 /* ---- affine ---- */
@@ -207,5 +207,5 @@ const struct weft_op weft_op_affine = {
     .params_size = sizeof(struct weft_affine_node),
     .infer = affine_infer,
     .describe = affine_describe,
-    .implementation = {{.name = "elementwise", .lower = affine_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "elementwise", .lower = affine_lower}),
 };

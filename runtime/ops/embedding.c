@@ -142,5 +142,5 @@ const struct weft_op weft_op_embedding = {
     .max_inputs = 5,
     .fusable = WEFT_FUSE_RESIDUAL | WEFT_FUSE_NORM,
     .infer = embedding_infer,
-    .implementation = {{.name = "row", .lower = embedding_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = embedding_lower}),
 };

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/matmul/direct.h"
+#include "kernels/matmul/tiled.h"
+
 struct weft_matmul_node {
     uint32_t transpose_a;
     uint32_t transpose_b;
@@ -14,19 +17,46 @@ struct weft_matmul_node {
 
 /* ---- kernels ---- */
 
-struct kernel {
-    const char *shader;
-    uint32_t tile_rows, tile_columns;
+static_assert(sizeof(struct weft_matmul_direct_args) == sizeof(struct weft_matmul_tiled_args),
+              "the kernels of a set have one interface");
+
+static struct weft_grid grid_of(const struct weft_matmul_tiled_args *args, uint32_t rows,
+                                uint32_t columns, uint32_t batches) {
+    return weft_grid_of((args->push.n - 1) / columns + 1, (args->push.m - 1) / rows + 1, batches);
+}
+
+static struct weft_grid direct_grid(const struct weft_variant *variant, const void *args,
+                                    uint32_t batches) {
+    return grid_of(args, weft_variant_tile(variant, WEFT_MATMUL_DIRECT_AT_TILE_ROWS),
+                   WEFT_MATMUL_DIRECT_COLUMNS, batches);
+}
+
+static struct weft_grid tiled_grid(const struct weft_variant *variant, const void *args,
+                                   uint32_t batches) {
+    return grid_of(args, weft_variant_tile(variant, WEFT_MATMUL_TILED_AT_TILE_ROWS),
+                   weft_variant_tile(variant, WEFT_MATMUL_TILED_AT_TILE_COLUMNS), batches);
+}
+
+/*
+ * Registers alone suit processors, whose caches serve all invocations (3 times as fast on lavapipe); GPUs want tiles in
+ * shared memory.
+ */
+static const struct weft_variant product_rows[] = {
+    {.name = "tiled",
+     .shader = &weft_shader_matmul_tiled,
+     .grid = tiled_grid,
+     .cost = {.software = 3.0F}},
+    {.name = "direct",
+     .shader = &weft_shader_matmul_direct,
+     .grid = direct_grid,
+     .cost = {.hardware = 1.5F}},
 };
 
-/** Registers alone suit CPUs, whose caches serve all invocations; GPUs want tiles in shared memory. */
-static struct kernel kernel_for(const weft_device *device, enum weft_product_kernel wanted) {
-    bool software = device->info.type == WEFT_DEVICE_SOFTWARE;
-    if (wanted == WEFT_PRODUCT_DIRECT || (wanted == WEFT_PRODUCT_USUAL && software)) {
-        return (struct kernel){.shader = "matmul/direct", .tile_rows = 64, .tile_columns = 128};
-    }
-    return (struct kernel){.shader = "matmul/tiled", .tile_rows = 64, .tile_columns = 64};
-}
+const struct weft_variant_set weft_product_variants = {
+    .name = "matmul/product",
+    .rows = product_rows,
+    .count = sizeof product_rows / sizeof product_rows[0],
+};
 
 static bool fours(uint32_t stride) {
     return stride % 4 == 0;
@@ -36,12 +66,6 @@ static bool can_load_fours(const struct weft_matrix *matrix, uint32_t contiguous
                            uint32_t other_stride, uint32_t length) {
     return contiguous_stride == 1 && fours(other_stride) && fours(length) && fours(matrix->outer) &&
            fours(matrix->inner);
-}
-
-static void push_matrix(struct weft_dispatch *dispatch, const struct weft_matrix *matrix) {
-    weft_dispatch_push_u32(dispatch, matrix->outer);
-    weft_dispatch_push_u32(dispatch, matrix->inner);
-    weft_dispatch_push_u32(dispatch, matrix->row);
 }
 
 static void count_costs(struct weft_dispatch *dispatch, const struct weft_product *product) {
@@ -56,55 +80,47 @@ static void count_costs(struct weft_dispatch *dispatch, const struct weft_produc
          4.0 * m * n * (product->residual != WEFT_NO_STORAGE ? 2 : 1));
 }
 
-static uint32_t blocks(uint32_t count, uint32_t size) {
-    return (count - 1) / size + 1;
-}
-
-void weft_lower_product(struct weft_lowering *lowering, const struct weft_product *product) {
-    const uint32_t max_groups = 65535;
-    struct kernel kernel = kernel_for(lowering->device, product->kernel);
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, kernel.shader);
-    weft_dispatch_read(dispatch, product->a.storage);
-    weft_dispatch_read(dispatch, product->b.storage);
-    weft_dispatch_read(dispatch,
-                       product->bias != WEFT_NO_STORAGE ? product->bias : product->a.storage);
-    weft_dispatch_read(dispatch, product->residual != WEFT_NO_STORAGE ? product->residual
-                                                                      : product->a.storage);
-    weft_dispatch_write(dispatch, product->c.storage);
-    weft_dispatch_specialize(dispatch, (uint32_t)product->activation);
-    weft_dispatch_specialize(dispatch, product->bias != WEFT_NO_STORAGE);
-    weft_dispatch_specialize(dispatch, product->residual != WEFT_NO_STORAGE);
-    weft_dispatch_specialize(
-        dispatch, can_load_fours(&product->a, product->a.column, product->a.row, product->k));
-    weft_dispatch_specialize(
-        dispatch, can_load_fours(&product->b, product->b.column, product->b.row, product->n));
-    if (lowering->device->math == WEFT_MATH_FAST) {
-        weft_dispatch_specialize(dispatch, product->a.half);
-        weft_dispatch_specialize(dispatch, product->b.half);
-    }
-    weft_dispatch_push_u32(dispatch, product->m);
-    weft_dispatch_push_u32(dispatch, product->n);
-    weft_dispatch_push_u32(dispatch, product->k);
-    weft_dispatch_push_u32(dispatch, product->inner_count);
-    push_matrix(dispatch, &product->a);
-    weft_dispatch_push_u32(dispatch, product->a.column);
-    push_matrix(dispatch, &product->b);
-    weft_dispatch_push_u32(dispatch, product->b.column);
-    push_matrix(dispatch, &product->c);
-    weft_dispatch_push_f32(dispatch, product->alpha);
-    dispatch->groups[0] = blocks(product->n, kernel.tile_columns);
-    dispatch->groups[1] = blocks(product->m, kernel.tile_rows);
-    dispatch->groups[2] = product->batches;
-    count_costs(dispatch, product);
+void weft_lower_product(struct weft_lowering *lowering, const struct weft_product *p) {
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        lowering, &weft_product_variants, p->batches, matmul_tiled,
+        .bind = {.a = p->a.storage,
+                 .b = p->b.storage,
+                 .bias = p->bias,
+                 .residual = p->residual,
+                 .c = p->c.storage},
+        .push = {.m = p->m,
+                 .n = p->n,
+                 .k = p->k,
+                 .inner = p->inner_count,
+                 .a_outer = p->a.outer,
+                 .a_inner = p->a.inner,
+                 .a_row = p->a.row,
+                 .a_column = p->a.column,
+                 .b_outer = p->b.outer,
+                 .b_inner = p->b.inner,
+                 .b_row = p->b.row,
+                 .b_column = p->b.column,
+                 .c_outer = p->c.outer,
+                 .c_inner = p->c.inner,
+                 .c_row = p->c.row,
+                 .alpha = p->alpha},
+        .constant = {.activation = (int32_t)p->activation,
+                     .has_bias = p->bias != WEFT_NO_STORAGE,
+                     .has_residual = p->residual != WEFT_NO_STORAGE,
+                     .vector_a = can_load_fours(&p->a, p->a.column, p->a.row, p->k),
+                     .vector_b = can_load_fours(&p->b, p->b.column, p->b.row, p->n),
+                     .half_a = p->a.half,
+                     .half_b = p->b.half});
+    count_costs(dispatch, p);
     for (uint32_t i = 0; i < 3; i++) {
-        if (dispatch->groups[i] > max_groups) {
+        if (dispatch->groups[i] > WEFT_MAX_GROUPS) {
             weft_lower_fail(
                 lowering,
                 weft_fail(&lowering->device->host, WEFT_UNSUPPORTED,
                           "%s: %u products of %u × %u need %u workgroups along an axis, more "
                           "than %u",
-                          lowering->label, product->batches, product->m, product->n,
-                          dispatch->groups[i], max_groups));
+                          lowering->label, p->batches, p->m, p->n, dispatch->groups[i],
+                          WEFT_MAX_GROUPS));
         }
     }
 }
@@ -253,17 +269,10 @@ static void place_operand(struct weft_lowering *lowering, struct weft_product *p
                                  : weft_lower_value(lowering, value);
 }
 
-static uint32_t optional(struct weft_lowering *lowering, uint32_t value) {
-    return value ? weft_lower_value(lowering, value) : WEFT_NO_STORAGE;
-}
-
-static weft_status lower_with(struct weft_lowering *lowering, const struct weft_node *node,
-                              enum weft_product_kernel kernel) {
+static weft_status matmul_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_matmul_node *params = (const void *)node->params.bytes;
-    struct weft_product product = {.inner_count = 1,
-                                   .alpha = params->alpha,
-                                   .activation = node->epilogue.activation,
-                                   .kernel = kernel};
+    struct weft_product product = {
+        .inner_count = 1, .alpha = params->alpha, .activation = node->epilogue.activation};
     address(&product, lowering->graph, node);
     place_operand(lowering, &product, &product.a, node->input[0], false);
     if (params->transpose_b && weft_lower_is_weight(lowering, node->input[1]) &&
@@ -275,23 +284,11 @@ static weft_status lower_with(struct weft_lowering *lowering, const struct weft_
     } else {
         place_operand(lowering, &product, &product.b, node->input[1], false);
     }
-    product.bias = optional(lowering, node->epilogue.bias);
-    product.residual = optional(lowering, node->epilogue.residual);
+    product.bias = weft_lower_optional(lowering, node->epilogue.bias);
+    product.residual = weft_lower_optional(lowering, node->epilogue.residual);
     product.c.storage = weft_lower_value(lowering, node->output);
     weft_lower_product(lowering, &product);
     return weft_lower_status(lowering);
-}
-
-static weft_status lower_usual(struct weft_lowering *lowering, const struct weft_node *node) {
-    return lower_with(lowering, node, WEFT_PRODUCT_USUAL);
-}
-
-static weft_status lower_direct(struct weft_lowering *lowering, const struct weft_node *node) {
-    return lower_with(lowering, node, WEFT_PRODUCT_DIRECT);
-}
-
-static weft_status lower_tiled(struct weft_lowering *lowering, const struct weft_node *node) {
-    return lower_with(lowering, node, WEFT_PRODUCT_TILED);
 }
 
 static void matmul_describe(const struct weft_node *node, char *text, size_t size) {
@@ -308,7 +305,5 @@ const struct weft_op weft_op_matmul = {
     .fusable = WEFT_FUSE_BIAS | WEFT_FUSE_ACTIVATION | WEFT_FUSE_RESIDUAL,
     .infer = matmul_infer,
     .describe = matmul_describe,
-    .implementation = {{.name = "product", .lower = lower_usual},
-                       {.name = "direct", .lower = lower_direct},
-                       {.name = "tiled", .lower = lower_tiled}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "product", .lower = matmul_lower}),
 };

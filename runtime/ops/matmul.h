@@ -14,13 +14,6 @@ struct weft_matrix {
     bool half;       /* a constant stored as f16, in fast mode */
 };
 
-/** Which kernel makes a product; all give the same bits. */
-enum weft_product_kernel {
-    WEFT_PRODUCT_USUAL = 0, /* by the device's type */
-    WEFT_PRODUCT_DIRECT,    /* register tiles straight from memory */
-    WEFT_PRODUCT_TILED      /* tiles in shared memory */
-};
-
 /** c = activation(alpha a b + bias) + residual for `batches` pairs. bias and residual: storages, or WEFT_NO_STORAGE. */
 struct weft_product {
     struct weft_matrix a, b, c;
@@ -31,8 +24,10 @@ struct weft_product {
     uint32_t bias;
     uint32_t residual; /* addressed as c is */
     weft_activation activation;
-    enum weft_product_kernel kernel;
 };
+
+/** The kernels of products; all give the same bits. */
+extern const struct weft_variant_set weft_product_variants;
 
 /** Appends the dispatch of a product. */
 void weft_lower_product(struct weft_lowering *lowering, const struct weft_product *product);

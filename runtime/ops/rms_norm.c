@@ -123,7 +123,7 @@ const struct weft_op weft_op_rms_norm = {
     .params_size = sizeof(struct weft_rms_norm_node),
     .infer = rms_norm_infer,
     .describe = describe_epsilon,
-    .implementation = {{.name = "row", .lower = rms_norm_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = rms_norm_lower}),
 };
 
 const struct weft_op weft_op_simple_rms_norm = {
@@ -132,7 +132,7 @@ const struct weft_op weft_op_simple_rms_norm = {
     .max_inputs = 1,
     .params_size = sizeof(struct weft_rms_norm_node),
     .infer = rms_norm_infer,
-    .implementation = {{.name = "row", .lower = simple_rms_norm_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = simple_rms_norm_lower}),
 };
 
 const struct weft_op weft_op_scale_norm = {
@@ -142,5 +142,5 @@ const struct weft_op weft_op_scale_norm = {
     .params_size = sizeof(struct weft_rms_norm_node),
     .infer = scale_norm_infer,
     .describe = describe_epsilon,
-    .implementation = {{.name = "row", .lower = scale_norm_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = scale_norm_lower}),
 };

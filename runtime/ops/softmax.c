@@ -41,5 +41,5 @@ const struct weft_op weft_op_softmax = {
     .min_inputs = 1,
     .max_inputs = 1,
     .infer = softmax_infer,
-    .implementation = {{.name = "row", .lower = softmax_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = softmax_lower}),
 };

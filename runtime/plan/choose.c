@@ -1,110 +1,108 @@
 /* SPDX-License-Identifier: MIT */
 /* The choose pass: which implementation runs each node. */
+#include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
+#include "plan/measure.h"
 #include "plan/passes.h"
 
-static const struct weft_implementation *find(const struct weft_op *op, const char *name) {
-    for (uint32_t i = 0; i < WEFT_MAX_IMPLEMENTATIONS && op->implementation[i].name; i++) {
-        if (strcmp(op->implementation[i].name, name) == 0) {
-            return &op->implementation[i];
-        }
-    }
-    return NULL;
+/** A node whose implementations are timed. */
+struct job {
+    const weft_graph *graph;
+    const struct weft_node *node;
+    weft_device *device;
+    weft_compile compile;
+};
+
+static weft_status measure(double *ms, void *user, uint32_t candidate) {
+    const struct job *job = user;
+    return weft_measure_node(ms, job->device, job->graph, job->node,
+                             job->node->op->implementations[candidate].name, job->compile);
 }
 
-static bool supported(const weft_graph *graph, const struct weft_node *node,
-                      const weft_device *device, const struct weft_implementation *implementation) {
-    return !implementation->supports || implementation->supports(graph, node, &device->info);
-}
-
-static const struct weft_implementation *first_supported(const weft_graph *graph,
-                                                         const struct weft_node *node,
-                                                         const weft_device *device) {
-    for (uint32_t i = 0; i < WEFT_MAX_IMPLEMENTATIONS && node->op->implementation[i].name; i++) {
-        if (supported(graph, node, device, &node->op->implementation[i])) {
-            return &node->op->implementation[i];
-        }
-    }
-    return NULL;
-}
-
-/** An earlier node that does the same work, so that it need not be measured again; or null. */
-static const struct weft_node *twin(const weft_graph *graph, uint32_t index) {
-    const struct weft_node *node = &graph->nodes[index];
-    for (uint32_t i = 0; i < index; i++) {
-        const struct weft_node *other = &graph->nodes[i];
-        if (other->op != node->op ||
-            memcmp(other->params.bytes, node->params.bytes, sizeof node->params.bytes) != 0) {
-            continue;
-        }
-        bool same = true;
-        for (uint32_t k = 0; k < node->input_count && same; k++) {
-            same = weft_shape_equal(*weft_node_shape(graph, node, k),
-                                    *weft_node_shape(graph, other, k));
-        }
-        if (same) {
-            return other;
-        }
-    }
-    return NULL;
-}
-
-static weft_status choose_between(const struct weft_implementation **chosen, weft_graph *graph,
-                                  weft_device *device, uint32_t index, weft_compile compile) {
-    const struct weft_node *node = &graph->nodes[index];
-    const char *name = node->op->choose(graph, node);
-    if (device->math == WEFT_MATH_FAST) {
-        const struct weft_node *same = twin(graph, index);
-        if (same) {
-            *chosen = same->implementation;
-            return WEFT_OK;
-        }
-        weft_status status = weft_measure_implementation(&name, device, graph, node, compile);
-        if (status != WEFT_OK) {
-            return status;
-        }
-    }
-    *chosen = find(node->op, name);
-    return WEFT_OK;
-}
-
-static weft_status choose_node(weft_graph *graph, weft_device *device, uint32_t index,
-                               const char *forced, weft_compile compile) {
-    struct weft_node *node = &graph->nodes[index];
-    const struct weft_op *op = node->op;
-    const struct weft_implementation *chosen = forced ? find(op, forced) : NULL;
-    if (!chosen && op->choose) {
-        weft_status status = choose_between(&chosen, graph, device, index, compile);
-        if (status != WEFT_OK) {
-            return status;
-        }
-    }
-    if (!chosen) {
-        chosen = first_supported(graph, node, device);
-    }
-    if (!chosen || !supported(graph, node, device, chosen)) {
+/** What of a node makes one implementation faster than another. */
+static void identify(struct weft_choice *choice, const weft_graph *graph,
+                     const struct weft_node *node) {
+    weft_sha256_add(&choice->identity, node->op->name, strlen(node->op->name) + 1);
+    weft_sha256_add(&choice->identity, node->params.bytes, sizeof node->params.bytes);
+    for (uint32_t i = 0; i < node->input_count; i++) {
         char shape[WEFT_SHAPE_TEXT_SIZE];
-        bool has_limits = chosen && chosen->limits;
-        return weft_fail(
-            &device->host, WEFT_UNSUPPORTED, "%s%s%s on %s has no implementation on %s%s%s",
-            op->name, forced ? " by " : "", forced ? forced : "",
-            weft_shape_text(*weft_node_shape(graph, node, 0), shape), device->info.name,
-            has_limits ? ": it takes " : "", has_limits ? chosen->limits : "");
+        weft_shape_text(*weft_node_shape(graph, node, i), shape);
+        weft_sha256_add(&choice->identity, shape, strlen(shape) + 1);
     }
-    node->implementation = chosen;
+}
+
+static struct weft_candidate candidate_of(const struct weft_implementation *row,
+                                          const weft_graph *graph, const struct weft_node *node,
+                                          const struct weft_chooser *chooser) {
+    const bool named = chooser->forced && strcmp(chooser->forced, row->name) == 0;
+    const char *missing = weft_needs_missing(&row->needs, chooser->device, named);
+    if (!missing && row->supports && !row->supports(graph, node, &chooser->device->info)) {
+        missing = row->limits ? row->limits : "not for such a node";
+    }
+    return (struct weft_candidate){.name = row->name,
+                                   .bits = row->bits,
+                                   .cost = weft_cost_on(&row->cost, chooser->device),
+                                   .left_out = missing};
+}
+
+static void fill_candidates(struct weft_choice *choice, const weft_graph *graph,
+                            const struct weft_node *node, const struct weft_chooser *chooser) {
+    const struct weft_op *op = node->op;
+    const char *usual = op->choose ? op->choose(graph, node) : NULL;
+    const struct weft_implementation *row = op->implementations;
+    for (; row->name && choice->count < WEFT_MAX_VARIANTS; row++) {
+        if (usual && strcmp(row->name, usual) == 0) {
+            choice->group = row->bits;
+        }
+        choice->candidates[choice->count++] = candidate_of(row, graph, node, chooser);
+    }
+}
+
+static weft_status fail(const weft_graph *graph, const struct weft_node *node,
+                        const struct weft_choice *choice, const struct weft_chooser *chooser) {
+    const char *forced = NULL;
+    const char *limits = NULL;
+    for (uint32_t i = 0; i < choice->count; i++) {
+        const struct weft_candidate *candidate = &choice->candidates[i];
+        if (chooser->forced && strcmp(candidate->name, chooser->forced) == 0) {
+            forced = candidate->name;
+            limits = node->op->implementations[i].limits;
+        }
+    }
+    char shape[WEFT_SHAPE_TEXT_SIZE];
+    return weft_fail(&chooser->device->host, WEFT_UNSUPPORTED,
+                     "%s%s%s on %s has no implementation on %s%s%s", node->op->name,
+                     forced ? " by " : "", forced ? forced : "",
+                     weft_shape_text(*weft_node_shape(graph, node, 0), shape),
+                     chooser->device->info.name, limits ? ": it takes " : "", limits ? limits : "");
+}
+
+static weft_status choose_node(weft_graph *graph, uint32_t index, struct weft_chooser *chooser,
+                               weft_compile compile) {
+    struct weft_node *node = &graph->nodes[index];
+    struct job job = {.graph = graph, .node = node, .device = chooser->device, .compile = compile};
+    struct weft_choice choice = {.measure = measure, .user = &job};
+    char work[64];
+    snprintf(work, sizeof work, "%s %%%u", node->op->name, node->output);
+    weft_choice_begin(&choice, work, chooser->device);
+    identify(&choice, graph, node);
+    fill_candidates(&choice, graph, node, chooser);
+    uint32_t chosen = 0;
+    WEFT_TRY(weft_choose(&chosen, &choice, chooser));
+    if (chosen == choice.count) {
+        return fail(graph, node, &choice, chooser);
+    }
+    node->implementation = &node->op->implementations[chosen];
     return WEFT_OK;
 }
 
-weft_status weft_pass_choose(weft_graph *graph, weft_device *device, const char *forced,
+weft_status weft_pass_choose(weft_graph *graph, struct weft_chooser *chooser,
                              weft_compile compile) {
     for (uint32_t i = 0; i < graph->node_count; i++) {
-        if (!graph->nodes[i].op || graph->nodes[i].op->view) {
-            continue;
-        }
-        weft_status status = choose_node(graph, device, i, forced, compile);
-        if (status != WEFT_OK) {
-            return status;
+        if (graph->nodes[i].op && !graph->nodes[i].op->view) {
+            WEFT_TRY(choose_node(graph, i, chooser, compile));
         }
     }
     return WEFT_OK;

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/try.h"
+#include "plan/measure.h"
 #include "plan/passes.h"
 #include "plan/plan.h"
 
@@ -84,24 +86,16 @@ static weft_status describe(weft_plan *plan, uint32_t pass, char *text) {
 static weft_status run_graph_passes(weft_plan *plan, weft_graph *graph,
                                     const weft_plan_params *params) {
     const weft_host *host = &plan->device->host;
-    weft_status status = weft_pass_prune(graph);
-    if (status == WEFT_OK) {
-        status = describe(plan, 0, weft_describe_graph(graph, false, host));
+    WEFT_TRY(weft_pass_prune(graph));
+    WEFT_TRY(describe(plan, WEFT_PASS_GRAPH, weft_describe_graph(graph, false, host)));
+    if (!params->no_fusion) {
+        WEFT_TRY(
+            weft_pass_fold(graph, plan->device, params->implementation, plan->lowering.run_once));
+        WEFT_TRY(weft_pass_fuse(graph));
     }
-    if (status == WEFT_OK && !params->no_fusion) {
-        status =
-            weft_pass_fold(graph, plan->device, params->implementation, plan->lowering.run_once);
-    }
-    if (status == WEFT_OK && !params->no_fusion) {
-        status = weft_pass_fuse(graph);
-    }
-    if (status == WEFT_OK) {
-        status = describe(plan, 1, weft_describe_graph(graph, false, host));
-    }
-    if (status == WEFT_OK) {
-        status = weft_pass_choose(graph, plan->device, params->implementation, weft_plan_compile);
-    }
-    return status == WEFT_OK ? describe(plan, 2, weft_describe_graph(graph, true, host)) : status;
+    WEFT_TRY(describe(plan, WEFT_PASS_FUSE, weft_describe_graph(graph, false, host)));
+    WEFT_TRY(weft_pass_choose(graph, plan->lowering.chooser, weft_plan_compile));
+    return describe(plan, WEFT_PASS_CHOOSE, weft_describe_graph(graph, true, host));
 }
 
 static weft_status check_ranges(const weft_plan *plan) {
@@ -119,19 +113,13 @@ static weft_status check_ranges(const weft_plan *plan) {
 
 static weft_status run_lowering_passes(weft_plan *plan) {
     struct weft_lowering *lowering = &plan->lowering;
-    weft_status status = weft_pass_lower(lowering);
-    if (status == WEFT_OK) {
-        status = check_ranges(plan);
-    }
-    if (status == WEFT_OK) {
-        status = weft_pass_place(lowering, &plan->info.arena_bytes, &plan->info.arena_lower_bound);
-    }
-    if (status == WEFT_OK) {
-        status = describe(plan, 3,
-                          weft_describe_placement(lowering, plan->info.arena_bytes,
-                                                  plan->info.arena_lower_bound));
-    }
-    return status == WEFT_OK ? weft_pass_order(lowering, &plan->info.barriers) : status;
+    WEFT_TRY(weft_pass_lower(lowering));
+    WEFT_TRY(check_ranges(plan));
+    WEFT_TRY(weft_pass_place(lowering, &plan->info.arena_bytes, &plan->info.arena_lower_bound));
+    WEFT_TRY(describe(
+        plan, WEFT_PASS_PLACE,
+        weft_describe_placement(lowering, plan->info.arena_bytes, plan->info.arena_lower_bound)));
+    return weft_pass_order(lowering, &plan->info.barriers);
 }
 
 static weft_status build_pipelines(weft_plan *plan) {
@@ -199,33 +187,41 @@ static void sum_up(weft_plan *plan) {
     }
 }
 
+static weft_status build_steps(weft_plan *plan, weft_graph *graph, const weft_plan_params *params) {
+    WEFT_TRY(make_ports(plan, graph));
+    WEFT_TRY(run_graph_passes(plan, graph, params));
+    limit_indices(plan, graph);
+    plan->lowering.graph = graph;
+    WEFT_TRY(run_lowering_passes(plan));
+    WEFT_TRY(build_pipelines(plan));
+    WEFT_TRY(make_arena(plan));
+    WEFT_TRY(make_descriptors(plan));
+    sum_up(plan);
+    WEFT_TRY(weft_plan_split(plan));
+    if (params->timestamps) {
+        WEFT_TRY(make_queries(plan));
+    }
+    return describe(plan, WEFT_PASS_ORDER, weft_describe_order(plan));
+}
+
+static weft_status time_dispatch(double *ms, weft_device *device,
+                                 const struct weft_measured_dispatch *dispatch) {
+    return weft_measure_dispatch(ms, device, dispatch, weft_plan_compile);
+}
+
 static weft_status build(weft_plan *plan, weft_graph *graph, const weft_plan_params *params) {
-    weft_status status = make_ports(plan, graph);
-    if (status == WEFT_OK) {
-        status = run_graph_passes(plan, graph, params);
+    const weft_host *host = &plan->device->host;
+    struct weft_chooser chooser = {.device = plan->device, .forced = params->implementation};
+    plan->lowering.chooser = &chooser;
+    plan->lowering.time_dispatch = time_dispatch;
+    weft_status status = build_steps(plan, graph, params);
+    plan->lowering.chooser = NULL;
+    plan->lowering.graph = NULL;
+    plan->text[WEFT_PASS_CHOICES] = chooser.report;
+    if (status == WEFT_OK && !chooser.report) {
+        status = describe(plan, WEFT_PASS_CHOICES, weft_strdup(host, ""));
     }
-    if (status == WEFT_OK) {
-        limit_indices(plan, graph);
-        plan->lowering.graph = graph;
-        status = run_lowering_passes(plan);
-    }
-    if (status == WEFT_OK) {
-        status = build_pipelines(plan);
-    }
-    if (status == WEFT_OK) {
-        status = make_arena(plan);
-    }
-    if (status == WEFT_OK) {
-        status = make_descriptors(plan);
-    }
-    if (status == WEFT_OK) {
-        sum_up(plan);
-        status = weft_plan_split(plan);
-    }
-    if (status == WEFT_OK && params->timestamps) {
-        status = make_queries(plan);
-    }
-    return status == WEFT_OK ? describe(plan, 4, weft_describe_order(plan)) : status;
+    return status;
 }
 
 static weft_status run_once(const char *implementation, weft_device *device,
@@ -254,7 +250,6 @@ static weft_status compile(weft_plan **out, weft_device *device, const weft_grap
     status = weft_graph_copy(&working, graph);
     if (status == WEFT_OK) {
         status = build(plan, working, params);
-        plan->lowering.graph = NULL;
     }
     weft_graph_destroy(&working);
     if (status != WEFT_OK) {

@@ -5,8 +5,8 @@
 #include "core/text.h"
 #include "plan/plan.h"
 
-const char *const weft_plan_passes[WEFT_PLAN_PASS_COUNT] = {"graph", "fuse", "choose", "place",
-                                                            "order"};
+const char *const weft_plan_passes[WEFT_PLAN_PASS_COUNT] = {"graph", "fuse",  "choose",
+                                                            "place", "order", "choices"};
 
 static void add_value_name(struct weft_text *text, const weft_graph *graph, uint32_t id) {
     const struct weft_value *value = &graph->values[id];

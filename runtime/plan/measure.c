@@ -1,35 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Choosing by measurement (fast mode only): a node is run by itself under each implementation on made-up input, and
- * the answer is remembered on disk for this device, driver and shape.
- */
+#include "plan/measure.h"
+
 #include <float.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/clock.h"
-#include "core/disk_cache.h"
 #include "core/philox.h"
-#include "plan/passes.h"
+#include "core/try.h"
 
 #define MEASURE_RUNS 3
-
-static weft_digest measurement_key(const weft_device *device, const weft_graph *graph,
-                                   const struct weft_node *node) {
-    weft_sha256 hash;
-    weft_sha256_begin(&hash);
-    weft_sha256_add(&hash, weft_version(), strlen(weft_version()));
-    weft_sha256_add(&hash, device->info.name, strlen(device->info.name));
-    weft_sha256_add(&hash, device->info.uuid, sizeof device->info.uuid);
-    weft_sha256_add(&hash, node->op->name, strlen(node->op->name));
-    weft_sha256_add(&hash, node->params.bytes, sizeof node->params.bytes);
-    for (uint32_t i = 0; i < node->input_count; i++) {
-        char shape[WEFT_SHAPE_TEXT_SIZE];
-        weft_shape_text(*weft_node_shape(graph, node, i), shape);
-        weft_sha256_add(&hash, shape, strlen(shape));
-    }
-    return weft_sha256_end(&hash);
-}
 
 /** A graph of this node alone; its inputs are called "0", "1" … */
 static weft_status isolate(weft_graph **out, const weft_graph *graph,
@@ -104,9 +84,9 @@ static weft_status time_plan(double *best_ms, weft_plan *plan, const weft_host *
 }
 
 static weft_status measure(double *best_ms, weft_device *device, const weft_graph *alone,
-                           const char *name, weft_compile compile) {
+                           const char *implementation, weft_compile compile) {
     weft_plan *plan = NULL;
-    weft_plan_params params = {.implementation = name};
+    weft_plan_params params = {.implementation = implementation};
     weft_status status = compile(&plan, device, alone, &params);
     if (status == WEFT_OK) {
         status = time_plan(best_ms, plan, &device->host);
@@ -115,61 +95,78 @@ static weft_status measure(double *best_ms, weft_device *device, const weft_grap
     return status;
 }
 
-static weft_status measure_all(const char **fastest, weft_device *device, const weft_graph *graph,
-                               const struct weft_node *node, weft_compile compile) {
+weft_status weft_measure_node(double *ms, weft_device *device, const weft_graph *graph,
+                              const struct weft_node *node, const char *implementation,
+                              weft_compile compile) {
     weft_graph *alone = NULL;
     weft_status status = isolate(&alone, graph, node);
-    double best = DBL_MAX;
-    const struct weft_implementation *all = node->op->implementation;
-    for (uint32_t i = 0; i < WEFT_MAX_IMPLEMENTATIONS && all[i].name && status == WEFT_OK; i++) {
-        if (all[i].supports && !all[i].supports(graph, node, &device->info)) {
-            continue;
-        }
-        double elapsed = DBL_MAX;
-        status = measure(&elapsed, device, alone, all[i].name, compile);
-        if (status == WEFT_OK && elapsed < best) {
-            best = elapsed;
-            *fastest = all[i].name;
-        }
+    if (status == WEFT_OK) {
+        status = measure(ms, device, alone, implementation, compile);
     }
     weft_graph_destroy(&alone);
     return status;
 }
 
-/** The implementation an entry of the disk cache names, or null. */
-static const char *remembered(const struct weft_op *op, const uint8_t *data, size_t size) {
-    for (uint32_t i = 0; i < WEFT_MAX_IMPLEMENTATIONS && op->implementation[i].name; i++) {
-        if (strlen(op->implementation[i].name) == size &&
-            memcmp(op->implementation[i].name, data, size) == 0) {
-            return op->implementation[i].name;
-        }
-    }
-    return NULL;
+/* ---- one dispatch ---- */
+
+struct dispatch_node {
+    const struct weft_measured_dispatch *dispatch;
+};
+
+static weft_status dispatch_infer(const weft_graph *graph, struct weft_node *node,
+                                  weft_dtype *dtype, weft_shape *shape) {
+    (void)graph;
+    (void)node;
+    *dtype = WEFT_F32;
+    *shape = weft_shape_of(1);
+    return WEFT_OK;
 }
 
-weft_status weft_measure_implementation(const char **name, weft_device *device,
-                                        const weft_graph *graph, const struct weft_node *node,
-                                        weft_compile compile) {
-    weft_digest key = measurement_key(device, graph, node);
-    uint8_t *data = NULL;
-    size_t size = 0;
-    weft_status status =
-        weft_cache_read(&data, &size, device->cache_dir, "choice", &key, &device->host);
-    if (status != WEFT_OK) {
-        return status;
+/** Its output is written by nobody: only the time counts. */
+static weft_status dispatch_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct dispatch_node *params = (const void *)node->params.bytes;
+    const struct weft_measured_dispatch *dispatch = params->dispatch;
+    const struct weft_variant *variant = dispatch->variant;
+    const struct weft_shader_interface *interface = &variant->shader->interface;
+    const uint32_t count =
+        interface->push_count + interface->binding_count + interface->constant_count;
+    uint32_t words[WEFT_MAX_PUSH_BYTES / 4 + WEFT_MAX_BINDINGS + WEFT_MAX_SPECIALIZATION];
+    memcpy(words, dispatch->args, count * sizeof *words);
+    for (uint32_t i = 0; i < interface->binding_count; i++) {
+        words[interface->push_count + i] =
+            dispatch->bytes[i] ? weft_lower_scratch(lowering, dispatch->bytes[i]) : WEFT_NO_STORAGE;
     }
-    const char *known = data ? remembered(node->op, data, size) : NULL;
-    weft_free(&device->host, data);
-    if (known) {
-        *name = known;
-        return WEFT_OK;
-    }
-    const char *fastest = *name;
-    status = measure_all(&fastest, device, graph, node, compile);
+    weft_lower_kernel(lowering, variant->shader, variant->tiles, dispatch->grid, words);
+    return weft_lower_status(lowering);
+}
+
+static const struct weft_op dispatch_op = {
+    .name = "measured_dispatch",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .params_size = sizeof(struct dispatch_node),
+    .infer = dispatch_infer,
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "kernel", .lower = dispatch_lower}),
+};
+
+static weft_status build_dispatch(weft_graph *graph,
+                                  const struct weft_measured_dispatch *dispatch) {
+    const struct dispatch_node node = {.dispatch = dispatch};
+    weft_tensor x = {0};
+    WEFT_TRY(weft_graph_input(&x, graph, "0", WEFT_F32, weft_shape_of(1)));
+    WEFT_TRY(weft_graph_add(&x, graph, &dispatch_op, &x, 1, &node, sizeof node));
+    return weft_graph_output(graph, "out", x);
+}
+
+weft_status weft_measure_dispatch(double *ms, weft_device *device,
+                                  const struct weft_measured_dispatch *dispatch,
+                                  weft_compile compile) {
+    weft_graph *alone = NULL;
+    WEFT_TRY(weft_graph_create(&alone, &device->host));
+    weft_status status = build_dispatch(alone, dispatch);
     if (status == WEFT_OK) {
-        *name = fastest;
-        weft_cache_write(device->cache_dir, "choice", &key, fastest, strlen(fastest),
-                         &device->host);
+        status = measure(ms, device, alone, NULL, compile);
     }
+    weft_graph_destroy(&alone);
     return status;
 }

@@ -22,12 +22,8 @@ weft_status weft_pass_fold(weft_graph *graph, weft_device *device, const char *f
 typedef weft_status (*weft_compile)(weft_plan **plan, weft_device *device, const weft_graph *graph,
                                     const weft_plan_params *params);
 
-/**
- * Gives each node its implementation. `forced` names one to take wherever there is one of that name, or is null.
- * Reproducible mode chooses by shape (op->choose); fast mode measures those that op->choose chooses between.
- */
-weft_status weft_pass_choose(weft_graph *graph, weft_device *device, const char *forced,
-                             weft_compile compile);
+/** Gives each node its implementation (choose.h): op->choose names the bits of reproducible mode. */
+weft_status weft_pass_choose(weft_graph *graph, struct weft_chooser *chooser, weft_compile compile);
 
 /** Appends every node's dispatches and the copies that outputs need. */
 weft_status weft_pass_lower(struct weft_lowering *lowering);
@@ -38,10 +34,5 @@ weft_status weft_pass_place(struct weft_lowering *lowering, uint64_t *arena_byte
 
 /** Marks the dispatches that must wait for earlier ones; returns how many. */
 weft_status weft_pass_order(struct weft_lowering *lowering, uint32_t *barriers);
-
-/** Measured milliseconds of each implementation of a node on a device, remembered there and on disk (fast mode). */
-weft_status weft_measure_implementation(const char **name, weft_device *device,
-                                        const weft_graph *graph, const struct weft_node *node,
-                                        weft_compile compile);
 
 #endif

@@ -24,6 +24,17 @@ struct weft_dispatch_part {
     bool new_submission; /* starts the next command buffer */
 };
 
+enum weft_plan_pass {
+    WEFT_PASS_GRAPH,
+    WEFT_PASS_FUSE,
+    WEFT_PASS_CHOOSE,
+    WEFT_PASS_PLACE,
+    WEFT_PASS_ORDER,
+    WEFT_PASS_CHOICES, /* what choose and lower chose between, and why */
+    WEFT_PLAN_PASS_COUNT
+};
+extern const char *const weft_plan_passes[WEFT_PLAN_PASS_COUNT];
+
 struct weft_plan {
     weft_device *device;
     struct weft_lowering lowering; /* storages and dispatches, kept for recording */
@@ -38,13 +49,11 @@ struct weft_plan {
     VkQueryPool queries; /* two per dispatch, or null */
     uint64_t newest_run; /* timeline value, 0: none */
     weft_plan_info info;
-    char *text[5]; /* what weft_plan_describe gives, in the order of weft_plan_passes */
+    char *text
+        [WEFT_PLAN_PASS_COUNT]; /* what weft_plan_describe gives, in the order of weft_plan_passes */
     weft_bindings *execute_bindings; /* weft_plan_execute's own, made on first use */
     weft_buffer **execute_buffers;
 };
-
-#define WEFT_PLAN_PASS_COUNT 5
-extern const char *const weft_plan_passes[WEFT_PLAN_PASS_COUNT];
 
 struct weft_bindings {
     weft_plan *plan;

@@ -7,7 +7,9 @@
 
 #include "band.glsl"
 
-#define QUERIES 4
+layout(constant_id = 16) const uint TILE_QUERIES = 64; // of a workgroup: a multiple of 16
+
+const uint QUERIES = TILE_QUERIES / 16;
 
 layout(local_size_x = 16) in;
 
@@ -198,10 +200,10 @@ void add_chunk(uint head, uint chunk)
 void main()
 {
     uint group = weft_group_index(push.groups_x);
-    if (group >= push.groups) {
+    uint tiles = (push.n - 1) / TILE_QUERIES + 1;
+    if (group >= push.sequences * tiles) {
         return;
     }
-    uint tiles = (push.n - 1) / (16 * QUERIES) + 1;
     uint first = (group % tiles * 16 + gl_LocalInvocationID.x) * QUERIES;
     if (first >= push.n) {
         return;

@@ -9,7 +9,9 @@
 
 #include "band.glsl"
 
-#define QUERIES  32
+layout(constant_id = 64) const uint FIXED_QUERIES = 32;
+
+#define QUERIES  FIXED_QUERIES
 #define BLOCK    64 // keys
 #define CHUNKS   4  // of a block
 #define DEPTH    16 // channels of a tile of q and k; divides WEFT_CHUNK
@@ -259,10 +261,10 @@ void add_values(uint head, uint first_query, uint block, uint begin, uint end, u
 void main()
 {
     uint group = weft_group_index(push.groups_x);
-    if (group >= push.groups) {
+    uint tiles = (push.n - 1) / QUERIES + 1;
+    if (group >= push.sequences * tiles) {
         return; // the whole group: no barrier is missed
     }
-    uint tiles = (push.n - 1) / QUERIES + 1;
     uint first_query = group % tiles * QUERIES;
     uint head = weft_band_head(group / tiles);
     uint begin = weft_band_of(first_query).begin / WEFT_KEYS * WEFT_KEYS;

@@ -42,7 +42,7 @@ layout(std430, binding = 3) buffer ResultVector { vec4 result4[]; };
 
 layout(push_constant) uniform Push
 {
-    uint groups;
+    uint sequences; // heads of all batches
     uint width; // channels of a head
     uint groups_x;
     uint n;

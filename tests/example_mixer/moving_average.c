@@ -139,5 +139,5 @@ const struct weft_op weft_op_moving_average = {
     .params_size = sizeof(struct moving_average_node),
     .infer = moving_average_infer,
     .describe = moving_average_describe,
-    .implementation = {{.name = "chunks", .lower = moving_average_lower}},
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "chunks", .lower = moving_average_lower}),
 };

@@ -24,13 +24,13 @@ _weft() {
     verify) options="--filter --bits --write-bits --cases --evaluate --evaluate-limit $device $output" ;;
     bench) options="--suite --filter --size --lengths --seconds --rounds --time-cap --out --csv --html --from --compare
         --noise --fail-on-slower --debug-slow-down --write-expected $device $output" ;;
-    inspect) options="--length --batch --pass $device $output" ;;
+    inspect) options="--length --batch --pass --choices $device $output" ;;
     help) options=$commands ;;
     esac
     case $previous in
     --math) options="reproducible fast" ;;
     --weights) options="auto f32 f16" ;;
-    --pass) options="graph fuse choose place order" ;;
+    --pass) options="graph fuse choose place order choices" ;;
     --size) options="full short smallest" ;;
     --suite) options="ops mixers fnet fmm flt ski spectra models decode device" ;;
     --device) options="all" ;;

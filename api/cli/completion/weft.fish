@@ -73,5 +73,6 @@ complete -c weft -n '__fish_seen_subcommand_from bench' -l write-expected -rF -d
 
 complete -c weft -n '__fish_seen_subcommand_from inspect' -l length -x -d 'tokens of a sequence'
 complete -c weft -n '__fish_seen_subcommand_from inspect' -l batch -x -d 'sequences'
-complete -c weft -n '__fish_seen_subcommand_from inspect' -l pass -xa 'graph fuse choose place order' -d 'print what a pass made of the graph instead: graph, fuse, choose, place or order'
+complete -c weft -n '__fish_seen_subcommand_from inspect' -l pass -xa 'graph fuse choose place order choices' -d 'print what a pass made of the graph instead: graph, fuse, choose, place, order or choices'
+complete -c weft -n '__fish_seen_subcommand_from inspect' -l choices -d 'print the candidates for each piece of work instead, why some were left out, their times, and which was taken'
 complete -c weft -n '__fish_seen_subcommand_from help' -fa 'devices run eval generate verify bench inspect'

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#include "graph/variant.h"
+
+uint32_t weft_variant_tile(const struct weft_variant *variant, uint32_t at) {
+    const uint32_t own = variant->tiles[at];
+    return own ? own : weft_shader_tiles(&variant->shader->interface)[at].value;
+}
+
+const char *weft_needs_missing(const struct weft_needs *needs, const weft_device *device,
+                               bool named) {
+    const weft_device_info *info = &device->info;
+    const bool software = info->type == WEFT_DEVICE_SOFTWARE;
+    if (!named && needs->kind == WEFT_SOFTWARE_DEVICE && !software) {
+        return "for software drivers";
+    }
+    if (!named && needs->kind == WEFT_HARDWARE_DEVICE && software) {
+        return "for hardware";
+    }
+    if (needs->vendor_id && needs->vendor_id != info->vendor_id) {
+        return "for another vendor's devices";
+    }
+    if (info->subgroup_size < needs->least_subgroup) {
+        return "wants larger subgroups";
+    }
+    if (needs->most_subgroup && info->subgroup_size > needs->most_subgroup) {
+        return "wants smaller subgroups";
+    }
+    if (info->max_workgroup_invocations < needs->invocations) {
+        return "wants larger workgroups";
+    }
+    if (info->max_shared_memory < needs->shared_memory) {
+        return "wants more shared memory";
+    }
+    if (device->math != WEFT_MATH_FAST && (needs->subgroup_arithmetic || needs->f16_arithmetic)) {
+        return "for fast mode";
+    }
+    if (needs->subgroup_arithmetic && !info->has_subgroup_arithmetic) {
+        return "wants arithmetic over subgroups";
+    }
+    if (needs->f16_arithmetic && !info->has_f16_arithmetic) {
+        return "wants f16 arithmetic";
+    }
+    if (needs->also && !needs->also(info)) {
+        return needs->also_text ? needs->also_text : "not for this device";
+    }
+    return NULL;
+}
+
+const char *weft_shader_misfit(const struct weft_shader *shader, const weft_device *device) {
+    const uint32_t *size = shader->interface.local_size;
+    const uint64_t invocations = (uint64_t)size[0] * size[1] * size[2];
+    return invocations > device->info.max_workgroup_invocations ? "wants larger workgroups" : NULL;
+}
+
+double weft_cost_on(const struct weft_cost *cost, const weft_device *device) {
+    const float given = device->info.type == WEFT_DEVICE_SOFTWARE ? cost->software : cost->hardware;
+    return given > 0.0F ? (double)given : 1.0;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Variants: rows of data that say which kernel does a piece of work, with which tiles, on which devices, and whether it
+ * gives the bits of others. A device gets the row that was fastest there (choose.h).
+ */
+#ifndef WEFT_GRAPH_VARIANT_H
+#define WEFT_GRAPH_VARIANT_H
+
+#include "device/device.h"
+#include "shader/shader.h"
+
+#define WEFT_MAX_TILES    8
+#define WEFT_MAX_VARIANTS 32 /* of a set or an op */
+
+struct weft_grid;
+
+enum weft_device_kind { WEFT_ANY_DEVICE, WEFT_SOFTWARE_DEVICE, WEFT_HARDWARE_DEVICE };
+
+/** What a row asks of a device; 0: nothing. Who names a row (weft_plan_params.implementation) overrides `kind`. */
+struct weft_needs {
+    enum weft_device_kind kind;
+    uint32_t vendor_id;       /* PCI */
+    uint32_t least_subgroup;  /* invocations */
+    uint32_t most_subgroup;   /* invocations */
+    uint32_t invocations;     /* of a workgroup */
+    uint32_t shared_memory;   /* bytes of a workgroup */
+    bool subgroup_arithmetic; /* … and with it fast mode */
+    bool f16_arithmetic;      /* … and with it fast mode */
+    bool (*also)(
+        const weft_device_info *info); /* what the fields above cannot say; null: nothing */
+    const char *also_text;             /* in words, for `weft inspect --choices` */
+};
+
+/** Expected time beside that of the set's other rows: those of more than twice the least are not even measured. */
+struct weft_cost {
+    float software, hardware; /* 0: 1 */
+};
+
+/** A kernel for a set's work. The fields of all shaders of a set are the same. */
+struct weft_variant {
+    const char *name;
+    const struct weft_shader *shader;
+    uint32_t tiles
+        [WEFT_MAX_TILES]; /* of its constants TILE_…, in the order of AT_TILE_…; 0: the shader's own */
+    uint32_t bits;        /* rows of one number give the same bits */
+    struct weft_needs needs;
+    struct weft_cost cost;
+    /** Its workgroups for these arguments (words of the shader's struct), so many times over. */
+    struct weft_grid (*grid)(const struct weft_variant *variant, const void *args,
+                             uint32_t batches);
+};
+
+/** The ways to do one kind of work. To add a way: a row, and a shader if none there is has the tiles for it. */
+struct weft_variant_set {
+    const char *name; /* "matmul/product" */
+    const struct weft_variant *rows;
+    uint32_t count; /* at most WEFT_MAX_VARIANTS */
+    /** The bits group for these arguments in reproducible mode, by shape alone; null: group 0. */
+    uint32_t (*group)(const void *args);
+};
+
+/** The value of a tile constant: the row's, or its shader's. `at` is WEFT_<SHADER>_AT_TILE_<NAME>. */
+uint32_t weft_variant_tile(const struct weft_variant *variant, uint32_t at);
+
+/** Why a device cannot take what asks for this, for people; null when it can. `named`: somebody asks for this row. */
+const char *weft_needs_missing(const struct weft_needs *needs, const weft_device *device,
+                               bool named);
+
+/** Why a device cannot run a shader: its workgroup is too large; null when it can. */
+const char *weft_shader_misfit(const struct weft_shader *shader, const weft_device *device);
+
+/** The relative cost of a row on a device. */
+double weft_cost_on(const struct weft_cost *cost, const weft_device *device);
+
+#endif
