@@ -41,4 +41,12 @@ void weft_pipeline_store_destroy(weft_device *device);
 weft_status weft_pipeline_get(const struct weft_pipeline **pipeline, weft_device *device,
                               const struct weft_pipeline_desc *desc);
 
+/**
+ * The words of a description that the driver gets or, in reproducible math, `portable` ones, before anything is added
+ * that this device needs. *owned is host memory to free, or null when the words are the source's. Errors: as above.
+ */
+weft_status weft_pipeline_module(struct weft_spirv *module, uint32_t **owned,
+                                 const weft_device *device, const struct weft_pipeline_desc *desc,
+                                 bool portable);
+
 #endif
