@@ -8,7 +8,6 @@
 #include "core/try.h"
 #include "shader/capabilities.h"
 #include "shader/embedded.h"
-#include "shader/pipeline_store.h"
 #include "shader/spirv_float_modes.h"
 #include "shader/spirv_flush.h"
 #include "shader/spirv_hide_zeros.h"
