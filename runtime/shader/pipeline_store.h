@@ -5,6 +5,7 @@
 #ifndef WEFT_SHADER_PIPELINE_STORE_H
 #define WEFT_SHADER_PIPELINE_STORE_H
 
+#include "core/kernel_limits.h"
 #include "device/device.h"
 #include "shader/digest_map.h"
 

@@ -241,7 +241,7 @@ static weft_status run_groups(char *text, weft_evaluator *evaluator,
 }
 
 static void bind(struct weft_eval_group *group, const struct weft_evaluated_dispatch *dispatch,
-                 uint8_t push[WEFT_EVALUATOR_PUSH_BYTES]) {
+                 uint8_t push[WEFT_MAX_PUSH_BYTES]) {
     memcpy(group->range, dispatch->range, sizeof dispatch->range);
     if (dispatch->push_size > 0) {
         memcpy(push, dispatch->push, dispatch->push_size);
@@ -252,10 +252,10 @@ static void bind(struct weft_eval_group *group, const struct weft_evaluated_disp
 
 /* Checks what a caller may get wrong. */
 static weft_status check(char *text, const struct weft_evaluated_dispatch *dispatch) {
-    bool fits = dispatch->push_size <= WEFT_EVALUATOR_PUSH_BYTES &&
+    bool fits = dispatch->push_size <= WEFT_MAX_PUSH_BYTES &&
                 (dispatch->push != NULL || dispatch->push_size == 0) &&
                 (dispatch->specialization != NULL || dispatch->specialization_count == 0);
-    for (uint32_t i = 0; i < WEFT_EVALUATOR_BINDINGS; i++) {
+    for (uint32_t i = 0; i < WEFT_MAX_BINDINGS; i++) {
         fits = fits && (dispatch->range[i].data != NULL || dispatch->range[i].size == 0);
     }
     if (!fits) {
@@ -279,7 +279,7 @@ weft_status weft_evaluate_dispatch(char text[WEFT_EVALUATOR_TEXT], weft_evaluato
     }
     const weft_host *host = &evaluator->host;
     struct weft_eval_group *group = &evaluator->group;
-    uint8_t push[WEFT_EVALUATOR_PUSH_BYTES];
+    uint8_t push[WEFT_MAX_PUSH_BYTES];
     *group = (struct weft_eval_group){
         .lane_count = program->lanes,
         .rows = weft_alloc_zero(host, (size_t)program->slot_count * program->lanes, 4),

@@ -112,7 +112,7 @@ static uint8_t *storage_bytes(const struct memory *memory, uint32_t index) {
 
 static weft_status bind_operands(struct weft_evaluated_dispatch *evaluated,
                                  const struct memory *memory, uint32_t dispatch, uint32_t count) {
-    if (count > WEFT_EVALUATOR_BINDINGS) {
+    if (count > WEFT_MAX_BINDINGS) {
         return fail_plan(memory, WEFT_UNSUPPORTED, "more storage buffers than are evaluated");
     }
     for (uint32_t i = 0; i < count; i++) {

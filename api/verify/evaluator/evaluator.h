@@ -22,11 +22,10 @@
 
 #include <weft/graph.h>
 
+#include "core/kernel_limits.h"
+
 #define WEFT_EVALUATOR_POISON UINT32_C(0xFFFFFFFF)
 #define WEFT_EVALUATOR_TEXT   320
-
-#define WEFT_EVALUATOR_BINDINGS   12  /* storage buffers of a kernel */
-#define WEFT_EVALUATOR_PUSH_BYTES 128 /* of push constants */
 
 /** Instructions times invocations that one workgroup may take before it counts as endless. */
 #define WEFT_EVALUATOR_GROUP_LIMIT (UINT64_C(1) << 32)
@@ -47,9 +46,8 @@ struct weft_evaluated_dispatch {
     const uint8_t *push;
     uint32_t push_size; /* bytes */
     uint32_t groups[3];
-    struct weft_evaluated_range
-        range[WEFT_EVALUATOR_BINDINGS]; /* set 0, by binding; size 0: not bound */
-    uint64_t group_limit;               /* 0: WEFT_EVALUATOR_GROUP_LIMIT */
+    struct weft_evaluated_range range[WEFT_MAX_BINDINGS]; /* set 0, by binding; size 0: not bound */
+    uint64_t group_limit;                                 /* 0: WEFT_EVALUATOR_GROUP_LIMIT */
 };
 
 /** Keeps modules that were decoded, the newest few. */

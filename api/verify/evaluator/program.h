@@ -167,8 +167,8 @@ struct weft_eval_program {
 };
 
 /** Push constants are bound like a buffer, behind the bindings. */
-#define WEFT_EVAL_PUSH   ((uint32_t)WEFT_EVALUATOR_BINDINGS)
-#define WEFT_EVAL_RANGES (WEFT_EVALUATOR_BINDINGS + 1)
+#define WEFT_EVAL_PUSH   ((uint32_t)WEFT_MAX_BINDINGS)
+#define WEFT_EVAL_RANGES (WEFT_MAX_BINDINGS + 1)
 
 #define WEFT_EVAL_MAX_LANES 1024u
 

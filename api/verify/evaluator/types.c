@@ -146,9 +146,9 @@ static void bind_buffer(struct weft_eval_decoder *decoder, uint32_t id,
     uint32_t set = 0;
     uint32_t ignored = 0;
     if (!weft_eval_decorated(decoder, id, WHOLE, WEFT_EVAL_DECORATION_BINDING, &pointer->root) ||
-        pointer->root >= WEFT_EVALUATOR_BINDINGS) {
+        pointer->root >= WEFT_MAX_BINDINGS) {
         weft_eval_error(decoder, WEFT_UNSUPPORTED, "binding %u, expected less than %d",
-                        pointer->root, WEFT_EVALUATOR_BINDINGS);
+                        pointer->root, WEFT_MAX_BINDINGS);
     }
     if (weft_eval_decorated(decoder, id, WHOLE, WEFT_EVAL_DECORATION_DESCRIPTOR_SET, &set) &&
         set != 0) {
