@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <weft/model.h>
+
 #include "bench/reference.h"
-#include "graph/graph.h"
-#include "model/random_weights.h"
 #include "verify/conformance.h"
 
 #define NAME_SIZE 128
@@ -62,15 +62,18 @@ struct encoder {
 /** The tensor of that name, as float64. */
 static const double *tensor(const struct encoder *e, const char *name, weft_shape shape) {
     weft_bench_reference *ref = e->ref;
-    weft_weight *weight = NULL;
     const double *value = NULL;
-    if (ref->status == WEFT_OK) {
-        ref->status = weft_random_weight(&weight, name, shape, e->p->seed, &ref->host);
+    float *data = weft_alloc(&ref->host, (size_t)weft_shape_elements(shape) * sizeof *data);
+    if (data == NULL && ref->status == WEFT_OK) {
+        ref->status = weft_fail_memory(&ref->host, name);
     }
     if (ref->status == WEFT_OK) {
-        value = weft_bench_reference_weight_of(ref, weight->data, weft_shape_elements(shape));
+        ref->status = weft_model_draw(data, name, shape, e->p->seed);
     }
-    weft_weight_destroy(&weight);
+    if (ref->status == WEFT_OK) {
+        value = weft_bench_reference_weight_of(ref, data, weft_shape_elements(shape));
+    }
+    weft_free(&ref->host, data);
     return value;
 }
 

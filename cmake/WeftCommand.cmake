@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# The weft command: target weft-cli, file <build>/weft. Linked to the library's objects and not to its public face,
-# because it shares the library's file formats, with bench/, and with the cases of api/verify, which `weft verify`
-# runs. Its objects but main are a target too, weft-cli-objects, which tests/rules and tests/cli link into other programs.
+# The weft command: target weft-cli, file <build>/weft, with bench/ and the cases of api/verify. Linked to libweft, of
+# which it uses what the public headers declare, and to weft_core for memory, files and their formats.
+# Its objects but main are a target too, weft-cli-objects, which tests/rules and tests/cli link into other programs.
 
 file(GLOB weft_cli_sources CONFIGURE_DEPENDS
      "${PROJECT_SOURCE_DIR}/api/cli/*.c" "${PROJECT_SOURCE_DIR}/api/cli/eval/*.c")
@@ -17,9 +17,10 @@ include(WeftPage)
 add_library(weft-cli-objects OBJECT ${weft_cli_sources} ${weft_bench_sources} ${weft_conformance_sources} "${weft_page_source}")
 target_include_directories(weft-cli-objects PRIVATE
     "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/api" "${PROJECT_SOURCE_DIR}/api/cli")
-# bench/kernels.c has ops of its own, so it needs what the library's ops do.
-target_include_directories(weft-cli-objects SYSTEM PRIVATE
-    "${PROJECT_BINARY_DIR}/volk" "${WEFT_VOLK_INCLUDE_DIR}")
+# bench/kernels.c has ops of its own, which it makes by the library's hidden functions: the one file that needs what the
+# library's ops do.
+set_source_files_properties("${PROJECT_SOURCE_DIR}/bench/kernels.c" PROPERTIES
+    INCLUDE_DIRECTORIES "${PROJECT_BINARY_DIR}/volk;${WEFT_VOLK_INCLUDE_DIR}")
 add_dependencies(weft-cli-objects weft_objects) # generated headers
 weft_compile_options(weft-cli-objects)
 
@@ -34,17 +35,19 @@ add_custom_command(
     VERBATIM)
 target_sources(weft-cli-objects PRIVATE "${weft_bench_expected}")
 target_include_directories(weft-cli-objects PRIVATE "${PROJECT_BINARY_DIR}/bench")
-target_link_libraries(weft-cli-objects PRIVATE weft_requirements m)
+target_link_libraries(weft-cli-objects PRIVATE weft_core weft::weft m)
 
-# weft_add_command(<target> <file> [source or object...]): the command, with objects that come before
-# the library's.
+# weft_add_command(<target> <file> <library>... [OBJECTS <source or object>...]): the command, linked to libraries and,
+# before those, to objects.
 function(weft_add_command target file)
-    add_executable(${target} "${PROJECT_SOURCE_DIR}/api/cli/main.c" $<TARGET_OBJECTS:weft-cli-objects> ${ARGN})
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "OBJECTS")
+    add_executable(${target} "${PROJECT_SOURCE_DIR}/api/cli/main.c" $<TARGET_OBJECTS:weft-cli-objects> ${arg_OBJECTS})
     weft_compile_options(${target})
-    target_link_libraries(${target} PRIVATE weft_evaluator weft_internal m)
+    target_link_libraries(${target} PRIVATE weft_evaluator ${arg_UNPARSED_ARGUMENTS} m)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME "${file}" LINKER_LANGUAGE CXX)
     weft_finish_program(${target})
 endfunction()
 
-weft_add_command(weft-cli weft)
+# A shared libweft hides what bench/kernels.c calls, and nothing else that the command does: weft_internal comes last.
+weft_add_command(weft-cli weft weft::weft weft_core $<$<BOOL:${BUILD_SHARED_LIBS}>:weft_internal>)
 set_target_properties(weft-cli PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
 #
-# Targets: weft (alias weft::weft), the library; weft_internal, the same objects for tests that reach
-# hidden functions. Globbing is deliberate: adding a mixer must not need an edit here.
+# Targets: weft (alias weft::weft), the library; weft_core, the part of it that knows no Vulkan, which the
+# command links beside it; weft_internal, all objects for tests that reach hidden functions. Globbing is
+# deliberate: adding a mixer must not need an edit here.
 
 file(GLOB_RECURSE weft_c_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/*.c")
-if(NOT weft_c_sources)
+file(GLOB weft_core_sources CONFIGURE_DEPENDS
+     "${PROJECT_SOURCE_DIR}/runtime/core/*.c" "${PROJECT_SOURCE_DIR}/runtime/shader/spirv_*.c")
+if(NOT weft_c_sources OR NOT weft_core_sources)
     message(FATAL_ERROR "No C source was found below ${PROJECT_SOURCE_DIR}/runtime.")
 endif()
+list(REMOVE_ITEM weft_c_sources ${weft_core_sources})
 
 # What every part of the library compiles against, and what a static libweft needs at its last link.
 add_library(weft_requirements INTERFACE)
@@ -27,14 +31,27 @@ list(REMOVE_DUPLICATES weft_cxx_libraries)
 list(APPEND weft_link_libraries ${weft_cxx_libraries} Threads::Threads ${CMAKE_DL_LIBS} m)
 target_link_libraries(weft_requirements INTERFACE Vulkan::Headers ${weft_link_libraries})
 
+# Memory, files and their formats, hashing, and reading SPIR-V. Without Vulkan's headers, to hold it to that.
+# The static library has the same objects as libweft, and is for programs of this repository: it is not installed.
+add_library(weft_core_objects OBJECT ${weft_core_sources})
+target_include_directories(weft_core_objects PUBLIC
+    "${PROJECT_SOURCE_DIR}/api/include" "${PROJECT_SOURCE_DIR}/runtime")
+target_link_libraries(weft_core_objects PUBLIC PkgConfig::WEFT_JANSSON PkgConfig::WEFT_LIBZIP m)
+target_compile_definitions(weft_core_objects PRIVATE WEFT_BUILDING=1)
+add_library(weft_core STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:weft_core_objects>)
+target_include_directories(weft_core PUBLIC
+    "${PROJECT_SOURCE_DIR}/api/include" "${PROJECT_SOURCE_DIR}/runtime")
+target_link_libraries(weft_core PUBLIC PkgConfig::WEFT_JANSSON PkgConfig::WEFT_LIBZIP m)
+
 add_library(weft_objects OBJECT ${weft_c_sources} "${weft_embedded_source}")
 add_dependencies(weft_objects weft_shaders)
 weft_compile_options(weft_objects)
+weft_compile_options(weft_core_objects)
 target_link_libraries(weft_objects PRIVATE weft_requirements)
 target_include_directories(weft_objects SYSTEM PRIVATE "${PROJECT_BINARY_DIR}/volk" "${WEFT_VOLK_INCLUDE_DIR}")
 target_compile_definitions(weft_objects PRIVATE
     WEFT_BUILDING=1 $<$<BOOL:${WEFT_HAVE_SENTENCEPIECE}>:WEFT_HAVE_SENTENCEPIECE=1>)
-set_target_properties(weft_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
+set_target_properties(weft_objects weft_core_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
 # VkFFT is one third-party header of 39 000 lines: no warnings, no undefined-behaviour checks, and
 # -O1, because it only prepares shaders and -O2 doubles its compile time.
@@ -60,7 +77,9 @@ if(WEFT_HAVE_SENTENCEPIECE AND EXISTS "${weft_shim}")
     set(weft_shim_objects $<TARGET_OBJECTS:weft_shim_objects>)
 endif()
 
-add_library(weft $<TARGET_OBJECTS:weft_objects> ${weft_shim_objects})
+set(weft_all_objects
+    $<TARGET_OBJECTS:weft_core_objects> $<TARGET_OBJECTS:weft_objects> ${weft_shim_objects})
+add_library(weft ${weft_all_objects})
 add_library(weft::weft ALIAS weft)
 set_target_properties(weft PROPERTIES
     LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
@@ -75,8 +94,7 @@ if(BUILD_SHARED_LIBS AND UNIX AND NOT APPLE)
     target_link_options(weft PRIVATE -Wl,--exclude-libs,ALL)
 endif()
 
-add_library(weft_internal STATIC EXCLUDE_FROM_ALL
-    $<TARGET_OBJECTS:weft_objects> ${weft_shim_objects})
+add_library(weft_internal STATIC EXCLUDE_FROM_ALL ${weft_all_objects})
 set_target_properties(weft_internal PROPERTIES LINKER_LANGUAGE CXX)
 target_link_libraries(weft_internal PUBLIC weft_requirements)
 target_compile_definitions(weft_internal PUBLIC

@@ -12,7 +12,6 @@
 #include "core/try.h"
 #include "generate_report.h"
 #include "input.h"
-#include "model/sample.h"
 
 #define USUAL_TOKENS 200
 

@@ -3,7 +3,6 @@
 #ifndef WEFT_CLI_GENERATE_REPORT_H
 #define WEFT_CLI_GENERATE_REPORT_H
 
-#include "model/sample.h"
 #include "session.h"
 
 typedef struct weft_cli_generation {

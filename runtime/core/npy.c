@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/npy_header.h"
 #include "core/try.h"
 
 static const struct {

@@ -7,8 +7,7 @@
 #define WEFT_CORE_NPY_H
 
 #include "core/file.h"
-
-#define WEFT_NPY_MAX_RANK 8
+#include "core/npy_header.h"
 
 typedef enum weft_npy_dtype {
     WEFT_NPY_U8 = 0, /**< '|u1' */

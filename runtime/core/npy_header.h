@@ -3,7 +3,9 @@
 #ifndef WEFT_CORE_NPY_HEADER_H
 #define WEFT_CORE_NPY_HEADER_H
 
-#include "core/npy.h"
+#include "core/host.h"
+
+#define WEFT_NPY_MAX_RANK 8
 
 struct weft_npy_header {
     size_t size;    /* bytes before the data */

@@ -3,7 +3,6 @@
 
 #include "core/disk_cache.h"
 #include "core/try.h"
-#include "shader/pipeline.h"
 
 #define HARDWARE_SUBMISSION_LIMIT_MS 500u
 

@@ -2,7 +2,7 @@
 /* What shaders and graphs keep with a device. */
 #include "device/device.h"
 #include "graph/constant_store.h"
-#include "shader/pipeline.h"
+#include "shader/pipeline_store.h"
 #include "shader/probe.h"
 
 const struct weft_device_part weft_device_parts[] = {

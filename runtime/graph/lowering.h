@@ -6,6 +6,8 @@
 #ifndef WEFT_GRAPH_LOWERING_H
 #define WEFT_GRAPH_LOWERING_H
 
+#include <weft/inspect.h>
+
 #include "graph/choose.h"
 #include "graph/kernel_args.h"
 #include "graph/op.h"
@@ -38,15 +40,9 @@ struct weft_measured_dispatch {
 typedef weft_status (*weft_time_dispatch)(double *ms, weft_device *device,
                                           const struct weft_measured_dispatch *dispatch);
 
-enum weft_storage_kind {
-    WEFT_STORAGE_ARENA,   /* an intermediate tensor or scratch memory */
-    WEFT_STORAGE_PORT,    /* an input or output of the plan */
-    WEFT_STORAGE_CONSTANT /* a weight or a table on the device */
-};
-
 /** A stretch of device memory that dispatches bind. */
 struct weft_storage {
-    enum weft_storage_kind kind;
+    weft_storage_kind kind;
     uint64_t bytes;
     uint32_t port;                  /* index, for WEFT_STORAGE_PORT */
     struct weft_constant *constant; /* for WEFT_STORAGE_CONSTANT; a reference */

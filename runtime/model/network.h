@@ -3,10 +3,13 @@
 #ifndef WEFT_MODEL_NETWORK_H
 #define WEFT_MODEL_NETWORK_H
 
-#include "model/architecture.h"
+#include <weft/model.h>
+
 #include "model/checkpoint.h"
-#include "model/family.h"
+#include "model/network_config.h"
 #include "model/source.h"
+
+struct weft_model_family;
 
 /** A weight by name; in the order in which they were first asked for. */
 struct weft_named_weight {

@@ -4,6 +4,7 @@
 
 #include <weft/decode.h>
 
+#include "model/architecture.h"
 #include "model/network.h"
 
 struct state_name {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Random features of queries and keys, as families build them. */
+#include "model/architecture.h"
 #include "model/network.h"
 
 /* Causal features are not divided by a largest one: it would carry later tokens into earlier results. */

@@ -8,6 +8,7 @@
 #include "core/trig.h"
 #include "core/try.h"
 #include "graph/graph.h"
+#include "model/architecture.h"
 #include "model/network.h"
 
 static const weft_tensor none = {0};

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <weft/model.h>
+
 #include "core/hash.h"
 #include "core/philox.h"
 #include "core/shape.h"
@@ -62,6 +64,23 @@ static uint64_t stream_of(const char *name) {
     return stream;
 }
 
+static void fill(float *data, const char *name, weft_shape shape, uint64_t seed) {
+    const size_t count = (size_t)weft_shape_elements(shape);
+    const struct range range = range_of(name, shape);
+    weft_philox_uniform(data, count, seed, stream_of(name));
+    for (size_t i = 0; i < count; i++) {
+        data[i] = range.center + range.spread * data[i];
+    }
+}
+
+weft_status weft_model_draw(float *out, const char *name, weft_shape shape, uint64_t seed) {
+    if (!out || !name) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    fill(out, name, shape, seed);
+    return WEFT_OK;
+}
+
 static struct elements *draw(const char *name, weft_shape shape, uint64_t seed,
                              const weft_host *host) {
     size_t count = (size_t)weft_shape_elements(shape);
@@ -70,11 +89,7 @@ static struct elements *draw(const char *name, weft_shape shape, uint64_t seed,
         return NULL;
     }
     elements->host = host ? *host : (weft_host){0};
-    weft_philox_uniform(elements->data, count, seed, stream_of(name));
-    struct range range = range_of(name, shape);
-    for (size_t i = 0; i < count; i++) {
-        elements->data[i] = range.center + range.spread * elements->data[i];
-    }
+    fill(elements->data, name, shape, seed);
     return elements;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/sample.h"
-
 #include <math.h>
 #include <stdlib.h>
 
+#include <weft/model.h>
+
+#include "core/host.h"
 #include "core/philox.h"
 #include "core/portable_math.h"
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "model/architecture.h"
 #include "model/network.h"
 
 /* The first are those of weft_norm_names, with their numbers. */

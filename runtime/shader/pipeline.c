@@ -8,7 +8,6 @@
 #include "core/try.h"
 #include "shader/capabilities.h"
 #include "shader/embedded.h"
-#include "shader/pipeline_store.h"
 #include "shader/spirv_float_modes.h"
 #include "shader/spirv_flush.h"
 #include "shader/spirv_hide_zeros.h"
@@ -315,16 +314,26 @@ static weft_status build(struct weft_pipeline *pipeline, weft_device *device,
     return status;
 }
 
-static weft_status create_pipeline(struct weft_pipeline **pipeline, weft_device *device,
-                                   const struct weft_pipeline_desc *desc) {
+weft_status weft_pipeline_module(struct weft_spirv *module, uint32_t **owned,
+                                 const weft_device *device, const struct weft_pipeline_desc *desc,
+                                 bool portable) {
     struct weft_spirv source = {0};
     bool fast = false;
-    weft_status status = find_source(&source, &fast, device, desc);
+    WEFT_TRY(find_source(&source, &fast, device, desc));
+    if (!portable) {
+        return prepare_module(module, owned, device, desc, &source, fast);
+    }
+    WEFT_TRY(weft_spirv_make_reproducible(owned, &module->size, source.words, source.size,
+                                          &device->host));
+    module->words = *owned;
+    return WEFT_OK;
+}
+
+static weft_status create_pipeline(struct weft_pipeline **pipeline, weft_device *device,
+                                   const struct weft_pipeline_desc *desc) {
     struct weft_spirv module = {0};
     uint32_t *owned = NULL;
-    if (status == WEFT_OK) {
-        status = prepare_module(&module, &owned, device, desc, &source, fast);
-    }
+    weft_status status = weft_pipeline_module(&module, &owned, device, desc, false);
     if (status != WEFT_OK) {
         return status;
     }

@@ -3,7 +3,7 @@
 #ifndef WEFT_SHADER_PIPELINE_H
 #define WEFT_SHADER_PIPELINE_H
 
-#include "device/device.h"
+#include "shader/pipeline_store.h"
 #include "shader/shader.h"
 
 /** What a pipeline is made from. Everything is copied. */
@@ -17,20 +17,6 @@ struct weft_pipeline_desc {
     uint32_t specialization[WEFT_MAX_SPECIALIZATION]; /* constant_id i has value [i] */
 };
 
-struct weft_pipeline {
-    VkPipeline handle;
-    VkPipelineLayout layout;
-    VkDescriptorSetLayout set_layout;
-    uint32_t binding_count;
-    uint32_t push_size;
-};
-
-/** Reads the pipeline cache from disk; a damaged or foreign file is a miss and is logged as a warning. */
-weft_status weft_pipeline_store_create(weft_device *device);
-/** Writes the cache to disk where something was added; without a store there is nothing to write. */
-weft_status weft_pipeline_store_save(weft_device *device);
-void weft_pipeline_store_destroy(weft_device *device);
-
 /**
  * The pipeline for a description, made on first use; valid until the device is destroyed. When the device's math is reproducible, every
  * module first goes through weft_spirv_make_reproducible, what the device needs to treat special values like all others
@@ -40,5 +26,13 @@ void weft_pipeline_store_destroy(weft_device *device);
  */
 weft_status weft_pipeline_get(const struct weft_pipeline **pipeline, weft_device *device,
                               const struct weft_pipeline_desc *desc);
+
+/**
+ * The words of a description that the driver gets or, in reproducible math, `portable` ones, before anything is added
+ * that this device needs. *owned is host memory to free, or null when the words are the source's. Errors: as above.
+ */
+weft_status weft_pipeline_module(struct weft_spirv *module, uint32_t **owned,
+                                 const weft_device *device, const struct weft_pipeline_desc *desc,
+                                 bool portable);
 
 #endif

@@ -1,10 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* What a device keeps for its pipelines. Shared by pipeline.c, pipeline_store.c and tests alone. */
+/*
+ * Pipelines, and where a device keeps them. What is in a store is for pipeline.c, pipeline_store.c and tests alone.
+ */
 #ifndef WEFT_SHADER_PIPELINE_STORE_H
 #define WEFT_SHADER_PIPELINE_STORE_H
 
+#include "core/kernel_limits.h"
+#include "device/device.h"
 #include "shader/digest_map.h"
-#include "shader/pipeline.h"
+
+/** Valid until the device is destroyed. */
+struct weft_pipeline {
+    VkPipeline handle;
+    VkPipelineLayout layout;
+    VkDescriptorSetLayout set_layout;
+    uint32_t binding_count;
+    uint32_t push_size;
+};
 
 struct weft_pipeline_store {
     struct weft_digest_map pipelines; /* digest of a description to struct weft_pipeline */
@@ -16,6 +28,12 @@ struct weft_pipeline_store {
     struct weft_digest_map manifest; /* digests of the pipelines that `cache` holds; no values */
     bool dirty;                      /* something is in `cache` that is not in the file */
 };
+
+/** Reads the pipeline cache from disk; a damaged or foreign file is a miss and is logged as a warning. */
+weft_status weft_pipeline_store_create(weft_device *device);
+/** Writes the cache to disk where something was added; without a store there is nothing to write. */
+weft_status weft_pipeline_store_save(weft_device *device);
+void weft_pipeline_store_destroy(weft_device *device);
 
 /**
  * The layout for `bindings` storage buffers and `push_size` bytes of push constants; both are kept

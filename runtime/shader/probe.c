@@ -7,10 +7,8 @@
 
 #include "core/disk_cache.h"
 #include "core/hash.h"
-#include "core/disk_cache.h"
 #include "core/try.h"
 #include "device/device.h"
-#include "shader/probe_cases.h"
 #include "shader/embedded.h"
 #include "shader/pipeline.h"
 #include "shader/probe_cases.h"

@@ -22,13 +22,14 @@ target_include_directories(weft-rule-objects SYSTEM PRIVATE
 target_compile_definitions(weft-rule-objects PRIVATE WEFT_BUILDING=1 WEFT_RULES_CAN_BREAK=1)
 add_dependencies(weft-rule-objects weft_objects) # generated headers
 
-weft_add_command(weft-rules weft-rules $<TARGET_OBJECTS:weft-rule-objects>)
+weft_add_command(weft-rules weft-rules weft_internal OBJECTS $<TARGET_OBJECTS:weft-rule-objects>)
 foreach(rule exp sum)
     string(TOUPPER "${rule}" definition)
     weft_embed_shaders(weft_shaders_without_${rule} "${CMAKE_CURRENT_BINARY_DIR}/rules/${rule}"
                        "-DWEFT_BREAK_${definition}=1")
-    weft_add_command(weft-rules-${rule} weft-rules-${rule} $<TARGET_OBJECTS:weft-rule-objects>
-                     "${weft_shaders_without_${rule}_source}")
+    weft_add_command(weft-rules-${rule} weft-rules-${rule} weft_internal
+                     OBJECTS $<TARGET_OBJECTS:weft-rule-objects>
+                             "${weft_shaders_without_${rule}_source}")
     target_include_directories(weft-rules-${rule} PRIVATE "${PROJECT_SOURCE_DIR}/runtime")
     add_dependencies(weft-rules-${rule} weft_shaders_without_${rule})
 endforeach()

@@ -9,7 +9,7 @@
 #include "core/philox.h"
 #include "shader/embedded.h"
 #include "shader/glsl.h"
-#include "shader/pipeline_store.h"
+#include "shader/pipeline.h"
 #include "support.h"
 
 struct fixture {

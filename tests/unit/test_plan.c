@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: device */
 /* Plans: placement, splitting, sharing of weights, time stamps, and everything that can go wrong when they run. */
+#include <weft/inspect.h>
 #include <weft/mixers.h>
 
 #include "core/philox.h"
@@ -439,4 +440,63 @@ TEST(test_describe, fixture) {
     WEFT_EXPECT_REFUSED(&fixture->host, WEFT_INVALID_ARGUMENT,
                         weft_plan_compile(&plan, fixture->device, empty, NULL), "no output");
     weft_graph_destroy(&empty);
+}
+
+/* weft/inspect.h gives what a program needs to run the plan itself. */
+static void check_kernel(const weft_plan *plan, uint32_t dispatch) {
+    weft_kernel_info kernel;
+    weft_operand_info operand;
+    weft_storage_info storage;
+    assert_ok(weft_plan_get_kernel(plan, dispatch, &kernel));
+    assert_true(kernel.operand_count > 0);
+    for (uint32_t i = 0; i < kernel.operand_count; i++) {
+        assert_ok(weft_plan_get_operand(plan, dispatch, i, &operand));
+        assert_ok(weft_plan_get_storage(plan, operand.storage, &storage));
+        assert_in_range(operand.offset + operand.bytes, 1, storage.bytes);
+        assert_false(operand.written && storage.kind == WEFT_STORAGE_CONSTANT);
+    }
+    assert_int_equal(weft_plan_get_operand(plan, dispatch, kernel.operand_count, &operand),
+                     WEFT_NOT_FOUND);
+}
+
+static void check_module(const weft_plan *plan, uint32_t dispatch, weft_module_form form) {
+    const uint32_t magic = 0x07230203;
+    size_t size = 0;
+    assert_ok(weft_plan_get_module(plan, dispatch, form, NULL, &size));
+    size_t room = size - 4;
+    uint32_t *words = malloc(size);
+    assert_int_equal(weft_plan_get_module(plan, dispatch, form, words, &room),
+                     WEFT_INVALID_ARGUMENT);
+    assert_ok(weft_plan_get_module(plan, dispatch, form, words, &size));
+    assert_int_equal(words[0], magic);
+    free(words);
+}
+
+TEST(test_inspect, fixture) {
+    weft_plan *plan = compile(fixture, LENGTH, 1, NULL);
+    weft_plan_info info;
+    weft_storage_info storage;
+    uint32_t constants = 0;
+    assert_ok(weft_plan_get_info(plan, &info));
+    for (uint32_t i = 0; i < info.dispatches; i++) {
+        check_kernel(plan, i);
+        check_module(plan, i, WEFT_MODULE_OF_DEVICE);
+        check_module(plan, i, WEFT_MODULE_PORTABLE);
+    }
+    for (uint32_t i = 0; weft_plan_get_storage(plan, i, &storage) == WEFT_OK; i++) {
+        uint8_t *bytes = malloc((size_t)storage.bytes);
+        const weft_status expected =
+            storage.kind == WEFT_STORAGE_CONSTANT ? WEFT_OK : WEFT_INVALID_ARGUMENT;
+        assert_int_equal(weft_plan_read_constant(plan, i, bytes), expected);
+        constants += storage.kind == WEFT_STORAGE_CONSTANT;
+        free(bytes);
+    }
+    assert_in_range(constants, fixture->weight_count, UINT32_MAX);
+    size_t size = 0;
+    weft_kernel_info kernel;
+    assert_int_equal(weft_plan_get_kernel(plan, info.dispatches, &kernel), WEFT_NOT_FOUND);
+    assert_int_equal(
+        weft_plan_get_module(plan, info.dispatches, WEFT_MODULE_OF_DEVICE, NULL, &size),
+        WEFT_NOT_FOUND);
+    weft_plan_destroy(&plan);
 }

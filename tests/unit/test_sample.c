@@ -2,8 +2,8 @@
 /* Choosing tokens: the largest, among the largest, by their probabilities, and the same everywhere. */
 #include <math.h>
 
-#include "model/sample.h"
 #include "support.h"
+#include <weft/model.h>
 
 static uint32_t sample(const float *logits, uint32_t count, weft_sampling sampling,
                        uint64_t index) {

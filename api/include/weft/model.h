@@ -35,6 +35,12 @@ WEFT_API weft_status weft_model_load(weft_model **model, const char *folder, con
 WEFT_API weft_status weft_model_create_random(weft_model **model, const char *config_json,
                                               uint64_t seed, const weft_host *host);
 
+/**
+ * The tensor of that name and shape that weft_model_create_random draws, `out` of weft_shape_elements(shape) values: for
+ * a reference of such a model. Errors: WEFT_INVALID_ARGUMENT for null.
+ */
+WEFT_API weft_status weft_model_draw(float *out, const char *name, weft_shape shape, uint64_t seed);
+
 /** Loaded or made. */
 WEFT_API void weft_model_destroy(weft_model **model);
 
@@ -183,6 +189,23 @@ typedef struct weft_decoder_info {
 } weft_decoder_info;
 
 WEFT_API weft_status weft_decoder_get_info(const weft_decoder *decoder, weft_decoder_info *info);
+
+typedef struct weft_sampling {
+    double
+        temperature; /**< of the softmax; 0: the token of the largest logit, and the first of several */
+    uint32_t
+        top_k; /**< only among so many of the largest, the first ones of equals; 0: among all */
+    uint64_t seed;
+} weft_sampling;
+
+/**
+ * Chooses the token that follows by its logits: the same one on every machine that has the same logits. `index` is the
+ * number of the choice: each has a random number of its own, from Philox. host may be null. Errors:
+ * WEFT_INVALID_ARGUMENT for a logit that is NaN or infinite; WEFT_OUT_OF_HOST_MEMORY.
+ */
+WEFT_API weft_status weft_sample(uint32_t *token, const float *logits, uint32_t count,
+                                 const weft_sampling *sampling, uint64_t index,
+                                 const weft_host *host);
 
 #ifdef __cplusplus
 }

@@ -3,19 +3,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plan/plan.h"
-#include "shader/embedded.h"
-#include "shader/spirv_pass.h"
+#include <weft/inspect.h>
+
+#include "core/host.h"
+#include "core/try.h"
 #include "verify/evaluator/evaluator.h"
 
-/* A plan's memory. */
+/* A plan's memory. Host memory is the C library's: a plan does not tell whose allocator it has. */
 struct memory {
     const weft_plan *plan;
-    const weft_host *host;
     const struct weft_evaluated_port *ports;
     uint32_t port_count;
     uint8_t *arena;
     uint8_t **constants; /* by storage; null for those that are none */
+    uint32_t storage_count;
     char *text;
 };
 
@@ -24,69 +25,83 @@ static weft_status fail_memory(const struct memory *memory, const char *what) {
     return WEFT_OUT_OF_HOST_MEMORY;
 }
 
-/* ---- storages ---- */
-
-static weft_status read_constant(struct memory *memory, uint32_t index) {
-    const struct weft_constant *constant = memory->plan->lowering.storages[index].constant;
-    memory->constants[index] = weft_alloc(memory->host, (size_t)constant->bytes);
-    if (memory->constants[index] == NULL) {
-        return fail_memory(memory, "a constant");
-    }
-    weft_status status = weft_device_download(memory->plan->device, constant->buffer, 0,
-                                              memory->constants[index], constant->bytes);
-    if (status != WEFT_OK) {
-        snprintf(memory->text, WEFT_EVALUATOR_TEXT, "a constant could not be read back: %s",
-                 weft_status_name(status));
-    }
+/* What goes wrong in asking a plan that is there for something that it has. */
+static weft_status fail_plan(const struct memory *memory, weft_status status, const char *what) {
+    snprintf(memory->text, WEFT_EVALUATOR_TEXT, "%s: %s", what, weft_status_name(status));
     return status;
 }
 
+/* ---- storages ---- */
+
+static weft_status read_constant(struct memory *memory, uint32_t index, uint64_t bytes) {
+    memory->constants[index] = weft_alloc(NULL, (size_t)bytes);
+    if (memory->constants[index] == NULL) {
+        return fail_memory(memory, "a constant");
+    }
+    const weft_status status =
+        weft_plan_read_constant(memory->plan, index, memory->constants[index]);
+    return status == WEFT_OK ? status
+                             : fail_plan(memory, status, "a constant could not be read back");
+}
+
 static weft_status prepare_memory(struct memory *memory) {
-    const struct weft_lowering *lowering = &memory->plan->lowering;
-    size_t arena = (size_t)memory->plan->info.arena_bytes + 1;
-    memory->arena = weft_alloc(memory->host, arena);
-    memory->constants = weft_alloc_zero(memory->host, (size_t)lowering->storage_count + 1,
-                                        sizeof *memory->constants);
+    weft_plan_info plan;
+    weft_storage_info storage;
+    WEFT_TRY(weft_plan_get_info(memory->plan, &plan));
+    while (weft_plan_get_storage(memory->plan, memory->storage_count, &storage) == WEFT_OK) {
+        memory->storage_count++;
+    }
+    const size_t arena = (size_t)plan.arena_bytes + 1;
+    memory->arena = weft_alloc(NULL, arena);
+    memory->constants =
+        weft_alloc_zero(NULL, (size_t)memory->storage_count + 1, sizeof *memory->constants);
     if (memory->arena == NULL || memory->constants == NULL) {
         return fail_memory(memory, "an arena");
     }
     memset(memory->arena, 0xFF, arena); /* WEFT_EVALUATOR_POISON in every word */
-    weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < lowering->storage_count && status == WEFT_OK; i++) {
-        if (lowering->storages[i].kind == WEFT_STORAGE_CONSTANT) {
-            status = read_constant(memory, i);
+    for (uint32_t i = 0; i < memory->storage_count; i++) {
+        WEFT_TRY(weft_plan_get_storage(memory->plan, i, &storage));
+        if (storage.kind == WEFT_STORAGE_CONSTANT) {
+            WEFT_TRY(read_constant(memory, i, storage.bytes));
         }
     }
-    return status;
+    return WEFT_OK;
 }
 
 static void free_memory(struct memory *memory) {
-    for (uint32_t i = 0; memory->constants != NULL && i < memory->plan->lowering.storage_count;
-         i++) {
-        weft_free(memory->host, memory->constants[i]);
+    for (uint32_t i = 0; memory->constants != NULL && i < memory->storage_count; i++) {
+        weft_free(NULL, memory->constants[i]);
     }
-    weft_free(memory->host, memory->constants);
-    weft_free(memory->host, memory->arena);
+    weft_free(NULL, memory->constants);
+    weft_free(NULL, memory->arena);
 }
 
-/* The bytes of a port of the plan; null when they are not given. */
-static uint8_t *port_bytes(const struct memory *memory, const struct weft_port *port) {
+/* The bytes of a port of the plan; null, after saying so, when they are not given. */
+static uint8_t *port_bytes(const struct memory *memory, uint32_t index) {
+    weft_port_info port;
+    if (weft_plan_get_port(memory->plan, index, &port) != WEFT_OK) {
+        return NULL;
+    }
     for (uint32_t i = 0; i < memory->port_count; i++) {
         const struct weft_evaluated_port *given = &memory->ports[i];
-        if (strcmp(given->name, port->name) == 0 && given->size >= port->bytes) {
+        if (strcmp(given->name, port.name) == 0 && given->size >= port.bytes) {
             return given->data;
         }
     }
+    snprintf(memory->text, WEFT_EVALUATOR_TEXT, "'%s' is not given, or is too small", port.name);
     return NULL;
 }
 
 static uint8_t *storage_bytes(const struct memory *memory, uint32_t index) {
-    const struct weft_storage *storage = &memory->plan->lowering.storages[index];
-    switch (storage->kind) {
+    weft_storage_info storage;
+    if (weft_plan_get_storage(memory->plan, index, &storage) != WEFT_OK) {
+        return NULL;
+    }
+    switch (storage.kind) {
     case WEFT_STORAGE_ARENA:
-        return memory->arena + storage->offset;
+        return memory->arena + storage.offset;
     case WEFT_STORAGE_PORT:
-        return port_bytes(memory, &memory->plan->ports[storage->port]);
+        return port_bytes(memory, storage.port);
     case WEFT_STORAGE_CONSTANT:
         return memory->constants[index];
     }
@@ -95,87 +110,76 @@ static uint8_t *storage_bytes(const struct memory *memory, uint32_t index) {
 
 /* ---- dispatches ---- */
 
-static weft_status find_module(struct weft_spirv *module, const struct memory *memory,
-                               const struct weft_pipeline_desc *pipeline) {
-    *module = pipeline->spirv;
-    if (module->words != NULL) {
-        return WEFT_OK;
-    }
-    const struct weft_shader *shader = weft_shader_find(pipeline->name);
-    if (shader == NULL) {
-        snprintf(memory->text, WEFT_EVALUATOR_TEXT, "no embedded shader is called %s",
-                 pipeline->name);
-        return WEFT_NOT_FOUND;
-    }
-    *module = (struct weft_spirv){.words = shader->reproducible.words, .size = shader->reproducible.size};
-    return WEFT_OK;
-}
-
 static weft_status bind_operands(struct weft_evaluated_dispatch *evaluated,
-                                 const struct memory *memory,
-                                 const struct weft_dispatch *dispatch) {
-    for (uint32_t i = 0; i < dispatch->operand_count; i++) {
-        const struct weft_operand *operand = &dispatch->operand[i];
-        const struct weft_storage *storage = &memory->plan->lowering.storages[operand->storage];
-        uint8_t *bytes = storage_bytes(memory, operand->storage);
+                                 const struct memory *memory, uint32_t dispatch, uint32_t count) {
+    if (count > WEFT_MAX_BINDINGS) {
+        return fail_plan(memory, WEFT_UNSUPPORTED, "more storage buffers than are evaluated");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        weft_operand_info operand;
+        WEFT_TRY(weft_plan_get_operand(memory->plan, dispatch, i, &operand));
+        uint8_t *bytes = storage_bytes(memory, operand.storage);
         if (bytes == NULL) {
-            snprintf(memory->text, WEFT_EVALUATOR_TEXT, "'%s' is not given, or is too small",
-                     memory->plan->ports[storage->port].name);
             return WEFT_INVALID_ARGUMENT;
         }
         evaluated->range[i] = (struct weft_evaluated_range){
-            .data = bytes + operand->offset,
-            .size = operand->range != 0 ? operand->range : storage->bytes - operand->offset,
-            .writable = operand->write};
+            .data = bytes + operand.offset, .size = operand.bytes, .writable = operand.written};
     }
     return WEFT_OK;
 }
 
-static weft_status run_dispatch(const struct memory *memory, weft_evaluator *evaluator,
-                                const struct weft_dispatch *dispatch) {
-    const struct weft_pipeline_desc *pipeline = &dispatch->pipeline;
-    struct weft_evaluated_dispatch evaluated = {
-        .label = dispatch->label,
-        .specialization = pipeline->specialization,
-        .specialization_count = pipeline->specialization_count,
-        .push = dispatch->push,
-        .push_size = dispatch->push_size,
-        .groups = {dispatch->groups[0], dispatch->groups[1], dispatch->groups[2]}};
-    struct weft_spirv module;
-    weft_status status = bind_operands(&evaluated, memory, dispatch);
-    status = status != WEFT_OK ? status : find_module(&module, memory, pipeline);
-    uint32_t *words = NULL;
+/* *words is to be freed. */
+static weft_status read_module(uint32_t **words, size_t *size, const struct memory *memory,
+                               uint32_t dispatch, const char *label) {
+    *size = 0;
+    weft_status status =
+        weft_plan_get_module(memory->plan, dispatch, WEFT_MODULE_PORTABLE, NULL, size);
     if (status == WEFT_OK) {
-        status = weft_spirv_make_reproducible(&words, &evaluated.size, module.words, module.size,
-                                              memory->host);
-        evaluated.words = words;
-        snprintf(memory->text, WEFT_EVALUATOR_TEXT, "the module of %s cannot be used",
-                 dispatch->label);
+        *words = weft_alloc(NULL, *size);
+        status = *words == NULL ? WEFT_OUT_OF_HOST_MEMORY
+                                : weft_plan_get_module(memory->plan, dispatch, WEFT_MODULE_PORTABLE,
+                                                       *words, size);
     }
+    if (status != WEFT_OK) {
+        snprintf(memory->text, WEFT_EVALUATOR_TEXT, "the module of %s cannot be used%s", label,
+                 status == WEFT_UNSUPPORTED ? ": only reproducible math has defined bits" : "");
+    }
+    return status;
+}
+
+static weft_status run_dispatch(const struct memory *memory, weft_evaluator *evaluator,
+                                uint32_t index, const weft_dispatch_info *dispatch) {
+    weft_kernel_info kernel;
+    WEFT_TRY(weft_plan_get_kernel(memory->plan, index, &kernel));
+    struct weft_evaluated_dispatch evaluated = {
+        .label = dispatch->node,
+        .specialization = kernel.specialization,
+        .specialization_count = kernel.specialization_count,
+        .push = kernel.push,
+        .push_size = kernel.push_bytes,
+        .groups = {dispatch->groups[0], dispatch->groups[1], dispatch->groups[2]}};
+    WEFT_TRY(bind_operands(&evaluated, memory, index, kernel.operand_count));
+    uint32_t *words = NULL;
+    weft_status status = read_module(&words, &evaluated.size, memory, index, dispatch->node);
     if (status == WEFT_OK) {
+        evaluated.words = words;
         status = weft_evaluate_dispatch(memory->text, evaluator, &evaluated);
     }
-    weft_free(memory->host, words);
+    weft_free(NULL, words);
     return status;
 }
 
 weft_status weft_evaluate_plan(char text[WEFT_EVALUATOR_TEXT], weft_evaluator *evaluator,
                                const weft_plan *plan, const struct weft_evaluated_port *ports,
                                uint32_t count) {
-    if (plan->device->math != WEFT_MATH_REPRODUCIBLE) {
-        snprintf(text, WEFT_EVALUATOR_TEXT, "only reproducible math has defined bits");
-        return WEFT_INVALID_ARGUMENT;
-    }
-    struct memory memory = {.plan = plan,
-                            .host = &plan->device->host,
-                            .ports = ports,
-                            .port_count = count,
-                            .text = text};
+    struct memory memory = {.plan = plan, .ports = ports, .port_count = count, .text = text};
+    weft_dispatch_info dispatch;
     weft_status status = prepare_memory(&memory);
-    for (uint32_t i = 0; i < plan->lowering.dispatch_count && status == WEFT_OK &&
-                         !weft_evaluator_was_stopped(evaluator);
+    for (uint32_t i = 0;
+         status == WEFT_OK && weft_plan_get_dispatch(plan, i, &dispatch) == WEFT_OK &&
+         !weft_evaluator_was_stopped(evaluator);
          i++) {
-        status = run_dispatch(&memory, evaluator, &plan->lowering.dispatches[i]);
+        status = run_dispatch(&memory, evaluator, i, &dispatch);
     }
     free_memory(&memory);
     return status;

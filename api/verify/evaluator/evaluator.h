@@ -22,7 +22,7 @@
 
 #include <weft/graph.h>
 
-#include "shader/pipeline.h"
+#include "core/kernel_limits.h"
 
 #define WEFT_EVALUATOR_POISON UINT32_C(0xFFFFFFFF)
 #define WEFT_EVALUATOR_TEXT   320

@@ -8,6 +8,7 @@
 #ifndef WEFT_CONFORMANCE_EVALUATOR_PROGRAM_H
 #define WEFT_CONFORMANCE_EVALUATOR_PROGRAM_H
 
+#include "core/host.h"
 #include "verify/evaluator/evaluator.h"
 
 /*

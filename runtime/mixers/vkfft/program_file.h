@@ -3,7 +3,7 @@
 #ifndef WEFT_MIXERS_VKFFT_PROGRAM_FILE_H
 #define WEFT_MIXERS_VKFFT_PROGRAM_FILE_H
 
-#include "mixers/vkfft/fft_program.h"
+#include "mixers/vkfft/program.h"
 
 /** Raised whenever the bytes' layout changes; part of the cache key. */
 #define WEFT_FFT_PROGRAM_FORMAT 1u

@@ -15,7 +15,7 @@
 
 #include <setjmp.h>
 
-#include "mixers/vkfft/fft_program.h"
+#include "mixers/vkfft/program.h"
 
 #ifndef VK_NO_PROTOTYPES
 #define VK_NO_PROTOTYPES

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The recorder's objects, shared by recorder.c and recorder_vulkan.c. */
+/* The recorder's objects, shared by recording.c and recorder_vulkan.c. */
 #ifndef WEFT_MIXERS_VKFFT_RECORDER_OBJECT_H
 #define WEFT_MIXERS_VKFFT_RECORDER_OBJECT_H
 

@@ -3,7 +3,7 @@
 #ifndef WEFT_MIXERS_VKFFT_VKFFT_UNIT_H
 #define WEFT_MIXERS_VKFFT_VKFFT_UNIT_H
 
-#include "mixers/vkfft/fft_program.h"
+#include "mixers/vkfft/program.h"
 
 /** Room for weft_fft_vkfft_identity's text. */
 #define WEFT_FFT_IDENTITY_SIZE 256

@@ -3,6 +3,7 @@
 #include <float.h>
 #include <stdio.h>
 
+#include "model/architecture.h"
 #include "model/network.h"
 
 struct cosformer {

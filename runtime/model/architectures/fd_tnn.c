@@ -3,6 +3,7 @@
  * FD-TNN: Moreno et al., "SKI to go faster: Accelerating Toeplitz neural networks via asymmetric kernels", 2023,
  * section 3.3: the relative position encoder gives the kernel's frequency response.
  */
+#include "model/architecture.h"
 #include "model/network.h"
 #include "model/toeplitz_family.h"
 

@@ -6,6 +6,7 @@
 #include <float.h>
 #include <stdio.h>
 
+#include "model/architecture.h"
 #include "model/network.h"
 
 #include "core/try.h"

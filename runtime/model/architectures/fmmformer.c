@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/architecture.h"
 #include "model/network.h"
 
 #define NO_NEAR_FIELD UINT32_MAX

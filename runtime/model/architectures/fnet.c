@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 
+#include "model/architecture.h"
 #include "model/config.h"
 #include "model/network.h"
 

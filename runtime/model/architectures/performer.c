@@ -2,6 +2,7 @@
 /* Positive orthogonal random features (FAVOR+): Choromanski et al., "Rethinking attention with Performers", 2021. */
 #include <float.h>
 
+#include "model/architecture.h"
 #include "model/network.h"
 
 struct performer {

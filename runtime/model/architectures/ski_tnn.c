@@ -3,6 +3,7 @@
  * SKI-TNN: Moreno et al., "SKI to go faster: Accelerating Toeplitz neural networks via asymmetric kernels", 2023,
  * algorithm 1: a sparse and a low-rank Toeplitz matrix, the latter by structured kernel interpolation.
  */
+#include "model/architecture.h"
 #include "model/network.h"
 #include "model/toeplitz_family.h"
 

@@ -5,6 +5,7 @@
 
 #include <weft/features.h>
 
+#include "model/architecture.h"
 #include "model/network.h"
 
 /** `component`: the values of weft_component, and those that other ops make. */

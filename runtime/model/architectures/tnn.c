@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* TNN: Qin et al., "Toeplitz neural network for sequence modeling", 2023; tensors as its public code names them. */
 #include "graph/graph.h"
+#include "model/architecture.h"
 #include "model/network.h"
 #include "model/toeplitz_family.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Softmax attention: Vaswani et al., "Attention is all you need", 2017. The baseline of all others. */
+#include "model/architecture.h"
 #include "model/network.h"
 
 struct transformer {

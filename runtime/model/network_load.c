@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "model/architecture.h"
 #include "model/network.h"
 
 #include <string.h>
