@@ -136,18 +136,13 @@ static bool show(const generate_state *state, uint32_t token) {
 static weft_status generate(generate_state *state) {
     weft_cli_generation *result = &state->result;
     int32_t last = state->prompt.values[state->prompt.length - 1];
-    weft_status status = take_prompt(state);
-    while (status == WEFT_OK && result->count < result->capacity) {
+    WEFT_TRY(take_prompt(state));
+    while (result->count < result->capacity) {
         const double begin = weft_clock_ms();
         uint32_t token = 0;
-        status = weft_decoder_step(state->decoder, &last, state->logits);
-        if (status == WEFT_OK) {
-            status = weft_sample(&token, state->logits, state->session.info.vocabulary,
-                                 &state->options->sampling, result->count, &state->session.host);
-        }
-        if (status != WEFT_OK) {
-            break;
-        }
+        WEFT_TRY(weft_decoder_step(state->decoder, &last, state->logits));
+        WEFT_TRY(weft_sample(&token, state->logits, state->session.info.vocabulary,
+                             &state->options->sampling, result->count, &state->session.host));
         result->times[result->count] = weft_clock_ms() - begin;
         result->tokens[result->count++] = token;
         last = (int32_t)token;
@@ -159,7 +154,7 @@ static weft_status generate(generate_state *state) {
             break; /* main says it, unless the reader had enough */
         }
     }
-    return status;
+    return WEFT_OK;
 }
 
 static int generate_on_device(generate_state *state) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/try.h"
 
 int weft_cli_session_load(weft_cli_session *session, const weft_cli_common *common,
                           const char *folder) {
@@ -58,15 +59,12 @@ weft_status weft_cli_execute(double *median_ms, const weft_cli_execution *execut
 
 weft_status weft_cli_output_shape(weft_shape *shape, const weft_plan *plan) {
     weft_port_info port;
-    weft_status status = WEFT_OK;
-    for (uint32_t index = 0; status == WEFT_OK; index++) {
-        status = weft_plan_get_port(plan, index, &port);
-        if (status == WEFT_OK && port.is_output && strcmp(port.name, "output") == 0) {
-            *shape = port.shape;
-            return WEFT_OK;
-        }
-    }
-    return status;
+    uint32_t index = 0;
+    do {
+        WEFT_TRY(weft_plan_get_port(plan, index++, &port));
+    } while (!port.is_output || strcmp(port.name, "output") != 0);
+    *shape = port.shape;
+    return WEFT_OK;
 }
 
 static json_t *model_json(const weft_cli_session *session) {

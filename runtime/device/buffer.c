@@ -74,10 +74,7 @@ weft_status weft_buffer_create(weft_buffer **buffer, weft_device *device, uint64
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT, "weft_buffer_create: %s",
                          !buffer ? "buffer is null" : "size is 0");
     }
-    weft_status status = weft_device_alive(device);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_alive(device));
     weft_buffer *made = weft_alloc_zero(&device->host, 1, sizeof *made);
     if (!made) {
         return weft_fail_memory(&device->host, "buffer");
@@ -85,7 +82,7 @@ weft_status weft_buffer_create(weft_buffer **buffer, weft_device *device, uint64
     *made = (weft_buffer){.device = device, .size = size};
     /* Whole words, so that a shader may read the last bytes as part of one. */
     uint64_t rounded = size > UINT64_MAX - 3 ? size : (size + 3) / 4 * 4;
-    status =
+    weft_status status =
         weft_vkbuffer_create(&made->handle, &made->allocation, device, rounded, WEFT_MEMORY_DEVICE);
     if (status != WEFT_OK) {
         weft_free(&device->host, made);

@@ -211,23 +211,14 @@ static weft_status add_room(weft_device *device, uint64_t size, uint32_t type,
     VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
     uint64_t shared_size = shared_block_size(device, type, kind);
     if (size < shared_size) {
-        weft_status status = add_block(device, shared_size, true, type, kind, &result);
-        if (status != WEFT_OK || result == VK_SUCCESS) {
-            return status;
-        }
+        WEFT_TRY(add_block(device, shared_size, true, type, kind, &result));
     }
     if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
-        weft_status status = add_block(device, size, false, type, kind, &result);
-        if (status != WEFT_OK || result == VK_SUCCESS) {
-            return status;
-        }
+        WEFT_TRY(add_block(device, size, false, type, kind, &result));
     }
     if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
         release_empty(device);
-        weft_status status = add_block(device, size, false, type, kind, &result);
-        if (status != WEFT_OK || result == VK_SUCCESS) {
-            return status;
-        }
+        WEFT_TRY(add_block(device, size, false, type, kind, &result));
     }
     if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_TOO_MANY_OBJECTS) {
         return weft_fail(&device->host, WEFT_OUT_OF_DEVICE_MEMORY,

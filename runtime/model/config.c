@@ -100,17 +100,12 @@ static weft_status read_sizes(weft_fnet_config *config, const weft_json_fields *
 
 static weft_status read_details(weft_fnet_config *config, const weft_json_fields *fields) {
     double epsilon = 1e-12;
-    weft_status status =
-        weft_json_optional_real(&epsilon, fields, "layer_norm_eps", (double)FLT_MIN, 1.0);
+    WEFT_TRY(weft_json_optional_real(&epsilon, fields, "layer_norm_eps", (double)FLT_MIN, 1.0));
     config->layer_norm_eps = (float)epsilon;
     config->tie_word_embeddings = true;
-    if (status == WEFT_OK) {
-        status =
-            weft_json_optional_bool(&config->tie_word_embeddings, fields, "tie_word_embeddings");
-    }
+    WEFT_TRY(weft_json_optional_bool(&config->tie_word_embeddings, fields, "tie_word_embeddings"));
     config->activation = WEFT_ACTIVATION_GELU_TANH;
-    return status == WEFT_OK ? weft_read_activation(&config->activation, fields, "hidden_act")
-                             : status;
+    return weft_read_activation(&config->activation, fields, "hidden_act");
 }
 
 /* An absent id is the default, if the vocabulary has it; null is none; a list gives its first. */

@@ -92,10 +92,8 @@ static weft_status load_weights(struct weft_network *network) {
     weft_graph *graph = NULL;
     weft_model_inputs inputs = {0};
     weft_tensor out = {0};
-    weft_status status = weft_graph_create(&graph, &network->host);
-    if (status == WEFT_OK) {
-        status = add_inputs(&inputs, network, graph);
-    }
+    WEFT_TRY(weft_graph_create(&graph, &network->host));
+    weft_status status = add_inputs(&inputs, network, graph);
     if (status == WEFT_OK) {
         status = weft_network_build(&out, network, graph, &inputs);
     }
@@ -128,10 +126,8 @@ static weft_status refuse_other_tensors(const struct weft_network *network) {
 
 static weft_status load_tensors(struct weft_network *network,
                                 const struct weft_model_source *source) {
-    weft_status status = weft_source_open_checkpoint(&network->checkpoint, source, &network->host);
-    if (status == WEFT_OK) {
-        status = load_weights(network);
-    }
+    WEFT_TRY(weft_source_open_checkpoint(&network->checkpoint, source, &network->host));
+    weft_status status = load_weights(network);
     if (status == WEFT_OK && !network->family->foreign) {
         status = refuse_other_tensors(network);
     }
