@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/bytes.h"
+
 /* An archive may be small and its contents not. */
 #define MEMBER_LIMIT ((size_t)1 << 31)
 
@@ -145,41 +147,36 @@ static void give_shape(uint32_t shape[WEFT_CLI_MEMBER_RANK], const weft_npy *npy
     }
 }
 
-int weft_cli_member_integers(int32_t **values, uint32_t shape[WEFT_CLI_MEMBER_RANK],
-                             const weft_cli_archive *archive, const weft_cli_member *expected) {
+/* One of the two: the other is null. */
+static int read_member(int32_t **integers, float **reals, uint32_t shape[WEFT_CLI_MEMBER_RANK],
+                       const weft_cli_archive *archive, const weft_cli_member *expected) {
     weft_npy npy = {0};
     char *name = NULL;
     int exit_code = get(&npy, &name, archive, expected);
     if (exit_code == WEFT_CLI_FINE) {
         give_shape(shape, &npy);
-        exit_code = weft_cli_exit_code_of_file(npy_integers(values, &npy, name, archive->host));
+        exit_code = weft_cli_exit_code_of_file(
+            integers ? npy_integers(integers, &npy, name, archive->host)
+                     : weft_cli_npy_reals(reals, &npy, name, archive->host));
     }
     weft_free(archive->host, name);
     weft_npy_close(&npy);
     return exit_code;
+}
+
+int weft_cli_member_integers(int32_t **values, uint32_t shape[WEFT_CLI_MEMBER_RANK],
+                             const weft_cli_archive *archive, const weft_cli_member *expected) {
+    return read_member(values, NULL, shape, archive, expected);
 }
 
 int weft_cli_member_reals(float **values, uint32_t shape[WEFT_CLI_MEMBER_RANK],
                           const weft_cli_archive *archive, const weft_cli_member *expected) {
-    weft_npy npy = {0};
-    char *name = NULL;
-    int exit_code = get(&npy, &name, archive, expected);
-    if (exit_code == WEFT_CLI_FINE) {
-        give_shape(shape, &npy);
-        exit_code =
-            weft_cli_exit_code_of_file(weft_cli_npy_reals(values, &npy, name, archive->host));
-    }
-    weft_free(archive->host, name);
-    weft_npy_close(&npy);
-    return exit_code;
+    return read_member(NULL, values, shape, archive, expected);
 }
 
 /* weft_npy_read_f32 would round a float64, whose digits count here. */
 static double little_endian(const weft_npy *npy) {
-    uint64_t bits = 0;
-    for (size_t byte = 0; byte < weft_npy_dtype_size(npy->dtype); byte++) {
-        bits |= (uint64_t)npy->data[byte] << (8 * byte);
-    }
+    const uint64_t bits = weft_load_bytes(npy->data, weft_npy_dtype_size(npy->dtype));
     if (npy->dtype == WEFT_NPY_F64) {
         double value;
         memcpy(&value, &bits, sizeof value);

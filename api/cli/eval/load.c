@@ -134,18 +134,18 @@ static int read_answers(reader *self) {
     return weft_cli_member_integers(&data->labels, shape, &self->archive, &labels);
 }
 
+static int read_all(reader *self) {
+    WEFT_CLI_TRY(read_rows(self));
+    WEFT_CLI_TRY(read_positions(self));
+    WEFT_CLI_TRY(make_sequences(self));
+    WEFT_CLI_TRY(count_examples(self));
+    return read_answers(self);
+}
+
 static int load_archive(weft_cli_data *data, const char *path, const weft_cli_session *session) {
     reader self = {.data = data, .session = session};
-    int exit_code = weft_cli_archive_open(&self.archive, path, &session->host);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
-    static int (*const steps[])(reader *) = {read_rows, read_positions, make_sequences,
-                                             count_examples, read_answers};
-    for (size_t step = 0; step < sizeof steps / sizeof steps[0] && exit_code == WEFT_CLI_FINE;
-         step++) {
-        exit_code = steps[step](&self);
-    }
+    WEFT_CLI_TRY(weft_cli_archive_open(&self.archive, path, &session->host));
+    int exit_code = read_all(&self);
     weft_cli_archive_close(&self.archive);
     return exit_code;
 }

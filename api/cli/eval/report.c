@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "eval/answers.h"
 
 static bool counts_bytes(const weft_model_info *info) {
@@ -178,18 +179,16 @@ static void print_cost(const weft_cli_job *job) {
            weft_cli_bytes(evaluation->peak_bytes, peak));
 }
 
+static weft_status make_columns(weft_cli_column columns[4], const weft_cli_job *job) {
+    WEFT_TRY(weft_cli_column_places(&columns[0], job));
+    WEFT_TRY(weft_cli_column_labels(&columns[1], job));
+    WEFT_TRY(weft_cli_column_answers(&columns[2], job, "answer"));
+    return weft_cli_column_texts(&columns[3], job);
+}
+
 static int print_answers(const weft_cli_job *job) {
     weft_cli_column columns[4] = {{0}};
-    weft_status status = weft_cli_column_places(&columns[0], job);
-    if (status == WEFT_OK) {
-        status = weft_cli_column_labels(&columns[1], job);
-    }
-    if (status == WEFT_OK) {
-        status = weft_cli_column_answers(&columns[2], job, "answer");
-    }
-    if (status == WEFT_OK) {
-        status = weft_cli_column_texts(&columns[3], job);
-    }
+    weft_status status = make_columns(columns, job);
     int exit_code =
         status == WEFT_OK ? weft_cli_columns_print(columns, 4) : weft_cli_exit_code(status);
     for (size_t column = 0; column < 4; column++) {

@@ -138,10 +138,8 @@ static int read_example(folder_reader *reader, const char *path, uint32_t label)
     const weft_cli_session *session = reader->session;
     weft_cli_tokens text = {0};
     weft_cli_text_note note = {0};
-    int exit_code = weft_cli_read_text(&text, &note, session->model, path, &session->host);
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = weft_cli_check_tokens(&text, &session->info, path, &session->host);
-    }
+    WEFT_CLI_TRY(weft_cli_read_text(&text, &note, session->model, path, &session->host));
+    int exit_code = weft_cli_check_tokens(&text, &session->info, path, &session->host);
     if (exit_code == WEFT_CLI_FINE && !add_example(reader, &text, label)) {
         exit_code = weft_cli_exit_code(weft_fail_memory(&session->host, path));
     }
@@ -204,10 +202,8 @@ int weft_cli_texts_load(weft_cli_data *data, const char *path, const weft_cli_se
     const weft_host *host = &session->host;
     folder_reader reader = {.data = data, .session = session};
     name_list entries = {0};
-    int exit_code = check_classifier(path, session);
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = weft_cli_exit_code(list_folder(&entries, path, host));
-    }
+    WEFT_CLI_TRY(check_classifier(path, session));
+    int exit_code = weft_cli_exit_code(list_folder(&entries, path, host));
     for (uint32_t index = 0; exit_code == WEFT_CLI_FINE && index < entries.count; index++) {
         exit_code = read_entry(&reader, path, entries.names[index]);
     }
