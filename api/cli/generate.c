@@ -44,17 +44,16 @@ typedef struct generate_state {
 static int check_model(const weft_cli_session *session) {
     const weft_model_info *info = &session->info;
     if (info->task != WEFT_TASK_CAUSAL_LM) {
-        weft_fail(&session->host, WEFT_BAD_FILE,
-                  "%s: expected a causal language model (task causal_lm), found task %s",
-                  session->folder, weft_task_name(info->task));
-        return WEFT_CLI_BAD_FILE;
+        return weft_cli_bad_file(
+            &session->host, "%s: expected a causal language model (task causal_lm), found task %s",
+            session->folder, weft_task_name(info->task));
     }
     if (strcmp(info->tokenizer, "bytes") != 0) {
-        weft_fail(&session->host, WEFT_BAD_FILE,
-                  "%s: expected a model of bytes (tokenizer_class ByteTokenizer), found tokenizer "
-                  "%s",
-                  session->folder, info->tokenizer);
-        return WEFT_CLI_BAD_FILE;
+        return weft_cli_bad_file(
+            &session->host,
+            "%s: expected a model of bytes (tokenizer_class ByteTokenizer), found tokenizer "
+            "%s",
+            session->folder, info->tokenizer);
     }
     return WEFT_CLI_FINE;
 }
@@ -75,10 +74,9 @@ static int read_prompt(generate_state *state) {
             session->model, options->text, size, &state->prompt.values, &state->prompt.length)));
     }
     if (size > session->info.max_length) {
-        weft_fail(&session->host, WEFT_BAD_FILE,
-                  "%s: the prompt has %zu bytes, more than the model's %u positions",
-                  options->prompt ? options->prompt : "--text", size, session->info.max_length);
-        return WEFT_CLI_BAD_FILE;
+        return weft_cli_bad_file(
+            &session->host, "%s: the prompt has %zu bytes, more than the model's %u positions",
+            options->prompt ? options->prompt : "--text", size, session->info.max_length);
     }
     return WEFT_CLI_FINE;
 }

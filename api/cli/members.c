@@ -129,10 +129,8 @@ static weft_status npy_integers(int32_t **values, const weft_npy *npy, const cha
 /* Unpacks and checks; *name, for messages, is in host memory. */
 static int get(weft_npy *npy, char **name, const weft_cli_archive *archive,
                const weft_cli_member *expected) {
-    weft_status status = weft_npz_get(npy, archive->npz, expected->name, MEMBER_LIMIT);
-    if (status != WEFT_OK) {
-        return weft_cli_exit_code_of_file(status);
-    }
+    WEFT_CLI_TRY(
+        weft_cli_exit_code_of_file(weft_npz_get(npy, archive->npz, expected->name, MEMBER_LIMIT)));
     *name = weft_format(archive->host, "%s: member %s", archive->path, expected->name);
     if (!*name) {
         return weft_cli_exit_code(weft_fail_memory(archive->host, archive->path));
@@ -190,10 +188,8 @@ static double little_endian(const weft_npy *npy) {
 
 int weft_cli_member_real(double *value, const weft_cli_archive *archive, const char *member) {
     weft_npy npy = {0};
-    weft_status status = weft_npz_get(&npy, archive->npz, member, MEMBER_LIMIT);
-    if (status != WEFT_OK) {
-        return weft_cli_exit_code_of_file(status);
-    }
+    WEFT_CLI_TRY(
+        weft_cli_exit_code_of_file(weft_npz_get(&npy, archive->npz, member, MEMBER_LIMIT)));
     bool fits = has_type(&npy, WEFT_CLI_REALS) && npy.rank <= 1 && npy.elements == 1;
     if (fits) {
         *value = little_endian(&npy);

@@ -36,6 +36,11 @@ static int compare_times(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
+double weft_cli_median(double *times, uint32_t count) {
+    qsort(times, count, sizeof *times, compare_times);
+    return (times[(count - 1) / 2] + times[count / 2]) / 2.0;
+}
+
 weft_status weft_cli_execute(double *median_ms, const weft_cli_execution *execution,
                              const weft_host *host) {
     uint32_t repeats = execution->repeats;
@@ -50,8 +55,7 @@ weft_status weft_cli_execute(double *median_ms, const weft_cli_execution *execut
         times[repeat] = weft_clock_ms() - begin;
     }
     if (status == WEFT_OK) {
-        qsort(times, repeats, sizeof *times, compare_times);
-        *median_ms = (times[(repeats - 1) / 2] + times[repeats / 2]) / 2.0;
+        *median_ms = weft_cli_median(times, repeats);
     }
     weft_free(host, times);
     return status;

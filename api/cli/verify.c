@@ -59,10 +59,7 @@ static int collect_devices(weft_verify_record *record, const verify_options *opt
     record->all_devices = wants_all(options);
     record->lists_cases = options->list;
     if (record->all_devices) {
-        weft_status status = weft_cli_list_devices(&infos, &count, &record->host);
-        if (status != WEFT_OK) {
-            return weft_cli_exit_code(status);
-        }
+        WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_list_devices(&infos, &count, &record->host)));
     }
     int exit_code = WEFT_CLI_FINE;
     record->runs = weft_alloc_zero(&record->host, (size_t)count + 1, sizeof *record->runs);
@@ -223,10 +220,7 @@ static int report(weft_verify_record *record, const verify_options *options) {
 
 static int verify(weft_verify_record *record, const verify_options *options) {
     for (uint32_t device = 0; device < record->run_count; device++) {
-        weft_status status = run_device(record, &record->runs[device], options);
-        if (status != WEFT_OK) {
-            return weft_cli_exit_code(status);
-        }
+        WEFT_CLI_TRY(weft_cli_exit_code(run_device(record, &record->runs[device], options)));
     }
     if (!record->all_devices && record->run_count > 0 && record->runs[0].status != WEFT_OK) {
         return weft_cli_open_exit_code(record->runs[0].status);

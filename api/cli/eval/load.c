@@ -20,9 +20,9 @@ static int read_rows(reader *self) {
     weft_cli_data *data = self->data;
     uint32_t shape[WEFT_CLI_MEMBER_RANK] = {0};
     if (has(self, "tokens") && has(self, "inputs")) {
-        weft_fail(self->archive.host, WEFT_BAD_FILE,
-                  "%s: expected one of the members tokens and inputs, found both", data->path);
-        return WEFT_CLI_BAD_FILE;
+        return weft_cli_bad_file(self->archive.host,
+                                 "%s: expected one of the members tokens and inputs, found both",
+                                 data->path);
     }
     bool features =
         has(self, "inputs") || (!has(self, "tokens") && self->session->info.input_size > 0);
@@ -56,10 +56,9 @@ static int read_positions(reader *self) {
 static int check_lengths(const reader *self, const int32_t *lengths) {
     for (uint32_t row = 0; row < self->data->sequence_count; row++) {
         if (lengths[row] < 1 || (uint32_t)lengths[row] > self->length) {
-            weft_fail(self->archive.host, WEFT_BAD_FILE,
-                      "%s: member lengths, sequence %u: expected 1 to %u, found %d",
-                      self->data->path, row, self->length, (int)lengths[row]);
-            return WEFT_CLI_BAD_FILE;
+            return weft_cli_bad_file(self->archive.host,
+                                     "%s: member lengths, sequence %u: expected 1 to %u, found %d",
+                                     self->data->path, row, self->length, (int)lengths[row]);
         }
     }
     return WEFT_CLI_FINE;
@@ -103,10 +102,10 @@ static int count_examples(reader *self) {
     if (data->sequence_count % 2 == 0) {
         return WEFT_CLI_FINE;
     }
-    weft_fail(self->archive.host, WEFT_BAD_FILE,
-              "%s: expected pairs of sequences, as the model %s takes them, found %u sequences",
-              data->path, self->session->folder, data->sequence_count);
-    return WEFT_CLI_BAD_FILE;
+    return weft_cli_bad_file(
+        self->archive.host,
+        "%s: expected pairs of sequences, as the model %s takes them, found %u sequences",
+        data->path, self->session->folder, data->sequence_count);
 }
 
 /* What is to be predicted. */
@@ -155,12 +154,11 @@ static int check_task(const weft_cli_session *session) {
     if (session->info.task != WEFT_TASK_HIDDEN) {
         return WEFT_CLI_FINE;
     }
-    weft_fail(
-        &session->host, WEFT_BAD_FILE,
+    return weft_cli_bad_file(
+        &session->host,
         "%s: expected a model with a head whose labels, tokens or values can be scored, found "
         "%s, whose task is %s",
         session->folder, session->info.architecture, weft_task_name(session->info.task));
-    return WEFT_CLI_BAD_FILE;
 }
 
 int weft_cli_data_load(weft_cli_data *data, const char *path, const weft_cli_session *session) {

@@ -192,10 +192,10 @@ static int check_classifier(const char *path, const weft_cli_session *session) {
     if (session->info.task == WEFT_TASK_CLASSIFY || session->info.task == WEFT_TASK_NEXT_SENTENCE) {
         return WEFT_CLI_FINE;
     }
-    weft_fail(&session->host, WEFT_BAD_FILE,
-              "%s: expected an .npz file, since the task of the model %s is %s, found a folder",
-              path, session->folder, weft_task_name(session->info.task));
-    return WEFT_CLI_BAD_FILE;
+    return weft_cli_bad_file(
+        &session->host,
+        "%s: expected an .npz file, since the task of the model %s is %s, found a folder", path,
+        session->folder, weft_task_name(session->info.task));
 }
 
 int weft_cli_texts_load(weft_cli_data *data, const char *path, const weft_cli_session *session) {
