@@ -135,6 +135,8 @@ int weft_cli_open_exit_code(weft_status status);
 
 /** All devices in fresh memory: free it with weft_free. *infos is null when there are none. */
 weft_status weft_cli_list_devices(weft_device_info **infos, uint32_t *count, const weft_host *host);
+/** Those that can be used; WEFT_NO_DEVICE when there are none. */
+weft_status weft_cli_list_usable(weft_device_info **infos, uint32_t *count, const weft_host *host);
 
 /** Whether the validation layer had anything to say so far; if so, prints how much on stderr. */
 bool weft_cli_validation_failed(const weft_device *device);
