@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft generate: a text goes on, byte by byte. */
+/* weft generate: continues a text, byte by byte. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -81,7 +81,7 @@ static int read_prompt(generate_state *state) {
     return WEFT_CLI_FINE;
 }
 
-/* How many tokens come: the last of them needs no position of its own. */
+/* How many tokens to make; the last one needs no position of its own. */
 static int count_tokens(generate_state *state, const weft_cli_syntax *syntax) {
     const uint32_t wanted = state->options->tokens;
     const uint32_t most = state->session.info.max_length - state->prompt.length + 1;
@@ -112,7 +112,7 @@ static weft_status make_decoder(generate_state *state) {
                : weft_fail_memory(host, "the generated tokens");
 }
 
-/* All of the prompt but its last token, whose step gives the first logits. */
+/* Takes in the prompt but for its last token, whose step gives the first logits. */
 static weft_status take_prompt(generate_state *state) {
     const double begin = weft_clock_ms();
     weft_status status = WEFT_OK;
@@ -123,7 +123,7 @@ static weft_status take_prompt(generate_state *state) {
     return status;
 }
 
-/* What has no byte is not shown. False when nobody reads any more. */
+/* Tokens that are no bytes are not shown. False when nobody is reading any more. */
 static bool show(const generate_state *state, uint32_t token) {
     if (state->options->common.json || token > 255) {
         return true;

@@ -92,7 +92,7 @@ weft_status weft_cli_list_devices(weft_device_info **infos, uint32_t *count,
         weft_free(host, list);
         return status;
     }
-    /* A device may have come meanwhile; what was not asked for is left out. */
+    /* A device may have appeared in between: it is left out. */
     *infos = list;
     *count = found < capacity ? found : capacity;
     return WEFT_OK;

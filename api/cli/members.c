@@ -6,7 +6,7 @@
 
 #include "core/bytes.h"
 
-/* An archive may be small and its contents not. */
+/* A small archive may have large contents. */
 #define MEMBER_LIMIT ((size_t)1 << 31)
 
 int weft_cli_archive_open(weft_cli_archive *archive, const char *path, const weft_host *host) {
@@ -172,7 +172,7 @@ int weft_cli_member_reals(float **values, uint32_t shape[WEFT_CLI_MEMBER_RANK],
     return read_member(NULL, values, shape, archive, expected);
 }
 
-/* weft_npy_read_f32 would round a float64, whose digits count here. */
+/* Not weft_npy_read_f32, which would round a float64: here its digits matter. */
 static double little_endian(const weft_npy *npy) {
     const uint64_t bits = weft_load_bytes(npy->data, weft_npy_dtype_size(npy->dtype));
     if (npy->dtype == WEFT_NPY_F64) {

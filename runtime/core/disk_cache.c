@@ -102,7 +102,7 @@ static const char *entry_fault(const uint8_t *entry, size_t size, const weft_dig
     return NULL;
 }
 
-/* Whether there is something to read; a plain miss is not worth a line in the log. */
+/* Whether there is anything to read: a plain miss is not worth a line in the log. */
 static bool entry_exists(const char *path, const weft_host *host) {
     struct stat information;
     if (stat(path, &information) != 0) {

@@ -89,7 +89,7 @@ static weft_status read_physical(weft_device *device, const weft_device_adopt_pa
         return weft_fail(&device->host, WEFT_UNSUPPORTED, "weft_device_adopt: %s %s",
                          physical.info.name, physical.info.reason);
     }
-    /* Whether the caller enabled extension or feature cannot be asked of a VkDevice; using them if not is not allowed. */
+    /* A VkDevice cannot be asked what was enabled on it, and what was not must not be used. */
     physical.info.has_pipeline_feedback = false;
     physical.info.has_f16_arithmetic = false;
     weft_setup_physical(device, &physical);

@@ -20,7 +20,7 @@ static uint64_t largest_heap(const weft_device *device) {
 weft_status weft_vkbuffer_create(VkBuffer *buffer, struct weft_allocation **allocation,
                                  weft_device *device, VkDeviceSize size,
                                  enum weft_memory_kind kind) {
-    /* Sizes that no memory can hold are not shown to the driver: it need not cope with them. */
+    /* The driver never sees sizes that no memory can hold: it may not cope with them. */
     const uint64_t largest = largest_heap(device);
     if (size > largest) {
         return weft_fail(&device->host, WEFT_OUT_OF_DEVICE_MEMORY,

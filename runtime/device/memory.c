@@ -60,7 +60,7 @@ static uint64_t heap_size(const weft_device *device, uint32_t type) {
     return memory->memoryHeaps[memory->memoryTypes[type].heapIndex].size;
 }
 
-/* How well a memory type serves a kind; 0: not at all. */
+/* How well a memory type suits a kind; 0: not at all. */
 static uint32_t score(VkMemoryPropertyFlags flags, enum weft_memory_kind kind) {
     const VkMemoryPropertyFlags special =
         VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT |
@@ -179,7 +179,7 @@ static void release_empty(weft_device *device) {
     }
 }
 
-/* Whether another block of this one's type and kind stands empty. */
+/* Whether another block of the same type and kind is empty. */
 static bool has_empty_twin(const struct weft_memory_pool *pool,
                            const struct weft_memory_block *block) {
     for (const struct weft_memory_block *b = pool->blocks; b; b = b->next) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Listing the system's devices, and opening one with an instance and a VkDevice of Weft's own. */
+/* Listing the system's devices, and opening one with our own instance and VkDevice. */
 #include "core/float_state.h"
 #include "core/rules.h"
 #include "core/try.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of making a weft_device that is the same for a device of our own and an adopted one. */
+/* What opening a device of our own and adopting one have in common. */
 #ifndef WEFT_DEVICE_SETUP_H
 #define WEFT_DEVICE_SETUP_H
 

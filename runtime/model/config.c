@@ -70,7 +70,7 @@ static weft_status read_architecture(weft_fnet_config *config, const weft_json_f
                           entry);
 }
 
-/* The sizes that the weights' shapes follow from. */
+/* The sizes that determine the shapes of the weights. */
 static weft_status read_sizes(weft_fnet_config *config, const weft_json_fields *fields) {
     const struct {
         const char *name;
@@ -108,7 +108,7 @@ static weft_status read_details(weft_fnet_config *config, const weft_json_fields
     return weft_read_activation(&config->activation, fields, "hidden_act");
 }
 
-/* An absent id is the default, if the vocabulary has it; null is none; a list gives its first. */
+/* Absent: the default, if the vocabulary has it; null: none; a list: its first entry. */
 static weft_status read_special_token(int32_t *token, const weft_fnet_config *config,
                                       const weft_json_fields *fields, const char *name,
                                       int32_t fallback) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sequences that grow token by token: by a state, or by evaluating them again. */
+/* Sequences that grow token by token, either with a state or by evaluating all of the sequence again. */
 #include <string.h>
 
 #include <weft/model.h>

@@ -10,7 +10,7 @@
 
 /* ---- config.json ---- */
 
-/* Of families that have it: before what else a family checks. */
+/* For families with that field; comes before a family's own checks. */
 static weft_status check_heads(const struct weft_network *network, const weft_json_fields *json) {
     const weft_field_table *table = &network->family->fields;
     for (uint32_t i = 0; i < table->count; i++) {

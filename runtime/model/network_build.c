@@ -91,7 +91,7 @@ bool weft_build_has(struct weft_builder *builder, const char *name) {
                                : find(network, full.text) != NULL;
 }
 
-/* What a constant is made of: one of the two functions is null. */
+/* How a constant is made; one of the two functions is null. */
 struct recipe {
     weft_status (*fill)(float *, const void *, const weft_host *);
     weft_status (*fill_integers)(int32_t *, const void *, const weft_host *);

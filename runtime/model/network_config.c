@@ -10,7 +10,7 @@
 
 static const char *const task_names[] = {"hidden",  "classify", "causal_lm", "masked_lm",
                                          "regress", "retrieve", NULL};
-/* Of the names above. */
+/* What those names stand for, in their order. */
 static const weft_task tasks[] = {WEFT_TASK_HIDDEN,       WEFT_TASK_CLASSIFY, WEFT_TASK_CAUSAL_LM,
                                   WEFT_TASK_MASKED_LM,    WEFT_TASK_REGRESS,  WEFT_TASK_RETRIEVE,
                                   WEFT_TASK_NEXT_SENTENCE /* which no field can name */};

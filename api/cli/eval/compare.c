@@ -85,7 +85,7 @@ static int keep_json(comparison *self, uint32_t index) {
     return WEFT_CLI_FINE;
 }
 
-/* What is the same for all models, which the first job's end would take away. */
+/* What all models share is copied, as the first job is closed before the report. */
 static void keep_setting(comparison *self) {
     const weft_cli_session *session = &self->jobs[0].session;
     self->measure = self->jobs[0].score.measure;
@@ -95,7 +95,7 @@ static void keep_setting(comparison *self) {
     self->device_type = weft_device_type_name(session->device_info.type);
 }
 
-/* A model's answers, and with the first model what they are answers to. */
+/* A model's answers; with the first model also the questions. */
 static weft_status keep_answers(comparison *self, uint32_t index) {
     const weft_cli_job *job = &self->jobs[index];
     if (index == 0) {

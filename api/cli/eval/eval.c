@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft eval: what a model's answers on data are worth, and what they cost. */
+/* weft eval: how good a model's answers on data are, and what they cost. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static int write_outputs(const weft_cli_job *job, const char *path) {
         weft_npy_write_f32(path, job->score.outputs, shape, &job->session.host));
 }
 
-/* Prints the report, and on stderr what was not as it should be. */
+/* Prints the report, and on stderr whatever is wrong. */
 static int report(const weft_cli_job *job) {
     WEFT_CLI_TRY(job->common->json ? weft_cli_print_json(weft_cli_job_json(job))
                                    : weft_cli_job_print(job));

@@ -91,7 +91,7 @@ static int make_sequences(reader *self) {
     return exit_code;
 }
 
-/* How many examples the sequences are. */
+/* How many examples the sequences make. */
 static int count_examples(reader *self) {
     weft_cli_data *data = self->data;
     data->example_count = data->sequence_count;
@@ -149,7 +149,7 @@ static int load_archive(weft_cli_data *data, const char *path, const weft_cli_se
     return exit_code;
 }
 
-/* A bare encoder gives vectors, which are neither right nor wrong. */
+/* A bare encoder gives vectors, and nothing says which are right. */
 static int check_task(const weft_cli_session *session) {
     if (session->info.task != WEFT_TASK_HIDDEN) {
         return WEFT_CLI_FINE;

@@ -187,7 +187,7 @@ static int read_entry(folder_reader *reader, const char *path, const char *name)
     return exit_code;
 }
 
-/* Texts have one label each, so they are a classifier's. */
+/* A folder gives each text one label, which only a classifier can use. */
 static int check_classifier(const char *path, const weft_cli_session *session) {
     if (session->info.task == WEFT_TASK_CLASSIFY || session->info.task == WEFT_TASK_NEXT_SENTENCE) {
         return WEFT_CLI_FINE;
