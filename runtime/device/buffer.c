@@ -36,17 +36,12 @@ weft_status weft_vkbuffer_create(VkBuffer *buffer, struct weft_allocation **allo
     };
     VkBuffer handle = VK_NULL_HANDLE;
     struct weft_allocation *memory = NULL;
-    WEFT_TRY(weft_device_check(device,
-                               device->vk.CreateBuffer(device->vk.handle, &info, NULL, &handle),
-                               "vkCreateBuffer"));
+    WEFT_TRY(WEFT_VK(device, CreateBuffer, &info, NULL, &handle));
     VkMemoryRequirements requirements;
     device->vk.GetBufferMemoryRequirements(device->vk.handle, handle, &requirements);
     weft_status status = weft_memory_allocate(&memory, device, &requirements, kind);
     if (status == WEFT_OK) {
-        status = weft_device_check(
-            device,
-            device->vk.BindBufferMemory(device->vk.handle, handle, memory->memory, memory->offset),
-            "vkBindBufferMemory");
+        status = WEFT_VK(device, BindBufferMemory, handle, memory->memory, memory->offset);
     }
     if (status != WEFT_OK) {
         weft_vkbuffer_destroy(device, &handle, &memory);

@@ -91,9 +91,7 @@ static weft_status create_command_pool(weft_device *device) {
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
         .queueFamilyIndex = device->queue_family,
     };
-    return weft_device_check(
-        device, device->vk.CreateCommandPool(device->vk.handle, &info, NULL, &device->command_pool),
-        "vkCreateCommandPool");
+    return WEFT_VK(device, CreateCommandPool, &info, NULL, &device->command_pool);
 }
 
 static weft_status create_timeline(weft_device *device) {
@@ -105,9 +103,7 @@ static weft_status create_timeline(weft_device *device) {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
         .pNext = &type,
     };
-    return weft_device_check(
-        device, device->vk.CreateSemaphore(device->vk.handle, &info, NULL, &device->timeline),
-        "vkCreateSemaphore");
+    return WEFT_VK(device, CreateSemaphore, &info, NULL, &device->timeline);
 }
 
 static weft_status create_staging(weft_device *device) {

@@ -239,9 +239,7 @@ static weft_status create_set_layout(VkDescriptorSetLayout *set_layout, weft_dev
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
         .bindingCount = bindings,
         .pBindings = binding};
-    return weft_device_check(
-        device, device->vk.CreateDescriptorSetLayout(device->vk.handle, &info, NULL, set_layout),
-        "vkCreateDescriptorSetLayout");
+    return WEFT_VK(device, CreateDescriptorSetLayout, &info, NULL, set_layout);
 }
 
 static weft_status create_layout(VkPipelineLayout *layout, weft_device *device,
@@ -253,9 +251,7 @@ static weft_status create_layout(VkPipelineLayout *layout, weft_device *device,
                                              .pSetLayouts = set_layout,
                                              .pushConstantRangeCount = push_size > 0 ? 1 : 0,
                                              .pPushConstantRanges = &range};
-    return weft_device_check(
-        device, device->vk.CreatePipelineLayout(device->vk.handle, &info, NULL, layout),
-        "vkCreatePipelineLayout");
+    return WEFT_VK(device, CreatePipelineLayout, &info, NULL, layout);
 }
 
 weft_status weft_pipeline_layout_get(VkPipelineLayout *layout, VkDescriptorSetLayout *set_layout,

@@ -7,10 +7,8 @@
 
 #include "core/disk_cache.h"
 #include "core/hash.h"
-#include "core/disk_cache.h"
 #include "core/try.h"
 #include "device/device.h"
-#include "shader/probe_cases.h"
 #include "shader/embedded.h"
 #include "shader/pipeline.h"
 #include "shader/probe_cases.h"
@@ -118,18 +116,14 @@ static weft_status create_set(struct probe *probe, weft_device *device) {
         .poolSizeCount = 1,
         .pPoolSizes = &size,
     };
-    WEFT_TRY(weft_device_check(
-        device, device->vk.CreateDescriptorPool(device->vk.handle, &pool, NULL, &probe->pool),
-        "vkCreateDescriptorPool"));
+    WEFT_TRY(WEFT_VK(device, CreateDescriptorPool, &pool, NULL, &probe->pool));
     VkDescriptorSetAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
         .descriptorPool = probe->pool,
         .descriptorSetCount = 1,
         .pSetLayouts = &probe->pipeline->set_layout,
     };
-    WEFT_TRY(weft_device_check(
-        device, device->vk.AllocateDescriptorSets(device->vk.handle, &info, &probe->set),
-        "vkAllocateDescriptorSets"));
+    WEFT_TRY(WEFT_VK(device, AllocateDescriptorSets, &info, &probe->set));
     VkDescriptorBufferInfo buffers[2];
     VkWriteDescriptorSet writes[2];
     for (uint32_t i = 0; i < 2; i++) {
