@@ -11,7 +11,6 @@
 
 #include "core/disk_cache.h"
 #include "core/hash.h"
-#include "core/disk_cache.h"
 #include "core/try.h"
 #include "shader/embedded.h"
 #include "shader/glsl_include.h"
