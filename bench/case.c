@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/host.h"
+#include "core/try.h"
 
 static const char *const size_names[] = {
     [WEFT_BENCH_FULL] = "full", [WEFT_BENCH_SHORT] = "short", [WEFT_BENCH_SMALLEST] = "smallest"};
@@ -26,10 +27,8 @@ static weft_status compile_graph(weft_plan **plan, weft_device *device,
                                  const weft_bench_case *bench_case, bool timestamps,
                                  const weft_host *host) {
     weft_graph *graph = NULL;
-    weft_status status = weft_graph_create(&graph, host);
-    if (status == WEFT_OK) {
-        status = bench_case->build(graph, bench_case);
-    }
+    WEFT_TRY(weft_graph_create(&graph, host));
+    weft_status status = bench_case->build(graph, bench_case);
     if (status == WEFT_OK) {
         status = weft_plan_compile(plan, device, graph,
                                    weft_plan_params(.implementation = bench_case->implementation,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/file.h"
+#include "core/hash.h"
 
 #define KEY_SIZE (WEFT_BENCH_NAME_SIZE + 40)
 
@@ -21,9 +22,8 @@ struct weft_bench_expected {
 };
 
 static bool is_hash(const json_t *value) {
-    const char *text = json_string_value(value);
-    return text && strlen(text) == WEFT_DIGEST_TEXT_SIZE - 1 &&
-           strspn(text, "0123456789abcdef") == WEFT_DIGEST_TEXT_SIZE - 1;
+    return json_is_string(value) &&
+           weft_is_digest_text(json_string_value(value), json_string_length(value));
 }
 
 static weft_status check(const weft_bench_expected *expected) {

@@ -6,56 +6,28 @@
 
 #include "bench/page_parts.h"
 #include "core/file.h"
+#include "core/text.h"
 #include "core/try.h"
 
 #define OPEN  "{{"
 #define CLOSE "}}"
 #define MARK  2 /* characters of each */
 
-/* Text that grows, in memory of the host. */
-struct page {
-    char *text;
-    size_t size, capacity;
-    const weft_host *host;
-};
-
-static weft_status append(struct page *page, const char *text, size_t size) {
-    if (!page->text || size > page->capacity - page->size) {
-        size_t capacity = 2 * (page->size + size);
-        char *grown = weft_realloc(page->host, page->text, capacity);
-        if (!grown) {
-            return weft_fail_memory(page->host, "the page of a report");
-        }
-        page->text = grown;
-        page->capacity = capacity;
-    }
-    memcpy(page->text + page->size, text, size);
-    page->size += size;
-    return WEFT_OK;
+static void add(struct weft_text *page, const char *text, size_t size) {
+    weft_text_add(page, "%.*s", (int)size, text);
 }
 
 /* JSON has '<' in strings only, where the escape means the same. */
-static weft_status append_json(struct page *page, const json_t *value) {
-    if (!value) {
-        return append(page, "null", strlen("null"));
+static void add_json(struct weft_text *page, const json_t *value) {
+    char *json = value ? json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
+    page->failed = page->failed || (value && !json);
+    const char *at = json ? json : "null";
+    for (const char *less; (less = strchr(at, '<')); at = less + 1) {
+        add(page, at, (size_t)(less - at));
+        weft_text_add(page, "\\u003c");
     }
-    char *json = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(12));
-    if (!json) {
-        return weft_fail_memory(page->host, "the JSON of a report");
-    }
-    weft_status status = WEFT_OK;
-    const char *at = json;
-    for (const char *less; status == WEFT_OK && (less = strchr(at, '<')); at = less + 1) {
-        status = append(page, at, (size_t)(less - at));
-        if (status == WEFT_OK) {
-            status = append(page, "\\u003c", strlen("\\u003c"));
-        }
-    }
-    if (status == WEFT_OK) {
-        status = append(page, at, strlen(at));
-    }
+    weft_text_add(page, "%s", at);
     free(json);
-    return status;
 }
 
 static const weft_page_part *find_part(const char *name, size_t length) {
@@ -73,45 +45,49 @@ static bool is_called(const char *name, size_t length, const char *expected) {
 }
 
 /* What stands for {{name}} in page.html. */
-static weft_status append_named(struct page *page, const char *name, size_t length,
-                                const json_t *report, const json_t *comparison) {
-    if (is_called(name, length, "report")) {
-        return append_json(page, report);
-    }
-    if (is_called(name, length, "comparison")) {
-        return append_json(page, comparison);
-    }
+static weft_status add_named(struct weft_text *page, const char *name, size_t length,
+                             const json_t *report, const json_t *comparison) {
     const weft_page_part *part = find_part(name, length);
-    if (!part) {
-        return weft_fail(page->host, WEFT_NOT_FOUND, "page.html: no file is called \"%.*s\"",
+    if (is_called(name, length, "report")) {
+        add_json(page, report);
+    } else if (is_called(name, length, "comparison")) {
+        add_json(page, comparison);
+    } else if (part) {
+        add(page, part->text, part->size);
+    } else {
+        return weft_fail(&page->host, WEFT_NOT_FOUND, "page.html: no file is called \"%.*s\"",
                          (int)length, name);
     }
-    return append(page, part->text, part->size);
+    return WEFT_OK;
 }
 
-static weft_status append_page(struct page *page, const json_t *report, const json_t *comparison) {
+static weft_status add_page(struct weft_text *page, const json_t *report,
+                            const json_t *comparison) {
     const weft_page_part *frame = find_part("page.html", strlen("page.html"));
     const char *at = frame->text;
     for (const char *open; (open = strstr(at, OPEN));) {
         const char *close = strstr(open, CLOSE);
         if (!close) {
-            return weft_fail(page->host, WEFT_BAD_FILE, "page.html: \"" OPEN "\" is not closed");
+            return weft_fail(&page->host, WEFT_BAD_FILE, "page.html: \"" OPEN "\" is not closed");
         }
-        WEFT_TRY(append(page, at, (size_t)(open - at)));
-        WEFT_TRY(
-            append_named(page, open + MARK, (size_t)(close - open) - MARK, report, comparison));
+        add(page, at, (size_t)(open - at));
+        WEFT_TRY(add_named(page, open + MARK, (size_t)(close - open) - MARK, report, comparison));
         at = close + MARK;
     }
-    return append(page, at, strlen(at));
+    weft_text_add(page, "%s", at);
+    return WEFT_OK;
 }
 
 weft_status weft_bench_page_write(const char *path, const json_t *report, const json_t *comparison,
                                   const weft_host *host) {
-    struct page page = {.host = host};
-    weft_status status = append_page(&page, report, comparison);
+    struct weft_text page = {.host = host ? *host : (weft_host){0}};
+    weft_status status = add_page(&page, report, comparison);
+    const size_t size = page.length;
+    char *text = weft_text_take(&page);
     if (status == WEFT_OK) {
-        status = weft_file_write(path, page.text, page.size, host);
+        status = text ? weft_file_write(path, text, size, host)
+                      : weft_fail_memory(host, "the page of a report");
     }
-    weft_free(host, page.text);
+    weft_free(host, text);
     return status;
 }

@@ -50,12 +50,11 @@ static int print_text(const json_t *report, const json_t *comparison,
     if (!comparison) {
         return weft_bench_tables_print(report);
     }
-    int code = WEFT_CLI_FINE;
     if (outputs->measured) {
-        code = weft_bench_tables_print(report);
+        WEFT_CLI_TRY(weft_bench_tables_print(report));
         putchar('\n');
     }
-    return code == WEFT_CLI_FINE ? weft_bench_compare_print(comparison) : code;
+    return weft_bench_compare_print(comparison);
 }
 
 static int print(json_t *report, json_t *comparison, const weft_bench_outputs *outputs) {
@@ -63,23 +62,20 @@ static int print(json_t *report, json_t *comparison, const weft_bench_outputs *o
                          : print_text(report, comparison, outputs);
 }
 
+static int publish(json_t **comparison, json_t *report, const weft_bench_outputs *outputs,
+                   const weft_host *host) {
+    WEFT_CLI_TRY(weft_cli_exit_code(report ? WEFT_OK : weft_fail_memory(host, "the report")));
+    WEFT_CLI_TRY(weft_cli_exit_code(compare(comparison, report, outputs, host)));
+    WEFT_CLI_TRY(weft_cli_exit_code(write_files(report, *comparison, outputs, host)));
+    WEFT_CLI_TRY(print(report, *comparison, outputs));
+    return outputs->fail_on_slower && weft_bench_compare_count(*comparison, "slower") > 0
+               ? WEFT_CLI_FAILED
+               : WEFT_CLI_FINE;
+}
+
 int weft_bench_publish(json_t *report, const weft_bench_outputs *outputs, const weft_host *host) {
     json_t *comparison = NULL;
-    weft_status status = report ? WEFT_OK : weft_fail_memory(host, "the report");
-    if (status == WEFT_OK) {
-        status = compare(&comparison, report, outputs, host);
-    }
-    if (status == WEFT_OK) {
-        status = write_files(report, comparison, outputs, host);
-    }
-    int code = weft_cli_exit_code(status);
-    if (code == WEFT_CLI_FINE) {
-        code = print(report, comparison, outputs);
-    }
-    if (code == WEFT_CLI_FINE && outputs->fail_on_slower &&
-        weft_bench_compare_count(comparison, "slower") > 0) {
-        code = WEFT_CLI_FAILED;
-    }
+    int code = publish(&comparison, report, outputs, host);
     json_decref(comparison);
     json_decref(report);
     return code;

@@ -88,12 +88,6 @@ static json_t *limits_json(const weft_bench_row *row, const weft_bench_ceilings 
         start_json(row));
 }
 
-/* Adds an object's fields to another, and drops it. */
-static void add_fields(json_t *object, json_t *more) {
-    json_object_update(object, more);
-    json_decref(more);
-}
-
 static json_t *row_json(const weft_bench_row *row, const weft_bench_result *result,
                         weft_math math) {
     const weft_bench_case *bench_case = row->bench_case;
@@ -107,10 +101,10 @@ static json_t *row_json(const weft_bench_row *row, const weft_bench_result *resu
         weft_bench_status_name(row->status), "reason", weft_cli_json_text(row->reason),
         "software_device", (int)(result->device.type == WEFT_DEVICE_SOFTWARE));
     if (object && row->status == WEFT_BENCH_OK) {
-        add_fields(object, times_json(row));
-        add_fields(object, counts_json(row));
-        add_fields(object, limits_json(row, &result->ceilings));
-        json_object_set_new(object, "verified", verification_json(&row->verification));
+        object = weft_cli_json_merge(object, times_json(row));
+        object = weft_cli_json_merge(object, counts_json(row));
+        object = weft_cli_json_merge(object, limits_json(row, &result->ceilings));
+        object = weft_cli_json_field(object, "verified", verification_json(&row->verification));
     }
     return object;
 }

@@ -103,7 +103,7 @@ static weft_bench_effort effort_of(const weft_bench_session *session) {
 }
 
 static void measure_row(weft_bench_session *session, weft_bench_result *result, uint32_t index,
-                        const weft_bench_devices *devices, const char *select) {
+                        const weft_bench_devices *devices) {
     weft_bench_row *row = &result->rows[index];
     if (weft_bench_interrupted()) {
         skip(row, "interrupted");
@@ -117,7 +117,7 @@ static void measure_row(weft_bench_session *session, weft_bench_result *result, 
     weft_bench_run(row, devices, &effort, &session->host);
     check_hash(session, row);
     if (!weft_bench_interrupted()) {
-        measure_start(session, row, select);
+        measure_start(session, row, result->select);
     }
     session->settings.common.error = NULL;
     if (weft_bench_interrupted()) {
@@ -155,7 +155,7 @@ static void measure_again(weft_bench_session *session, weft_bench_row *row,
 }
 
 static void measure_rows(weft_bench_session *session, weft_bench_result *result,
-                         const weft_bench_devices *devices, const char *select, uint32_t round) {
+                         const weft_bench_devices *devices, uint32_t round) {
     char label[WEFT_CLI_ERROR_SIZE];
     weft_cli_progress progress;
     snprintf(label, sizeof label, "%.200s, %u of %u", result->device.name, round + 1,
@@ -164,7 +164,7 @@ static void measure_rows(weft_bench_session *session, weft_bench_result *result,
     for (uint32_t i = 0; i < session->cases.count; i++) {
         weft_cli_progress_set(&progress, i);
         if (round == 0) {
-            measure_row(session, result, i, devices, select);
+            measure_row(session, result, i, devices);
         } else {
             measure_again(session, &result->rows[i], devices);
         }
@@ -207,109 +207,66 @@ static weft_status measure_ceilings(weft_bench_session *session, weft_bench_resu
     return WEFT_OK;
 }
 
-/** One round of all cases on a device, which is open for that long. */
-static int run_device(weft_bench_session *session, weft_bench_result *result, const char *select,
-                      uint32_t round) {
-    weft_bench_devices devices = {.timed = NULL};
-    weft_status status =
-        weft_bench_devices_open(&devices, &session->settings.common, select, round == 0);
-    if (status != WEFT_OK) {
-        return weft_cli_open_exit_code(status);
-    }
+static weft_status measure_device(weft_bench_session *session, weft_bench_result *result,
+                                  const weft_bench_devices *devices, uint32_t round) {
     if (round == 0) {
-        status = weft_device_get_info(devices.timed, &result->device);
+        WEFT_TRY(weft_device_get_info(devices->timed, &result->device));
+        WEFT_TRY(make_rows(session, result));
     }
-    if (status == WEFT_OK && round == 0) {
-        status = make_rows(session, result);
-    }
-    if (status == WEFT_OK) {
-        status = measure_ceilings(session, result, devices.timed, round);
-    }
-    if (status == WEFT_OK) {
-        measure_rows(session, result, &devices, select, round);
-    }
+    WEFT_TRY(measure_ceilings(session, result, devices->timed, round));
+    measure_rows(session, result, devices, round);
+    return WEFT_OK;
+}
+
+/** One round of all cases on a device, which is open for that long. */
+static int run_device(weft_bench_session *session, weft_bench_result *result, uint32_t round) {
+    weft_bench_devices devices = {.timed = NULL};
+    WEFT_CLI_TRY(weft_cli_open_exit_code(
+        weft_bench_devices_open(&devices, &session->settings.common, result->select, round == 0)));
+    weft_status status = measure_device(session, result, &devices, round);
     session->failed = weft_bench_devices_close(&devices) || session->failed;
     return weft_cli_exit_code(status);
 }
 
 /** Rounds go over all devices by turns, so that those of a case are far apart. */
-static int run_rounds(weft_bench_session *session, const char *const *selects, uint32_t count) {
-    int code = WEFT_CLI_FINE;
-    session->result_count = count;
+static int run_rounds(weft_bench_session *session) {
     for (uint32_t round = 0; round < session->settings.rounds; round++) {
-        for (uint32_t i = 0; i < count && code == WEFT_CLI_FINE; i++) {
-            code = run_device(session, &session->results[i], selects[i], round);
+        for (uint32_t i = 0; i < session->result_count; i++) {
+            WEFT_CLI_TRY(run_device(session, &session->results[i], round));
         }
     }
-    for (uint32_t i = 0; i < count && code == WEFT_CLI_FINE; i++) {
+    for (uint32_t i = 0; i < session->result_count; i++) {
         weft_bench_result *result = &session->results[i];
-        code = weft_cli_exit_code(weft_bench_fits(&result->fits, &result->fit_count, result->rows,
-                                                  session->cases.count, &session->host));
+        WEFT_CLI_TRY(
+            weft_cli_exit_code(weft_bench_fits(&result->fits, &result->fit_count, result->rows,
+                                               session->cases.count, &session->host)));
     }
-    return code;
+    return WEFT_CLI_FINE;
 }
 
-#define SELECT_SIZE 16 /* an index as text */
-
-static int run_devices(weft_bench_session *session, const weft_device_info *infos, uint32_t count) {
-    char(*texts)[SELECT_SIZE] = weft_alloc_zero(&session->host, (size_t)count + 1, SELECT_SIZE);
-    const char **selects = weft_alloc_zero(&session->host, (size_t)count + 1, sizeof *selects);
-    uint32_t usable = 0;
-    int code = WEFT_CLI_FINE;
-    for (uint32_t i = 0; i < count && texts && selects; i++) {
-        if (infos[i].usable) {
-            snprintf(texts[usable], SELECT_SIZE, "%u", infos[i].index);
-            selects[usable] = texts[usable];
-            usable++;
-        }
-    }
-    if (!texts || !selects) {
-        code = weft_cli_exit_code(weft_fail_memory(&session->host, "the list of devices"));
-    } else if (usable == 0) {
-        code = weft_cli_exit_code(
-            weft_fail(&session->host, WEFT_NO_DEVICE, "there is no usable Vulkan device"));
-    } else {
-        code = run_rounds(session, selects, usable);
-    }
-    weft_free(&session->host, selects);
-    weft_free(&session->host, texts);
-    return code;
-}
-
-static int make_results(weft_bench_session *session, uint32_t count) {
-    session->results = weft_alloc_zero(&session->host, (size_t)count + 1, sizeof *session->results);
-    return session->results
-               ? WEFT_CLI_FINE
-               : weft_cli_exit_code(weft_fail_memory(&session->host, "the list of devices"));
-}
-
-static int run_all(weft_bench_session *session) {
+/** One for each usable device, or one for the chosen device. */
+static weft_status make_results(weft_bench_session *session) {
+    const char *select = session->settings.common.device;
     weft_device_info *infos = NULL;
-    uint32_t count = 0;
-    weft_status status = weft_cli_list_devices(&infos, &count, &session->host);
-    int code = weft_cli_exit_code(status);
-    if (code == WEFT_CLI_FINE) {
-        code = make_results(session, count);
+    uint32_t count = 1;
+    if (select && strcmp(select, "all") == 0) {
+        WEFT_TRY(weft_cli_list_usable(&infos, &count, &session->host));
     }
-    if (code == WEFT_CLI_FINE) {
-        code = run_devices(session, infos, count);
+    session->results = weft_alloc_zero(&session->host, count, sizeof *session->results);
+    session->result_count = session->results ? count : 0;
+    for (uint32_t i = 0; i < session->result_count; i++) {
+        weft_bench_result *result = &session->results[i];
+        result->select = infos ? result->index : select;
+        snprintf(result->index, sizeof result->index, "%u", infos ? infos[i].index : 0);
     }
     weft_free(&session->host, infos);
-    return code;
+    return session->results ? WEFT_OK : weft_fail_memory(&session->host, "the list of devices");
 }
 
 static int run(weft_bench_session *session) {
-    const char *select = session->settings.common.device;
-    int code;
+    WEFT_CLI_TRY(weft_cli_exit_code(make_results(session)));
     weft_bench_interrupt_begin();
-    if (select && strcmp(select, "all") == 0) {
-        code = run_all(session);
-    } else {
-        code = make_results(session, 1);
-        if (code == WEFT_CLI_FINE) {
-            code = run_rounds(session, &select, 1);
-        }
-    }
+    int code = run_rounds(session);
     weft_bench_interrupt_end();
     session->interrupted = weft_bench_interrupted();
     return code;
@@ -317,14 +274,11 @@ static int run(weft_bench_session *session) {
 
 int weft_bench_session_run(weft_bench_session *session) {
     const char *path = session->settings.write_expected;
-    int code = weft_cli_exit_code(weft_bench_expected_create(&session->expected, &session->host));
-    if (code == WEFT_CLI_FINE) {
-        code = run(session);
-    }
-    if (code == WEFT_CLI_FINE && path) {
-        code = weft_cli_exit_code(weft_bench_expected_write(session->expected, path));
-    }
-    return code;
+    WEFT_CLI_TRY(
+        weft_cli_exit_code(weft_bench_expected_create(&session->expected, &session->host)));
+    WEFT_CLI_TRY(run(session));
+    return path ? weft_cli_exit_code(weft_bench_expected_write(session->expected, path))
+                : WEFT_CLI_FINE;
 }
 
 void weft_bench_session_end(weft_bench_session *session) {

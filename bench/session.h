@@ -23,6 +23,8 @@ typedef struct weft_bench_settings {
 
 /** What one device did. Rows are in the order of the cases, as many. */
 typedef struct weft_bench_result {
+    const char *select; /* what the device is opened by: `index`, or the option */
+    char index[16];     /* as text */
     weft_device_info device;
     weft_bench_ceilings ceilings;
     weft_bench_row *rows;

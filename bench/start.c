@@ -54,10 +54,8 @@ static weft_status start(double *ms, uint32_t *compiled, weft_device *device,
     weft_plan *plan = NULL;
     weft_plan_info info;
     double more_ms = 0.0;
-    weft_status status = compile(&plan, device, subject);
-    if (status == WEFT_OK) {
-        status = weft_plan_get_info(plan, &info);
-    }
+    WEFT_TRY(compile(&plan, device, subject));
+    weft_status status = weft_plan_get_info(plan, &info);
     if (status == WEFT_OK) {
         status = first_run(&more_ms, plan, device, subject);
     }
@@ -73,10 +71,8 @@ static weft_status start(double *ms, uint32_t *compiled, weft_device *device,
 static weft_status start_cold(weft_bench_start *out, const weft_device_params *params,
                               const struct subject *subject) {
     weft_device *device = NULL;
-    weft_status status = weft_device_open(&device, params);
-    if (status == WEFT_OK) {
-        status = start(&out->cold_ms, &out->cold_compiled, device, subject);
-    }
+    WEFT_TRY(weft_device_open(&device, params));
+    weft_status status = start(&out->cold_ms, &out->cold_compiled, device, subject);
     if (status == WEFT_OK) {
         status = start(&out->steady_ms, &out->steady_compiled, device, subject);
     }
@@ -87,10 +83,8 @@ static weft_status start_cold(weft_bench_start *out, const weft_device_params *p
 static weft_status start_warm(weft_bench_start *out, const weft_device_params *params,
                               const struct subject *subject) {
     weft_device *device = NULL;
-    weft_status status = weft_device_open(&device, params);
-    if (status == WEFT_OK) {
-        status = start(&out->warm_cache_ms, &out->warm_compiled, device, subject);
-    }
+    WEFT_TRY(weft_device_open(&device, params));
+    weft_status status = start(&out->warm_cache_ms, &out->warm_compiled, device, subject);
     weft_device_destroy(&device);
     return status;
 }

@@ -171,19 +171,15 @@ static int print_device(const json_t *report, const json_t *device, const char *
     printf("%s%s, %s%s\n\n", separator, weft_bench_text(device, "name"),
            weft_bench_text(device, "driver"),
            software ? "; a software driver: not a statement about any GPU" : "");
-    int code = print_rows(rows, index);
-    if (code == WEFT_CLI_FINE) {
-        print_reasons(rows, index);
-        code = print_fits(json_object_get(report, "fits"), index);
-    }
-    return code;
+    WEFT_CLI_TRY(print_rows(rows, index));
+    print_reasons(rows, index);
+    return print_fits(json_object_get(report, "fits"), index);
 }
 
 int weft_bench_tables_print(const json_t *report) {
     const json_t *environment = json_object_get(report, "environment");
     const json_t *devices = json_object_get(environment, "devices");
     const json_t *slow_down = json_object_get(environment, "debug_slow_down");
-    int code = WEFT_CLI_FINE;
     size_t i;
     json_t *device;
     if (json_is_integer(slow_down)) {
@@ -192,9 +188,7 @@ int weft_bench_tables_print(const json_t *report) {
                json_integer_value(slow_down));
     }
     json_array_foreach(devices, i, device) {
-        if (code == WEFT_CLI_FINE) {
-            code = print_device(report, device, i > 0 ? "\n" : "");
-        }
+        WEFT_CLI_TRY(print_device(report, device, i > 0 ? "\n" : ""));
     }
-    return code;
+    return WEFT_CLI_FINE;
 }

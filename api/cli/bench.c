@@ -20,9 +20,9 @@ struct options {
     const char *suite;
     const char *filter;
     const char *size;
-    const char *lengths; /* null: as the size has them */
-    const char *from;    /* a report to take the rows of, instead of measuring */
-    const char *compare; /* the report to hold this one against */
+    const char *lengths; /* null: those of the size */
+    const char *from;    /* a report whose rows are taken instead of measuring */
+    const char *compare; /* the report to compare with */
     weft_bench_outputs outputs;
     double seconds; /* per case */
 };
@@ -120,7 +120,7 @@ static int read_report(json_t **report, const char *path, const weft_host *host)
     return weft_cli_exit_code_of_file(weft_bench_file_read(report, path, host));
 }
 
-/** --from: nothing is measured, so nothing that says what to measure is taken. */
+/** --from measures nothing, so it refuses options that say what to measure. */
 static int convert(const struct options *options, const weft_cli_syntax *syntax,
                    const weft_host *host) {
     const char *names[] = {"suite",  "filter",          "lengths",

@@ -38,6 +38,10 @@ int weft_cli_exit_code(weft_status status);
 /** The same for a call whose arguments came from a file: what does not fit is the file's fault. */
 int weft_cli_exit_code_of_file(weft_status status);
 
+/** Logs what is wrong with a file, with printf's format, and gives WEFT_CLI_BAD_FILE. */
+#define weft_cli_bad_file(host, ...) \
+    weft_cli_exit_code_of_file(weft_fail((host), WEFT_BAD_FILE, __VA_ARGS__))
+
 /* ---- options ---- */
 
 #define WEFT_CLI_ERROR_SIZE 256
@@ -131,6 +135,8 @@ int weft_cli_open_exit_code(weft_status status);
 
 /** All devices in fresh memory: free it with weft_free. *infos is null when there are none. */
 weft_status weft_cli_list_devices(weft_device_info **infos, uint32_t *count, const weft_host *host);
+/** Those that can be used; WEFT_NO_DEVICE when there are none. */
+weft_status weft_cli_list_usable(weft_device_info **infos, uint32_t *count, const weft_host *host);
 
 /** Whether the validation layer had anything to say so far; if so, prints how much on stderr. */
 bool weft_cli_validation_failed(const weft_device *device);
@@ -153,6 +159,14 @@ json_t *weft_cli_json_real(double value);
 
 /** A string; bytes that are no UTF-8 become '?'. */
 json_t *weft_cli_json_text(const char *text);
+
+/* What builds a report drops what it is given, and gives null as soon as memory is out. */
+/** The list with an item more. */
+json_t *weft_cli_json_append(json_t *list, json_t *item);
+/** The object with a field more. */
+json_t *weft_cli_json_field(json_t *object, const char *name, json_t *value);
+/** The object with all fields of another. */
+json_t *weft_cli_json_merge(json_t *object, json_t *more);
 
 /** A progress bar on stderr, only where that is a terminal and some time passes. */
 typedef struct weft_cli_progress {

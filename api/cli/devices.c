@@ -23,10 +23,7 @@ static int print_as_json(const weft_device_info *infos, uint32_t count,
                          const weft_device_info *taken) {
     json_t *list = json_array();
     for (uint32_t index = 0; index < count; index++) {
-        if (json_array_append_new(list, weft_cli_device_json(&infos[index])) != 0) {
-            json_decref(list);
-            list = NULL;
-        }
+        list = weft_cli_json_append(list, weft_cli_device_json(&infos[index]));
     }
     json_t *taken_index = !taken ? json_null() : json_integer((json_int_t)taken->index);
     return weft_cli_print_json(json_pack("{s:o, s:o}", "devices", list, "default", taken_index));
@@ -75,10 +72,7 @@ int weft_cli_devices(int argc, char **argv) {
     weft_host host = weft_cli_host(&common);
     weft_device_info *infos = NULL;
     uint32_t count = 0;
-    weft_status status = weft_cli_list_devices(&infos, &count, &host);
-    if (status != WEFT_OK) {
-        return weft_cli_exit_code(status);
-    }
+    WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_list_devices(&infos, &count, &host)));
     const weft_device_info *taken = find_default(infos, count);
     if (common.json) {
         exit_code = print_as_json(infos, count, taken);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft generate: a text goes on, byte by byte. */
+/* weft generate: continues a text, byte by byte. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -43,17 +43,16 @@ typedef struct generate_state {
 static int check_model(const weft_cli_session *session) {
     const weft_model_info *info = &session->info;
     if (info->task != WEFT_TASK_CAUSAL_LM) {
-        weft_fail(&session->host, WEFT_BAD_FILE,
-                  "%s: expected a causal language model (task causal_lm), found task %s",
-                  session->folder, weft_task_name(info->task));
-        return WEFT_CLI_BAD_FILE;
+        return weft_cli_bad_file(
+            &session->host, "%s: expected a causal language model (task causal_lm), found task %s",
+            session->folder, weft_task_name(info->task));
     }
     if (strcmp(info->tokenizer, "bytes") != 0) {
-        weft_fail(&session->host, WEFT_BAD_FILE,
-                  "%s: expected a model of bytes (tokenizer_class ByteTokenizer), found tokenizer "
-                  "%s",
-                  session->folder, info->tokenizer);
-        return WEFT_CLI_BAD_FILE;
+        return weft_cli_bad_file(
+            &session->host,
+            "%s: expected a model of bytes (tokenizer_class ByteTokenizer), found tokenizer "
+            "%s",
+            session->folder, info->tokenizer);
     }
     return WEFT_CLI_FINE;
 }
@@ -74,15 +73,14 @@ static int read_prompt(generate_state *state) {
             session->model, options->text, size, &state->prompt.values, &state->prompt.length)));
     }
     if (size > session->info.max_length) {
-        weft_fail(&session->host, WEFT_BAD_FILE,
-                  "%s: the prompt has %zu bytes, more than the model's %u positions",
-                  options->prompt ? options->prompt : "--text", size, session->info.max_length);
-        return WEFT_CLI_BAD_FILE;
+        return weft_cli_bad_file(
+            &session->host, "%s: the prompt has %zu bytes, more than the model's %u positions",
+            options->prompt ? options->prompt : "--text", size, session->info.max_length);
     }
     return WEFT_CLI_FINE;
 }
 
-/* How many tokens come: the last of them needs no position of its own. */
+/* How many tokens to make; the last one needs no position of its own. */
 static int count_tokens(generate_state *state, const weft_cli_syntax *syntax) {
     const uint32_t wanted = state->options->tokens;
     const uint32_t most = state->session.info.max_length - state->prompt.length + 1;
@@ -113,7 +111,7 @@ static weft_status make_decoder(generate_state *state) {
                : weft_fail_memory(host, "the generated tokens");
 }
 
-/* All of the prompt but its last token, whose step gives the first logits. */
+/* Takes in the prompt but for its last token, whose step gives the first logits. */
 static weft_status take_prompt(generate_state *state) {
     const double begin = weft_clock_ms();
     weft_status status = WEFT_OK;
@@ -124,7 +122,7 @@ static weft_status take_prompt(generate_state *state) {
     return status;
 }
 
-/* What has no byte is not shown. False when nobody reads any more. */
+/* Tokens that are no bytes are not shown. False when nobody is reading any more. */
 static bool show(const generate_state *state, uint32_t token) {
     if (state->options->common.json || token > 255) {
         return true;
@@ -135,18 +133,13 @@ static bool show(const generate_state *state, uint32_t token) {
 static weft_status generate(generate_state *state) {
     weft_cli_generation *result = &state->result;
     int32_t last = state->prompt.values[state->prompt.length - 1];
-    weft_status status = take_prompt(state);
-    while (status == WEFT_OK && result->count < result->capacity) {
+    WEFT_TRY(take_prompt(state));
+    while (result->count < result->capacity) {
         const double begin = weft_clock_ms();
         uint32_t token = 0;
-        status = weft_decoder_step(state->decoder, &last, state->logits);
-        if (status == WEFT_OK) {
-            status = weft_sample(&token, state->logits, state->session.info.vocabulary,
-                                 &state->options->sampling, result->count, &state->session.host);
-        }
-        if (status != WEFT_OK) {
-            break;
-        }
+        WEFT_TRY(weft_decoder_step(state->decoder, &last, state->logits));
+        WEFT_TRY(weft_sample(&token, state->logits, state->session.info.vocabulary,
+                             &state->options->sampling, result->count, &state->session.host));
         result->times[result->count] = weft_clock_ms() - begin;
         result->tokens[result->count++] = token;
         last = (int32_t)token;
@@ -158,7 +151,7 @@ static weft_status generate(generate_state *state) {
             break; /* main says it, unless the reader had enough */
         }
     }
-    return status;
+    return WEFT_OK;
 }
 
 static int generate_on_device(generate_state *state) {

@@ -6,19 +6,12 @@
 #include "generate_report.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/try.h"
 
 /* ---- times ---- */
-
-static int compare_times(const void *left, const void *right) {
-    const double a = *(const double *)left;
-    const double b = *(const double *)right;
-    return (a > b) - (a < b);
-}
 
 static weft_status find_median(double *median, const double *times, uint32_t count,
                                const weft_host *host) {
@@ -27,8 +20,7 @@ static weft_status find_median(double *median, const double *times, uint32_t cou
         return weft_fail_memory(host, "times");
     }
     memcpy(sorted, times, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare_times);
-    *median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2.0;
+    *median = weft_cli_median(sorted, count);
     weft_free(host, sorted);
     return WEFT_OK;
 }
@@ -45,10 +37,7 @@ weft_status weft_cli_quarters(double *first_ms, double *last_ms, const weft_cli_
 static json_t *tokens_json(const weft_cli_generation *result) {
     json_t *tokens = json_array();
     for (uint32_t i = 0; i < result->count; i++) {
-        if (json_array_append_new(tokens, json_integer((json_int_t)result->tokens[i])) != 0) {
-            json_decref(tokens);
-            return NULL;
-        }
+        tokens = weft_cli_json_append(tokens, json_integer((json_int_t)result->tokens[i]));
     }
     return tokens;
 }
@@ -93,13 +82,9 @@ int weft_cli_generation_json(const weft_cli_generation *result, const weft_cli_s
     double first_ms = 0.0;
     double last_ms = 0.0;
     weft_device_stats stats;
-    weft_status status = weft_cli_quarters(&first_ms, &last_ms, result, &session->host);
-    if (status == WEFT_OK) {
-        status = weft_device_get_stats(session->device, &stats);
-    }
-    if (status != WEFT_OK) {
-        return weft_cli_exit_code(status);
-    }
+    WEFT_CLI_TRY(
+        weft_cli_exit_code(weft_cli_quarters(&first_ms, &last_ms, result, &session->host)));
+    WEFT_CLI_TRY(weft_cli_exit_code(weft_device_get_stats(session->device, &stats)));
     return weft_cli_print_json(json_pack(
         "{s:o, s:s, s:o, s:s, s:s, s:o, s:I, s:o, s:b, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, "
         "s:I}",
@@ -123,10 +108,8 @@ int weft_cli_generation_text(const weft_cli_generation *result, const weft_cli_s
     char bytes[WEFT_CLI_BYTES_SIZE];
     double first_ms = 0.0;
     double last_ms = 0.0;
-    const weft_status status = weft_cli_quarters(&first_ms, &last_ms, result, &session->host);
-    if (status != WEFT_OK) {
-        return weft_cli_exit_code(status);
-    }
+    WEFT_CLI_TRY(
+        weft_cli_exit_code(weft_cli_quarters(&first_ms, &last_ms, result, &session->host)));
     if (isatty(STDOUT_FILENO)) {
         putchar('\n');
     }

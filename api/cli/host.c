@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "core/try.h"
+
 int weft_cli_exit_code(weft_status status) {
     switch (status) {
     case WEFT_OK:
@@ -90,10 +92,27 @@ weft_status weft_cli_list_devices(weft_device_info **infos, uint32_t *count,
         weft_free(host, list);
         return status;
     }
-    /* A device may have come meanwhile; what was not asked for is left out. */
+    /* A device may have appeared in between: it is left out. */
     *infos = list;
     *count = found < capacity ? found : capacity;
     return WEFT_OK;
+}
+
+weft_status weft_cli_list_usable(weft_device_info **infos, uint32_t *count, const weft_host *host) {
+    uint32_t all = 0;
+    WEFT_TRY(weft_cli_list_devices(infos, &all, host));
+    *count = 0;
+    for (uint32_t index = 0; index < all; index++) {
+        if ((*infos)[index].usable) {
+            (*infos)[(*count)++] = (*infos)[index];
+        }
+    }
+    if (*count > 0) {
+        return WEFT_OK;
+    }
+    weft_free(host, *infos);
+    *infos = NULL;
+    return weft_fail(host, WEFT_NO_DEVICE, "there is no usable Vulkan device");
 }
 
 bool weft_cli_validation_failed(const weft_device *device) {

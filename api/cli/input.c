@@ -20,10 +20,9 @@ int weft_cli_tokens_of_array(weft_cli_tokens *tokens, const weft_npy *npy, const
     }
     if (!integers || !fits) {
         char shape[WEFT_NPY_SHAPE_TEXT_SIZE];
-        weft_fail(host, WEFT_BAD_FILE,
-                  "%s: expected int32 or int64 [batch, length] or [length], neither 0, found %s %s",
-                  name, weft_npy_dtype_name(npy->dtype), weft_npy_shape_text(npy, shape));
-        return WEFT_CLI_BAD_FILE;
+        return weft_cli_bad_file(
+            host, "%s: expected int32 or int64 [batch, length] or [length], neither 0, found %s %s",
+            name, weft_npy_dtype_name(npy->dtype), weft_npy_shape_text(npy, shape));
     }
     int32_t *values = npy->elements > SIZE_MAX
                           ? NULL
@@ -41,10 +40,7 @@ int weft_cli_tokens_of_array(weft_cli_tokens *tokens, const weft_npy *npy, const
 
 int weft_cli_read_tokens(weft_cli_tokens *tokens, const char *path, const weft_host *host) {
     weft_npy npy = {0};
-    weft_status status = weft_npy_open(&npy, path, host);
-    if (status != WEFT_OK) {
-        return weft_cli_exit_code_of_file(status);
-    }
+    WEFT_CLI_TRY(weft_cli_exit_code_of_file(weft_npy_open(&npy, path, host)));
     int exit_code = weft_cli_tokens_of_array(tokens, &npy, path, host);
     weft_npy_close(&npy);
     return exit_code;
@@ -128,10 +124,9 @@ int weft_cli_check_tokens(const weft_cli_tokens *tokens, const weft_model_info *
         const int32_t *row = &tokens->values[(size_t)sequence * tokens->length];
         for (uint32_t position = 0; position < tokens->length; position++) {
             if (row[position] < 0 || (uint32_t)row[position] >= info->vocabulary) {
-                weft_fail(host, WEFT_BAD_FILE,
-                          "%s: sequence %u, position %u: expected a token from 0 to %u, found %d",
-                          name, sequence, position, info->vocabulary - 1, (int)row[position]);
-                return WEFT_CLI_BAD_FILE;
+                return weft_cli_bad_file(
+                    host, "%s: sequence %u, position %u: expected a token from 0 to %u, found %d",
+                    name, sequence, position, info->vocabulary - 1, (int)row[position]);
             }
         }
     }

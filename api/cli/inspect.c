@@ -82,26 +82,18 @@ static weft_status find_layers(inspect_state *state) {
 
 static int compile(inspect_state *state) {
     WEFT_CLI_TRY(weft_cli_session_open(&state->session, &state->options->common));
-    weft_status status =
-        weft_model_compile(&state->plan, state->session.model, state->session.device,
-                           state->options->batch, state->length, false, NULL);
-    if (status == WEFT_OK) {
-        status = weft_plan_get_info(state->plan, &state->info);
-    }
-    if (status == WEFT_OK) {
-        status = find_layers(state);
-    }
-    return weft_cli_exit_code(status);
+    WEFT_CLI_TRY(weft_cli_exit_code(weft_model_compile(&state->plan, state->session.model,
+                                                       state->session.device, state->options->batch,
+                                                       state->length, false, NULL)));
+    WEFT_CLI_TRY(weft_cli_exit_code(weft_plan_get_info(state->plan, &state->info)));
+    return weft_cli_exit_code(find_layers(state));
 }
 
 /* ---- a pass ---- */
 
 static int report_pass(const inspect_state *state) {
     const char *text = NULL;
-    weft_status status = weft_plan_describe(state->plan, state->options->pass, &text);
-    if (status != WEFT_OK) {
-        return weft_cli_exit_code(status);
-    }
+    WEFT_CLI_TRY(weft_cli_exit_code(weft_plan_describe(state->plan, state->options->pass, &text)));
     if (state->options->common.json) {
         return weft_cli_print_json(json_pack("{s:s, s:I, s:I, s:o}", "pass", state->options->pass,
                                              "batch", (json_int_t)state->options->batch, "length",
@@ -128,19 +120,18 @@ static json_t *dispatches_json(const inspect_state *state) {
     json_t *list = json_array();
     for (uint32_t index = 0; index < state->info.dispatches; index++) {
         weft_dispatch_info dispatch;
-        if (weft_plan_get_dispatch(state->plan, index, &dispatch) != WEFT_OK ||
-            json_array_append_new(
-                list, json_pack("{s:o, s:o, s:s, s:[I, I, I], s:o, s:o, s:b}", "layer",
-                                layer_json(state->layers[index]), "node",
-                                weft_cli_json_text(dispatch.node), "kernel", dispatch.kernel,
-                                "groups", (json_int_t)dispatch.groups[0],
-                                (json_int_t)dispatch.groups[1], (json_int_t)dispatch.groups[2],
-                                "flops", weft_cli_json_real(dispatch.flops), "bytes",
-                                weft_cli_json_real(dispatch.bytes), "barrier",
-                                (int)dispatch.barrier)) != 0) {
+        if (weft_plan_get_dispatch(state->plan, index, &dispatch) != WEFT_OK) {
             json_decref(list);
             return NULL;
         }
+        list = weft_cli_json_append(
+            list,
+            json_pack("{s:o, s:o, s:s, s:[I, I, I], s:o, s:o, s:b}", "layer",
+                      layer_json(state->layers[index]), "node", weft_cli_json_text(dispatch.node),
+                      "kernel", dispatch.kernel, "groups", (json_int_t)dispatch.groups[0],
+                      (json_int_t)dispatch.groups[1], (json_int_t)dispatch.groups[2], "flops",
+                      weft_cli_json_real(dispatch.flops), "bytes",
+                      weft_cli_json_real(dispatch.bytes), "barrier", (int)dispatch.barrier));
     }
     return list;
 }
@@ -148,11 +139,8 @@ static json_t *dispatches_json(const inspect_state *state) {
 static json_t *per_layer_json(const inspect_state *state) {
     json_t *list = json_array();
     for (uint32_t layer = 0; layer < state->session.info.layers; layer++) {
-        if (json_array_append_new(
-                list, json_integer((json_int_t)dispatches_in_layer(state, layer))) != 0) {
-            json_decref(list);
-            return NULL;
-        }
+        list =
+            weft_cli_json_append(list, json_integer((json_int_t)dispatches_in_layer(state, layer)));
     }
     return list;
 }
@@ -166,12 +154,7 @@ static int report_json(const inspect_state *state) {
         (json_int_t)state->most_in_layer, "dispatches_outside_layers",
         (json_int_t)dispatches_in_layer(state, WEFT_CLI_NO_LAYER), "dispatch_list",
         dispatches_json(state));
-    if (!more || json_object_update(report, more) != 0) {
-        json_decref(report);
-        report = NULL;
-    }
-    json_decref(more);
-    return weft_cli_print_json(report);
+    return weft_cli_print_json(weft_cli_json_merge(report, more));
 }
 
 /* ---- everything, as text ---- */

@@ -23,7 +23,7 @@ static char *find_line(const char *dump, const char *name, const weft_host *host
     return weft_strdup(host, "");
 }
 
-/* By the weights that a line names. */
+/* The layer, from the weights that a line names. */
 static uint32_t layer_of_line(const char *line) {
     static const char marker[] = "layer";
     for (const char *at = strstr(line, marker); at; at = strstr(at + 1, marker)) {

@@ -59,7 +59,7 @@ double weft_cli_bits(const float *logits, uint32_t count, uint32_t index) {
     double sum = 0.0;
     for (uint32_t entry = 0; entry < count; entry++) {
         double below = (double)logits[entry] - largest;
-        /* Below that it cannot be seen in a sum of at least 1. */
+        /* Smaller terms vanish in a sum that is at least 1. */
         sum += below < -700.0 ? 0.0 : weft_portable_exp(below);
     }
     return (weft_portable_log(sum) - ((double)logits[index] - largest)) * log2_e;

@@ -91,13 +91,13 @@ static int dispatch(int argc, char **argv) {
     return !chosen ? unknown(argv[1]) : chosen->run(argc - 1, argv + 1);
 }
 
-/* Whether standard output is a pipe that nobody reads any more, as in weft … | head -n 1. */
+/* Whether standard output is a pipe that nobody reads from any more, as in weft … | head -n 1. */
 static bool reader_is_gone(void) {
     struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
     return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
 }
 
-/* What was printed must have arrived, but for a reader that has seen enough. */
+/* All output must have been written, unless the reader has closed the pipe. */
 static int close_output(int exit_code) {
     bool failed = ferror(stdout) != 0;
     failed |= fflush(stdout) != 0;

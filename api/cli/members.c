@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An archive may be small and its contents not. */
+#include "core/bytes.h"
+
+/* A small archive may have large contents. */
 #define MEMBER_LIMIT ((size_t)1 << 31)
 
 int weft_cli_archive_open(weft_cli_archive *archive, const char *path, const weft_host *host) {
@@ -127,10 +129,8 @@ static weft_status npy_integers(int32_t **values, const weft_npy *npy, const cha
 /* Unpacks and checks; *name, for messages, is in host memory. */
 static int get(weft_npy *npy, char **name, const weft_cli_archive *archive,
                const weft_cli_member *expected) {
-    weft_status status = weft_npz_get(npy, archive->npz, expected->name, MEMBER_LIMIT);
-    if (status != WEFT_OK) {
-        return weft_cli_exit_code_of_file(status);
-    }
+    WEFT_CLI_TRY(
+        weft_cli_exit_code_of_file(weft_npz_get(npy, archive->npz, expected->name, MEMBER_LIMIT)));
     *name = weft_format(archive->host, "%s: member %s", archive->path, expected->name);
     if (!*name) {
         return weft_cli_exit_code(weft_fail_memory(archive->host, archive->path));
@@ -145,41 +145,36 @@ static void give_shape(uint32_t shape[WEFT_CLI_MEMBER_RANK], const weft_npy *npy
     }
 }
 
-int weft_cli_member_integers(int32_t **values, uint32_t shape[WEFT_CLI_MEMBER_RANK],
-                             const weft_cli_archive *archive, const weft_cli_member *expected) {
+/* One of the two: the other is null. */
+static int read_member(int32_t **integers, float **reals, uint32_t shape[WEFT_CLI_MEMBER_RANK],
+                       const weft_cli_archive *archive, const weft_cli_member *expected) {
     weft_npy npy = {0};
     char *name = NULL;
     int exit_code = get(&npy, &name, archive, expected);
     if (exit_code == WEFT_CLI_FINE) {
         give_shape(shape, &npy);
-        exit_code = weft_cli_exit_code_of_file(npy_integers(values, &npy, name, archive->host));
+        exit_code = weft_cli_exit_code_of_file(
+            integers ? npy_integers(integers, &npy, name, archive->host)
+                     : weft_cli_npy_reals(reals, &npy, name, archive->host));
     }
     weft_free(archive->host, name);
     weft_npy_close(&npy);
     return exit_code;
+}
+
+int weft_cli_member_integers(int32_t **values, uint32_t shape[WEFT_CLI_MEMBER_RANK],
+                             const weft_cli_archive *archive, const weft_cli_member *expected) {
+    return read_member(values, NULL, shape, archive, expected);
 }
 
 int weft_cli_member_reals(float **values, uint32_t shape[WEFT_CLI_MEMBER_RANK],
                           const weft_cli_archive *archive, const weft_cli_member *expected) {
-    weft_npy npy = {0};
-    char *name = NULL;
-    int exit_code = get(&npy, &name, archive, expected);
-    if (exit_code == WEFT_CLI_FINE) {
-        give_shape(shape, &npy);
-        exit_code =
-            weft_cli_exit_code_of_file(weft_cli_npy_reals(values, &npy, name, archive->host));
-    }
-    weft_free(archive->host, name);
-    weft_npy_close(&npy);
-    return exit_code;
+    return read_member(NULL, values, shape, archive, expected);
 }
 
-/* weft_npy_read_f32 would round a float64, whose digits count here. */
+/* Not weft_npy_read_f32, which would round a float64: here its digits matter. */
 static double little_endian(const weft_npy *npy) {
-    uint64_t bits = 0;
-    for (size_t byte = 0; byte < weft_npy_dtype_size(npy->dtype); byte++) {
-        bits |= (uint64_t)npy->data[byte] << (8 * byte);
-    }
+    const uint64_t bits = weft_load_bytes(npy->data, weft_npy_dtype_size(npy->dtype));
     if (npy->dtype == WEFT_NPY_F64) {
         double value;
         memcpy(&value, &bits, sizeof value);
@@ -193,10 +188,8 @@ static double little_endian(const weft_npy *npy) {
 
 int weft_cli_member_real(double *value, const weft_cli_archive *archive, const char *member) {
     weft_npy npy = {0};
-    weft_status status = weft_npz_get(&npy, archive->npz, member, MEMBER_LIMIT);
-    if (status != WEFT_OK) {
-        return weft_cli_exit_code_of_file(status);
-    }
+    WEFT_CLI_TRY(
+        weft_cli_exit_code_of_file(weft_npz_get(&npy, archive->npz, member, MEMBER_LIMIT)));
     bool fits = has_type(&npy, WEFT_CLI_REALS) && npy.rank <= 1 && npy.elements == 1;
     if (fits) {
         *value = little_endian(&npy);

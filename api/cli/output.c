@@ -43,6 +43,33 @@ json_t *weft_cli_json_real(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+/* What jansson is given is dropped also when it cannot take it, or the list or object is null. */
+
+json_t *weft_cli_json_append(json_t *list, json_t *item) {
+    if (json_array_append_new(list, item) != 0) {
+        json_decref(list);
+        return NULL;
+    }
+    return list;
+}
+
+json_t *weft_cli_json_field(json_t *object, const char *name, json_t *value) {
+    if (json_object_set_new(object, name, value) != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+json_t *weft_cli_json_merge(json_t *object, json_t *more) {
+    if (!more || json_object_update(object, more) != 0) {
+        json_decref(object);
+        object = NULL;
+    }
+    json_decref(more);
+    return object;
+}
+
 json_t *weft_cli_json_text(const char *text) {
     json_t *string = json_string(text);
     size_t length = strlen(text);

@@ -41,9 +41,9 @@ static int read_types(weft_cli_inputs *inputs, const char *path, const weft_host
     WEFT_CLI_TRY(weft_cli_read_tokens(&inputs->types, path, host));
     const weft_cli_tokens *tokens = &inputs->tokens;
     if (inputs->types.batch != tokens->batch || inputs->types.length != tokens->length) {
-        weft_fail(host, WEFT_BAD_FILE, "%s: expected the tokens' shape [%u, %u], found [%u, %u]",
-                  path, tokens->batch, tokens->length, inputs->types.batch, inputs->types.length);
-        return WEFT_CLI_BAD_FILE;
+        return weft_cli_bad_file(host, "%s: expected the tokens' shape [%u, %u], found [%u, %u]",
+                                 path, tokens->batch, tokens->length, inputs->types.batch,
+                                 inputs->types.length);
     }
     return WEFT_CLI_FINE;
 }
@@ -53,21 +53,18 @@ static int read_tokens(weft_cli_inputs *inputs, const weft_cli_input_paths *path
     const weft_host *host = &session->host;
     const char *path = paths->text ? paths->text : paths->tokens;
     weft_cli_text_note note = {0};
-    int exit_code = paths->text
-                        ? weft_cli_read_text(&inputs->tokens, &note, session->model, path, host)
-                        : weft_cli_read_tokens(&inputs->tokens, path, host);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
+    WEFT_CLI_TRY(paths->text
+                     ? weft_cli_read_text(&inputs->tokens, &note, session->model, path, host)
+                     : weft_cli_read_tokens(&inputs->tokens, path, host));
     tell_cut(&note, path, &session->info);
-    exit_code = weft_cli_check_tokens(&inputs->tokens, &session->info, path, host);
-    if (exit_code == WEFT_CLI_FINE && paths->types) {
-        exit_code = read_types(inputs, paths->types, host);
+    WEFT_CLI_TRY(weft_cli_check_tokens(&inputs->tokens, &session->info, path, host));
+    if (paths->types) {
+        WEFT_CLI_TRY(read_types(inputs, paths->types, host));
     }
     inputs->batch = inputs->tokens.batch;
     inputs->length = inputs->tokens.length;
     inputs->mask = find_mask(session);
-    return exit_code;
+    return WEFT_CLI_FINE;
 }
 
 /* ---- vectors ---- */
@@ -78,10 +75,9 @@ static int read_features(weft_cli_inputs *inputs, const char *path,
     weft_cli_vectors *features = &inputs->features;
     WEFT_CLI_TRY(weft_cli_read_vectors(features, path, host));
     if (features->width != session->info.input_size) {
-        weft_fail(host, WEFT_BAD_FILE,
-                  "%s: expected vectors of %u values, which the model %s takes, found %u", path,
-                  session->info.input_size, session->folder, features->width);
-        return WEFT_CLI_BAD_FILE;
+        return weft_cli_bad_file(
+            host, "%s: expected vectors of %u values, which the model %s takes, found %u", path,
+            session->info.input_size, session->folder, features->width);
     }
     inputs->batch = features->batch;
     inputs->length = features->length;
@@ -96,12 +92,12 @@ static int read_positions(weft_cli_inputs *inputs, const char *path,
     uint32_t size = session->info.position_size;
     WEFT_CLI_TRY(weft_cli_read_vectors(&inputs->positions, path, host));
     if (found->batch != inputs->batch || found->length != inputs->length || found->width != size) {
-        weft_fail(host, WEFT_BAD_FILE,
-                  "%s: expected positions [%u, %u, %u], of %u coordinates for each token, found "
-                  "[%u, %u, %u]",
-                  path, inputs->batch, inputs->length, size, size, found->batch, found->length,
-                  found->width);
-        return WEFT_CLI_BAD_FILE;
+        return weft_cli_bad_file(
+            host,
+            "%s: expected positions [%u, %u, %u], of %u coordinates for each token, found "
+            "[%u, %u, %u]",
+            path, inputs->batch, inputs->length, size, size, found->batch, found->length,
+            found->width);
     }
     return WEFT_CLI_FINE;
 }
@@ -139,10 +135,10 @@ static int check_pairs(const weft_cli_inputs *inputs, const char *path,
     if (session->info.task != WEFT_TASK_RETRIEVE || inputs->batch % 2 == 0) {
         return WEFT_CLI_FINE;
     }
-    weft_fail(&session->host, WEFT_BAD_FILE,
-              "%s: expected pairs of sequences, as the model %s takes them, found %u sequences",
-              path, session->folder, inputs->batch);
-    return WEFT_CLI_BAD_FILE;
+    return weft_cli_bad_file(
+        &session->host,
+        "%s: expected pairs of sequences, as the model %s takes them, found %u sequences", path,
+        session->folder, inputs->batch);
 }
 
 int weft_cli_inputs_read(weft_cli_inputs *inputs, const weft_cli_input_paths *paths,

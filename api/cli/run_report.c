@@ -118,10 +118,7 @@ static json_t *row_json(const weft_cli_result *result, uint32_t row) {
     weft_cli_entry *entries = top_of_row(result, row, &count);
     json_t *top = !entries ? NULL : json_array();
     for (uint32_t index = 0; top && index < count; index++) {
-        if (json_array_append_new(top, entry_json(result, &entries[index])) != 0) {
-            json_decref(top);
-            top = NULL;
-        }
+        top = weft_cli_json_append(top, entry_json(result, &entries[index]));
     }
     weft_free(&result->session->host, entries);
     if (is_classifier(result)) {
@@ -136,10 +133,7 @@ static json_t *values_json(const weft_cli_result *result, uint32_t sequence) {
     json_t *values = json_array();
     for (uint32_t index = 0; index < row_width(result); index++) {
         double value = (double)result->output[(size_t)sequence * row_width(result) + index];
-        if (json_array_append_new(values, weft_cli_json_real(value)) != 0) {
-            json_decref(values);
-            return NULL;
-        }
+        values = weft_cli_json_append(values, weft_cli_json_real(value));
     }
     return json_pack("{s:I, s:o}", "sequence", (json_int_t)sequence, "values", values);
 }
@@ -148,15 +142,11 @@ static json_t *rows_json(const weft_cli_result *result) {
     json_t *rows = json_array();
     bool regression = task_of(result) == WEFT_TASK_REGRESS;
     for (uint32_t row = 0; regression && row < result->shape.dim[0]; row++) {
-        if (json_array_append_new(rows, values_json(result, row)) != 0) {
-            json_decref(rows);
-            return NULL;
-        }
+        rows = weft_cli_json_append(rows, values_json(result, row));
     }
-    for (uint32_t row = 0; row < row_count(result); row++) {
-        if (shows_row(result, row) && json_array_append_new(rows, row_json(result, row)) != 0) {
-            json_decref(rows);
-            return NULL;
+    for (uint32_t row = 0; rows && row < row_count(result); row++) {
+        if (shows_row(result, row)) {
+            rows = weft_cli_json_append(rows, row_json(result, row));
         }
     }
     return rows;
@@ -179,12 +169,7 @@ int weft_cli_report_json(const weft_cli_result *result) {
         "length", (json_int_t)result->inputs->length, "run_ms", weft_cli_json_real(result->run_ms),
         "repeats", (json_int_t)result->repeats, "output", "shape", shape_json(result->shape),
         "sha256", digest, "results", rows_json(result));
-    if (!run || json_object_update(report, run) != 0) {
-        json_decref(report);
-        report = NULL;
-    }
-    json_decref(run);
-    return weft_cli_print_json(report);
+    return weft_cli_print_json(weft_cli_json_merge(report, run));
 }
 
 /* ---- text ---- */
@@ -242,15 +227,13 @@ static void print_row_name(const weft_cli_result *result, uint32_t row) {
 }
 
 static int print_rows(const weft_cli_result *result) {
-    int exit_code = WEFT_CLI_FINE;
-    for (uint32_t row = 0; row < row_count(result) && exit_code == WEFT_CLI_FINE; row++) {
-        if (!shows_row(result, row)) {
-            continue;
+    for (uint32_t row = 0; row < row_count(result); row++) {
+        if (shows_row(result, row)) {
+            print_row_name(result, row);
+            WEFT_CLI_TRY(print_row(result, row));
         }
-        print_row_name(result, row);
-        exit_code = print_row(result, row);
     }
-    return exit_code;
+    return WEFT_CLI_FINE;
 }
 
 /* A line for each value of a regression. */

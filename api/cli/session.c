@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/try.h"
 
 int weft_cli_session_load(weft_cli_session *session, const weft_cli_common *common,
                           const char *folder) {
@@ -35,6 +36,11 @@ static int compare_times(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
+double weft_cli_median(double *times, uint32_t count) {
+    qsort(times, count, sizeof *times, compare_times);
+    return (times[(count - 1) / 2] + times[count / 2]) / 2.0;
+}
+
 weft_status weft_cli_execute(double *median_ms, const weft_cli_execution *execution,
                              const weft_host *host) {
     uint32_t repeats = execution->repeats;
@@ -49,8 +55,7 @@ weft_status weft_cli_execute(double *median_ms, const weft_cli_execution *execut
         times[repeat] = weft_clock_ms() - begin;
     }
     if (status == WEFT_OK) {
-        qsort(times, repeats, sizeof *times, compare_times);
-        *median_ms = (times[(repeats - 1) / 2] + times[repeats / 2]) / 2.0;
+        *median_ms = weft_cli_median(times, repeats);
     }
     weft_free(host, times);
     return status;
@@ -58,15 +63,12 @@ weft_status weft_cli_execute(double *median_ms, const weft_cli_execution *execut
 
 weft_status weft_cli_output_shape(weft_shape *shape, const weft_plan *plan) {
     weft_port_info port;
-    weft_status status = WEFT_OK;
-    for (uint32_t index = 0; status == WEFT_OK; index++) {
-        status = weft_plan_get_port(plan, index, &port);
-        if (status == WEFT_OK && port.is_output && strcmp(port.name, "output") == 0) {
-            *shape = port.shape;
-            return WEFT_OK;
-        }
-    }
-    return status;
+    uint32_t index = 0;
+    do {
+        WEFT_TRY(weft_plan_get_port(plan, index++, &port));
+    } while (!port.is_output || strcmp(port.name, "output") != 0);
+    *shape = port.shape;
+    return WEFT_OK;
 }
 
 static json_t *model_json(const weft_cli_session *session) {

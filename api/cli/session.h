@@ -32,6 +32,9 @@ typedef struct weft_cli_execution {
     uint32_t repeats; /* at least 1 */
 } weft_cli_execution;
 
+/** The median of at least one time; sorts them. */
+double weft_cli_median(double *times, uint32_t count);
+
 /** Runs, and gives the median time of weft_plan_execute, transfers included. */
 weft_status weft_cli_execute(double *median_ms, const weft_cli_execution *execution,
                              const weft_host *host);

@@ -55,16 +55,13 @@ static weft_status write_events(const char *path, json_t *events, const weft_hos
 int weft_cli_write_trace(const char *path, weft_plan *plan, const weft_cli_session *session) {
     const weft_host *host = &session->host;
     weft_plan_info info;
-    weft_status status = weft_plan_get_info(plan, &info);
-    if (status != WEFT_OK) {
-        return weft_cli_exit_code(status);
-    }
+    WEFT_CLI_TRY(weft_cli_exit_code(weft_plan_get_info(plan, &info)));
     uint32_t count = info.dispatches;
     weft_timing *timings = weft_alloc_zero(host, (size_t)count + 1, sizeof *timings);
     if (!timings) {
         return weft_cli_exit_code(weft_fail_memory(host, path));
     }
-    status = weft_plan_get_timings(plan, timings, &count);
+    weft_status status = weft_plan_get_timings(plan, timings, &count);
     if (status == WEFT_OK) {
         json_t *events = make_events(plan, timings, count, session);
         status = !events ? weft_fail_memory(host, path) : write_events(path, events, host);

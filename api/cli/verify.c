@@ -53,36 +53,21 @@ static bool wants_all(const verify_options *options) {
 }
 
 /* One run for each usable device, or one for the chosen device, which is told when it is opened. */
-static int collect_devices(weft_verify_record *record, const verify_options *options) {
+static weft_status collect_devices(weft_verify_record *record, const verify_options *options) {
     weft_device_info *infos = NULL;
-    uint32_t count = 0;
+    uint32_t count = 1;
     record->all_devices = wants_all(options);
     record->lists_cases = options->list;
     if (record->all_devices) {
-        weft_status status = weft_cli_list_devices(&infos, &count, &record->host);
-        if (status != WEFT_OK) {
-            return weft_cli_exit_code(status);
-        }
+        WEFT_TRY(weft_cli_list_usable(&infos, &count, &record->host));
     }
-    int exit_code = WEFT_CLI_FINE;
-    record->runs = weft_alloc_zero(&record->host, (size_t)count + 1, sizeof *record->runs);
-    if (!record->runs) {
-        exit_code = weft_cli_exit_code(weft_fail_memory(&record->host, "the list of devices"));
-    } else if (!record->all_devices) {
-        record->run_count = 1;
-    } else {
-        for (uint32_t index = 0; index < count; index++) {
-            if (infos[index].usable) {
-                record->runs[record->run_count++].info = infos[index];
-            }
-        }
-        if (record->run_count == 0) {
-            exit_code = weft_cli_exit_code(
-                weft_fail(&record->host, WEFT_NO_DEVICE, "there is no usable Vulkan device"));
-        }
+    record->runs = weft_alloc_zero(&record->host, count, sizeof *record->runs);
+    record->run_count = record->runs ? count : 0;
+    for (uint32_t index = 0; infos && index < record->run_count; index++) {
+        record->runs[index].info = infos[index];
     }
     weft_free(&record->host, infos);
-    return exit_code;
+    return record->runs ? WEFT_OK : weft_fail_memory(&record->host, "the list of devices");
 }
 
 static weft_status open_device(weft_device **device, weft_verify_run *run,
@@ -223,10 +208,7 @@ static int report(weft_verify_record *record, const verify_options *options) {
 
 static int verify(weft_verify_record *record, const verify_options *options) {
     for (uint32_t device = 0; device < record->run_count; device++) {
-        weft_status status = run_device(record, &record->runs[device], options);
-        if (status != WEFT_OK) {
-            return weft_cli_exit_code(status);
-        }
+        WEFT_CLI_TRY(weft_cli_exit_code(run_device(record, &record->runs[device], options)));
     }
     if (!record->all_devices && record->run_count > 0 && record->runs[0].status != WEFT_OK) {
         return weft_cli_open_exit_code(record->runs[0].status);
@@ -279,7 +261,7 @@ static int prepare(weft_verify_record *record, const verify_options *options,
     if (options->bits) {
         WEFT_CLI_TRY(weft_verify_check_bits_file(options->bits, &record->host));
     }
-    return collect_devices(record, options);
+    return weft_cli_exit_code(collect_devices(record, options));
 }
 
 int weft_cli_verify(int argc, char **argv) {

@@ -85,16 +85,15 @@ static bool is_case(const weft_verify_record *record, const char *name) {
 static weft_status find_strangers(weft_verify_record *record, json_t *object) {
     const char *name = NULL;
     json_t *value = NULL;
-    weft_status status = WEFT_OK;
     json_object_foreach(object, name, value) {
-        if (status == WEFT_OK && !is_case(record, name)) {
+        if (!is_case(record, name)) {
             weft_verify_difference difference = {
                 .case_index = UINT32_MAX,
                 .text = weft_format(&record->host, "the file has '%s', which is no case", name)};
-            status = weft_verify_add_difference(record, difference);
+            WEFT_TRY(weft_verify_add_difference(record, difference));
         }
     }
-    return status;
+    return WEFT_OK;
 }
 
 int weft_verify_compare_bits(weft_verify_record *record, const char *path, bool filtered) {

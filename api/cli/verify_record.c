@@ -61,19 +61,6 @@ static const char *status_of(const weft_case_result *result) {
     return result->passed ? "pass" : result->skipped ? "skip" : "fail";
 }
 
-/* Adds a field and drops the reference to it; null when memory is out, then also of the object. */
-static json_t *with_field(json_t *object, const char *name, json_t *value) {
-    if (!object) {
-        json_decref(value);
-        return NULL;
-    }
-    if (json_object_set_new(object, name, value) != 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
-}
-
 static json_t *evaluation_json(const weft_case_result *result) {
     static const char *const states[] = {[WEFT_NOT_EVALUATED] = "none",
                                          [WEFT_EVALUATED] = "compared",
@@ -90,28 +77,19 @@ static json_t *case_json(const weft_verify_record *record, uint32_t index,
                                "tolerance", weft_cli_json_real(result->tolerance), "sha256",
                                result->digest, "status", status_of(result));
     if (!result->passed) {
-        object = with_field(object, "reason", weft_cli_json_text(result->reason));
+        object = weft_cli_json_field(object, "reason", weft_cli_json_text(result->reason));
     }
     if (record->evaluator) {
-        object = with_field(object, "evaluation", evaluation_json(result));
+        object = weft_cli_json_field(object, "evaluation", evaluation_json(result));
     }
     return object;
-}
-
-/* Appends and drops the reference; a null list or item gives null. */
-static json_t *append(json_t *list, json_t *item) {
-    if (!list || json_array_append_new(list, item) != 0) {
-        json_decref(list);
-        return NULL;
-    }
-    return list;
 }
 
 static json_t *run_json(const weft_verify_record *record, const weft_verify_run *run) {
     json_t *cases = json_array();
     bool ran = run->status == WEFT_OK;
     for (uint32_t index = 0; ran && cases && index < record->case_count; index++) {
-        cases = append(cases, case_json(record, index, &run->results[index]));
+        cases = weft_cli_json_append(cases, case_json(record, index, &run->results[index]));
     }
     json_t *error = ran ? json_null() : json_string(weft_status_name(run->status));
     json_t *object = json_pack(
@@ -120,8 +98,9 @@ static json_t *run_json(const weft_verify_record *record, const weft_verify_run 
         (json_int_t)run->passed, "failed", (json_int_t)run->failed, "skipped",
         (json_int_t)run->skipped, "validation_messages", (json_int_t)run->validation_messages);
     if (record->evaluator) {
-        object = with_field(object, "evaluated", json_integer(run->evaluated));
-        object = with_field(object, "evaluations_skipped", json_integer(run->evaluations_skipped));
+        object = weft_cli_json_field(object, "evaluated", json_integer(run->evaluated));
+        object = weft_cli_json_field(object, "evaluations_skipped",
+                                     json_integer(run->evaluations_skipped));
     }
     return object;
 }
@@ -147,10 +126,10 @@ static json_t *difference_json(const weft_verify_record *record,
         is_case ? weft_cli_json_text(record->cases[difference->case_index].name) : json_null();
     json_t *devices = json_array();
     if (difference->other) {
-        devices = append(devices, device_name_json(difference->other));
+        devices = weft_cli_json_append(devices, device_name_json(difference->other));
     }
     if (difference->run) {
-        devices = append(devices, device_name_json(difference->run));
+        devices = weft_cli_json_append(devices, device_name_json(difference->run));
     }
     return json_pack("{s:o, s:o, s:o}", "case", name, "devices", devices, "difference",
                      weft_cli_json_text(difference->text));
@@ -160,7 +139,7 @@ static json_t *differences_json(const weft_verify_record *record,
                                 const weft_verify_difference *list, uint32_t count) {
     json_t *array = json_array();
     for (uint32_t index = 0; array && index < count; index++) {
-        array = append(array, difference_json(record, &list[index]));
+        array = weft_cli_json_append(array, difference_json(record, &list[index]));
     }
     return array;
 }
@@ -168,7 +147,7 @@ static json_t *differences_json(const weft_verify_record *record,
 static json_t *devices_json(const weft_verify_record *record) {
     json_t *devices = json_array();
     for (uint32_t device = 0; devices && device < record->run_count; device++) {
-        devices = append(devices, run_json(record, &record->runs[device]));
+        devices = weft_cli_json_append(devices, run_json(record, &record->runs[device]));
     }
     json_t *differences = differences_json(record, record->differences, record->difference_count);
     return json_pack("{s:o, s:o}", "devices", devices, "differences", differences);
@@ -178,7 +157,7 @@ int weft_verify_report_json(const weft_verify_record *record) {
     json_t *report =
         record->all_devices ? devices_json(record) : run_json(record, &record->runs[0]);
     if (record->has_bits) {
-        report = with_field(
+        report = weft_cli_json_field(
             report, "bits_differences",
             differences_json(record, record->bits_differences, record->bits_difference_count));
     }

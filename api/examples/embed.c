@@ -277,23 +277,28 @@ static void print_log(void *user, weft_log_level level, const char *message) {
 }
 
 /* y = GELU(fourier(x)), x and y [1, LENGTH, WIDTH] */
+/* Returns the first error, where nothing has to be cleaned up. */
+#define TRY(call)                          \
+    do {                                   \
+        const weft_status status = (call); \
+        if (status != WEFT_OK) {           \
+            return status;                 \
+        }                                  \
+    } while (0)
+
+static weft_status build(weft_graph *graph) {
+    weft_tensor x = {0};
+    TRY(weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(1, LENGTH, WIDTH)));
+    TRY(weft_graph_fourier(&x, graph, x));
+    TRY(weft_graph_activate(&x, graph, x, WEFT_ACTIVATION_GELU_TANH));
+    return weft_graph_output(graph, "y", x);
+}
+
 static weft_status compile(network *n) {
     weft_graph *graph = NULL;
-    weft_tensor x = {0};
     weft_host host = {.log = print_log};
-    weft_status status = weft_graph_create(&graph, &host);
-    if (status == WEFT_OK) {
-        status = weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(1, LENGTH, WIDTH));
-    }
-    if (status == WEFT_OK) {
-        status = weft_graph_fourier(&x, graph, x);
-    }
-    if (status == WEFT_OK) {
-        status = weft_graph_activate(&x, graph, x, WEFT_ACTIVATION_GELU_TANH);
-    }
-    if (status == WEFT_OK) {
-        status = weft_graph_output(graph, "y", x);
-    }
+    TRY(weft_graph_create(&graph, &host));
+    weft_status status = build(graph);
     if (status == WEFT_OK) {
         status = weft_plan_compile(&n->plan, n->device, graph, NULL);
     }
@@ -302,17 +307,11 @@ static weft_status compile(network *n) {
 }
 
 static weft_status bind(network *n, const engine *e) {
-    weft_status status = weft_buffer_wrap(&n->input, n->device, e->input.handle, 0, BYTES);
-    if (status == WEFT_OK) {
-        status = weft_buffer_wrap(&n->output, n->device, e->output.handle, 0, BYTES);
-    }
-    if (status == WEFT_OK) {
-        status = weft_bindings_create(&n->bindings, n->plan);
-    }
-    if (status == WEFT_OK) {
-        status = weft_bindings_set(n->bindings, "x", n->input);
-    }
-    return status == WEFT_OK ? weft_bindings_set(n->bindings, "y", n->output) : status;
+    TRY(weft_buffer_wrap(&n->input, n->device, e->input.handle, 0, BYTES));
+    TRY(weft_buffer_wrap(&n->output, n->device, e->output.handle, 0, BYTES));
+    TRY(weft_bindings_create(&n->bindings, n->plan));
+    TRY(weft_bindings_set(n->bindings, "x", n->input));
+    return weft_bindings_set(n->bindings, "y", n->output);
 }
 
 static weft_status make_network(network *n, const engine *e) {
@@ -323,11 +322,9 @@ static weft_status make_network(network *n, const engine *e) {
                                              .queue = e->queue,
                                              .queue_family = e->family,
                                              .get_instance_proc_addr = e->get};
-    weft_status status = weft_device_adopt(&n->device, &params);
-    if (status == WEFT_OK) {
-        status = compile(n);
-    }
-    return status == WEFT_OK ? bind(n, e) : status;
+    TRY(weft_device_adopt(&n->device, &params));
+    TRY(compile(n));
+    return bind(n, e);
 }
 
 /* Before the engine's VkDevice goes. */

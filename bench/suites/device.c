@@ -4,6 +4,7 @@
  * are found on the device, so that a run is long enough to be measured, whatever its speed.
  */
 #include <math.h>
+#include <stdio.h>
 
 #include "bench/graph.h"
 #include "bench/kernels.h"
@@ -229,65 +230,34 @@ static void refer(weft_bench_reference *ref, const weft_bench_case *bench_case) 
 /* ---- the table ---- */
 
 static const struct device_case {
+    const char *name;
     weft_bench_size size; /* the smallest that has it */
-    weft_bench_case row;
+    uint32_t sizes[2];
+    const struct kind *kind;
+    weft_status (*build)(weft_graph *graph, const weft_bench_case *bench_case);
 } cases[] = {
-    {WEFT_BENCH_SHORT,
-     {.name = "copy/words",
-      .sizes = {1U << 20, 1},
-      .sized = true,
-      .data = &copy,
-      .build = build_copy_words,
-      .compile = compile_grown}},
-    {WEFT_BENCH_SHORT,
-     {.name = "copy/vectors",
-      .sizes = {1U << 20, 1},
-      .sized = true,
-      .data = &copy,
-      .build = build_copy_vectors,
-      .compile = compile_grown}},
-    {WEFT_BENCH_SMALLEST,
-     {.name = "arithmetic/f32",
-      .sizes = {1U << 16, 8},
-      .sized = true,
-      .data = &arithmetic,
-      .build = build_f32,
-      .compile = compile_grown}},
-    {WEFT_BENCH_SHORT,
-     {.name = "arithmetic/f16",
-      .sizes = {1U << 16, 8},
-      .sized = true,
-      .data = &arithmetic,
-      .build = build_f16,
-      .compile = compile_f16}},
-    {WEFT_BENCH_SHORT,
-     {.name = "dispatch/16",
-      .sizes = {ROW, 16},
-      .data = &chain,
-      .build = build_chain,
-      .compile = compile_grown,
-      .host_clock = true}},
-    {WEFT_BENCH_SHORT,
-     {.name = "dispatch/256",
-      .sizes = {ROW, 256},
-      .data = &chain,
-      .build = build_chain,
-      .compile = compile_grown,
-      .host_clock = true}},
-    {WEFT_BENCH_SMALLEST,
-     {.name = "submission",
-      .sizes = {ROW, 1},
-      .data = &chain,
-      .build = build_chain,
-      .compile = compile_grown}},
+    {"copy/words", WEFT_BENCH_SHORT, {1U << 20, 1}, &copy, build_copy_words},
+    {"copy/vectors", WEFT_BENCH_SHORT, {1U << 20, 1}, &copy, build_copy_vectors},
+    {"arithmetic/f32", WEFT_BENCH_SMALLEST, {1U << 16, 8}, &arithmetic, build_f32},
+    {"arithmetic/f16", WEFT_BENCH_SHORT, {1U << 16, 8}, &arithmetic, build_f16},
+    {"dispatch/16", WEFT_BENCH_SHORT, {ROW, 16}, &chain, build_chain},
+    {"dispatch/256", WEFT_BENCH_SHORT, {ROW, 256}, &chain, build_chain},
+    {"submission", WEFT_BENCH_SMALLEST, {ROW, 1}, &chain, build_chain},
 };
 
 void weft_bench_add_device(weft_bench_list *list, const weft_bench_scope *scope) {
     for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        if (scope->size <= cases[i].size) {
-            weft_bench_case row = cases[i].row;
-            row.suite = "device";
-            row.reference = refer;
+        const struct device_case *own = &cases[i];
+        weft_bench_case row = {.suite = "device",
+                               .sizes = {own->sizes[0], own->sizes[1]},
+                               .sized = own->kind != &chain,
+                               .data = own->kind,
+                               .build = own->build,
+                               .compile = own->build == build_f16 ? compile_f16 : compile_grown,
+                               .host_clock = own->kind == &chain && own->sizes[LOOPS] > 1,
+                               .reference = refer};
+        snprintf(row.name, sizeof row.name, "%s", own->name);
+        if (scope->size <= own->size) {
             weft_bench_list_add(list, &row);
         }
     }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/bytes.h"
 #include "core/file.h"
 
 /*
@@ -28,20 +29,6 @@
 #define HEADER_SIZE    88u
 
 #define MAX_PAYLOAD ((uint64_t)1 << 28)
-
-static void put_integer(uint8_t *bytes, uint64_t value, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        bytes[i] = (uint8_t)(value >> (8 * i));
-    }
-}
-
-static uint64_t get_integer(const uint8_t *bytes, size_t count) {
-    uint64_t value = 0;
-    for (size_t i = 0; i < count; i++) {
-        value |= (uint64_t)bytes[i] << (8 * i);
-    }
-    return value;
-}
 
 /*
  * A cache that does not work slows things down but fails nothing, so what core/file.c reports as
@@ -95,16 +82,16 @@ static const char *entry_fault(const uint8_t *entry, size_t size, const weft_dig
     if (memcmp(entry, MAGIC, 8) != 0) {
         return "not a cache entry";
     }
-    if (get_integer(entry + 8, 4) != FORMAT_VERSION) {
+    if (weft_load_bytes(entry + 8, 4) != FORMAT_VERSION) {
         return "of another format version";
     }
-    if (get_integer(entry + 12, 4) != 0) {
+    if (weft_load_bytes(entry + 12, 4) != 0) {
         return "damaged";
     }
     if (memcmp(entry + KEY_AT, key->bytes, sizeof key->bytes) != 0) {
         return "the entry of another key";
     }
-    uint64_t payload_size = get_integer(entry + SIZE_AT, 8);
+    uint64_t payload_size = weft_load_bytes(entry + SIZE_AT, 8);
     if (payload_size != size - HEADER_SIZE) {
         return payload_size > size - HEADER_SIZE ? "cut short" : "longer than it says";
     }
@@ -115,7 +102,7 @@ static const char *entry_fault(const uint8_t *entry, size_t size, const weft_dig
     return NULL;
 }
 
-/* Whether there is something to read; a plain miss is not worth a line in the log. */
+/* Whether there is anything to read: a plain miss is not worth a line in the log. */
 static bool entry_exists(const char *path, const weft_host *host) {
     struct stat information;
     if (stat(path, &information) != 0) {
@@ -195,9 +182,9 @@ static uint8_t *make_entry(const weft_digest *key, const void *data, size_t size
     }
     weft_digest payload = weft_digest_of(data, size);
     memcpy(entry, MAGIC, 8); /* NOLINT(bugprone-not-null-terminated-result): bytes, not text */
-    put_integer(entry + 8, FORMAT_VERSION, 4);
+    weft_store_bytes(entry + 8, FORMAT_VERSION, 4);
     memcpy(entry + KEY_AT, key->bytes, sizeof key->bytes);
-    put_integer(entry + SIZE_AT, size, 8);
+    weft_store_bytes(entry + SIZE_AT, size, 8);
     memcpy(entry + PAYLOAD_SHA_AT, payload.bytes, sizeof payload.bytes);
     if (size > 0) {
         memcpy(entry + HEADER_SIZE, data, size);

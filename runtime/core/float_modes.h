@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a module may declare about float32 and a device may have. */
+/* The float32 execution modes that a module may declare and a device may support. */
 #ifndef WEFT_CORE_FLOAT_MODES_H
 #define WEFT_CORE_FLOAT_MODES_H
 

@@ -3,7 +3,6 @@
 #include "core/npy.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/try.h"
@@ -27,15 +26,7 @@ size_t weft_npy_dtype_size(weft_npy_dtype dtype) {
 }
 
 const char *weft_npy_shape_text(const weft_npy *npy, char *text) {
-    size_t used = 0;
-    text[used++] = '[';
-    for (uint32_t axis = 0; axis < npy->rank; axis++) {
-        used += (size_t)snprintf(text + used, WEFT_NPY_SHAPE_TEXT_SIZE - used, "%s%" PRIu64,
-                                 axis > 0 ? ", " : "", npy->shape[axis]);
-    }
-    text[used++] = ']';
-    text[used] = '\0';
-    return text;
+    return weft_extents_text(text, WEFT_NPY_SHAPE_TEXT_SIZE, npy->shape, npy->rank);
 }
 
 /* ---- opening ---- */
@@ -94,12 +85,12 @@ weft_status weft_npy_open_memory(weft_npy *npy, const void *data, size_t size, c
         return weft_fail_memory(host, name);
     }
     weft_status status = read_contents(&result, data, size);
-    if (status == WEFT_OK) {
-        *npy = result;
-    } else {
+    if (status != WEFT_OK) {
         weft_npy_close(&result);
+        return status;
     }
-    return status;
+    *npy = result;
+    return WEFT_OK;
 }
 
 weft_status weft_npy_open(weft_npy *npy, const char *path, const weft_host *host) {
@@ -136,12 +127,7 @@ void weft_npy_close(weft_npy *npy) {
 
 static uint64_t load_element(const weft_npy *npy, size_t index) {
     size_t size = dtypes[npy->dtype].size;
-    const uint8_t *bytes = npy->data + index * size;
-    uint64_t word = 0;
-    for (size_t i = 0; i < size; i++) {
-        word |= (uint64_t)bytes[i] << (8 * i);
-    }
-    return word;
+    return weft_load_bytes(npy->data + index * size, size);
 }
 
 static int64_t load_integer(const weft_npy *npy, size_t index) {
@@ -217,9 +203,7 @@ static weft_status write_words(const char *path, const void *data, weft_npy_dtyp
     for (size_t i = 0; i < (size_t)elements; i++) {
         uint32_t word;
         memcpy(&word, (const uint8_t *)data + 4 * i, sizeof word);
-        for (size_t byte = 0; byte < 4; byte++) {
-            file[header_size + 4 * i + byte] = (uint8_t)(word >> (8 * byte));
-        }
+        weft_store_bytes(&file[header_size + 4 * i], word, sizeof word);
     }
     weft_status status = weft_file_write(path, file, size, host);
     weft_free(host, file);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/bytes.h"
 #include "core/try.h"
 
 static const uint8_t magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
@@ -178,10 +179,8 @@ weft_status weft_npy_header_read(struct weft_npy_header *header, const uint8_t *
     }
     size_t length_size = major == 1 ? 2 : 4;
     size_t begin = sizeof magic + 2 + length_size;
-    uint32_t length = 0;
-    for (size_t i = 0; begin <= size && i < length_size; i++) {
-        length |= (uint32_t)bytes[sizeof magic + 2 + i] << (8 * i);
-    }
+    uint32_t length =
+        begin <= size ? (uint32_t)weft_load_bytes(bytes + sizeof magic + 2, length_size) : 0;
     if (begin > size || length > size - begin) {
         return weft_fail(host, WEFT_BAD_FILE, "%s: expected %u bytes of header, found only %zu",
                          name, (unsigned)length, begin > size ? 0 : size - begin);

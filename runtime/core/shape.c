@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/shape.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 weft_status weft_shape_check(weft_shape shape, const char *what, const weft_host *host) {
     char text[WEFT_SHAPE_TEXT_SIZE];
     if (shape.rank > WEFT_MAX_RANK) {
@@ -18,4 +21,14 @@ weft_status weft_shape_check(weft_shape shape, const char *what, const weft_host
                          weft_shape_text(shape, text));
     }
     return WEFT_OK;
+}
+
+const char *weft_extents_text(char *text, size_t size, const uint64_t *extents, uint32_t rank) {
+    size_t used = (size_t)snprintf(text, size, "[");
+    for (uint32_t axis = 0; axis < rank; axis++) {
+        used += (size_t)snprintf(text + used, size - used, "%s%" PRIu64, axis > 0 ? ", " : "",
+                                 extents[axis]);
+    }
+    snprintf(text + used, size - used, "]");
+    return text;
 }

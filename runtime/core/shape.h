@@ -10,4 +10,7 @@
 /** WEFT_INVALID_ARGUMENT, naming `what`, unless rank, axes and the number of elements are in range. */
 weft_status weft_shape_check(weft_shape shape, const char *what, const weft_host *host);
 
+/** Writes "[2, 512]" to text, which holds `size` bytes, and returns it. */
+const char *weft_extents_text(char *text, size_t size, const uint64_t *extents, uint32_t rank);
+
 #endif

@@ -89,14 +89,15 @@ static weft_status read_physical(weft_device *device, const weft_device_adopt_pa
         return weft_fail(&device->host, WEFT_UNSUPPORTED, "weft_device_adopt: %s %s",
                          physical.info.name, physical.info.reason);
     }
-    /* Whether the caller enabled extension or feature cannot be asked of a VkDevice; using them if not is not allowed. */
+    /* A VkDevice cannot be asked what was enabled on it, and what was not must not be used. */
     physical.info.has_pipeline_feedback = false;
     physical.info.has_f16_arithmetic = false;
     weft_setup_physical(device, &physical);
     return WEFT_OK;
 }
 
-static weft_status fill_device(weft_device *device, const weft_device_adopt_params *params) {
+static weft_status fill_device(weft_device *device, const void *adopt_params) {
+    const weft_device_adopt_params *params = adopt_params;
     device->queue = params->queue;
     device->lock_queue = params->lock_queue;
     device->unlock_queue = params->unlock_queue;
@@ -112,27 +113,14 @@ weft_status weft_device_adopt(weft_device **device, const weft_device_adopt_para
     if (!device) {
         return weft_fail(&params->host, WEFT_INVALID_ARGUMENT, "weft_device_adopt: device is null");
     }
+    WEFT_TRY(check_params(params));
     const struct weft_setup setup = {
+        .host = &params->host,
+        .math = params->math,
         .weights = params->weights,
         .memory_limit = params->memory_limit,
         .cache_dir = params->cache_dir,
         .submission_limit_ms = params->submission_limit_ms,
     };
-    weft_device *made = NULL;
-    weft_status status = check_params(params);
-    if (status == WEFT_OK) {
-        status = weft_setup_begin(&made, &params->host, params->math);
-    }
-    if (status == WEFT_OK) {
-        status = fill_device(made, params);
-    }
-    if (status == WEFT_OK) {
-        status = weft_setup_finish(made, &setup);
-    }
-    if (status != WEFT_OK) {
-        weft_device_destroy(&made);
-        return status;
-    }
-    *device = made;
-    return WEFT_OK;
+    return weft_setup_device(device, &setup, fill_device, params);
 }

@@ -20,7 +20,7 @@ static uint64_t largest_heap(const weft_device *device) {
 weft_status weft_vkbuffer_create(VkBuffer *buffer, struct weft_allocation **allocation,
                                  weft_device *device, VkDeviceSize size,
                                  enum weft_memory_kind kind) {
-    /* Sizes that no memory can hold are not shown to the driver: it need not cope with them. */
+    /* The driver never sees sizes that no memory can hold: it may not cope with them. */
     const uint64_t largest = largest_heap(device);
     if (size > largest) {
         return weft_fail(&device->host, WEFT_OUT_OF_DEVICE_MEMORY,
@@ -36,17 +36,12 @@ weft_status weft_vkbuffer_create(VkBuffer *buffer, struct weft_allocation **allo
     };
     VkBuffer handle = VK_NULL_HANDLE;
     struct weft_allocation *memory = NULL;
-    WEFT_TRY(weft_device_check(device,
-                               device->vk.CreateBuffer(device->vk.handle, &info, NULL, &handle),
-                               "vkCreateBuffer"));
+    WEFT_TRY(WEFT_VK(device, CreateBuffer, &info, NULL, &handle));
     VkMemoryRequirements requirements;
     device->vk.GetBufferMemoryRequirements(device->vk.handle, handle, &requirements);
     weft_status status = weft_memory_allocate(&memory, device, &requirements, kind);
     if (status == WEFT_OK) {
-        status = weft_device_check(
-            device,
-            device->vk.BindBufferMemory(device->vk.handle, handle, memory->memory, memory->offset),
-            "vkBindBufferMemory");
+        status = WEFT_VK(device, BindBufferMemory, handle, memory->memory, memory->offset);
     }
     if (status != WEFT_OK) {
         weft_vkbuffer_destroy(device, &handle, &memory);
@@ -74,10 +69,7 @@ weft_status weft_buffer_create(weft_buffer **buffer, weft_device *device, uint64
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT, "weft_buffer_create: %s",
                          !buffer ? "buffer is null" : "size is 0");
     }
-    weft_status status = weft_device_alive(device);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_alive(device));
     weft_buffer *made = weft_alloc_zero(&device->host, 1, sizeof *made);
     if (!made) {
         return weft_fail_memory(&device->host, "buffer");
@@ -85,7 +77,7 @@ weft_status weft_buffer_create(weft_buffer **buffer, weft_device *device, uint64
     *made = (weft_buffer){.device = device, .size = size};
     /* Whole words, so that a shader may read the last bytes as part of one. */
     uint64_t rounded = size > UINT64_MAX - 3 ? size : (size + 3) / 4 * 4;
-    status =
+    weft_status status =
         weft_vkbuffer_create(&made->handle, &made->allocation, device, rounded, WEFT_MEMORY_DEVICE);
     if (status != WEFT_OK) {
         weft_free(&device->host, made);

@@ -57,9 +57,14 @@ struct weft_device {
 
 /**
  * Turns a VkResult into a status: VK_SUCCESS is WEFT_OK; anything else is logged as "call: VK_ERROR_…"; a lost device
- * is remembered. `device` may be const-cast by callers never: it is written when the device is lost.
+ * is remembered. Callers must not cast const away: `device` is written to when it is lost.
  */
 weft_status weft_device_check(weft_device *device, VkResult result, const char *call);
+
+/** Calls a function of the device's table on the VkDevice, as in WEFT_VK(device, CreateFence, &info, NULL, &fence). */
+#define WEFT_VK(device, function, ...)                                                   \
+    weft_device_check((device), (device)->vk.function((device)->vk.handle, __VA_ARGS__), \
+                      "vk" #function)
 
 /** WEFT_DEVICE_LOST when the device is lost, else WEFT_OK. The first line of every entry point that touches it. */
 weft_status weft_device_alive(const weft_device *device);

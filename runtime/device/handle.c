@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an open device tells about itself, and its end. */
+/* What an open device tells about itself, and how it is closed. */
 #include "device/device.h"
 
 #include <math.h>

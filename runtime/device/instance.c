@@ -19,7 +19,7 @@ struct global_functions {
 
 #define MAX_EXTENSIONS 4
 
-/* What an instance is going to be made with. */
+/* What an instance will be created with. */
 struct instance_plan {
     bool validation;
     bool synchronization; /* the layer can check hazards too */

@@ -60,7 +60,7 @@ static uint64_t heap_size(const weft_device *device, uint32_t type) {
     return memory->memoryHeaps[memory->memoryTypes[type].heapIndex].size;
 }
 
-/* How well a memory type serves a kind; 0: not at all. */
+/* How well a memory type suits a kind; 0: not at all. */
 static uint32_t score(VkMemoryPropertyFlags flags, enum weft_memory_kind kind) {
     const VkMemoryPropertyFlags special =
         VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT |
@@ -179,7 +179,7 @@ static void release_empty(weft_device *device) {
     }
 }
 
-/* Whether another block of this one's type and kind stands empty. */
+/* Whether another block of the same type and kind is empty. */
 static bool has_empty_twin(const struct weft_memory_pool *pool,
                            const struct weft_memory_block *block) {
     for (const struct weft_memory_block *b = pool->blocks; b; b = b->next) {
@@ -211,23 +211,14 @@ static weft_status add_room(weft_device *device, uint64_t size, uint32_t type,
     VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
     uint64_t shared_size = shared_block_size(device, type, kind);
     if (size < shared_size) {
-        weft_status status = add_block(device, shared_size, true, type, kind, &result);
-        if (status != WEFT_OK || result == VK_SUCCESS) {
-            return status;
-        }
+        WEFT_TRY(add_block(device, shared_size, true, type, kind, &result));
     }
     if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
-        weft_status status = add_block(device, size, false, type, kind, &result);
-        if (status != WEFT_OK || result == VK_SUCCESS) {
-            return status;
-        }
+        WEFT_TRY(add_block(device, size, false, type, kind, &result));
     }
     if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
         release_empty(device);
-        weft_status status = add_block(device, size, false, type, kind, &result);
-        if (status != WEFT_OK || result == VK_SUCCESS) {
-            return status;
-        }
+        WEFT_TRY(add_block(device, size, false, type, kind, &result));
     }
     if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_TOO_MANY_OBJECTS) {
         return weft_fail(&device->host, WEFT_OUT_OF_DEVICE_MEMORY,

@@ -14,7 +14,7 @@
 #define NEEDED_INVOCATIONS   128u
 #define NEEDED_SHARED_MEMORY (16u << 10)
 
-/* What is read to fill one weft_physical. */
+/* What Vulkan is asked for to fill one weft_physical. */
 struct facts {
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceVulkan11Properties vulkan11;

@@ -23,7 +23,7 @@ static bool contains(const char *text, const char *part) {
     return false;
 }
 
-/* Whether text is a number; *value saturates, which is out of range for any list. */
+/* Whether text is a number. *value saturates: that is out of range for any list. */
 static bool is_number(const char *text, uint32_t *value) {
     uint32_t number = 0;
     for (const char *c = text; *c != '\0'; c++) {

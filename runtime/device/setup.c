@@ -6,7 +6,7 @@
 
 #define HARDWARE_SUBMISSION_LIMIT_MS 500u
 
-weft_status weft_setup_begin(weft_device **device, const weft_host *host, weft_math math) {
+static weft_status begin(weft_device **device, const weft_host *host, weft_math math) {
     if (math != WEFT_MATH_REPRODUCIBLE && math != WEFT_MATH_FAST) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "there is no math mode %d", (int)math);
     }
@@ -90,9 +90,7 @@ static weft_status create_command_pool(weft_device *device) {
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
         .queueFamilyIndex = device->queue_family,
     };
-    return weft_device_check(
-        device, device->vk.CreateCommandPool(device->vk.handle, &info, NULL, &device->command_pool),
-        "vkCreateCommandPool");
+    return WEFT_VK(device, CreateCommandPool, &info, NULL, &device->command_pool);
 }
 
 static weft_status create_timeline(weft_device *device) {
@@ -104,9 +102,7 @@ static weft_status create_timeline(weft_device *device) {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
         .pNext = &type,
     };
-    return weft_device_check(
-        device, device->vk.CreateSemaphore(device->vk.handle, &info, NULL, &device->timeline),
-        "vkCreateSemaphore");
+    return WEFT_VK(device, CreateSemaphore, &info, NULL, &device->timeline);
 }
 
 static weft_status create_staging(weft_device *device) {
@@ -116,7 +112,7 @@ static weft_status create_staging(weft_device *device) {
     return WEFT_OK;
 }
 
-weft_status weft_setup_finish(weft_device *device, const struct weft_setup *setup) {
+static weft_status finish(weft_device *device, const struct weft_setup *setup) {
     static weft_status (*const steps[])(weft_device *) = {
         create_command_pool,
         create_timeline,
@@ -134,5 +130,22 @@ weft_status weft_setup_finish(weft_device *device, const struct weft_setup *setu
     weft_log(&device->host, WEFT_LOG_INFO, "opened device %u: %s (%s, %s), %s math",
              device->info.index, device->info.name, device->info.driver,
              device->info.driver_version, weft_math_name(device->math));
+    return WEFT_OK;
+}
+
+weft_status weft_setup_device(weft_device **device, const struct weft_setup *setup,
+                              weft_status (*fill)(weft_device *device, const void *params),
+                              const void *params) {
+    weft_device *made = NULL;
+    WEFT_TRY(begin(&made, setup->host, setup->math));
+    weft_status status = fill(made, params);
+    if (status == WEFT_OK) {
+        status = finish(made, setup);
+    }
+    if (status != WEFT_OK) {
+        weft_device_destroy(&made);
+        return status;
+    }
+    *device = made;
     return WEFT_OK;
 }

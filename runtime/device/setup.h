@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of making a weft_device that is the same for a device of our own and an adopted one. */
+/* What opening a device of our own and adopting one have in common. */
 #ifndef WEFT_DEVICE_SETUP_H
 #define WEFT_DEVICE_SETUP_H
 
@@ -8,24 +8,24 @@
 
 /** What both ways of making a device let the caller set; see weft_device_params. */
 struct weft_setup {
+    const weft_host *host;
+    weft_math math;
     weft_weight_storage weights;
     uint64_t memory_limit;
     const char *cache_dir;
     uint32_t submission_limit_ms;
 };
 
-/** A zeroed device with host and math set. Errors: WEFT_INVALID_ARGUMENT for a math mode that does
- * not exist. */
-weft_status weft_setup_begin(weft_device **device, const weft_host *host, weft_math math);
-
 /** Copies what was read of the physical device, its limits and its memory into the device. */
 void weft_setup_physical(weft_device *device, const struct weft_physical *physical);
 
 /**
- * Makes everything above the VkDevice: pools, semaphore, staging, and the parts of the layers above. Needs
- * device->instance, vk, queue and what weft_setup_physical fills. On failure the caller destroys
- * the device.
+ * A device: zeroed but for host and math; then `fill`, which sets device->instance, vk and queue and calls
+ * weft_setup_physical; then everything above the VkDevice: pools, semaphore, staging, and the parts of the layers above.
+ * Errors also: WEFT_INVALID_ARGUMENT for a math mode that does not exist.
  */
-weft_status weft_setup_finish(weft_device *device, const struct weft_setup *setup);
+weft_status weft_setup_device(weft_device **device, const struct weft_setup *setup,
+                              weft_status (*fill)(weft_device *device, const void *params),
+                              const void *params);
 
 #endif

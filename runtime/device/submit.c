@@ -70,9 +70,7 @@ weft_status weft_device_begin_commands(VkCommandBuffer *commands, weft_device *d
         .commandBufferCount = 1,
     };
     VkCommandBuffer made = VK_NULL_HANDLE;
-    WEFT_TRY(weft_device_check(device,
-                               device->vk.AllocateCommandBuffers(device->vk.handle, &info, &made),
-                               "vkAllocateCommandBuffers"));
+    WEFT_TRY(WEFT_VK(device, AllocateCommandBuffers, &info, &made));
     VkCommandBufferBeginInfo begin = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
         .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,

@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "core/try.h"
 #include "model/random_weights.h"
 
 struct weft_checkpoint {
@@ -108,13 +109,8 @@ static weft_status converted_weight(weft_weight **weight, const struct weft_chec
 static weft_status make_weight(weft_weight **weight, struct weft_checkpoint *checkpoint,
                                const char *name, weft_shape stored, weft_shape shape) {
     const weft_safetensors_tensor *tensor = NULL;
-    weft_status status = weft_safetensors_require(&tensor, checkpoint->file, name, stored);
-    if (status == WEFT_OK) {
-        status = weft_safetensors_check_finite(checkpoint->file, tensor);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_safetensors_require(&tensor, checkpoint->file, name, stored));
+    WEFT_TRY(weft_safetensors_check_finite(checkpoint->file, tensor));
     weft_weight_params params = {.name = name, .dtype = WEFT_F32, .shape = shape};
     params.data = weft_safetensors_f32(tensor);
     if (!params.data) {
@@ -123,7 +119,7 @@ static weft_status make_weight(weft_weight **weight, struct weft_checkpoint *che
     params.release = release;
     params.release_user = checkpoint;
     atomic_fetch_add(&checkpoint->references, 1);
-    status = weft_weight_create(weight, &params, &checkpoint->host);
+    weft_status status = weft_weight_create(weight, &params, &checkpoint->host);
     if (status != WEFT_OK) {
         release(checkpoint);
     }

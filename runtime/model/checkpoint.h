@@ -12,7 +12,7 @@ struct weft_checkpoint;
 
 weft_status weft_checkpoint_open(struct weft_checkpoint **checkpoint, const char *path,
                                  const weft_host *host);
-/** One that gives every tensor it is asked for, of random_weights.h, and has none of those that a file may lack. */
+/** A checkpoint without a file: it gives every tensor it is asked for, of random_weights.h, and has none of those that a file may lack. */
 weft_status weft_checkpoint_create_random(struct weft_checkpoint **checkpoint, uint64_t seed,
                                           const weft_host *host);
 /** Drops the opener's reference. */

@@ -89,9 +89,9 @@ void weft_labels_free(char ***labels, uint32_t count, const weft_host *host) {
 weft_status weft_read_activation(weft_activation *activation, const weft_json_fields *fields,
                                  const char *name) {
     const char *text = NULL;
-    weft_status status = weft_json_optional_string(&text, fields, name);
-    if (status != WEFT_OK || !text) {
-        return status;
+    WEFT_TRY(weft_json_optional_string(&text, fields, name));
+    if (!text) {
+        return WEFT_OK;
     }
     for (size_t i = 0; i < COUNT(activations); i++) {
         if (strcmp(text, activations[i].name) == 0) {
@@ -108,9 +108,9 @@ weft_status weft_read_activation(weft_activation *activation, const weft_json_fi
 weft_status weft_read_tokenizer_class(weft_tokenizer_kind *kind, char **name,
                                       const weft_json_fields *fields) {
     const char *text = NULL;
-    weft_status status = weft_json_optional_string(&text, fields, "tokenizer_class");
-    if (status != WEFT_OK || !text) {
-        return status;
+    WEFT_TRY(weft_json_optional_string(&text, fields, "tokenizer_class"));
+    if (!text) {
+        return WEFT_OK;
     }
     if (strcmp(text, "ByteTokenizer") == 0) {
         *kind = WEFT_TOKENIZER_BYTES;

@@ -20,7 +20,7 @@ weft_status weft_read_labels(char ***labels, uint32_t *count, uint32_t fallback,
 /** Frees and nulls *labels. */
 void weft_labels_free(char ***labels, uint32_t count, const weft_host *host);
 
-/** A field with one of transformers' names of activations (ACT2FN) that Weft has; left as it is when absent. */
+/** A field with the name that transformers (ACT2FN) gives an activation; *activation is left as it is without the field. */
 weft_status weft_read_activation(weft_activation *activation, const weft_json_fields *fields,
                                  const char *name);
 

@@ -70,7 +70,7 @@ static weft_status read_architecture(weft_fnet_config *config, const weft_json_f
                           entry);
 }
 
-/* The sizes that the weights' shapes follow from. */
+/* The sizes that determine the shapes of the weights. */
 static weft_status read_sizes(weft_fnet_config *config, const weft_json_fields *fields) {
     const struct {
         const char *name;
@@ -100,20 +100,15 @@ static weft_status read_sizes(weft_fnet_config *config, const weft_json_fields *
 
 static weft_status read_details(weft_fnet_config *config, const weft_json_fields *fields) {
     double epsilon = 1e-12;
-    weft_status status =
-        weft_json_optional_real(&epsilon, fields, "layer_norm_eps", (double)FLT_MIN, 1.0);
+    WEFT_TRY(weft_json_optional_real(&epsilon, fields, "layer_norm_eps", (double)FLT_MIN, 1.0));
     config->layer_norm_eps = (float)epsilon;
     config->tie_word_embeddings = true;
-    if (status == WEFT_OK) {
-        status =
-            weft_json_optional_bool(&config->tie_word_embeddings, fields, "tie_word_embeddings");
-    }
+    WEFT_TRY(weft_json_optional_bool(&config->tie_word_embeddings, fields, "tie_word_embeddings"));
     config->activation = WEFT_ACTIVATION_GELU_TANH;
-    return status == WEFT_OK ? weft_read_activation(&config->activation, fields, "hidden_act")
-                             : status;
+    return weft_read_activation(&config->activation, fields, "hidden_act");
 }
 
-/* An absent id is the default, if the vocabulary has it; null is none; a list gives its first. */
+/* Absent: the default, if the vocabulary has it; null: none; a list: its first entry. */
 static weft_status read_special_token(int32_t *token, const weft_fnet_config *config,
                                       const weft_json_fields *fields, const char *name,
                                       int32_t fallback) {

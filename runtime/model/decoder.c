@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sequences that grow token by token: by a state, or by evaluating them again. */
+/* Sequences that grow token by token, either with a state or by evaluating all of the sequence again. */
 #include <string.h>
 
 #include <weft/model.h>
@@ -213,6 +213,15 @@ static weft_status check_model(const weft_decoder *decoder) {
     return WEFT_OK;
 }
 
+static weft_status begin(weft_decoder *decoder, const weft_decoder_params *params) {
+    WEFT_TRY(weft_model_get_info(decoder->model, &decoder->model_info));
+    decoder->max_length =
+        params && params->max_length ? params->max_length : decoder->model_info.max_length;
+    WEFT_TRY(check_model(decoder));
+    const bool again = (params && params->reevaluate) || !weft_model_is_recurrent(decoder->model);
+    return again ? begin_again(decoder) : begin_recurrent(decoder);
+}
+
 weft_status weft_decoder_create(weft_decoder **out, weft_model *model, weft_device *device,
                                 const weft_decoder_params *params) {
     if (!out || !model || !device) {
@@ -229,16 +238,7 @@ weft_status weft_decoder_create(weft_decoder **out, weft_model *model, weft_devi
     decoder->device = device;
     decoder->batch = params && params->batch ? params->batch : 1;
     decoder->plan_params = params && params->plan ? *params->plan : (weft_plan_params){0};
-    weft_status status = weft_model_get_info(model, &decoder->model_info);
-    decoder->max_length =
-        params && params->max_length ? params->max_length : decoder->model_info.max_length;
-    if (status == WEFT_OK) {
-        status = check_model(decoder);
-    }
-    if (status == WEFT_OK) {
-        const bool again = (params && params->reevaluate) || !weft_model_is_recurrent(model);
-        status = again ? begin_again(decoder) : begin_recurrent(decoder);
-    }
+    weft_status status = begin(decoder, params);
     if (status != WEFT_OK) {
         weft_decoder_destroy(&decoder);
         return status;
@@ -282,14 +282,11 @@ weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tokens, floa
         return weft_fail(decoder ? &decoder->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_decoder_step: null argument");
     }
-    weft_status status = check_step(decoder, tokens);
-    if (status == WEFT_OK) {
-        status = decoder->decoding == WEFT_DECODING_RECURRENT
-                     ? step_recurrent(decoder, tokens, logits)
-                     : step_again(decoder, tokens, logits);
-    }
-    decoder->length += status == WEFT_OK;
-    return status;
+    WEFT_TRY(check_step(decoder, tokens));
+    WEFT_TRY(decoder->decoding == WEFT_DECODING_RECURRENT ? step_recurrent(decoder, tokens, logits)
+                                                          : step_again(decoder, tokens, logits));
+    decoder->length++;
+    return WEFT_OK;
 }
 
 void weft_decoder_reset(weft_decoder *decoder) {

@@ -8,16 +8,13 @@
 #include "model/network_build.h"
 #include "model/network_config.h"
 
-/** What a family whose files have another layout than that of api/MODELS.md has in place of fields and a mixer. */
+/** For a family whose files do not have the layout of api/MODELS.md: what takes the place of fields and mixer. */
 struct weft_foreign_layout {
-    /**
-     * Reads config.json. Fields and tensors that it does not know are no error: other programs write them, for their own
-     * use.
-     */
+    /** Reads config.json. Unknown fields and tensors are no error: other programs write them for their own use. */
     weft_status (*read)(void *config, weft_network_config *network, const weft_json_fields *json);
     /** Adds the whole model to the graph; inputs may have token types. */
     weft_tensor (*build)(struct weft_builder *builder, const weft_model_inputs *inputs);
-    /** Changes what its config says otherwise than the network's. */
+    /** Overrides what the network's config does not know. */
     void (*describe)(const void *config, weft_model_info *info);
 };
 

@@ -12,19 +12,18 @@ static weft_status read_integer(void *value, const weft_field *field,
                                 const weft_json_fields *json) {
     uint32_t *result = value;
     int64_t number = *result;
-    weft_status status = weft_json_optional_integer(
-        &number, json, field->name, (int64_t)field->minimum, (int64_t)field->maximum);
+    WEFT_TRY(weft_json_optional_integer(&number, json, field->name, (int64_t)field->minimum,
+                                        (int64_t)field->maximum));
     *result = (uint32_t)number;
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status read_real(void *value, const weft_field *field, const weft_json_fields *json) {
     float *result = value;
     double number = (double)*result;
-    weft_status status =
-        weft_json_optional_real(&number, json, field->name, field->minimum, field->maximum);
+    WEFT_TRY(weft_json_optional_real(&number, json, field->name, field->minimum, field->maximum));
     *result = (float)number;
-    return status;
+    return WEFT_OK;
 }
 
 /* "a, b or c" */
@@ -40,9 +39,9 @@ static void list_choices(char text[EXPECTED_SIZE], const char *const *choices) {
 
 static weft_status read_choice(void *value, const weft_field *field, const weft_json_fields *json) {
     const char *text = NULL;
-    weft_status status = weft_json_optional_string(&text, json, field->name);
-    if (status != WEFT_OK || !text) {
-        return status;
+    WEFT_TRY(weft_json_optional_string(&text, json, field->name));
+    if (!text) {
+        return WEFT_OK;
     }
     for (uint32_t i = 0; field->choices[i]; i++) {
         if (strcmp(text, field->choices[i]) == 0) {

@@ -331,10 +331,8 @@ weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device 
                          "weft_model_compile: null argument");
     }
     weft_graph *graph = NULL;
-    weft_status status = weft_graph_create(&graph, &model->host);
-    if (status == WEFT_OK) {
-        status = build_graph(graph, model, batch, length, with_types);
-    }
+    WEFT_TRY(weft_graph_create(&graph, &model->host));
+    weft_status status = build_graph(graph, model, batch, length, with_types);
     if (status == WEFT_OK) {
         status = weft_plan_compile(plan, device, graph, params);
     }
@@ -366,10 +364,8 @@ weft_status weft_model_compile_step(weft_plan **plan, weft_model *model, weft_de
                                     uint32_t batch, uint32_t length,
                                     const weft_plan_params *params) {
     weft_graph *graph = NULL;
-    weft_status status = weft_graph_create(&graph, &model->host);
-    if (status == WEFT_OK) {
-        status = build_step(graph, model, batch, length);
-    }
+    WEFT_TRY(weft_graph_create(&graph, &model->host));
+    weft_status status = build_step(graph, model, batch, length);
     if (status == WEFT_OK) {
         status = weft_plan_compile(plan, device, graph, params);
     }

@@ -11,7 +11,7 @@ struct state_name {
     char text[2 * WEFT_SCOPE_SIZE];
 };
 
-/* The step of the mixer that is built now, with a state of its own, its name in *name. */
+/* The step of the mixer being built, with a state of its own whose name goes into *name. */
 static weft_step next_step(struct state_name *name, struct weft_builder *builder) {
     struct weft_step_builder *decoding = builder->decoding;
     snprintf(name->text, sizeof name->text, "%s.state.%u", builder->scope, decoding->states++);
@@ -40,7 +40,7 @@ weft_tensor weft_build_softmax_attention(struct weft_builder *builder, const str
                                            weft_attention_params(.heads = heads)));
 }
 
-/* The mixer's step when the builder is decoding, otherwise the mixer: named after the op, of these inputs. */
+/* The mixer `op` of these inputs, or its step when the builder is decoding. */
 #define BUILD_MIXER(op, params, ...)                                                           \
     do {                                                                                       \
         struct state_name name;                                                                \

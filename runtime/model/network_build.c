@@ -46,6 +46,13 @@ static weft_status keep(struct weft_network *network, const char *name, weft_wei
     return WEFT_OK;
 }
 
+static weft_status load_vector(struct weft_network *network, const char *name, uint32_t elements) {
+    weft_weight *weight = NULL;
+    WEFT_TRY(weft_checkpoint_vector(&weight, network->checkpoint, name, elements));
+    network->parameters += elements;
+    return keep(network, name, weight, false);
+}
+
 static weft_status load(struct weft_network *network, const char *name, weft_shape shape) {
     weft_weight *weight = NULL;
     WEFT_TRY(weft_checkpoint_weight(&weight, network->checkpoint, name, shape));
@@ -72,14 +79,7 @@ weft_tensor weft_build_vector(struct weft_builder *builder, const char *name, ui
     struct weight_name full = full_name(builder, name);
     struct weft_network *network = builder->network;
     if (builder->status == WEFT_OK && !find(network, full.text)) {
-        weft_weight *weight = NULL;
-        weft_status status =
-            weft_checkpoint_vector(&weight, network->checkpoint, full.text, elements);
-        if (status == WEFT_OK) {
-            network->parameters += elements;
-            status = keep(network, full.text, weight, false);
-        }
-        builder->status = status;
+        builder->status = load_vector(network, full.text, elements);
     }
     return use(builder, full.text);
 }
@@ -91,7 +91,7 @@ bool weft_build_has(struct weft_builder *builder, const char *name) {
                                : find(network, full.text) != NULL;
 }
 
-/* What a constant is made of: one of the two functions is null. */
+/* How a constant is made; one of the two functions is null. */
 struct recipe {
     weft_status (*fill)(float *, const void *, const weft_host *);
     weft_status (*fill_integers)(int32_t *, const void *, const weft_host *);

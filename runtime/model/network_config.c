@@ -3,13 +3,14 @@
 
 #include <stdio.h>
 
+#include "core/try.h"
 #include "model/common_fields.h"
 
 #define MAX_POSITIONS 16777216.0 /* 2^24 */
 
 static const char *const task_names[] = {"hidden",  "classify", "causal_lm", "masked_lm",
                                          "regress", "retrieve", NULL};
-/* Of the names above. */
+/* What those names stand for, in their order. */
 static const weft_task tasks[] = {WEFT_TASK_HIDDEN,       WEFT_TASK_CLASSIFY, WEFT_TASK_CAUSAL_LM,
                                   WEFT_TASK_MASKED_LM,    WEFT_TASK_REGRESS,  WEFT_TASK_RETRIEVE,
                                   WEFT_TASK_NEXT_SENTENCE /* which no field can name */};
@@ -109,17 +110,16 @@ static weft_status check_task(const weft_network_config *config, const weft_json
 /* pad and bos are not used by any family here, but a wrong one shows a wrong file. */
 static weft_status read_special_tokens(weft_network_config *config, const weft_json_fields *json) {
     static const char *const names[] = {"pad_token_id", "bos_token_id", "eos_token_id"};
-    weft_status status = WEFT_OK;
-    for (size_t i = 0; status == WEFT_OK && i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (config->vocab_size == 0 && weft_json_has(json, names[i])) {
             return weft_fields_refuse(json, names[i], "nothing, as input is features");
         }
         int64_t token = -1;
-        status =
-            weft_json_optional_integer(&token, json, names[i], 0, (int64_t)config->vocab_size - 1);
+        WEFT_TRY(
+            weft_json_optional_integer(&token, json, names[i], 0, (int64_t)config->vocab_size - 1));
         config->eos_token = (int32_t)token; /* the last of them */
     }
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status read_labels(weft_network_config *config, const weft_json_fields *json) {
@@ -145,26 +145,15 @@ weft_status weft_network_config_read(weft_network_config *config, weft_feed_forw
                                     .norm_eps = 1e-5F,
                                     .eos_token = -1,
                                     .activation = WEFT_ACTIVATION_GELU_ERF};
-    weft_status status = weft_fields_read(config, &weft_network_fields, json);
-    if (status == WEFT_OK && weft_network_task(config) == WEFT_TASK_CAUSAL_LM &&
-        !weft_json_has(json, "causal")) {
+    WEFT_TRY(weft_fields_read(config, &weft_network_fields, json));
+    if (weft_network_task(config) == WEFT_TASK_CAUSAL_LM && !weft_json_has(json, "causal")) {
         config->causal = true;
     }
-    weft_status (*const checks[])(const weft_network_config *,
-                                  const weft_json_fields *) = {check_input, check_task};
-    for (size_t i = 0; status == WEFT_OK && i < sizeof checks / sizeof checks[0]; i++) {
-        status = checks[i](config, json);
-    }
-    if (status == WEFT_OK) {
-        status = read_special_tokens(config, json);
-    }
-    if (status == WEFT_OK) {
-        status = read_labels(config, json);
-    }
-    if (status == WEFT_OK) {
-        status = weft_read_tokenizer_class(&config->tokenizer, &config->tokenizer_class, json);
-    }
-    return status;
+    WEFT_TRY(check_input(config, json));
+    WEFT_TRY(check_task(config, json));
+    WEFT_TRY(read_special_tokens(config, json));
+    WEFT_TRY(read_labels(config, json));
+    return weft_read_tokenizer_class(&config->tokenizer, &config->tokenizer_class, json);
 }
 
 void weft_network_config_clear(weft_network_config *config, const weft_host *host) {

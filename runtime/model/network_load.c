@@ -11,7 +11,7 @@
 
 /* ---- config.json ---- */
 
-/* Of families that have it: before what else a family checks. */
+/* For families with that field; comes before a family's own checks. */
 static weft_status check_heads(const struct weft_network *network, const weft_json_fields *json) {
     const weft_field_table *table = &network->family->fields;
     for (uint32_t i = 0; i < table->count; i++) {
@@ -93,10 +93,8 @@ static weft_status load_weights(struct weft_network *network) {
     weft_graph *graph = NULL;
     weft_model_inputs inputs = {0};
     weft_tensor out = {0};
-    weft_status status = weft_graph_create(&graph, &network->host);
-    if (status == WEFT_OK) {
-        status = add_inputs(&inputs, network, graph);
-    }
+    WEFT_TRY(weft_graph_create(&graph, &network->host));
+    weft_status status = add_inputs(&inputs, network, graph);
     if (status == WEFT_OK) {
         status = weft_network_build(&out, network, graph, &inputs);
     }
@@ -129,10 +127,8 @@ static weft_status refuse_other_tensors(const struct weft_network *network) {
 
 static weft_status load_tensors(struct weft_network *network,
                                 const struct weft_model_source *source) {
-    weft_status status = weft_source_open_checkpoint(&network->checkpoint, source, &network->host);
-    if (status == WEFT_OK) {
-        status = load_weights(network);
-    }
+    WEFT_TRY(weft_source_open_checkpoint(&network->checkpoint, source, &network->host));
+    weft_status status = load_weights(network);
     if (status == WEFT_OK && !network->family->foreign) {
         status = refuse_other_tensors(network);
     }

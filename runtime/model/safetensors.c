@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/bytes.h"
 #include "core/file.h"
 #include "core/json.h"
 #include "core/try.h"
@@ -225,24 +226,24 @@ static weft_status allocate_tensors(weft_safetensors *file, json_t *header) {
 
 static weft_status read_header(weft_safetensors *file, json_t *header, const uint8_t *data,
                                size_t data_size) {
-    weft_status status = allocate_tensors(file, header);
+    WEFT_TRY(allocate_tensors(file, header));
     char *name_end = file->names;
     const char *key;
     json_t *value;
     json_object_foreach(header, key, value) {
-        if (status == WEFT_OK && is_metadata(key)) {
-            status = check_metadata(file, value);
-        } else if (status == WEFT_OK) {
-            weft_safetensors_tensor *tensor = &file->tensors[file->count];
-            size_t name_size = strlen(key) + 1;
-            tensor->name = memcpy(name_end, key, name_size);
-            name_end += name_size;
-            struct entry entry = {file, key, value, data, data_size};
-            status = read_tensor(tensor, &entry);
-            file->count += status == WEFT_OK;
+        if (is_metadata(key)) {
+            WEFT_TRY(check_metadata(file, value));
+            continue;
         }
+        weft_safetensors_tensor *tensor = &file->tensors[file->count];
+        size_t name_size = strlen(key) + 1;
+        tensor->name = memcpy(name_end, key, name_size);
+        name_end += name_size;
+        struct entry entry = {file, key, value, data, data_size};
+        WEFT_TRY(read_tensor(tensor, &entry));
+        file->count++;
     }
-    return status;
+    return WEFT_OK;
 }
 
 /* ---- the layout of the data ---- */
@@ -318,10 +319,7 @@ static weft_status read_header_size(size_t *header_size, const weft_safetensors 
                          "%s: expected 8 bytes of header length, found a file of %zu bytes",
                          file->path, size);
     }
-    uint64_t length = 0;
-    for (size_t i = 0; i < LENGTH_BYTES; i++) {
-        length |= (uint64_t)bytes[i] << (8 * i);
-    }
+    const uint64_t length = weft_load_bytes(bytes, LENGTH_BYTES);
     if (length > WEFT_SAFETENSORS_MAX_HEADER) {
         return weft_fail(&file->host, WEFT_BAD_FILE,
                          "%s: header length: expected at most %u, found %" PRIu64, file->path,
@@ -356,13 +354,12 @@ static weft_status parse(weft_safetensors *file, const uint8_t *bytes, size_t si
     size_t data_size = size - LENGTH_BYTES - header_size;
     weft_status status = read_header(file, header, data, data_size);
     json_decref(header);
-    if (status == WEFT_OK) {
-        status = check_layout(file, data, data_size);
-    }
-    if (status == WEFT_OK && file->count > 0) {
+    WEFT_TRY(status);
+    WEFT_TRY(check_layout(file, data, data_size));
+    if (file->count > 0) {
         qsort(file->tensors, file->count, sizeof *file->tensors, compare_names);
     }
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status create(weft_safetensors **file, const char *path, const weft_host *host) {
@@ -383,11 +380,8 @@ static weft_status create(weft_safetensors **file, const char *path, const weft_
 weft_status weft_safetensors_open_memory(weft_safetensors **file, const void *data, size_t size,
                                          const char *path, const weft_host *host) {
     weft_safetensors *created = NULL;
-    weft_status status = create(&created, path, host);
-    if (!created) {
-        return status;
-    }
-    status = parse(created, data, size);
+    WEFT_TRY(create(&created, path, host));
+    weft_status status = parse(created, data, size);
     if (status != WEFT_OK) {
         weft_safetensors_close(&created);
         return status;

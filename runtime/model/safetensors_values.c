@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of a safetensors file: conversion to float, and checks of type, shape and finiteness. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdalign.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "core/bytes.h"
 #include "core/half.h"
+#include "core/shape.h"
 #include "model/safetensors.h"
 
 #define NAME "\"%.200s\""
 
 /* ---- elements ---- */
-
-static uint64_t load_little_endian(const uint8_t *bytes, size_t size) {
-    uint64_t word = 0;
-    for (size_t i = 0; i < size; i++) {
-        word |= (uint64_t)bytes[i] << (8 * i);
-    }
-    return word;
-}
 
 static float float_of_bits(uint32_t bits) {
     float value;
@@ -27,50 +19,33 @@ static float float_of_bits(uint32_t bits) {
     return value;
 }
 
-static float load_f32(const uint8_t *bytes) {
-    return float_of_bits((uint32_t)load_little_endian(bytes, 4));
-}
-
-static float load_f16(const uint8_t *bytes) {
-    return weft_float_of_half((uint16_t)load_little_endian(bytes, 2));
-}
-
-static float load_bf16(const uint8_t *bytes) {
-    return float_of_bits((uint32_t)load_little_endian(bytes, 2) << 16);
-}
-
-static float load_f64(const uint8_t *bytes) {
-    uint64_t bits = load_little_endian(bytes, 8);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return (float)value;
-}
-
-/* False for types that are not floating-point. */
-static bool convert(float *out, weft_safetensors_dtype dtype, const uint8_t *data, size_t count) {
+static float load(weft_safetensors_dtype dtype, const uint8_t *bytes) {
+    const uint64_t bits = weft_load_bytes(bytes, weft_safetensors_dtype_size(dtype));
     switch (dtype) {
-    case WEFT_SAFETENSORS_F32:
-        for (size_t i = 0; i < count; i++) {
-            out[i] = load_f32(data + 4 * i);
-        }
-        return true;
     case WEFT_SAFETENSORS_F16:
-        for (size_t i = 0; i < count; i++) {
-            out[i] = load_f16(data + 2 * i);
-        }
-        return true;
+        return weft_float_of_half((uint16_t)bits);
     case WEFT_SAFETENSORS_BF16:
-        for (size_t i = 0; i < count; i++) {
-            out[i] = load_bf16(data + 2 * i);
-        }
-        return true;
-    case WEFT_SAFETENSORS_F64:
-        for (size_t i = 0; i < count; i++) {
-            out[i] = load_f64(data + 8 * i);
-        }
-        return true;
+        return float_of_bits((uint32_t)bits << 16);
+    case WEFT_SAFETENSORS_F64: {
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        return (float)value;
+    }
     default:
-        return false;
+        return float_of_bits((uint32_t)bits);
+    }
+}
+
+static bool is_float(weft_safetensors_dtype dtype) {
+    return dtype == WEFT_SAFETENSORS_F32 || dtype == WEFT_SAFETENSORS_F16 ||
+           dtype == WEFT_SAFETENSORS_BF16 || dtype == WEFT_SAFETENSORS_F64;
+}
+
+/* Of one of those. */
+static void convert(float *out, weft_safetensors_dtype dtype, const uint8_t *data, size_t count) {
+    const size_t size = weft_safetensors_dtype_size(dtype);
+    for (size_t i = 0; i < count; i++) {
+        out[i] = load(dtype, data + i * size);
     }
 }
 
@@ -83,24 +58,7 @@ static weft_status fail_dtype(const weft_safetensors *file, const weft_safetenso
                      weft_safetensors_dtype_name(tensor->dtype));
 }
 
-static bool is_float(weft_safetensors_dtype dtype) {
-    float none;
-    return convert(&none, dtype, NULL, 0);
-}
-
 #define SHAPE_TEXT_SIZE (WEFT_SAFETENSORS_MAX_RANK * 22 + 4)
-
-static const char *shape_text(const weft_safetensors_tensor *tensor, char *text) {
-    size_t used = 0;
-    text[used++] = '[';
-    for (uint32_t axis = 0; axis < tensor->rank; axis++) {
-        used += (size_t)snprintf(text + used, SHAPE_TEXT_SIZE - used, "%s%" PRIu64,
-                                 axis > 0 ? ", " : "", tensor->shape[axis]);
-    }
-    text[used++] = ']';
-    text[used] = '\0';
-    return text;
-}
 
 static bool has_shape(const weft_safetensors_tensor *tensor, weft_shape shape) {
     bool equal = tensor->rank == shape.rank;
@@ -127,7 +85,8 @@ weft_status weft_safetensors_require(const weft_safetensors_tensor **tensor,
     if (!has_shape(found, shape)) {
         char text[SHAPE_TEXT_SIZE];
         return weft_fail(host, WEFT_BAD_FILE, "%s: tensor " NAME ": expected shape %s, found %s",
-                         path, name, weft_shape_text(shape, expected), shape_text(found, text));
+                         path, name, weft_shape_text(shape, expected),
+                         weft_extents_text(text, sizeof text, found->shape, found->rank));
     }
     *tensor = found;
     return WEFT_OK;
@@ -150,9 +109,11 @@ const float *weft_safetensors_f32(const weft_safetensors_tensor *tensor) {
 
 weft_status weft_safetensors_read_f32(const weft_safetensors *file,
                                       const weft_safetensors_tensor *tensor, float *out) {
-    return convert(out, tensor->dtype, tensor->data, (size_t)tensor->elements)
-               ? WEFT_OK
-               : fail_dtype(file, tensor);
+    if (!is_float(tensor->dtype)) {
+        return fail_dtype(file, tensor);
+    }
+    convert(out, tensor->dtype, tensor->data, (size_t)tensor->elements);
+    return WEFT_OK;
 }
 
 weft_status weft_safetensors_check_finite(const weft_safetensors *file,
@@ -166,7 +127,7 @@ weft_status weft_safetensors_check_finite(const weft_safetensors *file,
     size_t elements = (size_t)tensor->elements;
     for (size_t begin = 0; begin < elements; begin += capacity) {
         size_t count = elements - begin < capacity ? elements - begin : capacity;
-        (void)convert(block, tensor->dtype, tensor->data + begin * size, count);
+        convert(block, tensor->dtype, tensor->data + begin * size, count);
         for (size_t i = 0; i < count; i++) {
             if (!isfinite(block[i])) {
                 return weft_fail(weft_safetensors_host(file), WEFT_BAD_FILE,

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/bytes.h"
+
 /* Rule sets of the library itself have a quarter of a MiB; the check takes time in proportion. */
 #define MAX_RULES ((size_t)4 << 20)
 
@@ -147,10 +149,7 @@ static weft_status check_rules(struct bytes rules, const char *path, const weft_
                          "found %zu",
                          path, MAX_RULES, rules.size);
     }
-    uint64_t trie_size = 0;
-    for (size_t i = 0; i < 4 && i < rules.size; i++) {
-        trie_size |= (uint64_t)rules.data[i] << (8 * i);
-    }
+    const uint64_t trie_size = weft_load_bytes(rules.data, rules.size < 4 ? rules.size : 4);
     if (rules.size <= 4 || trie_size >= rules.size - 4 || rules.data[rules.size - 1] != 0) {
         return fail_rules(path, host);
     }

@@ -200,16 +200,11 @@ static weft_status compile_or_read(uint32_t **words, size_t *size, weft_device *
 
 weft_status weft_glsl_compile(uint32_t **words, size_t *size, weft_device *device, const char *name,
                               const char *text) {
-    weft_status status = weft_device_alive(device);
     char *expanded = NULL;
     size_t expanded_size = 0;
-    if (status == WEFT_OK) {
-        status = weft_glsl_expand(&expanded, &expanded_size, name, text, &device->host);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
-    status = compile_or_read(words, size, device, name, expanded, expanded_size);
+    WEFT_TRY(weft_device_alive(device));
+    WEFT_TRY(weft_glsl_expand(&expanded, &expanded_size, name, text, &device->host));
+    weft_status status = compile_or_read(words, size, device, name, expanded, expanded_size);
     weft_free(&device->host, expanded);
     return status;
 }

@@ -98,14 +98,11 @@ static weft_digest manifest_key(const struct weft_spirv *module,
 }
 
 /* Replaces the words of *module by what a pass makes of them. */
-static weft_status replace(struct weft_spirv *module, uint32_t **owned, weft_status status,
-                           uint32_t *words, size_t size, const weft_host *host) {
-    if (status == WEFT_OK) {
-        weft_free(host, *owned);
-        *owned = words;
-        *module = (struct weft_spirv){.words = words, .size = size};
-    }
-    return status;
+static void replace(struct weft_spirv *module, uint32_t **owned, uint32_t *words, size_t size,
+                    const weft_host *host) {
+    weft_free(host, *owned);
+    *owned = words;
+    *module = (struct weft_spirv){.words = words, .size = size};
 }
 
 /*
@@ -117,30 +114,26 @@ static weft_status run_passes(struct weft_spirv *module, uint32_t **owned,
     const weft_host *host = &device->host;
     uint32_t *words = NULL;
     size_t size = 0;
-    weft_status status;
     if (weft_rule_holds("no-contraction")) {
-        status = weft_spirv_make_reproducible(&words, &size, module->words, module->size, host);
-        status = replace(module, owned, status, words, size, host);
+        WEFT_TRY(weft_spirv_make_reproducible(&words, &size, module->words, module->size, host));
+        replace(module, owned, words, size, host);
     } else { /* the first pass would have checked it */
-        status = weft_spirv_check(module->words, module->size, host);
+        WEFT_TRY(weft_spirv_check(module->words, module->size, host));
     }
-    if (status == WEFT_OK && device->folds_zeros) {
-        status = weft_spirv_hide_zeros(&words, &size, module->words, module->size, host);
-        status = replace(module, owned, status, words, size, host);
+    if (device->folds_zeros) {
+        WEFT_TRY(weft_spirv_hide_zeros(&words, &size, module->words, module->size, host));
+        replace(module, owned, words, size, host);
     }
-    if (status == WEFT_OK && device->keeps_subnormals) {
-        status = weft_spirv_flush_subnormals(&words, &size, module->words, module->size, host);
-        status = replace(module, owned, status, words, size, host);
+    if (device->keeps_subnormals) {
+        WEFT_TRY(weft_spirv_flush_subnormals(&words, &size, module->words, module->size, host));
+        replace(module, owned, words, size, host);
     }
-    if (status == WEFT_OK && device->float_modes != 0 && weft_rule_holds("float-modes")) {
-        status = weft_spirv_add_float_modes(&words, &size, module->words, module->size,
-                                            device->float_modes, host);
-        status = replace(module, owned, status, words, size, host);
+    if (device->float_modes != 0 && weft_rule_holds("float-modes")) {
+        WEFT_TRY(weft_spirv_add_float_modes(&words, &size, module->words, module->size,
+                                            device->float_modes, host));
+        replace(module, owned, words, size, host);
     }
-    if (status == WEFT_OK && weft_rule_holds("lint")) {
-        status = weft_spirv_lint(module->words, module->size, host);
-    }
-    return status;
+    return weft_rule_holds("lint") ? weft_spirv_lint(module->words, module->size, host) : WEFT_OK;
 }
 
 /*
@@ -292,26 +285,19 @@ static weft_status build(struct weft_pipeline *pipeline, weft_device *device,
                          const struct weft_pipeline_desc *desc, const struct weft_spirv *module) {
     pipeline->binding_count = desc->binding_count;
     pipeline->push_size = desc->push_size;
-    weft_status status = check_limits(device, desc, module);
-    if (status == WEFT_OK) {
-        status = weft_pipeline_layout_get(&pipeline->layout, &pipeline->set_layout, device,
-                                          desc->binding_count, desc->push_size);
-    }
     VkShaderModule shader = VK_NULL_HANDLE;
-    if (status == WEFT_OK) {
-        status = create_module(&shader, device, name_of(desc), module);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
     VkPipelineCreationFeedbackEXT feedback = {0};
-    status = create_handle(&pipeline->handle, device, desc, shader, pipeline->layout, &feedback);
+    WEFT_TRY(check_limits(device, desc, module));
+    WEFT_TRY(weft_pipeline_layout_get(&pipeline->layout, &pipeline->set_layout, device,
+                                      desc->binding_count, desc->push_size));
+    WEFT_TRY(create_module(&shader, device, name_of(desc), module));
+    weft_status status =
+        create_handle(&pipeline->handle, device, desc, shader, pipeline->layout, &feedback);
     device->vk.DestroyShaderModule(device->vk.handle, shader, NULL);
-    if (status == WEFT_OK) {
-        weft_digest key = manifest_key(module, desc);
-        note_created(device, desc, &key, &feedback);
-    }
-    return status;
+    WEFT_TRY(status);
+    weft_digest key = manifest_key(module, desc);
+    note_created(device, desc, &key, &feedback);
+    return WEFT_OK;
 }
 
 weft_status weft_pipeline_module(struct weft_spirv *module, uint32_t **owned,
@@ -333,12 +319,9 @@ static weft_status create_pipeline(struct weft_pipeline **pipeline, weft_device 
                                    const struct weft_pipeline_desc *desc) {
     struct weft_spirv module = {0};
     uint32_t *owned = NULL;
-    weft_status status = weft_pipeline_module(&module, &owned, device, desc, false);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_pipeline_module(&module, &owned, device, desc, false));
     struct weft_pipeline *made = weft_alloc_zero(&device->host, 1, sizeof *made);
-    status =
+    weft_status status =
         made ? build(made, device, desc, &module) : weft_fail_memory(&device->host, "pipeline");
     weft_free(&device->host, owned);
     if (status != WEFT_OK) {

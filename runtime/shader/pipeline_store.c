@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/bytes.h"
 #include "core/disk_cache.h"
 #include "core/try.h"
 
@@ -18,14 +19,7 @@
 #define MAX_SIZE_ATTEMPTS 8
 
 static uint32_t get_u32(const uint8_t *bytes) {
-    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-           (uint32_t)bytes[3] << 24;
-}
-
-static void put_u32(uint8_t *bytes, uint32_t value) {
-    for (size_t i = 0; i < 4; i++) {
-        bytes[i] = (uint8_t)(value >> (8 * i));
-    }
+    return (uint32_t)weft_load_bytes(bytes, 4);
 }
 
 static weft_digest driver_identity(const weft_device_info *info) {
@@ -89,33 +83,32 @@ static weft_status create_cache(struct weft_pipeline_store *store, weft_device *
     const VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
                                             .initialDataSize = size,
                                             .pInitialData = data};
-    VkResult result = device->vk.CreatePipelineCache(device->vk.handle, &info, NULL, &store->cache);
-    return weft_device_check(device, result, "vkCreatePipelineCache");
+    return WEFT_VK(device, CreatePipelineCache, &info, NULL, &store->cache);
+}
+
+/* The payload is null where the disk has none. */
+static weft_status take_payload(struct weft_pipeline_store *store, weft_device *device,
+                                const uint8_t *payload, size_t size) {
+    size_t driver_data = 0;
+    const char *fault = NULL;
+    if (!payload) {
+        return create_cache(store, device, NULL, 0);
+    }
+    WEFT_TRY(weft_pipeline_manifest_read(&store->manifest, &driver_data, &fault, payload, size,
+                                         &device->info, &device->host));
+    if (fault) {
+        weft_log(&device->host, WEFT_LOG_WARNING, "pipeline cache: %s; it starts empty", fault);
+        driver_data = size;
+    }
+    return create_cache(store, device, payload + driver_data, size - driver_data);
 }
 
 static weft_status load_cache(struct weft_pipeline_store *store, weft_device *device) {
     uint8_t *payload = NULL;
     size_t size = 0;
-    weft_status status = weft_cache_read(&payload, &size, device->cache_dir, CACHE_KIND,
-                                         &store->cache_key, &device->host);
-    if (status != WEFT_OK) {
-        return status;
-    }
-    size_t driver_data = 0;
-    const char *fault = NULL;
-    if (payload) {
-        status = weft_pipeline_manifest_read(&store->manifest, &driver_data, &fault, payload, size,
-                                             &device->info, &device->host);
-    }
-    if (status == WEFT_OK && fault) {
-        weft_log(&device->host, WEFT_LOG_WARNING, "pipeline cache: %s; it starts empty", fault);
-        driver_data = size;
-    }
-    if (status == WEFT_OK && payload) {
-        status = create_cache(store, device, payload + driver_data, size - driver_data);
-    } else if (status == WEFT_OK) {
-        status = create_cache(store, device, NULL, 0);
-    }
+    WEFT_TRY(weft_cache_read(&payload, &size, device->cache_dir, CACHE_KIND, &store->cache_key,
+                             &device->host));
+    weft_status status = take_payload(store, device, payload, size);
     weft_free(&device->host, payload);
     return status;
 }
@@ -137,7 +130,7 @@ weft_status weft_pipeline_store_create(weft_device *device) {
 }
 
 static size_t put_manifest(uint8_t *payload, const struct weft_digest_map *manifest) {
-    put_u32(payload, manifest->count);
+    weft_store_bytes(payload, manifest->count, 4);
     size_t at = 4;
     for (uint32_t i = 0; i < manifest->capacity; i++) {
         if (manifest->slots[i].taken) {
@@ -239,9 +232,7 @@ static weft_status create_set_layout(VkDescriptorSetLayout *set_layout, weft_dev
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
         .bindingCount = bindings,
         .pBindings = binding};
-    return weft_device_check(
-        device, device->vk.CreateDescriptorSetLayout(device->vk.handle, &info, NULL, set_layout),
-        "vkCreateDescriptorSetLayout");
+    return WEFT_VK(device, CreateDescriptorSetLayout, &info, NULL, set_layout);
 }
 
 static weft_status create_layout(VkPipelineLayout *layout, weft_device *device,
@@ -253,9 +244,7 @@ static weft_status create_layout(VkPipelineLayout *layout, weft_device *device,
                                              .pSetLayouts = set_layout,
                                              .pushConstantRangeCount = push_size > 0 ? 1 : 0,
                                              .pPushConstantRanges = &range};
-    return weft_device_check(
-        device, device->vk.CreatePipelineLayout(device->vk.handle, &info, NULL, layout),
-        "vkCreatePipelineLayout");
+    return WEFT_VK(device, CreatePipelineLayout, &info, NULL, layout);
 }
 
 weft_status weft_pipeline_layout_get(VkPipelineLayout *layout, VkDescriptorSetLayout *set_layout,

@@ -116,18 +116,14 @@ static weft_status create_set(struct probe *probe, weft_device *device) {
         .poolSizeCount = 1,
         .pPoolSizes = &size,
     };
-    WEFT_TRY(weft_device_check(
-        device, device->vk.CreateDescriptorPool(device->vk.handle, &pool, NULL, &probe->pool),
-        "vkCreateDescriptorPool"));
+    WEFT_TRY(WEFT_VK(device, CreateDescriptorPool, &pool, NULL, &probe->pool));
     VkDescriptorSetAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
         .descriptorPool = probe->pool,
         .descriptorSetCount = 1,
         .pSetLayouts = &probe->pipeline->set_layout,
     };
-    WEFT_TRY(weft_device_check(
-        device, device->vk.AllocateDescriptorSets(device->vk.handle, &info, &probe->set),
-        "vkAllocateDescriptorSets"));
+    WEFT_TRY(WEFT_VK(device, AllocateDescriptorSets, &info, &probe->set));
     VkDescriptorBufferInfo buffers[2];
     VkWriteDescriptorSet writes[2];
     for (uint32_t i = 0; i < 2; i++) {
@@ -166,24 +162,21 @@ static weft_status dispatch(struct probe *probe, weft_device *device) {
     return weft_device_finish_commands(device, commands);
 }
 
-static weft_status ask_device(struct probe *probe, weft_device *device) {
+static weft_status run_and_judge(struct probe *probe, weft_device *device) {
     const struct weft_pipeline_desc desc = {
         .name = SHADER, .binding_count = 2, .push_size = sizeof(uint32_t)};
-    weft_status status = weft_pipeline_get(&probe->pipeline, device, &desc);
-    if (status == WEFT_OK) {
-        status = create_buffers(probe, device);
-    }
-    if (status == WEFT_OK) {
-        status = create_set(probe, device);
-    }
-    if (status == WEFT_OK) {
-        status = dispatch(probe, device);
-    }
-    if (status == WEFT_OK) {
-        memcpy(probe->results, probe->allocations[1]->mapped, sizeof probe->results);
-        probe->verdict =
-            weft_probe_judge(probe->reason, sizeof probe->reason, probe->inputs, probe->results);
-    }
+    WEFT_TRY(weft_pipeline_get(&probe->pipeline, device, &desc));
+    WEFT_TRY(create_buffers(probe, device));
+    WEFT_TRY(create_set(probe, device));
+    WEFT_TRY(dispatch(probe, device));
+    memcpy(probe->results, probe->allocations[1]->mapped, sizeof probe->results);
+    probe->verdict =
+        weft_probe_judge(probe->reason, sizeof probe->reason, probe->inputs, probe->results);
+    return WEFT_OK;
+}
+
+static weft_status ask_device(struct probe *probe, weft_device *device) {
+    weft_status status = run_and_judge(probe, device);
     if (probe->pool != VK_NULL_HANDLE) {
         device->vk.DestroyDescriptorPool(device->vk.handle, probe->pool, NULL);
         probe->pool = VK_NULL_HANDLE;

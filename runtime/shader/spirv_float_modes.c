@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shader/spirv_float_modes.h"
 
+#include "core/bytes.h"
 #include "shader/spirv_writer.h"
 
 #define FLOAT_WIDTH          32u
@@ -90,9 +91,7 @@ static void put_extension(struct weft_spirv_writer *writer) {
     static const char text[(EXTENSION_WORDS - 1) * 4] = EXTENSION;
     uint32_t words[EXTENSION_WORDS - 1];
     for (size_t i = 0; i < EXTENSION_WORDS - 1; i++) {
-        const unsigned char *bytes = (const unsigned char *)text + 4 * i;
-        words[i] = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-                   (uint32_t)bytes[3] << 24;
+        words[i] = (uint32_t)weft_load_bytes((const uint8_t *)text + 4 * i, 4);
     }
     weft_spirv_put_op(writer, WEFT_OP_EXTENSION, EXTENSION_WORDS - 1, words);
 }

@@ -331,16 +331,9 @@ static weft_status check_instructions(struct check *check) {
         if (length > check->count - at) {
             return fail_at(check, at, "the instruction reaches beyond the module's end");
         }
-        weft_status status = check_ids(check, at, length);
-        if (status == WEFT_OK) {
-            status = check_string(check, at, length);
-        }
-        if (status == WEFT_OK) {
-            status = check_particular(check, at, length);
-        }
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(check_ids(check, at, length));
+        WEFT_TRY(check_string(check, at, length));
+        WEFT_TRY(check_particular(check, at, length));
         at += length;
     }
     return WEFT_OK;

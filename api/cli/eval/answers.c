@@ -12,7 +12,7 @@ static const weft_host c_library = {0};
 
 #define TEXT_CHARACTERS 28 /* of an example, at most */
 
-bool weft_cli_has_answers(const weft_cli_session *session) {
+static bool has_answers(const weft_cli_session *session) {
     if (weft_cli_measure_of(session->info.task) == WEFT_CLI_MEASURE_LABELS) {
         return true;
     }
@@ -20,6 +20,14 @@ bool weft_cli_has_answers(const weft_cli_session *session) {
               "--answers: expected a model that predicts labels, found %s, whose task is %s",
               session->folder, weft_task_name(session->info.task));
     return false;
+}
+
+int weft_cli_job_restrict(weft_cli_job *job, uint32_t examples, bool answers) {
+    if (examples > 0 && job->data == &job->own) {
+        weft_cli_data_thin(&job->own, examples);
+    }
+    job->answers = answers;
+    return answers && !has_answers(&job->session) ? WEFT_CLI_BAD_FILE : WEFT_CLI_FINE;
 }
 
 /* ---- columns ---- */

@@ -5,15 +5,18 @@
 
 #include "eval/job.h"
 
-/** A column of the table of answers: a text for each example,; release with weft_cli_column_clear. */
+/** A column of the table of answers: a text for each example; release with weft_cli_column_clear. */
 typedef struct weft_cli_column {
     char *heading;
     char **cells;
     uint32_t count;
 } weft_cli_column;
 
-/** Whether a model's answers can be shown: labels alone can; else says so in the log. */
-bool weft_cli_has_answers(const weft_cli_session *session);
+/**
+ * What the options ask of a loaded job: so many of the examples of data of its own (0: all), and whether answers are
+ * reported, too. WEFT_CLI_BAD_FILE after a message where a model has none to show: labels alone can be.
+ */
+int weft_cli_job_restrict(weft_cli_job *job, uint32_t examples, bool answers);
 
 /** The place of each example in the file, and its true label. */
 weft_status weft_cli_column_places(weft_cli_column *column, const weft_cli_job *job);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "eval/answers.h"
 #include "eval/names.h"
 #include "eval/table.h"
@@ -29,21 +30,14 @@ typedef struct comparison {
 static int load(comparison *self) {
     const weft_cli_comparison_params *params = self->params;
     bool shared = !weft_cli_is_folder(params->data);
-    int exit_code = WEFT_CLI_FINE;
-    for (uint32_t index = 0; index < params->count && exit_code == WEFT_CLI_FINE; index++) {
+    for (uint32_t index = 0; index < params->count; index++) {
         const weft_cli_data *data = shared && index > 0 ? self->jobs[0].data : NULL;
         weft_cli_job *job = &self->jobs[index];
-        exit_code =
-            weft_cli_job_load(job, params->common, params->models[index], params->data, data);
-        job->answers = params->answers;
-        if (exit_code == WEFT_CLI_FINE && params->examples > 0 && !data) {
-            weft_cli_data_thin(&job->own, params->examples);
-        }
-        if (exit_code == WEFT_CLI_FINE && params->answers && !weft_cli_has_answers(&job->session)) {
-            exit_code = WEFT_CLI_BAD_FILE;
-        }
+        WEFT_CLI_TRY(
+            weft_cli_job_load(job, params->common, params->models[index], params->data, data));
+        WEFT_CLI_TRY(weft_cli_job_restrict(job, params->examples, params->answers));
     }
-    return exit_code;
+    return WEFT_CLI_FINE;
 }
 
 /* The end of a model's path, or all of it where ends do not tell the models apart. */
@@ -91,7 +85,7 @@ static int keep_json(comparison *self, uint32_t index) {
     return WEFT_CLI_FINE;
 }
 
-/* What is the same for all models, which the first job's end would take away. */
+/* What all models share is copied, as the first job is closed before the report. */
 static void keep_setting(comparison *self) {
     const weft_cli_session *session = &self->jobs[0].session;
     self->measure = self->jobs[0].score.measure;
@@ -101,29 +95,24 @@ static void keep_setting(comparison *self) {
     self->device_type = weft_device_type_name(session->device_info.type);
 }
 
-/* A model's answers, and with the first model what they are answers to. */
-static int keep_answers(comparison *self, uint32_t index) {
+/* A model's answers; with the first model also the questions. */
+static weft_status keep_answers(comparison *self, uint32_t index) {
     const weft_cli_job *job = &self->jobs[index];
-    weft_status status = WEFT_OK;
     if (index == 0) {
-        status = weft_cli_column_places(&self->columns[0], job);
-        status = status == WEFT_OK ? weft_cli_column_labels(&self->columns[1], job) : status;
-        status = status == WEFT_OK
-                     ? weft_cli_column_texts(&self->columns[self->params->count + 2], job)
-                     : status;
+        WEFT_TRY(weft_cli_column_places(&self->columns[0], job));
+        WEFT_TRY(weft_cli_column_labels(&self->columns[1], job));
+        WEFT_TRY(weft_cli_column_texts(&self->columns[self->params->count + 2], job));
     }
     int length;
     const char *name = weft_cli_last_part(self->params->models[index], &length);
     int skipped = weft_cli_common_prefix(self->params->models, self->params->count);
     char *heading = weft_format(&self->host, "%.*s", length - skipped, name + skipped);
     if (!heading) {
-        status = weft_fail_memory(&self->host, "a column");
+        return weft_fail_memory(&self->host, "a column");
     }
-    if (status == WEFT_OK) {
-        status = weft_cli_column_answers(&self->columns[index + 2], job, heading);
-    }
+    weft_status status = weft_cli_column_answers(&self->columns[index + 2], job, heading);
     weft_free(&self->host, heading);
-    return weft_cli_exit_code(status);
+    return status;
 }
 
 /* What the report says of a job that has run. */
@@ -131,13 +120,11 @@ static int keep_all(comparison *self, uint32_t index) {
     if (index == 0) {
         keep_setting(self);
     }
-    int exit_code = keep(self, index);
-    if (exit_code == WEFT_CLI_FINE && self->reports) {
-        exit_code = keep_json(self, index);
-    } else if (exit_code == WEFT_CLI_FINE && self->params->answers) {
-        exit_code = keep_answers(self, index);
+    WEFT_CLI_TRY(keep(self, index));
+    if (self->reports) {
+        return keep_json(self, index);
     }
-    return exit_code;
+    return self->params->answers ? weft_cli_exit_code(keep_answers(self, index)) : WEFT_CLI_FINE;
 }
 
 /* Models and devices are released one by one; the first job's data stays for the others. */
@@ -213,21 +200,17 @@ static void clear(comparison *self) {
     json_decref(self->reports);
 }
 
+static int compare(comparison *self) {
+    WEFT_CLI_TRY(make_room(self));
+    WEFT_CLI_TRY(load(self));
+    WEFT_CLI_TRY(run(self));
+    WEFT_CLI_TRY(self->params->common->json ? print_json(self) : print_text(self));
+    return self->failed ? WEFT_CLI_FAILED : WEFT_CLI_FINE;
+}
+
 int weft_cli_eval_compare(const weft_cli_comparison_params *params) {
     comparison self = {.params = params, .host = weft_cli_host(params->common)};
-    int exit_code = make_room(&self);
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = load(&self);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = run(&self);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = params->common->json ? print_json(&self) : print_text(&self);
-    }
-    if (exit_code == WEFT_CLI_FINE && self.failed) {
-        exit_code = WEFT_CLI_FAILED;
-    }
+    int exit_code = compare(&self);
     clear(&self);
     return exit_code;
 }

@@ -33,7 +33,7 @@ void weft_cli_data_thin(weft_cli_data *data, uint32_t examples) {
         return;
     }
     size_t per_example = data->sequence_count / data->example_count;
-    bool label_each = data->labels != NULL && data->task != WEFT_TASK_MASKED_LM;
+    bool label_each = data->labels && data->task != WEFT_TASK_MASKED_LM;
     data->example_count = examples;
     data->sequence_count = (uint32_t)(examples * per_example);
     for (uint32_t example = 0; example < examples; example++) {
@@ -43,7 +43,7 @@ void weft_cli_data_thin(weft_cli_data *data, uint32_t examples) {
         if (label_each) {
             data->labels[example] = data->labels[place];
         }
-        if (data->targets != NULL) {
+        if (data->targets) {
             size_t width = data->target_size;
             memmove(&data->targets[example * width], &data->targets[place * width],
                     width * sizeof *data->targets);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft eval: what a model's answers on data are worth, and what they cost. */
+/* weft eval: how good a model's answers on data are, and what they cost. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,32 +24,25 @@ typedef struct eval_options {
 /* ---- one model ---- */
 
 static int load(weft_cli_job *job, const eval_options *options, const char *const *paths) {
-    int exit_code = weft_cli_job_load(job, &options->common, paths[0], paths[1], NULL);
-    if (exit_code == WEFT_CLI_FINE && options->out &&
-        weft_cli_measure_of(job->session.info.task) == WEFT_CLI_MEASURE_TOKENS) {
+    WEFT_CLI_TRY(weft_cli_job_load(job, &options->common, paths[0], paths[1], NULL));
+    if (options->out && weft_cli_measure_of(job->session.info.task) == WEFT_CLI_MEASURE_TOKENS) {
         fprintf(stderr,
                 "weft eval: --out: %s is a language model, whose logits are too many to keep; weft "
                 "run --out writes those of a few sequences\n",
                 paths[0]);
         return WEFT_CLI_USAGE;
     }
-    if (exit_code == WEFT_CLI_FINE && options->examples > 0) {
-        weft_cli_data_thin(&job->own, options->examples);
+    WEFT_CLI_TRY(weft_cli_job_restrict(job, options->examples, options->answers));
+    if (options->expect) {
+        WEFT_CLI_TRY(
+            weft_cli_expected_load(&job->expected, options->expect, job->data, &job->session));
     }
-    job->answers = options->answers;
-    if (exit_code == WEFT_CLI_FINE && options->answers && !weft_cli_has_answers(&job->session)) {
-        exit_code = WEFT_CLI_BAD_FILE;
-    }
-    if (exit_code == WEFT_CLI_FINE && options->expect) {
-        exit_code =
-            weft_cli_expected_load(&job->expected, options->expect, job->data, &job->session);
-    }
-    if (exit_code == WEFT_CLI_FINE && options->bits) {
+    if (options->bits) {
         job->bits_path = options->bits;
-        exit_code = weft_cli_exit_code_of_file(
-            weft_cli_read_digest(job->expected_digest, options->bits, &job->session.host));
+        WEFT_CLI_TRY(weft_cli_exit_code_of_file(
+            weft_cli_read_digest(job->expected_digest, options->bits, &job->session.host)));
     }
-    return exit_code;
+    return WEFT_CLI_FINE;
 }
 
 static int write_outputs(const weft_cli_job *job, const char *path) {
@@ -58,13 +51,11 @@ static int write_outputs(const weft_cli_job *job, const char *path) {
         weft_npy_write_f32(path, job->score.outputs, shape, &job->session.host));
 }
 
-/* Prints the report, and on stderr what was not as it should be. */
+/* Prints the report, and on stderr whatever is wrong. */
 static int report(const weft_cli_job *job) {
-    int exit_code =
-        job->common->json ? weft_cli_print_json(weft_cli_job_json(job)) : weft_cli_job_print(job);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
+    WEFT_CLI_TRY(job->common->json ? weft_cli_print_json(weft_cli_job_json(job))
+                                   : weft_cli_job_print(job));
+    int exit_code = WEFT_CLI_FINE;
     if (job->bits_path && strcmp(job->score.digest, job->expected_digest) != 0) {
         fprintf(stderr, "weft: error: the outputs' bits have SHA-256 %s, but %s has %s\n",
                 job->score.digest, job->bits_path, job->expected_digest);
@@ -77,18 +68,18 @@ static int report(const weft_cli_job *job) {
     return weft_cli_validation_failed(job->session.device) ? WEFT_CLI_FAILED : exit_code;
 }
 
+static int run_job(weft_cli_job *job, const eval_options *options, const char *const *paths) {
+    WEFT_CLI_TRY(load(job, options, paths));
+    WEFT_CLI_TRY(weft_cli_job_run(job, options->batch, "eval"));
+    if (options->out) {
+        WEFT_CLI_TRY(write_outputs(job, options->out));
+    }
+    return report(job);
+}
+
 static int eval_one(const eval_options *options, const char *const *paths) {
     weft_cli_job job = {0};
-    int exit_code = load(&job, options, paths);
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = weft_cli_job_run(&job, options->batch, "eval");
-    }
-    if (exit_code == WEFT_CLI_FINE && options->out) {
-        exit_code = write_outputs(&job, options->out);
-    }
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = report(&job);
-    }
+    int exit_code = run_job(&job, options, paths);
     weft_cli_job_clear(&job);
     return exit_code;
 }

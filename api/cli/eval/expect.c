@@ -57,10 +57,8 @@ int weft_cli_expected_load(weft_cli_expected *expected, const char *path, const 
     weft_cli_archive archive;
     weft_cli_measure measure = weft_cli_measure_of(session->info.task);
     *expected = (weft_cli_expected){.path = path};
-    int exit_code = weft_cli_archive_open(&archive, path, &session->host);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
+    WEFT_CLI_TRY(weft_cli_archive_open(&archive, path, &session->host));
+    int exit_code = WEFT_CLI_FINE;
     if (measure == WEFT_CLI_MEASURE_TOKENS) {
         bool other = weft_npz_has(archive.npz, "bits_per_token");
         exit_code = weft_cli_member_real(&expected->bits, &archive,

@@ -16,10 +16,7 @@ int weft_cli_job_load(weft_cli_job *job, const weft_cli_common *common, const ch
 
 int weft_cli_job_run(weft_cli_job *job, uint32_t batch, const char *label) {
     WEFT_CLI_TRY(weft_cli_session_open(&job->session, job->common));
-    weft_status status = weft_cli_score_begin(&job->score, job->data, &job->session);
-    if (status != WEFT_OK) {
-        return weft_cli_exit_code(status);
-    }
+    WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_score_begin(&job->score, job->data, &job->session)));
     WEFT_CLI_TRY(weft_cli_evaluate(&job->evaluation, &job->score, batch, label));
     if (job->expected.path) {
         job->comparison = weft_cli_compare(&job->score, &job->expected);

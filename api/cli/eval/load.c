@@ -20,9 +20,9 @@ static int read_rows(reader *self) {
     weft_cli_data *data = self->data;
     uint32_t shape[WEFT_CLI_MEMBER_RANK] = {0};
     if (has(self, "tokens") && has(self, "inputs")) {
-        weft_fail(self->archive.host, WEFT_BAD_FILE,
-                  "%s: expected one of the members tokens and inputs, found both", data->path);
-        return WEFT_CLI_BAD_FILE;
+        return weft_cli_bad_file(self->archive.host,
+                                 "%s: expected one of the members tokens and inputs, found both",
+                                 data->path);
     }
     bool features =
         has(self, "inputs") || (!has(self, "tokens") && self->session->info.input_size > 0);
@@ -56,10 +56,9 @@ static int read_positions(reader *self) {
 static int check_lengths(const reader *self, const int32_t *lengths) {
     for (uint32_t row = 0; row < self->data->sequence_count; row++) {
         if (lengths[row] < 1 || (uint32_t)lengths[row] > self->length) {
-            weft_fail(self->archive.host, WEFT_BAD_FILE,
-                      "%s: member lengths, sequence %u: expected 1 to %u, found %d",
-                      self->data->path, row, self->length, (int)lengths[row]);
-            return WEFT_CLI_BAD_FILE;
+            return weft_cli_bad_file(self->archive.host,
+                                     "%s: member lengths, sequence %u: expected 1 to %u, found %d",
+                                     self->data->path, row, self->length, (int)lengths[row]);
         }
     }
     return WEFT_CLI_FINE;
@@ -92,7 +91,7 @@ static int make_sequences(reader *self) {
     return exit_code;
 }
 
-/* How many examples the sequences are. */
+/* How many examples the sequences make. */
 static int count_examples(reader *self) {
     weft_cli_data *data = self->data;
     data->example_count = data->sequence_count;
@@ -103,10 +102,10 @@ static int count_examples(reader *self) {
     if (data->sequence_count % 2 == 0) {
         return WEFT_CLI_FINE;
     }
-    weft_fail(self->archive.host, WEFT_BAD_FILE,
-              "%s: expected pairs of sequences, as the model %s takes them, found %u sequences",
-              data->path, self->session->folder, data->sequence_count);
-    return WEFT_CLI_BAD_FILE;
+    return weft_cli_bad_file(
+        self->archive.host,
+        "%s: expected pairs of sequences, as the model %s takes them, found %u sequences",
+        data->path, self->session->folder, data->sequence_count);
 }
 
 /* What is to be predicted. */
@@ -134,33 +133,32 @@ static int read_answers(reader *self) {
     return weft_cli_member_integers(&data->labels, shape, &self->archive, &labels);
 }
 
+static int read_all(reader *self) {
+    WEFT_CLI_TRY(read_rows(self));
+    WEFT_CLI_TRY(read_positions(self));
+    WEFT_CLI_TRY(make_sequences(self));
+    WEFT_CLI_TRY(count_examples(self));
+    return read_answers(self);
+}
+
 static int load_archive(weft_cli_data *data, const char *path, const weft_cli_session *session) {
     reader self = {.data = data, .session = session};
-    int exit_code = weft_cli_archive_open(&self.archive, path, &session->host);
-    if (exit_code != WEFT_CLI_FINE) {
-        return exit_code;
-    }
-    static int (*const steps[])(reader *) = {read_rows, read_positions, make_sequences,
-                                             count_examples, read_answers};
-    for (size_t step = 0; step < sizeof steps / sizeof steps[0] && exit_code == WEFT_CLI_FINE;
-         step++) {
-        exit_code = steps[step](&self);
-    }
+    WEFT_CLI_TRY(weft_cli_archive_open(&self.archive, path, &session->host));
+    int exit_code = read_all(&self);
     weft_cli_archive_close(&self.archive);
     return exit_code;
 }
 
-/* A bare encoder gives vectors, which are neither right nor wrong. */
+/* A bare encoder gives vectors, and nothing says which are right. */
 static int check_task(const weft_cli_session *session) {
     if (session->info.task != WEFT_TASK_HIDDEN) {
         return WEFT_CLI_FINE;
     }
-    weft_fail(
-        &session->host, WEFT_BAD_FILE,
+    return weft_cli_bad_file(
+        &session->host,
         "%s: expected a model with a head whose labels, tokens or values can be scored, found "
         "%s, whose task is %s",
         session->folder, session->info.architecture, weft_task_name(session->info.task));
-    return WEFT_CLI_BAD_FILE;
 }
 
 int weft_cli_data_load(weft_cli_data *data, const char *path, const weft_cli_session *session) {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** The last part of a path, of which trailing slashes are none; its length in *length. */
+/** The last part of a path, without trailing slashes; its length in *length. */
 const char *weft_cli_last_part(const char *path, int *length);
 
 /**

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "eval/answers.h"
 
 static bool counts_bytes(const weft_model_info *info) {
@@ -31,10 +32,7 @@ static json_t *labels_json(const weft_cli_job *job) {
                       weft_cli_json_text(weft_model_label(job->session.model, label)), "examples",
                       (json_int_t)count->examples, "correct", (json_int_t)count->correct,
                       "accuracy", weft_cli_json_real(label_accuracy(count)));
-        if (json_array_append_new(labels, row) != 0) {
-            json_decref(labels);
-            return NULL;
-        }
+        labels = weft_cli_json_append(labels, row);
     }
     return labels;
 }
@@ -100,19 +98,10 @@ json_t *weft_cli_job_json(const weft_cli_job *job) {
     json_t *(*const parts[])(const weft_cli_job *) = {quality_json, cost_json, bits_json};
     json_t *report = setting_json(job);
     for (size_t part = 0; part < sizeof parts / sizeof parts[0]; part++) {
-        json_t *more = parts[part](job);
-        if (!more || json_object_update(report, more) != 0) {
-            json_decref(report);
-            report = NULL;
-        }
-        json_decref(more);
+        report = weft_cli_json_merge(report, parts[part](job));
     }
-    if (report && job->answers &&
-        json_object_set_new(report, "answers", weft_cli_answers_json(job)) != 0) {
-        json_decref(report);
-        report = NULL;
-    }
-    return report;
+    return job->answers ? weft_cli_json_field(report, "answers", weft_cli_answers_json(job))
+                        : report;
 }
 
 /* ---- text ---- */
@@ -178,18 +167,16 @@ static void print_cost(const weft_cli_job *job) {
            weft_cli_bytes(evaluation->peak_bytes, peak));
 }
 
+static weft_status make_columns(weft_cli_column columns[4], const weft_cli_job *job) {
+    WEFT_TRY(weft_cli_column_places(&columns[0], job));
+    WEFT_TRY(weft_cli_column_labels(&columns[1], job));
+    WEFT_TRY(weft_cli_column_answers(&columns[2], job, "answer"));
+    return weft_cli_column_texts(&columns[3], job);
+}
+
 static int print_answers(const weft_cli_job *job) {
     weft_cli_column columns[4] = {{0}};
-    weft_status status = weft_cli_column_places(&columns[0], job);
-    if (status == WEFT_OK) {
-        status = weft_cli_column_labels(&columns[1], job);
-    }
-    if (status == WEFT_OK) {
-        status = weft_cli_column_answers(&columns[2], job, "answer");
-    }
-    if (status == WEFT_OK) {
-        status = weft_cli_column_texts(&columns[3], job);
-    }
+    weft_status status = make_columns(columns, job);
     int exit_code =
         status == WEFT_OK ? weft_cli_columns_print(columns, 4) : weft_cli_exit_code(status);
     for (size_t column = 0; column < 4; column++) {

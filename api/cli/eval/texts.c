@@ -138,10 +138,8 @@ static int read_example(folder_reader *reader, const char *path, uint32_t label)
     const weft_cli_session *session = reader->session;
     weft_cli_tokens text = {0};
     weft_cli_text_note note = {0};
-    int exit_code = weft_cli_read_text(&text, &note, session->model, path, &session->host);
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = weft_cli_check_tokens(&text, &session->info, path, &session->host);
-    }
+    WEFT_CLI_TRY(weft_cli_read_text(&text, &note, session->model, path, &session->host));
+    int exit_code = weft_cli_check_tokens(&text, &session->info, path, &session->host);
     if (exit_code == WEFT_CLI_FINE && !add_example(reader, &text, label)) {
         exit_code = weft_cli_exit_code(weft_fail_memory(&session->host, path));
     }
@@ -189,25 +187,23 @@ static int read_entry(folder_reader *reader, const char *path, const char *name)
     return exit_code;
 }
 
-/* Texts have one label each, so they are a classifier's. */
+/* A folder gives each text one label, which only a classifier can use. */
 static int check_classifier(const char *path, const weft_cli_session *session) {
     if (session->info.task == WEFT_TASK_CLASSIFY || session->info.task == WEFT_TASK_NEXT_SENTENCE) {
         return WEFT_CLI_FINE;
     }
-    weft_fail(&session->host, WEFT_BAD_FILE,
-              "%s: expected an .npz file, since the task of the model %s is %s, found a folder",
-              path, session->folder, weft_task_name(session->info.task));
-    return WEFT_CLI_BAD_FILE;
+    return weft_cli_bad_file(
+        &session->host,
+        "%s: expected an .npz file, since the task of the model %s is %s, found a folder", path,
+        session->folder, weft_task_name(session->info.task));
 }
 
 int weft_cli_texts_load(weft_cli_data *data, const char *path, const weft_cli_session *session) {
     const weft_host *host = &session->host;
     folder_reader reader = {.data = data, .session = session};
     name_list entries = {0};
-    int exit_code = check_classifier(path, session);
-    if (exit_code == WEFT_CLI_FINE) {
-        exit_code = weft_cli_exit_code(list_folder(&entries, path, host));
-    }
+    WEFT_CLI_TRY(check_classifier(path, session));
+    int exit_code = weft_cli_exit_code(list_folder(&entries, path, host));
     for (uint32_t index = 0; exit_code == WEFT_CLI_FINE && index < entries.count; index++) {
         exit_code = read_entry(&reader, path, entries.names[index]);
     }

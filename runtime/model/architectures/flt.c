@@ -92,7 +92,7 @@ static uint32_t position_size(const void *config) {
     return flt->positions == POSITIONS_INPUT ? flt->position_size : 0;
 }
 
-/* A field that goes with one choice of another: needed with it, and not there without. */
+/* A field that goes with one choice of another: required with that choice, refused without it. */
 static weft_status check_pair(const weft_json_fields *json, const char *name, bool wanted,
                               const char *reason) {
     bool given = weft_json_has(json, name);
@@ -133,7 +133,7 @@ static weft_status check(void *config, const weft_network_config *network,
     return check_pair(json, "num_features", flt->kernel == KERNEL_SOFTMAX, reasons[flt->kernel]);
 }
 
-/* Token by token where a token's position is its number. */
+/* It can run token by token only if a token's position is its number. */
 static bool is_recurrent(const void *config) {
     return ((const struct flt *)config)->positions == POSITIONS_INDEX;
 }
@@ -154,7 +154,7 @@ static weft_status fill_grid(float *data, const void *user, const weft_host *hos
     return WEFT_OK;
 }
 
-/* Of a shape that weft_graph_flt_features takes; none: the token's number. *axes is l. */
+/* Positions as weft_graph_flt_features takes them; none stands for the token's number. *axes is l. */
 static weft_tensor positions_of(struct weft_builder *builder, const struct flt *flt,
                                 uint32_t *axes) {
     if (flt->positions == POSITIONS_GRID) {
@@ -180,7 +180,7 @@ static weft_tensor add_positions(struct weft_builder *builder, weft_tensor x,
         weft_graph_flt_features(&out, builder->graph, x, frequencies, weights, params));
 }
 
-/* Queries and keys with the positions' features behind each head's channels. */
+/* Queries and keys, with the features of the positions appended to each head's channels. */
 static struct weft_qkv with_positions(struct weft_builder *builder, const struct weft_qkv *qkv,
                                       const struct flt *flt) {
     uint32_t axes = 0;
@@ -198,7 +198,7 @@ static struct weft_qkv with_positions(struct weft_builder *builder, const struct
     return result;
 }
 
-/* The softmax kernel by positive features of the lengthened queries and keys. */
+/* The softmax kernel, approximated by positive features of the lengthened queries and keys. */
 static weft_tensor attend_softmax(struct weft_builder *builder, const struct weft_qkv *qkv,
                                   const struct flt *flt) {
     uint32_t channels = builder->width / flt->heads + 2 * flt->position_features;

@@ -12,7 +12,7 @@
 
 struct fnet {
     weft_fnet_config config; /* its labels and the tokenizer's class are the network's */
-    uint32_t classes;        /* that a head over the pooled token has; else 0 */
+    uint32_t classes;        /* outputs of a head over the pooled token; 0 without one */
 };
 
 /* ---- config.json ---- */
@@ -60,7 +60,7 @@ static weft_status read(void *state, weft_network_config *network, const weft_js
 
 /* ---- what it is ---- */
 
-/* Matrices over tokens are of one length. */
+/* A matrix over tokens fits one length only. */
 static uint32_t exact_length(const void *state) {
     const weft_fnet_config *config = &((const struct fnet *)state)->config;
     bool matrices = config->mixing == WEFT_FNET_LINEAR || config->mixing == WEFT_FNET_RANDOM;
@@ -81,7 +81,7 @@ static void describe(const void *state, weft_model_info *info) {
 
 static const weft_tensor none = {0};
 
-/** Names that follow are of a part of the encoder, which under a head has a prefix. */
+/** The names that follow belong to a part of the encoder, which has a prefix when there is a head on it. */
 static void enter(struct weft_builder *builder, const char *part) {
     builder->scope[0] = '\0';
     bool under_head = weft_build_has(builder, "fnet.embeddings.word_embeddings.weight");

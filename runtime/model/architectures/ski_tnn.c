@@ -10,7 +10,7 @@
 struct ski_tnn {
     struct weft_gtu_config gtu;
     uint32_t points, taps;
-    uint32_t grid;          /* 0 in the file's stead: points */
+    uint32_t grid;          /* points, where the file has 0 */
     uint32_t interpolation; /* weft_interpolation */
     float gamma;
 };

@@ -5,7 +5,7 @@
  */
 #include "model/architectures/spectraformer.h"
 
-/* What the features of queries and of keys have in common. */
+/* What the features of queries and keys share. */
 struct features {
     struct weft_builder *builder;
     const struct weft_spectraformer *config;
@@ -13,7 +13,7 @@ struct features {
     weft_tensor directions;
 };
 
-/* As the Performer's: causal features are not divided by a largest one. */
+/* As in the Performer, causal features are not divided by the largest one. */
 static weft_stabilizer stabilizer(const struct weft_builder *builder, bool keys) {
     if (builder->network->config.causal) {
         return WEFT_STABILIZER_NONE;

@@ -67,7 +67,7 @@ static weft_status read_sizes(void *value, const weft_json_fields *json, const c
                : weft_json_fail(json, WEFT_BAD_FILE, name, "1 to 8 integers from 1 to 4096", found);
 }
 
-/* What a kind of matrix takes of each is weft/features.h's. */
+/* weft/features.h says which of these each kind of matrix takes. */
 const weft_field weft_spectraformer_fields[WEFT_SPECTRAFORMER_FIELDS] = {
     WEFT_FIELD_HEADS(struct weft_spectraformer, heads),
     {WEFT_CHOICE("component", struct weft_spectraformer, component, components), .required = true},
@@ -91,7 +91,7 @@ const weft_field weft_spectraformer_fields[WEFT_SPECTRAFORMER_FIELDS] = {
     {WEFT_CHOICE("gmm_covariance", struct weft_spectraformer, gmm_covariance, covariances)},
     {WEFT_CUSTOM("dgm_sizes", struct weft_spectraformer, dgm, read_sizes)},
     {WEFT_CUSTOM("dgm_act", struct weft_spectraformer, dgm_act, weft_field_activation)},
-    /* Below 1/4: the largest float32 that is. */
+    /* The largest float32 below 1/4. */
     {WEFT_REAL("generalized_a", struct weft_spectraformer, a, (double)-FLT_MAX, 0x0.ffffffp-2)},
     {WEFT_CUSTOM("generalized_s", struct weft_spectraformer, s, read_sign)},
     {WEFT_REAL("feature_eps", struct weft_spectraformer, feature_eps, 0, FLT_MAX)},
@@ -176,7 +176,7 @@ static weft_status check_component(const struct weft_spectraformer *config, bool
     return WEFT_OK;
 }
 
-/* A field that is not the default, where nothing reads it. */
+/* A field that is set although nothing reads it. */
 static weft_status check_unused(bool used, bool other, const char *name, const char *reason,
                                 const weft_json_fields *json) {
     return used || !other ? WEFT_OK : fail(json, name, "nothing, as %s", reason);

@@ -11,7 +11,7 @@
 
 static const weft_tensor none = {0};
 
-/* What functions that fill constants read. */
+/* What the functions that fill constants need. */
 struct source {
     const struct weft_spectraformer *config;
     weft_features_params params;
@@ -61,7 +61,7 @@ static weft_tensor stored_or_drawn(struct weft_builder *builder, const char *nam
 
 /* ---- coefficients ---- */
 
-/* Of the rows of W, [rows]. */
+/* The weights of the rows of W, [rows]. */
 static weft_status fill_weights(float *weights, const struct source *source,
                                 const weft_host *host) {
     const weft_features_params *params = &source->params;
@@ -175,7 +175,7 @@ static weft_status fill_square_norms(float *data, const void *user, const weft_h
     return status;
 }
 
-/* Of those that weft_graph_structured_projection applies; hybrid features take W itself. */
+/* Whether weft_graph_structured_projection applies the matrix; hybrid features take W itself. */
 static bool is_structured(const struct weft_spectraformer *config) {
     switch (config->matrix) {
     case WEFT_FEATURES_SORF:

@@ -35,7 +35,7 @@ static void set_defaults(void *config) {
     tnn->gamma = 0.999F;
 }
 
-/* Fields without an effect are refused: they would show that the file means something else. */
+/* A field without effect is refused: whoever wrote the file meant something else. */
 static weft_status check(void *config, const weft_network_config *network,
                          const weft_json_fields *json) {
     const struct tnn *tnn = config;
@@ -87,7 +87,7 @@ static void check_stored(struct weft_builder *builder, weft_tensor gamma, uint32
     }
 }
 
-/* As a constant it has the name that a stored one has: a checkpoint that has it, has it used. */
+/* The constant has the name of a stored decay, so a checkpoint that stores one takes precedence. */
 static weft_tensor fixed_decay(struct weft_builder *builder, const struct tnn *tnn, uint32_t e) {
     struct fixed_decay fixed = {e, tnn->gamma};
     if (!weft_build_has(builder, "toep.gamma")) {
@@ -119,7 +119,7 @@ static weft_tensor decay(struct weft_builder *builder, const struct tnn *tnn, ui
 
 /* ---- the mixer ---- */
 
-/* One token has lag 0 alone, of which any divisor makes 0. */
+/* A single token has only lag 0, for which any divisor will do. */
 static uint32_t divisor(const struct weft_builder *builder, const struct tnn *tnn) {
     if (tnn->length != 0) {
         return tnn->length;

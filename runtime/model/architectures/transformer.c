@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Softmax attention: Vaswani et al., "Attention is all you need", 2017. The baseline of all others. */
+/* Softmax attention: Vaswani et al., "Attention is all you need", 2017. The baseline for all others. */
 #include "model/architecture.h"
 #include "model/network.h"
 
