@@ -10,6 +10,7 @@
  *   mixers.h   the token mixers, as graph ops; it includes all of mixers/, where they are by topic
  *   decode.h   the causal ones, one token at a time
  *   features.h the weight matrices of random features
+ *   flt.h      the frequencies and weights of relative positions
  *   model.h    loading a checkpoint folder and its tokenizer
  *   vulkan.h   embedding: adopt a VkDevice, wrap VkBuffers, record a plan (the only header that shows Vulkan types)
  *
