@@ -185,7 +185,8 @@ int weft_cli_bench(int argc, char **argv) {
         .seconds = 2, .settings.rounds = 2, .settings.time_cap = 120, .size = "full"};
     const weft_cli_option list[] = {
         {"suite", WEFT_CLI_TEXT, &options.suite, "NAME", "only this suite (see bench/README.md)"},
-        {"filter", WEFT_CLI_TEXT, &options.filter, "TEXT", "only cases whose name has TEXT in it"},
+        {"filter", WEFT_CLI_TEXT, &options.filter, "TEXT",
+         "only the cases whose names contain TEXT"},
         {"size", WEFT_CLI_TEXT, &options.size, "SIZE",
          "how much of each suite: full, short or smallest (default full)"},
         {"lengths", WEFT_CLI_TEXT, &options.lengths, "N,N,...",
@@ -194,32 +195,34 @@ int weft_cli_bench(int argc, char **argv) {
          "repeat a case until its median is known to within 2 %, but at\nleast 6 times and at most "
          "for S seconds (default 2)"},
         {"rounds", WEFT_CLI_COUNT, &options.settings.rounds, "N",
-         "go through all cases N times (1 to 10), so that what disturbs the machine\nfor a while "
-         "shows in "
-         "the intervals; --seconds is for all N (default 2)"},
+         "go through all cases N times (1 to 10), so that a disturbance of\nthe machine shows in "
+         "the "
+         "intervals; --seconds is for all N (default 2)"},
         {"time-cap", WEFT_CLI_COUNT, &options.settings.time_cap, "N",
-         "leave out a case of which 8 runs are expected to take longer,\nby its times at shorter "
-         "lengths, in seconds (default 120)"},
+         "leave out a case if 8 runs of it are expected to take longer than\nN seconds, going by "
+         "its "
+         "times at shorter lengths (default 120)"},
         {"out", WEFT_CLI_TEXT, &options.outputs.json_file, "FILE",
-         "write the report as JSON to FILE, too"},
+         "also write the report to FILE, as JSON"},
         {"csv", WEFT_CLI_TEXT, &options.outputs.csv_file, "FILE",
-         "write the rows as comma-separated values to FILE, too"},
+         "also write the rows to FILE, as comma-separated values"},
         {"html", WEFT_CLI_TEXT, &options.outputs.html_file, "FILE",
-         "write the report as a page with plots to FILE, too"},
+         "also write the report to FILE, as a page with plots"},
         {"from", WEFT_CLI_TEXT, &options.from, "FILE",
-         "measure nothing: take the report of --out in FILE"},
+         "measure nothing: take the report in FILE, which --out wrote"},
         {"compare", WEFT_CLI_TEXT, &options.compare, "FILE",
-         "say what is slower or faster than in FILE, of --out, beyond\nnoise; with --json this is "
-         "what is printed"},
+         "say what is slower or faster, beyond noise, than in FILE, which\n--out wrote; with "
+         "--json "
+         "print only that"},
         {"noise", WEFT_CLI_COUNT, &options.outputs.noise_percent, "PERCENT",
-         "with --compare: by how much two runs differ at least to be told\n(default 3 on a GPU, 25 "
-         "on a processor), besides their intervals"},
+         "with --compare: the least difference that counts, besides the\nintervals of the two "
+         "(default 3 on a GPU, 25 on a processor)"},
         {"fail-on-slower", WEFT_CLI_FLAG, &options.outputs.fail_on_slower, NULL,
          "with --compare: exit code 1 when a row is slower"},
         {"debug-slow-down", WEFT_CLI_COUNT, &options.settings.slow_down, "FACTOR",
          "execute every case FACTOR times (2 to 10) in each run, to try\n--compare"},
         {"write-expected", WEFT_CLI_TEXT, &options.settings.write_expected, "FILE",
-         "write bench/expected.json with the outputs' SHA-256 as found, which are not\nchecked "
+         "write bench/expected.json with the outputs' SHA-256 as found;\nthey are not checked "
          "then"},
         WEFT_CLI_DEVICE_OPTIONS(&options.settings.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.settings.common),

@@ -240,7 +240,7 @@ int weft_cli_generate(int argc, char **argv) {
     const weft_cli_option table[] = {
         {"prompt", WEFT_CLI_TEXT, &options.prompt, "FILE",
          "the text that goes on, or - for standard input"},
-        {"text", WEFT_CLI_TEXT, &options.text, "STRING", "the same on the command line"},
+        {"text", WEFT_CLI_TEXT, &options.text, "STRING", "the text itself"},
         {"tokens", WEFT_CLI_COUNT, &options.tokens, "N",
          "how many tokens to make (default 200, or as many as the model has positions for)"},
         {"greedy", WEFT_CLI_FLAG, &options.greedy, NULL,

@@ -158,7 +158,7 @@ int weft_cli_run(int argc, char **argv) {
         {"trace", WEFT_CLI_TEXT, &options.trace, "FILE",
          "write the device time of every dispatch as a Chrome trace"},
         {"repeat", WEFT_CLI_COUNT, &options.repeats, "N",
-         "run so many times and give the median time (default 1)"},
+         "run N times and give the median time (default 1)"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
         {.name = NULL},

@@ -268,11 +268,11 @@ int weft_cli_verify(int argc, char **argv) {
     verify_options options = {.filter = NULL};
     const weft_cli_option table[] = {
         {"filter", WEFT_CLI_TEXT, &options.filter, "S",
-         "only the cases with S in their names, such as fourier/fft"},
+         "only the cases whose names contain S, such as fourier/fft"},
         {"bits", WEFT_CLI_TEXT, &options.bits, "FILE",
          "also compare the bits of every output with a file of SHA-256 digests"},
         {"write-bits", WEFT_CLI_TEXT, &options.write_bits, "FILE",
-         "write that file, when nothing failed"},
+         "write such a file, if nothing failed"},
         {"cases", WEFT_CLI_FLAG, &options.list, NULL,
          "print a line for each case with the SHA-256 of its output"},
         {"evaluate", WEFT_CLI_FLAG, &options.evaluate, NULL,

@@ -129,7 +129,7 @@ int weft_cli_eval(int argc, char **argv) {
         {"compare", WEFT_CLI_FLAG, &options.compare, NULL,
          "take several models, in front of DATA, and print one line for each"},
         {"examples", WEFT_CLI_COUNT, &options.examples, "N",
-         "look at so many examples only, evenly spread over the data"},
+         "take only N examples, evenly spread over the data"},
         {"answers", WEFT_CLI_FLAG, &options.answers, NULL,
          "show every example's predicted label, too; wrong ones are marked"},
         {"batch", WEFT_CLI_COUNT, &options.batch, "N",

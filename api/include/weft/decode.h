@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps: causal mixers, one new token at a time. A step computes row p of its mixer over the tokens 0 … p from the
- * token p alone and a state of bounded size, with the bits that the mixer itself gives (in reproducible mode; fast mode
- * adds in another order). Time and memory do not depend on p.
+ * Steps: causal mixers, one new token at a time. A step computes row p of its mixer over the tokens 0 … p from token p
+ * alone and a state of bounded size, with the bits that the mixer itself gives (in reproducible mode; fast mode adds in
+ * another order). Time and memory do not depend on p.
  *
  *   the graph of one token: inputs for token p of each sequence, `position` = p, steps with states
  *   → weft_plan_compile → for p = 0, 1, 2 …: weft_bindings_set or weft_buffer_write, weft_plan_run
  *
  * A state is an input of the plan (weft_port_info.is_state) whose buffer every run reads and changes. Whoever owns the
  * buffer keeps it from run to run; a sequence starts anew at p = 0, whatever the buffer holds, and goes on with p + 1.
- * Positions that do not follow one another give results without meaning, which read nothing outside the state. Steps of
+ * Positions that do not follow one another give meaningless results, but nothing outside the state is read. Steps of
  * one graph run in the order in which they were added, and those with the same state's name share it.
  */
 #ifndef WEFT_DECODE_H
@@ -29,8 +29,8 @@ typedef struct weft_step {
 } weft_step;
 
 /*
- * Operands are those of the mixer of that name with n = 1, and so are params, errors and special values; `causal` is
- * ignored. step must not be null. Errors besides: WEFT_INVALID_ARGUMENT naming step, position or the state's name when
+ * Operands are those of the mixer of that name with n = 1, and the same goes for params, errors and special values; `causal` is
+ * ignored. step must not be null. Errors besides: WEFT_INVALID_ARGUMENT naming step or position, or the state's name when
  * something else in the graph has it; WEFT_SHAPE_MISMATCH for n ≠ 1 or a state that another step has with another size;
  * WEFT_UNSUPPORTED for a state of more than 2^31 - 1 elements. A call that fails leaves the graph as it was.
  */
@@ -47,15 +47,15 @@ WEFT_API weft_status weft_graph_linear_attention_step(weft_tensor *out, weft_gra
                                                       const weft_step *step,
                                                       const weft_linear_attention_params *params);
 
-/** weft_graph_kernel_attention with causal: a state as that of linear attention, with m = d/heads, for each kernel. */
+/** weft_graph_kernel_attention with causal: a state like that of linear attention, with m = d/heads, for each kernel. */
 WEFT_API weft_status weft_graph_kernel_attention_step(weft_tensor *out, weft_graph *graph,
                                                       weft_tensor q, weft_tensor k, weft_tensor v,
                                                       const weft_step *step,
                                                       const weft_kernel_attention_params *params);
 
 /**
- * weft_graph_cosformer with causal: a state as that of linear attention, with m = 2d/heads. params->length is required,
- * for positions below it: a length of 0 would make the weights depend on the sequence's.
+ * weft_graph_cosformer with causal: a state like that of linear attention, with m = 2d/heads. params->length is required,
+ * and positions must be below it: with a length of 0 the weights would depend on that of the sequence.
  */
 WEFT_API weft_status weft_graph_cosformer_step(weft_tensor *out, weft_graph *graph, weft_tensor q,
                                                weft_tensor k, weft_tensor v, const weft_step *step,
@@ -73,7 +73,7 @@ WEFT_API weft_status weft_graph_fast_weight_step(weft_tensor *out, weft_graph *g
 /**
  * weft_graph_banded_attention with causal: the state holds the last half_width + 1 keys and values, 2 d (half_width + 1)
  * elements, and time is O(half_width · d). Sequences may be shorter than the band: with half_width one less than the
- * longest sequence's length it is causal softmax attention, and the state what is known as its key-value cache.
+ * longest sequence's length it is causal softmax attention, and the state is its key-value cache.
  */
 WEFT_API weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph,
                                                       weft_tensor q, weft_tensor k, weft_tensor v,

@@ -25,14 +25,14 @@ typedef enum weft_math {
 WEFT_API const char *weft_math_name(weft_math math);
 
 /**
- * How a device keeps constant operands of matrix products (weights of linear layers, mostly). Everything else, tables
- * of embeddings included, is f32 always.
+ * How a device keeps constant operands of matrix products (mostly the weights of linear layers). Everything else,
+ * embedding tables included, is always f32.
  *
- * As f16 they take half the memory and half the bandwidth; arithmetic stays f32. Each is kept
- * as f16 times a power of two of its own, rounded to nearest, so that none can overflow; one stays f32 when it has
- * elements that are not finite, or when more than 1 % of its non-zero elements are below 2^-21 of its largest, where
- * they would vanish. Every other element is off by at most 2^-11 of itself. `weft verify --math fast` holds products
- * with such weights to a relative L2 error of 1e-3 against float64 (2e-4 is usual).
+ * As f16 they take half the memory and half the bandwidth; arithmetic stays f32. Each weight is kept as f16 times a power
+ * of two of its own, rounded to nearest, so that none can overflow. A weight stays f32 when it has elements that are not
+ * finite, or when more than 1 % of its non-zero elements are below 2^-21 of its largest and would vanish. Every other
+ * element is off by at most 2^-11 of itself. `weft verify --math fast` allows products with such weights a relative L2
+ * error of 1e-3 against float64 (2e-4 is usual).
  */
 typedef enum weft_weight_storage {
     WEFT_WEIGHTS_AUTO = 0, /**< f16 in fast mode, f32 in reproducible mode */
@@ -56,7 +56,7 @@ WEFT_API const char *weft_device_type_name(weft_device_type type);
 
 /** What a device is. Limits reported as 0 mean unsupported. */
 typedef struct weft_device_info {
-    uint32_t index; /**< position in the system's list; stable while the set of drivers is */
+    uint32_t index; /**< position in the system's list; stable as long as the set of drivers is */
     char name[256];
     char driver[256];         /**< driver name, such as "llvmpipe" */
     char driver_version[256]; /**< the driver's own version text */
@@ -82,7 +82,7 @@ typedef struct weft_device_info {
 
 /**
  * Lists the system's devices: writes up to *count entries to infos (may be null when *count is 0) and sets *count to
- * the number of devices. A machine without a Vulkan loader or driver has none, which is WEFT_OK with *count 0.
+ * the number of devices. A machine without a Vulkan loader or driver has no devices: WEFT_OK with *count 0.
  * host may be null. Thread safe.
  */
 WEFT_API weft_status weft_device_list(weft_device_info *infos, uint32_t *count,
@@ -131,7 +131,7 @@ typedef struct weft_device_params {
  */
 WEFT_API weft_status weft_device_open(weft_device **device, const weft_device_params *params);
 
-/** Waits for the device's work and releases it. An adopted VkDevice stays alive: it is its owner's. */
+/** Waits for the device's work and releases the device. An adopted VkDevice stays alive: it belongs to its owner. */
 WEFT_API void weft_device_destroy(weft_device **device);
 
 WEFT_API weft_status weft_device_get_info(const weft_device *device, weft_device_info *info);
@@ -145,14 +145,14 @@ typedef struct weft_device_stats {
     uint32_t
         shaders_compiled; /**< GLSL texts compiled to SPIR-V at run time (generated FFT kernels and users' shaders) */
     uint32_t pipelines_created;   /**< pipelines built from SPIR-V, from the cache or not */
-    uint32_t pipelines_compiled;  /**< those of them that the cache on disk did not hold */
+    uint32_t pipelines_compiled;  /**< those that the cache on disk did not hold */
     uint32_t validation_messages; /**< warnings and errors from the validation layer */
     uint64_t submissions;         /**< command buffer submissions, uploads included */
 } weft_device_stats;
 
 WEFT_API weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *stats);
 
-/** Sets stats.peak_bytes to what is in use now, so that it becomes that of the work that follows. */
+/** Sets stats.peak_bytes to what is in use now, so that it will be the peak of the work that follows. */
 WEFT_API void weft_device_reset_peak(weft_device *device);
 
 /** Writes the pipeline cache to disk now instead of at `_destroy`. */

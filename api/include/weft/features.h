@@ -49,7 +49,7 @@ typedef enum weft_features_kind {
     /**
      * √n · H U Π H D_i over i = 1 … factors - 1, with U uniform on the complex unit circle; (24). As real rows: 2r and 2r+1
      * are √2 times the real and the imaginary part of complex row r. For linear features the sum over the pair is then
-     * the paper's Real(conj(φ(x))ᵀ φ(y)); for any other component function each row is an ω like another. `rows` is
+     * the paper's Real(conj(φ(x))ᵀ φ(y)); for any other component function each row is an ω like any other. `rows` is
      * even. Biased as SORF.
      */
     WEFT_FEATURES_S_HYBRID,
@@ -62,8 +62,8 @@ typedef enum weft_features_kind {
     /**
      * Blocks of `columns` rows: diag(σ) C, C the circulant matrix with a normal first column c, C[i][j] = c[(i-j) mod d],
      * and random signs σ, which make the rows of a block uncorrelated. Feng et al., 2015; (18), (19). Uncorrelated rows
-     * are not independent: of an x of equal elements all rows of a block give the same but for the sign, and estimates
-     * have the variance of one row a block. Few real x are so; those with a large mean come near.
+     * are not independent: for an x of equal elements all rows of a block give the same number except for its sign, and
+     * estimates have the variance of one row a block. Few real x are like that; those with a large mean come close.
      */
     WEFT_FEATURES_SCRF,
     /**
@@ -130,7 +130,7 @@ typedef enum weft_features_norm {
         1 /**< √d (√n for FastFood): a bias that vanishes as d grows, less variance */
 } weft_features_norm;
 
-/** Where QMC and MM have their points from. */
+/** Where QMC and MM take their points from. */
 typedef enum weft_features_sequence {
     /**
      * Sobol'. Direction numbers are derived, not Joe and Kuo's table: primitive polynomials by degree and value, initial
@@ -207,7 +207,7 @@ typedef struct weft_features_structure {
 WEFT_API weft_status weft_features_fill(float *w, float *weights,
                                         const weft_features_params *params, const weft_host *host);
 
-/** How many diagonals and of what size, for the two functions below. Errors: as weft_features_fill. */
+/** How many diagonals there are and of what size, for the functions below. Errors: as weft_features_fill. */
 WEFT_API weft_status weft_features_get_structure(weft_features_structure *structure,
                                                  const weft_features_params *params,
                                                  const weft_host *host);
@@ -230,7 +230,7 @@ WEFT_API weft_status weft_features_expand(float *w, const float *diagonals,
 
 /**
  * The squared lengths of the rows of weft_features_expand's matrix, [rows], without making it: time
- * O(rows · size log size), memory O(size). OPRF needs them (weft/mixers.h). Errors: as weft_features_expand.
+ * O(rows · size log size), memory O(size). OPRF needs them (weft/mixers/random_features.h). Errors: as weft_features_expand.
  */
 WEFT_API weft_status weft_features_square_norms(float *square_norms, const float *diagonals,
                                                 const uint32_t *permutation,

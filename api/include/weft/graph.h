@@ -21,7 +21,7 @@ extern "C" {
 /* ---- weights ---- */
 
 /**
- * Constant data that graphs refer to. A device gets one copy however many graphs and plans use it.
+ * Constant data that graphs refer to. A device gets one copy, however many graphs and plans use it.
  * Reference counted: destroying the handle releases the caller's reference; graphs and plans hold their own. The
  * counting is atomic, so a weight may be shared by graphs in several threads.
  */
@@ -53,7 +53,7 @@ WEFT_API void weft_weight_destroy(weft_weight **weight);
 
 /**
  * Thread safety: one thread at a time. A graph may be destroyed as soon as its plans are compiled. When building fails
- * (also for lack of memory) the graph stays as it was and can be used on.
+ * (also for lack of memory) the graph stays as it was and can still be used.
  */
 typedef struct weft_graph weft_graph;
 
@@ -66,7 +66,7 @@ typedef struct weft_tensor {
 WEFT_API weft_status weft_graph_create(weft_graph **graph, const weft_host *host);
 WEFT_API void weft_graph_destroy(weft_graph **graph);
 
-/** Shape and type of a tensor; WEFT_INVALID_ARGUMENT when it is none of this graph's. Either out-pointer may be null. */
+/** Shape and type of a tensor; WEFT_INVALID_ARGUMENT when it is not one of this graph's. Either out-pointer may be null. */
 WEFT_API weft_status weft_graph_get_tensor(const weft_graph *graph, weft_tensor tensor,
                                            weft_shape *shape, weft_dtype *dtype);
 
@@ -194,8 +194,8 @@ typedef struct weft_plan weft_plan;
 typedef struct weft_plan_params {
     bool timestamps; /**< time every dispatch (weft_plan_get_timings) */
     bool
-        no_fusion; /**< keep every op a dispatch of its own, in every run: the same bits (in reproducible mode), slower; for tests and for finding faults */
-    /** Forces an implementation wherever an op has one of that name, such as "fft" or "matrix"; null: the usual choice. */
+        no_fusion; /**< keep every op a dispatch of its own, in every run: slower, with the same bits in reproducible mode; for tests and for finding faults */
+    /** Forces the implementation of that name, such as "fft" or "matrix", on every op that has one; null: the usual choice. */
     const char *implementation;
 } weft_plan_params;
 
@@ -205,8 +205,8 @@ typedef struct weft_plan_params {
 
 /**
  * Compiles a graph; weights that the device does not hold yet are uploaded. The graph is not changed and not kept.
- * What depends on weights alone and is read by ops that do not is run here, from f32, and never again: its result is a
- * weight for this plan and later ones, kept until weft_device_trim finds it unused.
+ * What depends on weights alone, and is read by ops that do not, is run here, from f32, and never again: its result is a
+ * weight for this plan and later ones, kept until weft_device_trim finds that nothing uses it.
  * Errors: WEFT_INVALID_ARGUMENT when the graph has no output, WEFT_UNSUPPORTED when an op has no implementation for
  * this device and shape (named), WEFT_OUT_OF_DEVICE_MEMORY, WEFT_COMPILE_ERROR.
  */
@@ -299,7 +299,7 @@ typedef struct weft_host_tensor {
  * The simplest way to run: uploads every input, runs, downloads the outputs that are listed. Uses buffers the plan
  * keeps for this. Refuses indices outside their embedding table (WEFT_INVALID_ARGUMENT naming input, position, value
  * and range) and inputs that are missing or of the wrong size, before anything runs. A state that is not listed stays as
- * the last call left it; before the first one it is undefined.
+ * the last call left it; before the first call it is undefined.
  */
 WEFT_API weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *tensors,
                                        uint32_t count);

@@ -21,12 +21,12 @@ WEFT_API weft_status weft_model_load(weft_model **model, const char *folder, con
 
 /**
  * Makes a model of a config alone: config_json is the text of a config.json, zero-terminated, which is copied; weights are
- * random. Nobody trained it: it is for timing and tests, at any size. No file is read. Destroy it like a loaded one.
+ * random. It is untrained, and meant for timing and tests at any size. No file is read. Destroy it like a loaded one.
  *
- * The config is held to what weft_model_load holds it to. Every tensor that a checkpoint must have is drawn by Philox
+ * The config is checked as weft_model_load checks it. Every tensor that a checkpoint must have is drawn by Philox
  * (Salmon et al., SC 2011) from `seed`, in a stream of its own that depends on the tensor's name alone: the same bits on
- * every machine. Matrices have variance 1 / (terms of a sum), weights of norms lie about 1, biases about 0, so activations
- * stay finite at any depth. Tensors that a checkpoint may lack are made as if it did: feature matrices of spectraformers are
+ * every machine. Matrices have variance 1 / (terms of a sum), weights of norms are near 1 and biases near 0, so that
+ * activations stay finite at any depth. Tensors that a checkpoint may lack are treated as missing: the feature matrices of a spectraformer are
  * drawn by features_seed. An fnet without labels has 2. The tokenizer is "bytes" or "none".
  *
  * host may be null. Any number of threads may make models. Errors: WEFT_INVALID_ARGUMENT for null; WEFT_BAD_FILE and
@@ -82,7 +82,7 @@ typedef struct weft_model_info {
 
 WEFT_API weft_status weft_model_get_info(const weft_model *model, weft_model_info *info);
 
-/** Label text, or "LABEL_<index>" where the config has none; null when index is out of range. Lives as the model. */
+/** Label text, or "LABEL_<index>" where the config has none; null when index is out of range. Lives as long as the model. */
 WEFT_API const char *weft_model_label(const weft_model *model, uint32_t index);
 
 /**
@@ -94,7 +94,7 @@ WEFT_API weft_status weft_model_tokenize(weft_model *model, const char *text, si
                                          int32_t **tokens, uint32_t *count);
 WEFT_API void weft_tokens_free(weft_model *model, int32_t **tokens);
 
-/** What a model reads. All of one [B, n]. */
+/** What a model reads. All have the same [B, n]. */
 typedef struct weft_model_inputs {
     weft_tensor tokens;    /**< i32 [B, n], unless input_size */
     weft_tensor types;     /**< i32 [B, n], or none; fnet alone */
@@ -128,8 +128,8 @@ typedef enum weft_decoding {
     /** A state of bounded size goes from token to token: weft/decode.h. Time per token does not depend on the position. */
     WEFT_DECODING_RECURRENT = 0,
     /**
-     * All tokens so far are run again for each one, in a plan for the least of 64, 128, 256 … tokens that holds them
-     * (at most max_length; exact_length where the model has one), filled up with token 0 behind them.
+     * All tokens so far are run again for each one, in a plan for the smallest of 64, 128, 256 … tokens that holds them
+     * (at most max_length; exact_length where the model has one), padded with token 0 at the end.
      */
     WEFT_DECODING_REEVALUATED = 1
 } weft_decoding;
@@ -140,7 +140,7 @@ WEFT_API const char *weft_decoding_name(weft_decoding decoding);
 typedef struct weft_decoder_params {
     uint32_t batch; /**< sequences; 0 means 1 */
     uint32_t
-        max_length; /**< tokens they can have; 0: the model's. Less makes smaller states, the same bits */
+        max_length; /**< most tokens of a sequence; 0: the model's. A smaller number makes smaller states and the same bits */
     bool reevaluate;              /**< run all tokens again even where the model has a recurrence */
     const weft_plan_params *plan; /**< or null; its texts must outlive the decoder */
 } weft_decoder_params;
@@ -157,7 +157,7 @@ typedef struct weft_decoder weft_decoder;
  * positions of its own), spectraformer (of features that do not look at other tokens) and cosformer (with a length of
  * its own): their decoders are recurrent, and give the bits of weft_model_compile's plan for the whole prefix, whatever
  * its length. All others are evaluated again; with operators by FFT bits can depend on the plan's length.
- * Errors: WEFT_UNSUPPORTED for a model that is no causal language model over tokens or reads positions;
+ * Errors: WEFT_UNSUPPORTED for a model that is not a causal language model over tokens, or that reads positions;
  * WEFT_INVALID_ARGUMENT for a max_length above the model's; those of weft_model_compile. params may be null.
  */
 WEFT_API weft_status weft_decoder_create(weft_decoder **decoder, weft_model *model,
@@ -166,9 +166,9 @@ WEFT_API void weft_decoder_destroy(weft_decoder **decoder);
 
 /**
  * Appends a token to each sequence, tokens[batch], and gives the logits of the next ones, f32 [batch, vocabulary];
- * logits may be null: of tokens that are evaluated again this costs nothing.
+ * logits may be null: a decoder that runs all tokens again then only notes the token.
  * Errors: WEFT_INVALID_ARGUMENT for a token outside the vocabulary, or when the sequences have max_length tokens already;
- * the decoder is then as it was. After another error it is to be reset.
+ * the decoder is then as it was. After any other error, reset it.
  */
 WEFT_API weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tokens, float *logits);
 
@@ -180,7 +180,7 @@ typedef struct weft_decoder_info {
     uint32_t batch;
     uint32_t vocabulary;
     uint32_t length;     /**< tokens of each sequence so far */
-    uint32_t max_length; /**< that they can have */
+    uint32_t max_length; /**< the most they can have */
     uint32_t
         plan_length; /**< tokens that the newest plan runs: 1 when recurrent; 0: there is none yet */
     uint64_t

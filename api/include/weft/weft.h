@@ -10,6 +10,7 @@
  *   mixers.h   the token mixers, as graph ops; it includes all of mixers/, where they are by topic
  *   decode.h   the causal ones, one token at a time
  *   features.h the weight matrices of random features
+ *   flt.h      the frequencies and weights of relative positions
  *   model.h    loading a checkpoint folder and its tokenizer
  *   vulkan.h   embedding: adopt a VkDevice, wrap VkBuffers, record a plan (the only header that shows Vulkan types)
  *
@@ -48,7 +49,7 @@
 extern "C" {
 #endif
 
-/** What a call came to. The detail (which name, which value) goes to the log callback of the object's host. */
+/** How a call ended. The details (which name, which value) go to the log callback of the object's host. */
 typedef enum weft_status {
     WEFT_OK = 0,
     WEFT_INVALID_ARGUMENT,     /**< a parameter is outside its documented range */
@@ -74,14 +75,14 @@ WEFT_API const char *weft_version(void);
 
 typedef enum weft_log_level {
     WEFT_LOG_ERROR =
-        0, /**< why a call failed; exactly one or more such lines precede a failing status */
+        0, /**< why a call failed: at least one such line comes before a failing status */
     WEFT_LOG_WARNING, /**< something unusual that was dealt with, such as a damaged cache file; validation messages */
     WEFT_LOG_INFO, /**< what was chosen: device, implementation */
     WEFT_LOG_DEBUG /**< details for people who work on Weft */
 } weft_log_level;
 
 /**
- * What the library takes from its surroundings. Copied by value into every object made with it, so the callbacks and
+ * What the library gets from the program around it. Copied by value into every object made with it, so the callbacks and
  * their user pointers must outlive those objects. Zero: no log, and the C library's allocator.
  */
 typedef struct weft_host {

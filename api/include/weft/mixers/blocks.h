@@ -69,7 +69,7 @@ typedef struct weft_norm_params {
 #define weft_norm_params(...) (&(weft_norm_params){__VA_ARGS__})
 #endif
 
-/** The norm of that kind. Errors: WEFT_INVALID_ARGUMENT for a kind that there is not; those of the norm. */
+/** The norm of that kind. Errors: WEFT_INVALID_ARGUMENT for an unknown kind; those of the norm. */
 WEFT_API weft_status weft_graph_norm(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                      const weft_norm_params *params);
 

@@ -26,9 +26,9 @@ typedef struct weft_linear_attention_params {
  * Attention with given features: per head, y_i = Σ_j (φ_i · ψ_j) v_j / Σ_j φ_i · ψ_j. Katharopoulos et al.,
  * "Transformers are RNNs", 2020, equations (5) and (9). Time and memory are linear in n.
  * q_features φ are f32 [B, n, heads · m], k_features ψ [B, k, heads · m], v [B, k, d]; out [B, n, d]. Causal: k = n;
- * then the sequence is cut into chunks of 64, dense within and with a state of m · (d/heads + 1) elements between.
+ * then the sequence is cut into chunks of 64, dense within a chunk and with a state of m · (d/heads + 1) elements between them.
  * A NaN or an infinity in v_j reaches its channel, one in ψ_j all channels of its head, of every token that reads j,
- * also where the weight φ_i · ψ_j is 0; one in φ_i only token i.
+ * even where the weight φ_i · ψ_j is 0; one in φ_i reaches only token i.
  * epsilon: default 2^-126 (a smaller denominator is 0, and so are y_i's numerators with features that are not
  * negative), in general needed where features change sign. Errors: WEFT_INVALID_ARGUMENT for heads that do not divide
  * or an epsilon below 0. params may be null.
@@ -58,9 +58,9 @@ WEFT_API const char *weft_feature_map_name(weft_feature_map map);
 typedef struct weft_kernel {
     weft_feature_map map; /**< ignored when glsl is given */
     /**
-     * A map of the caller's: GLSL that defines `float weft_feature(float x)`, copied. It may use math.glsl and
-     * activation.glsl of shaders/include (weft_exp, weft_tanh, weft_silu …). In reproducible mode the lint refuses
-     * what is not built from these and + - × when a plan is compiled. Null: `map`.
+     * A map of your own: GLSL that defines `float weft_feature(float x)`, copied. It may use math.glsl and
+     * activation.glsl of shaders/include (weft_exp, weft_tanh, weft_silu …). In reproducible mode the lint refuses,
+     * when a plan is compiled, whatever is not built from these and + - ×. Null: `map`.
      */
     const char *glsl;
     float weight; /**< w_l; 0 means 1 */
@@ -84,10 +84,10 @@ typedef struct weft_kernel_attention_params {
  * itself. Nguyen et al., "FMMformer", 2021, equation (10); one kernel elu(x) + 1 is the linear transformer.
  * q f32 [B, n, d], k [B, m, d], v [B, m, d_v] (d_v = d as a rule), out [B, n, d_v]; heads as weft_graph_attention;
  * causal: m = n. q and k are not scaled. Time and memory are linear in n. Where every kernel weight of a token is 0, as
- * relu can have it, out is 0. Errors: WEFT_INVALID_ARGUMENT naming heads, kernel_count, map, weight, glsl or epsilon;
+ * can happen with relu, out is 0. Errors: WEFT_INVALID_ARGUMENT naming heads, kernel_count, map, weight, glsl or epsilon;
  * a plan gives WEFT_COMPILE_ERROR for a GLSL map that is no GLSL and WEFT_UNSUPPORTED for one the lint refuses.
- * A key of -infinity in all channels of a head is no key at all with elu(x) + 1, exp and relu; one +infinity in it makes
- * all NaN that read it. Otherwise special values are those of weft_graph_linear_attention over the features.
+ * With elu(x) + 1, exp and relu a key that is -infinity in all channels of a head counts as no key; a single +infinity
+ * makes everything that reads it NaN. Otherwise special values are those of weft_graph_linear_attention over the features.
  * params may be null.
  */
 WEFT_API weft_status weft_graph_kernel_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
@@ -112,7 +112,7 @@ typedef struct weft_cosformer_params {
  * q f32 [B, n, d], k [B, m, d], v [B, m, d_v], out [B, n, d_v]; heads as weft_graph_attention; causal: m = n. q and k
  * are not scaled. Where every weight of a token is 0, out is 0. The authors' code has the larger of n and m as M and
  * 1e-6 as epsilon; with such an M the weights depend on the length of the sequence, with a fixed one they do not.
- * +infinity in q or k of token 0 becomes NaN, for its sine is 0; otherwise special values are those of
+ * +infinity in q or k of token 0 becomes NaN, because its sine is 0; otherwise special values are those of
  * weft_graph_linear_attention over the features.
  * Errors: WEFT_SHAPE_MISMATCH; WEFT_INVALID_ARGUMENT naming heads, length or epsilon; a plan gives WEFT_UNSUPPORTED for
  * more than 2^31 - 1 features. params may be null.
@@ -135,9 +135,9 @@ typedef struct weft_fast_weight_params {
  * "Linear transformers are secretly fast weight programmers", 2021, section 4.2.
  * q, k f32 [B, n, d], v [B, n, d_v], beta [B, n, heads] (after its sigmoid: 0 … 1), out [B, n, d_v]. Computed in chunks
  * of 64: a triangular system within each, and from chunk to chunk one product with its d/heads × d/heads matrix.
- * A NaN or an infinity stays in S: one in v_i makes its channel, one in beta_i, a NaN or +infinity in k_i all channels of
- * the head NaN for all later tokens, and NaN or infinite for token i. A k_i that is -infinity in all channels of a head
- * writes nothing.
+ * A NaN or an infinity stays in S. One in v_i makes its channel NaN for all later tokens, and NaN or infinite for token
+ * i; one in beta_i, and a NaN or +infinity in k_i, does that to all channels of the head. A k_i that is -infinity in all
+ * channels of a head writes nothing.
  * Errors: WEFT_INVALID_ARGUMENT for heads that do not divide, WEFT_UNSUPPORTED for d/heads over 512. params may be null.
  */
 WEFT_API weft_status weft_graph_fast_weight(weft_tensor *out, weft_graph *graph, weft_tensor q,

@@ -127,7 +127,7 @@ typedef struct weft_toeplitz_attention_params {
  * a Toeplitz matrix per head times the m (d/heads + 1) products of a key's features with its value and 1, which it holds
  * twice over, 8 B n m (d + heads) bytes, beside the slabs of weft_graph_toeplitz. Reproducible mode takes "direct" up to
  * n ≈ 12 log2(2n) m d/(m + d) with d that of a head (causal: twice that), 5200 for m = d = 64; fast mode what it
- * measures to be faster. "direct" is exactly causal, also for NaN. With "fft" a sum has errors of 1e-7 of the largest of
+ * measures to be faster. "direct" is exactly causal, also for NaN. With "fft" a sum has errors of 1e-7 of the largest sum of
  * its sequence (causal: of those up to 8 times as far along), so that a denominator much smaller than that is
  * inaccurate, and a later token shows in an earlier result by as much.
  * Errors: WEFT_SHAPE_MISMATCH; WEFT_INVALID_ARGUMENT naming heads or epsilon; a plan gives WEFT_UNSUPPORTED for "fft" with

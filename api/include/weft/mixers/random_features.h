@@ -22,7 +22,7 @@ typedef enum weft_component {
     WEFT_COMPONENT_TRIGONOMETRIC = 0,
     /** PosRF: exp(wᵀx - ‖x‖²/2). Choromanski et al., 2021; Spectraformer, (32). */
     WEFT_COMPONENT_POSITIVE = 1,
-    /** PosRF-Hyp: exp(±wᵀx - ‖x‖²/2)/√2. Choromanski et al., 2021, lemma 1; (33), which garbles it. */
+    /** PosRF-Hyp: exp(±wᵀx - ‖x‖²/2)/√2. Choromanski et al., 2021, lemma 1; (33), where it is garbled. */
     WEFT_COMPONENT_HYPERBOLIC = 2,
     /**
      * OPRF: D exp(A‖w‖² + B wᵀx - ‖x‖²/2) with the A of least variance for the mean of ‖x_i + y_j‖² over all pairs of
@@ -82,7 +82,7 @@ typedef struct weft_random_features_params {
     /** OPTIMAL and ASYMMETRIC alone: [B, m, d], the keys if x is queries, and the reverse. */
     weft_tensor other;
     /**
-     * f32 [B, n, heads · s], scale · w_i x, made already: instead of w, which is then no tensor (id 0). Its scale is to be
+     * f32 [B, n, heads · s], scale · w_i x, made already: instead of w, which is then no tensor (id 0). Its scale must be
      * the one above. weft_graph_structured_projection makes it. Not with ASYMMETRIC, which scales x first.
      */
     weft_tensor projection;

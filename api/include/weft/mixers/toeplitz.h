@@ -29,19 +29,19 @@ typedef struct weft_toeplitz_params {
  * coefficients is f32 [2m - 1, d] with m ≥ n: row m - 1 + k is lag k = -(m-1) … m-1 of all channels (T is not
  * symmetric; t(1) shifts to later positions); causal, f32 [m, d]: row k is lag k = 0 … m-1. Lags of n and more are not
  * used, so one tensor serves all lengths up to m. When coefficients and decay are weights, what is made of them (decay,
- * transform) is made once per device, weights and n, with the bits that every run would make; otherwise in every run.
+ * transform) is made once per device, weights and n, with the bits that every run would give; otherwise in every run.
  *
  * Implementations: "direct", by the definition in O(n²); "fft_shared", O(n log n) for n up to 2048 in one dispatch,
- * without scratch memory but for the kernels' transforms, 2n to 4n floats a channel, where they are made in every run;
+ * without scratch memory except for the kernels' transforms, 2n to 4n floats a channel, where they are made in every run;
  * and "fft", O(n log n) with 4 to 8 n d B floats of scratch memory, 192 MiB at most unless one channel needs more.
- * Reproducible mode takes "direct" up to n = 96 (causal: 192), "fft_shared" up to 2048 and "fft" beyond, fast mode what
- * it measures to be faster. "direct" is exactly causal; with the others a later element shows in an earlier result of
+ * Reproducible mode takes "direct" up to n = 96 (causal: 192), "fft_shared" up to 2048 and "fft" beyond; fast mode takes
+ * what it measures to be fastest. "direct" is exactly causal; with the others a later element shows in an earlier result of
  * its channel by its rounding errors, 1e-7 of it, and zeros are +0. params may be null: bidirectional, no decay.
- * With "direct" a NaN or an infinity in x reaches the elements that read it. With the others it makes its channel NaN in
- * all tokens of the sequence, earlier ones included, as finite numbers can whose transform overflows. A NaN or an infinity
+ * With "direct" a NaN or an infinity in x reaches the elements that read it. With the others it makes its channel NaN for
+ * all tokens of the sequence, earlier ones included; so can finite numbers whose transform overflows. A NaN or an infinity
  * in the coefficients does the same in all sequences.
  * Errors: WEFT_SHAPE_MISMATCH for shapes; WEFT_INVALID_ARGUMENT for a weight as decay with an element outside (0, 1]. A
- * decay that is no weight is taken as it is.
+ * decay that is not a weight is taken as it is.
  */
 WEFT_API weft_status weft_graph_toeplitz(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                          weft_tensor coefficients,
