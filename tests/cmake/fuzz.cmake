@@ -1,32 +1,46 @@
 # SPDX-License-Identifier: MIT
 #
-# tests/fuzz/fuzz_*.c are libFuzzer entries. They are always compiled, so that they keep up with the
-# code; with -DWEFT_BUILD_FUZZERS=ON, which needs clang, each becomes the program tests/fuzz/<name>:
-#   CC=clang CXX=clang++ cmake -S . -B build/fuzz -DWEFT_BUILD_FUZZERS=ON
-#         "-DWEFT_SANITIZE=fuzzer-no-link,address,undefined"
+# Each tests/fuzz/fuzz_NAME.c is a libFuzzer entry, with inputs in tests/fuzz/corpus/NAME. Every build runs each entry once
+# on these: test fuzz.NAME. With -DWEFT_BUILD_FUZZERS=ON, which the preset fuzz sets and which needs clang, that test is
+# libFuzzer itself for WEFT_FUZZ_SECONDS, which starts from there and from what earlier runs found, and adds what it finds
+# to build/fuzz/corpus/NAME. What makes a fuzzer fail is left in build/fuzz/found.
 
-option(WEFT_BUILD_FUZZERS "Link the fuzzers of tests/fuzz (clang only)" OFF)
+option(WEFT_BUILD_FUZZERS "Let libFuzzer run the entries of tests/fuzz (clang only)" OFF)
+set(WEFT_FUZZ_SECONDS 300 CACHE STRING "How long each fuzzer of the preset fuzz runs")
+if(WEFT_BUILD_FUZZERS AND
+   (NOT CMAKE_C_COMPILER_ID MATCHES "Clang" OR NOT WEFT_SANITIZE MATCHES "fuzzer-no-link"))
+    message(FATAL_ERROR "WEFT_BUILD_FUZZERS needs clang and WEFT_SANITIZE with fuzzer-no-link, "
+            "so that the library is instrumented too: cmake --preset fuzz.")
+endif()
+
+add_library(weft_fuzz_support OBJECT "${CMAKE_CURRENT_SOURCE_DIR}/fuzz/fuzz.c")
+weft_compile_options(weft_fuzz_support)
+target_link_libraries(weft_fuzz_support PRIVATE weft_requirements)
+add_custom_target(weft-fuzzers)
 
 file(GLOB weft_fuzzers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/fuzz/fuzz_*.c")
-if(NOT weft_fuzzers)
-    return()
-endif()
-add_library(weft_fuzz_entries OBJECT ${weft_fuzzers})
-weft_compile_options(weft_fuzz_entries)
-target_link_libraries(weft_fuzz_entries PRIVATE weft_internal)
-
-if(WEFT_BUILD_FUZZERS)
-    if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang" OR NOT WEFT_SANITIZE MATCHES "fuzzer-no-link")
-        message(FATAL_ERROR "WEFT_BUILD_FUZZERS needs clang and WEFT_SANITIZE with fuzzer-no-link, "
-                "so that the library is instrumented too.")
+foreach(source IN LISTS weft_fuzzers)
+    cmake_path(GET source STEM stem)
+    string(REGEX REPLACE "^fuzz_" "" name "${stem}")
+    set(corpus "${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${name}")
+    set(target "weft-fuzz-${name}")
+    add_executable(${target} "${source}" $<TARGET_OBJECTS:weft_fuzz_support>)
+    weft_compile_options(${target})
+    target_link_libraries(${target} PRIVATE weft_internal)
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX
+        OUTPUT_NAME "${name}" RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/fuzz")
+    add_dependencies(weft-fuzzers ${target})
+    if(WEFT_BUILD_FUZZERS)
+        target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+        set(kept "${PROJECT_BINARY_DIR}/corpus/${name}")
+        file(MAKE_DIRECTORY "${kept}" "${PROJECT_BINARY_DIR}/found")
+        math(EXPR limit "2 * ${WEFT_FUZZ_SECONDS} + 60")
+        weft_add_host_test(fuzz.${name} LABELS fuzz COMMAND ${target}
+            -max_total_time=${WEFT_FUZZ_SECONDS} -timeout=60 -print_final_stats=1
+            "-artifact_prefix=${PROJECT_BINARY_DIR}/found/${name}-" "${kept}" "${corpus}")
+        set_tests_properties(fuzz.${name} PROPERTIES TIMEOUT ${limit})
+    else()
+        target_sources(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/fuzz/replay.c")
+        weft_add_host_test(fuzz.${name} LABELS fuzz COMMAND ${target} "${corpus}")
     endif()
-    foreach(source IN LISTS weft_fuzzers)
-        cmake_path(GET source STEM name)
-        add_executable(weft-${name} "${source}")
-        weft_compile_options(weft-${name})
-        target_link_libraries(weft-${name} PRIVATE weft_internal)
-        target_link_options(weft-${name} PRIVATE -fsanitize=fuzzer)
-        set_target_properties(weft-${name} PROPERTIES
-            OUTPUT_NAME "${name}" RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/fuzz")
-    endforeach()
-endif()
+endforeach()

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * libFuzzer entry: any bytes as a config.json.
- * Build: clang -fsanitize=fuzzer,address,undefined with runtime/core, runtime/model/config.c and
- * runtime/core/json.c.
- */
+/* Any bytes as a config.json: of an fnet, and of whatever model it says it is, as far as a graph with random weights. */
 #include <stdlib.h>
+#include <string.h>
 
+#include <weft/model.h>
+
+#include "fuzz.h"
 #include "model/config.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#define MEMORY ((size_t)4 << 20)
 
 /* What the rest of the library relies on. */
 static bool is_sound(const weft_fnet_config *config) {
@@ -22,13 +22,29 @@ static bool is_sound(const weft_fnet_config *config) {
            config->layer_norm_eps > 0 && config->layer_norm_eps <= 1;
 }
 
+static void make_model(const uint8_t *data, size_t size) {
+    char *text = malloc(size + 1);
+    if (text == NULL) {
+        return;
+    }
+    memcpy(text, data, size);
+    text[size] = '\0';
+    size_t left = 0;
+    const weft_host host = fuzz_small_host(&left, MEMORY);
+    weft_model *model = NULL;
+    weft_status status = weft_model_create_random(&model, text, 1, &host);
+    fuzz_expect((status == WEFT_OK) == (model != NULL));
+    weft_model_destroy(&model);
+    fuzz_expect(left == MEMORY); /* nothing was lost on the way */
+    free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     weft_fnet_config config;
     if (weft_fnet_config_parse(&config, data, size, "fuzz.json", NULL) == WEFT_OK) {
-        if (!is_sound(&config)) {
-            abort();
-        }
+        fuzz_expect(is_sound(&config));
         weft_fnet_config_clear(&config, NULL);
     }
+    make_model(data, size);
     return 0;
 }

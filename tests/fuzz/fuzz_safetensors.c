@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * libFuzzer entry: any bytes as a safetensors file. What opens is read to the last value.
- * Build: clang -fsanitize=fuzzer,address,undefined with runtime/core, runtime/model/safetensors*.c
- * and runtime/core/json.c.
- */
+/* Any bytes as a safetensors file. What opens is read to the last value. */
 #include <stdlib.h>
 
+#include "fuzz.h"
 #include "model/safetensors.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void use(const weft_safetensors *file, const weft_safetensors_tensor *tensor) {
-    if (weft_safetensors_find(file, tensor->name) != tensor) {
-        abort();
-    }
+    fuzz_expect(weft_safetensors_find(file, tensor->name) == tensor);
     /* The data is within the input, so this is no more than four times as long. */
     float *values = malloc(tensor->elements * sizeof *values + 1);
     if (values != NULL) {
         weft_status status = weft_safetensors_read_f32(file, tensor, values);
         weft_status finite = weft_safetensors_check_finite(file, tensor);
-        if (status != WEFT_OK && finite == WEFT_OK) {
-            abort();
-        }
+        fuzz_expect(status == WEFT_OK || finite != WEFT_OK);
     }
     free(values);
     const weft_safetensors_tensor *required = NULL;
@@ -31,9 +22,7 @@ static void use(const weft_safetensors *file, const weft_safetensors_tensor *ten
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     weft_safetensors *file = NULL;
     weft_status status = weft_safetensors_open_memory(&file, data, size, "fuzz.safetensors", NULL);
-    if ((status == WEFT_OK) != (file != NULL)) {
-        abort();
-    }
+    fuzz_expect((status == WEFT_OK) == (file != NULL));
     for (uint32_t i = 0; file != NULL && i < weft_safetensors_count(file); i++) {
         use(file, weft_safetensors_at(file, i));
     }

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700
+#endif
+#include "fuzz.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH_SIZE 512
+
+void fuzz_expect(bool holds) {
+    if (!holds) {
+        abort();
+    }
+}
+
+static char folder[PATH_SIZE];
+
+static int remove_one(const char *path, const struct stat *information, int kind,
+                      struct FTW *walk) {
+    (void)information;
+    (void)kind;
+    (void)walk;
+    return remove(path);
+}
+
+static void remove_folder(void) {
+    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *fuzz_folder(void) {
+    if (folder[0] == '\0') {
+        const char *parent = getenv("TMPDIR");
+        snprintf(folder, sizeof folder, "%s/weft-fuzz-XXXXXX", parent != NULL ? parent : "/tmp");
+        fuzz_expect(mkdtemp(folder) != NULL && atexit(remove_folder) == 0);
+    }
+    return folder;
+}
+
+const char *fuzz_file(const uint8_t *data, size_t size) {
+    static char path[PATH_SIZE + 8];
+    snprintf(path, sizeof path, "%s/input", fuzz_folder());
+    FILE *file = fopen(path, "wb");
+    fuzz_expect(file != NULL && (size == 0 || fwrite(data, size, 1, file) == 1));
+    fuzz_expect(fclose(file) == 0);
+    return path;
+}
+
+/* The size stands before each block, as far as malloc's alignment asks. */
+union block {
+    size_t size;
+    max_align_t alignment;
+};
+
+static void *reallocate(void *user, void *pointer, size_t size) {
+    size_t *left = user;
+    union block *old = pointer != NULL ? (union block *)pointer - 1 : NULL;
+    const size_t old_size = old != NULL ? old->size : 0;
+    if (size == 0) {
+        *left += old_size;
+        free(old);
+        return NULL;
+    }
+    if (size > *left + old_size) {
+        return NULL;
+    }
+    union block *block = realloc(old, sizeof *block + size);
+    if (block == NULL) {
+        return NULL;
+    }
+    *left = *left + old_size - size;
+    block->size = size;
+    return block + 1;
+}
+
+weft_host fuzz_small_host(size_t *left, size_t bytes) {
+    *left = bytes;
+    return (weft_host){.reallocate = reallocate, .allocator_user = left};
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* What the fuzzers share. Each fuzz_NAME.c is a libFuzzer entry, and corpus/NAME has inputs for it. */
+#ifndef WEFT_FUZZ_H
+#define WEFT_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/host.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/** Aborts unless `holds`: what a fuzzer finds beside errors of memory. */
+void fuzz_expect(bool holds);
+
+/** The path of a file of these bytes, for readers that take no memory; the next call writes over it. */
+const char *fuzz_file(const uint8_t *data, size_t size);
+
+/** A folder for this process alone, without anything in it but what the fuzzer puts there. */
+const char *fuzz_folder(void);
+
+/** A host that has no more than `bytes` to give away at a time, and whose memory is out beyond that. */
+weft_host fuzz_small_host(size_t *left, size_t bytes);
+
+#endif
