@@ -122,6 +122,21 @@ void weft_test_host_reset(struct weft_test_host *test) {
     atomic_store(&test->allocations, 0);
 }
 
+bool weft_test_next_failure(struct weft_test_host *test, weft_status status) {
+    const bool fail_rest = test->fail_rest;
+    const long failed = test->fail_at;
+    weft_test_host_reset(test);
+    if (status == WEFT_OK) {
+        test->failures = failed - 1;
+        return false;
+    }
+    assert_status(status, WEFT_OUT_OF_HOST_MEMORY);
+    assert_in_range(failed, 0, 10000);
+    test->fail_at = failed + 1;
+    test->fail_rest = fail_rest;
+    return true;
+}
+
 void weft_test_host_end(struct weft_test_host *test) {
     struct log *log = test->log;
     long live = atomic_load(&test->live);

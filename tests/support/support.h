@@ -82,6 +82,7 @@ struct weft_test_host {
     bool fail_rest; /* so do all after it */
 
     /* Read by the test. */
+    long failures;           /* how many allocations weft_test_next_failure let fail */
     atomic_long live;        /* blocks allocated and not freed */
     atomic_long allocations; /* requests since the last weft_test_host_reset, failed ones too */
 
@@ -94,6 +95,18 @@ void weft_test_host_begin(struct weft_test_host *test);
 void weft_test_host_end(struct weft_test_host *test);
 /** Counts allocations from 0 again, switches failures off, empties the log. */
 void weft_test_host_reset(struct weft_test_host *test);
+
+/**
+ * Lets each allocation of a call fail, one run after the other, until there is none left to fail:
+ *
+ *     weft_status status = WEFT_OUT_OF_HOST_MEMORY;
+ *     while (weft_test_next_failure(test, status)) {
+ *         status = weft_something(&test->host);
+ *     }
+ *
+ * Fails the test for any other status than these. With fail_rest all that come after it fail, too.
+ */
+bool weft_test_next_failure(struct weft_test_host *test, weft_status status);
 
 /** All lines so far, each as "error: text\n"; valid until the next line or reset. */
 const char *weft_test_log(struct weft_test_host *test);

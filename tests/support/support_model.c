@@ -342,20 +342,33 @@ void weft_test_expect_refused(struct weft_test_loader *loader, const char *confi
     weft_test_expect_log(&loader->host, name, message);
 }
 
+void weft_test_expect_all_wrong(struct weft_test_loader *loader, const struct weft_test_wrong *rows,
+                                size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const struct weft_test_wrong *row = &rows[i];
+        char field[96];
+        snprintf(field, sizeof field, "config.json: field \"%s\"", row->field);
+        expect_status(loader, row->config, WEFT_BAD_FILE, NULL);
+        char message[256];
+        assert_true(strlen(row->message) < sizeof message);
+        strcpy(message, row->message);
+        char *gap = strstr(message, " … ");
+        if (gap != NULL) {
+            *gap = '\0';
+        }
+        weft_test_expect_log(&loader->host, field, message,
+                             gap != NULL ? gap + strlen(" … ") : message);
+    }
+}
+
 void weft_test_expect_no_leak(struct weft_test_loader *loader, const char *config) {
     weft_test_expect_loads(loader, config);
     weft_status status = WEFT_OUT_OF_HOST_MEMORY;
-    long failures = 0;
-    for (long at = 1; status != WEFT_OK; at++) {
-        weft_test_host_reset(&loader->host);
-        loader->host.fail_at = at;
+    while (weft_test_next_failure(&loader->host, status)) {
         status = load_again(loader, NULL);
         if (status != WEFT_OK) {
-            assert_int_equal(status, WEFT_OUT_OF_HOST_MEMORY);
             weft_test_expect_log(&loader->host, "out of memory");
-            failures++;
         }
     }
-    loader->host.fail_at = 0;
-    assert_true(failures > 100);
+    assert_true(loader->host.failures > 100);
 }

@@ -93,6 +93,14 @@ weft_model_info weft_test_expect_loads(struct weft_test_loader *loader, const ch
 /** Fails the test unless it is refused with that status, and one line of the log has both texts. */
 void weft_test_expect_refused(struct weft_test_loader *loader, const char *config,
                               weft_status status, const char *name, const char *message);
+/** A config.json that is refused as a bad file, in a line with the field and both parts of "expected … found". */
+struct weft_test_wrong {
+    const char *config, *field, *message;
+};
+#define weft_test_expect_wrong(loader, rows) \
+    weft_test_expect_all_wrong(loader, rows, sizeof(rows) / sizeof(rows)[0])
+void weft_test_expect_all_wrong(struct weft_test_loader *loader, const struct weft_test_wrong *rows,
+                                size_t count);
 /**
  * Lets each allocation of loading fail, one at a time: each is reported as out of memory and leaks nothing. Fails the
  * test unless there are more than 100 (every tensor has some).

@@ -46,7 +46,8 @@ WEFT_TEST(test_embedded_modules) {
     for (size_t i = 0; i < weft_shader_count; i++) {
         const struct weft_shader *shader = weft_shaders[i];
         /* What a device falls back to must run on every device. */
-        assert_true(weft_spirv_runs_on(shader->reproducible.words, shader->reproducible.size, &plain));
+        assert_true(
+            weft_spirv_runs_on(shader->reproducible.words, shader->reproducible.size, &plain));
         assert_true(weft_spirv_runs_on(shader->fast.words, shader->fast.size, &adding));
         bool everywhere = weft_spirv_runs_on(shader->fast.words, shader->fast.size, &plain);
         replaced += !everywhere;

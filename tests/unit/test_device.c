@@ -85,6 +85,13 @@ static int set_up(void **state) {
     return 0;
 }
 
+static int set_up_opened(void **state) {
+    set_up(state);
+    struct fixture *fixture = *state;
+    open_with(fixture, default_params(&fixture->record));
+    return 0;
+}
+
 static int tear_down(void **state) {
     struct fixture *fixture = *state;
     const uint32_t counted =
@@ -97,7 +104,8 @@ static int tear_down(void **state) {
     return 0;
 }
 
-#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
+#define TEST(name, f)   WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
+#define OPENED(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up_opened, tear_down)
 
 static uint8_t *pattern(size_t size, uint64_t seed) {
     uint8_t *bytes = malloc(size);
@@ -149,8 +157,7 @@ TEST(test_list, fixture) {
                   "count");
 }
 
-TEST(test_open_default, fixture) {
-    open_with(fixture, default_params(&fixture->record));
+OPENED(test_open_default, fixture) {
     weft_device_info info;
     assert_ok(weft_device_get_info(fixture->device, &info));
     assert_true(info.usable);
@@ -263,8 +270,7 @@ TEST(test_no_driver, fixture) {
 
 /* ---- buffers ---- */
 
-TEST(test_round_trips, fixture) {
-    open_with(fixture, default_params(&fixture->record));
+OPENED(test_round_trips, fixture) {
     static const uint64_t sizes[] = {4, 12, 4096, 4 * MIB - 4, 4 * MIB, 4 * MIB + 4, 9 * MIB + 20};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         const size_t size = (size_t)sizes[i];
@@ -285,8 +291,7 @@ TEST(test_round_trips, fixture) {
 }
 
 /* Random writes and reads of one buffer and of a copy on the host agree. */
-TEST(test_pieces, fixture) {
-    open_with(fixture, default_params(&fixture->record));
+OPENED(test_pieces, fixture) {
     const size_t size = 9 * MIB + 28;
     uint8_t *mirror = pattern(size, 1);
     uint8_t *received = malloc(size);
@@ -312,8 +317,7 @@ TEST(test_pieces, fixture) {
     weft_buffer_destroy(&buffer);
 }
 
-TEST(test_bad_ranges, fixture) {
-    open_with(fixture, default_params(&fixture->record));
+OPENED(test_bad_ranges, fixture) {
     weft_buffer *buffer = NULL;
     uint32_t data[4] = {0};
     assert_failed(&fixture->record, WEFT_INVALID_ARGUMENT,
@@ -393,8 +397,7 @@ TEST(test_memory_limit, fixture) {
     weft_device_reset_peak(NULL);
 }
 
-TEST(test_absurd_sizes, fixture) {
-    open_with(fixture, default_params(&fixture->record));
+OPENED(test_absurd_sizes, fixture) {
     weft_buffer *buffer = NULL;
     static const uint64_t sizes[] = {UINT64_MAX, UINT64_MAX - 3, UINT64_C(1) << 62,
                                      UINT64_C(1) << 50};
@@ -438,8 +441,7 @@ static void watch_blocks(weft_device *device, uint64_t limit) {
     largest_block = limit;
 }
 
-TEST(test_driver_out_of_memory, fixture) {
-    open_with(fixture, default_params(&fixture->record));
+OPENED(test_driver_out_of_memory, fixture) {
     weft_buffer *buffer = NULL;
     weft_buffer *second = NULL;
     watch_blocks(fixture->device, MIB);
@@ -461,9 +463,8 @@ TEST(test_driver_out_of_memory, fixture) {
 
 /* Many small buffers share few blocks, a large one has its own, and what falls empty goes back but
  * for one. */
-TEST(test_blocks, fixture) {
+OPENED(test_blocks, fixture) {
     enum { COUNT = 300 };
-    open_with(fixture, default_params(&fixture->record));
     weft_device *device = fixture->device;
     watch_blocks(device, UINT64_MAX);
     weft_buffer *small[COUNT] = {0};
@@ -492,9 +493,8 @@ static bool overlap(const weft_buffer *a, const weft_buffer *b) {
 }
 
 /* Buffers come and go at random; no two share a byte, and each keeps what was written to it. */
-TEST(test_random_buffers, fixture) {
+OPENED(test_random_buffers, fixture) {
     enum { SLOTS = 40, STEPS = 400 };
-    open_with(fixture, default_params(&fixture->record));
     weft_buffer *buffers[SLOTS] = {0};
     uint32_t marks[SLOTS] = {0};
     uint64_t in_use = 0;
@@ -533,8 +533,7 @@ TEST(test_random_buffers, fixture) {
 
 /* ---- submissions ---- */
 
-TEST(test_timeline, fixture) {
-    open_with(fixture, default_params(&fixture->record));
+OPENED(test_timeline, fixture) {
     weft_device *device = fixture->device;
     const uint64_t before = device->stats.submissions;
     uint64_t last = device->timeline_value;
@@ -554,8 +553,7 @@ TEST(test_timeline, fixture) {
     assert_int_equal(device->stats.submissions, before + 5);
 }
 
-TEST(test_rate, fixture) {
-    open_with(fixture, default_params(&fixture->record));
+OPENED(test_rate, fixture) {
     weft_device *device = fixture->device;
     const double first = device->flops_per_ms;
     assert_true(first > 0.0);
@@ -612,8 +610,7 @@ static void check_all_lost(struct fixture *fixture, weft_buffer *buffer) {
 
 /* Once the driver has said so, nothing but destroying works, also when the driver would answer
  * again. */
-TEST(test_lost_at_submission, fixture) {
-    open_with(fixture, default_params(&fixture->record));
+OPENED(test_lost_at_submission, fixture) {
     weft_device *device = fixture->device;
     weft_buffer *buffer = NULL;
     uint32_t word = 1;
@@ -629,8 +626,7 @@ TEST(test_lost_at_submission, fixture) {
     assert_null(buffer);
 }
 
-TEST(test_lost_at_waiting, fixture) {
-    open_with(fixture, default_params(&fixture->record));
+OPENED(test_lost_at_waiting, fixture) {
     weft_device *device = fixture->device;
     weft_buffer *buffer = NULL;
     uint32_t word = 1;
@@ -1005,34 +1001,21 @@ TEST(test_adopt_bad_params, fixture) {
     struct owner owner;
     owner_create(&owner);
     const weft_device_adopt_params good = adopt_params(&owner, record);
-    weft_device_adopt_params params = good;
-    params.instance = VK_NULL_HANDLE;
-    assert_failed(record, WEFT_INVALID_ARGUMENT, weft_device_adopt(&fixture->device, &params),
-                  "instance is null");
-    params = good;
-    params.physical_device = VK_NULL_HANDLE;
-    assert_failed(record, WEFT_INVALID_ARGUMENT, weft_device_adopt(&fixture->device, &params),
-                  "physical_device is null");
-    params = good;
-    params.device = VK_NULL_HANDLE;
-    assert_failed(record, WEFT_INVALID_ARGUMENT, weft_device_adopt(&fixture->device, &params),
-                  "device is null");
-    params = good;
-    params.queue = VK_NULL_HANDLE;
-    assert_failed(record, WEFT_INVALID_ARGUMENT, weft_device_adopt(&fixture->device, &params),
-                  "queue is null");
-    params = good;
-    params.lock_queue = NULL;
-    assert_failed(record, WEFT_INVALID_ARGUMENT, weft_device_adopt(&fixture->device, &params),
-                  "unlock_queue is set without lock_queue");
-    params = good;
-    params.queue_family = 999;
-    assert_failed(record, WEFT_INVALID_ARGUMENT, weft_device_adopt(&fixture->device, &params),
-                  "no queue family 999");
-    params = good;
-    params.queue_family = VK_QUEUE_FAMILY_IGNORED;
-    assert_failed(record, WEFT_INVALID_ARGUMENT, weft_device_adopt(&fixture->device, &params),
-                  "queue_family");
+#define REFUSED(field, value, part)                                                                \
+    do {                                                                                           \
+        weft_device_adopt_params params = good;                                                    \
+        params.field = value;                                                                      \
+        assert_failed(record, WEFT_INVALID_ARGUMENT, weft_device_adopt(&fixture->device, &params), \
+                      part);                                                                       \
+    } while (0)
+    REFUSED(instance, VK_NULL_HANDLE, "instance is null");
+    REFUSED(physical_device, VK_NULL_HANDLE, "physical_device is null");
+    REFUSED(device, VK_NULL_HANDLE, "device is null");
+    REFUSED(queue, VK_NULL_HANDLE, "queue is null");
+    REFUSED(lock_queue, NULL, "unlock_queue is set without lock_queue");
+    REFUSED(queue_family, 999, "no queue family 999");
+    REFUSED(queue_family, VK_QUEUE_FAMILY_IGNORED, "queue_family");
+#undef REFUSED
     assert_failed(record, WEFT_INVALID_ARGUMENT, weft_device_adopt(NULL, &good), "device is null");
     assert_int_equal(weft_device_adopt(&fixture->device, NULL), WEFT_INVALID_ARGUMENT);
     assert_null(fixture->device);

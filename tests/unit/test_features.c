@@ -1168,17 +1168,11 @@ WEFT_TEST_ON_HOST(running_out_of_memory_is_an_error, host) {
         }
         float w[24 * 4];
         float weights[24];
-        long fail_at = 1;
-        for (;; fail_at++) {
-            weft_test_host_reset(host);
-            host->fail_at = fail_at;
-            weft_status status = weft_features_fill(w, weights, &params, &host->host);
-            if (status == WEFT_OK) {
-                break;
-            }
-            assert_int_equal(status, WEFT_OUT_OF_HOST_MEMORY);
+        weft_status status = WEFT_OUT_OF_HOST_MEMORY;
+        while (weft_test_next_failure(host, status)) {
+            status = weft_features_fill(w, weights, &params, &host->host);
             assert_int_equal(host->live, 0);
         }
-        assert_true(fail_at > 1 || k == WEFT_FEATURES_SGQ || k >= WEFT_FEATURES_POISSON);
+        assert_true(host->failures > 0 || k == WEFT_FEATURES_SGQ || k >= WEFT_FEATURES_POISSON);
     }
 }

@@ -8,47 +8,14 @@
 #include "mixers/vkfft/fft_program.h"
 #include "mixers/vkfft/vkfft_unit.h"
 #include "shader/pipeline.h"
-#include "support.h"
+#include "support_graph.h"
 
-#define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, NULL, NULL)
+#define TEST(name, f) WEFT_TEST_WITH(name, struct weft_test_graph *f, NULL, NULL)
 
 #define TOLERANCE 1e-6
 #define SEED      UINT64_C(2026)
 
-struct fixture {
-    struct weft_test_host host;
-    char *folder;
-    weft_device *device;
-};
-
-static int set_up(void **state) {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    weft_test_host_begin(&fixture->host);
-    fixture->folder = weft_test_folder();
-    const weft_device_params params = {.host = fixture->host.host,
-                                       .validation = getenv("WEFT_VALIDATION") != NULL,
-                                       .cache_dir = fixture->folder};
-    if (weft_device_open(&fixture->device, &params) != WEFT_OK) {
-        fail_msg("no device: %s", weft_test_log(&fixture->host));
-    }
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    struct fixture *fixture = *state;
-    weft_device_stats stats;
-    assert_ok(weft_device_get_stats(fixture->device, &stats));
-    assert_int_equal(stats.validation_messages, 0);
-    weft_device_destroy(&fixture->device);
-    weft_test_host_end(&fixture->host);
-    weft_test_folder_remove(fixture->folder);
-    free(fixture);
-    return 0;
-}
-
-WEFT_TEST_GROUP(set_up, tear_down);
+WEFT_TEST_GROUP(weft_test_graph_set_up_cached, weft_test_graph_tear_down);
 
 /* ---- running a program ---- */
 
@@ -394,7 +361,7 @@ static struct weft_fft_desc two_axes(enum weft_fft_kind kind, uint32_t n, uint32
         .kind = kind, .rank = 2, .size = {d, n}, .batch = batch, .transform_axis = {true, true}};
 }
 
-static struct weft_fft_program *make_program(struct fixture *fixture,
+static struct weft_fft_program *make_program(struct weft_test_graph *fixture,
                                              const struct weft_fft_desc *desc) {
     struct weft_fft_program *program = NULL;
     uint32_t compiled;
@@ -410,7 +377,7 @@ static struct weft_fft_program *make_program(struct fixture *fixture,
 /* At most about this many terms are summed for one case. */
 #define REFERENCE_TERMS 4000000u
 
-static void check(struct fixture *fixture, struct weft_fft_desc desc) {
+static void check(struct weft_test_graph *fixture, struct weft_fft_desc desc) {
     struct weft_fft_program *program = make_program(fixture, &desc);
     struct problem problem = make_problem(&desc);
     float *output = malloc(program->output_bytes);

@@ -61,35 +61,28 @@ TEST(maps_have_no_features, f) {
 }
 
 TEST(contradictions_are_refused, f) {
-    static const struct {
-        const char *config, *field, *expected, *found;
-    } wrong[] = {
-        {START "'max_position_embeddings':20}", "position_features", "from 1 to 65536", "nothing"},
-        {FLT "}", "num_features", "a value, as kernel is softmax", "nothing"},
-        {SOFTMAX ",'kernel':'relu'}", "num_features", "nothing, as kernel is relu", "7"},
-        {SOFTMAX ",'kernel':'elu1'}", "num_features", "nothing, as kernel is elu1", "7"},
-        {SOFTMAX ",'kernel':'exp'}", "kernel", "softmax, relu or elu1", "exp"},
-        {SOFTMAX ",'positions':'patch'}", "positions", "index, grid or input", "patch"},
-        {SOFTMAX ",'positions':'grid'}", "position_grid", "a value, as positions is grid",
-         "nothing"},
-        {SOFTMAX ",'positions':'input'}", "position_size", "a value, as positions is input",
-         "nothing"},
-        {SOFTMAX ",'position_grid':[4]}", "position_grid", "nothing, as positions is index",
-         "an array of 1"},
+    static const struct weft_test_wrong wrong[] = {
+        {START "'max_position_embeddings':20}", "position_features", "from 1 to 65536 … nothing"},
+        {FLT "}", "num_features", "a value, as kernel is softmax … nothing"},
+        {SOFTMAX ",'kernel':'relu'}", "num_features", "nothing, as kernel is relu … 7"},
+        {SOFTMAX ",'kernel':'elu1'}", "num_features", "nothing, as kernel is elu1 … 7"},
+        {SOFTMAX ",'kernel':'exp'}", "kernel", "softmax, relu or elu1 … exp"},
+        {SOFTMAX ",'positions':'patch'}", "positions", "index, grid or input … patch"},
+        {SOFTMAX ",'positions':'grid'}", "position_grid",
+         "a value, as positions is grid … nothing"},
+        {SOFTMAX ",'positions':'input'}", "position_size",
+         "a value, as positions is input … nothing"},
+        {SOFTMAX ",'position_grid':[4]}", "position_grid",
+         "nothing, as positions is index … an array of 1"},
         {SOFTMAX ",'positions':'grid','position_grid':[4],'position_size':1}", "position_size",
-         "nothing, as positions is grid", "1"},
-        {SOFTMAX ",'positions':'input','position_size':17}", "position_size", "from 1 to 16", "17"},
+         "nothing, as positions is grid … 1"},
+        {SOFTMAX ",'positions':'input','position_size':17}", "position_size", "from 1 to 16 … 17"},
         {SOFTMAX ",'positions':'grid','position_grid':[3,7]}", "max_position_embeddings",
-         "at least the 21 positions", "20"},
-        {SOFTMAX ",'feature_eps':-1}", "feature_eps", "a number from 0", "-1"},
-        {SOFTMAX ",'attention_eps':'no'}", "attention_eps", "a number from 0", "no"},
+         "at least the 21 positions … 20"},
+        {SOFTMAX ",'feature_eps':-1}", "feature_eps", "a number from 0 … -1"},
+        {SOFTMAX ",'attention_eps':'no'}", "attention_eps", "a number from 0 … no"},
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        assert_int_equal(weft_test_load(f, wrong[i].config, NULL), WEFT_BAD_FILE);
-        char field[64];
-        snprintf(field, sizeof field, "field \"%s\"", wrong[i].field);
-        weft_test_expect_log(&f->host, "config.json", field, wrong[i].expected, wrong[i].found);
-    }
+    weft_test_expect_wrong(f, wrong);
 }
 
 TEST(grids_are_lists_of_sizes, f) {

@@ -157,80 +157,63 @@ TEST(generators_have_their_tensors, f) {
 
 /* ---- fields ---- */
 
-struct wrong {
-    const char *config, *field, *expected, *found;
-};
-
-static void expect_wrong(struct weft_test_loader *f, const struct wrong *wrong, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        char field[64];
-        if (weft_test_load(f, wrong[i].config, NULL) != WEFT_BAD_FILE) {
-            fail_msg("%s is not refused", wrong[i].config);
-        }
-        snprintf(field, sizeof field, "config.json: field \"%s\"", wrong[i].field);
-        weft_test_expect_log(&f->host, field, wrong[i].expected, wrong[i].found);
-    }
-}
-
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define WITH(component, matrix) \
     SPECTRAFORMER ",'num_features':12,'component':'" component "','weight_matrix':'" matrix "'"
 
 TEST(components_and_matrices_go_together, f) {
-    static const struct wrong wrong[] = {
-        {POSITIVE "}", "weight_matrix", "base, orf", "nothing"},
-        {POSITIVE ",'weight_matrix':'gauss'}", "weight_matrix", "gmm or dgm", "gauss"},
-        {SPECTRAFORMER ",'weight_matrix':'orf','num_features':4}", "component", "hybrid",
-         "nothing"},
-        {WITH("poisson", "base") "}", "weight_matrix", "the component's powers, poisson", "base"},
-        {WITH("geometric", "poisson") "}", "weight_matrix", "powers, geometric", "poisson"},
-        {WITH("positive", "poisson") "}", "weight_matrix", "no powers, as component is positive",
-         "poisson"},
+    static const struct weft_test_wrong wrong[] = {
+        {POSITIVE "}", "weight_matrix", "base, orf … nothing"},
+        {POSITIVE ",'weight_matrix':'gauss'}", "weight_matrix", "gmm or dgm … gauss"},
+        {SPECTRAFORMER ",'weight_matrix':'orf','num_features':4}", "component", "hybrid … nothing"},
+        {WITH("poisson", "base") "}", "weight_matrix", "the component's powers, poisson … base"},
+        {WITH("geometric", "poisson") "}", "weight_matrix", "powers, geometric … poisson"},
+        {WITH("positive", "poisson") "}", "weight_matrix",
+         "no powers, as component is positive … poisson"},
         {WITH("hybrid", "geometric") ",'features_directions':2}", "weight_matrix",
-         "no powers, as component is hybrid", "geometric"},
-        {WITH("optimal", "orf") ",'causal':true}", "component", "as causal is true", "optimal"},
+         "no powers, as component is hybrid … geometric"},
+        {WITH("optimal", "orf") ",'causal':true}", "component", "as causal is true … optimal"},
         {WITH("asymmetric", "orf") ",'causal':true}", "component",
-         "without statistics of the whole sequence", "asymmetric"},
+         "without statistics of the whole sequence … asymmetric"},
     };
-    expect_wrong(f, wrong, COUNT(wrong));
+    weft_test_expect_wrong(f, wrong);
 }
 
 TEST(fields_that_nothing_reads_are_refused, f) {
-    static const struct wrong wrong[] = {
-        {BASE ",'generalized_a':0.1}", "generalized_a", "nothing, as component is not", "0.1"},
-        {BASE ",'generalized_s':-1}", "generalized_s", "nothing, as component is not", "-1"},
-        {WITH("trigonometric", "orf") ",'feature_eps':1e-3}", "feature_eps", "either sign",
-         "0.001"},
+    static const struct weft_test_wrong wrong[] = {
+        {BASE ",'generalized_a':0.1}", "generalized_a", "nothing, as component is not … 0.1"},
+        {BASE ",'generalized_s':-1}", "generalized_s", "nothing, as component is not … -1"},
+        {WITH("trigonometric", "orf") ",'feature_eps':1e-3}", "feature_eps", "either sign … 0.001"},
         {WITH("generalized", "orf") ",'generalized_s':-1,'feature_eps':1e-3}", "feature_eps",
-         "either sign", "0.001"},
-        {HYBRID ",'features_directions':2,'feature_eps':1}", "feature_eps", "either sign", "1"},
-        {BASE ",'features_directions':2}", "features_directions", "component is not hybrid", "2"},
-        {HYBRID "}", "features_directions", "as component is hybrid", "nothing"},
-        {BASE ",'gmm_components':2}", "gmm_components", "weight_matrix is not gmm", "2"},
-        {BASE ",'gmm_covariance':'full'}", "gmm_covariance", "weight_matrix is not gmm", "full"},
-        {GMM ",'gmm_components':5}", "gmm_components", "a divisor of num_features", "5"},
-        {BASE ",'dgm_sizes':[2]}", "dgm_sizes", "weight_matrix is not dgm", "an array of 1"},
-        {BASE ",'dgm_act':'tanh'}", "dgm_act", "weight_matrix is not dgm", "tanh"},
+         "either sign … 0.001"},
+        {HYBRID ",'features_directions':2,'feature_eps':1}", "feature_eps", "either sign … 1"},
+        {BASE ",'features_directions':2}", "features_directions", "component is not hybrid … 2"},
+        {HYBRID "}", "features_directions", "as component is hybrid … nothing"},
+        {BASE ",'gmm_components':2}", "gmm_components", "weight_matrix is not gmm … 2"},
+        {BASE ",'gmm_covariance':'full'}", "gmm_covariance", "weight_matrix is not gmm … full"},
+        {GMM ",'gmm_components':5}", "gmm_components", "a divisor of num_features … 5"},
+        {BASE ",'dgm_sizes':[2]}", "dgm_sizes", "weight_matrix is not dgm … an array of 1"},
+        {BASE ",'dgm_act':'tanh'}", "dgm_act", "weight_matrix is not dgm … tanh"},
     };
-    expect_wrong(f, wrong, COUNT(wrong));
+    weft_test_expect_wrong(f, wrong);
 }
 
 TEST(values_are_in_range, f) {
-    static const struct wrong wrong[] = {
-        {BASE ",'features_seed':-1}", "features_seed", "from 0 to 9007199254740992", "-1"},
-        {BASE ",'features_seed':9007199254740993}", "features_seed", "from 0", "9007199254740993"},
-        {BASE ",'features_norm':'l2'}", "features_norm", "chi or sqrt", "l2"},
-        {BASE ",'features_sequence':0}", "features_sequence", "a string", "0"},
-        {WITH("generalized", "orf") ",'generalized_a':0.25}", "generalized_a", "a number from",
-         "0.25"},
-        {WITH("generalized", "orf") ",'generalized_s':0}", "generalized_s", "1 or -1", "0"},
-        {WITH("generalized", "orf") ",'generalized_s':2}", "generalized_s", "from -1 to 1", "2"},
-        {DGM ",'dgm_sizes':[]}", "dgm_sizes", "1 to 8 integers from 1 to 4096", "an array of 0"},
-        {DGM ",'dgm_sizes':[1,1,1,1,1,1,1,1,1]}", "dgm_sizes", "1 to 8", "an array of 9"},
-        {DGM ",'dgm_sizes':[4097]}", "dgm_sizes", "from 1 to 4096", "an array of 1"},
-        {DGM ",'dgm_sizes':3}", "dgm_sizes", "1 to 8 integers", "3"},
+    static const struct weft_test_wrong wrong[] = {
+        {BASE ",'features_seed':-1}", "features_seed", "from 0 to 9007199254740992 … -1"},
+        {BASE ",'features_seed':9007199254740993}", "features_seed", "from 0 … 9007199254740993"},
+        {BASE ",'features_norm':'l2'}", "features_norm", "chi or sqrt … l2"},
+        {BASE ",'features_sequence':0}", "features_sequence", "a string … 0"},
+        {WITH("generalized", "orf") ",'generalized_a':0.25}", "generalized_a",
+         "a number from … 0.25"},
+        {WITH("generalized", "orf") ",'generalized_s':0}", "generalized_s", "1 or -1 … 0"},
+        {WITH("generalized", "orf") ",'generalized_s':2}", "generalized_s", "from -1 to 1 … 2"},
+        {DGM ",'dgm_sizes':[]}", "dgm_sizes", "1 to 8 integers from 1 to 4096 … an array of 0"},
+        {DGM ",'dgm_sizes':[1,1,1,1,1,1,1,1,1]}", "dgm_sizes", "1 to 8 … an array of 9"},
+        {DGM ",'dgm_sizes':[4097]}", "dgm_sizes", "from 1 to 4096 … an array of 1"},
+        {DGM ",'dgm_sizes':3}", "dgm_sizes", "1 to 8 integers … 3"},
     };
-    expect_wrong(f, wrong, COUNT(wrong));
+    weft_test_expect_wrong(f, wrong);
 }
 
 #define ROWS(matrix, rows) \
@@ -238,36 +221,34 @@ TEST(values_are_in_range, f) {
 
 /* Each parameter of weft/features.h that a kind refuses is its field's error. */
 TEST(matrices_have_their_parameters, f) {
-    static const struct wrong wrong[] = {
-        {ROWS("base", "12") ",'features_norm':'sqrt'}", "features_norm", "no such parameter",
-         "sqrt"},
-        {ROWS("sorf", "12") ",'features_factors':2}", "features_factors", "no such parameter", "2"},
-        {ROWS("s_hybrid", "12") ",'features_factors':1}", "features_factors", "not 2 to 16", "1"},
-        {ROWS("s_hybrid", "11") "}", "num_features", "even", "11"},
-        {ROWS("p_model", "12") ",'features_budget':11}", "features_budget", "12 to 15", "11"},
-        {ROWS("orf", "12") ",'features_budget':12}", "features_budget", "no such parameter", "12"},
-        {ROWS("simrf", "12") ",'features_sweeps':2}", "features_sweeps", "no such parameter", "2"},
-        {ROWS("qmc", "12") ",'features_sequence':'normal'}", "features_sequence", "not 0",
-         "normal"},
+    static const struct weft_test_wrong wrong[] = {
+        {ROWS("base", "12") ",'features_norm':'sqrt'}", "features_norm",
+         "no such parameter … sqrt"},
+        {ROWS("sorf", "12") ",'features_factors':2}", "features_factors", "no such parameter … 2"},
+        {ROWS("s_hybrid", "12") ",'features_factors':1}", "features_factors", "not 2 to 16 … 1"},
+        {ROWS("s_hybrid", "11") "}", "num_features", "even … 11"},
+        {ROWS("p_model", "12") ",'features_budget':11}", "features_budget", "12 to 15 … 11"},
+        {ROWS("orf", "12") ",'features_budget':12}", "features_budget", "no such parameter … 12"},
+        {ROWS("simrf", "12") ",'features_sweeps':2}", "features_sweeps", "no such parameter … 2"},
+        {ROWS("qmc", "12") ",'features_sequence':'normal'}", "features_sequence", "not 0 … normal"},
         {ROWS("base", "12") ",'features_sequence':'halton'}", "features_sequence",
-         "no such parameter", "halton"},
+         "no such parameter … halton"},
         {ROWS("mm", "12") ",'features_sequence':'normal','features_shift':true}", "features_shift",
-         "normal draws have no shift", "true"},
-        {ROWS("mm", "4") "}", "num_features", "more than columns", "4"},
-        {ROWS("sgq", "12") "}", "num_features", "9 (2 columns + 1)", "12"},
-        {ROWS("ssr", "12") "}", "num_features", "1 + 10 t", "12"},
-        {ROWS("base", "12") ",'features_rate':1}", "features_rate", "no such parameter", "1"},
-        {ROWS("gmm", "12") ",'features_norm':'sqrt'}", "features_norm", "no such parameter",
-         "sqrt"},
-        {WITH("geometric", "geometric") ",'features_rate':1}", "features_rate", "0.9375", "1"},
+         "normal draws have no shift … true"},
+        {ROWS("mm", "4") "}", "num_features", "more than columns … 4"},
+        {ROWS("sgq", "12") "}", "num_features", "9 (2 columns + 1) … 12"},
+        {ROWS("ssr", "12") "}", "num_features", "1 + 10 t … 12"},
+        {ROWS("base", "12") ",'features_rate':1}", "features_rate", "no such parameter … 1"},
+        {ROWS("gmm", "12") ",'features_norm':'sqrt'}", "features_norm", "no such parameter … sqrt"},
+        {WITH("geometric", "geometric") ",'features_rate':1}", "features_rate", "0.9375 … 1"},
         {START "'num_attention_heads':8,'component':'positive','weight_matrix':'simrf',"
                "'num_features':12}",
-         "hidden_size", "a simplex needs two rows", "8"},
+         "hidden_size", "a simplex needs two rows … 8"},
         {START "'num_attention_heads':8,'component':'positive','weight_matrix':'ssf',"
                "'num_features':12}",
-         "hidden_size", "even", "8"},
+         "hidden_size", "even … 8"},
     };
-    expect_wrong(f, wrong, COUNT(wrong));
+    weft_test_expect_wrong(f, wrong);
 }
 
 TEST(parameters_that_a_matrix_has_are_read, f) {

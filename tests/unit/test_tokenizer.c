@@ -262,7 +262,8 @@ WEFT_TEST_ON_HOST(cuts_keep_the_special_tokens, test) {
                 weft_status status = weft_tokenizer_encode(golden.tokenizer, text, strlen(text),
                                                            special == 1, maximum, &ids, &count);
                 if (special == 1 && maximum < 2) {
-                    WEFT_EXPECT_REFUSED(test, WEFT_INVALID_ARGUMENT, status, "at least 2");
+                    assert_status(status, WEFT_INVALID_ARGUMENT);
+                    weft_test_expect_log(test, "at least 2");
                     continue;
                 }
                 assert_ok(status);
@@ -386,7 +387,8 @@ static bool use_model(const uint8_t *bytes, size_t size, struct weft_test_host *
     weft_status status = weft_spm_check(bytes, size, "damaged.model", &test->host);
     assert_int_equal(test->live, 0);
     if (status != WEFT_OK) {
-        WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, status, "error: damaged.model");
+        assert_status(status, WEFT_BAD_FILE);
+        weft_test_expect_log(test, "error: damaged.model");
         return false;
     }
     weft_spm *spm = NULL;
@@ -469,35 +471,29 @@ WEFT_TEST_ON_HOST(settings_of_the_folder_are_checked, test) {
     weft_test_folder_remove(folder);
 }
 
-WEFT_TEST(every_failing_allocation_is_survived) {
+WEFT_TEST_ON_HOST(every_failing_allocation_is_survived, test) {
     char *folder = weft_test_data("tokenizer");
     weft_tokenizer_settings config = {.vocabulary = PIECES};
     static const char text[] = "x10, 2,000,000, [MASK] the weaver holds the warp";
-    long failures = 0;
     weft_status status = WEFT_OUT_OF_HOST_MEMORY;
-    for (long k = 1; status != WEFT_OK; k++) {
-        struct weft_test_host test;
-        weft_test_host_begin(&test);
-        test.fail_at = k;
+    while (weft_test_next_failure(test, status)) {
         weft_tokenizer *tokenizer = NULL;
         int32_t *ids = NULL;
         uint32_t count = 0;
-        status = weft_tokenizer_load(&tokenizer, folder, &config, &test.host);
+        status = weft_tokenizer_load(&tokenizer, folder, &config, &test->host);
         if (status == WEFT_OK) {
             status =
                 weft_tokenizer_encode(tokenizer, text, sizeof text - 1, true, 512, &ids, &count);
         }
         if (status != WEFT_OK) {
-            assert_int_equal(status, WEFT_OUT_OF_HOST_MEMORY);
-            weft_test_expect_log(&test, "out of memory");
+            weft_test_expect_log(test, "out of memory");
             assert_null(ids);
-            failures++;
         }
-        weft_free(&test.host, ids);
+        weft_free(&test->host, ids);
         weft_tokenizer_destroy(&tokenizer);
-        weft_test_host_end(&test);
+        assert_int_equal(test->live, 0);
     }
-    assert_true(failures >= 9);
+    assert_true(test->failures >= 9);
     free(folder);
 }
 

@@ -30,6 +30,32 @@ def char_starts(stream):
     return np.flatnonzero((stream & 0xC0) != 0x80)
 
 
+def draw(rng, streams, size, length):
+    """`size` windows at random characters of random labels, int64 [size, length], and the labels,
+    int64 [size]. `streams` has for each label its texts, as pairs of bytes and where they may begin."""
+    labels = rng.integers(len(streams), size=size)
+    tokens = np.empty((size, length), dtype=np.int64)
+    for row, label in enumerate(labels):
+        stream, starts = streams[label][rng.integers(len(streams[label]))]
+        at = starts[rng.integers(len(starts))]
+        tokens[row] = stream[at:at + length]
+    return tokens, labels
+
+
+def held_out(corpus, length, most, overlap=False):
+    """Up to `most` windows per label (with `overlap` always that many), evenly spread over the held-out
+    pages, at character starts: int32 tokens [count, length] and labels [count]."""
+    tokens, labels = [], []
+    for label, split in enumerate(corpus.values()):
+        stream = as_bytes("\n".join(split["test"].values()))
+        count = most if overlap else min(most, round(len(stream) / length))
+        starts = char_starts(stream[:-length])
+        for at in starts[np.linspace(0, len(starts) - 1, count).astype(int)]:
+            tokens.append(stream[at:at + length])
+            labels.append(label)
+    return {"tokens": np.array(tokens, dtype=np.int32), "labels": np.array(labels, dtype=np.int32)}
+
+
 class Data:
     """Windows of up to 1,024 bytes; `cache` is where the corpus is kept."""
 
@@ -49,15 +75,7 @@ class Data:
             self.streams.append([(s, char_starts(s[:-WINDOW])) for s in both])
 
     def train_batch(self, rng, size, length=WINDOW):
-        """`size` windows at random characters of random languages, int64 [size, length], and the
-        languages' numbers, int64 [size]."""
-        labels = rng.integers(len(self.streams), size=size)
-        tokens = np.empty((size, length), dtype=np.int64)
-        for row, label in enumerate(labels):
-            stream, starts = self.streams[label][rng.integers(2)]
-            at = starts[rng.integers(len(starts))]
-            tokens[row] = stream[at:at + length]
-        return tokens, labels
+        return draw(rng, self.streams, size, length)
 
     def test(self, length=WINDOW):
         """The committed test set of that length: int32 tokens [count, length], labels [count]."""
@@ -69,16 +87,7 @@ class Data:
 
     def full_test(self, length=WINDOW):
         """All windows of that length, in the form of test()."""
-        tokens, labels = [], []
-        for label, split in enumerate(self.corpus.values()):
-            stream = as_bytes("\n".join(split["test"].values()))
-            count = min(TEST_SETS[length], round(len(stream) / length))  # little overlap
-            starts = char_starts(stream[:-length])
-            for at in starts[np.linspace(0, len(starts) - 1, count).astype(int)]:
-                tokens.append(stream[at:at + length])
-                labels.append(label)
-        return {"tokens": np.array(tokens, dtype=np.int32),
-                "labels": np.array(labels, dtype=np.int32)}
+        return held_out(self.corpus, length, TEST_SETS[length])
 
 
 def random_length(rng, least=128, most=WINDOW):

@@ -6,20 +6,19 @@
 The model is transformers' FNetForSequenceClassification, unchanged. Its tokens are the bytes of the
 UTF-8 text, without special tokens. FNet has no attention mask, so every batch has one exact length,
 drawn anew for each. With the same packages, versions of the libraries, processor and number of
-threads, two runs give the same weights.
+threads, two runs give the same weights. The loop is that of train.py, the windows are data_langid's.
 """
 
 import argparse
-import json
-import math
 import pathlib
-import time
 
 import numpy as np
 import torch
-from transformers import FNetConfig, FNetForSequenceClassification
+import torch.nn.functional as F
 
 import langid_data
+import train
+from data_langid import as_bytes, char_starts, draw, held_out, random_length
 
 SEED = 20240229
 PAD, BOS, EOS, MASK, VOCABULARY = 256, 257, 258, 259, 260
@@ -28,73 +27,31 @@ TEST_LENGTHS = (64, 128, 256, 512)
 TEST_PER_LABEL = 40
 
 
-def config(labels, activation="gelu_new"):
-    """An odd number of layers: the pooler reads position 0, which after an odd number of Fourier
-    transforms holds a sum over the whole text. In short trials four layers learnt more slowly."""
-    return FNetConfig(
-        vocab_size=VOCABULARY, hidden_size=128, num_hidden_layers=3, intermediate_size=256,
-        hidden_act=activation, hidden_dropout_prob=0.0, max_position_embeddings=MAX_LENGTH,
-        type_vocab_size=1, pad_token_id=PAD, bos_token_id=BOS, eos_token_id=EOS,
-        num_labels=len(labels), id2label=dict(enumerate(labels)),
-        label2id={label: i for i, label in enumerate(labels)}, tokenizer_class="ByteTokenizer")
+def make_model(labels, activation):
+    """In short trials four layers learnt more slowly than three."""
+    return train.Fnet(
+        labels, hidden_size=128, intermediate_size=256, vocab_size=VOCABULARY,
+        max_position_embeddings=MAX_LENGTH, hidden_act=activation, pad_token_id=PAD,
+        bos_token_id=BOS, eos_token_id=EOS)
 
 
-# --- samples -------------------------------------------------------------------------------------
-
-def char_starts(stream):
-    """Offsets in the UTF-8 bytes `stream` at which a character begins."""
-    return np.flatnonzero((stream & 0xC0) != 0x80)
-
-
-def as_bytes(text):
-    return np.frombuffer(text.encode(), dtype=np.uint8)
+def renderings(pages, rng):
+    """As it is; twice with the paragraphs in random order, on one line; that in lower case."""
+    paragraphs = [p for text in pages.values() for p in text.split("\n")]
+    mixed = " ".join(paragraphs[i] for i in rng.permutation(len(paragraphs)))
+    joined = as_bytes(mixed)
+    return [as_bytes("\n".join(paragraphs)), joined, joined, as_bytes(mixed.lower())]
 
 
-class Streams:
-    """The training text of every label in a few renderings, and windows drawn from it."""
+def test_windows(corpus, length):
+    windows = held_out(corpus, length, TEST_PER_LABEL, overlap=True)
+    return windows["tokens"], windows["labels"]
 
-    def __init__(self, corpus, rng):
-        self.rng = rng
-        self.streams = [
-            [(s, char_starts(s[:-MAX_LENGTH])) for s in self.renderings(split["train"])]
-            for split in corpus.values()]
-
-    def renderings(self, pages):
-        """As it is; twice with the paragraphs in random order, on one line; that in lower case."""
-        paragraphs = [p for text in pages.values() for p in text.split("\n")]
-        plain = "\n".join(paragraphs)
-        mixed = [paragraphs[i] for i in self.rng.permutation(len(paragraphs))]
-        joined = as_bytes(" ".join(mixed))
-        return [as_bytes(plain), joined, joined, as_bytes(" ".join(mixed).lower())]
-
-    def batch(self, size, length):
-        labels = self.rng.integers(len(self.streams), size=size)
-        tokens = np.empty((size, length), dtype=np.int64)
-        for row, label in enumerate(labels):
-            stream, starts = self.streams[label][self.rng.integers(4)]
-            at = starts[self.rng.integers(len(starts))]
-            tokens[row] = stream[at:at + length]
-        return torch.from_numpy(tokens), torch.from_numpy(labels)
-
-
-def test_windows(corpus, length, count=TEST_PER_LABEL):
-    """`count` windows per label, evenly spread over the held-out pages, at character starts."""
-    tokens, labels = [], []
-    for label, split in enumerate(corpus.values()):
-        stream = as_bytes("\n".join(split["test"].values()))
-        starts = char_starts(stream[:-length])
-        for at in starts[np.linspace(0, len(starts) - 1, count).astype(int)]:
-            tokens.append(stream[at:at + length])
-            labels.append(label)
-    return np.array(tokens, dtype=np.int32), np.array(labels, dtype=np.int32)
-
-
-# --- training and testing ------------------------------------------------------------------------
 
 def logits_of(model, tokens):
     model.eval()
     with torch.no_grad():
-        parts = [model(input_ids=torch.from_numpy(part.astype(np.int64))).logits
+        parts = [model(torch.from_numpy(part.astype(np.int64)))
                  for part in np.array_split(tokens, max(1, len(tokens) // 32))]
     return torch.cat(parts).numpy()
 
@@ -103,42 +60,23 @@ def accuracy(model, tokens, labels):
     return float(np.mean(logits_of(model, tokens).argmax(1) == labels))
 
 
-def learning_rate(step, steps, peak, warmup=100):
-    """Linear warm-up, then a cosine down to zero."""
-    if step < warmup:
-        return peak * (step + 1) / warmup
-    return peak * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, steps - warmup)))
+def fit(model, corpus, args):
+    rng = np.random.default_rng(SEED)
+    streams = [[(s, char_starts(s[:-MAX_LENGTH])) for s in renderings(split["train"], rng)]
+               for split in corpus.values()]
+    test = test_windows(corpus, 256)
 
+    def next_batch(_):
+        length = random_length(rng, MIN_LENGTH, MAX_LENGTH)
+        arrays = draw(rng, streams, max(16, args.batch_bytes // length), length)
+        return [torch.from_numpy(array) for array in arrays]
 
-def random_length(rng):
-    """Log-uniform between MIN_LENGTH and MAX_LENGTH: short samples count as much as long ones."""
-    return int(round(math.exp(rng.uniform(math.log(MIN_LENGTH), math.log(MAX_LENGTH)))))
+    train.optimize(
+        model, next_batch, lambda logits, labels: F.cross_entropy(
+            logits, labels, label_smoothing=args.smoothing),
+        args.steps, args.rate, args.decay, warmup=100, every=200,
+        remark=lambda: f"  held out {accuracy(model, *test):.4f}")
 
-
-def train(model, streams, args, test):
-    optimizer = torch.optim.AdamW(model.parameters(), lr=args.rate, betas=(0.9, 0.98),
-                                  weight_decay=args.decay)
-    loss_of = torch.nn.CrossEntropyLoss(label_smoothing=args.smoothing)
-    began, recent = time.time(), []
-    for step in range(args.steps):
-        for group in optimizer.param_groups:
-            group["lr"] = learning_rate(step, args.steps, args.rate)
-        length = random_length(streams.rng)
-        tokens, labels = streams.batch(max(16, args.batch_bytes // length), length)
-        model.train()
-        loss = loss_of(model(input_ids=tokens).logits, labels)
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        recent.append(loss.item())
-        if (step + 1) % 200 == 0 or step + 1 == args.steps:
-            print(f"step {step + 1:6}  loss {np.mean(recent):.4f}  held out"
-                  f" {accuracy(model, *test):.4f}  {time.time() - began:6.0f} s", flush=True)
-            recent = []
-
-
-# --- the model folder ----------------------------------------------------------------------------
 
 def report(model, corpus, labels, folder):
     """Accuracy at every test length, per label and as confusions at 256 bytes."""
@@ -158,7 +96,7 @@ def report(model, corpus, labels, folder):
 
 def save(model, corpus, labels, folder):
     folder.mkdir(parents=True, exist_ok=True)
-    model.save_pretrained(folder, safe_serialization=True)
+    model.net.save_pretrained(folder, safe_serialization=True)
     names = [f"{label} {langid_data.LANGUAGES[label][0]}\n" for label in labels]
     (folder / "labels.txt").write_text("".join(names), encoding="utf-8")
     tokens, truth = test_windows(corpus, 256)
@@ -186,11 +124,11 @@ def main():
     corpus = langid_data.load(args.cache)
     labels = list(corpus)
     # "gelu_pytorch_tanh" is "gelu_new" in one fused call: the same function, a quarter faster.
-    model = FNetForSequenceClassification(config(labels, "gelu_pytorch_tanh"))
+    model = make_model(labels, "gelu_pytorch_tanh")
     parameters = sum(p.numel() for p in model.parameters())
     print(f"{len(labels)} labels, {parameters} parameters", flush=True)
-    train(model, Streams(corpus, np.random.default_rng(SEED)), args, test_windows(corpus, 256))
-    trained = FNetForSequenceClassification(config(labels))
+    fit(model, corpus, args)
+    trained = make_model(labels, "gelu_new")
     trained.load_state_dict(model.state_dict())
     save(trained, corpus, labels, args.folder)
     report(trained, corpus, labels, args.folder)

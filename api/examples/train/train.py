@@ -81,19 +81,16 @@ RECIPES = {
 class Fnet(torch.nn.Module):
     """transformers' FNetForSequenceClassification, which gives its logits alone."""
 
-    def __init__(self, fields):
+    def __init__(self, labels, **fields):
         super().__init__()
         from transformers import FNetConfig, FNetForSequenceClassification
-        labels = {int(i): label for i, label in fields["id2label"].items()}
         # An odd number of layers: the pooler reads position 0, which after an odd number of
         # Fourier transforms holds a sum over the whole text.
-        self.net = FNetForSequenceClassification(FNetConfig(
-            vocab_size=fields["vocab_size"], hidden_size=64, num_hidden_layers=3,
-            intermediate_size=128, hidden_act="gelu_new", hidden_dropout_prob=0.0,
-            max_position_embeddings=fields["max_position_embeddings"], type_vocab_size=1,
-            pad_token_id=None, bos_token_id=None, eos_token_id=None, id2label=labels,
-            label2id={label: i for i, label in labels.items()},
-            tokenizer_class=fields["tokenizer_class"]))
+        self.net = FNetForSequenceClassification(FNetConfig(**{
+            "num_hidden_layers": 3, "hidden_act": "gelu_new", "hidden_dropout_prob": 0.0,
+            "type_vocab_size": 1, "pad_token_id": None, "bos_token_id": None, "eos_token_id": None,
+            "tokenizer_class": "ByteTokenizer", "id2label": dict(enumerate(labels)),
+            "label2id": {label: i for i, label in enumerate(labels)}, **fields}))
 
     def forward(self, tokens):
         return self.net(input_ids=tokens).logits
@@ -108,7 +105,9 @@ class Fnet(torch.nn.Module):
 def make_model(task, name, data):
     """(module, config); the config of fnet is its own."""
     if name == "fnet":
-        return Fnet(data.config), None
+        return Fnet(data.config["id2label"].values(), hidden_size=64, intermediate_size=128,
+                    **{name: data.config[name] for name in
+                       ("vocab_size", "max_position_embeddings", "tokenizer_class")}), None
     config = {"model_type": name, **data.config, **RECIPES[task, name][0]}
     return weft_models.Model(config), config
 
@@ -174,7 +173,7 @@ def figure(measured):
 
 # --- training ------------------------------------------------------------------------------------
 
-def learning_rate(step, steps, peak, warmup=50):
+def learning_rate(step, steps, peak, warmup):
     """Linear warm-up, then a cosine down to zero."""
     if step < warmup:
         return peak * (step + 1) / warmup
@@ -198,28 +197,36 @@ def loss_of(outputs, targets, task):
     return F.cross_entropy(outputs.flatten(0, -2), targets.flatten())
 
 
-def train(model, data, task, steps, rate):
-    """Seconds of processor time that it took."""
-    rng = np.random.default_rng(SEED)
+def optimize(model, next_batch, loss_of, steps, rate, decay=0.01, warmup=50, every=50,
+             remark=lambda: ""):
+    """Trains on next_batch(progress), [inputs …, targets], with a line (and a remark) now and then.
+    Gives the seconds of processor time that it took."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98),
-                                  weight_decay=0.01)
+                                  weight_decay=decay)
     began, recent = time.process_time(), []
     for step in range(steps):
         for group in optimizer.param_groups:
-            group["lr"] = learning_rate(step, steps, rate)
-        *inputs, targets = batch(data, task, rng, step / steps)
+            group["lr"] = learning_rate(step, steps, rate, warmup)
+        *inputs, targets = next_batch(step / steps)
         model.train()
-        loss = loss_of(model(*inputs), targets, task)
+        loss = loss_of(model(*inputs), targets)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         recent.append(loss.item())
-        if (step + 1) % 50 == 0 or step + 1 == steps:
-            print(f"step {step + 1:5}  loss {np.mean(recent):.4f}"
+        if (step + 1) % every == 0 or step + 1 == steps:
+            print(f"step {step + 1:5}  loss {np.mean(recent):.4f}{remark()}"
                   f"  {time.process_time() - began:6.0f} s", flush=True)
             recent = []
     return time.process_time() - began
+
+
+def train(model, data, task, steps, rate):
+    """Seconds of processor time that it took."""
+    rng = np.random.default_rng(SEED)
+    return optimize(model, lambda progress: batch(data, task, rng, progress),
+                    lambda outputs, targets: loss_of(outputs, targets, task), steps, rate)
 
 
 def further_tests(model, data, args, longest):
