@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/bytes.h"
+#include "core/shape.h"
 #include "core/try.h"
 
 static const struct {
