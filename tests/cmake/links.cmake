@@ -4,6 +4,7 @@
 #
 # Every page of the repository, every link between them, and every page that a comment names:
 #   - a relative link of a *.md file leads to a file or folder, and its #anchor to a heading;
+#   - every public header is in the lists of weft.h and of docs/programming.md;
 #   - a *.md file that a source names is there, seen from the root or from the source's folder, and has the
 #     "section N" or the "rule N" that is cited with it.
 cmake_minimum_required(VERSION 3.25)
@@ -78,6 +79,16 @@ foreach(page IN LISTS pages)
             if(NOT anchor IN_LIST anchors)
                 list(APPEND failures "${name} links to ${target}, and no heading there is called so")
             endif()
+        endif()
+    endforeach()
+endforeach()
+
+file(GLOB headers RELATIVE "${ROOT}/api/include/weft" "${ROOT}/api/include/weft/*.h")
+foreach(header IN LISTS headers)
+    foreach(name api/include/weft/weft.h docs/programming.md)
+        file(READ "${ROOT}/${name}" text)
+        if(NOT text MATCHES "[ `]${header}[ `]")
+            list(APPEND failures "${name} does not list ${header}")
         endif()
     endforeach()
 endforeach()

@@ -12,6 +12,7 @@
  *   features.h the weight matrices of random features
  *   flt.h      the frequencies and weights of relative positions
  *   model.h    loading a checkpoint folder and its tokenizer
+ *   inspect.h  what a plan consists of, for tools
  *   vulkan.h   embedding: adopt a VkDevice, wrap VkBuffers, record a plan (the only header that shows Vulkan types)
  *
  * Rules that hold everywhere:
