@@ -121,10 +121,7 @@ static uint32_t lower_features(struct weft_lowering *lowering, const struct weft
     const weft_shape *shape = weft_node_shape(lowering->graph, node, input);
     const bool is_step = node->op->state_input != 0;
     const uint64_t count = weft_shape_elements(*shape);
-    if (count > INT32_MAX / 2) {
-        weft_lower_fail(lowering, weft_fail(&lowering->device->host, WEFT_UNSUPPORTED,
-                                            "%s: %llu features, more than %d", lowering->label,
-                                            2 * (unsigned long long)count, INT32_MAX));
+    if (!weft_lower_countable(lowering, 2.0 * (double)count, "features")) {
         return 0;
     }
     const uint32_t features = weft_lower_scratch(lowering, 2 * count * sizeof(float));

@@ -6,28 +6,6 @@
 #include "core/shape.h"
 #include "graph/graph.h"
 
-struct mark {
-    uint32_t values, nodes;
-};
-
-static struct mark mark_of(const weft_graph *graph) {
-    return (struct mark){.values = graph->value_count, .nodes = graph->node_count};
-}
-
-/** Takes back what a helper that failed has added. Nodes own nothing, and neither do the values that they make. */
-static weft_status end(weft_graph *graph, struct mark mark, weft_status status) {
-    if (status != WEFT_OK) {
-        graph->value_count = mark.values;
-        graph->node_count = mark.nodes;
-    }
-    return status;
-}
-
-static weft_status missing(weft_graph *graph, const char *function) {
-    return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT, "%s: null argument",
-                     function);
-}
-
 /* ---- mixtures ---- */
 
 struct mixture {
@@ -143,7 +121,7 @@ static weft_status add_mixture(weft_tensor *out, weft_graph *graph, const struct
 weft_status weft_graph_gmm_weights(weft_tensor *out, weft_graph *graph, weft_tensor noise,
                                    weft_tensor sigma, weft_tensor mu) {
     if (!out || !graph) {
-        return missing(graph, "weft_graph_gmm_weights");
+        return weft_graph_missing(graph, "weft_graph_gmm_weights");
     }
     struct mixture m = {.noise = noise, .sigma = sigma, .mu = mu};
     weft_tensor ones = {0};
@@ -154,8 +132,8 @@ weft_status weft_graph_gmm_weights(weft_tensor *out, weft_graph *graph, weft_ten
     if (status != WEFT_OK) {
         return status;
     }
-    struct mark mark = mark_of(graph);
-    return end(graph, mark, add_mixture(out, graph, &m, ones));
+    const struct weft_graph_mark mark = weft_graph_mark(graph);
+    return weft_graph_end(graph, mark, add_mixture(out, graph, &m, ones));
 }
 
 /* ---- generators ---- */
@@ -163,7 +141,7 @@ weft_status weft_graph_gmm_weights(weft_tensor *out, weft_graph *graph, weft_ten
 weft_status weft_graph_dgm_weights(weft_tensor *out, weft_graph *graph, weft_tensor noise,
                                    const weft_dgm_weights_params *params) {
     if (!out || !graph || !params) {
-        return missing(graph, "weft_graph_dgm_weights");
+        return weft_graph_missing(graph, "weft_graph_dgm_weights");
     }
     if (params->layers < 1 || params->layers > WEFT_DGM_MAX_LAYERS) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
@@ -175,7 +153,7 @@ weft_status weft_graph_dgm_weights(weft_tensor *out, weft_graph *graph, weft_ten
                          "dgm_weights: activation %u must be in 0 … %u",
                          (uint32_t)params->activation, WEFT_ACTIVATION_COUNT - 1);
     }
-    struct mark mark = mark_of(graph);
+    const struct weft_graph_mark mark = weft_graph_mark(graph);
     weft_tensor x = noise;
     weft_status status = WEFT_OK;
     for (uint32_t i = 0; i < params->layers && status == WEFT_OK; i++) {
@@ -188,5 +166,5 @@ weft_status weft_graph_dgm_weights(weft_tensor *out, weft_graph *graph, weft_ten
     if (status == WEFT_OK) {
         *out = x;
     }
-    return end(graph, mark, status);
+    return weft_graph_end(graph, mark, status);
 }

@@ -14,23 +14,12 @@ uint32_t weft_chunk_count(uint32_t n, uint32_t chunk) {
     return (n - 1) / chunk + 1;
 }
 
-/** Whether a kernel's 32-bit indices reach that many elements or work items. */
-static bool countable(struct weft_lowering *lowering, double count, const char *what) {
-    if (count <= (double)INT32_MAX) {
-        return true;
-    }
-    weft_lower_fail(lowering, weft_fail(&lowering->device->host, WEFT_UNSUPPORTED,
-                                        "%s: %.0f %s, more than %d", lowering->label, count, what,
-                                        INT32_MAX));
-    return false;
-}
-
 uint32_t weft_lower_chunk_states(struct weft_lowering *lowering,
                                  const struct weft_chunk_states *states) {
     uint32_t chunks = weft_chunk_count(states->n, states->chunk);
     double parts = (double)states->batch * states->heads * chunks;
     uint32_t size = states->feature_count * (states->value_count + states->ones);
-    if (!countable(lowering, parts * size, "elements in the states of all chunks")) {
+    if (!weft_lower_countable(lowering, parts * size, "elements in the states of all chunks")) {
         return 0;
     }
     uint32_t result = weft_lower_scratch(lowering, (uint64_t)parts * size * sizeof(float));
@@ -83,7 +72,7 @@ void weft_lower_chunk_apply(struct weft_lowering *lowering, const struct weft_ch
     uint32_t column_blocks = (a->values - 1) / WEFT_LINEAR_ATTENTION_APPLY_COLUMNS + 1;
     double groups =
         (double)a->batch * a->heads * weft_chunk_count(a->n, WEFT_CHUNK) * column_blocks;
-    if (!countable(lowering, groups, "workgroups")) {
+    if (!weft_lower_countable(lowering, groups, "workgroups")) {
         return;
     }
     struct weft_dispatch *dispatch =
