@@ -64,8 +64,13 @@ static weft_status hybrid_features_infer(const weft_graph *graph, struct weft_no
         WEFT_TRY(weft_expect_shape(graph, node, 3, "coefficients", weft_shape_of(features)));
     }
     /* The product does not overflow: features and directions are each below 2^31. */
-    return weft_infer_features(dtype, shape, graph, node, params->heads,
-                               UINT64_C(3) * features * (1 + (uint64_t)directions));
+    const uint64_t of_head = UINT64_C(3) * features * (1 + (uint64_t)directions);
+    if (of_head > UINT32_MAX / params->heads) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "hybrid_features: %u heads of %u features and %u directions are too many",
+                         params->heads, features, directions);
+    }
+    return weft_infer_features(dtype, shape, graph, node, params->heads, of_head);
 }
 
 /* ---- lowering ---- */
