@@ -41,11 +41,12 @@ static weft_status check_matrices(const weft_graph *graph, const struct weft_nod
     const uint32_t width = x.dim[2] / heads;
     if (w.rank != 2 || directions.rank != 2 || w.dim[1] != width || directions.dim[1] != width) {
         char text[3][WEFT_SHAPE_TEXT_SIZE];
-        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "hybrid_features: w %s and directions %s must be [s, %u] and [r, %u] for "
-                         "x %s and %u heads",
-                         weft_shape_text(w, text[0]), weft_shape_text(directions, text[1]), width,
-                         width, weft_shape_text(x, text[2]), heads);
+        return weft_fail(
+            &graph->host, WEFT_SHAPE_MISMATCH,
+            "hybrid_features: w %s and directions %s must be [s, d/heads] = [s, %u] and "
+            "[r, d/heads] = [r, %u] for x %s and %u heads",
+            weft_shape_text(w, text[0]), weft_shape_text(directions, text[1]), width, width,
+            weft_shape_text(x, text[2]), heads);
     }
     return WEFT_OK;
 }
