@@ -209,6 +209,19 @@ weft_status weft_graph_weight(weft_tensor *out, weft_graph *graph, weft_weight *
     return status;
 }
 
+weft_status weft_graph_constant(weft_tensor *out, weft_graph *graph, const char *name,
+                                weft_dtype dtype, weft_shape shape, const void *data) {
+    weft_weight *weight = NULL;
+    weft_status status = weft_weight_create(
+        &weight, weft_weight_params(.name = name, .dtype = dtype, .shape = shape, .data = data),
+        &graph->host);
+    if (status == WEFT_OK) {
+        status = weft_graph_weight(out, graph, weight);
+    }
+    weft_weight_destroy(&weight);
+    return status;
+}
+
 weft_status weft_graph_output(weft_graph *graph, const char *name, weft_tensor tensor) {
     if (!graph) {
         return WEFT_INVALID_ARGUMENT;

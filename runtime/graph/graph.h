@@ -114,6 +114,10 @@ weft_status weft_graph_end(weft_graph *graph, struct weft_graph_mark mark, weft_
 /** WEFT_INVALID_ARGUMENT with a message that an argument of the function is null. graph may be null. */
 weft_status weft_graph_missing(const weft_graph *graph, const char *function);
 
+/** Adds a weight that the library itself makes: dense data of that type and shape, copied. */
+weft_status weft_graph_constant(weft_tensor *out, weft_graph *graph, const char *name,
+                                weft_dtype dtype, weft_shape shape, const void *data);
+
 /* ---- for passes ---- */
 
 /** A copy that passes may change; shares weights by reference. */

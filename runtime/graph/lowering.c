@@ -15,6 +15,16 @@ weft_status weft_lower_fail(struct weft_lowering *lowering, weft_status status) 
     return lowering->status;
 }
 
+bool weft_lower_countable(struct weft_lowering *lowering, double count, const char *what) {
+    if (count <= (double)INT32_MAX) {
+        return true;
+    }
+    weft_lower_fail(lowering, weft_fail(&lowering->device->host, WEFT_UNSUPPORTED,
+                                        "%s: %.0f %s, more than %d", lowering->label, count, what,
+                                        INT32_MAX));
+    return false;
+}
+
 static uint32_t add_storage(struct weft_lowering *lowering, const struct weft_storage *storage) {
     if (lowering->status != WEFT_OK) {
         return 0;

@@ -96,6 +96,9 @@ weft_status weft_lower_status(const struct weft_lowering *lowering);
 /** Makes an error stick; returns it. */
 weft_status weft_lower_fail(struct weft_lowering *lowering, weft_status status);
 
+/** Whether the 32-bit indices of kernels reach that many of `what`; else sticks WEFT_UNSUPPORTED with both. */
+bool weft_lower_countable(struct weft_lowering *lowering, double count, const char *what);
+
 /** The storage of a value as it is in memory. */
 uint32_t weft_lower_value(struct weft_lowering *lowering, uint32_t value);
 

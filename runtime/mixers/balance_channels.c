@@ -2,6 +2,7 @@
 /* SADERF's change of variables as an op: x times its factors, which other takes part in. */
 #include <weft/mixers.h>
 
+#include "core/try.h"
 #include "mixers/feature_balance.h"
 
 weft_status weft_graph_balance_channels(weft_tensor *out, weft_graph *graph, weft_tensor x,
@@ -12,13 +13,8 @@ weft_status weft_graph_balance_channels(weft_tensor *out, weft_graph *graph, wef
 
 static weft_status balance_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
                                  weft_shape *shape) {
-    weft_status status = weft_expect_f32(graph, node, 0, "x");
-    if (status == WEFT_OK) {
-        status = weft_expect_f32(graph, node, 1, "other");
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_expect_f32(graph, node, 0, "x"));
+    WEFT_TRY(weft_expect_f32(graph, node, 1, "other"));
     const weft_shape x = *weft_node_shape(graph, node, 0);
     const weft_shape other = *weft_node_shape(graph, node, 1);
     if (x.rank != 3 || other.rank != 3 || x.dim[0] != other.dim[0] || x.dim[2] != other.dim[2]) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Discretely-induced random features: products of powers of a token's elements. Inputs: x, w, coefficients. */
-#include <math.h>
 #include <stdio.h>
 
 #include <weft/features.h>
-#include <weft/mixers.h>
 
-#include "graph/lowering.h"
+#include "core/try.h"
+#include "kernels/discrete_features/features.h"
+#include "kernels/discrete_features/row_maximum.h"
+#include "mixers/feature_rows.h"
 
 /** Powers up to 1023 of this many elements keep a binary exponent within 32 bits. */
 #define LARGEST_WIDTH WEFT_FEATURES_MAX_COLUMNS
@@ -30,72 +31,34 @@ weft_status weft_graph_discrete_features(weft_tensor *out, weft_graph *graph, we
 
 /* ---- checking ---- */
 
-static weft_status check_shapes(const weft_graph *graph, struct weft_node *node) {
-    struct discrete_features_node *params = (void *)node->params.bytes;
+static weft_status check_w(const weft_graph *graph, const struct weft_node *node, uint32_t heads) {
     const weft_shape x = *weft_node_shape(graph, node, 0);
     const weft_shape w = *weft_node_shape(graph, node, 1);
+    const uint32_t width = x.dim[2] / heads;
     char text[2][WEFT_SHAPE_TEXT_SIZE];
-    if (x.rank != 3 || w.rank != 2) {
-        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "discrete_features: x %s and w %s must be [B, n, d] and [s, d/heads]",
-                         weft_shape_text(x, text[0]), weft_shape_text(w, text[1]));
-    }
-    if (x.dim[2] % params->heads != 0) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "discrete_features: %u heads do not divide %u channels", params->heads,
-                         x.dim[2]);
-    }
-    const uint32_t width = x.dim[2] / params->heads;
     if (width > LARGEST_WIDTH) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "discrete_features: width %u of a head is not 1 to %u", width,
                          LARGEST_WIDTH);
     }
-    if (w.dim[1] != width) {
+    if (w.rank != 2 || w.dim[1] != width) {
         return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "discrete_features: w %s must be [s, %u] for x %s and %u heads",
-                         weft_shape_text(w, text[0]), width, weft_shape_text(x, text[1]),
-                         params->heads);
-    }
-    if (params->scale == 0.0F) {
-        params->scale = (float)(1.0 / sqrt(sqrt((double)width)));
+                         "discrete_features: w %s must be [s, d/heads] = [s, %u] for x %s and %u "
+                         "heads",
+                         weft_shape_text(w, text[0]), width, weft_shape_text(x, text[1]), heads);
     }
     return weft_expect_shape(graph, node, 2, "coefficients", weft_shape_of(w.dim[0]));
 }
 
 static weft_status discrete_features_infer(const weft_graph *graph, struct weft_node *node,
                                            weft_dtype *dtype, weft_shape *shape) {
-    const struct discrete_features_node *params = (const void *)node->params.bytes;
-    if ((uint32_t)params->stabilizer >= WEFT_STABILIZER_COUNT) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "discrete_features: stabilizer %u is not in 0 … %u",
-                         (uint32_t)params->stabilizer, WEFT_STABILIZER_COUNT - 1);
-    }
-    if (!isfinite(params->scale)) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "discrete_features: scale %g must be finite", (double)params->scale);
-    }
-    weft_status status = weft_expect_f32(graph, node, 0, "x");
-    if (status == WEFT_OK) {
-        status = weft_expect_f32(graph, node, 1, "w");
-    }
-    if (status == WEFT_OK) {
-        status = check_shapes(graph, node);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
-    const uint32_t features = weft_node_shape(graph, node, 1)->dim[0];
-    const uint64_t channels = (uint64_t)params->heads * features;
-    if (channels > UINT32_MAX) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "discrete_features: %u heads of %u features are too many", params->heads,
-                         features);
-    }
-    *dtype = WEFT_F32;
-    *shape = *weft_node_shape(graph, node, 0);
-    shape->dim[2] = (uint32_t)channels;
-    return WEFT_OK;
+    struct discrete_features_node *params = (void *)node->params.bytes;
+    WEFT_TRY(weft_check_stabilizer(graph, node, params->stabilizer));
+    WEFT_TRY(weft_check_feature_rows(&params->scale, graph, node, params->heads));
+    WEFT_TRY(weft_expect_f32(graph, node, 1, "w"));
+    WEFT_TRY(check_w(graph, node, params->heads));
+    return weft_infer_features(dtype, shape, graph, node, params->heads,
+                               weft_node_shape(graph, node, 1)->dim[0]);
 }
 
 /* ---- lowering ---- */
@@ -103,43 +66,35 @@ static weft_status discrete_features_infer(const weft_graph *graph, struct weft_
 struct lowered {
     struct weft_lowering *lowering;
     const struct discrete_features_node *params;
-    uint64_t sequences; /* batch · heads */
-    uint32_t tokens, width, features;
+    uint64_t rows;
+    uint32_t batch, tokens, width, features;
     uint32_t x, w, coefficients;
 };
 
-/** A dispatch with the bindings 0 … 2 and the words of discrete_features.glsl. */
-static struct weft_dispatch *rows_dispatch(const struct lowered *l, const char *shader) {
-    const uint64_t rows = l->sequences * l->tokens;
-    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, shader);
-    weft_dispatch_read(dispatch, l->x);
-    weft_dispatch_read(dispatch, l->w);
-    weft_dispatch_read(dispatch, l->coefficients);
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = rows, .columns = l->features});
-    weft_dispatch_push_u32(dispatch, l->width);
-    weft_dispatch_push_u32(dispatch, l->params->heads);
-    weft_dispatch_push_u32(dispatch, l->tokens);
-    weft_dispatch_push_f32(dispatch, l->params->scale);
-    const double powers = (double)rows * l->features * l->width;
+/** What each row's features cost. */
+static void count_features(struct weft_dispatch *dispatch, const struct lowered *l) {
+    const double powers = (double)l->rows * l->features * l->width;
     dispatch->flops = 2.0 * powers; /* for powers of 0 or 1, the most common ones */
-    dispatch->bytes = 4.0 * ((double)rows * l->width + (double)l->features * (l->width + 1.0));
-    return dispatch;
+    dispatch->bytes = 4.0 * ((double)l->rows * l->width + (double)l->features * (l->width + 1.0));
 }
 
 /** The largest binary exponent of each sequence and head. */
 static uint32_t lower_key_maximum(const struct lowered *l) {
-    const uint64_t rows = l->sequences * l->tokens;
-    const uint32_t of_rows = weft_lower_scratch(l->lowering, rows * sizeof(float));
-    const uint32_t of_sequences = weft_lower_scratch(l->lowering, l->sequences * sizeof(float));
-    struct weft_dispatch *dispatch = rows_dispatch(l, "discrete_features/row_maximum");
-    weft_dispatch_write(dispatch, of_rows);
-    dispatch = weft_old_dispatch(l->lowering, "random_features/sequence_maximum");
-    weft_dispatch_read(dispatch, of_rows);
-    weft_dispatch_write(dispatch, of_sequences);
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = l->sequences, .columns = l->tokens});
-    weft_dispatch_push_u32(dispatch, l->params->heads);
-    dispatch->flops = (double)rows;
-    dispatch->bytes = 4.0 * (double)rows;
+    const uint32_t heads = l->params->heads;
+    const uint32_t of_rows = weft_lower_scratch(l->lowering, l->rows * sizeof(float));
+    const uint32_t of_sequences =
+        weft_lower_scratch(l->lowering, (uint64_t)l->batch * heads * sizeof(float));
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        l->lowering, discrete_features_row_maximum, weft_grid_of_groups(l->rows),
+        .bind = {.x = l->x, .powers = l->w, .coefficients = l->coefficients, .result = of_rows},
+        .push = {.rows = (uint32_t)l->rows,
+                 .columns = l->features,
+                 .width = l->width,
+                 .heads = heads,
+                 .tokens = l->tokens,
+                 .scale = l->params->scale});
+    count_features(dispatch, l);
+    weft_lower_sequence_maximum(l->lowering, of_sequences, of_rows, l->batch, l->tokens, heads);
     return of_sequences;
 }
 
@@ -150,30 +105,38 @@ static weft_status discrete_features_lower(struct weft_lowering *lowering,
     const struct discrete_features_node *params = (const void *)node->params.bytes;
     const struct lowered l = {.lowering = lowering,
                               .params = params,
-                              .sequences = (uint64_t)x->dim[0] * params->heads,
+                              .rows = (uint64_t)x->dim[0] * x->dim[1] * params->heads,
+                              .batch = x->dim[0],
                               .tokens = x->dim[1],
                               .width = w->dim[1],
                               .features = w->dim[0],
                               .x = weft_lower_value(lowering, node->input[0]),
                               .w = weft_lower_value(lowering, node->input[1]),
                               .coefficients = weft_lower_value(lowering, node->input[2])};
-    const uint64_t outputs = l.sequences * l.tokens * l.features;
-    if (outputs > INT32_MAX) {
-        return weft_lower_fail(lowering,
-                               weft_fail(&lowering->device->host, WEFT_UNSUPPORTED,
-                                         "%s: %llu features, more than %d", lowering->label,
-                                         (unsigned long long)outputs, INT32_MAX));
+    const double outputs = (double)l.rows * l.features;
+    if (!weft_lower_countable(lowering, outputs, "features")) {
+        return weft_lower_status(lowering);
     }
     const uint32_t result = weft_lower_value(lowering, node->output);
-    const uint32_t largest = params->stabilizer == WEFT_STABILIZER_KEY
-                                 ? lower_key_maximum(&l)
-                                 : l.x; /* bound and not read */
-    struct weft_dispatch *dispatch = rows_dispatch(&l, "discrete_features/features");
-    weft_dispatch_read(dispatch, largest);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_specialize(dispatch, (uint32_t)params->stabilizer);
+    const uint32_t largest =
+        params->stabilizer == WEFT_STABILIZER_KEY ? lower_key_maximum(&l) : WEFT_NO_STORAGE;
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, discrete_features_features, weft_grid_of_groups(l.rows),
+                   .bind = {.x = l.x,
+                            .powers = l.w,
+                            .coefficients = l.coefficients,
+                            .largest = largest,
+                            .result = result},
+                   .push = {.rows = (uint32_t)l.rows,
+                            .columns = l.features,
+                            .width = l.width,
+                            .heads = params->heads,
+                            .tokens = l.tokens,
+                            .scale = params->scale},
+                   .constant = {.stabilizer = (uint32_t)params->stabilizer});
+    count_features(dispatch, &l);
     dispatch->flops *= params->stabilizer == WEFT_STABILIZER_QUERY ? 2.0 : 1.0;
-    dispatch->bytes += 4.0 * (double)outputs;
+    dispatch->bytes += 4.0 * outputs;
     return weft_lower_status(lowering);
 }
 

@@ -8,6 +8,14 @@
 
 #include <weft/mixers.h>
 
+#include "core/try.h"
+#include "kernels/fast_weight/normalize.h"
+#include "kernels/fast_weight/scan.h"
+#include "kernels/fast_weight/solve.h"
+#include "kernels/fast_weight/step.h"
+#include "kernels/fast_weight/step_state.h"
+#include "kernels/fast_weight/step_sums.h"
+#include "kernels/fast_weight/update.h"
 #include "mixers/linear_attention.h"
 #include "mixers/qkv.h"
 #include "mixers/step.h"
@@ -15,8 +23,6 @@
 struct weft_fast_weight_node {
     uint32_t heads;
 };
-
-#define MAX_FEATURES 512 /* a workgroup of fast_weight/scan holds four columns of the state */
 
 weft_status weft_graph_fast_weight(weft_tensor *out, weft_graph *graph, weft_tensor q,
                                    weft_tensor k, weft_tensor v, weft_tensor beta,
@@ -26,32 +32,23 @@ weft_status weft_graph_fast_weight(weft_tensor *out, weft_graph *graph, weft_ten
     return weft_graph_add(out, graph, &weft_op_fast_weight, inputs, 4, &node, sizeof node);
 }
 
-static weft_status check_width(const weft_graph *graph, const struct weft_node *node) {
-    const struct weft_fast_weight_node *params = (const void *)node->params.bytes;
-    const weft_shape *q = weft_node_shape(graph, node, 0);
-    if (q->dim[2] / params->heads > MAX_FEATURES) {
+static weft_status check_width(const weft_graph *graph, const char *op, uint32_t width) {
+    if (width > WEFT_FAST_WEIGHT_SCAN_MAX_FEATURES) {
         return weft_fail(&graph->host, WEFT_UNSUPPORTED,
-                         "fast_weight: heads of %u channels of q and k are wider than %u",
-                         q->dim[2] / params->heads, MAX_FEATURES);
+                         "%s: heads of %u channels of q and k are wider than %d", op, width,
+                         WEFT_FAST_WEIGHT_SCAN_MAX_FEATURES);
     }
-    return weft_expect_shape(graph, node, 3, "beta",
-                             weft_shape_of(q->dim[0], q->dim[1], params->heads));
+    return WEFT_OK;
 }
 
 static weft_status fast_weight_infer(const weft_graph *graph, struct weft_node *node,
                                      weft_dtype *dtype, weft_shape *shape) {
     const struct weft_fast_weight_node *params = (const void *)node->params.bytes;
-    weft_shape qkv[3];
-    weft_status status = weft_check_node_qkv(qkv, graph, node, true);
-    if (status == WEFT_OK) {
-        status = weft_check_heads(graph, "fast_weight", params->heads, qkv);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
-    *dtype = WEFT_F32;
-    *shape = weft_shape_of(qkv[0].dim[0], qkv[0].dim[1], qkv[2].dim[2]);
-    return check_width(graph, node);
+    const weft_shape q = *weft_node_shape(graph, node, 0);
+    WEFT_TRY(weft_infer_qkv(dtype, shape, graph, node, params->heads, true));
+    WEFT_TRY(check_width(graph, "fast_weight", q.dim[2] / params->heads));
+    return weft_expect_shape(graph, node, 3, "beta",
+                             weft_shape_of(q.dim[0], q.dim[1], params->heads));
 }
 
 /* ---- lowering ---- */
@@ -74,11 +71,10 @@ static uint32_t lower_normalized(struct weft_lowering *lowering, const struct ru
                                  uint32_t x) {
     uint64_t rows = (uint64_t)rule->batch * rule->n * rule->heads;
     uint32_t result = weft_lower_scratch(lowering, rows * rule->features * sizeof(float));
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "fast_weight/normalize");
-    weft_dispatch_read(dispatch, x);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_items(dispatch, rows);
-    weft_dispatch_push_u32(dispatch, rule->features);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, fast_weight_normalize, weft_grid_of_items(rows),
+                   .bind = {.x = x, .result = result},
+                   .push = {.rows = (uint32_t)rows, .columns = rule->features});
     dispatch->flops = 40.0 * (double)rows * rule->features;
     dispatch->bytes = 8.0 * (double)rows * rule->features;
     return result;
@@ -88,18 +84,17 @@ static void lower_solve(struct weft_lowering *lowering, struct rule *rule) {
     uint64_t rows = (uint64_t)rule->batch * rule->n * rule->heads;
     rule->w = weft_lower_scratch(lowering, rows * rule->features * sizeof(float));
     rule->u = weft_lower_scratch(lowering, rows * rule->values * sizeof(float));
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "fast_weight/solve");
-    weft_dispatch_read(dispatch, rule->k);
-    weft_dispatch_read(dispatch, rule->v);
-    weft_dispatch_read(dispatch, rule->beta);
-    weft_dispatch_write(dispatch, rule->w);
-    weft_dispatch_write(dispatch, rule->u);
-    weft_dispatch_specialize(dispatch, weft_whole_fours(rule->features));
-    uint64_t groups = (uint64_t)rule->batch * rule->heads * rule->chunks;
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = groups, .columns = rule->n});
-    weft_dispatch_push_u32(dispatch, rule->heads);
-    weft_dispatch_push_u32(dispatch, rule->features);
-    weft_dispatch_push_u32(dispatch, rule->values);
+    const uint64_t groups = (uint64_t)rule->batch * rule->heads * rule->chunks;
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, fast_weight_solve, weft_grid_of_groups(groups),
+        .bind =
+            {.keys = rule->k, .values = rule->v, .beta = rule->beta, .w = rule->w, .u = rule->u},
+        .push = {.groups = (uint32_t)groups,
+                 .n = rule->n,
+                 .heads = rule->heads,
+                 .features = rule->features,
+                 .values = rule->values},
+        .constant = {.vector_features = weft_whole_fours(rule->features)});
     dispatch->flops = rows_of(rule) * WEFT_CHUNK * (2.0 * rule->features + rule->values);
     dispatch->bytes = 4.0 * rows_of(rule) * (2.0 * rule->features + 2.0 * rule->values + 1.0);
 }
@@ -118,46 +113,55 @@ static uint32_t lower_states(struct weft_lowering *lowering, const struct rule *
     return weft_lower_chunk_states(lowering, &states);
 }
 
-/** Fours of columns of a state that a workgroup holds. */
-static uint32_t column_tiles_of(const struct rule *rule) {
-    return rule->features <= 128 ? 4 : rule->features <= 256 ? 2 : 1;
+/** How fast_weight/scan and /step_state spread the columns of the states over workgroups. */
+struct columns {
+    uint32_t tiles; /* fours of columns that a workgroup holds */
+    uint32_t blocks;
+    uint64_t groups;
+};
+
+static struct columns columns_of(const struct rule *rule) {
+    const uint32_t fit = WEFT_FAST_WEIGHT_SCAN_MAX_FEATURES / rule->features;
+    struct columns columns = {.tiles = fit >= 4 ? 4 : fit >= 2 ? 2 : 1};
+    columns.blocks = (rule->values - 1) / (4 * columns.tiles) + 1;
+    columns.groups = (uint64_t)rule->batch * rule->heads * columns.blocks;
+    return columns;
 }
 
 static void lower_scan(struct weft_lowering *lowering, const struct rule *rule, uint32_t g,
                        uint32_t state) {
-    uint32_t column_tiles = column_tiles_of(rule);
-    uint32_t column_blocks = (rule->values - 1) / (4 * column_tiles) + 1;
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "fast_weight/scan");
-    weft_dispatch_read(dispatch, g);
-    weft_dispatch_write(dispatch, state);
-    weft_dispatch_specialize(dispatch, column_tiles);
-    weft_dispatch_specialize(dispatch, weft_whole_fours(rule->features));
-    uint64_t groups = (uint64_t)rule->batch * rule->heads * column_blocks;
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = groups, .columns = rule->features});
-    weft_dispatch_push_u32(dispatch, rule->values);
-    weft_dispatch_push_u32(dispatch, rule->chunks);
-    weft_dispatch_push_u32(dispatch, column_blocks);
+    const struct columns columns = columns_of(rule);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, fast_weight_scan, weft_grid_of_groups(columns.groups),
+                   .bind = {.g = g, .n = state},
+                   .push = {.groups = (uint32_t)columns.groups,
+                            .features = rule->features,
+                            .values = rule->values,
+                            .chunks = rule->chunks,
+                            .column_blocks = columns.blocks},
+                   .constant = {.column_tiles = columns.tiles,
+                                .vector_features = weft_whole_fours(rule->features)});
     double parts = (double)rule->batch * rule->heads * rule->chunks;
     dispatch->flops = 2.0 * parts * rule->features * rule->features * rule->values;
     dispatch->bytes = 4.0 * parts * rule->features *
-                      ((double)rule->features * column_blocks + 2.0 * rule->values);
+                      ((double)rule->features * columns.blocks + 2.0 * rule->values);
 }
 
 static void lower_update(struct weft_lowering *lowering, const struct rule *rule, uint32_t state) {
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "fast_weight/update");
-    weft_dispatch_read(dispatch, rule->w);
-    weft_dispatch_read(dispatch, state);
-    weft_dispatch_write(dispatch, rule->u);
-    weft_dispatch_specialize(dispatch, weft_whole_fours(rule->features));
-    weft_dispatch_specialize(dispatch, weft_whole_fours(rule->values));
-    uint64_t tiles = (uint64_t)rule->batch * rule->heads * ((rule->n - 1) / 8 + 1) *
-                     ((rule->values - 1) / 4 + 1);
-    weft_dispatch_items(dispatch, tiles);
-    weft_dispatch_push_u32(dispatch, rule->n);
-    weft_dispatch_push_u32(dispatch, rule->heads);
-    weft_dispatch_push_u32(dispatch, rule->features);
-    weft_dispatch_push_u32(dispatch, rule->values);
-    weft_dispatch_push_u32(dispatch, rule->chunks);
+    const uint64_t tiles = (uint64_t)rule->batch * rule->heads *
+                           ((rule->n - 1) / WEFT_FAST_WEIGHT_UPDATE_ROWS + 1) *
+                           ((rule->values - 1) / 4 + 1);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, fast_weight_update, weft_grid_of_items(tiles),
+                   .bind = {.w = rule->w, .state = state, .u = rule->u},
+                   .push = {.count = (uint32_t)tiles,
+                            .n = rule->n,
+                            .heads = rule->heads,
+                            .features = rule->features,
+                            .values = rule->values,
+                            .chunks = rule->chunks},
+                   .constant = {.vector_features = weft_whole_fours(rule->features),
+                                .vector_values = weft_whole_fours(rule->values)});
     dispatch->flops = 2.0 * rows_of(rule) * rule->features * rule->values;
     dispatch->bytes = 4.0 * rows_of(rule) * (rule->features + 2.0 * rule->values);
 }
@@ -171,37 +175,41 @@ static uint32_t lower_chunks(struct weft_lowering *lowering, const struct rule *
     return state;
 }
 
-static weft_status fast_weight_lower(struct weft_lowering *lowering, const struct weft_node *node) {
-    const struct weft_fast_weight_node *params = (const void *)node->params.bytes;
-    const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
-    const weft_shape *v = weft_node_shape(lowering->graph, node, 2);
-    struct rule rule = {.v = weft_lower_value(lowering, node->input[2]),
-                        .beta = weft_lower_value(lowering, node->input[3]),
-                        .batch = q->dim[0],
-                        .heads = params->heads,
-                        .n = q->dim[1],
-                        .features = q->dim[2] / params->heads,
-                        .values = v->dim[2] / params->heads,
-                        .chunks = weft_chunk_count(q->dim[1], WEFT_CHUNK)};
+/** The rule of either op, with the normalised features of q and k; beta is the input of that number. */
+static struct rule lower_rule(struct weft_lowering *lowering, const struct weft_node *node,
+                              const struct weft_linear_attention *a, uint32_t beta) {
+    struct rule rule = {.v = a->v,
+                        .beta = weft_lower_value(lowering, node->input[beta]),
+                        .batch = a->batch,
+                        .heads = a->heads,
+                        .n = a->n,
+                        .features = a->features,
+                        .values = a->values,
+                        .chunks = weft_chunk_count(a->n, WEFT_CHUNK)};
     rule.q = lower_normalized(lowering, &rule, weft_lower_value(lowering, node->input[0]));
     rule.k = lower_normalized(lowering, &rule, weft_lower_value(lowering, node->input[1]));
+    return rule;
+}
+
+static struct weft_linear_attention attention_of(struct weft_lowering *lowering,
+                                                 const struct weft_node *node) {
+    const struct weft_fast_weight_node *params = (const void *)node->params.bytes;
+    const uint32_t channels = weft_node_shape(lowering->graph, node, 0)->dim[2];
+    return weft_linear_attention_of(lowering, node, params->heads, channels / params->heads);
+}
+
+static weft_status fast_weight_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    struct weft_linear_attention attention = attention_of(lowering, node);
+    struct rule rule = lower_rule(lowering, node, &attention, 3);
     lower_solve(lowering, &rule);
-    struct weft_linear_attention attention = {.q = rule.q,
-                                              .k = rule.k,
-                                              .v = rule.u,
-                                              .result = weft_lower_value(lowering, node->output),
-                                              .batch = rule.batch,
-                                              .heads = rule.heads,
-                                              .n = rule.n,
-                                              .keys = rule.n,
-                                              .features = rule.features,
-                                              .values = rule.values,
-                                              .causal = true,
-                                              .epsilon = WEFT_LEAST_DENOMINATOR,
-                                              .weight = 1.0F};
+    attention.q = rule.q;
+    attention.k = rule.k;
+    attention.v = rule.u;
+    attention.causal = true;
+    attention.epsilon = WEFT_LEAST_DENOMINATOR;
     struct weft_chunk_apply apply = {
-        .attention = &attention, .state_chunks = rule.chunks, .has_state = rule.chunks > 1};
-    if (apply.has_state) {
+        .attention = &attention, .state = WEFT_NO_STORAGE, .state_chunks = rule.chunks};
+    if (rule.chunks > 1) {
         apply.state = lower_chunks(lowering, &rule);
     }
     weft_lower_chunk_apply(lowering, &apply);
@@ -225,20 +233,10 @@ const struct weft_op weft_op_fast_weight = {
 
 /* ---- one token at a time ---- */
 
-static weft_status check_step_width(const weft_graph *graph, const struct weft_step_call *call) {
-    const uint32_t width = call->shape[0].dim[2] / call->heads;
-    if (width > MAX_FEATURES) {
-        return weft_fail(&graph->host, WEFT_UNSUPPORTED,
-                         "%s: heads of %u channels of q and k are wider than %u", call->op->name,
-                         width, MAX_FEATURES);
-    }
+static weft_status check_step_beta(const weft_graph *graph, const struct weft_step_call *call) {
     weft_dtype dtype;
     weft_shape beta;
-    const weft_status status =
-        weft_graph_get_tensor(graph, call->input[WEFT_STEP_INPUTS], &beta, &dtype);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_graph_get_tensor(graph, call->input[WEFT_STEP_INPUTS], &beta, &dtype));
     const weft_shape expected = weft_shape_of(call->shape[0].dim[0], 1, call->heads);
     if (dtype != WEFT_F32 || !weft_shape_equal(beta, expected)) {
         char text[2][WEFT_SHAPE_TEXT_SIZE];
@@ -262,104 +260,78 @@ weft_status weft_graph_fast_weight_step(weft_tensor *out, weft_graph *graph, wef
                                   .input_count = WEFT_STEP_INPUTS + 1,
                                   .heads = params && params->heads ? params->heads : 1};
     const struct weft_fast_weight_node node = {.heads = call.heads};
-    weft_status status = weft_check_step(graph, &call);
-    if (status == WEFT_OK) {
-        status = check_step_width(graph, &call);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_check_step(graph, &call));
     const uint32_t m = call.shape[0].dim[2] / call.heads;
     const uint32_t w = call.shape[2].dim[2] / call.heads;
+    WEFT_TRY(check_width(graph, call.op->name, m));
+    WEFT_TRY(check_step_beta(graph, &call));
     const double size = (double)m * (m + 2.0 * w) + 2.0 * WEFT_CHUNK * ((double)m + w);
     return weft_add_step(out, graph, &call, call.heads * size, &node, sizeof node);
 }
 
-/** What a step has beside a rule with n = 1. */
-struct rule_step {
-    struct rule rule;
-    uint32_t position, state, result;
-    uint32_t stride; /* elements of the state of a sequence */
-};
-
-static void lower_step_state(struct weft_lowering *lowering, const struct rule_step *step) {
-    const struct rule *rule = &step->rule;
-    uint32_t column_tiles = column_tiles_of(rule);
-    uint32_t column_blocks = (rule->values - 1) / (4 * column_tiles) + 1;
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "fast_weight/step_state");
-    weft_dispatch_read(dispatch, step->position);
-    weft_dispatch_write(dispatch, step->state);
-    weft_dispatch_specialize(dispatch, column_tiles);
-    uint64_t groups = (uint64_t)rule->batch * rule->heads * column_blocks;
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = groups, .columns = rule->features});
-    weft_dispatch_push_u32(dispatch, rule->heads);
-    weft_dispatch_push_u32(dispatch, rule->values);
-    weft_dispatch_push_u32(dispatch, step->stride);
-    weft_dispatch_push_u32(dispatch, column_blocks);
+static void lower_step_state(struct weft_lowering *lowering, const struct rule *rule,
+                             const struct weft_linear_attention *step) {
+    const struct columns columns = columns_of(rule);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, fast_weight_step_state, weft_grid_of_groups(columns.groups),
+                   .bind = {.position = step->position, .state = step->state},
+                   .push = {.groups = (uint32_t)columns.groups,
+                            .features = rule->features,
+                            .heads = rule->heads,
+                            .values = rule->values,
+                            .stride = step->stride,
+                            .column_blocks = columns.blocks},
+                   .constant = {.column_tiles = columns.tiles});
     double products = rows_of(rule) * rule->features * rule->values; /* once in a chunk */
     dispatch->flops = 2.0 * products * rule->features / WEFT_CHUNK;
-    dispatch->bytes = 4.0 * products * (column_blocks + 2.0) / WEFT_CHUNK;
+    dispatch->bytes = 4.0 * products * (columns.blocks + 2.0) / WEFT_CHUNK;
 }
 
-static void lower_step_read(struct weft_lowering *lowering, const struct rule_step *step) {
-    const struct rule *rule = &step->rule;
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "fast_weight/step");
-    const uint32_t reads[] = {rule->q, rule->k, rule->v, rule->beta, step->position};
-    for (uint32_t i = 0; i < 5; i++) {
-        weft_dispatch_read(dispatch, reads[i]);
-    }
-    weft_dispatch_write(dispatch, step->state);
-    weft_dispatch_write(dispatch, step->result);
-    uint64_t groups = (uint64_t)rule->batch * rule->heads;
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = groups, .columns = rule->features});
-    weft_dispatch_push_u32(dispatch, rule->heads);
-    weft_dispatch_push_u32(dispatch, rule->values);
-    weft_dispatch_push_u32(dispatch, step->stride);
+static void lower_step_read(struct weft_lowering *lowering, const struct rule *rule,
+                            const struct weft_linear_attention *step) {
+    const uint64_t groups = (uint64_t)rule->batch * rule->heads;
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, fast_weight_step, weft_grid_of_groups(groups),
+                   .bind = {.queries = rule->q,
+                            .keys = rule->k,
+                            .values = rule->v,
+                            .beta = rule->beta,
+                            .position = step->position,
+                            .state = step->state,
+                            .result = step->result},
+                   .push = {.groups = (uint32_t)groups,
+                            .features = rule->features,
+                            .heads = rule->heads,
+                            .values = rule->values,
+                            .stride = step->stride});
     double elements = rows_of(rule) * (2.0 * rule->features * rule->values +
                                        WEFT_CHUNK * (3.0 * rule->features + 2.0 * rule->values));
     dispatch->flops = 2.0 * elements;
     dispatch->bytes = 4.0 * elements;
 }
 
-static void lower_step_sums(struct weft_lowering *lowering, const struct rule_step *step) {
-    const struct rule *rule = &step->rule;
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "fast_weight/step_sums");
-    weft_dispatch_read(dispatch, step->position);
-    weft_dispatch_write(dispatch, step->state);
-    uint64_t count = (uint64_t)rule->batch * rule->heads * rule->features *
-                     ((uint64_t)rule->features + rule->values);
-    weft_dispatch_items(dispatch, count);
-    weft_dispatch_push_u32(dispatch, rule->heads);
-    weft_dispatch_push_u32(dispatch, rule->features);
-    weft_dispatch_push_u32(dispatch, rule->values);
-    weft_dispatch_push_u32(dispatch, step->stride);
+static void lower_step_sums(struct weft_lowering *lowering, const struct rule *rule,
+                            const struct weft_linear_attention *step) {
+    const uint64_t count = (uint64_t)rule->batch * rule->heads * rule->features *
+                           ((uint64_t)rule->features + rule->values);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, fast_weight_step_sums, weft_grid_of_items(count),
+                   .bind = {.position = step->position, .state = step->state},
+                   .push = {.count = (uint32_t)count,
+                            .heads = rule->heads,
+                            .features = rule->features,
+                            .values = rule->values,
+                            .stride = step->stride});
     dispatch->flops = 2.0 * (double)count;
     dispatch->bytes = 8.0 * (double)count;
 }
 
 static weft_status step_lower(struct weft_lowering *lowering, const struct weft_node *node) {
-    const struct weft_fast_weight_node *params = (const void *)node->params.bytes;
-    const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
-    const weft_shape *v = weft_node_shape(lowering->graph, node, 2);
-    struct rule_step step = {
-        .rule = {.v = weft_lower_value(lowering, node->input[2]),
-                 .beta = weft_lower_value(lowering, node->input[WEFT_STEP_INPUTS]),
-                 .batch = q->dim[0],
-                 .heads = params->heads,
-                 .n = 1,
-                 .features = q->dim[2] / params->heads,
-                 .values = v->dim[2] / params->heads,
-                 .chunks = 1},
-        .position = weft_lower_value(lowering, node->input[WEFT_STEP_POSITION]),
-        .state = weft_lower_value(lowering, node->input[WEFT_STEP_STATE]),
-        .result = weft_lower_value(lowering, node->output),
-        .stride = weft_node_shape(lowering->graph, node, WEFT_STEP_STATE)->dim[1]};
-    struct rule *rule = &step.rule;
-    rule->q = lower_normalized(lowering, rule, weft_lower_value(lowering, node->input[0]));
-    rule->k = lower_normalized(lowering, rule, weft_lower_value(lowering, node->input[1]));
-    lower_step_state(lowering, &step);
-    lower_step_read(lowering, &step);
-    lower_step_sums(lowering, &step);
+    const struct weft_linear_attention step = attention_of(lowering, node);
+    const struct rule rule = lower_rule(lowering, node, &step, WEFT_STEP_INPUTS);
+    lower_step_state(lowering, &rule, &step);
+    lower_step_read(lowering, &rule, &step);
+    lower_step_sums(lowering, &rule, &step);
     return weft_lower_status(lowering);
 }
 

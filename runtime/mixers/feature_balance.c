@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "mixers/feature_balance.h"
 
-#define CHUNK 256 /* tokens: that of shaders/random_features/channel_squares.comp */
+#include "kernels/random_features/channel_balance.h"
+#include "kernels/random_features/channel_scale.h"
+#include "kernels/random_features/channel_squares.h"
 
 /** One of the two: the storage, and its squares [batch · heads · chunks, width]. */
 struct side {
@@ -15,16 +17,19 @@ static uint32_t scratch(struct weft_lowering *lowering, uint64_t count) {
 
 static struct side lower_squares(struct weft_lowering *lowering, const struct weft_balance *b,
                                  uint32_t x, uint32_t tokens) {
-    struct side side = {.x = x, .tokens = tokens, .chunks = (tokens - 1) / CHUNK + 1};
+    struct side side = {.x = x,
+                        .tokens = tokens,
+                        .chunks = (tokens - 1) / WEFT_RANDOM_FEATURES_CHANNEL_SQUARES_CHUNK + 1};
     const uint64_t rows = (uint64_t)b->batch * b->heads * side.chunks;
     side.squares = scratch(lowering, rows * b->width);
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "random_features/channel_squares");
-    weft_dispatch_read(dispatch, x);
-    weft_dispatch_write(dispatch, side.squares);
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = rows, .columns = b->width});
-    weft_dispatch_push_u32(dispatch, b->heads);
-    weft_dispatch_push_u32(dispatch, tokens);
-    weft_dispatch_push_u32(dispatch, side.chunks);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, random_features_channel_squares, weft_grid_of_groups(rows),
+                   .bind = {.x = x, .result = side.squares},
+                   .push = {.rows = (uint32_t)rows,
+                            .width = b->width,
+                            .heads = b->heads,
+                            .tokens = tokens,
+                            .chunks = side.chunks});
     const double elements = (double)b->batch * tokens * b->heads * b->width;
     dispatch->flops = 2.0 * elements;
     dispatch->bytes = 4.0 * elements;
@@ -36,14 +41,13 @@ static uint32_t lower_factors(struct weft_lowering *lowering, const struct weft_
                               const struct side *own, const struct side *other) {
     const uint64_t count = (uint64_t)b->batch * b->heads * b->width;
     const uint32_t factors = scratch(lowering, count);
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "random_features/channel_balance");
-    weft_dispatch_read(dispatch, own->squares);
-    weft_dispatch_read(dispatch, other->squares);
-    weft_dispatch_write(dispatch, factors);
-    weft_dispatch_items(dispatch, count);
-    weft_dispatch_push_u32(dispatch, b->width);
-    weft_dispatch_push_u32(dispatch, own->chunks);
-    weft_dispatch_push_u32(dispatch, other->chunks);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, random_features_channel_balance, weft_grid_of_items(count),
+                   .bind = {.x = own->squares, .y = other->squares, .result = factors},
+                   .push = {.count = (uint32_t)count,
+                            .width = b->width,
+                            .x_chunks = own->chunks,
+                            .y_chunks = other->chunks});
     const double read = (double)count * (own->chunks + other->chunks);
     dispatch->flops = read + 5.0 * (double)count;
     dispatch->bytes = 4.0 * (read + (double)count);
@@ -57,13 +61,11 @@ static uint64_t elements_of(const struct weft_balance *b, const struct side *sid
 static void lower_scaled(struct weft_lowering *lowering, const struct weft_balance *b,
                          const struct side *side, uint32_t factors, uint32_t result) {
     const uint64_t count = elements_of(b, side);
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "random_features/channel_scale");
-    weft_dispatch_read(dispatch, side->x);
-    weft_dispatch_read(dispatch, factors);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_items(dispatch, count);
-    weft_dispatch_push_u32(dispatch, side->tokens);
-    weft_dispatch_push_u32(dispatch, b->heads * b->width);
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, random_features_channel_scale, weft_grid_of_items(count),
+        .bind = {.x = side->x, .factors = factors, .result = result},
+        .push = {
+            .count = (uint32_t)count, .tokens = side->tokens, .channels = b->heads * b->width});
     dispatch->flops = (double)count;
     dispatch->bytes = 8.0 * (double)count;
 }

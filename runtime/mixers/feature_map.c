@@ -37,16 +37,8 @@ weft_status weft_feature_text_add(weft_tensor *out, weft_graph *graph, const cha
         return weft_fail_memory(&graph->host, "a feature map");
     }
     memcpy(padded, glsl, length);
-    weft_weight *weight = NULL;
-    weft_status status =
-        weft_weight_create(&weight,
-                           weft_weight_params(.name = "feature map", .dtype = WEFT_I32,
-                                              .shape = weft_shape_of(words), .data = padded),
-                           &graph->host);
-    if (status == WEFT_OK) {
-        status = weft_graph_weight(out, graph, weight);
-    }
-    weft_weight_destroy(&weight);
+    const weft_status status =
+        weft_graph_constant(out, graph, "feature map", WEFT_I32, weft_shape_of(words), padded);
     weft_free(&graph->host, padded);
     return status;
 }

@@ -3,12 +3,11 @@
  * FLT's queries and keys: the scaled ones, and behind them the random Fourier features of their positions. Inputs: x,
  * frequencies, weights, positions, phases.
  */
-#include <math.h>
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
-#include "graph/lowering.h"
+#include "core/try.h"
+#include "kernels/flt/features.h"
+#include "mixers/feature_rows.h"
 
 struct weft_flt_features_node {
     weft_flt_side side;
@@ -35,33 +34,16 @@ weft_status weft_graph_flt_features(weft_tensor *out, weft_graph *graph, weft_te
 
 static weft_status check_params(const weft_graph *graph, struct weft_node *node) {
     struct weft_flt_features_node *params = (void *)node->params.bytes;
-    const weft_shape x = *weft_node_shape(graph, node, X);
-    char text[WEFT_SHAPE_TEXT_SIZE];
     if ((uint32_t)params->side > WEFT_FLT_KEY) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "flt_features: side %u is neither %d (queries) nor %d (keys)",
                          (uint32_t)params->side, WEFT_FLT_QUERY, WEFT_FLT_KEY);
     }
-    if (!isfinite(params->scale)) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "flt_features: scale %g must be finite", (double)params->scale);
-    }
-    if (x.rank != 3) {
-        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "flt_features: x must be [B, n, d], not %s", weft_shape_text(x, text));
-    }
-    if (x.dim[2] % params->heads != 0) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "flt_features: %u heads do not divide %u channels", params->heads,
-                         x.dim[2]);
-    }
+    WEFT_TRY(weft_check_feature_rows(&params->scale, graph, node, params->heads));
     if (node->input[PHASES] != 0 && params->side == WEFT_FLT_KEY) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "flt_features: phases are given, but keys take none: those of the weights "
                          "belong to the queries");
-    }
-    if (params->scale == 0.0F) {
-        params->scale = (float)(1.0 / sqrt(sqrt((double)(x.dim[2] / params->heads))));
     }
     return WEFT_OK;
 }
@@ -122,56 +104,24 @@ static weft_status check_positions(const weft_graph *graph, const struct weft_no
     return WEFT_OK;
 }
 
-static weft_status check_all(const weft_graph *graph, struct weft_node *node) {
-    weft_status status = weft_expect_f32(graph, node, X, "x");
-    if (status == WEFT_OK) {
-        status = weft_expect_f32(graph, node, FREQUENCIES, "frequencies");
-    }
-    if (status == WEFT_OK) {
-        status = check_params(graph, node);
-    }
-    if (status == WEFT_OK) {
-        status = check_frequencies(graph, node);
-    }
-    if (status == WEFT_OK) {
-        status = check_weights(graph, node);
-    }
-    if (status == WEFT_OK && node->input[PHASES] != 0) {
-        status = weft_expect_shape(graph, node, PHASES, "phases",
-                                   *weft_node_shape(graph, node, WEIGHTS));
-    }
-    return status == WEFT_OK ? check_positions(graph, node) : status;
-}
-
 static weft_status flt_features_infer(const weft_graph *graph, struct weft_node *node,
                                       weft_dtype *dtype, weft_shape *shape) {
-    const weft_status status = check_all(graph, node);
-    if (status != WEFT_OK) {
-        return status;
-    }
     const struct weft_flt_features_node *params = (const void *)node->params.bytes;
-    const uint32_t r = frequency_count(*weft_node_shape(graph, node, FREQUENCIES));
-    *dtype = WEFT_F32;
-    *shape = *weft_node_shape(graph, node, X);
-    const uint64_t channels = shape->dim[2] + UINT64_C(2) * r * params->heads;
-    if (channels > UINT32_MAX) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "flt_features: %u heads of %u frequencies are too many", params->heads, r);
+    WEFT_TRY(weft_expect_f32(graph, node, FREQUENCIES, "frequencies"));
+    WEFT_TRY(check_params(graph, node));
+    WEFT_TRY(check_frequencies(graph, node));
+    WEFT_TRY(check_weights(graph, node));
+    if (node->input[PHASES] != 0) {
+        WEFT_TRY(weft_expect_shape(graph, node, PHASES, "phases",
+                                   *weft_node_shape(graph, node, WEIGHTS)));
     }
-    shape->dim[2] = (uint32_t)channels;
-    return WEFT_OK;
+    WEFT_TRY(check_positions(graph, node));
+    const uint32_t width = weft_node_shape(graph, node, X)->dim[2] / params->heads;
+    const uint32_t r = frequency_count(*weft_node_shape(graph, node, FREQUENCIES));
+    return weft_infer_features(dtype, shape, graph, node, params->heads, width + UINT64_C(2) * r);
 }
 
 /* ---- lowering ---- */
-
-static void bind(struct weft_lowering *lowering, struct weft_dispatch *dispatch,
-                 const struct weft_node *node, const uint32_t storage[INPUTS]) {
-    for (uint32_t input = 0; input < INPUTS; input++) {
-        const bool given = node->input[input] != 0;
-        weft_dispatch_read(dispatch, storage[given ? input : X]); /* else bound and not read */
-    }
-    weft_dispatch_write(dispatch, weft_lower_value(lowering, node->output));
-}
 
 static weft_status flt_features_lower(struct weft_lowering *lowering,
                                       const struct weft_node *node) {
@@ -183,29 +133,36 @@ static weft_status flt_features_lower(struct weft_lowering *lowering,
     const uint32_t l = dimension_count(frequencies);
     const bool positions = node->input[POSITIONS] != 0;
     const bool batched = positions && weft_node_shape(graph, node, POSITIONS)->rank == 3;
-    const bool weights = weft_node_shape(graph, node, WEIGHTS)->rank == 2;
-    const bool phases = node->input[PHASES] != 0;
-    uint32_t storage[INPUTS] = {0};
-    for (uint32_t input = 0; input < INPUTS; input++) {
-        storage[input] = node->input[input] ? weft_lower_value(lowering, node->input[input]) : 0;
-    }
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "flt/features");
-    bind(lowering, dispatch, node, storage);
-    weft_dispatch_specialize(dispatch, params->side == WEFT_FLT_KEY);
-    weft_dispatch_specialize(dispatch, positions);
-    weft_dispatch_specialize(dispatch, phases);
+    const bool weights_of_heads = weft_node_shape(graph, node, WEIGHTS)->rank == 2;
     const uint64_t rows = (uint64_t)x.dim[0] * x.dim[1] * params->heads;
     const uint32_t width = x.dim[2] / params->heads;
-    weft_dispatch_items(dispatch, rows * (width + (uint64_t)r));
-    weft_dispatch_push_u32(dispatch, width);
-    weft_dispatch_push_u32(dispatch, r);
-    weft_dispatch_push_u32(dispatch, params->heads);
-    weft_dispatch_push_u32(dispatch, x.dim[1]);
-    weft_dispatch_push_u32(dispatch, l);
-    weft_dispatch_push_u32(dispatch, batched ? x.dim[1] * l : 0);
-    weft_dispatch_push_u32(dispatch, frequencies.rank == 3 ? r * l : 0);
-    weft_dispatch_push_u32(dispatch, weights ? r : 0);
-    weft_dispatch_push_f32(dispatch, params->scale);
+    const uint64_t count = rows * (width + (uint64_t)r);
+    uint32_t storage[INPUTS];
+    for (uint32_t input = 0; input < INPUTS; input++) {
+        storage[input] = weft_lower_optional(lowering, node->input[input]);
+    }
+    const uint32_t result = weft_lower_value(lowering, node->output);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, flt_features, weft_grid_of_items(count),
+                   .bind = {.x = storage[X],
+                            .frequencies = storage[FREQUENCIES],
+                            .weights = storage[WEIGHTS],
+                            .positions = storage[POSITIONS],
+                            .phases = storage[PHASES],
+                            .result = result},
+                   .push = {.count = (uint32_t)count,
+                            .width = width,
+                            .r = r,
+                            .heads = params->heads,
+                            .tokens = x.dim[1],
+                            .dimensions = l,
+                            .position_batch = batched ? x.dim[1] * l : 0,
+                            .frequency_head = frequencies.rank == 3 ? r * l : 0,
+                            .weight_head = weights_of_heads ? r : 0,
+                            .scale = params->scale},
+                   .constant = {.keys = params->side == WEFT_FLT_KEY,
+                                .has_positions = positions,
+                                .has_phases = node->input[PHASES] != 0});
     dispatch->flops = (double)rows * (width + r * (40.0 * l + 60.0));
     dispatch->bytes = 4.0 * (double)rows * (2.0 * width + 2.0 * r);
     return weft_lower_status(lowering);

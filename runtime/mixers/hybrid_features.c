@@ -6,9 +6,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
-#include "ops/matmul.h"
+#include "core/try.h"
+#include "kernels/hybrid_features/features.h"
+#include "kernels/hybrid_features/row_maximum.h"
+#include "mixers/feature_rows.h"
 
 struct hybrid_features_node {
     weft_stabilizer stabilizer;
@@ -32,82 +33,45 @@ weft_status weft_graph_hybrid_features(weft_tensor *out, weft_graph *graph, weft
 
 /* ---- checking ---- */
 
-static weft_status check_numbers(const weft_graph *graph,
-                                 const struct hybrid_features_node *params) {
-    if ((uint32_t)params->stabilizer >= WEFT_STABILIZER_COUNT) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "hybrid_features: stabilizer %u is not in 0 … %u",
-                         (uint32_t)params->stabilizer, WEFT_STABILIZER_COUNT - 1);
-    }
-    if (!isfinite(params->scale)) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "hybrid_features: scale %g must be finite", (double)params->scale);
+static weft_status check_matrices(const weft_graph *graph, const struct weft_node *node,
+                                  uint32_t heads) {
+    const weft_shape x = *weft_node_shape(graph, node, 0);
+    const weft_shape w = *weft_node_shape(graph, node, 1);
+    const weft_shape directions = *weft_node_shape(graph, node, 2);
+    const uint32_t width = x.dim[2] / heads;
+    if (w.rank != 2 || directions.rank != 2 || w.dim[1] != width || directions.dim[1] != width) {
+        char text[3][WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(
+            &graph->host, WEFT_SHAPE_MISMATCH,
+            "hybrid_features: w %s and directions %s must be [s, d/heads] = [s, %u] and "
+            "[r, d/heads] = [r, %u] for x %s and %u heads",
+            weft_shape_text(w, text[0]), weft_shape_text(directions, text[1]), width, width,
+            weft_shape_text(x, text[2]), heads);
     }
     return WEFT_OK;
 }
 
-static weft_status check_shapes(const weft_graph *graph, struct weft_node *node) {
-    struct hybrid_features_node *params = (void *)node->params.bytes;
-    const weft_shape x = *weft_node_shape(graph, node, 0);
-    const weft_shape w = *weft_node_shape(graph, node, 1);
-    const weft_shape directions = *weft_node_shape(graph, node, 2);
-    char text[3][WEFT_SHAPE_TEXT_SIZE];
-    weft_shape_text(x, text[0]);
-    weft_shape_text(w, text[1]);
-    weft_shape_text(directions, text[2]);
-    if (x.rank != 3 || w.rank != 2 || directions.rank != 2) {
-        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "hybrid_features: x %s, w %s and directions %s must be [B, n, d], "
-                         "[s, d/heads] and [r, d/heads]",
-                         text[0], text[1], text[2]);
-    }
-    if (x.dim[2] % params->heads != 0) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "hybrid_features: %u heads do not divide %u channels", params->heads,
-                         x.dim[2]);
-    }
-    const uint32_t width = x.dim[2] / params->heads;
-    if (w.dim[1] != width || directions.dim[1] != width) {
-        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "hybrid_features: w %s and directions %s must be [s, %u] and [r, %u] for "
-                         "x %s and %u heads",
-                         text[1], text[2], width, width, text[0], params->heads);
-    }
-    if (params->scale == 0.0F) {
-        params->scale = (float)(1.0 / sqrt(sqrt((double)width)));
-    }
-    return node->input[3] != 0
-               ? weft_expect_shape(graph, node, 3, "coefficients", weft_shape_of(w.dim[0]))
-               : WEFT_OK;
-}
-
 static weft_status hybrid_features_infer(const weft_graph *graph, struct weft_node *node,
                                          weft_dtype *dtype, weft_shape *shape) {
-    static const char *const names[] = {"x", "w", "directions"};
-    const struct hybrid_features_node *params = (const void *)node->params.bytes;
-    weft_status status = check_numbers(graph, params);
-    for (uint32_t i = 0; i < 3 && status == WEFT_OK; i++) {
-        status = weft_expect_f32(graph, node, i, names[i]);
-    }
-    if (status == WEFT_OK) {
-        status = check_shapes(graph, node);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    struct hybrid_features_node *params = (void *)node->params.bytes;
+    WEFT_TRY(weft_check_stabilizer(graph, node, params->stabilizer));
+    WEFT_TRY(weft_check_feature_rows(&params->scale, graph, node, params->heads));
+    WEFT_TRY(weft_expect_f32(graph, node, 1, "w"));
+    WEFT_TRY(weft_expect_f32(graph, node, 2, "directions"));
+    WEFT_TRY(check_matrices(graph, node, params->heads));
     const uint32_t features = weft_node_shape(graph, node, 1)->dim[0];
     const uint32_t directions = weft_node_shape(graph, node, 2)->dim[0];
-    /* Neither product overflows: features and directions are each below 2^31. */
+    if (node->input[3] != 0) {
+        WEFT_TRY(weft_expect_shape(graph, node, 3, "coefficients", weft_shape_of(features)));
+    }
+    /* The product does not overflow: features and directions are each below 2^31. */
     const uint64_t of_head = UINT64_C(3) * features * (1 + (uint64_t)directions);
     if (of_head > UINT32_MAX / params->heads) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "hybrid_features: %u heads of %u features and %u directions are too many",
                          params->heads, features, directions);
     }
-    *dtype = WEFT_F32;
-    *shape = *weft_node_shape(graph, node, 0);
-    shape->dim[2] = (uint32_t)of_head * params->heads;
-    return WEFT_OK;
+    return weft_infer_features(dtype, shape, graph, node, params->heads, of_head);
 }
 
 /* ---- lowering ---- */
@@ -115,113 +79,100 @@ static weft_status hybrid_features_infer(const weft_graph *graph, struct weft_no
 struct lowered {
     struct weft_lowering *lowering;
     const struct hybrid_features_node *params;
-    uint64_t sequences; /* batch · heads */
-    uint32_t tokens, width, features, directions;
+    uint64_t rows;
+    uint32_t batch, tokens, width, features, directions;
     uint32_t x;
     uint32_t projection; /* [rows, features] */
+    float share;         /* 1 / √(2 directions) */
 };
 
-static uint64_t rows_of(const struct lowered *l) {
-    return l->sequences * l->tokens;
-}
-
-/** x wᵀ for each row, [rows, count]. */
-static uint32_t lower_projection(const struct lowered *l, uint32_t w, uint32_t count, float scale) {
-    const uint32_t result = weft_lower_scratch(l->lowering, rows_of(l) * count * sizeof(float));
-    const struct weft_product product = {.a = {.storage = l->x, .row = l->width, .column = 1},
-                                         .b = {.storage = w, .row = 1, .column = l->width},
-                                         .c = {.storage = result, .row = count, .column = 1},
-                                         .m = (uint32_t)rows_of(l),
-                                         .n = count,
-                                         .k = l->width,
-                                         .batches = 1,
-                                         .inner_count = 1,
-                                         .alpha = scale,
-                                         .bias = WEFT_NO_STORAGE,
-                                         .residual = WEFT_NO_STORAGE};
-    weft_lower_product(l->lowering, &product);
-    return result;
-}
-
-/** A dispatch with the bindings 0 and 1 and the words of hybrid_features.glsl. */
-static struct weft_dispatch *rows_dispatch(const struct lowered *l, const char *shader) {
-    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, shader);
-    weft_dispatch_read(dispatch, l->x);
-    weft_dispatch_read(dispatch, l->projection);
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = rows_of(l), .columns = l->features});
-    weft_dispatch_push_u32(dispatch, l->width);
-    weft_dispatch_push_u32(dispatch, l->params->heads);
-    weft_dispatch_push_u32(dispatch, l->tokens);
-    weft_dispatch_push_f32(dispatch, l->params->scale);
-    weft_dispatch_push_u32(dispatch, l->directions);
-    weft_dispatch_push_f32(dispatch, (float)(1.0 / sqrt(2.0 * (double)l->directions)));
-    dispatch->flops = (double)rows_of(l) * (2.0 * l->width + 2.0 * l->features);
-    dispatch->bytes = 4.0 * (double)rows_of(l) * (l->width + l->features);
-    return dispatch;
+/** What every pass over the rows and their projections costs. */
+static void count_rows(struct weft_dispatch *dispatch, const struct lowered *l) {
+    dispatch->flops = (double)l->rows * (2.0 * l->width + 2.0 * l->features);
+    dispatch->bytes = 4.0 * (double)l->rows * (l->width + l->features);
 }
 
 /** The largest exponent of each sequence and head. */
 static uint32_t lower_key_maximum(const struct lowered *l) {
-    const uint32_t of_rows = weft_lower_scratch(l->lowering, rows_of(l) * sizeof(float));
-    const uint32_t of_sequences = weft_lower_scratch(l->lowering, l->sequences * sizeof(float));
-    struct weft_dispatch *dispatch = rows_dispatch(l, "hybrid_features/row_maximum");
-    weft_dispatch_write(dispatch, of_rows);
-    dispatch = weft_old_dispatch(l->lowering, "random_features/sequence_maximum");
-    weft_dispatch_read(dispatch, of_rows);
-    weft_dispatch_write(dispatch, of_sequences);
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = l->sequences, .columns = l->tokens});
-    weft_dispatch_push_u32(dispatch, l->params->heads);
-    dispatch->flops = (double)rows_of(l);
-    dispatch->bytes = 4.0 * (double)rows_of(l);
+    const uint32_t heads = l->params->heads;
+    const uint32_t of_rows = weft_lower_scratch(l->lowering, l->rows * sizeof(float));
+    const uint32_t of_sequences =
+        weft_lower_scratch(l->lowering, (uint64_t)l->batch * heads * sizeof(float));
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(l->lowering, hybrid_features_row_maximum, weft_grid_of_groups(l->rows),
+                   .bind = {.x = l->x, .projection = l->projection, .result = of_rows},
+                   .push = {.rows = (uint32_t)l->rows,
+                            .columns = l->features,
+                            .width = l->width,
+                            .heads = heads,
+                            .tokens = l->tokens,
+                            .scale = l->params->scale,
+                            .directions = l->directions,
+                            .share = l->share});
+    count_rows(dispatch, l);
+    weft_lower_sequence_maximum(l->lowering, of_sequences, of_rows, l->batch, l->tokens, heads);
     return of_sequences;
 }
 
 static void lower_features(const struct lowered *l, uint32_t sides, uint32_t coefficients,
                            uint32_t result) {
-    const uint32_t unused = l->x; /* bound and not read */
+    const struct hybrid_features_node *params = l->params;
     const uint32_t largest =
-        l->params->stabilizer == WEFT_STABILIZER_KEY ? lower_key_maximum(l) : unused;
-    struct weft_dispatch *dispatch = rows_dispatch(l, "hybrid_features/features");
-    weft_dispatch_read(dispatch, sides);
-    weft_dispatch_read(dispatch, largest);
-    weft_dispatch_read(dispatch, coefficients != WEFT_NO_STORAGE ? coefficients : unused);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_specialize(dispatch, (uint32_t)l->params->stabilizer);
-    weft_dispatch_specialize(dispatch, coefficients != WEFT_NO_STORAGE);
-    weft_dispatch_specialize(dispatch, l->params->keys);
-    const double outputs = 3.0 * (double)rows_of(l) * l->features * (1.0 + l->directions);
-    dispatch->flops += 60.0 * (double)rows_of(l) * l->features + outputs;
-    dispatch->bytes += 4.0 * (outputs + (double)rows_of(l) * l->directions);
+        params->stabilizer == WEFT_STABILIZER_KEY ? lower_key_maximum(l) : WEFT_NO_STORAGE;
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(l->lowering, hybrid_features_features, weft_grid_of_groups(l->rows),
+                   .bind = {.x = l->x,
+                            .projection = l->projection,
+                            .sides = sides,
+                            .largest = largest,
+                            .coefficients = coefficients,
+                            .result = result},
+                   .push = {.rows = (uint32_t)l->rows,
+                            .columns = l->features,
+                            .width = l->width,
+                            .heads = params->heads,
+                            .tokens = l->tokens,
+                            .scale = params->scale,
+                            .directions = l->directions,
+                            .share = l->share},
+                   .constant = {.stabilizer = (uint32_t)params->stabilizer,
+                                .has_coefficients = coefficients != WEFT_NO_STORAGE,
+                                .is_keys = params->keys});
+    const double outputs = 3.0 * (double)l->rows * l->features * (1.0 + l->directions);
+    count_rows(dispatch, l);
+    dispatch->flops += 60.0 * (double)l->rows * l->features + outputs;
+    dispatch->bytes += 4.0 * (outputs + (double)l->rows * l->directions);
 }
 
 static weft_status hybrid_features_lower(struct weft_lowering *lowering,
                                          const struct weft_node *node) {
     const weft_shape *x = weft_node_shape(lowering->graph, node, 0);
     const weft_shape *w = weft_node_shape(lowering->graph, node, 1);
-    const weft_shape *directions = weft_node_shape(lowering->graph, node, 2);
+    const uint32_t directions = weft_node_shape(lowering->graph, node, 2)->dim[0];
     const struct hybrid_features_node *params = (const void *)node->params.bytes;
     struct lowered l = {.lowering = lowering,
                         .params = params,
-                        .sequences = (uint64_t)x->dim[0] * params->heads,
+                        .rows = (uint64_t)x->dim[0] * x->dim[1] * params->heads,
+                        .batch = x->dim[0],
                         .tokens = x->dim[1],
                         .width = w->dim[1],
                         .features = w->dim[0],
-                        .directions = directions->dim[0],
-                        .x = weft_lower_value(lowering, node->input[0])};
-    const double outputs = 3.0 * (double)rows_of(&l) * l.features * (1.0 + l.directions);
-    if (outputs > INT32_MAX) {
-        return weft_lower_fail(lowering, weft_fail(&lowering->device->host, WEFT_UNSUPPORTED,
-                                                   "%s: %.0f features, more than %d",
-                                                   lowering->label, outputs, INT32_MAX));
+                        .directions = directions,
+                        .x = weft_lower_value(lowering, node->input[0]),
+                        .share = (float)(1.0 / sqrt(2.0 * (double)directions))};
+    const double outputs = 3.0 * (double)l.rows * l.features * (1.0 + directions);
+    if (!weft_lower_countable(lowering, outputs, "features")) {
+        return weft_lower_status(lowering);
     }
-    const uint32_t coefficients =
-        node->input[3] ? weft_lower_value(lowering, node->input[3]) : WEFT_NO_STORAGE;
+    const uint32_t coefficients = weft_lower_optional(lowering, node->input[3]);
     const uint32_t result = weft_lower_value(lowering, node->output);
-    l.projection =
-        lower_projection(&l, weft_lower_value(lowering, node->input[1]), l.features, params->scale);
+    l.projection = weft_lower_row_projection(lowering, l.x, l.rows, l.width,
+                                             weft_lower_value(lowering, node->input[1]), l.features,
+                                             params->scale);
     /* Signs alone: they are those without the scale, but for a negative one. */
-    const uint32_t sides = lower_projection(&l, weft_lower_value(lowering, node->input[2]),
-                                            l.directions, params->scale < 0.0F ? -1.0F : 1.0F);
+    const uint32_t sides = weft_lower_row_projection(
+        lowering, l.x, l.rows, l.width, weft_lower_value(lowering, node->input[2]), directions,
+        params->scale < 0.0F ? -1.0F : 1.0F);
     lower_features(&l, sides, coefficients, result);
     return weft_lower_status(lowering);
 }

@@ -5,6 +5,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/try.h"
 #include "mixers/feature_map.h"
 #include "mixers/linear_attention.h"
 #include "mixers/qkv.h"
@@ -27,10 +28,7 @@ static const weft_kernel usual_kernel = {.map = WEFT_FEATURE_ELU1};
 
 static weft_status check_kernel(const weft_graph *graph, const weft_kernel *kernel) {
     if (kernel->glsl) {
-        weft_status status = weft_feature_text_check(kernel->glsl, &graph->host);
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(weft_feature_text_check(kernel->glsl, &graph->host));
     } else if ((uint32_t)kernel->map >= WEFT_FEATURE_COUNT) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "kernel_attention: map %u is not in 0 … %u", (uint32_t)kernel->map,
@@ -52,29 +50,11 @@ static weft_status take_kernels(struct weft_kernel_attention_node *node, const w
     }
     node->count = count;
     for (uint32_t i = 0; i < count; i++) {
-        weft_status status = check_kernel(graph, &kernels[i]);
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(check_kernel(graph, &kernels[i]));
         node->map[i] = kernels[i].glsl ? WEFT_FEATURE_COUNT : (uint32_t)kernels[i].map;
         node->weight[i] = kernels[i].weight == 0.0F ? 1.0F : kernels[i].weight;
     }
     return WEFT_OK;
-}
-
-/** Checks what the texts do not change, before they become constants of the graph. */
-static weft_status check_tensors(const weft_graph *graph,
-                                 const struct weft_kernel_attention_node *params,
-                                 const weft_tensor *tensors) {
-    weft_shape shape[3];
-    weft_status status = weft_check_qkv(shape, graph, "kernel_attention", tensors, params->causal);
-    if (status == WEFT_OK) {
-        status = weft_check_heads(graph, "kernel_attention", params->heads, shape);
-    }
-    if (status == WEFT_OK) {
-        status = weft_check_epsilon(graph, "kernel_attention", params->epsilon);
-    }
-    return status;
 }
 
 /** The node without what depends on the tensors; *kernels are those to take. */
@@ -97,13 +77,22 @@ static weft_status make_node(struct weft_kernel_attention_node *node, const weft
 /** The texts among the kernels as constants, from inputs[0] on. */
 static weft_status add_texts(weft_tensor *inputs, weft_graph *graph, const weft_kernel *kernels,
                              uint32_t count) {
-    weft_status status = WEFT_OK;
-    for (uint32_t i = 0; status == WEFT_OK && i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (kernels[i].glsl) {
-            status = weft_feature_text_add(&inputs[i], graph, kernels[i].glsl);
+            WEFT_TRY(weft_feature_text_add(&inputs[i], graph, kernels[i].glsl));
         }
     }
-    return status;
+    return WEFT_OK;
+}
+
+/** Checks what the texts do not change, before they become constants of the graph. */
+static weft_status check_tensors(const weft_graph *graph,
+                                 const struct weft_kernel_attention_node *params,
+                                 const weft_tensor *tensors) {
+    weft_shape shape[3];
+    WEFT_TRY(weft_check_qkv(shape, graph, "kernel_attention", tensors, params->causal));
+    WEFT_TRY(weft_check_heads(graph, "kernel_attention", params->heads, shape));
+    return weft_check_epsilon(graph, "kernel_attention", params->epsilon);
 }
 
 weft_status weft_graph_kernel_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
@@ -115,31 +104,45 @@ weft_status weft_graph_kernel_attention(weft_tensor *out, weft_graph *graph, wef
     struct weft_kernel_attention_node node;
     const weft_kernel *kernels = NULL;
     weft_tensor inputs[3 + WEFT_MAX_KERNELS] = {q, k, v};
-    weft_status status = make_node(&node, &kernels, graph, params);
-    if (status == WEFT_OK) {
-        status = check_tensors(graph, &node, inputs);
-    }
-    if (status == WEFT_OK) {
-        status = add_texts(inputs + 3, graph, kernels, node.count);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(make_node(&node, &kernels, graph, params));
+    WEFT_TRY(check_tensors(graph, &node, inputs));
+    WEFT_TRY(add_texts(inputs + 3, graph, kernels, node.count));
     return weft_graph_add(out, graph, &weft_op_kernel_attention, inputs, 3 + node.count, &node,
                           sizeof node);
 }
 
+static weft_status add_step(weft_tensor *out, weft_graph *graph, struct weft_step_call *call,
+                            const struct weft_kernel_attention_node *node,
+                            const weft_kernel *kernels) {
+    WEFT_TRY(add_texts(call->input + WEFT_STEP_INPUTS, graph, kernels, node->count));
+    return weft_add_step(out, graph, call, node->count * weft_linear_attention_state_size(call, 1),
+                         node, sizeof *node);
+}
+
+weft_status weft_graph_kernel_attention_step(weft_tensor *out, weft_graph *graph, weft_tensor q,
+                                             weft_tensor k, weft_tensor v, const weft_step *step,
+                                             const weft_kernel_attention_params *params) {
+    if (!out || !graph) {
+        return weft_graph_missing(graph, "weft_graph_kernel_attention_step");
+    }
+    struct weft_kernel_attention_node node;
+    const weft_kernel *kernels = NULL;
+    struct weft_step_call call = {
+        .op = &weft_op_kernel_attention_step, .step = step, .input = {q, k, v}};
+    WEFT_TRY(make_node(&node, &kernels, graph, params));
+    call.heads = node.heads;
+    call.input_count = WEFT_STEP_INPUTS + node.count;
+    WEFT_TRY(weft_check_step(graph, &call));
+    WEFT_TRY(weft_check_epsilon(graph, call.op->name, node.epsilon));
+    const struct weft_graph_mark mark = weft_graph_mark(graph);
+    return weft_graph_end(graph, mark, add_step(out, graph, &call, &node, kernels));
+}
+
 static weft_status kernel_attention_infer(const weft_graph *graph, struct weft_node *node,
                                           weft_dtype *dtype, weft_shape *shape) {
-    const weft_shape *q = weft_node_shape(graph, node, 0);
-    const weft_shape *v = weft_node_shape(graph, node, 2);
-    const weft_tensor tensors[] = {{node->input[0]}, {node->input[1]}, {node->input[2]}};
-    weft_status status = check_tensors(graph, (const void *)node->params.bytes, tensors);
-    if (status == WEFT_OK) {
-        *dtype = WEFT_F32;
-        *shape = weft_shape_of(q->dim[0], q->dim[1], v->dim[2]);
-    }
-    return status;
+    const struct weft_kernel_attention_node *params = (const void *)node->params.bytes;
+    WEFT_TRY(weft_infer_qkv(dtype, shape, graph, node, params->heads, params->causal));
+    return weft_check_epsilon(graph, "kernel_attention", params->epsilon);
 }
 
 /* ---- lowering ---- */
@@ -166,25 +169,21 @@ static uint32_t lower_features(struct weft_lowering *lowering, const struct weft
     return features;
 }
 
+/** Both ops: the state of a step holds those of the kernels, one behind the other. */
 static weft_status kernel_attention_lower(struct weft_lowering *lowering,
                                           const struct weft_node *node) {
     const struct weft_kernel_attention_node *params = (const void *)node->params.bytes;
-    const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
-    const weft_shape *v = weft_node_shape(lowering->graph, node, 2);
-    struct weft_linear_attention attention = {.v = weft_lower_value(lowering, node->input[2]),
-                                              .result = weft_lower_value(lowering, node->output),
-                                              .batch = q->dim[0],
-                                              .heads = params->heads,
-                                              .n = q->dim[1],
-                                              .keys = v->dim[1],
-                                              .features = q->dim[2] / params->heads,
-                                              .values = v->dim[2] / params->heads,
-                                              .causal = params->causal};
+    const uint32_t channels = weft_node_shape(lowering->graph, node, 0)->dim[2];
+    struct weft_linear_attention attention =
+        weft_linear_attention_of(lowering, node, params->heads, channels / params->heads);
+    const uint32_t first_text = attention.is_step ? WEFT_STEP_INPUTS : 3;
+    attention.causal = params->causal;
     for (uint32_t i = 0; i < params->count; i++) {
-        const uint32_t text = node->input[3 + i];
+        const uint32_t text = node->input[first_text + i];
         attention.q = lower_features(lowering, node, 0, i, text);
         attention.k = node->input[0] == node->input[1] ? attention.q
                                                        : lower_features(lowering, node, 1, i, text);
+        attention.offset = attention.stride / params->count * i;
         attention.epsilon = epsilon_of(params, i);
         attention.weight = params->weight[i];
         attention.accumulate = i > 0;
@@ -218,69 +217,6 @@ const struct weft_op weft_op_kernel_attention = {
     .implementations = WEFT_IMPLEMENTATIONS({.name = "chunks", .lower = kernel_attention_lower}),
 };
 
-/* ---- one token at a time ---- */
-
-weft_status weft_graph_kernel_attention_step(weft_tensor *out, weft_graph *graph, weft_tensor q,
-                                             weft_tensor k, weft_tensor v, const weft_step *step,
-                                             const weft_kernel_attention_params *params) {
-    if (!out || !graph) {
-        return weft_graph_missing(graph, "weft_graph_kernel_attention_step");
-    }
-    struct weft_kernel_attention_node node;
-    const weft_kernel *kernels = NULL;
-    struct weft_step_call call = {
-        .op = &weft_op_kernel_attention_step, .step = step, .input = {q, k, v}};
-    weft_status status = make_node(&node, &kernels, graph, params);
-    call.heads = node.heads;
-    call.input_count = WEFT_STEP_INPUTS + node.count;
-    if (status == WEFT_OK) {
-        status = weft_check_step(graph, &call);
-    }
-    if (status == WEFT_OK) {
-        status = weft_check_epsilon(graph, call.op->name, node.epsilon);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
-    const struct weft_graph_mark mark = weft_graph_mark(graph);
-    const double size = weft_linear_attention_state_size(
-        node.heads, call.shape[0].dim[2] / node.heads, call.shape[2].dim[2] / node.heads);
-    status = add_texts(call.input + WEFT_STEP_INPUTS, graph, kernels, node.count);
-    if (status == WEFT_OK) {
-        status = weft_add_step(out, graph, &call, node.count * size, &node, sizeof node);
-    }
-    return weft_graph_end(graph, mark, status);
-}
-
-static weft_status step_lower(struct weft_lowering *lowering, const struct weft_node *node) {
-    const struct weft_kernel_attention_node *params = (const void *)node->params.bytes;
-    const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
-    const weft_shape *v = weft_node_shape(lowering->graph, node, 2);
-    const uint32_t stride = weft_node_shape(lowering->graph, node, WEFT_STEP_STATE)->dim[1];
-    struct weft_linear_attention_step step = {
-        .v = weft_lower_value(lowering, node->input[2]),
-        .result = weft_lower_value(lowering, node->output),
-        .position = weft_lower_value(lowering, node->input[WEFT_STEP_POSITION]),
-        .state = weft_lower_value(lowering, node->input[WEFT_STEP_STATE]),
-        .stride = stride,
-        .batch = q->dim[0],
-        .heads = params->heads,
-        .features = q->dim[2] / params->heads,
-        .values = v->dim[2] / params->heads};
-    for (uint32_t i = 0; i < params->count; i++) {
-        const uint32_t text = node->input[WEFT_STEP_INPUTS + i];
-        step.q = lower_features(lowering, node, 0, i, text);
-        step.k =
-            node->input[0] == node->input[1] ? step.q : lower_features(lowering, node, 1, i, text);
-        step.offset = stride / params->count * i;
-        step.epsilon = epsilon_of(params, i);
-        step.weight = params->weight[i];
-        step.accumulate = i > 0;
-        weft_lower_linear_attention_step(lowering, &step);
-    }
-    return weft_lower_status(lowering);
-}
-
 const struct weft_op weft_op_kernel_attention_step = {
     .name = "kernel_attention_step",
     .min_inputs = WEFT_STEP_INPUTS,
@@ -289,5 +225,5 @@ const struct weft_op weft_op_kernel_attention_step = {
     .state_input = WEFT_STEP_STATE,
     .infer = weft_step_infer,
     .describe = kernel_attention_describe,
-    .implementations = WEFT_IMPLEMENTATIONS({.name = "step", .lower = step_lower}),
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "step", .lower = kernel_attention_lower}),
 };

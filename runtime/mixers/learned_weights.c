@@ -4,29 +4,8 @@
 
 #include "core/host.h"
 #include "core/shape.h"
+#include "core/try.h"
 #include "graph/graph.h"
-
-struct mark {
-    uint32_t values, nodes;
-};
-
-static struct mark mark_of(const weft_graph *graph) {
-    return (struct mark){.values = graph->value_count, .nodes = graph->node_count};
-}
-
-/** Takes back what a helper that failed has added. Nodes own nothing, and neither do the values that they make. */
-static weft_status end(weft_graph *graph, struct mark mark, weft_status status) {
-    if (status != WEFT_OK) {
-        graph->value_count = mark.values;
-        graph->node_count = mark.nodes;
-    }
-    return status;
-}
-
-static weft_status missing(weft_graph *graph, const char *function) {
-    return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT, "%s: null argument",
-                     function);
-}
 
 /* ---- mixtures ---- */
 
@@ -42,10 +21,7 @@ static weft_status check_f32(const weft_graph *graph, const struct mixture *m,
     const weft_tensor tensors[] = {m->noise, m->sigma, m->mu};
     for (int i = 0; i < 3; i++) {
         weft_dtype dtype;
-        weft_status status = weft_graph_get_tensor(graph, tensors[i], &shape[i], &dtype);
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(weft_graph_get_tensor(graph, tensors[i], &shape[i], &dtype));
         if (dtype != WEFT_F32) {
             return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
                              "gmm_weights: %s must be f32, not %s", names[i],
@@ -57,10 +33,7 @@ static weft_status check_f32(const weft_graph *graph, const struct mixture *m,
 
 static weft_status check_mixture(const weft_graph *graph, struct mixture *m) {
     weft_shape shape[3] = {{0}};
-    weft_status status = check_f32(graph, m, shape);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(check_f32(graph, m, shape));
     const uint32_t d = shape[0].rank == 2 ? shape[0].dim[1] : 0;
     const uint32_t c = shape[2].dim[0];
     m->diagonal = shape[1].rank == 2;
@@ -86,24 +59,16 @@ static weft_status check_mixture(const weft_graph *graph, struct mixture *m) {
 
 /** Ones [rows, 1]. */
 static weft_status add_ones(weft_tensor *out, weft_graph *graph, uint32_t rows) {
-    weft_weight *weight = NULL;
     float *data = weft_alloc_zero(&graph->host, rows, sizeof *data);
-    if (data == NULL) {
+    if (!data) {
         return weft_fail_memory(&graph->host, "ones");
     }
     for (uint32_t i = 0; i < rows; i++) {
         data[i] = 1.0F;
     }
-    weft_status status =
-        weft_weight_create(&weight,
-                           weft_weight_params(.name = "ones", .dtype = WEFT_F32,
-                                              .shape = weft_shape_of(rows, 1), .data = data),
-                           &graph->host);
+    const weft_status status =
+        weft_graph_constant(out, graph, "ones", WEFT_F32, weft_shape_of(rows, 1), data);
     weft_free(&graph->host, data);
-    if (status == WEFT_OK) {
-        status = weft_graph_weight(out, graph, weight);
-    }
-    weft_weight_destroy(&weight);
     return status;
 }
 
@@ -111,59 +76,59 @@ static weft_status add_ones(weft_tensor *out, weft_graph *graph, uint32_t rows) 
 static weft_status add_repeated(weft_tensor *out, weft_graph *graph, const struct mixture *m,
                                 weft_tensor ones, weft_tensor x) {
     const weft_shape rows = weft_shape_of(m->components, 1, m->columns);
-    weft_status status = weft_graph_reshape(out, graph, x, rows);
-    return status == WEFT_OK ? weft_graph_matmul(out, graph, ones, *out, NULL) : status;
+    WEFT_TRY(weft_graph_reshape(out, graph, x, rows));
+    return weft_graph_matmul(out, graph, ones, *out, NULL);
 }
 
-static weft_status add_mixture(weft_tensor *out, weft_graph *graph, const struct mixture *m,
-                               weft_tensor ones) {
+static weft_status add_mixture(weft_tensor *out, weft_graph *graph, const struct mixture *m) {
     const uint32_t each = m->rows / m->components;
+    weft_tensor ones = {0};
     weft_tensor w;
     weft_tensor other = {0};
-    weft_status status =
-        weft_graph_reshape(&w, graph, m->noise, weft_shape_of(m->components, each, m->columns));
-    if (status == WEFT_OK && m->diagonal) {
-        status = add_repeated(&other, graph, m, ones, m->sigma);
-        if (status == WEFT_OK) {
-            status = weft_graph_binary(&w, graph, WEFT_BINARY_MULTIPLY, w, other);
-        }
-    } else if (status == WEFT_OK) {
-        status = weft_graph_matmul(&w, graph, w, m->sigma, weft_matmul_params(.transpose_b = true));
+    WEFT_TRY(add_ones(&ones, graph, each));
+    WEFT_TRY(
+        weft_graph_reshape(&w, graph, m->noise, weft_shape_of(m->components, each, m->columns)));
+    if (m->diagonal) {
+        WEFT_TRY(add_repeated(&other, graph, m, ones, m->sigma));
+        WEFT_TRY(weft_graph_binary(&w, graph, WEFT_BINARY_MULTIPLY, w, other));
+    } else {
+        WEFT_TRY(
+            weft_graph_matmul(&w, graph, w, m->sigma, weft_matmul_params(.transpose_b = true)));
     }
-    if (status == WEFT_OK) {
-        status = add_repeated(&other, graph, m, ones, m->mu);
-    }
-    if (status == WEFT_OK) {
-        status = weft_graph_binary(&w, graph, WEFT_BINARY_ADD, w, other);
-    }
-    return status == WEFT_OK ? weft_graph_reshape(out, graph, w, weft_shape_of(m->rows, m->columns))
-                             : status;
+    WEFT_TRY(add_repeated(&other, graph, m, ones, m->mu));
+    WEFT_TRY(weft_graph_binary(&w, graph, WEFT_BINARY_ADD, w, other));
+    return weft_graph_reshape(out, graph, w, weft_shape_of(m->rows, m->columns));
 }
 
 weft_status weft_graph_gmm_weights(weft_tensor *out, weft_graph *graph, weft_tensor noise,
                                    weft_tensor sigma, weft_tensor mu) {
     if (!out || !graph) {
-        return missing(graph, "weft_graph_gmm_weights");
+        return weft_graph_missing(graph, "weft_graph_gmm_weights");
     }
     struct mixture m = {.noise = noise, .sigma = sigma, .mu = mu};
-    weft_tensor ones = {0};
-    weft_status status = check_mixture(graph, &m);
-    if (status == WEFT_OK) {
-        status = add_ones(&ones, graph, m.rows / m.components);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
-    struct mark mark = mark_of(graph);
-    return end(graph, mark, add_mixture(out, graph, &m, ones));
+    WEFT_TRY(check_mixture(graph, &m));
+    const struct weft_graph_mark mark = weft_graph_mark(graph);
+    return weft_graph_end(graph, mark, add_mixture(out, graph, &m));
 }
 
 /* ---- generators ---- */
 
+static weft_status add_generator(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                 const weft_dgm_weights_params *params) {
+    for (uint32_t i = 0; i < params->layers; i++) {
+        WEFT_TRY(weft_graph_linear(&x, graph, x, params->weight[i], params->bias[i]));
+        if (i + 1 < params->layers && params->activation != WEFT_ACTIVATION_NONE) {
+            WEFT_TRY(weft_graph_activate(&x, graph, x, params->activation));
+        }
+    }
+    *out = x;
+    return WEFT_OK;
+}
+
 weft_status weft_graph_dgm_weights(weft_tensor *out, weft_graph *graph, weft_tensor noise,
                                    const weft_dgm_weights_params *params) {
     if (!out || !graph || !params) {
-        return missing(graph, "weft_graph_dgm_weights");
+        return weft_graph_missing(graph, "weft_graph_dgm_weights");
     }
     if (params->layers < 1 || params->layers > WEFT_DGM_MAX_LAYERS) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
@@ -175,18 +140,6 @@ weft_status weft_graph_dgm_weights(weft_tensor *out, weft_graph *graph, weft_ten
                          "dgm_weights: activation %u must be in 0 … %u",
                          (uint32_t)params->activation, WEFT_ACTIVATION_COUNT - 1);
     }
-    struct mark mark = mark_of(graph);
-    weft_tensor x = noise;
-    weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < params->layers && status == WEFT_OK; i++) {
-        status = weft_graph_linear(&x, graph, x, params->weight[i], params->bias[i]);
-        if (status == WEFT_OK && i + 1 < params->layers &&
-            params->activation != WEFT_ACTIVATION_NONE) {
-            status = weft_graph_activate(&x, graph, x, params->activation);
-        }
-    }
-    if (status == WEFT_OK) {
-        *out = x;
-    }
-    return end(graph, mark, status);
+    const struct weft_graph_mark mark = weft_graph_mark(graph);
+    return weft_graph_end(graph, mark, add_generator(out, graph, noise, params));
 }

@@ -2,21 +2,16 @@
 /* States of chunks, their sums, and what the queries read from them. */
 #include "mixers/linear_attention.h"
 
+#include "core/try.h"
+#include "kernels/linear_attention/scan.h"
+#include "kernels/linear_attention/state.h"
+#include "mixers/qkv.h"
+#include "mixers/step.h"
+
 #define BIDIRECTIONAL_CHUNK (4 * WEFT_CHUNK) /* only its sum is needed: fewer, larger ones */
 
 uint32_t weft_chunk_count(uint32_t n, uint32_t chunk) {
     return (n - 1) / chunk + 1;
-}
-
-/** Whether a kernel's 32-bit indices reach that many elements or work items. */
-static bool countable(struct weft_lowering *lowering, double count, const char *what) {
-    if (count <= (double)INT32_MAX) {
-        return true;
-    }
-    weft_lower_fail(lowering, weft_fail(&lowering->device->host, WEFT_UNSUPPORTED,
-                                        "%s: %.0f %s, more than %d", lowering->label, count, what,
-                                        INT32_MAX));
-    return false;
 }
 
 uint32_t weft_lower_chunk_states(struct weft_lowering *lowering,
@@ -24,26 +19,26 @@ uint32_t weft_lower_chunk_states(struct weft_lowering *lowering,
     uint32_t chunks = weft_chunk_count(states->n, states->chunk);
     double parts = (double)states->batch * states->heads * chunks;
     uint32_t size = states->feature_count * (states->value_count + states->ones);
-    if (!countable(lowering, parts * size, "elements in the states of all chunks")) {
+    if (!weft_lower_countable(lowering, parts * size, "elements in the states of all chunks")) {
         return 0;
     }
     uint32_t result = weft_lower_scratch(lowering, (uint64_t)parts * size * sizeof(float));
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "linear_attention/state");
-    weft_dispatch_read(dispatch, states->features);
-    weft_dispatch_read(dispatch, states->values);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_specialize(dispatch, states->ones);
-    weft_dispatch_specialize(dispatch, weft_whole_fours(states->feature_count));
-    weft_dispatch_specialize(dispatch, weft_whole_fours(states->value_count));
-    uint32_t columns = (states->value_count - 1) / 4 + 1 + states->ones;
-    uint32_t rows = (states->feature_count - 1) / 8 + 1;
-    weft_dispatch_items(dispatch, (uint64_t)parts * rows * columns);
-    weft_dispatch_push_u32(dispatch, states->n);
-    weft_dispatch_push_u32(dispatch, states->heads);
-    weft_dispatch_push_u32(dispatch, states->feature_count);
-    weft_dispatch_push_u32(dispatch, states->value_count);
-    weft_dispatch_push_u32(dispatch, states->chunk);
-    weft_dispatch_push_u32(dispatch, chunks);
+    const uint32_t columns = (states->value_count - 1) / 4 + 1 + states->ones;
+    const uint32_t rows = (states->feature_count - 1) / WEFT_LINEAR_ATTENTION_STATE_ROWS + 1;
+    const uint64_t tiles = (uint64_t)parts * rows * columns;
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, linear_attention_state, weft_grid_of_items(tiles),
+        .bind = {.features = states->features, .values = states->values, .state = result},
+        .push = {.count = (uint32_t)tiles,
+                 .n = states->n,
+                 .heads = states->heads,
+                 .features = states->feature_count,
+                 .values = states->value_count,
+                 .chunk = states->chunk,
+                 .chunks = chunks},
+        .constant = {.ones = states->ones,
+                     .vector_features = weft_whole_fours(states->feature_count),
+                     .vector_values = weft_whole_fours(states->value_count)});
     double tokens = (double)states->batch * states->heads * states->n;
     dispatch->flops = 2.0 * tokens * size;
     dispatch->bytes = 4.0 * (tokens * (states->feature_count + states->value_count) + parts * size);
@@ -53,12 +48,11 @@ uint32_t weft_lower_chunk_states(struct weft_lowering *lowering,
 /** Replaces states by the sums of those before them, or the first one of a head by the sum of all. */
 static void lower_scan(struct weft_lowering *lowering, uint32_t state, uint32_t size,
                        uint32_t chunks, uint32_t heads, bool prefix) {
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "linear_attention/scan");
-    weft_dispatch_write(dispatch, state);
-    weft_dispatch_specialize(dispatch, prefix);
-    weft_dispatch_items(dispatch, (uint64_t)heads * size);
-    weft_dispatch_push_u32(dispatch, size);
-    weft_dispatch_push_u32(dispatch, chunks);
+    const uint64_t sums = (uint64_t)heads * size;
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, linear_attention_scan, weft_grid_of_items(sums), .bind = {.state = state},
+        .push = {.count = (uint32_t)sums, .size = size, .chunks = chunks},
+        .constant = {.prefix = prefix});
     double count = (double)heads * size * chunks;
     dispatch->flops = count;
     dispatch->bytes = (prefix ? 8.0 : 4.0) * count;
@@ -75,45 +69,43 @@ static void count_apply(struct weft_dispatch *dispatch, const struct weft_linear
 
 void weft_lower_chunk_apply(struct weft_lowering *lowering, const struct weft_chunk_apply *apply) {
     const struct weft_linear_attention *a = apply->attention;
-    uint32_t column_blocks = (a->values - 1) / 64 + 1;
+    uint32_t column_blocks = (a->values - 1) / WEFT_LINEAR_ATTENTION_APPLY_COLUMNS + 1;
     double groups =
         (double)a->batch * a->heads * weft_chunk_count(a->n, WEFT_CHUNK) * column_blocks;
-    if (!countable(lowering, groups, "workgroups")) {
+    if (!weft_lower_countable(lowering, groups, "workgroups")) {
         return;
     }
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "linear_attention/apply");
-    weft_dispatch_read(dispatch, a->q);
-    weft_dispatch_read(dispatch, a->causal ? a->k : a->q);
-    weft_dispatch_read(dispatch, a->causal ? a->v : a->q);
-    weft_dispatch_read(dispatch, apply->has_state ? apply->state : a->q);
-    weft_dispatch_write(dispatch, a->result);
-    weft_dispatch_specialize(dispatch, a->causal);
-    weft_dispatch_specialize(dispatch, apply->normalize);
-    weft_dispatch_specialize(dispatch, a->accumulate);
-    weft_dispatch_specialize(dispatch, weft_whole_fours(a->features));
-    weft_dispatch_specialize(dispatch, weft_whole_fours(a->values));
-    weft_dispatch_specialize(dispatch, apply->has_state);
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = (uint64_t)groups, .columns = a->n});
-    weft_dispatch_push_u32(dispatch, a->heads);
-    weft_dispatch_push_u32(dispatch, a->features);
-    weft_dispatch_push_u32(dispatch, a->values);
-    weft_dispatch_push_u32(dispatch, apply->state_chunks);
-    weft_dispatch_push_u32(dispatch, column_blocks);
-    weft_dispatch_push_f32(dispatch, a->epsilon);
-    weft_dispatch_push_f32(dispatch, a->weight);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, linear_attention_apply, weft_grid_of_groups((uint64_t)groups),
+                   .bind = {.queries = a->q,
+                            .keys = a->causal ? a->k : WEFT_NO_STORAGE,
+                            .values = a->causal ? a->v : WEFT_NO_STORAGE,
+                            .state = apply->state,
+                            .result = a->result},
+                   .push = {.groups = (uint32_t)groups,
+                            .n = a->n,
+                            .heads = a->heads,
+                            .features = a->features,
+                            .values = a->values,
+                            .state_chunks = apply->state_chunks,
+                            .column_blocks = column_blocks,
+                            .epsilon = a->epsilon,
+                            .weight = a->weight},
+                   .constant = {.causal = a->causal,
+                                .normalize = apply->normalize,
+                                .accumulate = a->accumulate,
+                                .vector_features = weft_whole_fours(a->features),
+                                .vector_values = weft_whole_fours(a->values),
+                                .has_state = apply->state != WEFT_NO_STORAGE});
     count_apply(dispatch, a, column_blocks);
 }
 
-void weft_lower_linear_attention(struct weft_lowering *lowering,
-                                 const struct weft_linear_attention *attention) {
-    const struct weft_linear_attention *a = attention;
+static void lower_chunks(struct weft_lowering *lowering, const struct weft_linear_attention *a) {
     uint32_t chunk = a->causal ? WEFT_CHUNK : BIDIRECTIONAL_CHUNK;
     uint32_t chunks = weft_chunk_count(a->keys, chunk);
-    struct weft_chunk_apply apply = {.attention = a,
-                                     .state_chunks = chunks,
-                                     .has_state = !a->causal || chunks > 1,
-                                     .normalize = true};
-    if (apply.has_state) {
+    struct weft_chunk_apply apply = {
+        .attention = a, .state = WEFT_NO_STORAGE, .state_chunks = chunks, .normalize = true};
+    if (!a->causal || chunks > 1) {
         struct weft_chunk_states states = {.features = a->k,
                                            .values = a->v,
                                            .batch = a->batch,
@@ -130,4 +122,44 @@ void weft_lower_linear_attention(struct weft_lowering *lowering,
                    a->batch * a->heads, a->causal);
     }
     weft_lower_chunk_apply(lowering, &apply);
+}
+
+void weft_lower_linear_attention(struct weft_lowering *lowering,
+                                 const struct weft_linear_attention *attention) {
+    if (attention->is_step) {
+        weft_lower_linear_attention_step(lowering, attention);
+    } else {
+        lower_chunks(lowering, attention);
+    }
+}
+
+struct weft_linear_attention weft_linear_attention_of(struct weft_lowering *lowering,
+                                                      const struct weft_node *node, uint32_t heads,
+                                                      uint32_t features) {
+    const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
+    const weft_shape *v = weft_node_shape(lowering->graph, node, 2);
+    struct weft_linear_attention attention = {.v = weft_lower_value(lowering, node->input[2]),
+                                              .result = weft_lower_value(lowering, node->output),
+                                              .batch = q->dim[0],
+                                              .heads = heads,
+                                              .n = q->dim[1],
+                                              .keys = v->dim[1],
+                                              .features = features,
+                                              .values = v->dim[2] / heads,
+                                              .weight = 1.0F,
+                                              .is_step = node->op->state_input != 0};
+    if (attention.is_step) {
+        attention.position = weft_lower_value(lowering, node->input[WEFT_STEP_POSITION]);
+        attention.state = weft_lower_value(lowering, node->input[WEFT_STEP_STATE]);
+        attention.stride = weft_node_shape(lowering->graph, node, WEFT_STEP_STATE)->dim[1];
+    }
+    return attention;
+}
+
+weft_status weft_take_epsilon(float *epsilon, const weft_graph *graph, const char *op) {
+    WEFT_TRY(weft_check_epsilon(graph, op, *epsilon));
+    if (*epsilon < WEFT_LEAST_DENOMINATOR) {
+        *epsilon = WEFT_LEAST_DENOMINATOR;
+    }
+    return WEFT_OK;
 }

@@ -7,6 +7,7 @@
 #define WEFT_MIXERS_LINEAR_ATTENTION_H
 
 #include "graph/lowering.h"
+#include "kernels/linear_attention/apply.h"
 
 /** Shapes and storages; features are f32 [batch, tokens, heads, features], values [batch, tokens, heads, values]. */
 struct weft_linear_attention {
@@ -21,11 +22,25 @@ struct weft_linear_attention {
     bool accumulate; /* adds to the result, which earlier dispatches have written */
     float epsilon;   /* > 0: a denominator closer to 0 becomes this, with its own sign */
     float weight;    /* factor on the result */
+
+    bool is_step; /* one token of each sequence (step.h), causal; only then: */
+    uint32_t position, state;
+    uint32_t stride; /* elements of the state of a sequence */
+    uint32_t offset; /* and how many of them come before this call's */
 };
 
 /**
+ * The storages of v, the result and a step's position and state, and the shapes, of a node with the inputs q, k and v
+ * or of a step; `features` of a head. The rest is the caller's: weight is 1, what is not known 0.
+ */
+struct weft_linear_attention weft_linear_attention_of(struct weft_lowering *lowering,
+                                                      const struct weft_node *node, uint32_t heads,
+                                                      uint32_t features);
+
+/**
  * Appends result (+)= weight · φ(q_i)·Σ_j φ(k_j) v_jᵀ / φ(q_i)·Σ_j φ(k_j), over all j or j ≤ i. Keeps one state of
- * features · (values + 1) elements for every 256 (causal: 64) keys of a head as scratch.
+ * features · (values + 1) elements for every 256 (causal: 64) keys of a head as scratch; a step adds its token to the
+ * state that it is given.
  */
 void weft_lower_linear_attention(struct weft_lowering *lowering,
                                  const struct weft_linear_attention *attention);
@@ -33,9 +48,12 @@ void weft_lower_linear_attention(struct weft_lowering *lowering,
 /** The least denominator that a float32 can have without being taken for 0: guards only against dividing by 0. */
 #define WEFT_LEAST_DENOMINATOR 0x1p-126F
 
+/** Checks an epsilon as weft_check_epsilon does, and raises it to the least denominator. */
+weft_status weft_take_epsilon(float *epsilon, const weft_graph *graph, const char *op);
+
 /* ---- its parts ---- */
 
-#define WEFT_CHUNK 64 /* tokens: that of shaders/include/linear_attention.glsl */
+#define WEFT_CHUNK WEFT_LINEAR_ATTENTION_APPLY_CHUNK /* tokens of a causal sequence */
 
 /** Sums of outer products, chunk by chunk. */
 struct weft_chunk_states {
@@ -61,14 +79,16 @@ uint32_t weft_lower_chunk_states(struct weft_lowering *lowering,
 /** What the chunks of queries read from the states, and when causal from their own chunk. */
 struct weft_chunk_apply {
     const struct weft_linear_attention *attention;
-    uint32_t state; /* storage; ignored without has_state */
-    uint32_t
-        state_chunks; /* states of a head; bidirectional attention reads the first, causal its own */
-    bool has_state;
-    bool normalize; /* divide by the denominator; the states then have ones */
+    uint32_t state; /* storage; WEFT_NO_STORAGE: a single chunk, causal, has none before it */
+    uint32_t state_chunks; /* of a head; bidirectional attention reads the first, causal its own */
+    bool normalize;        /* divide by the denominator; the states then have ones */
 };
 
 void weft_lower_chunk_apply(struct weft_lowering *lowering, const struct weft_chunk_apply *apply);
+
+/** weft_lower_linear_attention for steps. */
+void weft_lower_linear_attention_step(struct weft_lowering *lowering,
+                                      const struct weft_linear_attention *step);
 
 /** Whether rows of that length start at multiples of four elements and hold whole fours. */
 static inline bool weft_whole_fours(uint32_t length) {

@@ -4,8 +4,8 @@
 
 #include <weft/mixers.h>
 
+#include "core/try.h"
 #include "mixers/linear_attention.h"
-#include "mixers/qkv.h"
 #include "mixers/step.h"
 
 struct weft_linear_attention_node {
@@ -14,14 +14,38 @@ struct weft_linear_attention_node {
     float epsilon;
 };
 
+static struct weft_linear_attention_node node_of(const weft_linear_attention_params *params) {
+    return (struct weft_linear_attention_node){.heads = params && params->heads ? params->heads : 1,
+                                               .causal = params && params->causal,
+                                               .epsilon = params ? params->epsilon : 0.0F};
+}
+
 weft_status weft_graph_linear_attention(weft_tensor *out, weft_graph *graph, weft_tensor q_features,
                                         weft_tensor k_features, weft_tensor v,
                                         const weft_linear_attention_params *params) {
-    struct weft_linear_attention_node node = {.heads = params && params->heads ? params->heads : 1,
-                                              .causal = params && params->causal,
-                                              .epsilon = params ? params->epsilon : 0.0F};
+    const struct weft_linear_attention_node node = node_of(params);
     weft_tensor inputs[] = {q_features, k_features, v};
     return weft_graph_add(out, graph, &weft_op_linear_attention, inputs, 3, &node, sizeof node);
+}
+
+weft_status weft_graph_linear_attention_step(weft_tensor *out, weft_graph *graph,
+                                             weft_tensor q_features, weft_tensor k_features,
+                                             weft_tensor v, const weft_step *step,
+                                             const weft_linear_attention_params *params) {
+    if (!out || !graph) {
+        return weft_graph_missing(graph, "weft_graph_linear_attention_step");
+    }
+    struct weft_linear_attention_node node = node_of(params);
+    struct weft_step_call call = {.op = &weft_op_linear_attention_step,
+                                  .step = step,
+                                  .input = {q_features, k_features, v},
+                                  .input_count = WEFT_STEP_INPUTS,
+                                  .heads = node.heads};
+    WEFT_TRY(weft_check_step(graph, &call));
+    WEFT_TRY(weft_take_epsilon(&node.epsilon, graph, call.op->name));
+    node.causal = true;
+    return weft_add_step(out, graph, &call, weft_linear_attention_state_size(&call, 1), &node,
+                         sizeof node);
 }
 
 static weft_status check_params(const weft_graph *graph, struct weft_node *node) {
@@ -33,14 +57,7 @@ static weft_status check_params(const weft_graph *graph, struct weft_node *node)
                          "linear_attention: %u heads do not divide %u features and %u values",
                          params->heads, width, values);
     }
-    const weft_status status = weft_check_epsilon(graph, "linear_attention", params->epsilon);
-    if (status != WEFT_OK) {
-        return status;
-    }
-    if (params->epsilon < WEFT_LEAST_DENOMINATOR) {
-        params->epsilon = WEFT_LEAST_DENOMINATOR;
-    }
-    return WEFT_OK;
+    return weft_take_epsilon(&params->epsilon, graph, "linear_attention");
 }
 
 static weft_status linear_attention_infer(const weft_graph *graph, struct weft_node *node,
@@ -48,10 +65,7 @@ static weft_status linear_attention_infer(const weft_graph *graph, struct weft_n
     const struct weft_linear_attention_node *params = (const void *)node->params.bytes;
     const char *const names[] = {"q_features", "k_features", "v"};
     for (uint32_t i = 0; i < 3; i++) {
-        weft_status status = weft_expect_f32(graph, node, i, names[i]);
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(weft_expect_f32(graph, node, i, names[i]));
     }
     weft_shape q = *weft_node_shape(graph, node, 0);
     weft_shape k = *weft_node_shape(graph, node, 1);
@@ -74,21 +88,15 @@ static weft_status linear_attention_infer(const weft_graph *graph, struct weft_n
 static weft_status linear_attention_lower(struct weft_lowering *lowering,
                                           const struct weft_node *node) {
     const struct weft_linear_attention_node *params = (const void *)node->params.bytes;
-    const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
-    const weft_shape *v = weft_node_shape(lowering->graph, node, 2);
-    struct weft_linear_attention attention = {.q = weft_lower_value(lowering, node->input[0]),
-                                              .k = weft_lower_value(lowering, node->input[1]),
-                                              .v = weft_lower_value(lowering, node->input[2]),
-                                              .result = weft_lower_value(lowering, node->output),
-                                              .batch = q->dim[0],
-                                              .heads = params->heads,
-                                              .n = q->dim[1],
-                                              .keys = v->dim[1],
-                                              .features = q->dim[2] / params->heads,
-                                              .values = v->dim[2] / params->heads,
-                                              .causal = params->causal,
-                                              .epsilon = params->epsilon,
-                                              .weight = 1.0F};
+    const uint32_t q = weft_lower_value(lowering, node->input[0]);
+    const uint32_t k = weft_lower_value(lowering, node->input[1]);
+    struct weft_linear_attention attention =
+        weft_linear_attention_of(lowering, node, params->heads,
+                                 weft_node_shape(lowering->graph, node, 0)->dim[2] / params->heads);
+    attention.q = q;
+    attention.k = k;
+    attention.causal = params->causal;
+    attention.epsilon = params->epsilon;
     weft_lower_linear_attention(lowering, &attention);
     return weft_lower_status(lowering);
 }
@@ -108,77 +116,13 @@ const struct weft_op weft_op_linear_attention = {
     .implementations = WEFT_IMPLEMENTATIONS({.name = "chunks", .lower = linear_attention_lower}),
 };
 
-/* ---- a token at a time ---- */
-
-struct weft_linear_attention_step_node {
-    uint32_t heads;
-    float epsilon;
-};
-
-weft_status weft_graph_linear_attention_step(weft_tensor *out, weft_graph *graph,
-                                             weft_tensor q_features, weft_tensor k_features,
-                                             weft_tensor v, const weft_step *step,
-                                             const weft_linear_attention_params *params) {
-    if (!out || !graph) {
-        return weft_graph_missing(graph, "weft_graph_linear_attention_step");
-    }
-    struct weft_step_call call = {.op = &weft_op_linear_attention_step,
-                                  .step = step,
-                                  .input = {q_features, k_features, v},
-                                  .input_count = WEFT_STEP_INPUTS,
-                                  .heads = params && params->heads ? params->heads : 1};
-    struct weft_linear_attention_step_node node = {.heads = call.heads,
-                                                   .epsilon = params ? params->epsilon : 0.0F};
-    weft_status status = weft_check_step(graph, &call);
-    if (status == WEFT_OK) {
-        status = weft_check_epsilon(graph, call.op->name, node.epsilon);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
-    if (node.epsilon < WEFT_LEAST_DENOMINATOR) {
-        node.epsilon = WEFT_LEAST_DENOMINATOR;
-    }
-    const double size = weft_linear_attention_state_size(
-        call.heads, call.shape[0].dim[2] / call.heads, call.shape[2].dim[2] / call.heads);
-    return weft_add_step(out, graph, &call, size, &node, sizeof node);
-}
-
-static weft_status linear_attention_step_lower(struct weft_lowering *lowering,
-                                               const struct weft_node *node) {
-    const struct weft_linear_attention_step_node *params = (const void *)node->params.bytes;
-    const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
-    const weft_shape *v = weft_node_shape(lowering->graph, node, 2);
-    const struct weft_linear_attention_step step = {
-        .q = weft_lower_value(lowering, node->input[0]),
-        .k = weft_lower_value(lowering, node->input[1]),
-        .v = weft_lower_value(lowering, node->input[2]),
-        .result = weft_lower_value(lowering, node->output),
-        .position = weft_lower_value(lowering, node->input[WEFT_STEP_POSITION]),
-        .state = weft_lower_value(lowering, node->input[WEFT_STEP_STATE]),
-        .stride = weft_node_shape(lowering->graph, node, WEFT_STEP_STATE)->dim[1],
-        .batch = q->dim[0],
-        .heads = params->heads,
-        .features = q->dim[2] / params->heads,
-        .values = v->dim[2] / params->heads,
-        .epsilon = params->epsilon,
-        .weight = 1.0F};
-    weft_lower_linear_attention_step(lowering, &step);
-    return weft_lower_status(lowering);
-}
-
-static void linear_attention_step_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct weft_linear_attention_step_node *params = (const void *)node->params.bytes;
-    snprintf(text, size, "[%u heads]", params->heads);
-}
-
 const struct weft_op weft_op_linear_attention_step = {
     .name = "linear_attention_step",
     .min_inputs = WEFT_STEP_INPUTS,
     .max_inputs = WEFT_STEP_INPUTS,
-    .params_size = sizeof(struct weft_linear_attention_step_node),
+    .params_size = sizeof(struct weft_linear_attention_node),
     .state_input = WEFT_STEP_STATE,
     .infer = weft_step_infer,
-    .describe = linear_attention_step_describe,
-    .implementations = WEFT_IMPLEMENTATIONS({.name = "step", .lower = linear_attention_step_lower}),
+    .describe = linear_attention_describe,
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "step", .lower = linear_attention_lower}),
 };

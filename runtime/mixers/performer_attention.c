@@ -3,6 +3,7 @@
 #include <weft/mixers.h>
 
 #include "core/host.h"
+#include "core/try.h"
 #include "graph/graph.h"
 
 #define USUAL_EPSILON 1e-6F
@@ -16,14 +17,9 @@ static weft_status add_attention(weft_tensor *out, weft_graph *graph, const weft
         .epsilon = p->epsilon == 0.0F && !p->unstabilized ? USUAL_EPSILON : p->epsilon};
     weft_tensor phi = {0};
     weft_tensor psi = {0};
-    weft_status status = weft_graph_random_features(&phi, graph, qkv[0], w, &features);
-    if (status == WEFT_OK) {
-        features.stabilizer = p->unstabilized ? WEFT_STABILIZER_NONE : WEFT_STABILIZER_KEY;
-        status = weft_graph_random_features(&psi, graph, qkv[1], w, &features);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_graph_random_features(&phi, graph, qkv[0], w, &features));
+    features.stabilizer = p->unstabilized ? WEFT_STABILIZER_NONE : WEFT_STABILIZER_KEY;
+    WEFT_TRY(weft_graph_random_features(&psi, graph, qkv[1], w, &features));
     return weft_graph_linear_attention(
         out, graph, phi, psi, qkv[2],
         weft_linear_attention_params(.heads = p->heads, .causal = p->causal));

@@ -12,15 +12,15 @@
 weft_status weft_check_qkv(weft_shape shape[3], const weft_graph *graph, const char *op,
                            const weft_tensor tensor[3], bool causal);
 
-/** The same for a node's inputs 0 to 2. */
-weft_status weft_check_node_qkv(weft_shape shape[3], const weft_graph *graph,
-                                const struct weft_node *node, bool causal);
-
 /** WEFT_INVALID_ARGUMENT unless heads divide the last axes of q and v. */
 weft_status weft_check_heads(const weft_graph *graph, const char *op, uint32_t heads,
                              const weft_shape shape[3]);
 
 /** WEFT_INVALID_ARGUMENT unless epsilon, a bound for denominators, is at least 0 and finite. */
 weft_status weft_check_epsilon(const weft_graph *graph, const char *op, float epsilon);
+
+/** What mixers of a node's inputs 0 to 2 infer: checks them and the heads, and gives the result's [B, n, d_v]. */
+weft_status weft_infer_qkv(weft_dtype *dtype, weft_shape *shape, const weft_graph *graph,
+                           const struct weft_node *node, uint32_t heads, bool causal);
 
 #endif

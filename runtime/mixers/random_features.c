@@ -8,11 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <weft/mixers.h>
-
 #include "core/portable_math.h"
+#include "core/try.h"
+#include "kernels/random_features/features.h"
+#include "kernels/random_features/moments.h"
+#include "kernels/random_features/optimum.h"
+#include "kernels/random_features/row_maximum.h"
+#include "kernels/random_features/square_norms.h"
 #include "mixers/feature_balance.h"
-#include "ops/matmul.h"
+#include "mixers/feature_rows.h"
 
 struct weft_random_features_node {
     weft_component component;
@@ -25,8 +29,6 @@ struct weft_random_features_node {
 };
 
 enum { W = 1, OTHER = 3, PROJECTION = 4, SQUARE_NORMS = 5, INPUTS = 6 };
-
-#define MOMENT_CHUNK 256 /* tokens: that of shaders/random_features/moments.comp */
 
 #define GENERALIZED_WAVES WEFT_COMPONENT_COUNT /* to the shaders: generalized, s = -1 */
 
@@ -107,28 +109,19 @@ static weft_status check_numbers(const weft_graph *graph,
                          "random_features: component %u is not in 0 … %u",
                          (uint32_t)params->component, WEFT_COMPONENT_COUNT - 1);
     }
-    if ((uint32_t)params->stabilizer >= WEFT_STABILIZER_COUNT) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "random_features: stabilizer %u is not in 0 … %u",
-                         (uint32_t)params->stabilizer, WEFT_STABILIZER_COUNT - 1);
-    }
-    if (!isfinite(params->scale)) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "random_features: scale %g must be finite", (double)params->scale);
-    }
     if (!(params->epsilon >= 0.0F) || !isfinite(params->epsilon)) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "random_features: epsilon %g must be finite and at least 0",
                          (double)params->epsilon);
     }
-    weft_status status = check_generalized(graph, params);
-    if (status == WEFT_OK && params->epsilon > 0.0F && is_waves(params)) {
+    WEFT_TRY(check_generalized(graph, params));
+    if (params->epsilon > 0.0F && is_waves(params)) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "random_features: epsilon %g must be 0 with trigonometric features, "
                          "which change sign",
                          (double)params->epsilon);
     }
-    return status;
+    return WEFT_OK;
 }
 
 /* The rows of the weight matrix, there or not. */
@@ -202,25 +195,6 @@ static weft_status check_w(const weft_graph *graph, const struct weft_node *node
     return WEFT_OK;
 }
 
-static weft_status check_shapes(const weft_graph *graph, struct weft_node *node) {
-    struct weft_random_features_node *params = (void *)node->params.bytes;
-    const weft_shape x = *weft_node_shape(graph, node, 0);
-    char text[WEFT_SHAPE_TEXT_SIZE];
-    if (x.rank != 3) {
-        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "random_features: x must be [B, n, d], not %s", weft_shape_text(x, text));
-    }
-    if (x.dim[2] % params->heads != 0) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "random_features: %u heads do not divide %u channels", params->heads,
-                         x.dim[2]);
-    }
-    if (params->scale == 0.0F) {
-        params->scale = (float)(1.0 / sqrt(sqrt((double)(x.dim[2] / params->heads))));
-    }
-    return has_input(node, PROJECTION) ? check_projection(graph, node) : check_w(graph, node);
-}
-
 /* The other side of OPRF and SADERF: [B, m, d] for any m. */
 static weft_status check_other(const weft_graph *graph, const struct weft_node *node) {
     const struct weft_random_features_node *params = (const void *)node->params.bytes;
@@ -243,39 +217,18 @@ static weft_status check_other(const weft_graph *graph, const struct weft_node *
 static weft_status random_features_infer(const weft_graph *graph, struct weft_node *node,
                                          weft_dtype *dtype, weft_shape *shape) {
     struct weft_random_features_node *params = (void *)node->params.bytes;
-    weft_status status = check_numbers(graph, params);
-    if (status == WEFT_OK) {
-        status = weft_expect_f32(graph, node, 0, "x");
-    }
-    if (status == WEFT_OK) {
-        status = check_source(graph, node);
-    }
-    if (status == WEFT_OK) {
-        status = check_shapes(graph, node);
-    }
-    if (status == WEFT_OK) {
-        status = check_other(graph, node);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(check_numbers(graph, params));
+    WEFT_TRY(weft_check_stabilizer(graph, node, params->stabilizer));
+    WEFT_TRY(weft_check_feature_rows(&params->scale, graph, node, params->heads));
+    WEFT_TRY(check_source(graph, node));
+    WEFT_TRY(has_input(node, PROJECTION) ? check_projection(graph, node) : check_w(graph, node));
+    WEFT_TRY(check_other(graph, node));
     const uint32_t features = rows_of(graph, node);
     if (node->input[2] != 0) {
-        status = weft_expect_shape(graph, node, 2, "coefficients", weft_shape_of(features));
+        WEFT_TRY(weft_expect_shape(graph, node, 2, "coefficients", weft_shape_of(features)));
     }
-    if (status != WEFT_OK) {
-        return status;
-    }
-    const uint64_t channels = (uint64_t)params->heads * features * (has_pairs(params) ? 2 : 1);
-    if (channels > UINT32_MAX) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "random_features: %u heads of %u features are too many", params->heads,
-                         features);
-    }
-    *dtype = WEFT_F32;
-    *shape = *weft_node_shape(graph, node, 0);
-    shape->dim[2] = (uint32_t)channels;
-    return WEFT_OK;
+    return weft_infer_features(dtype, shape, graph, node, params->heads,
+                               (uint64_t)features * (has_pairs(params) ? 2 : 1));
 }
 
 /* ---- lowering ---- */
@@ -289,8 +242,8 @@ struct lowered {
     uint32_t x;
     uint32_t w;          /* not with a given projection */
     uint32_t projection; /* [rows, features] */
-    uint32_t norms; /* [features], where exponents have ‖w‖²; else x, bound and not read */
-    uint32_t terms; /* likewise: A, B and ln D, [batch, heads, 3], GENERALIZED: [3]; else x */
+    uint32_t norms;      /* [features], where exponents have ‖w‖² */
+    uint32_t terms;      /* likewise: A, B and ln D, [batch, heads, 3], GENERALIZED: [3] */
 };
 
 static uint32_t scratch(const struct lowered *l, uint64_t count) {
@@ -303,20 +256,8 @@ static void lower_projection(struct lowered *l, const struct weft_node *node) {
         return;
     }
     l->w = weft_lower_value(l->lowering, node->input[W]);
-    l->projection = scratch(l, l->rows * l->features);
-    const struct weft_product product = {
-        .a = {.storage = l->x, .row = l->width, .column = 1},
-        .b = {.storage = l->w, .row = 1, .column = l->width},
-        .c = {.storage = l->projection, .row = l->features, .column = 1},
-        .m = (uint32_t)l->rows,
-        .n = l->features,
-        .k = l->width,
-        .batches = 1,
-        .inner_count = 1,
-        .alpha = l->params->scale,
-        .bias = WEFT_NO_STORAGE,
-        .residual = WEFT_NO_STORAGE};
-    weft_lower_product(l->lowering, &product);
+    l->projection = weft_lower_row_projection(l->lowering, l->x, l->rows, l->width, l->w,
+                                              l->features, l->params->scale);
 }
 
 static void lower_norms(struct lowered *l, const struct weft_node *node) {
@@ -325,30 +266,31 @@ static void lower_norms(struct lowered *l, const struct weft_node *node) {
         return;
     }
     l->norms = scratch(l, l->features);
-    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, "random_features/square_norms");
-    weft_dispatch_read(dispatch, l->w);
-    weft_dispatch_write(dispatch, l->norms);
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = l->features, .columns = l->width});
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(l->lowering, random_features_square_norms, weft_grid_of_groups(l->features),
+                   .bind = {.w = l->w, .result = l->norms},
+                   .push = {.rows = l->features, .columns = l->width});
     dispatch->flops = 2.0 * l->features * l->width;
     dispatch->bytes = 4.0 * l->features * (l->width + 1.0);
 }
 
 static uint32_t chunks_of(uint32_t tokens) {
-    return (tokens - 1) / MOMENT_CHUNK + 1;
+    return (tokens - 1) / WEFT_RANDOM_FEATURES_MOMENTS_CHUNK + 1;
 }
 
 static uint32_t lower_moments(const struct lowered *l, uint32_t x, uint32_t tokens) {
     const uint32_t chunks = chunks_of(tokens);
     const uint64_t rows = (uint64_t)l->batch * l->heads * chunks;
     const uint32_t moments = scratch(l, rows * (l->width + 1));
-    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, "random_features/moments");
-    weft_dispatch_read(dispatch, x);
-    weft_dispatch_write(dispatch, moments);
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = rows, .columns = l->width});
-    weft_dispatch_push_u32(dispatch, l->heads);
-    weft_dispatch_push_u32(dispatch, tokens);
-    weft_dispatch_push_u32(dispatch, chunks);
-    weft_dispatch_push_f32(dispatch, l->params->scale);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(l->lowering, random_features_moments, weft_grid_of_groups(rows),
+                   .bind = {.x = x, .result = moments},
+                   .push = {.rows = (uint32_t)rows,
+                            .width = l->width,
+                            .heads = l->heads,
+                            .tokens = tokens,
+                            .chunks = chunks,
+                            .scale = l->params->scale});
     const double elements = (double)l->batch * tokens * l->heads * l->width;
     dispatch->flops = 4.0 * elements;
     dispatch->bytes = 4.0 * elements;
@@ -360,15 +302,15 @@ static void lower_optimum(struct lowered *l, uint32_t other, uint32_t other_toke
     const uint32_t y = lower_moments(l, other, other_tokens);
     const uint64_t rows = (uint64_t)l->batch * l->heads;
     l->terms = scratch(l, 3 * rows);
-    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, "random_features/optimum");
-    weft_dispatch_read(dispatch, x);
-    weft_dispatch_read(dispatch, y);
-    weft_dispatch_write(dispatch, l->terms);
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = rows, .columns = l->width});
-    weft_dispatch_push_u32(dispatch, chunks_of(l->tokens));
-    weft_dispatch_push_u32(dispatch, chunks_of(other_tokens));
-    weft_dispatch_push_f32(dispatch, (float)(1.0 / (double)l->tokens));
-    weft_dispatch_push_f32(dispatch, (float)(1.0 / (double)other_tokens));
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(l->lowering, random_features_optimum, weft_grid_of_groups(rows),
+                   .bind = {.x = x, .y = y, .result = l->terms},
+                   .push = {.rows = (uint32_t)rows,
+                            .width = l->width,
+                            .x_chunks = chunks_of(l->tokens),
+                            .y_chunks = chunks_of(other_tokens),
+                            .x_share = (float)(1.0 / (double)l->tokens),
+                            .y_share = (float)(1.0 / (double)other_tokens)});
     const double read =
         (double)rows * (chunks_of(l->tokens) + chunks_of(other_tokens)) * (l->width + 1.0);
     dispatch->flops = read;
@@ -426,54 +368,65 @@ static uint32_t lower_balanced(struct lowered *l, uint32_t other, uint32_t other
     return balance.other;
 }
 
-/** A dispatch that works on the rows, with the bindings 0 … 3 and the words of random_features.glsl. */
-static struct weft_dispatch *rows_dispatch(const struct lowered *l, const char *shader) {
-    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, shader);
-    weft_dispatch_read(dispatch, l->x);
-    weft_dispatch_read(dispatch, l->projection);
-    weft_dispatch_read(dispatch, l->norms);
-    weft_dispatch_read(dispatch, l->terms);
-    const bool waves = l->params->component == WEFT_COMPONENT_GENERALIZED && is_waves(l->params);
-    weft_dispatch_specialize(dispatch,
-                             (uint32_t)(waves ? GENERALIZED_WAVES : l->params->component));
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = l->rows, .columns = l->features});
-    weft_dispatch_push_u32(dispatch, l->width);
-    weft_dispatch_push_u32(dispatch, l->heads);
-    weft_dispatch_push_u32(dispatch, l->tokens);
-    weft_dispatch_push_f32(dispatch, l->params->scale);
-    weft_dispatch_push_f32(dispatch, l->params->epsilon);
+/** The number of the component in the shaders, which know waves by one of their own. */
+static uint32_t component_of(const struct weft_random_features_node *params) {
+    const bool waves = params->component == WEFT_COMPONENT_GENERALIZED && is_waves(params);
+    return waves ? GENERALIZED_WAVES : (uint32_t)params->component;
+}
+
+/** What every pass over the rows and their projections costs. */
+static void count_rows(struct weft_dispatch *dispatch, const struct lowered *l) {
     dispatch->flops = (double)l->rows * (2.0 * l->width + 4.0 * l->features);
     dispatch->bytes = 4.0 * (double)l->rows * (l->width + l->features);
-    return dispatch;
 }
 
 /** The largest exponent of each sequence and head, [batch, heads]. */
 static uint32_t lower_key_maximum(const struct lowered *l) {
     const uint32_t of_rows = scratch(l, l->rows);
     const uint32_t of_sequences = scratch(l, (uint64_t)l->batch * l->heads);
-    struct weft_dispatch *dispatch = rows_dispatch(l, "random_features/row_maximum");
-    weft_dispatch_write(dispatch, of_rows);
-    dispatch = weft_old_dispatch(l->lowering, "random_features/sequence_maximum");
-    weft_dispatch_read(dispatch, of_rows);
-    weft_dispatch_write(dispatch, of_sequences);
-    weft_dispatch_rows(
-        dispatch, (struct weft_rows){.rows = (uint64_t)l->batch * l->heads, .columns = l->tokens});
-    weft_dispatch_push_u32(dispatch, l->heads);
-    dispatch->flops = (double)l->rows;
-    dispatch->bytes = 4.0 * (double)l->rows;
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(l->lowering, random_features_row_maximum, weft_grid_of_groups(l->rows),
+                   .bind = {.x = l->x,
+                            .projection = l->projection,
+                            .norms = l->norms,
+                            .terms = l->terms,
+                            .result = of_rows},
+                   .push = {.rows = (uint32_t)l->rows,
+                            .columns = l->features,
+                            .width = l->width,
+                            .heads = l->heads,
+                            .tokens = l->tokens,
+                            .scale = l->params->scale,
+                            .epsilon = l->params->epsilon},
+                   .constant = {.component = component_of(l->params)});
+    count_rows(dispatch, l);
+    weft_lower_sequence_maximum(l->lowering, of_sequences, of_rows, l->batch, l->tokens, l->heads);
     return of_sequences;
 }
 
 static void lower_features(const struct lowered *l, uint32_t largest, uint32_t coefficients,
                            uint32_t result) {
-    const uint32_t unused = l->x; /* bound and not read */
-    struct weft_dispatch *dispatch = rows_dispatch(l, "random_features/features");
-    weft_dispatch_read(dispatch, largest != WEFT_NO_STORAGE ? largest : unused);
-    weft_dispatch_read(dispatch, coefficients != WEFT_NO_STORAGE ? coefficients : unused);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_specialize(dispatch, (uint32_t)l->params->stabilizer);
-    weft_dispatch_specialize(dispatch, coefficients != WEFT_NO_STORAGE);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(l->lowering, random_features_features, weft_grid_of_groups(l->rows),
+                   .bind = {.x = l->x,
+                            .projection = l->projection,
+                            .norms = l->norms,
+                            .terms = l->terms,
+                            .largest = largest,
+                            .coefficients = coefficients,
+                            .result = result},
+                   .push = {.rows = (uint32_t)l->rows,
+                            .columns = l->features,
+                            .width = l->width,
+                            .heads = l->heads,
+                            .tokens = l->tokens,
+                            .scale = l->params->scale,
+                            .epsilon = l->params->epsilon},
+                   .constant = {.component = component_of(l->params),
+                                .stabilizer = (uint32_t)l->params->stabilizer,
+                                .has_coefficients = coefficients != WEFT_NO_STORAGE});
     const double outputs = (double)l->rows * l->features * (has_pairs(l->params) ? 2.0 : 1.0);
+    count_rows(dispatch, l);
     dispatch->flops += 20.0 * outputs;
     dispatch->bytes += 4.0 * outputs;
 }
@@ -490,18 +443,14 @@ static weft_status random_features_lower(struct weft_lowering *lowering,
                         .width = x->dim[2] / params->heads,
                         .features = rows_of(lowering->graph, node),
                         .rows = (uint64_t)x->dim[0] * x->dim[1] * params->heads,
-                        .x = weft_lower_value(lowering, node->input[0])};
-    l.norms = l.x;
-    l.terms = l.x;
-    if (l.rows * l.features > INT32_MAX) {
-        return weft_lower_fail(lowering,
-                               weft_fail(&lowering->device->host, WEFT_UNSUPPORTED,
-                                         "%s: %llu elements in the projection, more than %d",
-                                         lowering->label, (unsigned long long)(l.rows * l.features),
-                                         INT32_MAX));
+                        .x = weft_lower_value(lowering, node->input[0]),
+                        .norms = WEFT_NO_STORAGE,
+                        .terms = WEFT_NO_STORAGE};
+    if (!weft_lower_countable(lowering, (double)l.rows * l.features,
+                              "elements in the projection")) {
+        return weft_lower_status(lowering);
     }
-    const uint32_t coefficients =
-        node->input[2] ? weft_lower_value(lowering, node->input[2]) : WEFT_NO_STORAGE;
+    const uint32_t coefficients = weft_lower_optional(lowering, node->input[2]);
     const uint32_t result = weft_lower_value(lowering, node->output);
     const bool two_sided = takes_other(params);
     const uint32_t other_tokens =

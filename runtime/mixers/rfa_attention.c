@@ -4,6 +4,7 @@
 
 #include "core/host.h"
 #include "core/shape.h"
+#include "core/try.h"
 #include "graph/graph.h"
 #include "mixers/qkv.h"
 
@@ -23,10 +24,7 @@ struct rfa {
 static weft_status check_w(const weft_graph *graph, const struct rfa *rfa) {
     weft_dtype dtype;
     weft_shape w;
-    const weft_status status = weft_graph_get_tensor(graph, rfa->w, &w, &dtype);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_graph_get_tensor(graph, rfa->w, &w, &dtype));
     if (dtype != WEFT_F32) {
         return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "rfa_attention: w must be f32, not %s",
                          weft_dtype_name(dtype));
@@ -42,30 +40,10 @@ static weft_status check_w(const weft_graph *graph, const struct rfa *rfa) {
 }
 
 static weft_status check(const weft_graph *graph, struct rfa *rfa) {
-    weft_status status = weft_check_epsilon(graph, "rfa_attention", rfa->epsilon);
-    if (status == WEFT_OK) {
-        status = weft_check_qkv(rfa->shape, graph, "rfa_attention", rfa->tensor, rfa->causal);
-    }
-    if (status == WEFT_OK) {
-        status = weft_check_heads(graph, "rfa_attention", rfa->heads, rfa->shape);
-    }
-    return status == WEFT_OK ? check_w(graph, rfa) : status;
-}
-
-/** The gain of the norms. */
-static weft_status add_one(weft_tensor *out, weft_graph *graph) {
-    static const float one = 1.0F;
-    weft_weight *weight = NULL;
-    weft_status status =
-        weft_weight_create(&weight,
-                           weft_weight_params(.name = "one", .dtype = WEFT_F32,
-                                              .shape = weft_shape_of(1), .data = &one),
-                           &graph->host);
-    if (status == WEFT_OK) {
-        status = weft_graph_weight(out, graph, weight);
-    }
-    weft_weight_destroy(&weight);
-    return status;
+    WEFT_TRY(weft_check_epsilon(graph, "rfa_attention", rfa->epsilon));
+    WEFT_TRY(weft_check_qkv(rfa->shape, graph, "rfa_attention", rfa->tensor, rfa->causal));
+    WEFT_TRY(weft_check_heads(graph, "rfa_attention", rfa->heads, rfa->shape));
+    return check_w(graph, rfa);
 }
 
 /** x / ‖x‖ of each head of q or k. */
@@ -74,45 +52,33 @@ static weft_status add_unit(weft_tensor *out, weft_graph *graph, const struct rf
     weft_shape shape = rfa->shape[input];
     weft_shape heads =
         weft_shape_of(shape.dim[0], shape.dim[1], rfa->heads, shape.dim[2] / rfa->heads);
-    weft_status status = weft_graph_reshape(out, graph, rfa->tensor[input], heads);
-    if (status == WEFT_OK) {
-        status = weft_graph_scale_norm(out, graph, *out, one, LEAST_LENGTH);
-    }
-    if (status == WEFT_OK) {
-        status = weft_graph_reshape(out, graph, *out, shape);
-    }
-    return status;
+    WEFT_TRY(weft_graph_reshape(out, graph, rfa->tensor[input], heads));
+    WEFT_TRY(weft_graph_scale_norm(out, graph, *out, one, LEAST_LENGTH));
+    return weft_graph_reshape(out, graph, *out, shape);
 }
 
 /** Queries' stabilizer for both sides: what it divides by is all that the features have beside sin and cos. */
 static weft_status add_features(weft_tensor *out, weft_graph *graph, const struct rfa *rfa,
                                 uint32_t input, weft_tensor one) {
     weft_tensor unit = {0};
-    weft_status status = add_unit(&unit, graph, rfa, input, one);
-    if (status == WEFT_OK) {
-        status = weft_graph_random_features(
-            out, graph, unit, rfa->w,
-            weft_random_features_params(.component = WEFT_COMPONENT_TRIGONOMETRIC,
-                                        .heads = rfa->heads, .stabilizer = WEFT_STABILIZER_QUERY,
-                                        .scale = 1.0F));
-    }
-    return status;
+    WEFT_TRY(add_unit(&unit, graph, rfa, input, one));
+    return weft_graph_random_features(
+        out, graph, unit, rfa->w,
+        weft_random_features_params(.component = WEFT_COMPONENT_TRIGONOMETRIC, .heads = rfa->heads,
+                                    .stabilizer = WEFT_STABILIZER_QUERY, .scale = 1.0F));
 }
 
-static weft_status add_attention(weft_tensor *out, weft_graph *graph, const struct rfa *rfa) {
+static weft_status add_attention(weft_tensor *out, weft_graph *graph, struct rfa *rfa) {
+    static const float gain = 1.0F; /* of the norms */
     const bool shared = rfa->tensor[0].id == rfa->tensor[1].id;
     weft_tensor one = {0};
     weft_tensor phi = {0};
     weft_tensor psi = {0};
-    weft_status status = add_one(&one, graph);
-    if (status == WEFT_OK) {
-        status = add_features(&phi, graph, rfa, 0, one);
-    }
-    if (status == WEFT_OK && !shared) {
-        status = add_features(&psi, graph, rfa, 1, one);
-    }
-    if (status != WEFT_OK) {
-        return status;
+    WEFT_TRY(check(graph, rfa));
+    WEFT_TRY(weft_graph_constant(&one, graph, "one", WEFT_F32, weft_shape_of(1), &gain));
+    WEFT_TRY(add_features(&phi, graph, rfa, 0, one));
+    if (!shared) {
+        WEFT_TRY(add_features(&psi, graph, rfa, 1, one));
     }
     return weft_graph_linear_attention(
         out, graph, phi, shared ? phi : psi, rfa->tensor[2],
@@ -133,9 +99,5 @@ weft_status weft_graph_rfa_attention(weft_tensor *out, weft_graph *graph, weft_t
                       .causal = params && params->causal,
                       .epsilon = params ? params->epsilon : 0.0F};
     const struct weft_graph_mark mark = weft_graph_mark(graph);
-    weft_status status = check(graph, &rfa);
-    if (status == WEFT_OK) {
-        status = add_attention(out, graph, &rfa);
-    }
-    return weft_graph_end(graph, mark, status);
+    return weft_graph_end(graph, mark, add_attention(out, graph, &rfa));
 }

@@ -2,15 +2,13 @@
 /* What the steps of weft/decode.h check and add alike. */
 #include "mixers/step.h"
 
+#include "core/try.h"
 #include "mixers/qkv.h"
 
 static weft_status check_position(const weft_graph *graph, const struct weft_step_call *call) {
     weft_dtype dtype;
     weft_shape shape;
-    const weft_status status = weft_graph_get_tensor(graph, call->step->position, &shape, &dtype);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_graph_get_tensor(graph, call->step->position, &shape, &dtype));
     const weft_shape expected = weft_shape_of(call->shape[0].dim[0]);
     if (dtype != WEFT_I32 || !weft_shape_equal(shape, expected)) {
         char text[2][WEFT_SHAPE_TEXT_SIZE];
@@ -27,17 +25,15 @@ weft_status weft_check_step(const weft_graph *graph, struct weft_step_call *call
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "%s: step must have a position and the name of a state", call->op->name);
     }
-    weft_status status = weft_check_qkv(call->shape, graph, call->op->name, call->input, true);
-    if (status == WEFT_OK && call->shape[0].dim[1] != 1) {
+    WEFT_TRY(weft_check_qkv(call->shape, graph, call->op->name, call->input, true));
+    if (call->shape[0].dim[1] != 1) {
         char text[WEFT_SHAPE_TEXT_SIZE];
-        status = weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                           "%s: q, k and v must have one token, not %u as in %s", call->op->name,
-                           call->shape[0].dim[1], weft_shape_text(call->shape[0], text));
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "%s: q, k and v must have one token, not %u as in %s", call->op->name,
+                         call->shape[0].dim[1], weft_shape_text(call->shape[0], text));
     }
-    if (status == WEFT_OK) {
-        status = weft_check_heads(graph, call->op->name, call->heads, call->shape);
-    }
-    return status == WEFT_OK ? check_position(graph, call) : status;
+    WEFT_TRY(weft_check_heads(graph, call->op->name, call->heads, call->shape));
+    return check_position(graph, call);
 }
 
 weft_status weft_add_step(weft_tensor *out, weft_graph *graph, struct weft_step_call *call,

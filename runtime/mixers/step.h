@@ -38,26 +38,10 @@ weft_status weft_add_step(weft_tensor *out, weft_graph *graph, struct weft_step_
 weft_status weft_step_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
                             weft_shape *shape);
 
-/* ---- linear attention ---- */
-
-/** Storages and shapes of a step over features: as struct weft_linear_attention with n = 1. */
-struct weft_linear_attention_step {
-    uint32_t q, k, v, result;
-    uint32_t position, state;
-    uint32_t stride; /* elements of the state of a sequence */
-    uint32_t offset; /* and how many of them come before this step's */
-    uint32_t batch, heads;
-    uint32_t features, values;
-    bool accumulate;
-    float epsilon;
-    float weight;
-};
-
-/** Elements of the state of a sequence. */
-double weft_linear_attention_state_size(uint32_t heads, uint32_t features, uint32_t values);
-
-/** Appends the step's dispatches: the sums with this token, and what its query reads from them. */
-void weft_lower_linear_attention_step(struct weft_lowering *lowering,
-                                      const struct weft_linear_attention_step *step);
+/**
+ * Elements of the state of linear attention over a sequence whose call has passed weft_check_step: `factor` features for
+ * each channel of q and k.
+ */
+double weft_linear_attention_state_size(const struct weft_step_call *call, uint32_t factor);
 
 #endif

@@ -3,22 +3,25 @@
 // SPDX-License-Identifier: MIT
 //
 // cosFormer's features of queries or keys: of each head relu(x) cos(a) and then relu(x) sin(a), with
-// the angle a of the token's position.
+// the angle a of the token's position. IS_STEP: x is one token of each sequence, at the position that
+// is given.
 
 #include "activation.glsl"
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
+layout(constant_id = 0) const bool IS_STEP = false;
 
 layout(std430, binding = 0) readonly buffer X { float x[]; };
-layout(std430, binding = 1) readonly buffer Positions { float positions[]; }; // cos, sin of each token
-layout(std430, binding = 2) writeonly buffer Result { float result[]; };
+layout(std430, binding = 1) readonly buffer Angles { float angles[]; }; // cos, sin of each position
+layout(std430, binding = 2) readonly buffer Position { int position[]; };
+layout(std430, binding = 3) writeonly buffer Result { float result[]; };
 
 layout(push_constant) uniform Push
 {
     uint count; // elements of x
     uint groups_x;
-    uint tokens;
+    uint positions; // tokens of a sequence; IS_STEP: those that have angles
     uint channels; // of a token
     uint width; // of a head
 } push;
@@ -29,9 +32,13 @@ void main()
     if (i >= push.count) {
         return;
     }
-    uint position = 2 * (i / push.channels % push.tokens);
+    uint token = i / push.channels;
+    uint place = token % push.positions;
+    if (IS_STEP) {
+        place = min(uint(position[token]), push.positions - 1);
+    }
     uint at = i / push.width * (2 * push.width) + i % push.width;
     float value = weft_relu(x[i]);
-    result[at] = weft_flush(value * positions[position]);
-    result[at + push.width] = weft_flush(value * positions[position + 1]);
+    result[at] = weft_flush(value * angles[2 * place]);
+    result[at + push.width] = weft_flush(value * angles[2 * place + 1]);
 }

@@ -22,18 +22,19 @@ layout(std430, binding = 6) writeonly buffer Result { float result[]; };
 layout(push_constant) uniform Push
 {
     uint groups; // heads of all batches
-    uint features; // at most 512
+    uint features; // at most WEFT_MAX_FEATURES
     uint groups_x;
     uint heads;
     uint values;
     uint stride;
 } push;
 
+#include "fast_weight.glsl"
 #include "fast_weight_state.glsl"
 
 shared float key_scores[WEFT_CHUNK]; // of the token's key with the chunk's keys before it
 shared float query_scores[WEFT_CHUNK]; // of its query with these and its own
-shared float own_w[512];
+shared float own_w[WEFT_MAX_FEATURES];
 
 // The products of the chunk's keys before this token's, and its own, with its key or its query.
 float score(bool of_query, uint head, uint key_row, bool own)
@@ -88,31 +89,16 @@ void make_w(uint head, weft_rule_state at, uint last)
     }
 }
 
-// A column of S times the token's row of W.
-float read_with_w(uint column)
+// A column of S times the token's row of W, or its query.
+float read_state(bool with_query, uint head, uint column)
 {
     float total = 0.0;
     for (uint block = 0; block < push.features; block += WEFT_TERMS) {
         uint end = min(block + WEFT_TERMS, push.features);
         float sum = 0.0;
         for (uint f = block; f < end; f++) {
-            sum = weft_multiply_add(own_w[f], state[column + f * push.values], sum);
-        }
-        total = total + sum;
-    }
-    return total;
-}
-
-// The same with its query.
-float read_with_query(uint head, uint column)
-{
-    float total = 0.0;
-    for (uint block = 0; block < push.features; block += WEFT_TERMS) {
-        uint end = min(block + WEFT_TERMS, push.features);
-        float sum = 0.0;
-        for (uint f = block; f < end; f++) {
-            sum = weft_multiply_add(queries[head * push.features + f],
-                                    state[column + f * push.values], sum);
+            float x = with_query ? queries[head * push.features + f] : own_w[f];
+            sum = weft_multiply_add(x, state[column + f * push.values], sum);
         }
         total = total + sum;
     }
@@ -127,8 +113,8 @@ void make_column(uint head, weft_rule_state at, uint place, uint t)
     float total = 0.0;
     state[at.u0 + last * push.values + t] = u;
     if (place >= WEFT_CHUNK) {
-        u = weft_flush(u - read_with_w(at.s + t));
-        total = read_with_query(head, at.s + t);
+        u = weft_flush(u - read_state(false, head, at.s + t));
+        total = read_state(true, head, at.s + t);
     }
     state[at.u + last * push.values + t] = u;
     float sum = 0.0;

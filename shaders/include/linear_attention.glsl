@@ -15,4 +15,8 @@
 #define WEFT_TERMS 64
 #define WEFT_CHUNK 64 // tokens in a chunk of a causal sequence
 
+// For the host.
+layout(constant_id = 64) const uint WEFT_FIXED_ROWS = WEFT_TILE_ROWS;
+layout(constant_id = 65) const uint WEFT_FIXED_CHUNK = WEFT_CHUNK;
+
 #endif

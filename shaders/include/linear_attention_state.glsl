@@ -7,7 +7,7 @@
 //   sums          those before the chunk, as linear_attention/scan gives them
 //   2 sums        4 arrays that those are made of: ones, sixteens, blocks, large of weft_partial
 //   6 sums        the features of the chunk's keys, [WEFT_CHUNK, features]
-//   + 64 features their values, [WEFT_CHUNK, values]
+//   behind them   their values, [WEFT_CHUNK, values]
 //
 // The including file has push constants `uint heads, features, values, stride, offset`.
 
@@ -15,6 +15,9 @@
 #define WEFT_INCLUDE_LINEAR_ATTENTION_STATE_GLSL
 
 #include "linear_attention.glsl"
+
+#define WEFT_STATE_SUMS 6 // arrays of `sums` elements
+layout(constant_id = 67) const uint WEFT_FIXED_STATE_SUMS = WEFT_STATE_SUMS;
 
 uint weft_state_sums()
 {
@@ -24,13 +27,13 @@ uint weft_state_sums()
 // Of a head of all batches.
 uint weft_state_base(uint head)
 {
-    uint size = 6 * weft_state_sums() + WEFT_CHUNK * (push.features + push.values);
+    uint size = WEFT_STATE_SUMS * weft_state_sums() + WEFT_CHUNK * (push.features + push.values);
     return head / push.heads * push.stride + push.offset + head % push.heads * size;
 }
 
 uint weft_state_keys(uint base)
 {
-    return base + 6 * weft_state_sums();
+    return base + WEFT_STATE_SUMS * weft_state_sums();
 }
 
 uint weft_state_values(uint base)

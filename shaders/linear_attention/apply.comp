@@ -4,10 +4,13 @@
 //
 // What a chunk of queries reads: q_i · state, and when CAUSAL also Σ_{j ≤ i} (q_i · k_j) v_j over its own
 // chunk. With NORMALIZE both are divided by the same with ones for values, the denominator.
-// A workgroup makes the 64 rows of a chunk and 64 columns of a head's values.
+// A workgroup makes the rows of a chunk and COLUMNS columns of a head's values.
 
 #include "index.glsl"
 #include "linear_attention.glsl"
+
+#define COLUMNS 64
+#define LANES   (COLUMNS / 4) // of a row: an invocation has four columns
 
 layout(local_size_x = 128) in;
 layout(constant_id = 0) const uint CAUSAL = 0;
@@ -16,6 +19,7 @@ layout(constant_id = 2) const uint ACCUMULATE = 0; // add to the result
 layout(constant_id = 3) const uint VECTOR_FEATURES = 0; // whole, aligned fours in every row
 layout(constant_id = 4) const uint VECTOR_VALUES = 0;
 layout(constant_id = 5) const uint HAS_STATE = 0; // there is a chunk before the last one
+layout(constant_id = 66) const uint FIXED_COLUMNS = COLUMNS;
 
 layout(std430, binding = 0) readonly buffer Queries { float queries[]; };
 layout(std430, binding = 0) readonly buffer QueriesVector { vec4 queries4[]; };
@@ -160,8 +164,8 @@ void main()
         barrier();
     }
 
-    uint row = gl_LocalInvocationID.x / 16 * WEFT_TILE_ROWS;
-    uint column = (group % push.column_blocks * 16 + gl_LocalInvocationID.x % 16) * 4;
+    uint row = gl_LocalInvocationID.x / LANES * WEFT_TILE_ROWS;
+    uint column = (group % push.column_blocks * LANES + gl_LocalInvocationID.x % LANES) * 4;
     if (row >= count || column >= push.values) {
         return;
     }

@@ -4,12 +4,14 @@
 //
 // What a query reads from the state of linear attention, with the sums of linear_attention/apply: its
 // products with the sums before the chunk and, in the chunk, with the keys up to its own. A workgroup
-// has 128 columns of a head's values, an invocation one.
+// has COLUMNS of a head's values, an invocation one.
 
 #include "index.glsl"
 #include "math.glsl"
 
-layout(local_size_x = 128) in;
+#define COLUMNS 128
+
+layout(local_size_x = COLUMNS) in;
 layout(constant_id = 0) const uint ACCUMULATE = 0; // add to the result
 
 layout(std430, binding = 0) readonly buffer Queries { float queries[]; };
@@ -84,7 +86,7 @@ void main()
         }
     }
     barrier();
-    uint column = group % push.column_blocks * 128 + lane;
+    uint column = group % push.column_blocks * COLUMNS + lane;
     if (column >= push.values) {
         return;
     }

@@ -2,14 +2,12 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// Sums over chunks of 256 tokens of x [batch, tokens, heads, width], scaled: for each sequence, head
+// Sums over chunks of tokens of x [batch, tokens, heads, width], scaled: for each sequence, head
 // and chunk the sum of each channel, then that of all squares. A workgroup per chunk.
 
 #include "index.glsl"
 #include "math.glsl"
 #include "reduce.glsl"
-
-#define CHUNK 256
 
 layout(local_size_x = WEFT_GROUP_SIZE) in;
 
@@ -27,22 +25,20 @@ layout(push_constant) uniform Push
     float scale;
 } push;
 
+#include "token_chunks.glsl"
+
 void main()
 {
     uint row = weft_group_index(push.groups_x);
     if (row >= push.rows) {
         return;
     }
-    uint sequence = row / push.chunks;
-    uint first = row % push.chunks * CHUNK;
-    uint last = min(first + CHUNK, push.tokens);
-    uint step = push.heads * push.width;
-    uint base = sequence / push.heads * push.tokens * step + sequence % push.heads * push.width;
+    weft_token_chunk chunk = weft_token_chunk_of(row);
     weft_partial squares = weft_partial_zero();
     for (uint c = gl_LocalInvocationID.x; c < push.width; c += WEFT_GROUP_SIZE) {
         weft_partial own = weft_partial_zero();
-        for (uint i = first; i < last; i++) {
-            float value = push.scale * x[base + i * step + c];
+        for (uint i = chunk.first; i < chunk.last; i++) {
+            float value = push.scale * x[chunk.base + i * chunk.step + c];
             own = weft_partial_add(own, value);
             squares = weft_partial_add(squares, value * value);
         }
