@@ -2,6 +2,8 @@
 /* What the infer functions of ops share. */
 #include "graph/op.h"
 
+#include "core/try.h"
+
 const weft_shape *weft_node_shape(const weft_graph *graph, const struct weft_node *node,
                                   uint32_t input) {
     return &graph->values[node->input[input]].shape;
@@ -17,16 +19,30 @@ weft_status weft_expect_f32(const weft_graph *graph, const struct weft_node *nod
     return WEFT_OK;
 }
 
-weft_status weft_expect_shape(const weft_graph *graph, const struct weft_node *node, uint32_t input,
-                              const char *role, weft_shape expected) {
-    if (input >= node->input_count || node->input[input] == 0) {
+static weft_status expect_given(const weft_graph *graph, const struct weft_node *node,
+                                uint32_t input, const char *role) {
+    if (input >= node->input_count || !node->input[input]) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "%s: %s is missing", node->op->name,
                          role);
     }
-    weft_status status = weft_expect_f32(graph, node, input, role);
-    if (status != WEFT_OK) {
-        return status;
+    return weft_expect_f32(graph, node, input, role);
+}
+
+weft_status weft_expect_rank(const weft_graph *graph, const struct weft_node *node, uint32_t input,
+                             const char *role, uint32_t rank, const char *form) {
+    WEFT_TRY(expect_given(graph, node, input, role));
+    const weft_shape *shape = weft_node_shape(graph, node, input);
+    if (shape->rank != rank) {
+        char text[WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "%s: %s must be %s, not %s",
+                         node->op->name, role, form, weft_shape_text(*shape, text));
     }
+    return WEFT_OK;
+}
+
+weft_status weft_expect_shape(const weft_graph *graph, const struct weft_node *node, uint32_t input,
+                              const char *role, weft_shape expected) {
+    WEFT_TRY(expect_given(graph, node, input, role));
     const weft_shape *shape = weft_node_shape(graph, node, input);
     if (!weft_shape_equal(*shape, expected)) {
         char found[WEFT_SHAPE_TEXT_SIZE];

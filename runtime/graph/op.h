@@ -85,6 +85,10 @@ weft_status weft_expect_f32(const weft_graph *graph, const struct weft_node *nod
 weft_status weft_expect_shape(const weft_graph *graph, const struct weft_node *node, uint32_t input,
                               const char *role, weft_shape expected);
 
+/** The same for any shape of that many axes, which messages call `form`. */
+weft_status weft_expect_rank(const weft_graph *graph, const struct weft_node *node, uint32_t input,
+                             const char *role, uint32_t rank, const char *form);
+
 /* ---- shapes, as ops see them ---- */
 
 /** Product of all axes but the last, and the last (1 for a scalar). */

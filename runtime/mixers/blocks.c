@@ -2,6 +2,7 @@
 /* What models put around their mixers, made of the ops there are. */
 #include <weft/mixers.h>
 
+#include "core/try.h"
 #include "graph/graph.h"
 
 /* ---- norms ---- */
@@ -78,19 +79,13 @@ static weft_status add_glu(weft_tensor *out, weft_graph *graph, weft_tensor x,
                            const weft_glu_params *params) {
     weft_tensor gate;
     weft_tensor value;
-    weft_status status = weft_graph_linear(&gate, graph, x, params->weight[0], params->bias[0]);
-    if (status == WEFT_OK && params->activation != WEFT_ACTIVATION_NONE) {
-        status = weft_graph_activate(&gate, graph, gate, params->activation);
+    WEFT_TRY(weft_graph_linear(&gate, graph, x, params->weight[0], params->bias[0]));
+    if (params->activation != WEFT_ACTIVATION_NONE) {
+        WEFT_TRY(weft_graph_activate(&gate, graph, gate, params->activation));
     }
-    if (status == WEFT_OK) {
-        status = weft_graph_linear(&value, graph, x, params->weight[1], params->bias[1]);
-    }
-    if (status == WEFT_OK) {
-        status = weft_graph_binary(&gate, graph, WEFT_BINARY_MULTIPLY, gate, value);
-    }
-    return status == WEFT_OK
-               ? weft_graph_linear(out, graph, gate, params->weight[2], params->bias[2])
-               : status;
+    WEFT_TRY(weft_graph_linear(&value, graph, x, params->weight[1], params->bias[1]));
+    WEFT_TRY(weft_graph_binary(&gate, graph, WEFT_BINARY_MULTIPLY, gate, value));
+    return weft_graph_linear(out, graph, gate, params->weight[2], params->bias[2]);
 }
 
 weft_status weft_graph_glu(weft_tensor *out, weft_graph *graph, weft_tensor x,

@@ -2,11 +2,19 @@
 /*
  * Circular convolution along the sequence by FFT, for mixers that are one: each channel of each sequence, padded with
  * zeros, is transformed, multiplied by the half spectrum of its channel's kernel and transformed back.
+ *
+ * Lengths whose transforms fit shared memory can have all that in one dispatch: a workgroup has one channel of a
+ * sequence, or as many as fit, from loading to storing. A channel's even and odd elements are the real and imaginary
+ * parts of one complex sequence, so that 16 KiB hold 4096 of its elements and channels stay apart: with two of them
+ * packed into one sequence, a NaN or a large number in one would spoil the other.
  */
 #ifndef WEFT_MIXERS_CONVOLUTION_H
 #define WEFT_MIXERS_CONVOLUTION_H
 
 #include "graph/lowering.h"
+#include "mixers/vkfft/fft_program.h"
+
+/* ---- lengths ---- */
 
 /** Elements of a kernel's half spectrum for transforms of that length: frequencies 0 … length/2. */
 static inline uint32_t weft_convolution_bins(uint32_t length) {
@@ -27,6 +35,14 @@ static inline uint32_t weft_convolution_length(uint32_t n) {
 #define WEFT_CONVOLUTION_MAX_LENGTH \
     (UINT32_C(1) << 28) /* far above what fits a buffer and what VkFFT plans */
 
+/** The same for a convolution in shared memory, a power of two of at least 2n; 0: n is too large. */
+uint32_t weft_shared_convolution_length(uint32_t n);
+
+/** The logarithm of a power of two. */
+uint32_t weft_log2(uint32_t power);
+
+/* ---- convolutions ---- */
+
 struct weft_convolution {
     uint32_t x;        /* storage of f32 [B, n, d] */
     uint32_t result;   /* the same shape */
@@ -36,17 +52,43 @@ struct weft_convolution {
     uint32_t length;   /* of the transforms, at least n */
 };
 
-/** Appends the dispatches. Rows are worked on in slabs of at most 64 MiB, which bounds the scratch memory. */
+/** Appends the dispatches. Rows are worked on in slabs, which bounds the scratch memory. */
 void weft_lower_convolution(struct weft_lowering *lowering,
                             const struct weft_convolution *convolution);
 
-/** Real to half spectrum of `rows` rows, and back (unnormalised). */
-void weft_lower_row_transform(struct weft_lowering *lowering, uint32_t length, uint32_t rows,
-                              uint32_t input, uint32_t output);
-void weft_lower_row_inverse(struct weft_lowering *lowering, uint32_t length, uint32_t rows,
-                            uint32_t input, uint32_t output);
+/**
+ * A node's result from the storage of its input 0 and the kernels' transforms. `shared`: in shared memory, with n at most
+ * half of the length and f32 [d, length] that the shaders shared_spectrum make as `spectrum`.
+ */
+weft_status weft_lower_node_convolution(struct weft_lowering *lowering,
+                                        const struct weft_node *node, uint32_t x, uint32_t spectrum,
+                                        uint32_t length, bool shared);
 
-/** Appends the push words and the groups of a shader that uses transpose.glsl on rows × positions elements. */
-void weft_dispatch_transpose(struct weft_dispatch *dispatch, uint32_t rows, uint32_t positions);
+/* ---- its parts ---- */
+
+/** Transforms of `rows` rows, from real ones to half spectra (WEFT_FFT_R2C) or back (WEFT_FFT_C2R, unnormalised). */
+void weft_lower_row_fft(struct weft_lowering *lowering, enum weft_fft_kind kind, uint32_t length,
+                        uint32_t rows, uint32_t input, uint32_t output);
+
+/**
+ * How many of `rows` rows are transformed at a time, each of which takes so many bytes and transforms: slabs of 64 MiB at
+ * most, equally long so that they share their programs. The last may repeat rows of the one before.
+ */
+#define WEFT_SLAB_TRANSFORMS WEFT_MAX_GROUPS /* VkFFT gives each of the long ones a workgroup */
+uint32_t weft_slab_rows(uint64_t rows, uint64_t bytes, uint64_t transforms);
+
+/** Of a shader that uses transpose.glsl on rows × positions elements. */
+struct weft_grid weft_transpose_grid(uint32_t rows, uint32_t positions);
+
+/** How a shader that uses shared_fft.glsl on `channels` rows of each of `batch` sequences is launched. */
+struct weft_shared_fft {
+    struct weft_grid grid;
+    uint32_t log_length, log_rows; /* its constants */
+    double flops;                  /* of the transforms, one way */
+};
+struct weft_shared_fft weft_shared_fft_of(uint32_t length, uint32_t channels, uint32_t batch);
+
+/** exp(-2πi k / points), f32 pairs, k from 0 to points - 1. */
+uint32_t weft_lower_twiddles(struct weft_lowering *lowering, uint32_t points);
 
 #endif

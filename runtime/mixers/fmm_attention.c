@@ -3,6 +3,7 @@
 #include <weft/mixers.h>
 
 #include "core/host.h"
+#include "core/try.h"
 #include "graph/graph.h"
 
 static weft_status add_far_field(weft_tensor *out, weft_graph *graph, const weft_tensor qkv[3],
@@ -34,23 +35,14 @@ static weft_status add_fields(weft_tensor *out, weft_graph *graph, const weft_te
                               const weft_fmm_attention_params *params) {
     weft_tensor near = {0};
     weft_tensor far = {0};
-    weft_status status = weft_graph_banded_attention(
+    WEFT_TRY(weft_graph_banded_attention(
         &near, graph, qkv[0], qkv[1], qkv[2],
         weft_banded_attention_params(.heads = params->heads, .half_width = params->half_width,
-                                     .causal = params->causal));
-    if (status == WEFT_OK) {
-        status = add_far_field(&far, graph, qkv, params);
-    }
-    if (status == WEFT_OK) {
-        status = weigh(&near, graph, params->near_weight);
-    }
-    if (status == WEFT_OK) {
-        status = weigh(&far, graph, params->far_weight);
-    }
-    if (status == WEFT_OK) {
-        status = weft_graph_binary(out, graph, WEFT_BINARY_ADD, near, far);
-    }
-    return status;
+                                     .causal = params->causal)));
+    WEFT_TRY(add_far_field(&far, graph, qkv, params));
+    WEFT_TRY(weigh(&near, graph, params->near_weight));
+    WEFT_TRY(weigh(&far, graph, params->far_weight));
+    return weft_graph_binary(out, graph, WEFT_BINARY_ADD, near, far);
 }
 
 weft_status weft_graph_fmm_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,

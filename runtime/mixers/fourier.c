@@ -10,6 +10,7 @@
 #include <weft/mixers.h>
 
 #include "core/trig.h"
+#include "core/try.h"
 #include "kernels/fourier/unfold.h"
 #include "mixers/vkfft/fft_lowering.h"
 #include "ops/matmul.h"
@@ -21,16 +22,10 @@ weft_status weft_graph_fourier(weft_tensor *out, weft_graph *graph, weft_tensor 
 
 static weft_status fourier_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
                                  weft_shape *shape) {
-    weft_status status = weft_expect_f32(graph, node, 0, "x");
-    const weft_shape *x = weft_node_shape(graph, node, 0);
-    if (status == WEFT_OK && x->rank != 3) {
-        char text[WEFT_SHAPE_TEXT_SIZE];
-        status = weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                           "fourier: x must be [B, n, d], not %s", weft_shape_text(*x, text));
-    }
+    WEFT_TRY(weft_expect_rank(graph, node, 0, "x", 3, "[B, n, d]"));
     *dtype = WEFT_F32;
-    *shape = *x;
-    return status;
+    *shape = *weft_node_shape(graph, node, 0);
+    return WEFT_OK;
 }
 
 /** The columns 0 … d/2 of the transform in memory. */

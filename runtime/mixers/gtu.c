@@ -2,6 +2,7 @@
 /* The gated Toeplitz unit, TNN's token mixer, around any of the three Toeplitz operators. */
 #include <weft/mixers.h>
 
+#include "core/try.h"
 #include "graph/graph.h"
 
 static weft_status check_mixer(const weft_graph *graph, const weft_gtu_params *params) {
@@ -44,32 +45,24 @@ static weft_status mix(weft_tensor *out, weft_graph *graph, weft_tensor x,
 /* activation(x Wᵀ + b) with weight and bias `index`. */
 static weft_status project(weft_tensor *out, weft_graph *graph, weft_tensor x,
                            const weft_gtu_params *params, uint32_t index) {
-    weft_status status =
-        weft_graph_linear(out, graph, x, params->weight[index], params->bias[index]);
-    return status == WEFT_OK && params->activation != WEFT_ACTIVATION_NONE
-               ? weft_graph_activate(out, graph, *out, params->activation)
-               : status;
+    WEFT_TRY(weft_graph_linear(out, graph, x, params->weight[index], params->bias[index]));
+    return params->activation == WEFT_ACTIVATION_NONE
+               ? WEFT_OK
+               : weft_graph_activate(out, graph, *out, params->activation);
 }
 
 static weft_status add_gtu(weft_tensor *out, weft_graph *graph, weft_tensor x,
                            const weft_gtu_params *params) {
     weft_tensor gate;
     weft_tensor y;
-    weft_status status = project(&gate, graph, x, params, 0);
-    if (status == WEFT_OK) {
-        status = project(&y, graph, x, params, 1);
+    WEFT_TRY(project(&gate, graph, x, params, 0));
+    WEFT_TRY(project(&y, graph, x, params, 1));
+    WEFT_TRY(mix(&y, graph, y, params));
+    WEFT_TRY(weft_graph_binary(&y, graph, WEFT_BINARY_MULTIPLY, gate, y));
+    if (params->norm) {
+        WEFT_TRY(weft_graph_norm(&y, graph, y, params->norm));
     }
-    if (status == WEFT_OK) {
-        status = mix(&y, graph, y, params);
-    }
-    if (status == WEFT_OK) {
-        status = weft_graph_binary(&y, graph, WEFT_BINARY_MULTIPLY, gate, y);
-    }
-    if (status == WEFT_OK && params->norm) {
-        status = weft_graph_norm(&y, graph, y, params->norm);
-    }
-    return status == WEFT_OK ? weft_graph_linear(out, graph, y, params->weight[2], params->bias[2])
-                             : status;
+    return weft_graph_linear(out, graph, y, params->weight[2], params->bias[2]);
 }
 
 weft_status weft_graph_gtu(weft_tensor *out, weft_graph *graph, weft_tensor x,
@@ -77,10 +70,7 @@ weft_status weft_graph_gtu(weft_tensor *out, weft_graph *graph, weft_tensor x,
     if (!out || !graph || !params) {
         return weft_graph_missing(graph, "weft_graph_gtu");
     }
-    weft_status status = check_mixer(graph, params);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(check_mixer(graph, params));
     struct weft_graph_mark mark = weft_graph_mark(graph);
     return weft_graph_end(graph, mark, add_gtu(out, graph, x, params));
 }

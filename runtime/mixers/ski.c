@@ -12,7 +12,13 @@
 #include <weft/mixers.h>
 
 #include "core/portable_math.h"
+#include "core/try.h"
 #include "graph/lowering.h"
+#include "kernels/ski/apply.h"
+#include "kernels/ski/collect.h"
+#include "kernels/ski/interpolate.h"
+#include "kernels/ski/kernel.h"
+#include "kernels/ski/project.h"
 
 struct weft_ski_toeplitz_node {
     uint32_t points;
@@ -21,13 +27,11 @@ struct weft_ski_toeplitz_node {
 };
 
 #define MOST_POSITIONS (UINT32_C(1) << 24) /* how far float32 holds every whole number */
-#define SEGMENT        1024                /* as in shaders/ski/project.comp */
 
 weft_status weft_graph_ski_toeplitz(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                     const weft_ski_toeplitz_params *params) {
     if (!graph || !params) {
-        return weft_fail(graph ? &graph->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_graph_ski_toeplitz: null argument");
+        return weft_graph_missing(graph, "weft_graph_ski_toeplitz");
     }
     struct weft_ski_toeplitz_node node = {
         .points = params->points, .gamma = params->gamma, .interpolation = params->interpolation};
@@ -50,10 +54,7 @@ static weft_status check_inputs(const weft_graph *graph, const struct weft_node 
     uint32_t count = node->input[2] ? 3 : 2;
     uint32_t d = 0;
     for (uint32_t i = 0; i < count; i++) {
-        weft_status status = weft_expect_f32(graph, node, i, names[i]);
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(weft_expect_f32(graph, node, i, names[i]));
         const weft_shape *shape = weft_node_shape(graph, node, i);
         bool fits = i == 0 ? shape->rank == 3
                            : shape->rank == 2 && shape->dim[0] % 2 == 1 && shape->dim[1] == d &&
@@ -98,13 +99,11 @@ static weft_status check_params(const weft_graph *graph, struct weft_node *node)
 
 static weft_status ski_toeplitz_infer(const weft_graph *graph, struct weft_node *node,
                                       weft_dtype *dtype, weft_shape *shape) {
-    weft_status status = check_inputs(graph, node);
-    if (status == WEFT_OK) {
-        status = check_params(graph, node);
-    }
+    WEFT_TRY(check_inputs(graph, node));
+    WEFT_TRY(check_params(graph, node));
     *dtype = WEFT_F32;
     *shape = *weft_node_shape(graph, node, 0);
-    return status;
+    return WEFT_OK;
 }
 
 /* ---- tables ---- */
@@ -156,7 +155,7 @@ static uint32_t count_segments(const struct ski *ski) {
         uint32_t length = stretch[1] - stretch[0];
         longest = length > longest ? length : longest;
     }
-    return (longest - 1) / SEGMENT + 1;
+    return (longest - 1) / WEFT_SKI_PROJECT_SEGMENT + 1;
 }
 
 /** How kernel.comp finds a lag between two rows of the grid. */
@@ -217,12 +216,10 @@ static uint32_t lower_kernel(struct weft_lowering *lowering, struct ski *ski, ui
     uint32_t table =
         weft_lower_table(lowering, key, lags * sizeof(struct warped_lag), fill_lags, ski);
     uint32_t result = weft_lower_scratch(lowering, lags * ski->d * sizeof(float));
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "ski/kernel");
-    weft_dispatch_read(dispatch, rpe);
-    weft_dispatch_read(dispatch, table);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_items(dispatch, lags * ski->d);
-    weft_dispatch_push_u32(dispatch, ski->d);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, ski_kernel, weft_grid_of_items(lags * ski->d),
+                   .bind = {.rpe = rpe, .lags = table, .result = result},
+                   .push = {.count = (uint32_t)(lags * ski->d), .d = ski->d});
     double count = (double)lags * ski->d;
     dispatch->flops = 3.0 * count;
     dispatch->bytes = 4.0 * count + 4.0 * (2.0 * ski->steps + 1.0) * ski->d;
@@ -231,25 +228,24 @@ static uint32_t lower_kernel(struct weft_lowering *lowering, struct ski *ski, ui
 
 /** [B, r, segments, d]: the segments of Wᵀ x. */
 static uint32_t lower_project(struct weft_lowering *lowering, struct ski *ski, uint32_t x) {
-    const uint32_t channels = 64; /* of a workgroup */
+    const uint32_t channels = 4 * WEFT_SKI_PROJECT_LOCAL_X; /* of a workgroup */
     char key[64];
     snprintf(key, sizeof key, "ski/stretches/%u/%u/%u", ski->n, ski->points, ski->degree);
     uint32_t table =
         weft_lower_table(lowering, key, UINT64_C(8) * ski->points, fill_stretches, ski);
     uint64_t rows = (uint64_t)ski->batch * ski->points * ski->segments;
     uint32_t result = weft_lower_scratch(lowering, rows * ski->d * sizeof(float));
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "ski/project");
-    weft_dispatch_read(dispatch, x);
-    weft_dispatch_read(dispatch, table);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_specialize(dispatch, ski->degree);
-    weft_dispatch_specialize(dispatch, ski->fours);
-    uint64_t groups = rows * ((ski->d - 1) / channels + 1);
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = groups, .columns = ski->d});
-    weft_dispatch_push_u32(dispatch, ski->n);
-    weft_dispatch_push_u32(dispatch, ski->points);
-    weft_dispatch_push_u32(dispatch, ski->segments);
-    weft_dispatch_push_f32(dispatch, ski->inverse_span);
+    const uint64_t groups = rows * ((ski->d - 1) / channels + 1);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, ski_project, weft_grid_of_groups(groups),
+                   .bind = {.x = x, .stretches = table, .result = result},
+                   .push = {.groups = (uint32_t)groups,
+                            .d = ski->d,
+                            .n = ski->n,
+                            .points = ski->points,
+                            .segments = ski->segments,
+                            .inverse_span = ski->inverse_span},
+                   .constant = {.degree = ski->degree, .vector = ski->fours});
     double elements = (double)ski->batch * ski->n * ski->d;
     dispatch->flops = 2.0 * (ski->degree + 1.0) * elements;
     dispatch->bytes = 4.0 * elements + 4.0 * (double)rows * ski->d;
@@ -261,12 +257,10 @@ static uint32_t lower_collect(struct weft_lowering *lowering, const struct ski *
                               uint32_t parts) {
     uint64_t count = (uint64_t)ski->batch * ski->points * ski->d;
     uint32_t result = weft_lower_scratch(lowering, count * sizeof(float));
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "ski/collect");
-    weft_dispatch_read(dispatch, parts);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_items(dispatch, count);
-    weft_dispatch_push_u32(dispatch, ski->d);
-    weft_dispatch_push_u32(dispatch, ski->segments);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, ski_collect, weft_grid_of_items(count),
+                   .bind = {.parts = parts, .result = result},
+                   .push = {.count = (uint32_t)count, .d = ski->d, .segments = ski->segments});
     dispatch->flops = (double)count * ski->segments;
     dispatch->bytes = 4.0 * (double)count * (ski->segments + 1.0);
     return result;
@@ -275,18 +269,17 @@ static uint32_t lower_collect(struct weft_lowering *lowering, const struct ski *
 /** [B, r, d]: A times the projection. */
 static uint32_t lower_apply(struct weft_lowering *lowering, const struct ski *ski, uint32_t a,
                             uint32_t projection) {
-    const uint32_t rows = 4; /* of an invocation, which makes four channels */
+    const uint32_t rows =
+        WEFT_SKI_APPLY_TILE_ROWS; /* of an invocation, which makes four channels */
     uint64_t count = (uint64_t)ski->batch * ski->points * ski->d;
     uint32_t result = weft_lower_scratch(lowering, count * sizeof(float));
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "ski/apply");
-    weft_dispatch_read(dispatch, a);
-    weft_dispatch_read(dispatch, projection);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_specialize(dispatch, ski->fours);
-    weft_dispatch_items(dispatch, (uint64_t)ski->batch * ((ski->points - 1) / rows + 1) *
-                                      ((ski->d - 1) / 4 + 1));
-    weft_dispatch_push_u32(dispatch, ski->d);
-    weft_dispatch_push_u32(dispatch, ski->points);
+    const uint64_t items =
+        (uint64_t)ski->batch * ((ski->points - 1) / rows + 1) * ((ski->d - 1) / 4 + 1);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, ski_apply, weft_grid_of_items(items),
+                   .bind = {.a = a, .z = projection, .result = result},
+                   .push = {.count = (uint32_t)items, .d = ski->d, .points = ski->points},
+                   .constant = {.vector = ski->fours});
     dispatch->flops = 2.0 * (double)count * ski->points;
     dispatch->bytes = 8.0 * (double)count + 8.0 * ski->points * ski->d;
     return result;
@@ -294,30 +287,27 @@ static uint32_t lower_apply(struct weft_lowering *lowering, const struct ski *sk
 
 static void lower_interpolate(struct weft_lowering *lowering, const struct ski *ski,
                               const struct weft_node *node, uint32_t points) {
-    const uint32_t positions = 4; /* of an invocation, which makes four channels */
-    uint32_t taps = node->input[2];
-    uint32_t tap_count = taps ? weft_node_shape(lowering->graph, node, 2)->dim[0] : 0;
+    const uint32_t positions = WEFT_SKI_INTERPOLATE_TILE_POSITIONS; /* of four channels */
+    const bool has_taps = node->input[2] != 0;
+    uint32_t tap_count = has_taps ? weft_node_shape(lowering->graph, node, 2)->dim[0] : 0;
     uint32_t x = weft_lower_value(lowering, node->input[0]);
-    uint32_t tap_storage = taps ? weft_lower_value(lowering, taps) : x; /* bound and not read */
+    uint32_t taps = weft_lower_optional(lowering, node->input[2]);
     uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "ski/interpolate");
-    weft_dispatch_read(dispatch, x);
-    weft_dispatch_read(dispatch, points);
-    weft_dispatch_read(dispatch, tap_storage);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_specialize(dispatch, ski->degree);
-    weft_dispatch_specialize(dispatch, ski->fours);
-    weft_dispatch_specialize(dispatch, taps != 0);
-    weft_dispatch_items(dispatch, (uint64_t)ski->batch * ((ski->n - 1) / positions + 1) *
-                                      ((ski->d - 1) / 4 + 1));
-    weft_dispatch_push_u32(dispatch, ski->d);
-    weft_dispatch_push_u32(dispatch, ski->n);
-    weft_dispatch_push_u32(dispatch, ski->points);
-    weft_dispatch_push_u32(dispatch, tap_count);
-    weft_dispatch_push_f32(dispatch, ski->inverse_span);
+    const uint64_t items =
+        (uint64_t)ski->batch * ((ski->n - 1) / positions + 1) * ((ski->d - 1) / 4 + 1);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, ski_interpolate, weft_grid_of_items(items),
+                   .bind = {.x = x, .v = points, .taps = taps, .result = result},
+                   .push = {.count = (uint32_t)items,
+                            .d = ski->d,
+                            .n = ski->n,
+                            .points = ski->points,
+                            .tap_count = tap_count,
+                            .inverse_span = ski->inverse_span},
+                   .constant = {.degree = ski->degree, .vector = ski->fours, .has_taps = has_taps});
     double elements = (double)ski->batch * ski->n * ski->d;
     dispatch->flops = 2.0 * (ski->degree + 1.0 + tap_count) * elements;
-    dispatch->bytes = (taps ? 8.0 : 4.0) * elements +
+    dispatch->bytes = (has_taps ? 8.0 : 4.0) * elements +
                       4.0 * ((double)ski->batch * ski->points + tap_count) * ski->d;
 }
 

@@ -8,14 +8,17 @@
 
 #include <weft/mixers.h>
 
+#include "core/try.h"
+#include "kernels/structured_projection/circulant.h"
+#include "kernels/structured_projection/cut.h"
+#include "kernels/structured_projection/hadamard.h"
+#include "kernels/structured_projection/multiply.h"
+#include "kernels/structured_projection/pad.h"
 #include "mixers/convolution.h"
 
 enum { X = 0, DIAGONALS = 1, PERMUTATION = 2, INPUTS = 3 };
 
-#define TILE       2048U /* elements of a workgroup of hadamard.comp, if a unit is not longer */
-#define SHORT      127U  /* columns of circulant blocks that are multiplied by their definition */
-#define SLAB_BYTES (UINT64_C(64) << 20)
-#define SLAB_ROWS  65535U /* VkFFT gives each row of a long transform a workgroup of its own */
+#define SHORT 127U /* columns of circulant blocks that are multiplied by their definition */
 
 struct weft_structured_projection_node {
     weft_features_kind kind;
@@ -83,7 +86,6 @@ static bool has_transform(weft_features_kind kind) {
 static weft_status check_params(const weft_graph *graph, struct weft_node *node) {
     struct weft_structured_projection_node *params = (void *)node->params.bytes;
     const weft_shape x = *weft_node_shape(graph, node, X);
-    char text[WEFT_SHAPE_TEXT_SIZE];
     if (!has_transform(params->kind)) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "structured_projection: kind is %s, not sorf, rom, s_hybrid, fastfood or "
@@ -94,11 +96,7 @@ static weft_status check_params(const weft_graph *graph, struct weft_node *node)
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "structured_projection: scale %g must be finite", (double)params->scale);
     }
-    if (x.rank != 3) {
-        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "structured_projection: x must be [B, n, d], not %s",
-                         weft_shape_text(x, text));
-    }
+    WEFT_TRY(weft_expect_rank(graph, node, X, "x", 3, "[B, n, d]"));
     if (x.dim[2] % params->heads != 0) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "structured_projection: %u heads do not divide %u channels", params->heads,
@@ -155,38 +153,20 @@ static weft_status check_permutation(const weft_graph *graph, const struct weft_
 
 static weft_status check_parts(const weft_graph *graph, const struct weft_node *node) {
     weft_features_structure structure = {.transform = WEFT_FEATURES_DENSE};
-    const weft_shape found = *weft_node_shape(graph, node, DIAGONALS);
-    char text[WEFT_SHAPE_TEXT_SIZE];
-    if (found.rank != 3) {
-        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "structured_projection: diagonals must be [blocks, diagonals, size], not "
-                         "%s",
-                         weft_shape_text(found, text));
-    }
-    weft_status status = get_structure(&structure, graph, node);
-    if (status == WEFT_OK) {
-        status =
-            weft_expect_shape(graph, node, DIAGONALS, "diagonals",
-                              weft_shape_of(structure.blocks, structure.diagonals, structure.size));
-    }
-    return status == WEFT_OK ? check_permutation(graph, node, &structure) : status;
+    WEFT_TRY(weft_expect_rank(graph, node, DIAGONALS, "diagonals", 3, "[blocks, diagonals, size]"));
+    WEFT_TRY(get_structure(&structure, graph, node));
+    WEFT_TRY(
+        weft_expect_shape(graph, node, DIAGONALS, "diagonals",
+                          weft_shape_of(structure.blocks, structure.diagonals, structure.size)));
+    return check_permutation(graph, node, &structure);
 }
 
 static weft_status structured_projection_infer(const weft_graph *graph, struct weft_node *node,
                                                weft_dtype *dtype, weft_shape *shape) {
-    weft_status status = weft_expect_f32(graph, node, X, "x");
-    if (status == WEFT_OK) {
-        status = weft_expect_f32(graph, node, DIAGONALS, "diagonals");
-    }
-    if (status == WEFT_OK) {
-        status = check_params(graph, node);
-    }
-    if (status == WEFT_OK) {
-        status = check_parts(graph, node);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_expect_f32(graph, node, X, "x"));
+    WEFT_TRY(weft_expect_f32(graph, node, DIAGONALS, "diagonals"));
+    WEFT_TRY(check_params(graph, node));
+    WEFT_TRY(check_parts(graph, node));
     const uint64_t channels = (uint64_t)params_of(node)->heads * params_of(node)->rows;
     if (channels > UINT32_MAX) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
@@ -211,71 +191,59 @@ struct lowered {
     float scale;
 };
 
-static weft_status begin(struct lowered *l, struct weft_lowering *lowering,
-                         const struct weft_node *node) {
+/** A failure sticks to the lowering. */
+static struct lowered begin(struct weft_lowering *lowering, const struct weft_node *node) {
     const weft_graph *graph = lowering->graph;
     const weft_shape *x = weft_node_shape(graph, node, X);
-    *l = (struct lowered){.lowering = lowering,
-                          .width = width_of(graph, node),
-                          .features = params_of(node)->rows,
-                          .rows = (uint64_t)x->dim[0] * x->dim[1] * params_of(node)->heads,
-                          .scale = params_of(node)->scale};
-    const weft_status status = get_structure(&l->structure, graph, node);
-    if (status == WEFT_OK) {
-        l->x = weft_lower_value(lowering, node->input[X]);
-        l->diagonals = weft_lower_value(lowering, node->input[DIAGONALS]);
-        l->result = weft_lower_value(lowering, node->output);
+    struct lowered l = {.lowering = lowering,
+                        .width = width_of(graph, node),
+                        .features = params_of(node)->rows,
+                        .rows = (uint64_t)x->dim[0] * x->dim[1] * params_of(node)->heads,
+                        .scale = params_of(node)->scale};
+    const weft_status status = get_structure(&l.structure, graph, node);
+    if (status != WEFT_OK) {
+        weft_lower_fail(lowering, status);
     }
-    return status;
+    l.x = weft_lower_value(lowering, node->input[X]);
+    l.diagonals = weft_lower_value(lowering, node->input[DIAGONALS]);
+    l.result = weft_lower_value(lowering, node->output);
+    return l;
 }
 
 /* ---- Hadamard matrices ---- */
 
-static int log2_of(uint32_t power) {
-    int log = 0;
-    while (power > 1) {
-        power /= 2;
-        log++;
-    }
-    return log;
-}
-
 static weft_status lower_hadamard(struct weft_lowering *lowering, const struct weft_node *node) {
-    struct lowered l;
-    const weft_status status = begin(&l, lowering, node);
-    if (status != WEFT_OK) {
-        return weft_lower_fail(lowering, status);
-    }
+    const uint32_t set = WEFT_STRUCTURED_PROJECTION_HADAMARD_SET;
+    const uint32_t least = set * WEFT_STRUCTURED_PROJECTION_HADAMARD_LOCAL_X;
+    const struct lowered l = begin(lowering, node);
+    WEFT_TRY(weft_lower_status(lowering));
     const weft_features_structure *structure = &l.structure;
     const weft_features_kind kind = params_of(node)->kind;
-    const uint32_t tile = structure->size < TILE ? TILE : structure->size;
+    const uint32_t tile = structure->size < least ? least : structure->size;
     const uint64_t units = l.rows * structure->blocks;
     /* S-Hybrid's last two diagonals are of two products; of FastFood's three, one is not followed by a transform. */
     const int transforms = (int)structure->diagonals -
                            (kind == WEFT_FEATURES_S_HYBRID || kind == WEFT_FEATURES_FASTFOOD);
-    const int bits = log2_of(structure->size);
-    const int half = bits / 2;
-    uint32_t permutation = l.diagonals; /* bound and not read */
-    if (structure->permuted) {
-        permutation = weft_lower_value(lowering, node->input[PERMUTATION]);
-    }
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "structured_projection/hadamard");
-    weft_dispatch_read(dispatch, l.x);
-    weft_dispatch_read(dispatch, l.diagonals);
-    weft_dispatch_read(dispatch, permutation);
-    weft_dispatch_write(dispatch, l.result);
-    weft_dispatch_specialize(dispatch, (uint32_t)kind);
-    weft_dispatch_specialize(dispatch, (uint32_t)bits);
-    weft_dispatch_specialize(dispatch, tile / TILE);
+    const uint32_t bits = weft_log2(structure->size);
+    const int half = (int)bits / 2;
+    const double scale = (double)structure->scale * (double)l.scale;
     const uint64_t groups = (units - 1) / (tile / structure->size) + 1;
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = groups, .columns = l.width});
-    weft_dispatch_push_u32(dispatch, (uint32_t)units);
-    weft_dispatch_push_u32(dispatch, structure->blocks);
-    weft_dispatch_push_u32(dispatch, structure->diagonals);
-    weft_dispatch_push_u32(dispatch, l.features);
-    weft_dispatch_push_f32(dispatch, (float)ldexp(1.0, -half));
-    weft_dispatch_push_f32(
-        dispatch, (float)ldexp((double)structure->scale * (double)l.scale, half * transforms));
+    const uint32_t permutation = weft_lower_optional(lowering, node->input[PERMUTATION]);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, structured_projection_hadamard, weft_grid_of_groups(groups),
+                   .bind = {.x = l.x,
+                            .diagonals = l.diagonals,
+                            .permutation = permutation,
+                            .result = l.result},
+                   .push = {.groups = (uint32_t)groups,
+                            .width = l.width,
+                            .units = (uint32_t)units,
+                            .blocks = structure->blocks,
+                            .diagonal_count = structure->diagonals,
+                            .features = l.features,
+                            .step = (float)(ldexp(1.0, -half)),
+                            .scale = (float)(ldexp(scale, half * transforms))},
+                   .constant = {.kind = (uint32_t)kind, .bits = bits, .sets = tile / least});
     const double elements = (double)units * structure->size;
     dispatch->flops = elements * transforms * (2.0 + bits);
     dispatch->bytes = 4.0 * (double)l.rows * ((double)l.width + l.features);
@@ -292,22 +260,18 @@ static bool is_hadamard(const weft_graph *graph, const struct weft_node *node,
 /* ---- circulant matrices by their definition ---- */
 
 static weft_status lower_circulant(struct weft_lowering *lowering, const struct weft_node *node) {
-    const uint32_t tile = 8; /* of circulant.comp */
-    struct lowered l;
-    const weft_status status = begin(&l, lowering, node);
-    if (status != WEFT_OK) {
-        return weft_lower_fail(lowering, status);
-    }
-    const uint64_t tiles = (l.width - 1) / tile + 1;
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "structured_projection/circulant");
-    weft_dispatch_read(dispatch, l.x);
-    weft_dispatch_read(dispatch, l.diagonals);
-    weft_dispatch_write(dispatch, l.result);
-    weft_dispatch_items(dispatch, l.rows * l.structure.blocks * tiles);
-    weft_dispatch_push_u32(dispatch, l.width);
-    weft_dispatch_push_u32(dispatch, l.structure.blocks);
-    weft_dispatch_push_u32(dispatch, l.features);
-    weft_dispatch_push_f32(dispatch, l.structure.scale * l.scale);
+    const uint32_t tile = WEFT_STRUCTURED_PROJECTION_CIRCULANT_TILE_ROWS;
+    const struct lowered l = begin(lowering, node);
+    WEFT_TRY(weft_lower_status(lowering));
+    const uint64_t items = l.rows * l.structure.blocks * ((l.width - 1) / tile + 1);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, structured_projection_circulant, weft_grid_of_items(items),
+                   .bind = {.x = l.x, .diagonals = l.diagonals, .result = l.result},
+                   .push = {.count = (uint32_t)items,
+                            .size = l.width,
+                            .blocks = l.structure.blocks,
+                            .features = l.features,
+                            .scale = l.structure.scale * l.scale});
     dispatch->flops = 2.0 * (double)l.rows * l.structure.blocks * l.width * l.width;
     dispatch->bytes = 4.0 * (double)l.rows * ((double)l.width + l.features);
     return weft_lower_status(lowering);
@@ -336,16 +300,16 @@ struct padding {
 
 static void lower_pad(const struct lowered *l, const struct padding *padding, uint32_t padded) {
     const uint64_t count = (uint64_t)padding->rows * padding->length;
-    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, "structured_projection/pad");
-    weft_dispatch_read(dispatch, padding->source);
-    weft_dispatch_write(dispatch, padded);
-    weft_dispatch_items(dispatch, count);
-    weft_dispatch_push_u32(dispatch, l->width);
-    weft_dispatch_push_u32(dispatch, padding->length);
-    weft_dispatch_push_u32(dispatch, padding->first);
-    weft_dispatch_push_u32(dispatch, padding->step);
-    weft_dispatch_push_u32(dispatch, padding->continued);
-    weft_dispatch_push_f32(dispatch, padding->scale);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(l->lowering, structured_projection_pad, weft_grid_of_items(count),
+                   .bind = {.source = padding->source, .rows = padded},
+                   .push = {.count = (uint32_t)count,
+                            .width = l->width,
+                            .padded_length = padding->length,
+                            .first_row = padding->first,
+                            .row_step = padding->step,
+                            .continued = padding->continued,
+                            .scale = padding->scale});
     dispatch->flops = (double)count;
     dispatch->bytes = 8.0 * (double)count;
 }
@@ -366,7 +330,7 @@ static uint32_t lower_kernels(const struct lowered *l, uint32_t length) {
                                     .continued = length != l->width,
                                     .scale = (float)(1.0 / (double)length)};
     lower_pad(l, &padding, padded);
-    weft_lower_row_transform(l->lowering, length, blocks, padded, kernels);
+    weft_lower_row_fft(l->lowering, WEFT_FFT_R2C, length, blocks, padded, kernels);
     return kernels;
 }
 
@@ -379,53 +343,42 @@ struct slabs {
 static struct slabs divide(const struct lowered *l, uint32_t length) {
     const uint64_t blocks = l->structure.blocks;
     const uint64_t bins = weft_convolution_bins(length);
-    uint64_t most = SLAB_BYTES / (8 * blocks * bins);
-    most = most > SLAB_ROWS / blocks ? SLAB_ROWS / blocks : most;
-    most = most < 1 ? 1 : most;
-    const uint64_t count = (l->rows - 1) / most + 1;
-    const uint64_t rows = (l->rows - 1) / count + 1;
-    return (struct slabs){.length = length,
-                          .rows = (uint32_t)rows,
-                          .kernels = lower_kernels(l, length),
-                          .padded = scratch(l, rows * length),
-                          .spectrum = scratch(l, 2 * rows * bins),
-                          .products = scratch(l, 2 * rows * blocks * bins),
-                          .inverse = scratch(l, rows * blocks * length)};
+    const uint32_t rows = weft_slab_rows(l->rows, 8 * blocks * bins, blocks);
+    struct slabs slabs = {.length = length, .rows = rows, .kernels = lower_kernels(l, length)};
+    slabs.padded = scratch(l, (uint64_t)rows * length);
+    slabs.spectrum = scratch(l, 2 * rows * bins);
+    slabs.products = scratch(l, 2 * rows * blocks * bins);
+    slabs.inverse = scratch(l, rows * blocks * length);
+    return slabs;
 }
 
 static void lower_multiply(const struct lowered *l, const struct slabs *slabs) {
     const uint32_t bins = weft_convolution_bins(slabs->length);
     const uint64_t count = (uint64_t)slabs->rows * l->structure.blocks * bins;
-    struct weft_dispatch *dispatch =
-        weft_old_dispatch(l->lowering, "structured_projection/multiply");
-    weft_dispatch_read(dispatch, slabs->spectrum);
-    weft_dispatch_read(dispatch, slabs->kernels);
-    weft_dispatch_write(dispatch, slabs->products);
-    weft_dispatch_items(dispatch, count);
-    weft_dispatch_push_u32(dispatch, bins);
-    weft_dispatch_push_u32(dispatch, l->structure.blocks);
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        l->lowering, structured_projection_multiply, weft_grid_of_items(count),
+        .bind = {.rows = slabs->spectrum, .blocks = slabs->kernels, .result = slabs->products},
+        .push = {.count = (uint32_t)count, .bins = bins, .blocks = l->structure.blocks});
     dispatch->flops = 6.0 * (double)count;
     dispatch->bytes = 16.0 * (double)count;
 }
 
 static void lower_cut(const struct lowered *l, const struct slabs *slabs, uint32_t first) {
     const uint64_t count = (uint64_t)slabs->rows * l->features;
-    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, "structured_projection/cut");
-    weft_dispatch_read(dispatch, slabs->inverse);
-    weft_dispatch_read(dispatch, l->diagonals);
-    weft_dispatch_write(dispatch, l->result);
-    weft_dispatch_items(dispatch, count);
-    weft_dispatch_push_u32(dispatch, l->width);
-    weft_dispatch_push_u32(dispatch, l->structure.blocks);
-    weft_dispatch_push_u32(dispatch, slabs->length);
-    weft_dispatch_push_u32(dispatch, l->features);
-    weft_dispatch_push_u32(dispatch, first);
-    weft_dispatch_push_f32(dispatch, l->structure.scale * l->scale);
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        l->lowering, structured_projection_cut, weft_grid_of_items(count),
+        .bind = {.products = slabs->inverse, .diagonals = l->diagonals, .result = l->result},
+        .push = {.count = (uint32_t)count,
+                 .size = l->width,
+                 .blocks = l->structure.blocks,
+                 .padded_length = slabs->length,
+                 .features = l->features,
+                 .first_row = first,
+                 .scale = l->structure.scale * l->scale});
     dispatch->flops = 2.0 * (double)count;
     dispatch->bytes = 8.0 * (double)count;
 }
 
-/* Slabs are equally long, so that they share their transforms; the last may repeat rows of the one before. */
 static void lower_slab(const struct lowered *l, const struct slabs *slabs, uint32_t first) {
     const struct padding padding = {.source = l->x,
                                     .first = first,
@@ -434,21 +387,18 @@ static void lower_slab(const struct lowered *l, const struct slabs *slabs, uint3
                                     .length = slabs->length,
                                     .scale = 1.0F};
     lower_pad(l, &padding, slabs->padded);
-    weft_lower_row_transform(l->lowering, slabs->length, slabs->rows, slabs->padded,
-                             slabs->spectrum);
+    weft_lower_row_fft(l->lowering, WEFT_FFT_R2C, slabs->length, slabs->rows, slabs->padded,
+                       slabs->spectrum);
     lower_multiply(l, slabs);
-    weft_lower_row_inverse(l->lowering, slabs->length, slabs->rows * l->structure.blocks,
-                           slabs->products, slabs->inverse);
+    weft_lower_row_fft(l->lowering, WEFT_FFT_C2R, slabs->length, slabs->rows * l->structure.blocks,
+                       slabs->products, slabs->inverse);
     lower_cut(l, slabs, first);
 }
 
 static weft_status lower_circulant_fft(struct weft_lowering *lowering,
                                        const struct weft_node *node) {
-    struct lowered l;
-    const weft_status status = begin(&l, lowering, node);
-    if (status != WEFT_OK) {
-        return weft_lower_fail(lowering, status);
-    }
+    const struct lowered l = begin(lowering, node);
+    WEFT_TRY(weft_lower_status(lowering));
     const struct slabs slabs = divide(&l, transform_length(l.width));
     for (uint64_t i = 0; i < l.rows && weft_lower_status(lowering) == WEFT_OK; i += slabs.rows) {
         const uint64_t last = l.rows - slabs.rows;
@@ -461,7 +411,7 @@ static weft_status lower_circulant_fft(struct weft_lowering *lowering,
 static bool fft_supports(const weft_graph *graph, const struct weft_node *node,
                          const weft_device_info *device) {
     return is_circulant(graph, node, device) &&
-           weft_node_shape(graph, node, DIAGONALS)->dim[0] <= SLAB_ROWS;
+           weft_node_shape(graph, node, DIAGONALS)->dim[0] <= WEFT_SLAB_TRANSFORMS;
 }
 
 /* ---- the choice ---- */

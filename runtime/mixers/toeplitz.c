@@ -9,14 +9,19 @@
 
 #include <weft/mixers.h>
 
+#include "core/try.h"
 #include "graph/prepared.h"
-#include "mixers/shared_convolution.h"
+#include "kernels/toeplitz/circulant.h"
+#include "kernels/toeplitz/decay.h"
+#include "kernels/toeplitz/direct.h"
+#include "kernels/toeplitz/shared_spectrum.h"
+#include "mixers/convolution.h"
 
 struct weft_toeplitz_kernel_node {
     uint32_t causal;
     uint32_t n;      /* length of the sequences it is for */
     uint32_t length; /* of the transforms; 0: the coefficients themselves */
-    uint32_t shared; /* the transforms are for shared_convolution.h */
+    uint32_t shared; /* the transforms are for a convolution in shared memory */
 };
 
 struct weft_toeplitz_node {
@@ -32,30 +37,21 @@ weft_status weft_graph_toeplitz(weft_tensor *out, weft_graph *graph, weft_tensor
 
 /* ---- coefficients ---- */
 
-/* Rows of coefficients are lags in ascending order. */
-struct lags {
-    uint32_t zero;  /* the row of lag 0 */
-    uint32_t rows;  /* of the lags that sequences of length n use */
-    uint32_t given; /* rows that there are */
-};
-
-/* With `rows` rows, all lags from -(m-1) or 0 to m-1: m, or 0 when there is no such m. */
+/* Rows of coefficients are lags in ascending order. With `rows` rows, all lags from -(m-1) or 0 to m-1: m, or 0 when
+ * there is no such m. */
 static uint32_t reach_of(uint32_t rows, bool causal) {
     return causal ? rows : rows % 2 == 1 ? rows / 2 + 1 : 0;
 }
 
-static struct lags lags_of(uint32_t rows, uint32_t n, bool causal) {
-    return (struct lags){.zero = causal ? 0 : reach_of(rows, false) - 1,
-                         .rows = causal ? n : 2 * n - 1,
-                         .given = rows};
+/* The row of lag 0. */
+static uint32_t zero_of(uint32_t rows, bool causal) {
+    return causal ? 0 : reach_of(rows, false) - 1;
 }
 
-/* Coefficients and decay of a node of either op. */
-struct kernel {
-    uint32_t coefficients, decay; /* values; decay 0: none */
-    uint32_t rows, channels;      /* of the coefficients */
-    struct weft_toeplitz_kernel_node params;
-};
+/* The lags that sequences of length n use. */
+static uint32_t lags_of(uint32_t n, bool causal) {
+    return causal ? n : 2 * n - 1;
+}
 
 static weft_status check_decay_values(const weft_graph *graph, uint32_t value, const char *op) {
     const weft_weight *weight = graph->values[weft_graph_storage_of(graph, value)].weight;
@@ -75,141 +71,117 @@ static weft_status check_kernel(const weft_graph *graph, const struct weft_node 
                                 uint32_t first, uint32_t n, bool causal) {
     const char *op = node->op->name;
     const weft_shape *t = weft_node_shape(graph, node, first);
-    weft_status status = weft_expect_f32(graph, node, first, "coefficients");
-    if (status == WEFT_OK && (t->rank != 2 || reach_of(t->dim[0], causal) < n)) {
+    WEFT_TRY(weft_expect_f32(graph, node, first, "coefficients"));
+    if (t->rank != 2 || reach_of(t->dim[0], causal) < n) {
         char text[WEFT_SHAPE_TEXT_SIZE];
-        status = weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                           causal ? "%s: causal coefficients must be [m, d] with m >= %u, not %s"
-                                  : "%s: coefficients must be [2m - 1, d] with m >= %u, not %s",
-                           op, n, weft_shape_text(*t, text));
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         causal ? "%s: causal coefficients must be [m, d] with m >= %u, not %s"
+                                : "%s: coefficients must be [2m - 1, d] with m >= %u, not %s",
+                         op, n, weft_shape_text(*t, text));
     }
-    if (status == WEFT_OK && node->input_count > first + 1 && node->input[first + 1]) {
-        status = weft_expect_shape(graph, node, first + 1, "decay", weft_shape_of(t->dim[1]));
-        if (status == WEFT_OK) {
-            status = check_decay_values(graph, node->input[first + 1], op);
-        }
+    if (!node->input[first + 1]) {
+        return WEFT_OK;
     }
-    return status;
+    WEFT_TRY(weft_expect_shape(graph, node, first + 1, "decay", weft_shape_of(t->dim[1])));
+    return check_decay_values(graph, node->input[first + 1], op);
 }
 
-static struct kernel kernel_of(const weft_graph *graph, const struct weft_node *node,
-                               uint32_t first, struct weft_toeplitz_kernel_node params) {
-    const weft_shape *t = weft_node_shape(graph, node, first);
-    return (struct kernel){.coefficients = node->input[first],
-                           .decay = node->input_count > first + 1 ? node->input[first + 1] : 0,
-                           .rows = t->dim[0],
-                           .channels = t->dim[1],
-                           .params = params};
-}
+/* ---- toeplitz_kernel ---- */
 
-static uint64_t kernel_bytes(const struct kernel *kernel) {
-    uint64_t channels = kernel->channels;
-    if (kernel->params.shared) {
-        return weft_shared_kernel_bytes(kernel->params.length, kernel->channels);
-    }
-    if (kernel->params.length) {
-        return channels * weft_convolution_bins(kernel->params.length) * 8;
-    }
-    return channels * lags_of(kernel->rows, kernel->params.n, kernel->params.causal).rows * 4;
-}
+/* A node of it while it is lowered. */
+struct kernel {
+    struct weft_toeplitz_kernel_node params;
+    uint32_t channels, lags;
+    uint32_t zero; /* the row of lag 0 */
+    uint32_t has_decay;
+    uint32_t t, gamma, result; /* storages */
+};
 
-/* ---- toeplitz_kernel: lowering ---- */
-
-static void lower_decay(struct weft_lowering *lowering, const struct kernel *kernel,
-                        uint32_t result) {
-    struct lags lags = lags_of(kernel->rows, kernel->params.n, kernel->params.causal);
-    uint64_t count = (uint64_t)lags.rows * kernel->channels;
-    uint32_t t = weft_lower_value(lowering, kernel->coefficients);
-    uint32_t gamma = weft_lower_value(lowering, kernel->decay);
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "toeplitz/decay");
-    weft_dispatch_read(dispatch, t);
-    weft_dispatch_read(dispatch, gamma);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_items(dispatch, count);
-    weft_dispatch_push_u32(dispatch, kernel->channels);
-    weft_dispatch_push_u32(dispatch, kernel->params.causal ? 0 : 1 - kernel->params.n);
-    weft_dispatch_push_u32(dispatch, lags.zero);
+static void lower_decay(struct weft_lowering *lowering, const struct kernel *kernel) {
+    const uint64_t count = (uint64_t)kernel->lags * kernel->channels;
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, toeplitz_decay, weft_grid_of_items(count),
+                   .bind = {.t = kernel->t, .gamma = kernel->gamma, .result = kernel->result},
+                   .push = {.count = (uint32_t)count,
+                            .channels = kernel->channels,
+                            .first_lag = kernel->params.causal ? 0 : 1 - (int32_t)kernel->params.n,
+                            .lag_zero = kernel->zero});
     dispatch->flops = 60.0 * (double)count;
     dispatch->bytes = 8.0 * (double)count;
 }
 
-static void lower_spectrum(struct weft_lowering *lowering, const struct kernel *kernel,
-                           uint32_t result) {
-    struct lags lags = lags_of(kernel->rows, kernel->params.n, kernel->params.causal);
-    uint32_t length = kernel->params.length;
-    uint32_t t = weft_lower_value(lowering, kernel->coefficients);
-    uint32_t gamma = kernel->decay ? weft_lower_value(lowering, kernel->decay) : t;
-    uint32_t rows = weft_lower_scratch(lowering, UINT64_C(4) * kernel->channels * length);
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "toeplitz/circulant");
-    weft_dispatch_read(dispatch, t);
-    weft_dispatch_read(dispatch, gamma);
-    weft_dispatch_write(dispatch, rows);
-    weft_dispatch_specialize(dispatch, kernel->params.causal);
-    weft_dispatch_specialize(dispatch, kernel->decay != 0);
-    weft_dispatch_transpose(dispatch, kernel->channels, length);
-    weft_dispatch_push_u32(dispatch, kernel->channels);
-    weft_dispatch_push_u32(dispatch, length);
-    weft_dispatch_push_u32(dispatch, kernel->params.n);
-    weft_dispatch_push_u32(dispatch, lags.zero);
-    weft_dispatch_push_f32(dispatch, 1.0F / (float)length);
-    weft_lower_row_transform(lowering, length, kernel->channels, rows, result);
+static void lower_spectrum(struct weft_lowering *lowering, const struct kernel *kernel) {
+    const uint32_t length = kernel->params.length;
+    const uint32_t rows = weft_lower_scratch(lowering, UINT64_C(4) * kernel->channels * length);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, toeplitz_circulant, weft_transpose_grid(kernel->channels, length),
+                   .bind = {.t = kernel->t, .gamma = kernel->gamma, .rows = rows},
+                   .push = {.channels = kernel->channels,
+                            .circulant_length = length,
+                            .sequence_length = kernel->params.n,
+                            .lag_zero = kernel->zero,
+                            .scale = 1.0F / (float)length},
+                   .constant = {.causal = kernel->params.causal, .has_decay = kernel->has_decay});
+    dispatch->bytes = 8.0 * kernel->channels * length;
+    weft_lower_row_fft(lowering, WEFT_FFT_R2C, length, kernel->channels, rows, kernel->result);
 }
 
-static void lower_shared_spectrum(struct weft_lowering *lowering, const struct kernel *kernel,
-                                  uint32_t result) {
-    struct lags lags = lags_of(kernel->rows, kernel->params.n, kernel->params.causal);
-    uint32_t length = kernel->params.length;
-    uint32_t t = weft_lower_value(lowering, kernel->coefficients);
-    uint32_t gamma = kernel->decay ? weft_lower_value(lowering, kernel->decay) : t;
-    uint32_t twiddles = weft_lower_twiddles(lowering, length / 2);
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "toeplitz/shared_spectrum");
-    weft_dispatch_read(dispatch, t);
-    weft_dispatch_read(dispatch, gamma);
-    weft_dispatch_read(dispatch, twiddles);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_shared_fft(dispatch, length, kernel->channels, 1);
-    weft_dispatch_specialize(dispatch, kernel->params.causal);
-    weft_dispatch_specialize(dispatch, kernel->decay != 0);
-    weft_dispatch_push_u32(dispatch, kernel->params.n);
-    weft_dispatch_push_u32(dispatch, kernel->channels);
-    weft_dispatch_push_u32(dispatch, lags.zero);
-    weft_dispatch_push_f32(dispatch, 0.5F / (float)length);
-    dispatch->flops = weft_shared_fft_flops(length, kernel->channels);
-    dispatch->bytes = 4.0 * kernel->channels * (lags.rows + (double)length);
+static void lower_shared_spectrum(struct weft_lowering *lowering, const struct kernel *kernel) {
+    const uint32_t length = kernel->params.length;
+    const struct weft_shared_fft fft = weft_shared_fft_of(length, kernel->channels, 1);
+    const uint32_t twiddles = weft_lower_twiddles(lowering, length / 2);
+    struct weft_dispatch *dispatch = WEFT_LOWER(lowering, toeplitz_shared_spectrum, fft.grid,
+                                                .bind = {.t = kernel->t,
+                                                         .gamma = kernel->gamma,
+                                                         .twiddles = twiddles,
+                                                         .kernel = kernel->result},
+                                                .push = {.sequence_length = kernel->params.n,
+                                                         .channels = kernel->channels,
+                                                         .lag_zero = kernel->zero,
+                                                         .scale = 0.5F / (float)length},
+                                                .constant = {.fft_log_length = fft.log_length,
+                                                             .fft_log_rows = fft.log_rows,
+                                                             .causal = kernel->params.causal,
+                                                             .has_decay = kernel->has_decay});
+    dispatch->flops = fft.flops;
+    dispatch->bytes = 4.0 * kernel->channels * (kernel->lags + (double)length);
 }
 
-static void lower_kernel_to(struct weft_lowering *lowering, const struct kernel *kernel,
+static void lower_kernel_to(struct weft_lowering *lowering, const struct weft_node *node,
                             uint32_t result) {
-    if (kernel->params.shared) {
-        lower_shared_spectrum(lowering, kernel, result);
-    } else if (kernel->params.length) {
-        lower_spectrum(lowering, kernel, result);
+    const struct weft_toeplitz_kernel_node *params = (const void *)node->params.bytes;
+    const weft_shape *t = weft_node_shape(lowering->graph, node, 0);
+    struct kernel kernel = {.params = *params,
+                            .channels = t->dim[1],
+                            .lags = lags_of(params->n, params->causal),
+                            .zero = zero_of(t->dim[0], params->causal),
+                            .has_decay = node->input[1] != 0,
+                            .result = result};
+    kernel.t = weft_lower_value(lowering, node->input[0]);
+    kernel.gamma = weft_lower_optional(lowering, node->input[1]);
+    if (params->shared) {
+        lower_shared_spectrum(lowering, &kernel);
+    } else if (params->length) {
+        lower_spectrum(lowering, &kernel);
     } else {
-        lower_decay(lowering, kernel, result);
+        lower_decay(lowering, &kernel);
     }
 }
-
-/* ---- toeplitz_kernel: the op ---- */
 
 static weft_status kernel_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
                                 weft_shape *shape) {
     const struct weft_toeplitz_kernel_node *params = (const void *)node->params.bytes;
-    uint32_t n = params->n;
-    weft_status status = check_kernel(graph, node, 0, n, params->causal);
-    if (status == WEFT_OK) {
-        uint32_t d = weft_node_shape(graph, node, 0)->dim[1];
-        *dtype = WEFT_F32;
-        *shape = params->shared   ? weft_shape_of(d, params->length)
-                 : params->length ? weft_shape_of(d, weft_convolution_bins(params->length), 2)
-                                  : weft_shape_of(params->causal ? n : 2 * n - 1, d);
-    }
-    return status;
+    WEFT_TRY(check_kernel(graph, node, 0, params->n, params->causal));
+    const uint32_t d = weft_node_shape(graph, node, 0)->dim[1];
+    *dtype = WEFT_F32;
+    *shape = params->shared   ? weft_shape_of(d, params->length)
+             : params->length ? weft_shape_of(d, weft_convolution_bins(params->length), 2)
+                              : weft_shape_of(lags_of(params->n, params->causal), d);
+    return WEFT_OK;
 }
 
 static weft_status kernel_lower(struct weft_lowering *lowering, const struct weft_node *node) {
-    const struct weft_toeplitz_kernel_node *params = (const void *)node->params.bytes;
-    struct kernel kernel = kernel_of(lowering->graph, node, 0, *params);
-    lower_kernel_to(lowering, &kernel, weft_lower_value(lowering, node->output));
+    lower_kernel_to(lowering, node, weft_lower_value(lowering, node->output));
     return weft_lower_status(lowering);
 }
 
@@ -222,47 +194,17 @@ const struct weft_op weft_op_toeplitz_kernel = {
     .implementations = WEFT_IMPLEMENTATIONS({.name = "kernel", .lower = kernel_lower}),
 };
 
-/* ---- kernels of weights: made once ---- */
-
-struct constant_kernel {
-    const struct kernel *kernel;
-    weft_weight *coefficients, *decay; /* decay may be null */
-};
-
-static weft_status build_constant(weft_tensor *out, weft_graph *graph, void *user) {
-    const struct constant_kernel *constant = user;
-    const struct kernel *kernel = constant->kernel;
-    weft_tensor inputs[2] = {{0}};
-    weft_status status = weft_prepare_weight(&inputs[0], graph, constant->coefficients,
-                                             weft_shape_of(kernel->rows, kernel->channels));
-    if (status == WEFT_OK && constant->decay) {
-        status = weft_prepare_weight(&inputs[1], graph, constant->decay,
-                                     weft_shape_of(kernel->channels));
-    }
-    return status == WEFT_OK
-               ? weft_graph_add(out, graph, &weft_op_toeplitz_kernel, inputs,
-                                constant->decay ? 2 : 1, &kernel->params, sizeof kernel->params)
-               : status;
-}
-
-/* The storage of the kernel: a constant where it is made of weights, otherwise scratch. */
-static uint32_t lower_kernel(struct weft_lowering *lowering, const struct kernel *kernel) {
-    struct constant_kernel constant = {
-        .kernel = kernel,
-        .coefficients = weft_lower_weight_of(lowering, kernel->coefficients),
-        .decay = kernel->decay ? weft_lower_weight_of(lowering, kernel->decay) : NULL};
-    if (constant.coefficients && (!kernel->decay || constant.decay)) {
-        char key[128];
-        snprintf(key, sizeof key, "toeplitz/%" PRIu64 " %ux%u/%" PRIu64 "/%s n %u length %u%s",
-                 constant.coefficients->uid, kernel->rows, kernel->channels,
-                 constant.decay ? constant.decay->uid : 0,
-                 kernel->params.causal ? "causal" : "both", kernel->params.n, kernel->params.length,
-                 kernel->params.shared ? " shared" : "");
-        return weft_lower_prepared(lowering, key, kernel_bytes(kernel), build_constant, &constant);
-    }
-    uint32_t storage = weft_lower_scratch(lowering, kernel_bytes(kernel));
-    lower_kernel_to(lowering, kernel, storage);
-    return storage;
+/* The storage of the kernel of a node of toeplitz. */
+static uint32_t lower_kernel(struct weft_lowering *lowering, const struct weft_node *node,
+                             uint32_t length, bool shared) {
+    const struct weft_toeplitz_node *params = (const void *)node->params.bytes;
+    const struct weft_toeplitz_kernel_node kernel = {
+        .causal = params->causal,
+        .n = weft_node_shape(lowering->graph, node, 0)->dim[1],
+        .length = length,
+        .shared = shared};
+    return weft_lower_prepared(lowering, &weft_op_toeplitz_kernel, &node->input[1], 2, &kernel,
+                               lower_kernel_to);
 }
 
 /* ---- toeplitz: shapes ---- */
@@ -270,65 +212,51 @@ static uint32_t lower_kernel(struct weft_lowering *lowering, const struct kernel
 static weft_status toeplitz_infer(const weft_graph *graph, struct weft_node *node,
                                   weft_dtype *dtype, weft_shape *shape) {
     const struct weft_toeplitz_node *params = (const void *)node->params.bytes;
+    WEFT_TRY(weft_expect_rank(graph, node, 0, "x", 3, "[B, n, d]"));
     const weft_shape *x = weft_node_shape(graph, node, 0);
     const weft_shape *t = weft_node_shape(graph, node, 1);
-    char text[2][WEFT_SHAPE_TEXT_SIZE];
-    weft_status status = weft_expect_f32(graph, node, 0, "x");
-    if (status == WEFT_OK && x->rank != 3) {
-        status = weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                           "toeplitz: x must be [B, n, d], not %s", weft_shape_text(*x, text[0]));
-    }
-    if (status == WEFT_OK) {
-        status = check_kernel(graph, node, 1, x->dim[1], params->causal);
-    }
-    if (status == WEFT_OK && t->dim[1] != x->dim[2]) {
-        status = weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                           "toeplitz: coefficients %s are not for the channels of x %s",
-                           weft_shape_text(*t, text[0]), weft_shape_text(*x, text[1]));
+    WEFT_TRY(check_kernel(graph, node, 1, x->dim[1], params->causal));
+    if (t->dim[1] != x->dim[2]) {
+        char text[2][WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "toeplitz: coefficients %s are not for the channels of x %s",
+                         weft_shape_text(*t, text[0]), weft_shape_text(*x, text[1]));
     }
     *dtype = WEFT_F32;
     *shape = *x;
-    return status;
+    return WEFT_OK;
 }
 
 /* ---- toeplitz: by its definition ---- */
 
 static weft_status lower_direct(struct weft_lowering *lowering, const struct weft_node *node) {
-    const uint32_t tile = 8; /* of direct.comp */
+    const uint32_t tile = WEFT_TOEPLITZ_DIRECT_TILE_ROWS;
     const struct weft_toeplitz_node *params = (const void *)node->params.bytes;
     const weft_shape *x = weft_node_shape(lowering->graph, node, 0);
-    uint32_t n = x->dim[1];
-    struct kernel kernel =
-        kernel_of(lowering->graph, node, 1,
-                  (struct weft_toeplitz_kernel_node){.causal = params->causal, .n = n});
-    uint32_t source = weft_lower_value(lowering, node->input[0]);
-    uint32_t zero = lags_of(kernel.rows, n, params->causal).zero;
-    uint32_t coefficients;
-    if (kernel.decay) {
-        coefficients = lower_kernel(lowering, &kernel);
-        zero = params->causal ? 0 : n - 1;
-    } else {
-        coefficients = weft_lower_value(lowering, kernel.coefficients);
-    }
-    uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "toeplitz/direct");
-    weft_dispatch_read(dispatch, source);
-    weft_dispatch_read(dispatch, coefficients);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_specialize(dispatch, params->causal);
-    weft_dispatch_items(dispatch, (uint64_t)x->dim[0] * x->dim[2] * ((n - 1) / tile + 1));
-    weft_dispatch_push_u32(dispatch, n);
-    weft_dispatch_push_u32(dispatch, x->dim[2]);
-    weft_dispatch_push_u32(dispatch, zero);
-    double elements = (double)x->dim[0] * n * x->dim[2];
+    const uint32_t n = x->dim[1];
+    const uint32_t rows = weft_node_shape(lowering->graph, node, 1)->dim[0];
+    const bool has_decay = node->input[2] != 0;
+    const uint32_t source = weft_lower_value(lowering, node->input[0]);
+    const uint32_t coefficients = has_decay ? lower_kernel(lowering, node, 0, false)
+                                            : weft_lower_value(lowering, node->input[1]);
+    const uint32_t result = weft_lower_value(lowering, node->output);
+    const uint32_t lags = lags_of(n, params->causal);
+    const uint64_t items = (uint64_t)x->dim[0] * x->dim[2] * ((n - 1) / tile + 1);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, toeplitz_direct, weft_grid_of_items(items),
+                   .bind = {.x = source, .t = coefficients, .y = result},
+                   .push = {.count = (uint32_t)items,
+                            .sequence_length = n,
+                            .channels = x->dim[2],
+                            .lag_zero = zero_of(has_decay ? lags : rows, params->causal)},
+                   .constant = {.causal = params->causal});
+    const double elements = (double)x->dim[0] * n * x->dim[2];
     dispatch->flops = elements * n * (params->causal ? 1.0 : 2.0);
-    dispatch->bytes = 4.0 * (2.0 * elements + (double)kernel_bytes(&kernel) / 4.0);
+    dispatch->bytes = 4.0 * (2.0 * elements + (double)lags * x->dim[2]);
     return weft_lower_status(lowering);
 }
 
-/* ---- toeplitz: by FFT in shared memory ---- */
-
-#define SHARED_LIMITS "n up to 2048"
+/* ---- toeplitz: by FFT, in shared memory or not ---- */
 
 static bool shared_supports(const weft_graph *graph, const struct weft_node *node,
                             const weft_device_info *device) {
@@ -336,51 +264,27 @@ static bool shared_supports(const weft_graph *graph, const struct weft_node *nod
     return weft_shared_convolution_length(weft_node_shape(graph, node, 0)->dim[1]) != 0;
 }
 
-static weft_status lower_shared(struct weft_lowering *lowering, const struct weft_node *node) {
-    const struct weft_toeplitz_node *params = (const void *)node->params.bytes;
-    const weft_shape *x = weft_node_shape(lowering->graph, node, 0);
-    uint32_t n = x->dim[1];
-    uint32_t length = weft_shared_convolution_length(n);
-    struct kernel kernel =
-        kernel_of(lowering->graph, node, 1,
-                  (struct weft_toeplitz_kernel_node){
-                      .causal = params->causal, .n = n, .length = length, .shared = true});
-    uint32_t source = weft_lower_value(lowering, node->input[0]);
-    uint32_t spectrum = lower_kernel(lowering, &kernel);
-    struct weft_convolution convolution = {.x = source,
-                                           .result = weft_lower_value(lowering, node->output),
-                                           .spectrum = spectrum,
-                                           .shape = *x,
-                                           .length = length};
-    weft_lower_shared_convolution(lowering, &convolution);
-    return weft_lower_status(lowering);
-}
-
-/* ---- toeplitz: by FFT ---- */
-
 static bool fft_supports(const weft_graph *graph, const struct weft_node *node,
                          const weft_device_info *device) {
     (void)device;
     return weft_node_shape(graph, node, 0)->dim[1] <= WEFT_CONVOLUTION_MAX_LENGTH / 2;
 }
 
+static weft_status lower_by(struct weft_lowering *lowering, const struct weft_node *node,
+                            bool shared) {
+    const uint32_t n = weft_node_shape(lowering->graph, node, 0)->dim[1];
+    const uint32_t length = shared ? weft_shared_convolution_length(n) : weft_convolution_length(n);
+    const uint32_t x = weft_lower_value(lowering, node->input[0]);
+    const uint32_t spectrum = lower_kernel(lowering, node, length, shared);
+    return weft_lower_node_convolution(lowering, node, x, spectrum, length, shared);
+}
+
+static weft_status lower_shared(struct weft_lowering *lowering, const struct weft_node *node) {
+    return lower_by(lowering, node, true);
+}
+
 static weft_status lower_fft(struct weft_lowering *lowering, const struct weft_node *node) {
-    const struct weft_toeplitz_node *params = (const void *)node->params.bytes;
-    const weft_shape *x = weft_node_shape(lowering->graph, node, 0);
-    uint32_t n = x->dim[1];
-    uint32_t length = weft_convolution_length(n);
-    struct kernel kernel = kernel_of(
-        lowering->graph, node, 1,
-        (struct weft_toeplitz_kernel_node){.causal = params->causal, .n = n, .length = length});
-    uint32_t source = weft_lower_value(lowering, node->input[0]);
-    uint32_t spectrum = lower_kernel(lowering, &kernel);
-    struct weft_convolution convolution = {.x = source,
-                                           .result = weft_lower_value(lowering, node->output),
-                                           .spectrum = spectrum,
-                                           .shape = *x,
-                                           .length = length};
-    weft_lower_convolution(lowering, &convolution);
-    return weft_lower_status(lowering);
+    return lower_by(lowering, node, false);
 }
 
 /* ---- the choice ---- */
@@ -419,7 +323,7 @@ const struct weft_op weft_op_toeplitz = {
         {.name = "fft_shared",
          .bits = 1,
          .supports = shared_supports,
-         .limits = SHARED_LIMITS,
+         .limits = "n up to 2048",
          .lower = lower_shared},
         {.name = "fft", .bits = 2, .supports = fft_supports, .lower = lower_fft}),
 };

@@ -7,6 +7,11 @@
 
 #include <weft/mixers.h>
 
+#include "core/try.h"
+#include "kernels/toeplitz_attention/contract.h"
+#include "kernels/toeplitz_attention/direct.h"
+#include "kernels/toeplitz_attention/outer.h"
+#include "kernels/toeplitz_attention/weights.h"
 #include "mixers/convolution.h"
 #include "mixers/linear_attention.h"
 #include "mixers/qkv.h"
@@ -58,10 +63,7 @@ static weft_status check_params(const weft_graph *graph, struct weft_node *node)
                          "toeplitz_attention: %u heads do not divide %u features and %u values",
                          params->heads, width, values);
     }
-    const weft_status status = weft_check_epsilon(graph, "toeplitz_attention", params->epsilon);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_check_epsilon(graph, "toeplitz_attention", params->epsilon));
     if (params->epsilon < WEFT_LEAST_DENOMINATOR) {
         params->epsilon = WEFT_LEAST_DENOMINATOR;
     }
@@ -88,22 +90,15 @@ static weft_status check_bias(const weft_graph *graph, const struct weft_node *n
 static weft_status toeplitz_attention_infer(const weft_graph *graph, struct weft_node *node,
                                             weft_dtype *dtype, weft_shape *shape) {
     static const char *const names[INPUTS] = {"q_features", "k_features", "v", "bias"};
-    weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < INPUTS && status == WEFT_OK; i++) {
-        status = weft_expect_f32(graph, node, i, names[i]);
+    for (uint32_t i = 0; i < INPUTS; i++) {
+        WEFT_TRY(weft_expect_f32(graph, node, i, names[i]));
     }
-    if (status == WEFT_OK) {
-        status = check_shapes(graph, node);
-    }
-    if (status == WEFT_OK) {
-        status = check_params(graph, node);
-    }
-    if (status == WEFT_OK) {
-        status = check_bias(graph, node);
-    }
+    WEFT_TRY(check_shapes(graph, node));
+    WEFT_TRY(check_params(graph, node));
+    WEFT_TRY(check_bias(graph, node));
     *dtype = WEFT_F32;
     *shape = *weft_node_shape(graph, node, V);
-    return status;
+    return WEFT_OK;
 }
 
 /* ---- lowering ---- */
@@ -149,16 +144,17 @@ static uint32_t lower_weights(const struct lowered *l, uint32_t length, uint32_t
     uint32_t columns = length ? length : l->lags;
     uint32_t weights =
         weft_lower_scratch(l->lowering, (uint64_t)l->heads * columns * sizeof(float));
-    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, "toeplitz_attention/weights");
-    weft_dispatch_read(dispatch, l->bias);
-    weft_dispatch_write(dispatch, weights);
-    weft_dispatch_specialize(dispatch, length != 0);
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = l->heads, .columns = columns});
-    weft_dispatch_push_u32(dispatch, l->first_lag);
-    weft_dispatch_push_u32(dispatch, l->lags);
-    weft_dispatch_push_u32(dispatch, l->zero);
-    weft_dispatch_push_u32(dispatch, tokens);
-    weft_dispatch_push_f32(dispatch, length ? 1.0F / (float)length : 1.0F);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(l->lowering, toeplitz_attention_weights, weft_grid_of_groups(l->heads),
+                   .bind = {.bias = l->bias, .weights = weights},
+                   .push = {.heads = l->heads,
+                            .columns = columns,
+                            .first_lag = l->first_lag,
+                            .lags = l->lags,
+                            .zero = l->zero,
+                            .reach = tokens,
+                            .scale = length ? 1.0F / (float)length : 1.0F},
+                   .constant = {.circulant = length != 0});
     dispatch->flops = 30.0 * l->heads * columns;
     dispatch->bytes = 4.0 * l->heads * ((double)columns + l->lags);
     return weights;
@@ -168,30 +164,32 @@ static uint32_t lower_weights(const struct lowered *l, uint32_t length, uint32_t
 
 /** The first `rows` tokens of each sequence. */
 static void lower_rows(const struct lowered *l, uint32_t rows) {
-    uint32_t weights = lower_weights(l, 0, l->n);
-    uint32_t column_blocks = (l->values - 1) / 64 + 1;
-    uint64_t groups =
-        (uint64_t)l->batch * l->heads * weft_chunk_count(rows, WEFT_CHUNK) * column_blocks;
-    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, "toeplitz_attention/direct");
-    weft_dispatch_read(dispatch, l->q);
-    weft_dispatch_read(dispatch, l->k);
-    weft_dispatch_read(dispatch, l->v);
-    weft_dispatch_read(dispatch, weights);
-    weft_dispatch_write(dispatch, l->result);
-    weft_dispatch_specialize(dispatch, l->params->causal);
-    weft_dispatch_specialize(dispatch, weft_whole_fours(l->features));
-    weft_dispatch_specialize(dispatch, weft_whole_fours(l->values));
-    weft_dispatch_rows(dispatch, (struct weft_rows){.rows = groups, .columns = l->n});
-    weft_dispatch_push_u32(dispatch, l->heads);
-    weft_dispatch_push_u32(dispatch, l->features);
-    weft_dispatch_push_u32(dispatch, l->values);
-    weft_dispatch_push_u32(dispatch, column_blocks);
-    weft_dispatch_push_u32(dispatch, l->lags);
-    weft_dispatch_push_u32(dispatch, l->zero);
-    weft_dispatch_push_u32(dispatch, rows);
-    weft_dispatch_push_f32(dispatch, l->params->epsilon);
-    double queries = (double)l->batch * l->heads * rows;
-    double pairs = queries * (l->params->causal ? 0.5 * rows : (double)l->n);
+    const uint32_t weights = lower_weights(l, 0, l->n);
+    const uint32_t column_blocks = (l->values - 1) / WEFT_TOEPLITZ_ATTENTION_DIRECT_COLUMNS + 1;
+    const uint32_t row_blocks = (rows - 1) / WEFT_TOEPLITZ_ATTENTION_DIRECT_QUERIES + 1;
+    const uint64_t groups = (uint64_t)l->batch * l->heads * row_blocks * column_blocks;
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(l->lowering, toeplitz_attention_direct, weft_grid_of_groups(groups),
+                   .bind = {.queries = l->q,
+                            .keys = l->k,
+                            .values = l->v,
+                            .weights = weights,
+                            .result = l->result},
+                   .push = {.groups = (uint32_t)groups,
+                            .n = l->n,
+                            .heads = l->heads,
+                            .features = l->features,
+                            .values = l->values,
+                            .column_blocks = column_blocks,
+                            .lags = l->lags,
+                            .zero = l->zero,
+                            .rows = rows,
+                            .epsilon = l->params->epsilon},
+                   .constant = {.causal = l->params->causal,
+                                .vector_features = weft_whole_fours(l->features),
+                                .vector_values = weft_whole_fours(l->values)});
+    const double queries = (double)l->batch * l->heads * rows;
+    const double pairs = queries * (l->params->causal ? 0.5 * rows : (double)l->n);
     dispatch->flops = 2.0 * pairs * ((double)l->features * column_blocks + l->values + 1.0);
     dispatch->bytes = 8.0 * queries * ((double)l->features + l->values);
 }
@@ -235,16 +233,15 @@ static uint32_t channels_of(const struct lowered *l) {
 static uint32_t lower_outer(const struct lowered *l, uint32_t tokens, uint32_t channels) {
     uint64_t count = (uint64_t)l->batch * tokens * channels;
     uint32_t products = weft_lower_scratch(l->lowering, count * sizeof(float));
-    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, "toeplitz_attention/outer");
-    weft_dispatch_read(dispatch, l->k);
-    weft_dispatch_read(dispatch, l->v);
-    weft_dispatch_write(dispatch, products);
-    weft_dispatch_items(dispatch, count);
-    weft_dispatch_push_u32(dispatch, l->heads);
-    weft_dispatch_push_u32(dispatch, l->features);
-    weft_dispatch_push_u32(dispatch, l->values);
-    weft_dispatch_push_u32(dispatch, tokens);
-    weft_dispatch_push_u32(dispatch, l->n);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(l->lowering, toeplitz_attention_outer, weft_grid_of_items(count),
+                   .bind = {.keys = l->k, .values = l->v, .result = products},
+                   .push = {.count = (uint32_t)count,
+                            .heads = l->heads,
+                            .features = l->features,
+                            .values = l->values,
+                            .tokens = tokens,
+                            .n = l->n});
     dispatch->flops = (double)count;
     dispatch->bytes = 4.0 * (double)count;
     return products;
@@ -257,7 +254,7 @@ static uint32_t lower_sums(const struct lowered *l, uint32_t products, uint32_t 
     uint32_t weights = lower_weights(l, length, tokens);
     uint64_t bins = weft_convolution_bins(length);
     uint32_t spectrum = weft_lower_scratch(l->lowering, 2 * bins * l->heads * sizeof(float));
-    weft_lower_row_transform(l->lowering, length, l->heads, weights, spectrum);
+    weft_lower_row_fft(l->lowering, WEFT_FFT_R2C, length, l->heads, weights, spectrum);
     struct weft_convolution convolution = {
         .x = products,
         .result =
@@ -274,18 +271,17 @@ static uint32_t lower_sums(const struct lowered *l, uint32_t products, uint32_t 
 static void lower_contract(const struct lowered *l, uint32_t sums, uint32_t tokens,
                            uint32_t first) {
     uint64_t count = (uint64_t)l->batch * (tokens - first) * l->heads * l->values;
-    struct weft_dispatch *dispatch = weft_old_dispatch(l->lowering, "toeplitz_attention/contract");
-    weft_dispatch_read(dispatch, l->q);
-    weft_dispatch_read(dispatch, sums);
-    weft_dispatch_write(dispatch, l->result);
-    weft_dispatch_items(dispatch, count);
-    weft_dispatch_push_u32(dispatch, l->heads);
-    weft_dispatch_push_u32(dispatch, l->features);
-    weft_dispatch_push_u32(dispatch, l->values);
-    weft_dispatch_push_u32(dispatch, tokens);
-    weft_dispatch_push_u32(dispatch, l->n);
-    weft_dispatch_push_u32(dispatch, first);
-    weft_dispatch_push_f32(dispatch, l->params->epsilon);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(l->lowering, toeplitz_attention_contract, weft_grid_of_items(count),
+                   .bind = {.queries = l->q, .sums = sums, .result = l->result},
+                   .push = {.count = (uint32_t)count,
+                            .heads = l->heads,
+                            .features = l->features,
+                            .values = l->values,
+                            .tokens = tokens,
+                            .n = l->n,
+                            .first = first,
+                            .epsilon = l->params->epsilon});
     dispatch->flops = 4.0 * (double)count * l->features;
     dispatch->bytes = 4.0 * (double)count * (l->features + 1.0);
 }

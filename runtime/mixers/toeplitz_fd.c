@@ -3,13 +3,16 @@
  * The Toeplitz operator of FD-TNN: the kernel is given by its frequency response, whole, or the real part alone, to
  * which causality adds the imaginary part. As in toeplitz.c, what is made of the response is an op of its own.
  */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include <weft/mixers.h>
 
+#include "core/try.h"
 #include "graph/prepared.h"
-#include "mixers/shared_convolution.h"
+#include "kernels/toeplitz_fd/causal.h"
+#include "kernels/toeplitz_fd/response.h"
+#include "kernels/toeplitz_fd/shared_spectrum.h"
+#include "mixers/convolution.h"
 
 struct weft_toeplitz_fd_node {
     uint32_t causal;
@@ -17,7 +20,7 @@ struct weft_toeplitz_fd_node {
 
 struct weft_toeplitz_fd_kernel_node {
     uint32_t causal;
-    uint32_t shared; /* the transforms are for shared_convolution.h */
+    uint32_t shared; /* the transforms are for a convolution in shared memory */
 };
 
 weft_status weft_graph_toeplitz_fd(weft_tensor *out, weft_graph *graph, weft_tensor x,
@@ -31,60 +34,48 @@ weft_status weft_graph_toeplitz_fd(weft_tensor *out, weft_graph *graph, weft_ten
 
 /* A response, [bins, 2 d] or, causal, [bins, d], at the frequencies of transforms of 2 (bins - 1) points. */
 struct response {
-    uint32_t value;
-    uint32_t bins, channels;
+    uint32_t bins, channels, length;
     bool causal;
-    bool shared; /* for shared_convolution.h */
+    float scale;     /* 1 / length */
+    uint32_t source; /* storage */
 };
 
-static uint32_t length_of(const struct response *response) {
-    return 2 * (response->bins - 1);
-}
-
-static uint64_t spectrum_bytes(const struct response *response) {
-    return UINT64_C(8) * response->channels * response->bins;
-}
-
-static uint64_t kernel_bytes(const struct response *response) {
-    return response->shared ? weft_shared_kernel_bytes(length_of(response), response->channels)
-                            : spectrum_bytes(response);
-}
-
 static struct response response_of(const weft_graph *graph, const struct weft_node *node,
-                                   uint32_t input, bool causal, bool shared) {
+                                   uint32_t input, bool causal) {
     const weft_shape *shape = weft_node_shape(graph, node, input);
-    return (struct response){.value = node->input[input],
-                             .bins = shape->dim[0],
+    const uint32_t length = 2 * (shape->dim[0] - 1);
+    return (struct response){.bins = shape->dim[0],
                              .channels = causal ? shape->dim[1] : shape->dim[1] / 2,
+                             .length = length,
                              .causal = causal,
-                             .shared = shared};
+                             .scale = 1.0F / (float)length};
 }
 
 /* ---- toeplitz_fd_kernel ---- */
 
 static void lower_response(struct weft_lowering *lowering, const struct response *response,
                            uint32_t result) {
-    uint32_t source = weft_lower_value(lowering, response->value);
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "toeplitz_fd/response");
-    weft_dispatch_read(dispatch, source);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_specialize(dispatch, response->causal);
-    weft_dispatch_transpose(dispatch, response->channels, 2 * response->bins);
-    weft_dispatch_push_u32(dispatch, response->channels);
-    weft_dispatch_push_u32(dispatch, response->bins);
-    weft_dispatch_push_f32(dispatch, 1.0F / (float)length_of(response));
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, toeplitz_fd_response, weft_transpose_grid(response->channels, 2 * response->bins),
+        .bind = {.response = response->source, .spectrum = result},
+        .push = {.channels = response->channels, .bins = response->bins, .scale = response->scale},
+        .constant = {.is_real = response->causal});
+    dispatch->bytes = 16.0 * response->channels * response->bins;
 }
 
 /* The even kernel made causal, in place, and divided by its length for the transforms that will use it. */
 static void lower_causal(struct weft_lowering *lowering, const struct response *response,
                          uint32_t kernel) {
-    uint64_t count = (uint64_t)response->channels * length_of(response);
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "toeplitz_fd/causal");
-    weft_dispatch_write(dispatch, kernel);
-    weft_dispatch_items(dispatch, count);
-    weft_dispatch_push_u32(dispatch, length_of(response));
-    weft_dispatch_push_f32(dispatch, 1.0F / (float)length_of(response));
+    const uint64_t count = (uint64_t)response->channels * response->length;
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, toeplitz_fd_causal, weft_grid_of_items(count), .bind = {.kernel = kernel},
+        .push = {
+            .count = (uint32_t)count, .kernel_length = response->length, .scale = response->scale});
     dispatch->bytes = 8.0 * (double)count;
+}
+
+static uint64_t spectrum_bytes(const struct response *response) {
+    return UINT64_C(8) * response->channels * response->bins;
 }
 
 static void lower_spectrum(struct weft_lowering *lowering, const struct response *response,
@@ -93,41 +84,39 @@ static void lower_spectrum(struct weft_lowering *lowering, const struct response
         lower_response(lowering, response, result);
         return;
     }
-    uint32_t length = length_of(response);
-    uint32_t even = weft_lower_scratch(lowering, spectrum_bytes(response));
-    uint32_t kernel = weft_lower_scratch(lowering, UINT64_C(4) * response->channels * length);
+    const uint32_t length = response->length;
+    const uint32_t channels = response->channels;
+    const uint32_t even = weft_lower_scratch(lowering, spectrum_bytes(response));
+    const uint32_t kernel = weft_lower_scratch(lowering, UINT64_C(4) * channels * length);
     lower_response(lowering, response, even);
-    weft_lower_row_inverse(lowering, length, response->channels, even, kernel);
+    weft_lower_row_fft(lowering, WEFT_FFT_C2R, length, channels, even, kernel);
     lower_causal(lowering, response, kernel);
-    weft_lower_row_transform(lowering, length, response->channels, kernel, result);
+    weft_lower_row_fft(lowering, WEFT_FFT_R2C, length, channels, kernel, result);
 }
 
 static void lower_shared_spectrum(struct weft_lowering *lowering, const struct response *response,
                                   uint32_t result) {
-    uint32_t length = length_of(response);
-    uint64_t count = (uint64_t)response->channels * (length / 4);
-    uint32_t spectrum = weft_lower_scratch(lowering, spectrum_bytes(response));
+    const uint32_t length = response->length;
+    const uint64_t count = (uint64_t)response->channels * (length / 4);
+    const uint32_t spectrum = weft_lower_scratch(lowering, spectrum_bytes(response));
     lower_spectrum(lowering, response, spectrum);
-    uint32_t twiddles = weft_lower_twiddles(lowering, length);
-    uint32_t log_half = 0;
-    while (length >> (log_half + 2)) {
-        log_half++;
-    }
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "toeplitz_fd/shared_spectrum");
-    weft_dispatch_read(dispatch, spectrum);
-    weft_dispatch_read(dispatch, twiddles);
-    weft_dispatch_write(dispatch, result);
-    weft_dispatch_specialize(dispatch, log_half);
-    weft_dispatch_items(dispatch, count);
+    const uint32_t twiddles = weft_lower_twiddles(lowering, length);
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, toeplitz_fd_shared_spectrum, weft_grid_of_items(count),
+        .bind = {.spectrum = spectrum, .twiddles = twiddles, .kernel = result},
+        .push = {.count = (uint32_t)count}, .constant = {.log_half = weft_log2(length / 2)});
     dispatch->bytes = 32.0 * (double)count;
 }
 
-static void lower_kernel_to(struct weft_lowering *lowering, const struct response *response,
+static void lower_kernel_to(struct weft_lowering *lowering, const struct weft_node *node,
                             uint32_t result) {
-    if (response->shared) {
-        lower_shared_spectrum(lowering, response, result);
+    const struct weft_toeplitz_fd_kernel_node *params = (const void *)node->params.bytes;
+    struct response response = response_of(lowering->graph, node, 0, params->causal);
+    response.source = weft_lower_value(lowering, node->input[0]);
+    if (params->shared) {
+        lower_shared_spectrum(lowering, &response, result);
     } else {
-        lower_spectrum(lowering, response, result);
+        lower_spectrum(lowering, &response, result);
     }
 }
 
@@ -137,10 +126,7 @@ static weft_status check_response(const weft_graph *graph, const struct weft_nod
     const char *op = node->op->name;
     const weft_shape *shape = weft_node_shape(graph, node, input);
     char text[WEFT_SHAPE_TEXT_SIZE];
-    weft_status status = weft_expect_f32(graph, node, input, "response");
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_expect_f32(graph, node, input, "response"));
     if (shape->rank != 2 || shape->dim[0] < 2 || shape->dim[0] <= n) {
         return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
                          "%s: response must be [N + 1, %s] with N >= %u, not %s", op,
@@ -162,21 +148,16 @@ static weft_status check_response(const weft_graph *graph, const struct weft_nod
 static weft_status kernel_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
                                 weft_shape *shape) {
     const struct weft_toeplitz_fd_kernel_node *params = (const void *)node->params.bytes;
-    weft_status status = check_response(graph, node, 0, 1, params->causal);
-    if (status == WEFT_OK) {
-        struct response response = response_of(graph, node, 0, params->causal, params->shared);
-        *dtype = WEFT_F32;
-        *shape = response.shared ? weft_shape_of(response.channels, length_of(&response))
-                                 : weft_shape_of(response.channels, response.bins, 2);
-    }
-    return status;
+    WEFT_TRY(check_response(graph, node, 0, 1, params->causal));
+    const struct response response = response_of(graph, node, 0, params->causal);
+    *dtype = WEFT_F32;
+    *shape = params->shared ? weft_shape_of(response.channels, response.length)
+                            : weft_shape_of(response.channels, response.bins, 2);
+    return WEFT_OK;
 }
 
 static weft_status kernel_lower(struct weft_lowering *lowering, const struct weft_node *node) {
-    const struct weft_toeplitz_fd_kernel_node *params = (const void *)node->params.bytes;
-    struct response response =
-        response_of(lowering->graph, node, 0, params->causal, params->shared);
-    lower_kernel_to(lowering, &response, weft_lower_value(lowering, node->output));
+    lower_kernel_to(lowering, node, weft_lower_value(lowering, node->output));
     return weft_lower_status(lowering);
 }
 
@@ -189,90 +170,36 @@ const struct weft_op weft_op_toeplitz_fd_kernel = {
     .implementations = WEFT_IMPLEMENTATIONS({.name = "kernel", .lower = kernel_lower}),
 };
 
-/* ---- kernels of weights: made once ---- */
-
-struct constant_response {
-    const struct response *response;
-    weft_weight *weight;
-};
-
-static weft_status build_constant(weft_tensor *out, weft_graph *graph, void *user) {
-    const struct constant_response *constant = user;
-    const struct response *response = constant->response;
-    struct weft_toeplitz_fd_kernel_node node = {.causal = response->causal,
-                                                .shared = response->shared};
-    weft_tensor tensor = {0};
-    weft_status status = weft_prepare_weight(
-        &tensor, graph, constant->weight,
-        weft_shape_of(response->bins, response->channels * (response->causal ? 1 : 2)));
-    return status == WEFT_OK ? weft_graph_add(out, graph, &weft_op_toeplitz_fd_kernel, &tensor, 1,
-                                              &node, sizeof node)
-                             : status;
-}
-
-/* The storage of the kernel's spectrum: a constant where the response is a weight, otherwise scratch. */
-static uint32_t lower_kernel(struct weft_lowering *lowering, const struct response *response) {
-    struct constant_response constant = {.response = response,
-                                         .weight = weft_lower_weight_of(lowering, response->value)};
-    if (constant.weight) {
-        char key[96];
-        snprintf(key, sizeof key, "toeplitz_fd/%" PRIu64 " %ux%u/%s%s", constant.weight->uid,
-                 response->bins, response->channels, response->causal ? "causal" : "both",
-                 response->shared ? " shared" : "");
-        return weft_lower_prepared(lowering, key, kernel_bytes(response), build_constant,
-                                   &constant);
-    }
-    uint32_t storage = weft_lower_scratch(lowering, kernel_bytes(response));
-    lower_kernel_to(lowering, response, storage);
-    return storage;
-}
-
 /* ---- toeplitz_fd ---- */
 
 static weft_status toeplitz_fd_infer(const weft_graph *graph, struct weft_node *node,
                                      weft_dtype *dtype, weft_shape *shape) {
     const struct weft_toeplitz_fd_node *params = (const void *)node->params.bytes;
+    WEFT_TRY(weft_expect_rank(graph, node, 0, "x", 3, "[B, n, d]"));
     const weft_shape *x = weft_node_shape(graph, node, 0);
-    char text[2][WEFT_SHAPE_TEXT_SIZE];
-    weft_status status = weft_expect_f32(graph, node, 0, "x");
-    if (status == WEFT_OK && x->rank != 3) {
-        status =
-            weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "toeplitz_fd: x must be [B, n, d], not %s",
-                      weft_shape_text(*x, text[0]));
-    }
-    if (status == WEFT_OK) {
-        status = check_response(graph, node, 1, x->dim[1], params->causal);
-    }
-    if (status == WEFT_OK &&
-        response_of(graph, node, 1, params->causal, false).channels != x->dim[2]) {
-        status = weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                           "toeplitz_fd: %sresponse %s is not for the channels of x %s",
-                           params->causal ? "causal " : "",
-                           weft_shape_text(*weft_node_shape(graph, node, 1), text[0]),
-                           weft_shape_text(*x, text[1]));
+    WEFT_TRY(check_response(graph, node, 1, x->dim[1], params->causal));
+    if (response_of(graph, node, 1, params->causal).channels != x->dim[2]) {
+        char text[2][WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                         "toeplitz_fd: %sresponse %s is not for the channels of x %s",
+                         params->causal ? "causal " : "",
+                         weft_shape_text(*weft_node_shape(graph, node, 1), text[0]),
+                         weft_shape_text(*x, text[1]));
     }
     *dtype = WEFT_F32;
     *shape = *x;
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status lower_by(struct weft_lowering *lowering, const struct weft_node *node,
                             bool shared) {
     const struct weft_toeplitz_fd_node *params = (const void *)node->params.bytes;
-    struct response response = response_of(lowering->graph, node, 1, params->causal, shared);
-    uint32_t source = weft_lower_value(lowering, node->input[0]);
-    uint32_t spectrum = lower_kernel(lowering, &response);
-    struct weft_convolution convolution = {.x = source,
-                                           .result = weft_lower_value(lowering, node->output),
-                                           .spectrum = spectrum,
-                                           .shape = *weft_node_shape(lowering->graph, node, 0),
-                                           .length = length_of(&response)};
-    if (shared) {
-        weft_lower_shared_convolution(lowering, &convolution);
-    } else {
-        weft_lower_convolution(lowering, &convolution);
-    }
-    return weft_lower_status(lowering);
+    const struct weft_toeplitz_fd_kernel_node kernel = {.causal = params->causal, .shared = shared};
+    const uint32_t length = response_of(lowering->graph, node, 1, params->causal).length;
+    const uint32_t x = weft_lower_value(lowering, node->input[0]);
+    const uint32_t spectrum = weft_lower_prepared(lowering, &weft_op_toeplitz_fd_kernel,
+                                                  &node->input[1], 1, &kernel, lower_kernel_to);
+    return weft_lower_node_convolution(lowering, node, x, spectrum, length, shared);
 }
 
 static weft_status lower_fft(struct weft_lowering *lowering, const struct weft_node *node) {

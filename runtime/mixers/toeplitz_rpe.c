@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The relative position encoders of TNN and FD-TNN: an MLP of ops that there are, on a column of positions, which is an
- * op without inputs so that constant folding (graph/fold.c) finds the same MLP in other graphs.
+ * op without inputs so that constant folding (plan/fold.c) finds the same MLP in other graphs.
  */
 #include <stdio.h>
 
@@ -9,6 +9,7 @@
 
 #include "core/portable_math.h"
 #include "core/trig.h"
+#include "core/try.h"
 #include "graph/op.h"
 #include "ops/copy.h"
 
@@ -102,39 +103,31 @@ static weft_status add_layer(weft_tensor *h, weft_graph *graph, const weft_rpe_p
                              uint32_t index) {
     const weft_rpe_layer *layer = &rpe->layers[index];
     weft_tensor y = *h;
-    weft_status status = WEFT_OK;
     if (layer->norm) {
-        status = weft_graph_norm(&y, graph, y, layer->norm);
+        WEFT_TRY(weft_graph_norm(&y, graph, y, layer->norm));
     }
-    if (status == WEFT_OK && rpe->activation != WEFT_ACTIVATION_NONE) {
-        status = weft_graph_activate(&y, graph, y, rpe->activation);
+    if (rpe->activation != WEFT_ACTIVATION_NONE) {
+        WEFT_TRY(weft_graph_activate(&y, graph, y, rpe->activation));
     }
-    if (status == WEFT_OK) {
-        status = weft_graph_linear(&y, graph, y, layer->weight, layer->bias);
-    }
-    if (status == WEFT_OK && rpe->residual && index + 1 < rpe->layer_count) {
-        status = weft_graph_binary(&y, graph, WEFT_BINARY_ADD, y, *h);
+    WEFT_TRY(weft_graph_linear(&y, graph, y, layer->weight, layer->bias));
+    if (rpe->residual && index + 1 < rpe->layer_count) {
+        WEFT_TRY(weft_graph_binary(&y, graph, WEFT_BINARY_ADD, y, *h));
     }
     *h = y;
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status add_mlp(weft_tensor *out, weft_graph *graph, const weft_rpe_params *rpe,
                            const struct positions_node *positions) {
     const weft_tensor none = {0}; /* the op has no inputs, but the list must not be null */
     weft_tensor h;
-    weft_status status =
-        weft_graph_add(&h, graph, &weft_op_positions, &none, 0, positions, sizeof *positions);
-    if (status == WEFT_OK) {
-        status = weft_graph_linear(&h, graph, h, rpe->weight, rpe->bias);
+    WEFT_TRY(weft_graph_add(&h, graph, &weft_op_positions, &none, 0, positions, sizeof *positions));
+    WEFT_TRY(weft_graph_linear(&h, graph, h, rpe->weight, rpe->bias));
+    for (uint32_t i = 0; i < rpe->layer_count; i++) {
+        WEFT_TRY(add_layer(&h, graph, rpe, i));
     }
-    for (uint32_t i = 0; i < rpe->layer_count && status == WEFT_OK; i++) {
-        status = add_layer(&h, graph, rpe, i);
-    }
-    if (status == WEFT_OK) {
-        *out = h;
-    }
-    return status;
+    *out = h;
+    return WEFT_OK;
 }
 
 static weft_status check_rpe(const weft_graph *graph, const char *function,
@@ -190,16 +183,9 @@ weft_status weft_graph_toeplitz_rpe(weft_tensor *out, weft_graph *graph, uint32_
     }
     params = params ? params : &defaults;
     uint32_t divisor = params->divisor ? params->divisor : n;
-    weft_status status = check_count(graph, function, "n", n);
-    if (status == WEFT_OK) {
-        status = check_lags(graph, n, params, divisor);
-    }
-    if (status == WEFT_OK) {
-        status = check_rpe(graph, function, rpe);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(check_count(graph, function, "n", n));
+    WEFT_TRY(check_lags(graph, n, params, divisor));
+    WEFT_TRY(check_rpe(graph, function, rpe));
     struct positions_node positions = {.quantity = quantities[params->input],
                                        .first = params->causal ? 0 : 1 - (int32_t)n,
                                        .count = params->causal ? n : 2 * n - 1,
@@ -212,20 +198,15 @@ weft_status weft_graph_toeplitz_rpe(weft_tensor *out, weft_graph *graph, uint32_
 
 static weft_status add_decay(weft_tensor *out, weft_graph *graph, weft_tensor theta, float lambda) {
     weft_shape shape;
-    weft_status status = weft_graph_get_tensor(graph, theta, &shape, NULL);
-    if (status == WEFT_OK) {
-        uint64_t count = weft_shape_elements(shape);
-        if (count > UINT32_MAX) {
-            return weft_fail(&graph->host, WEFT_UNSUPPORTED,
-                             "weft_graph_toeplitz_decay: theta has more than %u elements",
-                             UINT32_MAX);
-        }
-        status = weft_graph_reshape(&theta, graph, theta, weft_shape_of((uint32_t)count));
+    WEFT_TRY(weft_graph_get_tensor(graph, theta, &shape, NULL));
+    const uint64_t count = weft_shape_elements(shape);
+    if (count > UINT32_MAX) {
+        return weft_fail(&graph->host, WEFT_UNSUPPORTED,
+                         "weft_graph_toeplitz_decay: theta has more than %u elements", UINT32_MAX);
     }
-    if (status == WEFT_OK) {
-        status = weft_graph_activate(&theta, graph, theta, WEFT_ACTIVATION_SIGMOID);
-    }
-    return status == WEFT_OK ? weft_graph_affine(out, graph, theta, 1.0F - lambda, lambda) : status;
+    WEFT_TRY(weft_graph_reshape(&theta, graph, theta, weft_shape_of((uint32_t)count)));
+    WEFT_TRY(weft_graph_activate(&theta, graph, theta, WEFT_ACTIVATION_SIGMOID));
+    return weft_graph_affine(out, graph, theta, 1.0F - lambda, lambda);
 }
 
 weft_status weft_graph_toeplitz_decay(weft_tensor *out, weft_graph *graph, weft_tensor theta,
@@ -249,17 +230,12 @@ weft_status weft_graph_toeplitz_fd_rpe(weft_tensor *out, weft_graph *graph, uint
     if (!out || !graph || !rpe) {
         return weft_graph_missing(graph, function);
     }
-    weft_status status = check_count(graph, function, "grid", grid);
-    if (status == WEFT_OK && (uint32_t)input >= WEFT_RPE_FREQUENCY_COUNT) {
-        status = weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "%s: input %u must be in 0 … %d",
-                           function, (uint32_t)input, (int)WEFT_RPE_FREQUENCY_COUNT - 1);
+    WEFT_TRY(check_count(graph, function, "grid", grid));
+    if ((uint32_t)input >= WEFT_RPE_FREQUENCY_COUNT) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "%s: input %u must be in 0 … %d",
+                         function, (uint32_t)input, (int)WEFT_RPE_FREQUENCY_COUNT - 1);
     }
-    if (status == WEFT_OK) {
-        status = check_rpe(graph, function, rpe);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(check_rpe(graph, function, rpe));
     struct positions_node positions = {.quantity = input == WEFT_RPE_COSINE ? COSINE : FREQUENCY,
                                        .count = grid + 1,
                                        .divisor = grid};

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "core/try.h"
 #include "kernels/elementwise/copy.h"
 
 struct weft_reshape_node {
@@ -44,21 +45,15 @@ static weft_status gather_infer(const weft_graph *graph, struct weft_node *node,
                                 weft_shape *shape) {
     const struct weft_gather_node *params = (const void *)node->params.bytes;
     const weft_shape *x = weft_node_shape(graph, node, 0);
-    char text[WEFT_SHAPE_TEXT_SIZE];
-    weft_status status = weft_expect_f32(graph, node, 0, "x");
-    if (status == WEFT_OK && x->rank != 3) {
-        status = weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "gather: x must be [B, n, d], not %s",
-                           weft_shape_text(*x, text));
+    WEFT_TRY(weft_expect_rank(graph, node, 0, "x", 3, "[B, n, d]"));
+    if (params->position >= x->dim[1]) {
+        char text[WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "gather: position %u is outside %s",
+                         params->position, weft_shape_text(*x, text));
     }
-    if (status == WEFT_OK && params->position >= x->dim[1]) {
-        status = weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "gather: position %u is outside %s",
-                           params->position, weft_shape_text(*x, text));
-    }
-    if (status == WEFT_OK) {
-        *dtype = WEFT_F32;
-        *shape = (weft_shape){.rank = 2, .dim = {x->dim[0], x->dim[2]}};
-    }
-    return status;
+    *dtype = WEFT_F32;
+    *shape = weft_shape_of(x->dim[0], x->dim[2]);
+    return WEFT_OK;
 }
 
 static weft_status gather_lower(struct weft_lowering *lowering, const struct weft_node *node) {

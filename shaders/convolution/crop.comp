@@ -14,7 +14,6 @@ layout(std430, binding = 1) writeonly buffer Y { float y[]; };
 
 layout(push_constant) uniform Push
 {
-    uint count;
     uint groups_x;
     uint rows;
     uint padded_length;

@@ -10,7 +10,6 @@ layout(std430, binding = 1) writeonly buffer Rows { float padded[]; };
 
 layout(push_constant) uniform Push
 {
-    uint count;
     uint groups_x;
     uint rows;
     uint padded_length;

@@ -20,7 +20,6 @@ layout(std430, binding = 3) writeonly buffer Y { float y[]; };
 
 layout(push_constant) uniform Push
 {
-    uint count;
     uint groups_x;
     uint batch;
     uint sequence_length;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Complex transforms in shared memory: those of WEFT_FFT_ROWS rows of WEFT_FFT_LENGTH = 4 … 2048
-// points each, 2048 in all at most, by a workgroup of 128. In place, four points at a time: the
+// Complex transforms in shared memory: those of WEFT_FFT_ROWS rows of WEFT_FFT_LENGTH points each, four
+// to WEFT_FIXED_MOST_POINTS in all, by a workgroup of 128. In place, four points at a time: the
 // forward transform takes its input in order and leaves frequencies in bit-reversed order, the
 // inverse goes back (Gentleman and Sande; Cooley and Tukey), so nothing is ever permuted. The first
 // stage of the one and the last of the other are left to the including file, which has its points
@@ -18,11 +18,12 @@ layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
 layout(constant_id = 0) const uint WEFT_FFT_LOG_LENGTH = 11;
 layout(constant_id = 1) const uint WEFT_FFT_LOG_ROWS = 0;
+layout(constant_id = 64) const uint WEFT_FIXED_MOST_POINTS = 2048; // of a workgroup
 
 #define WEFT_FFT_LENGTH (1u << WEFT_FFT_LOG_LENGTH)
 #define WEFT_FFT_ROWS (1u << WEFT_FFT_LOG_ROWS)
 
-shared vec2 weft_points[2048]; // point p of row r: (p << WEFT_FFT_LOG_ROWS) + r
+shared vec2 weft_points[WEFT_FIXED_MOST_POINTS]; // point p of row r: (p << WEFT_FFT_LOG_ROWS) + r
 
 // exp(-2πi k / WEFT_FFT_LENGTH), k < WEFT_FFT_LENGTH.
 vec2 weft_twiddle(uint k);

@@ -3,17 +3,17 @@
 // SPDX-License-Identifier: MIT
 //
 // The r × r Toeplitz matrix times the projected sequence, per channel: v_k = Σ_l a_{k-l} z_l. An
-// invocation makes ROWS points of four channels. From one l to the next the coefficients that they
-// need move by one, so ROWS of them stay in registers and each step loads one. Products are
+// invocation makes TILE_ROWS points of four channels. From one l to the next the coefficients that they
+// need move by one, so TILE_ROWS of them stay in registers and each step loads one. Products are
 // added in order of l, and every CHUNK of them to the total.
 
 #include "index.glsl"
 #include "math.glsl"
 
-#define ROWS 4
-#define CHUNK 64 // a multiple of ROWS
+#define CHUNK 64 // a multiple of TILE_ROWS
 
 layout(constant_id = 0) const uint VECTOR = 0; // d is a multiple of four
+layout(constant_id = 16) const uint TILE_ROWS = 4;
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
@@ -50,31 +50,31 @@ void main()
         return;
     }
     uint fours = (push.d - 1) / 4 + 1;
-    uint blocks = (push.points - 1) / ROWS + 1;
+    uint blocks = (push.points - 1) / TILE_ROWS + 1;
     uint channel = item % fours * 4;
-    uint point = item / fours % blocks * ROWS;
+    uint point = item / fours % blocks * TILE_ROWS;
     uint sequence = item / fours / blocks * push.points;
     uint lag_row = point + push.points - 1; // of a, for the first point and l = 0
 
-    vec4 total[ROWS];
-    vec4 sum[ROWS];
-    vec4 window[ROWS]; // at step l, point i's coefficient is in (i - l) mod ROWS
-    for (uint i = 0; i < ROWS; i++) {
+    vec4 total[TILE_ROWS];
+    vec4 sum[TILE_ROWS];
+    vec4 window[TILE_ROWS]; // at step l, point i's coefficient is in (i - l) mod TILE_ROWS
+    for (uint i = 0; i < TILE_ROWS; i++) {
         total[i] = vec4(0.0);
         sum[i] = vec4(0.0);
         window[i] = load_a(lag_row + i, channel);
     }
-    uint whole = push.points / ROWS * ROWS;
-    for (uint l = 0; l < whole; l += ROWS) {
-        for (uint step = 0; step < ROWS; step++) {
-            window[(ROWS - step) % ROWS] = load_a(lag_row - l - step, channel);
+    uint whole = push.points / TILE_ROWS * TILE_ROWS;
+    for (uint l = 0; l < whole; l += TILE_ROWS) {
+        for (uint step = 0; step < TILE_ROWS; step++) {
+            window[(TILE_ROWS - step) % TILE_ROWS] = load_a(lag_row - l - step, channel);
             vec4 value = load_z(sequence + l + step, channel);
-            for (uint i = 0; i < ROWS; i++) {
-                sum[i] = sum[i] + window[(i + ROWS - step) % ROWS] * value;
+            for (uint i = 0; i < TILE_ROWS; i++) {
+                sum[i] = sum[i] + window[(i + TILE_ROWS - step) % TILE_ROWS] * value;
             }
         }
-        if ((l + ROWS) % CHUNK == 0) {
-            for (uint i = 0; i < ROWS; i++) {
+        if ((l + TILE_ROWS) % CHUNK == 0) {
+            for (uint i = 0; i < TILE_ROWS; i++) {
                 total[i] = total[i] + sum[i];
                 sum[i] = vec4(0.0);
             }
@@ -82,11 +82,11 @@ void main()
     }
     for (uint l = whole; l < push.points; l++) {
         vec4 value = load_z(sequence + l, channel);
-        for (uint i = 0; i < ROWS; i++) {
+        for (uint i = 0; i < TILE_ROWS; i++) {
             sum[i] = sum[i] + load_a(lag_row - l + i, channel) * value;
         }
     }
-    for (uint i = 0; i < ROWS && point + i < push.points; i++) {
+    for (uint i = 0; i < TILE_ROWS && point + i < push.points; i++) {
         store(sequence + point + i, channel, total[i] + sum[i]);
     }
 }

@@ -3,19 +3,19 @@
 // SPDX-License-Identifier: MIT
 //
 // y = T_sparse x + W v: each position reads the inducing points around it, and the m positions that
-// the taps reach. An invocation makes POSITIONS positions of four channels. From one tap to the next
-// the positions that they need move by one, so POSITIONS of them stay in registers and each step
+// the taps reach. An invocation makes TILE_POSITIONS positions of four channels. From one tap to the next
+// the positions that they need move by one, so TILE_POSITIONS of them stay in registers and each step
 // loads one. Products are added in order of the taps, and every CHUNK of them to the total.
 
 #include "index.glsl"
 #include "math.glsl"
 
-#define POSITIONS 4
-#define CHUNK 64 // a multiple of POSITIONS
+#define CHUNK 64 // a multiple of TILE_POSITIONS
 
 layout(constant_id = 0) const uint DEGREE = 1;
 layout(constant_id = 1) const uint VECTOR = 0; // d is a multiple of four
 layout(constant_id = 2) const uint HAS_TAPS = 0;
+layout(constant_id = 16) const uint TILE_POSITIONS = 4;
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
@@ -52,28 +52,27 @@ vec4 load_x(uint sequence, uint position, uint channel)
     return position < push.n ? load_x_row(sequence * push.n + position, channel) : vec4(0.0);
 }
 
-vec4[POSITIONS] convolve(uint sequence, uint first, uint channel)
+void convolve(out vec4 total[TILE_POSITIONS], uint sequence, uint first, uint channel)
 {
     uint centre = first + push.tap_count / 2; // the position that tap 0 of the first one reads
-    vec4 total[POSITIONS];
-    vec4 sum[POSITIONS];
-    vec4 window[POSITIONS]; // at tap s, position i's element is in (i - s) mod POSITIONS
-    for (uint i = 0; i < POSITIONS; i++) {
+    vec4 sum[TILE_POSITIONS];
+    vec4 window[TILE_POSITIONS]; // at tap s, position i's element is in (i - s) mod TILE_POSITIONS
+    for (uint i = 0; i < TILE_POSITIONS; i++) {
         total[i] = vec4(0.0);
         sum[i] = vec4(0.0);
         window[i] = load_x(sequence, centre + i, channel);
     }
-    uint whole = push.tap_count / POSITIONS * POSITIONS;
-    for (uint s = 0; s < whole; s += POSITIONS) {
-        for (uint step = 0; step < POSITIONS; step++) {
-            window[(POSITIONS - step) % POSITIONS] = load_x(sequence, centre - s - step, channel);
+    uint whole = push.tap_count / TILE_POSITIONS * TILE_POSITIONS;
+    for (uint s = 0; s < whole; s += TILE_POSITIONS) {
+        for (uint step = 0; step < TILE_POSITIONS; step++) {
+            window[(TILE_POSITIONS - step) % TILE_POSITIONS] = load_x(sequence, centre - s - step, channel);
             vec4 tap = load_tap(s + step, channel);
-            for (uint i = 0; i < POSITIONS; i++) {
-                sum[i] = sum[i] + tap * window[(i + POSITIONS - step) % POSITIONS];
+            for (uint i = 0; i < TILE_POSITIONS; i++) {
+                sum[i] = sum[i] + tap * window[(i + TILE_POSITIONS - step) % TILE_POSITIONS];
             }
         }
-        if ((s + POSITIONS) % CHUNK == 0) {
-            for (uint i = 0; i < POSITIONS; i++) {
+        if ((s + TILE_POSITIONS) % CHUNK == 0) {
+            for (uint i = 0; i < TILE_POSITIONS; i++) {
                 total[i] = total[i] + sum[i];
                 sum[i] = vec4(0.0);
             }
@@ -81,14 +80,13 @@ vec4[POSITIONS] convolve(uint sequence, uint first, uint channel)
     }
     for (uint s = whole; s < push.tap_count; s++) {
         vec4 tap = load_tap(s, channel);
-        for (uint i = 0; i < POSITIONS; i++) {
+        for (uint i = 0; i < TILE_POSITIONS; i++) {
             sum[i] = sum[i] + tap * load_x(sequence, centre - s + i, channel);
         }
     }
-    for (uint i = 0; i < POSITIONS; i++) {
+    for (uint i = 0; i < TILE_POSITIONS; i++) {
         total[i] = total[i] + sum[i];
     }
-    return total;
 }
 
 vec4 interpolate(uint sequence, weft_ski_place place, uint channel)
@@ -116,17 +114,17 @@ void main()
         return;
     }
     uint fours = (push.d - 1) / 4 + 1;
-    uint blocks = (push.n - 1) / POSITIONS + 1;
+    uint blocks = (push.n - 1) / TILE_POSITIONS + 1;
     uint channel = item % fours * 4;
-    uint first = item / fours % blocks * POSITIONS;
+    uint first = item / fours % blocks * TILE_POSITIONS;
     uint sequence = item / fours / blocks;
 
-    vec4 sparse[POSITIONS];
+    vec4 sparse[TILE_POSITIONS];
     if (HAS_TAPS != 0) {
-        sparse = convolve(sequence, first, channel);
+        convolve(sparse, sequence, first, channel);
     }
     weft_ski_place place = weft_ski_place_of(first, push.points, push.n - 1);
-    for (uint i = 0; i < POSITIONS && first + i < push.n; i++) {
+    for (uint i = 0; i < TILE_POSITIONS && first + i < push.n; i++) {
         vec4 y = interpolate(sequence, place, channel);
         if (HAS_TAPS != 0) {
             y = sparse[i] + y;

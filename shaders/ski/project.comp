@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 //
 // W^T x: each inducing point adds up the stretch of the sequence that is interpolated from it. A
-// workgroup makes 64 channels of one point and one SEGMENT of its stretch: the weights of BLOCK
+// workgroup makes 4 FOURS channels of one point and one FIXED_SEGMENT of its stretch: the weights of BLOCK
 // positions at a time go to shared memory, eight invocations take every eighth of them, and a tree
 // adds what they have.
 
@@ -13,10 +13,10 @@
 #define FOURS 16 // of channels
 #define STRANDS 8
 #define BLOCK (FOURS * STRANDS)
-#define SEGMENT 1024 // as in ski.c
 
 layout(constant_id = 0) const uint DEGREE = 1;
 layout(constant_id = 1) const uint VECTOR = 0; // d is a multiple of four
+layout(constant_id = 64) const uint FIXED_SEGMENT = 1024; // positions: a multiple of BLOCK
 
 layout(local_size_x = FOURS, local_size_y = STRANDS) in;
 
@@ -68,8 +68,8 @@ void main()
     uint lane = gl_LocalInvocationIndex;
     uint strand = gl_LocalInvocationID.y;
     uint channel = (group % channel_blocks * FOURS + gl_LocalInvocationID.x) * 4;
-    uint begin = stretches[point].x + segment * SEGMENT;
-    uint end = min(begin + SEGMENT, stretches[point].y);
+    uint begin = stretches[point].x + segment * FIXED_SEGMENT;
+    uint end = min(begin + FIXED_SEGMENT, stretches[point].y);
 
     vec4 total = vec4(0.0);
     for (uint block = begin; block < end; block += BLOCK) {

@@ -8,6 +8,7 @@
 
 #include "index.glsl"
 #include "math.glsl"
+#include "positive_zero.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
@@ -27,12 +28,6 @@ layout(push_constant) uniform Push
     float scale;
 } push;
 
-float positive_zero(float value)
-{
-    uint bits = floatBitsToUint(value);
-    return uintBitsToFloat((bits & 0x7fffffffu) == 0u ? 0u : bits);
-}
-
 void main()
 {
     uint item = weft_item_index(push.groups_x);
@@ -46,5 +41,5 @@ void main()
     float value = products[(row * push.blocks + block) * push.padded_length + at];
     float signed_value = diagonals[(2 * block + 1) * push.size + at] * value;
     result[(push.first_row + row) * push.features + feature] =
-        positive_zero(weft_flush(push.scale * signed_value));
+        weft_positive_zero(weft_flush(push.scale * signed_value));
 }

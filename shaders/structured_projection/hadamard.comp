@@ -15,7 +15,6 @@
 #include "index.glsl"
 #include "math.glsl"
 
-#define SET 16
 #define SET_BITS 4
 
 // Numbers of weft_features_kind.
@@ -26,8 +25,9 @@ layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 layout(constant_id = 0) const uint KIND = 2;
 layout(constant_id = 1) const uint BITS = 0; // p: a block has 2^p columns
 layout(constant_id = 2) const uint SETS = 1; // of an invocation: 2 for p = 12
+layout(constant_id = 64) const uint FIXED_SET = 16; // 2^SET_BITS elements
 
-const uint TILE = SETS * SET * WEFT_ITEMS_PER_GROUP;
+const uint TILE = SETS * FIXED_SET * WEFT_ITEMS_PER_GROUP;
 const uint PASSES = BITS <= SET_BITS ? 1 : (BITS + SET_BITS - 1) / SET_BITS;
 
 layout(std430, binding = 0) readonly buffer X { float x[]; };                   // [rows, width]
@@ -71,7 +71,7 @@ uint position(uint set, uint bit, uint e)
 // The address of a position in shared memory: so, a set's elements are in different banks.
 uint address(uint at)
 {
-    return at ^ ((at >> SET_BITS) & (SET - 1));
+    return at ^ ((at >> SET_BITS) & (FIXED_SET - 1));
 }
 
 vec4 load_tile(uint set, uint bit, uint e)

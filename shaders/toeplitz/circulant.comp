@@ -16,7 +16,6 @@ layout(std430, binding = 2) writeonly buffer Rows { float circulant[]; }; // [d,
 
 layout(push_constant) uniform Push
 {
-    uint count;
     uint groups_x;
     uint channels;
     uint circulant_length;

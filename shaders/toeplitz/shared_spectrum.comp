@@ -20,7 +20,6 @@ layout(std430, binding = 3) writeonly buffer Kernel { vec4 kernel[]; }; // [d, W
 
 layout(push_constant) uniform Push
 {
-    uint count;
     uint groups_x;
     uint sequence_length;
     uint channels;

@@ -2,22 +2,24 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// Σ_j w(i - j) (q_i · k_j) v_j / Σ_j w(i - j) (q_i · k_j) by its definition. A workgroup makes 64 rows of a
-// head and 64 columns of its values, from blocks of 32 keys whose weighted scores are in shared memory.
-// Sums are those of blocks, of 64 features or of 32 keys, added up in order.
+// Σ_j w(i - j) (q_i · k_j) v_j / Σ_j w(i - j) (q_i · k_j) by its definition. A workgroup makes FIXED_QUERIES rows of
+// a head and FIXED_COLUMNS columns of its values, from blocks of KEYS keys whose weighted scores are in shared memory.
+// Sums are those of blocks, of WEFT_TERMS features or of KEYS keys, added up in order.
 
 #include "index.glsl"
 #include "linear_attention.glsl"
 #include "guard.glsl"
 
-#define ROWS WEFT_CHUNK
 #define KEYS 32
 #define SCORE_TILE 4 // 4 × 4 scores for each of the 128 invocations
+#define FOURS (FIXED_COLUMNS / 4)
 
 layout(local_size_x = 128) in;
 layout(constant_id = 0) const uint CAUSAL = 0;
 layout(constant_id = 1) const uint VECTOR_FEATURES = 0; // whole, aligned fours in every row
 layout(constant_id = 2) const uint VECTOR_VALUES = 0;
+layout(constant_id = 72) const uint FIXED_QUERIES = 64;
+layout(constant_id = 73) const uint FIXED_COLUMNS = 64;
 
 layout(std430, binding = 0) readonly buffer Queries { float queries[]; };
 layout(std430, binding = 0) readonly buffer QueriesVector { vec4 queries4[]; };
@@ -43,8 +45,8 @@ layout(push_constant) uniform Push
     float epsilon; // least magnitude of a denominator
 } push;
 
-shared float scores[ROWS * KEYS];
-shared float denominators[ROWS];
+shared float scores[FIXED_QUERIES * KEYS];
+shared float denominators[FIXED_QUERIES];
 
 // A token's row among [batch, n, heads]; tokens past the end are the last one again.
 uint token_row(uint first_row, uint token)
@@ -126,15 +128,15 @@ void main()
         return; // the whole group: no barrier is missed
     }
     uint lane = gl_LocalInvocationID.x;
-    uint row_blocks = (push.rows + ROWS - 1) / ROWS;
-    uint first = group / push.column_blocks % row_blocks * ROWS;
+    uint row_blocks = (push.rows + FIXED_QUERIES - 1) / FIXED_QUERIES;
+    uint first = group / push.column_blocks % row_blocks * FIXED_QUERIES;
     uint head = group / (push.column_blocks * row_blocks); // of all batches
-    uint count = min(push.rows - first, uint(ROWS));
+    uint count = min(push.rows - first, FIXED_QUERIES);
     uint first_row = head / push.heads * push.n * push.heads + head % push.heads;
     uint stop = CAUSAL != 0 ? first + count : push.n;
 
-    uint row = lane / 16 * WEFT_TILE_ROWS;
-    uint column = (group % push.column_blocks * 16 + lane % 16) * 4;
+    uint row = lane / FOURS * WEFT_TILE_ROWS;
+    uint column = (group % push.column_blocks * FOURS + lane % FOURS) * 4;
     float denominator = 0.0; // of row `lane`
     vec4 total[WEFT_TILE_ROWS];
     for (uint i = 0; i < WEFT_TILE_ROWS; i++) {
@@ -144,7 +146,7 @@ void main()
         make_scores(first_row, head % push.heads, first, first_key);
         barrier();
         uint end = min(uint(KEYS), stop - first_key);
-        if (lane < ROWS) {
+        if (lane < FIXED_QUERIES) {
             float sum = 0.0;
             for (uint j = 0; j < end; j++) {
                 sum = sum + scores[lane * KEYS + j];
@@ -171,7 +173,7 @@ void main()
         }
         barrier();
     }
-    if (lane < ROWS) {
+    if (lane < FIXED_QUERIES) {
         denominators[lane] = weft_guarded(denominator, push.epsilon);
     }
     barrier();

@@ -13,7 +13,6 @@ layout(std430, binding = 1) writeonly buffer Spectrum { float spectrum[]; }; // 
 
 layout(push_constant) uniform Push
 {
-    uint count;
     uint groups_x;
     uint channels;
     uint bins;

@@ -18,7 +18,8 @@ function(weft_example_objects target)
     add_library(${target} OBJECT ${ARGN})
     weft_compile_options(${target})
     target_link_libraries(${target} PRIVATE weft_requirements)
-    target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/api")
+    target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/api"
+        "${CMAKE_CURRENT_BINARY_DIR}/example_mixer/shaders") # kernels/…
     target_include_directories(${target} SYSTEM PRIVATE
         "${PROJECT_BINARY_DIR}/volk" "${WEFT_VOLK_INCLUDE_DIR}")
     target_compile_definitions(${target} PRIVATE

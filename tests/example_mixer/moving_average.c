@@ -4,9 +4,10 @@
 
 #include <stdio.h>
 
+#include "core/try.h"
 #include "graph/lowering.h"
-
-#define CHUNK 64 /* tokens: that of shaders/moving_average/scan.comp */
+#include "kernels/moving_average/carry.h"
+#include "kernels/moving_average/scan.h"
 
 enum { X = 0, ALPHA = 1 };
 
@@ -41,22 +42,13 @@ static weft_status check_alpha(const weft_graph *graph, uint32_t value) {
 
 static weft_status moving_average_infer(const weft_graph *graph, struct weft_node *node,
                                         weft_dtype *dtype, weft_shape *shape) {
-    weft_shape x = *weft_node_shape(graph, node, X);
-    weft_status status = weft_expect_f32(graph, node, X, "x");
-    if (status == WEFT_OK && x.rank != 3) {
-        char text[WEFT_SHAPE_TEXT_SIZE];
-        status = weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                           "moving_average: x must be [B, n, d], not %s", weft_shape_text(x, text));
-    }
-    if (status == WEFT_OK) {
-        status = weft_expect_shape(graph, node, ALPHA, "alpha", weft_shape_of(x.dim[2]));
-    }
-    if (status == WEFT_OK) {
-        status = check_alpha(graph, node->input[ALPHA]);
-    }
+    WEFT_TRY(weft_expect_rank(graph, node, X, "x", 3, "[B, n, d]"));
+    const weft_shape x = *weft_node_shape(graph, node, X);
+    WEFT_TRY(weft_expect_shape(graph, node, ALPHA, "alpha", weft_shape_of(x.dim[2])));
+    WEFT_TRY(check_alpha(graph, node->input[ALPHA]));
     *dtype = WEFT_F32;
     *shape = x;
-    return status;
+    return WEFT_OK;
 }
 
 /* ---- lowering ---- */
@@ -65,28 +57,24 @@ struct average {
     weft_shape shape;
     uint32_t chunks, reverse;
     uint32_t x, alpha, result; /* storages */
-    uint32_t states;           /* [B, chunks, d]: averages at the chunks' ends */
+    uint32_t states;           /* [B, chunks, d]: averages at the chunks' ends; not of one chunk */
 };
 
 /* Each chunk by itself: for the states its end alone, otherwise all of it, from the state before it on. */
 static void lower_scan(struct weft_lowering *lowering, const struct average *a, bool ends) {
     uint64_t count = (uint64_t)a->shape.dim[0] * a->chunks * a->shape.dim[2];
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "moving_average/scan");
-    weft_dispatch_read(dispatch, a->x);
-    weft_dispatch_read(dispatch, a->alpha);
-    if (ends) {
-        weft_dispatch_read(dispatch, a->x); /* bound and not read */
-        weft_dispatch_write(dispatch, a->states);
-    } else {
-        weft_dispatch_read(dispatch, a->chunks > 1 ? a->states : a->x);
-        weft_dispatch_write(dispatch, a->result);
-    }
-    weft_dispatch_specialize(dispatch, ends);
-    weft_dispatch_items(dispatch, count);
-    weft_dispatch_push_u32(dispatch, a->shape.dim[1]);
-    weft_dispatch_push_u32(dispatch, a->shape.dim[2]);
-    weft_dispatch_push_u32(dispatch, a->chunks);
-    weft_dispatch_push_u32(dispatch, a->reverse);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, moving_average_scan, weft_grid_of_items(count),
+                   .bind = {.x = a->x,
+                            .alpha = a->alpha,
+                            .states = ends ? WEFT_NO_STORAGE : a->states,
+                            .result = ends ? a->states : a->result},
+                   .push = {.count = (uint32_t)count,
+                            .n = a->shape.dim[1],
+                            .channels = a->shape.dim[2],
+                            .chunks = a->chunks,
+                            .reverse = a->reverse},
+                   .constant = {.ends = ends});
     double elements = (double)weft_shape_elements(a->shape);
     dispatch->flops = 3.0 * elements;
     dispatch->bytes = 4.0 * (elements + (ends ? (double)count : elements));
@@ -95,12 +83,10 @@ static void lower_scan(struct weft_lowering *lowering, const struct average *a, 
 /* The chunks' own ends become those of the whole sequence up to there. */
 static void lower_carry(struct weft_lowering *lowering, const struct average *a) {
     uint64_t count = (uint64_t)a->shape.dim[0] * a->shape.dim[2];
-    struct weft_dispatch *dispatch = weft_old_dispatch(lowering, "moving_average/carry");
-    weft_dispatch_read(dispatch, a->alpha);
-    weft_dispatch_write(dispatch, a->states);
-    weft_dispatch_items(dispatch, count);
-    weft_dispatch_push_u32(dispatch, a->shape.dim[2]);
-    weft_dispatch_push_u32(dispatch, a->chunks);
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, moving_average_carry, weft_grid_of_items(count),
+        .bind = {.alpha = a->alpha, .states = a->states},
+        .push = {.count = (uint32_t)count, .channels = a->shape.dim[2], .chunks = a->chunks});
     dispatch->flops = 2.0 * (double)count * a->chunks;
     dispatch->bytes = 8.0 * (double)count * a->chunks;
 }
@@ -110,11 +96,12 @@ static weft_status moving_average_lower(struct weft_lowering *lowering,
     const struct moving_average_node *params = (const void *)node->params.bytes;
     weft_shape shape = *weft_node_shape(lowering->graph, node, X);
     struct average a = {.shape = shape,
-                        .chunks = (shape.dim[1] - 1) / CHUNK + 1,
+                        .chunks = (shape.dim[1] - 1) / WEFT_MOVING_AVERAGE_SCAN_CHUNK + 1,
                         .reverse = params->reverse,
                         .x = weft_lower_value(lowering, node->input[X]),
                         .alpha = weft_lower_value(lowering, node->input[ALPHA]),
-                        .result = weft_lower_value(lowering, node->output)};
+                        .result = weft_lower_value(lowering, node->output),
+                        .states = WEFT_NO_STORAGE};
     if (a.chunks > 1) {
         uint64_t states = (uint64_t)shape.dim[0] * a.chunks * shape.dim[2];
         a.states = weft_lower_scratch(lowering, states * sizeof(float));
