@@ -211,17 +211,6 @@ struct weft_dispatch *weft_lower_named(struct weft_lowering *lowering,
                                        const struct weft_shader *kernel, struct weft_grid grid,
                                        const struct weft_named_arg *args, uint32_t count);
 
-/* Positional lowering: gone when all mixers are converted. */
-struct weft_dispatch *weft_old_dispatch(struct weft_lowering *lowering, const char *shader);
-void weft_dispatch_read(struct weft_dispatch *dispatch, uint32_t storage);
-void weft_dispatch_write(struct weft_dispatch *dispatch, uint32_t storage);
-void weft_dispatch_specialize(struct weft_dispatch *dispatch, uint32_t value);
-void weft_dispatch_push_u32(struct weft_dispatch *dispatch, uint32_t value);
-void weft_dispatch_push_f32(struct weft_dispatch *dispatch, float value);
-#define WEFT_ITEMS_PER_GROUP 128
-void weft_dispatch_items(struct weft_dispatch *dispatch, uint64_t count);
-void weft_dispatch_rows(struct weft_dispatch *dispatch, struct weft_rows rows);
-
 /** An empty dispatch, for who fills all of it in (VkFFT's): null never, see WEFT_LOWER. */
 struct weft_dispatch *weft_lower_dispatch(struct weft_lowering *lowering);
 
