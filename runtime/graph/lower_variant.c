@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/choose.h"
 #include "graph/lowering.h"
 
 struct job {

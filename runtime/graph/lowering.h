@@ -8,11 +8,11 @@
 
 #include <weft/inspect.h>
 
-#include "graph/choose.h"
 #include "graph/kernel_args.h"
 #include "graph/op.h"
 #include "shader/pipeline.h"
 
+struct weft_chooser;
 struct weft_constant;
 
 /**

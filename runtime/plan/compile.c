@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "core/try.h"
+#include "graph/choose.h"
 #include "plan/measure.h"
 #include "plan/passes.h"
 #include "plan/plan.h"
