@@ -15,7 +15,7 @@ struct member {
     const char *path;
 };
 
-/** Writes FOLDER/NAME, an archive; returns its path, to be freed. */
+/** Writes FOLDER/NAME, an archive; returns its path. */
 static inline char *write_archive(const char *folder, const char *name,
                                   const struct member *members) {
     char *path = weft_test_path(folder, name);
@@ -25,15 +25,14 @@ static inline char *write_archive(const char *folder, const char *name,
     for (; members->name != NULL; members++) {
         zip_source_t *source = zip_source_file(archive, members->path, 0, -1);
         assert_non_null(source);
-        char *member = text_of("%s.npy", members->name);
+        char *member = weft_test_text("%s.npy", members->name);
         assert_true(zip_file_add(archive, member, source, ZIP_FL_OVERWRITE) >= 0);
-        free(member);
     }
     assert_int_equal(zip_close(archive), 0);
     return path;
 }
 
-/** Writes FOLDER/NAME, a .npy file; returns its path, to be freed. */
+/** Writes FOLDER/NAME, a .npy file; returns its path. */
 static inline char *write_integers(const char *folder, const char *name, const int32_t *values,
                                    weft_shape shape) {
     char *path = weft_test_path(folder, name);
@@ -51,15 +50,15 @@ static inline char *write_reals(const char *folder, const char *name, const floa
 /** The same of uint8, which the library does not write. */
 static inline char *write_bytes(const char *folder, const char *name, const uint8_t *values,
                                 weft_shape shape) {
-    char *axes = text_of(" ");
+    char *axes = weft_test_text(" ");
     size_t count = 1;
     for (uint32_t axis = 0; axis < shape.rank; axis++) {
-        char *longer = text_of("%s%u, ", axes, shape.dim[axis]);
-        free(axes);
+        char *longer = weft_test_text("%s%u, ", axes, shape.dim[axis]);
         axes = longer;
         count *= shape.dim[axis];
     }
-    char *header = text_of("{'descr': '|u1', 'fortran_order': False, 'shape': (%s), }", axes);
+    char *header =
+        weft_test_text("{'descr': '|u1', 'fortran_order': False, 'shape': (%s), }", axes);
     enum { BEGIN = 10, DATA = 128 };
     assert_true(strlen(header) < DATA - BEGIN);
     uint8_t *file = malloc(DATA + count);
@@ -71,8 +70,6 @@ static inline char *write_bytes(const char *folder, const char *name, const uint
     memcpy(file + DATA, values, count);
     char *path = weft_test_write(folder, name, file, DATA + count);
     free(file);
-    free(header);
-    free(axes);
     return path;
 }
 

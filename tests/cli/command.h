@@ -21,7 +21,6 @@ struct outcome {
 };
 
 static inline void outcome_clear(struct outcome *outcome) {
-    free(outcome->line);
     free(outcome->out);
     free(outcome->err);
     *outcome = (struct outcome){0};
@@ -30,21 +29,6 @@ static inline void outcome_clear(struct outcome *outcome) {
 static inline const char *weft_command(void) {
     const char *command = getenv("WEFT_COMMAND");
     return command != NULL ? command : WEFT_BINARY_DIR "/weft";
-}
-
-/** printf into malloc's memory. */
-static inline char *text_of(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
-    assert_true(length >= 0);
-    char *text = malloc((size_t)length + 1);
-    assert_non_null(text);
-    va_start(arguments, format);
-    vsnprintf(text, (size_t)length + 1, format, arguments);
-    va_end(arguments);
-    return text;
 }
 
 /** All of a stream in malloc's memory. */
@@ -73,9 +57,9 @@ static inline char *read_all(FILE *stream) {
 static inline struct outcome run_weft(const char *environment, const char *arguments) {
     char *folder = weft_test_folder();
     char *err_path = weft_test_path(folder, "err");
-    struct outcome outcome = {.line =
-                                  text_of("%s '%s' %s", environment, weft_command(), arguments)};
-    char *line = text_of("{ %s ; } 2>'%s'", outcome.line, err_path);
+    struct outcome outcome = {
+        .line = weft_test_text("%s '%s' %s", environment, weft_command(), arguments)};
+    char *line = weft_test_text("{ %s ; } 2>'%s'", outcome.line, err_path);
     FILE *pipe = popen(line, "r");
     assert_non_null(pipe);
     outcome.out = read_all(pipe);
@@ -89,9 +73,6 @@ static inline struct outcome run_weft(const char *environment, const char *argum
                  outcome.err);
     }
     outcome.exit_code = WEXITSTATUS(status);
-    free(line);
-    free(err_path);
-    weft_test_folder_remove(folder);
     return outcome;
 }
 
@@ -146,15 +127,19 @@ static inline json_t *json_of(const struct outcome *outcome) {
 }
 
 /** Runs with "… --json", which must succeed, and gives the object. */
-static inline json_t *run_json(const char *environment, const char *arguments) {
-    char *line = text_of("%s --json", arguments);
-    struct outcome outcome = run_weft(environment, line);
+static inline json_t *run_json(const char *environment, const char *format, ...) {
+    char arguments[4096];
+    va_list list;
+    va_start(list, format);
+    int length = vsnprintf(arguments, sizeof arguments, format, list);
+    va_end(list);
+    assert_in_range(length, 0, sizeof arguments - 1);
+    struct outcome outcome = run_weft(environment, weft_test_text("%s --json", arguments));
     if (outcome.exit_code != 0) {
         fail_msg("%s: exit code %d; it said:\n%s", outcome.line, outcome.exit_code, outcome.err);
     }
     json_t *object = json_of(&outcome);
     outcome_clear(&outcome);
-    free(line);
     return object;
 }
 

@@ -175,8 +175,6 @@ WEFT_TEST(tables_and_files_are_written) {
     check_measured(row_of(file, 1));
     json_decref(file);
     outcome_clear(&text);
-    free(path);
-    weft_test_folder_remove(folder);
 }
 
 /* The same inputs and weights whatever the device, so its bits tell a wrong driver. */
@@ -193,16 +191,14 @@ WEFT_TEST(wrong_usage_is_refused) {
     static const char *const lengths[] = {"63", "512,512", "1024,512", "512,",
                                           "''", "a",       "16777217"};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
-        char *line = text_of("bench --lengths %s", lengths[i]);
+        char *line = weft_test_text("bench --lengths %s", lengths[i]);
         expect_refused(2, line, "--lengths: expected at most 16 whole numbers from 64 to 16777216",
                        NULL);
-        free(line);
     }
     static const char *const seconds[] = {"0", "-1", "1e3", ".5", "1.", "1.2.3", "' 1'", "1000001"};
     for (size_t i = 0; i < sizeof seconds / sizeof seconds[0]; i++) {
-        char *line = text_of("bench --seconds %s", seconds[i]);
+        char *line = weft_test_text("bench --seconds %s", seconds[i]);
         expect_refused(2, line, "--seconds: expected a number from 0.001 to 1000000", NULL);
-        free(line);
     }
     expect_refused(2, "bench --filter nonsense", "nonsense", NULL);
     expect_refused(2, "bench --suite nonsense", "nonsense", NULL);

@@ -40,8 +40,6 @@ static char *csv_of(struct weft_test_host *test, const json_t *report) {
     size_t size = 0;
     assert_ok(weft_bench_csv_write(path, report, &test->host));
     char *text = (char *)weft_test_read(path, &size);
-    free(path);
-    weft_test_folder_remove(folder);
     return text;
 }
 
@@ -164,7 +162,5 @@ WEFT_TEST_ON_HOST(failures_are_said, test) {
     test->fail_at = 1;
     assert_int_equal(weft_bench_csv_write(path, report, &test->host), WEFT_OUT_OF_HOST_MEMORY);
     assert_int_equal(weft_test_entries(folder), 0);
-    free(path);
-    weft_test_folder_remove(folder);
     json_decref(report);
 }

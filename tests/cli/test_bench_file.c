@@ -242,8 +242,6 @@ WEFT_TEST_ON_HOST(files_are_read_back, test) {
     assert_true(json_equal(read, report));
     json_decref(read);
     json_decref(report);
-    free(path);
-    weft_test_folder_remove(folder);
 }
 
 WEFT_TEST_ON_HOST(other_files_are_refused, test) {
@@ -256,10 +254,8 @@ WEFT_TEST_ON_HOST(other_files_are_refused, test) {
         json_t *report = NULL;
         WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_bench_file_read(&report, path, &test->host),
                             "bad.json", said[i]);
-        free(path);
     }
     json_t *report = NULL;
     assert_int_equal(weft_bench_file_read(&report, "/nonexistent/report.json", &test->host),
                      WEFT_NOT_FOUND);
-    weft_test_folder_remove(folder);
 }

@@ -26,8 +26,6 @@ static int measure_once(void **state) {
 
 static int forget(void **state) {
     struct runs *runs = *state;
-    free(runs->before);
-    weft_test_folder_remove(runs->folder);
     free(runs);
     return 0;
 }
@@ -78,7 +76,6 @@ TEST(files_are_made_of_a_report, runs) {
     char *html = (char *)weft_test_read(page, &size);
     assert_non_null(strstr(html, "\"across_devices\""));
     free(html);
-    free(page);
     char *text = (char *)weft_test_read(csv, &size);
     assert_non_null(
         strstr(text, "\r\nmixers,\"banded_attention/n=128,d=64\",banded_attention,128,"));
@@ -88,36 +85,29 @@ TEST(files_are_made_of_a_report, runs) {
     assert_true(json_equal(before, after));
     json_decref(before);
     json_decref(after);
-    free(copy);
-    free(csv);
 }
 
 TEST(other_files_are_refused, runs) {
     static const char old[] = "{\"schema\": 1, \"environment\": {}, \"rows\": [], \"fits\": []}";
     char *path = weft_test_write(runs->folder, "old.json", old, sizeof old - 1);
-    char *line = text_of("bench --from '%s'", path);
+    char *line = weft_test_text("bench --from '%s'", path);
     expect_refused(4, line, "old.json: field \"schema\": expected 2", "found 1", NULL);
-    free(line);
     /* The file is looked at before anything is measured. */
-    line = text_of("bench " CASES " --seconds 1000000 --compare '%s'", path);
+    line = weft_test_text("bench " CASES " --seconds 1000000 --compare '%s'", path);
     expect_refused(4, line, "old.json: field \"schema\"", NULL);
-    free(line);
     expect_refused(4, "bench --from /nonexistent/report.json", "/nonexistent/report.json", NULL);
-    line = text_of("bench --from '%s' --csv /nonexistent/rows.csv", runs->before);
+    line = weft_test_text("bench --from '%s' --csv /nonexistent/rows.csv", runs->before);
     struct outcome outcome = expect_weft(4, "%s", line);
     expect_part(&outcome, outcome.err, "/nonexistent/rows.csv");
     outcome_clear(&outcome);
-    free(line);
-    free(path);
 }
 
 TEST(wrong_usage_is_refused, runs) {
     static const char *const more[] = {"--suite ops", "--filter a", "--lengths 64", "--device 0",
                                        "--debug-slow-down 2"};
     for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
-        char *line = text_of("bench --from '%s' %s", runs->before, more[i]);
+        char *line = weft_test_text("bench --from '%s' %s", runs->before, more[i]);
         expect_refused(2, line, "--from takes all rows of a file", NULL);
-        free(line);
     }
     expect_refused(2, "bench --debug-slow-down 1", "from 2 to 10, found '1'", NULL);
     expect_refused(2, "bench --debug-slow-down 11", "from 2 to 10, found '11'", NULL);

@@ -29,8 +29,6 @@ static char *page_of(const json_t *report, const json_t *comparison, const weft_
     size_t size = 0;
     char *text = (char *)weft_test_read(path, &size);
     assert_int_equal(strlen(text), size);
-    free(path);
-    weft_test_folder_remove(folder);
     return text;
 }
 
@@ -157,7 +155,5 @@ WEFT_TEST_ON_HOST(folder_that_is_not_there, test) {
     char *path = weft_test_path(folder, "missing/page.html");
     assert_int_not_equal(weft_bench_page_write(path, report, NULL, &test->host), WEFT_OK);
     weft_test_expect_log(test, path);
-    free(path);
-    weft_test_folder_remove(folder);
     json_decref(report);
 }

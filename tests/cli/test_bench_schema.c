@@ -38,8 +38,6 @@ static json_t *valid_report(const char *options) {
     free(file);
     free(schema);
     outcome_clear(&outcome);
-    free(path);
-    weft_test_folder_remove(folder);
     return report;
 }
 

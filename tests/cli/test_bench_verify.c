@@ -267,8 +267,6 @@ WEFT_TEST(expected_file_is_written_sorted) {
     assert_non_null(strstr(first, "\"~/b\": \"" OTHER "\""));
     free(bytes);
     weft_bench_expected_destroy(&expected);
-    free(path);
-    weft_test_folder_remove(folder);
 }
 
 /* ---- the command ---- */
@@ -276,10 +274,10 @@ WEFT_TEST(expected_file_is_written_sorted) {
 WEFT_TEST(command_writes_what_it_found) {
     char *folder = weft_test_folder();
     char *path = weft_test_path(folder, "expected.json");
-    char *options = text_of("bench --suite mixers --filter attention/n=64,d=64 --lengths 64 "
-                            "--seconds 1 --write-expected %s",
-                            path);
-    json_t *report = run_json("", options);
+    json_t *report = run_json("",
+                              "bench --suite mixers --filter attention/n=64,d=64 --lengths 64 "
+                              "--seconds 1 --write-expected %s",
+                              path);
     const json_t *row = json_array_get(field(report, "rows"), 0);
     assert_string_equal(string_field(row, "status"), "ok");
     assert_string_equal(string_field(row, "verified/by"), "float64");
@@ -289,15 +287,11 @@ WEFT_TEST(command_writes_what_it_found) {
     json_error_t error;
     json_t *written = json_load_file(path, 0, &error);
     assert_non_null(written);
-    char *key = text_of("%s/%s", string_field(row, "suite"), string_field(row, "case"));
+    char *key = weft_test_text("%s/%s", string_field(row, "suite"), string_field(row, "case"));
     const json_t *hash = json_object_get(json_object_get(written, "sha256"), key);
     assert_string_equal(json_string_value(hash), string_field(row, "output_sha256"));
-    free(key);
     json_decref(written);
     json_decref(report);
-    free(options);
-    free(path);
-    weft_test_folder_remove(folder);
 }
 
 WEFT_TEST(only_reproducible_bits_are_written) {

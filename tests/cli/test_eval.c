@@ -41,7 +41,7 @@ PLACE_TEST(accuracy_is_counted, place) {
     const struct member members[] = {
         {"tokens", CLASSIFY "/cases/n7_b3/tokens.npy"}, {"labels", labels_path}, {NULL, NULL}};
     char *data = write_archive(place->folder, "data.npz", members);
-    char *line = text_of("eval %s %s", CLASSIFY, data);
+    char *line = weft_test_text("eval %s %s", CLASSIFY, data);
     json_t *report = run_json("", line);
     assert_int_equal(integer_field(report, "examples"), EXAMPLES);
     assert_int_equal(integer_field(report, "correct"), EXAMPLES - 1);
@@ -63,9 +63,6 @@ PLACE_TEST(accuracy_is_counted, place) {
     expect_part(&text, text.out, string_field(report, "logits_sha256"));
     outcome_clear(&text);
     json_decref(report);
-    free(line);
-    free(data);
-    free(labels_path);
 }
 
 PLACE_TEST(other_programs_labels_are_compared, place) {
@@ -84,8 +81,7 @@ PLACE_TEST(other_programs_labels_are_compared, place) {
     char *data = write_archive(place->folder, "data.npz", data_members);
     char *same = write_archive(place->folder, "same.npz", same_members);
     char *other = write_archive(place->folder, "other.npz", other_members);
-    char *line = text_of("eval %s %s --expect %s", CLASSIFY, data, same);
-    json_t *report = run_json("", line);
+    json_t *report = run_json("", "eval %s %s --expect %s", CLASSIFY, data, same);
     assert_int_equal(integer_field(report, "expected/different_labels"), 0);
     assert_true(number_field(report, "expected/max_logit_difference") < 1e-5);
     json_decref(report);
@@ -96,12 +92,6 @@ PLACE_TEST(other_programs_labels_are_compared, place) {
     assert_int_equal(integer_field(report, "expected/different_labels"), 1);
     json_decref(report);
     outcome_clear(&outcome);
-    free(line);
-    free(other);
-    free(same);
-    free(data);
-    free(other_path);
-    free(labels_path);
 }
 
 PLACE_TEST(bits_are_compared, place) {
@@ -111,9 +101,9 @@ PLACE_TEST(bits_are_compared, place) {
     const struct member members[] = {
         {"tokens", CLASSIFY "/cases/n7_b3/tokens.npy"}, {"labels", labels_path}, {NULL, NULL}};
     char *data = write_archive(place->folder, "data.npz", members);
-    char *line = text_of("eval %s %s", CLASSIFY, data);
+    char *line = weft_test_text("eval %s %s", CLASSIFY, data);
     json_t *report = run_json("", line);
-    char *found = text_of("%s  logits of data.npz\n", string_field(report, "logits_sha256"));
+    char *found = weft_test_text("%s  logits of data.npz\n", string_field(report, "logits_sha256"));
     char *right = weft_test_write(place->folder, "right.sha256", found, strlen(found));
     found[0] = found[0] == '0' ? '1' : '0';
     char *wrong = weft_test_write(place->folder, "wrong.sha256", found, strlen(found));
@@ -124,20 +114,12 @@ PLACE_TEST(bits_are_compared, place) {
     outcome = expect_weft(1, "%s --bits %s", line, wrong);
     expect_part(&outcome, outcome.err, "the outputs' bits have SHA-256");
     outcome_clear(&outcome);
-    char *cut_line = text_of("%s --bits %s", line, cut);
+    char *cut_line = weft_test_text("%s --bits %s", line, cut);
     expect_refused(4, cut_line, cut, "expected a SHA-256 digest of 64 hexadecimal digits", NULL);
     outcome = expect_weft(2, "%s --bits %s --math fast", line, right);
     expect_part(&outcome, outcome.err, "--bits needs --math reproducible");
     outcome_clear(&outcome);
     json_decref(report);
-    free(cut_line);
-    free(cut);
-    free(wrong);
-    free(right);
-    free(found);
-    free(line);
-    free(data);
-    free(labels_path);
 }
 
 PLACE_TEST(bad_labels_and_lengths_are_named, place) {
@@ -161,14 +143,9 @@ PLACE_TEST(bad_labels_and_lengths_are_named, place) {
         "member lengths, sequence 0: expected 1 to 7, found 0"};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *data = write_archive(place->folder, "data.npz", cases[i]);
-        char *line = text_of("eval %s %s", CLASSIFY, data);
+        char *line = weft_test_text("eval %s %s", CLASSIFY, data);
         expect_refused(4, line, data, said[i], NULL);
-        free(line);
-        free(data);
     }
-    free(bad_path);
-    free(good_path);
-    free(short_path);
 }
 
 /* The SHA-256 of `count` float32 values of a .npy file, from place `first`. */
@@ -198,8 +175,7 @@ PLACE_TEST(examples_are_independent, place) {
                                      {NULL, NULL}};
     char *data = write_archive(place->folder, "data.npz", members);
     char *out = weft_test_path(place->folder, "logits.npy");
-    char *line = text_of("eval %s %s --batch 2 --out %s", CLASSIFY, data, out);
-    json_t *report = run_json("", line);
+    json_t *report = run_json("", "eval %s %s --batch 2 --out %s", CLASSIFY, data, out);
     assert_int_equal(integer_field(report, "plans"), 2);
     json_decref(report);
     weft_npy npy = {0};
@@ -211,34 +187,24 @@ PLACE_TEST(examples_are_independent, place) {
     for (size_t i = 0; i < EXAMPLES; i++) {
         char *row = write_integers(place->folder, "row.npy", &tokens[i * LENGTH],
                                    weft_shape_of((uint32_t)lengths[i]));
-        char *run = text_of("run %s --tokens %s", CLASSIFY, row);
-        json_t *alone = run_json("", run);
+        json_t *alone = run_json("", "run %s --tokens %s", CLASSIFY, row);
         char digest[WEFT_DIGEST_TEXT_SIZE];
         digest_of_values(out, i * LABELS, LABELS, digest);
         assert_string_equal(string_field(alone, "output/sha256"), digest);
         json_decref(alone);
-        free(run);
-        free(row);
     }
-    free(line);
-    free(out);
-    free(data);
-    free(lengths_path);
-    free(labels_path);
 }
 
 /* The first 40 bytes of a sample text, as LABEL/NAME.txt. */
 static void add_text(const struct place *place, const char *label, const char *name) {
-    char *sample = text_of("%s/samples/%s.txt", LANGID, label);
+    char *sample = weft_test_text("%s/samples/%s.txt", LANGID, label);
     char *folder = weft_test_path(place->folder, label);
     size_t size = 0;
     uint8_t *text = weft_test_read(sample, &size);
     assert_true(size > 40);
     mkdir(folder, 0777); /* may be there */
-    free(weft_test_write(folder, name, text, 40));
+    weft_test_write(folder, name, text, 40);
     free(text);
-    free(folder);
-    free(sample);
 }
 
 PLACE_TEST(folder_of_texts_is_read, place) {
@@ -246,9 +212,8 @@ PLACE_TEST(folder_of_texts_is_read, place) {
     add_text(place, "fr", "b.txt");
     add_text(place, "fr", "notes.md");
     add_text(place, "zh", "a.txt");
-    free(weft_test_write(place->folder, "README", "x", 1));
-    char *line = text_of("eval %s %s", LANGID, place->folder);
-    json_t *report = run_json("", line);
+    weft_test_write(place->folder, "README", "x", 1);
+    json_t *report = run_json("", "eval %s %s", LANGID, place->folder);
     assert_int_equal(integer_field(report, "examples"), 3);
     assert_int_equal(integer_field(report, "plans"), 1);
     json_t *rows = field(report, "labels");
@@ -259,7 +224,6 @@ PLACE_TEST(folder_of_texts_is_read, place) {
         assert_int_equal(integer_field(row, "examples"), expected);
     }
     json_decref(report);
-    free(line);
 }
 
 /* ---- inspect ---- */
@@ -282,12 +246,10 @@ static long long expect_layers(json_t *report) {
 WEFT_TEST(layers_of_other_families_are_found) {
     static const char *const models[] = {"langid1024-tnn", "langid1024-fmmformer"};
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        char *line =
-            text_of("inspect " WEFT_SOURCE_DIR "/api/examples/models/%s --length 64", models[i]);
-        json_t *report = run_json("", line);
+        json_t *report = run_json(
+            "", "inspect " WEFT_SOURCE_DIR "/api/examples/models/%s --length 64", models[i]);
         expect_layers(report);
         json_decref(report);
-        free(line);
     }
 }
 
@@ -325,12 +287,10 @@ WEFT_TEST(passes_are_shown) {
     for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
         struct outcome text = expect_weft(0, "inspect %s --pass %s", CLASSIFY, passes[i].name);
         expect_part(&text, text.out, passes[i].part);
-        char *line = text_of("inspect %s --pass %s", CLASSIFY, passes[i].name);
-        json_t *report = run_json("", line);
+        json_t *report = run_json("", "inspect %s --pass %s", CLASSIFY, passes[i].name);
         assert_string_equal(string_field(report, "pass"), passes[i].name);
         assert_string_equal(string_field(report, "text"), text.out);
         json_decref(report);
-        free(line);
         outcome_clear(&text);
     }
 }

@@ -29,8 +29,6 @@ static void add_data(struct place *place) {
     char *labels_path = write_integers(place->folder, "labels.npy", labels, weft_shape_of(ROWS));
     const struct member members[] = {{"tokens", path}, {"labels", labels_path}, {NULL, NULL}};
     place->data = write_archive(place->folder, "data.npz", members);
-    free(labels_path);
-    free(path);
 }
 
 static int make_place(void **state) {
@@ -53,11 +51,6 @@ static int make_place(void **state) {
 
 static int remove_place(void **state) {
     struct place *place = *state;
-    weft_test_folder_remove(place->folder);
-    for (size_t i = 0; i < MODELS; i++) {
-        free(place->models[i]);
-    }
-    free(place->data);
     free(place);
     return 0;
 }
@@ -65,8 +58,8 @@ static int remove_place(void **state) {
 #define TEST(name, place) WEFT_TEST_WITH(name, struct place *place, make_place, remove_place)
 
 static char *compare_line(const struct place *place, const char *options) {
-    return text_of("eval --compare %s %s/ %s %s %s", place->models[0], place->models[1],
-                   place->models[2], place->data, options);
+    return weft_test_text("eval --compare %s %s/ %s %s %s", place->models[0], place->models[1],
+                          place->models[2], place->data, options);
 }
 
 /* ---- comparing ---- */
@@ -80,8 +73,7 @@ TEST(each_model_is_as_it_is_alone, place) {
     double first_speed = number_field(json_array_get(reports, 0), "tokens_per_s");
     for (size_t i = 0; i < MODELS; i++) {
         json_t *report = json_array_get(reports, i);
-        char *alone_line = text_of("eval %s %s --batch 2", place->models[i], place->data);
-        json_t *alone = run_json("", alone_line);
+        json_t *alone = run_json("", "eval %s %s --batch 2", place->models[i], place->data);
         static const char *const same[] = {"logits_sha256", "correct",    "accuracy", "labels",
                                            "parameters",    "peak_bytes", "mixing",   "examples"};
         for (size_t j = 0; j < sizeof same / sizeof same[0]; j++) {
@@ -93,11 +85,9 @@ TEST(each_model_is_as_it_is_alone, place) {
         double expected = number_field(report, "tokens_per_s") / first_speed;
         assert_true(fabs(relative - expected) <= 1e-9 * expected);
         json_decref(alone);
-        free(alone_line);
     }
     assert_true(number_field(json_array_get(reports, 0), "relative_speed") == 1.0);
     json_decref(together);
-    free(line);
 }
 
 /* The lines that begin with the text, and what is behind it. */
@@ -132,7 +122,6 @@ TEST(table_has_a_line_for_each_model, place) {
     assert_non_null(strstr(one, "1.00×"));
     expect_part(&text, text.out, "transformer");
     outcome_clear(&text);
-    free(line);
 }
 
 /* Ends of paths, unless they are the same; without the task that all have, over the answers. */
@@ -149,13 +138,9 @@ TEST(names_are_short_and_differ, place) {
     line_of(&text, "job-sore  transformer");
     outcome_clear(&text);
     text = expect_weft(0, "eval --compare %s %s %s", second, same, place->data);
-    char *whole = text_of("%s  transformer", same);
+    char *whole = weft_test_text("%s  transformer", same);
     line_of(&text, whole);
     outcome_clear(&text);
-    free(whole);
-    free(same);
-    free(second);
-    free(first);
 }
 
 /* Nothing runs, so that nothing is printed, when one of them does not fit. */
@@ -172,17 +157,15 @@ TEST(models_that_do_not_fit_are_refused, place) {
          "expected the task classify, as the first model has it, to compare them; found causal_lm"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char *name = text_of("bad%zu", i);
+        char *name = weft_test_text("bad%zu", i);
         char *model = write_tiny_model(place->folder, name, &cases[i].model);
-        char *line = text_of("eval --compare %s %s %s", place->models[0], model, place->data);
+        char *line =
+            weft_test_text("eval --compare %s %s %s", place->models[0], model, place->data);
         expect_refused(4, line, model, cases[i].said, NULL);
-        free(line);
-        free(model);
-        free(name);
     }
-    char *line = text_of("eval --compare %s /nonexistent/model %s", place->models[0], place->data);
+    char *line =
+        weft_test_text("eval --compare %s /nonexistent/model %s", place->models[0], place->data);
     expect_refused(4, line, "/nonexistent/model", NULL);
-    free(line);
 }
 
 TEST(language_models_are_compared_by_bits, place) {
@@ -194,21 +177,18 @@ TEST(language_models_are_compared_by_bits, place) {
     assert_non_null(strstr(columns, "bits per byte  perplexity"));
     outcome_clear(&text);
     /* Their labels are the tokens: there is nothing to show of each example. */
-    char *line = text_of("eval --compare %s %s --answers", model, place->data);
+    char *line = weft_test_text("eval --compare %s %s --answers", model, place->data);
     expect_refused(4, line, "--answers", model, "causal_lm", NULL);
-    free(line);
-    line = text_of("eval %s %s --out %s/out.npy", model, place->data, place->folder);
+    line = weft_test_text("eval %s %s --out %s/out.npy", model, place->data, place->folder);
     expect_refused(2, line, "--out", "weft run --out", NULL);
-    free(line);
-    free(model);
 }
 
 /* ---- answers ---- */
 
 TEST(answers_are_those_of_the_logits, place) {
     char *out = weft_test_path(place->folder, "logits.npy");
-    char *line = text_of("eval %s %s --answers --out %s", place->models[0], place->data, out);
-    json_t *report = run_json("", line);
+    json_t *report =
+        run_json("", "eval %s %s --answers --out %s", place->models[0], place->data, out);
     float *logits = read_reals(out, (size_t)ROWS * LABELS);
     json_t *answers = field(report, "answers");
     assert_int_equal(json_array_size(answers), ROWS);
@@ -230,8 +210,6 @@ TEST(answers_are_those_of_the_logits, place) {
     assert_int_equal(integer_field(report, "correct"), correct);
     free(logits);
     json_decref(report);
-    free(line);
-    free(out);
 }
 
 /* A character that the row begins within is left out, and the end of a line is a space. */
@@ -251,7 +229,7 @@ TEST(texts_are_shown_beside_the_answers, place) {
             fail_msg("example %zu does not end with %s in\n%s", row, ends[row], text.out);
         }
     }
-    char *report_line = text_of("%s --json", line);
+    char *report_line = weft_test_text("%s --json", line);
     struct outcome json = expect_weft(0, "%s", report_line);
     json_t *report = json_of(&json);
     size_t wrong = 0;
@@ -267,19 +245,15 @@ TEST(texts_are_shown_beside_the_answers, place) {
     json_decref(report);
     outcome_clear(&json);
     outcome_clear(&text);
-    free(report_line);
-    free(line);
 }
 
 TEST(examples_are_evenly_spread, place) {
-    char *line = text_of("eval %s %s --answers", place->models[0], place->data);
+    char *line = weft_test_text("eval %s %s --answers", place->models[0], place->data);
     json_t *all = run_json("", line);
-    free(line);
     static const int counts[] = {1, 2, 3, 5, 100};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        line =
-            text_of("eval %s %s --answers --examples %d", place->models[0], place->data, counts[i]);
-        json_t *report = run_json("", line);
+        json_t *report = run_json("", "eval %s %s --answers --examples %d", place->models[0],
+                                  place->data, counts[i]);
         int expected = counts[i] < ROWS ? counts[i] : ROWS;
         json_t *answers = field(report, "answers");
         assert_int_equal(integer_field(report, "examples"), expected);
@@ -290,16 +264,15 @@ TEST(examples_are_evenly_spread, place) {
                                    json_array_get(field(all, "answers"), place_in_file)));
         }
         json_decref(report);
-        free(line);
     }
     json_decref(all);
 }
 
 /* The hash of a part is that of the part alone. */
 TEST(bits_of_a_part_are_compared, place) {
-    char *line = text_of("eval %s %s --examples 2", place->models[0], place->data);
+    char *line = weft_test_text("eval %s %s --examples 2", place->models[0], place->data);
     json_t *report = run_json("", line);
-    char *digest = text_of("%s\n", string_field(report, "logits_sha256"));
+    char *digest = weft_test_text("%s\n", string_field(report, "logits_sha256"));
     char *path = weft_test_write(place->folder, "part.sha256", digest, strlen(digest));
     struct outcome same = expect_weft(0, "%s --bits %s", line, path);
     struct outcome more =
@@ -307,8 +280,5 @@ TEST(bits_of_a_part_are_compared, place) {
     expect_part(&more, more.err, "the outputs' bits have SHA-256");
     outcome_clear(&more);
     outcome_clear(&same);
-    free(path);
-    free(digest);
     json_decref(report);
-    free(line);
 }

@@ -44,7 +44,7 @@ static void right_members(struct member members[4], const struct place *place,
 }
 
 static void expect_misfit(const struct place *place, const struct misfit *misfit, size_t number) {
-    char *name = text_of("model%zu", number);
+    char *name = weft_test_text("model%zu", number);
     char *model = write_tiny_model(place->folder, name, misfit->model);
     struct member members[5] = {{NULL, NULL}};
     right_members(members, place, misfit->model);
@@ -52,22 +52,14 @@ static void expect_misfit(const struct place *place, const struct misfit *misfit
     while (members[at].name != NULL && strcmp(members[at].name, misfit->member) != 0) {
         at++;
     }
-    free((char *)members[at].path);
     members[at] = (struct member){
         misfit->member,
         misfit->integers != NULL
             ? write_integers(place->folder, "misfit.npy", misfit->integers, misfit->shape)
             : write_reals(place->folder, "misfit.npy", misfit->reals, misfit->shape)};
     char *data = write_archive(place->folder, "data.npz", members);
-    char *line = text_of("eval %s %s", model, data);
+    char *line = weft_test_text("eval %s %s", model, data);
     expect_refused(4, line, data, misfit->said, NULL);
-    for (at = 0; members[at].name != NULL; at++) {
-        free((char *)members[at].path);
-    }
-    free(line);
-    free(data);
-    free(model);
-    free(name);
 }
 
 PLACE_TEST(members_that_do_not_fit_are_named, place) {
@@ -138,46 +130,27 @@ PLACE_TEST(other_kinds_of_data_are_refused, place) {
     struct member members[5];
     right_members(members, place, &causal);
     char *tokens = write_archive(place->folder, "tokens.npz", members);
-    free((char *)members[0].path);
     right_members(members, place, &regression);
     char *vectors = write_archive(place->folder, "vectors.npz", members);
-    char *line = text_of("eval %s %s", of_tokens, vectors);
+    char *line = weft_test_text("eval %s %s", of_tokens, vectors);
     expect_refused(4, line, vectors, of_tokens, "expected the member tokens, found inputs", NULL);
-    free(line);
-    line = text_of("eval %s %s", of_vectors, tokens);
+    line = weft_test_text("eval %s %s", of_vectors, tokens);
     expect_refused(4, line, tokens, "targets", NULL);
-    free(line);
-    free((char *)members[0].path);
     const int32_t zeros[ROWS * LENGTH] = {0};
     members[0] = (struct member){
         "tokens", write_integers(place->folder, "tokens.npy", zeros, weft_shape_of(ROWS, LENGTH))};
     char *mixed = write_archive(place->folder, "mixed.npz", members);
-    line = text_of("eval %s %s", of_vectors, mixed);
+    line = weft_test_text("eval %s %s", of_vectors, mixed);
     expect_refused(4, line, mixed, of_vectors, "expected the member inputs, found tokens", NULL);
-    free(line);
-    free((char *)members[0].path);
-    free((char *)members[1].path);
     const int32_t lengths[2 * ROWS] = {5, 5, 5, 4, 9, 9};
     right_members(members, place, &retrieval);
     members[2] = (struct member){
         "lengths", write_integers(place->folder, "lengths.npy", lengths, weft_shape_of(2 * ROWS))};
     members[3] = (struct member){NULL, NULL};
     char *uneven = write_archive(place->folder, "uneven.npz", members);
-    line = text_of("eval %s %s", of_pairs, uneven);
+    line = weft_test_text("eval %s %s", of_pairs, uneven);
     expect_refused(4, line, uneven, "pair 1: expected sequences of one length, found 5 and 4",
                    NULL);
-    for (size_t i = 0; i < 3; i++) {
-        free((char *)members[i].path);
-    }
-    free(line);
-    line = text_of("eval %s %s", of_tokens, place->folder);
+    line = weft_test_text("eval %s %s", of_tokens, place->folder);
     expect_refused(4, line, place->folder, "expected an .npz file", "causal_lm", NULL);
-    free(line);
-    free(uneven);
-    free(mixed);
-    free(vectors);
-    free(tokens);
-    free(of_pairs);
-    free(of_vectors);
-    free(of_tokens);
 }

@@ -22,7 +22,6 @@ static float *run_outputs(const struct place *place, const char *model, const ch
     struct outcome outcome = expect_weft(0, "run %s %s %s --out %s", model, option, path, out);
     outcome_clear(&outcome);
     float *values = read_reals(out, count);
-    free(out);
     return values;
 }
 
@@ -71,13 +70,6 @@ static struct scene make_scene(const struct place *place, const struct tiny_mode
     return scene;
 }
 
-static void scene_clear(struct scene *scene) {
-    free(scene->model);
-    free(scene->tokens);
-    free(scene->other);
-    free(scene->data);
-}
-
 PLACE_TEST(causal_bits_are_those_of_the_logits, place) {
     int32_t tokens[ROWS * LENGTH];
     struct scene scene = make_scene(place, &causal, tokens, NULL, NULL, weft_shape_of(0));
@@ -94,12 +86,10 @@ PLACE_TEST(causal_bits_are_those_of_the_logits, place) {
         }
     }
     bits /= ROWS * (LENGTH - 1);
-    char *run_line = text_of("run %s --tokens %s", scene.model, scene.tokens);
-    json_t *run = run_json("", run_line);
+    json_t *run = run_json("", "run %s --tokens %s", scene.model, scene.tokens);
     static const char *const batches[] = {" ", "--batch 1", "--batch 2"};
     for (size_t i = 0; i < sizeof batches / sizeof batches[0]; i++) {
-        char *line = text_of("eval %s %s %s", scene.model, scene.data, batches[i]);
-        json_t *report = run_json("", line);
+        json_t *report = run_json("", "eval %s %s %s", scene.model, scene.data, batches[i]);
         expect_close(number_field(report, "bits_per_byte"), bits);
         expect_close(number_field(report, "bits_per_token"), bits);
         expect_close(number_field(report, "perplexity"), exp2(bits));
@@ -111,17 +101,13 @@ PLACE_TEST(causal_bits_are_those_of_the_logits, place) {
         assert_true(number_field(report, "tokens_per_s") > 0.0);
         assert_true(integer_field(report, "peak_bytes") >= 4 * integer_field(report, "parameters"));
         json_decref(report);
-        free(line);
     }
     struct outcome text = expect_weft(0, "eval %s %s", scene.model, scene.data);
-    char *said = text_of("%.6f bits per byte, perplexity", bits);
+    char *said = weft_test_text("%.6f bits per byte, perplexity", bits);
     expect_part(&text, text.out, said);
     outcome_clear(&text);
-    free(said);
     json_decref(run);
-    free(run_line);
     free(logits);
-    scene_clear(&scene);
 }
 
 /* Rows of different lengths, each as if it were alone. */
@@ -140,16 +126,12 @@ PLACE_TEST(short_rows_are_scored_alone, place) {
             bits += bits_of(&logits[p * BYTES], tokens[row * LENGTH + p + 1]);
         }
         free(logits);
-        free(alone);
     }
-    char *line = text_of("eval %s %s", scene.model, scene.data);
-    json_t *report = run_json("", line);
+    json_t *report = run_json("", "eval %s %s", scene.model, scene.data);
     assert_int_equal(integer_field(report, "scored"), LENGTH - 1 + 1 + 4);
     assert_int_equal(integer_field(report, "plans"), ROWS);
     expect_close(number_field(report, "bits_per_byte"), bits / (LENGTH - 1 + 1 + 4));
     json_decref(report);
-    free(line);
-    scene_clear(&scene);
 }
 
 PLACE_TEST(masked_tokens_alone_are_scored, place) {
@@ -170,21 +152,18 @@ PLACE_TEST(masked_tokens_alone_are_scored, place) {
             scored++;
         }
     }
-    char *line = text_of("eval %s %s", scene.model, scene.data);
-    json_t *report = run_json("", line);
+    json_t *report = run_json("", "eval %s %s", scene.model, scene.data);
     assert_int_equal(integer_field(report, "scored"), scored);
     expect_close(number_field(report, "bits_per_token"), bits / scored);
     assert_true(json_is_null(field(report, "bits_per_byte"))); /* it has no tokenizer of bytes */
     json_decref(report);
-    free(line);
     free(logits);
-    scene_clear(&scene);
 }
 
 PLACE_TEST(expected_bits_are_compared, place) {
     int32_t tokens[ROWS * LENGTH];
     struct scene scene = make_scene(place, &causal, tokens, NULL, NULL, weft_shape_of(0));
-    char *line = text_of("eval %s %s", scene.model, scene.data);
+    char *line = weft_test_text("eval %s %s", scene.model, scene.data);
     json_t *report = run_json("", line);
     double bits = number_field(report, "bits_per_byte");
     const double differences[] = {0.9e-4, 1.1e-4, (double)NAN};
@@ -199,10 +178,8 @@ PLACE_TEST(expected_bits_are_compared, place) {
             expect_part(&outcome, outcome.err, other);
         }
         outcome_clear(&outcome);
-        free(other);
-        free(value_path);
     }
-    char *found = text_of("%s\n", string_field(report, "logits_sha256"));
+    char *found = weft_test_text("%s\n", string_field(report, "logits_sha256"));
     char *right = weft_test_write(place->folder, "right", found, strlen(found));
     found[5] = found[5] == '0' ? '1' : '0';
     char *wrong = weft_test_write(place->folder, "wrong", found, strlen(found));
@@ -211,12 +188,7 @@ PLACE_TEST(expected_bits_are_compared, place) {
     outcome_clear(&outcome);
     outcome = expect_weft(1, "%s --bits %s", line, wrong);
     outcome_clear(&outcome);
-    free(wrong);
-    free(right);
-    free(found);
     json_decref(report);
-    free(line);
-    scene_clear(&scene);
 }
 
 /* ---- regression, and inputs that are vectors ---- */
@@ -241,7 +213,7 @@ PLACE_TEST(errors_of_values_are_averaged, place) {
         squared += error * error / (ROWS * OUTPUTS);
         absolute += fabs(error) / (ROWS * OUTPUTS);
     }
-    char *line = text_of("eval %s %s --batch 2", model, data);
+    char *line = weft_test_text("eval %s %s --batch 2", model, data);
     json_t *report = run_json("", line);
     expect_close(number_field(report, "mean_squared_error"), squared);
     expect_close(number_field(report, "mean_absolute_error"), absolute);
@@ -266,15 +238,8 @@ PLACE_TEST(errors_of_values_are_averaged, place) {
         struct outcome outcome = expect_weft(i == 1 ? 1 : 0, "%s --expect %s", line, other);
         expect_part(&outcome, i == 1 ? outcome.err : outcome.out, "relative");
         outcome_clear(&outcome);
-        free(other);
-        free(scaled_path);
     }
-    free(line);
     free(values);
-    free(data);
-    free(targets_path);
-    free(path);
-    free(model);
 }
 
 PLACE_TEST(bytes_are_divided_by_255, place) {
@@ -296,23 +261,15 @@ PLACE_TEST(bytes_are_divided_by_255, place) {
         const struct member members[] = {
             {"inputs", paths[i]}, {"targets", targets_path}, {NULL, NULL}};
         char *data = write_archive(place->folder, "data.npz", members);
-        char *line = text_of("eval %s %s", model, data);
-        json_t *report = run_json("", line);
-        char *run_line = text_of("run %s --input %s", model, paths[i]);
-        json_t *run = run_json("", run_line);
+        json_t *report = run_json("", "eval %s %s", model, data);
+        json_t *run = run_json("", "run %s --input %s", model, paths[i]);
         assert_string_equal(string_field(report, "logits_sha256"),
                             string_field(run, "output/sha256"));
         snprintf(digests[i], sizeof digests[i], "%s", string_field(run, "output/sha256"));
         json_decref(run);
         json_decref(report);
-        free(run_line);
-        free(line);
-        free(data);
-        free(paths[i]);
     }
     assert_string_equal(digests[0], digests[1]);
-    free(targets_path);
-    free(model);
 }
 
 /* Positions go with their rows, whatever the order in which those run. */
@@ -343,21 +300,12 @@ PLACE_TEST(positions_go_with_their_rows, place) {
                                   weft_shape_of(length, WIDTH));
         char *position = write_reals(place->folder, "position.npy", &values[row * LENGTH * 2],
                                      weft_shape_of(length, 2));
-        char *options = text_of("--positions %s --input", position);
+        char *options = weft_test_text("--positions %s --input", position);
         float *alone = run_outputs(place, model, options, input, OUTPUTS);
         assert_memory_equal(alone, &outputs[row * OUTPUTS], OUTPUTS * sizeof *alone);
         free(alone);
-        free(options);
-        free(position);
-        free(input);
     }
     free(outputs);
-    free(out);
-    free(data);
-    for (size_t i = 0; i < 4; i++) {
-        free(paths[i]);
-    }
-    free(model);
 }
 
 /* ---- retrieval ---- */
@@ -380,11 +328,9 @@ PLACE_TEST(pairs_have_one_label, place) {
     char *labels_path = write_integers(place->folder, "labels.npy", labels, weft_shape_of(ROWS));
     const struct member members[] = {{"tokens", path}, {"labels", labels_path}, {NULL, NULL}};
     char *data = write_archive(place->folder, "data.npz", members);
-    char *run_line = text_of("run %s --tokens %s", model, path);
-    json_t *run = run_json("", run_line);
+    json_t *run = run_json("", "run %s --tokens %s", model, path);
     assert_int_equal(json_array_size(field(run, "results")), ROWS);
-    char *line = text_of("eval %s %s --batch 2", model, data);
-    json_t *report = run_json("", line);
+    json_t *report = run_json("", "eval %s %s --batch 2", model, data);
     assert_int_equal(integer_field(report, "examples"), ROWS);
     assert_int_equal(integer_field(report, "sequences"), 2 * ROWS);
     assert_int_equal(integer_field(report, "correct"), ROWS - 1);
@@ -393,11 +339,5 @@ PLACE_TEST(pairs_have_one_label, place) {
                  2.0 * number_field(report, "examples_per_s"));
     json_decref(report);
     json_decref(run);
-    free(line);
-    free(run_line);
-    free(data);
-    free(labels_path);
     free(logits);
-    free(path);
-    free(model);
 }

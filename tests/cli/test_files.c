@@ -32,9 +32,8 @@ static void copy_model(const struct place *place, double config_part, double ten
         char *from = weft_test_path(GOLDEN, names[i]);
         size_t size = 0;
         uint8_t *data = weft_test_read(from, &size);
-        free(weft_test_write(place->folder, names[i], data, (size_t)((double)size * parts[i])));
+        weft_test_write(place->folder, names[i], data, (size_t)((double)size * parts[i]));
         free(data);
-        free(from);
     }
 }
 
@@ -47,7 +46,6 @@ PLACE_TEST(missing_model_is_named, place) {
     char *tensors = weft_test_path(place->folder, "model.safetensors");
     assert_int_equal(remove(tensors), 0);
     expect_bad(tensors, "cannot open", "run %s --tokens " TOKENS, place->folder);
-    free(tensors);
 }
 
 PLACE_TEST(cut_tensors_are_named, place) {
@@ -77,8 +75,7 @@ PLACE_TEST(bad_config_is_named, place) {
          "hidden_size"},
     };
     for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
-        free(weft_test_write(place->folder, "config.json", configs[i].text,
-                             strlen(configs[i].text)));
+        weft_test_write(place->folder, "config.json", configs[i].text, strlen(configs[i].text));
         expect_bad("config.json", configs[i].named, "inspect %s", place->folder);
     }
 }
@@ -96,18 +93,14 @@ PLACE_TEST(bad_tokens_are_named, place) {
     values[5] = 100000;
     char *path = write_tokens(place, values, weft_shape_of(2, 4));
     expect_bad(path, "sequence 1, position 1", "run " GOLDEN " --tokens %s", path);
-    free(path);
     values[5] = -1;
     path = write_tokens(place, values, weft_shape_of(8));
     expect_bad(path, "found -1", "run " GOLDEN " --tokens %s", path);
-    free(path);
     values[5] = 0;
     path = write_tokens(place, values, weft_shape_of(1, 4096));
     expect_bad(path, "found 4096", "run " GOLDEN " --tokens %s", path);
-    free(path);
     path = write_tokens(place, values, weft_shape_of(2, 2, 2));
     expect_bad(path, "found <i4 [2, 2, 2]", "run " GOLDEN " --tokens %s", path);
-    free(path);
     expect_bad(VALUES, "<f4", "run " GOLDEN " --tokens " VALUES);
     expect_bad(GOLDEN "/config.json", "", "run " GOLDEN " --tokens " GOLDEN "/config.json");
     expect_bad("/nonexistent.npy", "cannot open", "run " GOLDEN " --tokens /nonexistent.npy");
@@ -125,7 +118,6 @@ PLACE_TEST(wide_tokens_are_range_checked, place) {
     memcpy(data + sizeof header, "\x01\x00\x00\x00\x01\x00\x00\x00", 8); /* 2^32 + 1 */
     char *path = weft_test_write(place->folder, "wide.npy", data, sizeof data);
     expect_bad(path, "4294967297", "run " GOLDEN " --tokens %s", path);
-    free(path);
 }
 
 PLACE_TEST(bad_token_types_are_named, place) {
@@ -133,7 +125,6 @@ PLACE_TEST(bad_token_types_are_named, place) {
     char *path = write_tokens(place, values, weft_shape_of(1, 8));
     expect_bad(path, "expected the tokens' shape [1, 9], found [1, 8]",
                "run " GOLDEN " --tokens " TOKENS " --token-types %s", path);
-    free(path);
 }
 
 PLACE_TEST(bad_texts_are_named, place) {
@@ -146,8 +137,6 @@ PLACE_TEST(bad_texts_are_named, place) {
     /* This model has no tokenizer. */
     char *text = weft_test_write(place->folder, "text.txt", "x", 1);
     expect_bad("text.txt", "token", "run " GOLDEN " --text %s", text);
-    free(text);
-    free(empty);
 }
 
 /* ---- inputs of eval ---- */
@@ -160,8 +149,7 @@ PLACE_TEST(bad_data_is_named, place) {
     expect_bad(place->folder, "found none", "eval %s %s", model, place->folder);
     char *folder = weft_test_path(place->folder, "klingon");
     assert_int_equal(mkdir(folder, 0777), 0);
-    free(weft_test_write(folder, "a.txt", "nuqneH", 6));
-    free(folder);
+    weft_test_write(folder, "a.txt", "nuqneH", 6);
     expect_bad("klingon", "labels", "eval %s %s", model, place->folder);
 }
 

@@ -28,9 +28,7 @@ static int remove_model(void **state) {
 
 /* The object of "generate FOLDER options --json". */
 static json_t *generate(const struct weft_test_model *model, const char *options) {
-    char *line = text_of("generate '%s' %s", model->folder, options);
-    json_t *object = run_json("", line);
-    free(line);
+    json_t *object = run_json("", "generate '%s' %s", model->folder, options);
     return object;
 }
 
@@ -68,7 +66,6 @@ TEST(the_text_is_streamed, model) {
         assert_int_equal(text[i], json_integer_value(json_array_get(tokens, i)));
     }
     free(text);
-    free(path);
     outcome_clear(&outcome);
     json_decref(tokens);
 }
@@ -100,7 +97,6 @@ static void set_last_token(const struct weft_test_model *model, json_int_t token
     assert_int_equal(json_object_set_new(config, "eos_token_id", json_integer(token)), 0);
     assert_int_equal(json_dump_file(config, path, 0), 0);
     json_decref(config);
-    free(path);
 }
 
 TEST(a_text_ends_with_its_last_token, model) {
@@ -130,7 +126,7 @@ TEST(a_longer_prompt_goes_on, model) {
         prompt[3 + i] = (char)json_integer_value(json_array_get(all, i));
     }
     char *path = weft_test_write(model->folder, "prompt", prompt, 43);
-    char *options = text_of("--prompt '%s' --tokens 20", path);
+    char *options = weft_test_text("--prompt '%s' --tokens 20", path);
     json_t *rest = tokens_of(model, options);
     for (size_t i = 0; i < 20; i++) {
         assert_int_equal(json_integer_value(json_array_get(rest, i)),
@@ -138,8 +134,6 @@ TEST(a_longer_prompt_goes_on, model) {
     }
     json_decref(rest);
     json_decref(all);
-    free(options);
-    free(path);
 }
 
 TEST(the_report_has_its_fields, f) {
@@ -166,9 +160,8 @@ TEST(the_report_has_its_fields, f) {
 
 static void refuse(const struct weft_test_model *model, int exit_code, const char *options,
                    const char *first, const char *second) {
-    char *line = text_of("generate '%s' %s", model->folder, options);
+    char *line = weft_test_text("generate '%s' %s", model->folder, options);
     expect_refused(exit_code, line, first, second, NULL);
-    free(line);
 }
 
 TEST(wrong_requests_are_refused, model) {
@@ -186,9 +179,8 @@ TEST(wrong_requests_are_refused, model) {
     refuse(model, 4, "--prompt /nonexistent/prompt", "/nonexistent/prompt", NULL);
     char text[POSITIONS + 2] = "";
     memset(text, 'x', POSITIONS + 1);
-    char *options = text_of("--text '%s'", text);
+    char *options = weft_test_text("--text '%s'", text);
     refuse(model, 4, options, "151 bytes", "150 positions");
-    free(options);
     expect_refused(4, "generate '" FNET "' --text a", "causal language model", "classify", NULL);
     expect_refused(4, "generate '" NO_BYTES "' --text a", "ByteTokenizer", "none", NULL);
 }

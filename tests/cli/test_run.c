@@ -81,9 +81,9 @@ PLACE_TEST(golden_outputs_are_matched, place) {
         {LONG, "n100_b1", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char *data = text_of("%s/cases/%s", cases[i].model, cases[i].name);
-        char *types =
-            cases[i].types ? text_of("--token-types %s/token_types.npy", data) : text_of(" ");
+        char *data = weft_test_text("%s/cases/%s", cases[i].model, cases[i].name);
+        char *types = cases[i].types ? weft_test_text("--token-types %s/token_types.npy", data)
+                                     : weft_test_text(" ");
         char *expected = weft_test_path(data, "expected.npy");
         struct outcome outcome = expect_weft(0, "run %s --tokens %s/tokens.npy %s --out %s",
                                              cases[i].model, data, types, place->out);
@@ -91,16 +91,12 @@ PLACE_TEST(golden_outputs_are_matched, place) {
         expect_near(place->out, expected);
         assert_int_equal(weft_test_entries(place->folder), 1);
         outcome_clear(&outcome);
-        free(expected);
-        free(types);
-        free(data);
     }
 }
 
 PLACE_TEST(report_says_what_was_done, place) {
-    char *line =
-        text_of("run %s --tokens %s --top 2 --repeat 3 --out %s", CLASSIFY, TOKENS, place->out);
-    json_t *report = run_json("", line);
+    json_t *report = run_json("", "run %s --tokens %s --top 2 --repeat 3 --out %s", CLASSIFY,
+                              TOKENS, place->out);
     expect_digest(place->out, string_field(report, "output/sha256"));
     assert_int_equal(json_array_size(field(report, "output/shape")), 2);
     assert_string_equal(string_field(report, "model/architecture"),
@@ -119,13 +115,12 @@ PLACE_TEST(report_says_what_was_done, place) {
     assert_true(number_field(report, "compile_ms") > 0.0);
     assert_int_equal(integer_field(report, "validation_messages"), 0);
     json_decref(report);
-    free(line);
 }
 
 /* Labels and probabilities against the output itself. */
 PLACE_TEST(best_labels_are_those_of_the_output, place) {
-    char *line = text_of("run %s --tokens %s --top 99 --out %s", CLASSIFY, TOKENS, place->out);
-    json_t *report = run_json("", line);
+    json_t *report =
+        run_json("", "run %s --tokens %s --top 99 --out %s", CLASSIFY, TOKENS, place->out);
     struct array logits = read_array(place->out);
     json_t *top = field(json_array_get(field(report, "results"), 0), "top");
     assert_int_equal(json_array_size(top), logits.count); /* 99 are not there */
@@ -149,7 +144,6 @@ PLACE_TEST(best_labels_are_those_of_the_output, place) {
     assert_true(fabs(total - 1.0) < 1e-9);
     free(logits.values);
     json_decref(report);
-    free(line);
 }
 
 WEFT_TEST(text_is_read_from_a_file_and_from_standard_input) {
@@ -191,8 +185,6 @@ PLACE_TEST(long_text_is_cut_with_a_note, place) {
     json_decref(report);
     outcome_clear(&cut);
     outcome_clear(&outcome);
-    free(start);
-    free(whole);
 }
 
 /* ---- a masked language model with a tokenizer, made here ---- */
@@ -228,13 +220,12 @@ static void write_masked_model(const char *folder) {
         "\"hidden_size\": 8, \"num_hidden_layers\": 1, \"intermediate_size\": 12, "
         "\"max_position_embeddings\": 32, \"type_vocab_size\": 4, \"hidden_act\": \"gelu_new\", "
         "\"tokenizer_class\": \"FNetTokenizer\"}";
-    free(weft_test_write(folder, "config.json", config, strlen(config)));
+    weft_test_write(folder, "config.json", config, strlen(config));
     char *from = weft_test_data("tokenizer/spiece.model");
     size_t size = 0;
     uint8_t *pieces = weft_test_read(from, &size);
-    free(weft_test_write(folder, "spiece.model", pieces, size));
+    weft_test_write(folder, "spiece.model", pieces, size);
     free(pieces);
-    free(from);
     write_tensors(folder, masked_tensors, sizeof masked_tensors / sizeof masked_tensors[0], 7);
 }
 
@@ -242,8 +233,9 @@ PLACE_TEST(masks_are_filled_in, place) {
     write_masked_model(place->folder);
     char *masked = weft_test_write(place->folder, "masked.txt", "a [MASK] b [MASK]", 17);
     char *plain = weft_test_write(place->folder, "plain.txt", "a b", 3);
-    char *line = text_of("run %s --text %s --top 4 --out %s", place->folder, masked, place->out);
-    char *asked = text_of("%s --json", line);
+    char *line =
+        weft_test_text("run %s --text %s --top 4 --out %s", place->folder, masked, place->out);
+    char *asked = weft_test_text("%s --json", line);
     struct outcome outcome = run_weft("", asked);
 #ifdef WEFT_HAVE_SENTENCEPIECE
     assert_int_equal(outcome.exit_code, 0);
@@ -272,44 +264,36 @@ PLACE_TEST(masks_are_filled_in, place) {
     expect_part(&outcome, outcome.err, "SentencePiece");
 #endif
     outcome_clear(&outcome);
-    free(asked);
-    free(line);
-    free(plain);
-    free(masked);
 }
 
 /* ---- files ---- */
 
 PLACE_TEST(output_that_cannot_be_written_leaves_nothing, place) {
     char *line =
-        text_of("run %s --tokens %s --out %s/none/out.npy", CLASSIFY, TOKENS, place->folder);
+        weft_test_text("run %s --tokens %s --out %s/none/out.npy", CLASSIFY, TOKENS, place->folder);
     expect_refused(4, line, "none/out.npy", NULL);
-    free(line);
-    line =
-        text_of("run %s --tokens %s --trace %s/none/trace.json", CLASSIFY, TOKENS, place->folder);
+    line = weft_test_text("run %s --tokens %s --trace %s/none/trace.json", CLASSIFY, TOKENS,
+                          place->folder);
     struct outcome outcome = run_weft("", line);
     assert_true(outcome.exit_code == 4 || outcome.exit_code == 3); /* 3: has no time stamps */
     assert_string_equal(outcome.out, "");
     outcome_clear(&outcome);
-    free(line);
     assert_int_equal(weft_test_entries(place->folder), 0);
 }
 
 PLACE_TEST(refused_token_types_leave_the_old_output, place) {
-    free(weft_test_write(place->folder, "out.npy", "old", 3));
+    weft_test_write(place->folder, "out.npy", "old", 3);
     int32_t types[9] = {0, 0, 0, 1000};
     char *path = weft_test_path(place->folder, "types.npy");
     assert_ok(weft_npy_write_i32(path, types, weft_shape_of(1, 9), NULL));
-    char *line =
-        text_of("run %s --tokens %s --token-types %s --out %s", CLASSIFY, TOKENS, path, place->out);
+    char *line = weft_test_text("run %s --tokens %s --token-types %s --out %s", CLASSIFY, TOKENS,
+                                path, place->out);
     expect_refused(4, line, path, "position 3", "1000", NULL);
     size_t size = 0;
     uint8_t *old = weft_test_read(place->out, &size);
     assert_int_equal(size, 3);
     assert_memory_equal(old, "old", 3);
     free(old);
-    free(line);
-    free(path);
 }
 
 static void expect_trace(const char *path, long long dispatches) {
@@ -341,7 +325,7 @@ PLACE_TEST(trace_has_every_dispatch, place) {
     json_t *device =
         json_array_get(field(devices, "devices"), (size_t)integer_field(devices, "default"));
     char *path = weft_test_path(place->folder, "trace.json");
-    char *line = text_of("run %s --tokens %s --trace %s", CLASSIFY, TOKENS, path);
+    char *line = weft_test_text("run %s --tokens %s --trace %s", CLASSIFY, TOKENS, path);
     if (number_field(device, "timestamp_period_ns") > 0.0) {
         json_t *report = run_json("", line);
         expect_trace(path, integer_field(report, "dispatches"));
@@ -350,21 +334,18 @@ PLACE_TEST(trace_has_every_dispatch, place) {
         expect_refused(3, line, "time stamps", NULL);
     }
     json_decref(devices);
-    free(line);
-    free(path);
 }
 
 /* ---- caches and devices ---- */
 
 PLACE_TEST(second_start_compiles_nothing, place) {
-    char *cache = text_of("XDG_CACHE_HOME=%s", place->folder);
+    char *cache = weft_test_text("XDG_CACHE_HOME=%s", place->folder);
     static const char line[] = "run " LONG " --tokens " LONG "/cases/n100_b1/tokens.npy";
     json_t *cold = run_json(cache, line);
     assert_true(integer_field(cold, "shaders_compiled") > 0);
     assert_true(integer_field(cold, "pipelines_compiled") > 0);
     char *kept = weft_test_path(place->folder, "weft");
     assert_int_equal(access(kept, F_OK), 0);
-    free(kept);
     json_t *warm = run_json(cache, line);
     assert_int_equal(integer_field(warm, "shaders_compiled"), 0);
     if (json_is_true(field(warm, "device/pipeline_feedback"))) {
@@ -373,20 +354,17 @@ PLACE_TEST(second_start_compiles_nothing, place) {
     assert_string_equal(string_field(cold, "output/sha256"), string_field(warm, "output/sha256"));
     json_decref(cold);
     json_decref(warm);
-    free(cache);
 }
 
 PLACE_TEST(no_cache_keeps_nothing, place) {
-    char *cache = text_of("XDG_CACHE_HOME=%s", place->folder);
+    char *cache = weft_test_text("XDG_CACHE_HOME=%s", place->folder);
     json_t *report =
         run_json(cache, "run " LONG " --no-cache --tokens " LONG "/cases/n100_b1/tokens.npy");
     assert_true(integer_field(report, "shaders_compiled") > 0);
     /* Drivers may keep caches of their own beside it. */
     char *kept = weft_test_path(place->folder, "weft");
     assert_int_equal(access(kept, F_OK), -1);
-    free(kept);
     json_decref(report);
-    free(cache);
 }
 
 WEFT_TEST(default_device_is_the_one_that_runs) {
@@ -396,15 +374,13 @@ WEFT_TEST(default_device_is_the_one_that_runs) {
     assert_int_equal(integer_field(report, "device/index"), taken);
     json_t *device = json_array_get(field(devices, "devices"), (size_t)taken);
     assert_true(json_equal(device, field(report, "device")));
-    char *line = text_of("run %s --tokens %s --device %lld", CLASSIFY, TOKENS, taken);
-    json_t *chosen = run_json("", line);
+    json_t *chosen = run_json("", "run %s --tokens %s --device %lld", CLASSIFY, TOKENS, taken);
     assert_true(json_equal(device, field(chosen, "device")));
     struct outcome table = expect_weft(0, "devices");
     expect_part(&table, table.out, string_field(device, "name"));
     expect_part(&table, table.out, "the default");
     outcome_clear(&table);
     json_decref(chosen);
-    free(line);
     json_decref(report);
     json_decref(devices);
 }

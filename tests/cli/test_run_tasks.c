@@ -11,8 +11,7 @@ enum { ROWS = 2 };
 PLACE_TEST(next_tokens_are_shown, place) {
     char *model = write_tiny_model(place->folder, "causal", &causal);
     char *text = weft_test_write(place->folder, "text.txt", "the cat", 7);
-    char *line = text_of("run %s --text %s --top 256 --out %s", model, text, place->out);
-    json_t *report = run_json("", line);
+    json_t *report = run_json("", "run %s --text %s --top 256 --out %s", model, text, place->out);
     json_t *results = field(report, "results");
     assert_int_equal(json_array_size(results), 1);
     json_t *row = json_array_get(results, 0);
@@ -46,9 +45,6 @@ PLACE_TEST(next_tokens_are_shown, place) {
     outcome_clear(&outcome);
     free(logits);
     json_decref(report);
-    free(line);
-    free(text);
-    free(model);
 }
 
 PLACE_TEST(values_of_a_regression_are_shown, place) {
@@ -57,7 +53,7 @@ PLACE_TEST(values_of_a_regression_are_shown, place) {
     weft_philox_uniform(inputs, sizeof inputs / sizeof inputs[0], 8, 0);
     char *path =
         write_reals(place->folder, "inputs.npy", inputs, weft_shape_of(ROWS, LENGTH, WIDTH));
-    char *line = text_of("run %s --input %s --out %s", model, path, place->out);
+    char *line = weft_test_text("run %s --input %s --out %s", model, path, place->out);
     json_t *report = run_json("", line);
     float *values = read_reals(place->out, ROWS * OUTPUTS);
     json_t *results = field(report, "results");
@@ -70,9 +66,8 @@ PLACE_TEST(values_of_a_regression_are_shown, place) {
         json_t *row = field(json_array_get(results, i / OUTPUTS), "values");
         double value = json_number_value(json_array_get(row, i % OUTPUTS));
         assert_true(fabs(value - (double)values[i]) <= 1e-9 * fabs(value));
-        char *number = text_of(" %.6g\n", (double)values[i]);
+        char *number = weft_test_text(" %.6g\n", (double)values[i]);
         expect_part(&text, text.out, number);
-        free(number);
     }
     outcome_clear(&text);
     /* One sequence may come without the axis of the batch, and gives the same bits. */
@@ -82,12 +77,8 @@ PLACE_TEST(values_of_a_regression_are_shown, place) {
     assert_memory_equal(first, values, OUTPUTS * sizeof *first);
     outcome_clear(&text);
     free(first);
-    free(alone);
     free(values);
     json_decref(report);
-    free(line);
-    free(path);
-    free(model);
 }
 
 PLACE_TEST(pairs_are_shown, place) {
@@ -95,7 +86,7 @@ PLACE_TEST(pairs_are_shown, place) {
     const int32_t tokens[2 * ROWS * LENGTH] = {1, 2, 3};
     char *path =
         write_integers(place->folder, "tokens.npy", tokens, weft_shape_of(2 * ROWS, LENGTH));
-    char *line = text_of("run %s --tokens %s", model, path);
+    char *line = weft_test_text("run %s --tokens %s", model, path);
     json_t *report = run_json("", line);
     json_t *results = field(report, "results");
     assert_int_equal(json_array_size(results), ROWS);
@@ -105,15 +96,10 @@ PLACE_TEST(pairs_are_shown, place) {
     struct outcome text = expect_weft(0, "%s", line);
     expect_part(&text, text.out, "pair 1\n");
     outcome_clear(&text);
-    free(path);
     path = write_integers(place->folder, "odd.npy", tokens, weft_shape_of(3, LENGTH));
-    free(line);
-    line = text_of("run %s --tokens %s", model, path);
+    line = weft_test_text("run %s --tokens %s", model, path);
     expect_refused(4, line, path, "expected pairs of sequences", "found 3 sequences", NULL);
     json_decref(report);
-    free(line);
-    free(path);
-    free(model);
 }
 
 PLACE_TEST(inputs_that_do_not_fit_are_named, place) {
@@ -129,25 +115,18 @@ PLACE_TEST(inputs_that_do_not_fit_are_named, place) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *path = write_reals(place->folder, "inputs.npy", values, cases[i].shape);
-        char *line = text_of("run %s --input %s", model, path);
+        char *line = weft_test_text("run %s --input %s", model, path);
         expect_refused(4, line, path, cases[i].said, NULL);
-        free(line);
-        free(path);
     }
     values[LENGTH * WIDTH + 3] = NAN;
     char *path =
         write_reals(place->folder, "inputs.npy", values, weft_shape_of(ROWS, LENGTH, WIDTH));
-    char *line = text_of("run %s --input %s", model, path);
+    char *line = weft_test_text("run %s --input %s", model, path);
     expect_refused(4, line, path, "sequence 1, position 1: expected a finite value", NULL);
-    free(line);
-    line = text_of("run %s --tokens %s", model, path);
+    line = weft_test_text("run %s --tokens %s", model, path);
     expect_refused(2, line, "--tokens", model, "takes vectors of 3 values: use --input", NULL);
-    free(line);
-    line = text_of("run %s --input %s --positions %s", model, path, path);
+    line = weft_test_text("run %s --input %s --positions %s", model, path, path);
     expect_refused(2, line, "--positions", model, "takes none", NULL);
-    free(line);
-    free(path);
-    free(model);
 }
 
 /* Tokens at other positions give other values, and positions must be theirs. */
@@ -159,10 +138,10 @@ PLACE_TEST(positions_are_read, place) {
         write_reals(place->folder, "inputs.npy", values, weft_shape_of(ROWS, LENGTH, WIDTH));
     char *near = write_reals(place->folder, "near.npy", values, weft_shape_of(ROWS, LENGTH, 2));
     char *far = write_reals(place->folder, "far.npy", values + 1, weft_shape_of(ROWS, LENGTH, 2));
-    char *line = text_of("run %s --input %s", model, inputs);
+    char *line = weft_test_text("run %s --input %s", model, inputs);
     expect_refused(2, line, model, "positions of 2 coordinates: expected --positions", NULL);
-    char *near_line = text_of("%s --positions %s", line, near);
-    char *far_line = text_of("%s --positions %s", line, far);
+    char *near_line = weft_test_text("%s --positions %s", line, near);
+    char *far_line = weft_test_text("%s --positions %s", line, far);
     json_t *near_report = run_json("", near_line);
     json_t *far_report = run_json("", far_line);
     assert_string_not_equal(string_field(near_report, "output/sha256"),
@@ -172,18 +151,9 @@ PLACE_TEST(positions_are_read, place) {
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char *path = write_reals(place->folder, "wrong.npy", values,
                                  weft_shape_of(wrong[i][0], wrong[i][1], wrong[i][2]));
-        char *wrong_line = text_of("%s --positions %s", line, path);
+        char *wrong_line = weft_test_text("%s --positions %s", line, path);
         expect_refused(4, wrong_line, path, "expected positions [2, 9, 2]", NULL);
-        free(wrong_line);
-        free(path);
     }
     json_decref(far_report);
     json_decref(near_report);
-    free(far_line);
-    free(near_line);
-    free(line);
-    free(far);
-    free(near);
-    free(inputs);
-    free(model);
 }

@@ -25,9 +25,8 @@ WEFT_TEST(help_is_printed) {
 
 WEFT_TEST(version_is_printed) {
     struct outcome outcome = expect_weft(0, "--version");
-    char *expected = text_of("weft %s\n", weft_version());
+    char *expected = weft_test_text("weft %s\n", weft_version());
     assert_string_equal(outcome.out, expected);
-    free(expected);
     outcome_clear(&outcome);
 }
 
@@ -75,17 +74,14 @@ WEFT_TEST(output_that_fails_is_told) {
     outcome_clear(&full);
     char *folder = weft_test_folder();
     char *code = weft_test_path(folder, "code");
-    char *arguments = text_of("help; echo $? >'%s'; } | :", code);
+    char *arguments = weft_test_text("help; echo $? >'%s'; } | :", code);
     struct outcome gone = run_weft("{ sleep 1;", arguments); /* by then the reader is gone */
     assert_string_equal(gone.err, "");
     size_t size = 0;
     uint8_t *text = weft_test_read(code, &size);
     assert_string_equal((const char *)text, "0\n");
     free(text);
-    free(arguments);
-    free(code);
     outcome_clear(&gone);
-    weft_test_folder_remove(folder);
 }
 
 /* ---- no device ---- */

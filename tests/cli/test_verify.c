@@ -15,9 +15,9 @@ WEFT_TEST(every_case_is_printed_with_its_digest) {
         assert_int_equal(strlen(string_field(one, "sha256")), 64);
         assert_string_equal(string_field(one, "status"), "pass");
         assert_true(number_field(one, "rel_l2") <= number_field(one, "tolerance"));
-        char *line = text_of("%s  %s\n", string_field(one, "sha256"), string_field(one, "name"));
+        char *line =
+            weft_test_text("%s  %s\n", string_field(one, "sha256"), string_field(one, "name"));
         expect_part(&text, text.out, line);
-        free(line);
     }
     outcome_clear(&text);
     json_decref(report);
@@ -59,22 +59,16 @@ WEFT_TEST(bits_are_compared) {
     struct outcome same = expect_weft(0, "verify --filter " FILTER " --bits %s", right_path);
     expect_part(&same, same.out, "The bits are those of the file.");
     struct outcome other = expect_weft(1, "verify --filter " FILTER " --bits %s", wrong_path);
-    char *line =
-        text_of("DIFFERENT %s", string_field(json_array_get(field(report, "cases"), 1), "name"));
+    char *line = weft_test_text("DIFFERENT %s",
+                                string_field(json_array_get(field(report, "cases"), 1), "name"));
     expect_part(&other, other.out, line);
-    char *arguments = text_of("verify --filter " FILTER " --bits %s", cut_path);
+    char *arguments = weft_test_text("verify --filter " FILTER " --bits %s", cut_path);
     expect_refused(4, arguments, cut_path, NULL);
     outcome_clear(&same);
     outcome_clear(&other);
     json_decref(report);
-    free(arguments);
-    free(line);
-    free(cut_path);
-    free(wrong_path);
-    free(right_path);
     free(wrong);
     free(right);
-    weft_test_folder_remove(folder);
 }
 
 WEFT_TEST(wrong_usage_is_refused) {

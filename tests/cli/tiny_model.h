@@ -19,29 +19,27 @@ struct tensor {
 /** Writes FOLDER/model.safetensors with values from -1 to 1. */
 static inline void write_tensors(const char *folder, const struct tensor *tensors, size_t number,
                                  uint64_t seed) {
-    char *header = text_of("{");
+    char *header = weft_test_text("{");
     size_t count = 0;
     for (size_t i = 0; i < number; i++) {
         const struct tensor *tensor = &tensors[i];
         uint32_t lines =
             (tensor->rows > 0 ? tensor->rows : 1) * (tensor->depth > 0 ? tensor->depth : 1);
         size_t end = count + (size_t)lines * tensor->columns;
-        char *depth = tensor->depth > 0 ? text_of("%u, ", tensor->depth) : text_of(" ");
-        char *rows = tensor->rows > 0 ? text_of("%s%u, ", depth, tensor->rows) : text_of(" ");
-        free(depth);
-        char *longer = text_of("%s%s\"%s\": {\"dtype\": \"F32\", \"shape\": [%s%u], "
-                               "\"data_offsets\": [%zu, %zu]}",
-                               header, i > 0 ? ", " : "", tensor->name, rows, tensor->columns,
-                               count * sizeof(float), end * sizeof(float));
-        free(rows);
-        free(header);
+        char *depth =
+            tensor->depth > 0 ? weft_test_text("%u, ", tensor->depth) : weft_test_text(" ");
+        char *rows =
+            tensor->rows > 0 ? weft_test_text("%s%u, ", depth, tensor->rows) : weft_test_text(" ");
+        char *longer = weft_test_text("%s%s\"%s\": {\"dtype\": \"F32\", \"shape\": [%s%u], "
+                                      "\"data_offsets\": [%zu, %zu]}",
+                                      header, i > 0 ? ", " : "", tensor->name, rows,
+                                      tensor->columns, count * sizeof(float), end * sizeof(float));
         header = longer;
         count = end;
     }
-    char *whole = text_of("%s}", header);
+    char *whole = weft_test_text("%s}", header);
     while (strlen(whole) % 8 != 0) { /* the data begins at a multiple of 8 */
-        char *longer = text_of("%s ", whole);
-        free(whole);
+        char *longer = weft_test_text("%s ", whole);
         whole = longer;
     }
     size_t length = strlen(whole);
@@ -56,11 +54,9 @@ static inline void write_tensors(const char *folder, const struct tensor *tensor
     memcpy(file + 8, whole, length);
     weft_philox_uniform(values, count, seed, 0);
     memcpy(file + 8 + length, values, count * sizeof *values);
-    free(weft_test_write(folder, "model.safetensors", file, size));
+    weft_test_write(folder, "model.safetensors", file, size);
     free(values);
     free(file);
-    free(whole);
-    free(header);
 }
 
 /** A transformer of one layer; or FLT's, where it has positions. */
@@ -77,35 +73,33 @@ struct tiny_model {
 
 enum { TINY_HIDDEN = 8, TINY_WIDE = 12, TINY_LENGTH = 16 };
 
-/** Writes the model into a new folder of that name; returns its path, to be freed. */
+/** Writes the model into a new folder of that name; returns its path. */
 static inline char *write_tiny_model(const char *place, const char *name,
                                      const struct tiny_model *model) {
     const uint32_t d = TINY_HIDDEN;
     const uint32_t w = TINY_WIDE;
     char *folder = weft_test_path(place, name);
     assert_int_equal(mkdir(folder, 0777), 0);
-    char *input = model->vocabulary > 0
-                      ? text_of("\"vocab_size\": %u", model->vocabulary)
-                      : text_of("\"input\": \"features\", \"input_size\": %u", model->input_size);
+    char *input =
+        model->vocabulary > 0
+            ? weft_test_text("\"vocab_size\": %u", model->vocabulary)
+            : weft_test_text("\"input\": \"features\", \"input_size\": %u", model->input_size);
     bool labels = model->outputs != model->vocabulary;
-    char *outputs = labels ? text_of(", \"num_labels\": %u", model->outputs) : text_of(" ");
+    char *outputs =
+        labels ? weft_test_text(", \"num_labels\": %u", model->outputs) : weft_test_text(" ");
     char *mixer = model->positions > 0
-                      ? text_of("\"model_type\": \"flt\", \"positions\": \"input\", "
-                                "\"position_size\": %u, \"position_features\": 3, "
-                                "\"kernel\": \"elu1\"",
-                                model->positions)
-                      : text_of("\"model_type\": \"transformer\"");
-    char *config = text_of(
+                      ? weft_test_text("\"model_type\": \"flt\", \"positions\": \"input\", "
+                                       "\"position_size\": %u, \"position_features\": 3, "
+                                       "\"kernel\": \"elu1\"",
+                                       model->positions)
+                      : weft_test_text("\"model_type\": \"transformer\"");
+    char *config = weft_test_text(
         "{%s, \"task\": \"%s\", %s%s, \"hidden_size\": %u, "
         "\"num_hidden_layers\": 1, \"intermediate_size\": %u, \"max_position_embeddings\": %u, "
         "\"position_embedding\": \"sinusoidal\", \"num_attention_heads\": 2%s}",
         mixer, model->task, input, outputs, d, w, (unsigned)TINY_LENGTH,
         model->bytes ? ", \"tokenizer_class\": \"ByteTokenizer\"" : "");
-    free(weft_test_write(folder, "config.json", config, strlen(config)));
-    free(config);
-    free(mixer);
-    free(outputs);
-    free(input);
+    weft_test_write(folder, "config.json", config, strlen(config));
     struct tensor tensors[40] = {
         {"layers.0.mixer_norm.weight", 0, d, 0},
         {"layers.0.mixer_norm.bias", 0, d, 0},

@@ -227,12 +227,9 @@ static void check_all(struct weft_test_device *fixture, const char *kind, add_op
         open_golden(&golden, &fixture->host);
         largest = fmax(largest, check_golden(fixture, &golden, add, implementation));
         close_golden(&golden);
-        free(path);
         count++;
     }
     closedir(folder);
-    free(cases);
-    free(root);
     assert_in_range(count, least, 100);
     print_message("%s: relative L2 up to %.2g\n", kind, largest);
 }

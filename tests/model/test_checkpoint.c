@@ -21,15 +21,12 @@ static int set_up(void **state) {
     char *tensors = weft_test_data(CHECKPOINT "/model.safetensors");
     f->config = weft_test_read(config, &f->config_size);
     f->tensors = weft_test_read(tensors, &f->tensors_size);
-    free(config);
-    free(tensors);
     *state = f;
     return 0;
 }
 
 static int tear_down(void **state) {
     struct fixture *f = *state;
-    weft_test_folder_remove(f->folder);
     free(f->config);
     free(f->tensors);
     weft_test_host_end(&f->host);
@@ -42,8 +39,8 @@ static int tear_down(void **state) {
 /** Writes the folder as it is in the fixture and loads it; the model, if any, is destroyed. */
 static weft_status load(struct fixture *f) {
     weft_model *model = NULL;
-    free(weft_test_write(f->folder, "config.json", f->config, f->config_size));
-    free(weft_test_write(f->folder, "model.safetensors", f->tensors, f->tensors_size));
+    weft_test_write(f->folder, "config.json", f->config, f->config_size);
+    weft_test_write(f->folder, "model.safetensors", f->tensors, f->tensors_size);
     weft_test_host_reset(&f->host);
     weft_status status = weft_model_load(&model, f->folder, &f->host.host);
     assert_true((status == WEFT_OK) == (model != NULL));
@@ -79,7 +76,7 @@ TEST(test_missing_files, f) {
     weft_model *model = NULL;
     WEFT_EXPECT_REFUSED(&f->host, WEFT_NOT_FOUND, weft_model_load(&model, f->folder, &f->host.host),
                         "config.json");
-    free(weft_test_write(f->folder, "config.json", f->config, f->config_size));
+    weft_test_write(f->folder, "config.json", f->config, f->config_size);
     WEFT_EXPECT_REFUSED(&f->host, WEFT_NOT_FOUND, weft_model_load(&model, f->folder, &f->host.host),
                         "model.safetensors");
     assert_null(model);

@@ -83,12 +83,10 @@ static uint32_t check_cases(struct weft_test_device *fixture, const char *checkp
         if (entry->d_name[0] != '.') {
             char *path = weft_test_path(cases, entry->d_name);
             check_case(fixture, model, path, params);
-            free(path);
             count++;
         }
     }
     closedir(folder);
-    free(cases);
     weft_model_destroy(&model);
     return count;
 }
@@ -102,11 +100,9 @@ static uint32_t check_all(struct weft_test_device *fixture, const weft_plan_para
         if (entry->d_name[0] != '.' && !strchr(entry->d_name, '.')) {
             char *path = weft_test_path(root, entry->d_name);
             count += check_cases(fixture, path, params);
-            free(path);
         }
     }
     closedir(folder);
-    free(root);
     return count;
 }
 
@@ -166,7 +162,6 @@ WEFT_TEST_ON_DEVICE(test_token_out_of_range, fixture) {
     free(output);
     weft_plan_destroy(&plan);
     weft_model_destroy(&model);
-    free(checkpoint);
 }
 
 WEFT_TEST_ON_DEVICE(test_lengths, fixture) {
@@ -188,5 +183,4 @@ WEFT_TEST_ON_DEVICE(test_lengths, fixture) {
         WEFT_INVALID_ARGUMENT);
     assert_null(plan);
     weft_model_destroy(&model);
-    free(checkpoint);
 }

@@ -37,7 +37,6 @@ static void open_archive(weft_npz **npz, const char *folder, const char *name,
                          const struct fixture *fixture) {
     char *path = weft_test_path(folder, name);
     assert_ok(weft_npz_open(npz, path, &fixture->test->host.host));
-    free(path);
 }
 
 /* The array `name` of case `index`. */
@@ -142,8 +141,6 @@ static void check_golden(struct fixture *fixture, const char *name,
     weft_model_destroy(&golden.model);
     weft_npz_close(&golden.input);
     weft_npz_close(&golden.expected);
-    free(folder);
-    free(root);
 }
 
 static void check_all(struct fixture *fixture, const weft_plan_params *params) {
@@ -156,7 +153,6 @@ static void check_all(struct fixture *fixture, const weft_plan_params *params) {
         }
     }
     closedir(folder);
-    free(root);
     print_message("%u cases, worst relative L2 %.2g\n", fixture->cases, fixture->worst);
     assert_int_equal(fixture->failed, 0);
     assert_in_range(fixture->cases, 100, 1000);

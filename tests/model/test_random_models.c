@@ -72,7 +72,6 @@ static weft_status create(weft_model **model, const char *config, uint64_t seed,
     char *json = weft_test_json(config);
     weft_status status = weft_model_create_random(model, json, seed, host);
     memset(json, 'x', strlen(json)); /* the text is not needed any more */
-    free(json);
     return status;
 }
 

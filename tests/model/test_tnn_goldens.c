@@ -316,7 +316,6 @@ static void check_golden(struct fixture *f, const struct golden *golden,
     weft_safetensors_close(&f->file);
     free(wanted);
     free(x);
-    free(path);
 }
 
 static void check_all(struct weft_test_device *test, const weft_plan_params *params) {

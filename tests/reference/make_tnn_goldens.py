@@ -195,9 +195,10 @@ def make(package, golden):
     goldens.print_row(("tnn", golden.name, shape, error))
 
 
-def main():
+def public_package(description):
+    """tnn_pytorch, of the checkout that the command line names."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
         "--tnn-pytorch",
@@ -208,8 +209,13 @@ def main():
     )
     arguments = parser.parse_args()
     sys.path.insert(0, str(arguments.tnn_pytorch))
-    import tnn_pytorch as package
+    import tnn_pytorch
 
+    return tnn_pytorch
+
+
+def main():
+    package = public_package(__doc__)
     goldens.use_one_thread()
     FOLDER.mkdir(parents=True, exist_ok=True)
     for path in FOLDER.glob("*.safetensors"):

@@ -9,14 +9,11 @@ the decays have the shape [heads, 1, channels of a head]. The files are those of
 make_model_goldens.py; expected.npz is the public code computed in float64, rounded to float32.
 """
 
-import argparse
 import copy
 import json
 import os
 import shutil
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 os.environ["LOGLEVEL"] = "ERROR"  # its modules print their arguments otherwise
 
@@ -160,20 +157,7 @@ def make(package, golden):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--tnn-pytorch",
-        metavar="DIR",
-        type=Path,
-        required=True,
-        help=f"a checkout of Doraemonzzz/tnn-pytorch at {make_tnn_goldens.REVISION}",
-    )
-    arguments = parser.parse_args()
-    sys.path.insert(0, str(arguments.tnn_pytorch))
-    import tnn_pytorch as package
-
+    package = make_tnn_goldens.public_package(__doc__)
     goldens.use_one_thread()
     for golden in GOLDENS:
         make(package, golden)

@@ -191,20 +191,28 @@ int weft_test_device_tear_down(void **state) {
 
 /* ---- files ---- */
 
-static char *joined(const char *first, const char *second) {
-    size_t size = strlen(first) + strlen(second) + 2;
-    char *path = malloc(size);
-    assert_non_null(path);
-    snprintf(path, size, "%s/%s", first, second);
-    return path;
+struct kept {
+    struct kept *next;
+    bool is_folder;
+    max_align_t bytes[];
+};
+
+static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct kept *all_kept;
+
+static void *keep(size_t size, bool is_folder) {
+    struct kept *kept = malloc(sizeof *kept + size);
+    assert_non_null(kept);
+    kept->is_folder = is_folder;
+    pthread_mutex_lock(&kept_lock);
+    kept->next = all_kept;
+    all_kept = kept;
+    pthread_mutex_unlock(&kept_lock);
+    return kept->bytes;
 }
 
-char *weft_test_folder(void) {
-    const char *parent = getenv("TMPDIR");
-    char *folder =
-        joined(parent != NULL && parent[0] != '\0' ? parent : "/tmp", "weft-test-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    return folder;
+void *weft_test_keep(size_t size) {
+    return keep(size, false);
 }
 
 static int remove_entry(const char *path, const struct stat *about, int type, struct FTW *place) {
@@ -214,21 +222,50 @@ static int remove_entry(const char *path, const struct stat *about, int type, st
     return remove(path);
 }
 
-void weft_test_folder_remove(char *folder) {
-    assert_int_equal(nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
-    free(folder);
+__attribute__((destructor)) static void drop_all_kept(void) {
+    while (all_kept != NULL) {
+        struct kept *kept = all_kept;
+        all_kept = kept->next;
+        if (kept->is_folder) {
+            nftw((const char *)kept->bytes, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+        }
+        free(kept);
+    }
+}
+
+char *weft_test_text(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    assert_true(length >= 0);
+    char *text = weft_test_keep((size_t)length + 1);
+    va_start(arguments, format);
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+char *weft_test_folder(void) {
+    const char *parent = getenv("TMPDIR");
+    parent = parent != NULL && parent[0] != '\0' ? parent : "/tmp";
+    const size_t size = strlen(parent) + sizeof "/weft-test-XXXXXX";
+    char *folder = keep(size, true);
+    snprintf(folder, size, "%s/weft-test-XXXXXX", parent);
+    assert_non_null(mkdtemp(folder));
+    return folder;
 }
 
 char *weft_test_path(const char *folder, const char *name) {
-    return joined(folder, name);
+    return weft_test_text("%s/%s", folder, name);
 }
 
 char *weft_test_data(const char *name) {
-    return joined(WEFT_SOURCE_DIR "/tests/data", name);
+    return weft_test_path(WEFT_SOURCE_DIR "/tests/data", name);
 }
 
 char *weft_test_write(const char *folder, const char *name, const void *data, size_t size) {
-    char *path = joined(folder, name);
+    char *path = weft_test_path(folder, name);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     if (size > 0) {

@@ -149,15 +149,19 @@ void weft_test_device_close(weft_device **device);
 
 /* ---- files ---- */
 
-/** A new folder for one test, in malloc's memory. */
+/* Folders and texts, paths among them, last as long as the program: nobody removes or frees them. */
+
+/** Memory that lasts as long as the program. */
+void *weft_test_keep(size_t size);
+/** printf into such memory. */
+char *weft_test_text(const char *format, ...);
+/** A new folder. */
 char *weft_test_folder(void);
-/** Removes a folder with all that is in it, and frees the name. */
-void weft_test_folder_remove(char *folder);
-/** "folder/name" in malloc's memory. */
+/** "folder/name". */
 char *weft_test_path(const char *folder, const char *name);
-/** The path of a file below tests/data, in malloc's memory. */
+/** The path of a file below tests/data. */
 char *weft_test_data(const char *name);
-/** Writes folder/name and returns its path in malloc's memory. */
+/** Writes folder/name and returns its path. */
 char *weft_test_write(const char *folder, const char *name, const void *data, size_t size);
 /** A whole file in malloc's memory, with a zero byte behind it; fails the test if there is none. */
 uint8_t *weft_test_read(const char *path, size_t *size);

@@ -15,7 +15,6 @@ bool weft_test_npy_open(weft_npy *npy, const char *folder, const char *name,
         fclose(file);
         assert_ok(weft_npy_open(npy, path, &host->host));
     }
-    free(path);
     return found;
 }
 

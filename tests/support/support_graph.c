@@ -32,7 +32,6 @@ int weft_test_graph_tear_down(void **state) {
     weft_test_device_close(&f->device);
     weft_test_host_end(&f->host);
     if (f->folder != NULL) {
-        weft_test_folder_remove(f->folder);
     }
     free(f);
     return 0;

@@ -24,7 +24,6 @@ void weft_test_model_remove_all(struct weft_test_model *model) {
 
 void weft_test_model_end(struct weft_test_model *model) {
     weft_test_model_remove_all(model);
-    weft_test_folder_remove(model->folder);
     model->folder = NULL;
 }
 
@@ -178,7 +177,7 @@ void weft_test_model_add_attention(struct weft_test_model *model,
 /* ---- files ---- */
 
 char *weft_test_json(const char *text) {
-    char *json = copied(text);
+    char *json = weft_test_text("%s", text);
     for (char *at = strchr(json, '\''); at; at = strchr(at, '\'')) {
         *at = '"';
     }
@@ -187,8 +186,7 @@ char *weft_test_json(const char *text) {
 
 static void write_config(const struct weft_test_model *model, const char *config) {
     char *text = weft_test_json(config);
-    free(weft_test_write(model->folder, "config.json", text, strlen(text)));
-    free(text);
+    weft_test_write(model->folder, "config.json", text, strlen(text));
 }
 
 /* One tensor's entry in the header. */
@@ -242,7 +240,7 @@ void weft_test_model_write(const struct weft_test_model *model, const char *conf
         memcpy(file + at, model->tensors[i].data, bytes_of(&model->tensors[i]));
         at += bytes_of(&model->tensors[i]);
     }
-    free(weft_test_write(model->folder, "model.safetensors", file, at));
+    weft_test_write(model->folder, "model.safetensors", file, at);
     free(file);
     free(header);
     write_config(model, config);

@@ -59,7 +59,7 @@ void weft_test_model_add_attention(struct weft_test_model *model,
  */
 void weft_test_model_write_bytes(struct weft_test_model *model, uint32_t positions);
 
-/** A copy with " for ', so that tests can be read; in malloc's memory. */
+/** A copy with " for ', so that tests can be read. */
 char *weft_test_json(const char *text);
 
 /** Writes both files. config goes through weft_test_json. */

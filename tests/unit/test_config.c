@@ -201,7 +201,6 @@ WEFT_TEST_ON_HOST(committed_configs_are_read, test) {
         assert_int_equal(weft_fnet_layer_mixing(&config, 0), cases[i].first);
         assert_int_equal(weft_fnet_layer_mixing(&config, config.layers - 1), cases[i].last);
         weft_fnet_config_clear(&config, &test->host);
-        free(path);
     }
 }
 
@@ -309,7 +308,6 @@ static void expect_refused(struct weft_test_host *test, const struct wrong *wron
     weft_test_expect_log(test, "error: " FILE_NAME, field, wrong->message);
     assert_memory_equal(&config, &untouched, sizeof config);
     assert_int_equal(test->live, 0);
-    free(text);
 }
 
 WEFT_TEST_ON_HOST(bad_configs_are_refused_with_the_reason, test) {
@@ -327,7 +325,6 @@ WEFT_TEST_ON_HOST(missing_and_huge_files_are_refused, test) {
     char *path = weft_test_path(folder, FILE_NAME);
     WEFT_EXPECT_REFUSED(test, WEFT_NOT_FOUND, weft_fnet_config_read(&config, path, &test->host),
                         path);
-    free(path);
     size_t size = WEFT_JSON_MAX_BYTES + 1;
     char *spaces = malloc(size);
     assert_non_null(spaces);
@@ -336,8 +333,6 @@ WEFT_TEST_ON_HOST(missing_and_huge_files_are_refused, test) {
     WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_fnet_config_read(&config, path, &test->host),
                         path, "67108864 bytes");
     free(spaces);
-    free(path);
-    weft_test_folder_remove(folder);
 }
 
 /* Deep nesting must not run out of stack. */
@@ -383,8 +378,6 @@ WEFT_TEST_ON_HOST(every_failing_allocation_is_survived, test) {
     weft_fnet_config_clear(&config, &test->host);
     assert_int_equal(test->failures,
                      6); /* the text, the labels and each of three, the tokenizer class */
-    free(path);
-    weft_test_folder_remove(folder);
 }
 
 static void check_ranges(const weft_fnet_config *config) {

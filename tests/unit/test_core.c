@@ -341,9 +341,6 @@ WEFT_TEST_ON_HOST(files_are_mapped_and_read, test) {
                         path, "9 bytes");
     test->fail_at = atomic_load(&test->allocations) + 1;
     assert_int_equal(weft_file_read(&data, &size, 10, path, &test->host), WEFT_OUT_OF_HOST_MEMORY);
-    free(path);
-    free(empty);
-    weft_test_folder_remove(folder);
 }
 
 WEFT_TEST_ON_HOST(large_files_are_read_whole, test) {
@@ -377,8 +374,6 @@ WEFT_TEST_ON_HOST(large_files_are_read_whole, test) {
     close(ends[0]);
 
     free(data);
-    free(path);
-    weft_test_folder_remove(folder);
 }
 
 WEFT_TEST_ON_HOST(missing_and_odd_files_are_refused, test) {
@@ -398,9 +393,6 @@ WEFT_TEST_ON_HOST(missing_and_odd_files_are_refused, test) {
     WEFT_EXPECT_REFUSED(test, WEFT_IO_ERROR, weft_file_map(&mapping, fifo, &test->host), fifo,
                         "not a regular file");
     assert_null(data);
-    free(missing);
-    free(fifo);
-    weft_test_folder_remove(folder);
 }
 
 static void expect_contents(const char *path, const char *expected) {
@@ -430,9 +422,6 @@ WEFT_TEST_ON_HOST(files_are_replaced_whole, test) {
     assert_true(S_ISLNK(about.st_mode));
     assert_int_equal(weft_test_entries(folder), 2); /* nothing temporary is left */
     assert_string_equal(weft_test_log(test), "");
-    free(path);
-    free(link);
-    weft_test_folder_remove(folder);
 }
 
 WEFT_TEST_ON_HOST(failed_writes_leave_no_trace, test) {
@@ -465,10 +454,6 @@ WEFT_TEST_ON_HOST(failed_writes_leave_no_trace, test) {
 
     expect_contents(path, "old");
     assert_int_equal(weft_test_entries(folder), 1);
-    free(path);
-    free(inside);
-    free(below_file);
-    weft_test_folder_remove(folder);
 }
 
 WEFT_TEST_ON_HOST(devices_are_written_to_not_replaced, test) {
@@ -499,8 +484,6 @@ WEFT_TEST_ON_HOST(folders_are_made_with_their_parents, test) {
     assert_int_equal(weft_make_folders(deep, &test->host), WEFT_OUT_OF_HOST_MEMORY);
     weft_free(&test->host, deep);
     weft_free(&test->host, below_file);
-    free(file);
-    weft_test_folder_remove(folder);
 }
 
 WEFT_TEST(paths_are_joined_with_one_slash) {

@@ -264,7 +264,6 @@ WEFT_TEST_ON_HOST(test_cache, host) {
     assert_int_equal(compiled, 0);
     weft_fft_program_destroy(&program, &host->host);
     assert_string_equal(weft_test_log(host), "");
-    weft_test_folder_remove(folder);
 }
 
 static uint64_t place_size(const struct weft_fft_program *program,

@@ -96,8 +96,6 @@ WEFT_TEST_ON_HOST(a_file_of_numpy_is_read, test) {
     assert_memory_equal(values, output.data, sizeof values);
     weft_npy_close(&tokens);
     weft_npy_close(&output);
-    free(tokens_path);
-    free(output_path);
 }
 
 WEFT_TEST_ON_HOST(integers_are_converted_and_checked, test) {
@@ -324,7 +322,6 @@ WEFT_TEST_ON_HOST(every_failing_allocation_is_survived, test) {
     test->live = 1;
     assert_int_equal(weft_npy_take(&npy, taken, 4, FILE_NAME, &test->host),
                      WEFT_OUT_OF_HOST_MEMORY);
-    free(path);
 }
 
 /* ---- writing ---- */
@@ -357,8 +354,6 @@ WEFT_TEST_ON_HOST(written_arrays_are_read_back, test) {
         weft_npy_close(&npy);
     }
     assert_int_equal(weft_test_entries(folder), 1);
-    free(path);
-    weft_test_folder_remove(folder);
 }
 
 WEFT_TEST_ON_HOST(the_bytes_written_are_those_of_the_format, test) {
@@ -385,8 +380,6 @@ WEFT_TEST_ON_HOST(the_bytes_written_are_those_of_the_format, test) {
         weft_test_host_reset(test);
     }
     assert_int_equal(weft_test_entries(folder), 1);
-    free(path);
-    weft_test_folder_remove(folder);
 }
 
 /* ---- archives ---- */
@@ -452,8 +445,6 @@ WEFT_TEST_ON_HOST(members_are_unpacked, test) {
                         ":tokens.npy", "found <i4");
     weft_npy_close(&tokens);
     weft_npy_close(&zeros);
-    free(path);
-    weft_test_folder_remove(folder);
 }
 
 WEFT_TEST_ON_HOST(bombs_and_missing_members_are_refused, test) {
@@ -484,8 +475,6 @@ WEFT_TEST_ON_HOST(bombs_and_missing_members_are_refused, test) {
         test->fail_at = k;
         assert_int_equal(weft_npz_open(&npz, path, &test->host), WEFT_OUT_OF_HOST_MEMORY);
     }
-    free(path);
-    weft_test_folder_remove(folder);
 }
 
 WEFT_TEST_ON_HOST(damaged_archives_are_refused, test) {
@@ -511,17 +500,13 @@ WEFT_TEST_ON_HOST(damaged_archives_are_refused, test) {
     WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_npz_get(&npy, npz, "tokens", SIZE_MAX), damaged,
                         "tokens.npy", "CRC");
     weft_npz_close(&npz);
-    free(damaged);
 
     for (size_t cut = 0; cut < size; cut += 7) {
         char *short_path = weft_test_write(folder, "short.npz", bytes, cut);
         WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_npz_open(&npz, short_path, &test->host),
                             short_path);
-        free(short_path);
     }
     free(bytes);
-    free(path);
-    weft_test_folder_remove(folder);
 }
 
 WEFT_TEST_ON_HOST(archives_damaged_at_random_are_survived, test) {
@@ -552,11 +537,8 @@ WEFT_TEST_ON_HOST(archives_damaged_at_random_are_survived, test) {
         weft_npz_close(&npz);
         weft_test_host_reset(test);
         assert_int_equal(test->live, 0);
-        free(name);
         free(mutated);
     }
     assert_true(good > 0 && bad > 100);
     free(bytes);
-    free(path);
-    weft_test_folder_remove(folder);
 }

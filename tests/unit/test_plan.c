@@ -289,7 +289,6 @@ TEST(test_measured_choice_is_remembered, fixture) {
     weft_plan_destroy(&measured);
     weft_plan_destroy(&remembered);
     close_device(fixture);
-    weft_test_folder_remove(folder);
     open_device(fixture, 0, 0);
 }
 

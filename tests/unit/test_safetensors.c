@@ -97,8 +97,6 @@ WEFT_TEST_ON_HOST(tensors_are_found_with_shape_type_and_values, test) {
     assert_null(file);
     weft_safetensors_close(&file);
     free(bytes);
-    free(path);
-    weft_test_folder_remove(folder);
 }
 
 WEFT_TEST_ON_HOST(odd_but_valid_headers_are_accepted, test) {
@@ -146,7 +144,6 @@ WEFT_TEST_ON_HOST(a_file_of_transformers_is_read, test) {
         assert_ok(weft_safetensors_check_finite(file, tensor));
     }
     weft_safetensors_close(&file);
-    free(path);
 }
 
 WEFT_TEST_ON_HOST(data_at_odd_addresses_is_copied, test) {
@@ -480,10 +477,8 @@ WEFT_TEST_ON_HOST(files_cut_at_any_length_are_refused, test) {
         WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE, weft_safetensors_open(&file, path, &test->host),
                             path);
         assert_null(file);
-        free(path);
     }
     free(bytes);
-    weft_test_folder_remove(folder);
 }
 
 WEFT_TEST_ON_HOST(missing_files_are_not_found, test) {
@@ -528,8 +523,6 @@ WEFT_TEST_ON_HOST(every_failing_allocation_is_survived, test) {
                          5); /* the handle, its path, tensors, names, the layout check */
     }
     free(bytes);
-    free(path);
-    weft_test_folder_remove(folder);
 }
 
 /* ---- damage at random ---- */

@@ -156,7 +156,6 @@ WEFT_TEST_ON_HOST(folders_without_a_tokenizer_say_so_when_asked, test) {
     WEFT_EXPECT_REFUSED(test, WEFT_BAD_FILE,
                         weft_tokenizer_load(&tokenizer, folder, &config, &test->host), folder,
                         "found 100");
-    weft_test_folder_remove(folder);
 }
 
 #ifndef WEFT_HAVE_SENTENCEPIECE
@@ -171,8 +170,6 @@ WEFT_TEST_ON_HOST(without_the_library_models_are_unsupported, test) {
     assert_null(tokenizer);
     weft_tokenizer_settings config = {.vocabulary = PIECES};
     expect_none(test, folder, &config, "SentencePiece");
-    free(path);
-    free(folder);
 }
 
 #else
@@ -198,8 +195,6 @@ static void golden_begin(struct golden *golden, struct weft_test_host *test) {
         WEFT_OK) {
         fail_msg("%s", weft_test_log(test));
     }
-    free(expected);
-    free(model);
 }
 
 static void golden_end(struct golden *golden) {
@@ -355,7 +350,6 @@ WEFT_TEST_ON_HOST(wrong_models_are_refused, test) {
             test, WEFT_BAD_FILE,
             weft_tokenizer_open_sentencepiece(&tokenizer, path, PIECES, &test->host), path,
             "SentencePiece");
-        free(path);
     }
     /* A model without [SEP]: the piece gets another name of the same length. */
     size_t at = 0;
@@ -368,10 +362,7 @@ WEFT_TEST_ON_HOST(wrong_models_are_refused, test) {
                         weft_tokenizer_open_sentencepiece(&tokenizer, other, PIECES, &test->host),
                         other, "expected a piece [SEP]");
     assert_null(tokenizer);
-    free(other);
     free(bytes);
-    free(model);
-    weft_test_folder_remove(folder);
 }
 
 static bool count_bytes(void *user, const char *piece, size_t size) {
@@ -424,7 +415,6 @@ WEFT_TEST_ON_HOST(damaged_models_do_not_crash_the_library, test) {
         free(mutated);
     }
     free(bytes);
-    free(model);
 }
 
 WEFT_TEST_ON_HOST(settings_of_the_folder_are_checked, test) {
@@ -432,7 +422,7 @@ WEFT_TEST_ON_HOST(settings_of_the_folder_are_checked, test) {
     char *model = weft_test_data("tokenizer/spiece.model");
     size_t size = 0;
     uint8_t *bytes = weft_test_read(model, &size);
-    free(weft_test_write(folder, "spiece.model", bytes, size));
+    weft_test_write(folder, "spiece.model", bytes, size);
     weft_tokenizer_settings config = {.vocabulary = PIECES};
     static const struct {
         const char *text;
@@ -451,8 +441,7 @@ WEFT_TEST_ON_HOST(settings_of_the_folder_are_checked, test) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         if (cases[i].text != NULL) {
-            free(weft_test_write(folder, "tokenizer_config.json", cases[i].text,
-                                 strlen(cases[i].text)));
+            weft_test_write(folder, "tokenizer_config.json", cases[i].text, strlen(cases[i].text));
         }
         weft_tokenizer *tokenizer = NULL;
         weft_test_host_reset(test);
@@ -467,8 +456,6 @@ WEFT_TEST_ON_HOST(settings_of_the_folder_are_checked, test) {
         weft_tokenizer_destroy(&tokenizer);
     }
     free(bytes);
-    free(model);
-    weft_test_folder_remove(folder);
 }
 
 WEFT_TEST_ON_HOST(every_failing_allocation_is_survived, test) {
@@ -494,7 +481,6 @@ WEFT_TEST_ON_HOST(every_failing_allocation_is_survived, test) {
         assert_int_equal(test->live, 0);
     }
     assert_true(test->failures >= 9);
-    free(folder);
 }
 
 #endif
