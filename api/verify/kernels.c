@@ -58,11 +58,12 @@ static void name_kernel(weft_case_kernel *kernel, const struct weft_pipeline_des
 }
 
 static size_t count_words(const struct weft_pipeline_desc *pipeline) {
-    if (pipeline->spirv.words) {
-        return pipeline->spirv.size / sizeof *pipeline->spirv.words;
+    struct weft_spirv module = pipeline->spirv;
+    const struct weft_shader *shader = module.words ? NULL : weft_shader_find(pipeline->name);
+    if (shader) {
+        module = shader->reproducible;
     }
-    const struct weft_embedded_shader *shader = weft_embedded_shader_find(pipeline->name);
-    return shader ? shader->reproducible_size / sizeof *shader->reproducible : 0;
+    return module.size / sizeof *module.words;
 }
 
 /* ---- plans ---- */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "mixers/vkfft/fft_program.h"
 #include "mixers/vkfft/program_file.h"
 
 #define INPUT  1056
