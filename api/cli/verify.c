@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "core/try.h"
+#include "verify_list.h"
 #include "verify_record.h"
 
 typedef struct verify_options {
@@ -13,7 +14,10 @@ typedef struct verify_options {
     const char *filter;
     const char *bits;
     const char *write_bits;
-    bool list;
+    const char *list;
+    const char *check_list;
+    const char *write_list;
+    bool prints_cases;
     bool evaluate;
     uint32_t evaluate_limit; /* million steps; 0: none */
 } verify_options;
@@ -30,20 +34,50 @@ static weft_status add_case(weft_verify_record *record, uint32_t *capacity,
     return WEFT_OK;
 }
 
-static weft_status collect_cases(weft_verify_record *record, const char *filter) {
-    weft_status status = WEFT_OK;
+static weft_status collect_cases(weft_verify_record *record) {
     uint32_t capacity = 0;
     const weft_case_family *family = NULL;
     for (uint32_t which = 0; (family = weft_family_at(which)); which++) {
-        for (uint32_t index = 0; index < family->count && status == WEFT_OK; index++) {
+        for (uint32_t index = 0; index < family->count; index++) {
             weft_verify_case what = {.family = family, .index = index};
             weft_case_name(what.name, family, index);
-            if (!filter || strstr(what.name, filter)) {
-                status = add_case(record, &capacity, &what);
-            }
+            WEFT_TRY(add_case(record, &capacity, &what));
         }
     }
-    return status;
+    return WEFT_OK;
+}
+
+static void keep_filtered(weft_verify_record *record, const char *filter) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < record->case_count; i++) {
+        if (strstr(record->cases[i].name, filter)) {
+            record->cases[kept++] = record->cases[i];
+        }
+    }
+    record->case_count = kept;
+}
+
+/* All cases but those that the options leave out. */
+static int choose_cases(weft_verify_record *record, const verify_options *options,
+                        const weft_cli_syntax *syntax) {
+    WEFT_CLI_TRY(weft_cli_exit_code(collect_cases(record)));
+    const char *list = options->list ? options->list : options->check_list;
+    if (list) {
+        WEFT_CLI_TRY(weft_verify_read_list(record, list));
+    }
+    if (options->list) {
+        weft_verify_keep_listed(record);
+    }
+    if (options->filter) {
+        keep_filtered(record, options->filter);
+    }
+    if (record->case_count > 0) {
+        return WEFT_CLI_FINE;
+    }
+    return options->filter
+               ? weft_cli_usage_error(syntax, "--filter: no case's name contains '%s'",
+                                      options->filter)
+               : weft_cli_usage_error(syntax, "--list: %s names no case", options->list);
 }
 
 /* ---- which devices ---- */
@@ -57,7 +91,7 @@ static weft_status collect_devices(weft_verify_record *record, const verify_opti
     weft_device_info *infos = NULL;
     uint32_t count = 1;
     record->all_devices = wants_all(options);
-    record->lists_cases = options->list;
+    record->lists_cases = options->prints_cases;
     if (record->all_devices) {
         WEFT_TRY(weft_cli_list_usable(&infos, &count, &record->host));
     }
@@ -140,15 +174,21 @@ static weft_status run_case(weft_verify_record *record, weft_verify_run *run, ui
         run->failed += !result->passed && !result->skipped;
         status = compare_devices(record, run, index, &c);
     }
+    if (status == WEFT_OK && run->kernels) {
+        status = weft_case_list_kernels(&run->kernels[index], &c, device);
+    }
     weft_case_destroy(&c);
     return status;
 }
 
-static weft_status run_cases(weft_verify_record *record, weft_verify_run *run,
-                             weft_device *device) {
+static weft_status run_cases(weft_verify_record *record, weft_verify_run *run, weft_device *device,
+                             const verify_options *options) {
     run->results = weft_alloc_zero(&record->host, record->case_count, sizeof *run->results);
     if (!run->results) {
         return weft_fail_memory(&record->host, "the results");
+    }
+    if (options->check_list || options->write_list) {
+        WEFT_TRY(weft_verify_note_kernels(record, run));
     }
     weft_cli_progress progress;
     weft_cli_progress_begin(&progress, run->info.name, record->case_count);
@@ -158,6 +198,9 @@ static weft_status run_cases(weft_verify_record *record, weft_verify_run *run,
         weft_cli_progress_set(&progress, index + 1);
     }
     weft_cli_progress_end(&progress);
+    if (status == WEFT_OK && options->check_list) {
+        status = weft_verify_check_list(record, run, options->check_list);
+    }
     return status;
 }
 
@@ -167,7 +210,7 @@ static weft_status run_device(weft_verify_record *record, weft_verify_run *run,
     run->status = open_device(&device, run, record, options);
     weft_status status = WEFT_OK;
     if (run->status == WEFT_OK) {
-        status = run_cases(record, run, device);
+        status = run_cases(record, run, device, options);
         weft_device_stats stats;
         if (weft_cli_validation_failed(device) &&
             weft_device_get_stats(device, &stats) == WEFT_OK) {
@@ -195,13 +238,17 @@ static int judge(const weft_verify_record *record) {
 
 static int report(weft_verify_record *record, const verify_options *options) {
     if (options->bits) {
-        WEFT_CLI_TRY(weft_verify_compare_bits(record, options->bits, options->filter != NULL));
+        WEFT_CLI_TRY(
+            weft_verify_compare_bits(record, options->bits, options->filter || options->list));
     }
     WEFT_CLI_TRY(options->common.json ? weft_verify_report_json(record)
                                       : weft_verify_report_text(record));
     WEFT_CLI_TRY(judge(record));
     if (options->write_bits) {
         WEFT_CLI_TRY(weft_verify_write_bits(record, options->write_bits));
+    }
+    if (options->write_list) {
+        WEFT_CLI_TRY(weft_verify_write_list(record, options->write_list));
     }
     return WEFT_CLI_FINE;
 }
@@ -231,8 +278,17 @@ static int check_options(const verify_options *options, const weft_cli_syntax *s
     if (options->evaluate_limit != 0 && !options->evaluate) {
         return weft_cli_usage_error(syntax, "--evaluate-limit needs --evaluate");
     }
-    if (options->write_bits && options->filter) {
-        return weft_cli_usage_error(syntax, "--write-bits needs every case: leave out --filter");
+    if (options->write_bits && (options->filter || options->list)) {
+        return weft_cli_usage_error(syntax,
+                                    "--write-bits needs every case: leave out --filter and --list");
+    }
+    if (options->check_list && options->list) {
+        return weft_cli_usage_error(syntax, "--check-list needs other cases than the list's: leave "
+                                            "out --list");
+    }
+    if ((options->check_list || options->write_list) && !reproducible) {
+        return weft_cli_usage_error(syntax, "--check-list and --write-list need --math "
+                                            "reproducible: fast mode chooses by measurement");
     }
     return WEFT_CLI_FINE;
 }
@@ -247,16 +303,9 @@ static weft_status create_evaluator(weft_verify_record *record, const verify_opt
 static int prepare(weft_verify_record *record, const verify_options *options,
                    const weft_cli_syntax *syntax) {
     WEFT_CLI_TRY(check_options(options, syntax));
-    weft_status status = collect_cases(record, options->filter);
-    if (status == WEFT_OK && options->evaluate) {
-        status = create_evaluator(record, options);
-    }
-    if (status != WEFT_OK) {
-        return weft_cli_exit_code(status);
-    }
-    if (record->case_count == 0) {
-        return weft_cli_usage_error(syntax, "--filter: no case's name contains '%s'",
-                                    options->filter);
+    WEFT_CLI_TRY(choose_cases(record, options, syntax));
+    if (options->evaluate) {
+        WEFT_CLI_TRY(weft_cli_exit_code(create_evaluator(record, options)));
     }
     if (options->bits) {
         WEFT_CLI_TRY(weft_verify_check_bits_file(options->bits, &record->host));
@@ -273,8 +322,14 @@ int weft_cli_verify(int argc, char **argv) {
          "also compare the bits of every output with a file of SHA-256 digests"},
         {"write-bits", WEFT_CLI_TEXT, &options.write_bits, "FILE",
          "write such a file, if nothing failed"},
-        {"cases", WEFT_CLI_FLAG, &options.list, NULL,
+        {"cases", WEFT_CLI_FLAG, &options.prints_cases, NULL,
          "print a line for each case with the SHA-256 of its output"},
+        {"list", WEFT_CLI_TEXT, &options.list, "FILE",
+         "only the cases that a text names, one on each line"},
+        {"check-list", WEFT_CLI_TEXT, &options.check_list, "FILE",
+         "fail unless those cases that such a list names execute every kernel that all do"},
+        {"write-list", WEFT_CLI_TEXT, &options.write_list, "FILE",
+         "write such a list, if nothing failed"},
         {"evaluate", WEFT_CLI_FLAG, &options.evaluate, NULL,
          "also evaluate each case's shaders in plain C on the host: a device whose bits\n"
          "differ from that does not do what the shaders say"},

@@ -37,6 +37,10 @@ void weft_verify_record_free(weft_verify_record *record) {
             weft_case_result_free(&run->results[index]);
         }
         weft_free(&record->host, run->results);
+        for (uint32_t index = 0; run->kernels && index < record->case_count; index++) {
+            weft_free(&record->host, run->kernels[index].kernels);
+        }
+        weft_free(&record->host, run->kernels);
     }
     free_differences(record, record->differences, record->difference_count);
     free_differences(record, record->bits_differences, record->bits_difference_count);

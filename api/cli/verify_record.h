@@ -6,12 +6,14 @@
 #include "cli.h"
 #include "verify/conformance.h"
 #include "verify/evaluator/evaluator.h"
+#include "verify/kernels.h"
 
 /** A case that takes part. */
 typedef struct weft_verify_case {
     char name[WEFT_CASE_NAME_SIZE];
     const weft_case_family *family;
     uint32_t index; /* in its family */
+    bool listed;    /* in the file of --list or --check-list */
 } weft_verify_case;
 
 /** The run of every case on one device. */
@@ -25,6 +27,7 @@ typedef struct weft_verify_run {
     uint32_t validation_messages;
     uint32_t evaluated; /* cases compared with their evaluation on the host */
     uint32_t evaluations_skipped;
+    weft_case_kernels *kernels; /* as many as there are cases, or null: nobody asks for them */
 } weft_verify_run;
 
 /** A case whose bits are not what they are on the first device, or in the file of --bits. */

@@ -148,6 +148,7 @@ struct check {
     uint8_t *ids; /* bound flag sets */
     bool all_known;
     bool in_function;
+    int section; /* of the newest instruction, see section_of */
     uint32_t memory_models;
     uint32_t entry_points;
     const weft_host *host;
@@ -270,6 +271,36 @@ static weft_status check_entry_point(struct check *check, size_t at, size_t leng
     return WEFT_OK;
 }
 
+/* The order of a module's beginning (SPIR-V specification, section 2.4), which passes rely on. */
+static int section_of(uint32_t opcode) {
+    switch (opcode) {
+    case WEFT_OP_CAPABILITY:
+        return 0;
+    case WEFT_OP_EXTENSION:
+        return 1;
+    case WEFT_OP_EXT_INST_IMPORT:
+        return 2;
+    case WEFT_OP_MEMORY_MODEL:
+        return 3;
+    case WEFT_OP_ENTRY_POINT:
+        return 4;
+    case WEFT_OP_EXECUTION_MODE:
+    case WEFT_OP_EXECUTION_MODE_ID:
+        return 5;
+    default:
+        return 6;
+    }
+}
+
+static weft_status check_order(struct check *check, size_t at) {
+    const int section = section_of(weft_spirv_opcode(check->words[at]));
+    if (section < check->section) {
+        return fail_at(check, at, "it belongs before the instructions that it follows");
+    }
+    check->section = section;
+    return WEFT_OK;
+}
+
 /*
  * Instructions whose operands the table cannot tell, or that say something about the whole module.
  */
@@ -331,6 +362,7 @@ static weft_status check_instructions(struct check *check) {
         if (length > check->count - at) {
             return fail_at(check, at, "the instruction reaches beyond the module's end");
         }
+        WEFT_TRY(check_order(check, at));
         WEFT_TRY(check_ids(check, at, length));
         WEFT_TRY(check_string(check, at, length));
         WEFT_TRY(check_particular(check, at, length));

@@ -76,8 +76,8 @@ bool weft_spirv_string_is(const uint32_t *words, size_t count, const char *text)
 
 /**
  * Checks what can be checked without types: header, word counts, every id below the bound, defined
- * once and, where used, defined; functions closed, one memory model, entry points that are
- * functions. A module that passes can be walked without further bounds checks; whether its
+ * once and, where used, defined; the sections up to the execution modes in their order; functions
+ * closed, one memory model, entry points that are functions. A module that passes can be walked without further bounds checks; whether its
  * instructions make sense is spirv-val's business.
  * Errors: WEFT_COMPILE_ERROR, naming the word and what is wrong there; WEFT_OUT_OF_HOST_MEMORY.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: long device */
 /* The float64 references of weft bench where its suites' own cases do not take them: heads, batches, further parameters. */
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: long device */
 /* weft generate, on a small model of bytes. */
 #include "cli/command.h"
 #include "support_model.h"

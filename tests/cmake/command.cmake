@@ -7,8 +7,17 @@ if(NOT WEFT_BUILD_CLI)
     return()
 endif()
 
-weft_add_device_test(verify LABELS verify COMMAND weft-cli verify --device all --bits tests/data/bits.json)
-weft_add_device_test(verify.fast ONE_DRIVER LABELS verify COMMAND weft-cli verify --math fast)
+# tests/data/quick.txt lists cases that execute every kernel. ./dev test runs these on every driver, and all
+# cases on one; each run of all cases checks that the list is complete on its driver.
+set(weft_verify weft-cli verify --bits tests/data/bits.json)
+set(weft_quick_list --list tests/data/quick.txt)
+weft_add_device_test(verify QUICK ${weft_one_driver} LABELS verify
+    COMMAND ${weft_verify} --device all --check-list tests/data/quick.txt)
+weft_add_device_test(verify.quick OTHER_DRIVERS LABELS verify short
+    COMMAND ${weft_verify} --device all ${weft_quick_list})
+weft_add_device_test(verify.fast ONE_DRIVER QUICK NONE LABELS verify COMMAND weft-cli verify --math fast)
+weft_add_device_test(verify.fast.quick ONE_DRIVER LABELS verify short
+    COMMAND weft-cli verify --math fast ${weft_quick_list})
 # With f32 weights products are held to the tolerance of f32.
 weft_add_device_test(verify.fast.f32 ONE_DRIVER LABELS verify
     COMMAND weft-cli verify --math fast --weights f32 --filter matmul)
@@ -17,16 +26,20 @@ set(weft_evaluate --evaluate)
 if(WEFT_SANITIZE)
     list(APPEND weft_evaluate --evaluate-limit 100)
 endif()
-weft_add_device_test(verify.evaluate ONE_DRIVER LABELS verify
+weft_add_device_test(verify.evaluate ONE_DRIVER QUICK NONE LABELS verify
     COMMAND weft-cli verify ${weft_evaluate})
+weft_add_device_test(verify.evaluate.quick ONE_DRIVER LABELS verify short
+    COMMAND weft-cli verify ${weft_quick_list} --evaluate --evaluate-limit 10)
 
 # The example models: every label, or the bits per byte, against what PyTorch found, and the hash of
 # all outputs. A folder has its test set in test.npz, or, called TASK-FAMILY, shares data/TASK.npz
 # with the others of the task. A folder with logits-N.sha256 has a test set that takes software
-# drivers long: one driver runs all of it, the others N examples, evenly spread, whose hash that is.
+# drivers long: one driver runs all of it, the others N examples, evenly spread, whose hash that is. In ./dev test
+# each model runs on one driver, one after the other, and never a set that has a part.
 set(weft_models api/examples/models)
 file(GLOB weft_configs CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${weft_models}"
     "${PROJECT_SOURCE_DIR}/${weft_models}/*/config.json")
+set(weft_turn 0)
 foreach(config IN LISTS weft_configs)
     cmake_path(GET config PARENT_PATH name)
     set(folder "${weft_models}/${name}")
@@ -39,13 +52,20 @@ foreach(config IN LISTS weft_configs)
     set(whole --expect "${folder}/pytorch.npz" --bits "${folder}/logits.sha256")
     file(GLOB part CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${folder}"
         "${PROJECT_SOURCE_DIR}/${folder}/logits-[0-9]*.sha256")
+    list(GET weft_drivers ${weft_turn} quick)
+    list(LENGTH weft_drivers count)
+    math(EXPR weft_turn "(${weft_turn} + 1) % ${count}")
     if(part)
-        string(REGEX MATCH "[0-9]+" examples "${part}")
-        weft_add_device_test("eval.${name}" ONE_DRIVER LABELS eval COMMAND ${evaluate} ${whole})
-        weft_add_device_test("eval.${name}" OTHER_DRIVERS LABELS eval
-            COMMAND ${evaluate} --examples ${examples} --bits "${folder}/${part}")
+        string(REGEX MATCH "logits-([0-9]+)" examples "${part}")
+        set(some ${evaluate} --examples ${CMAKE_MATCH_1} --bits "${folder}/${part}")
+        weft_add_device_test("eval.${name}" ONE_DRIVER QUICK NONE LABELS eval
+            COMMAND ${evaluate} ${whole})
+        weft_add_device_test("eval.${name}" OTHER_DRIVERS QUICK ${quick} LABELS eval COMMAND ${some})
+        if(quick STREQUAL weft_one_driver)
+            weft_add_device_test("eval.${name}.part" ONE_DRIVER LABELS eval short COMMAND ${some})
+        endif()
     else()
-        weft_add_device_test("eval.${name}" LABELS eval COMMAND ${evaluate} ${whole})
+        weft_add_device_test("eval.${name}" QUICK ${quick} LABELS eval COMMAND ${evaluate} ${whole})
     endif()
     # The task's data in other lengths, such as data/langid4096.npz, and what PyTorch found there.
     file(GLOB lengths CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${folder}"
@@ -53,7 +73,7 @@ foreach(config IN LISTS weft_configs)
     foreach(expected IN LISTS lengths)
         string(REGEX MATCH "[0-9]+" length "${expected}")
         string(REGEX REPLACE "[0-9]*-.*" "${length}" task "${name}")
-        weft_add_device_test("eval.${name}.${length}" ONE_DRIVER LABELS eval
+        weft_add_device_test("eval.${name}.${length}" ONE_DRIVER QUICK NONE LABELS eval
             COMMAND weft-cli eval "${folder}" "api/examples/data/${task}.npz"
                     --expect "${folder}/${expected}")
     endforeach()

@@ -58,10 +58,21 @@ if("lavapipe-8" IN_LIST weft_drivers)
     set(weft_one_driver lavapipe-8)
 endif()
 
-# weft_add_device_test(<name> [ONE_DRIVER | OTHER_DRIVERS] LABELS <label>... COMMAND <command>...): one test per
-# driver, or on one, or on all but that one.
+# The two for long tests of ./dev test: that one and the one that is least like it.
+set(weft_two_drivers ${weft_one_driver})
+if("swiftshader" IN_LIST weft_drivers)
+    list(APPEND weft_two_drivers swiftshader)
+    list(REMOVE_DUPLICATES weft_two_drivers)
+endif()
+
+# weft_add_device_test(<name> [ONE_DRIVER | OTHER_DRIVERS] [QUICK NONE | <driver>...] LABELS <label>...
+#                      COMMAND <command>...): one test per driver, or on one, or on all but that one.
+#
+# ./dev test leaves out what has the label "long", and ./dev test all what has the label "short", which is
+# there instead of something long. QUICK: on other drivers than these the test is long.
 function(weft_add_device_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "ONE_DRIVER;OTHER_DRIVERS" "WORKING_DIRECTORY" "LABELS;COMMAND")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "ONE_DRIVER;OTHER_DRIVERS" "WORKING_DIRECTORY"
+                          "QUICK;LABELS;COMMAND")
     set(drivers ${weft_drivers})
     if(arg_ONE_DRIVER)
         set(drivers ${weft_one_driver})
@@ -74,13 +85,18 @@ function(weft_add_device_test name)
         set(env ${weft_test_env} ${weft_driver_env_${driver}} "WEFT_VALIDATION=1"
             "WEFT_TEST_DRIVER=${driver}"
             "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/test-cache/${driver}")
+        set(labels ${arg_LABELS} device ${driver})
+        if(arg_QUICK AND NOT driver IN_LIST arg_QUICK)
+            list(APPEND labels long)
+        endif()
         set_tests_properties("${name}.${driver}" PROPERTIES
-            ENVIRONMENT "${env}" LABELS "${arg_LABELS};device;${driver}" TIMEOUT 600)
-        # The longest start first, so that none is left running alone at the end. On a busy machine
-        # they take many minutes: compiling VkFFT's kernels on a newer Mesa, the model on SwiftShader.
-        if("eval" IN_LIST arg_LABELS)
+            ENVIRONMENT "${env}" LABELS "${labels}" TIMEOUT 600)
+        # The longest start first, so that none is left running alone at the end, and others find the
+        # kernels in the cache that verify compiled. On a busy machine they take many minutes:
+        # compiling VkFFT's kernels on a newer Mesa, the model on SwiftShader.
+        if("verify" IN_LIST arg_LABELS)
             set_tests_properties("${name}.${driver}" PROPERTIES COST 200 TIMEOUT 1500)
-        elseif("verify" IN_LIST arg_LABELS)
+        elseif("eval" IN_LIST arg_LABELS)
             set_tests_properties("${name}.${driver}" PROPERTIES COST 100 TIMEOUT 1500)
         endif()
     endforeach()

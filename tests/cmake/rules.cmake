@@ -36,7 +36,11 @@ endforeach()
 
 # weft_add_rule_test(<name> <program> <rules to break> <filter> <exit code> <expected text> [option...])
 function(weft_add_rule_test name program broken filter result expected)
-    weft_add_device_test(rules.${name} ONE_DRIVER LABELS rules
+    set(quick "")
+    if(NOT name MATCHES "lint$|devices$") # each compiles its kernels anew, twice
+        set(quick QUICK NONE)
+    endif()
+    weft_add_device_test(rules.${name} ONE_DRIVER ${quick} LABELS rules
         COMMAND "${CMAKE_COMMAND}" -DPROGRAM=$<TARGET_FILE:${program}> "-DBREAK=${broken}"
                 "-DFILTER=${filter}" -DRESULT=${result} "-DEXPECT=${expected}"
                 -DBITS=tests/data/bits.json

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: long device */
 /*
  * Decoders of every family's causal language models: logits token by token have the bits of the whole sequence's. The
  * models are goldens of tests/data/models, where possible with more positions than these have.

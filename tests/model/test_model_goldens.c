@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: long device */
 /*
  * The model families against PyTorch in float64: every folder of tests/data/models, which
  * tests/reference/make_model_goldens.py made. A new folder needs no code here.

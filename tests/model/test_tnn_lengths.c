@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
+/* weft-test: one long device */
 /*
  * The families with Toeplitz matrices with one set of weights at a length and at four times it, and what later tokens do
  * to earlier rows of causal models.

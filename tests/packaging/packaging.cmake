@@ -28,7 +28,7 @@ foreach(way find_package pkg_config)
 endforeach()
 # Compiles the whole library again, hence both cores' worth of work.
 weft_add_packaging_test(add_subdirectory)
-set_tests_properties(packaging.add_subdirectory PROPERTIES PROCESSORS 2)
+set_tests_properties(packaging.add_subdirectory PROPERTIES PROCESSORS 2 LABELS "packaging;long")
 
 # libweft is linked into programs that bring loaders, glslang and volk of their own.
 add_test(NAME packaging.symbols

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: long device */
 /* Steps give the bits of the mixers they are steps of, token by token, whatever their states held before. */
 #include <math.h>
 

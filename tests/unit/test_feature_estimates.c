@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* weft-test: long */
 /*
  * What the weight matrices estimate: the softmax kernel exp(xᵀy) by random features, over many seeds. Seeds are fixed, so
  * the tests give the same answer every time; their limits are those of the statistics.

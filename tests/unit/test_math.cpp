@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* weft-test: long */
 //
 // shaders/include/math.glsl and activation.glsl, compiled as C++ and compared with the C library in
 // double, whose error (below 2^-28 float ulp) does not show in the figures.

@@ -428,6 +428,9 @@ WEFT_TEST(test_function_structure) {
     module.count--;
     OP(&module, 14, 0, 1); /* a second memory model */
     assert_int_equal(try_words(words.data, module.count * 4), WEFT_COMPILE_ERROR);
+    module.count -= 3;
+    OP(&module, 17, 1); /* a capability behind the instructions that it is for */
+    assert_int_equal(try_words(words.data, module.count * 4), WEFT_COMPILE_ERROR);
 }
 
 WEFT_TEST(test_unknown_instruction) {

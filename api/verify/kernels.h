@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Which kernels a case executes: for lists of cases that execute each of them. */
+#ifndef WEFT_VERIFY_KERNELS_H
+#define WEFT_VERIFY_KERNELS_H
+
+#include "verify/conformance.h"
+
+#define WEFT_CASE_KERNEL_SIZE 128
+
+/**
+ * A pipeline: "matmul/tiled 0 1 0", an embedded shader and its specialization constants. Of VkFFT's, which are made for one
+ * length each, "vkfft/r2c 1x2,5" stands for all that have these prime factors: it makes a length's kernel of a piece of
+ * code for each factor up to 13, and has one way ("large") for the others.
+ */
+typedef struct weft_case_kernel {
+    char name[WEFT_CASE_KERNEL_SIZE];
+    size_t words;      /* of SPIR-V */
+    bool made_for_one; /* length: others of that name have to be compiled, too */
+    uint32_t number;   /* the caller's own */
+} weft_case_kernel;
+
+typedef struct weft_case_kernels {
+    weft_case_kernel *kernels;
+    uint32_t count, capacity;
+    double groups; /* workgroups of one run */
+    double flops;
+} weft_case_kernels;
+
+/**
+ * Adds the kernels of all plans that weft_case_run makes of a case; a case that it would fail adds none. Free `kernels`
+ * with the case's host. Errors: WEFT_OUT_OF_HOST_MEMORY.
+ */
+weft_status weft_case_list_kernels(weft_case_kernels *kernels, const weft_case *c,
+                                   weft_device *device);
+
+#endif
