@@ -12,6 +12,7 @@
 #define WEFT_CONFORMANCE_BOUNDED_H
 
 #include "verify/conformance.h"
+#include "verify/reference/ops.h"
 
 /**
  * `value` is what the formula gives; float32 arithmetic is at most `error` away. 0: it gives the
@@ -96,9 +97,8 @@ void weft_bounded_linear_attention(weft_case *c, weft_bounded *out, const weft_b
 void weft_bounded_add_arrays(weft_bounded *out, const weft_bounded *a, const weft_bounded *b,
                              uint64_t count, uint64_t period);
 
-/** Memory for `count` of them, zeroed; null after noting the failure in the case. */
+/** Memory for `count` of them, zeroed, until the case is made; null after noting the failure. */
 weft_bounded *weft_bounded_scratch(weft_case *c, uint64_t count);
-void weft_bounded_scratch_free(weft_case *c, weft_bounded *scratch);
 /** The elements of an input or a constant, as scratch. */
 weft_bounded *weft_bounded_of(weft_case *c, const double *value, uint64_t count);
 /** Expects the case's newest output to be `result`, which it does not keep. */

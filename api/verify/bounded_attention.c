@@ -95,7 +95,7 @@ void weft_bounded_linear_attention(weft_case *c, weft_bounded *out, const weft_b
                                    const weft_bounded_attention *attention) {
     const weft_bounded_attention *a = attention;
     weft_bounded *scores = weft_bounded_scratch(c, a->keys);
-    for (uint64_t part = 0; c->status == WEFT_OK && part < (uint64_t)a->n * a->heads; part++) {
+    for (uint64_t part = 0; c->ref.status == WEFT_OK && part < (uint64_t)a->n * a->heads; part++) {
         uint64_t head = part % a->heads;
         struct query query = {.phi = phi + part * a->features,
                               .psi = psi + head * a->features,
@@ -105,5 +105,4 @@ void weft_bounded_linear_attention(weft_case *c, weft_bounded *out, const weft_b
                               .count = a->causal ? (uint32_t)(part / a->heads) + 1 : a->keys};
         attend(out + part * a->values, scores, &query, a);
     }
-    weft_bounded_scratch_free(c, scores);
 }

@@ -5,7 +5,7 @@
 
 #include <weft/mixers.h>
 
-#include "verify/conformance.h"
+#include "verify/paired.h"
 
 struct row {
     uint32_t batch, n, heads, width, realizations;
@@ -138,7 +138,6 @@ static void build_sine(weft_case *c, uint32_t index) {
         sine_codes(codes, noise.value, &waves, row);
         apply(expected, x.value, codes, row);
     }
-    weft_case_scratch_free(c, codes);
 }
 
 static void name_sine(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
@@ -184,7 +183,6 @@ static void build_conv(weft_case *c, uint32_t index) {
         conv_codes(codes, noise.value, filters.value, row);
         apply(expected, x.value, codes, row);
     }
-    weft_case_scratch_free(c, codes);
 }
 
 static void name_conv(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {

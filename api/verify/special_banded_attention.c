@@ -90,16 +90,11 @@ static void expect(weft_case *c, const struct row *row, const weft_array arrays[
                           .k = weft_bounded_of(c, arrays[1].value, size),
                           .v = weft_bounded_of(c, arrays[2].value, size),
                           .weights = weft_bounded_scratch(c, row->n)};
-    for (uint32_t part = 0; c->status == WEFT_OK && part < row->n * row->heads; part++) {
+    for (uint32_t part = 0; c->ref.status == WEFT_OK && part < row->n * row->heads; part++) {
         uint32_t head = part % row->heads;
         attend(&s, row, part / row->heads, (uint64_t)head * (row->d / row->heads));
     }
     weft_bounded_expect(c, s.out);
-    weft_bounded_scratch_free(c, s.out);
-    weft_bounded_scratch_free(c, s.q);
-    weft_bounded_scratch_free(c, s.k);
-    weft_bounded_scratch_free(c, s.v);
-    weft_bounded_scratch_free(c, s.weights);
 }
 
 static void build(weft_case *c, uint32_t index) {

@@ -46,7 +46,6 @@ static void build_binary(weft_case *c, uint32_t index) {
         expected[i] = weft_bounded_binary(op, weft_bounded_exact(a.value[i]), second);
     }
     weft_bounded_expect(c, expected);
-    weft_bounded_scratch_free(c, expected);
 }
 
 const weft_case_family weft_family_special_binary = {.name = "special/binary",
@@ -94,7 +93,6 @@ static void build_affine(weft_case *c, uint32_t index) {
         expected[i] = weft_bounded_add(product, offset);
     }
     weft_bounded_expect(c, expected);
-    weft_bounded_scratch_free(c, expected);
 }
 
 const weft_case_family weft_family_special_affine = {.name = "special/affine",
@@ -137,7 +135,6 @@ static void build_activation(weft_case *c, uint32_t index) {
         expected[i] = weft_bounded_activation(activation, expected[i]);
     }
     weft_bounded_expect(c, expected);
-    weft_bounded_scratch_free(c, expected);
 }
 
 const weft_case_family weft_family_special_activation = {.name = "special/activation",
@@ -208,7 +205,6 @@ static void build_embedding(weft_case *c, uint32_t index) {
         }
     }
     weft_bounded_expect(c, expected);
-    weft_bounded_scratch_free(c, expected);
 }
 
 const weft_case_family weft_family_special_embedding = {.name = "special/embedding",

@@ -69,18 +69,12 @@ static void expect(weft_case *c, const struct row *row, const struct inputs *inp
     a.features = growth * row->width;
     for (uint32_t i = 0; i < 2; i++) {
         made[i] = weft_bounded_scratch(c, heads[i] * a.features);
-        for (uint64_t head = 0; c->status == WEFT_OK && head < heads[i]; head++) {
+        for (uint64_t head = 0; c->ref.status == WEFT_OK && head < heads[i]; head++) {
             features(made[i] + head * a.features, x[i] + head * row->width, row, head / a.heads);
         }
     }
     weft_bounded_linear_attention(c, out, made[0], made[1], x[2], &a);
     weft_bounded_expect(c, out);
-    weft_bounded_scratch_free(c, x[0]);
-    weft_bounded_scratch_free(c, x[1]);
-    weft_bounded_scratch_free(c, x[2]);
-    weft_bounded_scratch_free(c, made[0]);
-    weft_bounded_scratch_free(c, made[1]);
-    weft_bounded_scratch_free(c, out);
 }
 
 /* ---- linear attention: the features are given ---- */

@@ -58,14 +58,11 @@ static void expect(weft_case *c, const struct row *row, const double *a_value,
     weft_bounded *a = weft_bounded_of(c, a_value, batches * row->m * row->k);
     weft_bounded *b = weft_bounded_of(c, b_value, batches * row->k * row->n);
     weft_bounded *out = weft_bounded_scratch(c, batches * row->m * row->n);
-    for (uint64_t batch = 0; c->status == WEFT_OK && batch < batches; batch++) {
+    for (uint64_t batch = 0; c->ref.status == WEFT_OK && batch < batches; batch++) {
         weft_bounded_matmul(out + batch * row->m * row->n, a + batch * row->m * row->k,
                             b + batch * row->k * row->n, product);
     }
     weft_bounded_expect(c, out);
-    weft_bounded_scratch_free(c, a);
-    weft_bounded_scratch_free(c, b);
-    weft_bounded_scratch_free(c, out);
 }
 
 static void build(weft_case *c, uint32_t index) {

@@ -39,12 +39,10 @@ static void build_fourier(weft_case *c, uint32_t index) {
     weft_case_output(c, "y", y);
     weft_bounded *source = weft_bounded_of(c, x.value, size * row->batch);
     weft_bounded *out = weft_bounded_scratch(c, size * row->batch);
-    for (uint64_t batch = 0; c->status == WEFT_OK && batch < row->batch; batch++) {
+    for (uint64_t batch = 0; c->ref.status == WEFT_OK && batch < row->batch; batch++) {
         weft_bounded_fourier(out + batch * size, source + batch * size, row->n, row->d);
     }
     weft_bounded_expect(c, out);
-    weft_bounded_scratch_free(c, source);
-    weft_bounded_scratch_free(c, out);
 }
 
 const weft_case_family weft_family_special_fourier = {
@@ -113,16 +111,12 @@ static void expect_attention(weft_case *c, const struct attention_row *row,
                           .k = weft_bounded_of(c, arrays[1].value, (uint64_t)row->m * row->d),
                           .v = weft_bounded_of(c, arrays[2].value, (uint64_t)row->m * row->d),
                           .weights = weft_bounded_scratch(c, row->m)};
-    for (uint64_t part = 0; c->status == WEFT_OK && part < (uint64_t)row->n * row->heads; part++) {
+    for (uint64_t part = 0; c->ref.status == WEFT_OK && part < (uint64_t)row->n * row->heads;
+         part++) {
         uint64_t head = part % row->heads;
         attend(&s, row, part / row->heads, head * (row->d / row->heads));
     }
     weft_bounded_expect(c, s.out);
-    weft_bounded_scratch_free(c, s.out);
-    weft_bounded_scratch_free(c, s.q);
-    weft_bounded_scratch_free(c, s.k);
-    weft_bounded_scratch_free(c, s.v);
-    weft_bounded_scratch_free(c, s.weights);
 }
 
 static void build_attention(weft_case *c, uint32_t index) {

@@ -192,14 +192,10 @@ static void build_features(weft_case *c, uint32_t index) {
     weft_bounded *out = weft_bounded_scratch(c, size * row->features * (has_pairs(row) ? 2 : 1));
     struct head head = {.p = weft_bounded_scratch(c, row->features),
                         .exponent = weft_bounded_scratch(c, 2 * (uint64_t)row->features)};
-    for (uint64_t h = 0; c->status == WEFT_OK && h < row->heads; h++) {
+    for (uint64_t h = 0; c->ref.status == WEFT_OK && h < row->heads; h++) {
         expect_heads(out, row, source, w.value, &head, h);
     }
     weft_bounded_expect(c, out);
-    weft_bounded_scratch_free(c, source);
-    weft_bounded_scratch_free(c, out);
-    weft_bounded_scratch_free(c, head.p);
-    weft_bounded_scratch_free(c, head.exponent);
 }
 
 const weft_case_family weft_family_special_random_features = {
@@ -263,10 +259,9 @@ static weft_bounded *features_of(weft_case *c, const struct attention_row *row, 
     const uint64_t heads = (uint64_t)tokens * row->heads;
     weft_bounded *source = weft_bounded_of(c, x, heads * row->width);
     weft_bounded *out = weft_bounded_scratch(c, heads * 2 * row->features);
-    for (uint64_t i = 0; c->status == WEFT_OK && i < heads; i++) {
+    for (uint64_t i = 0; c->ref.status == WEFT_OK && i < heads; i++) {
         make_features(out + i * 2 * row->features, row, source + i * row->width, w);
     }
-    weft_bounded_scratch_free(c, source);
     return out;
 }
 
@@ -297,10 +292,6 @@ static void build_attention(weft_case *c, uint32_t index) {
                                               .epsilon = 1e-6F};
     weft_bounded_linear_attention(c, out, phi, psi, source, &attention);
     weft_bounded_expect(c, out);
-    weft_bounded_scratch_free(c, phi);
-    weft_bounded_scratch_free(c, psi);
-    weft_bounded_scratch_free(c, source);
-    weft_bounded_scratch_free(c, out);
 }
 
 const weft_case_family weft_family_special_rfa_attention = {.name = "special/rfa_attention",

@@ -43,13 +43,10 @@ static void build_norm(weft_case *c, uint32_t index) {
     weft_bounded *out = weft_bounded_of(c, x.value, (uint64_t)row->rows * row->columns);
     weft_bounded *factors = weft_bounded_of(c, gamma.value, row->columns);
     weft_bounded *offsets = weft_bounded_of(c, beta.value, row->columns);
-    if (c->status == WEFT_OK) {
+    if (c->ref.status == WEFT_OK) {
         weft_bounded_layer_norm(out, out, factors, offsets, row->rows, row->columns, row->epsilon);
     }
     weft_bounded_expect(c, out);
-    weft_bounded_scratch_free(c, out);
-    weft_bounded_scratch_free(c, factors);
-    weft_bounded_scratch_free(c, offsets);
 }
 
 const weft_case_family weft_family_special_layer_norm = {.name = "special/layer_norm",
@@ -89,11 +86,10 @@ static void build_softmax(weft_case *c, uint32_t index) {
     weft_case_check(c, weft_graph_softmax(&y, c->graph, x.tensor));
     weft_case_output(c, "y", y);
     weft_bounded *out = weft_bounded_of(c, x.value, (uint64_t)row->rows * row->columns);
-    if (c->status == WEFT_OK) {
+    if (c->ref.status == WEFT_OK) {
         weft_bounded_softmax(out, out, row->rows, row->columns);
     }
     weft_bounded_expect(c, out);
-    weft_bounded_scratch_free(c, out);
 }
 
 const weft_case_family weft_family_special_softmax = {.name = "special/softmax",

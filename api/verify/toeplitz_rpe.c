@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Relative position encoders and what they feed, from the formulas: the MLP in float64 at every lag or frequency, decay,
- * then the dense matrix or the kernel's cosine sums; and the gated Toeplitz unit around them.
- */
-#include <math.h>
+/* Relative position encoders and the Toeplitz operators that they feed. */
 #include <stdio.h>
 
 #include <weft/mixers.h>
 
-#include "verify/conformance.h"
+#include "verify/paired.h"
 
-#define PI         3.14159265358979323846
 #define MOST_STEPS 3 /* layers of an MLP */
 
 enum decay { NO_DECAY, FIXED, LEARNED };
@@ -29,7 +24,6 @@ struct mlp_row {
 
 struct mlp {
     const struct mlp_row *row;
-    uint32_t channels;
     weft_array weight, bias;
     weft_array layer_weight[MOST_STEPS], layer_bias[MOST_STEPS];
     weft_array gamma[MOST_STEPS], beta[MOST_STEPS];
@@ -47,7 +41,7 @@ static weft_array parameter(weft_case *c, const struct mlp_row *row, const char 
 
 static void make_mlp(struct mlp *mlp, weft_case *c, const struct mlp_row *row, uint32_t channels) {
     char name[16];
-    *mlp = (struct mlp){.row = row, .channels = channels};
+    *mlp = (struct mlp){.row = row};
     mlp->weight = parameter(c, row, "w", weft_shape_of(row->width, 1));
     if (row->has_bias) {
         mlp->bias = parameter(c, row, "b", weft_shape_of(row->width));
@@ -91,50 +85,6 @@ static void params_of(struct mlp_params *params, const struct mlp *mlp) {
         params->layers[i] = (weft_rpe_layer){.norm = row->norm ? &params->norms[i] : NULL,
                                              .weight = mlp->layer_weight[i].tensor,
                                              .bias = mlp->layer_bias[i].tensor};
-    }
-}
-
-static void reference_norm(double *y, const double *x, const struct mlp *mlp, uint32_t layer) {
-    uint32_t width = mlp->row->width;
-    if (mlp->row->norm == LAYER) {
-        weft_reference_layer_norm(y, x, mlp->gamma[layer].value, mlp->beta[layer].value, 1, width,
-                                  (double)EPSILON);
-        return;
-    }
-    double squares = 0.0;
-    for (uint32_t i = 0; i < width; i++) {
-        squares += x[i] * x[i];
-    }
-    for (uint32_t i = 0; i < width; i++) {
-        y[i] = mlp->row->norm == SIMPLE_RMS ? x[i] / (sqrt(squares / width) + 1e-8) : x[i];
-    }
-}
-
-/* out[channels] at one position; h and y have width elements. */
-static void reference_mlp(double *out, double position, const struct mlp *mlp, double *h,
-                          double *y) {
-    const struct mlp_row *row = mlp->row;
-    for (uint32_t i = 0; i < row->width; i++) {
-        h[i] = mlp->weight.value[i] * position + (row->has_bias ? mlp->bias.value[i] : 0.0);
-    }
-    for (uint32_t layer = 0; layer < row->layers; layer++) {
-        bool last = layer + 1 == row->layers;
-        uint32_t count = last ? mlp->channels : row->width;
-        reference_norm(y, h, mlp, layer);
-        for (uint32_t i = 0; i < row->width; i++) {
-            y[i] = weft_reference_activation(row->activation, y[i]);
-        }
-        for (uint32_t j = 0; j < count; j++) {
-            const double *weight = mlp->layer_weight[layer].value + (uint64_t)j * row->width;
-            double sum = row->has_bias ? mlp->layer_bias[layer].value[j] : 0.0;
-            for (uint32_t i = 0; i < row->width; i++) {
-                sum += weight[i] * y[i];
-            }
-            out[j] = sum;
-        }
-        for (uint32_t i = 0; !last && i < row->width; i++) {
-            h[i] = out[i] + (row->residual ? h[i] : 0.0);
-        }
     }
 }
 
@@ -272,110 +222,37 @@ static void name_lag(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
              row->batch, row->mlp.width, row->mlp.given ? ",given" : "");
 }
 
-static double position_of(const struct lag_row *row, int64_t lag) {
-    double fraction = (double)lag / (row->divisor ? row->divisor : row->n);
-    return row->input == WEFT_RPE_LAG            ? (double)lag
-           : row->input == WEFT_RPE_LAG_FRACTION ? fraction
-                                                 : exp(fraction);
-}
-
-static void reference_coefficients(double *t, const struct lag_row *row, const struct mlp *mlp,
-                                   double *h, double *y, double *out) {
-    int64_t first = row->causal ? 0 : 1 - (int64_t)row->n;
-    for (int64_t lag = first; lag < row->n; lag++) {
-        reference_mlp(out, position_of(row, lag), mlp, h, y);
-        for (uint32_t channel = 0; channel < row->d; channel++) {
-            t[(uint64_t)(lag - first) * row->d + channel] = out[channel];
-        }
-    }
-}
-
-/* y[b, i, c] = sum over j of gamma_c^|i - j| t_c(i - j) x[b, j, c]. */
-static void reference_toeplitz(double *y, const double *x, const double *t, const double *gamma,
-                               const struct lag_row *row) {
-    int64_t n = row->n;
-    int64_t first = row->causal ? 0 : 1 - n;
-    for (uint64_t at = 0; at < (uint64_t)row->batch * row->n * row->d; at++) {
-        uint64_t channel = at % row->d;
-        int64_t i = (int64_t)(at / row->d % row->n);
-        const double *sequence = x + (at / row->d / row->n) * row->n * row->d + channel;
-        double sum = 0.0;
-        for (int64_t j = 0; j < (row->causal ? i + 1 : n); j++) {
-            double decay = pow(gamma[channel], (double)(i < j ? j - i : i - j));
-            sum += decay * t[(uint64_t)(i - j - first) * row->d + channel] *
-                   sequence[(uint64_t)j * row->d];
-        }
-        y[at] = sum;
-    }
-}
-
 #define LAMBDA 0.875F
 
-/* The decay's tensor, or none, and its values. */
-static weft_tensor add_decay(weft_case *c, const struct lag_row *row, weft_array *source) {
-    weft_tensor decay = {0};
-    *source = (weft_array){.value = NULL};
-    if (row->decay == FIXED) {
-        *source = weft_case_weight(c, weft_shape_of(row->d), WEFT_VALUES_EQUAL);
-        decay = source->tensor;
-    } else if (row->decay == LEARNED) {
-        *source = parameter(c, &row->mlp, "theta", weft_shape_of(1, row->d));
-        weft_case_check(c, weft_graph_toeplitz_decay(&decay, c->graph, source->tensor, LAMBDA));
+static weft_array add_decay(weft_case *c, const struct lag_row *row) {
+    if (row->decay == NO_DECAY) {
+        return (weft_array){.value = NULL};
     }
-    return decay;
-}
-
-static void fill_gamma(double *gamma, const struct lag_row *row, const weft_array *source) {
-    for (uint32_t i = 0; i < row->d; i++) {
-        gamma[i] = row->decay == NO_DECAY ? 1.0
-                   : row->decay == FIXED
-                       ? source->value[i]
-                       : (double)LAMBDA + (1.0 - (double)LAMBDA) / (1.0 + exp(-source->value[i]));
-    }
-}
-
-static void reference_lag(weft_case *c, double *expected, const struct lag_row *row,
-                          const struct mlp *mlp, const double *x, const weft_array *decay) {
-    uint64_t lags = row->causal ? row->n : 2 * (uint64_t)row->n - 1;
-    uint32_t widest = row->mlp.width > row->d ? row->mlp.width : row->d;
-    double *t = row->batch ? weft_case_scratch(c, lags * row->d) : expected;
-    double *work = weft_case_scratch(c, 4 * (uint64_t)widest);
-    if (t != NULL && work != NULL) {
-        reference_coefficients(t, row, mlp, work, work + widest, work + 2 * (uint64_t)widest);
-        fill_gamma(work + 3 * (uint64_t)widest, row, decay);
-        if (row->batch) {
-            reference_toeplitz(expected, x, t, work + 3 * (uint64_t)widest, row);
-        }
-    }
-    weft_case_scratch_free(c, work);
-    weft_case_scratch_free(c, row->batch ? t : NULL);
+    return row->decay == FIXED
+               ? weft_case_weight(c, weft_shape_of(row->d), WEFT_VALUES_EQUAL)
+               : weft_case_toeplitz_decay(
+                     c, parameter(c, &row->mlp, "theta", weft_shape_of(1, row->d)), LAMBDA);
 }
 
 static void build_lag(weft_case *c, uint32_t index) {
     const struct lag_row *row = &lag_rows[index];
     struct mlp mlp;
     struct mlp_params params;
-    weft_array x = {.value = NULL};
-    weft_array decay_source;
-    weft_tensor y = {0};
     make_mlp(&mlp, c, &row->mlp, row->d);
     params_of(&params, &mlp);
-    weft_tensor decay = add_decay(c, row, &decay_source);
-    weft_case_check(c, weft_graph_toeplitz_rpe(&y, c->graph, row->n, &params.rpe,
-                                               weft_toeplitz_rpe_params(.causal = row->causal,
-                                                                        .input = row->input,
-                                                                        .divisor = row->divisor)));
+    weft_array decay = add_decay(c, row);
+    weft_array y =
+        weft_case_toeplitz_rpe(c, row->n, &params.rpe,
+                               weft_toeplitz_rpe_params(.causal = row->causal, .input = row->input,
+                                                        .divisor = row->divisor));
     if (row->batch) {
-        x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), WEFT_VALUES_UNIT);
-        weft_case_check(
-            c, weft_graph_toeplitz(&y, c->graph, x.tensor, y,
-                                   weft_toeplitz_params(.causal = row->causal, .decay = decay)));
+        weft_array x =
+            weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), WEFT_VALUES_UNIT);
+        y = weft_case_toeplitz(c, x, y,
+                               weft_toeplitz_params(.causal = row->causal, .decay = decay.tensor));
     }
-    double *expected = weft_case_output(c, "y", y);
+    weft_case_expect(c, "y", y);
     c->check_fusion = true; /* that plan does not fold constants either */
-    if (expected != NULL) {
-        reference_lag(c, expected, row, &mlp, x.value, &decay_source);
-    }
 }
 
 const weft_case_family weft_family_toeplitz_rpe = {.name = "toeplitz_rpe",
@@ -446,98 +323,20 @@ static void name_frequency(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
              row->mlp.width, row->mlp.given ? ",given" : "");
 }
 
-static uint32_t columns_of(const struct frequency_row *row) {
-    return row->causal ? row->d : 2 * row->d;
-}
-
-static void reference_response(double *response, const struct frequency_row *row,
-                               const struct mlp *mlp, double *h, double *y, double *out) {
-    uint32_t columns = columns_of(row);
-    for (uint64_t m = 0; m <= row->grid; m++) {
-        double omega = PI * (double)m / row->grid;
-        reference_mlp(out, row->input == WEFT_RPE_COSINE ? cos(omega) : omega, mlp, h, y);
-        for (uint32_t j = 0; j < columns; j++) {
-            response[m * columns + j] = out[j];
-        }
-    }
-}
-
-/* k(lag) by the inverse transform's sum; causal kernels have twice the even part at lags above 0. */
-static double kernel_at(const double *response, const struct frequency_row *row, uint32_t channel,
-                        int64_t lag) {
-    if (row->causal && lag < 0) {
-        return 0.0;
-    }
-    uint32_t columns = columns_of(row);
-    double sum = 0.0;
-    for (int64_t m = 0; m <= row->grid; m++) {
-        const double *bin = response + (uint64_t)m * columns + channel;
-        bool edge = m == 0 || m == row->grid;
-        double angle = PI * (double)((m * lag) % (2 * (int64_t)row->grid)) / row->grid;
-        double imaginary = row->causal || edge ? 0.0 : bin[row->d];
-        sum += (edge ? 1.0 : 2.0) * (bin[0] * cos(angle) - imaginary * sin(angle));
-    }
-    return sum / (2.0 * row->grid) * (row->causal && lag > 0 ? 2.0 : 1.0);
-}
-
-static void reference_convolution(double *y, const double *x, const double *response,
-                                  double *kernel, const struct frequency_row *row) {
-    int64_t n = row->n;
-    for (uint32_t channel = 0; channel < row->d; channel++) {
-        for (int64_t lag = 1 - n; lag < n; lag++) {
-            kernel[n - 1 + lag] = kernel_at(response, row, channel, lag);
-        }
-        for (uint64_t at = 0; at < (uint64_t)row->batch * row->n; at++) {
-            int64_t i = (int64_t)(at % row->n);
-            uint64_t start = (at - (uint64_t)i) * row->d + channel;
-            double sum = 0.0;
-            for (int64_t j = 0; j < n; j++) {
-                sum += kernel[n - 1 + i - j] * x[start + (uint64_t)j * row->d];
-            }
-            y[at * row->d + channel] = sum;
-        }
-    }
-}
-
-static void reference_frequency(weft_case *c, double *expected, const struct frequency_row *row,
-                                const struct mlp *mlp, const double *x) {
-    uint32_t columns = columns_of(row);
-    uint32_t widest = row->mlp.width > columns ? row->mlp.width : columns;
-    uint64_t size = ((uint64_t)row->grid + 1) * columns;
-    double *response = row->batch ? weft_case_scratch(c, size) : expected;
-    double *work = weft_case_scratch(c, 3 * (uint64_t)widest);
-    double *kernel = weft_case_scratch(c, 2 * (uint64_t)row->n);
-    if (response != NULL && work != NULL && kernel != NULL) {
-        reference_response(response, row, mlp, work, work + widest, work + 2 * (uint64_t)widest);
-        if (row->batch) {
-            reference_convolution(expected, x, response, kernel, row);
-        }
-    }
-    weft_case_scratch_free(c, kernel);
-    weft_case_scratch_free(c, work);
-    weft_case_scratch_free(c, row->batch ? response : NULL);
-}
-
 static void build_frequency(weft_case *c, uint32_t index) {
     const struct frequency_row *row = &frequency_rows[index];
     struct mlp mlp;
     struct mlp_params params;
-    weft_array x = {.value = NULL};
-    weft_tensor y = {0};
-    make_mlp(&mlp, c, &row->mlp, columns_of(row));
+    make_mlp(&mlp, c, &row->mlp, row->causal ? row->d : 2 * row->d);
     params_of(&params, &mlp);
-    weft_case_check(c,
-                    weft_graph_toeplitz_fd_rpe(&y, c->graph, row->grid, &params.rpe, row->input));
+    weft_array y = weft_case_toeplitz_fd_rpe(c, row->grid, &params.rpe, row->input);
     if (row->batch) {
-        x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), WEFT_VALUES_UNIT);
-        weft_case_check(c, weft_graph_toeplitz_fd(&y, c->graph, x.tensor, y,
-                                                  weft_toeplitz_fd_params(.causal = row->causal)));
+        weft_array x =
+            weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), WEFT_VALUES_UNIT);
+        y = weft_case_toeplitz_fd(c, x, y, weft_toeplitz_fd_params(.causal = row->causal));
     }
-    double *expected = weft_case_output(c, "y", y);
+    weft_case_expect(c, "y", y);
     c->check_fusion = true;
-    if (expected != NULL) {
-        reference_frequency(c, expected, row, &mlp, x.value);
-    }
 }
 
 const weft_case_family weft_family_toeplitz_fd_rpe = {.name = "toeplitz_fd_rpe",
