@@ -93,6 +93,17 @@ void weft_bounded_linear_attention(weft_case *c, weft_bounded *out, const weft_b
                                    const weft_bounded *psi, const weft_bounded *v,
                                    const weft_bounded_attention *attention);
 
+/** Softmax attention of one sequence, dense or within a band. */
+typedef struct weft_bounded_band {
+    uint32_t n, m, d, heads;
+    bool banded, causal;
+    uint32_t half_width;
+} weft_bounded_band;
+
+/** Expects attention of q [n, d] over k and v [m, d] of the newest output. */
+void weft_bounded_expect_attention(weft_case *c, const weft_array arrays[3],
+                                   const weft_bounded_band *band);
+
 /** out[i] = a[i] + b[i % period]. out may be a. */
 void weft_bounded_add_arrays(weft_bounded *out, const weft_bounded *a, const weft_bounded *b,
                              uint64_t count, uint64_t period);

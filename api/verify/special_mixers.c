@@ -76,49 +76,6 @@ static void name_attention(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
              row->m, row->d, row->heads);
 }
 
-struct sequences {
-    weft_bounded *out, *q, *k, *v;
-    weft_bounded *weights; /* [m] */
-};
-
-/* One query and one head, whose first channel is `first`. */
-static void attend(const struct sequences *s, const struct attention_row *row, uint64_t query,
-                   uint64_t first) {
-    const uint64_t d = row->d;
-    const uint64_t width = row->d / row->heads;
-    const weft_bounded scale = weft_bounded_parameter((float)(1.0 / sqrt((double)width)));
-    for (uint64_t j = 0; j < row->m; j++) {
-        weft_bounded_sum sum = {0};
-        for (uint64_t i = first; i < first + width; i++) {
-            weft_bounded_sum_add_product(&sum, s->q[query * d + i], s->k[j * d + i]);
-        }
-        s->weights[j] = weft_bounded_multiply(scale, weft_bounded_sum_end(&sum));
-    }
-    weft_bounded_softmax(s->weights, s->weights, 1, row->m);
-    for (uint64_t i = first; i < first + width; i++) {
-        weft_bounded_sum sum = {0};
-        for (uint64_t j = 0; j < row->m; j++) {
-            weft_bounded_sum_add_product(&sum, s->weights[j], s->v[j * d + i]);
-        }
-        s->out[query * d + i] = weft_bounded_sum_end(&sum);
-    }
-}
-
-static void expect_attention(weft_case *c, const struct attention_row *row,
-                             const weft_array arrays[3]) {
-    struct sequences s = {.out = weft_bounded_scratch(c, (uint64_t)row->n * row->d),
-                          .q = weft_bounded_of(c, arrays[0].value, (uint64_t)row->n * row->d),
-                          .k = weft_bounded_of(c, arrays[1].value, (uint64_t)row->m * row->d),
-                          .v = weft_bounded_of(c, arrays[2].value, (uint64_t)row->m * row->d),
-                          .weights = weft_bounded_scratch(c, row->m)};
-    for (uint64_t part = 0; c->ref.status == WEFT_OK && part < (uint64_t)row->n * row->heads;
-         part++) {
-        uint64_t head = part % row->heads;
-        attend(&s, row, part / row->heads, head * (row->d / row->heads));
-    }
-    weft_bounded_expect(c, s.out);
-}
-
 static void build_attention(weft_case *c, uint32_t index) {
     const struct attention_row *row = &attention_rows[index];
     weft_shape keys = weft_shape_of(1, row->m, row->d);
@@ -131,7 +88,9 @@ static void build_attention(weft_case *c, uint32_t index) {
                                             arrays[2].tensor,
                                             weft_attention_params(.heads = row->heads)));
     weft_case_output(c, "y", y);
-    expect_attention(c, row, arrays);
+    weft_bounded_expect_attention(
+        c, arrays,
+        &(weft_bounded_band){.n = row->n, .m = row->m, .d = row->d, .heads = row->heads});
 }
 
 const weft_case_family weft_family_special_attention = {.name = "special/attention",

@@ -22,13 +22,6 @@ struct mlp_row {
     bool given; /* the parameters are inputs, so that every run evaluates it */
 };
 
-struct mlp {
-    const struct mlp_row *row;
-    weft_array weight, bias;
-    weft_array layer_weight[MOST_STEPS], layer_bias[MOST_STEPS];
-    weft_array gamma[MOST_STEPS], beta[MOST_STEPS];
-};
-
 #define EPSILON 1e-3F /* of LayerNorm */
 
 static const char *const norm_names[] = {"plain", "simple_rms", "layer_norm"};
@@ -39,56 +32,61 @@ static weft_array parameter(weft_case *c, const struct mlp_row *row, const char 
                       : weft_case_weight(c, shape, WEFT_VALUES_UNIT);
 }
 
-static void make_mlp(struct mlp *mlp, weft_case *c, const struct mlp_row *row, uint32_t channels) {
-    char name[16];
-    *mlp = (struct mlp){.row = row};
-    mlp->weight = parameter(c, row, "w", weft_shape_of(row->width, 1));
-    if (row->has_bias) {
-        mlp->bias = parameter(c, row, "b", weft_shape_of(row->width));
-    }
-    for (uint32_t i = 0; i < row->layers; i++) {
-        uint32_t out = i + 1 < row->layers ? row->width : channels;
-        snprintf(name, sizeof name, "w%u", i);
-        mlp->layer_weight[i] = parameter(c, row, name, weft_shape_of(out, row->width));
-        if (row->has_bias) {
-            snprintf(name, sizeof name, "b%u", i);
-            mlp->layer_bias[i] = parameter(c, row, name, weft_shape_of(out));
-        }
-        if (row->norm == LAYER) {
-            mlp->gamma[i] = weft_case_weight(c, weft_shape_of(row->width), WEFT_VALUES_UNIT);
-            mlp->beta[i] = weft_case_weight(c, weft_shape_of(row->width), WEFT_VALUES_UNIT);
-        }
-    }
-}
-
-/* What the graph calls take; valid as long as `params` is. */
-struct mlp_params {
+/* What the graph calls take. */
+struct mlp {
     weft_rpe_params rpe;
     weft_rpe_layer layers[MOST_STEPS];
     weft_norm_params norms[MOST_STEPS];
 };
 
-static void params_of(struct mlp_params *params, const struct mlp *mlp) {
-    const struct mlp_row *row = mlp->row;
-    *params = (struct mlp_params){.rpe = {.weight = mlp->weight.tensor,
-                                          .bias = mlp->bias.tensor,
-                                          .layers = params->layers,
-                                          .layer_count = row->layers,
-                                          .activation = row->activation,
-                                          .residual = row->residual}};
+/* W and, where the row has them, b: their names end with `number`. */
+static void add_layer(weft_tensor *weight, weft_tensor *bias, weft_case *c,
+                      const struct mlp_row *row, const char *number, weft_shape shape) {
+    char name[16];
+    snprintf(name, sizeof name, "w%s", number);
+    *weight = parameter(c, row, name, shape).tensor;
+    if (row->has_bias) {
+        snprintf(name, sizeof name, "b%s", number);
+        *bias = parameter(c, row, name, weft_shape_of(shape.dim[0])).tensor;
+    }
+}
+
+static void make_mlp(struct mlp *mlp, weft_case *c, const struct mlp_row *row, uint32_t channels) {
+    const weft_shape width = weft_shape_of(row->width);
+    *mlp = (struct mlp){.rpe = {.layers = mlp->layers,
+                                .layer_count = row->layers,
+                                .activation = row->activation,
+                                .residual = row->residual}};
+    add_layer(&mlp->rpe.weight, &mlp->rpe.bias, c, row, "", weft_shape_of(row->width, 1));
     for (uint32_t i = 0; i < row->layers; i++) {
-        params->norms[i] =
-            (weft_norm_params){.kind = row->norm == LAYER ? WEFT_NORM_LAYER : WEFT_NORM_SIMPLE_RMS,
-                               .gamma = mlp->gamma[i].tensor,
-                               .beta = mlp->beta[i].tensor,
-                               .epsilon = EPSILON};
-        params->layers[i] = (weft_rpe_layer){.norm = row->norm ? &params->norms[i] : NULL,
-                                             .weight = mlp->layer_weight[i].tensor,
-                                             .bias = mlp->layer_bias[i].tensor};
+        const char number[] = {(char)('0' + i), '\0'};
+        const uint32_t rows = i + 1 < row->layers ? row->width : channels;
+        weft_rpe_layer *layer = &mlp->layers[i];
+        weft_norm_params *norm = &mlp->norms[i];
+        add_layer(&layer->weight, &layer->bias, c, row, number, weft_shape_of(rows, row->width));
+        layer->norm = row->norm != NO_NORM ? norm : NULL;
+        norm->kind = row->norm == LAYER ? WEFT_NORM_LAYER : WEFT_NORM_SIMPLE_RMS;
+        norm->epsilon = EPSILON;
+        if (row->norm == LAYER) {
+            norm->gamma = weft_case_weight(c, width, WEFT_VALUES_UNIT).tensor;
+            norm->beta = weft_case_weight(c, width, WEFT_VALUES_UNIT).tensor;
+        }
     }
 }
 
 /* ---- coefficients by lag, with the Toeplitz operator behind them ---- */
+
+#define NONE      WEFT_ACTIVATION_NONE
+#define RELU      WEFT_ACTIVATION_RELU
+#define SILU      WEFT_ACTIVATION_SILU
+#define SIGMOID   WEFT_ACTIVATION_SIGMOID
+#define GELU_ERF  WEFT_ACTIVATION_GELU_ERF
+#define GELU_TANH WEFT_ACTIVATION_GELU_TANH
+#define LAG       WEFT_RPE_LAG
+#define FRACTION  WEFT_RPE_LAG_FRACTION
+#define EXP       WEFT_RPE_LAG_EXP
+#define FREQUENCY WEFT_RPE_FREQUENCY
+#define COSINE    WEFT_RPE_COSINE
 
 static const struct lag_row {
     struct mlp_row mlp;
@@ -98,118 +96,20 @@ static const struct lag_row {
     enum decay decay;
     uint32_t n, d, batch; /* batch 0: the coefficients alone */
 } lag_rows[] = {
-    {{1, 1, NO_NORM, WEFT_ACTIVATION_NONE, false, true, false},
-     WEFT_RPE_LAG,
-     0,
-     false,
-     NO_DECAY,
-     1,
-     1,
-     1},
-    {{8, 3, SIMPLE_RMS, WEFT_ACTIVATION_RELU, false, true, false},
-     WEFT_RPE_LAG,
-     0,
-     false,
-     FIXED,
-     19,
-     5,
-     2},
-    {{8, 3, SIMPLE_RMS, WEFT_ACTIVATION_RELU, false, true, false},
-     WEFT_RPE_LAG,
-     0,
-     true,
-     LEARNED,
-     31,
-     7,
-     2},
-    {{16, 3, SIMPLE_RMS, WEFT_ACTIVATION_SILU, true, true, false},
-     WEFT_RPE_LAG_FRACTION,
-     30,
-     false,
-     LEARNED,
-     31,
-     12,
-     1},
-    {{16, 2, LAYER, WEFT_ACTIVATION_GELU_ERF, true, true, false},
-     WEFT_RPE_LAG_FRACTION,
-     0,
-     true,
-     FIXED,
-     37,
-     9,
-     2},
-    {{32, 3, SIMPLE_RMS, WEFT_ACTIVATION_RELU, false, false, false},
-     WEFT_RPE_LAG_EXP,
-     0,
-     true,
-     NO_DECAY,
-     65,
-     16,
-     1},
-    {{33, 2, LAYER, WEFT_ACTIVATION_SILU, false, true, false},
-     WEFT_RPE_LAG_EXP,
-     4,
-     false,
-     NO_DECAY,
-     13,
-     3,
-     3},
-    {{16, 3, SIMPLE_RMS, WEFT_ACTIVATION_RELU, true, true, false},
-     WEFT_RPE_LAG,
-     0,
-     false,
-     LEARNED,
-     300,
-     4,
-     1},
-    {{16, 3, SIMPLE_RMS, WEFT_ACTIVATION_SILU, false, true, false},
-     WEFT_RPE_LAG,
-     0,
-     true,
-     FIXED,
-     521,
-     3,
-     1},
-    {{8, 2, SIMPLE_RMS, WEFT_ACTIVATION_RELU, false, true, true},
-     WEFT_RPE_LAG,
-     0,
-     false,
-     LEARNED,
-     19,
-     5,
-     2},
-    {{8, 2, NO_NORM, WEFT_ACTIVATION_SIGMOID, true, true, true},
-     WEFT_RPE_LAG_FRACTION,
-     0,
-     true,
-     NO_DECAY,
-     300,
-     6,
-     1},
-    {{8, 3, SIMPLE_RMS, WEFT_ACTIVATION_RELU, false, true, false},
-     WEFT_RPE_LAG,
-     0,
-     false,
-     NO_DECAY,
-     64,
-     24,
-     0},
-    {{129, 3, SIMPLE_RMS, WEFT_ACTIVATION_SILU, true, true, false},
-     WEFT_RPE_LAG_FRACTION,
-     0,
-     true,
-     NO_DECAY,
-     130,
-     131,
-     0},
-    {{24, 2, LAYER, WEFT_ACTIVATION_GELU_TANH, false, false, false},
-     WEFT_RPE_LAG_EXP,
-     1,
-     false,
-     NO_DECAY,
-     40,
-     17,
-     0},
+    {{1, 1, NO_NORM, NONE, false, true, false}, LAG, 0, false, NO_DECAY, 1, 1, 1},
+    {{8, 3, SIMPLE_RMS, RELU, false, true, false}, LAG, 0, false, FIXED, 19, 5, 2},
+    {{8, 3, SIMPLE_RMS, RELU, false, true, false}, LAG, 0, true, LEARNED, 31, 7, 2},
+    {{16, 3, SIMPLE_RMS, SILU, true, true, false}, FRACTION, 30, false, LEARNED, 31, 12, 1},
+    {{16, 2, LAYER, GELU_ERF, true, true, false}, FRACTION, 0, true, FIXED, 37, 9, 2},
+    {{32, 3, SIMPLE_RMS, RELU, false, false, false}, EXP, 0, true, NO_DECAY, 65, 16, 1},
+    {{33, 2, LAYER, SILU, false, true, false}, EXP, 4, false, NO_DECAY, 13, 3, 3},
+    {{16, 3, SIMPLE_RMS, RELU, true, true, false}, LAG, 0, false, LEARNED, 300, 4, 1},
+    {{16, 3, SIMPLE_RMS, SILU, false, true, false}, LAG, 0, true, FIXED, 521, 3, 1},
+    {{8, 2, SIMPLE_RMS, RELU, false, true, true}, LAG, 0, false, LEARNED, 19, 5, 2},
+    {{8, 2, NO_NORM, SIGMOID, true, true, true}, FRACTION, 0, true, NO_DECAY, 300, 6, 1},
+    {{8, 3, SIMPLE_RMS, RELU, false, true, false}, LAG, 0, false, NO_DECAY, 64, 24, 0},
+    {{129, 3, SIMPLE_RMS, SILU, true, true, false}, FRACTION, 0, true, NO_DECAY, 130, 131, 0},
+    {{24, 2, LAYER, GELU_TANH, false, false, false}, EXP, 1, false, NO_DECAY, 40, 17, 0},
 };
 
 static void name_lag(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
@@ -237,12 +137,10 @@ static weft_array add_decay(weft_case *c, const struct lag_row *row) {
 static void build_lag(weft_case *c, uint32_t index) {
     const struct lag_row *row = &lag_rows[index];
     struct mlp mlp;
-    struct mlp_params params;
     make_mlp(&mlp, c, &row->mlp, row->d);
-    params_of(&params, &mlp);
     weft_array decay = add_decay(c, row);
     weft_array y =
-        weft_case_toeplitz_rpe(c, row->n, &params.rpe,
+        weft_case_toeplitz_rpe(c, row->n, &mlp.rpe,
                                weft_toeplitz_rpe_params(.causal = row->causal, .input = row->input,
                                                         .divisor = row->divisor));
     if (row->batch) {
@@ -269,49 +167,13 @@ static const struct frequency_row {
     bool causal;
     uint32_t n, grid, d, batch; /* batch 0: the response alone */
 } frequency_rows[] = {
-    {{8, 2, SIMPLE_RMS, WEFT_ACTIVATION_RELU, false, true, false},
-     WEFT_RPE_FREQUENCY,
-     false,
-     1,
-     1,
-     1,
-     1},
-    {{16, 3, LAYER, WEFT_ACTIVATION_GELU_ERF, false, true, false},
-     WEFT_RPE_FREQUENCY,
-     false,
-     31,
-     32,
-     5,
-     2},
-    {{16, 3, SIMPLE_RMS, WEFT_ACTIVATION_SILU, true, true, false},
-     WEFT_RPE_FREQUENCY,
-     true,
-     31,
-     31,
-     5,
-     2},
-    {{16, 2, NO_NORM, WEFT_ACTIVATION_RELU, false, true, true},
-     WEFT_RPE_COSINE,
-     true,
-     65,
-     128,
-     3,
-     1},
-    {{16, 2, NO_NORM, WEFT_ACTIVATION_SILU, false, false, false},
-     WEFT_RPE_COSINE,
-     false,
-     100,
-     127,
-     4,
-     1},
-    {{24, 3, SIMPLE_RMS, WEFT_ACTIVATION_GELU_TANH, false, true, false},
-     WEFT_RPE_FREQUENCY,
-     false,
-     1,
-     64,
-     17,
-     0},
-    {{24, 3, LAYER, WEFT_ACTIVATION_RELU, true, true, false}, WEFT_RPE_COSINE, true, 1, 131, 33, 0},
+    {{8, 2, SIMPLE_RMS, RELU, false, true, false}, FREQUENCY, false, 1, 1, 1, 1},
+    {{16, 3, LAYER, GELU_ERF, false, true, false}, FREQUENCY, false, 31, 32, 5, 2},
+    {{16, 3, SIMPLE_RMS, SILU, true, true, false}, FREQUENCY, true, 31, 31, 5, 2},
+    {{16, 2, NO_NORM, RELU, false, true, true}, COSINE, true, 65, 128, 3, 1},
+    {{16, 2, NO_NORM, SILU, false, false, false}, COSINE, false, 100, 127, 4, 1},
+    {{24, 3, SIMPLE_RMS, GELU_TANH, false, true, false}, FREQUENCY, false, 1, 64, 17, 0},
+    {{24, 3, LAYER, RELU, true, true, false}, COSINE, true, 1, 131, 33, 0},
 };
 
 static void name_frequency(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
@@ -326,10 +188,8 @@ static void name_frequency(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
 static void build_frequency(weft_case *c, uint32_t index) {
     const struct frequency_row *row = &frequency_rows[index];
     struct mlp mlp;
-    struct mlp_params params;
     make_mlp(&mlp, c, &row->mlp, row->causal ? row->d : 2 * row->d);
-    params_of(&params, &mlp);
-    weft_array y = weft_case_toeplitz_fd_rpe(c, row->grid, &params.rpe, row->input);
+    weft_array y = weft_case_toeplitz_fd_rpe(c, row->grid, &mlp.rpe, row->input);
     if (row->batch) {
         weft_array x =
             weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), WEFT_VALUES_UNIT);
