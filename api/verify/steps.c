@@ -3,41 +3,39 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <weft/decode.h>
-
 #include "verify/paired.h"
-
-enum mixer { LINEAR, KERNELS, COSFORMER, RULE, BAND };
+#include "verify/steps.h"
 
 struct row {
     uint32_t batch, n, heads, width, values;
-    uint32_t option; /* KERNELS: how many; COSFORMER: the length; BAND: the half-width */
+    uint32_t option; /* as weft_case_step */
     weft_values kind;
 };
 
-#define SHIFT 1.25F /* added to the features of LINEAR: above 1 makes them positive */
+#define SHIFT \
+    1.25F /* added to the features of WEFT_CASE_STEP_LINEAR: above 1 makes them positive */
 
 static const weft_kernel kernels[] = {
     {.map = WEFT_FEATURE_ELU1}, {.map = WEFT_FEATURE_EXP}, {.map = WEFT_FEATURE_TANH1}};
 
 /* What the mixer of whole sequences makes of them. */
-static weft_array define(weft_case *c, enum mixer mixer, const struct row *row,
+static weft_array define(weft_case *c, weft_case_step_mixer mixer, const struct row *row,
                          const weft_array x[4]) {
     switch (mixer) {
-    case LINEAR:
+    case WEFT_CASE_STEP_LINEAR:
         return weft_case_linear_attention(
             c, x[0], x[1], x[2], weft_linear_attention_params(.heads = row->heads, .causal = true));
-    case KERNELS:
+    case WEFT_CASE_STEP_KERNELS:
         return weft_case_kernel_attention(
             c, x[0], x[1], x[2],
             weft_kernel_attention_params(.heads = row->heads, .causal = true, .kernels = kernels,
                                          .kernel_count = row->option),
             NULL);
-    case COSFORMER:
+    case WEFT_CASE_STEP_COSFORMER:
         return weft_case_cosformer(
             c, x[0], x[1], x[2],
             weft_cosformer_params(.heads = row->heads, .causal = true, .length = row->option));
-    case RULE:
+    case WEFT_CASE_STEP_FAST_WEIGHT:
         return weft_case_fast_weight(c, x[0], x[1], x[2], x[3],
                                      weft_fast_weight_params(.heads = row->heads));
     default:
@@ -51,40 +49,42 @@ static weft_array define(weft_case *c, enum mixer mixer, const struct row *row,
 /* ---- the graph ---- */
 
 /* weft/decode.h: elements of the state of a sequence. */
-static uint32_t state_size(enum mixer mixer, const struct row *row) {
-    uint32_t m = mixer == COSFORMER ? 2 * row->width : row->width;
+static uint32_t state_size(weft_case_step_mixer mixer, const struct row *row) {
+    uint32_t m = mixer == WEFT_CASE_STEP_COSFORMER ? 2 * row->width : row->width;
     uint32_t w = row->values;
-    if (mixer == RULE) {
+    if (mixer == WEFT_CASE_STEP_FAST_WEIGHT) {
         return row->heads * (m * (m + 2 * w) + 128 * (m + w));
     }
-    if (mixer == BAND) {
+    if (mixer == WEFT_CASE_STEP_BAND) {
         return 2 * row->heads * m * (row->option + 1);
     }
-    return (mixer == KERNELS ? row->option : 1) * row->heads * (6 * m * (w + 1) + 64 * (m + w));
+    return (mixer == WEFT_CASE_STEP_KERNELS ? row->option : 1) * row->heads *
+           (6 * m * (w + 1) + 64 * (m + w));
 }
 
-static weft_status add_step(weft_tensor *y, weft_graph *graph, enum mixer mixer,
-                            const struct row *row, const weft_tensor x[4], const weft_step *step) {
-    switch (mixer) {
-    case LINEAR:
-        return weft_graph_linear_attention_step(y, graph, x[0], x[1], x[2], step,
-                                                weft_linear_attention_params(.heads = row->heads));
-    case KERNELS:
+weft_status weft_case_add_step(weft_tensor *y, weft_graph *graph, const weft_case_step *p,
+                               const weft_tensor x[4], const weft_step *step) {
+    switch (p->mixer) {
+    case WEFT_CASE_STEP_LINEAR:
+        return weft_graph_linear_attention_step(
+            y, graph, x[0], x[1], x[2], step,
+            weft_linear_attention_params(.heads = p->heads, .epsilon = p->epsilon));
+    case WEFT_CASE_STEP_KERNELS:
         return weft_graph_kernel_attention_step(
             y, graph, x[0], x[1], x[2], step,
-            weft_kernel_attention_params(.heads = row->heads, .kernels = kernels,
-                                         .kernel_count = row->option));
-    case COSFORMER:
+            weft_kernel_attention_params(.heads = p->heads, .kernels = p->kernels,
+                                         .kernel_count = p->option, .epsilon = p->epsilon));
+    case WEFT_CASE_STEP_COSFORMER:
         return weft_graph_cosformer_step(
             y, graph, x[0], x[1], x[2], step,
-            weft_cosformer_params(.heads = row->heads, .length = row->option));
-    case RULE:
+            weft_cosformer_params(.heads = p->heads, .length = p->option, .epsilon = p->epsilon));
+    case WEFT_CASE_STEP_FAST_WEIGHT:
         return weft_graph_fast_weight_step(y, graph, x[0], x[1], x[2], x[3], step,
-                                           weft_fast_weight_params(.heads = row->heads));
-    case BAND:
+                                           weft_fast_weight_params(.heads = p->heads));
+    case WEFT_CASE_STEP_BAND:
         return weft_graph_banded_attention_step(
             y, graph, x[0], x[1], x[2], step,
-            weft_banded_attention_params(.heads = row->heads, .half_width = row->option));
+            weft_banded_attention_params(.heads = p->heads, .half_width = p->option));
     }
     return WEFT_INVALID_ARGUMENT;
 }
@@ -130,7 +130,7 @@ static void expect_token(weft_case *c, weft_tensor y, weft_array whole, uint32_t
     }
 }
 
-static void build_row(weft_case *c, enum mixer mixer, const struct row *row) {
+static void build_row(weft_case *c, weft_case_step_mixer mixer, const struct row *row) {
     const uint32_t columns[4] = {row->heads * row->width, row->heads * row->width,
                                  row->heads * row->values, row->heads};
     static const char *const names[4] = {"q", "k", "v", "b"};
@@ -139,11 +139,15 @@ static void build_row(weft_case *c, enum mixer mixer, const struct row *row) {
         x[i] = weft_case_input(c, names[i], weft_shape_of(row->batch, row->n, columns[i]),
                                i == 3 ? WEFT_VALUES_UNIT : row->kind);
     }
-    x[3] = mixer == RULE ? weft_case_activate(c, x[3], WEFT_ACTIVATION_SIGMOID) : x[3];
-    for (uint32_t i = 0; mixer == LINEAR && i < 2; i++) {
+    x[3] = mixer == WEFT_CASE_STEP_FAST_WEIGHT
+               ? weft_case_activate(c, x[3], WEFT_ACTIVATION_SIGMOID)
+               : x[3];
+    for (uint32_t i = 0; mixer == WEFT_CASE_STEP_LINEAR && i < 2; i++) {
         x[i] = weft_case_affine(c, x[i], 1.0F, SHIFT);
     }
     weft_case_state(c, "state", weft_shape_of(row->batch, state_size(mixer, row)));
+    const weft_case_step params = {
+        .mixer = mixer, .heads = row->heads, .option = row->option, .kernels = kernels};
     c->only_values = true;
     const weft_array whole = define(c, mixer, row, x);
     c->only_values = false;
@@ -154,7 +158,7 @@ static void build_row(weft_case *c, enum mixer mixer, const struct row *row) {
         for (uint32_t i = 0; i < 4; i++) {
             own[i] = take_token(c, x[i].tensor, token);
         }
-        weft_case_check(c, WEFT_CASE_ADD(c, add_step(&y, c->graph, mixer, row, own, &step)));
+        weft_case_check(c, WEFT_CASE_ADD(c, weft_case_add_step(&y, c->graph, &params, own, &step)));
         if (is_shown(row, token)) {
             expect_token(c, y, whole, token);
         }
@@ -211,8 +215,8 @@ static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
                                                   .name_case = name_##label,               \
                                                   .build = build_##label}
 
-FAMILY(linear_attention_step, LINEAR, linear_rows, WEFT_TOLERANCE_LINEAR);
-FAMILY(kernel_attention_step, KERNELS, kernel_rows, WEFT_TOLERANCE_EXPONENTIAL);
-FAMILY(cosformer_step, COSFORMER, cosformer_rows, WEFT_TOLERANCE_LINEAR);
-FAMILY(fast_weight_step, RULE, rule_rows, WEFT_TOLERANCE_EXPONENTIAL);
-FAMILY(banded_attention_step, BAND, band_rows, WEFT_TOLERANCE_EXPONENTIAL);
+FAMILY(linear_attention_step, WEFT_CASE_STEP_LINEAR, linear_rows, WEFT_TOLERANCE_LINEAR);
+FAMILY(kernel_attention_step, WEFT_CASE_STEP_KERNELS, kernel_rows, WEFT_TOLERANCE_EXPONENTIAL);
+FAMILY(cosformer_step, WEFT_CASE_STEP_COSFORMER, cosformer_rows, WEFT_TOLERANCE_LINEAR);
+FAMILY(fast_weight_step, WEFT_CASE_STEP_FAST_WEIGHT, rule_rows, WEFT_TOLERANCE_EXPONENTIAL);
+FAMILY(banded_attention_step, WEFT_CASE_STEP_BAND, band_rows, WEFT_TOLERANCE_EXPONENTIAL);
