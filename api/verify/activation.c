@@ -13,7 +13,7 @@ static const struct row {
     {{1, {257}}, WEFT_VALUES_ZEROS},
 };
 
-#define ROW_COUNT ((uint32_t)(sizeof rows / sizeof rows[0]))
+#define ROW_COUNT WEFT_COUNT(rows)
 
 static weft_activation activation_of(uint32_t index) {
     return (weft_activation)(index / ROW_COUNT);
@@ -41,8 +41,5 @@ static void build(weft_case *c, uint32_t index) {
     weft_case_expect(c, "y", weft_case_activate(c, x, activation));
 }
 
-const weft_case_family weft_family_activation = {.name = "activation",
-                                                 .count = ROW_COUNT * WEFT_ACTIVATION_COUNT,
-                                                 .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                 .name_case = name_case,
-                                                 .build = build};
+WEFT_CASE_FAMILY(activation, ROW_COUNT *WEFT_ACTIVATION_COUNT, WEFT_TOLERANCE_EXPONENTIAL,
+                 name_case, build);

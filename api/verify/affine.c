@@ -35,8 +35,4 @@ static void build(weft_case *c, uint32_t index) {
     weft_case_expect(c, "y", weft_case_affine(c, x, row->scale, row->offset));
 }
 
-const weft_case_family weft_family_affine = {.name = "affine",
-                                             .count = sizeof rows / sizeof rows[0],
-                                             .tolerance = WEFT_TOLERANCE_LINEAR,
-                                             .name_case = name_case,
-                                             .build = build};
+WEFT_CASE_FAMILY(affine, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -48,8 +48,4 @@ static void build(weft_case *c, uint32_t index) {
                             weft_attention_params(.heads = row->heads, .scale = row->scale)));
 }
 
-const weft_case_family weft_family_attention = {.name = "attention",
-                                                .count = sizeof rows / sizeof rows[0],
-                                                .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                .name_case = name_case,
-                                                .build = build};
+WEFT_CASE_FAMILY(attention, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

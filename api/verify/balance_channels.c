@@ -37,8 +37,4 @@ static void build(weft_case *c, uint32_t index) {
     weft_case_expect(c, "y", weft_case_balance_channels(c, x, other));
 }
 
-const weft_case_family weft_family_balance_channels = {.name = "balance_channels",
-                                                       .count = sizeof rows / sizeof rows[0],
-                                                       .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                       .name_case = name_case,
-                                                       .build = build};
+WEFT_CASE_FAMILY(balance_channels, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -47,7 +47,7 @@ static const struct row rows[] = {
     {1, 131, 32, 1, 60, true, 0.0F, WEFT_VALUES_TENS},
 };
 
-#define ROWS ((uint32_t)(sizeof rows / sizeof rows[0]))
+#define ROWS WEFT_COUNT(rows)
 
 static const char *const implementations[] = {"direct", "tiled"};
 
@@ -79,9 +79,5 @@ static void build(weft_case *c, uint32_t index) {
                                          .causal = row->causal, .scale = row->scale)));
 }
 
-const weft_case_family weft_family_banded_attention = {
-    .name = "banded_attention",
-    .count = ROWS * (uint32_t)(sizeof implementations / sizeof implementations[0]),
-    .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-    .name_case = name_case,
-    .build = build};
+WEFT_CASE_FAMILY(banded_attention, ROWS *WEFT_COUNT(implementations), WEFT_TOLERANCE_EXPONENTIAL,
+                 name_case, build);

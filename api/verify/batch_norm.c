@@ -65,11 +65,7 @@ static void build(weft_case *c, uint32_t index) {
                                         .beta = beta.tensor, .epsilon = row->epsilon)));
 }
 
-const weft_case_family weft_family_batch_norm = {.name = "batch_norm",
-                                                 .count = sizeof rows / sizeof rows[0],
-                                                 .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                 .name_case = name_case,
-                                                 .build = build};
+WEFT_CASE_FAMILY(batch_norm, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);
 
 /* ---- where the range of float32 ends ---- */
 
@@ -136,10 +132,5 @@ static void build_special(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_case_family weft_family_special_batch_norm = {.name = "special/batch_norm",
-                                                         .count = sizeof special_rows /
-                                                                  sizeof special_rows[0],
-                                                         .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                         .only_reproducible = true,
-                                                         .name_case = name_special,
-                                                         .build = build_special};
+WEFT_SPECIAL_FAMILY(batch_norm, WEFT_COUNT(special_rows), WEFT_TOLERANCE_LINEAR, name_special,
+                    build_special);

@@ -17,7 +17,7 @@ static const struct row {
     {{1, {1}}, {1, {1}}, WEFT_VALUES_UNIT},
 };
 
-#define ROW_COUNT ((uint32_t)(sizeof rows / sizeof rows[0]))
+#define ROW_COUNT WEFT_COUNT(rows)
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct row *row = &rows[index % ROW_COUNT];
@@ -35,8 +35,4 @@ static void build(weft_case *c, uint32_t index) {
     weft_case_expect(c, "y", weft_case_binary(c, op, a, b));
 }
 
-const weft_case_family weft_family_binary = {.name = "binary",
-                                             .count = ROW_COUNT * WEFT_BINARY_COUNT,
-                                             .tolerance = WEFT_TOLERANCE_LINEAR,
-                                             .name_case = name_case,
-                                             .build = build};
+WEFT_CASE_FAMILY(binary, ROW_COUNT *WEFT_BINARY_COUNT, WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -72,11 +72,7 @@ static void build_glu(weft_case *c, uint32_t index) {
     c->check_fusion = true;
 }
 
-const weft_case_family weft_family_glu = {.name = "glu",
-                                          .count = sizeof glu_rows / sizeof glu_rows[0],
-                                          .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                          .name_case = name_glu,
-                                          .build = build_glu};
+WEFT_CASE_FAMILY(glu, WEFT_COUNT(glu_rows), WEFT_TOLERANCE_EXPONENTIAL, name_glu, build_glu);
 
 /* ---- projections ---- */
 
@@ -125,18 +121,14 @@ static void build_projection(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_case_family weft_family_projections = {.name = "projections",
-                                                  .count = sizeof projection_rows /
-                                                           sizeof projection_rows[0],
-                                                  .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                  .name_case = name_projection,
-                                                  .build = build_projection};
+WEFT_CASE_FAMILY(projections, WEFT_COUNT(projection_rows), WEFT_TOLERANCE_LINEAR, name_projection,
+                 build_projection);
 
 /* ---- residual blocks around a linear layer, before and behind the norm ---- */
 
 static const uint32_t residual_shapes[][3] = {{2, 19, 24}, {1, 37, 129}}; /* batch, n, d */
 
-#define SHAPES ((uint32_t)(sizeof residual_shapes / sizeof residual_shapes[0]))
+#define SHAPES WEFT_COUNT(residual_shapes)
 
 static const char *const norm_names[] = {"layer", "rms", "simple_rms", "scale", "batch"};
 
@@ -191,8 +183,5 @@ static void build_residual(weft_case *c, uint32_t index) {
     c->check_fusion = true;
 }
 
-const weft_case_family weft_family_residual = {.name = "residual",
-                                               .count = SHAPES * 2 * WEFT_NORM_COUNT,
-                                               .tolerance = WEFT_TOLERANCE_LINEAR,
-                                               .name_case = name_residual,
-                                               .build = build_residual};
+WEFT_CASE_FAMILY(residual, SHAPES * 2 * WEFT_NORM_COUNT, WEFT_TOLERANCE_LINEAR, name_residual,
+                 build_residual);

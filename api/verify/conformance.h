@@ -198,6 +198,25 @@ typedef struct weft_case_family {
     void (*build)(weft_case *c, uint32_t index);
 } weft_case_family;
 
+#define WEFT_COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
+
+/** Defines a family: its cases, their tolerance, and the functions that name and build them. */
+#define WEFT_CASE_FAMILY(label, cases, bound, name_it, build_it)          \
+    const weft_case_family weft_family_##label = {.name = #label,         \
+                                                  .count = (cases),       \
+                                                  .tolerance = (bound),   \
+                                                  .name_case = (name_it), \
+                                                  .build = (build_it)}
+
+/** Of inputs where the range of float32 ends: special/…, in reproducible mode alone. */
+#define WEFT_SPECIAL_FAMILY(label, cases, bound, name_it, build_it)                  \
+    const weft_case_family weft_family_special_##label = {.name = "special/" #label, \
+                                                          .count = (cases),          \
+                                                          .tolerance = (bound),      \
+                                                          .only_reproducible = true, \
+                                                          .name_case = (name_it),    \
+                                                          .build = (build_it)}
+
 /** Every family, one row each. */
 #define WEFT_FAMILIES(ROW)        \
     ROW(embedding)                \

@@ -82,8 +82,4 @@ static void build(weft_case *c, uint32_t index) {
                                                   .length = row->length, .epsilon = row->epsilon)));
 }
 
-const weft_case_family weft_family_cosformer = {.name = "cosformer",
-                                                .count = sizeof rows / sizeof rows[0],
-                                                .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                .name_case = name_case,
-                                                .build = build};
+WEFT_CASE_FAMILY(cosformer, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -115,8 +115,4 @@ static void build(weft_case *c, uint32_t index) {
                                     : add(c, row, x, &powers, row->stabilizer));
 }
 
-const weft_case_family weft_family_discrete_features = {.name = "discrete_features",
-                                                        .count = sizeof rows / sizeof rows[0],
-                                                        .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                        .name_case = name_case,
-                                                        .build = build};
+WEFT_CASE_FAMILY(discrete_features, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

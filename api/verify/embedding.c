@@ -64,8 +64,4 @@ static void build(weft_case *c, uint32_t index) {
                                                      .positions = positions.tensor)));
 }
 
-const weft_case_family weft_family_embedding = {.name = "embedding",
-                                                .count = sizeof rows / sizeof rows[0],
-                                                .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                .name_case = name_case,
-                                                .build = build};
+WEFT_CASE_FAMILY(embedding, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);

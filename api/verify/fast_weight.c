@@ -54,8 +54,4 @@ static void build(weft_case *c, uint32_t index) {
         weft_case_fast_weight(c, q, k, v, beta, weft_fast_weight_params(.heads = row->heads)));
 }
 
-const weft_case_family weft_family_fast_weight = {.name = "fast_weight",
-                                                  .count = sizeof rows / sizeof rows[0],
-                                                  .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                  .name_case = name_case,
-                                                  .build = build};
+WEFT_CASE_FAMILY(fast_weight, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -81,9 +81,9 @@ static const struct row causals[] = {
     {Q, 1, 97, 1, 16, 8, 3, BATCHED, 0, 0.0F, UNIT, TENS, UNIT, UNIT},
 };
 
-#define ROW_COUNT       (sizeof rows / sizeof rows[0])
-#define ATTENTION_COUNT (sizeof attentions / sizeof attentions[0])
-#define CAUSAL_COUNT    (sizeof causals / sizeof causals[0])
+#define ROW_COUNT       WEFT_COUNT(rows)
+#define ATTENTION_COUNT WEFT_COUNT(attentions)
+#define CAUSAL_COUNT    WEFT_COUNT(causals)
 #define COMPONENTS      24 /* random features of a head */
 
 /* ---- the cases ---- */
@@ -197,9 +197,5 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_case_family weft_family_flt_features = {.name = "flt_features",
-                                                   .count =
-                                                       ROW_COUNT + ATTENTION_COUNT + CAUSAL_COUNT,
-                                                   .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                   .name_case = name_case,
-                                                   .build = build};
+WEFT_CASE_FAMILY(flt_features, ROW_COUNT + ATTENTION_COUNT + CAUSAL_COUNT, WEFT_TOLERANCE_LINEAR,
+                 name_case, build);

@@ -85,8 +85,4 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_case_family weft_family_fourier = {.name = "fourier",
-                                              .count = sizeof rows / sizeof rows[0],
-                                              .tolerance = WEFT_TOLERANCE_LINEAR,
-                                              .name_case = name_case,
-                                              .build = build};
+WEFT_CASE_FAMILY(fourier, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -322,8 +322,8 @@ static const struct graph {
     {"fourier-is-output", build_fourier_is_output},
 };
 
-#define CHAIN_COUNT ((uint32_t)(sizeof chains / sizeof chains[0]))
-#define GRAPH_COUNT ((uint32_t)(sizeof graphs / sizeof graphs[0]))
+#define CHAIN_COUNT WEFT_COUNT(chains)
+#define GRAPH_COUNT WEFT_COUNT(graphs)
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     if (index < CHAIN_COUNT) {
@@ -342,8 +342,4 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_case_family weft_family_fused = {.name = "fused",
-                                            .count = CHAIN_COUNT + GRAPH_COUNT,
-                                            .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                            .name_case = name_case,
-                                            .build = build};
+WEFT_CASE_FAMILY(fused, CHAIN_COUNT + GRAPH_COUNT, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

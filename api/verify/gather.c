@@ -26,8 +26,4 @@ static void build(weft_case *c, uint32_t index) {
     weft_case_expect(c, "y", weft_case_gather(c, x, row->position));
 }
 
-const weft_case_family weft_family_gather = {.name = "gather",
-                                             .count = sizeof rows / sizeof rows[0],
-                                             .tolerance = WEFT_TOLERANCE_BITS,
-                                             .name_case = name_case,
-                                             .build = build};
+WEFT_CASE_FAMILY(gather, WEFT_COUNT(rows), WEFT_TOLERANCE_BITS, name_case, build);

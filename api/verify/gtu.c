@@ -123,8 +123,4 @@ static void build(weft_case *c, uint32_t index) {
     c->check_fusion = true;
 }
 
-const weft_case_family weft_family_gtu = {.name = "gtu",
-                                          .count = sizeof rows / sizeof rows[0],
-                                          .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                          .name_case = name_case,
-                                          .build = build};
+WEFT_CASE_FAMILY(gtu, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

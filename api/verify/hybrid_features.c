@@ -182,8 +182,4 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_case_family weft_family_hybrid_features = {.name = "hybrid_features",
-                                                      .count = sizeof rows / sizeof rows[0],
-                                                      .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                      .name_case = name_case,
-                                                      .build = build};
+WEFT_CASE_FAMILY(hybrid_features, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -142,8 +142,4 @@ static void build(weft_case *c, uint32_t index) {
                          maps));
 }
 
-const weft_case_family weft_family_kernel_attention = {.name = "kernel_attention",
-                                                       .count = sizeof rows / sizeof rows[0],
-                                                       .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                       .name_case = name_case,
-                                                       .build = build};
+WEFT_CASE_FAMILY(kernel_attention, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -61,8 +61,4 @@ static void build(weft_case *c, uint32_t index) {
                                                      .epsilon = row->epsilon)));
 }
 
-const weft_case_family weft_family_layer_norm = {.name = "layer_norm",
-                                                 .count = sizeof cases / sizeof cases[0],
-                                                 .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                 .name_case = name_case,
-                                                 .build = build};
+WEFT_CASE_FAMILY(layer_norm, WEFT_COUNT(cases), WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -37,17 +37,15 @@ static const struct generator_row {
     {16, 2, {8, 5, 6}, WEFT_ACTIVATION_SIGMOID, true, 11},
 };
 
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
-
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    if (index < COUNT(mixtures)) {
+    if (index < WEFT_COUNT(mixtures)) {
         const struct mixture_row *row = &mixtures[index];
         snprintf(text, WEFT_CASE_NAME_SIZE, "gmm%s%s/s=%u,C=%u,d=%u,n=%u", row->full ? "-full" : "",
                  row->tokens != 0 ? "-features" : "", row->components * row->each, row->components,
                  row->d, row->tokens);
         return;
     }
-    const struct generator_row *row = &generators[index - COUNT(mixtures)];
+    const struct generator_row *row = &generators[index - WEFT_COUNT(mixtures)];
     snprintf(text, WEFT_CASE_NAME_SIZE, "dgm%s/%s%s/s=%u,layers=%u,noise=%u,d=%u,n=%u",
              row->tokens != 0 ? "-features" : "", weft_activation_name(row->activation),
              row->has_bias ? ",bias" : "", row->s, row->layers, row->width[0],
@@ -126,16 +124,13 @@ static void finish(weft_case *c, weft_array w, uint32_t tokens) {
 }
 
 static void build(weft_case *c, uint32_t index) {
-    if (index < COUNT(mixtures)) {
+    if (index < WEFT_COUNT(mixtures)) {
         finish(c, add_mixture(c, &mixtures[index]), mixtures[index].tokens);
     } else {
-        const struct generator_row *row = &generators[index - COUNT(mixtures)];
+        const struct generator_row *row = &generators[index - WEFT_COUNT(mixtures)];
         finish(c, add_generator(c, row), row->tokens);
     }
 }
 
-const weft_case_family weft_family_learned_weights = {.name = "learned_weights",
-                                                      .count = COUNT(mixtures) + COUNT(generators),
-                                                      .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                      .name_case = name_case,
-                                                      .build = build};
+WEFT_CASE_FAMILY(learned_weights, WEFT_COUNT(mixtures) + WEFT_COUNT(generators),
+                 WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -94,8 +94,4 @@ static void build(weft_case *c, uint32_t index) {
                                                       .epsilon = row->epsilon)));
 }
 
-const weft_case_family weft_family_linear_attention = {.name = "linear_attention",
-                                                       .count = sizeof rows / sizeof rows[0],
-                                                       .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                       .name_case = name_case,
-                                                       .build = build};
+WEFT_CASE_FAMILY(linear_attention, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -57,7 +57,7 @@ static const struct row fixed[] = {
     {36, 68, 128, 0, 0, false, false, 0, false, 1.0, WEFT_VALUES_MIXED},
 };
 
-#define FIXED_COUNT  ((uint32_t)(sizeof fixed / sizeof fixed[0]))
+#define FIXED_COUNT  WEFT_COUNT(fixed)
 #define RANDOM_COUNT 16
 #define RANDOM_SEED  20
 
@@ -124,8 +124,4 @@ static void build(weft_case *c, uint32_t index) {
                                                          .alpha = (float)row.alpha)));
 }
 
-const weft_case_family weft_family_matmul = {.name = "matmul",
-                                             .count = FIXED_COUNT + RANDOM_COUNT,
-                                             .tolerance = WEFT_TOLERANCE_LINEAR,
-                                             .name_case = name_case,
-                                             .build = build};
+WEFT_CASE_FAMILY(matmul, FIXED_COUNT + RANDOM_COUNT, WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -72,8 +72,5 @@ static void build(weft_case *c, uint32_t index) {
                                                          .epsilon = row->epsilon)));
 }
 
-const weft_case_family weft_family_performer_attention = {.name = "performer_attention",
-                                                          .count = sizeof rows / sizeof rows[0],
-                                                          .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                          .name_case = name_case,
-                                                          .build = build};
+WEFT_CASE_FAMILY(performer_attention, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case,
+                 build);

@@ -120,17 +120,15 @@ static const struct row later_attentions[] = {
     {ASY, QRY, 1, 131, 3, 7, 65, 131, 0.0F, 1e-6F, true, UNIT, 0.0F, 0},
 };
 
-#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
-
 /* The tables one after the other. */
 static const struct row *row_at(uint32_t index) {
     const struct {
         const struct row *rows;
         uint32_t count;
-    } tables[] = {{rows, COUNT(rows)},
-                  {attentions, COUNT(attentions)},
-                  {later, COUNT(later)},
-                  {later_attentions, COUNT(later_attentions)}};
+    } tables[] = {{rows, WEFT_COUNT(rows)},
+                  {attentions, WEFT_COUNT(attentions)},
+                  {later, WEFT_COUNT(later)},
+                  {later_attentions, WEFT_COUNT(later_attentions)}};
     uint32_t table = 0;
     while (index >= tables[table].count) {
         index -= tables[table++].count;
@@ -139,9 +137,9 @@ static const struct row *row_at(uint32_t index) {
 }
 
 static bool is_attention(uint32_t index) {
-    const uint32_t first = COUNT(rows);
-    const uint32_t second = first + COUNT(attentions) + COUNT(later);
-    return index >= second || (index >= first && index < first + COUNT(attentions));
+    const uint32_t first = WEFT_COUNT(rows);
+    const uint32_t second = first + WEFT_COUNT(attentions) + WEFT_COUNT(later);
+    return index >= second || (index >= first && index < first + WEFT_COUNT(attentions));
 }
 
 /* ---- the cases ---- */
@@ -224,9 +222,7 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_case_family weft_family_random_features = {
-    .name = "random_features",
-    .count = COUNT(rows) + COUNT(attentions) + COUNT(later) + COUNT(later_attentions),
-    .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-    .name_case = name_case,
-    .build = build};
+WEFT_CASE_FAMILY(random_features,
+                 WEFT_COUNT(rows) + WEFT_COUNT(attentions) + WEFT_COUNT(later) +
+                     WEFT_COUNT(later_attentions),
+                 WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

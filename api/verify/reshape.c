@@ -44,8 +44,4 @@ static void build(weft_case *c, uint32_t index) {
     weft_case_expect(c, "y", weft_case_reshape(c, x, row->to));
 }
 
-const weft_case_family weft_family_reshape = {.name = "reshape",
-                                              .count = sizeof rows / sizeof rows[0],
-                                              .tolerance = WEFT_TOLERANCE_BITS,
-                                              .name_case = name_case,
-                                              .build = build};
+WEFT_CASE_FAMILY(reshape, WEFT_COUNT(rows), WEFT_TOLERANCE_BITS, name_case, build);

@@ -72,8 +72,4 @@ static void build(weft_case *c, uint32_t index) {
                                                                        .epsilon = row->epsilon)));
 }
 
-const weft_case_family weft_family_rfa_attention = {.name = "rfa_attention",
-                                                    .count = sizeof rows / sizeof rows[0],
-                                                    .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                    .name_case = name_case,
-                                                    .build = build};
+WEFT_CASE_FAMILY(rfa_attention, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -32,7 +32,7 @@ static const struct row {
     {{2, {3, 200}}, 1e-12F, true, WEFT_VALUES_IMPULSE},
 };
 
-#define ROWS ((uint32_t)(sizeof rows / sizeof rows[0]))
+#define ROWS WEFT_COUNT(rows)
 
 static uint32_t columns_of(const struct row *row) {
     return row->x.dim[row->x.rank - 1];
@@ -71,11 +71,7 @@ static void build_rms(weft_case *c, uint32_t index) {
                                                      .epsilon = row->epsilon)));
 }
 
-const weft_case_family weft_family_rms_norm = {.name = "rms_norm",
-                                               .count = ROWS,
-                                               .tolerance = WEFT_TOLERANCE_LINEAR,
-                                               .name_case = name_rms,
-                                               .build = build_rms};
+WEFT_CASE_FAMILY(rms_norm, ROWS, WEFT_TOLERANCE_LINEAR, name_rms, build_rms);
 
 /* ---- SimpleRMSNorm ---- */
 
@@ -89,11 +85,7 @@ static void build_simple(weft_case *c, uint32_t index) {
     weft_case_expect(c, "y", weft_case_norm(c, x, weft_norm_params(.kind = WEFT_NORM_SIMPLE_RMS)));
 }
 
-const weft_case_family weft_family_simple_rms_norm = {.name = "simple_rms_norm",
-                                                      .count = ROWS,
-                                                      .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                      .name_case = name_simple,
-                                                      .build = build_simple};
+WEFT_CASE_FAMILY(simple_rms_norm, ROWS, WEFT_TOLERANCE_LINEAR, name_simple, build_simple);
 
 /* ---- ScaleNorm: Nguyen and Salazar, 2019, equation (5) ---- */
 
@@ -111,8 +103,4 @@ static void build_scale(weft_case *c, uint32_t index) {
                                                      .epsilon = row->epsilon)));
 }
 
-const weft_case_family weft_family_scale_norm = {.name = "scale_norm",
-                                                 .count = ROWS,
-                                                 .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                 .name_case = name_scale,
-                                                 .build = build_scale};
+WEFT_CASE_FAMILY(scale_norm, ROWS, WEFT_TOLERANCE_LINEAR, name_scale, build_scale);

@@ -107,8 +107,4 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_case_family weft_family_ski_toeplitz = {.name = "ski_toeplitz",
-                                                   .count = sizeof rows / sizeof rows[0],
-                                                   .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                   .name_case = name_case,
-                                                   .build = build};
+WEFT_CASE_FAMILY(ski_toeplitz, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);

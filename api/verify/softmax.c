@@ -41,8 +41,4 @@ static void build(weft_case *c, uint32_t index) {
     weft_case_expect(c, "y", weft_case_softmax(c, x));
 }
 
-const weft_case_family weft_family_softmax = {.name = "softmax",
-                                              .count = sizeof cases / sizeof cases[0],
-                                              .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                              .name_case = name_case,
-                                              .build = build};
+WEFT_CASE_FAMILY(softmax, WEFT_COUNT(cases), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -144,11 +144,7 @@ static void name_sine(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     name_case(text, &sine_rows[index], "t");
 }
 
-const weft_case_family weft_family_sine_spe = {.name = "sine_spe",
-                                               .count = sizeof sine_rows / sizeof sine_rows[0],
-                                               .tolerance = WEFT_TOLERANCE_LINEAR,
-                                               .name_case = name_sine,
-                                               .build = build_sine};
+WEFT_CASE_FAMILY(sine_spe, WEFT_COUNT(sine_rows), WEFT_TOLERANCE_LINEAR, name_sine, build_sine);
 
 /* ---- convSPE ---- */
 
@@ -189,8 +185,4 @@ static void name_conv(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     name_case(text, &conv_rows[index], "p");
 }
 
-const weft_case_family weft_family_conv_spe = {.name = "conv_spe",
-                                               .count = sizeof conv_rows / sizeof conv_rows[0],
-                                               .tolerance = WEFT_TOLERANCE_LINEAR,
-                                               .name_case = name_conv,
-                                               .build = build_conv};
+WEFT_CASE_FAMILY(conv_spe, WEFT_COUNT(conv_rows), WEFT_TOLERANCE_LINEAR, name_conv, build_conv);

@@ -27,7 +27,7 @@ static const struct row {
     {67, 3, 3, 17, true, WEFT_VALUES_EQUAL, WEFT_VALUES_MASKED, WEFT_VALUES_UNIT},
 };
 
-#define ROWS ((uint32_t)(sizeof rows / sizeof rows[0]))
+#define ROWS WEFT_COUNT(rows)
 
 static const char *const implementations[] = {"direct", "tiled"};
 
@@ -64,10 +64,5 @@ static void build(weft_case *c, uint32_t index) {
                                                        .half_width = row->half_width});
 }
 
-const weft_case_family weft_family_special_banded_attention = {
-    .name = "special/banded_attention",
-    .count = ROWS * (uint32_t)(sizeof implementations / sizeof implementations[0]),
-    .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-    .only_reproducible = true,
-    .name_case = name_case,
-    .build = build};
+WEFT_SPECIAL_FAMILY(banded_attention, ROWS *WEFT_COUNT(implementations), WEFT_TOLERANCE_EXPONENTIAL,
+                    name_case, build);

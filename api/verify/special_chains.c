@@ -152,9 +152,4 @@ static void build(weft_case *c, uint32_t index) {
     expect(c, chain, &arrays);
 }
 
-const weft_case_family weft_family_special_chains = {.name = "special/chains",
-                                                     .count = sizeof chains / sizeof chains[0],
-                                                     .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                     .only_reproducible = true,
-                                                     .name_case = name_case,
-                                                     .build = build};
+WEFT_SPECIAL_FAMILY(chains, WEFT_COUNT(chains), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

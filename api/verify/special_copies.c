@@ -86,9 +86,4 @@ static void build(weft_case *c, uint32_t index) {
     copies[index].build(c, &copies[index].row);
 }
 
-const weft_case_family weft_family_special_copies = {.name = "special/copies",
-                                                     .count = sizeof copies / sizeof copies[0],
-                                                     .tolerance = WEFT_TOLERANCE_BITS,
-                                                     .only_reproducible = true,
-                                                     .name_case = name_case,
-                                                     .build = build};
+WEFT_SPECIAL_FAMILY(copies, WEFT_COUNT(copies), WEFT_TOLERANCE_BITS, name_case, build);

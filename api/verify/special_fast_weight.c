@@ -147,9 +147,4 @@ static void build(weft_case *c, uint32_t index) {
     expect(c, row, arrays);
 }
 
-const weft_case_family weft_family_special_fast_weight = {.name = "special/fast_weight",
-                                                          .count = sizeof rows / sizeof rows[0],
-                                                          .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                          .only_reproducible = true,
-                                                          .name_case = name_case,
-                                                          .build = build};
+WEFT_SPECIAL_FAMILY(fast_weight, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -82,9 +82,4 @@ static void build(weft_case *c, uint32_t index) {
     weft_bounded_expect(c, out);
 }
 
-const weft_case_family weft_family_special_flt_features = {.name = "special/flt_features",
-                                                           .count = sizeof rows / sizeof rows[0],
-                                                           .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                           .only_reproducible = true,
-                                                           .name_case = name_case,
-                                                           .build = build};
+WEFT_SPECIAL_FAMILY(flt_features, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);

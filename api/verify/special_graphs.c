@@ -172,9 +172,4 @@ static void build(weft_case *c, uint32_t index) {
     graphs[index].build(c, &graphs[index].row);
 }
 
-const weft_case_family weft_family_special_graphs = {.name = "special/graphs",
-                                                     .count = sizeof graphs / sizeof graphs[0],
-                                                     .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                     .only_reproducible = true,
-                                                     .name_case = name_case,
-                                                     .build = build};
+WEFT_SPECIAL_FAMILY(graphs, WEFT_COUNT(graphs), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

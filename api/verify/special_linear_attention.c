@@ -109,13 +109,8 @@ static void build_linear(weft_case *c, uint32_t index) {
     expect(c, row, &inputs, given_features, 1);
 }
 
-const weft_case_family weft_family_special_linear_attention = {.name = "special/linear_attention",
-                                                               .count = sizeof linear_rows /
-                                                                        sizeof linear_rows[0],
-                                                               .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                               .only_reproducible = true,
-                                                               .name_case = name_linear,
-                                                               .build = build_linear};
+WEFT_SPECIAL_FAMILY(linear_attention, WEFT_COUNT(linear_rows), WEFT_TOLERANCE_LINEAR, name_linear,
+                    build_linear);
 
 /* ---- kernel attention with one kernel ---- */
 
@@ -169,13 +164,8 @@ static void build_kernel(weft_case *c, uint32_t index) {
     expect(c, row, &inputs, mapped_features, 1);
 }
 
-const weft_case_family weft_family_special_kernel_attention = {
-    .name = "special/kernel_attention",
-    .count = sizeof kernel_rows / sizeof kernel_rows[0],
-    .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-    .only_reproducible = true,
-    .name_case = name_kernel,
-    .build = build_kernel};
+WEFT_SPECIAL_FAMILY(kernel_attention, WEFT_COUNT(kernel_rows), WEFT_TOLERANCE_EXPONENTIAL,
+                    name_kernel, build_kernel);
 
 /* ---- cosFormer ---- */
 
@@ -217,10 +207,5 @@ static void build_cosformer(weft_case *c, uint32_t index) {
     expect(c, row, &inputs, cosformer_features, 2);
 }
 
-const weft_case_family weft_family_special_cosformer = {.name = "special/cosformer",
-                                                        .count = sizeof cosformer_rows /
-                                                                 sizeof cosformer_rows[0],
-                                                        .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                        .only_reproducible = true,
-                                                        .name_case = name_cosformer,
-                                                        .build = build_cosformer};
+WEFT_SPECIAL_FAMILY(cosformer, WEFT_COUNT(cosformer_rows), WEFT_TOLERANCE_LINEAR, name_cosformer,
+                    build_cosformer);

@@ -26,7 +26,7 @@ static const struct row {
     {11, 13, 65, 0, false, true, false, 1e-40F, WEFT_VALUES_UNIT, WEFT_VALUES_INFINITE},
 };
 
-#define ROW_COUNT ((uint32_t)(sizeof rows / sizeof rows[0]))
+#define ROW_COUNT WEFT_COUNT(rows)
 
 static const char *const kernels[] = {"direct", "tiled"};
 
@@ -82,10 +82,5 @@ static void build(weft_case *c, uint32_t index) {
     expect(c, row, a.value, b.value);
 }
 
-const weft_case_family weft_family_special_matmul = {
-    .name = "special/matmul",
-    .count = ROW_COUNT * (uint32_t)(sizeof kernels / sizeof kernels[0]),
-    .tolerance = WEFT_TOLERANCE_LINEAR,
-    .only_reproducible = true,
-    .name_case = name_case,
-    .build = build};
+WEFT_SPECIAL_FAMILY(matmul, ROW_COUNT *WEFT_COUNT(kernels), WEFT_TOLERANCE_LINEAR, name_case,
+                    build);

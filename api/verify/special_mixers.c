@@ -17,7 +17,7 @@ static const struct fourier_row {
     {5, 7, 3, WEFT_VALUES_INFINITE},    {5, 7, 3, WEFT_VALUES_NAN},    {5, 7, 3, WEFT_VALUES_ZEROS},
 };
 
-#define FOURIER_ROWS ((uint32_t)(sizeof fourier_rows / sizeof fourier_rows[0]))
+#define FOURIER_ROWS WEFT_COUNT(fourier_rows)
 
 static const char *const transforms[] = {"fft", "matrix"};
 
@@ -45,13 +45,8 @@ static void build_fourier(weft_case *c, uint32_t index) {
     weft_bounded_expect(c, out);
 }
 
-const weft_case_family weft_family_special_fourier = {
-    .name = "special/fourier",
-    .count = FOURIER_ROWS * (uint32_t)(sizeof transforms / sizeof transforms[0]),
-    .tolerance = WEFT_TOLERANCE_LINEAR,
-    .only_reproducible = true,
-    .name_case = name_fourier,
-    .build = build_fourier};
+WEFT_SPECIAL_FAMILY(fourier, FOURIER_ROWS *WEFT_COUNT(transforms), WEFT_TOLERANCE_LINEAR,
+                    name_fourier, build_fourier);
 
 /* ---- attention ---- */
 
@@ -93,10 +88,5 @@ static void build_attention(weft_case *c, uint32_t index) {
         &(weft_bounded_band){.n = row->n, .m = row->m, .d = row->d, .heads = row->heads});
 }
 
-const weft_case_family weft_family_special_attention = {.name = "special/attention",
-                                                        .count = sizeof attention_rows /
-                                                                 sizeof attention_rows[0],
-                                                        .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                        .only_reproducible = true,
-                                                        .name_case = name_attention,
-                                                        .build = build_attention};
+WEFT_SPECIAL_FAMILY(attention, WEFT_COUNT(attention_rows), WEFT_TOLERANCE_EXPONENTIAL,
+                    name_attention, build_attention);

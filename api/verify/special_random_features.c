@@ -198,13 +198,8 @@ static void build_features(weft_case *c, uint32_t index) {
     weft_bounded_expect(c, out);
 }
 
-const weft_case_family weft_family_special_random_features = {
-    .name = "special/random_features",
-    .count = sizeof feature_rows / sizeof feature_rows[0],
-    .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-    .only_reproducible = true,
-    .name_case = name_features,
-    .build = build_features};
+WEFT_SPECIAL_FAMILY(random_features, WEFT_COUNT(feature_rows), WEFT_TOLERANCE_EXPONENTIAL,
+                    name_features, build_features);
 
 /* ---- random feature attention ---- */
 
@@ -294,10 +289,5 @@ static void build_attention(weft_case *c, uint32_t index) {
     weft_bounded_expect(c, out);
 }
 
-const weft_case_family weft_family_special_rfa_attention = {.name = "special/rfa_attention",
-                                                            .count = sizeof attention_rows /
-                                                                     sizeof attention_rows[0],
-                                                            .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                            .only_reproducible = true,
-                                                            .name_case = name_attention,
-                                                            .build = build_attention};
+WEFT_SPECIAL_FAMILY(rfa_attention, WEFT_COUNT(attention_rows), WEFT_TOLERANCE_EXPONENTIAL,
+                    name_attention, build_attention);

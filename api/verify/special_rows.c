@@ -49,13 +49,8 @@ static void build_norm(weft_case *c, uint32_t index) {
     weft_bounded_expect(c, out);
 }
 
-const weft_case_family weft_family_special_layer_norm = {.name = "special/layer_norm",
-                                                         .count =
-                                                             sizeof norm_rows / sizeof norm_rows[0],
-                                                         .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                         .only_reproducible = true,
-                                                         .name_case = name_norm,
-                                                         .build = build_norm};
+WEFT_SPECIAL_FAMILY(layer_norm, WEFT_COUNT(norm_rows), WEFT_TOLERANCE_LINEAR, name_norm,
+                    build_norm);
 
 /* ---- softmax ---- */
 
@@ -92,10 +87,5 @@ static void build_softmax(weft_case *c, uint32_t index) {
     weft_bounded_expect(c, out);
 }
 
-const weft_case_family weft_family_special_softmax = {.name = "special/softmax",
-                                                      .count = sizeof softmax_rows /
-                                                               sizeof softmax_rows[0],
-                                                      .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                      .only_reproducible = true,
-                                                      .name_case = name_softmax,
-                                                      .build = build_softmax};
+WEFT_SPECIAL_FAMILY(softmax, WEFT_COUNT(softmax_rows), WEFT_TOLERANCE_EXPONENTIAL, name_softmax,
+                    build_softmax);

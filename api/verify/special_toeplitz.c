@@ -19,7 +19,7 @@ static const struct row {
     {false, 2, 40, 1, WEFT_VALUES_ZEROS, WEFT_VALUES_EQUAL},
 };
 
-#define ROWS ((uint32_t)(sizeof rows / sizeof rows[0]))
+#define ROWS WEFT_COUNT(rows)
 
 static const char *const implementations[] = {"direct", "fft", "fft_shared"};
 
@@ -126,10 +126,5 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-const weft_case_family weft_family_special_toeplitz = {
-    .name = "special/toeplitz",
-    .count = ROWS * (uint32_t)(sizeof implementations / sizeof implementations[0]),
-    .tolerance = WEFT_TOLERANCE_LINEAR,
-    .only_reproducible = true,
-    .name_case = name_case,
-    .build = build};
+WEFT_SPECIAL_FAMILY(toeplitz, ROWS *WEFT_COUNT(implementations), WEFT_TOLERANCE_LINEAR, name_case,
+                    build);

@@ -167,8 +167,4 @@ static void build(weft_case *c, uint32_t index) {
     graphs[index].build(c);
 }
 
-const weft_case_family weft_family_structure = {.name = "structure",
-                                                .count = sizeof graphs / sizeof graphs[0],
-                                                .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                .name_case = name_case,
-                                                .build = build};
+WEFT_CASE_FAMILY(structure, WEFT_COUNT(graphs), WEFT_TOLERANCE_LINEAR, name_case, build);

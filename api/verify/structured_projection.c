@@ -88,8 +88,8 @@ static const struct row featured[] = {
     {SCRF, 0, 1, 3, 1, 130, 140, 0.0F, false, NULL, UNIT},
 };
 
-#define ROW_COUNT      (sizeof rows / sizeof rows[0])
-#define FEATURED_COUNT (sizeof featured / sizeof featured[0])
+#define ROW_COUNT      WEFT_COUNT(rows)
+#define FEATURED_COUNT WEFT_COUNT(featured)
 
 static const struct row *row_at(uint32_t index) {
     return index < ROW_COUNT ? &rows[index] : &featured[index - ROW_COUNT];
@@ -216,8 +216,5 @@ static void build(weft_case *c, uint32_t index) {
     weft_case_expect(c, "y", y);
 }
 
-const weft_case_family weft_family_structured_projection = {.name = "structured_projection",
-                                                            .count = ROW_COUNT + FEATURED_COUNT,
-                                                            .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                            .name_case = name_case,
-                                                            .build = build};
+WEFT_CASE_FAMILY(structured_projection, ROW_COUNT + FEATURED_COUNT, WEFT_TOLERANCE_LINEAR,
+                 name_case, build);

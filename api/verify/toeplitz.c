@@ -154,8 +154,4 @@ static void build(weft_case *c, uint32_t index) {
                            weft_toeplitz_params(.causal = row->causal, .decay = gamma.tensor)));
 }
 
-const weft_case_family weft_family_toeplitz = {.name = "toeplitz",
-                                               .count = sizeof rows / sizeof rows[0],
-                                               .tolerance = WEFT_TOLERANCE_LINEAR,
-                                               .name_case = name_case,
-                                               .build = build};
+WEFT_CASE_FAMILY(toeplitz, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -71,8 +71,4 @@ static void build(weft_case *c, uint32_t index) {
         weft_case_toeplitz_fd(c, x, response, weft_toeplitz_fd_params(.causal = row->causal)));
 }
 
-const weft_case_family weft_family_toeplitz_fd = {.name = "toeplitz_fd",
-                                                  .count = sizeof rows / sizeof rows[0],
-                                                  .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                  .name_case = name_case,
-                                                  .build = build};
+WEFT_CASE_FAMILY(toeplitz_fd, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -153,11 +153,8 @@ static void build_lag(weft_case *c, uint32_t index) {
     c->check_fusion = true; /* that plan does not fold constants either */
 }
 
-const weft_case_family weft_family_toeplitz_rpe = {.name = "toeplitz_rpe",
-                                                   .count = sizeof lag_rows / sizeof lag_rows[0],
-                                                   .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                   .name_case = name_lag,
-                                                   .build = build_lag};
+WEFT_CASE_FAMILY(toeplitz_rpe, WEFT_COUNT(lag_rows), WEFT_TOLERANCE_EXPONENTIAL, name_lag,
+                 build_lag);
 
 /* ---- responses by frequency ---- */
 
@@ -199,9 +196,5 @@ static void build_frequency(weft_case *c, uint32_t index) {
     c->check_fusion = true;
 }
 
-const weft_case_family weft_family_toeplitz_fd_rpe = {.name = "toeplitz_fd_rpe",
-                                                      .count = sizeof frequency_rows /
-                                                               sizeof frequency_rows[0],
-                                                      .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                      .name_case = name_frequency,
-                                                      .build = build_frequency};
+WEFT_CASE_FAMILY(toeplitz_fd_rpe, WEFT_COUNT(frequency_rows), WEFT_TOLERANCE_EXPONENTIAL,
+                 name_frequency, build_frequency);
