@@ -48,5 +48,13 @@ double weft_test_error(const float *found, const double *expected, uint64_t coun
         error += ((double)found[i] - expected[i]) * ((double)found[i] - expected[i]);
         size += expected[i] * expected[i];
     }
-    return sqrt(error / size);
+    return error == 0.0 ? 0.0 : sqrt(error / size);
+}
+
+void weft_test_expect_near(const char *what, const float *found, const double *expected,
+                           uint64_t count, double tolerance) {
+    const double error = weft_test_error(found, expected, count);
+    if (!(error <= tolerance)) {
+        fail_msg("%s: relative L2 %g, allowed %g", what, error, tolerance);
+    }
 }

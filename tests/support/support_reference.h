@@ -19,7 +19,11 @@ struct weft_test_attention {
 /** out [n, heads · width]. */
 void weft_test_attention(double *out, const struct weft_test_attention *attention);
 
-/** |found - expected| / |expected|, both L2 norms. */
+/** |found - expected| / |expected|, both L2 norms; 0 where nothing differs. */
 double weft_test_error(const float *found, const double *expected, uint64_t count);
+
+/** Fails where that is more than `tolerance`; what: whose it is. */
+void weft_test_expect_near(const char *what, const float *found, const double *expected,
+                           uint64_t count, double tolerance);
 
 #endif

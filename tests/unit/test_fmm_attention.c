@@ -84,10 +84,7 @@ WEFT_TEST_ON_GRAPH(test_fields_alone_are_the_baselines, f) {
                                                           .causal = cases[i].blend.causal,
                                                           .kernel = cases[i].kernel,
                                                           .half_width = cases[i].blend.half_width});
-        const double error = weft_test_error(y, expected, COUNT);
-        if (!(error <= 5e-6)) {
-            fail_msg("%s: relative L2 %g", cases[i].name, error);
-        }
+        weft_test_expect_near(cases[i].name, y, expected, COUNT, 5e-6);
     }
 }
 
