@@ -184,14 +184,15 @@ static weft_array add_projection(weft_case *c, const struct row *row, weft_array
     if (out != NULL) {
         weft_case_check(c, weft_features_expand(matrix->w, matrix->diagonals, matrix->permutation,
                                                 &matrix->params, &c->ref.host));
-        weft_reference_matmul(
-            out, x.value,
-            weft_reference_of(&c->ref, matrix->w, (uint64_t)row->features * row->width),
-            (weft_reference_product){.m = row->batch * row->n * row->heads,
-                                     .n = row->features,
-                                     .k = row->width,
-                                     .transpose_b = true,
-                                     .alpha = scale_of(row)});
+    }
+    const double *w = weft_reference_of(&c->ref, matrix->w, (uint64_t)row->features * row->width);
+    if (w != NULL) {
+        weft_reference_matmul(out, x.value, w,
+                              (weft_reference_product){.m = row->batch * row->n * row->heads,
+                                                       .n = row->features,
+                                                       .k = row->width,
+                                                       .transpose_b = true,
+                                                       .alpha = scale_of(row)});
     }
     return projection;
 }
