@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "core/host.h"
 #include "core/try.h"
+#include "verify/conformance.h"
 
 static const char *const size_names[] = {
     [WEFT_BENCH_FULL] = "full", [WEFT_BENCH_SHORT] = "short", [WEFT_BENCH_SMALLEST] = "smallest"};
@@ -23,12 +23,23 @@ bool weft_bench_size_from_name(weft_bench_size *size, const char *name) {
     return false;
 }
 
+static weft_status build(weft_graph *graph, const weft_bench_case *bench_case,
+                         const weft_host *host) {
+    if (bench_case->build) {
+        return bench_case->build(graph, bench_case);
+    }
+    weft_case c = {.ref.host = host ? *host : (weft_host){0}, .graph = graph, .only_graph = true};
+    bench_case->define(&c, bench_case);
+    weft_reference_end(&c.ref);
+    return c.ref.status;
+}
+
 static weft_status compile_graph(weft_plan **plan, weft_device *device,
                                  const weft_bench_case *bench_case, bool timestamps,
                                  const weft_host *host) {
     weft_graph *graph = NULL;
     WEFT_TRY(weft_graph_create(&graph, host));
-    weft_status status = bench_case->build(graph, bench_case);
+    weft_status status = build(graph, bench_case, host);
     if (status == WEFT_OK) {
         status = weft_plan_compile(plan, device, graph,
                                    weft_plan_params(.implementation = bench_case->implementation,

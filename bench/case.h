@@ -9,7 +9,7 @@
 #define WEFT_BENCH_MAX_LENGTHS 16
 
 typedef struct weft_bench_case weft_bench_case;
-struct weft_bench_reference;
+struct weft_case;
 
 struct weft_bench_case {
     const char *suite;
@@ -18,13 +18,15 @@ struct weft_bench_case {
     uint32_t sizes[4];               /* what they mean is the suite's */
     const void *data;                /* the suite's own, static; may be null */
 
-    /* The first adds inputs, nodes and outputs; the second, where there is one, makes the plan by itself. */
+    /**
+     * Adds inputs, nodes and the output to the case's graph, together with what float64 makes of them: the functions of
+     * verify/paired.h. Of a case with compile() it defines the output alone, c->expected. Null: not known.
+     */
+    void (*define)(struct weft_case *c, const weft_bench_case *bench_case);
+    /* In place of that: the first adds to a graph, the second makes the plan by itself. */
     weft_status (*build)(weft_graph *graph, const weft_bench_case *bench_case);
     weft_status (*compile)(weft_plan **plan, weft_device *device, const weft_bench_case *bench_case,
                            bool timestamps, const weft_host *host);
-
-    /** What the first output ought to be at some tokens (reference.h); null: not known. */
-    void (*reference)(struct weft_bench_reference *ref, const weft_bench_case *bench_case);
 
     uint32_t vocabulary; /* int32 inputs are tokens below this */
     uint32_t tokens;     /* of one run, for tokens per second; 0: none are counted */
@@ -42,7 +44,7 @@ struct weft_bench_case {
                    "ski" the TNN */
 };
 
-/** The case's plan, of its own compile() or of the graph that its build() makes. */
+/** The case's plan, of its own compile() or of the graph that its build() or define() makes. */
 weft_status weft_bench_compile(weft_plan **plan, weft_device *device,
                                const weft_bench_case *bench_case, bool timestamps,
                                const weft_host *host);

@@ -3,7 +3,7 @@
 #ifndef WEFT_BENCH_GRAPH_H
 #define WEFT_BENCH_GRAPH_H
 
-#include <weft/graph.h>
+#include "verify/conformance.h"
 
 #define WEFT_BENCH_SEED 2026
 
@@ -13,12 +13,7 @@
 weft_status weft_bench_input(weft_tensor *out, weft_graph *graph, const char *name,
                              weft_shape shape);
 
-/** A weight of uniform values in [-1, 1); `stream` tells the weights of a graph apart. */
-weft_status weft_bench_weight(weft_tensor *out, weft_graph *graph, weft_shape shape,
-                              uint64_t stream);
-
-/** A weight of given values, which are copied. */
-weft_status weft_bench_weight_of(weft_tensor *out, weft_graph *graph, weft_shape shape,
-                                 const float *data);
+/** A weight of uniform values in [-1, 1); `stream` tells the weights of a case apart. */
+weft_array weft_bench_weight(weft_case *c, weft_shape shape, uint64_t stream);
 
 #endif

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether what a case of `weft bench` computed is right: against float64 (reference.h) and the hashes of expected.json. */
+/* Whether what a case of `weft bench` computed is right: against float64 and the hashes of expected.json. */
 #ifndef WEFT_BENCH_VERIFY_H
 #define WEFT_BENCH_VERIFY_H
 
 #include "bench/case.h"
 #include "bench/expected.h"
-#include "bench/reference.h"
 
-#define WEFT_BENCH_REFERENCE_ROWS      16  /* tokens of a sequence that are held against float64 */
+#define WEFT_BENCH_REFERENCE_ROWS 16 /* tokens of a sequence that are held against float64 */
+/** An input or output of a plan, as far as a reference needs it. */
+typedef struct weft_bench_view {
+    weft_port_info info;
+    const void *data; /* its elements; an input may have null: what weft_bench_fill_input writes */
+} weft_bench_view;
+
 #define WEFT_BENCH_REFERENCE_LIMIT     4e9 /* operations of a reference: seconds */
 #define WEFT_BENCH_VERIFICATION_REASON 256
 

@@ -2,7 +2,7 @@
 /* scale · x + offset. */
 #include <stdio.h>
 
-#include "verify/conformance.h"
+#include "verify/paired.h"
 
 static const struct row {
     weft_shape x;
@@ -32,16 +32,7 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
 static void build(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index];
     weft_array x = weft_case_input(c, "x", row->x, row->values);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_affine(&y, c->graph, x.tensor, row->scale, row->offset));
-    double *expected = weft_case_output(c, "y", y);
-    for (uint64_t i = 0; expected != NULL && i < weft_shape_elements(row->x); i++) {
-        expected[i] = (double)row->scale * x.value[i] + (double)row->offset;
-    }
+    weft_case_expect(c, "y", weft_case_affine(c, x, row->scale, row->offset));
 }
 
-const weft_case_family weft_family_affine = {.name = "affine",
-                                             .count = sizeof rows / sizeof rows[0],
-                                             .tolerance = WEFT_TOLERANCE_LINEAR,
-                                             .name_case = name_case,
-                                             .build = build};
+WEFT_CASE_FAMILY(affine, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* SADERF's change of variables, from its formula. */
-#include <math.h>
+/* SADERF's change of variables. */
 #include <stdio.h>
 
 #include <weft/mixers.h>
 
-#include "verify/conformance.h"
+#include "verify/paired.h"
 
 static const struct row {
     uint32_t batch, n, m, d;
@@ -30,38 +29,12 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
              row->batch);
 }
 
-static double squares(const double *x, uint32_t tokens, uint32_t d) {
-    double sum = 0.0;
-    for (uint64_t i = 0; i < tokens; i++) {
-        sum += x[i * d] * x[i * d];
-    }
-    return sum;
-}
-
 static void build(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index];
     weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), row->kind);
     weft_array other =
         weft_case_input(c, "other", weft_shape_of(row->batch, row->m, row->d), row->other);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_balance_channels(&y, c->graph, x.tensor, other.tensor));
-    double *expected = weft_case_output(c, "y", y);
-    for (uint64_t channel = 0; expected != NULL && channel < (uint64_t)row->batch * row->d;
-         channel++) {
-        const uint64_t batch = channel / row->d;
-        const uint64_t l = channel % row->d;
-        const uint64_t first = batch * row->n * row->d + l;
-        const double own = squares(x.value + first, row->n, row->d);
-        const double others = squares(other.value + batch * row->m * row->d + l, row->m, row->d);
-        const double psi = own > 0.0 && others > 0.0 ? pow(others / own, 0.25) : 1.0;
-        for (uint64_t i = 0; i < row->n; i++) {
-            expected[first + i * row->d] = psi * x.value[first + i * row->d];
-        }
-    }
+    weft_case_expect(c, "y", weft_case_balance_channels(c, x, other));
 }
 
-const weft_case_family weft_family_balance_channels = {.name = "balance_channels",
-                                                       .count = sizeof rows / sizeof rows[0],
-                                                       .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                       .name_case = name_case,
-                                                       .build = build};
+WEFT_CASE_FAMILY(balance_channels, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);

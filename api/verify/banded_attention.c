@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Softmax attention within a band, query by query, by each implementation. */
-#include <math.h>
+/* Softmax attention within a band, by each implementation. */
 #include <stdio.h>
 
 #include <weft/mixers.h>
 
-#include "verify/conformance.h"
+#include "verify/paired.h"
 
 struct row {
     uint32_t batch, n, d, heads, half_width;
@@ -13,49 +12,6 @@ struct row {
     float scale; /* 0: the usual 1/sqrt(d/heads) */
     weft_values values;
 };
-
-/* Nguyen et al., 2021, equation (4): the keys begin … end - 1, of one query and one head. */
-static void attend(double *out, const double *q, const double *k, const double *v, double *weights,
-                   const struct row *row, uint32_t query) {
-    const uint32_t width = row->d / row->heads;
-    const double scale = row->scale != 0.0F ? (double)row->scale : 1.0 / sqrt((double)width);
-    uint32_t count = 0;
-    uint32_t begin = 0;
-    for (uint32_t j = 0; j < row->n; j++) {
-        int64_t lag = (int64_t)query - j;
-        if (lag > row->half_width || lag < (row->causal ? 0 : -(int64_t)row->half_width)) {
-            continue;
-        }
-        begin = count == 0 ? j : begin;
-        double sum = 0.0;
-        for (uint32_t i = 0; i < width; i++) {
-            sum += q[(uint64_t)query * row->d + i] * k[(uint64_t)j * row->d + i];
-        }
-        weights[count++] = scale * sum;
-    }
-    weft_reference_softmax(weights, weights, 1, count);
-    for (uint32_t i = 0; i < width; i++) {
-        double sum = 0.0;
-        for (uint64_t j = 0; j < count; j++) {
-            sum += weights[j] * v[(begin + j) * row->d + i];
-        }
-        out[(uint64_t)query * row->d + i] = sum;
-    }
-}
-
-static void reference(weft_case *c, double *out, const double *q, const double *k, const double *v,
-                      const struct row *row) {
-    double *weights = weft_case_scratch(c, row->n);
-    const uint32_t parts = row->batch * row->heads;
-    for (uint64_t part = 0; weights != NULL && part < parts; part++) {
-        uint64_t first =
-            part / row->heads * row->n * row->d + part % row->heads * (row->d / row->heads);
-        for (uint32_t query = 0; query < row->n; query++) {
-            attend(out + first, q + first, k + first, v + first, weights, row, query);
-        }
-    }
-    weft_case_scratch_free(c, weights);
-}
 
 static const struct row rows[] = {
     {1, 1, 1, 1, 0, false, 0.0F, WEFT_VALUES_UNIT},
@@ -91,7 +47,7 @@ static const struct row rows[] = {
     {1, 131, 32, 1, 60, true, 0.0F, WEFT_VALUES_TENS},
 };
 
-#define ROWS ((uint32_t)(sizeof rows / sizeof rows[0]))
+#define ROWS WEFT_COUNT(rows)
 
 static const char *const implementations[] = {"direct", "tiled"};
 
@@ -115,21 +71,13 @@ static void build(weft_case *c, uint32_t index) {
     weft_array q = weft_case_input(c, "q", shape, row->values);
     weft_array k = weft_case_input(c, "k", shape, row->values);
     weft_array v = weft_case_input(c, "v", shape, row->values);
-    weft_tensor y = {0};
-    weft_case_check(
-        c, weft_graph_banded_attention(
-               &y, c->graph, q.tensor, k.tensor, v.tensor,
-               weft_banded_attention_params(.heads = row->heads, .half_width = row->half_width,
-                                            .causal = row->causal, .scale = row->scale)));
-    double *expected = weft_case_output(c, "y", y);
-    if (expected != NULL) {
-        reference(c, expected, q.value, k.value, v.value, row);
-    }
+    weft_case_expect(
+        c, "y",
+        weft_case_banded_attention(
+            c, q, k, v,
+            weft_banded_attention_params(.heads = row->heads, .half_width = row->half_width,
+                                         .causal = row->causal, .scale = row->scale)));
 }
 
-const weft_case_family weft_family_banded_attention = {
-    .name = "banded_attention",
-    .count = ROWS * (uint32_t)(sizeof implementations / sizeof implementations[0]),
-    .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-    .name_case = name_case,
-    .build = build};
+WEFT_CASE_FAMILY(banded_attention, ROWS *WEFT_COUNT(implementations), WEFT_TOLERANCE_EXPONENTIAL,
+                 name_case, build);

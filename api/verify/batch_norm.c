@@ -6,6 +6,7 @@
 #include <weft/mixers.h>
 
 #include "verify/bounded.h"
+#include "verify/paired.h"
 
 static const struct row {
     weft_shape x;
@@ -42,57 +43,29 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
              (double)row->epsilon, row->has_gamma ? ",gamma" : "", row->has_beta ? ",beta" : "");
 }
 
+static weft_array optional(weft_case *c, bool present, weft_shape shape) {
+    return present ? weft_case_weight(c, shape, WEFT_VALUES_UNIT) : (weft_array){0};
+}
+
 /* Variances are exp of what they are filled with: positive, and of several sizes. */
-static weft_tensor positive(weft_case *c, weft_tensor x) {
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_activate(&y, c->graph, x, WEFT_ACTIVATION_EXP));
-    return y;
-}
-
-struct statistics {
-    weft_array mean, log_variance, gamma, beta;
-};
-
-static struct statistics make_statistics(weft_case *c, const struct row *row) {
-    weft_shape shape = weft_shape_of(columns_of(row));
-    struct statistics s = {.mean = weft_case_weight(c, shape, WEFT_VALUES_UNIT),
-                           .log_variance = weft_case_input(c, "log", shape, WEFT_VALUES_UNIT)};
-    if (row->has_gamma) {
-        s.gamma = weft_case_weight(c, shape, WEFT_VALUES_UNIT);
-    }
-    if (row->has_beta) {
-        s.beta = weft_case_weight(c, shape, WEFT_VALUES_UNIT);
-    }
-    return s;
-}
-
 static void build(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index];
+    const weft_shape shape = weft_shape_of(columns_of(row));
     weft_array x = weft_case_input(c, "x", row->x, row->values);
-    struct statistics s = make_statistics(c, row);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_batch_norm(
-                           &y, c->graph, x.tensor,
-                           weft_batch_norm_params(.mean = s.mean.tensor,
-                                                  .variance = positive(c, s.log_variance.tensor),
-                                                  .gamma = s.gamma.tensor, .beta = s.beta.tensor,
-                                                  .epsilon = row->epsilon)));
-    double *expected = weft_case_output(c, "y", y);
-    /* Ioffe and Szegedy, 2015, algorithm 2. */
-    for (uint64_t i = 0; expected != NULL && i < weft_shape_elements(row->x); i++) {
-        uint64_t j = i % columns_of(row);
-        double deviation = sqrt(exp(s.log_variance.value[j]) + (double)row->epsilon);
-        expected[i] = (x.value[i] - s.mean.value[j]) / deviation;
-        expected[i] *= s.gamma.value != NULL ? s.gamma.value[j] : 1.0;
-        expected[i] += s.beta.value != NULL ? s.beta.value[j] : 0.0;
-    }
+    weft_array mean = weft_case_weight(c, shape, WEFT_VALUES_UNIT);
+    weft_array variance = weft_case_activate(c, weft_case_input(c, "log", shape, WEFT_VALUES_UNIT),
+                                             WEFT_ACTIVATION_EXP);
+    weft_array gamma = optional(c, row->has_gamma, shape);
+    weft_array beta = optional(c, row->has_beta, shape);
+    weft_case_expect(
+        c, "y",
+        weft_case_norm(c, x,
+                       weft_norm_params(.kind = WEFT_NORM_BATCH, .mean = mean.tensor,
+                                        .variance = variance.tensor, .gamma = gamma.tensor,
+                                        .beta = beta.tensor, .epsilon = row->epsilon)));
 }
 
-const weft_case_family weft_family_batch_norm = {.name = "batch_norm",
-                                                 .count = sizeof rows / sizeof rows[0],
-                                                 .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                 .name_case = name_case,
-                                                 .build = build};
+WEFT_CASE_FAMILY(batch_norm, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);
 
 /* ---- where the range of float32 ends ---- */
 
@@ -157,13 +130,7 @@ static void build_special(weft_case *c, uint32_t index) {
     if (out != NULL) {
         weft_bounded_expect(c, out);
     }
-    weft_bounded_scratch_free(c, out);
 }
 
-const weft_case_family weft_family_special_batch_norm = {.name = "special/batch_norm",
-                                                         .count = sizeof special_rows /
-                                                                  sizeof special_rows[0],
-                                                         .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                         .only_reproducible = true,
-                                                         .name_case = name_special,
-                                                         .build = build_special};
+WEFT_SPECIAL_FAMILY(batch_norm, WEFT_COUNT(special_rows), WEFT_TOLERANCE_LINEAR, name_special,
+                    build_special);

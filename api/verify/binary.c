@@ -2,20 +2,7 @@
 /* Elementwise operators, with b repeated over a's leading axes. */
 #include <stdio.h>
 
-#include "verify/conformance.h"
-
-static double apply(weft_binary op, double a, double b) {
-    switch (op) {
-    case WEFT_BINARY_ADD:
-        return a + b;
-    case WEFT_BINARY_SUBTRACT:
-        return a - b;
-    case WEFT_BINARY_MULTIPLY:
-        return a * b;
-    default:
-        return a / b;
-    }
-}
+#include "verify/paired.h"
 
 static const struct row {
     weft_shape a, b;
@@ -30,7 +17,7 @@ static const struct row {
     {{1, {1}}, {1, {1}}, WEFT_VALUES_UNIT},
 };
 
-#define ROW_COUNT ((uint32_t)(sizeof rows / sizeof rows[0]))
+#define ROW_COUNT WEFT_COUNT(rows)
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct row *row = &rows[index % ROW_COUNT];
@@ -45,17 +32,7 @@ static void build(weft_case *c, uint32_t index) {
     weft_binary op = (weft_binary)(index / ROW_COUNT);
     weft_array a = weft_case_input(c, "a", row->a, row->values);
     weft_array b = weft_case_input(c, "b", row->b, row->values);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_binary(&y, c->graph, op, a.tensor, b.tensor));
-    double *expected = weft_case_output(c, "y", y);
-    uint64_t repeat = weft_shape_elements(row->b);
-    for (uint64_t i = 0; expected != NULL && i < weft_shape_elements(row->a); i++) {
-        expected[i] = apply(op, a.value[i], b.value[i % repeat]);
-    }
+    weft_case_expect(c, "y", weft_case_binary(c, op, a, b));
 }
 
-const weft_case_family weft_family_binary = {.name = "binary",
-                                             .count = ROW_COUNT * WEFT_BINARY_COUNT,
-                                             .tolerance = WEFT_TOLERANCE_LINEAR,
-                                             .name_case = name_case,
-                                             .build = build};
+WEFT_CASE_FAMILY(binary, ROW_COUNT *WEFT_BINARY_COUNT, WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -12,6 +12,7 @@
 #define WEFT_CONFORMANCE_BOUNDED_H
 
 #include "verify/conformance.h"
+#include "verify/reference/ops.h"
 
 /**
  * `value` is what the formula gives; float32 arithmetic is at most `error` away. 0: it gives the
@@ -92,13 +93,23 @@ void weft_bounded_linear_attention(weft_case *c, weft_bounded *out, const weft_b
                                    const weft_bounded *psi, const weft_bounded *v,
                                    const weft_bounded_attention *attention);
 
+/** Softmax attention of one sequence, dense or within a band. */
+typedef struct weft_bounded_band {
+    uint32_t n, m, d, heads;
+    bool banded, causal;
+    uint32_t half_width;
+} weft_bounded_band;
+
+/** Expects attention of q [n, d] over k and v [m, d] of the newest output. */
+void weft_bounded_expect_attention(weft_case *c, const weft_array arrays[3],
+                                   const weft_bounded_band *band);
+
 /** out[i] = a[i] + b[i % period]. out may be a. */
 void weft_bounded_add_arrays(weft_bounded *out, const weft_bounded *a, const weft_bounded *b,
                              uint64_t count, uint64_t period);
 
-/** Memory for `count` of them, zeroed; null after noting the failure in the case. */
+/** Memory for `count` of them, zeroed, until the case is made; null after noting the failure. */
 weft_bounded *weft_bounded_scratch(weft_case *c, uint64_t count);
-void weft_bounded_scratch_free(weft_case *c, weft_bounded *scratch);
 /** The elements of an input or a constant, as scratch. */
 weft_bounded *weft_bounded_of(weft_case *c, const double *value, uint64_t count);
 /** Expects the case's newest output to be `result`, which it does not keep. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Linear attention of bounded numbers. */
+/* Attention of bounded numbers, linear and by softmax. */
 #include <math.h>
 
 #include "verify/bounded.h"
@@ -95,7 +95,7 @@ void weft_bounded_linear_attention(weft_case *c, weft_bounded *out, const weft_b
                                    const weft_bounded_attention *attention) {
     const weft_bounded_attention *a = attention;
     weft_bounded *scores = weft_bounded_scratch(c, a->keys);
-    for (uint64_t part = 0; c->status == WEFT_OK && part < (uint64_t)a->n * a->heads; part++) {
+    for (uint64_t part = 0; c->ref.status == WEFT_OK && part < (uint64_t)a->n * a->heads; part++) {
         uint64_t head = part % a->heads;
         struct query query = {.phi = phi + part * a->features,
                               .psi = psi + head * a->features,
@@ -105,5 +105,66 @@ void weft_bounded_linear_attention(weft_case *c, weft_bounded *out, const weft_b
                               .count = a->causal ? (uint32_t)(part / a->heads) + 1 : a->keys};
         attend(out + part * a->values, scores, &query, a);
     }
-    weft_bounded_scratch_free(c, scores);
+}
+
+/* ---- softmax attention ---- */
+
+struct sequences {
+    weft_bounded *out, *q, *k, *v;
+    weft_bounded *weights; /* [m] */
+};
+
+/*
+ * The kernels of a band multiply all weights by a power of two, at least half of 1 / (keys in a band), and divide at the
+ * end, so that products with v underflow further up.
+ */
+static weft_bounded with_underflow(weft_bounded value, const weft_bounded_band *band,
+                                   double count) {
+    double keys = 2.0 * band->half_width + 1.0;
+    if (band->banded && isfinite(value.value) && value.error > 0.0) {
+        value.error += 2.0 * keys * count * 0x1p-126;
+    }
+    return value;
+}
+
+/* One query and one head, whose first channel is `first`. */
+static void attend_band(const struct sequences *s, const weft_bounded_band *band, uint32_t query,
+                        uint64_t first) {
+    const uint64_t d = band->d;
+    const uint64_t width = band->d / band->heads;
+    const weft_bounded scale = weft_bounded_parameter((float)(1.0 / sqrt((double)width)));
+    const uint32_t reach = band->banded ? band->half_width : UINT32_MAX;
+    const uint32_t begin = query > reach ? query - reach : 0;
+    const uint64_t last = band->causal ? query : (uint64_t)query + reach;
+    const uint32_t count = (last < band->m ? (uint32_t)last + 1 : band->m) - begin;
+    for (uint64_t j = 0; j < count; j++) {
+        weft_bounded_sum sum = {0};
+        for (uint64_t i = first; i < first + width; i++) {
+            weft_bounded_sum_add_product(&sum, s->q[query * d + i], s->k[(begin + j) * d + i]);
+        }
+        s->weights[j] = weft_bounded_multiply(scale, weft_bounded_sum_end(&sum));
+    }
+    weft_bounded_softmax(s->weights, s->weights, 1, count);
+    for (uint64_t i = first; i < first + width; i++) {
+        weft_bounded_sum sum = {0};
+        for (uint64_t j = 0; j < count; j++) {
+            weft_bounded_sum_add_product(&sum, s->weights[j], s->v[(begin + j) * d + i]);
+        }
+        s->out[query * d + i] = with_underflow(weft_bounded_sum_end(&sum), band, count);
+    }
+}
+
+void weft_bounded_expect_attention(weft_case *c, const weft_array arrays[3],
+                                   const weft_bounded_band *band) {
+    const uint64_t keys = (uint64_t)band->m * band->d;
+    struct sequences s = {.out = weft_bounded_scratch(c, (uint64_t)band->n * band->d),
+                          .q = weft_bounded_of(c, arrays[0].value, (uint64_t)band->n * band->d),
+                          .k = weft_bounded_of(c, arrays[1].value, keys),
+                          .v = weft_bounded_of(c, arrays[2].value, keys),
+                          .weights = weft_bounded_scratch(c, band->m)};
+    for (uint32_t part = 0; c->ref.status == WEFT_OK && part < band->n * band->heads; part++) {
+        const uint64_t head = part % band->heads;
+        attend_band(&s, band, part / band->heads, head * (band->d / band->heads));
+    }
+    weft_bounded_expect(c, s.out);
 }

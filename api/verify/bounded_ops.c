@@ -183,16 +183,7 @@ void weft_bounded_fourier(weft_bounded *out, const weft_bounded *x, uint32_t n, 
 /* ---- cases ---- */
 
 weft_bounded *weft_bounded_scratch(weft_case *c, uint64_t count) {
-    weft_bounded *scratch =
-        c->status == WEFT_OK ? weft_alloc_zero(&c->host, (size_t)count, sizeof *scratch) : NULL;
-    if (c->status == WEFT_OK && scratch == NULL) {
-        c->status = weft_fail_memory(&c->host, "a bounded reference");
-    }
-    return scratch;
-}
-
-void weft_bounded_scratch_free(weft_case *c, weft_bounded *scratch) {
-    weft_free(&c->host, scratch);
+    return weft_reference_memory(&c->ref, count, sizeof(weft_bounded));
 }
 
 weft_bounded *weft_bounded_of(weft_case *c, const double *value, uint64_t count) {

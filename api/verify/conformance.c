@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "verify/reference/features.h"
+
 #ifdef WEFT_MORE_ROWS /* of tests/example_mixer */
 #include WEFT_MORE_ROWS
 #else
@@ -47,23 +49,25 @@ static uint64_t seed_of(const weft_case_family *family, uint32_t index) {
 
 weft_status weft_case_create(weft_case *c, const weft_case_family *family, uint32_t index,
                              const weft_host *host) {
-    *c = (weft_case){.host = host == NULL ? (weft_host){0} : *host,
+    *c = (weft_case){.ref.host = host == NULL ? (weft_host){0} : *host,
                      .seed = seed_of(family, index),
                      .tolerance = family->tolerance,
                      .only_reproducible = family->only_reproducible};
-    weft_case_check(c, weft_graph_create(&c->graph, &c->host));
-    if (c->status == WEFT_OK) {
+    weft_case_check(c, weft_graph_create(&c->graph, &c->ref.host));
+    if (c->ref.status == WEFT_OK) {
         family->build(c, index);
     }
-    return c->status;
+    weft_reference_end(&c->ref);
+    c->arrays = NULL;
+    return c->ref.status;
 }
 
 static void free_ports(weft_case *c, weft_case_port *ports, uint32_t count) {
     for (uint32_t index = 0; index < count; index++) {
-        weft_free(&c->host, ports[index].data);
-        weft_free(&c->host, ports[index].value);
-        weft_free(&c->host, ports[index].allowed);
-        weft_free(&c->host, ports[index].words);
+        weft_free(&c->ref.host, ports[index].data);
+        weft_free(&c->ref.host, ports[index].value);
+        weft_free(&c->ref.host, ports[index].allowed);
+        weft_free(&c->ref.host, ports[index].words);
     }
 }
 
@@ -71,50 +75,87 @@ void weft_case_destroy(weft_case *c) {
     weft_graph_destroy(&c->graph);
     free_ports(c, c->inputs, c->input_count);
     free_ports(c, c->outputs, c->output_count);
-    for (uint32_t index = 0; index < c->weight_count; index++) {
-        weft_weight_destroy(&c->weights[index]);
-        weft_free(&c->host, c->weight_values[index]);
-        weft_free(&c->host, c->weight_data[index]);
-    }
     *c = (weft_case){0};
 }
 
 void weft_case_check(weft_case *c, weft_status status) {
-    if (c->status == WEFT_OK) {
-        c->status = status;
+    weft_reference_check(&c->ref, status);
+}
+
+double *weft_case_scratch(weft_case *c, uint64_t count) {
+    return weft_reference_array(&c->ref, count);
+}
+
+/* ---- arrays ---- */
+
+struct weft_case_arrays {
+    struct weft_case_arrays *next;
+    weft_array array;
+};
+
+static void keep(weft_case *c, weft_array array) {
+    struct weft_case_arrays *kept = weft_reference_memory(&c->ref, 1, sizeof *kept);
+    if (kept != NULL) {
+        *kept = (struct weft_case_arrays){.next = c->arrays, .array = array};
+        c->arrays = kept;
     }
+}
+
+weft_array weft_case_find(const weft_case *c, weft_tensor tensor) {
+    for (const struct weft_case_arrays *kept = c->arrays; kept != NULL && tensor.id != 0;
+         kept = kept->next) {
+        if (kept->array.tensor.id == tensor.id) {
+            return kept->array;
+        }
+    }
+    return (weft_array){.value = NULL};
+}
+
+weft_array weft_case_made(weft_case *c, weft_status status, weft_tensor tensor, weft_shape shape,
+                          bool by_row, double **out) {
+    weft_array array = {.tensor = tensor, .shape = shape};
+    uint64_t count = weft_shape_elements(shape);
+    *out = NULL;
+    if (!weft_reference_check(&c->ref, status)) {
+        return array;
+    }
+    if (by_row && c->rows.count > 0) {
+        count = count / shape.dim[shape.rank - 2] * c->rows.count;
+    }
+    *out = c->only_graph ? NULL : weft_case_scratch(c, count);
+    array.value = *out;
+    keep(c, array);
+    return array;
+}
+
+weft_array weft_case_named(weft_case *c, weft_status status, weft_tensor tensor,
+                           weft_array values) {
+    weft_case_check(c, status);
+    values.tensor = tensor;
+    keep(c, values);
+    return values;
 }
 
 /* ---- inputs, constants, outputs ---- */
 
-double *weft_case_scratch(weft_case *c, uint64_t count) {
-    double *scratch =
-        c->status == WEFT_OK ? weft_alloc_zero(&c->host, (size_t)count, sizeof *scratch) : NULL;
-    if (c->status == WEFT_OK && scratch == NULL) {
-        c->status = weft_fail_memory(&c->host, "a float64 reference");
-    }
-    return scratch;
-}
-
-void weft_case_scratch_free(weft_case *c, double *scratch) {
-    weft_free(&c->host, scratch);
-}
-
-/* The next port of an array, with memory for its values; null after a failure. */
+/* The next port, with memory for its values; null after a failure. */
 static weft_case_port *add_port(weft_case *c, weft_case_port *ports, uint32_t *port_count,
                                 const char *name, weft_shape shape) {
+    const uint64_t count = weft_shape_elements(shape);
     if (*port_count == WEFT_CASE_PORTS) {
-        weft_case_check(c, weft_fail(&c->host, WEFT_INVALID_ARGUMENT,
+        weft_case_check(c, weft_fail(&c->ref.host, WEFT_INVALID_ARGUMENT,
                                      "a case has at most %d inputs and outputs each",
                                      WEFT_CASE_PORTS));
     }
-    double *value = weft_case_scratch(c, weft_shape_elements(shape));
+    double *value = c->ref.status == WEFT_OK
+                        ? weft_alloc_zero(&c->ref.host, (size_t)count, sizeof *value)
+                        : NULL;
     if (value == NULL) {
+        weft_case_check(c, weft_fail_memory(&c->ref.host, "the elements of a case"));
         return NULL;
     }
     weft_case_port *port = &ports[(*port_count)++];
-    *port = (weft_case_port){
-        .shape = shape, .count = weft_shape_elements(shape), .value = value, .column_step = 1};
+    *port = (weft_case_port){.shape = shape, .count = count, .value = value};
     snprintf(port->name, sizeof port->name, "%s", name);
     return port;
 }
@@ -126,13 +167,13 @@ static weft_case_port *add_input(weft_case *c, const char *name, weft_dtype dtyp
         return NULL;
     }
     port->dtype = dtype;
-    port->data = weft_alloc_zero(&c->host, (size_t)port->count, sizeof(float));
+    port->data = weft_alloc_zero(&c->ref.host, (size_t)port->count, sizeof(float));
     weft_case_check(c, port->data == NULL
-                           ? weft_fail_memory(&c->host, "an input")
+                           ? weft_fail_memory(&c->ref.host, "an input")
                            : weft_graph_input(&array->tensor, c->graph, name, dtype, shape));
     array->value = port->value;
     array->data = port->data;
-    return c->status == WEFT_OK ? port : NULL;
+    return c->ref.status == WEFT_OK ? port : NULL;
 }
 
 /* Inputs and constants take their streams from one sequence. */
@@ -140,21 +181,38 @@ static uint64_t next_stream(const weft_case *c) {
     return (uint64_t)c->input_count + c->weight_count;
 }
 
+/* An input whose elements are not the case's. */
+static weft_array read_input(weft_case *c, const char *name, weft_shape shape) {
+    weft_array array = {.shape = shape};
+    if (c->ref.status == WEFT_OK) {
+        weft_case_check(c, weft_graph_input(&array.tensor, c->graph, name, WEFT_F32, shape));
+    }
+    if (!c->only_graph) {
+        array.value = c->read(c->user, name, &array.shape);
+    }
+    keep(c, array);
+    return array;
+}
+
 weft_array weft_case_input(weft_case *c, const char *name, weft_shape shape, weft_values values) {
+    if (c->only_graph || c->read != NULL) {
+        return read_input(c, name, shape);
+    }
     uint64_t stream = next_stream(c);
-    weft_array array = {.value = NULL};
+    weft_array array = {.shape = shape};
     weft_case_port *port = add_input(c, name, WEFT_F32, shape, &array);
     if (port != NULL) {
         weft_values_fill(port->data, port->count, values, c->seed, stream);
         weft_values_read(port->value, port->data, port->count);
     }
+    keep(c, array);
     return array;
 }
 
 weft_array weft_case_indices(weft_case *c, const char *name, weft_shape shape, int32_t first,
                              int32_t last) {
     uint64_t stream = next_stream(c);
-    weft_array array = {.value = NULL};
+    weft_array array = {.shape = shape};
     weft_case_port *port = add_input(c, name, WEFT_I32, shape, &array);
     if (port == NULL) {
         return array;
@@ -171,6 +229,7 @@ weft_array weft_case_indices(weft_case *c, const char *name, weft_shape shape, i
     for (uint64_t index = 0; index < port->count; index++) {
         port->value[index] = data[index];
     }
+    keep(c, array);
     return array;
 }
 
@@ -180,61 +239,68 @@ void weft_case_state(weft_case *c, const char *name, weft_shape shape) {
         return;
     }
     port->is_state = true;
-    port->data = weft_alloc(&c->host, (size_t)port->count * sizeof(float));
+    port->data = weft_alloc(&c->ref.host, (size_t)port->count * sizeof(float));
     if (port->data == NULL) {
-        weft_case_check(c, weft_fail_memory(&c->host, "a state"));
+        weft_case_check(c, weft_fail_memory(&c->ref.host, "a state"));
         return;
     }
     memset(port->data, 0xff, (size_t)port->count * sizeof(float));
 }
 
-/* Creates the constant from `data`, which the case takes over, and keeps its values. */
-static void add_weight(weft_case *c, weft_array *array, weft_shape shape, float *data) {
-    weft_weight **weight = &c->weights[c->weight_count];
-    double *value = weft_case_scratch(c, weft_shape_elements(shape));
-    if (value == NULL) {
-        weft_free(&c->host, data);
-        return;
+/* A weight of the graph, of 32-bit elements. */
+static weft_tensor add_weight(weft_case *c, weft_dtype dtype, weft_shape shape, const void *data) {
+    weft_tensor tensor = {0};
+    weft_weight *weight = NULL;
+    if (c->ref.status == WEFT_OK) {
+        weft_case_check(
+            c, weft_weight_create(&weight,
+                                  weft_weight_params(.dtype = dtype, .shape = shape, .data = data),
+                                  &c->ref.host));
     }
-    c->weight_data[c->weight_count] = data;
-    c->weight_values[c->weight_count++] = value;
-    weft_case_check(
-        c, weft_weight_create(weight, weft_weight_params(.shape = shape, .data = data), &c->host));
-    if (c->status == WEFT_OK) {
-        weft_case_check(c, weft_graph_weight(&array->tensor, c->graph, *weight));
+    if (c->ref.status == WEFT_OK) {
+        weft_case_check(c, weft_graph_weight(&tensor, c->graph, weight));
     }
-    weft_values_read(value, data, weft_shape_elements(shape));
-    array->value = value;
-    array->data = data;
+    weft_weight_destroy(&weight);
+    return tensor;
+}
+
+weft_array weft_case_weight_of(weft_case *c, weft_shape shape, const float *data) {
+    const uint64_t count = weft_shape_elements(shape);
+    weft_array array = {.shape = shape};
+    array.tensor = add_weight(c, WEFT_F32, shape, data);
+    double *value = c->only_graph ? NULL : weft_case_scratch(c, count);
+    if (value != NULL) {
+        weft_values_read(value, data, count);
+    }
+    array.value = value;
+    keep(c, array);
+    return array;
+}
+
+weft_tensor weft_case_indices_of(weft_case *c, weft_shape shape, const int32_t *data) {
+    return add_weight(c, WEFT_I32, shape, data);
 }
 
 weft_array weft_case_weight(weft_case *c, weft_shape shape, weft_values values) {
-    weft_array array = {.value = NULL};
-    if (c->weight_count == WEFT_CASE_WEIGHTS) {
-        weft_case_check(c, weft_fail(&c->host, WEFT_INVALID_ARGUMENT,
-                                     "a case has at most %d constants", WEFT_CASE_WEIGHTS));
-    }
-    if (c->status != WEFT_OK) {
-        return array;
-    }
-    uint64_t count = weft_shape_elements(shape);
-    float *data = weft_alloc_zero(&c->host, (size_t)count, sizeof *data);
+    const uint64_t count = weft_shape_elements(shape);
+    float *data = weft_reference_memory(&c->ref, count, sizeof *data);
     if (data == NULL) {
-        weft_case_check(c, weft_fail_memory(&c->host, "a constant"));
-        return array;
+        return (weft_array){.shape = shape};
     }
     weft_values_fill(data, count, values, c->seed, next_stream(c));
-    add_weight(c, &array, shape, data);
+    c->weight_count++;
+    weft_array array = weft_case_weight_of(c, shape, data);
+    array.data = data;
     return array;
 }
 
 double *weft_case_output(weft_case *c, const char *name, weft_tensor tensor) {
     weft_shape shape = {0};
     weft_dtype dtype = WEFT_F32;
-    if (c->status == WEFT_OK) {
+    if (c->ref.status == WEFT_OK) {
         weft_case_check(c, weft_graph_get_tensor(c->graph, tensor, &shape, &dtype));
     }
-    if (c->status == WEFT_OK) {
+    if (c->ref.status == WEFT_OK) {
         weft_case_check(c, weft_graph_output(c->graph, name, tensor));
     }
     weft_case_port *port = add_port(c, c->outputs, &c->output_count, name, shape);
@@ -246,22 +312,25 @@ double *weft_case_output(weft_case *c, const char *name, weft_tensor tensor) {
 }
 
 double *weft_case_allowed(weft_case *c) {
-    if (c->status != WEFT_OK) {
+    if (c->ref.status != WEFT_OK) {
         return NULL;
     }
     weft_case_port *port = &c->outputs[c->output_count - 1];
-    port->allowed = weft_case_scratch(c, port->count);
+    port->allowed = weft_alloc_zero(&c->ref.host, (size_t)port->count, sizeof *port->allowed);
+    if (port->allowed == NULL) {
+        weft_case_check(c, weft_fail_memory(&c->ref.host, "the errors of an output"));
+    }
     return port->allowed;
 }
 
 void weft_case_expect_words(weft_case *c, const void *words) {
-    if (c->status != WEFT_OK) {
+    if (c->ref.status != WEFT_OK) {
         return;
     }
     weft_case_port *port = &c->outputs[c->output_count - 1];
-    port->words = weft_alloc(&c->host, (size_t)port->count * sizeof *port->words);
+    port->words = weft_alloc(&c->ref.host, (size_t)port->count * sizeof *port->words);
     if (port->words == NULL) {
-        weft_case_check(c, weft_fail_memory(&c->host, "the words of a copy"));
+        weft_case_check(c, weft_fail_memory(&c->ref.host, "the words of a copy"));
         return;
     }
     memcpy(port->words, words, (size_t)port->count * sizeof *port->words);
@@ -269,5 +338,32 @@ void weft_case_expect_words(weft_case *c, const void *words) {
         float number;
         memcpy(&number, &port->words[index], sizeof number);
         port->value[index] = (double)number;
+    }
+}
+
+/* The elements of features that only have their map: of the rows. */
+static const double *write_features(weft_case *c, weft_array array) {
+    const uint32_t heads = array.shape.dim[2] / array.features->count;
+    double *out = weft_case_scratch(c, (uint64_t)c->rows.count * array.shape.dim[2]);
+    if (out != NULL) {
+        weft_reference_write_features(&c->ref, out, c->rows, heads, array.features);
+    }
+    return out;
+}
+
+void weft_case_expect(weft_case *c, const char *name, weft_array array) {
+    if (c->only_graph || c->read != NULL) {
+        if (c->ref.status == WEFT_OK) {
+            weft_case_check(c, weft_graph_output(c->graph, name, array.tensor));
+        }
+        c->expected = array;
+        if (array.features != NULL && c->ref.status == WEFT_OK) {
+            c->expected.value = write_features(c, array);
+        }
+        return;
+    }
+    double *expected = weft_case_output(c, name, array.tensor);
+    if (expected != NULL) {
+        memcpy(expected, array.value, (size_t)weft_shape_elements(array.shape) * sizeof *expected);
     }
 }

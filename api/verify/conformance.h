@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The conformance cases behind `weft verify`: graphs of one op or a few, their inputs, and what
- * float64 arithmetic makes of them straight from the op's formula, never by a fast algorithm.
+ * the definitions of reference/ make of them in float64.
  *
- * A family is a file here and a row of WEFT_FAMILIES; adding an op or a mixer takes nothing else.
- * The files use the public headers, core/philox.h, core/hash.h and core/host.h, and never print.
+ * A family is a file here and a row of WEFT_FAMILIES; an op or a mixer has besides its definition in reference/, and in
+ * paired.h the function that adds it to a graph together with what it makes. `weft bench` makes its graphs by the same
+ * functions. The files use the public headers, core/philox.h, core/hash.h and core/host.h, and never print.
  * All arrays are dense and row-major. One thread only.
  */
 #ifndef WEFT_CONFORMANCE_CONFORMANCE_H
@@ -13,12 +14,11 @@
 #include <weft/graph.h>
 
 #include "core/hash.h"
-#include "core/host.h"
+#include "verify/reference/reference.h"
 
 /* ---- cases ---- */
 
-#define WEFT_CASE_PORTS   8  /* inputs of a case, and outputs */
-#define WEFT_CASE_WEIGHTS 16 /* constants of a case */
+#define WEFT_CASE_PORTS 8 /* inputs of a case, and outputs */
 
 /** Relative L2 errors that docs/reproducibility.md allows ("Accuracy"). */
 #define WEFT_TOLERANCE_BITS        0.0 /* the very bits of the reference rounded to f32 */
@@ -67,11 +67,16 @@ void weft_values_read(double *value, const void *data, uint64_t count);
 /** A whole number below `limit`, nearly uniform. */
 uint32_t weft_values_below(uint64_t seed, uint64_t stream, uint64_t index, uint32_t limit);
 
-/** An input or a constant of a case. The arrays live with the case. */
+struct weft_reference_features;
+
+/** A tensor of a case's graph and its elements, which last until the case is made. */
 typedef struct weft_array {
     weft_tensor tensor;
-    const double *value; /* the elements as weft_values_read has them */
-    const void *data;    /* the very elements, as they are uploaded */
+    weft_shape shape;
+    const double *value; /* of inputs and constants as weft_values_read has them */
+    const void *data;    /* inputs and constants: the very elements, as they are uploaded */
+    /** In place of `value`, of features in a case with `rows`: their map for each sequence. */
+    const struct weft_reference_features *features;
 } weft_array;
 
 /** An input or an output. */
@@ -79,22 +84,20 @@ typedef struct weft_case_port {
     char name[16];
     weft_dtype dtype;
     weft_shape shape;
-    uint64_t count;       /* elements, of four bytes each */
-    void *data;           /* inputs: the elements as they are uploaded */
-    bool is_state;        /* an input that a run may change */
-    double *value;        /* inputs: the elements; outputs: what is expected, NaN included */
-    uint32_t column_step; /* outputs: of the last axis only every so many columns are expected */
-    double *allowed;      /* outputs, or null: see weft_case_allowed */
-    uint32_t *words;      /* outputs, or null: see weft_case_expect_words */
+    uint64_t count;  /* elements, of four bytes each */
+    void *data;      /* inputs: the elements as they are uploaded */
+    bool is_state;   /* an input that a run may change */
+    double *value;   /* inputs: the elements; outputs: what is expected, NaN included */
+    double *allowed; /* outputs, or null: see weft_case_allowed */
+    uint32_t *words; /* outputs, or null: see weft_case_expect_words */
 } weft_case_port;
 
 /**
- * One case while it is built and run. The first failure stays in `status`, after which the
+ * One case while it is built and run. The first failure stays in `ref.status`, after which the
  * functions below do nothing; families look at nothing but what weft_case_output returns.
  */
 typedef struct weft_case {
-    weft_host host;
-    weft_status status;
+    weft_reference ref;         /* memory of arrays and references */
     uint64_t seed;              /* of the arrays' values; each array has a stream of its own */
     double tolerance;           /* relative L2 per output */
     const char *implementation; /* as weft_plan_params */
@@ -105,10 +108,17 @@ typedef struct weft_case {
     uint32_t input_count;
     weft_case_port outputs[WEFT_CASE_PORTS];
     uint32_t output_count;
-    weft_weight *weights[WEFT_CASE_WEIGHTS];
-    double *weight_values[WEFT_CASE_WEIGHTS];
-    float *weight_data[WEFT_CASE_WEIGHTS];
-    uint32_t weight_count;
+    uint32_t weight_count;           /* of weft_case_weight */
+    struct weft_case_arrays *arrays; /* all that the case has */
+    bool only_values;                /* see paired.h */
+
+    /* Of `weft bench`: */
+    bool only_graph; /* no elements at all */
+    weft_rows rows;  /* the last op is made for these tokens; none: for all */
+    /** Where the elements of inputs come from, with their shape; null: from `seed`. */
+    const double *(*read)(void *user, const char *name, weft_shape *shape);
+    void *user;
+    weft_array expected; /* the output, without a port */
 } weft_case;
 
 /** An f32 input of the graph. */
@@ -123,6 +133,32 @@ void weft_case_state(weft_case *c, const char *name, weft_shape shape);
 
 /** An f32 constant of the graph. */
 weft_array weft_case_weight(weft_case *c, weft_shape shape, weft_values values);
+
+/** The same with given elements, which are copied. */
+weft_array weft_case_weight_of(weft_case *c, weft_shape shape, const float *data);
+
+/** An i32 constant, which has no `value`. */
+weft_tensor weft_case_indices_of(weft_case *c, weft_shape shape, const int32_t *data);
+
+/** The result of adding an op to the graph; with `only_values` nothing is added. */
+#define WEFT_CASE_ADD(c, call) \
+    ((c)->only_values || (c)->ref.status != WEFT_OK ? (c)->ref.status : (call))
+
+/**
+ * What an op makes: keeps the status of adding it, and gives `tensor` with its shape and zeroed elements, `out`, unless the
+ * case has only a graph. With by_row these are of c->rows alone, if it has any.
+ */
+weft_array weft_case_made(weft_case *c, weft_status status, weft_tensor tensor, weft_shape shape,
+                          bool by_row, double **out);
+
+/** The elements of `values`, made with `only_values`, as those of what a call added to the graph. */
+weft_array weft_case_named(weft_case *c, weft_status status, weft_tensor tensor, weft_array values);
+
+/** The input, constant or result with this tensor; an empty one for none. */
+weft_array weft_case_find(const weft_case *c, weft_tensor tensor);
+
+/** Makes an array an output, of which its elements are expected. */
+void weft_case_expect(weft_case *c, const char *name, weft_array array);
 
 /** Keeps the first failure of a call that builds the graph. */
 void weft_case_check(weft_case *c, weft_status status);
@@ -144,9 +180,8 @@ double *weft_case_allowed(weft_case *c);
 /** Expects the newest output, a copy, to be these very words: also NaN and subnormals unchanged. */
 void weft_case_expect_words(weft_case *c, const void *words);
 
-/** Zeroed memory for intermediate results of a reference; null after noting the failure. */
+/** Zeroed memory until the case is made; null after noting the failure. */
 double *weft_case_scratch(weft_case *c, uint64_t count);
-void weft_case_scratch_free(weft_case *c, double *scratch);
 
 /* ---- families ---- */
 
@@ -162,6 +197,25 @@ typedef struct weft_case_family {
     /** Builds graph and reference on an empty case that has its seed and tolerance. */
     void (*build)(weft_case *c, uint32_t index);
 } weft_case_family;
+
+#define WEFT_COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
+
+/** Defines a family: its cases, their tolerance, and the functions that name and build them. */
+#define WEFT_CASE_FAMILY(label, cases, bound, name_it, build_it)          \
+    const weft_case_family weft_family_##label = {.name = #label,         \
+                                                  .count = (cases),       \
+                                                  .tolerance = (bound),   \
+                                                  .name_case = (name_it), \
+                                                  .build = (build_it)}
+
+/** Of inputs where the range of float32 ends: special/…, in reproducible mode alone. */
+#define WEFT_SPECIAL_FAMILY(label, cases, bound, name_it, build_it)                  \
+    const weft_case_family weft_family_special_##label = {.name = "special/" #label, \
+                                                          .count = (cases),          \
+                                                          .tolerance = (bound),      \
+                                                          .only_reproducible = true, \
+                                                          .name_case = (name_it),    \
+                                                          .build = (build_it)}
 
 /** Every family, one row each. */
 #define WEFT_FAMILIES(ROW)        \
@@ -321,40 +375,5 @@ struct weft_evaluator;
  */
 void weft_case_evaluate(weft_case_result *result, const weft_case *c, weft_device *device,
                         struct weft_evaluator *evaluator, uint64_t step_limit);
-
-/* ---- references, for the families that chain ops ---- */
-
-/** out[m, n] = alpha Σ_k a b; a is [m, k] or, transposed, [k, m], and b likewise. */
-typedef struct weft_reference_product {
-    uint32_t m, n, k;
-    bool transpose_a, transpose_b;
-    double alpha;
-} weft_reference_product;
-void weft_reference_matmul(double *out, const double *a, const double *b,
-                           weft_reference_product product);
-
-/** Over the rows of x [rows, columns]; gamma and beta are [columns]. out may be x. */
-void weft_reference_layer_norm(double *out, const double *x, const double *gamma,
-                               const double *beta, uint32_t rows, uint32_t columns, double epsilon);
-
-double weft_reference_activation(weft_activation activation, double x);
-
-/** Over the rows of x [rows, columns]. out may be x. */
-void weft_reference_softmax(double *out, const double *x, uint32_t rows, uint32_t columns);
-
-/**
- * Re(F_seq(F_hidden(x))) of one sequence [n, d]. Only the columns 0, column_step, 2 column_step …
- * are made; the others of out stay as they are.
- */
-void weft_reference_fourier(weft_case *c, double *out, const double *x, uint32_t n, uint32_t d,
-                            uint32_t column_step);
-
-/** The arrays of an embedding: those that are null are left out. Indices are [batch, n]. */
-typedef struct weft_reference_tables {
-    const double *tokens, *table, *types, *type_table, *positions;
-    uint32_t batch, n, d;
-    uint32_t vocabulary, type_count;
-} weft_reference_tables;
-void weft_reference_embedding(double *out, const weft_reference_tables *tables);
 
 #endif

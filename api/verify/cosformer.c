@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* cosFormer by its n × m matrix of weights relu(q_i)·relu(k_j) cos(π (i - j) / 2M). */
-#include <math.h>
+/* cosFormer, causal and not. */
 #include <stdio.h>
 
 #include <weft/mixers.h>
 
-#include "verify/dense_attention.h"
+#include "verify/paired.h"
 
 struct row {
     uint32_t batch, n, m; /* m 0: causal */
@@ -52,26 +51,6 @@ static const struct row rows[] = {
     {1, 33, 300, 2, 8, 8, 0, 0.0F, WEFT_VALUES_EQUAL},
 };
 
-static double rectified(double x) {
-    return x > 0.0 ? x : 0.0;
-}
-
-static double length_of(const struct row *row) {
-    uint32_t longer = row->n > row->m ? row->n : row->m;
-    return (double)(row->length != 0 ? row->length : longer);
-}
-
-static double weight_of(const void *user, const double *q, const double *k, uint32_t i,
-                        uint32_t j) {
-    const struct row *row = user;
-    const double half_pi = 1.57079632679489661923;
-    double product = 0.0;
-    for (uint32_t c = 0; c < row->width; c++) {
-        product += rectified(q[c]) * rectified(k[c]);
-    }
-    return product * cos(half_pi * ((double)i - (double)j) / length_of(row));
-}
-
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct row *row = &rows[index];
     char keys[24] = "";
@@ -96,30 +75,11 @@ static void build(weft_case *c, uint32_t index) {
     weft_array k = weft_case_input(c, "k", weft_shape_of(row->batch, keys, d), row->kind);
     weft_array v = weft_case_input(
         c, "v", weft_shape_of(row->batch, keys, row->heads * row->values), row->kind);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_cosformer(
-                           &y, c->graph, q.tensor, k.tensor, v.tensor,
-                           weft_cosformer_params(.heads = row->heads, .causal = row->m == 0,
-                                                 .length = row->length, .epsilon = row->epsilon)));
-    double *expected = weft_case_output(c, "y", y);
-    if (expected != NULL) {
-        const struct weft_dense_attention attention = {
-            .batch = row->batch,
-            .n = row->n,
-            .m = row->m,
-            .heads = row->heads,
-            .width = row->width,
-            .values = row->values,
-            .factor = 1.0,
-            .least = row->epsilon > 0.0F ? (double)row->epsilon : 0x1p-126,
-            .weight = weight_of,
-            .user = row};
-        weft_add_dense_attention(c, expected, q.value, k.value, v.value, &attention);
-    }
+    weft_case_expect(
+        c, "y",
+        weft_case_cosformer(c, q, k, v,
+                            weft_cosformer_params(.heads = row->heads, .causal = row->m == 0,
+                                                  .length = row->length, .epsilon = row->epsilon)));
 }
 
-const weft_case_family weft_family_cosformer = {.name = "cosformer",
-                                                .count = sizeof rows / sizeof rows[0],
-                                                .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                .name_case = name_case,
-                                                .build = build};
+WEFT_CASE_FAMILY(cosformer, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Discretely-induced random features c Π x^w, by powers in float64, and attention with them. */
+/* Discretely-induced random features c Π x^w, and attention with them. */
 #include <math.h>
 #include <stdio.h>
 
 #include <weft/features.h>
 #include <weft/mixers.h>
 
-#include "verify/conformance.h"
+#include "verify/paired.h"
 
 struct row {
     bool attention; /* queries and keys, the latter with KEY where the former have QUERY */
@@ -62,181 +62,57 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
              row->heads, row->batch);
 }
 
-/* w and then the coefficients, as float64 and as constants of the graph. */
 struct powers {
-    double *value;
-    weft_tensor w, coefficients;
+    weft_array w, coefficients;
 };
-
-static weft_tensor add_constant(weft_case *c, weft_shape shape, const float *data) {
-    weft_weight *weight = NULL;
-    weft_tensor tensor = {0};
-    weft_status status = weft_weight_create(
-        &weight, weft_weight_params(.dtype = WEFT_F32, .shape = shape, .data = data), &c->host);
-    if (status == WEFT_OK) {
-        status = weft_graph_weight(&tensor, c->graph, weight);
-    }
-    weft_weight_destroy(&weight);
-    weft_case_check(c, status);
-    return tensor;
-}
 
 static struct powers add_powers(weft_case *c, const struct row *row) {
     const uint32_t s = row->features;
     const uint64_t count = (uint64_t)s * row->width;
-    struct powers powers = {.value = weft_case_scratch(c, count + s)};
-    float *data = weft_alloc_zero(&c->host, count + s, sizeof *data);
-    if (powers.value != NULL && data != NULL) {
+    struct powers powers = {.w = {.value = NULL}};
+    float *data = weft_reference_memory(&c->ref, count + s, sizeof *data);
+    if (data != NULL) {
         weft_case_check(c,
                         weft_features_fill(data, data + count,
                                            weft_features_params(.kind = row->law, .rows = s,
                                                                 .columns = row->width,
                                                                 .seed = c->seed, .rate = row->rate),
-                                           &c->host));
-        for (uint64_t i = 0; i < count + s; i++) {
-            data[i] = i < count ? data[i] : sqrtf(data[i]);
-            powers.value[i] = (double)data[i];
+                                           &c->ref.host));
+        for (uint64_t i = count; i < count + s; i++) {
+            data[i] = sqrtf(data[i]);
         }
-        powers.w = add_constant(c, weft_shape_of(s, row->width), data);
-        powers.coefficients = add_constant(c, weft_shape_of(s), data + count);
+        powers.w = weft_case_weight_of(c, weft_shape_of(s, row->width), data);
+        powers.coefficients = weft_case_weight_of(c, weft_shape_of(s), data + count);
     }
-    weft_free(&c->host, data);
     return powers;
 }
 
-/* The features of one token's head. */
-static void features(double *out, const struct row *row, const double *x, const double *w) {
-    const double scale =
-        row->scale != 0.0F ? (double)row->scale : (double)(float)pow(row->width, -0.25);
-    const double *coefficients = w + (uint64_t)row->features * row->width;
-    for (uint32_t f = 0; f < row->features; f++) {
-        out[f] = coefficients[f];
-        for (uint32_t c = 0; c < row->width; c++) {
-            out[f] *= pow(scale * x[c], w[(uint64_t)f * row->width + c]);
-        }
-    }
+static weft_array add(weft_case *c, const struct row *row, weft_array x,
+                      const struct powers *powers, weft_stabilizer stabilizer) {
+    return weft_case_discrete_features(c, x, powers->w, powers->coefficients,
+                                       weft_discrete_features_params(.heads = row->heads,
+                                                                     .scale = row->scale,
+                                                                     .stabilizer = stabilizer));
 }
 
-static int exponent_of(double value) {
-    int exponent;
-    frexp(value, &exponent); /* |value| = [1/2, 1) · 2^exponent */
-    return exponent - 1;
-}
-
-/* Divides rows i of one sequence and head, `step` apart, by the power of two below their largest feature. */
-static void stabilize(double *out, const struct row *row, uint32_t first, uint32_t last,
-                      uint64_t step) {
-    double largest = 0.0;
-    for (uint32_t i = first; i < last; i++) {
-        for (uint32_t f = 0; f < row->features; f++) {
-            largest = fmax(largest, fabs(out[i * step + f]));
-        }
-    }
-    for (uint32_t i = first; largest > 0.0 && i < last; i++) {
-        for (uint32_t f = 0; f < row->features; f++) {
-            out[i * step + f] = ldexp(out[i * step + f], -exponent_of(largest));
-        }
-    }
-}
-
-static void reference(double *out, const struct row *row, const double *x, const double *w) {
-    const uint64_t step = (uint64_t)row->heads * row->features;
-    for (uint64_t i = 0; i < (uint64_t)row->batch * row->n * row->heads; i++) {
-        features(out + i * row->features, row, x + i * row->width, w);
-    }
-    for (uint32_t b = 0; b < row->batch; b++) {
-        for (uint32_t h = 0; h < row->heads; h++) {
-            double *sequence = out + b * row->n * step + (uint64_t)h * row->features;
-            if (row->stabilizer == KEY) {
-                stabilize(sequence, row, 0, row->n, step);
-            }
-            for (uint32_t i = 0; row->stabilizer == QRY && i < row->n; i++) {
-                stabilize(sequence, row, i, i + 1, step);
-            }
-        }
-    }
-}
-
-/* Attention by the n × n estimates Σ_f c_f² Π_l (x_l y_l)^w_fl, without features of their own. */
-static double estimate(const struct row *row, const double *x, const double *y, const double *w) {
-    const double *coefficients = w + (uint64_t)row->features * row->width;
-    double sum = 0.0;
-    for (uint32_t f = 0; f < row->features; f++) {
-        double product = coefficients[f] * coefficients[f];
-        for (uint32_t c = 0; c < row->width; c++) {
-            product *= pow((double)row->scale * (double)row->scale * x[c] * y[c],
-                           w[(uint64_t)f * row->width + c]);
-        }
-        sum += product;
-    }
-    return sum;
-}
-
-static void attend(double *out, const struct row *row, const double *q, const double *k,
-                   const double *v, const double *w) {
-    const uint64_t parts = (uint64_t)row->n * row->heads;
-    for (uint64_t i = 0; i < row->batch * parts; i++) {
-        double sum = 0.0;
-        for (uint64_t j = 0; j < row->n; j++) {
-            const uint64_t key = (i / parts * parts + j * row->heads + i % row->heads) * row->width;
-            const double weight = estimate(row, q + i * row->width, k + key, w);
-            sum += weight;
-            for (uint32_t c = 0; c < row->width; c++) {
-                out[i * row->width + c] += weight * v[key + c];
-            }
-        }
-        for (uint32_t c = 0; c < row->width; c++) {
-            out[i * row->width + c] /= sum;
-        }
-    }
-}
-
-static weft_tensor add(weft_case *c, const struct row *row, weft_tensor x,
-                       const struct powers *powers, weft_stabilizer stabilizer) {
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_discrete_features(
-                           &y, c->graph, x, powers->w, powers->coefficients,
-                           weft_discrete_features_params(.heads = row->heads, .scale = row->scale,
-                                                         .stabilizer = stabilizer)));
-    return y;
-}
-
-static void build_attention(weft_case *c, const struct row *row, weft_array q,
-                            const struct powers *powers) {
-    const weft_shape shape = weft_shape_of(row->batch, row->n, row->heads * row->width);
-    weft_array k = weft_case_input(c, "k", shape, row->kind);
-    weft_array v = weft_case_input(c, "v", shape, row->kind);
-    weft_tensor phi = add(c, row, q.tensor, powers, row->stabilizer);
-    weft_tensor psi = add(c, row, k.tensor, powers, row->stabilizer == QRY ? KEY : row->stabilizer);
-    weft_tensor y = {0};
-    weft_case_check(c,
-                    weft_graph_linear_attention(&y, c->graph, phi, psi, v.tensor,
-                                                weft_linear_attention_params(.heads = row->heads)));
-    double *expected = weft_case_output(c, "y", y);
-    if (expected != NULL) {
-        attend(expected, row, q.value, k.value, v.value, powers->value);
-    }
+static weft_array attend(weft_case *c, const struct row *row, weft_array q,
+                         const struct powers *powers) {
+    weft_array k = weft_case_input(c, "k", q.shape, row->kind);
+    weft_array v = weft_case_input(c, "v", q.shape, row->kind);
+    weft_array phi = add(c, row, q, powers, row->stabilizer);
+    weft_array psi = add(c, row, k, powers, row->stabilizer == QRY ? KEY : row->stabilizer);
+    return weft_case_linear_attention(c, phi, psi, v,
+                                      weft_linear_attention_params(.heads = row->heads));
 }
 
 static void build(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index];
     const weft_shape shape = weft_shape_of(row->batch, row->n, row->heads * row->width);
     weft_array x = weft_case_input(c, "x", shape, row->kind);
-    struct powers powers = add_powers(c, row);
-    if (row->attention) {
-        build_attention(c, row, x, &powers);
-    } else {
-        weft_tensor y = add(c, row, x.tensor, &powers, row->stabilizer);
-        double *expected = weft_case_output(c, "y", y);
-        if (expected != NULL) {
-            reference(expected, row, x.value, powers.value);
-        }
-    }
-    weft_case_scratch_free(c, powers.value);
+    const struct powers powers = add_powers(c, row);
+    weft_case_expect(c, "y",
+                     row->attention ? attend(c, row, x, &powers)
+                                    : add(c, row, x, &powers, row->stabilizer));
 }
 
-const weft_case_family weft_family_discrete_features = {.name = "discrete_features",
-                                                        .count = sizeof rows / sizeof rows[0],
-                                                        .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                        .name_case = name_case,
-                                                        .build = build};
+WEFT_CASE_FAMILY(discrete_features, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

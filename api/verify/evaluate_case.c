@@ -67,7 +67,7 @@ void weft_case_evaluate(weft_case_result *result, const weft_case *c, weft_devic
         return; /* the case did not run, and has failed */
     }
     weft_plan *plan = NULL;
-    uint8_t *outputs = weft_alloc(&c->host, result->size);
+    uint8_t *outputs = weft_alloc(&c->ref.host, result->size);
     weft_status status = WEFT_OUT_OF_HOST_MEMORY;
     if (outputs != NULL) {
         status = weft_plan_compile(&plan, device, c->graph,
@@ -80,6 +80,6 @@ void weft_case_evaluate(weft_case_result *result, const weft_case *c, weft_devic
         fail(result, "evaluation: %s", weft_status_name(status));
     }
     weft_plan_destroy(&plan);
-    weft_free(&c->host, outputs);
+    weft_free(&c->ref.host, outputs);
     weft_device_trim(device);
 }

@@ -1,77 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The fast-weight far field, token by token. */
-#include <math.h>
+/* The fast-weight far field. */
 #include <stdio.h>
-#include <string.h>
 
 #include <weft/mixers.h>
 
-#include "verify/conformance.h"
+#include "verify/paired.h"
 
 struct row {
     uint32_t batch, n, heads, width, values;
     weft_values kind;
     bool ones; /* β = 1: every token replaces what its key holds */
 };
-
-static void normalize(double *out, const double *x, uint32_t width) {
-    double sum = 0.0;
-    for (uint32_t f = 0; f < width; f++) {
-        out[f] = x[f] > 0.0 ? x[f] + 1.0 : exp(x[f]);
-        sum += out[f];
-    }
-    for (uint32_t f = 0; f < width; f++) {
-        out[f] /= sum;
-    }
-}
-
-struct arrays {
-    const double *q, *k, *v, *beta;
-};
-
-/* S [values, width], and the features of a token's query and key. */
-struct state {
-    double *s, *q, *k;
-};
-
-/* docs/mixers.md, section 3: S += β (v - S k) kᵀ; y = S q. */
-static void step(double *out, const struct state *state, const double *v, double beta,
-                 const struct row *row) {
-    for (uint32_t t = 0; t < row->values; t++) {
-        double *s = state->s + (uint64_t)t * row->width;
-        double held = 0.0;
-        for (uint32_t f = 0; f < row->width; f++) {
-            held += s[f] * state->k[f];
-        }
-        out[t] = 0.0;
-        for (uint32_t f = 0; f < row->width; f++) {
-            s[f] += beta * (v[t] - held) * state->k[f];
-            out[t] += s[f] * state->q[f];
-        }
-    }
-}
-
-static void run_head(double *out, const struct arrays *a, const struct state *state,
-                     const struct row *row, uint64_t head) {
-    memset(state->s, 0, sizeof(double) * row->width * row->values);
-    for (uint64_t i = 0; i < row->n; i++) {
-        uint64_t at = (head / row->heads * row->n + i) * row->heads + head % row->heads;
-        normalize(state->q, a->q + at * row->width, row->width);
-        normalize(state->k, a->k + at * row->width, row->width);
-        double beta = row->ones ? 1.0 : 1.0 / (1.0 + exp(-a->beta[at]));
-        step(out + at * row->values, state, a->v + at * row->values, beta, row);
-    }
-}
-
-static void reference(weft_case *c, double *out, const struct arrays *a, const struct row *row) {
-    uint64_t size = (uint64_t)row->width * row->values;
-    double *scratch = weft_case_scratch(c, size + 2 * (uint64_t)row->width);
-    for (uint64_t head = 0; scratch != NULL && head < (uint64_t)row->batch * row->heads; head++) {
-        struct state state = {.s = scratch, .q = scratch + size, .k = scratch + size + row->width};
-        run_head(out, a, &state, row, head);
-    }
-    weft_case_scratch_free(c, scratch);
-}
 
 static const struct row rows[] = {
     {1, 1, 1, 1, 1, WEFT_VALUES_UNIT, false},     {1, 2, 1, 1, 1, WEFT_VALUES_UNIT, false},
@@ -108,22 +47,11 @@ static void build(weft_case *c, uint32_t index) {
     weft_array v = weft_case_input(c, "v", values, row->kind);
     weft_array b =
         weft_case_input(c, "b", weft_shape_of(row->batch, row->n, row->heads), WEFT_VALUES_UNIT);
-    weft_tensor beta = {0};
-    weft_tensor y = {0};
-    weft_case_check(
-        c, row->ones ? weft_graph_affine(&beta, c->graph, b.tensor, 0.0F, 1.0F)
-                     : weft_graph_activate(&beta, c->graph, b.tensor, WEFT_ACTIVATION_SIGMOID));
-    weft_case_check(c, weft_graph_fast_weight(&y, c->graph, q.tensor, k.tensor, v.tensor, beta,
-                                              weft_fast_weight_params(.heads = row->heads)));
-    double *expected = weft_case_output(c, "y", y);
-    if (expected != NULL) {
-        struct arrays arrays = {.q = q.value, .k = k.value, .v = v.value, .beta = b.value};
-        reference(c, expected, &arrays, row);
-    }
+    weft_array beta = row->ones ? weft_case_affine(c, b, 0.0F, 1.0F)
+                                : weft_case_activate(c, b, WEFT_ACTIVATION_SIGMOID);
+    weft_case_expect(
+        c, "y",
+        weft_case_fast_weight(c, q, k, v, beta, weft_fast_weight_params(.heads = row->heads)));
 }
 
-const weft_case_family weft_family_fast_weight = {.name = "fast_weight",
-                                                  .count = sizeof rows / sizeof rows[0],
-                                                  .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                  .name_case = name_case,
-                                                  .build = build};
+WEFT_CASE_FAMILY(fast_weight, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

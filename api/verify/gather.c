@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The token at one position of each sequence: a copy, so that every bit must be there. */
 #include <stdio.h>
-#include <string.h>
 
-#include "verify/conformance.h"
+#include "verify/paired.h"
 
 static const struct row {
     uint32_t batch, n, d, position;
@@ -24,17 +23,7 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
 static void build(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index];
     weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), row->values);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_gather(&y, c->graph, x.tensor, row->position));
-    double *expected = weft_case_output(c, "y", y);
-    for (uint64_t batch = 0; expected != NULL && batch < row->batch; batch++) {
-        memcpy(expected + batch * row->d, x.value + (batch * row->n + row->position) * row->d,
-               row->d * sizeof *expected);
-    }
+    weft_case_expect(c, "y", weft_case_gather(c, x, row->position));
 }
 
-const weft_case_family weft_family_gather = {.name = "gather",
-                                             .count = sizeof rows / sizeof rows[0],
-                                             .tolerance = WEFT_TOLERANCE_BITS,
-                                             .name_case = name_case,
-                                             .build = build};
+WEFT_CASE_FAMILY(gather, WEFT_COUNT(rows), WEFT_TOLERANCE_BITS, name_case, build);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Hybrid random features by their formula, and attention by the n × n matrix of Spectraformer's equation (38). */
+/* Hybrid random features, and attention against the n × n matrix of Spectraformer's equation (38). */
 #include <math.h>
 #include <stdio.h>
 
 #include <weft/mixers.h>
 
-#include "verify/conformance.h"
+#include "verify/paired.h"
 
 struct row {
     bool attention,
@@ -80,52 +80,6 @@ static double side_of(const struct row *row, const double *x, const double *dire
     return p < 0.0 ? -1.0 : 1.0;
 }
 
-static double largest_of(const struct row *row, const double *x, const double *w) {
-    double largest = wave_exponent(row, x);
-    for (uint32_t f = 0; f < row->features; f++) {
-        largest = fmax(largest, positive_exponent(row, x, w, f));
-    }
-    return largest;
-}
-
-/* ---- features ---- */
-
-static void features(double *out, const struct row *row, const double *x, const struct arrays *a,
-                     double down) {
-    const uint32_t s = row->features;
-    for (uint32_t f = 0; f < s; f++) {
-        const double angle = scale_of(row) * dot(x, a->w + (uint64_t)f * row->width, row->width);
-        const double factor = a->coefficients != NULL ? a->coefficients[f] : 1.0 / sqrt(s);
-        const double size = factor * exp(wave_exponent(row, x) - down);
-        const double positive = factor * exp(positive_exponent(row, x, a->w, f) - down);
-        for (uint32_t k = 0; k <= row->directions; k++) {
-            const double share =
-                k == 0 ? sqrt(0.5)
-                       : side_of(row, x, a->directions, k - 1) / sqrt(2.0 * row->directions);
-            double *block = out + 3 * (uint64_t)s * k;
-            block[f] = (k > 0 && row->keys ? -share : share) * positive;
-            block[s + f] = share * size * cos(angle);
-            block[2 * (uint64_t)s + f] = share * size * sin(angle);
-        }
-    }
-}
-
-static void reference(double *out, const struct row *row, const struct arrays *a) {
-    const uint64_t count = 3 * (uint64_t)row->features * (1 + row->directions);
-    for (uint64_t i = 0; i < (uint64_t)row->batch * row->n * row->heads; i++) {
-        const uint64_t sequence = i / ((uint64_t)row->n * row->heads) * row->n * row->heads;
-        double down = row->stabilizer == QRY ? largest_of(row, a->x + i * row->width, a->w) : 0.0;
-        for (uint32_t j = 0; row->stabilizer == KEY && j < row->n; j++) {
-            const uint64_t token = sequence + (uint64_t)j * row->heads + i % row->heads;
-            const double largest = largest_of(row, a->x + token * row->width, a->w);
-            down = j == 0 ? largest : fmax(down, largest);
-        }
-        features(out + i * count, row, a->x + i * row->width, a, down);
-    }
-}
-
-/* ---- attention ---- */
-
 /* Equation (38), with λ̂ of the angle: the estimate of exp(xᵀy), without features of its own. */
 static double estimate(const struct row *row, const double *x, const double *y,
                        const struct arrays *a) {
@@ -184,37 +138,30 @@ struct inputs {
     weft_array w, directions, coefficients;
 };
 
-static weft_tensor add(weft_case *c, const struct row *row, weft_tensor x,
-                       const struct inputs *inputs) {
-    weft_tensor y = {0};
-    weft_case_check(
-        c, weft_graph_hybrid_features(
-               &y, c->graph, x, inputs->w.tensor, inputs->directions.tensor,
-               weft_hybrid_features_params(.heads = row->heads, .keys = row->keys,
-                                           .stabilizer = row->stabilizer, .scale = row->scale,
-                                           .coefficients = inputs->coefficients.tensor)));
-    return y;
+static weft_array add(weft_case *c, const struct row *row, bool keys, weft_stabilizer stabilizer,
+                      weft_array x, const struct inputs *inputs) {
+    return weft_case_hybrid_features(
+        c, x, inputs->w, inputs->directions,
+        weft_hybrid_features_params(.heads = row->heads, .keys = keys, .stabilizer = stabilizer,
+                                    .scale = row->scale,
+                                    .coefficients = inputs->coefficients.tensor));
 }
 
 static void build_attention(weft_case *c, const struct row *row, weft_array x,
-                            const struct inputs *inputs, const struct arrays *arrays) {
-    const weft_shape shape = weft_shape_of(row->batch, row->n, row->heads * row->width);
-    struct row key = *row;
-    key.keys = true;
-    key.stabilizer = row->stabilizer == QRY ? KEY : row->stabilizer;
-    weft_array k = weft_case_input(c, "k", shape, row->kind);
-    weft_array v = weft_case_input(c, "v", shape, row->kind);
-    weft_tensor phi = add(c, row, x.tensor, inputs);
-    weft_tensor psi = add(c, &key, k.tensor, inputs);
+                            const struct inputs *inputs) {
+    weft_array k = weft_case_input(c, "k", x.shape, row->kind);
+    weft_array v = weft_case_input(c, "v", x.shape, row->kind);
+    weft_array phi = add(c, row, false, row->stabilizer, x, inputs);
+    weft_array psi = add(c, row, true, row->stabilizer == QRY ? KEY : row->stabilizer, k, inputs);
     weft_tensor y = {0};
     weft_case_check(c,
-                    weft_graph_linear_attention(&y, c->graph, phi, psi, v.tensor,
+                    weft_graph_linear_attention(&y, c->graph, phi.tensor, psi.tensor, v.tensor,
                                                 weft_linear_attention_params(.heads = row->heads)));
     double *expected = weft_case_output(c, "y", y);
     if (expected != NULL) {
-        struct arrays all = *arrays;
-        all.x = x.value;
-        attend(expected, row, &all, k.value, v.value);
+        const struct arrays arrays = {x.value, inputs->w.value, inputs->directions.value,
+                                      inputs->coefficients.value};
+        attend(expected, row, &arrays, k.value, v.value);
     }
 }
 
@@ -228,21 +175,11 @@ static void build(weft_case *c, uint32_t index) {
     if (row->coefficients) {
         inputs.coefficients = weft_case_weight(c, weft_shape_of(row->features), UNIT);
     }
-    const struct arrays arrays = {x.value, inputs.w.value, inputs.directions.value,
-                                  inputs.coefficients.value};
     if (row->attention) {
-        build_attention(c, row, x, &inputs, &arrays);
-        return;
-    }
-    weft_tensor y = add(c, row, x.tensor, &inputs);
-    double *expected = weft_case_output(c, "y", y);
-    if (expected != NULL) {
-        reference(expected, row, &arrays);
+        build_attention(c, row, x, &inputs);
+    } else {
+        weft_case_expect(c, "y", add(c, row, row->keys, row->stabilizer, x, &inputs));
     }
 }
 
-const weft_case_family weft_family_hybrid_features = {.name = "hybrid_features",
-                                                      .count = sizeof rows / sizeof rows[0],
-                                                      .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                      .name_case = name_case,
-                                                      .build = build};
+WEFT_CASE_FAMILY(hybrid_features, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

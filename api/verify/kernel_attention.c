@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* FMMformer's far field: every kernel's n × m matrix of weights, normalised by itself, and their blend. */
+/* FMMformer's far field: kernels of the library's and of callers', and their blend. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <weft/mixers.h>
 
-#include "verify/dense_attention.h"
+#include "verify/paired.h"
 
 /* x² + 1/2, as a caller would register it. */
 static const char square_text[] = "float weft_feature(float x)\n"
@@ -18,16 +18,29 @@ static const char square_text[] = "float weft_feature(float x)\n"
 static const char softplus_text[] =
     "float weft_feature(float x) { return weft_log(1.0f + weft_exp(x)); }";
 
+static double square(double x) {
+    return x * x + 0.5;
+}
+
+static double softplus(double x) {
+    return log1p(exp(x));
+}
+
 /* What a letter of a row's `kernels` stands for. */
 static const struct letter {
     char letter;
     weft_feature_map map;
     const char *glsl;
+    weft_reference_map define; /* of GLSL */
 } letters[] = {
-    {'e', WEFT_FEATURE_ELU1, NULL},         {'n', WEFT_FEATURE_ELU1_NEGATED, NULL},
-    {'t', WEFT_FEATURE_TANH, NULL},         {'1', WEFT_FEATURE_TANH1, NULL},
-    {'r', WEFT_FEATURE_RELU, NULL},         {'x', WEFT_FEATURE_EXP, NULL},
-    {'s', WEFT_FEATURE_COUNT, square_text}, {'p', WEFT_FEATURE_COUNT, softplus_text},
+    {'e', WEFT_FEATURE_ELU1, NULL, NULL},
+    {'n', WEFT_FEATURE_ELU1_NEGATED, NULL, NULL},
+    {'t', WEFT_FEATURE_TANH, NULL, NULL},
+    {'1', WEFT_FEATURE_TANH1, NULL, NULL},
+    {'r', WEFT_FEATURE_RELU, NULL, NULL},
+    {'x', WEFT_FEATURE_EXP, NULL, NULL},
+    {'s', WEFT_FEATURE_COUNT, square_text, square},
+    {'p', WEFT_FEATURE_COUNT, softplus_text, softplus},
 };
 
 static const struct letter *find_letter(char letter) {
@@ -36,28 +49,6 @@ static const struct letter *find_letter(char letter) {
         found++;
     }
     return found;
-}
-
-/* fmmformer.txt, section 3.2, and the further maps that weft_feature_map names. */
-static double apply_map(char letter, double x) {
-    switch (letter) {
-    case 'e':
-        return x > 0.0 ? x + 1.0 : exp(x);
-    case 'n':
-        return x < 0.0 ? 1.0 - x : exp(-x);
-    case 't':
-        return tanh(x);
-    case '1':
-        return 2.0 / (1.0 + exp(-2.0 * x)); /* tanh(x) + 1 */
-    case 'r':
-        return x > 0.0 ? x : 0.0;
-    case 'x':
-        return exp(x);
-    case 's':
-        return x * x + 0.5;
-    default:
-        return log1p(exp(x));
-    }
 }
 
 struct row {
@@ -69,33 +60,7 @@ struct row {
     weft_values kind;
 };
 
-static double factor_of(uint32_t kernel) {
-    static const float weights[WEFT_MAX_KERNELS] = {1.0F, 0.375F, -0.5F, 0.75F, 0.125F};
-    return (double)weights[kernel];
-}
-
-static double least_of(const struct row *row, char letter) {
-    bool may_change_sign = letter == 't' || letter == 's' || letter == 'p';
-    return row->epsilon > 0.0F ? (double)row->epsilon : may_change_sign ? 1e-6 : 0x1p-126;
-}
-
-struct kernel {
-    const struct row *row;
-    char letter;
-};
-
-static double weight_of(const void *user, const double *q, const double *k, uint32_t i,
-                        uint32_t j) {
-    (void)i;
-    (void)j;
-    const struct kernel *kernel = user;
-    const double shift = (double)kernel->row->shift;
-    double sum = 0.0;
-    for (uint32_t f = 0; f < kernel->row->width; f++) {
-        sum += apply_map(kernel->letter, q[f] + shift) * apply_map(kernel->letter, k[f] + shift);
-    }
-    return sum;
-}
+static const float weights[WEFT_MAX_KERNELS] = {1.0F, 0.375F, -0.5F, 0.75F, 0.125F};
 
 static const struct row rows[] = {
     {"e", 1, 1, 0, 1, 1, 1, 0.0F, 0.0F, WEFT_VALUES_UNIT},
@@ -146,12 +111,8 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
              keys, row->heads * row->width, row->heads * row->values, row->heads, row->batch);
 }
 
-static weft_tensor shifted(weft_case *c, weft_tensor x, float shift) {
-    weft_tensor y = x;
-    if (shift != 0.0F) {
-        weft_case_check(c, weft_graph_affine(&y, c->graph, x, 1.0F, shift));
-    }
-    return y;
+static weft_array shifted(weft_case *c, weft_array x, float shift) {
+    return shift != 0.0F ? weft_case_affine(c, x, 1.0F, shift) : x;
 }
 
 static void build(weft_case *c, uint32_t index) {
@@ -159,45 +120,26 @@ static void build(weft_case *c, uint32_t index) {
     uint32_t keys = row->m != 0 ? row->m : row->n;
     uint32_t d = row->heads * row->width;
     weft_kernel kernels[WEFT_MAX_KERNELS];
+    weft_reference_map maps[WEFT_MAX_KERNELS];
     uint32_t count = (uint32_t)strlen(row->kernels);
     for (uint32_t i = 0; i < count; i++) {
         const struct letter *letter = find_letter(row->kernels[i]);
-        kernels[i] =
-            (weft_kernel){.map = letter->map, .glsl = letter->glsl, .weight = (float)factor_of(i)};
+        kernels[i] = (weft_kernel){.map = letter->map, .glsl = letter->glsl, .weight = weights[i]};
+        maps[i] = letter->define;
     }
     weft_array q = weft_case_input(c, "q", weft_shape_of(row->batch, row->n, d), row->kind);
     weft_array k = weft_case_input(c, "k", weft_shape_of(row->batch, keys, d), row->kind);
     weft_array v = weft_case_input(
         c, "v", weft_shape_of(row->batch, keys, row->heads * row->values), row->kind);
-    weft_tensor moved_q = shifted(c, q.tensor, row->shift);
-    weft_tensor moved_k = shifted(c, k.tensor, row->shift);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_kernel_attention(
-                           &y, c->graph, moved_q, moved_k, v.tensor,
-                           weft_kernel_attention_params(.heads = row->heads, .causal = row->m == 0,
-                                                        .kernels = kernels, .kernel_count = count,
-                                                        .epsilon = row->epsilon)));
-    double *expected = weft_case_output(c, "y", y);
-    if (expected != NULL) {
-        for (uint32_t i = 0; i < count; i++) {
-            const struct kernel kernel = {.row = row, .letter = row->kernels[i]};
-            const struct weft_dense_attention attention = {.batch = row->batch,
-                                                           .n = row->n,
-                                                           .m = row->m,
-                                                           .heads = row->heads,
-                                                           .width = row->width,
-                                                           .values = row->values,
-                                                           .factor = factor_of(i),
-                                                           .least = least_of(row, kernel.letter),
-                                                           .weight = weight_of,
-                                                           .user = &kernel};
-            weft_add_dense_attention(c, expected, q.value, k.value, v.value, &attention);
-        }
-    }
+    q = shifted(c, q, row->shift);
+    k = shifted(c, k, row->shift);
+    weft_case_expect(c, "y",
+                     weft_case_kernel_attention(
+                         c, q, k, v,
+                         weft_kernel_attention_params(.heads = row->heads, .causal = row->m == 0,
+                                                      .kernels = kernels, .kernel_count = count,
+                                                      .epsilon = row->epsilon),
+                         maps));
 }
 
-const weft_case_family weft_family_kernel_attention = {.name = "kernel_attention",
-                                                       .count = sizeof rows / sizeof rows[0],
-                                                       .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                       .name_case = name_case,
-                                                       .build = build};
+WEFT_CASE_FAMILY(kernel_attention, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

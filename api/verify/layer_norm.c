@@ -1,30 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* LayerNorm. */
-#include <math.h>
 #include <stdio.h>
 
-#include "verify/conformance.h"
-
-/* Ba et al., 2016, with the biased variance. */
-void weft_reference_layer_norm(double *out, const double *x, const double *gamma,
-                               const double *beta, uint32_t rows, uint32_t columns,
-                               double epsilon) {
-    for (uint32_t row = 0; row < rows; row++, x += columns, out += columns) {
-        double sum = 0.0;
-        for (uint32_t column = 0; column < columns; column++) {
-            sum += x[column];
-        }
-        double mean = sum / columns;
-        double squares = 0.0;
-        for (uint32_t column = 0; column < columns; column++) {
-            squares += (x[column] - mean) * (x[column] - mean);
-        }
-        double deviation = sqrt(squares / columns + epsilon);
-        for (uint32_t column = 0; column < columns; column++) {
-            out[column] = (x[column] - mean) / deviation * gamma[column] + beta[column];
-        }
-    }
-}
+#include "verify/paired.h"
 
 static const struct row {
     weft_shape x;
@@ -77,18 +55,10 @@ static void build(weft_case *c, uint32_t index) {
     weft_array x = weft_case_input(c, "x", row->x, row->values);
     weft_array gamma = weft_case_weight(c, weft_shape_of(columns_of(row)), WEFT_VALUES_UNIT);
     weft_array beta = weft_case_weight(c, weft_shape_of(columns_of(row)), WEFT_VALUES_UNIT);
-    weft_tensor y = {0};
-    weft_case_check(
-        c, weft_graph_layer_norm(&y, c->graph, x.tensor, gamma.tensor, beta.tensor, row->epsilon));
-    double *expected = weft_case_output(c, "y", y);
-    if (expected != NULL) {
-        weft_reference_layer_norm(expected, x.value, gamma.value, beta.value, rows_of(row),
-                                  columns_of(row), (double)row->epsilon);
-    }
+    weft_case_expect(c, "y",
+                     weft_case_norm(c, x,
+                                    weft_norm_params(.gamma = gamma.tensor, .beta = beta.tensor,
+                                                     .epsilon = row->epsilon)));
 }
 
-const weft_case_family weft_family_layer_norm = {.name = "layer_norm",
-                                                 .count = sizeof cases / sizeof cases[0],
-                                                 .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                 .name_case = name_case,
-                                                 .build = build};
+WEFT_CASE_FAMILY(layer_norm, WEFT_COUNT(cases), WEFT_TOLERANCE_LINEAR, name_case, build);

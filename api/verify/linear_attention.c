@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Linear attention over given features, by its n × k matrix of weights. */
-#include <math.h>
+/* Linear attention over given features. */
 #include <stdio.h>
 
 #include <weft/mixers.h>
 
-#include "verify/conformance.h"
+#include "verify/paired.h"
 
 struct row {
     uint32_t batch, n, keys; /* keys 0: causal, as many as queries */
@@ -14,60 +13,6 @@ struct row {
     float epsilon; /* where they are not, large enough to replace most denominators */
     weft_values kind;
 };
-
-struct arrays {
-    const double *q, *k, *v;
-};
-
-/* The weights of one query and head, which stay unnormalised; returns their guarded sum. */
-static double make_weights(double *weights, const double *q, const double *k, const struct row *row,
-                           uint32_t count) {
-    uint64_t step = (uint64_t)row->heads * row->features;
-    double shift = (double)row->shift;
-    double denominator = 0.0;
-    for (uint32_t j = 0; j < count; j++) {
-        weights[j] = 0.0;
-        for (uint32_t f = 0; f < row->features; f++) {
-            weights[j] += (q[f] + shift) * (k[j * step + f] + shift);
-        }
-        denominator += weights[j];
-    }
-    double least = (double)row->epsilon;
-    return fabs(denominator) < least ? copysign(least, denominator) : denominator;
-}
-
-/* Katharopoulos et al., 2020, equations (4) and (8). */
-static void attend(double *out, const struct arrays *a, double *weights, const struct row *row,
-                   uint32_t query) {
-    uint32_t count = row->keys != 0 ? row->keys : query + 1;
-    uint64_t step = (uint64_t)row->heads * row->values;
-    for (uint32_t head = 0; head < row->heads; head++) {
-        uint64_t first = (uint64_t)head * row->features;
-        double sum = make_weights(weights, a->q + first, a->k + first, row, count);
-        for (uint32_t t = head * row->values; t < (head + 1) * row->values; t++) {
-            double numerator = 0.0;
-            for (uint32_t j = 0; j < count; j++) {
-                numerator += weights[j] * a->v[j * step + t];
-            }
-            out[t] = numerator / sum;
-        }
-    }
-}
-
-static void reference(weft_case *c, double *out, const struct arrays *a, const struct row *row) {
-    uint32_t keys = row->keys != 0 ? row->keys : row->n;
-    uint64_t features = (uint64_t)row->heads * row->features;
-    uint64_t values = (uint64_t)row->heads * row->values;
-    double *weights = weft_case_scratch(c, keys);
-    for (uint64_t at = 0; weights != NULL && at < (uint64_t)row->batch * row->n; at++) {
-        uint64_t sequence = at / row->n * keys;
-        struct arrays one = {.q = a->q + at * features,
-                             .k = a->k + sequence * features,
-                             .v = a->v + sequence * values};
-        attend(out + at * values, &one, weights, row, (uint32_t)(at % row->n));
-    }
-    weft_case_scratch_free(c, weights);
-}
 
 #define SHIFT 1.25F
 
@@ -129,41 +74,24 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
              row->heads, row->batch);
 }
 
-static weft_array features(weft_case *c, const char *name, uint32_t tokens, const struct row *row,
-                           weft_tensor *tensor) {
+static weft_array features(weft_case *c, const char *name, uint32_t tokens, const struct row *row) {
     weft_shape shape = weft_shape_of(row->batch, tokens, row->heads * row->features);
     weft_array x = weft_case_input(c, name, shape, row->kind);
-    *tensor = x.tensor;
-    if (row->shift != 0.0F) {
-        weft_case_check(c, weft_graph_affine(tensor, c->graph, x.tensor, 1.0F, row->shift));
-    }
-    return x;
+    return row->shift != 0.0F ? weft_case_affine(c, x, 1.0F, row->shift) : x;
 }
 
 static void build(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index];
     uint32_t keys = row->keys != 0 ? row->keys : row->n;
-    weft_tensor phi = {0};
-    weft_tensor psi = {0};
-    weft_tensor y = {0};
-    weft_array q = features(c, "q", row->n, row, &phi);
-    weft_array k = features(c, "k", keys, row, &psi);
+    weft_array phi = features(c, "q", row->n, row);
+    weft_array psi = features(c, "k", keys, row);
     weft_array v = weft_case_input(
         c, "v", weft_shape_of(row->batch, keys, row->heads * row->values), row->kind);
-    weft_case_check(c,
-                    weft_graph_linear_attention(
-                        &y, c->graph, phi, psi, v.tensor,
-                        weft_linear_attention_params(.heads = row->heads, .causal = row->keys == 0,
-                                                     .epsilon = row->epsilon)));
-    double *expected = weft_case_output(c, "y", y);
-    if (expected != NULL) {
-        struct arrays arrays = {.q = q.value, .k = k.value, .v = v.value};
-        reference(c, expected, &arrays, row);
-    }
+    weft_case_expect(c, "y",
+                     weft_case_linear_attention(
+                         c, phi, psi, v,
+                         weft_linear_attention_params(.heads = row->heads, .causal = row->keys == 0,
+                                                      .epsilon = row->epsilon)));
 }
 
-const weft_case_family weft_family_linear_attention = {.name = "linear_attention",
-                                                       .count = sizeof rows / sizeof rows[0],
-                                                       .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                       .name_case = name_case,
-                                                       .build = build};
+WEFT_CASE_FAMILY(linear_attention, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);

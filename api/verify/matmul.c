@@ -3,22 +3,7 @@
 #include <stdio.h>
 
 #include "core/philox.h"
-#include "verify/conformance.h"
-
-void weft_reference_matmul(double *out, const double *a, const double *b,
-                           weft_reference_product p) {
-    for (uint64_t row = 0; row < p.m; row++) {
-        for (uint64_t column = 0; column < p.n; column++) {
-            double sum = 0.0;
-            for (uint64_t k = 0; k < p.k; k++) {
-                double x = p.transpose_a ? a[k * p.m + row] : a[row * p.k + k];
-                double y = p.transpose_b ? b[column * p.k + k] : b[k * p.n + column];
-                sum += x * y;
-            }
-            out[row * p.n + column] = p.alpha * sum;
-        }
-    }
-}
+#include "verify/paired.h"
 
 struct row {
     uint32_t m, n, k;
@@ -72,7 +57,7 @@ static const struct row fixed[] = {
     {36, 68, 128, 0, 0, false, false, 0, false, 1.0, WEFT_VALUES_MIXED},
 };
 
-#define FIXED_COUNT  ((uint32_t)(sizeof fixed / sizeof fixed[0]))
+#define FIXED_COUNT  WEFT_COUNT(fixed)
 #define RANDOM_COUNT 16
 #define RANDOM_SEED  20
 
@@ -132,26 +117,11 @@ static void build(weft_case *c, uint32_t index) {
     weft_array a = weft_case_input(c, "a", a_shape, row.values);
     weft_array b = row.weight ? weft_case_weight(c, b_shape, row.values)
                               : weft_case_input(c, "b", b_shape, row.values);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_matmul(&y, c->graph, a.tensor, b.tensor,
-                                         weft_matmul_params(.transpose_a = row.transpose_a,
-                                                            .transpose_b = row.transpose_b,
-                                                            .alpha = (float)row.alpha)));
-    double *expected = weft_case_output(c, "y", y);
-    if (expected == NULL) {
-        return;
-    }
-    weft_reference_product product = {row.m,           row.n,           row.k,
-                                      row.transpose_a, row.transpose_b, row.alpha};
-    for (uint64_t batch = 0; batch < batches_of(&row); batch++) {
-        weft_reference_matmul(expected + batch * row.m * row.n,
-                              a.value + (row.shared == 'a' ? 0 : batch * row.m * row.k),
-                              b.value + (row.shared == 'b' ? 0 : batch * row.k * row.n), product);
-    }
+    weft_case_expect(c, "y",
+                     weft_case_matmul(c, a, b,
+                                      weft_matmul_params(.transpose_a = row.transpose_a,
+                                                         .transpose_b = row.transpose_b,
+                                                         .alpha = (float)row.alpha)));
 }
 
-const weft_case_family weft_family_matmul = {.name = "matmul",
-                                             .count = FIXED_COUNT + RANDOM_COUNT,
-                                             .tolerance = WEFT_TOLERANCE_LINEAR,
-                                             .name_case = name_case,
-                                             .build = build};
+WEFT_CASE_FAMILY(matmul, FIXED_COUNT + RANDOM_COUNT, WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reshapes: the same bits under another shape, of inputs, of results, and of reshapes. */
 #include <stdio.h>
-#include <string.h>
 
-#include "verify/conformance.h"
+#include "verify/paired.h"
 
 static const struct row {
     weft_shape from, to;
@@ -29,40 +28,20 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
 }
 
 /* A tensor of the row's first shape that an op has made: token 1 of sequences of 3. */
-static weft_tensor make_result(weft_case *c, const struct row *row, const double **value,
-                               uint64_t count) {
-    weft_array x = weft_case_input(c, "x", weft_shape_of(1, 3, (uint32_t)count), row->values);
-    weft_tensor token = {0};
-    weft_case_check(c, weft_graph_gather(&token, c->graph, x.tensor, 1));
-    weft_case_check(c, weft_graph_reshape(&token, c->graph, token, row->from));
-    *value = x.value == NULL ? NULL : x.value + count;
-    return token;
+static weft_array make_result(weft_case *c, const struct row *row, uint32_t count) {
+    weft_array x = weft_case_input(c, "x", weft_shape_of(1, 3, count), row->values);
+    return weft_case_reshape(c, weft_case_gather(c, x, 1), row->from);
 }
 
 static void build(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index];
-    uint64_t count = weft_shape_elements(row->from);
-    const double *value = NULL;
-    weft_tensor y = {0};
-    if (row->of_result) {
-        y = make_result(c, row, &value, count);
-    } else {
-        weft_array x = weft_case_input(c, "x", row->from, row->values);
-        y = x.tensor;
-        value = x.value;
-    }
+    const uint32_t count = (uint32_t)weft_shape_elements(row->from);
+    weft_array x = row->of_result ? make_result(c, row, count)
+                                  : weft_case_input(c, "x", row->from, row->values);
     if (row->twice) {
-        weft_case_check(c, weft_graph_reshape(&y, c->graph, y, weft_shape_of((uint32_t)count)));
+        x = weft_case_reshape(c, x, weft_shape_of(count));
     }
-    weft_case_check(c, weft_graph_reshape(&y, c->graph, y, row->to));
-    double *expected = weft_case_output(c, "y", y);
-    if (expected != NULL) {
-        memcpy(expected, value, (size_t)count * sizeof *expected);
-    }
+    weft_case_expect(c, "y", weft_case_reshape(c, x, row->to));
 }
 
-const weft_case_family weft_family_reshape = {.name = "reshape",
-                                              .count = sizeof rows / sizeof rows[0],
-                                              .tolerance = WEFT_TOLERANCE_BITS,
-                                              .name_case = name_case,
-                                              .build = build};
+WEFT_CASE_FAMILY(reshape, WEFT_COUNT(rows), WEFT_TOLERANCE_BITS, name_case, build);

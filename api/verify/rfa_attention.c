@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* RFA by its n × m matrix of weights Σ_f cos(w_f·(q_i - k_j)) / s of queries and keys of length 1. */
-#include <math.h>
+/* RFA: random feature attention. */
 #include <stdio.h>
 
 #include <weft/mixers.h>
 
-#include "verify/dense_attention.h"
+#include "verify/paired.h"
 
 struct row {
     uint32_t batch, n, m; /* m 0: causal */
@@ -45,39 +44,6 @@ static const struct row rows[] = {
     {1, 33, 300, 2, 8, 8, 257, 0.0F, WEFT_VALUES_UNIT},
 };
 
-struct kernel {
-    const struct row *row;
-    const double *w;
-};
-
-/* 1/‖x‖, and 1e12 for what is shorter than 1e-12. */
-static double scale_of(const double *x, uint32_t width) {
-    double squares = 0.0;
-    for (uint32_t c = 0; c < width; c++) {
-        squares += x[c] * x[c];
-    }
-    return 1.0 / fmax(sqrt(squares), (double)1e-12F);
-}
-
-static double weight_of(const void *user, const double *q, const double *k, uint32_t i,
-                        uint32_t j) {
-    (void)i;
-    (void)j;
-    const struct kernel *kernel = user;
-    const struct row *row = kernel->row;
-    double q_scale = scale_of(q, row->width);
-    double k_scale = scale_of(k, row->width);
-    double sum = 0.0;
-    for (uint32_t f = 0; f < row->features; f++) {
-        double angle = 0.0;
-        for (uint32_t c = 0; c < row->width; c++) {
-            angle += kernel->w[(uint64_t)f * row->width + c] * (q_scale * q[c] - k_scale * k[c]);
-        }
-        sum += cos(angle);
-    }
-    return sum / row->features;
-}
-
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct row *row = &rows[index];
     char keys[24] = "";
@@ -99,31 +65,11 @@ static void build(weft_case *c, uint32_t index) {
     weft_array v = weft_case_input(
         c, "v", weft_shape_of(row->batch, keys, row->heads * row->values), row->kind);
     weft_array w = weft_case_weight(c, weft_shape_of(row->features, row->width), WEFT_VALUES_UNIT);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_rfa_attention(
-                           &y, c->graph, q.tensor, k.tensor, v.tensor, w.tensor,
-                           weft_rfa_attention_params(.heads = row->heads, .causal = row->m == 0,
-                                                     .epsilon = row->epsilon)));
-    double *expected = weft_case_output(c, "y", y);
-    if (expected != NULL) {
-        const struct kernel kernel = {.row = row, .w = w.value};
-        const struct weft_dense_attention attention = {
-            .batch = row->batch,
-            .n = row->n,
-            .m = row->m,
-            .heads = row->heads,
-            .width = row->width,
-            .values = row->values,
-            .factor = 1.0,
-            .least = row->epsilon > 0.0F ? (double)row->epsilon : (double)1e-6F,
-            .weight = weight_of,
-            .user = &kernel};
-        weft_add_dense_attention(c, expected, q.value, k.value, v.value, &attention);
-    }
+    weft_case_expect(c, "y",
+                     weft_case_rfa_attention(c, q, k, v, w,
+                                             weft_rfa_attention_params(.heads = row->heads,
+                                                                       .causal = row->m == 0,
+                                                                       .epsilon = row->epsilon)));
 }
 
-const weft_case_family weft_family_rfa_attention = {.name = "rfa_attention",
-                                                    .count = sizeof rows / sizeof rows[0],
-                                                    .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                    .name_case = name_case,
-                                                    .build = build};
+WEFT_CASE_FAMILY(rfa_attention, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

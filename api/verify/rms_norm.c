@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The norms that divide by a length: RMSNorm, SimpleRMSNorm and ScaleNorm, on the same shapes. */
-#include <math.h>
 #include <stdio.h>
 
 #include <weft/mixers.h>
 
-#include "verify/conformance.h"
+#include "verify/paired.h"
 
 static const struct row {
     weft_shape x;
@@ -33,7 +32,7 @@ static const struct row {
     {{2, {3, 200}}, 1e-12F, true, WEFT_VALUES_IMPULSE},
 };
 
-#define ROWS ((uint32_t)(sizeof rows / sizeof rows[0]))
+#define ROWS WEFT_COUNT(rows)
 
 static uint32_t columns_of(const struct row *row) {
     return row->x.dim[row->x.rank - 1];
@@ -53,14 +52,6 @@ static void name_with(char text[WEFT_CASE_NAME_SIZE], uint32_t index, bool epsil
     }
 }
 
-static double squares_of(const double *x, uint32_t columns) {
-    double sum = 0.0;
-    for (uint32_t i = 0; i < columns; i++) {
-        sum += x[i] * x[i];
-    }
-    return sum;
-}
-
 /* ---- RMSNorm: Zhang and Sennrich, 2019, equation (4) ---- */
 
 static void name_rms(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
@@ -69,29 +60,18 @@ static void name_rms(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
 
 static void build_rms(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index];
-    const uint32_t columns = columns_of(row);
     weft_array x = weft_case_input(c, "x", row->x, row->values);
     weft_array gain = {0};
     if (row->has_gain) {
-        gain = weft_case_weight(c, weft_shape_of(columns), WEFT_VALUES_UNIT);
+        gain = weft_case_weight(c, weft_shape_of(columns_of(row)), WEFT_VALUES_UNIT);
     }
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_rms_norm(&y, c->graph, x.tensor, gain.tensor, row->epsilon));
-    double *expected = weft_case_output(c, "y", y);
-    for (uint64_t i = 0; expected != NULL && i < weft_shape_elements(row->x); i += columns) {
-        double mean = squares_of(x.value + i, columns) / columns;
-        for (uint32_t j = 0; j < columns; j++) {
-            expected[i + j] = x.value[i + j] / sqrt(mean + (double)row->epsilon) *
-                              (gain.value != NULL ? gain.value[j] : 1.0);
-        }
-    }
+    weft_case_expect(c, "y",
+                     weft_case_norm(c, x,
+                                    weft_norm_params(.kind = WEFT_NORM_RMS, .gamma = gain.tensor,
+                                                     .epsilon = row->epsilon)));
 }
 
-const weft_case_family weft_family_rms_norm = {.name = "rms_norm",
-                                               .count = ROWS,
-                                               .tolerance = WEFT_TOLERANCE_LINEAR,
-                                               .name_case = name_rms,
-                                               .build = build_rms};
+WEFT_CASE_FAMILY(rms_norm, ROWS, WEFT_TOLERANCE_LINEAR, name_rms, build_rms);
 
 /* ---- SimpleRMSNorm ---- */
 
@@ -101,24 +81,11 @@ static void name_simple(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
 
 static void build_simple(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index];
-    const uint32_t columns = columns_of(row);
     weft_array x = weft_case_input(c, "x", row->x, row->values);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_simple_rms_norm(&y, c->graph, x.tensor));
-    double *expected = weft_case_output(c, "y", y);
-    for (uint64_t i = 0; expected != NULL && i < weft_shape_elements(row->x); i += columns) {
-        double length = sqrt(squares_of(x.value + i, columns));
-        for (uint32_t j = 0; j < columns; j++) {
-            expected[i + j] = x.value[i + j] / (length / sqrt((double)columns) + 1e-8);
-        }
-    }
+    weft_case_expect(c, "y", weft_case_norm(c, x, weft_norm_params(.kind = WEFT_NORM_SIMPLE_RMS)));
 }
 
-const weft_case_family weft_family_simple_rms_norm = {.name = "simple_rms_norm",
-                                                      .count = ROWS,
-                                                      .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                      .name_case = name_simple,
-                                                      .build = build_simple};
+WEFT_CASE_FAMILY(simple_rms_norm, ROWS, WEFT_TOLERANCE_LINEAR, name_simple, build_simple);
 
 /* ---- ScaleNorm: Nguyen and Salazar, 2019, equation (5) ---- */
 
@@ -128,22 +95,12 @@ static void name_scale(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
 
 static void build_scale(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index];
-    const uint32_t columns = columns_of(row);
     weft_array x = weft_case_input(c, "x", row->x, row->values);
     weft_array gain = weft_case_weight(c, weft_shape_of(1), WEFT_VALUES_UNIT);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_scale_norm(&y, c->graph, x.tensor, gain.tensor, row->epsilon));
-    double *expected = weft_case_output(c, "y", y);
-    for (uint64_t i = 0; expected != NULL && i < weft_shape_elements(row->x); i += columns) {
-        double length = fmax(sqrt(squares_of(x.value + i, columns)), (double)row->epsilon);
-        for (uint32_t j = 0; j < columns; j++) {
-            expected[i + j] = gain.value[0] * x.value[i + j] / length;
-        }
-    }
+    weft_case_expect(c, "y",
+                     weft_case_norm(c, x,
+                                    weft_norm_params(.kind = WEFT_NORM_SCALE, .gamma = gain.tensor,
+                                                     .epsilon = row->epsilon)));
 }
 
-const weft_case_family weft_family_scale_norm = {.name = "scale_norm",
-                                                 .count = ROWS,
-                                                 .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                 .name_case = name_scale,
-                                                 .build = build_scale};
+WEFT_CASE_FAMILY(scale_norm, ROWS, WEFT_TOLERANCE_LINEAR, name_scale, build_scale);

@@ -1,27 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Softmax over the last axis. */
-#include <math.h>
 #include <stdio.h>
 
-#include "verify/conformance.h"
-
-/* exp(x_i) / Σ_j exp(x_j); the largest is subtracted so that float64 does not overflow either. */
-void weft_reference_softmax(double *out, const double *x, uint32_t rows, uint32_t columns) {
-    for (uint32_t row = 0; row < rows; row++, x += columns, out += columns) {
-        double largest = x[0];
-        for (uint32_t column = 1; column < columns; column++) {
-            largest = x[column] > largest ? x[column] : largest;
-        }
-        double sum = 0.0;
-        for (uint32_t column = 0; column < columns; column++) {
-            out[column] = exp(x[column] - largest);
-            sum += out[column];
-        }
-        for (uint32_t column = 0; column < columns; column++) {
-            out[column] /= sum;
-        }
-    }
-}
+#include "verify/paired.h"
 
 static const struct row {
     weft_shape x;
@@ -57,16 +38,7 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
 static void build(weft_case *c, uint32_t index) {
     const struct row *row = &cases[index];
     weft_array x = weft_case_input(c, "x", row->x, row->values);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_softmax(&y, c->graph, x.tensor));
-    double *expected = weft_case_output(c, "y", y);
-    if (expected != NULL) {
-        weft_reference_softmax(expected, x.value, rows_of(row), columns_of(row));
-    }
+    weft_case_expect(c, "y", weft_case_softmax(c, x));
 }
 
-const weft_case_family weft_family_softmax = {.name = "softmax",
-                                              .count = sizeof cases / sizeof cases[0],
-                                              .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                              .name_case = name_case,
-                                              .build = build};
+WEFT_CASE_FAMILY(softmax, WEFT_COUNT(cases), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

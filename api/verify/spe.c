@@ -5,7 +5,7 @@
 
 #include <weft/mixers.h>
 
-#include "verify/conformance.h"
+#include "verify/paired.h"
 
 struct row {
     uint32_t batch, n, heads, width, realizations;
@@ -138,18 +138,13 @@ static void build_sine(weft_case *c, uint32_t index) {
         sine_codes(codes, noise.value, &waves, row);
         apply(expected, x.value, codes, row);
     }
-    weft_case_scratch_free(c, codes);
 }
 
 static void name_sine(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     name_case(text, &sine_rows[index], "t");
 }
 
-const weft_case_family weft_family_sine_spe = {.name = "sine_spe",
-                                               .count = sizeof sine_rows / sizeof sine_rows[0],
-                                               .tolerance = WEFT_TOLERANCE_LINEAR,
-                                               .name_case = name_sine,
-                                               .build = build_sine};
+WEFT_CASE_FAMILY(sine_spe, WEFT_COUNT(sine_rows), WEFT_TOLERANCE_LINEAR, name_sine, build_sine);
 
 /* ---- convSPE ---- */
 
@@ -184,15 +179,10 @@ static void build_conv(weft_case *c, uint32_t index) {
         conv_codes(codes, noise.value, filters.value, row);
         apply(expected, x.value, codes, row);
     }
-    weft_case_scratch_free(c, codes);
 }
 
 static void name_conv(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     name_case(text, &conv_rows[index], "p");
 }
 
-const weft_case_family weft_family_conv_spe = {.name = "conv_spe",
-                                               .count = sizeof conv_rows / sizeof conv_rows[0],
-                                               .tolerance = WEFT_TOLERANCE_LINEAR,
-                                               .name_case = name_conv,
-                                               .build = build_conv};
+WEFT_CASE_FAMILY(conv_spe, WEFT_COUNT(conv_rows), WEFT_TOLERANCE_LINEAR, name_conv, build_conv);

@@ -99,32 +99,27 @@ static void add_values(weft_case *c, weft_bounded *out, const double *value, uin
     if (added != NULL) {
         weft_bounded_add_arrays(out, out, added, count, period);
     }
-    weft_bounded_scratch_free(c, added);
 }
 
 static void multiply(weft_case *c, weft_bounded *out, const struct chain *chain,
                      const struct arrays *arrays) {
     weft_bounded *x = weft_bounded_of(c, arrays->x.value, (uint64_t)chain->n * chain->k);
     weft_bounded *w = weft_bounded_of(c, arrays->w.value, (uint64_t)chain->m * chain->k);
-    if (c->status == WEFT_OK) {
+    if (c->ref.status == WEFT_OK) {
         weft_bounded_matmul(
             out, x, w,
             (weft_reference_product){
                 .m = chain->n, .n = chain->m, .k = chain->k, .transpose_b = true, .alpha = 1.0});
     }
-    weft_bounded_scratch_free(c, x);
-    weft_bounded_scratch_free(c, w);
 }
 
 static void normalize(weft_case *c, weft_bounded *out, const struct chain *chain,
                       const struct arrays *arrays) {
     weft_bounded *gamma = weft_bounded_of(c, arrays->gamma.value, chain->m);
     weft_bounded *beta = weft_bounded_of(c, arrays->beta.value, chain->m);
-    if (c->status == WEFT_OK) {
+    if (c->ref.status == WEFT_OK) {
         weft_bounded_layer_norm(out, out, gamma, beta, chain->n, chain->m, (double)EPSILON);
     }
-    weft_bounded_scratch_free(c, gamma);
-    weft_bounded_scratch_free(c, beta);
 }
 
 static void expect(weft_case *c, const struct chain *chain, const struct arrays *arrays) {
@@ -147,7 +142,6 @@ static void expect(weft_case *c, const struct chain *chain, const struct arrays 
         normalize(c, out, chain, arrays);
     }
     weft_bounded_expect(c, out);
-    weft_bounded_scratch_free(c, out);
 }
 
 static void build(weft_case *c, uint32_t index) {
@@ -158,9 +152,4 @@ static void build(weft_case *c, uint32_t index) {
     expect(c, chain, &arrays);
 }
 
-const weft_case_family weft_family_special_chains = {.name = "special/chains",
-                                                     .count = sizeof chains / sizeof chains[0],
-                                                     .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                     .only_reproducible = true,
-                                                     .name_case = name_case,
-                                                     .build = build};
+WEFT_SPECIAL_FAMILY(chains, WEFT_COUNT(chains), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -18,16 +18,17 @@ static void build_gather(weft_case *c, const struct row *row) {
     weft_case_check(c, weft_graph_gather(&y, c->graph, x.tensor, 1));
     weft_case_output(c, "y", y);
     uint64_t count = (uint64_t)row->batch * row->d;
-    uint32_t *words = c->status == WEFT_OK ? weft_alloc(&c->host, (size_t)count * ELEMENT) : NULL;
-    if (c->status == WEFT_OK && words == NULL) {
-        weft_case_check(c, weft_fail_memory(&c->host, "the words of a copy"));
+    uint32_t *words =
+        c->ref.status == WEFT_OK ? weft_alloc(&c->ref.host, (size_t)count * ELEMENT) : NULL;
+    if (c->ref.status == WEFT_OK && words == NULL) {
+        weft_case_check(c, weft_fail_memory(&c->ref.host, "the words of a copy"));
     }
     for (uint64_t i = 0; words != NULL && i < count; i++) {
         const uint32_t *source = x.data;
         words[i] = source[(i / row->d * row->n + 1) * row->d + i % row->d];
     }
     weft_case_expect_words(c, words);
-    weft_free(&c->host, words);
+    weft_free(&c->ref.host, words);
 }
 
 static void build_reshape(weft_case *c, const struct row *row) {
@@ -85,9 +86,4 @@ static void build(weft_case *c, uint32_t index) {
     copies[index].build(c, &copies[index].row);
 }
 
-const weft_case_family weft_family_special_copies = {.name = "special/copies",
-                                                     .count = sizeof copies / sizeof copies[0],
-                                                     .tolerance = WEFT_TOLERANCE_BITS,
-                                                     .only_reproducible = true,
-                                                     .name_case = name_case,
-                                                     .build = build};
+WEFT_SPECIAL_FAMILY(copies, WEFT_COUNT(copies), WEFT_TOLERANCE_BITS, name_case, build);

@@ -21,7 +21,7 @@ static const struct binary_row {
     {{2, {5, 67}}, {1, {67}}, WEFT_VALUES_TINY, WEFT_VALUES_HUGE},
 };
 
-#define BINARY_ROWS ((uint32_t)(sizeof binary_rows / sizeof binary_rows[0]))
+#define BINARY_ROWS WEFT_COUNT(binary_rows)
 
 static void name_binary(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct binary_row *row = &binary_rows[index % BINARY_ROWS];
@@ -46,15 +46,10 @@ static void build_binary(weft_case *c, uint32_t index) {
         expected[i] = weft_bounded_binary(op, weft_bounded_exact(a.value[i]), second);
     }
     weft_bounded_expect(c, expected);
-    weft_bounded_scratch_free(c, expected);
 }
 
-const weft_case_family weft_family_special_binary = {.name = "special/binary",
-                                                     .count = BINARY_ROWS * WEFT_BINARY_COUNT,
-                                                     .tolerance = WEFT_TOLERANCE_BITS,
-                                                     .only_reproducible = true,
-                                                     .name_case = name_binary,
-                                                     .build = build_binary};
+WEFT_SPECIAL_FAMILY(binary, BINARY_ROWS *WEFT_BINARY_COUNT, WEFT_TOLERANCE_BITS, name_binary,
+                    build_binary);
 
 /* ---- affine: the product is rounded, then the sum ---- */
 
@@ -94,16 +89,10 @@ static void build_affine(weft_case *c, uint32_t index) {
         expected[i] = weft_bounded_add(product, offset);
     }
     weft_bounded_expect(c, expected);
-    weft_bounded_scratch_free(c, expected);
 }
 
-const weft_case_family weft_family_special_affine = {.name = "special/affine",
-                                                     .count =
-                                                         sizeof affine_rows / sizeof affine_rows[0],
-                                                     .tolerance = WEFT_TOLERANCE_BITS,
-                                                     .only_reproducible = true,
-                                                     .name_case = name_affine,
-                                                     .build = build_affine};
+WEFT_SPECIAL_FAMILY(affine, WEFT_COUNT(affine_rows), WEFT_TOLERANCE_BITS, name_affine,
+                    build_affine);
 
 /* ---- activation ---- */
 
@@ -115,7 +104,7 @@ static const struct activation_row {
     {{1, {300}}, WEFT_VALUES_TINY},
 };
 
-#define ACTIVATION_ROWS ((uint32_t)(sizeof activation_rows / sizeof activation_rows[0]))
+#define ACTIVATION_ROWS WEFT_COUNT(activation_rows)
 
 static void name_activation(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct activation_row *row = &activation_rows[index % ACTIVATION_ROWS];
@@ -137,16 +126,10 @@ static void build_activation(weft_case *c, uint32_t index) {
         expected[i] = weft_bounded_activation(activation, expected[i]);
     }
     weft_bounded_expect(c, expected);
-    weft_bounded_scratch_free(c, expected);
 }
 
-const weft_case_family weft_family_special_activation = {.name = "special/activation",
-                                                         .count = ACTIVATION_ROWS *
-                                                                  WEFT_ACTIVATION_COUNT,
-                                                         .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                         .only_reproducible = true,
-                                                         .name_case = name_activation,
-                                                         .build = build_activation};
+WEFT_SPECIAL_FAMILY(activation, ACTIVATION_ROWS *WEFT_ACTIVATION_COUNT, WEFT_TOLERANCE_EXPONENTIAL,
+                    name_activation, build_activation);
 
 /* ---- embedding ---- */
 
@@ -208,13 +191,7 @@ static void build_embedding(weft_case *c, uint32_t index) {
         }
     }
     weft_bounded_expect(c, expected);
-    weft_bounded_scratch_free(c, expected);
 }
 
-const weft_case_family weft_family_special_embedding = {.name = "special/embedding",
-                                                        .count = sizeof embedding_rows /
-                                                                 sizeof embedding_rows[0],
-                                                        .tolerance = WEFT_TOLERANCE_BITS,
-                                                        .only_reproducible = true,
-                                                        .name_case = name_embedding,
-                                                        .build = build_embedding};
+WEFT_SPECIAL_FAMILY(embedding, WEFT_COUNT(embedding_rows), WEFT_TOLERANCE_BITS, name_embedding,
+                    build_embedding);

@@ -122,14 +122,10 @@ static void expect(weft_case *c, const struct row *row, const weft_array arrays[
     struct state state = {.s = weft_bounded_scratch(c, (uint64_t)row->width * row->values),
                           .q = weft_bounded_scratch(c, row->width),
                           .k = weft_bounded_scratch(c, row->width)};
-    for (uint64_t head = 0; c->status == WEFT_OK && head < row->heads; head++) {
+    for (uint64_t head = 0; c->ref.status == WEFT_OK && head < row->heads; head++) {
         run_head(out, arrays, &state, row, head);
     }
     weft_bounded_expect(c, out);
-    weft_bounded_scratch_free(c, out);
-    weft_bounded_scratch_free(c, state.s);
-    weft_bounded_scratch_free(c, state.q);
-    weft_bounded_scratch_free(c, state.k);
 }
 
 static void build(weft_case *c, uint32_t index) {
@@ -151,9 +147,4 @@ static void build(weft_case *c, uint32_t index) {
     expect(c, row, arrays);
 }
 
-const weft_case_family weft_family_special_fast_weight = {.name = "special/fast_weight",
-                                                          .count = sizeof rows / sizeof rows[0],
-                                                          .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                          .only_reproducible = true,
-                                                          .name_case = name_case,
-                                                          .build = build};
+WEFT_SPECIAL_FAMILY(fast_weight, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -74,17 +74,12 @@ static void build(weft_case *c, uint32_t index) {
                            weft_flt_features_params(.side = row->side, .heads = row->heads)));
     weft_case_output(c, "y", y);
     weft_bounded *out = weft_bounded_scratch(c, row->n * row->heads * columns);
-    for (uint64_t head = 0; c->status == WEFT_OK && head < (uint64_t)row->n * row->heads; head++) {
+    for (uint64_t head = 0; c->ref.status == WEFT_OK && head < (uint64_t)row->n * row->heads;
+         head++) {
         expect_head(out + head * columns, row, x.value + head * row->width, frequencies.value,
                     weights.value, head / row->heads);
     }
     weft_bounded_expect(c, out);
-    weft_bounded_scratch_free(c, out);
 }
 
-const weft_case_family weft_family_special_flt_features = {.name = "special/flt_features",
-                                                           .count = sizeof rows / sizeof rows[0],
-                                                           .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                           .only_reproducible = true,
-                                                           .name_case = name_case,
-                                                           .build = build};
+WEFT_SPECIAL_FAMILY(flt_features, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -36,26 +36,22 @@ static struct norm add_norm(weft_case *c, weft_tensor x, uint32_t d) {
     return norm;
 }
 
-/* Expects the norm of x [n, d], which it frees, of the newest output. */
+/* Expects the norm of x [n, d] of the newest output. */
 static void expect_norm(weft_case *c, const struct norm *norm, weft_bounded *x,
                         const struct row *row) {
     weft_bounded *gamma = weft_bounded_of(c, norm->gamma.value, row->d);
     weft_bounded *beta = weft_bounded_of(c, norm->beta.value, row->d);
-    if (c->status == WEFT_OK) {
+    if (c->ref.status == WEFT_OK) {
         weft_bounded_layer_norm(x, x, gamma, beta, row->n, row->d, (double)EPSILON);
         weft_bounded_expect(c, x);
     }
-    weft_bounded_scratch_free(c, gamma);
-    weft_bounded_scratch_free(c, beta);
-    weft_bounded_scratch_free(c, x);
 }
 
 static void add_values(weft_case *c, weft_bounded *out, const double *value, uint64_t count) {
     weft_bounded *added = weft_bounded_of(c, value, count);
-    if (c->status == WEFT_OK) {
+    if (c->ref.status == WEFT_OK) {
         weft_bounded_add_arrays(out, out, added, count, count);
     }
-    weft_bounded_scratch_free(c, added);
 }
 
 static void build_sum(weft_case *c, const struct row *row) {
@@ -99,11 +95,10 @@ static void build_fourier(weft_case *c, const struct row *row) {
     uint64_t count = (uint64_t)row->n * row->d;
     weft_bounded *elements = weft_bounded_of(c, source.value, count);
     weft_bounded *x = weft_bounded_scratch(c, count);
-    if (c->status == WEFT_OK) {
+    if (c->ref.status == WEFT_OK) {
         weft_bounded_fourier(x, elements, row->n, row->d);
         add_values(c, x, residual.value, count);
     }
-    weft_bounded_scratch_free(c, elements);
     expect_norm(c, &norm, x, row);
 }
 
@@ -139,7 +134,6 @@ static void build_elementwise(weft_case *c, const struct row *row) {
         out[i] = weft_bounded_divide(weft_bounded_exp(quarter), divisor);
     }
     weft_bounded_expect(c, out);
-    weft_bounded_scratch_free(c, out);
 }
 
 /* ---- the list ---- */
@@ -178,9 +172,4 @@ static void build(weft_case *c, uint32_t index) {
     graphs[index].build(c, &graphs[index].row);
 }
 
-const weft_case_family weft_family_special_graphs = {.name = "special/graphs",
-                                                     .count = sizeof graphs / sizeof graphs[0],
-                                                     .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                     .only_reproducible = true,
-                                                     .name_case = name_case,
-                                                     .build = build};
+WEFT_SPECIAL_FAMILY(graphs, WEFT_COUNT(graphs), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -69,18 +69,12 @@ static void expect(weft_case *c, const struct row *row, const struct inputs *inp
     a.features = growth * row->width;
     for (uint32_t i = 0; i < 2; i++) {
         made[i] = weft_bounded_scratch(c, heads[i] * a.features);
-        for (uint64_t head = 0; c->status == WEFT_OK && head < heads[i]; head++) {
+        for (uint64_t head = 0; c->ref.status == WEFT_OK && head < heads[i]; head++) {
             features(made[i] + head * a.features, x[i] + head * row->width, row, head / a.heads);
         }
     }
     weft_bounded_linear_attention(c, out, made[0], made[1], x[2], &a);
     weft_bounded_expect(c, out);
-    weft_bounded_scratch_free(c, x[0]);
-    weft_bounded_scratch_free(c, x[1]);
-    weft_bounded_scratch_free(c, x[2]);
-    weft_bounded_scratch_free(c, made[0]);
-    weft_bounded_scratch_free(c, made[1]);
-    weft_bounded_scratch_free(c, out);
 }
 
 /* ---- linear attention: the features are given ---- */
@@ -115,13 +109,8 @@ static void build_linear(weft_case *c, uint32_t index) {
     expect(c, row, &inputs, given_features, 1);
 }
 
-const weft_case_family weft_family_special_linear_attention = {.name = "special/linear_attention",
-                                                               .count = sizeof linear_rows /
-                                                                        sizeof linear_rows[0],
-                                                               .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                               .only_reproducible = true,
-                                                               .name_case = name_linear,
-                                                               .build = build_linear};
+WEFT_SPECIAL_FAMILY(linear_attention, WEFT_COUNT(linear_rows), WEFT_TOLERANCE_LINEAR, name_linear,
+                    build_linear);
 
 /* ---- kernel attention with one kernel ---- */
 
@@ -175,13 +164,8 @@ static void build_kernel(weft_case *c, uint32_t index) {
     expect(c, row, &inputs, mapped_features, 1);
 }
 
-const weft_case_family weft_family_special_kernel_attention = {
-    .name = "special/kernel_attention",
-    .count = sizeof kernel_rows / sizeof kernel_rows[0],
-    .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-    .only_reproducible = true,
-    .name_case = name_kernel,
-    .build = build_kernel};
+WEFT_SPECIAL_FAMILY(kernel_attention, WEFT_COUNT(kernel_rows), WEFT_TOLERANCE_EXPONENTIAL,
+                    name_kernel, build_kernel);
 
 /* ---- cosFormer ---- */
 
@@ -223,10 +207,5 @@ static void build_cosformer(weft_case *c, uint32_t index) {
     expect(c, row, &inputs, cosformer_features, 2);
 }
 
-const weft_case_family weft_family_special_cosformer = {.name = "special/cosformer",
-                                                        .count = sizeof cosformer_rows /
-                                                                 sizeof cosformer_rows[0],
-                                                        .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                        .only_reproducible = true,
-                                                        .name_case = name_cosformer,
-                                                        .build = build_cosformer};
+WEFT_SPECIAL_FAMILY(cosformer, WEFT_COUNT(cosformer_rows), WEFT_TOLERANCE_LINEAR, name_cosformer,
+                    build_cosformer);

@@ -26,7 +26,7 @@ static const struct row {
     {11, 13, 65, 0, false, true, false, 1e-40F, WEFT_VALUES_UNIT, WEFT_VALUES_INFINITE},
 };
 
-#define ROW_COUNT ((uint32_t)(sizeof rows / sizeof rows[0]))
+#define ROW_COUNT WEFT_COUNT(rows)
 
 static const char *const kernels[] = {"direct", "tiled"};
 
@@ -58,14 +58,11 @@ static void expect(weft_case *c, const struct row *row, const double *a_value,
     weft_bounded *a = weft_bounded_of(c, a_value, batches * row->m * row->k);
     weft_bounded *b = weft_bounded_of(c, b_value, batches * row->k * row->n);
     weft_bounded *out = weft_bounded_scratch(c, batches * row->m * row->n);
-    for (uint64_t batch = 0; c->status == WEFT_OK && batch < batches; batch++) {
+    for (uint64_t batch = 0; c->ref.status == WEFT_OK && batch < batches; batch++) {
         weft_bounded_matmul(out + batch * row->m * row->n, a + batch * row->m * row->k,
                             b + batch * row->k * row->n, product);
     }
     weft_bounded_expect(c, out);
-    weft_bounded_scratch_free(c, a);
-    weft_bounded_scratch_free(c, b);
-    weft_bounded_scratch_free(c, out);
 }
 
 static void build(weft_case *c, uint32_t index) {
@@ -85,10 +82,5 @@ static void build(weft_case *c, uint32_t index) {
     expect(c, row, a.value, b.value);
 }
 
-const weft_case_family weft_family_special_matmul = {
-    .name = "special/matmul",
-    .count = ROW_COUNT * (uint32_t)(sizeof kernels / sizeof kernels[0]),
-    .tolerance = WEFT_TOLERANCE_LINEAR,
-    .only_reproducible = true,
-    .name_case = name_case,
-    .build = build};
+WEFT_SPECIAL_FAMILY(matmul, ROW_COUNT *WEFT_COUNT(kernels), WEFT_TOLERANCE_LINEAR, name_case,
+                    build);

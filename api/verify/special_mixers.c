@@ -17,7 +17,7 @@ static const struct fourier_row {
     {5, 7, 3, WEFT_VALUES_INFINITE},    {5, 7, 3, WEFT_VALUES_NAN},    {5, 7, 3, WEFT_VALUES_ZEROS},
 };
 
-#define FOURIER_ROWS ((uint32_t)(sizeof fourier_rows / sizeof fourier_rows[0]))
+#define FOURIER_ROWS WEFT_COUNT(fourier_rows)
 
 static const char *const transforms[] = {"fft", "matrix"};
 
@@ -39,21 +39,14 @@ static void build_fourier(weft_case *c, uint32_t index) {
     weft_case_output(c, "y", y);
     weft_bounded *source = weft_bounded_of(c, x.value, size * row->batch);
     weft_bounded *out = weft_bounded_scratch(c, size * row->batch);
-    for (uint64_t batch = 0; c->status == WEFT_OK && batch < row->batch; batch++) {
+    for (uint64_t batch = 0; c->ref.status == WEFT_OK && batch < row->batch; batch++) {
         weft_bounded_fourier(out + batch * size, source + batch * size, row->n, row->d);
     }
     weft_bounded_expect(c, out);
-    weft_bounded_scratch_free(c, source);
-    weft_bounded_scratch_free(c, out);
 }
 
-const weft_case_family weft_family_special_fourier = {
-    .name = "special/fourier",
-    .count = FOURIER_ROWS * (uint32_t)(sizeof transforms / sizeof transforms[0]),
-    .tolerance = WEFT_TOLERANCE_LINEAR,
-    .only_reproducible = true,
-    .name_case = name_fourier,
-    .build = build_fourier};
+WEFT_SPECIAL_FAMILY(fourier, FOURIER_ROWS *WEFT_COUNT(transforms), WEFT_TOLERANCE_LINEAR,
+                    name_fourier, build_fourier);
 
 /* ---- attention ---- */
 
@@ -78,53 +71,6 @@ static void name_attention(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
              row->m, row->d, row->heads);
 }
 
-struct sequences {
-    weft_bounded *out, *q, *k, *v;
-    weft_bounded *weights; /* [m] */
-};
-
-/* One query and one head, whose first channel is `first`. */
-static void attend(const struct sequences *s, const struct attention_row *row, uint64_t query,
-                   uint64_t first) {
-    const uint64_t d = row->d;
-    const uint64_t width = row->d / row->heads;
-    const weft_bounded scale = weft_bounded_parameter((float)(1.0 / sqrt((double)width)));
-    for (uint64_t j = 0; j < row->m; j++) {
-        weft_bounded_sum sum = {0};
-        for (uint64_t i = first; i < first + width; i++) {
-            weft_bounded_sum_add_product(&sum, s->q[query * d + i], s->k[j * d + i]);
-        }
-        s->weights[j] = weft_bounded_multiply(scale, weft_bounded_sum_end(&sum));
-    }
-    weft_bounded_softmax(s->weights, s->weights, 1, row->m);
-    for (uint64_t i = first; i < first + width; i++) {
-        weft_bounded_sum sum = {0};
-        for (uint64_t j = 0; j < row->m; j++) {
-            weft_bounded_sum_add_product(&sum, s->weights[j], s->v[j * d + i]);
-        }
-        s->out[query * d + i] = weft_bounded_sum_end(&sum);
-    }
-}
-
-static void expect_attention(weft_case *c, const struct attention_row *row,
-                             const weft_array arrays[3]) {
-    struct sequences s = {.out = weft_bounded_scratch(c, (uint64_t)row->n * row->d),
-                          .q = weft_bounded_of(c, arrays[0].value, (uint64_t)row->n * row->d),
-                          .k = weft_bounded_of(c, arrays[1].value, (uint64_t)row->m * row->d),
-                          .v = weft_bounded_of(c, arrays[2].value, (uint64_t)row->m * row->d),
-                          .weights = weft_bounded_scratch(c, row->m)};
-    for (uint64_t part = 0; c->status == WEFT_OK && part < (uint64_t)row->n * row->heads; part++) {
-        uint64_t head = part % row->heads;
-        attend(&s, row, part / row->heads, head * (row->d / row->heads));
-    }
-    weft_bounded_expect(c, s.out);
-    weft_bounded_scratch_free(c, s.out);
-    weft_bounded_scratch_free(c, s.q);
-    weft_bounded_scratch_free(c, s.k);
-    weft_bounded_scratch_free(c, s.v);
-    weft_bounded_scratch_free(c, s.weights);
-}
-
 static void build_attention(weft_case *c, uint32_t index) {
     const struct attention_row *row = &attention_rows[index];
     weft_shape keys = weft_shape_of(1, row->m, row->d);
@@ -137,13 +83,10 @@ static void build_attention(weft_case *c, uint32_t index) {
                                             arrays[2].tensor,
                                             weft_attention_params(.heads = row->heads)));
     weft_case_output(c, "y", y);
-    expect_attention(c, row, arrays);
+    weft_bounded_expect_attention(
+        c, arrays,
+        &(weft_bounded_band){.n = row->n, .m = row->m, .d = row->d, .heads = row->heads});
 }
 
-const weft_case_family weft_family_special_attention = {.name = "special/attention",
-                                                        .count = sizeof attention_rows /
-                                                                 sizeof attention_rows[0],
-                                                        .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                        .only_reproducible = true,
-                                                        .name_case = name_attention,
-                                                        .build = build_attention};
+WEFT_SPECIAL_FAMILY(attention, WEFT_COUNT(attention_rows), WEFT_TOLERANCE_EXPONENTIAL,
+                    name_attention, build_attention);

@@ -192,23 +192,14 @@ static void build_features(weft_case *c, uint32_t index) {
     weft_bounded *out = weft_bounded_scratch(c, size * row->features * (has_pairs(row) ? 2 : 1));
     struct head head = {.p = weft_bounded_scratch(c, row->features),
                         .exponent = weft_bounded_scratch(c, 2 * (uint64_t)row->features)};
-    for (uint64_t h = 0; c->status == WEFT_OK && h < row->heads; h++) {
+    for (uint64_t h = 0; c->ref.status == WEFT_OK && h < row->heads; h++) {
         expect_heads(out, row, source, w.value, &head, h);
     }
     weft_bounded_expect(c, out);
-    weft_bounded_scratch_free(c, source);
-    weft_bounded_scratch_free(c, out);
-    weft_bounded_scratch_free(c, head.p);
-    weft_bounded_scratch_free(c, head.exponent);
 }
 
-const weft_case_family weft_family_special_random_features = {
-    .name = "special/random_features",
-    .count = sizeof feature_rows / sizeof feature_rows[0],
-    .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-    .only_reproducible = true,
-    .name_case = name_features,
-    .build = build_features};
+WEFT_SPECIAL_FAMILY(random_features, WEFT_COUNT(feature_rows), WEFT_TOLERANCE_EXPONENTIAL,
+                    name_features, build_features);
 
 /* ---- random feature attention ---- */
 
@@ -263,10 +254,9 @@ static weft_bounded *features_of(weft_case *c, const struct attention_row *row, 
     const uint64_t heads = (uint64_t)tokens * row->heads;
     weft_bounded *source = weft_bounded_of(c, x, heads * row->width);
     weft_bounded *out = weft_bounded_scratch(c, heads * 2 * row->features);
-    for (uint64_t i = 0; c->status == WEFT_OK && i < heads; i++) {
+    for (uint64_t i = 0; c->ref.status == WEFT_OK && i < heads; i++) {
         make_features(out + i * 2 * row->features, row, source + i * row->width, w);
     }
-    weft_bounded_scratch_free(c, source);
     return out;
 }
 
@@ -297,16 +287,7 @@ static void build_attention(weft_case *c, uint32_t index) {
                                               .epsilon = 1e-6F};
     weft_bounded_linear_attention(c, out, phi, psi, source, &attention);
     weft_bounded_expect(c, out);
-    weft_bounded_scratch_free(c, phi);
-    weft_bounded_scratch_free(c, psi);
-    weft_bounded_scratch_free(c, source);
-    weft_bounded_scratch_free(c, out);
 }
 
-const weft_case_family weft_family_special_rfa_attention = {.name = "special/rfa_attention",
-                                                            .count = sizeof attention_rows /
-                                                                     sizeof attention_rows[0],
-                                                            .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                            .only_reproducible = true,
-                                                            .name_case = name_attention,
-                                                            .build = build_attention};
+WEFT_SPECIAL_FAMILY(rfa_attention, WEFT_COUNT(attention_rows), WEFT_TOLERANCE_EXPONENTIAL,
+                    name_attention, build_attention);

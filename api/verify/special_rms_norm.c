@@ -25,7 +25,7 @@ static const struct row {
     {12, WEFT_EDGE_COUNT / 12, 1e-5F, WEFT_VALUES_EDGES, WEFT_VALUES_UNIT},
 };
 
-#define ROWS ((uint32_t)(sizeof rows / sizeof rows[0]))
+#define ROWS WEFT_COUNT(rows)
 
 static void name_with_gain(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct row *row = &rows[index];
@@ -97,7 +97,6 @@ static void expect(weft_case *c, const struct row *row, const double *x, divisor
     if (out != NULL) {
         weft_bounded_expect(c, out);
     }
-    weft_bounded_scratch_free(c, out);
 }
 
 static weft_array add_input(weft_case *c, const struct row *row) {
@@ -114,12 +113,7 @@ static void build_rms(weft_case *c, uint32_t index) {
     expect(c, row, x.value, divisor_of_rms, gain.value, row->columns);
 }
 
-const weft_case_family weft_family_special_rms_norm = {.name = "special/rms_norm",
-                                                       .count = ROWS,
-                                                       .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                       .only_reproducible = true,
-                                                       .name_case = name_with_gain,
-                                                       .build = build_rms};
+WEFT_SPECIAL_FAMILY(rms_norm, ROWS, WEFT_TOLERANCE_LINEAR, name_with_gain, build_rms);
 
 static void build_simple(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index];
@@ -130,12 +124,7 @@ static void build_simple(weft_case *c, uint32_t index) {
     expect(c, row, x.value, divisor_of_simple, NULL, 0);
 }
 
-const weft_case_family weft_family_special_simple_rms_norm = {.name = "special/simple_rms_norm",
-                                                              .count = ROWS,
-                                                              .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                              .only_reproducible = true,
-                                                              .name_case = name_simple,
-                                                              .build = build_simple};
+WEFT_SPECIAL_FAMILY(simple_rms_norm, ROWS, WEFT_TOLERANCE_LINEAR, name_simple, build_simple);
 
 static void build_scale(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index];
@@ -147,9 +136,4 @@ static void build_scale(weft_case *c, uint32_t index) {
     expect(c, row, x.value, divisor_of_scale, gain.value, 1);
 }
 
-const weft_case_family weft_family_special_scale_norm = {.name = "special/scale_norm",
-                                                         .count = ROWS,
-                                                         .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                         .only_reproducible = true,
-                                                         .name_case = name_with_gain,
-                                                         .build = build_scale};
+WEFT_SPECIAL_FAMILY(scale_norm, ROWS, WEFT_TOLERANCE_LINEAR, name_with_gain, build_scale);

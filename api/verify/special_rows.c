@@ -43,22 +43,14 @@ static void build_norm(weft_case *c, uint32_t index) {
     weft_bounded *out = weft_bounded_of(c, x.value, (uint64_t)row->rows * row->columns);
     weft_bounded *factors = weft_bounded_of(c, gamma.value, row->columns);
     weft_bounded *offsets = weft_bounded_of(c, beta.value, row->columns);
-    if (c->status == WEFT_OK) {
+    if (c->ref.status == WEFT_OK) {
         weft_bounded_layer_norm(out, out, factors, offsets, row->rows, row->columns, row->epsilon);
     }
     weft_bounded_expect(c, out);
-    weft_bounded_scratch_free(c, out);
-    weft_bounded_scratch_free(c, factors);
-    weft_bounded_scratch_free(c, offsets);
 }
 
-const weft_case_family weft_family_special_layer_norm = {.name = "special/layer_norm",
-                                                         .count =
-                                                             sizeof norm_rows / sizeof norm_rows[0],
-                                                         .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                         .only_reproducible = true,
-                                                         .name_case = name_norm,
-                                                         .build = build_norm};
+WEFT_SPECIAL_FAMILY(layer_norm, WEFT_COUNT(norm_rows), WEFT_TOLERANCE_LINEAR, name_norm,
+                    build_norm);
 
 /* ---- softmax ---- */
 
@@ -89,17 +81,11 @@ static void build_softmax(weft_case *c, uint32_t index) {
     weft_case_check(c, weft_graph_softmax(&y, c->graph, x.tensor));
     weft_case_output(c, "y", y);
     weft_bounded *out = weft_bounded_of(c, x.value, (uint64_t)row->rows * row->columns);
-    if (c->status == WEFT_OK) {
+    if (c->ref.status == WEFT_OK) {
         weft_bounded_softmax(out, out, row->rows, row->columns);
     }
     weft_bounded_expect(c, out);
-    weft_bounded_scratch_free(c, out);
 }
 
-const weft_case_family weft_family_special_softmax = {.name = "special/softmax",
-                                                      .count = sizeof softmax_rows /
-                                                               sizeof softmax_rows[0],
-                                                      .tolerance = WEFT_TOLERANCE_EXPONENTIAL,
-                                                      .only_reproducible = true,
-                                                      .name_case = name_softmax,
-                                                      .build = build_softmax};
+WEFT_SPECIAL_FAMILY(softmax, WEFT_COUNT(softmax_rows), WEFT_TOLERANCE_EXPONENTIAL, name_softmax,
+                    build_softmax);

@@ -19,7 +19,7 @@ static const struct row {
     {false, 2, 40, 1, WEFT_VALUES_ZEROS, WEFT_VALUES_EQUAL},
 };
 
-#define ROWS ((uint32_t)(sizeof rows / sizeof rows[0]))
+#define ROWS WEFT_COUNT(rows)
 
 static const char *const implementations[] = {"direct", "fft", "fft_shared"};
 
@@ -96,7 +96,7 @@ static void expect(weft_case *c, const struct row *row, const double *x, const d
     weft_bounded *source = weft_bounded_of(c, x, size);
     weft_bounded *kernel = weft_bounded_of(c, t, zero + (uint64_t)row->n * row->d);
     weft_bounded *out = weft_bounded_scratch(c, size);
-    for (uint64_t i = 0; c->status == WEFT_OK && i < (uint64_t)row->batch * row->d; i++) {
+    for (uint64_t i = 0; c->ref.status == WEFT_OK && i < (uint64_t)row->batch * row->d; i++) {
         const uint64_t first = i / row->d * row->n * row->d + i % row->d;
         struct channel channel = {
             .out = out + first, .x = source + first, .t = kernel + zero + i % row->d, .row = row};
@@ -108,9 +108,6 @@ static void expect(weft_case *c, const struct row *row, const double *x, const d
         }
     }
     weft_bounded_expect(c, out);
-    weft_bounded_scratch_free(c, source);
-    weft_bounded_scratch_free(c, kernel);
-    weft_bounded_scratch_free(c, out);
 }
 
 static void build(weft_case *c, uint32_t index) {
@@ -124,15 +121,10 @@ static void build(weft_case *c, uint32_t index) {
     weft_case_check(c, weft_graph_toeplitz(&y, c->graph, x.tensor, t.tensor,
                                            weft_toeplitz_params(.causal = row->causal)));
     weft_case_output(c, "y", y);
-    if (c->status == WEFT_OK) {
+    if (c->ref.status == WEFT_OK) {
         expect(c, row, x.value, t.value, index / ROWS > 0);
     }
 }
 
-const weft_case_family weft_family_special_toeplitz = {
-    .name = "special/toeplitz",
-    .count = ROWS * (uint32_t)(sizeof implementations / sizeof implementations[0]),
-    .tolerance = WEFT_TOLERANCE_LINEAR,
-    .only_reproducible = true,
-    .name_case = name_case,
-    .build = build};
+WEFT_SPECIAL_FAMILY(toeplitz, ROWS *WEFT_COUNT(implementations), WEFT_TOLERANCE_LINEAR, name_case,
+                    build);

@@ -1,219 +1,111 @@
 /* SPDX-License-Identifier: MIT */
 /* Steps: a graph that takes a sequence token by token, and what the mixers' formulas make of some of the tokens. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <weft/decode.h>
-
-#include "verify/conformance.h"
-
-enum mixer { LINEAR, KERNELS, COSFORMER, RULE, BAND };
+#include "verify/paired.h"
+#include "verify/steps.h"
 
 struct row {
     uint32_t batch, n, heads, width, values;
-    uint32_t option; /* KERNELS: how many; COSFORMER: the length; BAND: the half-width */
+    uint32_t option; /* as weft_case_step */
     weft_values kind;
 };
 
-struct arrays {
-    const double *q, *k, *v, *beta;
-};
+#define SHIFT \
+    1.25F /* added to the features of WEFT_CASE_STEP_LINEAR: above 1 makes them positive */
 
-#define SHIFT 1.25 /* added to the features of LINEAR: above 1 makes them positive */
+static const weft_kernel kernels[] = {
+    {.map = WEFT_FEATURE_ELU1}, {.map = WEFT_FEATURE_EXP}, {.map = WEFT_FEATURE_TANH1}};
 
-/* ---- the reference ---- */
-
-static double elu1(double x) {
-    return x > 0.0 ? x + 1.0 : exp(x);
-}
-
-static double feature(enum mixer mixer, uint32_t kernel, double x) {
+/* What the mixer of whole sequences makes of them. */
+static weft_array define(weft_case *c, weft_case_step_mixer mixer, const struct row *row,
+                         const weft_array x[4]) {
     switch (mixer) {
-    case LINEAR:
-        return x + SHIFT;
-    case KERNELS:
-        return kernel == 0 ? elu1(x) : kernel == 1 ? exp(x) : 1.0 + tanh(x);
-    case COSFORMER:
-        return x > 0.0 ? x : 0.0;
-    case RULE:
-    case BAND:
-        return x;
-    }
-    return 0.0;
-}
-
-/* The weight that query i gives key j before it is normalised. */
-static double weight(enum mixer mixer, const struct row *row, uint32_t kernel, const double *q,
-                     const double *k, uint32_t i, uint32_t j) {
-    double sum = 0.0;
-    for (uint32_t c = 0; c < row->width; c++) {
-        sum += feature(mixer, kernel, q[c]) * feature(mixer, kernel, k[c]);
-    }
-    if (mixer == BAND) {
-        return i - j > row->option ? 0.0 : exp(sum / sqrt(row->width));
-    }
-    if (mixer == COSFORMER) {
-        return sum * cos(3.14159265358979323846 * (double)(i - j) / (2.0 * row->option));
-    }
-    return sum;
-}
-
-/* A token and head of the mixers that weigh values: docs/mixers.md, section 3 and section 5. */
-static void attend(double *out, enum mixer mixer, const struct row *row, const struct arrays *a,
-                   uint32_t i) {
-    const uint64_t step = (uint64_t)row->heads * row->width;
-    const uint64_t value_step = (uint64_t)row->heads * row->values;
-    const uint32_t kernels = mixer == KERNELS ? row->option : 1;
-    for (uint32_t kernel = 0; kernel < kernels; kernel++) {
-        double total = 0.0;
-        for (uint32_t j = 0; j <= i; j++) {
-            total += weight(mixer, row, kernel, a->q + i * step, a->k + j * step, i, j);
-        }
-        for (uint32_t j = 0; j <= i; j++) {
-            double w = weight(mixer, row, kernel, a->q + i * step, a->k + j * step, i, j);
-            for (uint32_t t = 0; t < row->values && w != 0.0; t++) {
-                out[t] += w / total * a->v[j * value_step + t];
-            }
-        }
-    }
-}
-
-/* A head's S [values, width] after token i: docs/mixers.md, section 3. */
-static void write_rule(double *s, double *key, const struct row *row, const struct arrays *a,
-                       uint32_t i) {
-    const double *k = a->k + (uint64_t)i * row->heads * row->width;
-    const double *v = a->v + (uint64_t)i * row->heads * row->values;
-    const double beta = 1.0 / (1.0 + exp(-a->beta[(uint64_t)i * row->heads]));
-    double sum = 0.0;
-    for (uint32_t c = 0; c < row->width; c++) {
-        key[c] = elu1(k[c]);
-        sum += key[c];
-    }
-    for (uint32_t t = 0; t < row->values; t++) {
-        double held = 0.0;
-        for (uint32_t c = 0; c < row->width; c++) {
-            held += s[t * row->width + c] * key[c] / sum;
-        }
-        for (uint32_t c = 0; c < row->width; c++) {
-            s[t * row->width + c] += beta * (v[t] - held) * key[c] / sum;
-        }
-    }
-}
-
-static void read_rule(double *out, const double *s, const struct row *row, const struct arrays *a,
-                      uint32_t i) {
-    const double *q = a->q + (uint64_t)i * row->heads * row->width;
-    double sum = 0.0;
-    for (uint32_t c = 0; c < row->width; c++) {
-        sum += elu1(q[c]);
-    }
-    for (uint32_t t = 0; t < row->values; t++) {
-        for (uint32_t c = 0; c < row->width; c++) {
-            out[t] += s[t * row->width + c] * elu1(q[c]) / sum;
-        }
-    }
-}
-
-static void apply_rule(weft_case *c, double *out, const struct row *row, const struct arrays *a,
-                       uint32_t token) {
-    const uint64_t size = (uint64_t)row->values * row->width;
-    double *s = weft_case_scratch(c, size + row->width);
-    for (uint32_t i = 0; s != NULL && i <= token; i++) {
-        write_rule(s, s + size, row, a, i);
-    }
-    if (s != NULL) {
-        read_rule(out, s, row, a, token);
-    }
-    weft_case_scratch_free(c, s);
-}
-
-/* Token `token` of every sequence and head. */
-static void reference(weft_case *c, double *out, enum mixer mixer, const struct row *row,
-                      const struct arrays *a, uint32_t token) {
-    for (uint32_t head = 0; head < row->batch * row->heads; head++) {
-        uint64_t first = (uint64_t)(head / row->heads) * row->n * row->heads + head % row->heads;
-        struct arrays one = {.q = a->q + first * row->width,
-                             .k = a->k + first * row->width,
-                             .v = a->v + first * row->values,
-                             .beta = a->beta + first};
-        double *y = out + (uint64_t)head * row->values;
-        if (mixer == RULE) {
-            apply_rule(c, y, row, &one, token);
-        } else {
-            attend(y, mixer, row, &one, token);
-        }
+    case WEFT_CASE_STEP_LINEAR:
+        return weft_case_linear_attention(
+            c, x[0], x[1], x[2], weft_linear_attention_params(.heads = row->heads, .causal = true));
+    case WEFT_CASE_STEP_KERNELS:
+        return weft_case_kernel_attention(
+            c, x[0], x[1], x[2],
+            weft_kernel_attention_params(.heads = row->heads, .causal = true, .kernels = kernels,
+                                         .kernel_count = row->option),
+            NULL);
+    case WEFT_CASE_STEP_COSFORMER:
+        return weft_case_cosformer(
+            c, x[0], x[1], x[2],
+            weft_cosformer_params(.heads = row->heads, .causal = true, .length = row->option));
+    case WEFT_CASE_STEP_FAST_WEIGHT:
+        return weft_case_fast_weight(c, x[0], x[1], x[2], x[3],
+                                     weft_fast_weight_params(.heads = row->heads));
+    default:
+        return weft_case_banded_attention(c, x[0], x[1], x[2],
+                                          weft_banded_attention_params(.heads = row->heads,
+                                                                       .half_width = row->option,
+                                                                       .causal = true));
     }
 }
 
 /* ---- the graph ---- */
 
 /* weft/decode.h: elements of the state of a sequence. */
-static uint32_t state_size(enum mixer mixer, const struct row *row) {
-    uint32_t m = mixer == COSFORMER ? 2 * row->width : row->width;
+static uint32_t state_size(weft_case_step_mixer mixer, const struct row *row) {
+    uint32_t m = mixer == WEFT_CASE_STEP_COSFORMER ? 2 * row->width : row->width;
     uint32_t w = row->values;
-    if (mixer == RULE) {
+    if (mixer == WEFT_CASE_STEP_FAST_WEIGHT) {
         return row->heads * (m * (m + 2 * w) + 128 * (m + w));
     }
-    if (mixer == BAND) {
+    if (mixer == WEFT_CASE_STEP_BAND) {
         return 2 * row->heads * m * (row->option + 1);
     }
-    return (mixer == KERNELS ? row->option : 1) * row->heads * (6 * m * (w + 1) + 64 * (m + w));
+    return (mixer == WEFT_CASE_STEP_KERNELS ? row->option : 1) * row->heads *
+           (6 * m * (w + 1) + 64 * (m + w));
 }
 
-static weft_status add_step(weft_tensor *y, weft_graph *graph, enum mixer mixer,
-                            const struct row *row, const weft_tensor x[4], const weft_step *step) {
-    static const weft_kernel kernels[] = {
-        {.map = WEFT_FEATURE_ELU1}, {.map = WEFT_FEATURE_EXP}, {.map = WEFT_FEATURE_TANH1}};
-    switch (mixer) {
-    case LINEAR:
-        return weft_graph_linear_attention_step(y, graph, x[0], x[1], x[2], step,
-                                                weft_linear_attention_params(.heads = row->heads));
-    case KERNELS:
+weft_status weft_case_add_step(weft_tensor *y, weft_graph *graph, const weft_case_step *p,
+                               const weft_tensor x[4], const weft_step *step) {
+    switch (p->mixer) {
+    case WEFT_CASE_STEP_LINEAR:
+        return weft_graph_linear_attention_step(
+            y, graph, x[0], x[1], x[2], step,
+            weft_linear_attention_params(.heads = p->heads, .epsilon = p->epsilon));
+    case WEFT_CASE_STEP_KERNELS:
         return weft_graph_kernel_attention_step(
             y, graph, x[0], x[1], x[2], step,
-            weft_kernel_attention_params(.heads = row->heads, .kernels = kernels,
-                                         .kernel_count = row->option));
-    case COSFORMER:
+            weft_kernel_attention_params(.heads = p->heads, .kernels = p->kernels,
+                                         .kernel_count = p->option, .epsilon = p->epsilon));
+    case WEFT_CASE_STEP_COSFORMER:
         return weft_graph_cosformer_step(
             y, graph, x[0], x[1], x[2], step,
-            weft_cosformer_params(.heads = row->heads, .length = row->option));
-    case RULE:
+            weft_cosformer_params(.heads = p->heads, .length = p->option, .epsilon = p->epsilon));
+    case WEFT_CASE_STEP_FAST_WEIGHT:
         return weft_graph_fast_weight_step(y, graph, x[0], x[1], x[2], x[3], step,
-                                           weft_fast_weight_params(.heads = row->heads));
-    case BAND:
+                                           weft_fast_weight_params(.heads = p->heads));
+    case WEFT_CASE_STEP_BAND:
         return weft_graph_banded_attention_step(
             y, graph, x[0], x[1], x[2], step,
-            weft_banded_attention_params(.heads = row->heads, .half_width = row->option));
+            weft_banded_attention_params(.heads = p->heads, .half_width = p->option));
     }
     return WEFT_INVALID_ARGUMENT;
 }
 
 /* The constant [batch] of `token` in every element. */
-static void add_position(weft_case *c, weft_tensor *position, uint32_t batch, uint32_t token) {
+static weft_tensor add_position(weft_case *c, uint32_t batch, uint32_t token) {
     int32_t data[4];
-    weft_weight *weight = NULL;
     for (uint32_t b = 0; b < batch; b++) {
         data[b] = (int32_t)token;
     }
-    weft_case_check(c, weft_weight_create(&weight,
-                                          weft_weight_params(.dtype = WEFT_I32, .data = data,
-                                                             .shape = weft_shape_of(batch)),
-                                          &c->host));
-    if (c->status == WEFT_OK) {
-        weft_case_check(c, weft_graph_weight(position, c->graph, weight));
-    }
-    weft_weight_destroy(&weight);
+    return weft_case_indices_of(c, weft_shape_of(batch), data);
 }
 
 /* Token `token` as [batch, 1, columns]. */
 static weft_tensor take_token(weft_case *c, weft_tensor x, uint32_t token) {
     weft_tensor y = {0};
     weft_shape shape;
-    if (c->status == WEFT_OK) {
+    if (c->ref.status == WEFT_OK) {
         weft_case_check(c, weft_graph_gather(&y, c->graph, x, token));
     }
-    if (c->status == WEFT_OK) {
+    if (c->ref.status == WEFT_OK) {
         weft_case_check(c, weft_graph_get_tensor(c->graph, y, &shape, NULL));
         weft_case_check(
             c, weft_graph_reshape(&y, c->graph, y, weft_shape_of(shape.dim[0], 1, shape.dim[1])));
@@ -226,43 +118,49 @@ static bool is_shown(const struct row *row, uint32_t token) {
     return token == 0 || token == row->n / 2 || token + 1 == row->n;
 }
 
-static void build_row(weft_case *c, enum mixer mixer, const struct row *row) {
+/* Makes a step's result an output, that of the token in each sequence of `whole`. */
+static void expect_token(weft_case *c, weft_tensor y, weft_array whole, uint32_t token) {
+    const uint64_t channels = whole.shape.dim[2];
+    char name[24];
+    snprintf(name, sizeof name, "y%u", token);
+    double *expected = weft_case_output(c, name, y);
+    for (uint64_t b = 0; expected != NULL && b < whole.shape.dim[0]; b++) {
+        memcpy(expected + b * channels, whole.value + (b * whole.shape.dim[1] + token) * channels,
+               channels * sizeof *expected);
+    }
+}
+
+static void build_row(weft_case *c, weft_case_step_mixer mixer, const struct row *row) {
     const uint32_t columns[4] = {row->heads * row->width, row->heads * row->width,
                                  row->heads * row->values, row->heads};
     static const char *const names[4] = {"q", "k", "v", "b"};
-    weft_array array[4];
-    weft_tensor x[4];
+    weft_array x[4];
     for (uint32_t i = 0; i < 4; i++) {
-        array[i] = weft_case_input(c, names[i], weft_shape_of(row->batch, row->n, columns[i]),
-                                   i == 3 ? WEFT_VALUES_UNIT : row->kind);
-        x[i] = array[i].tensor;
+        x[i] = weft_case_input(c, names[i], weft_shape_of(row->batch, row->n, columns[i]),
+                               i == 3 ? WEFT_VALUES_UNIT : row->kind);
     }
-    if (c->status == WEFT_OK && mixer == RULE) {
-        weft_case_check(c, weft_graph_activate(&x[3], c->graph, x[3], WEFT_ACTIVATION_SIGMOID));
-    }
-    for (uint32_t i = 0; c->status == WEFT_OK && mixer == LINEAR && i < 2; i++) {
-        weft_case_check(c, weft_graph_affine(&x[i], c->graph, x[i], 1.0F, (float)SHIFT));
+    x[3] = mixer == WEFT_CASE_STEP_FAST_WEIGHT
+               ? weft_case_activate(c, x[3], WEFT_ACTIVATION_SIGMOID)
+               : x[3];
+    for (uint32_t i = 0; mixer == WEFT_CASE_STEP_LINEAR && i < 2; i++) {
+        x[i] = weft_case_affine(c, x[i], 1.0F, SHIFT);
     }
     weft_case_state(c, "state", weft_shape_of(row->batch, state_size(mixer, row)));
-    const struct arrays arrays = {array[0].value, array[1].value, array[2].value, array[3].value};
-    for (uint32_t token = 0; c->status == WEFT_OK && token < row->n; token++) {
-        weft_step step = {.state = "state"};
+    const weft_case_step params = {
+        .mixer = mixer, .heads = row->heads, .option = row->option, .kernels = kernels};
+    c->only_values = true;
+    const weft_array whole = define(c, mixer, row, x);
+    c->only_values = false;
+    for (uint32_t token = 0; c->ref.status == WEFT_OK && token < row->n; token++) {
+        weft_step step = {.state = "state", .position = add_position(c, row->batch, token)};
         weft_tensor y = {0};
         weft_tensor own[4];
-        add_position(c, &step.position, row->batch, token);
         for (uint32_t i = 0; i < 4; i++) {
-            own[i] = take_token(c, x[i], token);
+            own[i] = take_token(c, x[i].tensor, token);
         }
-        if (c->status == WEFT_OK) {
-            weft_case_check(c, add_step(&y, c->graph, mixer, row, own, &step));
-        }
+        weft_case_check(c, WEFT_CASE_ADD(c, weft_case_add_step(&y, c->graph, &params, own, &step)));
         if (is_shown(row, token)) {
-            char name[24];
-            snprintf(name, sizeof name, "y%u", token);
-            double *expected = weft_case_output(c, name, y);
-            if (expected != NULL) {
-                reference(c, expected, mixer, row, &arrays, token);
-            }
+            expect_token(c, y, whole, token);
         }
     }
 }
@@ -304,21 +202,17 @@ static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
              row->heads, row->batch, row->option);
 }
 
-#define FAMILY(label, mixer, rows, bound)                                                  \
-    static void name_##label(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {             \
-        name_row(text, &(rows)[index]);                                                    \
-    }                                                                                      \
-    static void build_##label(weft_case *c, uint32_t index) {                              \
-        build_row(c, mixer, &(rows)[index]);                                               \
-    }                                                                                      \
-    const weft_case_family weft_family_##label = {.name = #label,                          \
-                                                  .count = sizeof(rows) / sizeof(rows)[0], \
-                                                  .tolerance = (bound),                    \
-                                                  .name_case = name_##label,               \
-                                                  .build = build_##label}
+#define FAMILY(label, mixer, rows, bound)                                      \
+    static void name_##label(char text[WEFT_CASE_NAME_SIZE], uint32_t index) { \
+        name_row(text, &(rows)[index]);                                        \
+    }                                                                          \
+    static void build_##label(weft_case *c, uint32_t index) {                  \
+        build_row(c, mixer, &(rows)[index]);                                   \
+    }                                                                          \
+    WEFT_CASE_FAMILY(label, WEFT_COUNT(rows), bound, name_##label, build_##label)
 
-FAMILY(linear_attention_step, LINEAR, linear_rows, WEFT_TOLERANCE_LINEAR);
-FAMILY(kernel_attention_step, KERNELS, kernel_rows, WEFT_TOLERANCE_EXPONENTIAL);
-FAMILY(cosformer_step, COSFORMER, cosformer_rows, WEFT_TOLERANCE_LINEAR);
-FAMILY(fast_weight_step, RULE, rule_rows, WEFT_TOLERANCE_EXPONENTIAL);
-FAMILY(banded_attention_step, BAND, band_rows, WEFT_TOLERANCE_EXPONENTIAL);
+FAMILY(linear_attention_step, WEFT_CASE_STEP_LINEAR, linear_rows, WEFT_TOLERANCE_LINEAR);
+FAMILY(kernel_attention_step, WEFT_CASE_STEP_KERNELS, kernel_rows, WEFT_TOLERANCE_EXPONENTIAL);
+FAMILY(cosformer_step, WEFT_CASE_STEP_COSFORMER, cosformer_rows, WEFT_TOLERANCE_LINEAR);
+FAMILY(fast_weight_step, WEFT_CASE_STEP_FAST_WEIGHT, rule_rows, WEFT_TOLERANCE_EXPONENTIAL);
+FAMILY(banded_attention_step, WEFT_CASE_STEP_BAND, band_rows, WEFT_TOLERANCE_EXPONENTIAL);

@@ -5,7 +5,7 @@
 
 #include <weft/mixers.h>
 
-#include "verify/conformance.h"
+#include "verify/paired.h"
 
 struct row {
     weft_features_kind kind;
@@ -88,8 +88,8 @@ static const struct row featured[] = {
     {SCRF, 0, 1, 3, 1, 130, 140, 0.0F, false, NULL, UNIT},
 };
 
-#define ROW_COUNT      (sizeof rows / sizeof rows[0])
-#define FEATURED_COUNT (sizeof featured / sizeof featured[0])
+#define ROW_COUNT      WEFT_COUNT(rows)
+#define FEATURED_COUNT WEFT_COUNT(featured)
 
 static const struct row *row_at(uint32_t index) {
     return index < ROW_COUNT ? &rows[index] : &featured[index - ROW_COUNT];
@@ -110,6 +110,7 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
 
 /* ---- the parts ---- */
 
+/* In the memory of the case; the dense matrix follows once the diagonals are known. */
 struct matrix {
     weft_features_params params;
     weft_features_structure structure;
@@ -118,70 +119,42 @@ struct matrix {
     float *w;
 };
 
-static void *allocate(weft_case *c, size_t count, size_t size) {
-    void *memory = c->status == WEFT_OK ? weft_alloc_zero(&c->host, count, size) : NULL;
-    if (memory == NULL && c->status == WEFT_OK) {
-        weft_case_check(c, weft_fail_memory(&c->host, "a structured matrix"));
-    }
-    return memory;
-}
-
-static void free_matrix(weft_case *c, struct matrix *matrix) {
-    weft_free(&c->host, matrix->permutation);
-    weft_free(&c->host, matrix->diagonals);
-    weft_free(&c->host, matrix->w);
-}
-
 static struct matrix draw_matrix(weft_case *c, const struct row *row) {
     struct matrix matrix = {.params = {.kind = row->kind,
                                        .rows = row->features,
                                        .columns = row->width,
                                        .factors = row->factors,
                                        .seed = c->seed}};
-    weft_case_check(c, weft_features_get_structure(&matrix.structure, &matrix.params, &c->host));
-    const size_t elements = (size_t)matrix.structure.blocks * matrix.structure.size;
-    matrix.permutation = allocate(c, elements, sizeof *matrix.permutation);
-    matrix.diagonals = allocate(c, elements, matrix.structure.diagonals * sizeof *matrix.diagonals);
-    matrix.w = allocate(c, (size_t)row->features * row->width, sizeof *matrix.w);
-    if (c->status == WEFT_OK) {
-        weft_case_check(
-            c, weft_features_parts(matrix.diagonals, matrix.permutation, &matrix.params, &c->host));
+    const weft_features_structure *structure = &matrix.structure;
+    weft_case_check(c,
+                    weft_features_get_structure(&matrix.structure, &matrix.params, &c->ref.host));
+    const uint64_t elements = (uint64_t)structure->blocks * structure->size;
+    matrix.permutation = weft_reference_memory(&c->ref, elements, sizeof *matrix.permutation);
+    matrix.diagonals =
+        weft_reference_memory(&c->ref, elements * structure->diagonals, sizeof *matrix.diagonals);
+    matrix.w = weft_reference_memory(&c->ref, (uint64_t)row->features * row->width, sizeof(float));
+    if (c->ref.status == WEFT_OK) {
+        weft_case_check(c, weft_features_parts(matrix.diagonals, matrix.permutation, &matrix.params,
+                                               &c->ref.host));
     }
     return matrix;
-}
-
-/* A weight of the graph with data of its own. */
-static weft_tensor add_weight(weft_case *c, weft_dtype dtype, weft_shape shape, const void *data) {
-    weft_tensor tensor = {0};
-    weft_weight *weight = NULL;
-    if (c->status == WEFT_OK) {
-        weft_case_check(
-            c, weft_weight_create(&weight,
-                                  weft_weight_params(.dtype = dtype, .shape = shape, .data = data),
-                                  &c->host));
-    }
-    if (c->status == WEFT_OK) {
-        weft_case_check(c, weft_graph_weight(&tensor, c->graph, weight));
-    }
-    weft_weight_destroy(&weight);
-    return tensor;
 }
 
 static weft_tensor add_diagonals(weft_case *c, const struct row *row, struct matrix *matrix) {
     const weft_features_structure *structure = &matrix->structure;
     const weft_shape shape =
         weft_shape_of(structure->blocks, structure->diagonals, structure->size);
-    if (c->status != WEFT_OK || !row->learned) {
-        return add_weight(c, WEFT_F32, shape, matrix->diagonals);
+    if (c->ref.status != WEFT_OK || !row->learned) {
+        return weft_case_weight_of(c, shape, matrix->diagonals).tensor;
     }
     const weft_array given = weft_case_weight(c, shape, UNIT);
-    for (uint64_t i = 0; c->status == WEFT_OK && i < weft_shape_elements(shape); i++) {
+    for (uint64_t i = 0; c->ref.status == WEFT_OK && i < weft_shape_elements(shape); i++) {
         matrix->diagonals[i] = (float)given.value[i];
     }
     return given.tensor;
 }
 
-/* ---- the reference ---- */
+/* ---- the projection, by the dense matrix ---- */
 
 /* The default is d^(-1/4) rounded to float32, as it is multiplied with. */
 static double scale_of(const struct row *row) {
@@ -189,90 +162,60 @@ static double scale_of(const struct row *row) {
                               : (double)(float)(1.0 / sqrt(sqrt((double)row->width)));
 }
 
-static void reference(double *out, const struct row *row, const float *w, const double *x) {
-    const uint64_t count = (uint64_t)row->batch * row->n * row->heads;
-    const double scale = scale_of(row);
-    for (uint64_t i = 0; i < count; i++) {
-        for (uint32_t f = 0; f < row->features; f++) {
-            double sum = 0.0;
-            for (uint32_t j = 0; j < row->width; j++) {
-                sum += (double)w[(uint64_t)f * row->width + j] * x[i * row->width + j];
-            }
-            out[i * row->features + f] = scale * sum;
-        }
-    }
-}
-
-/* exp(p - ‖scale x‖²/2)/√s of the projections p that are in out. */
-static void reference_features(double *out, const struct row *row, const double *x) {
-    const uint64_t count = (uint64_t)row->batch * row->n * row->heads;
-    const double scale = scale_of(row);
-    for (uint64_t i = 0; i < count; i++) {
-        double square = 0.0;
-        for (uint32_t j = 0; j < row->width; j++) {
-            square += scale * scale * x[i * row->width + j] * x[i * row->width + j];
-        }
-        for (uint64_t f = i * row->features; f < (i + 1) * row->features; f++) {
-            out[f] = exp(out[f] - 0.5 * square) / sqrt(row->features);
-        }
-    }
-}
-
-static weft_tensor add_features(weft_case *c, const struct row *row, weft_tensor x,
-                                weft_tensor projection) {
-    const weft_tensor none = {0};
+static weft_array add_projection(weft_case *c, const struct row *row, weft_array x,
+                                 struct matrix *matrix) {
+    const weft_features_structure *structure = &matrix->structure;
+    const weft_tensor diagonals = add_diagonals(c, row, matrix);
+    weft_tensor permutation = {0};
     weft_tensor y = {0};
-    c->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
-    if (c->status == WEFT_OK) {
-        weft_case_check(c, weft_graph_random_features(
-                               &y, c->graph, x, none,
-                               weft_random_features_params(.component = WEFT_COMPONENT_POSITIVE,
-                                                           .heads = row->heads, .scale = row->scale,
-                                                           .projection = projection)));
+    double *out;
+    if (structure->permuted) {
+        permutation = weft_case_indices_of(c, weft_shape_of(structure->blocks, structure->size),
+                                           (const int32_t *)matrix->permutation);
     }
-    return y;
+    const weft_status status = WEFT_CASE_ADD(
+        c, weft_graph_structured_projection(
+               &y, c->graph, x.tensor, diagonals,
+               weft_structured_projection_params(.kind = row->kind, .rows = row->features,
+                                                 .heads = row->heads, .scale = row->scale,
+                                                 .permutation = permutation)));
+    weft_array projection = weft_case_made(
+        c, status, y, weft_shape_of(row->batch, row->n, row->heads * row->features), false, &out);
+    if (out != NULL) {
+        weft_case_check(c, weft_features_expand(matrix->w, matrix->diagonals, matrix->permutation,
+                                                &matrix->params, &c->ref.host));
+    }
+    const double *w = weft_reference_of(&c->ref, matrix->w, (uint64_t)row->features * row->width);
+    if (w != NULL) {
+        weft_reference_matmul(out, x.value, w,
+                              (weft_reference_product){.m = row->batch * row->n * row->heads,
+                                                       .n = row->features,
+                                                       .k = row->width,
+                                                       .transpose_b = true,
+                                                       .alpha = scale_of(row)});
+    }
+    return projection;
 }
 
 static void build(weft_case *c, uint32_t index) {
     const struct row *row = row_at(index);
-    const bool has_features = index >= ROW_COUNT;
     struct matrix matrix = draw_matrix(c, row);
-    const weft_features_structure *structure = &matrix.structure;
     c->implementation = row->implementation;
     weft_array x = weft_case_input(
         c, "x", weft_shape_of(row->batch, row->n, row->heads * row->width), row->values);
-    weft_tensor diagonals = add_diagonals(c, row, &matrix);
-    weft_tensor permutation = {0};
-    weft_tensor y = {0};
-    if (structure->permuted) {
-        permutation = add_weight(c, WEFT_I32, weft_shape_of(structure->blocks, structure->size),
-                                 matrix.permutation);
+    weft_array y = add_projection(c, row, x, &matrix);
+    if (index >= ROW_COUNT) {
+        const weft_array w = {
+            .shape = weft_shape_of(row->features, row->width),
+            .value = weft_reference_of(&c->ref, matrix.w, (uint64_t)row->features * row->width)};
+        c->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
+        y = weft_case_random_features(
+            c, x, w,
+            weft_random_features_params(.component = WEFT_COMPONENT_POSITIVE, .heads = row->heads,
+                                        .scale = row->scale, .projection = y.tensor));
     }
-    if (c->status == WEFT_OK) {
-        weft_case_check(
-            c, weft_graph_structured_projection(
-                   &y, c->graph, x.tensor, diagonals,
-                   weft_structured_projection_params(.kind = row->kind, .rows = row->features,
-                                                     .heads = row->heads, .scale = row->scale,
-                                                     .permutation = permutation)));
-    }
-    if (has_features) {
-        y = add_features(c, row, x.tensor, y);
-    }
-    double *expected = weft_case_output(c, "y", y);
-    if (expected != NULL) {
-        weft_case_check(c, weft_features_expand(matrix.w, matrix.diagonals, matrix.permutation,
-                                                &matrix.params, &c->host));
-        reference(expected, row, matrix.w, x.value);
-        if (has_features) {
-            reference_features(expected, row, x.value);
-        }
-    }
-    free_matrix(c, &matrix);
+    weft_case_expect(c, "y", y);
 }
 
-const weft_case_family weft_family_structured_projection = {.name = "structured_projection",
-                                                            .count = ROW_COUNT + FEATURED_COUNT,
-                                                            .tolerance = WEFT_TOLERANCE_LINEAR,
-                                                            .name_case = name_case,
-                                                            .build = build};
+WEFT_CASE_FAMILY(structured_projection, ROW_COUNT + FEATURED_COUNT, WEFT_TOLERANCE_LINEAR,
+                 name_case, build);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The Toeplitz operator by each implementation, against the product with the dense matrix. */
-#include <math.h>
+/* The Toeplitz operator by each implementation. */
 #include <stdio.h>
 
 #include <weft/mixers.h>
 
 #include "core/philox.h"
-#include "verify/conformance.h"
+#include "verify/paired.h"
 
 enum decay { PLAIN = 0, DECAY };
 
@@ -125,26 +124,13 @@ static weft_array given_decay(weft_case *c, uint32_t d) {
 }
 
 static weft_array constant_decay(weft_case *c, uint32_t d) {
-    weft_array array = {.value = NULL};
     double *value = weft_case_scratch(c, d);
-    float *gamma = value == NULL ? NULL : weft_alloc_zero(&c->host, d, sizeof *gamma);
+    float *gamma = weft_reference_memory(&c->ref, d, sizeof *gamma);
     if (gamma == NULL) {
-        weft_case_check(c, weft_fail_memory(&c->host, "a decay"));
-        weft_case_scratch_free(c, value);
-        return array;
+        return (weft_array){.value = NULL};
     }
     fill_decay(c, gamma, value, d);
-    uint32_t index = c->weight_count++;
-    c->weight_data[index] = gamma;
-    c->weight_values[index] = value;
-    weft_case_check(c, weft_weight_create(
-                           &c->weights[index],
-                           weft_weight_params(.shape = weft_shape_of(d), .data = gamma), &c->host));
-    if (c->status == WEFT_OK) {
-        weft_case_check(c, weft_graph_weight(&array.tensor, c->graph, c->weights[index]));
-    }
-    array.value = value;
-    return array;
+    return weft_case_weight_of(c, weft_shape_of(d), gamma);
 }
 
 static weft_array decay(weft_case *c, const struct row *row) {
@@ -152,42 +138,6 @@ static weft_array decay(weft_case *c, const struct row *row) {
         return (weft_array){.value = NULL};
     }
     return row->source == GIVEN ? given_decay(c, row->d) : constant_decay(c, row->d);
-}
-
-/* ---- the definition ---- */
-
-/* kernel[n - 1 + k] = t(k) gamma^|k| of one channel, 0 for the lags that a causal kernel lacks. */
-static void dense_kernel(double *kernel, const struct row *row, const double *t,
-                         const double *gamma, uint32_t channel) {
-    int64_t n = row->n;
-    int64_t zero = row->causal ? 0 : (row->reach == 0 ? row->n : row->reach) - 1;
-    for (int64_t k = 1 - n; k < n; k++) {
-        double power = gamma == NULL ? 1.0 : pow(gamma[channel], (double)(k < 0 ? -k : k));
-        kernel[n - 1 + k] = row->causal && k < 0 ? 0.0 : power * t[(zero + k) * row->d + channel];
-    }
-}
-
-static void multiply(double *y, const double *kernel, const double *x, const struct row *row) {
-    for (int64_t i = 0; i < row->n; i++) {
-        double sum = 0.0;
-        for (int64_t j = 0; j < row->n; j++) {
-            sum += kernel[row->n - 1 + i - j] * x[j * row->d];
-        }
-        y[i * row->d] = sum;
-    }
-}
-
-static void reference(weft_case *c, double *y, const double *x, const double *t,
-                      const double *gamma, const struct row *row) {
-    double *kernel = weft_case_scratch(c, UINT64_C(2) * row->n - 1);
-    for (uint32_t channel = 0; kernel != NULL && channel < row->d; channel++) {
-        dense_kernel(kernel, row, t, gamma, channel);
-        for (uint64_t batch = 0; batch < row->batch; batch++) {
-            uint64_t at = batch * row->n * row->d + channel;
-            multiply(y + at, kernel, x + at, row);
-        }
-    }
-    weft_case_scratch_free(c, kernel);
 }
 
 static void build(weft_case *c, uint32_t index) {
@@ -198,18 +148,10 @@ static void build(weft_case *c, uint32_t index) {
     weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), row->values);
     weft_array t = coefficients(c, row);
     weft_array gamma = decay(c, row);
-    weft_tensor y = {0};
-    weft_case_check(
-        c, weft_graph_toeplitz(&y, c->graph, x.tensor, t.tensor,
-                               weft_toeplitz_params(.causal = row->causal, .decay = gamma.tensor)));
-    double *expected = weft_case_output(c, "y", y);
-    if (expected != NULL) {
-        reference(c, expected, x.value, t.value, gamma.value, row);
-    }
+    weft_case_expect(
+        c, "y",
+        weft_case_toeplitz(c, x, t,
+                           weft_toeplitz_params(.causal = row->causal, .decay = gamma.tensor)));
 }
 
-const weft_case_family weft_family_toeplitz = {.name = "toeplitz",
-                                               .count = sizeof rows / sizeof rows[0],
-                                               .tolerance = WEFT_TOLERANCE_LINEAR,
-                                               .name_case = name_case,
-                                               .build = build};
+WEFT_CASE_FAMILY(toeplitz, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -1,305 +1,261 @@
 /* SPDX-License-Identifier: MIT */
-/* Random features of queries and keys and attention with them, with relative positions (FLT) or without. */
+#include "bench/suites/builders_features.h"
+
 #include <math.h>
 
-#include "bench/suites/builders_internal.h"
-#include "core/host.h"
+#include "bench/graph.h"
+#include "verify/paired.h"
 
 /* ---- the weight matrix ---- */
 
+enum side { QUERY = 0, KEY = 1 };
+
+/** The rows of a matrix; where it is applied by a fast transform, w has no tensor. */
 struct matrix {
     weft_features_params params;
-    weft_tensor w; /* dense, or: */
+    weft_array w;
     weft_tensor diagonals, permutation, square_norms;
     weft_tensor coefficients[2]; /* of queries and keys; none: all the same */
 };
 
-/** √|weight|, of keys with the weight's sign. */
-static void add_coefficients(struct matrix *matrix, weft_bench_builder *b, const float *weights) {
+/** Memory until the case is made. */
+static float *floats(weft_case *c, uint64_t count) {
+    return weft_reference_memory(&c->ref, count, sizeof(float));
+}
+
+/**
+ * √|weight|, of keys with the weight's sign. A quadrature whose weights cancel (SGQ's centre has 1 - d/3) has sums of
+ * products of features that cancel as much, and their rounding errors grow by how much larger the sum of the weights is
+ * without their signs: so does the tolerance.
+ */
+static void add_coefficients(struct matrix *matrix, weft_case *c, const float *weights) {
     const uint32_t rows = matrix->params.rows;
-    float *roots = weft_bench_builder_memory(b, rows, sizeof *roots);
-    for (uint32_t side = 0; side < 2 && b->status == WEFT_OK; side++) {
+    float *roots = floats(c, rows);
+    double sum = 0.0;
+    double size = 0.0;
+    for (uint32_t side = 0; side < 2 && roots; side++) {
         for (uint32_t i = 0; i < rows; i++) {
             const float root = sqrtf(fabsf(weights[i]));
-            roots[i] = side == 1 ? copysignf(root, weights[i]) : root;
+            roots[i] = side == KEY ? copysignf(root, weights[i]) : root;
+            sum += side == KEY ? (double)root * (double)roots[i] : 0.0;
+            size += side == KEY ? (double)root * (double)root : 0.0;
         }
-        matrix->coefficients[side] = weft_bench_builder_weight_of(b, weft_shape_of(rows), roots);
+        matrix->coefficients[side] = weft_case_weight_of(c, weft_shape_of(rows), roots).tensor;
     }
-    weft_free(NULL, roots);
+    c->tolerance *= size > 0.0 ? size / fabs(sum) : 1.0;
 }
 
-static void add_dense(struct matrix *matrix, weft_bench_builder *b) {
+/** Draws the matrix; `weights` [rows] may be null. */
+static float *draw(weft_case *c, const weft_features_params *params, float *weights) {
+    float *w = floats(c, (uint64_t)params->rows * params->columns);
+    if (c->ref.status == WEFT_OK) {
+        weft_case_check(c, weft_features_fill(w, weights, params, &c->ref.host));
+    }
+    return w;
+}
+
+static void add_dense(struct matrix *matrix, weft_case *c, bool weighted) {
     const weft_features_params *params = &matrix->params;
-    float *w = weft_bench_builder_memory(b, (size_t)params->rows * params->columns, sizeof *w);
-    float *weights = weft_bench_builder_memory(b, params->rows, sizeof *weights);
-    if (b->status == WEFT_OK) {
-        b->status = weft_features_fill(w, weights, params, NULL);
+    float *weights = floats(c, params->rows);
+    const float *w = draw(c, params, weights);
+    matrix->w = weft_case_weight_of(c, weft_shape_of(params->rows, params->columns), w);
+    if (weighted) {
+        add_coefficients(matrix, c, weights);
     }
-    matrix->w = weft_bench_builder_weight_of(b, weft_shape_of(params->rows, params->columns), w);
-    if (weft_bench_mixer_is_weighted(b->mixer)) {
-        add_coefficients(matrix, b, weights);
-    }
-    weft_free(NULL, weights);
-    weft_free(NULL, w);
 }
 
-static weft_tensor add_indices(weft_bench_builder *b, weft_shape shape, const uint32_t *data) {
-    weft_tensor out = {0};
-    weft_weight *weight = NULL;
-    if (b->status == WEFT_OK) {
-        b->status = weft_weight_create(
-            &weight, weft_weight_params(.dtype = WEFT_I32, .shape = shape, .data = data), NULL);
-    }
-    if (b->status == WEFT_OK) {
-        b->status = weft_graph_weight(&out, b->graph, weight);
-    }
-    weft_weight_destroy(&weight);
-    return out;
-}
-
-/** The parts of a structured matrix, which is never made. */
-static void add_parts(struct matrix *matrix, weft_bench_builder *b) {
+/** The parts of a structured matrix, which the graph never makes. */
+static void add_parts(struct matrix *matrix, weft_case *c) {
     const weft_features_params *params = &matrix->params;
     weft_features_structure parts = {.size = 0};
-    b->status =
-        b->status == WEFT_OK ? weft_features_get_structure(&parts, params, NULL) : b->status;
-    const weft_shape shape = weft_shape_of(parts.blocks, parts.diagonals, parts.size);
-    const size_t entries = (size_t)parts.blocks * parts.size;
-    float *diagonals = weft_bench_builder_memory(b, entries * parts.diagonals, sizeof *diagonals);
+    if (c->ref.status == WEFT_OK) {
+        weft_case_check(c, weft_features_get_structure(&parts, params, &c->ref.host));
+    }
+    const uint64_t entries = (uint64_t)parts.blocks * parts.size;
+    float *diagonals = floats(c, entries * parts.diagonals);
     uint32_t *permutation =
-        parts.permuted ? weft_bench_builder_memory(b, entries, sizeof *permutation) : NULL;
-    float *norms = weft_bench_builder_memory(b, params->rows, sizeof *norms);
-    if (b->status == WEFT_OK) {
-        b->status = weft_features_parts(diagonals, permutation, params, NULL);
+        parts.permuted ? weft_reference_memory(&c->ref, entries, sizeof *permutation) : NULL;
+    float *norms = floats(c, params->rows);
+    if (c->ref.status == WEFT_OK) {
+        weft_case_check(c, weft_features_parts(diagonals, permutation, params, &c->ref.host));
     }
-    if (b->status == WEFT_OK) {
-        b->status = weft_features_square_norms(norms, diagonals, permutation, params, NULL);
+    if (c->ref.status == WEFT_OK) {
+        weft_case_check(
+            c, weft_features_square_norms(norms, diagonals, permutation, params, &c->ref.host));
     }
-    matrix->diagonals = weft_bench_builder_weight_of(b, shape, diagonals);
-    matrix->square_norms = weft_bench_builder_weight_of(b, weft_shape_of(params->rows), norms);
+    matrix->diagonals =
+        weft_case_weight_of(c, weft_shape_of(parts.blocks, parts.diagonals, parts.size), diagonals)
+            .tensor;
+    matrix->square_norms = weft_case_weight_of(c, weft_shape_of(params->rows), norms).tensor;
     if (parts.permuted) {
-        matrix->permutation = add_indices(b, weft_shape_of(parts.blocks, parts.size), permutation);
+        matrix->permutation = weft_case_indices_of(c, weft_shape_of(parts.blocks, parts.size),
+                                                   (const int32_t *)permutation);
     }
-    weft_free(NULL, norms);
-    weft_free(NULL, permutation);
-    weft_free(NULL, diagonals);
+    matrix->w.shape = weft_shape_of(params->rows, params->columns);
+    if (!c->only_graph) {
+        matrix->w.value = weft_reference_of(&c->ref, draw(c, params, NULL),
+                                            (uint64_t)params->rows * params->columns);
+    }
 }
 
 /* ---- relative positions ---- */
 
-/** Makes queries or keys of `width` channels a head longer by those of their positions. */
-static weft_tensor add_positions(weft_bench_builder *b, weft_tensor x, weft_flt_side side,
-                                 const weft_tensor frequencies[2], weft_tensor positions) {
-    weft_tensor out = {0};
-    if (b->status == WEFT_OK) {
-        b->status = weft_graph_flt_features(
-            &out, b->graph, x, frequencies[0], frequencies[1],
-            weft_flt_features_params(.side = side, .heads = b->heads, .positions = positions));
+/** None in one dimension, where a token's position is its number. */
+static weft_tensor add_places(weft_case *c, const weft_bench_mixer *mixer, uint32_t n) {
+    const uint32_t dimensions = weft_bench_mixer_dimensions(mixer);
+    if (dimensions < 2) {
+        return (weft_tensor){0};
     }
-    return out;
+    float *places = floats(c, (uint64_t)n * dimensions);
+    if (places) {
+        weft_bench_mixer_positions(places, mixer, n);
+    }
+    return weft_case_weight_of(c, weft_shape_of(n, dimensions), places).tensor;
 }
 
-static void add_frequencies(weft_tensor out[2], weft_bench_builder *b) {
+/** Makes queries and keys longer by those of their positions. */
+static void add_relative_positions(weft_bench_qkv *in, weft_case *c,
+                                   const weft_bench_mixer *mixer) {
     enum { COUNT = WEFT_BENCH_FLT_FREQUENCIES };
     float frequencies[COUNT * WEFT_FLT_MAX_DIMENSIONS];
     float weights[COUNT];
-    const weft_flt_params params = weft_bench_mixer_flt(b->mixer);
-    if (b->status == WEFT_OK) {
-        b->status = weft_flt_fill(frequencies, weights, &params, NULL);
+    const weft_flt_params params = weft_bench_mixer_flt(mixer);
+    if (c->ref.status == WEFT_OK) {
+        weft_case_check(c, weft_flt_fill(frequencies, weights, &params, &c->ref.host));
     }
-    out[0] = weft_bench_builder_weight_of(b, weft_shape_of(COUNT, params.dimensions), frequencies);
-    out[1] = weft_bench_builder_weight_of(b, weft_shape_of(COUNT), weights);
-}
-
-/** None in one dimension, where a token's position is its number. */
-static weft_tensor add_places(weft_bench_builder *b) {
-    const uint32_t dimensions = weft_bench_mixer_dimensions(b->mixer);
-    weft_tensor out = {0};
-    if (dimensions > 1) {
-        float *places = weft_bench_builder_memory(b, (size_t)b->n * dimensions, sizeof *places);
-        if (places) {
-            weft_bench_mixer_positions(places, b->mixer, b->n);
-        }
-        out = weft_bench_builder_weight_of(b, weft_shape_of(b->n, dimensions), places);
-        weft_free(NULL, places);
-    }
-    return out;
-}
-
-static void add_relative_positions(weft_bench_qkv *in, weft_bench_builder *b) {
-    weft_tensor frequencies[2];
-    add_frequencies(frequencies, b);
-    const weft_tensor places = add_places(b);
-    in->q = add_positions(b, in->q, WEFT_FLT_QUERY, frequencies, places);
-    in->k = add_positions(b, in->k, WEFT_FLT_KEY, frequencies, places);
+    const weft_array f =
+        weft_case_weight_of(c, weft_shape_of(COUNT, params.dimensions), frequencies);
+    const weft_array w = weft_case_weight_of(c, weft_shape_of(COUNT), weights);
+    const weft_tensor places = add_places(c, mixer, in->q.shape.dim[1]);
+    in->q = weft_case_flt_features(
+        c, in->q, f, w,
+        weft_flt_features_params(.side = WEFT_FLT_QUERY, .heads = in->heads, .positions = places));
+    in->k = weft_case_flt_features(
+        c, in->k, f, w,
+        weft_flt_features_params(.side = WEFT_FLT_KEY, .heads = in->heads, .positions = places));
 }
 
 /* ---- features ---- */
 
-enum side { QUERY = 0, KEY = 1 };
-
 static const weft_stabilizer stabilizers[] = {
     [QUERY] = WEFT_STABILIZER_QUERY, [KEY] = WEFT_STABILIZER_KEY};
 
-static weft_tensor add_projection(weft_bench_builder *b, weft_tensor x,
-                                  const struct matrix *matrix) {
+static weft_tensor add_projection(weft_case *c, weft_array x, const struct matrix *matrix,
+                                  uint32_t heads) {
     weft_tensor out = {0};
-    if (b->status == WEFT_OK) {
-        b->status = weft_graph_structured_projection(
-            &out, b->graph, x, matrix->diagonals,
-            weft_structured_projection_params(.kind = matrix->params.kind,
-                                              .rows = matrix->params.rows, .heads = b->heads,
-                                              .permutation = matrix->permutation));
-    }
+    weft_case_check(
+        c, WEFT_CASE_ADD(
+               c, weft_graph_structured_projection(
+                      &out, c->graph, x.tensor, matrix->diagonals,
+                      weft_structured_projection_params(.kind = matrix->params.kind,
+                                                        .rows = matrix->params.rows, .heads = heads,
+                                                        .permutation = matrix->permutation))));
     return out;
 }
 
-static bool takes_square_norms(weft_component component) {
-    return component == WEFT_COMPONENT_OPTIMAL || component == WEFT_COMPONENT_GENERALIZED;
-}
-
-/** `balanced`: ASYMMETRIC features by OPTIMAL ones, of channels that are balanced already. */
-static weft_tensor add_random(weft_bench_builder *b, weft_tensor x, weft_tensor other,
-                              const struct matrix *matrix, enum side side, bool balanced) {
-    const weft_component component = balanced ? WEFT_COMPONENT_OPTIMAL : b->mixer->component;
-    const bool pairs = component == WEFT_COMPONENT_TRIGONOMETRIC;
-    const bool two_sided =
-        component == WEFT_COMPONENT_OPTIMAL || component == WEFT_COMPONENT_ASYMMETRIC;
+static weft_array add_random(weft_case *c, const weft_bench_mixer *mixer, weft_array x,
+                             weft_array other, const struct matrix *matrix, enum side side,
+                             uint32_t heads) {
+    /* A projection is of channels that are balanced already. */
+    const bool balanced = mixer->fast && mixer->component == WEFT_COMPONENT_ASYMMETRIC;
+    const weft_component component = balanced ? WEFT_COMPONENT_OPTIMAL : mixer->component;
+    const bool optimal = component == WEFT_COMPONENT_OPTIMAL;
+    const bool generalized = component == WEFT_COMPONENT_GENERALIZED;
     weft_random_features_params params = {
         .component = component,
-        .heads = b->heads,
+        .heads = heads,
         .stabilizer = stabilizers[side],
-        .scale = b->mixer->positions != WEFT_BENCH_POSITIONS_NONE ? 1.0F : 0.0F,
-        .epsilon = pairs ? 0.0F : WEFT_BENCH_FEATURES_EPSILON,
+        .scale = mixer->positions != WEFT_BENCH_POSITIONS_NONE ? 1.0F : 0.0F,
+        .epsilon = component == WEFT_COMPONENT_TRIGONOMETRIC ? 0.0F : WEFT_BENCH_FEATURES_EPSILON,
         .coefficients = matrix->coefficients[side],
-        .a = component == WEFT_COMPONENT_GENERALIZED ? WEFT_BENCH_GENERALIZED_A : 0.0F};
-    weft_tensor out = {0};
-    if (two_sided) {
-        params.other = other;
+        .a = generalized ? WEFT_BENCH_GENERALIZED_A : 0.0F};
+    if (optimal || component == WEFT_COMPONENT_ASYMMETRIC) {
+        params.other = other.tensor;
     }
-    if (b->mixer->fast) {
-        params.projection = add_projection(b, x, matrix);
-        params.square_norms =
-            takes_square_norms(component) ? matrix->square_norms : (weft_tensor){0};
+    if (mixer->fast) {
+        params.projection = add_projection(c, x, matrix, heads);
+        params.square_norms = optimal || generalized ? matrix->square_norms : (weft_tensor){0};
     }
-    if (b->status == WEFT_OK) {
-        b->status = weft_graph_random_features(&out, b->graph, x, matrix->w, &params);
-    }
-    return out;
+    return weft_case_random_features(c, x, matrix->w, &params);
 }
 
 /** Both sides of the graph's features, in place of q and k. */
-static void add_random_pair(weft_bench_qkv *in, weft_bench_builder *b,
+static void add_random_pair(weft_bench_qkv *in, weft_case *c, const weft_bench_mixer *mixer,
                             const struct matrix *matrix) {
-    const bool balanced = b->mixer->fast && b->mixer->component == WEFT_COMPONENT_ASYMMETRIC;
-    weft_tensor q = in->q;
-    weft_tensor k = in->k;
-    if (balanced && b->status == WEFT_OK) {
-        b->status = weft_graph_balance_channels(&q, b->graph, in->q, in->k);
+    weft_array q = in->q;
+    weft_array k = in->k;
+    if (mixer->fast && mixer->component == WEFT_COMPONENT_ASYMMETRIC) {
+        q = weft_case_balance_channels(c, in->q, in->k);
+        k = weft_case_balance_channels(c, in->k, in->q);
     }
-    if (balanced && b->status == WEFT_OK) {
-        b->status = weft_graph_balance_channels(&k, b->graph, in->k, in->q);
-    }
-    in->q = add_random(b, q, k, matrix, QUERY, balanced);
-    in->k = add_random(b, k, q, matrix, KEY, balanced);
+    in->q = add_random(c, mixer, q, k, matrix, QUERY, in->heads);
+    in->k = add_random(c, mixer, k, q, matrix, KEY, in->heads);
 }
 
-static weft_tensor add_discrete(weft_bench_builder *b, weft_tensor x, const struct matrix *matrix,
-                                enum side side) {
-    weft_tensor out = {0};
-    if (b->status == WEFT_OK) {
-        b->status = weft_graph_discrete_features(
-            &out, b->graph, x, matrix->w, matrix->coefficients[side],
-            weft_discrete_features_params(.heads = b->heads, .stabilizer = stabilizers[side]));
-    }
-    return out;
+static weft_array add_discrete(weft_case *c, weft_array x, const struct matrix *matrix,
+                               enum side side, uint32_t heads) {
+    return weft_case_discrete_features(
+        c, x, matrix->w, weft_case_find(c, matrix->coefficients[side]),
+        weft_discrete_features_params(.heads = heads, .stabilizer = stabilizers[side]));
 }
 
-static weft_tensor add_hybrid(weft_bench_builder *b, weft_tensor x, const struct matrix *matrix,
-                              weft_tensor directions, enum side side) {
-    weft_tensor out = {0};
-    if (b->status == WEFT_OK) {
-        b->status = weft_graph_hybrid_features(
-            &out, b->graph, x, matrix->w, directions,
-            weft_hybrid_features_params(.heads = b->heads, .keys = side == KEY,
-                                        .stabilizer = stabilizers[side],
-                                        .coefficients = matrix->coefficients[side]));
-    }
-    return out;
+static weft_array add_hybrid(weft_case *c, weft_array x, const struct matrix *matrix,
+                             weft_array directions, enum side side, uint32_t heads) {
+    return weft_case_hybrid_features(
+        c, x, matrix->w, directions,
+        weft_hybrid_features_params(.heads = heads, .keys = side == KEY,
+                                    .stabilizer = stabilizers[side],
+                                    .coefficients = matrix->coefficients[side]));
 }
 
-static weft_tensor add_directions(weft_bench_builder *b, uint32_t width) {
-    const weft_features_params params = weft_bench_mixer_directions(width);
-    float *data = weft_bench_builder_memory(b, (size_t)params.rows * width, sizeof *data);
-    if (b->status == WEFT_OK) {
-        b->status = weft_features_fill(data, NULL, &params, NULL);
-    }
-    const weft_tensor out =
-        weft_bench_builder_weight_of(b, weft_shape_of(params.rows, width), data);
-    weft_free(NULL, data);
-    return out;
-}
-
-static void add_features(weft_bench_qkv *in, weft_bench_builder *b, const struct matrix *matrix) {
-    if (b->mixer->family == WEFT_BENCH_FAMILY_DISCRETE) {
-        in->q = add_discrete(b, in->q, matrix, QUERY);
-        in->k = add_discrete(b, in->k, matrix, KEY);
-    } else if (b->mixer->family == WEFT_BENCH_FAMILY_HYBRID) {
-        const weft_tensor directions = add_directions(b, b->d / b->heads);
-        in->q = add_hybrid(b, in->q, matrix, directions, QUERY);
-        in->k = add_hybrid(b, in->k, matrix, directions, KEY);
+static void add_features(weft_bench_qkv *in, weft_case *c, const weft_bench_mixer *mixer,
+                         const struct matrix *matrix) {
+    if (mixer->family == WEFT_BENCH_FAMILY_DISCRETE) {
+        in->q = add_discrete(c, in->q, matrix, QUERY, in->heads);
+        in->k = add_discrete(c, in->k, matrix, KEY, in->heads);
+    } else if (mixer->family == WEFT_BENCH_FAMILY_HYBRID) {
+        const weft_features_params params =
+            weft_bench_mixer_directions(in->q.shape.dim[2] / in->heads);
+        const weft_array directions = weft_case_weight_of(
+            c, weft_shape_of(params.rows, params.columns), draw(c, &params, NULL));
+        in->q = add_hybrid(c, in->q, matrix, directions, QUERY, in->heads);
+        in->k = add_hybrid(c, in->k, matrix, directions, KEY, in->heads);
     } else {
-        add_random_pair(in, b, matrix);
+        add_random_pair(in, c, mixer, matrix);
     }
 }
 
 /* ---- attention ---- */
 
-static weft_status add_attention(weft_tensor *y, weft_bench_builder *b, const weft_bench_qkv *in) {
-    const bool causal = b->mixer->causal;
-    if (!b->mixer->log_linear) {
-        return weft_graph_linear_attention(
-            y, b->graph, in->q, in->k, in->v,
-            weft_linear_attention_params(.heads = b->heads, .causal = causal));
+weft_array weft_bench_feature_attention(weft_case *c, const weft_bench_mixer *mixer,
+                                        const weft_bench_qkv *inputs) {
+    weft_bench_qkv in = *inputs;
+    const uint32_t n = in.q.shape.dim[1];
+    c->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
+    if (mixer->positions != WEFT_BENCH_POSITIONS_NONE) {
+        add_relative_positions(&in, c, mixer);
     }
-    const uint32_t lags = causal ? b->n : 2 * b->n - 1;
-    const weft_tensor bias =
-        weft_bench_builder_weight(b, weft_shape_of(lags, b->heads), WEFT_BENCH_STREAM_BIAS);
-    return b->status == WEFT_OK
-               ? weft_graph_toeplitz_attention(
-                     y, b->graph, in->q, in->k, in->v, bias,
-                     weft_toeplitz_attention_params(.heads = b->heads, .causal = causal))
-               : b->status;
-}
-
-static weft_status add_rfa(weft_tensor *y, weft_bench_builder *b, const weft_bench_qkv *in,
-                           const struct matrix *matrix) {
-    return weft_graph_rfa_attention(
-        y, b->graph, in->q, in->k, in->v, matrix->w,
-        weft_rfa_attention_params(.heads = b->heads, .causal = b->mixer->causal));
-}
-
-weft_tensor weft_bench_build_features(weft_bench_builder *b) {
-    const uint32_t positions =
-        b->mixer->positions == WEFT_BENCH_POSITIONS_NONE ? 0 : 2 * WEFT_BENCH_FLT_FREQUENCIES;
     struct matrix matrix = {.params =
-                                weft_bench_mixer_features(b->mixer, b->d / b->heads + positions)};
-    weft_bench_qkv in = weft_bench_builder_qkv(b);
-    weft_tensor y = {0};
-    if (positions > 0) {
-        add_relative_positions(&in, b);
-    }
-    if (b->mixer->fast) {
-        add_parts(&matrix, b);
+                                weft_bench_mixer_features(mixer, in.q.shape.dim[2] / in.heads)};
+    if (mixer->fast) {
+        add_parts(&matrix, c);
     } else {
-        add_dense(&matrix, b);
+        add_dense(&matrix, c, weft_bench_mixer_is_weighted(mixer));
     }
-    if (b->mixer->kind == WEFT_BENCH_FEATURES) {
-        add_features(&in, b, &matrix);
+    if (mixer->kind == WEFT_BENCH_RFA) {
+        return weft_case_rfa_attention(
+            c, in.q, in.k, in.v, matrix.w,
+            weft_rfa_attention_params(.heads = in.heads, .causal = mixer->causal));
     }
-    if (b->status == WEFT_OK) {
-        b->status = b->mixer->kind == WEFT_BENCH_RFA ? add_rfa(&y, b, &in, &matrix)
-                                                     : add_attention(&y, b, &in);
+    add_features(&in, c, mixer, &matrix);
+    if (mixer->log_linear) {
+        const weft_array bias = weft_bench_weight(
+            c, weft_shape_of(mixer->causal ? n : 2 * n - 1, in.heads), WEFT_BENCH_STREAM_BIAS);
+        return weft_case_toeplitz_attention(
+            c, in.q, in.k, in.v, bias,
+            weft_toeplitz_attention_params(.heads = in.heads, .causal = mixer->causal));
     }
-    return y;
+    return weft_case_linear_attention(
+        c, in.q, in.k, in.v,
+        weft_linear_attention_params(.heads = in.heads, .causal = mixer->causal));
 }

@@ -9,7 +9,6 @@
 #include "bench/graph.h"
 #include "bench/kernels.h"
 #include "bench/ports.h"
-#include "bench/reference.h"
 #include "bench/suites/suites.h"
 #include "core/clock.h"
 #include "core/host.h"
@@ -215,15 +214,18 @@ static weft_status compile_f16(weft_plan **plan, weft_device *device,
 }
 
 /** Exact, of some rows; probe() has checked all. */
-static void refer(weft_bench_reference *ref, const weft_bench_case *bench_case) {
+static void define(weft_case *c, const weft_bench_case *bench_case) {
     const struct kind *kind = bench_case->data;
-    const double *x = weft_bench_reference_input(ref, "x");
-    ref->tolerance = 0.0;
-    for (uint32_t r = 0; x && r < ref->rows.count; r++) {
-        for (uint32_t c = 0; c < ref->width; c++) {
-            ref->expected[r * ref->width + c] =
-                (double)kind->result((float)x[ref->rows.at[r] * ref->width + c]);
-        }
+    weft_shape shape;
+    double *out;
+    const double *x = c->read(c->user, "x", &shape);
+    c->tolerance = 0.0;
+    c->expected = weft_case_made(c, c->ref.status, (weft_tensor){0}, shape, true, &out);
+    if (out) {
+        weft_reference_take(out, c->rows, x, ROW);
+    }
+    for (uint64_t i = 0; out && i < (uint64_t)c->rows.count * ROW; i++) {
+        out[i] = (double)kind->result((float)out[i]);
     }
 }
 
@@ -255,7 +257,7 @@ void weft_bench_add_device(weft_bench_list *list, const weft_bench_scope *scope)
                                .build = own->build,
                                .compile = own->build == build_f16 ? compile_f16 : compile_grown,
                                .host_clock = own->kind == &chain && own->sizes[LOOPS] > 1,
-                               .reference = refer};
+                               .define = define};
         snprintf(row.name, sizeof row.name, "%s", own->name);
         if (scope->size <= own->size) {
             weft_bench_list_add(list, &row);

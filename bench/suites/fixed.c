@@ -10,10 +10,8 @@ void weft_bench_list_add_fixed(weft_bench_list *list, const weft_bench_scope *sc
         if (fixed[i].least < scope->size) {
             continue;
         }
-        weft_bench_case made = {.suite = suite,
-                                .implementation = fixed[i].implementation,
-                                .build = fixed[i].build,
-                                .reference = fixed[i].reference};
+        weft_bench_case made = {
+            .suite = suite, .implementation = fixed[i].implementation, .define = fixed[i].define};
         memcpy(made.sizes, fixed[i].sizes, sizeof made.sizes);
         snprintf(made.name, sizeof made.name, "%s", fixed[i].name);
         weft_bench_list_add(list, &made);

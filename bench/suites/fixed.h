@@ -8,8 +8,7 @@
 typedef struct weft_bench_fixed {
     const char *name, *implementation;
     uint32_t sizes[4];
-    weft_status (*build)(weft_graph *graph, const weft_bench_case *bench_case);
-    void (*reference)(struct weft_bench_reference *ref, const weft_bench_case *bench_case);
+    void (*define)(struct weft_case *c, const weft_bench_case *bench_case);
     weft_bench_size least; /* it belongs to this size of the suite and the larger ones */
 } weft_bench_fixed;
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "bench/graph.h"
-#include "bench/reference.h"
+#include "bench/suites/fnet_reference.h"
 #include "bench/suites/model_case.h"
 #include "bench/suites/suites.h"
 #include "core/host.h"
@@ -99,7 +99,7 @@ static weft_status compile(weft_plan **plan, weft_device *device, const weft_ben
         host);
 }
 
-static void refer(weft_bench_reference *ref, const weft_bench_case *bench_case) {
+static void define(weft_case *c, const weft_bench_case *bench_case) {
     const struct architecture *architecture = bench_case->data;
     const struct size *size = &sizes[bench_case->sizes[0]];
     const weft_bench_fnet params = {.n = bench_case->length,
@@ -115,9 +115,10 @@ static void refer(weft_bench_reference *ref, const weft_bench_case *bench_case) 
                                     .activation = WEFT_ACTIVATION_GELU_TANH,
                                     .epsilon = 1e-12,
                                     .seed = WEFT_BENCH_SEED};
-    ref->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
-    weft_bench_reference_fnet(ref, ref->expected, ref->rows,
-                              weft_bench_reference_input(ref, "tokens"), &params);
+    weft_shape shape;
+    const double *tokens = c->read(c->user, "tokens", &shape);
+    c->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
+    weft_bench_define_fnet(c, tokens, &params);
 }
 
 static void add_case(weft_bench_list *list, const struct architecture *architecture,
@@ -127,7 +128,7 @@ static void add_case(weft_bench_list *list, const struct architecture *architect
                               .sizes = {size},
                               .data = architecture,
                               .compile = compile,
-                              .reference = refer,
+                              .define = define,
                               .vocabulary = VOCABULARY,
                               .tokens = n,
                               .series = architecture->series,

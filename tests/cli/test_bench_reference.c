@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: long device */
-/* The float64 references of weft bench where its suites' own cases do not take them: heads, batches, further parameters. */
+/* What weft bench expects of some tokens, where its suites' own cases do not take it: heads, batches, further parameters. */
 #include <math.h>
 
+#include "bench/suites/fnet_reference.h"
 #include "cli/bench_outcome.h"
+#include "core/philox.h"
 #include "support.h"
-#include "verify/conformance.h"
+#include "verify/paired.h"
 
 #include <weft/model.h>
 
@@ -16,50 +18,37 @@ enum {
     WIDTH = 5,
     FEATURES = 11,
     CHANNELS = HEADS * WIDTH,
-    WEIGHTS = FEATURES * WIDTH /* of a matrix of random features */
-};
-
-#define SMALL_EPSILON 1e-6F
-
-struct inputs {
-    weft_tensor q, k, v;
+    DIRECTIONS = 4
 };
 
 static void check(weft_status status) {
     assert_ok(status);
 }
 
-static struct inputs add_inputs(weft_graph *graph) {
+static weft_array input(weft_case *c, const char *name) {
+    return weft_case_input(c, name, weft_shape_of(BATCH, N, CHANNELS), WEFT_VALUES_UNIT);
+}
+
+struct inputs {
+    weft_array q, k, v;
+};
+
+static struct inputs add_inputs(weft_case *c) {
     struct inputs in;
-    const weft_shape shape = weft_shape_of(BATCH, N, CHANNELS);
-    check(weft_bench_input(&in.q, graph, "q", shape));
-    check(weft_bench_input(&in.k, graph, "k", shape));
-    check(weft_bench_input(&in.v, graph, "v", shape));
+    in.q = input(c, "q");
+    in.k = input(c, "k");
+    in.v = input(c, "v");
+    c->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
     return in;
 }
 
-static weft_tensor add_weight(weft_graph *graph, weft_shape shape, uint64_t stream) {
-    weft_tensor w = {0};
-    check(weft_bench_weight(&w, graph, shape, stream));
-    return w;
-}
-
-static weft_bench_attention inputs_of(weft_bench_reference *ref, bool causal) {
-    assert_int_equal(ref->sequences, BATCH);
-    assert_int_equal(ref->n, N);
-    return (weft_bench_attention){.q = weft_bench_reference_input(ref, "q"),
-                                  .k = weft_bench_reference_input(ref, "k"),
-                                  .v = weft_bench_reference_input(ref, "v"),
-                                  .n = N,
-                                  .heads = HEADS,
-                                  .width = WIDTH,
-                                  .causal = causal};
+static weft_array add_matrix(weft_case *c) {
+    return weft_bench_weight(c, weft_shape_of(FEATURES, WIDTH), 1);
 }
 
 static void check_case(weft_device *device, const char *name, const uint32_t sizes[4],
-                       weft_status (*build)(weft_graph *, const weft_bench_case *),
-                       void (*reference)(weft_bench_reference *, const weft_bench_case *)) {
-    weft_bench_case bench_case = {.suite = "test", .build = build, .reference = reference};
+                       void (*define)(weft_case *c, const weft_bench_case *bench_case)) {
+    weft_bench_case bench_case = {.suite = "test", .define = define};
     memcpy(bench_case.sizes, sizes, sizeof bench_case.sizes);
     snprintf(bench_case.name, sizeof bench_case.name, "%s/%u,%u,%u,%u", name, sizes[0], sizes[1],
              sizes[2], sizes[3]);
@@ -68,169 +57,96 @@ static void check_case(weft_device *device, const char *name, const uint32_t siz
 
 /* ---- random features; sizes: component, stabilized, causal, with coefficients ---- */
 
-static weft_random_features_params random_params(weft_graph *graph, const uint32_t *sizes) {
+static weft_random_features_params random_params(weft_case *c, const uint32_t *sizes) {
     const weft_component component = (weft_component)sizes[0];
-    weft_random_features_params params = {.component = component,
-                                          .heads = HEADS,
-                                          .stabilizer = sizes[1] ? WEFT_STABILIZER_QUERY
-                                                                 : WEFT_STABILIZER_NONE};
+    weft_random_features_params params = {.component = component, .heads = HEADS};
     if (component != WEFT_COMPONENT_TRIGONOMETRIC) {
-        params.epsilon = SMALL_EPSILON;
+        params.epsilon = 1e-6F;
     }
     if (component == WEFT_COMPONENT_GENERALIZED) {
         params.a = -0.0625F;
         params.s = 1;
     }
     if (sizes[3]) {
-        params.coefficients = add_weight(graph, weft_shape_of(FEATURES), 2);
+        params.coefficients = weft_bench_weight(c, weft_shape_of(FEATURES), 2).tensor;
     }
     return params;
 }
 
-static bool is_two_sided(const uint32_t *sizes) {
-    return sizes[0] == WEFT_COMPONENT_OPTIMAL || sizes[0] == WEFT_COMPONENT_ASYMMETRIC;
-}
-
-static weft_status build_random(weft_graph *graph, const weft_bench_case *bench_case) {
-    const struct inputs in = add_inputs(graph);
-    const weft_tensor w = add_weight(graph, weft_shape_of(FEATURES, WIDTH), 1);
-    weft_random_features_params params = random_params(graph, bench_case->sizes);
-    weft_tensor phi = {0};
-    weft_tensor psi = {0};
-    weft_tensor y = {0};
-    params.other = is_two_sided(bench_case->sizes) ? in.k : (weft_tensor){0};
-    check(weft_graph_random_features(&phi, graph, in.q, w, &params));
-    params.other = is_two_sided(bench_case->sizes) ? in.q : (weft_tensor){0};
-    params.stabilizer = bench_case->sizes[1] ? WEFT_STABILIZER_KEY : WEFT_STABILIZER_NONE;
-    check(weft_graph_random_features(&psi, graph, in.k, w, &params));
-    check(weft_graph_linear_attention(
-        &y, graph, phi, psi, in.v,
-        weft_linear_attention_params(.heads = HEADS, .causal = bench_case->sizes[2] != 0)));
-    return weft_graph_output(graph, "y", y);
-}
-
-static void refer_random(weft_bench_reference *ref, const weft_bench_case *bench_case) {
+static void define_random(weft_case *c, const weft_bench_case *bench_case) {
     const uint32_t *sizes = bench_case->sizes;
-    const weft_bench_attention in = inputs_of(ref, sizes[2] != 0);
-    weft_bench_random_features p = {
-        .x = in.q,
-        .n = N,
-        .heads = HEADS,
-        .width = WIDTH,
-        .w = weft_bench_reference_weight(ref, WEIGHTS, 1),
-        .count = FEATURES,
-        .stabilizer = sizes[1] ? WEFT_STABILIZER_QUERY : WEFT_STABILIZER_NONE,
-        .coefficients = sizes[3] ? weft_bench_reference_weight(ref, FEATURES, 2) : NULL,
-        .component = (weft_component)sizes[0],
-        .epsilon = (double)SMALL_EPSILON,
-        .other = in.k,
-        .m = N,
-        .a = -0.0625,
-        .s = 1};
-    const weft_bench_features phi = weft_bench_reference_features(ref, &p);
-    p.x = in.k;
-    p.other = in.q;
-    p.stabilizer = sizes[1] ? WEFT_STABILIZER_KEY : WEFT_STABILIZER_NONE;
-    const weft_bench_features psi = weft_bench_reference_features(ref, &p);
-    const weft_bench_feature_attention attention = {
-        .v = in.v, .m = N, .heads = HEADS, .values = WIDTH, .causal = in.causal};
-    ref->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
-    weft_bench_reference_feature_attention(ref, ref->expected, ref->rows, &phi, &psi, &attention);
+    const bool two_sided =
+        sizes[0] == WEFT_COMPONENT_OPTIMAL || sizes[0] == WEFT_COMPONENT_ASYMMETRIC;
+    const struct inputs in = add_inputs(c);
+    const weft_array w = add_matrix(c);
+    weft_random_features_params params = random_params(c, sizes);
+    params.other = two_sided ? in.k.tensor : (weft_tensor){0};
+    params.stabilizer = sizes[1] ? WEFT_STABILIZER_QUERY : WEFT_STABILIZER_NONE;
+    const weft_array phi = weft_case_random_features(c, in.q, w, &params);
+    params.other = two_sided ? in.q.tensor : (weft_tensor){0};
+    params.stabilizer = sizes[1] ? WEFT_STABILIZER_KEY : WEFT_STABILIZER_NONE;
+    const weft_array psi = weft_case_random_features(c, in.k, w, &params);
+    weft_case_expect(c, "y",
+                     weft_case_linear_attention(
+                         c, phi, psi, in.v,
+                         weft_linear_attention_params(.heads = HEADS, .causal = sizes[2] != 0)));
 }
 
 WEFT_TEST_ON_DEVICE(random_features, test) {
     for (uint32_t component = 0; component < WEFT_COMPONENT_COUNT; component++) {
         for (uint32_t stabilized = 0; stabilized < 2; stabilized++) {
             const uint32_t sizes[4] = {component, stabilized, stabilized, 0};
-            check_case(test->device, "random", sizes, build_random, refer_random);
+            check_case(test->device, "random", sizes, define_random);
         }
     }
     check_case(test->device, "random", (uint32_t[4]){WEFT_COMPONENT_POSITIVE, 0, 0, 1},
-               build_random, refer_random);
+               define_random);
 }
 
 /* ---- features alone; sizes: family, stabilizer, keys ---- */
 
-enum { DIRECTIONS = 4 };
+enum family { DISCRETE, HYBRID };
 
-static void power_weights(float w[WEIGHTS]) {
+static weft_array discrete(weft_case *c, weft_array x, weft_array coefficients,
+                           weft_stabilizer stabilizer) {
+    float w[FEATURES * WIDTH];
     float weights[FEATURES];
     check(weft_features_fill(w, weights,
                              weft_features_params(.kind = WEFT_FEATURES_POISSON, .rows = FEATURES,
                                                   .columns = WIDTH, .seed = 5, .rate = 0.5F),
                              NULL));
+    return weft_case_discrete_features(
+        c, x, weft_case_weight_of(c, weft_shape_of(FEATURES, WIDTH), w), coefficients,
+        weft_discrete_features_params(.heads = HEADS, .stabilizer = stabilizer));
 }
 
-static weft_status build_features(weft_graph *graph, const weft_bench_case *bench_case) {
+static void define_features(weft_case *c, const weft_bench_case *bench_case) {
     const uint32_t *sizes = bench_case->sizes;
     const weft_stabilizer stabilizer = (weft_stabilizer)sizes[1];
-    const weft_tensor coefficients = add_weight(graph, weft_shape_of(FEATURES), 2);
-    weft_tensor x = {0};
-    weft_tensor w = {0};
-    weft_tensor y = {0};
-    check(weft_bench_input(&x, graph, "x", weft_shape_of(BATCH, N, CHANNELS)));
-    if (sizes[0] == WEFT_BENCH_DISCRETE) {
-        float data[WEIGHTS];
-        power_weights(data);
-        check(weft_bench_weight_of(&w, graph, weft_shape_of(FEATURES, WIDTH), data));
-        check(weft_graph_discrete_features(
-            &y, graph, x, w, coefficients,
-            weft_discrete_features_params(.heads = HEADS, .stabilizer = stabilizer)));
-    } else {
-        w = add_weight(graph, weft_shape_of(FEATURES, WIDTH), 1);
-        check(weft_graph_hybrid_features(
-            &y, graph, x, w, add_weight(graph, weft_shape_of(DIRECTIONS, WIDTH), 3),
-            weft_hybrid_features_params(.heads = HEADS, .keys = sizes[2] != 0,
-                                        .stabilizer = stabilizer, .coefficients = coefficients)));
+    const weft_array x = input(c, "x");
+    const weft_array coefficients = weft_bench_weight(c, weft_shape_of(FEATURES), 2);
+    c->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
+    if (sizes[0] == DISCRETE) {
+        weft_case_expect(c, "y", discrete(c, x, coefficients, stabilizer));
+        return;
     }
-    return weft_graph_output(graph, "y", y);
-}
-
-static void refer_features(weft_bench_reference *ref, const weft_bench_case *bench_case) {
-    const uint32_t *sizes = bench_case->sizes;
-    const bool discrete = sizes[0] == WEFT_BENCH_DISCRETE;
-    float powers[WEIGHTS];
-    power_weights(powers);
-    weft_bench_random_features p = {
-        .x = weft_bench_reference_input(ref, "x"),
-        .n = N,
-        .heads = HEADS,
-        .width = WIDTH,
-        .w = discrete ? weft_bench_reference_weight_of(ref, powers, WEIGHTS)
-                      : weft_bench_reference_weight(ref, WEIGHTS, 1),
-        .count = FEATURES,
-        .stabilizer = (weft_stabilizer)sizes[1],
-        .coefficients = weft_bench_reference_weight(ref, FEATURES, 2),
-        .directions = weft_bench_reference_weight(ref, (uint64_t)DIRECTIONS * WIDTH, 3),
-        .direction_count = DIRECTIONS,
-        .keys = sizes[2] != 0};
-    if (discrete) {
-        p.family = WEFT_BENCH_DISCRETE;
-    } else {
-        p.family = WEFT_BENCH_HYBRID;
-    }
-    const weft_bench_features features = weft_bench_reference_features(ref, &p);
-    ref->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
-    assert_int_equal(features.count * HEADS, ref->width);
-    for (uint32_t head = 0; head < HEADS; head++) {
-        features.begin(features.user, head);
-        for (uint32_t r = 0; r < ref->rows.count; r++) {
-            features.write(features.user,
-                           ref->expected + (uint64_t)r * ref->width +
-                               (uint64_t)head * features.count,
-                           ref->rows.at[r]);
-        }
-    }
+    const weft_array w = add_matrix(c);
+    const weft_array directions = weft_bench_weight(c, weft_shape_of(DIRECTIONS, WIDTH), 3);
+    weft_case_expect(c, "y",
+                     weft_case_hybrid_features(
+                         c, x, w, directions,
+                         weft_hybrid_features_params(.heads = HEADS, .keys = sizes[2] != 0,
+                                                     .stabilizer = stabilizer,
+                                                     .coefficients = coefficients.tensor)));
 }
 
 WEFT_TEST_ON_DEVICE(further_features, test) {
     for (uint32_t stabilizer = 0; stabilizer < WEFT_STABILIZER_COUNT; stabilizer++) {
-        check_case(test->device, "discrete", (uint32_t[4]){WEFT_BENCH_DISCRETE, stabilizer, 0, 0},
-                   build_features, refer_features);
+        check_case(test->device, "discrete", (uint32_t[4]){DISCRETE, stabilizer, 0, 0},
+                   define_features);
         for (uint32_t keys = 0; keys < 2; keys++) {
-            check_case(test->device, "hybrid",
-                       (uint32_t[4]){WEFT_BENCH_HYBRID, stabilizer, keys, 0}, build_features,
-                       refer_features);
+            check_case(test->device, "hybrid", (uint32_t[4]){HYBRID, stabilizer, keys, 0},
+                       define_features);
         }
     }
 }
@@ -241,42 +157,30 @@ static const weft_kernel maps[] = {{.map = WEFT_FEATURE_ELU1},
                                    {.map = WEFT_FEATURE_TANH1, .weight = 0.5F},
                                    {.map = WEFT_FEATURE_EXP, .weight = 2.0F}};
 
-static weft_status build_fmm(weft_graph *graph, const weft_bench_case *bench_case) {
+static void define_fmm(weft_case *c, const weft_bench_case *bench_case) {
     const uint32_t *sizes = bench_case->sizes;
-    const struct inputs in = add_inputs(graph);
+    const struct inputs in = add_inputs(c);
     weft_fmm_attention_params params = {.heads = HEADS,
                                         .causal = sizes[1] != 0,
                                         .half_width = 4,
                                         .kernels = sizes[2] ? NULL : maps,
                                         .kernel_count = sizes[0]};
-    weft_tensor y = {0};
     if (sizes[2]) {
-        check(weft_bench_input(&params.beta, graph, WEFT_BENCH_UNIT_INPUT,
-                               weft_shape_of(BATCH, N, HEADS)));
+        params.beta = weft_case_input(c, WEFT_BENCH_UNIT_INPUT, weft_shape_of(BATCH, N, HEADS),
+                                      WEFT_VALUES_UNIT)
+                          .tensor;
     }
     if (sizes[3]) {
-        params.near_weight = add_weight(graph, weft_shape_of(CHANNELS), 1);
-        params.far_weight = add_weight(graph, weft_shape_of(CHANNELS), 2);
+        params.near_weight = weft_bench_weight(c, weft_shape_of(CHANNELS), 1).tensor;
+        params.far_weight = weft_bench_weight(c, weft_shape_of(CHANNELS), 2).tensor;
     }
-    check(weft_graph_fmm_attention(&y, graph, in.q, in.k, in.v, &params));
-    return weft_graph_output(graph, "y", y);
-}
-
-static void refer_fmm(weft_bench_reference *ref, const weft_bench_case *bench_case) {
-    const uint32_t *sizes = bench_case->sizes;
-    const weft_bench_attention in = inputs_of(ref, sizes[1] != 0);
-    const double *beta = sizes[2] ? weft_bench_reference_input(ref, WEFT_BENCH_UNIT_INPUT) : NULL;
-    const double *near = sizes[3] ? weft_bench_reference_weight(ref, CHANNELS, 1) : NULL;
-    const double *far = sizes[3] ? weft_bench_reference_weight(ref, CHANNELS, 2) : NULL;
-    ref->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
-    weft_bench_reference_fmm_attention(ref, ref->expected, ref->rows, &in, 4, maps, sizes[0], beta,
-                                       near, far);
+    weft_case_expect(c, "y", weft_case_fmm_attention(c, in.q, in.k, in.v, &params));
 }
 
 WEFT_TEST_ON_DEVICE(far_fields, test) {
     static const uint32_t each[][4] = {{3, 0, 0, 0}, {3, 1, 0, 1}, {0, 1, 1, 0}, {0, 1, 1, 1}};
     for (uint32_t i = 0; i < sizeof each / sizeof each[0]; i++) {
-        check_case(test->device, "fmm", each[i], build_fmm, refer_fmm);
+        check_case(test->device, "fmm", each[i], define_fmm);
     }
 }
 
@@ -284,102 +188,50 @@ WEFT_TEST_ON_DEVICE(far_fields, test) {
 
 enum which { PERFORMER, RFA, COSFORMER, BANDED, RELATIVE, ATTENTIONS };
 
-static weft_tensor relative_attention(weft_graph *graph, const struct inputs *in, bool causal) {
-    const weft_tensor w = add_weight(graph, weft_shape_of(FEATURES, WIDTH), 1);
-    const weft_tensor bias =
-        add_weight(graph, weft_shape_of(causal ? N + 3 : 2 * (N + 3) - 1, HEADS), 2);
-    weft_random_features_params params = {.component = WEFT_COMPONENT_POSITIVE, .heads = HEADS};
-    weft_tensor phi = {0};
-    weft_tensor psi = {0};
-    weft_tensor y = {0};
-    check(weft_graph_random_features(&phi, graph, in->q, w, &params));
-    check(weft_graph_random_features(&psi, graph, in->k, w, &params));
-    check(weft_graph_toeplitz_attention(
-        &y, graph, phi, psi, in->v, bias,
-        weft_toeplitz_attention_params(.heads = HEADS, .causal = causal)));
-    return y;
+static weft_array relative_attention(weft_case *c, const struct inputs *in, bool causal) {
+    const weft_array w = add_matrix(c);
+    const weft_array bias =
+        weft_bench_weight(c, weft_shape_of(causal ? N + 3 : 2 * (N + 3) - 1, HEADS), 2);
+    const weft_random_features_params params = {.component = WEFT_COMPONENT_POSITIVE,
+                                                .heads = HEADS};
+    const weft_array phi = weft_case_random_features(c, in->q, w, &params);
+    const weft_array psi = weft_case_random_features(c, in->k, w, &params);
+    return weft_case_toeplitz_attention(
+        c, phi, psi, in->v, bias, weft_toeplitz_attention_params(.heads = HEADS, .causal = causal));
 }
 
-static weft_status build_attention(weft_graph *graph, const weft_bench_case *bench_case) {
-    const struct inputs in = add_inputs(graph);
-    const bool causal = bench_case->sizes[1] != 0;
-    const weft_shape square = weft_shape_of(FEATURES, WIDTH);
-    weft_tensor y = {0};
-    switch ((enum which)bench_case->sizes[0]) {
+static weft_array attention(weft_case *c, enum which which, bool causal) {
+    const struct inputs in = add_inputs(c);
+    switch (which) {
     case PERFORMER:
-        check(weft_graph_performer_attention(
-            &y, graph, in.q, in.k, in.v, add_weight(graph, square, 1),
-            weft_performer_attention_params(.heads = HEADS, .causal = causal)));
-        break;
+        return weft_case_performer_attention(
+            c, in.q, in.k, in.v, add_matrix(c),
+            weft_performer_attention_params(.heads = HEADS, .causal = causal));
     case RFA:
-        check(
-            weft_graph_rfa_attention(&y, graph, in.q, in.k, in.v, add_weight(graph, square, 1),
-                                     weft_rfa_attention_params(.heads = HEADS, .causal = causal)));
-        break;
+        return weft_case_rfa_attention(c, in.q, in.k, in.v, add_matrix(c),
+                                       weft_rfa_attention_params(.heads = HEADS, .causal = causal));
     case COSFORMER:
-        check(weft_graph_cosformer(
-            &y, graph, in.q, in.k, in.v,
-            weft_cosformer_params(.heads = HEADS, .causal = causal, .length = 100)));
-        break;
+        return weft_case_cosformer(
+            c, in.q, in.k, in.v,
+            weft_cosformer_params(.heads = HEADS, .causal = causal, .length = 100));
     case BANDED:
-        check(weft_graph_banded_attention(
-            &y, graph, in.q, in.k, in.v,
+        return weft_case_banded_attention(
+            c, in.q, in.k, in.v,
             weft_banded_attention_params(.heads = HEADS, .causal = causal, .half_width = 9,
-                                         .scale = 0.75F)));
-        break;
+                                         .scale = 0.75F));
     default:
-        y = relative_attention(graph, &in, causal);
+        return relative_attention(c, &in, causal);
     }
-    return weft_graph_output(graph, "y", y);
 }
 
-static void refer_relative(weft_bench_reference *ref, const weft_bench_attention *in,
-                           const double *w) {
-    const uint64_t lags = in->causal ? N + 3 : 2 * (N + 3) - 1;
-    const double *bias = weft_bench_reference_weight(ref, lags * HEADS, 2);
-    weft_bench_random_features p = {.x = in->q,
-                                    .n = N,
-                                    .heads = HEADS,
-                                    .width = WIDTH,
-                                    .w = w,
-                                    .count = FEATURES,
-                                    .component = WEFT_COMPONENT_POSITIVE};
-    const weft_bench_features phi = weft_bench_reference_features(ref, &p);
-    p.x = in->k;
-    const weft_bench_features psi = weft_bench_reference_features(ref, &p);
-    const weft_bench_feature_attention attention = {
-        .v = in->v, .m = N, .heads = HEADS, .values = WIDTH, .causal = in->causal};
-    weft_bench_reference_toeplitz_attention(ref, ref->expected, ref->rows, &phi, &psi, &attention,
-                                            bias, N + 3);
-}
-
-static void refer_attention(weft_bench_reference *ref, const weft_bench_case *bench_case) {
-    const weft_bench_attention in = inputs_of(ref, bench_case->sizes[1] != 0);
-    const double *w = weft_bench_reference_weight(ref, WEIGHTS, 1);
-    double *out = ref->expected;
-    ref->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
-    switch ((enum which)bench_case->sizes[0]) {
-    case PERFORMER:
-        weft_bench_reference_performer(ref, out, ref->rows, &in, w, FEATURES, 0.0);
-        break;
-    case RFA:
-        weft_bench_reference_rfa(ref, out, ref->rows, &in, w, FEATURES, 0.0);
-        break;
-    case COSFORMER:
-        weft_bench_reference_cosformer(ref, out, ref->rows, &in, 100, 0.0);
-        break;
-    case BANDED:
-        weft_bench_reference_softmax_attention(ref, out, ref->rows, &in, 9, 0.75);
-        break;
-    default:
-        refer_relative(ref, &in, w);
-    }
+static void define_attention(weft_case *c, const weft_bench_case *bench_case) {
+    weft_case_expect(c, "y",
+                     attention(c, (enum which)bench_case->sizes[0], bench_case->sizes[1] != 0));
 }
 
 WEFT_TEST_ON_DEVICE(attentions, test) {
     for (uint32_t i = 0; i < 2 * ATTENTIONS; i++) {
-        check_case(test->device, "attention", (uint32_t[4]){i / 2, i % 2, 0, 0}, build_attention,
-                   refer_attention);
+        check_case(test->device, "attention", (uint32_t[4]){i / 2, i % 2, 0, 0}, define_attention);
     }
 }
 
@@ -389,94 +241,51 @@ enum { DECAYED, RESPONSE, SKI, SKI_WITHOUT_TAPS };
 
 #define STEPS 7
 
-/** In (0, 1). */
-static void fill_decay(float decay[CHANNELS]) {
-    for (uint32_t c = 0; c < CHANNELS; c++) {
-        decay[c] = 1.0F - 0.0625F * (float)(c + 1) / CHANNELS;
-    }
-}
-
-static weft_status build_toeplitz(weft_graph *graph, const weft_bench_case *bench_case) {
-    const uint32_t which = bench_case->sizes[0];
-    const bool causal = bench_case->sizes[1] != 0;
+/** A decay in (0, 1). */
+static weft_array decayed(weft_case *c, weft_array x, bool causal) {
     float decay[CHANNELS];
-    weft_tensor x = {0};
-    weft_tensor gamma = {0};
-    weft_tensor y = {0};
-    check(weft_bench_input(&x, graph, "x", weft_shape_of(BATCH, N, CHANNELS)));
-    if (which == DECAYED) {
-        const uint32_t lags = causal ? N + 2 : 2 * (N + 2) - 1;
-        fill_decay(decay);
-        check(weft_bench_weight_of(&gamma, graph, weft_shape_of(CHANNELS), decay));
-        check(weft_graph_toeplitz(&y, graph, x, add_weight(graph, weft_shape_of(lags, CHANNELS), 1),
-                                  weft_toeplitz_params(.causal = causal, .decay = gamma)));
-    } else if (which == RESPONSE) {
-        const weft_shape shape = weft_shape_of(N + 14, causal ? CHANNELS : 2 * CHANNELS);
-        check(weft_graph_toeplitz_fd(&y, graph, x, add_weight(graph, shape, 1),
-                                     weft_toeplitz_fd_params(.causal = causal)));
-    } else {
-        const weft_ski_toeplitz_params params = {
-            .rpe = add_weight(graph, weft_shape_of(2 * STEPS + 1, CHANNELS), 1),
-            .taps =
-                which == SKI ? add_weight(graph, weft_shape_of(3, CHANNELS), 2) : (weft_tensor){0},
-            .points = which == SKI ? 10 : 0,
-            .gamma = 0.95F,
-            .interpolation = which == SKI ? WEFT_INTERPOLATION_CUBIC : WEFT_INTERPOLATION_LINEAR};
-        check(weft_graph_ski_toeplitz(&y, graph, x, &params));
+    for (uint32_t i = 0; i < CHANNELS; i++) {
+        decay[i] = 1.0F - 0.0625F * (float)(i + 1) / CHANNELS;
     }
-    return weft_graph_output(graph, "y", y);
+    const weft_shape shape = weft_shape_of(causal ? N + 2 : 2 * (N + 2) - 1, CHANNELS);
+    const weft_array gamma = weft_case_weight_of(c, weft_shape_of(CHANNELS), decay);
+    return weft_case_toeplitz(c, x, weft_bench_weight(c, shape, 1),
+                              weft_toeplitz_params(.causal = causal, .decay = gamma.tensor));
 }
 
-static void refer_ski(weft_bench_reference *ref, const double *x, bool with_taps) {
-    const weft_bench_ski params = {
-        .n = N,
-        .d = CHANNELS,
-        .rpe = weft_bench_reference_weight(ref, (UINT64_C(2) * STEPS + 1) * CHANNELS, 1),
-        .steps = STEPS,
-        .taps = with_taps ? weft_bench_reference_weight(ref, UINT64_C(3) * CHANNELS, 2) : NULL,
-        .tap_count = with_taps ? 3 : 0,
+static weft_array ski(weft_case *c, weft_array x, bool with_taps) {
+    weft_ski_toeplitz_params params = {
+        .rpe = weft_bench_weight(c, weft_shape_of(2 * STEPS + 1, CHANNELS), 1).tensor,
         .points = with_taps ? 10 : 0,
         .gamma = 0.95F,
         .interpolation = with_taps ? WEFT_INTERPOLATION_CUBIC : WEFT_INTERPOLATION_LINEAR};
-    weft_bench_reference_ski(ref, ref->expected, ref->rows, x, &params);
+    if (with_taps) {
+        params.taps = weft_bench_weight(c, weft_shape_of(3, CHANNELS), 2).tensor;
+    }
+    return weft_case_ski_toeplitz(c, x, &params);
 }
 
-static void refer_toeplitz(weft_bench_reference *ref, const weft_bench_case *bench_case) {
+static void define_toeplitz(weft_case *c, const weft_bench_case *bench_case) {
     const uint32_t which = bench_case->sizes[0];
     const bool causal = bench_case->sizes[1] != 0;
-    const double *x = weft_bench_reference_input(ref, "x");
-    float decay[CHANNELS];
-    if (which == DECAYED) {
-        const uint64_t lags = causal ? N + 2 : 2 * (N + 2) - 1;
-        fill_decay(decay);
-        const weft_bench_toeplitz params = {
-            .n = N,
-            .d = CHANNELS,
-            .causal = causal,
-            .coefficients = weft_bench_reference_weight(ref, lags * CHANNELS, 1),
-            .reach = N + 2,
-            .decay = weft_bench_reference_weight_of(ref, decay, CHANNELS)};
-        weft_bench_reference_toeplitz(ref, ref->expected, ref->rows, x, &params);
-    } else if (which == RESPONSE) {
-        const uint64_t count = (N + 14) * (causal ? UINT64_C(1) : UINT64_C(2)) * CHANNELS;
-        weft_bench_reference_toeplitz_fd(ref, ref->expected, ref->rows, x, N, CHANNELS,
-                                         weft_bench_reference_weight(ref, count, 1), N + 13,
-                                         causal);
-    } else {
-        refer_ski(ref, x, which == SKI);
-    }
+    const weft_shape response = weft_shape_of(N + 14, causal ? CHANNELS : 2 * CHANNELS);
+    const weft_array x = input(c, "x");
+    weft_case_expect(c, "y",
+                     which == DECAYED ? decayed(c, x, causal)
+                     : which == RESPONSE
+                         ? weft_case_toeplitz_fd(c, x, weft_bench_weight(c, response, 1),
+                                                 weft_toeplitz_fd_params(.causal = causal))
+                         : ski(c, x, which == SKI));
 }
 
 WEFT_TEST_ON_DEVICE(toeplitz, test) {
     for (uint32_t causal = 0; causal < 2; causal++) {
-        check_case(test->device, "toeplitz", (uint32_t[4]){DECAYED, causal, 0, 0}, build_toeplitz,
-                   refer_toeplitz);
-        check_case(test->device, "toeplitz", (uint32_t[4]){RESPONSE, causal, 0, 0}, build_toeplitz,
-                   refer_toeplitz);
+        check_case(test->device, "toeplitz", (uint32_t[4]){DECAYED, causal, 0, 0}, define_toeplitz);
+        check_case(test->device, "toeplitz", (uint32_t[4]){RESPONSE, causal, 0, 0},
+                   define_toeplitz);
     }
-    check_case(test->device, "ski", (uint32_t[4]){SKI, 0, 0, 0}, build_toeplitz, refer_toeplitz);
-    check_case(test->device, "ski", (uint32_t[4]){SKI_WITHOUT_TAPS, 0, 0, 0}, build_toeplitz,
-               refer_toeplitz);
+    check_case(test->device, "ski", (uint32_t[4]){SKI, 0, 0, 0}, define_toeplitz);
+    check_case(test->device, "ski", (uint32_t[4]){SKI_WITHOUT_TAPS, 0, 0, 0}, define_toeplitz);
 }
 
 /* ---- encoders; sizes: mixing, layers of attention ---- */
@@ -517,7 +326,7 @@ static weft_status compile_encoder(weft_plan **plan, weft_device *device,
     return WEFT_OK;
 }
 
-static void refer_encoder(weft_bench_reference *ref, const weft_bench_case *bench_case) {
+static void define_encoder(weft_case *c, const weft_bench_case *bench_case) {
     const weft_bench_fnet params = {.n = ENCODER_N,
                                     .d = ENCODER_D,
                                     .wide = ENCODER_WIDE,
@@ -531,9 +340,9 @@ static void refer_encoder(weft_bench_reference *ref, const weft_bench_case *benc
                                     .activation = WEFT_ACTIVATION_GELU_TANH,
                                     .epsilon = 1e-12,
                                     .seed = WEFT_BENCH_SEED};
-    ref->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
-    weft_bench_reference_fnet(ref, ref->expected, ref->rows,
-                              weft_bench_reference_input(ref, "tokens"), &params);
+    weft_shape shape;
+    c->tolerance = WEFT_TOLERANCE_EXPONENTIAL;
+    weft_bench_define_fnet(c, c->read(c->user, "tokens", &shape), &params);
 }
 
 WEFT_TEST_ON_DEVICE(encoders, test) {
@@ -542,7 +351,7 @@ WEFT_TEST_ON_DEVICE(encoders, test) {
                                       .name = "encoder",
                                       .sizes = {i % 5, i == 5 ? 1 : 0},
                                       .compile = compile_encoder,
-                                      .reference = refer_encoder,
+                                      .define = define_encoder,
                                       .vocabulary = WORDS};
         bench_check(&bench_case, test->device);
     }
@@ -554,12 +363,14 @@ WEFT_TEST(transform_is_the_definition) {
     static const uint32_t sizes[] = {1, 2, 3, 8, 9, 12, 100, 128};
     for (uint32_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         const uint32_t n = sizes[i];
-        weft_bench_reference ref = {.limit = 1e9};
-        double *out = weft_bench_reference_array(&ref, UINT64_C(2) * n);
-        const double *x = weft_bench_reference_weight(&ref, UINT64_C(2) * n, n);
-        const weft_bench_transform *transform = weft_bench_reference_transform(&ref, n, 1);
+        weft_reference ref = {.status = WEFT_OK};
+        float numbers[256];
+        weft_philox_uniform(numbers, (size_t)2 * n, WEFT_BENCH_SEED, n);
+        double *out = weft_reference_array(&ref, UINT64_C(2) * n);
+        const double *x = weft_reference_of(&ref, numbers, UINT64_C(2) * n);
+        const weft_reference_transform *transform = weft_reference_make_transform(&ref, n, 1);
         assert_non_null(transform);
-        weft_bench_transform_run(transform, out, x);
+        weft_reference_run_transform(transform, out, x);
         for (uint64_t k = 0; k < n; k++) {
             double sum[2] = {0.0, 0.0};
             for (uint64_t j = 0; j < n; j++) {
@@ -570,6 +381,6 @@ WEFT_TEST(transform_is_the_definition) {
             assert_true(fabs(sum[0] - out[2 * k]) < 1e-11);
             assert_true(fabs(sum[1] - out[2 * k + 1]) < 1e-11);
         }
-        weft_bench_reference_end(&ref);
+        weft_reference_end(&ref);
     }
 }

@@ -55,7 +55,7 @@ static void check_suite(const char *name, weft_bench_size size, uint32_t longest
     uint32_t checked = 0;
     list_suite(&list, name, size);
     for (uint32_t i = 0; i < list.count; i++) {
-        if (list.cases[i].reference && list.cases[i].sizes[0] <= longest) {
+        if (list.cases[i].define && list.cases[i].sizes[0] <= longest) {
             bench_check(&list.cases[i], device);
             checked++;
         }
@@ -88,7 +88,7 @@ WEFT_TEST_ON_DEVICE(too_many_operations_are_not_done, test) {
     assert_string_equal(result.reason,
                         "a float64 reference takes more than the 1e+01 operations it is given");
     weft_bench_case without = bench_case;
-    without.reference = NULL;
+    without.define = NULL;
     result = bench_verify_within(&run, &without, 0.0);
     assert_int_equal(result.by, WEFT_BENCH_BY_NONE);
     assert_string_equal(result.reason, "the case has no float64 reference");
@@ -204,7 +204,7 @@ WEFT_TEST_ON_DEVICE(fast_mode_is_held_against_reproducible, f) {
         list_suite(&list, suites[i], WEFT_BENCH_SMALLEST);
         assert_true(list.count > 0);
         for (uint32_t k = 0; k < list.count; k++) {
-            assert_null(list.cases[k].reference);
+            assert_null(list.cases[k].define);
             check_fast(&list.cases[k], f, WEFT_WEIGHTS_F32);
         }
         weft_bench_list_free(&list);

@@ -39,7 +39,7 @@ add_executable(weft-example "${PROJECT_SOURCE_DIR}/api/cli/main.c"
     "$<FILTER:$<TARGET_OBJECTS:weft-cli-objects>,EXCLUDE,/verify/conformance[.]c[.]>"
     $<TARGET_OBJECTS:weft-example-families> $<TARGET_OBJECTS:weft-example-objects>)
 weft_compile_options(weft-example)
-target_link_libraries(weft-example PRIVATE weft_evaluator weft_internal m)
+target_link_libraries(weft-example PRIVATE weft_evaluator weft_reference weft_internal m)
 set_target_properties(weft-example PROPERTIES LINKER_LANGUAGE CXX)
 weft_finish_program(weft-example)
 

@@ -10,7 +10,7 @@ add_library(weft_test_support INTERFACE)
 target_include_directories(weft_test_support INTERFACE
     "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}/support"
     "${PROJECT_SOURCE_DIR}/shaders/include")
-target_link_libraries(weft_test_support INTERFACE weft_evaluator weft_internal PkgConfig::WEFT_CMOCKA)
+target_link_libraries(weft_test_support INTERFACE weft_evaluator weft_reference weft_internal PkgConfig::WEFT_CMOCKA)
 target_compile_definitions(weft_test_support INTERFACE
     "$<$<COMPILE_LANGUAGE:C>:_XOPEN_SOURCE=700>" # folders, pipes and the environment
     "WEFT_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"" "WEFT_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")

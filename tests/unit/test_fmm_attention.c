@@ -7,6 +7,7 @@
 
 #include "core/philox.h"
 #include "support_graph.h"
+#include "support_reference.h"
 
 enum { N = 97, D = 12, HEADS = 3, COUNT = N * D };
 
@@ -54,70 +55,36 @@ static void run(struct weft_test_graph *f, const struct sequence *s, struct blen
     weft_test_execute_to(&r, y, out);
 }
 
-/* ---- what they are compared with, straight from the formulas ---- */
-
-static double elu1(double x) {
-    return x > 0.0 ? x + 1.0 : exp(x);
-}
-
-/** exp(q·k/√d_h), or the product of the features, of one head. */
-static double weight_of(const struct sequence *s, uint32_t i, uint32_t j, uint32_t head,
-                        bool softmax) {
-    double product = 0.0;
-    for (uint32_t c = head * (D / HEADS); c < (head + 1) * (D / HEADS); c++) {
-        double q = (double)s->q[i * D + c];
-        double k = (double)s->k[j * D + c];
-        product += softmax ? q * k / sqrt((double)D / HEADS) : elu1(q) * elu1(k);
-    }
-    return softmax ? exp(product) : product;
-}
-
-/** Expects Σ_j w_ij v_j / Σ_j w_ij over the tokens j with -ahead ≤ i - j ≤ back. */
-static void expect(const struct sequence *s, const float *found, const char *name, bool softmax,
-                   uint32_t back, uint32_t ahead) {
-    double error = 0.0;
-    double squares = 0.0;
-    for (uint32_t i = 0; i < N; i++) {
-        for (uint32_t c = 0; c < D; c++) {
-            double sum = 0.0;
-            double weights = 0.0;
-            for (uint32_t j = 0; j < N; j++) {
-                if (j + back >= i && j <= i + ahead) {
-                    double weight = weight_of(s, i, j, c / (D / HEADS), softmax);
-                    sum += weight * (double)s->v[j * D + c];
-                    weights += weight;
-                }
-            }
-            double difference = (double)found[i * D + c] - sum / weights;
-            error += difference * difference;
-            squares += sum / weights * (sum / weights);
-        }
-    }
-    if (!(sqrt(error / squares) <= 5e-6)) {
-        fail_msg("%s: relative L2 %g", name, sqrt(error / squares));
-    }
-}
-
 /* Each field alone, by its weight of 1 and the other's of 0. */
 WEFT_TEST_ON_GRAPH(test_fields_alone_are_the_baselines, f) {
     static const struct {
         const char *name;
         struct blend blend;
-        bool softmax;
-        uint32_t back, ahead; /* what a token reads */
+        bool kernel;
     } cases[] = {
-        {"the linear transformer", {0, false, 0.0F, 1.0F}, false, N, N},
-        {"the causal linear transformer", {0, true, 0.0F, 1.0F}, false, N, 0},
-        {"a band", {7, false, 1.0F, 0.0F}, true, 7, 7},
-        {"softmax attention", {N - 1, false, 1.0F, 0.0F}, true, N, N},
-        {"causal softmax attention", {N - 1, true, 1.0F, 0.0F}, true, N, 0},
+        {"the linear transformer", {0, false, 0.0F, 1.0F}, true},
+        {"the causal linear transformer", {0, true, 0.0F, 1.0F}, true},
+        {"a band", {7, false, 1.0F, 0.0F}, false},
+        {"softmax attention", {N - 1, false, 1.0F, 0.0F}, false},
+        {"causal softmax attention", {N - 1, true, 1.0F, 0.0F}, false},
     };
     struct sequence s;
     fill(&s);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         float y[COUNT];
         run(f, &s, cases[i].blend, y);
-        expect(&s, y, cases[i].name, cases[i].softmax, cases[i].back, cases[i].ahead);
+        double expected[COUNT];
+        weft_test_attention(expected,
+                            &(struct weft_test_attention){.q = s.q,
+                                                          .k = s.k,
+                                                          .v = s.v,
+                                                          .n = N,
+                                                          .heads = HEADS,
+                                                          .width = D / HEADS,
+                                                          .causal = cases[i].blend.causal,
+                                                          .kernel = cases[i].kernel,
+                                                          .half_width = cases[i].blend.half_width});
+        weft_test_expect_near(cases[i].name, y, expected, COUNT, 5e-6);
     }
 }
 

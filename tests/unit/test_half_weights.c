@@ -8,6 +8,8 @@
 #include "core/half.h"
 #include "core/philox.h"
 #include "support_graph.h"
+#include "support_reference.h"
+#include "verify/reference/ops.h"
 
 static weft_device *open_device(struct weft_test_host *host, weft_weight_storage weights) {
     weft_device *device = NULL;
@@ -125,26 +127,14 @@ WEFT_TEST_ON_HOST(test_exact_weights_give_the_bits_of_f32, f) {
 enum { M = 9, N = 40, K = 50, WEIGHTS = N * K };
 static const struct product linear = {M, N, K, false, true, false, 1.0F, NULL};
 
-static double reference(const float *x, const float *w, uint32_t row, uint32_t column) {
-    double sum = 0.0;
-    for (uint32_t k = 0; k < K; k++) {
-        sum += (double)x[row * K + k] * (double)w[column * K + k];
-    }
-    return sum;
-}
-
 static double relative_error(const float *y, const float *x, const float *w) {
-    double error = 0.0;
-    double scale = 0.0;
-    for (uint32_t row = 0; row < M; row++) {
-        for (uint32_t column = 0; column < N; column++) {
-            double expected = reference(x, w, row, column);
-            double difference = (double)y[row * N + column] - expected;
-            error += difference * difference;
-            scale += expected * expected;
-        }
-    }
-    return sqrt(error / scale);
+    weft_reference ref = {.status = WEFT_OK};
+    double expected[M * N];
+    weft_reference_linear(&ref, expected, weft_reference_all(&ref, M),
+                          weft_reference_of(&ref, x, (uint64_t)M * K), K,
+                          weft_reference_of(&ref, w, WEIGHTS), N, NULL);
+    weft_reference_end(&ref);
+    return weft_test_error(y, expected, M * N);
 }
 
 /* Runs the linear layer; `half`: what the weight is to be kept as. */

@@ -10,6 +10,7 @@
 
 #include "core/philox.h"
 #include "support_graph.h"
+#include "support_reference.h"
 
 #define PI 3.14159265358979323846
 
@@ -38,19 +39,6 @@ static void run(struct weft_test_graph *f, const struct problem *p, const float 
                                         weft_toeplitz_params(.causal = p->causal)));
     weft_test_take(&r, "y", out, y);
     weft_test_execute(&r, implementations[p->op]);
-}
-
-static void expect_near(const float *found, const double *expected, uint32_t n) {
-    double error = 0.0;
-    double squares = 0.0;
-    for (uint32_t i = 0; i < n; i++) {
-        double difference = (double)found[i] - expected[i];
-        error += difference * difference;
-        squares += expected[i] * expected[i];
-    }
-    if (!(sqrt(error) <= 1e-6 * sqrt(squares))) {
-        fail_msg("relative L2 %g of %u elements", sqrt(error / squares), n);
-    }
 }
 
 #define LONGEST 512
@@ -82,7 +70,7 @@ static void check_coefficients(struct weft_test_graph *f, enum op op, bool causa
                 expected[i] += (double)t[zero + i - j] * (double)x[j];
             }
         }
-        expect_near(y, expected, n);
+        weft_test_expect_near("y", y, expected, n, 1e-6);
     }
 }
 
@@ -148,7 +136,7 @@ static void check_frequencies(struct weft_test_graph *f, bool causal) {
                     expected[i] += kernel_at(i - j) * (double)x[j];
                 }
             }
-            expect_near(y, expected, n);
+            weft_test_expect_near("y", y, expected, n, 1e-6);
         }
         free(response);
     }

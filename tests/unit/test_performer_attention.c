@@ -8,6 +8,7 @@
 
 #include "core/philox.h"
 #include "support_graph.h"
+#include "support_reference.h"
 
 /* ---- running ---- */
 
@@ -49,41 +50,22 @@ static void run(struct weft_test_graph *f, const struct sequence *s, bool causal
 
 /* ---- properties ---- */
 
-/* softmax(q·k/√WIDTH) v for one head of token i. */
-static void softmax_attention(double *out, const struct sequence *s, uint32_t i, uint32_t head) {
-    const float *q = s->q + i * D + head * WIDTH;
-    double sum = 0.0;
-    memset(out, 0, WIDTH * sizeof *out);
-    for (uint32_t j = 0; j < N; j++) {
-        double product = 0.0;
-        for (uint32_t c = 0; c < WIDTH; c++) {
-            product += (double)q[c] * (double)s->k[j * D + head * WIDTH + c];
-        }
-        double weight = exp(product / sqrt(WIDTH));
-        sum += weight;
-        for (uint32_t c = 0; c < WIDTH; c++) {
-            out[c] += weight * (double)s->v[j * D + head * WIDTH + c];
-        }
-    }
-    for (uint32_t c = 0; c < WIDTH; c++) {
-        out[c] /= sum;
-    }
-}
-
+/* From softmax attention. */
 static double square_error(struct weft_test_graph *f, uint32_t features, uint64_t seed) {
     struct sequence *s = make(features, seed);
     float y[N * D];
+    double expected[N * D];
     double squares = 0.0;
     run(f, s, false, false, y);
-    for (uint32_t i = 0; i < N; i++) {
-        for (uint32_t head = 0; head < HEADS; head++) {
-            double expected[WIDTH];
-            softmax_attention(expected, s, i, head);
-            for (uint32_t c = 0; c < WIDTH; c++) {
-                double difference = (double)y[i * D + head * WIDTH + c] - expected[c];
-                squares += difference * difference;
-            }
-        }
+    weft_test_attention(expected, &(struct weft_test_attention){.q = s->q,
+                                                                .k = s->k,
+                                                                .v = s->v,
+                                                                .n = N,
+                                                                .heads = HEADS,
+                                                                .width = WIDTH,
+                                                                .half_width = UINT32_MAX});
+    for (uint32_t i = 0; i < N * D; i++) {
+        squares += ((double)y[i] - expected[i]) * ((double)y[i] - expected[i]);
     }
     free(s);
     return squares / (N * D);

@@ -9,6 +9,7 @@
 #include "core/philox.h"
 #include "device/device.h"
 #include "support_graph.h"
+#include "support_reference.h"
 
 #define N     23
 #define D     8
@@ -90,36 +91,14 @@ static void run(struct weft_test_graph *f, const struct problem *p, float *out) 
 
 /* softmax(q kᵀ/√d_h) v, to which the features' attention tends. */
 static void softmax_attention(const struct problem *p, double *out) {
-    for (uint32_t i = 0; i < N; i++) {
-        for (uint32_t h = 0; h < HEADS; h++) {
-            double sum = 0.0;
-            double y[WIDTH] = {0};
-            for (uint32_t j = 0; j < (p->causal ? i + 1 : N); j++) {
-                double score = 0.0;
-                for (uint32_t c = h * WIDTH; c < (h + 1) * WIDTH; c++) {
-                    score += (double)p->q[i * D + c] * (double)p->k[j * D + c];
-                }
-                const double weight = exp(score / sqrt(WIDTH));
-                sum += weight;
-                for (uint32_t c = 0; c < WIDTH; c++) {
-                    y[c] += weight * (double)p->v[j * D + h * WIDTH + c];
-                }
-            }
-            for (uint32_t c = 0; c < WIDTH; c++) {
-                out[i * D + h * WIDTH + c] = y[c] / sum;
-            }
-        }
-    }
-}
-
-static double error_of(const float *found, const double *expected) {
-    double error = 0.0;
-    double size = 0.0;
-    for (uint32_t i = 0; i < N * D; i++) {
-        error += ((double)found[i] - expected[i]) * ((double)found[i] - expected[i]);
-        size += expected[i] * expected[i];
-    }
-    return sqrt(error / size);
+    weft_test_attention(out, &(struct weft_test_attention){.q = p->q,
+                                                           .k = p->k,
+                                                           .v = p->v,
+                                                           .n = N,
+                                                           .heads = HEADS,
+                                                           .width = WIDTH,
+                                                           .causal = p->causal,
+                                                           .half_width = UINT32_MAX});
 }
 
 /* Every component, generalized ones with A other than 0, and after them those with s = -1. */
@@ -153,7 +132,7 @@ WEFT_TEST_ON_GRAPH(test_features_approach_softmax, f) {
                                          .columns = WIDTH, .seed = 1);
                 softmax_attention(&p, expected);
                 run(f, &p, out);
-                error[k] = error_of(out, expected);
+                error[k] = weft_test_error(out, expected, (uint64_t)N * D);
             }
             assert_true(error[1] < 0.05);
             assert_true(error[1] < 0.25 * error[0]);
@@ -180,7 +159,7 @@ WEFT_TEST_ON_GRAPH(test_every_matrix, f) {
             run(f, &p, out);
             /* SGQ has 9 points, the others 400. */
             const double limit = kind == WEFT_FEATURES_SGQ ? 0.5 : 0.15;
-            assert_true(error_of(out, expected) < limit);
+            assert_true(weft_test_error(out, expected, (uint64_t)N * D) < limit);
         }
     }
     free(data);
@@ -203,7 +182,7 @@ WEFT_TEST_ON_GRAPH(test_stabilizers_cancel, f) {
         for (int i = 0; i < N * D; i++) {
             expected[i] = (double)plain[i];
         }
-        assert_true(error_of(stable, expected) < 1e-5);
+        assert_true(weft_test_error(stable, expected, (uint64_t)N * D) < 1e-5);
         assert_true(memcmp(plain, stable, sizeof plain) != 0);
     }
     for (uint64_t i = 0; i < 2 * (uint64_t)N * D; i++) {

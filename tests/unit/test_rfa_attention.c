@@ -9,6 +9,7 @@
 #include "core/philox.h"
 #include "core/shape.h"
 #include "support_graph.h"
+#include "support_reference.h"
 
 /* ---- running ---- */
 
@@ -50,51 +51,23 @@ static void run(struct weft_test_graph *f, const struct sequence *s, uint32_t n,
 
 /* ---- properties ---- */
 
-static double length_of(const float *x) {
-    double squares = 0.0;
-    for (uint32_t c = 0; c < WIDTH; c++) {
-        squares += (double)x[c] * (double)x[c];
-    }
-    return sqrt(squares);
-}
-
-/* softmax(x·y) of unit vectors, for one head of token i. */
-static void softmax_attention(double *out, const struct sequence *s, uint32_t i, uint32_t head) {
-    const float *q = s->q + i * D + head * WIDTH;
-    double sum = 0.0;
-    memset(out, 0, WIDTH * sizeof *out);
-    for (uint32_t j = 0; j < N; j++) {
-        const float *k = s->k + j * D + head * WIDTH;
-        double product = 0.0;
-        for (uint32_t c = 0; c < WIDTH; c++) {
-            product += (double)q[c] * (double)k[c];
-        }
-        double weight = exp(product / (length_of(q) * length_of(k)));
-        sum += weight;
-        for (uint32_t c = 0; c < WIDTH; c++) {
-            out[c] += weight * (double)s->v[j * D + head * WIDTH + c];
-        }
-    }
-    for (uint32_t c = 0; c < WIDTH; c++) {
-        out[c] /= sum;
-    }
-}
-
 /* Root mean square difference from softmax attention over unit vectors. */
 static double error_with(struct weft_test_graph *f, uint32_t features) {
     struct sequence *s = make(features);
     float y[N * D];
+    double expected[N * D];
     double squares = 0.0;
     run(f, s, N, false, y);
-    for (uint32_t i = 0; i < N; i++) {
-        for (uint32_t head = 0; head < HEADS; head++) {
-            double expected[WIDTH];
-            softmax_attention(expected, s, i, head);
-            for (uint32_t c = 0; c < WIDTH; c++) {
-                double difference = (double)y[i * D + head * WIDTH + c] - expected[c];
-                squares += difference * difference;
-            }
-        }
+    weft_test_attention(expected, &(struct weft_test_attention){.q = s->q,
+                                                                .k = s->k,
+                                                                .v = s->v,
+                                                                .n = N,
+                                                                .heads = HEADS,
+                                                                .width = WIDTH,
+                                                                .unit = true,
+                                                                .half_width = UINT32_MAX});
+    for (uint32_t i = 0; i < N * D; i++) {
+        squares += ((double)y[i] - expected[i]) * ((double)y[i] - expected[i]);
     }
     free(s);
     return sqrt(squares / (N * D));

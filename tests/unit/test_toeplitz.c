@@ -7,6 +7,7 @@
 
 #include "core/philox.h"
 #include "support_graph.h"
+#include "support_reference.h"
 
 #define TEST(name, f) WEFT_TEST_WITH(name, struct weft_test_graph *f, NULL, NULL)
 
@@ -77,20 +78,6 @@ static float *zeros(uint64_t count) {
     return data;
 }
 
-static void expect_near(const float *actual, const double *expected, uint64_t count,
-                        double tolerance) {
-    double error = 0.0;
-    double scale = 0.0;
-    for (uint64_t i = 0; i < count; i++) {
-        double difference = (double)actual[i] - expected[i];
-        error += difference * difference;
-        scale += expected[i] * expected[i];
-    }
-    if (!(sqrt(error) <= tolerance * sqrt(scale))) {
-        fail_msg("relative L2 %g, allowed %g", sqrt(error / scale), tolerance);
-    }
-}
-
 #define IMPLEMENTATIONS 3
 static const char *const implementations[IMPLEMENTATIONS] = {"direct", "fft_shared", "fft"};
 
@@ -123,7 +110,7 @@ static void check_shift(struct weft_test_graph *f, struct problem problem, int32
     }
     run(f, &problem, x, y);
     bool exact = problem.implementation && strcmp(problem.implementation, "direct") == 0;
-    expect_near(y, expected, size * problem.batch, exact ? 0.0 : 1e-6);
+    weft_test_expect_near("y", y, expected, size * problem.batch, exact ? 0.0 : 1e-6);
     free(kernel);
     free(expected);
     free(x);
@@ -310,7 +297,7 @@ TEST(test_lag_zero_is_undecayed, f) {
                                   .kernel = kernel,
                                   .decay = decay};
         run(f, &problem, x, y);
-        expect_near(y, expected, N * D, 1e-6);
+        weft_test_expect_near("y", y, expected, N * D, 1e-6);
     }
     free(kernel);
     free(x);
@@ -433,7 +420,7 @@ static void check_agreement(struct weft_test_graph *f, const struct shared_case 
     for (uint32_t i = c->op == TOEPLITZ_FD ? 2 : 0; i < IMPLEMENTATIONS; i++) {
         problem.implementation = implementations[i];
         run(f, &problem, x, y);
-        expect_near(y, expected, count, 1e-6);
+        weft_test_expect_near("y", y, expected, count, 1e-6);
     }
     free(kernel);
     free(x);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "bench/reference.h"
+#include "verify/reference/convolution.h"
 
 /** What multiplies x: the coefficient of lag s of channel c is kernel[(zero + s) · d + c]. */
 struct lags {
@@ -11,7 +11,7 @@ struct lags {
 };
 
 /** y_i = Σ_j t(i - j) x_j of every channel. */
-static void multiply(double *out, weft_bench_rows rows, const double *x, uint32_t n, uint32_t d,
+static void multiply(double *out, weft_rows rows, const double *x, uint32_t n, uint32_t d,
                      const struct lags *lags) {
     for (uint64_t r = 0; r < rows.count; r++) {
         const int64_t i = rows.at[r];
@@ -31,9 +31,9 @@ static void multiply(double *out, weft_bench_rows rows, const double *x, uint32_
 /* ---- by coefficients ---- */
 
 /** The coefficients times γ^|lag|. */
-static const double *decayed(weft_bench_reference *ref, const weft_bench_toeplitz *p,
+static const double *decayed(weft_reference *ref, const weft_reference_toeplitz_params *p,
                              uint64_t lag_count, uint64_t zero) {
-    double *kernel = weft_bench_reference_array(ref, lag_count * p->d);
+    double *kernel = weft_reference_array(ref, lag_count * p->d);
     for (uint64_t at = 0; kernel && at < lag_count; at++) {
         const double lag = (double)(at > zero ? at - zero : zero - at);
         for (uint32_t c = 0; c < p->d; c++) {
@@ -43,13 +43,13 @@ static const double *decayed(weft_bench_reference *ref, const weft_bench_toeplit
     return kernel;
 }
 
-void weft_bench_reference_toeplitz(weft_bench_reference *ref, double *out, weft_bench_rows rows,
-                                   const double *x, const weft_bench_toeplitz *p) {
+void weft_reference_toeplitz(weft_reference *ref, double *out, weft_rows rows, const double *x,
+                             const weft_reference_toeplitz_params *p) {
     const uint64_t reach = p->reach != 0 ? p->reach : p->n;
     const uint64_t lag_count = p->causal ? reach : 2 * reach - 1;
     const uint64_t zero = p->causal ? 0 : reach - 1;
     const double powers = p->decay ? 20.0 * (double)lag_count * p->d : 0.0;
-    if (!weft_bench_reference_spend(ref, powers + (double)rows.count * p->n * p->d)) {
+    if (!weft_reference_spend(ref, powers + (double)rows.count * p->n * p->d)) {
         return;
     }
     const struct lags lags = {.kernel =
@@ -63,17 +63,11 @@ void weft_bench_reference_toeplitz(weft_bench_reference *ref, double *out, weft_
 
 /* ---- by a frequency response ---- */
 
-struct response {
-    const double *bins; /* [grid + 1, 2d], causal [grid + 1, d] */
-    uint32_t grid, d;
-    bool causal;
-};
-
 /** All 2 grid points of one channel's spectrum, conjugated so that a forward transform is the inverse one's conjugate. */
-static void fill_spectrum(double *spectrum, const struct response *p, uint32_t channel) {
+static void fill_spectrum(double *spectrum, const weft_reference_fd_params *p, uint32_t channel) {
     const uint64_t step = (p->causal ? UINT64_C(1) : UINT64_C(2)) * p->d;
     for (uint64_t m = 0; m <= p->grid; m++) {
-        const double *bin = p->bins + m * step + channel;
+        const double *bin = p->response + m * step + channel;
         const bool real = p->causal || m == 0 || m == p->grid;
         const double imaginary = real ? 0.0 : bin[p->d];
         const uint64_t mirrored = m == 0 ? 0 : 2 * (uint64_t)p->grid - m;
@@ -85,34 +79,33 @@ static void fill_spectrum(double *spectrum, const struct response *p, uint32_t c
 }
 
 /** kernel[(n - 1 + lag) · d + channel] from the real kernel of 2 grid points. */
-static void place_kernel(double *kernel, const double *time, const struct response *p, uint32_t n,
+static void place_kernel(double *kernel, const double *time, const weft_reference_fd_params *p,
                          uint32_t channel) {
-    const int64_t points = p->grid > 0 ? 2 * (int64_t)p->grid : 1;
-    for (int64_t lag = 1 - (int64_t)n; lag < (int64_t)n; lag++) {
+    const int64_t n = p->n;
+    const int64_t points = 2 * (int64_t)p->grid;
+    for (int64_t lag = 1 - n; lag < n; lag++) {
         const double value = time[2 * ((lag + points) % points)] / (double)points;
         /* Causal: what makes it so doubles the positive lags. */
         kernel[(n - 1 + lag) * p->d + channel] = p->causal && lag > 0 ? 2.0 * value : value;
     }
 }
 
-void weft_bench_reference_toeplitz_fd(weft_bench_reference *ref, double *out, weft_bench_rows rows,
-                                      const double *x, uint32_t n, uint32_t d,
-                                      const double *response, uint32_t grid, bool causal) {
-    const struct response p = {.bins = response, .grid = grid, .d = d, .causal = causal};
-    if (!weft_bench_reference_spend(ref, (double)rows.count * n * d)) {
+void weft_reference_toeplitz_fd(weft_reference *ref, double *out, weft_rows rows, const double *x,
+                                const weft_reference_fd_params *p) {
+    if (!weft_reference_spend(ref, (double)rows.count * p->n * p->d)) {
         return;
     }
-    double *kernel = weft_bench_reference_array(ref, (2 * (uint64_t)n - 1) * d);
-    double *spectrum = weft_bench_reference_array(ref, 4 * (uint64_t)grid);
-    double *time = weft_bench_reference_array(ref, 4 * (uint64_t)grid);
-    weft_bench_transform *transform = weft_bench_reference_transform(ref, 2 * grid, d);
-    for (uint32_t channel = 0; transform && channel < d; channel++) {
-        fill_spectrum(spectrum, &p, channel);
-        weft_bench_transform_run(transform, time, spectrum);
-        place_kernel(kernel, time, &p, n, channel);
+    double *kernel = weft_reference_array(ref, (2 * (uint64_t)p->n - 1) * p->d);
+    double *spectrum = weft_reference_array(ref, 4 * (uint64_t)p->grid);
+    double *time = weft_reference_array(ref, 4 * (uint64_t)p->grid);
+    weft_reference_transform *transform = weft_reference_make_transform(ref, 2 * p->grid, p->d);
+    for (uint32_t channel = 0; transform && channel < p->d; channel++) {
+        fill_spectrum(spectrum, p, channel);
+        weft_reference_run_transform(transform, time, spectrum);
+        place_kernel(kernel, time, p, channel);
     }
-    const struct lags lags = {.kernel = kernel, .zero = (int64_t)n - 1, .causal = causal};
+    const struct lags lags = {.kernel = kernel, .zero = (int64_t)p->n - 1, .causal = p->causal};
     if (transform) {
-        multiply(out, rows, x, n, d, &lags);
+        multiply(out, rows, x, p->n, p->d, &lags);
     }
 }

@@ -2,11 +2,11 @@
 /* Random features by their formulas: those of exponentials, of powers, and the hybrid of two. */
 #include <math.h>
 
-#include "bench/reference.h"
+#include "verify/reference/features.h"
 
 /** A map of one side, and what `begin` finds out about a head. */
 struct map {
-    weft_bench_random_features p;
+    weft_reference_random_features p;
     double *norms;     /* [count]: ‖w_f‖² */
     double *exponents; /* room for a token's */
     uint32_t features; /* of a head */
@@ -36,7 +36,7 @@ static double coefficient_of(const struct map *map, uint32_t f) {
     return map->p.coefficients ? map->p.coefficients[f] : 1.0 / sqrt(map->p.count);
 }
 
-static bool is_waves(const weft_bench_random_features *p) {
+static bool is_waves(const weft_reference_random_features *p) {
     return p->component == WEFT_COMPONENT_TRIGONOMETRIC ||
            (p->component == WEFT_COMPONENT_GENERALIZED && p->s < 0);
 }
@@ -45,7 +45,7 @@ static bool is_waves(const weft_bench_random_features *p) {
 
 /** Mean of ‖scale (x_i + y_j)‖² over all pairs of a head: mean ‖x‖² + mean ‖y‖² + 2 mean x · mean y. */
 static double mean_of_pairs(const struct map *map, uint32_t head) {
-    const weft_bench_random_features *p = &map->p;
+    const weft_reference_random_features *p = &map->p;
     const uint64_t channels = (uint64_t)p->heads * p->width;
     double z = 0.0;
     for (uint64_t c = (uint64_t)head * p->width; c < (head + UINT64_C(1)) * p->width; c++) {
@@ -74,7 +74,7 @@ static double optimal_a(const struct map *map, uint32_t head) {
 
 /** The logarithms of a token's exponentials [count or 2 count]; of waves, of their sizes [count] and then the angles. */
 static void fill_exponents(struct map *map, uint32_t token) {
-    const weft_bench_random_features *p = &map->p;
+    const weft_reference_random_features *p = &map->p;
     const double *x = token_of(map, token);
     const double square = p->scale * p->scale * dot(x, x, p->width);
     const bool waves = is_waves(p);
@@ -101,7 +101,7 @@ static double largest_exponent(const struct map *map) {
 
 static void begin_exponentials(void *user, uint32_t head) {
     struct map *map = user;
-    const weft_bench_random_features *p = &map->p;
+    const weft_reference_random_features *p = &map->p;
     map->x = p->x + (uint64_t)head * p->width;
     map->a = p->component == WEFT_COMPONENT_GENERALIZED ? p->a : 0.0;
     if (p->component == WEFT_COMPONENT_OPTIMAL || p->component == WEFT_COMPONENT_ASYMMETRIC) {
@@ -118,7 +118,7 @@ static void begin_exponentials(void *user, uint32_t head) {
 
 static void write_exponentials(void *user, double *out, uint32_t token) {
     struct map *map = user;
-    const weft_bench_random_features *p = &map->p;
+    const weft_reference_random_features *p = &map->p;
     fill_exponents(map, token);
     double largest = p->stabilizer == WEFT_STABILIZER_KEY ? map->largest : 0.0;
     largest = p->stabilizer == WEFT_STABILIZER_QUERY ? largest_exponent(map) : largest;
@@ -139,7 +139,7 @@ static void write_exponentials(void *user, double *out, uint32_t token) {
 /* ---- powers: DIRF ---- */
 
 static void fill_powers(const struct map *map, double *out, uint32_t token) {
-    const weft_bench_random_features *p = &map->p;
+    const weft_reference_random_features *p = &map->p;
     const double *x = token_of(map, token);
     for (uint32_t f = 0; f < p->count; f++) {
         out[f] = coefficient_of(map, f);
@@ -208,7 +208,7 @@ static void begin_hybrid(void *user, uint32_t head) {
 /** [PosRF, cos, sin]/√2, and for each direction its side times [∓PosRF, cos, sin]/√(2r). */
 static void write_hybrid(void *user, double *out, uint32_t token) {
     const struct map *map = user;
-    const weft_bench_random_features *p = &map->p;
+    const weft_reference_random_features *p = &map->p;
     const double *x = token_of(map, token);
     const double half = 0.5 * p->scale * p->scale * dot(x, x, p->width);
     double largest = p->stabilizer == WEFT_STABILIZER_KEY ? map->largest : 0.0;
@@ -234,17 +234,21 @@ static void write_hybrid(void *user, double *out, uint32_t token) {
 
 /* ---- SADERF's change of variables ---- */
 
-static void channel_squares(double *out, const double *x, uint64_t tokens, uint64_t channels) {
-    for (uint64_t i = 0; i < tokens * channels; i++) {
+static double *channel_squares(weft_reference *ref, const double *x, uint64_t tokens,
+                               uint64_t channels) {
+    double *out = weft_reference_array(ref, channels);
+    for (uint64_t i = 0; out && i < tokens * channels; i++) {
         out[i % channels] += x[i] * x[i];
     }
+    return out;
 }
 
-/** Ψ x of tokens whose channels have the sums of squares a, with Ψ = (b/a)^(1/4), and 1 where one of them is nothing. */
-static const double *balanced(weft_bench_reference *ref, const double *x, const double *a,
-                              const double *b, uint64_t tokens, uint64_t channels) {
-    double *out = weft_bench_reference_array(ref, tokens * channels);
-    for (uint64_t i = 0; out && i < tokens * channels; i++) {
+double *weft_reference_balance(weft_reference *ref, const double *x, uint32_t n,
+                               const double *other, uint32_t m, uint64_t channels) {
+    const double *a = channel_squares(ref, x, n, channels);
+    const double *b = channel_squares(ref, other, m, channels);
+    double *out = weft_reference_array(ref, n * channels);
+    for (uint64_t i = 0; out && i < n * channels; i++) {
         const uint64_t c = i % channels;
         const bool has_both = a[c] >= 0x1p-126 && b[c] >= 0x1p-126;
         out[i] = x[i] * (has_both ? pow(b[c] / a[c], 0.25) : 1.0);
@@ -252,68 +256,109 @@ static const double *balanced(weft_bench_reference *ref, const double *x, const 
     return out;
 }
 
-static void balance(weft_bench_reference *ref, weft_bench_random_features *p) {
+static void balance(weft_reference *ref, weft_reference_random_features *p) {
     const uint64_t channels = (uint64_t)p->heads * p->width;
-    double *x_squares = weft_bench_reference_array(ref, channels);
-    double *y_squares = weft_bench_reference_array(ref, channels);
-    if (ref->status != WEFT_OK) {
-        return;
+    const double *x = p->x;
+    p->x = weft_reference_balance(ref, x, p->n, p->other, p->m, channels);
+    p->other = weft_reference_balance(ref, p->other, p->m, x, p->n, channels);
+}
+
+/* ---- elements, as they are or each by itself ---- */
+
+struct elements {
+    const double *x, *head; /* all tokens, and the head's first channel of token 0 */
+    uint32_t heads, width;
+    double (*map)(double x);
+};
+
+static void begin_elements(void *user, uint32_t head) {
+    struct elements *own = user;
+    own->head = own->x + (uint64_t)head * own->width;
+}
+
+static void write_elements(void *user, double *out, uint32_t token) {
+    const struct elements *own = user;
+    for (uint32_t c = 0; c < own->width; c++) {
+        const double x = own->head[(uint64_t)token * own->heads * own->width + c];
+        out[c] = own->map ? own->map(x) : x;
     }
-    channel_squares(x_squares, p->x, p->n, channels);
-    channel_squares(y_squares, p->other, p->m, channels);
-    p->x = balanced(ref, p->x, x_squares, y_squares, p->n, channels);
-    p->other = balanced(ref, p->other, y_squares, x_squares, p->m, channels);
+}
+
+weft_reference_features weft_reference_elementwise(weft_reference *ref, const double *x,
+                                                   uint32_t heads, uint32_t width,
+                                                   double (*map)(double x)) {
+    struct elements *own = weft_reference_memory(ref, 1, sizeof *own);
+    if (own) {
+        *own = (struct elements){.x = x, .heads = heads, .width = width, .map = map};
+    }
+    return (weft_reference_features){.count = width,
+                                     .cost = 10.0 * width,
+                                     .begin = begin_elements,
+                                     .write = write_elements,
+                                     .user = own};
 }
 
 /* ---- the maps ---- */
 
-static uint32_t features_of(const weft_bench_random_features *p) {
-    if (p->family == WEFT_BENCH_HYBRID) {
+static uint32_t features_of(const weft_reference_random_features *p) {
+    if (p->family == WEFT_REFERENCE_HYBRID) {
         return 3 * p->count * (1 + p->direction_count);
     }
-    const bool pairs = p->family == WEFT_BENCH_RANDOM &&
+    const bool pairs = p->family == WEFT_REFERENCE_RANDOM &&
                        (is_waves(p) || p->component == WEFT_COMPONENT_HYPERBOLIC);
     return pairs ? 2 * p->count : p->count;
 }
 
 /** Of one token's features; powers and functions count as 20. */
-static double cost_of(const weft_bench_random_features *p) {
-    if (p->family == WEFT_BENCH_HYBRID) {
+static double cost_of(const weft_reference_random_features *p) {
+    if (p->family == WEFT_REFERENCE_HYBRID) {
         return (1.0 + p->direction_count) * p->count * (p->width + 60.0);
     }
-    const double each = p->family == WEFT_BENCH_DISCRETE ? 20.0 * p->width : p->width + 40.0;
+    const double each = p->family == WEFT_REFERENCE_DISCRETE ? 20.0 * p->width : p->width + 40.0;
     return (p->stabilizer == WEFT_STABILIZER_KEY ? 2.0 : 1.0) * p->count * each;
 }
 
-static void ready(weft_bench_reference *ref, struct map *map) {
-    weft_bench_random_features *p = &map->p;
-    map->norms = weft_bench_reference_array(ref, p->count);
-    map->exponents = weft_bench_reference_array(ref, map->features);
+static void ready(weft_reference *ref, struct map *map) {
+    weft_reference_random_features *p = &map->p;
+    map->norms = weft_reference_array(ref, p->count);
+    map->exponents = weft_reference_array(ref, map->features);
     for (uint32_t f = 0; ref->status == WEFT_OK && f < p->count; f++) {
         const double *w = p->w + (uint64_t)f * p->width;
         map->norms[f] = dot(w, w, p->width);
     }
-    if (p->family == WEFT_BENCH_RANDOM && p->component == WEFT_COMPONENT_ASYMMETRIC) {
+    if (p->family == WEFT_REFERENCE_RANDOM && p->component == WEFT_COMPONENT_ASYMMETRIC) {
         balance(ref, p);
     }
 }
 
-weft_bench_features weft_bench_reference_features(weft_bench_reference *ref,
-                                                  const weft_bench_random_features *params) {
+weft_reference_features weft_reference_feature_map(weft_reference *ref,
+                                                   const weft_reference_random_features *params) {
     void (*const begin[])(void *, uint32_t) = {begin_exponentials, begin_powers, begin_hybrid};
     void (*const write[])(void *, double *, uint32_t) = {write_exponentials, write_powers,
                                                          write_hybrid};
-    struct map *map = weft_bench_reference_block(ref, sizeof *map);
-    if (!weft_bench_reference_spend(ref, 10.0 * params->n * params->heads * params->width) ||
-        !map) {
-        return (weft_bench_features){.count = 0};
+    struct map *map = weft_reference_memory(ref, 1, sizeof *map);
+    if (!weft_reference_spend(ref, 10.0 * params->n * params->heads * params->width) || !map) {
+        return (weft_reference_features){.count = 0};
     }
     *map = (struct map){.p = *params, .features = features_of(params)};
     map->p.scale = params->scale != 0.0 ? params->scale : (double)(float)pow(params->width, -0.25);
     ready(ref, map);
-    return (weft_bench_features){.count = map->features,
-                                 .cost = cost_of(params),
-                                 .begin = begin[params->family],
-                                 .write = write[params->family],
-                                 .user = map};
+    return (weft_reference_features){.count = map->features,
+                                     .cost = cost_of(params),
+                                     .begin = begin[params->family],
+                                     .write = write[params->family],
+                                     .user = map};
+}
+
+void weft_reference_write_features(weft_reference *ref, double *out, weft_rows rows, uint32_t heads,
+                                   const weft_reference_features *map) {
+    if (!weft_reference_spend(ref, map->cost * rows.count * heads)) {
+        return;
+    }
+    for (uint32_t head = 0; head < heads; head++) {
+        map->begin(map->user, head);
+        for (uint64_t r = 0; r < rows.count; r++) {
+            map->write(map->user, out + (r * heads + head) * map->count, rows.at[r]);
+        }
+    }
 }

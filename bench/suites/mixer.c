@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the random weights of the builders are drawn from. */
+/* What the random weights of a mixer are drawn from. */
+#include "bench/suites/mixer.h"
 #include "bench/graph.h"
-#include "bench/suites/builders.h"
 
 /* Means of the powers of discrete features: x has elements up to 64^(-1/4), whose squares' mean is 1/24. */
 #define POISSON_RATE   0.0417F

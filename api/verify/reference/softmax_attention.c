@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "bench/reference.h"
-#include "verify/conformance.h"
+#include "verify/reference/attention.h"
+#include "verify/reference/ops.h"
 
 /** A row of softmax attention: the keys begin … end - 1 of query i. */
 struct band {
     uint32_t begin, end;
 };
 
-static struct band band_of(const weft_bench_attention *a, uint32_t keys, uint32_t half_width,
+static struct band band_of(const weft_reference_attention *a, uint32_t keys, uint32_t half_width,
                            uint32_t i) {
     const uint64_t reach = (uint64_t)i + half_width + 1;
     const uint32_t last = a->causal ? i + 1 : reach < keys ? (uint32_t)reach : keys;
@@ -18,7 +18,7 @@ static struct band band_of(const weft_bench_attention *a, uint32_t keys, uint32_
 
 /** One head of one query; q, k, v and out are at the head's first channel. */
 static void attend(double *out, const double *q, const double *k, const double *v, double *weights,
-                   const weft_bench_attention *a, struct band band, double scale) {
+                   const weft_reference_attention *a, struct band band, double scale) {
     const uint64_t key_step = (uint64_t)a->heads * a->width;
     const uint64_t value_step = (uint64_t)a->heads * a->values;
     for (uint64_t j = band.begin; j < band.end; j++) {
@@ -39,20 +39,19 @@ static void attend(double *out, const double *q, const double *k, const double *
     }
 }
 
-void weft_bench_reference_softmax_attention(weft_bench_reference *ref, double *out,
-                                            weft_bench_rows rows,
-                                            const weft_bench_attention *attention,
-                                            uint32_t half_width, double scale) {
-    weft_bench_attention a = weft_bench_attention_with_defaults(attention);
+void weft_reference_softmax_attention(weft_reference *ref, double *out, weft_rows rows,
+                                      const weft_reference_attention *attention,
+                                      uint32_t half_width, double scale) {
+    const weft_reference_attention a = *attention;
     double cost = 0.0;
     for (uint32_t r = 0; r < rows.count; r++) {
         const struct band band = band_of(&a, a.m, half_width, rows.at[r]);
         cost += (double)(band.end - band.begin) * a.heads * (a.width + a.values + 10.0);
     }
-    if (!weft_bench_reference_spend(ref, cost)) {
+    if (!weft_reference_spend(ref, cost)) {
         return;
     }
-    double *weights = weft_bench_reference_array(ref, a.m);
+    double *weights = weft_reference_array(ref, a.m);
     const double factor = scale != 0.0 ? scale : 1.0 / sqrt((double)a.width);
     for (uint64_t part = 0; weights && part < (uint64_t)rows.count * a.heads; part++) {
         const uint64_t head = part % a.heads;

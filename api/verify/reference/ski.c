@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "bench/reference.h"
+#include "verify/reference/convolution.h"
 
 enum { CUBIC_WEIGHTS = 4 };
 
-static uint32_t points_of(const weft_bench_ski *p) {
+static uint32_t points_of(const weft_reference_ski_params *p) {
     return p->points != 0 ? p->points : p->steps;
 }
 
-static double spacing_of(const weft_bench_ski *p) {
+static double spacing_of(const weft_reference_ski_params *p) {
     const double points = points_of(p);
     return points > 1.0 ? (p->n - 1.0) / (points - 1.0) : 1.0;
 }
@@ -21,7 +21,7 @@ struct interpolation {
 };
 
 /** Lagrange's polynomials of the inducing points around position i, at i. */
-static struct interpolation interpolate(const weft_bench_ski *p, uint32_t i) {
+static struct interpolation interpolate(const weft_reference_ski_params *p, uint32_t i) {
     const uint32_t points = points_of(p);
     const uint32_t wanted = p->interpolation == WEFT_INTERPOLATION_CUBIC ? CUBIC_WEIGHTS : 2;
     struct interpolation row = {.count = wanted < points ? wanted : points};
@@ -39,7 +39,7 @@ static struct interpolation interpolate(const weft_bench_ski *p, uint32_t i) {
 }
 
 /** RPE(x(lag)) of every channel; the row in the middle of the grid counts as 0. */
-static void kernel_at(double *out, const weft_bench_ski *p, double lag) {
+static void kernel_at(double *out, const weft_reference_ski_params *p, double lag) {
     const double warped = pow((double)p->gamma, fabs(lag));
     const double at = ((lag < 0.0 ? -warped : warped) + 1.0) * p->steps;
     const uint32_t below = (uint32_t)fmin(at, 2.0 * p->steps - 1.0);
@@ -52,7 +52,7 @@ static void kernel_at(double *out, const weft_bench_ski *p, double lag) {
 }
 
 /** z = Wᵀ x, [points, d]. */
-static void gather(double *z, const double *x, const weft_bench_ski *p) {
+static void gather(double *z, const double *x, const weft_reference_ski_params *p) {
     for (uint32_t i = 0; i < p->n; i++) {
         const struct interpolation row = interpolate(p, i);
         for (uint32_t a = 0; a < row.count; a++) {
@@ -65,7 +65,8 @@ static void gather(double *z, const double *x, const weft_bench_ski *p) {
 }
 
 /** v = A z, A_ij = RPE(x(p_i - p_j)); `kernel` is memory for its [2 points - 1, d] lags. */
-static void mix_points(double *v, double *kernel, const double *z, const weft_bench_ski *p) {
+static void mix_points(double *v, double *kernel, const double *z,
+                       const weft_reference_ski_params *p) {
     const int64_t points = points_of(p);
     for (int64_t lag = 1 - points; lag < points; lag++) {
         kernel_at(kernel + (points - 1 + lag) * p->d, p, (double)lag * spacing_of(p));
@@ -81,8 +82,8 @@ static void mix_points(double *v, double *kernel, const double *z, const weft_be
 }
 
 /** Token i of T_sparse x + W v. */
-static void write_token(double *out, const double *x, const double *v, const weft_bench_ski *p,
-                        uint32_t i) {
+static void write_token(double *out, const double *x, const double *v,
+                        const weft_reference_ski_params *p, uint32_t i) {
     const struct interpolation row = interpolate(p, i);
     const int64_t half = p->tap_count / 2;
     for (uint32_t c = 0; c < p->d; c++) {
@@ -99,18 +100,18 @@ static void write_token(double *out, const double *x, const double *v, const wef
     }
 }
 
-void weft_bench_reference_ski(weft_bench_reference *ref, double *out, weft_bench_rows rows,
-                              const double *x, const weft_bench_ski *p) {
+void weft_reference_ski(weft_reference *ref, double *out, weft_rows rows, const double *x,
+                        const weft_reference_ski_params *p) {
     const uint64_t points = points_of(p);
     const double cost = (double)p->n * (p->d + 10.0) * CUBIC_WEIGHTS +
                         (double)points * (double)points * p->d +
                         (double)rows.count * p->tap_count * p->d;
-    if (!weft_bench_reference_spend(ref, cost)) {
+    if (!weft_reference_spend(ref, cost)) {
         return;
     }
-    double *z = weft_bench_reference_array(ref, points * p->d);
-    double *v = weft_bench_reference_array(ref, points * p->d);
-    double *kernel = weft_bench_reference_array(ref, 2 * points * p->d);
+    double *z = weft_reference_array(ref, points * p->d);
+    double *v = weft_reference_array(ref, points * p->d);
+    double *kernel = weft_reference_array(ref, 2 * points * p->d);
     if (kernel) {
         gather(z, x, p);
         mix_points(v, kernel, z, p);

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/reference.h"
+#include "verify/reference/attention.h"
 
 /** elu(x) + 1 of a head, divided by its sum. */
 static void normalize(double *out, const double *x, uint32_t width) {
@@ -22,7 +22,7 @@ struct state {
 };
 
 /** held = S x. */
-static void read_state(const struct state *state, const weft_bench_attention *a) {
+static void read_state(const struct state *state, const weft_reference_attention *a) {
     memset(state->held, 0, a->values * sizeof *state->held);
     for (uint32_t c = 0; c < a->width; c++) {
         const double *row = state->s + (uint64_t)c * a->values;
@@ -33,8 +33,8 @@ static void read_state(const struct state *state, const weft_bench_attention *a)
 }
 
 /** S += β (v - S φ(k)) φ(k)ᵀ. */
-static void write_state(const struct state *state, const weft_bench_attention *a, const double *v,
-                        double beta) {
+static void write_state(const struct state *state, const weft_reference_attention *a,
+                        const double *v, double beta) {
     read_state(state, a);
     for (uint32_t c = 0; c < a->width; c++) {
         double *row = state->s + (uint64_t)c * a->values;
@@ -44,8 +44,8 @@ static void write_state(const struct state *state, const weft_bench_attention *a
     }
 }
 
-static void run_head(double *out, weft_bench_rows rows, const struct state *state,
-                     const weft_bench_attention *a, const double *beta, uint32_t head) {
+static void run_head(double *out, weft_rows rows, const struct state *state,
+                     const weft_reference_attention *a, const double *beta, uint32_t head) {
     uint64_t r = 0;
     for (uint32_t i = 0; r < rows.count; i++) {
         const uint64_t at = (uint64_t)i * a->heads + head;
@@ -59,19 +59,18 @@ static void run_head(double *out, weft_bench_rows rows, const struct state *stat
     }
 }
 
-void weft_bench_reference_fast_weight(weft_bench_reference *ref, double *out, weft_bench_rows rows,
-                                      const weft_bench_attention *attention, const double *beta) {
-    const weft_bench_attention a = weft_bench_attention_with_defaults(attention);
+void weft_reference_fast_weight(weft_reference *ref, double *out, weft_rows rows,
+                                const weft_reference_attention *attention, const double *beta) {
+    const weft_reference_attention a = *attention;
     const double each = a.width * (2.0 * a.values + 10.0);
     const double tokens = rows.count > 0 ? rows.at[rows.count - 1] + 1.0 : 0.0;
-    if (!weft_bench_reference_spend(ref, a.heads * each * (tokens + rows.count))) {
+    if (!weft_reference_spend(ref, a.heads * each * (tokens + rows.count))) {
         return;
     }
     for (uint32_t head = 0; head < a.heads; head++) {
-        const struct state state = {
-            .s = weft_bench_reference_array(ref, (uint64_t)a.width * a.values),
-            .feature = weft_bench_reference_array(ref, a.width),
-            .held = weft_bench_reference_array(ref, a.values)};
+        const struct state state = {.s = weft_reference_array(ref, (uint64_t)a.width * a.values),
+                                    .feature = weft_reference_array(ref, a.width),
+                                    .held = weft_reference_array(ref, a.values)};
         if (ref->status == WEFT_OK) {
             run_head(out, rows, &state, &a, beta, head);
         }

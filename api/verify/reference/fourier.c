@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "bench/reference.h"
+#include "verify/reference/convolution.h"
 
 #define TWO_PI 6.28318530717958647692
 
 /** e^(-2πi k/n) for k = 0 … n - 1, real and imaginary part in turn. */
-static double *roots_of(weft_bench_reference *ref, uint32_t n) {
-    double *roots = weft_bench_reference_array(ref, 2 * (uint64_t)n);
+static double *roots_of(weft_reference *ref, uint32_t n) {
+    double *roots = weft_reference_array(ref, 2 * (uint64_t)n);
     for (uint32_t k = 0; roots && k < n; k++) {
         roots[2 * (uint64_t)k] = cos(TWO_PI * k / n);
         roots[2 * (uint64_t)k + 1] = -sin(TWO_PI * k / n);
@@ -45,14 +45,14 @@ static void along_channels(double *out, const double *z, const double *roots, ui
 
 /* ---- one long transform ---- */
 
-struct weft_bench_transform {
+struct weft_reference_transform {
     const double *roots;
     uint32_t length;
 };
 
 /** The definition, for n elements of x that are `step` apart. */
-static void by_definition(const weft_bench_transform *t, double *out, const double *x, uint32_t n,
-                          uint64_t step) {
+static void by_definition(const weft_reference_transform *t, double *out, const double *x,
+                          uint32_t n, uint64_t step) {
     for (uint64_t k = 0; k < n; k++) {
         double sum[2] = {0.0, 0.0};
         for (uint64_t j = 0; j < n; j++) {
@@ -67,7 +67,7 @@ static void by_definition(const weft_bench_transform *t, double *out, const doub
 }
 
 /** With E and O the transforms of even and odd places: E_k ± e^(-2πi k/n) O_k. */
-static void split(const weft_bench_transform *t, double *out, const double *x, uint32_t n,
+static void split(const weft_reference_transform *t, double *out, const double *x, uint32_t n,
                   uint64_t step) {
     if (n % 2 != 0) {
         by_definition(t, out, x, n, step);
@@ -98,21 +98,22 @@ static double cost_of(uint32_t n) {
     return (4.0 * levels + 4.0 * odd) * n;
 }
 
-weft_bench_transform *weft_bench_reference_transform(weft_bench_reference *ref, uint32_t n,
-                                                     uint32_t count) {
-    if (!weft_bench_reference_spend(ref, count * cost_of(n))) {
+weft_reference_transform *weft_reference_make_transform(weft_reference *ref, uint32_t n,
+                                                        uint32_t count) {
+    if (!weft_reference_spend(ref, count * cost_of(n))) {
         return NULL;
     }
-    weft_bench_transform *transform = weft_bench_reference_block(ref, sizeof *transform);
+    weft_reference_transform *transform = weft_reference_memory(ref, 1, sizeof *transform);
     const double *roots = roots_of(ref, n);
     if (!roots) {
         return NULL;
     }
-    *transform = (weft_bench_transform){.roots = roots, .length = n};
+    *transform = (weft_reference_transform){.roots = roots, .length = n};
     return transform;
 }
 
-void weft_bench_transform_run(const weft_bench_transform *transform, double *out, const double *x) {
+void weft_reference_run_transform(const weft_reference_transform *transform, double *out,
+                                  const double *x) {
     split(transform, out, x, transform->length, 1);
 }
 
@@ -120,13 +121,13 @@ void weft_bench_transform_run(const weft_bench_transform *transform, double *out
 
 /** z [n, 2d]: each channel's transform along the sequence; `in` and `out` are memory for one, complex. */
 static void transform_channels(double *z, double *in, double *out, const double *x, uint32_t d,
-                               const weft_bench_transform *transform) {
+                               const weft_reference_transform *transform) {
     const uint64_t n = transform->length;
     for (uint64_t c = 0; c < d; c++) {
         for (uint64_t j = 0; j < n; j++) {
             in[2 * j] = x[j * d + c];
         }
-        weft_bench_transform_run(transform, out, in);
+        weft_reference_run_transform(transform, out, in);
         for (uint64_t s = 0; s < n; s++) {
             z[s * 2 * d + c] = out[2 * s];
             z[s * 2 * d + d + c] = out[2 * s + 1];
@@ -135,13 +136,13 @@ static void transform_channels(double *z, double *in, double *out, const double 
 }
 
 /** The same by one transform for each channel, which takes less for more than a few tokens. */
-static void fourier_of_all(weft_bench_reference *ref, double *out, weft_bench_rows rows,
-                           const double *x, uint32_t n, uint32_t d) {
-    const weft_bench_transform *transform = weft_bench_reference_transform(ref, n, d);
+static void fourier_of_all(weft_reference *ref, double *out, weft_rows rows, const double *x,
+                           uint32_t n, uint32_t d) {
+    const weft_reference_transform *transform = weft_reference_make_transform(ref, n, d);
     const double *roots = roots_of(ref, d);
-    double *z = weft_bench_reference_array(ref, 2 * (uint64_t)n * d);
-    double *memory = weft_bench_reference_array(ref, 4 * (uint64_t)n);
-    if (!transform || !memory || !weft_bench_reference_spend(ref, 2.0 * rows.count * d * d)) {
+    double *z = weft_reference_array(ref, 2 * (uint64_t)n * d);
+    double *memory = weft_reference_array(ref, 4 * (uint64_t)n);
+    if (!transform || !memory || !weft_reference_spend(ref, 2.0 * rows.count * d * d)) {
         return;
     }
     transform_channels(z, memory, memory + 2 * (uint64_t)n, x, d, transform);
@@ -150,22 +151,22 @@ static void fourier_of_all(weft_bench_reference *ref, double *out, weft_bench_ro
     }
 }
 
-static void fourier_of_some(weft_bench_reference *ref, double *out, weft_bench_rows rows,
-                            const double *x, uint32_t n, uint32_t d) {
-    if (!weft_bench_reference_spend(ref, 2.0 * rows.count * d * ((double)n + d))) {
+static void fourier_of_some(weft_reference *ref, double *out, weft_rows rows, const double *x,
+                            uint32_t n, uint32_t d) {
+    if (!weft_reference_spend(ref, 2.0 * rows.count * d * ((double)n + d))) {
         return;
     }
     const double *token_roots = roots_of(ref, n);
     const double *channel_roots = roots_of(ref, d);
-    double *z = weft_bench_reference_array(ref, 2 * (uint64_t)d);
+    double *z = weft_reference_array(ref, 2 * (uint64_t)d);
     for (uint32_t r = 0; ref->status == WEFT_OK && r < rows.count; r++) {
         along_sequence(z, x, token_roots, n, d, rows.at[r]);
         along_channels(out + (uint64_t)r * d, z, channel_roots, d);
     }
 }
 
-void weft_bench_reference_fourier(weft_bench_reference *ref, double *out, weft_bench_rows rows,
-                                  const double *x, uint32_t n, uint32_t d) {
+void weft_reference_fourier(weft_reference *ref, double *out, weft_rows rows, const double *x,
+                            uint32_t n, uint32_t d) {
     if (2.0 * rows.count * n <= cost_of(n)) {
         fourier_of_some(ref, out, rows, x, n, d);
     } else {
