@@ -13,7 +13,7 @@
  * Numbers and not a clock, so that the same list comes out everywhere.
  */
 #define MS_PER_CASE  20.0
-#define MS_PER_WORD  0.15
+#define MS_PER_BYTE  0.04
 #define MS_PER_GROUP 0.1
 #define MS_PER_FLOP  2e-6
 
@@ -175,7 +175,7 @@ static double value_of(const weft_case_kernels *kernels, const bool *executed) {
         const weft_case_kernel *kernel = &kernels->kernels[k];
         const bool is_new = !executed[kernel->number];
         gain += is_new;
-        cost += is_new || kernel->made_for_one ? MS_PER_WORD * (double)kernel->words : 0.0;
+        cost += is_new || kernel->made_for_one ? MS_PER_BYTE * (double)kernel->bytes : 0.0;
     }
     return (double)gain / cost;
 }

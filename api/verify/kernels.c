@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weft/inspect.h>
+
 #include "core/try.h"
-#include "plan/plan.h"
-#include "shader/embedded.h"
 
 #define LARGEST_RADIX 13
 
@@ -44,39 +44,40 @@ static void name_transform(char text[WEFT_CASE_KERNEL_SIZE], const char *name) {
     }
 }
 
-static void name_kernel(weft_case_kernel *kernel, const struct weft_pipeline_desc *pipeline) {
-    kernel->made_for_one = strncmp(pipeline->name, "vkfft/", 6) == 0;
+static void name_kernel(weft_case_kernel *kernel, const char *name, const weft_kernel_info *info) {
+    kernel->made_for_one = strncmp(name, "vkfft/", 6) == 0;
     if (kernel->made_for_one) {
-        name_transform(kernel->name, pipeline->name);
+        name_transform(kernel->name, name);
         return;
     }
     const size_t size = sizeof kernel->name;
-    size_t at = (size_t)snprintf(kernel->name, size, "%s", pipeline->name);
-    for (uint32_t i = 0; i < pipeline->specialization_count && at < size; i++) {
-        at += (size_t)snprintf(kernel->name + at, size - at, " %u", pipeline->specialization[i]);
+    size_t at = (size_t)snprintf(kernel->name, size, "%s", name);
+    for (uint32_t i = 0; i < info->specialization_count && at < size; i++) {
+        at += (size_t)snprintf(kernel->name + at, size - at, " %u", info->specialization[i]);
     }
-}
-
-static size_t count_words(const struct weft_pipeline_desc *pipeline) {
-    struct weft_spirv module = pipeline->spirv;
-    const struct weft_shader *shader = module.words ? NULL : weft_shader_find(pipeline->name);
-    if (shader) {
-        module = shader->reproducible;
-    }
-    return module.size / sizeof *module.words;
 }
 
 /* ---- plans ---- */
 
-static weft_status add_kernel(weft_case_kernels *kernels, const struct weft_pipeline_desc *pipeline,
-                              const weft_host *host) {
-    weft_case_kernel kernel = {.words = count_words(pipeline)};
-    name_kernel(&kernel, pipeline);
-    for (uint32_t i = 0; i < kernels->count; i++) {
-        if (!kernel.made_for_one && strcmp(kernels->kernels[i].name, kernel.name) == 0) {
-            return WEFT_OK;
+static bool is_listed(const weft_case_kernels *kernels, const weft_case_kernel *kernel) {
+    for (uint32_t i = 0; !kernel->made_for_one && i < kernels->count; i++) {
+        if (strcmp(kernels->kernels[i].name, kernel->name) == 0) {
+            return true;
         }
     }
+    return false;
+}
+
+static weft_status add_kernel(weft_case_kernels *kernels, const weft_plan *plan, uint32_t index,
+                              const char *name, const weft_host *host) {
+    weft_kernel_info info;
+    weft_case_kernel kernel = {.number = 0};
+    WEFT_TRY(weft_plan_get_kernel(plan, index, &info));
+    name_kernel(&kernel, name, &info);
+    if (is_listed(kernels, &kernel)) {
+        return WEFT_OK;
+    }
+    WEFT_TRY(weft_plan_get_module(plan, index, WEFT_MODULE_PORTABLE, NULL, &kernel.bytes));
     if (!weft_grow(host, &kernels->kernels, kernels->count, &kernels->capacity,
                    sizeof *kernels->kernels)) {
         return weft_fail_memory(host, "a list of kernels");
@@ -87,11 +88,11 @@ static weft_status add_kernel(weft_case_kernels *kernels, const struct weft_pipe
 
 static weft_status add_plan(weft_case_kernels *kernels, const weft_plan *plan,
                             const weft_host *host) {
-    for (uint32_t i = 0; i < plan->lowering.dispatch_count; i++) {
-        const struct weft_dispatch *dispatch = &plan->lowering.dispatches[i];
-        WEFT_TRY(add_kernel(kernels, &dispatch->pipeline, host));
-        kernels->groups += (double)dispatch->groups[0] * dispatch->groups[1] * dispatch->groups[2];
-        kernels->flops += dispatch->flops;
+    weft_dispatch_info dispatch;
+    for (uint32_t i = 0; weft_plan_get_dispatch(plan, i, &dispatch) == WEFT_OK; i++) {
+        WEFT_TRY(add_kernel(kernels, plan, i, dispatch.kernel, host));
+        kernels->groups += (double)dispatch.groups[0] * dispatch.groups[1] * dispatch.groups[2];
+        kernels->flops += dispatch.flops;
     }
     return WEFT_OK;
 }

@@ -14,7 +14,7 @@
  */
 typedef struct weft_case_kernel {
     char name[WEFT_CASE_KERNEL_SIZE];
-    size_t words;      /* of SPIR-V */
+    size_t bytes;      /* of SPIR-V */
     bool made_for_one; /* length: others of that name have to be compiled, too */
     uint32_t number;   /* the caller's own */
 } weft_case_kernel;
@@ -28,7 +28,7 @@ typedef struct weft_case_kernels {
 
 /**
  * Adds the kernels of all plans that weft_case_run makes of a case; a case that it would fail adds none. Free `kernels`
- * with the case's host. Errors: WEFT_OUT_OF_HOST_MEMORY.
+ * with the case's host. For reproducible math. Errors: WEFT_OUT_OF_HOST_MEMORY, and what reading a module can fail by.
  */
 weft_status weft_case_list_kernels(weft_case_kernels *kernels, const weft_case *c,
                                    weft_device *device);
