@@ -104,8 +104,9 @@ weft_status weft_case_list_kernels(weft_case_kernels *kernels, const weft_case *
         weft_plan *plan = NULL;
         const weft_plan_params *params =
             weft_plan_params(.no_fusion = unfused, .implementation = c->implementation);
-        if (c->status == WEFT_OK && weft_plan_compile(&plan, device, c->graph, params) == WEFT_OK) {
-            status = add_plan(kernels, plan, &c->host);
+        if (c->ref.status == WEFT_OK &&
+            weft_plan_compile(&plan, device, c->graph, params) == WEFT_OK) {
+            status = add_plan(kernels, plan, &c->ref.host);
         }
         weft_plan_destroy(&plan);
     }
