@@ -74,36 +74,29 @@ WEFT_TEST(bits_are_compared) {
 /* A list that verify wrote covers every kernel, by fewer cases; one without cases covers none. */
 WEFT_TEST(lists_cover_kernels) {
     char *folder = weft_test_folder();
-    char *list = text_of("%s/list.txt", folder);
+    char *list = weft_test_text("%s/list.txt", folder);
     static const char nothing[] = "# no case\n";
     static const char stranger[] = "softmax/unknown\n";
     char *empty = weft_test_write(folder, "empty.txt", nothing, sizeof nothing - 1);
     char *strange = weft_test_write(folder, "strange.txt", stranger, sizeof stranger - 1);
     json_t *all = run_json("", "verify --filter " FILTER);
     struct outcome wrote = expect_weft(0, "verify --filter " FILTER " --write-list %s", list);
-    char *options = text_of("verify --list %s", list);
+    char *options = weft_test_text("verify --list %s", list);
     json_t *listed = run_json("", options);
     const size_t cases = json_array_size(field(all, "cases"));
     assert_in_range(json_array_size(field(listed, "cases")), 1, cases - 1);
     struct outcome whole = expect_weft(0, "verify --filter " FILTER " --check-list %s", list);
     struct outcome missing = expect_weft(1, "verify --filter " FILTER " --check-list %s", empty);
     expect_part(&missing, missing.out, "executes the kernel 'softmax/softmax ");
-    char *arguments = text_of("verify --list %s", strange);
+    char *arguments = weft_test_text("verify --list %s", strange);
     expect_refused(4, arguments, strange, "line 1: 'softmax/unknown' is no case", NULL);
-    char *none = text_of("verify --list %s", empty);
+    char *none = weft_test_text("verify --list %s", empty);
     expect_refused(2, none, "names no case", NULL);
     outcome_clear(&wrote);
     outcome_clear(&whole);
     outcome_clear(&missing);
     json_decref(listed);
     json_decref(all);
-    free(none);
-    free(arguments);
-    free(options);
-    free(strange);
-    free(empty);
-    free(list);
-    weft_test_folder_remove(folder);
 }
 
 WEFT_TEST(wrong_usage_is_refused) {
