@@ -72,6 +72,9 @@ struct weft_op {
 #define WEFT_DECLARE_OP(name) extern const struct weft_op weft_op_##name;
 WEFT_OPS(WEFT_DECLARE_OP)
 
+#define WEFT_DECLARE_VARIANTS(name) extern const struct weft_variant_set weft_##name##_variants;
+WEFT_VARIANT_SETS(WEFT_DECLARE_VARIANTS)
+
 /* ---- for infer functions ---- */
 
 const weft_shape *weft_node_shape(const weft_graph *graph, const struct weft_node *node,

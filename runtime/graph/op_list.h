@@ -54,4 +54,9 @@
     X(banded_attention_step) \
     WEFT_MORE_OPS(X)
 
+/* The sets of kernels that do the same work. X(name) stands for weft_name_variants. */
+#define WEFT_VARIANT_SETS(X) \
+    X(product)               \
+    X(band)
+
 #endif

@@ -26,9 +26,6 @@ struct weft_product {
     weft_activation activation;
 };
 
-/** The kernels of products; all give the same bits. */
-extern const struct weft_variant_set weft_product_variants;
-
 /** Appends the dispatch of a product. */
 void weft_lower_product(struct weft_lowering *lowering, const struct weft_product *product);
 

@@ -8,3 +8,11 @@ const struct weft_op *const *weft_op_table(uint32_t *count) {
     *count = (uint32_t)(sizeof ops / sizeof ops[0]);
     return ops;
 }
+
+#define WEFT_VARIANTS_ROW(name) &weft_##name##_variants,
+static const struct weft_variant_set *const sets[] = {WEFT_VARIANT_SETS(WEFT_VARIANTS_ROW)};
+
+const struct weft_variant_set *const *weft_variant_table(uint32_t *count) {
+    *count = (uint32_t)(sizeof sets / sizeof sets[0]);
+    return sets;
+}

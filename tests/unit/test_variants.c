@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* weft-test: device */
+/* Variants: every row of every set gives the bits of its group, and the engine that chooses between rows. */
+#include <weft/mixers.h>
+
+#include "core/philox.h"
+#include "graph/choose.h"
+#include "graph/lowering.h"
+#include "kernels/matmul/tiled.h"
+#include "plan/op_table.h"
+#include "support_graph.h"
+
+/* ---- the work of each set ---- */
+
+struct work {
+    const char *set;
+    weft_shape shape[3];
+    uint32_t inputs;
+    weft_status (*build)(weft_tensor *y, weft_graph *graph, const weft_tensor *x, uint32_t round);
+};
+
+static weft_status build_product(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                 uint32_t round) {
+    return weft_graph_matmul(y, graph, x[0], x[1],
+                             weft_matmul_params(.alpha = round ? 0.5F : 1.0F));
+}
+
+static weft_status build_band(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                              uint32_t round) {
+    return weft_graph_banded_attention(
+        y, graph, x[0], x[1], x[2],
+        weft_banded_attention_params(.heads = 2, .half_width = 5, .causal = round == 1));
+}
+
+/* More rows and columns than a tile of any row, and no multiple of one. */
+static const struct work works[] = {
+    {"matmul/product", {{2, {131, 70}}, {2, {70, 257}}}, 2, build_product},
+    {"matmul/product", {{3, {3, 9, 33}}, {3, {3, 33, 5}}}, 2, build_product},
+    {"matmul/product", {{2, {1, 1}}, {2, {1, 1}}}, 2, build_product},
+    {"banded_attention/band",
+     {{3, {2, 131, 12}}, {3, {2, 131, 12}}, {3, {2, 131, 12}}},
+     3,
+     build_band},
+    {"banded_attention/band", {{3, {1, 7, 10}}, {3, {1, 7, 10}}, {3, {1, 7, 10}}}, 3, build_band},
+};
+
+static const char *const names[] = {"0", "1", "2"};
+
+/* The work's result by a row, as bits to be freed. */
+static uint32_t *run_row(struct weft_test_graph *f, const struct work *work, uint32_t round,
+                         const char *row, size_t *count) {
+    struct weft_test_run run = weft_test_begin(f->device);
+    weft_tensor x[3] = {{0}};
+    weft_tensor y = {0};
+    weft_shape shape;
+    float *data[3] = {NULL};
+    for (uint32_t i = 0; i < work->inputs; i++) {
+        const size_t elements = (size_t)weft_shape_elements(work->shape[i]);
+        data[i] = malloc(elements * sizeof *data[i]);
+        weft_philox_uniform(data[i], elements, 31 + round, i);
+        x[i] = weft_test_feed(&run, names[i], work->shape[i], data[i]);
+    }
+    assert_ok(work->build(&y, run.graph, x, round));
+    assert_ok(weft_graph_get_tensor(run.graph, y, &shape, NULL));
+    *count = (size_t)weft_shape_elements(shape);
+    float *out = malloc(*count * sizeof *out);
+    weft_test_take(&run, "y", y, out);
+    weft_plan *plan = weft_test_plan(&run, row);
+    const char *choices = NULL;
+    assert_ok(weft_plan_describe(plan, "choices", &choices));
+    assert_non_null(strstr(choices, weft_test_text("* %s ", row)));
+    assert_ok(weft_plan_execute(plan, run.tensors, run.count));
+    weft_plan_destroy(&plan);
+    for (uint32_t i = 0; i < work->inputs; i++) {
+        free(data[i]);
+    }
+    return (uint32_t *)(void *)out;
+}
+
+static bool can_run(const struct weft_test_graph *f, const struct weft_variant *row) {
+    return !weft_needs_missing(&row->needs, f->device, true) &&
+           !weft_shader_misfit(row->shader, f->device);
+}
+
+/* Against the first row of the same group of bits. */
+static uint32_t compare_rows(struct weft_test_graph *f, const struct weft_variant_set *set,
+                             const struct work *work, uint32_t round) {
+    uint32_t *first[WEFT_MAX_VARIANTS] = {NULL};
+    uint32_t compared = 0;
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (!can_run(f, &set->rows[i])) {
+            continue;
+        }
+        size_t count = 0;
+        uint32_t *bits = run_row(f, work, round, set->rows[i].name, &count);
+        const uint32_t group = set->rows[i].bits;
+        assert_in_range(group, 0, WEFT_MAX_VARIANTS - 1);
+        if (!first[group]) {
+            first[group] = bits;
+            continue;
+        }
+        for (size_t k = 0; k < count; k++) {
+            if (bits[k] != first[group][k]) {
+                fail_msg("%s by %s: element %zu is 0x%08x, by another row 0x%08x", set->name,
+                         set->rows[i].name, k, bits[k], first[group][k]);
+            }
+        }
+        compared++;
+        free(bits);
+    }
+    for (uint32_t i = 0; i < WEFT_MAX_VARIANTS; i++) {
+        free(first[i]);
+    }
+    return compared;
+}
+
+WEFT_TEST_ON_GRAPH(test_rows_give_the_bits_of_their_group, f) {
+    uint32_t sets = 0;
+    const struct weft_variant_set *const *table = weft_variant_table(&sets);
+    for (uint32_t s = 0; s < sets; s++) {
+        uint32_t compared = 0;
+        for (size_t w = 0; w < sizeof works / sizeof works[0]; w++) {
+            for (uint32_t round = 0; round < 2 && strcmp(works[w].set, table[s]->name) == 0;
+                 round++) {
+                compared += compare_rows(f, table[s], &works[w], round);
+            }
+        }
+        if (compared == 0) { /* a set without work here, or without rows to compare */
+            fail_msg("%s: no two of its rows were compared", table[s]->name);
+        }
+    }
+}
+
+/* All shaders of a set take the same fields. */
+WEFT_TEST(test_sets_have_one_interface) {
+    uint32_t sets = 0;
+    const struct weft_variant_set *const *table = weft_variant_table(&sets);
+    for (uint32_t s = 0; s < sets; s++) {
+        const struct weft_shader_interface *a = &table[s]->rows[0].shader->interface;
+        for (uint32_t i = 1; i < table[s]->count; i++) {
+            const struct weft_shader_interface *b = &table[s]->rows[i].shader->interface;
+            const uint32_t fields = a->push_count + a->binding_count + a->constant_count;
+            assert_int_equal(a->push_count, b->push_count);
+            assert_int_equal(a->binding_count, b->binding_count);
+            assert_int_equal(a->constant_count, b->constant_count);
+            for (uint32_t k = 0; k < fields; k++) {
+                assert_string_equal(a->fields[k].name, b->fields[k].name);
+                assert_int_equal(a->fields[k].type, b->fields[k].type);
+                assert_int_equal(a->fields[k].place, b->fields[k].place);
+            }
+        }
+    }
+}
+
+/* ---- other tiles: what a row for one vendor would be ---- */
+
+static struct weft_grid tiled_grid(const struct weft_variant *variant, const void *args,
+                                   uint32_t batches) {
+    const struct weft_matmul_tiled_args *a = args;
+    const uint32_t rows = weft_variant_tile(variant, WEFT_MATMUL_TILED_AT_TILE_ROWS);
+    const uint32_t columns = weft_variant_tile(variant, WEFT_MATMUL_TILED_AT_TILE_COLUMNS);
+    return weft_grid_of((a->push.n - 1) / columns + 1, (a->push.m - 1) / rows + 1, batches);
+}
+
+#define TILES(row_count, column_count, depth_count)           \
+    {                                                         \
+        [WEFT_MATMUL_TILED_AT_TILE_ROWS] = (row_count),       \
+        [WEFT_MATMUL_TILED_AT_TILE_COLUMNS] = (column_count), \
+        [WEFT_MATMUL_TILED_AT_TILE_DEPTH] = (depth_count)     \
+    }
+
+static const struct weft_variant tile_rows[] = {
+    {.name = "usual", .shader = &weft_shader_matmul_tiled, .grid = tiled_grid},
+    {.name = "low",
+     .shader = &weft_shader_matmul_tiled,
+     .grid = tiled_grid,
+     .tiles = TILES(8, 64, 32)},
+    {.name = "wide",
+     .shader = &weft_shader_matmul_tiled,
+     .grid = tiled_grid,
+     .tiles = TILES(32, 128, 4)},
+    {.name = "high",
+     .shader = &weft_shader_matmul_tiled,
+     .grid = tiled_grid,
+     .tiles = TILES(128, 64, 8)},
+};
+static const struct weft_variant_set tile_set = {
+    .name = "test/tiles", .rows = tile_rows, .count = 4};
+
+static weft_status tiles_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
+                               weft_shape *shape) {
+    *dtype = WEFT_F32;
+    *shape = weft_shape_of(weft_node_shape(graph, node, 0)->dim[0],
+                           weft_node_shape(graph, node, 1)->dim[1]);
+    return WEFT_OK;
+}
+
+static weft_status tiles_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const weft_shape *a = weft_node_shape(lowering->graph, node, 0);
+    const weft_shape *b = weft_node_shape(lowering->graph, node, 1);
+    const uint32_t left = weft_lower_value(lowering, node->input[0]);
+    const uint32_t right = weft_lower_value(lowering, node->input[1]);
+    const uint32_t result = weft_lower_value(lowering, node->output);
+    WEFT_LOWER_VARIANTS(lowering, &tile_set, 1, matmul_tiled,
+                        .bind = {.a = left,
+                                 .b = right,
+                                 .bias = WEFT_NO_STORAGE,
+                                 .residual = WEFT_NO_STORAGE,
+                                 .c = result},
+                        .push = {.m = a->dim[0],
+                                 .n = b->dim[1],
+                                 .k = a->dim[1],
+                                 .inner = 1,
+                                 .a_outer = 0,
+                                 .a_inner = 0,
+                                 .a_row = a->dim[1],
+                                 .a_column = 1,
+                                 .b_outer = 0,
+                                 .b_inner = 0,
+                                 .b_row = b->dim[1],
+                                 .b_column = 1,
+                                 .c_outer = 0,
+                                 .c_inner = 0,
+                                 .c_row = b->dim[1],
+                                 .alpha = 1.0F},
+                        .constant = {.activation = 0,
+                                     .has_bias = 0,
+                                     .has_residual = 0,
+                                     .vector_a = 0,
+                                     .vector_b = 0,
+                                     .half_a = 0,
+                                     .half_b = 0});
+    return weft_lower_status(lowering);
+}
+
+static const struct weft_op tiles_op = {
+    .name = "test_tiles",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .infer = tiles_infer,
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "product", .lower = tiles_lower}),
+};
+
+static weft_status build_tiles(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                               uint32_t round) {
+    (void)round;
+    return weft_graph_add(y, graph, &tiles_op, x, 2, NULL, 0);
+}
+
+WEFT_TEST_ON_GRAPH(test_tiles_change_no_bit, f) {
+    const struct work work = {"test/tiles", {{2, {150, 130}}, {2, {130, 141}}}, 2, build_tiles};
+    assert_int_equal(compare_rows(f, &tile_set, &work, 0), 3);
+}
+
+/* Nobody names a row: each is run by itself, in memory of its own, and the plan says how long it took. */
+WEFT_TEST_ON_GRAPH(test_rows_are_timed, f) {
+    struct weft_test_run run = weft_test_begin(f->device);
+    const float x[2] = {3.0F, 5.0F};
+    weft_tensor inputs[2] = {weft_test_feed(&run, "a", weft_shape_of(1, 2), x),
+                             weft_test_feed(&run, "b", weft_shape_of(2, 1), x)};
+    weft_tensor y = {0};
+    float out = 0.0F;
+    assert_ok(build_tiles(&y, run.graph, inputs, 0));
+    weft_test_take(&run, "y", y, &out);
+    weft_plan *plan = weft_test_plan(&run, NULL);
+    const char *choices = NULL;
+    assert_ok(weft_plan_describe(plan, "choices", &choices));
+    assert_non_null(strstr(choices, "test/tiles of test_tiles"));
+    assert_non_null(strstr(choices, "measured now"));
+    uint32_t times = 0;
+    for (const char *at = choices; (at = strstr(at, " ms")) != NULL; at++) {
+        times++;
+    }
+    assert_int_equal(times, tile_set.count);
+    assert_ok(weft_plan_execute(plan, run.tensors, run.count));
+    assert_true(out == 34.0F);
+    weft_plan_destroy(&plan);
+}
+
+/* ---- the engine ---- */
+
+/* Times that are made up, and how often one was asked for. */
+struct clock {
+    double ms[3];
+    uint32_t asked;
+};
+
+static weft_status read_clock(double *ms, void *user, uint32_t candidate) {
+    struct clock *clock = user;
+    clock->asked++;
+    *ms = clock->ms[candidate];
+    return WEFT_OK;
+}
+
+static uint32_t choose(struct weft_test_graph *f, struct clock *clock, const char *forced,
+                       const struct weft_candidate candidates[3], const char *expected) {
+    struct weft_choice choice = {.count = 3, .measure = read_clock, .user = clock};
+    struct weft_chooser chooser = {.device = f->device, .forced = forced};
+    uint32_t chosen = 0;
+    weft_choice_begin(&choice, "made-up work", f->device);
+    memcpy(choice.candidates, candidates, 3 * sizeof candidates[0]);
+    assert_ok(weft_choose(&chosen, &choice, &chooser));
+    assert_non_null(chooser.report);
+    if (!strstr(chooser.report, expected)) {
+        fail_msg("no '%s' in\n%s", expected, chooser.report);
+    }
+    weft_free(&f->host.host, chooser.report);
+    return chosen;
+}
+
+WEFT_TEST_WITH(test_fastest_is_taken_and_remembered, struct weft_test_graph *f,
+               weft_test_graph_set_up_cached, weft_test_graph_tear_down) {
+    const struct weft_candidate all[3] = {
+        {.name = "a", .cost = 1.0}, {.name = "b", .cost = 1.0}, {.name = "c", .cost = 1.5}};
+    struct clock clock = {.ms = {3.0, 2.0, 1.0}};
+    assert_int_equal(choose(f, &clock, NULL, all, "measured now"), 2);
+    assert_int_equal(clock.asked, 3);
+    clock.ms[0] = 0.5; /* nobody looks again */
+    assert_int_equal(choose(f, &clock, NULL, all, "measured before, by this device"), 2);
+    assert_int_equal(clock.asked, 3);
+    weft_device *other = NULL;
+    weft_device *first = f->device;
+    assert_ok(
+        weft_device_open(&other, weft_device_params(.host = f->host.host, .cache_dir = f->folder)));
+    f->device = other;
+    assert_int_equal(choose(f, &clock, NULL, all, "found on disk"), 2);
+    assert_int_equal(clock.asked, 3);
+    f->device = first;
+    weft_device_destroy(&other);
+}
+
+WEFT_TEST_ON_GRAPH(test_what_is_left_out, f) {
+    struct clock clock = {.ms = {1.0, 2.0, 3.0}};
+    const struct weft_candidate bits[3] = {{.name = "a", .bits = 1, .cost = 1.0},
+                                           {.name = "b", .cost = 1.0},
+                                           {.name = "c", .bits = 2, .cost = 1.0}};
+    assert_int_equal(choose(f, &clock, NULL, bits, "other bits"), 1);
+    const struct weft_candidate slow[3] = {{.name = "a", .cost = 2.5},
+                                           {.name = "b", .cost = 1.0},
+                                           {.name = "c", .cost = 1.0, .left_out = "for Sundays"}};
+    assert_int_equal(choose(f, &clock, NULL, slow, "more than twice the time"), 1);
+    assert_int_equal(choose(f, &clock, NULL, slow, "for Sundays"), 1);
+    assert_int_equal(clock.asked, 0); /* one was left each time */
+    assert_int_equal(choose(f, &clock, "a", slow, "named by the caller"), 0);
+    assert_int_equal(choose(f, &clock, "c", slow, "for Sundays"), 3); /* none */
+}
+
+WEFT_TEST(test_needs) {
+    weft_device device = {.info = {.type = WEFT_DEVICE_SOFTWARE,
+                                   .vendor_id = 7,
+                                   .subgroup_size = 8,
+                                   .max_workgroup_invocations = 256,
+                                   .max_shared_memory = 32768}};
+    const struct {
+        struct weft_needs needs;
+        const char *missing;
+    } rows[] = {
+        {{0}, NULL},
+        {{.kind = WEFT_SOFTWARE_DEVICE}, NULL},
+        {{.kind = WEFT_HARDWARE_DEVICE}, "for hardware"},
+        {{.vendor_id = 7}, NULL},
+        {{.vendor_id = 8}, "for another vendor's devices"},
+        {{.least_subgroup = 16}, "wants larger subgroups"},
+        {{.most_subgroup = 4}, "wants smaller subgroups"},
+        {{.invocations = 512}, "wants larger workgroups"},
+        {{.shared_memory = 65536}, "wants more shared memory"},
+        {{.f16_arithmetic = true}, "for fast mode"},
+        {{.subgroup_arithmetic = true}, "for fast mode"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *missing = weft_needs_missing(&rows[i].needs, &device, false);
+        assert_true(missing ? rows[i].missing && strcmp(missing, rows[i].missing) == 0
+                            : !rows[i].missing);
+    }
+    assert_null(weft_needs_missing(&rows[2].needs, &device, true)); /* somebody asked for it */
+    device.math = WEFT_MATH_FAST;
+    assert_string_equal(weft_needs_missing(&rows[9].needs, &device, false), "wants f16 arithmetic");
+    device.info.has_f16_arithmetic = true;
+    assert_null(weft_needs_missing(&rows[9].needs, &device, false));
+}
