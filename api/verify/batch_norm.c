@@ -117,7 +117,7 @@ static void build_special(weft_case *c, uint32_t index) {
                                                   .epsilon = row->epsilon)));
     weft_case_output(c, "y", y);
     weft_bounded *out = weft_bounded_scratch(c, count);
-    for (uint64_t i = 0; out != NULL && i < count; i++) {
+    for (uint64_t i = 0; out && i < count; i++) {
         uint64_t j = i % row->columns;
         weft_bounded deviation = weft_bounded_sqrt(weft_bounded_add(
             weft_bounded_exact(variance.value[j]), weft_bounded_parameter(row->epsilon)));
@@ -127,7 +127,7 @@ static void build_special(weft_case *c, uint32_t index) {
                                        weft_bounded_exact(gamma.value[j]));
         out[i] = weft_bounded_add(out[i], weft_bounded_exact(beta.value[j]));
     }
-    if (out != NULL) {
+    if (out) {
         weft_bounded_expect(c, out);
     }
 }

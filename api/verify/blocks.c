@@ -165,7 +165,7 @@ static weft_array add_norm(weft_case *c, weft_array x, weft_array y, const weft_
         WEFT_CASE_ADD(c, weft_graph_add_norm(&tensor, c->graph, x.tensor, y.tensor, norm));
     c->only_values = true;
     weft_array sum = weft_case_binary(c, WEFT_BINARY_ADD, x, y);
-    sum = norm != NULL ? weft_case_norm(c, sum, norm) : sum;
+    sum = norm ? weft_case_norm(c, sum, norm) : sum;
     c->only_values = false;
     return weft_case_named(c, status, tensor, sum);
 }

@@ -188,7 +188,7 @@ weft_bounded *weft_bounded_scratch(weft_case *c, uint64_t count) {
 
 weft_bounded *weft_bounded_of(weft_case *c, const double *value, uint64_t count) {
     weft_bounded *elements = weft_bounded_scratch(c, count);
-    for (uint64_t i = 0; elements != NULL && i < count; i++) {
+    for (uint64_t i = 0; elements && i < count; i++) {
         elements[i] = weft_bounded_exact(value[i]);
     }
     return elements;
@@ -196,7 +196,7 @@ weft_bounded *weft_bounded_of(weft_case *c, const double *value, uint64_t count)
 
 void weft_bounded_expect(weft_case *c, const weft_bounded *result) {
     double *allowed = weft_case_allowed(c);
-    if (allowed == NULL) {
+    if (!allowed) {
         return;
     }
     weft_case_port *port = &c->outputs[c->output_count - 1];

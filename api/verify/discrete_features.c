@@ -71,7 +71,7 @@ static struct powers add_powers(weft_case *c, const struct row *row) {
     const uint64_t count = (uint64_t)s * row->width;
     struct powers powers = {.w = {.value = NULL}};
     float *data = weft_reference_memory(&c->ref, count + s, sizeof *data);
-    if (data != NULL) {
+    if (data) {
         weft_case_check(c,
                         weft_features_fill(data, data + count,
                                            weft_features_params(.kind = row->law, .rows = s,

@@ -63,13 +63,13 @@ static void evaluate(weft_case_result *result, const weft_case *c, weft_evaluato
 
 void weft_case_evaluate(weft_case_result *result, const weft_case *c, weft_device *device,
                         weft_evaluator *evaluator, uint64_t step_limit) {
-    if (result->bits == NULL) {
+    if (!result->bits) {
         return; /* the case did not run, and has failed */
     }
     weft_plan *plan = NULL;
     uint8_t *outputs = weft_alloc(&c->ref.host, result->size);
     weft_status status = WEFT_OUT_OF_HOST_MEMORY;
-    if (outputs != NULL) {
+    if (outputs) {
         status = weft_plan_compile(&plan, device, c->graph,
                                    weft_plan_params(.implementation = c->implementation));
     }

@@ -56,8 +56,8 @@ static const struct row rows[] = {
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct row *row = &rows[index];
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/n=%u,d=%u,batch=%u",
-             row->implementation == NULL ? "usual" : row->implementation,
-             weft_values_name(row->values), row->n, row->d, row->batch);
+             !row->implementation ? "usual" : row->implementation, weft_values_name(row->values),
+             row->n, row->d, row->batch);
 }
 
 /* Known by hand: the first sequence's impulse gives ones, a constant c gives c n d and zeros. */

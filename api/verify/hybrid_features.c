@@ -92,8 +92,8 @@ static double estimate(const struct row *row, const double *x, const double *y,
     double positive = 0.0;
     double wave = 0.0;
     for (uint32_t f = 0; f < row->features; f++) {
-        const double factor = a->coefficients != NULL ? a->coefficients[f] : 1.0;
-        const double weight = a->coefficients != NULL ? factor * factor : 1.0 / row->features;
+        const double factor = a->coefficients ? a->coefficients[f] : 1.0;
+        const double weight = a->coefficients ? factor * factor : 1.0 / row->features;
         const double *w = a->w + (uint64_t)f * row->width;
         positive +=
             weight * exp(positive_exponent(row, x, a->w, f) + positive_exponent(row, y, a->w, f));
@@ -158,7 +158,7 @@ static void build_attention(weft_case *c, const struct row *row, weft_array x,
                     weft_graph_linear_attention(&y, c->graph, phi.tensor, psi.tensor, v.tensor,
                                                 weft_linear_attention_params(.heads = row->heads)));
     double *expected = weft_case_output(c, "y", y);
-    if (expected != NULL) {
+    if (expected) {
         const struct arrays arrays = {x.value, inputs->w.value, inputs->directions.value,
                                       inputs->coefficients.value};
         attend(expected, row, &arrays, k.value, v.value);

@@ -67,7 +67,7 @@ static weft_array add_mixture(weft_case *c, const struct mixture_row *row) {
     const weft_status status =
         weft_graph_gmm_weights(&w, c->graph, noise.tensor, sigma.tensor, mu.tensor);
     weft_array matrix = weft_case_made(c, status, w, weft_shape_of(s, row->d), false, &out);
-    for (uint64_t at = 0; out != NULL && at < s * d; at++) {
+    for (uint64_t at = 0; out && at < s * d; at++) {
         const uint64_t component = at / d / row->each;
         const uint64_t j = at % d;
         const double *own = noise.value + at - j;

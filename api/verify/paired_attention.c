@@ -18,7 +18,7 @@ typedef void (*definition)(weft_reference *ref, double *out, weft_rows rows,
                            uint32_t batch);
 
 static const double *part_of(weft_array x, uint64_t batch) {
-    return x.value != NULL ? x.value + batch * x.shape.dim[1] * x.shape.dim[2] : NULL;
+    return x.value ? x.value + batch * x.shape.dim[1] * x.shape.dim[2] : NULL;
 }
 
 static weft_reference_attention sequence_of(const struct call *call, uint32_t batch) {
@@ -43,7 +43,7 @@ static weft_array attend(weft_case *c, weft_status status, weft_tensor tensor, d
     weft_array y = weft_case_made(c, status, tensor,
                                   weft_shape_of(call->q.shape.dim[0], n, channels), true, &out);
     const weft_rows rows = c->rows.count > 0 ? c->rows : weft_reference_all(&c->ref, n);
-    for (uint32_t b = 0; out != NULL && b < call->q.shape.dim[0]; b++) {
+    for (uint32_t b = 0; out && b < call->q.shape.dim[0]; b++) {
         const weft_reference_attention a = sequence_of(call, b);
         define(&c->ref, out + (uint64_t)b * rows.count * channels, rows, &a, call, b);
     }
@@ -151,9 +151,9 @@ weft_array weft_case_fmm_attention(weft_case *c, weft_array q, weft_array k, wef
     weft_array y = weft_case_made(c, status, tensor, near.shape, true, &out);
     const uint32_t channels = v.shape.dim[2];
     const uint32_t rows = c->rows.count > 0 ? c->rows.count : q.shape.dim[1];
-    for (uint64_t i = 0; out != NULL && i < (uint64_t)q.shape.dim[0] * rows * channels; i++) {
-        out[i] = (weights[0] != NULL ? weights[0][i % channels] : 1.0) * near.value[i] +
-                 (weights[1] != NULL ? weights[1][i % channels] : 1.0) * far.value[i];
+    for (uint64_t i = 0; out && i < (uint64_t)q.shape.dim[0] * rows * channels; i++) {
+        out[i] = (weights[0] ? weights[0][i % channels] : 1.0) * near.value[i] +
+                 (weights[1] ? weights[1][i % channels] : 1.0) * far.value[i];
     }
     return y;
 }
@@ -225,8 +225,8 @@ weft_array weft_case_rfa_attention(weft_case *c, weft_array q, weft_array k, wef
 
 static weft_reference_features map_of(weft_reference *ref, weft_array features, const double *x,
                                       const weft_reference_attention *a, uint32_t batch) {
-    return features.features != NULL ? features.features[batch]
-                                     : weft_reference_elementwise(ref, x, a->heads, a->width, NULL);
+    return features.features ? features.features[batch]
+                             : weft_reference_elementwise(ref, x, a->heads, a->width, NULL);
 }
 
 static void define_linear(weft_reference *ref, double *out, weft_rows rows,

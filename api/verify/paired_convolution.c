@@ -17,7 +17,7 @@ static weft_array mix(weft_case *c, weft_status status, weft_tensor tensor, weft
     double *out;
     weft_array y = weft_case_made(c, status, tensor, x.shape, true, &out);
     const weft_rows rows = c->rows.count > 0 ? c->rows : weft_reference_all(&c->ref, n);
-    for (uint64_t batch = 0; out != NULL && batch < x.shape.dim[0]; batch++) {
+    for (uint64_t batch = 0; out && batch < x.shape.dim[0]; batch++) {
         define(&c->ref, out + batch * rows.count * d, rows, x.value + batch * n * d, params);
     }
     return y;
@@ -109,12 +109,12 @@ static void define_rpe(weft_case *c, double *out, const double *positions, uint3
     const weft_array first = weft_case_find(c, rpe->weight);
     for (uint32_t i = 0; i < rpe->layer_count; i++) {
         const weft_rpe_layer *layer = &rpe->layers[i];
-        if (layer->norm != NULL) {
+        if (layer->norm) {
             norms[i] = weft_case_norm_of(c, layer->norm);
         }
         layers[i] = (weft_reference_rpe_layer){.weight = weft_case_find(c, layer->weight).value,
                                                .bias = weft_case_find(c, layer->bias).value,
-                                               .norm = layer->norm != NULL ? &norms[i] : NULL};
+                                               .norm = layer->norm ? &norms[i] : NULL};
     }
     weft_reference_rpe(&c->ref, out, positions, count,
                        &(weft_reference_rpe_params){.width = first.shape.dim[0],
@@ -148,11 +148,11 @@ weft_array weft_case_toeplitz_rpe(weft_case *c, uint32_t n, const weft_rpe_param
     const weft_status status =
         WEFT_CASE_ADD(c, weft_graph_toeplitz_rpe(&tensor, c->graph, n, rpe, params));
     weft_array y = weft_case_made(c, status, tensor, weft_shape_of(lags, channels), false, &out);
-    double *positions = out != NULL ? weft_case_scratch(c, lags) : NULL;
-    for (uint32_t i = 0; positions != NULL && i < lags; i++) {
+    double *positions = out ? weft_case_scratch(c, lags) : NULL;
+    for (uint32_t i = 0; positions && i < lags; i++) {
         positions[i] = position_of(first + i, n, params);
     }
-    if (positions != NULL) {
+    if (positions) {
         define_rpe(c, out, positions, lags, channels, rpe);
     }
     return y;
@@ -167,12 +167,12 @@ weft_array weft_case_toeplitz_fd_rpe(weft_case *c, uint32_t grid, const weft_rpe
         WEFT_CASE_ADD(c, weft_graph_toeplitz_fd_rpe(&tensor, c->graph, grid, rpe, input));
     weft_array y =
         weft_case_made(c, status, tensor, weft_shape_of(grid + 1, channels), false, &out);
-    double *positions = out != NULL ? weft_case_scratch(c, grid + UINT64_C(1)) : NULL;
-    for (uint32_t m = 0; positions != NULL && m <= grid; m++) {
+    double *positions = out ? weft_case_scratch(c, grid + UINT64_C(1)) : NULL;
+    for (uint32_t m = 0; positions && m <= grid; m++) {
         const double omega = PI * m / grid;
         positions[m] = input == WEFT_RPE_COSINE ? cos(omega) : omega;
     }
-    if (positions != NULL) {
+    if (positions) {
         define_rpe(c, out, positions, grid + 1, channels, rpe);
     }
     return y;
@@ -186,7 +186,7 @@ weft_array weft_case_toeplitz_decay(weft_case *c, weft_array theta, float lambda
     const weft_status status =
         WEFT_CASE_ADD(c, weft_graph_toeplitz_decay(&tensor, c->graph, theta.tensor, lambda));
     weft_array y = weft_case_made(c, status, tensor, weft_shape_of(d), false, &out);
-    for (uint32_t i = 0; out != NULL && i < d; i++) {
+    for (uint32_t i = 0; out && i < d; i++) {
         out[i] = least + (1.0 - least) / (1.0 + exp(-theta.value[i]));
     }
     return y;

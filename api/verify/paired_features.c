@@ -42,9 +42,9 @@ static weft_array expand(weft_case *c, weft_status status, weft_tensor tensor, w
     const weft_shape shape = weft_shape_of(batch, own.n, own.heads * own.count * growth_of(params));
     weft_reference_features *maps =
         c->only_graph ? NULL : weft_reference_memory(&c->ref, batch, sizeof *maps);
-    for (uint64_t b = 0; maps != NULL && b < batch; b++) {
+    for (uint64_t b = 0; maps && b < batch; b++) {
         own.x = params->x + b * own.n * own.heads * own.width;
-        if (params->other != NULL) {
+        if (params->other) {
             own.other = params->other + b * own.m * own.heads * own.width;
         }
         maps[b] = weft_reference_feature_map(&c->ref, &own);
@@ -56,7 +56,7 @@ static weft_array expand(weft_case *c, weft_status status, weft_tensor tensor, w
     double *out;
     weft_array y = weft_case_made(c, status, tensor, shape, false, &out);
     const weft_rows all = weft_reference_all(&c->ref, own.n);
-    for (uint64_t b = 0; maps != NULL && out != NULL && b < batch; b++) {
+    for (uint64_t b = 0; maps && out && b < batch; b++) {
         weft_reference_write_features(&c->ref, out + b * sequence_of(shape), all, own.heads,
                                       &maps[b]);
     }
@@ -118,12 +118,12 @@ weft_array weft_case_balance_channels(weft_case *c, weft_array x, weft_array oth
     const weft_status status =
         WEFT_CASE_ADD(c, weft_graph_balance_channels(&tensor, c->graph, x.tensor, other.tensor));
     weft_array y = weft_case_made(c, status, tensor, x.shape, false, &out);
-    for (uint64_t b = 0; out != NULL && b < x.shape.dim[0]; b++) {
+    for (uint64_t b = 0; out && b < x.shape.dim[0]; b++) {
         const uint64_t at = b * sequence_of(x.shape);
         const double *balanced = weft_reference_balance(&c->ref, x.value + at, x.shape.dim[1],
                                                         other.value + b * sequence_of(other.shape),
                                                         other.shape.dim[1], x.shape.dim[2]);
-        for (uint64_t i = 0; balanced != NULL && i < sequence_of(x.shape); i++) {
+        for (uint64_t i = 0; balanced && i < sequence_of(x.shape); i++) {
             out[at + i] = balanced[i];
         }
     }
@@ -154,10 +154,10 @@ weft_array weft_case_flt_features(weft_case *c, weft_array x, weft_array frequen
         WEFT_CASE_ADD(c, weft_graph_flt_features(&tensor, c->graph, x.tensor, frequencies.tensor,
                                                  weights.tensor, params));
     weft_array y = weft_case_made(c, status, tensor, shape, false, &out);
-    for (uint64_t b = 0; out != NULL && b < x.shape.dim[0]; b++) {
+    for (uint64_t b = 0; out && b < x.shape.dim[0]; b++) {
         const uint64_t sequence = positions.shape.rank == 3 ? b * own.n * own.l : 0;
         own.x = x.value + b * sequence_of(x.shape);
-        own.positions = positions.value != NULL ? positions.value + sequence : NULL;
+        own.positions = positions.value ? positions.value + sequence : NULL;
         weft_reference_flt(&c->ref, out + b * sequence_of(shape), &own);
     }
     return y;

@@ -24,8 +24,8 @@ static weft_array copied(weft_case *c, weft_status status, weft_tensor tensor, w
                          double cost, double **out, weft_rows *rows) {
     const uint32_t columns = last_of(x.shape);
     weft_array y = weft_case_made(c, status, tensor, x.shape, true, out);
-    *rows = *out != NULL ? rows_of(c, x.shape) : (weft_rows){0};
-    if (*out == NULL || !weft_reference_spend(&c->ref, cost * rows->count * columns)) {
+    *rows = *out ? rows_of(c, x.shape) : (weft_rows){0};
+    if (!*out || !weft_reference_spend(&c->ref, cost * rows->count * columns)) {
         *out = NULL;
         return y;
     }
@@ -40,7 +40,7 @@ weft_array weft_case_linear(weft_case *c, weft_array x, weft_array weight, weft_
         c, weft_graph_linear(&tensor, c->graph, x.tensor, weight.tensor, bias.tensor));
     const weft_shape shape = with_last(x.shape, weight.shape.dim[0]);
     weft_array y = weft_case_made(c, status, tensor, shape, true, &out);
-    if (out != NULL) {
+    if (out) {
         weft_reference_linear(&c->ref, out, rows_of(c, x.shape), x.value, weight.shape.dim[1],
                               weight.value, weight.shape.dim[0], bias.value);
     }
@@ -54,7 +54,7 @@ weft_array weft_case_activate(weft_case *c, weft_array x, weft_activation activa
     const weft_status status =
         WEFT_CASE_ADD(c, weft_graph_activate(&tensor, c->graph, x.tensor, activation));
     weft_array y = copied(c, status, tensor, x, 10.0, &out, &rows);
-    for (uint64_t i = 0; out != NULL && i < (uint64_t)rows.count * last_of(x.shape); i++) {
+    for (uint64_t i = 0; out && i < (uint64_t)rows.count * last_of(x.shape); i++) {
         out[i] = weft_reference_activation(activation, out[i]);
     }
     return y;
@@ -66,7 +66,7 @@ weft_array weft_case_softmax(weft_case *c, weft_array x) {
     double *out;
     const weft_status status = WEFT_CASE_ADD(c, weft_graph_softmax(&tensor, c->graph, x.tensor));
     weft_array y = copied(c, status, tensor, x, 10.0, &out, &rows);
-    if (out != NULL) {
+    if (out) {
         weft_reference_softmax(out, out, rows.count, last_of(x.shape));
     }
     return y;
@@ -88,7 +88,7 @@ weft_array weft_case_norm(weft_case *c, weft_array x, const weft_norm_params *pa
     const weft_status status =
         WEFT_CASE_ADD(c, weft_graph_norm(&tensor, c->graph, x.tensor, params));
     weft_array y = copied(c, status, tensor, x, 4.0, &out, &rows);
-    if (out != NULL) {
+    if (out) {
         const weft_reference_norm norm = weft_case_norm_of(c, params);
         weft_reference_normalize(out, &norm, rows.count, last_of(x.shape));
     }
@@ -103,7 +103,7 @@ weft_array weft_case_affine(weft_case *c, weft_array x, float scale, float offse
     const weft_status status =
         WEFT_CASE_ADD(c, weft_graph_affine(&tensor, c->graph, x.tensor, scale, offset));
     weft_array y = weft_case_made(c, status, tensor, x.shape, false, &out);
-    for (uint64_t i = 0; out != NULL && i < weft_shape_elements(x.shape); i++) {
+    for (uint64_t i = 0; out && i < weft_shape_elements(x.shape); i++) {
         out[i] = (double)scale * x.value[i] + (double)offset;
     }
     return y;
@@ -116,7 +116,7 @@ weft_array weft_case_binary(weft_case *c, weft_binary op, weft_array a, weft_arr
         WEFT_CASE_ADD(c, weft_graph_binary(&tensor, c->graph, op, a.tensor, b.tensor));
     weft_array y = weft_case_made(c, status, tensor, a.shape, false, &out);
     const uint64_t period = weft_shape_elements(b.shape);
-    for (uint64_t i = 0; out != NULL && i < weft_shape_elements(a.shape); i++) {
+    for (uint64_t i = 0; out && i < weft_shape_elements(a.shape); i++) {
         out[i] = weft_reference_binary(op, a.value[i], b.value[i % period]);
     }
     return y;
@@ -125,7 +125,7 @@ weft_array weft_case_binary(weft_case *c, weft_binary op, weft_array a, weft_arr
 weft_array weft_case_matmul(weft_case *c, weft_array a, weft_array b,
                             const weft_matmul_params *params) {
     static const weft_matmul_params none = {0};
-    const weft_matmul_params *p = params != NULL ? params : &none;
+    const weft_matmul_params *p = params ? params : &none;
     const weft_shape as = a.shape;
     const weft_shape bs = b.shape;
     weft_shape shape = as.rank >= bs.rank ? as : bs;
@@ -143,7 +143,7 @@ weft_array weft_case_matmul(weft_case *c, weft_array a, weft_array b,
     shape.dim[shape.rank - 1] = product.n;
     weft_array y = weft_case_made(c, status, tensor, shape, false, &out);
     const uint64_t size = (uint64_t)product.m * product.n;
-    for (uint64_t batch = 0; out != NULL && batch < weft_shape_elements(shape) / size; batch++) {
+    for (uint64_t batch = 0; out && batch < weft_shape_elements(shape) / size; batch++) {
         const uint64_t of_a = as.rank > 2 ? batch * product.m * product.k : 0;
         const uint64_t of_b = bs.rank > 2 ? batch * product.k * product.n : 0;
         weft_reference_matmul(out + batch * size, a.value + of_a, b.value + of_b, product);
@@ -168,7 +168,7 @@ weft_array weft_case_gather(weft_case *c, weft_array x, uint32_t position) {
     const weft_status status =
         WEFT_CASE_ADD(c, weft_graph_gather(&tensor, c->graph, x.tensor, position));
     weft_array y = weft_case_made(c, status, tensor, weft_shape_of(x.shape.dim[0], d), false, &out);
-    for (uint64_t batch = 0; out != NULL && batch < x.shape.dim[0]; batch++) {
+    for (uint64_t batch = 0; out && batch < x.shape.dim[0]; batch++) {
         memcpy(out + batch * d, x.value + (batch * n + position) * d, d * sizeof *out);
     }
     return y;
@@ -193,7 +193,7 @@ weft_array weft_case_embedding(weft_case *c, const weft_embedding_params *params
     const weft_status status = WEFT_CASE_ADD(c, weft_graph_embedding(&tensor, c->graph, params));
     weft_array y = weft_case_made(c, status, tensor,
                                   weft_shape_of(tables.batch, tables.n, tables.d), false, &out);
-    if (out != NULL) {
+    if (out) {
         weft_reference_embedding(out, &tables);
     }
     return y;

@@ -99,7 +99,7 @@ bool weft_case_find_difference(weft_case_difference *difference, const weft_case
 
 bool weft_case_same_bits(char text[WEFT_REASON_SIZE], const weft_case *c, const weft_case_result *a,
                          const weft_case_result *b) {
-    if (a->bits == NULL || b->bits == NULL) {
+    if (!a->bits || !b->bits) {
         snprintf(text, WEFT_REASON_SIZE, "one of them has no output");
         return a->bits == b->bits;
     }
@@ -115,7 +115,7 @@ bool weft_case_same_bits(char text[WEFT_REASON_SIZE], const weft_case *c, const 
 /* ---- comparing with the reference ---- */
 
 static bool is_expected(const weft_case_port *port, uint64_t index) {
-    return port->allowed == NULL || !isinf(port->allowed[index]);
+    return !port->allowed || !isinf(port->allowed[index]);
 }
 
 /* Whether a NaN or an infinity is there where it has to be. */
@@ -149,13 +149,13 @@ static comparison compare_port(const weft_case_port *port, const uint8_t *bits) 
 static bool is_wrong(const weft_case_port *port, uint64_t index, uint32_t word, double allowed) {
     double expected = port->value[index];
     double found = number_of(word, port->dtype);
-    if (port->words != NULL) {
+    if (port->words) {
         return word != port->words[index];
     }
     if (!is_expected(port, index) || is_right_special(expected, found)) {
         return false;
     }
-    allowed = port->allowed != NULL ? port->allowed[index] : allowed;
+    allowed = port->allowed ? port->allowed[index] : allowed;
     return allowed > 0.0 ? !(fabs(found - expected) <= allowed)
                          : word != word_of(expected, port->dtype);
 }
@@ -180,7 +180,7 @@ static void fail_element(weft_case_result *result, const weft_case_port *port, c
 
 /* Whether elements have to be looked at one by one, however small the error of all is. */
 static bool is_exacting(const weft_case_result *result, const weft_case_port *port) {
-    return result->tolerance <= 0.0 || port->allowed != NULL || port->words != NULL;
+    return result->tolerance <= 0.0 || port->allowed || port->words;
 }
 
 static void check_port(weft_case_result *result, const weft_case_port *port, const uint8_t *bits) {
@@ -226,7 +226,7 @@ static bool is_canonical(uint32_t word) {
 static void check_canonical(weft_case_result *result, const weft_case *c, const uint8_t *bits) {
     for (uint32_t output = 0; output < c->output_count; output++) {
         const weft_case_port *port = &c->outputs[output];
-        bool is_copy = port->words != NULL || port->dtype != WEFT_F32;
+        bool is_copy = port->words || port->dtype != WEFT_F32;
         for (uint64_t index = 0; !is_copy && index < port->count; index++) {
             uint32_t word = word_at(bits, index);
             if (!is_canonical(word)) {
@@ -258,7 +258,7 @@ typedef struct session {
 static bool write_port(session *s, const weft_case_port *port, weft_buffer *buffer) {
     size_t bytes = (size_t)port->count * 4;
     memset(s->staging, POISON, bytes + GUARD_BYTES);
-    if (port->data != NULL) {
+    if (port->data) {
         memcpy(s->staging, port->data, bytes);
     }
     return succeeded(s->result, "weft_buffer_write",
@@ -347,7 +347,7 @@ static bool prepare(session *s, bool no_fusion) {
     const weft_case *c = s->c;
     s->staging_size = largest_port(c);
     s->staging = weft_alloc(&c->ref.host, s->staging_size);
-    if (s->staging == NULL) {
+    if (!s->staging) {
         return succeeded(s->result, "weft_alloc", WEFT_OUT_OF_HOST_MEMORY);
     }
     const weft_plan_params *params =
@@ -439,7 +439,7 @@ void weft_case_run(weft_case_result *result, const weft_case *c, weft_device *de
     result->bits = weft_alloc(&c->ref.host, result->size);
     uint8_t *again = weft_alloc(&c->ref.host, result->size);
     uint8_t *unfused = weft_alloc(&c->ref.host, result->size);
-    if (result->bits == NULL || again == NULL || unfused == NULL) {
+    if (!result->bits || !again || !unfused) {
         succeeded(result, "weft_alloc", WEFT_OUT_OF_HOST_MEMORY);
     } else if (run_plan(result, c, device, false, result->bits, again)) {
         digest_bits(result);

@@ -80,7 +80,7 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
 /* Sums that overflow, and differences of infinities: only that all drivers make the same of them. */
 static void leave_open(weft_case *c, const struct row *row) {
     double *allowed = weft_case_allowed(c);
-    for (uint64_t i = 0; allowed != NULL && i < (uint64_t)row->batch * row->n * row->d; i++) {
+    for (uint64_t i = 0; allowed && i < (uint64_t)row->batch * row->n * row->d; i++) {
         allowed[i] = INFINITY;
     }
 }

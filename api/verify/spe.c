@@ -102,7 +102,7 @@ static void sine_codes(double *codes, const double *noise, const struct waves *w
         for (uint32_t k = 0; k < row->size; k++) {
             uint64_t at = channel * row->size + k;
             double turns = waves->frequencies[at] * (double)(i / d);
-            turns += waves->phases != NULL ? waves->phases[at] : 0.0;
+            turns += waves->phases ? waves->phases[at] : 0.0;
             double angle = two_pi * (turns - floor(turns));
             for (uint32_t r = 0; r < s; r++) {
                 codes[i * s + r] += waves->gains[at] * (cos(angle) * noise[2 * at * s + r] +
@@ -133,7 +133,7 @@ static void build_sine(weft_case *c, uint32_t index) {
                                              .gains = gains.tensor, .phases = phases.tensor)));
     double *expected = weft_case_output(c, "y", y);
     double *codes = weft_case_scratch(c, (uint64_t)row->n * d * row->realizations);
-    if (expected != NULL && codes != NULL) {
+    if (expected && codes) {
         struct waves waves = {frequencies.value, gains.value, phases.value};
         sine_codes(codes, noise.value, &waves, row);
         apply(expected, x.value, codes, row);
@@ -175,7 +175,7 @@ static void build_conv(weft_case *c, uint32_t index) {
                            weft_conv_spe_params(.heads = row->heads, .filters = filters.tensor)));
     double *expected = weft_case_output(c, "y", y);
     double *codes = weft_case_scratch(c, (uint64_t)row->n * d * row->realizations);
-    if (expected != NULL && codes != NULL) {
+    if (expected && codes) {
         conv_codes(codes, noise.value, filters.value, row);
         apply(expected, x.value, codes, row);
     }

@@ -96,7 +96,7 @@ static weft_tensor add_ops(weft_case *c, const struct chain *chain, const struct
 static void add_values(weft_case *c, weft_bounded *out, const double *value, uint64_t count,
                        uint64_t period) {
     weft_bounded *added = weft_bounded_of(c, value, period);
-    if (added != NULL) {
+    if (added) {
         weft_bounded_add_arrays(out, out, added, count, period);
     }
 }
@@ -125,7 +125,7 @@ static void normalize(weft_case *c, weft_bounded *out, const struct chain *chain
 static void expect(weft_case *c, const struct chain *chain, const struct arrays *arrays) {
     const uint64_t count = (uint64_t)chain->n * chain->m;
     weft_bounded *out = weft_bounded_scratch(c, count);
-    if (out == NULL) {
+    if (!out) {
         return;
     }
     multiply(c, out, chain, arrays);
@@ -135,7 +135,7 @@ static void expect(weft_case *c, const struct chain *chain, const struct arrays 
     for (uint64_t i = 0; i < count; i++) {
         out[i] = weft_bounded_activation(chain->activation, out[i]);
     }
-    if (arrays->residual.value != NULL) {
+    if (arrays->residual.value) {
         add_values(c, out, arrays->residual.value, count, count);
     }
     if ((chain->parts & NORM) != 0) {

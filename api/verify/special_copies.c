@@ -20,10 +20,10 @@ static void build_gather(weft_case *c, const struct row *row) {
     uint64_t count = (uint64_t)row->batch * row->d;
     uint32_t *words =
         c->ref.status == WEFT_OK ? weft_alloc(&c->ref.host, (size_t)count * ELEMENT) : NULL;
-    if (c->ref.status == WEFT_OK && words == NULL) {
+    if (c->ref.status == WEFT_OK && !words) {
         weft_case_check(c, weft_fail_memory(&c->ref.host, "the words of a copy"));
     }
-    for (uint64_t i = 0; words != NULL && i < count; i++) {
+    for (uint64_t i = 0; words && i < count; i++) {
         const uint32_t *source = x.data;
         words[i] = source[(i / row->d * row->n + 1) * row->d + i % row->d];
     }

@@ -41,7 +41,7 @@ static void build_binary(weft_case *c, uint32_t index) {
     weft_case_output(c, "y", y);
     uint64_t count = weft_shape_elements(row->a);
     weft_bounded *expected = weft_bounded_scratch(c, count);
-    for (uint64_t i = 0; expected != NULL && i < count; i++) {
+    for (uint64_t i = 0; expected && i < count; i++) {
         weft_bounded second = weft_bounded_exact(b.value[i % weft_shape_elements(row->b)]);
         expected[i] = weft_bounded_binary(op, weft_bounded_exact(a.value[i]), second);
     }
@@ -84,7 +84,7 @@ static void build_affine(weft_case *c, uint32_t index) {
     weft_bounded *expected = weft_bounded_scratch(c, count);
     weft_bounded scale = weft_bounded_parameter(row->scale);
     weft_bounded offset = weft_bounded_parameter(row->offset);
-    for (uint64_t i = 0; expected != NULL && i < count; i++) {
+    for (uint64_t i = 0; expected && i < count; i++) {
         weft_bounded product = weft_bounded_multiply(scale, weft_bounded_exact(x.value[i]));
         expected[i] = weft_bounded_add(product, offset);
     }
@@ -122,7 +122,7 @@ static void build_activation(weft_case *c, uint32_t index) {
     weft_case_output(c, "y", y);
     uint64_t count = weft_shape_elements(row->x);
     weft_bounded *expected = weft_bounded_of(c, x.value, count);
-    for (uint64_t i = 0; expected != NULL && i < count; i++) {
+    for (uint64_t i = 0; expected && i < count; i++) {
         expected[i] = weft_bounded_activation(activation, expected[i]);
     }
     weft_bounded_expect(c, expected);
@@ -182,7 +182,7 @@ static void build_embedding(weft_case *c, uint32_t index) {
                                                       .positions = positions.tensor)));
     weft_case_output(c, "y", y);
     weft_bounded *expected = weft_bounded_scratch(c, (uint64_t)row->n * row->d);
-    for (uint64_t i = 0; expected != NULL && i < (uint64_t)row->n * row->d; i++) {
+    for (uint64_t i = 0; expected && i < (uint64_t)row->n * row->d; i++) {
         expected[i] = row_element(&tokens, &table, row->d, i);
         if (sums) {
             expected[i] =

@@ -77,7 +77,7 @@ static void build_embedding(weft_case *c, const struct row *row) {
                                                                   .positions = positions.tensor)));
     struct norm norm = add_norm(c, y, row->d);
     weft_bounded *x = weft_bounded_of(c, positions.value, (uint64_t)row->n * row->d);
-    for (uint64_t i = 0; x != NULL && i < (uint64_t)row->n * row->d; i++) {
+    for (uint64_t i = 0; x && i < (uint64_t)row->n * row->d; i++) {
         uint64_t token = (uint64_t)tokens.value[i / row->d];
         double value = table.value[token * row->d + i % row->d];
         x[i] = weft_bounded_add(weft_bounded_exact(value), x[i]);
@@ -128,7 +128,7 @@ static void build_elementwise(weft_case *c, const struct row *row) {
     weft_case_output(c, "y", y);
     uint64_t count = (uint64_t)row->n * row->d;
     weft_bounded *out = weft_bounded_of(c, a.value, count);
-    for (uint64_t i = 0; out != NULL && i < count; i++) {
+    for (uint64_t i = 0; out && i < count; i++) {
         weft_bounded divisor = weft_bounded_subtract(weft_bounded_exact(b.value[i]), out[i]);
         weft_bounded quarter = weft_bounded_multiply(out[i], weft_bounded_exact(0.25));
         out[i] = weft_bounded_divide(weft_bounded_exp(quarter), divisor);

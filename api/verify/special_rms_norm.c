@@ -86,7 +86,7 @@ static weft_bounded divisor_of_scale(const double *x, const struct row *row) {
 static void expect(weft_case *c, const struct row *row, const double *x, divisor divisor_of,
                    const double *gain, uint32_t gain_count) {
     weft_bounded *out = weft_bounded_scratch(c, (uint64_t)row->rows * row->columns);
-    for (uint64_t i = 0; out != NULL && i < (uint64_t)row->rows * row->columns; i++) {
+    for (uint64_t i = 0; out && i < (uint64_t)row->rows * row->columns; i++) {
         uint64_t first = i / row->columns * row->columns;
         out[i] = weft_bounded_divide(weft_bounded_exact(x[i]), divisor_of(x + first, row));
         if (gain_count > 0) {
@@ -94,7 +94,7 @@ static void expect(weft_case *c, const struct row *row, const double *x, divisor
                                            weft_bounded_exact(gain[i % row->columns % gain_count]));
         }
     }
-    if (out != NULL) {
+    if (out) {
         weft_bounded_expect(c, out);
     }
 }

@@ -124,7 +124,7 @@ static void expect_token(weft_case *c, weft_tensor y, weft_array whole, uint32_t
     char name[24];
     snprintf(name, sizeof name, "y%u", token);
     double *expected = weft_case_output(c, name, y);
-    for (uint64_t b = 0; expected != NULL && b < whole.shape.dim[0]; b++) {
+    for (uint64_t b = 0; expected && b < whole.shape.dim[0]; b++) {
         memcpy(expected + b * channels, whole.value + (b * whole.shape.dim[1] + token) * channels,
                channels * sizeof *expected);
     }

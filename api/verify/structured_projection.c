@@ -103,9 +103,9 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     }
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s%s%s%s%s/%s/n=%u,d=%u,s=%u,heads=%u,batch=%u",
              index < ROW_COUNT ? "" : "features-", weft_features_name(row->kind), factors,
-             row->learned ? "-learned" : "", row->implementation != NULL ? "-" : "",
-             row->implementation != NULL ? row->implementation : "", weft_values_name(row->values),
-             row->n, row->width, row->features, row->heads, row->batch);
+             row->learned ? "-learned" : "", row->implementation ? "-" : "",
+             row->implementation ? row->implementation : "", weft_values_name(row->values), row->n,
+             row->width, row->features, row->heads, row->batch);
 }
 
 /* ---- the parts ---- */
@@ -181,12 +181,12 @@ static weft_array add_projection(weft_case *c, const struct row *row, weft_array
                                                  .permutation = permutation)));
     weft_array projection = weft_case_made(
         c, status, y, weft_shape_of(row->batch, row->n, row->heads * row->features), false, &out);
-    if (out != NULL) {
+    if (out) {
         weft_case_check(c, weft_features_expand(matrix->w, matrix->diagonals, matrix->permutation,
                                                 &matrix->params, &c->ref.host));
     }
     const double *w = weft_reference_of(&c->ref, matrix->w, (uint64_t)row->features * row->width);
-    if (w != NULL) {
+    if (w) {
         weft_reference_matmul(out, x.value, w,
                               (weft_reference_product){.m = row->batch * row->n * row->heads,
                                                        .n = row->features,

@@ -85,10 +85,9 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
         snprintf(reach, sizeof reach, ",reach=%u", row->reach);
     }
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/%s/%s/n=%u,d=%u,batch=%u%s",
-             row->implementation == NULL ? "usual" : row->implementation,
-             row->causal ? "causal" : "both", row->decay == DECAY ? ",decay" : "",
-             row->source == GIVEN ? "given" : "constant", weft_values_name(row->values), row->n,
-             row->d, row->batch, reach);
+             !row->implementation ? "usual" : row->implementation, row->causal ? "causal" : "both",
+             row->decay == DECAY ? ",decay" : "", row->source == GIVEN ? "given" : "constant",
+             weft_values_name(row->values), row->n, row->d, row->batch, reach);
 }
 
 static weft_array coefficients(weft_case *c, const struct row *row) {
@@ -116,7 +115,7 @@ static void fill_decay(const weft_case *c, float *gamma, double *value, uint32_t
 
 static weft_array given_decay(weft_case *c, uint32_t d) {
     weft_array array = weft_case_input(c, "decay", weft_shape_of(d), WEFT_VALUES_EQUAL);
-    if (array.value != NULL) {
+    if (array.value) {
         weft_case_port *port = &c->inputs[c->input_count - 1];
         fill_decay(c, port->data, port->value, d);
     }
@@ -126,7 +125,7 @@ static weft_array given_decay(weft_case *c, uint32_t d) {
 static weft_array constant_decay(weft_case *c, uint32_t d) {
     double *value = weft_case_scratch(c, d);
     float *gamma = weft_reference_memory(&c->ref, d, sizeof *gamma);
-    if (gamma == NULL) {
+    if (!gamma) {
         return (weft_array){.value = NULL};
     }
     fill_decay(c, gamma, value, d);

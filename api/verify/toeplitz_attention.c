@@ -81,10 +81,10 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
         snprintf(reach, sizeof reach, ",reach=%u", row->reach);
     }
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/%s%s%s/n=%u%s,m=%u,dv=%u,heads=%u,batch=%u",
-             row->implementation != NULL ? row->implementation : "chosen",
-             row->causal ? "causal" : "full", row->random ? "random-" : "",
-             weft_values_name(row->bias), row->epsilon > 0.0F ? "-guarded" : "", row->n, reach,
-             row->features, row->heads * row->values, row->heads, row->batch);
+             row->implementation ? row->implementation : "chosen", row->causal ? "causal" : "full",
+             row->random ? "random-" : "", weft_values_name(row->bias),
+             row->epsilon > 0.0F ? "-guarded" : "", row->n, reach, row->features,
+             row->heads * row->values, row->heads, row->batch);
 }
 
 static void build(weft_case *c, uint32_t index) {

@@ -5,6 +5,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/try.h"
 #include "ops/matmul.h"
 #include "ops/softmax.h"
 
@@ -44,12 +45,8 @@ static weft_status attention_infer(const weft_graph *graph, struct weft_node *no
     const char *const names[] = {"q", "k", "v"};
     weft_shape q = *weft_node_shape(graph, node, 0);
     weft_shape k = *weft_node_shape(graph, node, 1);
-    weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < 3 && status == WEFT_OK; i++) {
-        status = weft_expect_f32(graph, node, i, names[i]);
-    }
-    if (status != WEFT_OK) {
-        return status;
+    for (uint32_t i = 0; i < 3; i++) {
+        WEFT_TRY(weft_expect_f32(graph, node, i, names[i]));
     }
     weft_shape v = *weft_node_shape(graph, node, 2);
     if (q.rank != 3 || k.rank != 3 || q.dim[0] != k.dim[0] || q.dim[2] != k.dim[2] ||

@@ -5,6 +5,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/try.h"
 #include "graph/lowering.h"
 #include "kernels/banded_attention/direct.h"
 #include "kernels/banded_attention/step.h"
@@ -74,10 +75,7 @@ static weft_status banded_attention_infer(const weft_graph *graph, struct weft_n
                                           weft_dtype *dtype, weft_shape *shape) {
     const char *const names[] = {"q", "k", "v"};
     for (uint32_t i = 0; i < 3; i++) {
-        weft_status status = weft_expect_f32(graph, node, i, names[i]);
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(weft_expect_f32(graph, node, i, names[i]));
     }
     weft_shape q = *weft_node_shape(graph, node, 0);
     weft_shape k = *weft_node_shape(graph, node, 1);
@@ -210,20 +208,15 @@ weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph
                                   .input = {q, k, v},
                                   .input_count = WEFT_STEP_INPUTS,
                                   .heads = node.heads};
-    weft_status status = weft_check_step(graph, &call);
+    WEFT_TRY(weft_check_step(graph, &call));
     const uint32_t d = call.shape[0].dim[2];
-    if (status == WEFT_OK && !weft_shape_equal(call.shape[0], call.shape[2])) {
+    if (!weft_shape_equal(call.shape[0], call.shape[2])) {
         char text[2][WEFT_SHAPE_TEXT_SIZE];
-        status = weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "%s: q and k are %s, but v is %s",
-                           call.op->name, weft_shape_text(call.shape[0], text[0]),
-                           weft_shape_text(call.shape[2], text[1]));
+        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "%s: q and k are %s, but v is %s",
+                         call.op->name, weft_shape_text(call.shape[0], text[0]),
+                         weft_shape_text(call.shape[2], text[1]));
     }
-    if (status == WEFT_OK) {
-        status = take_scale(graph, &node, d / node.heads);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(take_scale(graph, &node, d / node.heads));
     const double size = 2.0 * d * (node.half_width + 1.0);
     return weft_add_step(out, graph, &call, size, &node, sizeof node);
 }

@@ -95,10 +95,7 @@ static weft_status reshape_infer(const weft_graph *graph, struct weft_node *node
                                  weft_shape *shape) {
     const struct weft_reshape_node *params = (const void *)node->params.bytes;
     const struct weft_value *x = &graph->values[node->input[0]];
-    weft_status status = weft_shape_check(params->shape, "reshape", &graph->host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_shape_check(params->shape, "reshape", &graph->host));
     if (weft_shape_elements(x->shape) != weft_shape_elements(params->shape)) {
         char from[WEFT_SHAPE_TEXT_SIZE];
         char to[WEFT_SHAPE_TEXT_SIZE];

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/try.h"
 #include "graph/lowering.h"
 #include "kernels/activation/activation.h"
 #include "kernels/elementwise/affine.h"
@@ -116,10 +117,7 @@ static weft_status binary_infer(const weft_graph *graph, struct weft_node *node,
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "binary: there is no operator number %d", (int)params->op);
     }
-    weft_status status = weft_expect_f32(graph, node, 1, "b");
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_expect_f32(graph, node, 1, "b"));
     weft_shape a = *weft_node_shape(graph, node, 0);
     weft_shape b = *weft_node_shape(graph, node, 1);
     if (!is_suffix(a, b)) {

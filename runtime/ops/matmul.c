@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "kernels/matmul/direct.h"
 #include "kernels/matmul/tiled.h"
 
@@ -188,16 +189,11 @@ static weft_status matmul_infer(const weft_graph *graph, struct weft_node *node,
     const weft_shape *b = weft_node_shape(graph, node, 1);
     char left[WEFT_SHAPE_TEXT_SIZE];
     char right[WEFT_SHAPE_TEXT_SIZE];
-    weft_status status = weft_expect_f32(graph, node, 0, "a");
-    if (status == WEFT_OK) {
-        status = weft_expect_f32(graph, node, 1, "b");
-    }
-    if (status == WEFT_OK && !isfinite(params->alpha)) {
-        status = weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "matmul: alpha %g must be finite",
-                           (double)params->alpha);
-    }
-    if (status != WEFT_OK) {
-        return status;
+    WEFT_TRY(weft_expect_f32(graph, node, 0, "a"));
+    WEFT_TRY(weft_expect_f32(graph, node, 1, "b"));
+    if (!isfinite(params->alpha)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "matmul: alpha %g must be finite",
+                         (double)params->alpha);
     }
     if (a->rank < 2 || b->rank < 2 || !batches_fit(a, b) ||
         dims_of(graph, node).k != dims_of(graph, node).k_of_b) {

@@ -5,6 +5,7 @@
 
 #include <weft/mixers.h>
 
+#include "core/try.h"
 #include "graph/lowering.h"
 #include "kernels/norm/rms_norm.h"
 
@@ -43,10 +44,7 @@ weft_status weft_graph_scale_norm(weft_tensor *out, weft_graph *graph, weft_tens
 static weft_status infer_with(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
                               weft_shape *shape, bool gain_per_column) {
     const struct weft_rms_norm_node *params = (const void *)node->params.bytes;
-    weft_status status = weft_expect_f32(graph, node, 0, "x");
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_expect_f32(graph, node, 0, "x"));
     *dtype = WEFT_F32;
     *shape = *weft_node_shape(graph, node, 0);
     uint32_t columns = weft_shape_rows(*shape).columns;

@@ -4,6 +4,8 @@
 
 #include "plan/plan.h"
 
+#include "core/try.h"
+
 static weft_status make_bindings(weft_bindings *bindings) {
     const weft_plan *plan = bindings->plan;
     const weft_host *host = &plan->device->host;
@@ -24,16 +26,13 @@ weft_status weft_bindings_create(weft_bindings **out, weft_plan *plan) {
         return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_bindings_create: null argument");
     }
-    weft_status status = weft_device_alive(plan->device);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_alive(plan->device));
     weft_bindings *bindings = weft_alloc_zero(&plan->device->host, 1, sizeof *bindings);
     if (!bindings) {
         return weft_fail_memory(&plan->device->host, "bindings");
     }
     bindings->plan = plan;
-    status = make_bindings(bindings);
+    weft_status status = make_bindings(bindings);
     if (status != WEFT_OK) {
         weft_bindings_destroy(&bindings);
         return status;

@@ -35,18 +35,12 @@ static weft_status make_ports(weft_plan *plan, const weft_graph *graph) {
     }
     for (uint32_t i = 1; i < graph->value_count; i++) {
         if (graph->values[i].source == WEFT_VALUE_INPUT) {
-            weft_status status = add_port(plan, graph->values[i].name, &graph->values[i], false);
-            if (status != WEFT_OK) {
-                return status;
-            }
+            WEFT_TRY(add_port(plan, graph->values[i].name, &graph->values[i], false));
         }
     }
     for (uint32_t i = 0; i < graph->result_count; i++) {
-        weft_status status =
-            add_port(plan, graph->results[i].name, &graph->values[graph->results[i].value], true);
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(
+            add_port(plan, graph->results[i].name, &graph->values[graph->results[i].value], true));
     }
     return WEFT_OK;
 }
@@ -128,10 +122,7 @@ static weft_status build_pipelines(weft_plan *plan) {
         struct weft_dispatch *dispatch = &plan->lowering.dispatches[i];
         dispatch->pipeline.binding_count = dispatch->operand_count;
         dispatch->pipeline.push_size = dispatch->push_size;
-        weft_status status = weft_pipeline_get(&dispatch->built, plan->device, &dispatch->pipeline);
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(weft_pipeline_get(&dispatch->built, plan->device, &dispatch->pipeline));
     }
     return WEFT_OK;
 }
@@ -150,13 +141,13 @@ static weft_status make_descriptors(weft_plan *plan) {
     if (!plan->sets) {
         return weft_fail_memory(&plan->device->host, "descriptor sets");
     }
-    weft_status status = weft_descriptors_create(&plan->descriptor_pool, plan->sets, plan, false);
-    for (uint32_t i = 0; i < count && status == WEFT_OK; i++) {
+    WEFT_TRY(weft_descriptors_create(&plan->descriptor_pool, plan->sets, plan, false));
+    for (uint32_t i = 0; i < count; i++) {
         if (plan->sets[i]) {
             weft_descriptors_write(plan, i, plan->sets[i], NULL, NULL);
         }
     }
-    return status;
+    return WEFT_OK;
 }
 
 static weft_status make_queries(weft_plan *plan) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/try.h"
 #include "plan/plan.h"
 
 static const weft_host_tensor *find_tensor(const weft_host_tensor *tensors, uint32_t count,
@@ -52,11 +53,8 @@ static weft_status check_tensor(const weft_plan *plan, const struct weft_port *p
 static weft_status check_tensors(const weft_plan *plan, const weft_host_tensor *tensors,
                                  uint32_t count) {
     for (uint32_t i = 0; i < plan->port_count; i++) {
-        weft_status status =
-            check_tensor(plan, &plan->ports[i], find_tensor(tensors, count, plan->ports[i].name));
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(
+            check_tensor(plan, &plan->ports[i], find_tensor(tensors, count, plan->ports[i].name)));
     }
     for (uint32_t i = 0; i < count; i++) {
         bool known = false;
@@ -123,25 +121,14 @@ weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *tensors, 
         return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_plan_execute: null argument");
     }
-    weft_status status = weft_device_alive(plan->device);
-    if (status == WEFT_OK) {
-        status = check_tensors(plan, tensors, count);
-    }
-    if (status == WEFT_OK) {
-        status = make_buffers(plan);
-    }
-    if (status == WEFT_OK) {
-        status = transfer(plan, tensors, count, false);
-    }
+    WEFT_TRY(weft_device_alive(plan->device));
+    WEFT_TRY(check_tensors(plan, tensors, count));
+    WEFT_TRY(make_buffers(plan));
+    WEFT_TRY(transfer(plan, tensors, count, false));
     double start = weft_clock_ms();
-    if (status == WEFT_OK) {
-        status = weft_plan_run(plan, plan->execute_bindings);
-    }
-    if (status == WEFT_OK) {
-        weft_device_note_rate(plan->device, plan->info.flops, weft_clock_ms() - start);
-        status = transfer(plan, tensors, count, true);
-    }
-    return status;
+    WEFT_TRY(weft_plan_run(plan, plan->execute_bindings));
+    weft_device_note_rate(plan->device, plan->info.flops, weft_clock_ms() - start);
+    return transfer(plan, tensors, count, true);
 }
 
 weft_status weft_plan_get_timings(weft_plan *plan, weft_timing *timings, uint32_t *count) {
@@ -149,10 +136,7 @@ weft_status weft_plan_get_timings(weft_plan *plan, weft_timing *timings, uint32_
         return WEFT_INVALID_ARGUMENT;
     }
     weft_device *device = plan->device;
-    weft_status status = weft_device_alive(device);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_alive(device));
     if (!plan->queries || !plan->newest_run) {
         return weft_fail(&device->host, plan->queries ? WEFT_INVALID_ARGUMENT : WEFT_UNSUPPORTED,
                          plan->queries ? "the plan has not run yet"
@@ -163,12 +147,13 @@ weft_status weft_plan_get_timings(weft_plan *plan, weft_timing *timings, uint32_
     if (!stamps) {
         return weft_fail_memory(&device->host, "time stamps");
     }
-    status = weft_device_check(device,
-                               device->vk.GetQueryPoolResults(
-                                   device->vk.handle, plan->queries, 0, 2 * dispatches,
-                                   2 * (size_t)dispatches * sizeof *stamps, stamps, sizeof *stamps,
-                                   VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
-                               "vkGetQueryPoolResults");
+    weft_status status =
+        weft_device_check(device,
+                          device->vk.GetQueryPoolResults(
+                              device->vk.handle, plan->queries, 0, 2 * dispatches,
+                              2 * (size_t)dispatches * sizeof *stamps, stamps, sizeof *stamps,
+                              VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
+                          "vkGetQueryPoolResults");
     double scale = device->info.timestamp_period_ns * 1e-6;
     for (size_t i = 0; i < dispatches && i < *count && status == WEFT_OK; i++) {
         timings[i].start_ms = (double)(int64_t)(stamps[2 * i] - stamps[0]) * scale;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/hash.h"
+#include "core/try.h"
 #include "plan/passes.h"
 
 struct fold {
@@ -193,13 +194,8 @@ static weft_status fold_value(struct fold *fold, uint32_t value) {
     snprintf(key, sizeof key, "folded/%s", weft_digest_text(&fold->digest[value], digest));
     weft_weight *weight = weft_device_find_weight(fold->device, key);
     if (!weight) {
-        weft_status status = make_weight(&weight, fold, value);
-        if (status == WEFT_OK) {
-            status = weft_device_keep_weight(fold->device, key, weight);
-        }
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(make_weight(&weight, fold, value));
+        WEFT_TRY(weft_device_keep_weight(fold->device, key, weight));
     }
     fold->graph->nodes[weft_graph_producer(fold->graph, value)].op = NULL;
     fold->graph->values[value].source = WEFT_VALUE_WEIGHT;
@@ -209,16 +205,15 @@ static weft_status fold_value(struct fold *fold, uint32_t value) {
 
 /** Folds the constants that a node which is none reads; a view of one stays a view. */
 static weft_status fold_inputs(struct fold *fold, const struct weft_node *node) {
-    weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i < node->input_count && status == WEFT_OK; i++) {
+    for (uint32_t i = 0; i < node->input_count; i++) {
         if (node->input[i] && fold->constant[node->input[i]]) {
             uint32_t root = weft_graph_storage_of(fold->graph, node->input[i]);
             if (fold->graph->values[root].source == WEFT_VALUE_NODE) {
-                status = fold_value(fold, root);
+                WEFT_TRY(fold_value(fold, root));
             }
         }
     }
-    return status;
+    return WEFT_OK;
 }
 
 weft_status weft_pass_fold(weft_graph *graph, weft_device *device, const char *forced,

@@ -5,6 +5,7 @@
  */
 #include "plan/passes.h"
 
+#include "core/try.h"
 #include "ops/params.h"
 
 struct fusion {
@@ -128,10 +129,7 @@ weft_status weft_pass_fuse(weft_graph *graph) {
         if (!graph->nodes[i].op) {
             continue;
         }
-        weft_status status = weft_graph_count_uses(&fusion.uses, graph);
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(weft_graph_count_uses(&fusion.uses, graph));
         fuse_node(&fusion, &graph->nodes[i]);
         weft_free(&graph->host, fusion.uses);
     }
@@ -140,10 +138,7 @@ weft_status weft_pass_fuse(weft_graph *graph) {
 
 weft_status weft_pass_prune(weft_graph *graph) {
     uint32_t *uses = NULL;
-    weft_status status = weft_graph_count_uses(&uses, graph);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_graph_count_uses(&uses, graph));
     for (uint32_t i = graph->node_count; i-- > 0;) {
         struct weft_node *node = &graph->nodes[i];
         if (!node->op || uses[node->output] > 0 || node->op->state_input != 0) {

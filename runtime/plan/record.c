@@ -4,6 +4,8 @@
 
 #include <weft/vulkan.h>
 
+#include "core/try.h"
+
 static void barrier(const weft_device *device, VkCommandBuffer commands) {
     VkMemoryBarrier memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                               .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
@@ -80,13 +82,8 @@ weft_status weft_plan_record(weft_plan *plan, VkCommandBuffer commands, weft_bin
         return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_plan_record: null argument, or bindings of another plan");
     }
-    weft_status status = weft_device_alive(plan->device);
-    if (status == WEFT_OK) {
-        status = weft_bindings_prepare(bindings);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_alive(plan->device));
+    WEFT_TRY(weft_bindings_prepare(bindings));
     if (plan->queries) {
         plan->device->vk.CmdResetQueryPool(commands, plan->queries, 0,
                                            2 * plan->lowering.dispatch_count);
@@ -106,21 +103,15 @@ static weft_status record_own(weft_bindings *bindings, uint32_t submission) {
                                             .commandPool = device->command_pool,
                                             .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                             .commandBufferCount = 1};
-        weft_status status = weft_device_check(
+        WEFT_TRY(weft_device_check(
             device, device->vk.AllocateCommandBuffers(device->vk.handle, &info, commands),
-            "vkAllocateCommandBuffers");
-        if (status != WEFT_OK) {
-            return status;
-        }
+            "vkAllocateCommandBuffers"));
     }
     /* Simultaneous use: a run may be submitted again before the last one has finished; the barrier orders them. */
     VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                       .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
-    weft_status status = weft_device_check(device, device->vk.BeginCommandBuffer(*commands, &begin),
-                                           "vkBeginCommandBuffer");
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(weft_device_check(device, device->vk.BeginCommandBuffer(*commands, &begin),
+                               "vkBeginCommandBuffer"));
     if (plan->queries && submission == 0) {
         device->vk.CmdResetQueryPool(*commands, plan->queries, 0,
                                      2 * plan->lowering.dispatch_count);
@@ -149,30 +140,26 @@ weft_status weft_plan_submit(weft_plan *plan, weft_bindings *bindings, uint64_t 
         return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_plan_submit: null argument, or bindings of another plan");
     }
-    weft_status status = weft_device_alive(plan->device);
-    if (status == WEFT_OK) {
-        status = prepare_commands(bindings);
+    WEFT_TRY(weft_device_alive(plan->device));
+    WEFT_TRY(prepare_commands(bindings));
+    for (uint32_t i = 0; i < plan->info.submissions; i++) {
+        WEFT_TRY(weft_device_submit(plan->device, &bindings->commands[i], 1, ticket));
     }
-    for (uint32_t i = 0; i < plan->info.submissions && status == WEFT_OK; i++) {
-        status = weft_device_submit(plan->device, &bindings->commands[i], 1, ticket);
-    }
-    if (status == WEFT_OK) {
-        plan->newest_run = *ticket;
-        bindings->newest_run = *ticket;
-    }
-    return status;
+    plan->newest_run = *ticket;
+    bindings->newest_run = *ticket;
+    return WEFT_OK;
 }
 
 weft_status weft_plan_wait(weft_plan *plan, uint64_t ticket, uint64_t timeout_ns, bool *done) {
     if (!plan) {
         return WEFT_INVALID_ARGUMENT;
     }
-    weft_status status = weft_device_alive(plan->device);
-    return status == WEFT_OK ? weft_device_wait(plan->device, ticket, timeout_ns, done) : status;
+    WEFT_TRY(weft_device_alive(plan->device));
+    return weft_device_wait(plan->device, ticket, timeout_ns, done);
 }
 
 weft_status weft_plan_run(weft_plan *plan, weft_bindings *bindings) {
     uint64_t ticket = 0;
-    weft_status status = weft_plan_submit(plan, bindings, &ticket);
-    return status == WEFT_OK ? weft_plan_wait(plan, ticket, UINT64_MAX, NULL) : status;
+    WEFT_TRY(weft_plan_submit(plan, bindings, &ticket));
+    return weft_plan_wait(plan, ticket, UINT64_MAX, NULL);
 }

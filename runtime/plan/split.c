@@ -5,6 +5,8 @@
  */
 #include "plan/plan.h"
 
+#include "core/try.h"
+
 /* A dispatch that counts no operations still moves memory; one operation per byte is a generous estimate of that. */
 static double work_of(const struct weft_dispatch *dispatch) {
     return dispatch->flops > dispatch->bytes ? dispatch->flops : dispatch->bytes;
@@ -35,10 +37,7 @@ static weft_status add_parts(weft_plan *plan, uint32_t index, uint32_t parts) {
         step.base[axis] = begin;
         step.groups[axis] = end - begin;
         step.new_submission = true;
-        weft_status status = add_step(plan, &step);
-        if (status != WEFT_OK) {
-            return status;
-        }
+        WEFT_TRY(add_step(plan, &step));
     }
     return WEFT_OK;
 }
@@ -51,9 +50,8 @@ weft_status weft_plan_split(weft_plan *plan) {
         const struct weft_dispatch *dispatch = &plan->lowering.dispatches[i];
         double work = work_of(dispatch);
         bool split = limit > 0.0 && work > limit;
-        weft_status status;
         if (split) {
-            status = add_parts(plan, i, (uint32_t)(work / limit) + 1);
+            WEFT_TRY(add_parts(plan, i, (uint32_t)(work / limit) + 1));
             used = limit; /* the next dispatch starts a submission of its own */
         } else {
             bool next = i == 0 || (limit > 0.0 && used + work > limit);
@@ -61,10 +59,7 @@ weft_status weft_plan_split(weft_plan *plan) {
             const uint32_t *groups = dispatch->groups;
             struct weft_dispatch_part step = {
                 .dispatch = i, .groups = {groups[0], groups[1], groups[2]}, .new_submission = next};
-            status = add_step(plan, &step);
-        }
-        if (status != WEFT_OK) {
-            return status;
+            WEFT_TRY(add_step(plan, &step));
         }
     }
     for (uint32_t i = 0; i < plan->step_count; i++) {

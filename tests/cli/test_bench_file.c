@@ -55,7 +55,7 @@ static char *schema_says(const char *schema, const json_t *document) {
 
 static void expect_valid(const char *schema, const json_t *document) {
     char *said = schema_says(schema, document);
-    if (said != NULL) {
+    if (said) {
         fail_msg("%s", said);
     }
 }
@@ -68,8 +68,7 @@ static void expect_described(const json_t *properties, const char *owner) {
     json_t *rule = NULL;
     json_object_foreach((json_t *)properties, name, rule) {
         bool is_plain = json_object_get(rule, "type") != NULL;
-        if (is_plain && json_object_get(rule, "description") == NULL &&
-            strcmp(name, "reason") != 0) {
+        if (is_plain && !json_object_get(rule, "description") && strcmp(name, "reason") != 0) {
             fail_msg("%s of %s has no description in the schema", name, owner);
         }
         expect_described(json_object_get(rule, "properties"), name);
@@ -163,14 +162,14 @@ static void change(json_t *report, const struct damage *damage) {
     snprintf(place, sizeof place, "%s", damage->place);
     json_t *owner = report;
     char *name = place;
-    for (char *slash; (slash = strchr(name, '/')) != NULL; name = slash + 1) {
+    for (char *slash; (slash = strchr(name, '/')); name = slash + 1) {
         *slash = '\0';
         owner = json_is_array(owner) ? json_array_get(owner, strtoul(name, NULL, 10))
                                      : json_object_get(owner, name);
         assert_non_null(owner);
     }
-    json_t *value = damage->value == NULL ? NULL : json_loads(damage->value, JSON_DECODE_ANY, NULL);
-    if (value == NULL) {
+    json_t *value = !damage->value ? NULL : json_loads(damage->value, JSON_DECODE_ANY, NULL);
+    if (!value) {
         assert_int_equal(json_object_del(owner, name), 0);
     } else if (json_is_array(owner)) {
         assert_int_equal(json_array_set_new(owner, strtoul(name, NULL, 10), value), 0);
@@ -186,17 +185,17 @@ WEFT_TEST_ON_HOST(damaged_reports_are_refused, test) {
         json_t *report = whole_report();
         change(report, damage);
         char *said = schema_says(schema, report);
-        if (said == NULL) {
+        if (!said) {
             fail_msg("the schema takes %s = %s", damage->place,
-                     damage->value == NULL ? "nothing" : damage->value);
+                     !damage->value ? "nothing" : damage->value);
         }
         free(said);
         weft_test_host_reset(test);
         weft_status status = weft_bench_file_check(report, "made.json", &test->host);
-        if ((status == WEFT_OK) != (damage->said == NULL)) {
+        if ((status == WEFT_OK) != (!damage->said)) {
             fail_msg("the reader says %s of %s", weft_status_name(status), damage->place);
         }
-        if (damage->said != NULL) {
+        if (damage->said) {
             assert_status(status, WEFT_BAD_FILE);
             weft_test_expect_log(test, "made.json: field", damage->said);
         }
@@ -217,7 +216,7 @@ WEFT_TEST(missing_fields_of_rows_are_refused) {
             json_t *report = json_deep_copy(whole);
             json_object_del(json_array_get(made_rows(report), i), name);
             char *said = schema_says(schema, report);
-            if (said == NULL) {
+            if (!said) {
                 fail_msg("the schema takes rows[%zu] without %s", i, name);
             }
             free(said);

@@ -44,7 +44,7 @@ static json_t *element_of(const char *page, const char *id) {
     assert_non_null(end);
     json_error_t error;
     json_t *value = json_loadb(from, (size_t)(end - from), JSON_DECODE_ANY, &error);
-    if (value == NULL) {
+    if (!value) {
         fail_msg("%s: %s at %d", id, error.text, error.position);
     }
     return value;
@@ -52,7 +52,7 @@ static json_t *element_of(const char *page, const char *id) {
 
 static size_t count_of(const char *text, const char *part) {
     size_t count = 0;
-    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part)) {
+    for (const char *at = text; (at = strstr(at, part)); at += strlen(part)) {
         count++;
     }
     return count;
@@ -115,7 +115,7 @@ WEFT_TEST(scripts_and_style_may_be_embedded) {
 
 /* Fails the test where an attribute or a url() names something outside the page. */
 static void expect_no_reference(const char *page, const char *start, bool local) {
-    for (const char *at = page; (at = strstr(at, start)) != NULL; at += strlen(start)) {
+    for (const char *at = page; (at = strstr(at, start)); at += strlen(start)) {
         const char *value = at + strlen(start);
         value += *value == '"' || *value == '\'';
         if (!local || *value != '#') {

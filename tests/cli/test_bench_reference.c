@@ -316,7 +316,7 @@ static weft_status compile_encoder(weft_plan **plan, weft_device *device,
                  : ",'architectures':['FNetModel'],'type_vocab_size':4",
              bench_case->sizes[1] ? ",'weft_attention_layers':1" : "", WORDS, ENCODER_D,
              ENCODER_WIDE, ENCODER_LAYERS, ENCODER_N);
-    for (char *at = config; (at = strchr(at, '\'')) != NULL;) {
+    for (char *at = config; (at = strchr(at, '\''));) {
         *at = '"';
     }
     check(weft_model_create_random(&model, config, WEFT_BENCH_SEED, host));

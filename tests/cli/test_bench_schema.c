@@ -16,7 +16,7 @@ static char *schema_text(void) {
 
 static void expect_valid(const char *schema, const char *text, const char *name) {
     char *said = weft_test_schema_check(schema, text);
-    if (said != NULL) {
+    if (said) {
         fail_msg("%s: %s", name, said);
     }
 }
@@ -95,7 +95,7 @@ static int check_result(const char *path, const struct stat *status, int kind, s
     size_t size = 0;
     char *text = (char *)weft_test_read(path, &size);
     json_t *report = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    if (report == NULL) {
+    if (!report) {
         fail_msg("%s is no JSON", path);
     }
     if (integer_field(report, "schema") != 1) { /* older ones are history and stay as they are */

@@ -40,7 +40,7 @@ static void list_suite(weft_bench_list *list, const char *name, weft_bench_size 
     const weft_bench_scope scope = {
         .size = size, .lengths = {80}, .length_count = 1, .lengths_given = true};
     const weft_bench_suite *suite = NULL;
-    for (uint32_t i = 0; (suite = weft_bench_suite_at(i)) != NULL; i++) {
+    for (uint32_t i = 0; (suite = weft_bench_suite_at(i)); i++) {
         if (strcmp(suite->name, name) == 0) {
             suite->add(list, &scope);
         }

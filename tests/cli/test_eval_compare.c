@@ -93,11 +93,11 @@ TEST(each_model_is_as_it_is_alone, place) {
 /* The lines that begin with the text, and what is behind it. */
 static const char *line_of(const struct outcome *outcome, const char *start) {
     const char *at = outcome->out;
-    while (at != NULL && strncmp(at, start, strlen(start)) != 0) {
+    while (at && strncmp(at, start, strlen(start)) != 0) {
         at = strchr(at, '\n');
-        at = at == NULL ? NULL : at + 1;
+        at = !at ? NULL : at + 1;
     }
-    if (at == NULL) {
+    if (!at) {
         fail_msg("%s: no line begins with \"%s\" in\n%s", outcome->line, start, outcome->out);
     }
     return at;
@@ -237,7 +237,7 @@ TEST(texts_are_shown_beside_the_answers, place) {
         json_t *model = json_array_get(field(report, "models"), i);
         wrong += (size_t)(ROWS - integer_field(model, "correct"));
     }
-    for (const char *at = text.out; (at = strstr(at, "✗")) != NULL; at += strlen("✗")) {
+    for (const char *at = text.out; (at = strstr(at, "✗")); at += strlen("✗")) {
         assert_true(wrong > 0);
         wrong--;
     }

@@ -49,12 +49,12 @@ static void expect_misfit(const struct place *place, const struct misfit *misfit
     struct member members[5] = {{NULL, NULL}};
     right_members(members, place, misfit->model);
     size_t at = 0;
-    while (members[at].name != NULL && strcmp(members[at].name, misfit->member) != 0) {
+    while (members[at].name && strcmp(members[at].name, misfit->member) != 0) {
         at++;
     }
     members[at] = (struct member){
         misfit->member,
-        misfit->integers != NULL
+        misfit->integers
             ? write_integers(place->folder, "misfit.npy", misfit->integers, misfit->shape)
             : write_reals(place->folder, "misfit.npy", misfit->reals, misfit->shape)};
     char *data = write_archive(place->folder, "data.npz", members);

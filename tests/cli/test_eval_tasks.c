@@ -64,7 +64,7 @@ static struct scene make_scene(const struct place *place, const struct tiny_mode
     struct scene scene = {
         .model = write_tiny_model(place->folder, model->task, model),
         .tokens = write_integers(place->folder, "tokens.npy", tokens, weft_shape_of(ROWS, LENGTH)),
-        .other = other != NULL ? write_integers(place->folder, "other.npy", values, shape) : NULL};
+        .other = other ? write_integers(place->folder, "other.npy", values, shape) : NULL};
     const struct member members[] = {{"tokens", scene.tokens}, {other, scene.other}, {NULL, NULL}};
     scene.data = write_archive(place->folder, "data.npz", members);
     return scene;

@@ -199,7 +199,7 @@ static weft_bench_scope scope_of(weft_bench_size size, bool lengths_given) {
 static weft_bench_list all_cases(const weft_bench_scope *scope) {
     weft_bench_list all = {.host = NULL};
     const weft_bench_suite *suite;
-    for (uint32_t i = 0; (suite = weft_bench_suite_at(i)) != NULL; i++) {
+    for (uint32_t i = 0; (suite = weft_bench_suite_at(i)); i++) {
         const uint32_t before = all.count;
         suite->add(&all, scope);
         assert_true(all.count > before);

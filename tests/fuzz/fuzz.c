@@ -34,8 +34,8 @@ static void remove_folder(void) {
 const char *fuzz_folder(void) {
     if (folder[0] == '\0') {
         const char *parent = getenv("TMPDIR");
-        snprintf(folder, sizeof folder, "%s/weft-fuzz-XXXXXX", parent != NULL ? parent : "/tmp");
-        fuzz_expect(mkdtemp(folder) != NULL && atexit(remove_folder) == 0);
+        snprintf(folder, sizeof folder, "%s/weft-fuzz-XXXXXX", parent ? parent : "/tmp");
+        fuzz_expect(mkdtemp(folder) && atexit(remove_folder) == 0);
     }
     return folder;
 }
@@ -44,7 +44,7 @@ const char *fuzz_file(const uint8_t *data, size_t size) {
     static char path[PATH_SIZE + 8];
     snprintf(path, sizeof path, "%s/input", fuzz_folder());
     FILE *file = fopen(path, "wb");
-    fuzz_expect(file != NULL && (size == 0 || fwrite(data, size, 1, file) == 1));
+    fuzz_expect(file && (size == 0 || fwrite(data, size, 1, file) == 1));
     fuzz_expect(fclose(file) == 0);
     return path;
 }
@@ -57,8 +57,8 @@ union block {
 
 static void *reallocate(void *user, void *pointer, size_t size) {
     size_t *left = user;
-    union block *old = pointer != NULL ? (union block *)pointer - 1 : NULL;
-    const size_t old_size = old != NULL ? old->size : 0;
+    union block *old = pointer ? (union block *)pointer - 1 : NULL;
+    const size_t old_size = old ? old->size : 0;
     if (size == 0) {
         *left += old_size;
         free(old);
@@ -68,7 +68,7 @@ static void *reallocate(void *user, void *pointer, size_t size) {
         return NULL;
     }
     union block *block = realloc(old, sizeof *block + size);
-    if (block == NULL) {
+    if (!block) {
         return NULL;
     }
     *left = *left + old_size - size;

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t payload_size = 0;
     fuzz_expect(weft_cache_read(&payload, &payload_size, fuzz_folder(), "test", &key, NULL) ==
                 WEFT_OK);
-    if (payload != NULL) {
+    if (payload) {
         fuzz_expect(size == HEADER + payload_size &&
                     memcmp(payload, data + HEADER, payload_size) == 0);
     }

@@ -24,7 +24,7 @@ static bool is_sound(const weft_fnet_config *config) {
 
 static void make_model(const uint8_t *data, size_t size) {
     char *text = malloc(size + 1);
-    if (text == NULL) {
+    if (!text) {
         return;
     }
     memcpy(text, data, size);

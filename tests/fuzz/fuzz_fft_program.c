@@ -20,7 +20,7 @@ static void write_again(const struct weft_fft_program *program, const uint8_t *d
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct weft_fft_program *program = weft_alloc_zero(NULL, 1, sizeof *program);
-    if (program == NULL) {
+    if (!program) {
         return 0;
     }
     program->input_bytes = INPUT;
@@ -28,8 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (weft_fft_program_read(program, data, size, NULL) == WEFT_OK) {
         write_again(program, data, size);
     } else {
-        fuzz_expect(program->modules == NULL && program->tables == NULL &&
-                    program->dispatches == NULL);
+        fuzz_expect(!program->modules && !program->tables && !program->dispatches);
     }
     weft_fft_program_destroy(&program, NULL);
     return 0;

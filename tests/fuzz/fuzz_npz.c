@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     weft_npz *npz = NULL;
     weft_status status = weft_npz_open(&npz, fuzz_file(data, size), NULL);
     fuzz_expect((status == WEFT_OK) == (npz != NULL));
-    for (size_t i = 0; npz != NULL && i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; npz && i < sizeof names / sizeof names[0]; i++) {
         weft_npy npy;
         if (weft_npz_get(&npy, npz, names[i], LIMIT) == WEFT_OK) {
             fuzz_expect(weft_npz_has(npz, names[i]));

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const char *fault = NULL;
     fuzz_expect(weft_pipeline_manifest_read(&manifest, &driver_data, &fault, data, size, &info,
                                             NULL) == WEFT_OK);
-    if (fault == NULL) {
+    if (!fault) {
         /* A digest may be listed twice, and counts once. */
         fuzz_expect(driver_data >= 4 + manifest.count * sizeof(weft_digest) && driver_data <= size);
     }

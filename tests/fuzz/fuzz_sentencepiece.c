@@ -14,8 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_expect((status == WEFT_OK) == (tokenizer != NULL));
     int32_t *ids = NULL;
     uint32_t count = 0;
-    if (tokenizer != NULL && weft_tokenizer_encode(tokenizer, text, sizeof text - 1, true, MAXIMUM,
-                                                   &ids, &count) == WEFT_OK) {
+    if (tokenizer && weft_tokenizer_encode(tokenizer, text, sizeof text - 1, true, MAXIMUM, &ids,
+                                           &count) == WEFT_OK) {
         fuzz_expect(count <= MAXIMUM);
         for (uint32_t i = 0; i < count; i++) {
             fuzz_expect(ids[i] >= 0 && ids[i] < VOCABULARY);

@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint32_t *source = malloc(size + 1); /* words are aligned */
     uint32_t *words = NULL;
     size_t words_size = 0;
-    if (source == NULL) {
+    if (!source) {
         return 0;
     }
     memcpy(source, data, size);

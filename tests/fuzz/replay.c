@@ -32,14 +32,14 @@ static int replay_file(const char *path) {
 static int replay_folder(const char *path) {
     DIR *folder = opendir(path);
     int count = 0;
-    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
         char file[1024];
         if (entry->d_name[0] != '.') {
             snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
             count += replay_file(file);
         }
     }
-    if (folder != NULL) {
+    if (folder) {
         closedir(folder);
     }
     return count;

@@ -123,7 +123,7 @@ static uint32_t context_of(const struct golden *golden) {
 static weft_status add_band(weft_tensor *out, weft_graph *graph, const weft_tensor *input,
                             const struct golden *golden, uint32_t half_width, bool causal) {
     float scale = 0.0F;
-    if (golden->scale.elements == 1 && golden->scale.data != NULL) {
+    if (golden->scale.elements == 1 && golden->scale.data) {
         assert_ok(weft_npy_read_f32(&golden->scale, &scale));
     }
     return weft_graph_banded_attention(

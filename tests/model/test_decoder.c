@@ -115,7 +115,7 @@ static float *run_whole(struct weft_test_device *f, weft_model *model, const int
     assert_ok(weft_model_get_info(model, &info));
     int32_t *input = calloc((size_t)BATCH * n, sizeof *input);
     float *logits = calloc((size_t)BATCH * n * info.vocabulary, sizeof *logits);
-    assert_true(input != NULL && logits != NULL);
+    assert_true(input && logits);
     for (uint32_t b = 0; b < BATCH; b++) {
         memcpy(input + (size_t)b * n, tokens + (size_t)b * stride, used * sizeof *input);
     }

@@ -8,12 +8,12 @@
 bool weft_rule_holds(const char *rule) {
     const char *list = getenv("WEFT_BREAK");
     const size_t length = strlen(rule);
-    while (list != NULL && *list != '\0') {
+    while (list && *list != '\0') {
         if (strncmp(list, rule, length) == 0 && (list[length] == '\0' || list[length] == ',')) {
             return false;
         }
         list = strchr(list, ',');
-        list = list == NULL ? NULL : list + 1;
+        list = !list ? NULL : list + 1;
     }
     return true;
 }

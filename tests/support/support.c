@@ -24,7 +24,7 @@ static void take_line(void *user, weft_log_level level, const char *message) {
     pthread_mutex_lock(&log->lock);
     size_t room = strlen(names[level]) + strlen(message) + 4;
     char *text = realloc(log->text, log->size + room);
-    if (text != NULL) {
+    if (text) {
         int written = snprintf(text + log->size, room, "%s: %s\n", names[level], message);
         log->text = text;
         log->size += (size_t)written;
@@ -34,7 +34,7 @@ static void take_line(void *user, weft_log_level level, const char *message) {
 
 const char *weft_test_log(struct weft_test_host *test) {
     const struct log *log = test->log;
-    return log->text != NULL ? log->text : "";
+    return log->text ? log->text : "";
 }
 
 bool weft_test_log_has(struct weft_test_host *test, const char *text) {
@@ -42,10 +42,9 @@ bool weft_test_log_has(struct weft_test_host *test, const char *text) {
 }
 
 static bool line_has_all(const char *line, size_t length, va_list texts) {
-    for (const char *text = va_arg(texts, const char *); text != NULL;
-         text = va_arg(texts, const char *)) {
+    for (const char *text = va_arg(texts, const char *); text; text = va_arg(texts, const char *)) {
         const char *found = strstr(line, text);
-        if (found == NULL || found + strlen(text) > line + length) {
+        if (!found || found + strlen(text) > line + length) {
             return false;
         }
     }
@@ -59,8 +58,7 @@ void weft_test_expect_line(struct weft_test_host *test, const char *text, ...) {
         const char *found = strstr(line, text);
         va_list more;
         va_start(more, text);
-        bool has_all =
-            found != NULL && found < end && line_has_all(line, (size_t)(end - line), more);
+        bool has_all = found && found < end && line_has_all(line, (size_t)(end - line), more);
         va_end(more);
         if (has_all) {
             return;
@@ -85,7 +83,7 @@ void weft_test_status(weft_status found, weft_status expected, const char *call,
 static void *reallocate(void *user, void *pointer, size_t size) {
     struct weft_test_host *test = user;
     if (size == 0) {
-        if (pointer != NULL) {
+        if (pointer) {
             atomic_fetch_sub(&test->live, 1);
         }
         free(pointer);
@@ -95,7 +93,7 @@ static void *reallocate(void *user, void *pointer, size_t size) {
     bool chosen = test->fail_at > 0 &&
                   (request == test->fail_at || (test->fail_rest && request > test->fail_at));
     void *result = chosen ? NULL : realloc(pointer, size);
-    if (result != NULL && pointer == NULL) {
+    if (result && !pointer) {
         atomic_fetch_add(&test->live, 1);
     }
     return result;
@@ -223,7 +221,7 @@ static int remove_entry(const char *path, const struct stat *about, int type, st
 }
 
 __attribute__((destructor)) static void drop_all_kept(void) {
-    while (all_kept != NULL) {
+    while (all_kept) {
         struct kept *kept = all_kept;
         all_kept = kept->next;
         if (kept->is_folder) {
@@ -248,7 +246,7 @@ char *weft_test_text(const char *format, ...) {
 
 char *weft_test_folder(void) {
     const char *parent = getenv("TMPDIR");
-    parent = parent != NULL && parent[0] != '\0' ? parent : "/tmp";
+    parent = parent && parent[0] != '\0' ? parent : "/tmp";
     const size_t size = strlen(parent) + sizeof "/weft-test-XXXXXX";
     char *folder = keep(size, true);
     snprintf(folder, size, "%s/weft-test-XXXXXX", parent);
@@ -277,7 +275,7 @@ char *weft_test_write(const char *folder, const char *name, const void *data, si
 
 uint8_t *weft_test_read(const char *path, size_t *size) {
     FILE *file = fopen(path, "rb");
-    if (file == NULL) {
+    if (!file) {
         fail_msg("cannot open %s", path);
     }
     assert_int_equal(fseek(file, 0, SEEK_END), 0);
@@ -297,7 +295,7 @@ size_t weft_test_entries(const char *folder) {
     DIR *stream = opendir(folder);
     assert_non_null(stream);
     size_t count = 0;
-    for (const struct dirent *entry = readdir(stream); entry != NULL; entry = readdir(stream)) {
+    for (const struct dirent *entry = readdir(stream); entry; entry = readdir(stream)) {
         count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
     }
     closedir(stream);

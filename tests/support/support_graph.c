@@ -8,8 +8,7 @@ static int set_up(void **state, char *folder) {
     assert_non_null(f);
     weft_test_host_begin(&f->host);
     f->folder = folder;
-    const weft_device_params params = {.host = f->host.host,
-                                       .cache_dir = folder != NULL ? folder : ""};
+    const weft_device_params params = {.host = f->host.host, .cache_dir = folder ? folder : ""};
     if (weft_device_open(&f->device, &params) != WEFT_OK) {
         fail_msg("no device: %s", weft_test_log(&f->host));
     }
@@ -31,7 +30,7 @@ int weft_test_graph_tear_down(void **state) {
     weft_graph_destroy(&f->graph);
     weft_test_device_close(&f->device);
     weft_test_host_end(&f->host);
-    if (f->folder != NULL) {
+    if (f->folder) {
     }
     free(f);
     return 0;

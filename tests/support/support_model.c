@@ -351,11 +351,10 @@ void weft_test_expect_all_wrong(struct weft_test_loader *loader, const struct we
         assert_true(strlen(row->message) < sizeof message);
         strcpy(message, row->message);
         char *gap = strstr(message, " … ");
-        if (gap != NULL) {
+        if (gap) {
             *gap = '\0';
         }
-        weft_test_expect_log(&loader->host, field, message,
-                             gap != NULL ? gap + strlen(" … ") : message);
+        weft_test_expect_log(&loader->host, field, message, gap ? gap + strlen(" … ") : message);
     }
 }
 

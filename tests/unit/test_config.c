@@ -392,7 +392,7 @@ static void check_ranges(const weft_fnet_config *config) {
     assert_true(config->attention_layers <= config->layers);
     assert_true(config->attention_heads == 0 || config->hidden_size % config->attention_heads == 0);
     assert_true(config->pad_token >= -1 && config->pad_token < (int32_t)config->vocab_size);
-    for (uint32_t i = 0; config->labels != NULL && i < config->label_count; i++) {
+    for (uint32_t i = 0; config->labels && i < config->label_count; i++) {
         assert_non_null(config->labels[i]);
     }
 }

@@ -56,7 +56,7 @@ static void assert_failed(struct record *record, weft_status expected, weft_stat
                           const char *part) {
     assert_string_equal(weft_status_name(status), weft_status_name(expected));
     assert_true(record->errors >= 1);
-    if (strstr(record->text, part) == NULL) {
+    if (!strstr(record->text, part)) {
         fail_msg("\"%s\" is not in the log:\n%s", part, record->text);
     }
     forget(record);
@@ -94,8 +94,7 @@ static int set_up_opened(void **state) {
 
 static int tear_down(void **state) {
     struct fixture *fixture = *state;
-    const uint32_t counted =
-        fixture->device == NULL ? 0 : fixture->device->stats.validation_messages;
+    const uint32_t counted = !fixture->device ? 0 : fixture->device->stats.validation_messages;
     weft_device_destroy(&fixture->device);
     assert_null(fixture->device);
     assert_int_equal(counted, 0);
@@ -239,7 +238,7 @@ TEST(test_open_bad_arguments, fixture) {
 }
 
 static void set_or_unset(const char *name, const char *value) {
-    assert_int_equal(value == NULL ? unsetenv(name) : setenv(name, value, 1), 0);
+    assert_int_equal(!value ? unsetenv(name) : setenv(name, value, 1), 0);
 }
 
 TEST(test_no_driver, fixture) {
@@ -248,7 +247,7 @@ TEST(test_no_driver, fixture) {
     char *saved[3];
     for (size_t i = 0; i < 3; i++) {
         const char *value = getenv(names[i]);
-        saved[i] = value == NULL ? NULL : strdup(value);
+        saved[i] = !value ? NULL : strdup(value);
         set_or_unset(names[i], i == 2 ? NULL : "/nonexistent/driver.json");
     }
     const weft_host host = host_of(&fixture->record);
@@ -500,7 +499,7 @@ OPENED(test_random_buffers, fixture) {
     uint64_t in_use = 0;
     for (uint32_t step = 0; step < STEPS; step++) {
         const uint32_t slot = weft_philox_u32(11, 0, step) % SLOTS;
-        if (buffers[slot] != NULL) {
+        if (buffers[slot]) {
             uint32_t ends[2];
             const uint64_t size = weft_buffer_size(buffers[slot]);
             assert_ok(weft_buffer_read(buffers[slot], 0, &ends[0], 4));
@@ -518,7 +517,7 @@ OPENED(test_random_buffers, fixture) {
         in_use += buffers[slot]->allocation->size;
         assert_true(buffers[slot]->allocation->size >= size);
         for (uint32_t i = 0; i < SLOTS; i++) {
-            assert_true(i == slot || buffers[i] == NULL || !overlap(buffers[i], buffers[slot]));
+            assert_true(i == slot || !buffers[i] || !overlap(buffers[i], buffers[slot]));
         }
         marks[slot] = step + 1;
         const uint32_t inverse = ~marks[slot];
@@ -668,7 +667,7 @@ static VKAPI_ATTR void VKAPI_CALL dispatch_nothing(VkCommandBuffer commands, uin
 
 static void set_cache_dir(weft_device *device, const char *folder) {
     free(device->cache_dir);
-    device->cache_dir = folder == NULL ? NULL : strdup(folder);
+    device->cache_dir = !folder ? NULL : strdup(folder);
 }
 
 /* A device that gives wrong answers is refused with the operation's name; verdicts are kept, both
@@ -795,7 +794,7 @@ static bool owner_validates(const struct owner *owner) {
     GET(owner, vkEnumerateInstanceLayerProperties)(&count, layers);
     for (uint32_t i = 0; i < count; i++) {
         if (strcmp(layers[i].layerName, "VK_LAYER_KHRONOS_validation") == 0) {
-            return wanted != NULL && strcmp(wanted, "1") == 0;
+            return wanted && strcmp(wanted, "1") == 0;
         }
     }
     return false;

@@ -98,11 +98,10 @@ WEFT_TEST(test_default_folder) {
         {"relative", "", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        cases[i].cache != NULL ? setenv("XDG_CACHE_HOME", cases[i].cache, 1)
-                               : unsetenv("XDG_CACHE_HOME");
-        cases[i].home != NULL ? setenv("HOME", cases[i].home, 1) : unsetenv("HOME");
+        cases[i].cache ? setenv("XDG_CACHE_HOME", cases[i].cache, 1) : unsetenv("XDG_CACHE_HOME");
+        cases[i].home ? setenv("HOME", cases[i].home, 1) : unsetenv("HOME");
         char *folder = weft_cache_default_dir(NULL);
-        if (cases[i].expected == NULL) {
+        if (!cases[i].expected) {
             assert_null(folder);
         } else {
             assert_string_equal(folder, cases[i].expected);
@@ -304,7 +303,7 @@ TEST(test_concurrent_writers, fixture) {
     DIR *folder = opendir(fixture->folder);
     assert_non_null(folder);
     int files = 0;
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+    for (struct dirent *entry; (entry = readdir(folder));) {
         files += entry->d_name[0] != '.';
     }
     closedir(folder);

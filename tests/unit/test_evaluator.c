@@ -107,7 +107,7 @@ static void assert_gives(const struct kernel *kernel, const uint32_t *expected, 
 
 static void assert_refused(const struct kernel *kernel, weft_status status, const char *expected) {
     struct outcome outcome = run(kernel);
-    if (outcome.status != status || strstr(outcome.text, expected) == NULL) {
+    if (outcome.status != status || !strstr(outcome.text, expected)) {
         fail_msg("%s: %s\nexpected %s with \"%s\"", weft_status_name(outcome.status), outcome.text,
                  weft_status_name(status), expected);
     }

@@ -713,8 +713,7 @@ static void check_parts(const weft_features_params *params) {
     }
     for (uint32_t block = 0; block < s.blocks; block++) {
         const struct application a = {&s, diagonals + (size_t)block * s.diagonals * s.size,
-                                      permutation != NULL ? permutation + (size_t)block * s.size
-                                                          : NULL};
+                                      permutation ? permutation + (size_t)block * s.size : NULL};
         apply_block(y, x, &a, params->kind);
         for (uint32_t i = 0; i < s.rows_per_block; i++) {
             uint32_t row = block * s.rows_per_block + i;

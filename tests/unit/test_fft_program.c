@@ -33,7 +33,7 @@ static struct device_buffer make_buffer(weft_device *device, uint64_t size, cons
     memset(poison, 0xff, size);
     assert_ok(
         weft_vkbuffer_create(&buffer.handle, &buffer.allocation, device, size, WEFT_MEMORY_DEVICE));
-    assert_ok(weft_device_upload(device, buffer.handle, 0, data != NULL ? data : poison, size));
+    assert_ok(weft_device_upload(device, buffer.handle, 0, data ? data : poison, size));
     free(poison);
     return buffer;
 }
@@ -553,7 +553,7 @@ TEST(test_bits, fixture) {
         float *input = malloc(program->input_bytes);
         float *whole = malloc(program->output_bytes);
         float *halves = malloc(program->output_bytes);
-        assert_true(input != NULL && whole != NULL && halves != NULL);
+        assert_true(input && whole && halves);
         weft_philox_uniform(input, program->input_bytes / sizeof *input, SEED, i);
         run_program(fixture->device, program, false, input, whole);
         run_program(fixture->device, program, true, input, halves);

@@ -30,7 +30,7 @@ static double local_1d(double z, double v, uint32_t power) {
 }
 
 static double width_of(const weft_flt_params *p, uint32_t t) {
-    return p->widths != NULL ? (double)p->widths[t] : 1.0;
+    return p->widths ? (double)p->widths[t] : 1.0;
 }
 
 /* Re f_t(z). */
@@ -45,10 +45,10 @@ static double term_of(const weft_flt_params *p, uint32_t t, const double *z) {
         const uint32_t at = t * p->dimensions + j;
         square += z[j] * z[j];
         sum += fabs(z[j]);
-        phase += p->centres != NULL ? (double)p->centres[at] * z[j] : 0.0;
+        phase += p->centres ? (double)p->centres[at] * z[j] : 0.0;
         cauchy /= 1.0 + z[j] * z[j] / (width * width);
         if (p->kind == WEFT_FLT_LOCAL) {
-            local *= local_1d(z[j], (double)p->radii[at], p->powers != NULL ? p->powers[at] : 1);
+            local *= local_1d(z[j], (double)p->radii[at], p->powers ? p->powers[at] : 1);
         }
     }
     const double volume = pow(sqrt(2.0 * PI) * width, p->dimensions);
@@ -71,7 +71,7 @@ static double term_of(const weft_flt_params *p, uint32_t t, const double *z) {
 static double function_of(const weft_flt_params *p, const double *z) {
     double sum = 0.0;
     for (uint32_t t = 0; t < (p->terms ? p->terms : 1); t++) {
-        sum += (p->coefficients != NULL ? (double)p->coefficients[t] : 1.0) * term_of(p, t, z);
+        sum += (p->coefficients ? (double)p->coefficients[t] : 1.0) * term_of(p, t, z);
     }
     return sum;
 }
@@ -174,9 +174,9 @@ WEFT_TEST(test_transforms_are_products) {
             weft_flt_params one = p;
             double part;
             one.dimensions = 1;
-            one.centres = p.centres != NULL ? p.centres + j : NULL;
-            one.radii = p.radii != NULL ? p.radii + j : NULL;
-            one.powers = p.powers != NULL ? p.powers + j : NULL;
+            one.centres = p.centres ? p.centres + j : NULL;
+            one.radii = p.radii ? p.radii + j : NULL;
+            one.powers = p.powers ? p.powers + j : NULL;
             assert_ok(weft_flt_transform(&part, at + j, &one, NULL));
             product *= part;
         }

@@ -32,10 +32,10 @@ static void run(struct weft_test_graph *f, const struct problem *p, float *out) 
         weft_test_feed(&r, "frequencies", weft_shape_of(p->r, p->l), p->frequencies);
     weft_tensor weights = weft_test_feed(&r, "weights", weft_shape_of(p->r), p->weights);
     weft_flt_features_params params = {.side = p->side};
-    if (p->positions != NULL) {
+    if (p->positions) {
         params.positions = weft_test_feed(&r, "positions", weft_shape_of(p->n, p->l), p->positions);
     }
-    if (p->phases != NULL) {
+    if (p->phases) {
         params.phases = weft_test_feed(&r, "phases", weft_shape_of(p->r), p->phases);
     }
     assert_ok(weft_graph_flt_features(&y, r.graph, x, frequencies, weights, &params));
@@ -105,7 +105,7 @@ WEFT_TEST_ON_GRAPH(test_large_positions, f) {
     float *frequencies = malloc(sizeof(float) * COUNT * L);
     float *weights = malloc(sizeof(float) * COUNT);
     float *y = malloc(sizeof(float) * N * (1 + 2 * COUNT));
-    assert_true(frequencies != NULL && weights != NULL && y != NULL);
+    assert_true(frequencies && weights && y);
     weft_philox_uniform(positions, (size_t)N * L, 7, 0);
     weft_philox_uniform(frequencies, (size_t)COUNT * L, 7, 1);
     for (int i = 0; i < N * L; i++) {

@@ -191,8 +191,8 @@ WEFT_TEST_ON_GRAPH(test_out_of_memory_at_every_allocation, f) {
     weft_device_trim(f->device);
     while (weft_test_next_failure(&f->host, status)) {
         status = weft_plan_compile(&plan, f->device, graph, NULL);
-        assert_int_equal(plan == NULL, status != WEFT_OK);
-        if (plan == NULL) {
+        assert_int_equal(!plan, status != WEFT_OK);
+        if (!plan) {
             weft_device_trim(f->device);
         }
     }

@@ -48,7 +48,7 @@ static void assert_fails(weft_device *device, const struct log *log, const char 
     assert_int_equal(weft_glsl_compile(&words, &size, device, "kernel", text), WEFT_COMPILE_ERROR);
     assert_ptr_equal(words, device);
     assert_int_equal(size, 5);
-    if (strstr(log->text, expected) == NULL) {
+    if (!strstr(log->text, expected)) {
         fail_msg("expected \"%s\" in: %s", expected, log->text);
     }
 }
@@ -203,7 +203,7 @@ WEFT_TEST(test_too_large) {
 static void remove_folder(const char *path) {
     DIR *folder = opendir(path);
     assert_non_null(folder);
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+    for (struct dirent *entry; (entry = readdir(folder));) {
         if (entry->d_name[0] != '.') {
             assert_int_equal(unlinkat(dirfd(folder), entry->d_name, 0), 0);
         }

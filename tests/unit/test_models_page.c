@@ -340,7 +340,7 @@ TEST(the_networks_fields_are_the_pages, page) {
 
 static const struct weft_model_family *find_family(const char *name) {
     const struct weft_model_family *found = NULL;
-    for (uint32_t i = 0; (found = weft_model_family_at(i)) != NULL; i++) {
+    for (uint32_t i = 0; (found = weft_model_family_at(i)); i++) {
         if (strcmp(found->model_type, name) == 0) {
             return found;
         }
@@ -370,7 +370,7 @@ TEST(every_familys_fields_are_the_pages, page) {
 TEST(the_families_are_the_pages, page) {
     uint32_t count = 0;
     const struct weft_model_family *found = NULL;
-    for (uint32_t i = 0; (found = weft_model_family_at(i)) != NULL; i++) {
+    for (uint32_t i = 0; (found = weft_model_family_at(i)); i++) {
         if (found->foreign) {
             continue; /* fnet, which has a page of its own */
         }

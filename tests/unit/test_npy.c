@@ -25,7 +25,7 @@ static uint8_t *make_array(unsigned major, const char *header, const void *data,
         file[i] = (uint8_t)(length >> (8 * (i - 8)));
     }
     memcpy(file + prefix, header, length);
-    if (data != NULL && data_size > 0) {
+    if (data && data_size > 0) {
         memcpy(file + prefix + length, data, data_size);
     }
     return file;

@@ -27,7 +27,7 @@ static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice handle,
     (void)handle;
     /* Structures of 1.1 and 1.2 must not be shown to a device below 1.2. */
     assert_true(fake.properties.apiVersion >= VK_API_VERSION_1_2);
-    for (VkBaseOutStructure *link = properties->pNext; link != NULL; link = link->pNext) {
+    for (VkBaseOutStructure *link = properties->pNext; link; link = link->pNext) {
         if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES) {
             VkPhysicalDeviceVulkan12Properties *twelve = (void *)link;
             (void)snprintf(twelve->driverName, sizeof twelve->driverName, "made up");
@@ -54,7 +54,7 @@ static VKAPI_ATTR void VKAPI_CALL get_features2(VkPhysicalDevice handle,
 static VKAPI_ATTR void VKAPI_CALL get_families(VkPhysicalDevice handle, uint32_t *count,
                                                VkQueueFamilyProperties *families) {
     (void)handle;
-    if (families != NULL) {
+    if (families) {
         memcpy(families, fake.families, *count * sizeof *families);
     }
     *count = fake.family_count;
@@ -75,7 +75,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_extensions(VkPhysicalDevice handle, co
                                                      uint32_t *count, VkExtensionProperties *list) {
     (void)handle;
     assert_null(layer);
-    if (list != NULL) {
+    if (list) {
         (void)snprintf(list[0].extensionName, sizeof list[0].extensionName, "%s",
                        VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME);
     }
@@ -243,7 +243,7 @@ static int chosen(const struct weft_physical *list, uint32_t count, const char *
     const struct weft_physical *found = NULL;
     const weft_status status = weft_physical_select(&found, list, count, select, &host);
     assert_true((status == WEFT_OK) == (found != NULL));
-    return found != NULL ? (int)found->info.index : -(int)status;
+    return found ? (int)found->info.index : -(int)status;
 }
 
 WEFT_TEST(test_preference) {

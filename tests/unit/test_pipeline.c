@@ -59,7 +59,7 @@ static int tear_down(void **state) {
     struct fixture *fixture = *state;
     DIR *folder = opendir(fixture->folder);
     assert_non_null(folder);
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+    for (struct dirent *entry; (entry = readdir(folder));) {
         if (entry->d_name[0] != '.') {
             assert_int_equal(unlinkat(dirfd(folder), entry->d_name, 0), 0);
         }

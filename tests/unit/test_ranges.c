@@ -11,11 +11,11 @@ static void check(const struct weft_ranges *ranges) {
     uint64_t offset = 0;
     uint64_t taken = 0;
     const struct weft_range *previous = NULL;
-    for (const struct weft_range *range = ranges->first; range != NULL; range = range->next) {
+    for (const struct weft_range *range = ranges->first; range; range = range->next) {
         assert_ptr_equal(range->previous, previous);
         assert_int_equal(range->offset, offset);
         assert_true(range->size > 0);
-        assert_false(previous != NULL && !previous->taken && !range->taken);
+        assert_false(previous && !previous->taken && !range->taken);
         offset += range->size;
         taken += range->taken ? range->size : 0;
         previous = range;
@@ -69,15 +69,15 @@ WEFT_TEST(test_random) {
     assert_ok(weft_ranges_create(&ranges, BLOCK, NULL));
     for (uint32_t step = 0; step < STEPS; step++) {
         const uint32_t slot = weft_philox_u32(1, 0, step) % SLOTS;
-        if (slots[slot] != NULL) {
+        if (slots[slot]) {
             weft_ranges_give(&ranges, slots[slot], NULL);
             slots[slot] = NULL;
         } else {
             const uint64_t alignment = UINT64_C(1) << weft_philox_u32(1, 1, step) % 13;
             const uint64_t size = 1 + weft_philox_u32(1, 2, step) % 20000;
             slots[slot] = take(&ranges, size, alignment);
-            refused += slots[slot] == NULL;
-            if (slots[slot] != NULL) {
+            refused += !slots[slot];
+            if (slots[slot]) {
                 assert_true(slots[slot]->taken);
                 assert_int_equal(slots[slot]->size, size);
                 assert_int_equal(slots[slot]->offset % alignment, 0);
@@ -89,7 +89,7 @@ WEFT_TEST(test_random) {
     }
     assert_true(refused > 0); /* the block was full at times */
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
-        if (slots[slot] != NULL) {
+        if (slots[slot]) {
             weft_ranges_give(&ranges, slots[slot], NULL);
         }
     }

@@ -19,7 +19,7 @@ static uint8_t *make_file(const char *header, const void *data, size_t data_size
         file[i] = (uint8_t)((uint64_t)header_size >> (8 * i));
     }
     memcpy(file + 8, header, header_size);
-    if (data != NULL && data_size > 0) {
+    if (data && data_size > 0) {
         memcpy(file + 8 + header_size, data, data_size);
     }
     return file;
@@ -79,7 +79,7 @@ WEFT_TEST_ON_HOST(tensors_are_found_with_shape_type_and_values, test) {
     assert_ok(weft_safetensors_read_f32(file, weight, values));
     assert_memory_equal(values, expected, sizeof expected);
     const float *direct = weft_safetensors_f32(weight);
-    assert_true(direct == NULL || memcmp(direct, expected, sizeof expected) == 0);
+    assert_true(!direct || memcmp(direct, expected, sizeof expected) == 0);
 
     const weft_safetensors_tensor *bias = weft_safetensors_find(file, "a.bias");
     float halves[4];

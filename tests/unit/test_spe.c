@@ -144,7 +144,7 @@ static void check_mean(struct weft_test_graph *f, bool sines) {
     float *q = malloc(sizeof(float) * N * HEADS * S);
     float *k = malloc(sizeof(float) * N * HEADS * S);
     double squares = 0.0;
-    assert_true(q != NULL && k != NULL);
+    assert_true(q && k);
     run(f, p, true, q, k);
     for (uint32_t part = 0; part < N * N * HEADS; part++) {
         uint32_t head = part % HEADS;
@@ -189,7 +189,7 @@ WEFT_TEST_ON_GRAPH(test_noise_as_input_or_weight, f) {
         float *q[2] = {malloc(bytes), malloc(bytes)};
         float *k[2] = {malloc(bytes), malloc(bytes)};
         for (int weight = 0; weight < 2; weight++) {
-            assert_true(q[weight] != NULL && k[weight] != NULL);
+            assert_true(q[weight] && k[weight]);
             run(f, p, weight != 0, q[weight], k[weight]);
         }
         assert_memory_equal(q[0], q[1], bytes);
@@ -209,7 +209,7 @@ WEFT_TEST_ON_GRAPH(test_conv_is_stationary, f) {
     float *before = malloc(bytes);
     float *after = malloc(bytes);
     float *k = malloc(bytes);
-    assert_true(before != NULL && after != NULL && k != NULL);
+    assert_true(before && after && k);
     for (uint32_t i = 0; i < N * D; i++) {
         p->q[i] = p->q[i % D];
     }
@@ -234,7 +234,7 @@ WEFT_TEST_ON_GRAPH(test_tokens_do_not_mix, f) {
         float *before = malloc(bytes);
         float *after = malloc(bytes);
         float *k = malloc(bytes);
-        assert_true(before != NULL && after != NULL && k != NULL);
+        assert_true(before && after && k);
         run(f, p, true, before, k);
         p->q[CHANGED * D] = NAN;
         run(f, p, true, after, k);

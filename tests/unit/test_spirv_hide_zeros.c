@@ -298,7 +298,7 @@ WEFT_TEST_ON_HOST(test_out_of_memory, test) {
         const weft_status status = weft_spirv_hide_zeros(&result.data, &result.size, source.data,
                                                          source.size, &test->host);
         assert_int_equal(status, fail_at <= 2 ? WEFT_OUT_OF_HOST_MEMORY : WEFT_OK);
-        assert_int_equal(result.data == NULL, fail_at <= 2);
+        assert_int_equal(!result.data, fail_at <= 2);
         weft_free(&test->host, result.data);
     }
     free(source.data);

@@ -44,7 +44,7 @@ static void expect_refusal(struct words words, struct weft_test_host *host, cons
     assert_in_range(at, WEFT_SPIRV_HEADER_WORDS, words.size / 4 - 1);
     const struct weft_lint_rule *rule =
         weft_lint_find(WEFT_LINT_OPCODES, weft_spirv_opcode(words.data[at]));
-    if (rule != NULL) {
+    if (rule) {
         assert_memory_equal(op, rule->name,
                             strlen(op) < strlen(rule->name) ? strlen(op) : strlen(rule->name));
     }
@@ -594,7 +594,7 @@ TEST(test_handmade, host) {
         const struct handmade *made = &handmades[i];
         struct assembler module;
         struct words words = assemble(&module, made->where, made->extra, extra_count(made->extra));
-        if (made->op == NULL) {
+        if (!made->op) {
             char what[32];
             snprintf(what, sizeof what, "handmade module %zu", i);
             expect_pass(words, host, what);
@@ -618,9 +618,9 @@ WEFT_TEST(test_lists_are_sound) {
             assert_true(rules[i].verdict <= WEFT_LINT_REFUSED);
             assert_int_equal(rules[i].verdict == WEFT_LINT_CHECKED,
                              rules[i].check != WEFT_LINT_CHECK_NONE);
-            assert_true(rules[i].name != NULL && strlen(rules[i].name) > 2);
-            assert_true(rules[i].reason != NULL && strlen(rules[i].reason) > 10);
-            assert_true(rules[i].verdict == WEFT_LINT_REFUSED || rules[i].instead == NULL);
+            assert_true(rules[i].name && strlen(rules[i].name) > 2);
+            assert_true(rules[i].reason && strlen(rules[i].reason) > 10);
+            assert_true(rules[i].verdict == WEFT_LINT_REFUSED || !rules[i].instead);
         }
         assert_null(weft_lint_find((enum weft_lint_list)list, 4321));
         assert_null(weft_lint_find((enum weft_lint_list)list, UINT32_MAX));
@@ -629,7 +629,7 @@ WEFT_TEST(test_lists_are_sound) {
 
 static bool is_in_includes(const char *text) {
     for (size_t i = 0; i < weft_embedded_include_count; i++) {
-        if (strstr(weft_embedded_includes[i].text, text) != NULL) {
+        if (strstr(weft_embedded_includes[i].text, text)) {
             return true;
         }
     }
@@ -643,8 +643,8 @@ WEFT_TEST(test_advice_can_be_followed) {
         size_t count = 0;
         const struct weft_lint_rule *rules = weft_lint_rules(&count, (enum weft_lint_list)list);
         for (size_t i = 0; i < count; i++) {
-            const char *at = rules[i].instead != NULL ? rules[i].instead : "";
-            while ((at = strstr(at, "weft_")) != NULL) {
+            const char *at = rules[i].instead ? rules[i].instead : "";
+            while ((at = strstr(at, "weft_"))) {
                 char name[64];
                 assert_int_equal(sscanf(at, "%63[a-z_0-9]", name), 1);
                 char called[66];
@@ -673,7 +673,7 @@ WEFT_TEST(test_every_known_instruction_is_listed) {
     assert_int_equal(count, sizeof known / sizeof known[0]);
     for (size_t i = 0; i < count; i++) {
         const struct weft_lint_rule *rule = weft_lint_find(WEFT_LINT_OPCODES, known[i].number);
-        assert_string_equal(rule != NULL ? rule->name : "no verdict", known[i].name);
+        assert_string_equal(rule ? rule->name : "no verdict", known[i].name);
     }
 }
 
@@ -682,7 +682,7 @@ static void try_numbers(struct weft_test_host *host, enum weft_lint_list list, e
                         uint32_t *extra, size_t count, size_t word, uint32_t most) {
     for (uint32_t number = 0; number <= most; number++) {
         const struct weft_lint_rule *rule = weft_lint_find(list, number);
-        if (rule != NULL && rule->verdict == WEFT_LINT_CHECKED) {
+        if (rule && rule->verdict == WEFT_LINT_CHECKED) {
             continue; /* by what else the instruction says */
         }
         if (list == WEFT_LINT_OPCODES) {
@@ -692,13 +692,13 @@ static void try_numbers(struct weft_test_host *host, enum weft_lint_list list, e
         }
         struct assembler module;
         struct words words = assemble(&module, where, extra, count);
-        if (rule != NULL && rule->verdict != WEFT_LINT_REFUSED) {
+        if (rule && rule->verdict != WEFT_LINT_REFUSED) {
             expect_pass(words, host, rule->name);
         } else {
             char text[32];
             snprintf(text, sizeof text, " %u: it is not on the list", number);
-            WEFT_EXPECT_REFUSED(host, WEFT_UNSUPPORTED, lint(words, host),
-                                rule != NULL ? rule->name : text, rule != NULL ? rule->reason : "");
+            WEFT_EXPECT_REFUSED(host, WEFT_UNSUPPORTED, lint(words, host), rule ? rule->name : text,
+                                rule ? rule->reason : "");
         }
     }
 }

@@ -82,7 +82,7 @@ static void take_instruction(struct census *census, const uint32_t *at, const ui
         census->decorated_arithmetic += decorated[at[2]] == 1;
         census->max_id = at[2] > census->max_id ? at[2] : census->max_id;
         census->products_into_sums +=
-            opcode == 129 && before != NULL && (before[0] & 0xFFFF) == 133 && before[2] == at[3];
+            opcode == 129 && before && (before[0] & 0xFFFF) == 133 && before[2] == at[3];
     }
 }
 

@@ -264,7 +264,7 @@ WEFT_TEST_ON_HOST(cuts_keep_the_special_tokens, test) {
                 assert_ok(status);
                 uint32_t whole = (uint32_t)json_array_size(expected) + 2 * special;
                 assert_int_equal(count, whole < maximum ? whole : maximum);
-                assert_true((count == 0) == (ids == NULL));
+                assert_true((count == 0) == (!ids));
                 for (uint32_t i = special; i + special < count; i++) {
                     assert_int_equal(ids[i],
                                      json_integer_value(json_array_get(expected, i - special)));
@@ -440,7 +440,7 @@ WEFT_TEST_ON_HOST(settings_of_the_folder_are_checked, test) {
         {"{", WEFT_BAD_FILE, "tokenizer_config.json:1:"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        if (cases[i].text != NULL) {
+        if (cases[i].text) {
             weft_test_write(folder, "tokenizer_config.json", cases[i].text, strlen(cases[i].text));
         }
         weft_tokenizer *tokenizer = NULL;

@@ -334,7 +334,7 @@ bool weft_eval_decode_access(struct weft_eval_decoder *decoder, const struct wef
         decode_array_length(decoder, view);
         return true;
     default:
-        if (atomic != NULL) {
+        if (atomic) {
             decode_atomic(decoder, view, atomic);
         }
         return atomic != NULL;

@@ -26,7 +26,7 @@ uint32_t weft_eval_constant(struct weft_eval_decoder *decoder, uint32_t id) {
         weft_eval_error(decoder, WEFT_COMPILE_ERROR, "id %u is not a constant", id);
     }
     const uint32_t *words = values(decoder);
-    return words != NULL ? words[slot] : 0;
+    return words ? words[slot] : 0;
 }
 
 bool weft_eval_makes_constant(uint32_t opcode) {
@@ -48,7 +48,7 @@ static void set_scalar(struct weft_eval_decoder *decoder, const struct weft_eval
     }
     uint32_t slot = weft_eval_define(decoder, weft_eval_word(decoder, view, 1), id);
     uint32_t *words = values(decoder);
-    if (words != NULL) {
+    if (words) {
         words[slot] = value;
     }
 }

@@ -61,7 +61,7 @@ static struct weft_eval_block *end_block(struct weft_eval_decoder *decoder,
 
 void weft_eval_end_with_jump(struct weft_eval_decoder *decoder, uint32_t target) {
     struct weft_eval_block *block = end_block(decoder, WEFT_EVAL_JUMP);
-    if (block != NULL) {
+    if (block) {
         block->target[0] = target;
     }
 }
@@ -213,7 +213,7 @@ static void decode_return(struct weft_eval_decoder *decoder, const struct weft_e
         uint32_t value = weft_eval_slot(decoder, weft_eval_word(decoder, view, 1));
         weft_eval_move(decoder, call->result_words, call->result, value);
     }
-    if (call->view == NULL) {
+    if (!call->view) {
         (void)end_block(decoder, WEFT_EVAL_RETURN);
     } else {
         weft_eval_end_with_jump(decoder, BEHIND_CALL);
@@ -226,7 +226,7 @@ static void decode_barrier(struct weft_eval_decoder *decoder, const struct weft_
                         "a barrier of another scope than the workgroup is not evaluated");
     }
     struct weft_eval_block *block = end_block(decoder, WEFT_EVAL_BARRIER);
-    if (block != NULL) {
+    if (block) {
         block->target[0] = decoder->program->block_count;
     }
     weft_eval_begin_block(decoder);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/hash.h"
+#include "core/try.h"
 #include "verify/evaluator/execute.h"
 
 #define KEPT_PROGRAMS 16u
@@ -26,14 +27,14 @@ struct weft_evaluator {
 
 weft_evaluator *weft_evaluator_create(const weft_host *host) {
     weft_evaluator *evaluator = weft_alloc_zero(host, 1, sizeof *evaluator);
-    if (evaluator != NULL && host != NULL) {
+    if (evaluator && host) {
         evaluator->host = *host;
     }
     return evaluator;
 }
 
 void weft_evaluator_destroy(weft_evaluator **evaluator) {
-    if (evaluator == NULL || *evaluator == NULL) {
+    if (!evaluator || !*evaluator) {
         return;
     }
     const weft_host host = (*evaluator)->host;
@@ -154,8 +155,8 @@ static weft_status report_fault(char *text, const struct weft_eval_group *group,
     char fault[160];
     describe_fault(fault, sizeof fault, group);
     snprintf(text, WEFT_EVALUATOR_TEXT, "%s, workgroup (%u, %u, %u), invocation (%u, %u, %u): %s",
-             dispatch->label != NULL ? dispatch->label : "dispatch", id[0], id[1], id[2],
-             lane % size[0], lane / size[0] % size[1], lane / size[0] / size[1], fault);
+             dispatch->label ? dispatch->label : "dispatch", id[0], id[1], id[2], lane % size[0],
+             lane / size[0] % size[1], lane / size[0] / size[1], fault);
     return WEFT_INVALID_ARGUMENT;
 }
 
@@ -231,13 +232,12 @@ static weft_status run_groups(char *text, weft_evaluator *evaluator,
                               const struct weft_evaluated_dispatch *dispatch) {
     const uint32_t *groups = dispatch->groups;
     uint64_t count = (uint64_t)groups[0] * groups[1] * groups[2];
-    weft_status status = WEFT_OK;
-    for (uint64_t i = 0; i < count && status == WEFT_OK && !evaluator->stopped; i++) {
+    for (uint64_t i = 0; i < count && !evaluator->stopped; i++) {
         const uint32_t id[3] = {(uint32_t)(i % groups[0]), (uint32_t)(i / groups[0] % groups[1]),
                                 (uint32_t)(i / groups[0] / groups[1])};
-        status = run_group(text, evaluator, program, dispatch, id);
+        WEFT_TRY(run_group(text, evaluator, program, dispatch, id));
     }
-    return status;
+    return WEFT_OK;
 }
 
 static void bind(struct weft_eval_group *group, const struct weft_evaluated_dispatch *dispatch,
@@ -253,10 +253,10 @@ static void bind(struct weft_eval_group *group, const struct weft_evaluated_disp
 /* Checks what a caller may get wrong. */
 static weft_status check(char *text, const struct weft_evaluated_dispatch *dispatch) {
     bool fits = dispatch->push_size <= WEFT_MAX_PUSH_BYTES &&
-                (dispatch->push != NULL || dispatch->push_size == 0) &&
-                (dispatch->specialization != NULL || dispatch->specialization_count == 0);
+                (dispatch->push || dispatch->push_size == 0) &&
+                (dispatch->specialization || dispatch->specialization_count == 0);
     for (uint32_t i = 0; i < WEFT_MAX_BINDINGS; i++) {
-        fits = fits && (dispatch->range[i].data != NULL || dispatch->range[i].size == 0);
+        fits = fits && (dispatch->range[i].data || dispatch->range[i].size == 0);
     }
     if (!fits) {
         snprintf(text, WEFT_EVALUATOR_TEXT,
@@ -286,7 +286,7 @@ weft_status weft_evaluate_dispatch(char text[WEFT_EVALUATOR_TEXT], weft_evaluato
         .shared = weft_alloc_zero(host, (size_t)program->shared_words + 1, 4),
         .step_limit =
             dispatch->group_limit != 0 ? dispatch->group_limit : WEFT_EVALUATOR_GROUP_LIMIT};
-    if (group->rows == NULL || group->shared == NULL) {
+    if (!group->rows || !group->shared) {
         snprintf(text, WEFT_EVALUATOR_TEXT, "out of memory for the slots of a workgroup");
         status = WEFT_OUT_OF_HOST_MEMORY;
     } else {

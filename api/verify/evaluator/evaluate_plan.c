@@ -35,7 +35,7 @@ static weft_status fail_plan(const struct memory *memory, weft_status status, co
 
 static weft_status read_constant(struct memory *memory, uint32_t index, uint64_t bytes) {
     memory->constants[index] = weft_alloc(NULL, (size_t)bytes);
-    if (memory->constants[index] == NULL) {
+    if (!memory->constants[index]) {
         return fail_memory(memory, "a constant");
     }
     const weft_status status =
@@ -55,7 +55,7 @@ static weft_status prepare_memory(struct memory *memory) {
     memory->arena = weft_alloc(NULL, arena);
     memory->constants =
         weft_alloc_zero(NULL, (size_t)memory->storage_count + 1, sizeof *memory->constants);
-    if (memory->arena == NULL || memory->constants == NULL) {
+    if (!memory->arena || !memory->constants) {
         return fail_memory(memory, "an arena");
     }
     memset(memory->arena, 0xFF, arena); /* WEFT_EVALUATOR_POISON in every word */
@@ -69,7 +69,7 @@ static weft_status prepare_memory(struct memory *memory) {
 }
 
 static void free_memory(struct memory *memory) {
-    for (uint32_t i = 0; memory->constants != NULL && i < memory->storage_count; i++) {
+    for (uint32_t i = 0; memory->constants && i < memory->storage_count; i++) {
         weft_free(NULL, memory->constants[i]);
     }
     weft_free(NULL, memory->constants);
@@ -119,7 +119,7 @@ static weft_status bind_operands(struct weft_evaluated_dispatch *evaluated,
         weft_operand_info operand;
         WEFT_TRY(weft_plan_get_operand(memory->plan, dispatch, i, &operand));
         uint8_t *bytes = storage_bytes(memory, operand.storage);
-        if (bytes == NULL) {
+        if (!bytes) {
             return WEFT_INVALID_ARGUMENT;
         }
         evaluated->range[i] = (struct weft_evaluated_range){
@@ -136,9 +136,9 @@ static weft_status read_module(uint32_t **words, size_t *size, const struct memo
         weft_plan_get_module(memory->plan, dispatch, WEFT_MODULE_PORTABLE, NULL, size);
     if (status == WEFT_OK) {
         *words = weft_alloc(NULL, *size);
-        status = *words == NULL ? WEFT_OUT_OF_HOST_MEMORY
-                                : weft_plan_get_module(memory->plan, dispatch, WEFT_MODULE_PORTABLE,
-                                                       *words, size);
+        status = !*words ? WEFT_OUT_OF_HOST_MEMORY
+                         : weft_plan_get_module(memory->plan, dispatch, WEFT_MODULE_PORTABLE,
+                                                *words, size);
     }
     if (status != WEFT_OK) {
         snprintf(memory->text, WEFT_EVALUATOR_TEXT, "the module of %s cannot be used%s", label,

@@ -49,7 +49,7 @@ static void decode_call(struct weft_eval_decoder *decoder, const struct weft_eva
 /* A parameter is the argument: functions do not assign to their parameters. */
 static void bind_parameter(struct weft_eval_decoder *decoder, const struct weft_eval_view *view,
                            const struct weft_eval_call *call, uint32_t index) {
-    uint32_t argument = call->view != NULL ? weft_eval_word(decoder, call->view, 4 + index) : 0;
+    uint32_t argument = call->view ? weft_eval_word(decoder, call->view, 4 + index) : 0;
     if (argument == 0 || argument >= decoder->bound) {
         weft_eval_error(decoder, WEFT_COMPILE_ERROR, "a call without an argument %u", index);
         return;

@@ -208,7 +208,7 @@ static void decode_glsl(struct weft_eval_decoder *decoder, const struct weft_eva
         decode_clamp(decoder, view, WEFT_EVAL_U_MAX, WEFT_EVAL_U_MIN);
     } else if (number == GLSL_S_CLAMP) {
         decode_clamp(decoder, view, WEFT_EVAL_S_MAX, WEFT_EVAL_S_MIN);
-    } else if (rule != NULL) {
+    } else if (rule) {
         apply_rule(decoder, view, rule, 5);
     } else {
         weft_eval_error(decoder, WEFT_UNSUPPORTED,
@@ -261,7 +261,7 @@ static bool decode_several(struct weft_eval_decoder *decoder, const struct weft_
 void weft_eval_decode_instruction(struct weft_eval_decoder *decoder,
                                   const struct weft_eval_view *view) {
     const struct rule *rule = find_rule(rules, COUNT_OF(rules), view->opcode);
-    if (rule != NULL) {
+    if (rule) {
         apply_rule(decoder, view, rule, 3);
         return;
     }

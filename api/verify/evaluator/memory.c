@@ -86,7 +86,7 @@ void weft_eval_op_load_shared(struct weft_eval_group *group,
     for (uint32_t item = 0; item < group->active.count; item++) {
         uint32_t lane = lane_at(&group->active, item);
         const uint32_t *words = shared_words(group, instruction, lane, instruction->n);
-        for (uint32_t word = 0; words != NULL && word < instruction->n; word++) {
+        for (uint32_t word = 0; words && word < instruction->n; word++) {
             weft_eval_row(group, instruction->d + word)[lane] = words[word];
         }
     }
@@ -97,7 +97,7 @@ void weft_eval_op_store_shared(struct weft_eval_group *group,
     for (uint32_t item = 0; item < group->active.count; item++) {
         uint32_t lane = lane_at(&group->active, item);
         uint32_t *words = shared_words(group, instruction, lane, instruction->n);
-        for (uint32_t word = 0; words != NULL && word < instruction->n; word++) {
+        for (uint32_t word = 0; words && word < instruction->n; word++) {
             words[word] = weft_eval_row(group, instruction->d + word)[lane];
         }
     }
@@ -130,7 +130,7 @@ void weft_eval_op_load_buffer(struct weft_eval_group *group,
     for (uint32_t item = 0; item < group->active.count; item++) {
         uint32_t lane = lane_at(&group->active, item);
         const uint8_t *bytes = buffer_bytes(group, instruction, lane, 4 * instruction->n);
-        for (uint32_t word = 0; bytes != NULL && word < instruction->n; word++) {
+        for (uint32_t word = 0; bytes && word < instruction->n; word++) {
             memcpy(weft_eval_row(group, instruction->d + word) + lane, bytes + (size_t)4 * word, 4);
         }
     }
@@ -156,7 +156,7 @@ void weft_eval_op_store_buffer(struct weft_eval_group *group,
     for (uint32_t item = 0; item < group->active.count; item++) {
         uint32_t lane = lane_at(&group->active, item);
         uint8_t *bytes = buffer_bytes(group, instruction, lane, 4 * instruction->n);
-        for (uint32_t word = 0; bytes != NULL && word < instruction->n; word++) {
+        for (uint32_t word = 0; bytes && word < instruction->n; word++) {
             memcpy(bytes + (size_t)4 * word, weft_eval_row(group, instruction->d + word) + lane, 4);
         }
     }
@@ -220,7 +220,7 @@ void weft_eval_op_atomic_shared(struct weft_eval_group *group,
     for (uint32_t item = 0; item < group->active.count; item++) {
         uint32_t lane = lane_at(&group->active, item);
         uint32_t *word = shared_words(group, instruction, lane, 1);
-        if (word != NULL) {
+        if (word) {
             apply_atomic(group, instruction, lane, word);
         }
     }
@@ -234,7 +234,7 @@ void weft_eval_op_atomic_buffer(struct weft_eval_group *group,
     for (uint32_t item = 0; item < group->active.count; item++) {
         uint32_t lane = lane_at(&group->active, item);
         uint8_t *bytes = buffer_bytes(group, instruction, lane, 4);
-        if (bytes != NULL) {
+        if (bytes) {
             apply_atomic(group, instruction, lane, bytes);
         }
     }

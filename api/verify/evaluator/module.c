@@ -282,7 +282,7 @@ weft_status weft_eval_decode(struct weft_eval_program *program,
     decoder.bound = dispatch->words[WEFT_SPIRV_AT_BOUND];
     decoder.ids = weft_alloc_zero(host, decoder.bound, sizeof *decoder.ids);
     decoder.types = weft_alloc_zero(host, decoder.bound, sizeof *decoder.types);
-    if (decoder.ids == NULL || decoder.types == NULL) {
+    if (!decoder.ids || !decoder.types) {
         weft_eval_error(&decoder, WEFT_OUT_OF_HOST_MEMORY, "out of memory for a module");
     } else {
         decode(&decoder);

@@ -169,15 +169,15 @@ void weft_reference_normalize(double *x, const weft_reference_norm *norm, uint64
 void weft_reference_embedding(double *out, const weft_reference_tables *t) {
     for (uint32_t row = 0; row < t->batch * t->n; row++) {
         double token = t->tokens[row];
-        double type = t->types == NULL ? 0.0 : t->types[row];
+        double type = !t->types ? 0.0 : t->types[row];
         bool outside = token < 0.0 || token >= t->vocabulary || type < 0.0 ||
-                       (t->type_table != NULL && type >= t->type_count);
+                       (t->type_table && type >= t->type_count);
         for (uint32_t column = 0; column < t->d; column++) {
             double sum = outside ? NAN : t->table[(uint64_t)token * t->d + column];
-            if (!outside && t->type_table != NULL) {
+            if (!outside && t->type_table) {
                 sum += t->type_table[(uint64_t)type * t->d + column];
             }
-            if (t->positions != NULL) {
+            if (t->positions) {
                 sum += t->positions[(uint64_t)(row % t->n) * t->d + column];
             }
             out[(uint64_t)row * t->d + column] = sum;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/disk_cache.h"
+#include "core/try.h"
 #include "mixers/vkfft/program_file.h"
 #include "mixers/vkfft/vkfft_unit.h"
 #include "shader/glsl.h"
@@ -109,7 +110,7 @@ static weft_status read_cached(struct weft_fft_program *program, bool *found, co
     size_t size = 0;
     *found = false;
     weft_status status = weft_cache_read(&data, &size, cache_dir, CACHE_KIND, key, host);
-    if (status != WEFT_OK || data == NULL) {
+    if (status != WEFT_OK || !data) {
         return status;
     }
     status = weft_fft_program_read(program, data, size, host);
@@ -127,7 +128,7 @@ static void write_cached(const struct weft_fft_program *program, const char *cac
                          const weft_digest *key, const weft_host *host) {
     uint8_t *data = NULL;
     size_t size = 0;
-    if (cache_dir == NULL || weft_fft_program_write(&data, &size, program, host) != WEFT_OK) {
+    if (!cache_dir || weft_fft_program_write(&data, &size, program, host) != WEFT_OK) {
         return; /* the program is good without being cached */
     }
     weft_cache_write(cache_dir, CACHE_KIND, key, data, size, host);
@@ -137,11 +138,8 @@ static void write_cached(const struct weft_fft_program *program, const char *cac
 static weft_status plan(struct weft_fft_program *program, const struct weft_fft_desc *desc,
                         uint32_t *compiled, const weft_host *host) {
     const char *reason = "";
-    weft_status status = weft_glslang_lock(host);
-    if (status != WEFT_OK) {
-        return status;
-    }
-    status = weft_fft_vkfft_plan(program, desc, compiled, &reason, host);
+    WEFT_TRY(weft_glslang_lock(host));
+    weft_status status = weft_fft_vkfft_plan(program, desc, compiled, &reason, host);
     weft_glslang_unlock();
     if (status != WEFT_OK) {
         return weft_fail(host, status,
@@ -183,15 +181,12 @@ weft_status weft_fft_program_create(struct weft_fft_program **program,
                                     const struct weft_fft_desc *desc, const char *cache_dir,
                                     uint32_t *compiled, const weft_host *host) {
     *compiled = 0;
-    weft_status status = check(desc, host);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(check(desc, host));
     struct weft_fft_program *made = weft_alloc_zero(host, 1, sizeof *made);
-    if (made == NULL) {
+    if (!made) {
         return weft_fail_memory(host, "an FFT program");
     }
-    status = fill(made, desc, cache_dir, compiled, host);
+    weft_status status = fill(made, desc, cache_dir, compiled, host);
     if (status != WEFT_OK) {
         weft_fft_program_destroy(&made, host);
         return status;
@@ -201,7 +196,7 @@ weft_status weft_fft_program_create(struct weft_fft_program **program,
 }
 
 void weft_fft_program_destroy(struct weft_fft_program **program, const weft_host *host) {
-    if (*program == NULL) {
+    if (!*program) {
         return;
     }
     for (uint32_t i = 0; i < (*program)->module_count; i++) {

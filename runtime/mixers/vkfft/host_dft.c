@@ -164,7 +164,7 @@ weft_status weft_fft_host_dft(double *output, const double *input, uint64_t n,
     }
     double *roots = weft_alloc_zero(host, (size_t)n, 2 * sizeof *roots);
     double *scratch = weft_alloc_zero(host, (size_t)largest_factor(n), 2 * sizeof *scratch);
-    if (roots == NULL || scratch == NULL) {
+    if (!roots || !scratch) {
         weft_free(host, roots);
         weft_free(host, scratch);
         return WEFT_OUT_OF_HOST_MEMORY;

@@ -27,7 +27,7 @@ struct writer {
 };
 
 static void put_bytes(struct writer *writer, const void *bytes, size_t size) {
-    if (writer->data != NULL && size != 0) {
+    if (writer->data && size != 0) {
         memcpy(writer->data + writer->size, bytes, size);
     }
     writer->size += size;
@@ -85,7 +85,7 @@ weft_status weft_fft_program_write(uint8_t **data, size_t *size,
     struct writer writer = {NULL, 0};
     put_program(&writer, program);
     writer.data = weft_alloc(host, writer.size);
-    if (writer.data == NULL) {
+    if (!writer.data) {
         return weft_fail_memory(host, "a cached FFT program");
     }
     writer.size = 0;
@@ -144,7 +144,7 @@ static void *get_array(struct reader *reader, uint32_t count, size_t element_siz
         return NULL;
     }
     void *array = weft_alloc_zero(reader->host, count, element_size);
-    reader->out_of_memory = array == NULL;
+    reader->out_of_memory = !array;
     return array;
 }
 
@@ -157,7 +157,7 @@ static void get_module(struct reader *reader, struct weft_fft_module *module) {
         return;
     }
     module->words = weft_alloc(reader->host, (size_t)size);
-    if (module->words == NULL) {
+    if (!module->words) {
         reader->out_of_memory = true;
         return;
     }
@@ -179,7 +179,7 @@ static void get_table(struct reader *reader, struct weft_fft_table *table) {
         return;
     }
     table->data = weft_alloc(reader->host, (size_t)size);
-    if (table->data == NULL) {
+    if (!table->data) {
         reader->out_of_memory = true;
         return;
     }

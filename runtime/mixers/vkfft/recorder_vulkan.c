@@ -45,7 +45,7 @@ VkResult weft_fft_vkCreateBuffer(VkDevice device, const VkBufferCreateInfo *info
                                  const VkAllocationCallbacks *allocator, VkBuffer *buffer) {
     (void)allocator;
     *buffer = weft_fft_recorder_buffer(recorder_of(device), WEFT_FFT_ROLE_TABLE, info->size);
-    return WEFT_FFT_OBJECT(*buffer) != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    return WEFT_FFT_OBJECT(*buffer) ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 void weft_fft_vkDestroyBuffer(VkDevice device, VkBuffer buffer,
@@ -67,7 +67,7 @@ VkResult weft_fft_vkAllocateMemory(VkDevice device, const VkMemoryAllocateInfo *
     (void)allocator;
     struct weft_fft_object *object =
         weft_fft_object_new(recorder_of(device), WEFT_FFT_OBJECT_MEMORY);
-    if (object == NULL) {
+    if (!object) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     object->size = info->allocationSize;
@@ -93,14 +93,14 @@ VkResult weft_fft_vkBindBufferMemory(VkDevice device, VkBuffer buffer, VkDeviceM
    only. */
 static uint8_t *bytes_of(struct weft_fft_recorder *recorder, struct weft_fft_object *memory,
                          uint64_t offset, uint64_t size) {
-    if (memory == NULL || offset > memory->size || size > memory->size - offset ||
+    if (!memory || offset > memory->size || size > memory->size - offset ||
         memory->size > SIZE_MAX) {
         weft_fft_recorder_fail(recorder, "memory was used outside of its size");
         return NULL;
     }
-    if (memory->data == NULL) {
+    if (!memory->data) {
         memory->data = weft_alloc_zero(recorder->host, 1, (size_t)memory->size);
-        if (memory->data == NULL) {
+        if (!memory->data) {
             weft_fft_recorder_out_of_memory(recorder);
             return NULL;
         }
@@ -112,7 +112,7 @@ VkResult weft_fft_vkMapMemory(VkDevice device, VkDeviceMemory memory, VkDeviceSi
                               VkDeviceSize size, VkMemoryMapFlags flags, void **data) {
     (void)flags;
     uint8_t *bytes = bytes_of(recorder_of(device), WEFT_FFT_OBJECT(memory), offset, size);
-    if (bytes == NULL) {
+    if (!bytes) {
         return VK_ERROR_MEMORY_MAP_FAILED;
     }
     *data = bytes;
@@ -142,7 +142,7 @@ void weft_fft_vkCmdCopyBuffer(VkCommandBuffer commands, VkBuffer source, VkBuffe
             buffer_bytes(recorder, WEFT_FFT_OBJECT(source), region->srcOffset, region->size);
         uint8_t *to =
             buffer_bytes(recorder, WEFT_FFT_OBJECT(target), region->dstOffset, region->size);
-        if (from == NULL || to == NULL) {
+        if (!from || !to) {
             return;
         }
         memmove(to, from, (size_t)region->size);
@@ -166,12 +166,12 @@ VkResult weft_fft_vkCreateShaderModule(VkDevice device, const VkShaderModuleCrea
     (void)allocator;
     struct weft_fft_recorder *recorder = recorder_of(device);
     struct weft_fft_object *object = weft_fft_object_new(recorder, WEFT_FFT_OBJECT_MODULE);
-    if (object == NULL || !grow(recorder, &recorder->modules, recorder->module_count,
-                                &recorder->module_capacity, sizeof *recorder->modules)) {
+    if (!object || !grow(recorder, &recorder->modules, recorder->module_count,
+                         &recorder->module_capacity, sizeof *recorder->modules)) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     uint32_t *words = weft_alloc(recorder->host, info->codeSize);
-    if (words == NULL) {
+    if (!words) {
         weft_fft_recorder_out_of_memory(recorder);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -199,13 +199,13 @@ VkResult weft_fft_vkCreateComputePipelines(VkDevice device, VkPipelineCache cach
     struct weft_fft_recorder *recorder = recorder_of(device);
     for (uint32_t i = 0; i < count; i++) {
         const VkPipelineShaderStageCreateInfo *stage = &infos[i].stage;
-        if (stage->pSpecializationInfo != NULL || strcmp(stage->pName, "main") != 0) {
+        if (stage->pSpecializationInfo || strcmp(stage->pName, "main") != 0) {
             weft_fft_recorder_fail(
                 recorder,
                 "a pipeline has specialization constants or an entry point other than main");
         }
         struct weft_fft_object *object = weft_fft_object_new(recorder, WEFT_FFT_OBJECT_PIPELINE);
-        if (object == NULL) {
+        if (!object) {
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
         object->module = WEFT_FFT_OBJECT(stage->module)->module;
@@ -228,7 +228,7 @@ VkResult weft_fft_vkCreatePipelineLayout(VkDevice device, const VkPipelineLayout
     struct weft_fft_object *object =
         weft_fft_object_new(recorder_of(device), WEFT_FFT_OBJECT_PLAIN);
     *layout = WEFT_FFT_HANDLE(VkPipelineLayout, object);
-    return object != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    return object ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 void weft_fft_vkDestroyPipelineLayout(VkDevice device, VkPipelineLayout layout,
@@ -255,7 +255,7 @@ VkResult weft_fft_vkCreateDescriptorSetLayout(VkDevice device,
     }
     struct weft_fft_object *object = weft_fft_object_new(recorder, WEFT_FFT_OBJECT_PLAIN);
     *layout = WEFT_FFT_HANDLE(VkDescriptorSetLayout, object);
-    return object != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    return object ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 void weft_fft_vkDestroyDescriptorSetLayout(VkDevice device, VkDescriptorSetLayout layout,
@@ -272,7 +272,7 @@ VkResult weft_fft_vkCreateDescriptorPool(VkDevice device, const VkDescriptorPool
     struct weft_fft_object *object =
         weft_fft_object_new(recorder_of(device), WEFT_FFT_OBJECT_PLAIN);
     *pool = WEFT_FFT_HANDLE(VkDescriptorPool, object);
-    return object != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    return object ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 void weft_fft_vkDestroyDescriptorPool(VkDevice device, VkDescriptorPool pool,
@@ -287,7 +287,7 @@ VkResult weft_fft_vkAllocateDescriptorSets(VkDevice device, const VkDescriptorSe
     for (uint32_t i = 0; i < info->descriptorSetCount; i++) {
         struct weft_fft_object *object =
             weft_fft_object_new(recorder_of(device), WEFT_FFT_OBJECT_SET);
-        if (object == NULL) {
+        if (!object) {
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
         sets[i] = WEFT_FFT_HANDLE(VkDescriptorSet, object);
@@ -306,7 +306,7 @@ void weft_fft_vkUpdateDescriptorSets(VkDevice device, uint32_t write_count,
     for (uint32_t i = 0; i < write_count; i++) {
         const VkWriteDescriptorSet *write = &writes[i];
         if (write->dstBinding >= WEFT_FFT_MAX_BINDINGS || write->dstArrayElement != 0 ||
-            write->descriptorCount != 1 || write->pBufferInfo == NULL) {
+            write->descriptorCount != 1 || !write->pBufferInfo) {
             weft_fft_recorder_fail(recorder, "a descriptor is not one storage buffer");
             continue;
         }
@@ -423,11 +423,11 @@ static bool table_of(struct weft_fft_recorder *recorder, struct weft_fft_object 
         return false;
     }
     const uint8_t *bytes = buffer_bytes(recorder, buffer, 0, buffer->size);
-    if (bytes == NULL) {
+    if (!bytes) {
         return false;
     }
     uint8_t *copy = weft_alloc(recorder->host, (size_t)buffer->size);
-    if (copy == NULL) {
+    if (!copy) {
         weft_fft_recorder_out_of_memory(recorder);
         return false;
     }
@@ -443,7 +443,7 @@ static bool table_of(struct weft_fft_recorder *recorder, struct weft_fft_object 
 static bool resolve_binding(struct weft_fft_recorder *recorder, struct weft_fft_binding *binding,
                             const struct weft_fft_set_binding *bound) {
     struct weft_fft_object *buffer = bound->buffer;
-    if (buffer == NULL || bound->range == 0 || bound->offset > buffer->size ||
+    if (!buffer || bound->range == 0 || bound->offset > buffer->size ||
         bound->range > buffer->size - bound->offset) {
         weft_fft_recorder_fail(recorder,
                                "a kernel's binding is empty or reaches behind its buffer");
@@ -473,7 +473,7 @@ static bool resolve_binding(struct weft_fft_recorder *recorder, struct weft_fft_
 
 void weft_fft_vkCmdDispatch(VkCommandBuffer commands, uint32_t x, uint32_t y, uint32_t z) {
     struct weft_fft_recorder *recorder = recorder_of(commands);
-    if (recorder->pipeline == NULL || recorder->set == NULL) {
+    if (!recorder->pipeline || !recorder->set) {
         weft_fft_recorder_fail(recorder, "a dispatch without a pipeline or descriptors");
         return;
     }
@@ -487,8 +487,7 @@ void weft_fft_vkCmdDispatch(VkCommandBuffer commands, uint32_t x, uint32_t y, ui
     }
     struct weft_fft_dispatch dispatch = {.module = recorder->pipeline->module, .groups = {x, y, z}};
     const struct weft_fft_set_binding *bound = recorder->set->bindings;
-    while (dispatch.binding_count < WEFT_FFT_MAX_BINDINGS &&
-           bound[dispatch.binding_count].buffer != NULL) {
+    while (dispatch.binding_count < WEFT_FFT_MAX_BINDINGS && bound[dispatch.binding_count].buffer) {
         if (!resolve_binding(recorder, &dispatch.binding[dispatch.binding_count],
                              &bound[dispatch.binding_count])) {
             return;

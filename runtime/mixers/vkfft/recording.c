@@ -16,14 +16,14 @@ struct weft_fft_block {
 };
 
 void weft_fft_recorder_fail(struct weft_fft_recorder *recorder, const char *reason) {
-    if (recorder->failure == NULL) {
+    if (!recorder->failure) {
         recorder->failure = reason;
     }
 }
 
 void weft_fft_recorder_out_of_memory(struct weft_fft_recorder *recorder) {
     recorder->out_of_memory = true;
-    if (recorder->escape != NULL) {
+    if (recorder->escape) {
         longjmp(*recorder->escape, 1);
     }
 }
@@ -31,13 +31,13 @@ void weft_fft_recorder_out_of_memory(struct weft_fft_recorder *recorder) {
 struct weft_fft_object *weft_fft_object_new(struct weft_fft_recorder *recorder,
                                             enum weft_fft_object_kind kind) {
     struct weft_fft_object *object = weft_alloc_zero(recorder->host, 1, sizeof *object);
-    if (object == NULL) {
+    if (!object) {
         weft_fft_recorder_out_of_memory(recorder);
         return NULL;
     }
     object->kind = kind;
     object->next = recorder->objects;
-    if (recorder->objects != NULL) {
+    if (recorder->objects) {
         recorder->objects->previous = object;
     }
     recorder->objects = object;
@@ -45,15 +45,15 @@ struct weft_fft_object *weft_fft_object_new(struct weft_fft_recorder *recorder,
 }
 
 void weft_fft_object_delete(struct weft_fft_recorder *recorder, struct weft_fft_object *object) {
-    if (object == NULL) {
+    if (!object) {
         return;
     }
-    if (object->previous != NULL) {
+    if (object->previous) {
         object->previous->next = object->next;
     } else {
         recorder->objects = object->next;
     }
-    if (object->next != NULL) {
+    if (object->next) {
         object->next->previous = object->previous;
     }
     weft_free(recorder->host, object->data);
@@ -66,10 +66,10 @@ void weft_fft_recorder_init(struct weft_fft_recorder *recorder, const weft_host 
 
 void weft_fft_recorder_finish(struct weft_fft_recorder *recorder) {
     const weft_host *host = recorder->host;
-    while (recorder->objects != NULL) {
+    while (recorder->objects) {
         weft_fft_object_delete(recorder, recorder->objects);
     }
-    while (recorder->blocks != NULL) {
+    while (recorder->blocks) {
         weft_fft_free(recorder, recorder->blocks->bytes);
     }
     for (uint32_t i = 0; i < recorder->module_count; i++) {
@@ -88,7 +88,7 @@ void weft_fft_recorder_finish(struct weft_fft_recorder *recorder) {
 VkBuffer weft_fft_recorder_buffer(struct weft_fft_recorder *recorder, enum weft_fft_role role,
                                   uint64_t size) {
     struct weft_fft_object *object = weft_fft_object_new(recorder, WEFT_FFT_OBJECT_BUFFER);
-    if (object != NULL) {
+    if (object) {
         object->role = role;
         object->size = size;
     }
@@ -111,13 +111,13 @@ void *weft_fft_malloc(struct weft_fft_recorder *recorder, size_t size) {
     if (size <= SIZE_MAX - sizeof *block) {
         block = weft_alloc(recorder->host, sizeof *block + size);
     }
-    if (block == NULL) {
+    if (!block) {
         weft_fft_recorder_out_of_memory(recorder);
         return NULL;
     }
     block->previous = NULL;
     block->next = recorder->blocks;
-    if (recorder->blocks != NULL) {
+    if (recorder->blocks) {
         recorder->blocks->previous = block;
     }
     recorder->blocks = block;
@@ -130,23 +130,23 @@ void *weft_fft_calloc(struct weft_fft_recorder *recorder, size_t count, size_t s
         return NULL;
     }
     void *pointer = weft_fft_malloc(recorder, count * size);
-    if (pointer != NULL) {
+    if (pointer) {
         memset(pointer, 0, count * size);
     }
     return pointer;
 }
 
 void weft_fft_free(struct weft_fft_recorder *recorder, void *pointer) {
-    if (pointer == NULL) {
+    if (!pointer) {
         return;
     }
     struct weft_fft_block *block = block_of(pointer);
-    if (block->previous != NULL) {
+    if (block->previous) {
         block->previous->next = block->next;
     } else {
         recorder->blocks = block->next;
     }
-    if (block->next != NULL) {
+    if (block->next) {
         block->next->previous = block->previous;
     }
     weft_free(recorder->host, block);
@@ -229,7 +229,7 @@ weft_status weft_fft_recorder_take(struct weft_fft_recorder *recorder,
         return WEFT_OUT_OF_HOST_MEMORY;
     }
     check_dispatches(recorder);
-    if (recorder->failure != NULL) {
+    if (recorder->failure) {
         return WEFT_UNSUPPORTED;
     }
     drop_unused_modules(recorder);

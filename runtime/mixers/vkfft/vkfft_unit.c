@@ -26,6 +26,7 @@
 #include <glslang/build_info.h>
 
 #include "core/rules.h"
+#include "core/try.h"
 #include "mixers/vkfft/host_dft.h"
 #include "mixers/vkfft/recorder.h"
 
@@ -394,7 +395,7 @@ static VkFFTResult plan_and_record(struct session *session, const struct weft_ff
     if (result != VKFFT_SUCCESS) {
         return result; /* VkFFT has cleared its application */
     }
-    if (session->app.configuration.tempBuffer != NULL) {
+    if (session->app.configuration.tempBuffer) {
         weft_fft_recorder_set_role(session->app.configuration.tempBuffer[0], WEFT_FFT_ROLE_TEMP);
     }
     VkFFTLaunchParams launch = {0};
@@ -444,10 +445,10 @@ static weft_status status_of(VkFFTResult result, const char **reason) {
 
 /* What VkFFT had in hand when it was left by the escape. */
 static void drop_glslang_objects(void) {
-    if (current_shader != NULL) {
+    if (current_shader) {
         glslang_shader_delete(current_shader);
     }
-    if (current_program != NULL) {
+    if (current_program) {
         glslang_program_delete(current_program);
     }
 }
@@ -467,14 +468,11 @@ static weft_status run_session(struct session *session, struct weft_fft_program 
     }
     recorder->escape = &escape;
     make_buffers(session, program, desc);
-    weft_status status = status_of(plan_and_record(session, desc), reason);
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(status_of(plan_and_record(session, desc), reason));
     if (desc->kind == WEFT_FFT_C2R && desc->rank == 1) {
         chain_passes(recorder);
     }
-    status = weft_fft_recorder_take(recorder, program);
+    weft_status status = weft_fft_recorder_take(recorder, program);
     *reason = recorder->failure;
     return status;
 }
@@ -483,7 +481,7 @@ weft_status weft_fft_vkfft_plan(struct weft_fft_program *program, const struct w
                                 uint32_t *compiled, const char **reason, const weft_host *host) {
     struct session *session = weft_alloc_zero(host, 1, sizeof *session);
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (session == NULL || c_locale == (locale_t)0) {
+    if (!session || c_locale == (locale_t)0) {
         weft_free(host, session);
         if (c_locale != (locale_t)0) {
             freelocale(c_locale);
