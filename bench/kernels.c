@@ -4,7 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "graph/lowering.h"
+#include <weft/op.h>
+
+#include "core/try.h"
 
 #define HEAD                                             \
     "#version 450\n"                                     \
@@ -13,40 +15,44 @@
     "#include \"math.glsl\"\n"                           \
     "layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;\n"
 
-static weft_status infer_same(const weft_graph *graph, const struct weft_node *node,
-                              uint32_t multiple, weft_dtype *dtype, weft_shape *shape) {
+static weft_status infer_same(const weft_graph *graph, const weft_node *node, uint32_t multiple,
+                              weft_dtype *dtype, weft_shape *shape) {
     *dtype = WEFT_F32;
     *shape = *weft_node_shape(graph, node, 0);
-    weft_status status = weft_expect_f32(graph, node, 0, "x");
-    if (status == WEFT_OK && weft_shape_elements(*shape) % multiple != 0) {
-        status = weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                           "%s: x must have a multiple of %u elements", node->op->name, multiple);
+    WEFT_TRY(weft_expect_f32(graph, node, 0, "x"));
+    if (weft_shape_elements(*shape) % multiple != 0) {
+        return weft_node_fail(graph, node, WEFT_SHAPE_MISMATCH,
+                              "x must have a multiple of %u elements", multiple);
     }
-    return status;
+    return WEFT_OK;
 }
 
 #define FIELDS      3 /* of every kernel here: x, y, count */
 #define MOST_FIELDS 8
 
 /** One dispatch from the node's input to its output; `items` invocations. args has room for the fields of all. */
-static struct weft_dispatch *lower(struct weft_lowering *lowering, const struct weft_node *node,
-                                   const struct weft_shader *kernel, uint64_t items,
-                                   struct weft_named_arg args[MOST_FIELDS], uint32_t count) {
-    const uint32_t x = weft_lower_value(lowering, node->input[0]);
-    const uint32_t result = weft_lower_value(lowering, node->output);
-    args[0] = (struct weft_named_arg)WEFT_ARG_STORAGE("x", x);
-    args[1] = (struct weft_named_arg)WEFT_ARG_STORAGE("y", result);
-    args[2] = (struct weft_named_arg)WEFT_ARG_U32("count", (uint32_t)items);
-    return weft_lower_named(lowering, kernel, weft_grid_of_items(items), args, count);
+static weft_status lower(weft_lowering *lowering, const weft_node *node, weft_launch *launch,
+                         weft_arg args[MOST_FIELDS]) {
+    args[0] = weft_arg_buffer("x", weft_lower_input(lowering, node, 0));
+    args[1] = weft_arg_buffer("y", weft_lower_output(lowering, node));
+    args[2] = weft_arg_uint("count", (uint32_t)launch->items);
+    launch->args = args;
+    return weft_lower_launch(lowering, launch);
 }
 
-static const struct weft_shader *text_kernel(struct weft_lowering *lowering, const char *key,
-                                             const char *text) {
-    return weft_lower_text_kernel(lowering, key, key, text);
+static uint64_t elements_of(const weft_lowering *lowering, const weft_node *node) {
+    return weft_shape_elements(*weft_node_shape(weft_lower_graph(lowering), node, 0));
 }
 
-static double elements_of(const struct weft_lowering *lowering, const struct weft_node *node) {
-    return (double)weft_shape_elements(*weft_node_shape(lowering->graph, node, 0));
+/** Adds a node of an op that is registered for it; the graph keeps it from then on. */
+static weft_status add(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                       const weft_op_params *op_params, const void *params) {
+    weft_op *op = NULL;
+    WEFT_TRY(weft_op_create(&op, op_params, NULL));
+    const weft_status status =
+        weft_graph_add(out, graph, op, &x, 1, params, op_params->params_size);
+    weft_op_destroy(&op);
+    return status;
 }
 
 /* ---- copy ---- */
@@ -67,36 +73,32 @@ struct copy_node {
          "    }\n"                                                                   \
          "}\n"
 
-static weft_status copy_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
+static weft_status copy_infer(const weft_graph *graph, weft_node *node, weft_dtype *dtype,
                               weft_shape *shape) {
     return infer_same(graph, node, 4, dtype, shape);
 }
 
-static weft_status copy_lower(struct weft_lowering *lowering, const struct weft_node *node) {
-    const struct copy_node *params = (const void *)node->params.bytes;
-    const double elements = elements_of(lowering, node);
-    const struct weft_shader *kernel =
-        params->vectors ? text_kernel(lowering, "bench/copy_vectors", COPY_TEXT("uvec4"))
-                        : text_kernel(lowering, "bench/copy_words", COPY_TEXT("uint"));
-    struct weft_named_arg args[MOST_FIELDS];
-    struct weft_dispatch *dispatch =
-        lower(lowering, node, kernel, (uint64_t)elements / (params->vectors ? 4 : 1), args, FIELDS);
-    dispatch->bytes = 8.0 * elements;
-    return weft_lower_status(lowering);
+static weft_status copy_lower(weft_lowering *lowering, const weft_node *node) {
+    const struct copy_node *params = weft_node_params(node);
+    const uint64_t elements = elements_of(lowering, node);
+    weft_arg args[MOST_FIELDS];
+    weft_launch launch = {.items = elements / (params->vectors ? 4 : 1),
+                          .arg_count = FIELDS,
+                          .bytes = 8.0 * (double)elements};
+    launch.kernel = params->vectors
+                        ? (weft_op_kernel){.name = "bench/copy_vectors", .glsl = COPY_TEXT("uvec4")}
+                        : (weft_op_kernel){.name = "bench/copy_words", .glsl = COPY_TEXT("uint")};
+    return lower(lowering, node, &launch, args);
 }
 
-static const struct weft_op copy_op = {
-    .name = "bench_copy",
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .params_size = sizeof(struct copy_node),
-    .infer = copy_infer,
-    .implementations = WEFT_IMPLEMENTATIONS({.name = "kernel", .lower = copy_lower}),
-};
-
 weft_status weft_bench_copy(weft_tensor *out, weft_graph *graph, weft_tensor x, bool vectors) {
+    const weft_implementation row = {.name = "kernel", .lower = copy_lower};
     const struct copy_node node = {.vectors = vectors};
-    return weft_graph_add(out, graph, &copy_op, &x, 1, &node, sizeof node);
+    return add(out, graph, x,
+               weft_op_params(.name = "bench_copy", .min_inputs = 1, .params_size = sizeof node,
+                              .infer = copy_infer, .implementations = &row,
+                              .implementation_count = 1),
+               &node);
 }
 
 /* ---- arithmetic ---- */
@@ -161,55 +163,52 @@ float weft_bench_arithmetic_result(float x) {
     return rintf(16.0F * x) / 16.0F + 1.0F;
 }
 
-static weft_status arithmetic_infer(const weft_graph *graph, struct weft_node *node,
-                                    weft_dtype *dtype, weft_shape *shape) {
-    const struct arithmetic_node *params = (const void *)node->params.bytes;
+static weft_status arithmetic_infer(const weft_graph *graph, weft_node *node, weft_dtype *dtype,
+                                    weft_shape *shape) {
+    const struct arithmetic_node *params = weft_node_params(node);
     const uint32_t loops = params->loops;
     if (loops == 0 || loops > WEFT_BENCH_ARITHMETIC_MAX_LOOPS || (loops & (loops - 1)) != 0) {
-        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                         "bench_arithmetic: loops must be a power of 2 up to %d, not %u",
-                         WEFT_BENCH_ARITHMETIC_MAX_LOOPS, loops);
+        return weft_node_fail(graph, node, WEFT_INVALID_ARGUMENT,
+                              "loops must be a power of 2 up to %d, not %u",
+                              WEFT_BENCH_ARITHMETIC_MAX_LOOPS, loops);
     }
     return infer_same(graph, node, 8, dtype, shape);
 }
 
-static weft_status arithmetic_lower(struct weft_lowering *lowering, const struct weft_node *node) {
-    const struct arithmetic_node *params = (const void *)node->params.bytes;
-    const double elements = elements_of(lowering, node);
-    const uint64_t items = (uint64_t)elements / 8;
-    const struct weft_shader *kernel =
+static weft_status arithmetic_lower(weft_lowering *lowering, const weft_node *node) {
+    const struct arithmetic_node *params = weft_node_params(node);
+    const double elements = (double)elements_of(lowering, node);
+    weft_arg args[MOST_FIELDS] = {[FIELDS] = weft_arg_uint("loops", params->loops),
+                                  weft_arg_float("m", -1.0F),
+                                  weft_arg_float("c", 0.25F),
+                                  weft_arg_float("p", 1.0F),
+                                  weft_arg_float("d", 1.0F / (float)params->loops)};
+    weft_launch launch = {.items = elements_of(lowering, node) / 8,
+                          .arg_count = MOST_FIELDS,
+                          .flops = weft_bench_arithmetic_flops(params->loops) * elements,
+                          .bytes = 8.0 * elements};
+    launch.kernel =
         params->half
-            ? text_kernel(lowering, "bench/arithmetic_f16",
-                          ARITHMETIC_TEXT(HALF_EXTENSION, "f16vec4", "float16_t"))
-            : text_kernel(lowering, "bench/arithmetic_f32", ARITHMETIC_TEXT("", "vec4", "float"));
-    struct weft_named_arg args[MOST_FIELDS] = {[FIELDS] = WEFT_ARG_U32("loops", params->loops),
-                                               WEFT_ARG_F32("m", -1.0F),
-                                               WEFT_ARG_F32("c", 0.25F),
-                                               WEFT_ARG_F32("p", 1.0F),
-                                               WEFT_ARG_F32("d", 1.0F / (float)params->loops)};
-    struct weft_dispatch *dispatch = lower(lowering, node, kernel, items, args, MOST_FIELDS);
-    dispatch->flops = weft_bench_arithmetic_flops(params->loops) * elements;
-    dispatch->bytes = 8.0 * elements;
-    return weft_lower_status(lowering);
+            ? (weft_op_kernel){.name = "bench/arithmetic_f16",
+                               .glsl = ARITHMETIC_TEXT(HALF_EXTENSION, "f16vec4", "float16_t")}
+            : (weft_op_kernel){.name = "bench/arithmetic_f32",
+                               .glsl = ARITHMETIC_TEXT("", "vec4", "float")};
+    return lower(lowering, node, &launch, args);
 }
 
-static void arithmetic_describe(const struct weft_node *node, char *text, size_t size) {
-    const struct arithmetic_node *params = (const void *)node->params.bytes;
+static void arithmetic_describe(const weft_node *node, char *text, size_t size) {
+    const struct arithmetic_node *params = weft_node_params(node);
     snprintf(text, size, "[%s, %u loops]", params->half ? "f16" : "f32", params->loops);
 }
 
-static const struct weft_op arithmetic_op = {
-    .name = "bench_arithmetic",
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .params_size = sizeof(struct arithmetic_node),
-    .infer = arithmetic_infer,
-    .describe = arithmetic_describe,
-    .implementations = WEFT_IMPLEMENTATIONS({.name = "kernel", .lower = arithmetic_lower}),
-};
-
 weft_status weft_bench_arithmetic(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                   uint32_t loops, bool half) {
+    const weft_implementation row = {.name = "kernel", .lower = arithmetic_lower};
     const struct arithmetic_node node = {.loops = loops, .half = half};
-    return weft_graph_add(out, graph, &arithmetic_op, &x, 1, &node, sizeof node);
+    return add(out, graph, x,
+               weft_op_params(.name = "bench_arithmetic", .min_inputs = 1,
+                              .params_size = sizeof node, .infer = arithmetic_infer,
+                              .describe = arithmetic_describe, .implementations = &row,
+                              .implementation_count = 1),
+               &node);
 }

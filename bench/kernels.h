@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels that find a device's own limits. They are ops of the suite alone: the library has neither. */
+/* Kernels that find a device's own limits. They are ops of the suite alone, by weft/op.h. */
 #ifndef WEFT_BENCH_KERNELS_H
 #define WEFT_BENCH_KERNELS_H
 

@@ -17,11 +17,6 @@ include(WeftPage)
 add_library(weft-cli-objects OBJECT ${weft_cli_sources} ${weft_bench_sources} ${weft_conformance_sources} "${weft_page_source}")
 target_include_directories(weft-cli-objects PRIVATE
     "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/api" "${PROJECT_SOURCE_DIR}/api/cli")
-# bench/kernels.c has ops of its own, which it makes by the library's hidden functions: the one file that needs what the
-# library's ops do.
-set_source_files_properties("${PROJECT_SOURCE_DIR}/bench/kernels.c" PROPERTIES
-    INCLUDE_DIRECTORIES "${PROJECT_BINARY_DIR}/volk;${WEFT_VOLK_INCLUDE_DIR}")
-add_dependencies(weft-cli-objects weft_objects) # generated headers
 weft_compile_options(weft-cli-objects)
 
 # bench/expected.json is part of the command.
@@ -48,6 +43,5 @@ function(weft_add_command target file)
     weft_finish_program(${target})
 endfunction()
 
-# A shared libweft hides what bench/kernels.c calls, and nothing else that the command does: weft_internal comes last.
-weft_add_command(weft-cli weft weft::weft weft_core $<$<BOOL:${BUILD_SHARED_LIBS}>:weft_internal>)
+weft_add_command(weft-cli weft weft::weft weft_core)
 set_target_properties(weft-cli PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")

@@ -45,6 +45,10 @@ void weft_graph_destroy(weft_graph **address) {
     for (uint32_t i = 0; i < graph->result_count; i++) {
         weft_free(&host, graph->results[i].name);
     }
+    for (uint32_t i = 0; i < graph->op_count; i++) {
+        weft_op_release(graph->ops[i]);
+    }
+    weft_free(&host, graph->ops);
     weft_free(&host, graph->values);
     weft_free(&host, graph->nodes);
     weft_free(&host, graph->results);
@@ -265,11 +269,29 @@ static weft_status check_inputs(const weft_graph *graph, const struct weft_op *o
     return WEFT_OK;
 }
 
+/** Keeps an op that a program has registered. */
+static weft_status keep_op(weft_graph *graph, const struct weft_op *op) {
+    bool kept = op->uid == 0;
+    for (uint32_t i = 0; i < graph->op_count && !kept; i++) {
+        kept = graph->ops[i] == op;
+    }
+    if (kept) {
+        return WEFT_OK;
+    }
+    if (!weft_grow(&graph->host, &graph->ops, graph->op_count, &graph->op_capacity,
+                   sizeof *graph->ops)) {
+        return weft_fail_memory(&graph->host, "a graph's ops");
+    }
+    weft_op_retain(op);
+    graph->ops[graph->op_count++] = op;
+    return WEFT_OK;
+}
+
 weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const struct weft_op *op,
                            const weft_tensor *inputs, uint32_t input_count, const void *params,
                            size_t params_size) {
-    if (!out || !graph || !inputs) {
-        return weft_graph_missing(graph, op->name);
+    if (!out || !graph || !op || !inputs || (params_size > 0 && !params)) {
+        return weft_graph_missing(graph, op ? op->name : "weft_graph_add");
     }
     weft_status status = check_inputs(graph, op, inputs, input_count);
     if (status == WEFT_OK && params_size != op->params_size) {
@@ -300,7 +322,10 @@ weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const struct wef
         return weft_fail_memory(&graph->host, "a graph's nodes");
     }
     weft_tensor result;
-    status = add_value(&result, graph, &value);
+    status = keep_op(graph, op);
+    if (status == WEFT_OK) {
+        status = add_value(&result, graph, &value);
+    }
     if (status == WEFT_OK) {
         node.output = result.id;
         graph->nodes[graph->node_count++] = node;
@@ -338,6 +363,12 @@ static weft_status copy_nodes_and_results(weft_graph *copy, const weft_graph *gr
         }
         copy->nodes[i] = graph->nodes[i];
         copy->node_count++;
+    }
+    for (uint32_t i = 0; i < graph->op_count; i++) {
+        const weft_status status = keep_op(copy, graph->ops[i]);
+        if (status != WEFT_OK) {
+            return status;
+        }
     }
     for (uint32_t i = 0; i < graph->result_count; i++) {
         weft_status status =

@@ -5,16 +5,10 @@
 
 #include <stdatomic.h>
 
-#include <weft/graph.h>
+#include <weft/op.h>
 
 #include "core/host.h"
 #include "core/shape.h"
-
-#define WEFT_MAX_NODE_INPUTS     10
-#define WEFT_MAX_PARAMETER_BYTES 64
-
-struct weft_op;
-struct weft_implementation;
 
 struct weft_weight {
     weft_host host;
@@ -81,15 +75,9 @@ struct weft_graph {
     uint32_t node_count, node_capacity;
     struct weft_result *results;
     uint32_t result_count, result_capacity;
+    const struct weft_op **ops; /* that programs have registered, each once; references */
+    uint32_t op_count, op_capacity;
 };
-
-/**
- * Appends a node of an op, which infers and checks the output. `inputs` may contain tensors with id 0 where the op
- * allows it. The op outlives graph and plans.
- */
-weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const struct weft_op *op,
-                           const weft_tensor *inputs, uint32_t input_count, const void *params,
-                           size_t params_size);
 
 /**
  * A tensor f32 [batch, elements] that outlasts a run: an input whose buffer ops with a `state_input` read and change in

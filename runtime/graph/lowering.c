@@ -4,6 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+const weft_graph *weft_lower_graph(const weft_lowering *lowering) {
+    return lowering->graph;
+}
+
+weft_device *weft_lower_device(const weft_lowering *lowering) {
+    return lowering->device;
+}
+
 weft_status weft_lower_status(const struct weft_lowering *lowering) {
     return lowering->status;
 }
@@ -94,6 +102,14 @@ uint32_t weft_lower_value(struct weft_lowering *lowering, uint32_t value) {
 
 uint32_t weft_lower_optional(struct weft_lowering *lowering, uint32_t value) {
     return value ? weft_lower_value(lowering, value) : WEFT_NO_STORAGE;
+}
+
+uint32_t weft_lower_input(weft_lowering *lowering, const weft_node *node, uint32_t input) {
+    return weft_lower_optional(lowering, weft_node_has_input(node, input) ? node->input[input] : 0);
+}
+
+uint32_t weft_lower_output(weft_lowering *lowering, const weft_node *node) {
+    return weft_lower_value(lowering, node->output);
 }
 
 bool weft_lower_is_weight(const struct weft_lowering *lowering, uint32_t value) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lowering: from nodes to dispatches over storages. Implementations of ops use these functions; errors are sticky, so
- * an implementation can append everything and return weft_lower_status at the end.
+ * an implementation can append everything and return weft_lower_status at the end. What programs may use of it is in
+ * weft/op.h.
  */
 #ifndef WEFT_GRAPH_LOWERING_H
 #define WEFT_GRAPH_LOWERING_H
@@ -91,11 +92,6 @@ struct weft_lowering {
     struct weft_dispatch discarded; /* what weft_lower_dispatch gives after an error */
 };
 
-weft_status weft_lower_status(const struct weft_lowering *lowering);
-
-/** Makes an error stick; returns it. */
-weft_status weft_lower_fail(struct weft_lowering *lowering, weft_status status);
-
 /** Whether the 32-bit indices of kernels reach that many of `what`; else sticks WEFT_UNSUPPORTED with both. */
 bool weft_lower_countable(struct weft_lowering *lowering, double count, const char *what);
 
@@ -119,16 +115,6 @@ uint32_t weft_lower_half_weight(struct weft_lowering *lowering, uint32_t value, 
 
 /** Whether a value is a weight (and not a view of one). */
 bool weft_lower_is_weight(const struct weft_lowering *lowering, uint32_t value);
-
-/** Scratch memory that lives from the first to the last dispatch that binds it. */
-uint32_t weft_lower_scratch(struct weft_lowering *lowering, uint64_t bytes);
-
-/**
- * A table computed on the host, kept on the device under `key` (a text that determines its contents). `fill` writes
- * `bytes` bytes; it is called only when the device does not hold the table.
- */
-uint32_t weft_lower_table(struct weft_lowering *lowering, const char *key, uint64_t bytes,
-                          weft_status (*fill)(void *user, void *data), void *user);
 
 /** An invocation for each of `count` items; shaders/include/index.glsl finds them with the push constant `groups_x`. */
 struct weft_grid weft_grid_of_items(uint64_t count);
@@ -167,7 +153,6 @@ struct weft_dispatch *weft_lower_variants(struct weft_lowering *lowering,
                                           const void *args);
 
 #define WEFT_MAX_GROUPS 65535 /* along an axis: the smallest maximum of Vulkan */
-#define WEFT_NO_STORAGE UINT32_MAX
 
 /**
  * What the macros call. `args` are the words of the kernel's struct; `tiles` one word for each of its tile constants,
@@ -177,7 +162,7 @@ struct weft_dispatch *weft_lower_kernel(struct weft_lowering *lowering,
                                         const struct weft_shader *kernel, const uint32_t *tiles,
                                         struct weft_grid grid, const void *args);
 
-/* ---- kernels that arrive at run time (text_kernel.c) ---- */
+/* ---- kernels that arrive at run time (given_kernel.c) ---- */
 
 /**
  * The kernel of a GLSL text, compiled once per device and key: null after an error, which sticks. The key determines
@@ -187,29 +172,13 @@ struct weft_dispatch *weft_lower_kernel(struct weft_lowering *lowering,
 const struct weft_shader *weft_lower_text_kernel(struct weft_lowering *lowering, const char *key,
                                                  const char *name, const char *text);
 
-/** A value for a field of a kernel, by its name. */
-struct weft_named_arg {
-    const char *name;
-    bool is_storage;
-    uint32_t word;
-};
-
-#define WEFT_ARG_STORAGE(field, storage) \
-    { .name = (field), .is_storage = true, .word = (storage) }
-#define WEFT_ARG_U32(field, value) \
-    { .name = (field), .word = (value) }
-#define WEFT_ARG_F32(field, value) \
-    { .name = (field), .word = weft_float_word(value) }
-
-uint32_t weft_float_word(float value);
-
 /**
  * weft_lower_kernel with its fields by name, for kernels that are not known when this is compiled. A field that is
- * missing or unknown sticks as WEFT_INVALID_ARGUMENT naming it. kernel may be null after an error.
+ * missing, unknown or of another type sticks as WEFT_INVALID_ARGUMENT naming it. kernel may be null after an error.
  */
 struct weft_dispatch *weft_lower_named(struct weft_lowering *lowering,
                                        const struct weft_shader *kernel, struct weft_grid grid,
-                                       const struct weft_named_arg *args, uint32_t count);
+                                       const weft_arg *args, uint32_t count);
 
 /** An empty dispatch, for who fills all of it in (VkFFT's): null never, see WEFT_LOWER. */
 struct weft_dispatch *weft_lower_dispatch(struct weft_lowering *lowering);

@@ -4,14 +4,28 @@
 
 #include "core/try.h"
 
+/** Value 0, a scalar, stands for an input that is not given. */
+static const struct weft_value *value_of(const weft_graph *graph, const weft_node *node,
+                                         uint32_t input) {
+    return &graph->values[weft_node_has_input(node, input) ? node->input[input] : 0];
+}
+
+bool weft_node_has_input(const weft_node *node, uint32_t input) {
+    return input < node->input_count && node->input[input] != 0;
+}
+
 const weft_shape *weft_node_shape(const weft_graph *graph, const struct weft_node *node,
                                   uint32_t input) {
-    return &graph->values[node->input[input]].shape;
+    return &value_of(graph, node, input)->shape;
+}
+
+weft_dtype weft_node_dtype(const weft_graph *graph, const weft_node *node, uint32_t input) {
+    return value_of(graph, node, input)->dtype;
 }
 
 weft_status weft_expect_f32(const weft_graph *graph, const struct weft_node *node, uint32_t input,
                             const char *role) {
-    weft_dtype dtype = graph->values[node->input[input]].dtype;
+    weft_dtype dtype = weft_node_dtype(graph, node, input);
     if (dtype != WEFT_F32) {
         return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "%s: %s must be f32, not %s",
                          node->op->name, role, weft_dtype_name(dtype));
@@ -21,7 +35,7 @@ weft_status weft_expect_f32(const weft_graph *graph, const struct weft_node *nod
 
 static weft_status expect_given(const weft_graph *graph, const struct weft_node *node,
                                 uint32_t input, const char *role) {
-    if (input >= node->input_count || !node->input[input]) {
+    if (!weft_node_has_input(node, input)) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "%s: %s is missing", node->op->name,
                          role);
     }

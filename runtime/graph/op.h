@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an op is. To add one: a C file with its functions and a `const struct weft_op`, a shader folder, a row in
+ * What an op is. Strangers make theirs by weft/op.h, which has most of it. To add one: a C file with its functions and a `const struct weft_op`, a shader folder, a row in
  * op_list.h, and a reference among those of `weft verify`.
  */
 #ifndef WEFT_GRAPH_OP_H
@@ -11,28 +11,12 @@
 #include "graph/op_list.h"
 #include "graph/variant.h"
 
-struct weft_lowering;
-
 /** What an op's implementations can take over from the nodes behind it. */
 enum weft_fusable {
     WEFT_FUSE_BIAS = 1,
     WEFT_FUSE_ACTIVATION = 2,
     WEFT_FUSE_RESIDUAL = 4,
     WEFT_FUSE_NORM = 8
-};
-
-/** A row of an op: one way to compute it. */
-struct weft_implementation {
-    const char *name;
-    uint32_t bits; /* rows of one number give the same bits */
-    struct weft_needs needs;
-    struct weft_cost cost;
-    /** Whether it can run this node on a device like that; null: always. */
-    bool (*supports)(const weft_graph *graph, const struct weft_node *node,
-                     const weft_device_info *device);
-    const char *limits; /* what `supports` asks of a node, for the message; null: nothing to say */
-    /** Appends the dispatches. Errors are logged. */
-    weft_status (*lower)(struct weft_lowering *lowering, const struct weft_node *node);
 };
 
 /** The rows of an op, at most WEFT_MAX_VARIANTS. */
@@ -67,30 +51,19 @@ struct weft_op {
     void (*describe)(const struct weft_node *node, char *text, size_t size);
     const struct weft_implementation
         *implementations; /* WEFT_IMPLEMENTATIONS(…); a view has none */
+    void *user;           /* of weft_op_params */
+    uint64_t uid; /* of weft_op_create: names of such ops tell nothing; 0: one of the library's */
 };
+
+/** References to an op with a uid. */
+void weft_op_retain(const struct weft_op *op);
+void weft_op_release(const struct weft_op *op);
 
 #define WEFT_DECLARE_OP(name) extern const struct weft_op weft_op_##name;
 WEFT_OPS(WEFT_DECLARE_OP)
 
 #define WEFT_DECLARE_VARIANTS(name) extern const struct weft_variant_set weft_##name##_variants;
 WEFT_VARIANT_SETS(WEFT_DECLARE_VARIANTS)
-
-/* ---- for infer functions ---- */
-
-const weft_shape *weft_node_shape(const weft_graph *graph, const struct weft_node *node,
-                                  uint32_t input);
-
-/** WEFT_SHAPE_MISMATCH unless the input is f32. `role` names it in the message. */
-weft_status weft_expect_f32(const weft_graph *graph, const struct weft_node *node, uint32_t input,
-                            const char *role);
-
-/** WEFT_SHAPE_MISMATCH unless the input is present, f32 and of exactly this shape. */
-weft_status weft_expect_shape(const weft_graph *graph, const struct weft_node *node, uint32_t input,
-                              const char *role, weft_shape expected);
-
-/** The same for any shape of that many axes, which messages call `form`. */
-weft_status weft_expect_rank(const weft_graph *graph, const struct weft_node *node, uint32_t input,
-                             const char *role, uint32_t rank, const char *form);
 
 /* ---- shapes, as ops see them ---- */
 

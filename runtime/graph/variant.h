@@ -6,35 +6,14 @@
 #ifndef WEFT_GRAPH_VARIANT_H
 #define WEFT_GRAPH_VARIANT_H
 
+#include <weft/op.h>
+
 #include "device/device.h"
 #include "shader/shader.h"
 
-#define WEFT_MAX_TILES    8
-#define WEFT_MAX_VARIANTS 32 /* of a set or an op */
+#define WEFT_MAX_TILES 8
 
 struct weft_grid;
-
-enum weft_device_kind { WEFT_ANY_DEVICE, WEFT_SOFTWARE_DEVICE, WEFT_HARDWARE_DEVICE };
-
-/** What a row asks of a device; 0: nothing. Who names a row (weft_plan_params.implementation) overrides `kind`. */
-struct weft_needs {
-    enum weft_device_kind kind;
-    uint32_t vendor_id;       /* PCI */
-    uint32_t least_subgroup;  /* invocations */
-    uint32_t most_subgroup;   /* invocations */
-    uint32_t invocations;     /* of a workgroup */
-    uint32_t shared_memory;   /* bytes of a workgroup */
-    bool subgroup_arithmetic; /* … and with it fast mode */
-    bool f16_arithmetic;      /* … and with it fast mode */
-    bool (*also)(
-        const weft_device_info *info); /* what the fields above cannot say; null: nothing */
-    const char *also_text;             /* in words, for `weft inspect --choices` */
-};
-
-/** Expected time beside that of the set's other rows: those of more than twice the least are not even measured. */
-struct weft_cost {
-    float software, hardware; /* 0: 1 */
-};
 
 /** A kernel for a set's work. The fields of all shaders of a set are the same. */
 struct weft_variant {

@@ -89,9 +89,9 @@ void weft_lower_feature_map(struct weft_lowering *lowering, uint32_t result, uin
     const struct weft_grid grid = weft_grid_of_items(count);
     struct weft_dispatch *dispatch;
     if (map == WEFT_FEATURE_COUNT && weft_lower_status(lowering) == WEFT_OK) {
-        const struct weft_named_arg args[] = {WEFT_ARG_STORAGE("weft_x", x),
-                                              WEFT_ARG_STORAGE("weft_result", result),
-                                              WEFT_ARG_U32("count", (uint32_t)count)};
+        const weft_arg args[] = {weft_arg_buffer("weft_x", x),
+                                 weft_arg_buffer("weft_result", result),
+                                 weft_arg_uint("count", (uint32_t)count)};
         dispatch = weft_lower_named(lowering,
                                     kernel_of(lowering, lowering->graph->values[text].weight->data),
                                     grid, args, 3);

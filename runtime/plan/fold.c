@@ -37,6 +37,7 @@ static weft_digest digest_of_node(const struct fold *fold, const struct weft_nod
     weft_sha256 hash;
     weft_sha256_begin(&hash);
     weft_sha256_add(&hash, node->op->name, strlen(node->op->name) + 1);
+    add_u64(&hash, node->op->uid);
     weft_sha256_add(&hash, node->params.bytes, sizeof node->params.bytes);
     if (fold->forced) {
         weft_sha256_add(&hash, fold->forced, strlen(fold->forced) + 1);

@@ -66,14 +66,6 @@ static const struct layer headers[] = {
 /* What programs may include of the library besides public headers: that of which weft_core is made. */
 static const char *const core[] = {"runtime/core/", "runtime/shader/spirv_"};
 
-/* Includes that break a rule all the same. A row that is not needed is an error, too. */
-static const struct exception {
-    const char *from, *to;
-} exceptions[] = {
-    {"bench/kernels.c",
-     "runtime/graph/lowering.h"}, /* ops of its own, by the library's functions */
-};
-
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static bool starts_with(const char *text, const char *start) {
@@ -114,7 +106,6 @@ static struct file files[MAX_FILES];
 static size_t file_count;
 static struct edge edges[MAX_EDGES];
 static size_t edge_count;
-static bool exception_used[COUNT(exceptions)];
 static unsigned problems;
 
 #if defined(__GNUC__)
@@ -303,16 +294,6 @@ static bool is_core(const char *path) {
     return found;
 }
 
-static bool is_excepted(const char *from, const char *to) {
-    for (size_t i = 0; i < COUNT(exceptions); i++) {
-        if (strcmp(exceptions[i].from, from) == 0 && strcmp(exceptions[i].to, to) == 0) {
-            exception_used[i] = true;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Among public headers the order is that of the rows. */
 static void check_header(const char *from, size_t row, const char *to, size_t to_row) {
     if (to_row == COUNT(headers)) {
@@ -325,7 +306,7 @@ static void check_header(const char *from, size_t row, const char *to, size_t to
 static void check_layer(const char *from, size_t row, const char *to, size_t to_row) {
     const struct layer *own = &layers[row], *other = &layers[to_row];
     if (own->rank > MODEL && other->rank <= MODEL) {
-        if (!is_core(to) && !is_excepted(from, to)) {
+        if (!is_core(to)) {
             complain("%s includes %s, which is hidden in the library", from, to);
         }
     } else if (row != to_row &&
@@ -376,12 +357,6 @@ static void check_rows(void) {
     }
     if (!ops && find_file("runtime/graph/op_list.h") < file_count) {
         complain("no file defines an op: tests/house/layers.c does not know the row of one");
-    }
-    for (size_t i = 0; i < COUNT(exceptions); i++) {
-        if (!exception_used[i] && find_file(exceptions[i].from) < file_count) {
-            complain("%s no longer includes %s: its exception in tests/house/layers.c can go",
-                     exceptions[i].from, exceptions[i].to);
-        }
     }
 }
 

@@ -13,6 +13,7 @@
  *   flt.h      the frequencies and weights of relative positions
  *   model.h    loading a checkpoint folder and its tokenizer
  *   inspect.h  what a plan consists of, for tools
+ *   op.h       ops of your own, with kernels as GLSL or SPIR-V
  *   vulkan.h   embedding: adopt a VkDevice, wrap VkBuffers, record a plan (the only header that shows Vulkan types)
  *
  * Rules that hold everywhere:
