@@ -35,9 +35,10 @@ else()
     set(weft_kernel_header "${WEFT_KERNEL_HEADER}")
 endif()
 
-# weft_compile_kernel(<name> <folder of its source> [definition of the reproducible variant...]): both modules of a
-# shader, and in <weft_shader_binary_dir>/kernels its header (.h) and the object that holds it (.inc).
-function(weft_compile_kernel name source_dir)
+# weft_compile_kernel(<name> [definition of the reproducible variant...]): both modules of a shader, and in
+# <weft_shader_binary_dir>/kernels its header (.h) and the object that holds it (.inc).
+function(weft_compile_kernel name)
+    set(source_dir "${weft_shader_source_dir}")
     set(module "${weft_shader_binary_dir}/${name}")
     set(output "${weft_shader_binary_dir}/kernels/${name}")
     cmake_path(GET module PARENT_PATH folder)
@@ -89,52 +90,29 @@ foreach(name IN LISTS weft_shader_includes)
 endforeach()
 set(weft_include_count ${weft_index})
 
-# weft_embed_shaders(<target> <folder> [MORE <shader folder>] [definition...]):
+# weft_embed_shaders(<target> <folder> [definition...]):
 # <folder>/embedded_shaders.c with all shaders, the definitions applied to their reproducible variants,
 # and a target that makes what it includes (one owner, so that two libraries may compile the table
-# without two builds of a module running into each other). With MORE, the shaders of that folder too, and
-# the others as they were compiled for the library. Sets <target>_source and <target>_modules, which has
-# only what is compiled here.
+# without two builds of a module running into each other). Sets <target>_source and <target>_modules.
 function(weft_embed_shaders target folder)
-    cmake_parse_arguments(PARSE_ARGV 2 arg "" "MORE" "")
-    set(library_binary_dir "${weft_shader_binary_dir}")
     set(weft_shader_binary_dir "${folder}")
-    set(names ${weft_shaders})
-    set(more "")
-    if(arg_MORE)
-        file(GLOB more CONFIGURE_DEPENDS RELATIVE "${arg_MORE}" "${arg_MORE}/*/*.comp")
-        list(TRANSFORM more REPLACE "\\.comp$" "")
-        list(APPEND names ${more})
-        list(SORT names COMPARE STRING)
-    endif()
     set(objects ${weft_include_initialisers})
     set(modules "")
     set(weft_table_arrays "${weft_include_arrays}")
     set(weft_shader_rows "")
-    foreach(name IN LISTS names)
-        if(NOT arg_MORE OR name IN_LIST more)
-            set(source_dir "${weft_shader_source_dir}")
-            if(name IN_LIST more)
-                set(source_dir "${arg_MORE}")
-            endif()
-            weft_compile_kernel("${name}" "${source_dir}" ${arg_UNPARSED_ARGUMENTS})
-            list(APPEND modules ${weft_last_modules})
-        else()
-            set(weft_last_object "${library_binary_dir}/kernels/${name}.inc")
-        endif()
+    foreach(name IN LISTS weft_shaders)
+        weft_compile_kernel("${name}" ${ARGN})
+        list(APPEND modules ${weft_last_modules})
         list(APPEND objects "${weft_last_object}")
         string(REPLACE "/" "_" symbol "${name}")
         string(APPEND weft_table_arrays "extern const struct weft_shader weft_shader_${symbol};\n"
                "#include \"${weft_last_object}\"\n")
         string(APPEND weft_shader_rows "    &weft_shader_${symbol},\n")
     endforeach()
-    list(LENGTH names weft_shader_count)
+    list(LENGTH weft_shaders weft_shader_count)
     set(source "${folder}/embedded_shaders.c")
     configure_file("${PROJECT_SOURCE_DIR}/cmake/embedded_shaders.c.in" "${source}" @ONLY)
     add_custom_target(${target} DEPENDS ${objects})
-    if(arg_MORE)
-        add_dependencies(${target} weft_shaders)
-    endif()
     set_source_files_properties("${source}" PROPERTIES OBJECT_DEPENDS "${objects}")
     set(${target}_source "${source}" PARENT_SCOPE)
     set(${target}_modules "${modules}" PARENT_SCOPE)

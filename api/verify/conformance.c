@@ -7,19 +7,8 @@
 
 #include "verify/reference/features.h"
 
-#ifdef WEFT_MORE_ROWS /* of tests/example_mixer */
-#include WEFT_MORE_ROWS
-#else
-#define WEFT_MORE_FAMILIES(ROW)
-#endif
-
-#define WEFT_DECLARE_MORE(name) extern const weft_case_family weft_family_##name;
-WEFT_MORE_FAMILIES(WEFT_DECLARE_MORE)
-#undef WEFT_DECLARE_MORE
-
 #define WEFT_FAMILY_ADDRESS(name) &weft_family_##name,
-static const weft_case_family *const families[] = {WEFT_FAMILIES(WEFT_FAMILY_ADDRESS)
-                                                       WEFT_MORE_FAMILIES(WEFT_FAMILY_ADDRESS)};
+static const weft_case_family *const families[] = {WEFT_FAMILIES(WEFT_FAMILY_ADDRESS)};
 #undef WEFT_FAMILY_ADDRESS
 
 const weft_case_family *weft_family_at(uint32_t index) {

@@ -3,12 +3,6 @@
 #ifndef WEFT_GRAPH_OP_LIST_H
 #define WEFT_GRAPH_OP_LIST_H
 
-#ifdef WEFT_MORE_ROWS /* of tests/example_mixer */
-#include WEFT_MORE_ROWS
-#else
-#define WEFT_MORE_OPS(X)
-#endif
-
 #define WEFT_OPS(X)          \
     X(embedding)             \
     X(matmul)                \
@@ -51,8 +45,7 @@
     X(kernel_attention_step) \
     X(cosformer_step)        \
     X(fast_weight_step)      \
-    X(banded_attention_step) \
-    WEFT_MORE_OPS(X)
+    X(banded_attention_step)
 
 /* The sets of kernels that do the same work. X(name) stands for weft_name_variants. */
 #define WEFT_VARIANT_SETS(X) \

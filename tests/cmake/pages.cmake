@@ -4,7 +4,7 @@
 # man page and the completions have what `weft help` has.
 
 weft_add_host_test(pages.links LABELS pages COMMAND "${CMAKE_COMMAND}" -P tests/cmake/links.cmake)
-foreach(page README docs/programming runtime/mixers/README)
+foreach(page README docs/programming runtime/mixers/README api/examples/mixer/README)
     string(TOLOWER "${page}" name)
     string(REPLACE "/" "." name "${name}")
     weft_add_host_test(pages.code.${name} LABELS pages

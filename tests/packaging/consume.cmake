@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# cmake -DWAY=install|find_package|pkg_config|add_subdirectory ... -P consume.cmake
+# cmake -DWAY=install|find_package|example|pkg_config|add_subdirectory ... -P consume.cmake
 cmake_minimum_required(VERSION 3.25)
 
 # run(<command>...): stops the test with the output if the command fails.
@@ -78,6 +78,11 @@ if(WAY STREQUAL "install")
 elseif(WAY STREQUAL "find_package")
     configure_and_build(OFF "-DCMAKE_PREFIX_PATH=${prefix}")
     configure_and_build(ON "-DCMAKE_PREFIX_PATH=${prefix}")
+elseif(WAY STREQUAL "example")
+    run("${CMAKE_COMMAND}" -S "${SOURCE}/api/examples/mixer" -B "${work}" -G "${GENERATOR}"
+        "-DCMAKE_MAKE_PROGRAM=${MAKE}" "-DCMAKE_C_COMPILER=${CC}" -DCMAKE_BUILD_TYPE=Release
+        "-DCMAKE_PREFIX_PATH=${prefix}" -DCMAKE_COMPILE_WARNING_AS_ERROR=ON)
+    run("${CMAKE_COMMAND}" --build "${work}" --parallel 2)
 elseif(WAY STREQUAL "add_subdirectory")
     configure_and_build(ON "-DWEFT_SOURCE=${SOURCE}" "-DVKFFT_INCLUDE_DIR=${VKFFT}"
                         "-DCMAKE_BUILD_TYPE=Debug")

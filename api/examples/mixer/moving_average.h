@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The declaration of the example mixer. One of the library's own would stand in api/include/weft/mixers.h. */
-#ifndef WEFT_EXAMPLE_MIXER_MOVING_AVERAGE_H
-#define WEFT_EXAMPLE_MIXER_MOVING_AVERAGE_H
+/* The exponential moving average, as a mixer of a program's own. */
+#ifndef MOVING_AVERAGE_H
+#define MOVING_AVERAGE_H
 
 #include <weft/graph.h>
 
-typedef struct weft_moving_average_params {
+typedef struct moving_average_params {
     bool reverse; /**< from the last token to the first */
-} weft_moving_average_params;
+} moving_average_params;
 
-#define weft_moving_average_params(...) (&(weft_moving_average_params){__VA_ARGS__})
+#define moving_average_params(...) (&(moving_average_params){__VA_ARGS__})
 
 /**
  * The exponential moving average along the sequence, channel by channel: y_i = α x_i + (1 - α) y_{i-1}, y_{-1} = 0. Ma et
@@ -19,7 +19,7 @@ typedef struct weft_moving_average_params {
  * Errors: WEFT_SHAPE_MISMATCH; WEFT_INVALID_ARGUMENT for a weight as alpha with an element outside (0, 1]. An alpha that
  * is no weight is taken as it is. params may be null.
  */
-weft_status weft_graph_moving_average(weft_tensor *out, weft_graph *graph, weft_tensor x,
-                                      weft_tensor alpha, const weft_moving_average_params *params);
+weft_status graph_moving_average(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                 weft_tensor alpha, const moving_average_params *params);
 
 #endif

@@ -10,7 +10,7 @@
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 layout(constant_id = 0) const uint ENDS = 0;
-layout(constant_id = 64) const uint FIXED_CHUNK = 64; // tokens
+layout(constant_id = 1) const uint CHUNK = 64; // tokens
 
 layout(std430, binding = 0) readonly buffer X { float x[]; }; // [batch, n, channels]
 layout(std430, binding = 1) readonly buffer Alpha { float alpha[]; }; // [channels]
@@ -42,8 +42,8 @@ void main()
     if (ENDS == 0 && chunk > 0) {
         average = states[index - push.channels];
     }
-    uint end = min((chunk + 1) * FIXED_CHUNK, push.n);
-    for (uint i = chunk * FIXED_CHUNK; i < end; i++) {
+    uint end = min((chunk + 1) * CHUNK, push.n);
+    for (uint i = chunk * CHUNK; i < end; i++) {
         uint token = push.reverse != 0 ? push.n - 1 - i : i;
         uint at = (sequence + token) * push.channels + channel;
         average = a * x[at] + rest * average;
