@@ -13,7 +13,6 @@
 #define CACHE_KIND     "choice"
 #define HOPELESS       2.0 /* times the least expected cost */
 #define KEY_SIZE       (sizeof "choice/" + WEFT_DIGEST_TEXT_SIZE)
-#define MAX_NAME       64
 #define REPORT_MINIMUM 1024
 
 void weft_choice_begin(struct weft_choice *choice, const char *work, const weft_device *device) {
@@ -124,7 +123,7 @@ static uint32_t find_forced(const struct weft_choice *choice, const char *name) 
 /* ---- what was measured ---- */
 
 struct memory {
-    char name[MAX_NAME];
+    char name[WEFT_CHOICE_NAME_SIZE];
 };
 
 static void destroy_memory(void *object, const weft_host *host) {

@@ -10,6 +10,8 @@
 #include "core/hash.h"
 #include "graph/variant.h"
 
+#define WEFT_CHOICE_NAME_SIZE 64 /* of a candidate that is remembered */
+
 struct weft_candidate {
     const char *name;
     uint32_t bits;

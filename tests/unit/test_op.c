@@ -21,7 +21,7 @@
 /* result = expression(x, factor, offset) */
 #define TEXT(expression)                                                                           \
     HEAD "layout(constant_id = 0) const int OFFSET = 0;\n"                                         \
-         "layout(constant_id = 1) const uint TILE_PASSES = 1;\n"                                  \
+         "layout(constant_id = 1) const uint TILE_PASSES = 1;\n"                                   \
          "layout(std430, binding = 0) readonly buffer Source { float source[]; };\n"               \
          "layout(std430, binding = 1) writeonly buffer Result { float result[]; };\n"              \
          "layout(push_constant) uniform Push { uint count; uint groups_x; float factor; } push;\n" \
@@ -245,6 +245,69 @@ WEFT_TEST_ON_DEVICE(ops_of_one_name_do_not_meet, test) {
     }
 }
 
+/* ---- several implementations ---- */
+
+static bool never(const weft_graph *graph, const weft_node *node, const weft_device_info *device) {
+    assert_true(weft_node_shape(graph, node, 0)->dim[0] == COUNT && device->name[0]);
+    return false;
+}
+
+static const char *choose_second(const weft_graph *graph, const weft_node *node) {
+    (void)graph;
+    (void)node;
+    return "second";
+}
+
+static weft_status fail_to_lower(weft_lowering *lowering, const weft_node *node) {
+    weft_lower_fail(lowering,
+                    weft_node_fail(weft_lower_graph(lowering), node, WEFT_UNSUPPORTED,
+                                   "the first row on %p", (void *)weft_lower_device(lowering)));
+    assert_ok(weft_lower_status(lowering) == WEFT_UNSUPPORTED ? WEFT_OK : WEFT_DRIVER_ERROR);
+    return weft_lower_status(lowering);
+}
+
+static const char *const rows_text = "only shapes that nobody has";
+
+/* Reproducible mode keeps to the bits that `choose` names; who names a row gets it, or why not. */
+WEFT_TEST_ON_DEVICE(rows_are_chosen, test) {
+    struct trial trial = usual(SCALE);
+    const weft_implementation rows[] = {
+        {.name = "first", .lower = fail_to_lower},
+        {.name = "second", .bits = 1, .lower = lower},
+        {.name = "slow", .bits = 1, .cost = {.software = 3, .hardware = 3}, .lower = fail_to_lower},
+        {.name = "third", .bits = 1, .supports = never, .limits = rows_text, .lower = lower},
+        {.name = "other", .bits = 1, .needs = {.vendor_id = 0xffff}, .lower = lower}};
+    weft_op_params params = params_of(&trial);
+    params.implementations = rows;
+    params.implementation_count = sizeof rows / sizeof rows[0];
+    params.choose = choose_second;
+    weft_op *op = NULL;
+    weft_graph *graph = NULL;
+    weft_plan *plan = NULL;
+    weft_tensor x = {0};
+    assert_ok(weft_op_create(&op, &params, NULL));
+    assert_ok(weft_graph_create(&graph, &test->host.host));
+    assert_ok(weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(COUNT)));
+    assert_ok(weft_graph_add(&x, graph, op, &x, 1, &(struct params){2.0F}, sizeof(struct params)));
+    assert_ok(weft_graph_output(graph, "y", x));
+    weft_op_destroy(&op);
+    assert_ok(weft_plan_compile(&plan, test->device, graph, NULL));
+    weft_plan_destroy(&plan);
+    WEFT_EXPECT_REFUSED(
+        &test->host, WEFT_UNSUPPORTED,
+        weft_plan_compile(&plan, test->device, graph, weft_plan_params(.implementation = "first")),
+        "scale: the first row");
+    WEFT_EXPECT_REFUSED(
+        &test->host, WEFT_UNSUPPORTED,
+        weft_plan_compile(&plan, test->device, graph, weft_plan_params(.implementation = "third")),
+        "scale by third", rows_text);
+    WEFT_EXPECT_REFUSED(
+        &test->host, WEFT_UNSUPPORTED,
+        weft_plan_compile(&plan, test->device, graph, weft_plan_params(.implementation = "other")),
+        "scale by other");
+    weft_graph_destroy(&graph);
+}
+
 /* ---- what is refused while lowering ---- */
 
 static void expect_refused(struct weft_test_device *test, struct trial trial, weft_status status,
@@ -318,6 +381,8 @@ WEFT_TEST_ON_HOST(ops_are_checked, host) {
     struct trial trial = usual(SCALE);
     const weft_implementation twice[] = {row, row};
     const weft_implementation no_lower = {.name = "kernel"};
+    const weft_implementation too_long = {
+        .name = "0123456789012345678901234567890123456789012345678901234567890123", .lower = lower};
     const weft_op_params good = params_of(&trial);
     weft_op *op = NULL;
 #define EXPECT_BAD(text, ...)                                                                    \
@@ -340,6 +405,7 @@ WEFT_TEST_ON_HOST(ops_are_checked, host) {
     EXPECT_BAD("'kernel' is there twice", bad.implementations = twice;
                bad.implementation_count = 2);
     EXPECT_BAD("no lower function", bad.implementations = &no_lower);
+    EXPECT_BAD("longer than the 63 bytes", bad.implementations = &too_long);
     assert_status(weft_op_create(NULL, &good, NULL), WEFT_INVALID_ARGUMENT);
     assert_status(weft_op_create(&op, NULL, NULL), WEFT_INVALID_ARGUMENT);
     weft_op_destroy(NULL);

@@ -68,7 +68,7 @@ typedef struct weft_cost {
 
 /** A row of an op: one way to compute it. */
 typedef struct weft_implementation {
-    const char *name; /**< for weft_plan_params.implementation and messages */
+    const char *name; /**< for weft_plan_params.implementation and messages; at most 63 bytes */
     uint32_t bits;    /**< rows of one number give the same bits */
     weft_needs needs;
     weft_cost cost;
