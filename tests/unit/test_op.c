@@ -274,6 +274,7 @@ WEFT_TEST_ON_DEVICE(rows_are_chosen, test) {
     const weft_implementation rows[] = {
         {.name = "first", .lower = fail_to_lower},
         {.name = "second", .bits = 1, .lower = lower},
+        {.name = "twin", .bits = 1, .lower = lower}, /* so that both are measured */
         {.name = "slow", .bits = 1, .cost = {.software = 3, .hardware = 3}, .lower = fail_to_lower},
         {.name = "third", .bits = 1, .supports = never, .limits = rows_text, .lower = lower},
         {.name = "other", .bits = 1, .needs = {.vendor_id = 0xffff}, .lower = lower}};

@@ -208,11 +208,10 @@ WEFT_API uint32_t weft_lower_table(weft_lowering *lowering, const char *key, uin
 /* ---- kernels ---- */
 
 /**
- * A compute shader, entry point "main". Its interface is read from the module: push constants and specialization
- * constants are 32-bit scalars (at most 32 of those, at constant_ids below 24 of these), buffers are storage buffers at
- * set 0 and bindings without a gap, at most 12. Fields go by the names
- * that members of the push constant block, buffer blocks and specialization constants have, in snake_case. A push
- * constant `groups_x` is filled in by the launch (see weft_launch).
+ * A compute shader, entry point "main". Its interface is read from the module: push constants (at most 32) and
+ * specialization constants (at constant_ids below 24) are 32-bit scalars, buffers are storage buffers at set 0 and
+ * bindings without a gap, at most 12. Fields go by the names that members of the push constant block, buffer blocks and
+ * specialization constants have, in snake_case. A push constant `groups_x` is filled in by the launch (see weft_launch).
  *
  * GLSL may #include Weft's files, such as "math.glsl", "index.glsl" and "reduce.glsl", with
  * `#extension GL_GOOGLE_include_directive : require`; WEFT_MATH_FAST is defined in fast mode. SPIR-V is of version 1.5 at
