@@ -16,7 +16,7 @@ const char *weft_needs_missing(const struct weft_needs *needs, const weft_device
     if (!named && needs->kind == WEFT_HARDWARE_DEVICE && software) {
         return "for hardware";
     }
-    if (needs->vendor_id && needs->vendor_id != info->vendor_id) {
+    if (!named && needs->vendor_id && needs->vendor_id != info->vendor_id) {
         return "for another vendor's devices";
     }
     if (info->subgroup_size < needs->least_subgroup) {

@@ -20,7 +20,7 @@ weft_add_args_test(MISSING 1 "gives each field of its kernel, once")
 weft_add_args_test(UNKNOWN 1 "bias")
 weft_add_args_test(TWICE 1 "overwritten|overrides|initializer")
 weft_add_args_test(LAUNCH 1 "gives each field of its kernel, once")
-weft_add_args_test(NO_BUFFER 1 "constant")
+weft_add_args_test(NO_SUCH_GROUP 1 "constant")
 if(TARGET kernel-header)
     # The shader itself changes: two fields change places (C follows), one is added, one is renamed.
     weft_add_args_test(REORDERED 0 "")

@@ -19,9 +19,8 @@ void lower(struct weft_lowering *lowering, uint32_t x, uint32_t result, uint32_t
                .push = {.count = count, .scale = 2.0F, .scale = 2.0F}
 #elif defined(LAUNCH)
                .push = {.count = count, .groups_x = 1, .scale = 2.0F, .offset = 1.0F}
-#elif defined(NO_BUFFER)
-               .push = {.count = count, .scale = 2.0F, .offset = 1.0F},
-               .constant = {.kind = 1}
+#elif defined(NO_SUCH_GROUP)
+               .push = {.count = count, .scale = 2.0F, .offset = 1.0F}, .constant = {.kind = 1}
 #else
                .push = {.offset = 1.0F, .count = count, .scale = 2.0F} /* in any order */
 #endif

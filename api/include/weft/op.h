@@ -46,7 +46,8 @@ typedef enum weft_device_kind {
     WEFT_HARDWARE_DEVICE
 } weft_device_kind;
 
-/** What a row asks of a device; 0: nothing. Who names a row (weft_plan_params.implementation) overrides `kind`. */
+/** What a row asks of a device; 0: nothing. Who names a row (weft_plan_params.implementation) overrides `kind`
+ * and `vendor_id`, which say where a row is expected to be fast and not where it can run. */
 typedef struct weft_needs {
     weft_device_kind kind;
     uint32_t vendor_id;       /**< PCI */
