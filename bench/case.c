@@ -23,8 +23,8 @@ bool weft_bench_size_from_name(weft_bench_size *size, const char *name) {
     return false;
 }
 
-static weft_status build(weft_graph *graph, const weft_bench_case *bench_case,
-                         const weft_host *host) {
+weft_status weft_bench_build(weft_graph *graph, const weft_bench_case *bench_case,
+                             const weft_host *host) {
     if (bench_case->build) {
         return bench_case->build(graph, bench_case);
     }
@@ -39,7 +39,7 @@ static weft_status compile_graph(weft_plan **plan, weft_device *device,
                                  const weft_host *host) {
     weft_graph *graph = NULL;
     WEFT_TRY(weft_graph_create(&graph, host));
-    weft_status status = build(graph, bench_case, host);
+    weft_status status = weft_bench_build(graph, bench_case, host);
     if (status == WEFT_OK) {
         status = weft_plan_compile(plan, device, graph,
                                    weft_plan_params(.implementation = bench_case->implementation,

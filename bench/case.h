@@ -44,6 +44,10 @@ struct weft_bench_case {
                    "ski" the TNN */
 };
 
+/** Fills an empty graph by the case's build() or define(). */
+weft_status weft_bench_build(weft_graph *graph, const weft_bench_case *bench_case,
+                             const weft_host *host);
+
 /** The case's plan, of its own compile() or of the graph that its build() or define() makes. */
 weft_status weft_bench_compile(weft_plan **plan, weft_device *device,
                                const weft_bench_case *bench_case, bool timestamps,

@@ -95,7 +95,7 @@ static weft_status make_graph(struct subject *subject) {
         return WEFT_OK;
     }
     WEFT_TRY(weft_graph_create(&subject->graph, subject->host));
-    return bench_case->build(subject->graph, bench_case);
+    return weft_bench_build(subject->graph, bench_case, subject->host);
 }
 
 weft_status weft_bench_start_times(weft_bench_start *out, const weft_bench_case *bench_case,

@@ -37,7 +37,7 @@ static weft_status add_case(weft_verify_record *record, uint32_t *capacity,
 static weft_status collect_cases(weft_verify_record *record) {
     uint32_t capacity = 0;
     const weft_case_family *family = NULL;
-    for (uint32_t which = 0; (family = weft_family_at(which)); which++) {
+    for (uint32_t which = 0; (family = weft_case_family_at(which)); which++) {
         for (uint32_t index = 0; index < family->count; index++) {
             weft_verify_case what = {.family = family, .index = index};
             weft_case_name(what.name, family, index);

@@ -199,7 +199,7 @@ static int print_families(const weft_verify_record *record, const weft_verify_ru
                                           ">passed", ">failed", ">skipped",     NULL};
     weft_cli_table *table = weft_cli_table_begin(columns);
     const weft_case_family *family = NULL;
-    for (uint32_t index = 0; (family = weft_family_at(index)); index++) {
+    for (uint32_t index = 0; (family = weft_case_family_at(index)); index++) {
         tally sums = tally_family(record, run, family);
         if (sums.cases > 0) {
             weft_cli_table_cell(table, "%s", family->name);

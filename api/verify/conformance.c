@@ -7,11 +7,11 @@
 
 #include "verify/reference/features.h"
 
-#define WEFT_FAMILY_ADDRESS(name) &weft_family_##name,
+#define WEFT_FAMILY_ADDRESS(name) &weft_case_family_##name,
 static const weft_case_family *const families[] = {WEFT_FAMILIES(WEFT_FAMILY_ADDRESS)};
 #undef WEFT_FAMILY_ADDRESS
 
-const weft_case_family *weft_family_at(uint32_t index) {
+const weft_case_family *weft_case_family_at(uint32_t index) {
     return index < sizeof families / sizeof families[0] ? families[index] : NULL;
 }
 

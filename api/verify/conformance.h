@@ -201,21 +201,21 @@ typedef struct weft_case_family {
 #define WEFT_COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /** Defines a family: its cases, their tolerance, and the functions that name and build them. */
-#define WEFT_CASE_FAMILY(label, cases, bound, name_it, build_it)          \
-    const weft_case_family weft_family_##label = {.name = #label,         \
-                                                  .count = (cases),       \
-                                                  .tolerance = (bound),   \
-                                                  .name_case = (name_it), \
-                                                  .build = (build_it)}
+#define WEFT_CASE_FAMILY(label, cases, bound, name_it, build_it)               \
+    const weft_case_family weft_case_family_##label = {.name = #label,         \
+                                                       .count = (cases),       \
+                                                       .tolerance = (bound),   \
+                                                       .name_case = (name_it), \
+                                                       .build = (build_it)}
 
 /** Of inputs where the range of float32 ends: special/…, in reproducible mode alone. */
-#define WEFT_SPECIAL_FAMILY(label, cases, bound, name_it, build_it)                  \
-    const weft_case_family weft_family_special_##label = {.name = "special/" #label, \
-                                                          .count = (cases),          \
-                                                          .tolerance = (bound),      \
-                                                          .only_reproducible = true, \
-                                                          .name_case = (name_it),    \
-                                                          .build = (build_it)}
+#define WEFT_SPECIAL_FAMILY(label, cases, bound, name_it, build_it)                       \
+    const weft_case_family weft_case_family_special_##label = {.name = "special/" #label, \
+                                                               .count = (cases),          \
+                                                               .tolerance = (bound),      \
+                                                               .only_reproducible = true, \
+                                                               .name_case = (name_it),    \
+                                                               .build = (build_it)}
 
 /** Every family, one row each. */
 #define WEFT_FAMILIES(ROW)        \
@@ -293,12 +293,12 @@ typedef struct weft_case_family {
     ROW(special_chains)           \
     ROW(special_graphs)
 
-#define WEFT_DECLARE_FAMILY(name) extern const weft_case_family weft_family_##name;
+#define WEFT_DECLARE_FAMILY(name) extern const weft_case_family weft_case_family_##name;
 WEFT_FAMILIES(WEFT_DECLARE_FAMILY)
 #undef WEFT_DECLARE_FAMILY
 
 /** The family at `index` in the table, or null behind the last. */
-const weft_case_family *weft_family_at(uint32_t index);
+const weft_case_family *weft_case_family_at(uint32_t index);
 
 /** Writes a case's whole name, such as "matmul/bT/m=5,n=37,k=129,batch=3". Returns text. */
 const char *weft_case_name(char text[WEFT_CASE_NAME_SIZE], const weft_case_family *family,

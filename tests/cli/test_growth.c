@@ -272,7 +272,7 @@ static uint64_t extra_bytes(weft_device *device, const weft_bench_case *bench_ca
     weft_plan *plan = NULL;
     weft_plan_info info;
     assert_ok(weft_graph_create(&graph, NULL));
-    assert_ok(bench_case->build(graph, bench_case));
+    assert_ok(weft_bench_build(graph, bench_case, NULL));
     assert_ok(weft_plan_compile(&plan, device, graph,
                                 weft_plan_params(.implementation = bench_case->implementation)));
     assert_ok(weft_plan_get_info(plan, &info));
@@ -305,7 +305,7 @@ WEFT_TEST_ON_DEVICE(memory_of_linear_mixers_is_linear, test) {
     for (uint32_t i = 0, count; i < all.count; i += count) {
         const weft_bench_case *series = &all.cases[i];
         count = length_of_series(&all, i);
-        if (!series->linear || !series->build || !series->series) {
+        if (!series->linear || series->compile || !series->series) {
             continue;
         }
         weft_growth fit = memory_growth(test->device, series, count);
