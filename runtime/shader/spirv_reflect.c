@@ -352,8 +352,15 @@ static weft_status reflect(struct weft_shader_interface *interface, struct refle
             WEFT_TRY(read_constant(r, &r->ids[i]));
         }
     }
+    uint32_t local_size[3];
+    weft_spirv_local_size(local_size, r->words, 4 * r->count);
+    if (local_size[0] == 0) {
+        return weft_fail(r->host, WEFT_COMPILE_ERROR,
+                         "kernel %s: the size of its workgroup is computed and cannot be read",
+                         r->kernel);
+    }
     WEFT_TRY(put_together(interface, r));
-    weft_spirv_local_size(interface->local_size, r->words, 4 * r->count);
+    memcpy(interface->local_size, local_size, sizeof local_size);
     return WEFT_OK;
 }
 

@@ -12,7 +12,7 @@
  * the one of the shortest name), a specialization constant without WEFT_, TILE_ or FIXED_ in front; all in snake_case.
  * Errors: WEFT_COMPILE_ERROR naming `name` and what cannot be declared (push constants and specialization constants of
  * other types than uint, int, float and bool, bindings with gaps or in other sets, names that are missing or twice
- * there); WEFT_OUT_OF_HOST_MEMORY.
+ * there, a workgroup whose size is computed); WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_spirv_reflect(struct weft_shader_interface *interface, const char *name,
                                const uint32_t *words, size_t size, const weft_host *host);

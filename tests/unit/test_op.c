@@ -277,7 +277,8 @@ WEFT_TEST_ON_DEVICE(rows_are_chosen, test) {
         {.name = "twin", .bits = 1, .lower = lower}, /* so that both are measured */
         {.name = "slow", .bits = 1, .cost = {.software = 3, .hardware = 3}, .lower = fail_to_lower},
         {.name = "third", .bits = 1, .supports = never, .limits = rows_text, .lower = lower},
-        {.name = "other", .bits = 1, .needs = {.vendor_id = 0xffff}, .lower = lower}};
+        {.name = "other", .bits = 1, .needs = {.invocations = UINT32_MAX}, .lower = lower},
+        {.name = "vendor", .bits = 1, .needs = {.vendor_id = 0xffff}, .lower = lower}};
     weft_op_params params = params_of(&trial);
     params.implementations = rows;
     params.implementation_count = sizeof rows / sizeof rows[0];
@@ -306,6 +307,10 @@ WEFT_TEST_ON_DEVICE(rows_are_chosen, test) {
         &test->host, WEFT_UNSUPPORTED,
         weft_plan_compile(&plan, test->device, graph, weft_plan_params(.implementation = "other")),
         "scale by other");
+    /* A vendor is where a row is expected to be fast: who names it gets it anywhere. */
+    assert_ok(weft_plan_compile(&plan, test->device, graph,
+                                weft_plan_params(.implementation = "vendor")));
+    weft_plan_destroy(&plan);
     weft_graph_destroy(&graph);
 }
 
