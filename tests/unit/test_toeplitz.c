@@ -29,6 +29,30 @@ struct problem {
     const float *decay; /* [d] or null */
 };
 
+/* What decides which implementations can run it. */
+struct shape {
+    enum op op;
+    uint32_t n, d, batch;
+    bool causal;
+};
+
+/* With a coefficient for each lag, or a response over n points; decay, or null, is of coefficients alone. */
+static struct problem problem_of(const struct shape *shape, const char *implementation,
+                                 const float *decay) {
+    bool is_fd = shape->op == TOEPLITZ_FD;
+    return (struct problem){.op = shape->op,
+                            .implementation = implementation,
+                            .causal = shape->causal,
+                            .batch = shape->batch,
+                            .n = shape->n,
+                            .d = shape->d,
+                            .rows = is_fd           ? shape->n + 1
+                                    : shape->causal ? shape->n
+                                                    : 2 * shape->n - 1,
+                            .columns = is_fd && !shape->causal ? 2 * shape->d : shape->d,
+                            .decay = is_fd ? NULL : decay};
+}
+
 static weft_tensor source(struct weft_test_run *r, const struct problem *problem, const char *name,
                           weft_shape shape, const float *data) {
     return problem->given ? weft_test_feed(r, name, shape, data)
@@ -76,6 +100,13 @@ static float *zeros(uint64_t count) {
     float *data = calloc((size_t)count, sizeof *data);
     assert_non_null(data);
     return data;
+}
+
+/* Gives the problem a kernel, to be freed. */
+static float *add_kernel(struct problem *problem, uint64_t stream) {
+    float *kernel = uniform((uint64_t)problem->rows * problem->columns, stream);
+    problem->kernel = kernel;
+    return kernel;
 }
 
 #define IMPLEMENTATIONS 3
@@ -153,16 +184,10 @@ struct causal_case {
 static void check_causality(struct weft_test_graph *f, const struct causal_case *c) {
     const uint32_t d = 3;
     uint32_t grid = c->n + 5; /* a power of two where fft_shared is asked for */
-    struct problem problem = {.op = c->op,
-                              .implementation = c->implementation,
-                              .causal = true,
-                              .batch = 1,
-                              .n = c->n,
-                              .d = d,
-                              .rows = c->op == TOEPLITZ ? c->n : grid + 1,
-                              .columns = d};
-    float *kernel = uniform((uint64_t)problem.rows * d, 2);
-    problem.kernel = kernel;
+    struct problem problem =
+        problem_of(&(struct shape){c->op, c->n, d, 1, true}, c->implementation, NULL);
+    problem.rows = c->op == TOEPLITZ ? c->n : grid + 1;
+    float *kernel = add_kernel(&problem, 2);
     uint64_t count = (uint64_t)c->n * d;
     float *x = uniform(count, 3);
     float *before = zeros(count);
@@ -213,15 +238,8 @@ TEST(test_causality, f) {
 TEST(test_causal_spectrum, f) {
     enum { GRID = 48, D = 2 };
     const double pi = 3.14159265358979323846;
-    float *response = uniform((uint64_t)(GRID + 1) * D, 4);
-    struct problem problem = {.op = TOEPLITZ_FD,
-                              .causal = true,
-                              .batch = 1,
-                              .n = GRID,
-                              .d = D,
-                              .rows = GRID + 1,
-                              .columns = D,
-                              .kernel = response};
+    struct problem problem = problem_of(&(struct shape){TOEPLITZ_FD, GRID, D, 1, true}, NULL, NULL);
+    float *response = add_kernel(&problem, 4);
     float *x = zeros(GRID * D);
     float *kernel = zeros(GRID * D);
     for (uint32_t c = 0; c < D; c++) {
@@ -250,17 +268,12 @@ TEST(test_causal_spectrum, f) {
 /* The imaginary parts at the frequencies 0 and π count as 0, whatever they are. */
 TEST(test_forced_imaginary_parts, f) {
     enum { GRID = 21, D = 3 };
-    float *response = uniform((uint64_t)(GRID + 1) * 2 * D, 5);
+    struct problem problem =
+        problem_of(&(struct shape){TOEPLITZ_FD, GRID, D, 1, false}, NULL, NULL);
+    float *response = add_kernel(&problem, 5);
     float *x = uniform(GRID * D, 6);
     float *with = zeros(GRID * D);
     float *without = zeros(GRID * D);
-    struct problem problem = {.op = TOEPLITZ_FD,
-                              .batch = 1,
-                              .n = GRID,
-                              .d = D,
-                              .rows = GRID + 1,
-                              .columns = 2 * D,
-                              .kernel = response};
     run(f, &problem, x, with);
     for (uint32_t c = 0; c < D; c++) {
         response[D + c] = NAN;
@@ -280,7 +293,8 @@ TEST(test_forced_imaginary_parts, f) {
 TEST(test_lag_zero_is_undecayed, f) {
     enum { N = 9, D = 2 };
     const float decay[D] = {1e-38F, 1e-38F};
-    float *kernel = uniform((2 * N - 1) * D, 7);
+    struct problem problem = problem_of(&(struct shape){TOEPLITZ, N, D, 1, false}, NULL, decay);
+    float *kernel = add_kernel(&problem, 7);
     float *x = uniform(N * D, 8);
     float *y = zeros(N * D);
     double expected[N * D];
@@ -288,14 +302,7 @@ TEST(test_lag_zero_is_undecayed, f) {
         expected[i] = (double)kernel[(N - 1) * D + i % D] * (double)x[i];
     }
     for (uint32_t i = 0; i < IMPLEMENTATIONS; i++) {
-        struct problem problem = {.implementation = implementations[i],
-                                  .batch = 1,
-                                  .n = N,
-                                  .d = D,
-                                  .rows = 2 * N - 1,
-                                  .columns = D,
-                                  .kernel = kernel,
-                                  .decay = decay};
+        problem.implementation = implementations[i];
         run(f, &problem, x, y);
         weft_test_expect_near("y", y, expected, N * D, 1e-6);
     }
@@ -328,19 +335,10 @@ static void check_once(struct weft_test_graph *f, const struct once_case *c) {
     const uint32_t n = 21;
     const uint32_t d = 4;
     const float decay[] = {0.999F, 1.0F, 0.5F, 0.875F};
-    struct problem problem = {.op = c->op,
-                              .implementation = c->implementation,
-                              .causal = c->causal,
-                              .batch = 2,
-                              .n = n,
-                              .d = d,
-                              .rows = c->op == TOEPLITZ_FD ? 32 + 1
-                                      : c->causal          ? n
-                                                           : 2 * n - 1,
-                              .columns = c->op == TOEPLITZ_FD && !c->causal ? 2 * d : d,
-                              .decay = c->decay ? decay : NULL};
-    float *kernel = uniform((uint64_t)problem.rows * problem.columns, 9);
-    problem.kernel = kernel;
+    struct problem problem = problem_of(&(struct shape){c->op, n, d, 2, c->causal},
+                                        c->implementation, c->decay ? decay : NULL);
+    problem.rows = c->op == TOEPLITZ_FD ? 32 + 1 : problem.rows;
+    float *kernel = add_kernel(&problem, 9);
     uint64_t count = (uint64_t)problem.batch * n * d;
     float *x = uniform(count, 10);
     float *y[2];
@@ -381,38 +379,15 @@ TEST(test_constant_kernels_are_made_once, f) {
 
 /* ---- in shared memory ---- */
 
-/* Decayed coefficients, or a response over n points, and x; run by one implementation. */
-struct shared_case {
-    enum op op;
-    uint32_t n, d, batch;
-    bool causal;
-};
-
-static struct problem problem_of(const struct shared_case *c, const float *decay) {
-    bool is_fd = c->op == TOEPLITZ_FD;
-    return (struct problem){.op = c->op,
-                            .causal = c->causal,
-                            .batch = c->batch,
-                            .n = c->n,
-                            .d = c->d,
-                            .rows = is_fd       ? c->n + 1
-                                    : c->causal ? c->n
-                                                : 2 * c->n - 1,
-                            .columns = is_fd && !c->causal ? 2 * c->d : c->d,
-                            .decay = is_fd ? NULL : decay};
-}
-
-static void check_agreement(struct weft_test_graph *f, const struct shared_case *c) {
+static void check_agreement(struct weft_test_graph *f, const struct shape *c) {
     const float decay[] = {0.999F, 1.0F, 0.97F, 0.5F, 0.9F};
-    struct problem problem = problem_of(c, decay);
+    struct problem problem = problem_of(c, "fft_shared", decay);
     uint64_t count = (uint64_t)c->batch * c->n * c->d;
-    float *kernel = uniform((uint64_t)problem.rows * problem.columns, 20);
+    float *kernel = add_kernel(&problem, 20);
     float *x = uniform(count, 21);
     float *y = zeros(count);
     double *expected = calloc((size_t)count, sizeof *expected);
     assert_non_null(expected);
-    problem.kernel = kernel;
-    problem.implementation = "fft_shared";
     run(f, &problem, x, y);
     for (uint64_t i = 0; i < count; i++) {
         expected[i] = (double)y[i];
@@ -429,7 +404,7 @@ static void check_agreement(struct weft_test_graph *f, const struct shared_case 
 }
 
 TEST(test_implementations_agree, f) {
-    const struct shared_case cases[] = {
+    const struct shape cases[] = {
         {TOEPLITZ, 1, 1, 2, false},       {TOEPLITZ, 2, 5, 1, true},
         {TOEPLITZ, 3, 5, 2, false},       {TOEPLITZ, 4, 3, 1, false},
         {TOEPLITZ, 5, 5, 3, true},        {TOEPLITZ, 97, 5, 2, false},
@@ -445,17 +420,11 @@ TEST(test_implementations_agree, f) {
 /* How many channels share a workgroup shows in no bit: those of d channels one by one are those of all at once. */
 TEST(test_grouping_shows_in_no_bit, f) {
     enum { N = 50, D = 21 };
-    float *kernel = uniform(N * D, 22);
+    struct problem problem =
+        problem_of(&(struct shape){TOEPLITZ, N, D, 1, true}, "fft_shared", NULL);
+    float *kernel = add_kernel(&problem, 22);
     float *x = uniform(N * D, 23);
     float *all = zeros(N * D);
-    struct problem problem = {.implementation = "fft_shared",
-                              .causal = true,
-                              .batch = 1,
-                              .n = N,
-                              .d = D,
-                              .rows = N,
-                              .columns = D,
-                              .kernel = kernel};
     run(f, &problem, x, all);
     for (uint32_t c = 0; c < D; c += 4) {
         float own_kernel[N];
@@ -491,15 +460,13 @@ static void expect_plan(struct weft_test_graph *f, const struct problem *problem
 /* Of weights nothing is left to do but the convolution; otherwise the spectrum, 2 or 4 n floats per channel. */
 TEST(test_one_dispatch, f) {
     const float decay[] = {0.999F, 1.0F, 0.97F, 0.5F};
-    const struct shared_case cases[] = {{TOEPLITZ, 64, 4, 3, false},
-                                        {TOEPLITZ, 1000, 4, 2, true},
-                                        {TOEPLITZ_FD, 64, 4, 2, false},
-                                        {TOEPLITZ_FD, 256, 4, 1, true}};
+    const struct shape cases[] = {{TOEPLITZ, 64, 4, 3, false},
+                                  {TOEPLITZ, 1000, 4, 2, true},
+                                  {TOEPLITZ_FD, 64, 4, 2, false},
+                                  {TOEPLITZ_FD, 256, 4, 1, true}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct problem problem = problem_of(&cases[i], decay);
-        float *kernel = uniform((uint64_t)problem.rows * problem.columns, 24);
-        problem.kernel = kernel;
-        problem.implementation = "fft_shared";
+        struct problem problem = problem_of(&cases[i], "fft_shared", decay);
+        float *kernel = add_kernel(&problem, 24);
         expect_plan(f, &problem, 1, 0);
         problem.given = true;
         if (cases[i].op == TOEPLITZ) {
@@ -513,7 +480,7 @@ TEST(test_one_dispatch, f) {
 /* What reproducible mode takes, by the shader that gives it away. */
 TEST(test_choice, f) {
     const struct {
-        struct shared_case shape;
+        struct shape shape;
         const char *shader;
     } cases[] = {{{TOEPLITZ, 96, 1, 1, false}, "toeplitz/direct"},
                  {{TOEPLITZ, 97, 1, 1, false}, "convolution/shared"},
@@ -527,9 +494,8 @@ TEST(test_choice, f) {
                  {{TOEPLITZ_FD, 2048, 1, 1, true}, "convolution/shared"},
                  {{TOEPLITZ_FD, 4096, 1, 1, false}, "convolution/crop"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct problem problem = problem_of(&cases[i].shape, NULL);
-        float *kernel = uniform((uint64_t)problem.rows * problem.columns, 25);
-        problem.kernel = kernel;
+        struct problem problem = problem_of(&cases[i].shape, NULL, NULL);
+        float *kernel = add_kernel(&problem, 25);
         weft_plan *plan = compile(f, &problem);
         if (!has_kernel(plan, cases[i].shader)) {
             fail_msg("case %zu is not by %s", i, cases[i].shader);
@@ -539,43 +505,37 @@ TEST(test_choice, f) {
     }
 }
 
-static void expect_refusal(struct weft_test_graph *f, const struct shared_case *c,
-                           const char *shape, const char *limit) {
-    struct problem problem = problem_of(c, NULL);
-    float *kernel = uniform((uint64_t)problem.rows * problem.columns, 26);
-    problem.kernel = kernel;
+static void expect_refusal(struct weft_test_graph *f, const struct shape *c, const char *shape,
+                           const char *limit) {
+    struct problem problem = problem_of(c, "fft_shared", NULL);
+    float *kernel = add_kernel(&problem, 26);
     struct weft_test_run r;
     weft_tensor y = begin(&r, f, &problem, NULL);
-    WEFT_EXPECT_NO_PLAN(f, &r, y, "fft_shared", WEFT_UNSUPPORTED, "by fft_shared", shape, limit);
+    WEFT_EXPECT_NO_PLAN(f, &r, y, problem.implementation, WEFT_UNSUPPORTED, "by fft_shared", shape,
+                        limit);
     free(kernel);
 }
 
 TEST(test_limits_of_shared_memory, f) {
-    expect_refusal(f, &(struct shared_case){TOEPLITZ, 2049, 1, 1, true}, "[1, 2049, 1]",
-                   "n up to 2048");
-    expect_refusal(f, &(struct shared_case){TOEPLITZ_FD, 48, 2, 1, true}, "[1, 48, 2]",
+    expect_refusal(f, &(struct shape){TOEPLITZ, 2049, 1, 1, true}, "[1, 2049, 1]", "n up to 2048");
+    expect_refusal(f, &(struct shape){TOEPLITZ_FD, 48, 2, 1, true}, "[1, 48, 2]",
                    "power of two from 4 to 2048");
-    expect_refusal(f, &(struct shared_case){TOEPLITZ_FD, 2, 2, 1, false}, "[1, 2, 2]",
+    expect_refusal(f, &(struct shape){TOEPLITZ_FD, 2, 2, 1, false}, "[1, 2, 2]",
                    "power of two from 4 to 2048");
-    expect_refusal(f, &(struct shared_case){TOEPLITZ_FD, 4096, 2, 1, true}, "[1, 4096, 2]",
+    expect_refusal(f, &(struct shape){TOEPLITZ_FD, 4096, 2, 1, true}, "[1, 4096, 2]",
                    "power of two from 4 to 2048");
 }
 
 /* A NaN spoils its own channel and sequence alone. */
 TEST(test_channels_are_separate, f) {
     enum { B = 2, N = 20, D = 3 };
-    float *kernel = uniform((2 * N - 1) * D, 11);
+    struct problem problem = problem_of(&(struct shape){TOEPLITZ, N, D, B, false}, NULL, NULL);
+    float *kernel = add_kernel(&problem, 11);
     float *x = uniform(B * N * D, 12);
     float *clean = zeros(B * N * D);
     float *spoilt = zeros(B * N * D);
     for (uint32_t i = 0; i < IMPLEMENTATIONS; i++) {
-        struct problem problem = {.implementation = implementations[i],
-                                  .batch = B,
-                                  .n = N,
-                                  .d = D,
-                                  .rows = 2 * N - 1,
-                                  .columns = D,
-                                  .kernel = kernel};
+        problem.implementation = implementations[i];
         const uint32_t at = 7 * D + 1;
         float old = x[at];
         run(f, &problem, x, clean);

@@ -162,27 +162,20 @@ static struct weft_grid tiled_grid(const struct weft_variant *variant, const voi
     return weft_grid_of((a->push.n - 1) / columns + 1, (a->push.m - 1) / rows + 1, batches);
 }
 
-#define TILES(row_count, column_count, depth_count)           \
-    {                                                         \
-        [WEFT_MATMUL_TILED_AT_TILE_ROWS] = (row_count),       \
-        [WEFT_MATMUL_TILED_AT_TILE_COLUMNS] = (column_count), \
-        [WEFT_MATMUL_TILED_AT_TILE_DEPTH] = (depth_count)     \
+#define TILED(row_name, row_count, column_count, depth_count)                                   \
+    {                                                                                           \
+        .name = (row_name), .shader = &weft_shader_matmul_tiled, .grid = tiled_grid, .tiles = { \
+            [WEFT_MATMUL_TILED_AT_TILE_ROWS] = (row_count),                                     \
+            [WEFT_MATMUL_TILED_AT_TILE_COLUMNS] = (column_count),                               \
+            [WEFT_MATMUL_TILED_AT_TILE_DEPTH] = (depth_count),                                  \
+        }                                                                                       \
     }
 
 static const struct weft_variant tile_rows[] = {
     {.name = "usual", .shader = &weft_shader_matmul_tiled, .grid = tiled_grid},
-    {.name = "low",
-     .shader = &weft_shader_matmul_tiled,
-     .grid = tiled_grid,
-     .tiles = TILES(8, 64, 32)},
-    {.name = "wide",
-     .shader = &weft_shader_matmul_tiled,
-     .grid = tiled_grid,
-     .tiles = TILES(32, 128, 4)},
-    {.name = "high",
-     .shader = &weft_shader_matmul_tiled,
-     .grid = tiled_grid,
-     .tiles = TILES(128, 64, 8)},
+    TILED("low", 8, 64, 32),
+    TILED("wide", 32, 128, 4),
+    TILED("high", 128, 64, 8),
 };
 static const struct weft_variant_set tile_set = {
     .name = "test/tiles", .rows = tile_rows, .count = 4};
