@@ -33,18 +33,6 @@ static int tear_down(void **state) {
 
 #define TEST(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
 
-static weft_tensor indices(struct fixture *fixture, const char *name, weft_shape shape) {
-    weft_tensor tensor;
-    assert_ok(weft_graph_input(&tensor, fixture->graph, name, WEFT_I32, shape));
-    return tensor;
-}
-
-static void expect_shape(struct fixture *fixture, weft_tensor tensor, weft_shape expected) {
-    weft_shape shape;
-    assert_ok(weft_graph_get_tensor(fixture->graph, tensor, &shape, NULL));
-    assert_true(weft_shape_equal(shape, expected));
-}
-
 TEST(test_matmul_shapes, f) {
     weft_tensor y;
     weft_tensor a = weft_test_input(f->graph, "a", weft_shape_of(2, 3, 5));
@@ -52,11 +40,11 @@ TEST(test_matmul_shapes, f) {
     weft_tensor c = weft_test_input(f->graph, "c", weft_shape_of(2, 7, 5));
     weft_tensor v = weft_test_input(f->graph, "v", weft_shape_of(5));
     assert_ok(weft_graph_matmul(&y, f->graph, a, b, NULL));
-    expect_shape(f, y, weft_shape_of(2, 3, 7));
+    weft_test_expect_shape(f->graph, y, weft_shape_of(2, 3, 7));
     assert_ok(weft_graph_matmul(&y, f->graph, a, c, weft_matmul_params(.transpose_b = true)));
-    expect_shape(f, y, weft_shape_of(2, 3, 7));
+    weft_test_expect_shape(f->graph, y, weft_shape_of(2, 3, 7));
     assert_ok(weft_graph_matmul(&y, f->graph, b, c, NULL));
-    expect_shape(f, y, weft_shape_of(2, 5, 5));
+    weft_test_expect_shape(f->graph, y, weft_shape_of(2, 5, 5));
     WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_matmul(&y, f->graph, a, c, NULL),
                         "[2, 3, 5]", "[2, 7, 5]");
     WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH, weft_graph_matmul(&y, f->graph, a, v, NULL),
@@ -73,7 +61,7 @@ TEST(test_layer_norm_shapes, f) {
     weft_tensor good = weft_test_input(f->graph, "good", weft_shape_of(5));
     weft_tensor bad = weft_test_input(f->graph, "bad", weft_shape_of(3));
     assert_ok(weft_graph_layer_norm(&y, f->graph, x, good, good, 1e-5F));
-    expect_shape(f, y, weft_shape_of(2, 3, 5));
+    weft_test_expect_shape(f->graph, y, weft_shape_of(2, 3, 5));
     LAYER_NORM_REFUSED(SHAPE_MISMATCH, x, bad, good, 1e-5F, "gamma", "[5]", "[3]");
     LAYER_NORM_REFUSED(SHAPE_MISMATCH, x, good, bad, 1e-5F, "beta", "[3]");
     LAYER_NORM_REFUSED(INVALID_ARGUMENT, x, good, good, -1.0F, "epsilon");
@@ -89,14 +77,14 @@ TEST(test_layer_norm_shapes, f) {
 
 TEST(test_embedding_shapes, f) {
     weft_tensor y;
-    weft_tensor tokens = indices(f, "tokens", weft_shape_of(2, 9));
-    weft_tensor types = indices(f, "types", weft_shape_of(2, 8));
+    weft_tensor tokens = weft_test_input_i32(f->graph, "tokens", weft_shape_of(2, 9));
+    weft_tensor types = weft_test_input_i32(f->graph, "types", weft_shape_of(2, 8));
     weft_tensor table = weft_test_input(f->graph, "table", weft_shape_of(11, 4));
     weft_tensor short_table = weft_test_input(f->graph, "short", weft_shape_of(8, 4));
     weft_tensor wide = weft_test_input(f->graph, "wide", weft_shape_of(11, 5));
     assert_ok(weft_graph_embedding(&y, f->graph,
                                    weft_embedding_params(.tokens = tokens, .table = table)));
-    expect_shape(f, y, weft_shape_of(2, 9, 4));
+    weft_test_expect_shape(f->graph, y, weft_shape_of(2, 9, 4));
     EMBEDDING_REFUSED(SHAPE_MISMATCH, EMBEDDING_WITH(.tokens = table, .table = table), "tokens",
                       "f32");
     EMBEDDING_REFUSED(SHAPE_MISMATCH,
@@ -177,7 +165,8 @@ TEST(test_weights_are_shared_and_counted, f) {
     assert_int_equal(first.id, second.id);
     weft_weight_destroy(&weight);
     assert_null(weight);
-    expect_shape(f, first, weft_shape_of(2, 3)); /* the graph's own reference keeps it */
+    /* the graph's own reference keeps it */
+    weft_test_expect_shape(f->graph, first, weft_shape_of(2, 3));
     assert_int_equal(
         weft_weight_create(&weight, weft_weight_params(.shape = weft_shape_of(2)), &f->host.host),
         WEFT_INVALID_ARGUMENT);
