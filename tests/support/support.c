@@ -29,6 +29,11 @@ static void take_line(void *user, weft_log_level level, const char *message) {
         log->text = text;
         log->size += (size_t)written;
     }
+    if (strncmp(message, "validation error", 16) == 0 ||
+        strncmp(message, "validation warning", 18) == 0) {
+        test->validation++;
+        print_message("%s\n", message);
+    }
     pthread_mutex_unlock(&log->lock);
 }
 
@@ -39,6 +44,15 @@ const char *weft_test_log(struct weft_test_host *test) {
 
 bool weft_test_log_has(struct weft_test_host *test, const char *text) {
     return strstr(weft_test_log(test), text) != NULL;
+}
+
+uint32_t weft_test_log_count(struct weft_test_host *test, const char *level) {
+    const char *start = weft_test_text("%s: ", level);
+    uint32_t count = 0;
+    for (const char *line = weft_test_log(test); *line != '\0'; line = strchr(line, '\n') + 1) {
+        count += strncmp(line, start, strlen(start)) == 0;
+    }
+    return count;
 }
 
 static bool line_has_all(const char *line, size_t length, va_list texts) {

@@ -85,6 +85,7 @@ struct weft_test_host {
     long failures;           /* how many allocations weft_test_next_failure let fail */
     atomic_long live;        /* blocks allocated and not freed */
     atomic_long allocations; /* requests since the last weft_test_host_reset, failed ones too */
+    long validation; /* messages of the validation layer, whose text is printed; never reset */
 
     void *log; /* lines, behind a lock */
 };
@@ -111,6 +112,8 @@ bool weft_test_next_failure(struct weft_test_host *test, weft_status status);
 /** All lines so far, each as "error: text\n"; valid until the next line or reset. */
 const char *weft_test_log(struct weft_test_host *test);
 bool weft_test_log_has(struct weft_test_host *test, const char *text);
+/** How many lines are of that level, such as "warning". */
+uint32_t weft_test_log_count(struct weft_test_host *test, const char *level);
 /** Fails the test, showing the log, unless one line contains all the texts. */
 #define weft_test_expect_log(test, ...) weft_test_expect_line(test, __VA_ARGS__, (const char *)NULL)
 void weft_test_expect_line(struct weft_test_host *test, const char *text, ...);

@@ -2,11 +2,11 @@
 /* weft-test: device */
 /* Finding, opening, adopting and losing devices; buffers, memory, submissions and the arithmetic
  * probe. */
-#include <ftw.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include "core/hash.h"
+#include "core/host.h"
 #include "core/philox.h"
 #include "device/device.h"
 #include "device/loader.h"
@@ -17,94 +17,54 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-/* ---- a log that remembers ---- */
-
-struct record {
-    char text[16384]; /* all lines, each ended by a newline */
-    size_t used;
-    uint32_t errors;
-    uint32_t validation; /* messages of the validation layer, also those at destruction */
-};
-
-static void on_log(void *user, weft_log_level level, const char *message) {
-    struct record *record = user;
-    record->errors += level == WEFT_LOG_ERROR;
-    if (strncmp(message, "validation error", 16) == 0 ||
-        strncmp(message, "validation warning", 18) == 0) {
-        record->validation++;
-        print_message("%s\n", message);
-    }
-    int written =
-        snprintf(record->text + record->used, sizeof record->text - record->used, "%s\n", message);
-    if (written > 0 && record->used + (size_t)written < sizeof record->text) {
-        record->used += (size_t)written;
-    }
-}
-
-static weft_host host_of(struct record *record) {
-    return (weft_host){.log = on_log, .log_user = record};
-}
-
-static void forget(struct record *record) {
-    record->used = 0;
-    record->text[0] = '\0';
-    record->errors = 0;
-}
-
-/* A call failed as it should, and its log line has `part`. */
-static void assert_failed(struct record *record, weft_status expected, weft_status status,
-                          const char *part) {
-    assert_string_equal(weft_status_name(status), weft_status_name(expected));
-    assert_true(record->errors >= 1);
-    if (!strstr(record->text, part)) {
-        fail_msg("\"%s\" is not in the log:\n%s", part, record->text);
-    }
-    forget(record);
-}
-
 /* ---- a device per test ---- */
 
-struct fixture {
-    struct record record;
-    weft_device *device;
-};
-
-static weft_device_params default_params(struct record *record) {
-    return (weft_device_params){.host = host_of(record), .cache_dir = ""};
+static weft_device_params default_params(struct weft_test_device *fixture) {
+    return (weft_device_params){.host = fixture->host.host, .cache_dir = ""};
 }
 
-static void open_with(struct fixture *fixture, weft_device_params params) {
+static bool has_errors(struct weft_test_device *fixture) {
+    return weft_test_log_has(&fixture->host, "error: ");
+}
+
+static void open_with(struct weft_test_device *fixture, weft_device_params params) {
+    weft_test_host_reset(&fixture->host);
     assert_ok(weft_device_open(&fixture->device, &params));
-    assert_int_equal(fixture->record.errors, 0);
+    assert_false(has_errors(fixture));
 }
 
 static int set_up(void **state) {
-    struct fixture *fixture = calloc(1, sizeof *fixture);
+    struct weft_test_device *fixture = calloc(1, sizeof *fixture);
     assert_non_null(fixture);
+    weft_test_host_begin(&fixture->host);
     *state = fixture;
     return 0;
 }
 
 static int set_up_opened(void **state) {
     set_up(state);
-    struct fixture *fixture = *state;
-    open_with(fixture, default_params(&fixture->record));
+    open_with(*state, default_params(*state));
     return 0;
 }
 
 static int tear_down(void **state) {
-    struct fixture *fixture = *state;
+    struct weft_test_device *fixture = *state;
     const uint32_t counted = !fixture->device ? 0 : fixture->device->stats.validation_messages;
     weft_device_destroy(&fixture->device);
     assert_null(fixture->device);
     assert_int_equal(counted, 0);
-    assert_int_equal(fixture->record.validation, 0);
+    assert_int_equal(fixture->host.validation, 0);
+    weft_test_host_end(&fixture->host);
     free(fixture);
     return 0;
 }
 
-#define TEST(name, f)   WEFT_TEST_WITH(name, struct fixture *f, set_up, tear_down)
-#define OPENED(name, f) WEFT_TEST_WITH(name, struct fixture *f, set_up_opened, tear_down)
+#define TEST(name, f)   WEFT_TEST_WITH(name, struct weft_test_device *f, set_up, tear_down)
+#define OPENED(name, f) WEFT_TEST_WITH(name, struct weft_test_device *f, set_up_opened, tear_down)
+
+/* The call fails as it should, and a line of the log has `part`. */
+#define REFUSED(status, call, part) \
+    WEFT_EXPECT_REFUSED(&fixture->host, WEFT_##status, call, "error: ", part)
 
 static uint8_t *pattern(size_t size, uint64_t seed) {
     uint8_t *bytes = malloc(size);
@@ -119,7 +79,7 @@ static uint8_t *pattern(size_t size, uint64_t seed) {
 /* ---- listing and choosing ---- */
 
 TEST(test_list, fixture) {
-    const weft_host host = host_of(&fixture->record);
+    const weft_host host = fixture->host.host;
     uint32_t count = 0;
     assert_ok(weft_device_list(NULL, &count, NULL));
     assert_in_range(count, 1, 64);
@@ -150,10 +110,8 @@ TEST(test_list, fixture) {
     free(infos);
 
     count = 1;
-    assert_failed(&fixture->record, WEFT_INVALID_ARGUMENT, weft_device_list(NULL, &count, &host),
-                  "infos");
-    assert_failed(&fixture->record, WEFT_INVALID_ARGUMENT, weft_device_list(NULL, NULL, &host),
-                  "count");
+    REFUSED(INVALID_ARGUMENT, weft_device_list(NULL, &count, &host), "infos");
+    REFUSED(INVALID_ARGUMENT, weft_device_list(NULL, NULL, &host), "count");
 }
 
 OPENED(test_open_default, fixture) {
@@ -161,7 +119,7 @@ OPENED(test_open_default, fixture) {
     assert_ok(weft_device_get_info(fixture->device, &info));
     assert_true(info.usable);
     assert_int_equal(weft_device_get_math(fixture->device), WEFT_MATH_REPRODUCIBLE);
-    assert_non_null(strstr(fixture->record.text, info.name));
+    weft_test_expect_log(&fixture->host, info.name);
     weft_device_stats stats;
     assert_ok(weft_device_get_stats(fixture->device, &stats));
     assert_int_equal(stats.bytes_in_use, 0);
@@ -183,7 +141,7 @@ TEST(test_open_selected, fixture) {
     assert_ok(weft_device_list(infos, &count, NULL));
     for (uint32_t i = 0; i < count && i < 64; i++) {
         char text[300];
-        weft_device_params params = default_params(&fixture->record);
+        weft_device_params params = default_params(fixture);
         params.math = WEFT_MATH_FAST;
         params.select = text;
         (void)snprintf(text, sizeof text, "%u", i);
@@ -215,21 +173,19 @@ TEST(test_open_nothing_matches, fixture) {
     static const char *const garbage[] = {"no such device", "99", "18446744073709551616", "-1",
                                           "0x0"};
     for (size_t i = 0; i < sizeof garbage / sizeof garbage[0]; i++) {
-        weft_device_params params = default_params(&fixture->record);
+        weft_device_params params = default_params(fixture);
         params.select = garbage[i];
-        weft_status status = weft_device_open(&fixture->device, &params);
+        REFUSED(NOT_FOUND, weft_device_open(&fixture->device, &params), garbage[i]);
+        weft_test_expect_log(&fixture->host, "error: ", info.name);
         assert_null(fixture->device);
-        assert_non_null(strstr(fixture->record.text, garbage[i]));
-        assert_failed(&fixture->record, WEFT_NOT_FOUND, status, info.name);
     }
 }
 
 TEST(test_open_bad_arguments, fixture) {
-    weft_device_params params = default_params(&fixture->record);
-    assert_failed(&fixture->record, WEFT_INVALID_ARGUMENT, weft_device_open(NULL, &params), "null");
+    weft_device_params params = default_params(fixture);
+    REFUSED(INVALID_ARGUMENT, weft_device_open(NULL, &params), "null");
     params.math = (weft_math)7;
-    assert_failed(&fixture->record, WEFT_INVALID_ARGUMENT,
-                  weft_device_open(&fixture->device, &params), "math mode 7");
+    REFUSED(INVALID_ARGUMENT, weft_device_open(&fixture->device, &params), "math mode 7");
     assert_null(fixture->device);
     assert_int_equal(weft_device_get_info(NULL, NULL), WEFT_INVALID_ARGUMENT);
     assert_int_equal(weft_device_get_stats(NULL, NULL), WEFT_INVALID_ARGUMENT);
@@ -250,11 +206,11 @@ TEST(test_no_driver, fixture) {
         saved[i] = !value ? NULL : strdup(value);
         set_or_unset(names[i], i == 2 ? NULL : "/nonexistent/driver.json");
     }
-    const weft_host host = host_of(&fixture->record);
+    const weft_host host = fixture->host.host;
     uint32_t count = 0;
     weft_status listed = weft_device_list(NULL, &count, &host);
-    const uint32_t list_errors = fixture->record.errors;
-    weft_device_params params = default_params(&fixture->record);
+    const bool list_errors = has_errors(fixture);
+    weft_device_params params = default_params(fixture);
     weft_status opened = weft_device_open(&fixture->device, &params);
     for (size_t i = 0; i < 3; i++) {
         set_or_unset(names[i], saved[i]);
@@ -262,9 +218,10 @@ TEST(test_no_driver, fixture) {
     }
     assert_ok(listed);
     assert_int_equal(count, 0);
-    assert_int_equal(list_errors, 0);
+    assert_false(list_errors);
     assert_null(fixture->device);
-    assert_failed(&fixture->record, WEFT_NO_DEVICE, opened, "driver");
+    assert_status(opened, WEFT_NO_DEVICE);
+    weft_test_expect_log(&fixture->host, "error: ", "driver");
 }
 
 /* ---- buffers ---- */
@@ -319,14 +276,11 @@ OPENED(test_pieces, fixture) {
 OPENED(test_bad_ranges, fixture) {
     weft_buffer *buffer = NULL;
     uint32_t data[4] = {0};
-    assert_failed(&fixture->record, WEFT_INVALID_ARGUMENT,
-                  weft_buffer_create(&buffer, fixture->device, 0), "size is 0");
-    assert_failed(&fixture->record, WEFT_INVALID_ARGUMENT,
-                  weft_buffer_create(NULL, fixture->device, 16), "null");
+    REFUSED(INVALID_ARGUMENT, weft_buffer_create(&buffer, fixture->device, 0), "size is 0");
+    REFUSED(INVALID_ARGUMENT, weft_buffer_create(NULL, fixture->device, 16), "null");
     assert_null(buffer);
     assert_ok(weft_buffer_create(&buffer, fixture->device, 14));
     assert_int_equal(weft_buffer_size(buffer), 14);
-    forget(&fixture->record);
     static const struct {
         uint64_t offset;
         uint64_t size;
@@ -341,15 +295,12 @@ OPENED(test_bad_ranges, fixture) {
         {0, 7, "multiples of 4"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_failed(&fixture->record, WEFT_INVALID_ARGUMENT,
-                      weft_buffer_write(buffer, cases[i].offset, data, cases[i].size),
-                      cases[i].part);
-        assert_failed(&fixture->record, WEFT_INVALID_ARGUMENT,
-                      weft_buffer_read(buffer, cases[i].offset, data, cases[i].size),
-                      cases[i].part);
+        REFUSED(INVALID_ARGUMENT, weft_buffer_write(buffer, cases[i].offset, data, cases[i].size),
+                cases[i].part);
+        REFUSED(INVALID_ARGUMENT, weft_buffer_read(buffer, cases[i].offset, data, cases[i].size),
+                cases[i].part);
     }
-    assert_failed(&fixture->record, WEFT_INVALID_ARGUMENT, weft_buffer_write(buffer, 0, NULL, 4),
-                  "data is null");
+    REFUSED(INVALID_ARGUMENT, weft_buffer_write(buffer, 0, NULL, 4), "data is null");
     const uint64_t submissions = fixture->device->stats.submissions;
     assert_ok(weft_buffer_write(buffer, 12, NULL, 0));
     assert_int_equal(fixture->device->stats.submissions, submissions);
@@ -364,18 +315,17 @@ OPENED(test_bad_ranges, fixture) {
 /* ---- memory ---- */
 
 TEST(test_memory_limit, fixture) {
-    weft_device_params params = default_params(&fixture->record);
+    weft_device_params params = default_params(fixture);
     params.memory_limit = MIB;
     open_with(fixture, params);
     weft_device_stats stats;
     weft_buffer *half = NULL;
     weft_buffer *other = NULL;
     assert_ok(weft_buffer_create(&half, fixture->device, MIB / 2));
-    forget(&fixture->record);
-    weft_status status = weft_buffer_create(&other, fixture->device, MIB / 2 + 4096);
+    REFUSED(OUT_OF_DEVICE_MEMORY, weft_buffer_create(&other, fixture->device, MIB / 2 + 4096),
+            "528384 bytes asked");
+    weft_test_expect_log(&fixture->host, "error: ", "the limit is 1048576");
     assert_null(other);
-    assert_non_null(strstr(fixture->record.text, "528384 bytes asked"));
-    assert_failed(&fixture->record, WEFT_OUT_OF_DEVICE_MEMORY, status, "the limit is 1048576");
     assert_ok(weft_device_get_stats(fixture->device, &stats));
     assert_int_equal(stats.bytes_in_use, MIB / 2);
     assert_ok(weft_buffer_create(&other, fixture->device, MIB / 2));
@@ -401,8 +351,8 @@ OPENED(test_absurd_sizes, fixture) {
     static const uint64_t sizes[] = {UINT64_MAX, UINT64_MAX - 3, UINT64_C(1) << 62,
                                      UINT64_C(1) << 50};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        assert_failed(&fixture->record, WEFT_OUT_OF_DEVICE_MEMORY,
-                      weft_buffer_create(&buffer, fixture->device, sizes[i]), "bytes asked");
+        REFUSED(OUT_OF_DEVICE_MEMORY, weft_buffer_create(&buffer, fixture->device, sizes[i]),
+                "bytes asked");
         assert_null(buffer);
     }
 }
@@ -447,8 +397,8 @@ OPENED(test_driver_out_of_memory, fixture) {
     /* A shared block cannot be had any more, one for the buffer alone can. */
     assert_ok(weft_buffer_create(&buffer, fixture->device, MIB / 2));
     assert_int_equal(live_blocks, 1);
-    assert_failed(&fixture->record, WEFT_OUT_OF_DEVICE_MEMORY,
-                  weft_buffer_create(&second, fixture->device, 2 * MIB), "the driver has no");
+    REFUSED(OUT_OF_DEVICE_MEMORY, weft_buffer_create(&second, fixture->device, 2 * MIB),
+            "the driver has no");
     assert_null(second);
     const uint32_t word = 0x12345678;
     uint32_t back = 0;
@@ -585,25 +535,22 @@ static VKAPI_ATTR VkResult VKAPI_CALL lose_wait(VkDevice device, const VkSemapho
     return VK_ERROR_DEVICE_LOST;
 }
 
-static void check_all_lost(struct fixture *fixture, weft_buffer *buffer) {
+static void check_all_lost(struct weft_test_device *fixture, weft_buffer *buffer) {
     weft_device *device = fixture->device;
-    struct record *record = &fixture->record;
     weft_buffer *other = NULL;
     weft_device_info info;
     weft_device_stats stats;
     uint64_t value = 0;
     uint32_t word = 0;
-    const char *part = "lost";
-    assert_failed(record, WEFT_DEVICE_LOST, weft_buffer_write(buffer, 0, &word, 4), part);
-    assert_failed(record, WEFT_DEVICE_LOST, weft_buffer_read(buffer, 0, &word, 4), part);
-    assert_failed(record, WEFT_DEVICE_LOST, weft_buffer_create(&other, device, 16), part);
-    assert_failed(record, WEFT_DEVICE_LOST, weft_buffer_wrap(&other, device, buffer->handle, 0, 16),
-                  part);
-    assert_failed(record, WEFT_DEVICE_LOST, weft_device_get_info(device, &info), part);
-    assert_failed(record, WEFT_DEVICE_LOST, weft_device_get_stats(device, &stats), part);
-    assert_failed(record, WEFT_DEVICE_LOST, weft_device_save_cache(device), part);
-    assert_failed(record, WEFT_DEVICE_LOST, weft_device_submit(device, NULL, 0, &value), part);
-    assert_failed(record, WEFT_DEVICE_LOST, weft_device_wait(device, 0, 0, NULL), part);
+    REFUSED(DEVICE_LOST, weft_buffer_write(buffer, 0, &word, 4), "lost");
+    REFUSED(DEVICE_LOST, weft_buffer_read(buffer, 0, &word, 4), "lost");
+    REFUSED(DEVICE_LOST, weft_buffer_create(&other, device, 16), "lost");
+    REFUSED(DEVICE_LOST, weft_buffer_wrap(&other, device, buffer->handle, 0, 16), "lost");
+    REFUSED(DEVICE_LOST, weft_device_get_info(device, &info), "lost");
+    REFUSED(DEVICE_LOST, weft_device_get_stats(device, &stats), "lost");
+    REFUSED(DEVICE_LOST, weft_device_save_cache(device), "lost");
+    REFUSED(DEVICE_LOST, weft_device_submit(device, NULL, 0, &value), "lost");
+    REFUSED(DEVICE_LOST, weft_device_wait(device, 0, 0, NULL), "lost");
     assert_null(other);
 }
 
@@ -617,8 +564,8 @@ OPENED(test_lost_at_submission, fixture) {
     assert_ok(weft_buffer_write(buffer, 0, &word, 4));
     PFN_vkQueueSubmit submit = device->vk.QueueSubmit;
     device->vk.QueueSubmit = lose_submit;
-    assert_failed(&fixture->record, WEFT_DEVICE_LOST, weft_buffer_write(buffer, 0, &word, 4),
-                  "vkQueueSubmit: VK_ERROR_DEVICE_LOST");
+    REFUSED(DEVICE_LOST, weft_buffer_write(buffer, 0, &word, 4),
+            "vkQueueSubmit: VK_ERROR_DEVICE_LOST");
     device->vk.QueueSubmit = submit;
     check_all_lost(fixture, buffer);
     weft_buffer_destroy(&buffer);
@@ -634,8 +581,8 @@ OPENED(test_lost_at_waiting, fixture) {
     device->vk.WaitSemaphores = lose_wait;
     uint64_t value = 0;
     assert_ok(weft_device_submit(device, NULL, 0, &value));
-    assert_failed(&fixture->record, WEFT_DEVICE_LOST, weft_device_wait(device, value, 0, NULL),
-                  "vkWaitSemaphores: VK_ERROR_DEVICE_LOST");
+    REFUSED(DEVICE_LOST, weft_device_wait(device, value, 0, NULL),
+            "vkWaitSemaphores: VK_ERROR_DEVICE_LOST");
     device->vk.WaitSemaphores = wait;
     check_all_lost(fixture, buffer);
     assert_int_equal(word, 1);
@@ -646,13 +593,6 @@ OPENED(test_lost_at_waiting, fixture) {
 }
 
 /* ---- the probe ---- */
-
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *walk) {
-    (void)info;
-    (void)type;
-    (void)walk;
-    return remove(path);
-}
 
 static VKAPI_ATTR void VKAPI_CALL dispatch_nothing(VkCommandBuffer commands, uint32_t x, uint32_t y,
                                                    uint32_t z, uint32_t w, uint32_t h, uint32_t d) {
@@ -666,19 +606,15 @@ static VKAPI_ATTR void VKAPI_CALL dispatch_nothing(VkCommandBuffer commands, uin
 }
 
 static void set_cache_dir(weft_device *device, const char *folder) {
-    free(device->cache_dir);
-    device->cache_dir = !folder ? NULL : strdup(folder);
+    weft_free(&device->host, device->cache_dir);
+    device->cache_dir = !folder ? NULL : weft_strdup(&device->host, folder);
 }
 
 /* A device that gives wrong answers is refused with the operation's name; verdicts are kept, both
  * kinds. */
 TEST(test_probe, fixture) {
-    char good[] = "/tmp/weft-probe-XXXXXX";
-    char bad[] = "/tmp/weft-probe-XXXXXX";
-    assert_non_null(mkdtemp(good));
-    assert_non_null(mkdtemp(bad));
-    weft_device_params params = default_params(&fixture->record);
-    params.cache_dir = good;
+    weft_device_params params = default_params(fixture);
+    params.cache_dir = weft_test_folder();
     open_with(fixture, params);
     weft_device *device = fixture->device;
     PFN_vkCmdDispatchBase dispatch = device->vk.CmdDispatchBase;
@@ -686,14 +622,14 @@ TEST(test_probe, fixture) {
     assert_ok(weft_device_probe(device));
     assert_int_equal(device->stats.submissions, submissions); /* remembered from the opening */
 
-    set_cache_dir(device, bad);
+    set_cache_dir(device, weft_test_folder());
     device->vk.CmdDispatchBase = dispatch_nothing;
-    assert_failed(&fixture->record, WEFT_UNSUPPORTED, weft_device_probe(device),
-                  "reproducible math: a + b with a=0x00000000 (0), b=0x00000000 (0) gives "
-                  "0xffffffff");
+    REFUSED(UNSUPPORTED, weft_device_probe(device),
+            "reproducible math: a + b with a=0x00000000 (0), b=0x00000000 (0) gives "
+            "0xffffffff");
     device->vk.CmdDispatchBase = dispatch;
     submissions = device->stats.submissions;
-    assert_failed(&fixture->record, WEFT_UNSUPPORTED, weft_device_probe(device), "a + b");
+    REFUSED(UNSUPPORTED, weft_device_probe(device), "a + b");
     assert_int_equal(device->stats.submissions, submissions);
 
     set_cache_dir(device, NULL);
@@ -706,20 +642,18 @@ TEST(test_probe, fixture) {
     device->vk.CmdDispatchBase = dispatch_nothing;
     assert_ok(weft_device_probe(device));
     device->vk.CmdDispatchBase = dispatch;
-    assert_int_equal(nftw(good, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
-    assert_int_equal(nftw(bad, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 /* ---- validation ---- */
 
 /* A misuse and a hazard are both told and counted: silence in the other tests means something. */
 TEST(test_validation_speaks, fixture) {
-    weft_device_params params = default_params(&fixture->record);
+    weft_device_params params = default_params(fixture);
     params.validation = true;
     open_with(fixture, params);
     weft_device *device = fixture->device;
     if (device->messenger == VK_NULL_HANDLE) {
-        assert_non_null(strstr(fixture->record.text, "validation was asked for"));
+        weft_test_expect_log(&fixture->host, "validation was asked for");
         skip();
     }
     weft_buffer *buffer = NULL;
@@ -730,15 +664,15 @@ TEST(test_validation_speaks, fixture) {
     device->vk.CmdFillBuffer(commands, buffer->handle, 0, 64, 1);
     device->vk.CmdFillBuffer(commands, buffer->handle, 0, 64, 2);
     assert_int_equal(device->stats.validation_messages, 1);
-    assert_non_null(strstr(fixture->record.text, "SYNC-HAZARD-WRITE"));
+    weft_test_expect_log(&fixture->host, "SYNC-HAZARD-WRITE");
     VkBufferCopy beyond = {.srcOffset = 60, .size = 8};
     device->vk.CmdCopyBuffer(commands, buffer->handle, buffer->handle, 1, &beyond);
     assert_true(device->stats.validation_messages > 1);
-    assert_non_null(strstr(fixture->record.text, "VUID-vkCmdCopyBuffer"));
-    assert_int_equal(fixture->record.validation, device->stats.validation_messages);
+    weft_test_expect_log(&fixture->host, "VUID-vkCmdCopyBuffer");
+    assert_int_equal(fixture->host.validation, device->stats.validation_messages);
     device->vk.FreeCommandBuffers(device->vk.handle, device->command_pool, 1, &commands);
     weft_buffer_destroy(&buffer);
-    fixture->record.validation = 0;
+    fixture->host.validation = 0;
     device->stats.validation_messages = 0;
 }
 
@@ -910,9 +844,10 @@ static void owner_destroy(struct owner *owner) {
     assert_int_equal(owner->messages, 0);
 }
 
-static weft_device_adopt_params adopt_params(struct owner *owner, struct record *record) {
+static weft_device_adopt_params adopt_params(struct owner *owner,
+                                             const struct weft_test_device *fixture) {
     return (weft_device_adopt_params){
-        .host = host_of(record),
+        .host = fixture->host.host,
         .instance = owner->instance,
         .physical_device = owner->physical,
         .device = owner->device,
@@ -926,7 +861,7 @@ static weft_device_adopt_params adopt_params(struct owner *owner, struct record 
     };
 }
 
-static void use_wrapped(struct fixture *fixture, struct owner *owner) {
+static void use_wrapped(struct weft_test_device *fixture, struct owner *owner) {
     weft_device *device = fixture->device;
     const uint64_t alignment = device->limits.minStorageBufferOffsetAlignment;
     const uint64_t offset = 3 * alignment;
@@ -947,19 +882,15 @@ static void use_wrapped(struct fixture *fixture, struct owner *owner) {
     free(sent);
     weft_buffer_destroy(&part);
     weft_buffer_destroy(&whole);
-    forget(&fixture->record);
     if (alignment > 1) {
-        assert_failed(&fixture->record, WEFT_INVALID_ARGUMENT,
-                      weft_buffer_wrap(&part, device, owner->buffer, alignment / 2, 16),
-                      "minStorageBufferOffsetAlignment");
+        REFUSED(INVALID_ARGUMENT, weft_buffer_wrap(&part, device, owner->buffer, alignment / 2, 16),
+                "minStorageBufferOffsetAlignment");
     }
-    assert_failed(&fixture->record, WEFT_INVALID_ARGUMENT,
-                  weft_buffer_wrap(&part, device, VK_NULL_HANDLE, 0, 16), "VkBuffer is null");
-    assert_failed(&fixture->record, WEFT_INVALID_ARGUMENT,
-                  weft_buffer_wrap(&part, device, owner->buffer, 0, 0), "size is 0");
-    assert_failed(&fixture->record, WEFT_INVALID_ARGUMENT,
-                  weft_buffer_wrap(&part, device, owner->buffer, UINT64_MAX - 255, 256),
-                  "fit no buffer");
+    REFUSED(INVALID_ARGUMENT, weft_buffer_wrap(&part, device, VK_NULL_HANDLE, 0, 16),
+            "VkBuffer is null");
+    REFUSED(INVALID_ARGUMENT, weft_buffer_wrap(&part, device, owner->buffer, 0, 0), "size is 0");
+    REFUSED(INVALID_ARGUMENT, weft_buffer_wrap(&part, device, owner->buffer, UINT64_MAX - 255, 256),
+            "fit no buffer");
     assert_null(part);
 }
 
@@ -968,7 +899,7 @@ TEST(test_adopt, fixture) {
     owner_create(&owner);
     owner_create_buffer(&owner, 65536);
     for (uint32_t own_loader = 0; own_loader < 2; own_loader++) {
-        weft_device_adopt_params params = adopt_params(&owner, &fixture->record);
+        weft_device_adopt_params params = adopt_params(&owner, fixture);
         params.get_instance_proc_addr = own_loader == 0 ? owner.get : NULL;
         owner.locks = 0;
         assert_ok(weft_device_adopt(&fixture->device, &params));
@@ -996,26 +927,24 @@ TEST(test_adopt, fixture) {
 }
 
 TEST(test_adopt_bad_params, fixture) {
-    struct record *record = &fixture->record;
     struct owner owner;
     owner_create(&owner);
-    const weft_device_adopt_params good = adopt_params(&owner, record);
-#define REFUSED(field, value, part)                                                                \
-    do {                                                                                           \
-        weft_device_adopt_params params = good;                                                    \
-        params.field = value;                                                                      \
-        assert_failed(record, WEFT_INVALID_ARGUMENT, weft_device_adopt(&fixture->device, &params), \
-                      part);                                                                       \
+    const weft_device_adopt_params good = adopt_params(&owner, fixture);
+#define ADOPT_REFUSED(field, value, part)                                              \
+    do {                                                                               \
+        weft_device_adopt_params params = good;                                        \
+        params.field = value;                                                          \
+        REFUSED(INVALID_ARGUMENT, weft_device_adopt(&fixture->device, &params), part); \
     } while (0)
-    REFUSED(instance, VK_NULL_HANDLE, "instance is null");
-    REFUSED(physical_device, VK_NULL_HANDLE, "physical_device is null");
-    REFUSED(device, VK_NULL_HANDLE, "device is null");
-    REFUSED(queue, VK_NULL_HANDLE, "queue is null");
-    REFUSED(lock_queue, NULL, "unlock_queue is set without lock_queue");
-    REFUSED(queue_family, 999, "no queue family 999");
-    REFUSED(queue_family, VK_QUEUE_FAMILY_IGNORED, "queue_family");
-#undef REFUSED
-    assert_failed(record, WEFT_INVALID_ARGUMENT, weft_device_adopt(NULL, &good), "device is null");
+    ADOPT_REFUSED(instance, VK_NULL_HANDLE, "instance is null");
+    ADOPT_REFUSED(physical_device, VK_NULL_HANDLE, "physical_device is null");
+    ADOPT_REFUSED(device, VK_NULL_HANDLE, "device is null");
+    ADOPT_REFUSED(queue, VK_NULL_HANDLE, "queue is null");
+    ADOPT_REFUSED(lock_queue, NULL, "unlock_queue is set without lock_queue");
+    ADOPT_REFUSED(queue_family, 999, "no queue family 999");
+    ADOPT_REFUSED(queue_family, VK_QUEUE_FAMILY_IGNORED, "queue_family");
+#undef ADOPT_REFUSED
+    REFUSED(INVALID_ARGUMENT, weft_device_adopt(NULL, &good), "device is null");
     assert_int_equal(weft_device_adopt(&fixture->device, NULL), WEFT_INVALID_ARGUMENT);
     assert_null(fixture->device);
     assert_int_equal(owner.locks, 0);
@@ -1066,40 +995,19 @@ TEST(test_threads, f) {
 
 /* ---- the allocator runs dry ---- */
 
-struct budget {
-    uint32_t left; /* allocations that still succeed */
-};
-
-static void *limited(void *user, void *pointer, size_t size) {
-    struct budget *budget = user;
-    if (size == 0) {
-        free(pointer);
-        return NULL;
-    }
-    if (budget->left == 0) {
-        return NULL;
-    }
-    budget->left--;
-    return realloc(pointer, size);
-}
-
 /* Opening with one allocation more each time: it fails cleanly until it works. */
 TEST(test_out_of_host_memory, fixture) {
+    const weft_device_params params = default_params(fixture);
     weft_status status = WEFT_OUT_OF_HOST_MEMORY;
-    uint32_t allocations = 0;
-    for (; allocations < 200 && status != WEFT_OK; allocations++) {
-        struct budget budget = {.left = allocations};
-        weft_device_params params = default_params(&fixture->record);
-        params.host.reallocate = limited;
-        params.host.allocator_user = &budget;
+    fixture->host.fail_rest = true;
+    while (weft_test_next_failure(&fixture->host, status)) {
         status = weft_device_open(&fixture->device, &params);
         if (status != WEFT_OK) {
             assert_null(fixture->device);
-            assert_failed(&fixture->record, WEFT_OUT_OF_HOST_MEMORY, status, "");
-        } else {
-            weft_device_destroy(&fixture->device);
+            assert_true(has_errors(fixture));
         }
+        weft_device_destroy(&fixture->device);
+        assert_int_equal(fixture->host.live, 0);
     }
-    assert_ok(status);
-    assert_true(allocations > 8);
+    assert_in_range(fixture->host.failures, 8, 200);
 }

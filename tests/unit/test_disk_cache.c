@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The cache folder: what is stored comes back, and whatever else lies there is a miss. */
-#include <dirent.h>
-#include <ftw.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,41 +9,22 @@
 #include "support.h"
 
 struct fixture {
-    char folder[64];
-    uint32_t errors;
-    uint32_t warnings;
-    char last[1024];
-    weft_host host;
+    struct weft_test_host host;
+    char *folder;
 };
-
-static void count_lines(void *user, weft_log_level level, const char *message) {
-    struct fixture *fixture = user;
-    fixture->errors += level == WEFT_LOG_ERROR;
-    fixture->warnings += level == WEFT_LOG_WARNING;
-    snprintf(fixture->last, sizeof fixture->last, "%s", message);
-}
 
 static int set_up(void **state) {
     struct fixture *fixture = calloc(1, sizeof *fixture);
     assert_non_null(fixture);
-    strcpy(fixture->folder, "/tmp/weft-cache-XXXXXX");
-    assert_non_null(mkdtemp(fixture->folder));
-    fixture->host = (weft_host){.log = count_lines, .log_user = fixture};
+    weft_test_host_begin(&fixture->host);
+    fixture->folder = weft_test_folder();
     *state = fixture;
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *information, int kind,
-                      struct FTW *walk) {
-    (void)information;
-    (void)kind;
-    (void)walk;
-    return remove(path);
-}
-
 static int tear_down(void **state) {
     struct fixture *fixture = *state;
-    assert_int_equal(nftw(fixture->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+    weft_test_host_end(&fixture->host);
     free(fixture);
     return 0;
 }
@@ -58,31 +37,34 @@ static weft_digest key_named(const char *name) {
 
 static char *path_of(const struct fixture *fixture, const char *kind, const weft_digest *key) {
     char hex[WEFT_DIGEST_TEXT_SIZE];
-    char *path = weft_format(NULL, "%s/%s-%s", fixture->folder, kind, weft_digest_text(key, hex));
-    assert_non_null(path);
-    return path;
+    return weft_test_text("%s/%s-%s", fixture->folder, kind, weft_digest_text(key, hex));
+}
+
+static void assert_silence(struct fixture *fixture) {
+    assert_int_equal(weft_test_log_count(&fixture->host, "warning"), 0);
+    assert_int_equal(weft_test_log_count(&fixture->host, "error"), 0);
 }
 
 static void assert_hit(struct fixture *fixture, const weft_digest *key, const void *expected,
                        size_t expected_size) {
     uint8_t *data = NULL;
     size_t size = 0;
-    assert_ok(weft_cache_read(&data, &size, fixture->folder, "test", key, &fixture->host));
+    assert_ok(weft_cache_read(&data, &size, fixture->folder, "test", key, &fixture->host.host));
     assert_non_null(data);
     assert_int_equal(size, expected_size);
     assert_memory_equal(data, expected, expected_size);
-    weft_free(&fixture->host, data);
+    weft_free(&fixture->host.host, data);
 }
 
 static void assert_miss(struct fixture *fixture, const weft_digest *key, uint32_t warnings) {
     uint8_t *data = (uint8_t *)fixture;
     size_t size = 77;
-    uint32_t before = fixture->warnings;
-    assert_ok(weft_cache_read(&data, &size, fixture->folder, "test", key, &fixture->host));
+    weft_test_host_reset(&fixture->host);
+    assert_ok(weft_cache_read(&data, &size, fixture->folder, "test", key, &fixture->host.host));
     assert_null(data);
     assert_int_equal(size, 0);
-    assert_int_equal(fixture->warnings - before, warnings);
-    assert_int_equal(fixture->errors, 0);
+    assert_int_equal(weft_test_log_count(&fixture->host, "warning"), warnings);
+    assert_int_equal(weft_test_log_count(&fixture->host, "error"), 0);
 }
 
 WEFT_TEST(test_default_folder) {
@@ -118,52 +100,49 @@ TEST(test_round_trip, fixture) {
     for (size_t i = 0; i < sizeof large; i++) {
         large[i] = (uint8_t)(i * 7 + i / 251);
     }
-    weft_cache_write(fixture->folder, "test", &a, large, sizeof large, &fixture->host);
-    weft_cache_write(fixture->folder, "test", &b, NULL, 0, &fixture->host);
+    weft_cache_write(fixture->folder, "test", &a, large, sizeof large, &fixture->host.host);
+    weft_cache_write(fixture->folder, "test", &b, NULL, 0, &fixture->host.host);
     assert_hit(fixture, &a, large, sizeof large);
     assert_hit(fixture, &b, "", 0);
-    weft_cache_write(fixture->folder, "test", &a, "new", 3, &fixture->host);
+    weft_cache_write(fixture->folder, "test", &a, "new", 3, &fixture->host.host);
     assert_hit(fixture, &a, "new", 3);
     uint8_t *other_kind = NULL;
     size_t size = 0;
-    assert_ok(weft_cache_read(&other_kind, &size, fixture->folder, "other", &a, &fixture->host));
+    assert_ok(
+        weft_cache_read(&other_kind, &size, fixture->folder, "other", &a, &fixture->host.host));
     assert_null(other_kind);
-    assert_int_equal(fixture->warnings + fixture->errors, 0);
+    assert_silence(fixture);
 }
 
 TEST(test_no_folder, fixture) {
     weft_digest key = key_named("a");
     uint8_t *data = (uint8_t *)fixture;
     size_t size = 1;
-    weft_cache_write(NULL, "test", &key, "x", 1, &fixture->host);
-    assert_ok(weft_cache_read(&data, &size, NULL, "test", &key, &fixture->host));
+    weft_cache_write(NULL, "test", &key, "x", 1, &fixture->host.host);
+    assert_ok(weft_cache_read(&data, &size, NULL, "test", &key, &fixture->host.host));
     assert_null(data);
-    assert_int_equal(fixture->warnings + fixture->errors, 0);
+    assert_silence(fixture);
 }
 
 TEST(test_folder_on_demand, fixture) {
     weft_digest key = key_named("a");
-    char deep[128];
-    snprintf(deep, sizeof deep, "%s/one/two", fixture->folder);
-    weft_cache_write(deep, "test", &key, "x", 1, &fixture->host);
+    char *deep = weft_test_path(fixture->folder, "one/two");
+    weft_cache_write(deep, "test", &key, "x", 1, &fixture->host.host);
     uint8_t *data = NULL;
     size_t size = 0;
-    assert_ok(weft_cache_read(&data, &size, deep, "test", &key, &fixture->host));
+    assert_ok(weft_cache_read(&data, &size, deep, "test", &key, &fixture->host.host));
     assert_int_equal(size, 1);
-    weft_free(&fixture->host, data);
+    weft_free(&fixture->host.host, data);
 }
 
 TEST(test_unwritable_folder, fixture) {
     weft_digest key = key_named("a");
-    char file[80];
-    char below[96];
-    snprintf(file, sizeof file, "%s/file", fixture->folder);
-    snprintf(below, sizeof below, "%s/cache", file);
-    assert_ok(weft_file_write(file, "x", 1, NULL));
-    weft_cache_write(below, "test", &key, "x", 1, &fixture->host);
-    assert_int_equal(fixture->warnings, 1);
-    assert_int_equal(fixture->errors, 0);
-    assert_non_null(strstr(fixture->last, below));
+    char *file = weft_test_write(fixture->folder, "file", "x", 1);
+    char *below = weft_test_path(file, "cache");
+    weft_cache_write(below, "test", &key, "x", 1, &fixture->host.host);
+    assert_int_equal(weft_test_log_count(&fixture->host, "warning"), 1);
+    assert_int_equal(weft_test_log_count(&fixture->host, "error"), 0);
+    weft_test_expect_log(&fixture->host, "warning: ", below);
 }
 
 /* Every way to cut the file, or to change one byte of it, is a miss that the next write repairs. */
@@ -171,7 +150,7 @@ TEST(test_damage, fixture) {
     weft_digest key = key_named("damaged");
     static const char payload[] = "the payload of this entry";
     char *path = path_of(fixture, "test", &key);
-    weft_cache_write(fixture->folder, "test", &key, payload, sizeof payload, &fixture->host);
+    weft_cache_write(fixture->folder, "test", &key, payload, sizeof payload, &fixture->host.host);
     uint8_t *whole = NULL;
     size_t size = 0;
     assert_ok(weft_file_read(&whole, &size, 4096, path, NULL));
@@ -191,11 +170,10 @@ TEST(test_damage, fixture) {
     memcpy(longer, whole, size);
     assert_ok(weft_file_write(path, longer, size + 1, NULL));
     assert_miss(fixture, &key, 1);
-    weft_cache_write(fixture->folder, "test", &key, payload, sizeof payload, &fixture->host);
+    weft_cache_write(fixture->folder, "test", &key, payload, sizeof payload, &fixture->host.host);
     assert_hit(fixture, &key, payload, sizeof payload);
     free(longer);
     weft_free(NULL, whole);
-    weft_free(NULL, path);
 }
 
 TEST(test_foreign_entry, fixture) {
@@ -203,10 +181,10 @@ TEST(test_foreign_entry, fixture) {
     weft_digest other = key_named("other");
     char *path = path_of(fixture, "test", &mine);
     char *other_path = path_of(fixture, "test", &other);
-    weft_cache_write(fixture->folder, "test", &other, "x", 1, &fixture->host);
+    weft_cache_write(fixture->folder, "test", &other, "x", 1, &fixture->host.host);
     assert_int_equal(rename(other_path, path), 0);
     assert_miss(fixture, &mine, 1);
-    assert_non_null(strstr(fixture->last, "another key"));
+    weft_test_expect_log(&fixture->host, "another key");
     /* A folder in the entry's place: no hit, no crash, and it stays. */
     assert_int_equal(mkdir(path, 0777), 0);
     assert_miss(fixture, &mine, 1);
@@ -214,44 +192,24 @@ TEST(test_foreign_entry, fixture) {
     /* A FIFO would block whoever opens it. */
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_miss(fixture, &mine, 1);
-    weft_free(NULL, path);
-    weft_free(NULL, other_path);
-}
-
-static void *refuse(void *user, void *pointer, size_t size) {
-    uint32_t *left = user;
-    if (size == 0) {
-        free(pointer);
-        return NULL;
-    }
-    if (*left == 0) {
-        return NULL;
-    }
-    (*left)--;
-    return realloc(pointer, size);
 }
 
 TEST(test_out_of_memory, fixture) {
     weft_digest key = key_named("a");
-    weft_cache_write(fixture->folder, "test", &key, "payload", 7, &fixture->host);
+    weft_host *host = &fixture->host.host;
+    weft_cache_write(fixture->folder, "test", &key, "payload", 7, host);
     weft_status status = WEFT_OUT_OF_HOST_MEMORY;
-    uint32_t allowed = 0;
-    for (; status != WEFT_OK; allowed++) {
-        assert_in_range(allowed, 0, 100);
-        uint32_t left = allowed;
-        weft_host host = fixture->host;
-        host.reallocate = refuse;
-        host.allocator_user = &left;
+    fixture->host.fail_rest = true;
+    while (weft_test_next_failure(&fixture->host, status)) {
         uint8_t *data = NULL;
         size_t size = 0;
-        status = weft_cache_read(&data, &size, fixture->folder, "test", &key, &host);
-        assert_true(status == WEFT_OK || status == WEFT_OUT_OF_HOST_MEMORY);
+        status = weft_cache_read(&data, &size, fixture->folder, "test", &key, host);
         assert_int_equal(data != NULL, status == WEFT_OK);
-        weft_free(&host, data);
-        left = allowed;
-        weft_cache_write(fixture->folder, "test", &key, "payload", 7, &host);
+        weft_free(host, data);
+        fixture->host.allocations = 0; /* writing has as many */
+        weft_cache_write(fixture->folder, "test", &key, "payload", 7, host);
     }
-    assert_in_range(allowed, 2, 100);
+    assert_in_range(fixture->host.failures, 1, 99);
     assert_hit(fixture, &key, "payload", 7);
 }
 
@@ -280,7 +238,7 @@ TEST(test_concurrent_writers, fixture) {
     struct writer writers[2] = {{fixture->folder, 'a'}, {fixture->folder, 'b'}};
     uint8_t block[BLOCK_SIZE];
     memset(block, 'a', sizeof block);
-    weft_cache_write(fixture->folder, "test", &key, block, sizeof block, &fixture->host);
+    weft_cache_write(fixture->folder, "test", &key, block, sizeof block, &fixture->host.host);
     pthread_t threads[2];
     for (int i = 0; i < 2; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, write_many, &writers[i]), 0);
@@ -288,24 +246,18 @@ TEST(test_concurrent_writers, fixture) {
     for (int i = 0; i < ROUNDS; i++) {
         uint8_t *data = NULL;
         size_t size = 0;
-        assert_ok(weft_cache_read(&data, &size, fixture->folder, "test", &key, &fixture->host));
+        assert_ok(
+            weft_cache_read(&data, &size, fixture->folder, "test", &key, &fixture->host.host));
         assert_non_null(data);
         assert_int_equal(size, BLOCK_SIZE);
         memset(block, data[0], sizeof block);
         assert_memory_equal(data, block, BLOCK_SIZE);
-        weft_free(&fixture->host, data);
+        weft_free(&fixture->host.host, data);
     }
     for (int i = 0; i < 2; i++) {
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     }
-    assert_int_equal(fixture->warnings + fixture->errors, 0);
+    assert_silence(fixture);
     /* Nothing is left of the files that were written beside. */
-    DIR *folder = opendir(fixture->folder);
-    assert_non_null(folder);
-    int files = 0;
-    for (struct dirent *entry; (entry = readdir(folder));) {
-        files += entry->d_name[0] != '.';
-    }
-    closedir(folder);
-    assert_int_equal(files, 1);
+    assert_int_equal(weft_test_entries(fixture->folder), 1);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* GLSL compiled at run time: includes, modes, messages, the cache. */
-#include <dirent.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include "device/device.h"
 #include "shader/embedded.h"
@@ -11,24 +9,10 @@
 #include "shader/spirv_module.h"
 #include "support.h"
 
-struct log {
-    uint32_t errors;
-    char text[8192];
-};
-
-static void keep_errors(void *user, weft_log_level level, const char *message) {
-    struct log *log = user;
-    if (level == WEFT_LOG_ERROR) {
-        log->errors++;
-        size_t used = strlen(log->text);
-        snprintf(log->text + used, sizeof log->text - used, "%s\n", message);
-    }
-}
-
 /* The compiler takes from a device its host, mode and cache folder; no driver is involved. */
-static weft_device bare_device(struct log *log, weft_math math) {
-    memset(log, 0, sizeof *log);
-    return (weft_device){.host = {.log = keep_errors, .log_user = log}, .math = math};
+static weft_device bare_device(struct weft_test_host *host, weft_math math) {
+    weft_test_host_reset(host);
+    return (weft_device){.host = host->host, .math = math};
 }
 
 static void assert_compiles(weft_device *device, const char *text) {
@@ -41,75 +25,69 @@ static void assert_compiles(weft_device *device, const char *text) {
     weft_free(&device->host, words);
 }
 
-static void assert_fails(weft_device *device, const struct log *log, const char *text,
+static void assert_fails(weft_device *device, struct weft_test_host *host, const char *text,
                          const char *expected) {
     uint32_t *words = (uint32_t *)(void *)device;
     size_t size = 5;
     assert_int_equal(weft_glsl_compile(&words, &size, device, "kernel", text), WEFT_COMPILE_ERROR);
     assert_ptr_equal(words, device);
     assert_int_equal(size, 5);
-    if (!strstr(log->text, expected)) {
-        fail_msg("expected \"%s\" in: %s", expected, log->text);
-    }
+    weft_test_expect_log(host, "error: ", expected);
 }
 
-WEFT_TEST(test_modes) {
+WEFT_TEST_ON_HOST(test_modes, host) {
     static const char fast_only[] = "#version 450\n"
                                     "#if !defined(WEFT_MATH_FAST) || WEFT_MATH_FAST != 1\n"
                                     "#error not fast\n"
                                     "#endif\n"
                                     "layout(local_size_x = 1) in;\n"
                                     "void main() {}\n";
-    struct log log;
-    weft_device device = bare_device(&log, WEFT_MATH_FAST);
+    weft_device device = bare_device(host, WEFT_MATH_FAST);
     assert_compiles(&device, fast_only);
     assert_int_equal(device.stats.shaders_compiled, 1);
-    device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
-    assert_fails(&device, &log, fast_only, "not fast");
+    device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
+    assert_fails(&device, host, fast_only, "not fast");
     assert_int_equal(device.stats.shaders_compiled, 0);
 }
 
 /* A message names the line of the caller's text, in each mode and behind an include. */
-WEFT_TEST(test_messages) {
+WEFT_TEST_ON_HOST(test_messages, host) {
     static const weft_math modes[] = {WEFT_MATH_REPRODUCIBLE, WEFT_MATH_FAST};
     for (size_t i = 0; i < 2; i++) {
-        struct log log;
-        weft_device device = bare_device(&log, modes[i]);
-        assert_fails(&device, &log, "#version 450\nvoid main() {\n    nowhere = 1;\n}\n",
+        weft_device device = bare_device(host, modes[i]);
+        assert_fails(&device, host, "#version 450\nvoid main() {\n    nowhere = 1;\n}\n",
                      "kernel:3: 'nowhere'");
-        assert_true(log.errors >= 2);
-        assert_non_null(strstr(log.text, "kernel: compiling failed"));
+        assert_true(weft_test_log_count(host, "error") >= 2);
+        weft_test_expect_log(host, "kernel: compiling failed");
         char text[512];
         snprintf(text, sizeof text,
                  "#version 450\n\n#include \"%s\"\n\n\nlost line\nvoid main(){}\n",
                  weft_embedded_includes[0].name);
-        device = bare_device(&log, modes[i]);
-        assert_fails(&device, &log, text, "kernel:6: ");
+        device = bare_device(host, modes[i]);
+        assert_fails(&device, host, text, "kernel:6: ");
     }
-    struct log log;
-    weft_device device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
-    assert_fails(&device, &log, "", "kernel: ");
-    device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
-    assert_fails(&device, &log, "#version 450\nvoid other() {}\n", "kernel: ");
-    device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
-    assert_fails(&device, &log, "#version 450\n#include \"nowhere.glsl\"\nvoid main() {}\n",
+    weft_device device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
+    assert_fails(&device, host, "", "kernel: ");
+    device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
+    assert_fails(&device, host, "#version 450\nvoid other() {}\n", "kernel: ");
+    device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
+    assert_fails(&device, host, "#version 450\n#include \"nowhere.glsl\"\nvoid main() {}\n",
                  "kernel:2: ");
 }
 
 /* A message about an included file names that file: a macro of the text makes the file fail. */
-WEFT_TEST(test_message_in_include) {
+WEFT_TEST_ON_HOST(test_message_in_include, host) {
     char text[256];
     snprintf(text, sizeof text, "#version 450\n#define float 17\n#include \"%s\"\nvoid main() {}\n",
              weft_embedded_includes[0].name);
-    struct log log;
-    weft_device device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
+    weft_device device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
     /* Whether it is that file or one that it includes in its turn. */
-    assert_fails(&device, &log, text, ".glsl:");
+    assert_fails(&device, host, text, ".glsl:");
     bool named = false;
     for (size_t i = 0; i < weft_embedded_include_count; i++) {
         char prefix[128];
         snprintf(prefix, sizeof prefix, "kernel: %s:", weft_embedded_includes[i].name);
-        named |= strstr(log.text, prefix) != NULL;
+        named |= weft_test_log_has(host, prefix);
     }
     assert_true(named);
 }
@@ -159,8 +137,7 @@ WEFT_TEST(test_include_lines) {
 }
 
 /* Every file that is built in can be included, twice, and after others. */
-WEFT_TEST(test_every_include) {
-    struct log log;
+WEFT_TEST_ON_HOST(test_every_include, host) {
     char all[4096] = "#version 450\nlayout(local_size_x = 1) in;\n";
     for (size_t i = 0; i < weft_embedded_include_count; i++) {
         size_t used = strlen(all);
@@ -169,7 +146,7 @@ WEFT_TEST(test_every_include) {
     }
     char *expanded = NULL;
     size_t size = 0;
-    weft_device device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
+    weft_device device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
     assert_ok(weft_glsl_expand(&expanded, &size, "kernel", all, &device.host));
     for (size_t i = 0; i < weft_embedded_include_count; i++) {
         assert_true(size > weft_embedded_includes[i].size);
@@ -178,7 +155,7 @@ WEFT_TEST(test_every_include) {
     weft_free(&device.host, expanded);
 }
 
-WEFT_TEST(test_too_large) {
+WEFT_TEST_ON_HOST(test_too_large, host) {
     /* As many copies of a file as 16 MiB do not hold. */
     char line[128];
     snprintf(line, sizeof line, "#include \"%s\"\n", weft_embedded_includes[0].name);
@@ -189,36 +166,20 @@ WEFT_TEST(test_too_large) {
     for (size_t i = 0; i < copies; i++) {
         memcpy(text + i * length, line, length + 1);
     }
-    struct log log;
-    weft_device device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
+    weft_device device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
     char *expanded = NULL;
     size_t size = 0;
     assert_int_equal(weft_glsl_expand(&expanded, &size, "kernel", text, &device.host),
                      WEFT_COMPILE_ERROR);
     assert_null(expanded);
-    assert_int_equal(log.errors, 1);
+    assert_int_equal(weft_test_log_count(host, "error"), 1);
     free(text);
 }
 
-static void remove_folder(const char *path) {
-    DIR *folder = opendir(path);
-    assert_non_null(folder);
-    for (struct dirent *entry; (entry = readdir(folder));) {
-        if (entry->d_name[0] != '.') {
-            assert_int_equal(unlinkat(dirfd(folder), entry->d_name, 0), 0);
-        }
-    }
-    closedir(folder);
-    assert_int_equal(rmdir(path), 0);
-}
-
-WEFT_TEST(test_cache) {
+WEFT_TEST_ON_HOST(test_cache, host) {
     static const char text[] = "#version 450\nlayout(local_size_x = 3) in;\nvoid main() {}\n";
-    char folder[] = "/tmp/weft-glsl-XXXXXX";
-    assert_non_null(mkdtemp(folder));
-    struct log log;
-    weft_device device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
-    device.cache_dir = folder;
+    weft_device device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
+    device.cache_dir = weft_test_folder();
     assert_compiles(&device, text);
     assert_compiles(&device, text);
     assert_int_equal(device.stats.shaders_compiled, 1);
@@ -228,17 +189,15 @@ WEFT_TEST(test_cache) {
     assert_compiles(&device, "#version 450\nlayout(local_size_x = 4) in;\nvoid main() {}\n");
     assert_int_equal(device.stats.shaders_compiled, 3);
     /* What does not compile is not kept. */
-    assert_fails(&device, &log, "#version 450\nvoid main() { x; }\n", "kernel:2: ");
-    assert_fails(&device, &log, "#version 450\nvoid main() { x; }\n", "kernel:2: ");
+    assert_fails(&device, host, "#version 450\nvoid main() { x; }\n", "kernel:2: ");
+    assert_fails(&device, host, "#version 450\nvoid main() { x; }\n", "kernel:2: ");
     device.cache_dir = NULL;
     assert_compiles(&device, text);
     assert_int_equal(device.stats.shaders_compiled, 4);
-    remove_folder(folder);
 }
 
-WEFT_TEST(test_lost_device) {
-    struct log log;
-    weft_device device = bare_device(&log, WEFT_MATH_REPRODUCIBLE);
+WEFT_TEST_ON_HOST(test_lost_device, host) {
+    weft_device device = bare_device(host, WEFT_MATH_REPRODUCIBLE);
     device.lost = true;
     uint32_t *words = NULL;
     size_t size = 0;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: device */
 /* Pipelines on a driver: what they compute, how often they are made, and their cache on disk. */
-#include <dirent.h>
-#include <unistd.h>
-
 #include "core/disk_cache.h"
 #include "core/file.h"
 #include "core/philox.h"
@@ -13,59 +10,22 @@
 #include "support.h"
 
 struct fixture {
-    char folder[64];
-    uint32_t allocations; /* how many more the allocator allows */
-    uint32_t errors;
-    uint32_t warnings;
-    char last_error[1024];
-    char last_warning[1024];
+    struct weft_test_host host;
+    char *folder;
 };
-
-static void keep_lines(void *user, weft_log_level level, const char *message) {
-    struct fixture *fixture = user;
-    if (level == WEFT_LOG_ERROR) {
-        fixture->errors++;
-        snprintf(fixture->last_error, sizeof fixture->last_error, "%s", message);
-    } else if (level == WEFT_LOG_WARNING) {
-        fixture->warnings++;
-        snprintf(fixture->last_warning, sizeof fixture->last_warning, "%s", message);
-    }
-}
-
-static void *allocate(void *user, void *pointer, size_t size) {
-    struct fixture *fixture = user;
-    if (size == 0) {
-        free(pointer);
-        return NULL;
-    }
-    if (fixture->allocations == 0) {
-        return NULL;
-    }
-    fixture->allocations--;
-    return realloc(pointer, size);
-}
 
 static int set_up(void **state) {
     struct fixture *fixture = calloc(1, sizeof *fixture);
     assert_non_null(fixture);
-    fixture->allocations = UINT32_MAX;
-    strcpy(fixture->folder, "/tmp/weft-pipeline-XXXXXX");
-    assert_non_null(mkdtemp(fixture->folder));
+    weft_test_host_begin(&fixture->host);
+    fixture->folder = weft_test_folder();
     *state = fixture;
     return 0;
 }
 
 static int tear_down(void **state) {
     struct fixture *fixture = *state;
-    DIR *folder = opendir(fixture->folder);
-    assert_non_null(folder);
-    for (struct dirent *entry; (entry = readdir(folder));) {
-        if (entry->d_name[0] != '.') {
-            assert_int_equal(unlinkat(dirfd(folder), entry->d_name, 0), 0);
-        }
-    }
-    closedir(folder);
-    assert_int_equal(rmdir(fixture->folder), 0);
+    weft_test_host_end(&fixture->host);
     free(fixture);
     return 0;
 }
@@ -74,29 +34,16 @@ static int tear_down(void **state) {
 
 static weft_device *open_device(struct fixture *fixture, weft_math math) {
     weft_device *device = NULL;
-    const weft_device_params params = {.host = {.log = keep_lines,
-                                                .log_user = fixture,
-                                                .reallocate = allocate,
-                                                .allocator_user = fixture},
-                                       .math = math,
-                                       .validation = getenv("WEFT_VALIDATION") != NULL,
-                                       .cache_dir = fixture->folder};
-    weft_status status = weft_device_open(&device, &params);
-    if (status != WEFT_OK) {
-        fail_msg("%s: %s", weft_status_name(status), fixture->last_error);
-    }
+    assert_ok(weft_device_open(&device,
+                               weft_device_params(.host = fixture->host.host, .math = math,
+                                                  .validation = getenv("WEFT_VALIDATION") != NULL,
+                                                  .cache_dir = fixture->folder)));
     return device;
 }
 
-/* Closes and checks that the validation layer had nothing to say. */
-static void close_device(weft_device **device) {
-    if (!(*device)->lost) {
-        weft_device_stats stats;
-        assert_ok(weft_device_get_stats(*device, &stats));
-        assert_int_equal(stats.validation_messages, 0);
-    }
-    weft_device_destroy(device);
-    assert_null(*device);
+static void expect_warnings(struct fixture *fixture, uint32_t count) {
+    assert_int_equal(weft_test_log_count(&fixture->host, "warning"), count);
+    assert_int_equal(weft_test_log_count(&fixture->host, "error"), 0);
 }
 
 /* A description of a kernel compiled from text; the caller frees desc.spirv.words. */
@@ -282,7 +229,7 @@ TEST(test_no_contraction, fixture) {
     }
     assert_in_range(telling, ROWS / 2, ROWS);
     release(device, &desc);
-    close_device(&device);
+    weft_test_device_close(&device);
 }
 
 static const char scale_text[] =
@@ -326,7 +273,7 @@ TEST(test_parameters_and_base, fixture) {
     assert_int_equal(one[0], 4005);
     assert_int_equal(one[4], 0);
     release(device, &desc);
-    close_device(&device);
+    weft_test_device_close(&device);
 }
 
 /* ---- the store ---- */
@@ -358,7 +305,7 @@ TEST(test_made_once, fixture) {
     assert_true(wider->layout != variants[0]->layout);
     assert_true(wider->set_layout == variants[0]->set_layout);
     release(device, &desc);
-    close_device(&device);
+    weft_test_device_close(&device);
 }
 
 TEST(test_embedded, fixture) {
@@ -381,9 +328,12 @@ TEST(test_embedded, fixture) {
             const struct weft_pipeline_desc desc = {.name = unknown[i]};
             assert_int_equal(get_status(device, &desc), WEFT_NOT_FOUND);
         }
-        close_device(&device);
+        weft_test_device_close(&device);
     }
 }
+
+#define REFUSED(status, desc, ...) \
+    WEFT_EXPECT_REFUSED(&fixture->host, WEFT_##status, get_status(device, desc), __VA_ARGS__)
 
 TEST(test_refusals, fixture) {
     static const weft_math modes[] = {WEFT_MATH_REPRODUCIBLE, WEFT_MATH_FAST};
@@ -392,25 +342,23 @@ TEST(test_refusals, fixture) {
         struct weft_pipeline_desc good = describe(device, "scale", scale_text, 1, 8);
         struct weft_pipeline_desc bad = good;
         bad.binding_count = WEFT_MAX_BINDINGS + 1;
-        assert_int_equal(get_status(device, &bad), WEFT_INVALID_ARGUMENT);
+        REFUSED(INVALID_ARGUMENT, &bad, "pipeline scale");
         bad = good;
         bad.push_size = WEFT_MAX_PUSH_BYTES + 4;
-        assert_int_equal(get_status(device, &bad), WEFT_INVALID_ARGUMENT);
+        REFUSED(INVALID_ARGUMENT, &bad, "pipeline scale");
         bad.push_size = 7;
-        assert_int_equal(get_status(device, &bad), WEFT_INVALID_ARGUMENT);
+        REFUSED(INVALID_ARGUMENT, &bad, "pipeline scale");
         bad = good;
         bad.specialization_count = WEFT_MAX_SPECIALIZATION + 1;
-        assert_int_equal(get_status(device, &bad), WEFT_INVALID_ARGUMENT);
-        assert_non_null(strstr(fixture->last_error, "pipeline scale"));
+        REFUSED(INVALID_ARGUMENT, &bad, "pipeline scale");
         /* Words that are no module never reach the driver. */
         bad = good;
         bad.spirv.size -= 4;
-        assert_int_equal(get_status(device, &bad), WEFT_COMPILE_ERROR);
-        assert_non_null(strstr(fixture->last_error, "pipeline scale"));
+        REFUSED(COMPILE_ERROR, &bad, "pipeline scale");
         bad.spirv.size = 0;
-        assert_int_equal(get_status(device, &bad), WEFT_COMPILE_ERROR);
+        REFUSED(COMPILE_ERROR, &bad, "pipeline scale");
         release(device, &good);
-        close_device(&device);
+        weft_test_device_close(&device);
     }
 }
 
@@ -435,22 +383,22 @@ TEST(test_local_size_limit, fixture) {
                  {invocations / 2 + 1, 2, 1, false},
                  {0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, false},
                  {32, 2, 2, true}};
+    const char *limit = weft_test_text("%u invocations", invocations);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         desc.specialization[0] = cases[i].x;
         desc.specialization[1] = cases[i].y;
         desc.specialization[2] = cases[i].z;
-        assert_int_equal(get_status(device, &desc), cases[i].fits ? WEFT_OK : WEFT_UNSUPPORTED);
-        if (!cases[i].fits) {
-            char expected[128];
-            snprintf(expected, sizeof expected, "pipeline large: local size %u x %u x %u",
-                     cases[i].x, cases[i].y, cases[i].z);
-            assert_non_null(strstr(fixture->last_error, expected));
-            snprintf(expected, sizeof expected, "%u invocations", invocations);
-            assert_non_null(strstr(fixture->last_error, expected));
+        if (cases[i].fits) {
+            assert_ok(get_status(device, &desc));
+        } else {
+            REFUSED(UNSUPPORTED, &desc,
+                    weft_test_text("pipeline large: local size %u x %u x %u", cases[i].x,
+                                   cases[i].y, cases[i].z),
+                    limit);
         }
     }
     release(device, &desc);
-    close_device(&device);
+    weft_test_device_close(&device);
 }
 
 /* ---- the cache on disk ---- */
@@ -476,7 +424,7 @@ static struct start start_up(struct fixture *fixture, weft_math math, uint32_t c
                           device->stats.shaders_compiled, device->pipelines->cache_key};
     assert_ok(weft_device_save_cache(device));
     release(device, &desc);
-    close_device(&device);
+    weft_test_device_close(&device);
     return start;
 }
 
@@ -495,14 +443,12 @@ TEST(test_second_start, fixture) {
     (void)start_up(fixture, WEFT_MATH_FAST, 3);
     assert_int_equal(start_up(fixture, WEFT_MATH_FAST, 3).compiled, 0);
     assert_int_equal(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 5).compiled, 0);
-    assert_int_equal(fixture->warnings, 0);
+    expect_warnings(fixture, 0);
 }
 
 static char *cache_path(const struct fixture *fixture, const weft_digest *key) {
     char hex[WEFT_DIGEST_TEXT_SIZE];
-    char *path = weft_format(NULL, "%s/pipelines-%s", fixture->folder, weft_digest_text(key, hex));
-    assert_non_null(path);
-    return path;
+    return weft_test_text("%s/pipelines-%s", fixture->folder, weft_digest_text(key, hex));
 }
 
 TEST(test_damaged_cache, fixture) {
@@ -513,17 +459,15 @@ TEST(test_damaged_cache, fixture) {
     assert_ok(weft_file_read(&bytes, &size, (size_t)1 << 24, path, NULL));
     assert_ok(weft_file_write(path, bytes, size / 2, NULL));
     assert_in_range(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 2, first.compiled);
-    assert_int_equal(fixture->warnings, 1);
-    assert_non_null(strstr(fixture->last_warning, path));
+    expect_warnings(fixture, 1);
+    weft_test_expect_log(&fixture->host, "warning: ", path);
     bytes[size - 1] ^= 1;
     assert_ok(weft_file_write(path, bytes, size, NULL));
     assert_in_range(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 2, first.compiled);
-    assert_int_equal(fixture->warnings, 2);
+    expect_warnings(fixture, 2);
     assert_int_equal(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 0);
-    assert_int_equal(fixture->warnings, 2);
-    assert_int_equal(fixture->errors, 0);
+    expect_warnings(fixture, 2);
     weft_free(NULL, bytes);
-    weft_free(NULL, path);
 }
 
 /* An intact entry whose content must not reach the driver. */
@@ -549,14 +493,13 @@ TEST(test_foreign_cache, fixture) {
         weft_cache_write(fixture->folder, "pipelines", &first.cache_key, payload, size, NULL);
         payload[changes[i]] ^= 0x10;
         assert_in_range(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 2, first.compiled);
-        assert_int_equal(fixture->warnings, ++warnings);
+        expect_warnings(fixture, ++warnings);
     }
     for (size_t cut = 0; cut < header + 32; cut += cut + 11 == header ? 12 : 11) {
         weft_cache_write(fixture->folder, "pipelines", &first.cache_key, payload, cut, NULL);
         assert_in_range(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 2).compiled, 2, first.compiled);
-        assert_int_equal(fixture->warnings, ++warnings);
+        expect_warnings(fixture, ++warnings);
     }
-    assert_int_equal(fixture->errors, 0);
     weft_free(NULL, payload);
 }
 
@@ -578,7 +521,7 @@ TEST(test_empty_cache, fixture) {
         /* What is made then is added to the list as ever. */
         assert_int_equal(start_up(fixture, WEFT_MATH_REPRODUCIBLE, 3).compiled, 1);
     }
-    assert_int_equal(fixture->warnings + fixture->errors, 0);
+    expect_warnings(fixture, 0);
     weft_free(NULL, payload);
 }
 
@@ -589,23 +532,20 @@ TEST(test_out_of_memory, fixture) {
     desc.specialization_count = 1;
     uint32_t created = device->stats.pipelines_created;
     /* So many that the store's tables have to grow with every allowance once. */
-    uint32_t failures = 0;
+    long failures = 0;
     for (uint32_t i = 0; i < VARIANTS; i++) {
         desc.specialization[0] = 1 + i;
         weft_status status = WEFT_OUT_OF_HOST_MEMORY;
-        for (uint32_t allowed = 0; status != WEFT_OK; allowed++) {
-            assert_in_range(allowed, 0, 20);
-            fixture->allocations = allowed;
+        fixture->host.fail_rest = true;
+        while (weft_test_next_failure(&fixture->host, status)) {
             status = get_status(device, &desc);
-            assert_true(status == WEFT_OK || status == WEFT_OUT_OF_HOST_MEMORY);
-            failures += status != WEFT_OK;
         }
-        fixture->allocations = UINT32_MAX;
+        failures += fixture->host.failures;
         assert_int_equal(device->stats.pipelines_created, created + i + 1);
     }
     assert_in_range(failures, 3 * VARIANTS, 20 * VARIANTS);
     release(device, &desc);
-    close_device(&device);
+    weft_test_device_close(&device);
 }
 
 TEST(test_lost_device, fixture) {
@@ -616,5 +556,5 @@ TEST(test_lost_device, fixture) {
     assert_int_equal(get_status(device, &desc), WEFT_DEVICE_LOST);
     assert_int_equal(weft_pipeline_store_save(device), WEFT_DEVICE_LOST);
     release(device, &desc);
-    close_device(&device);
+    weft_device_destroy(&device);
 }
