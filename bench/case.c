@@ -67,17 +67,6 @@ void weft_bench_list_add(weft_bench_list *list, const weft_bench_case *bench_cas
     list->cases[list->count++] = *bench_case;
 }
 
-void weft_bench_list_add_series(weft_bench_list *list, const weft_bench_scope *scope,
-                                uint32_t count,
-                                weft_bench_case (*make)(uint32_t index, uint32_t length)) {
-    for (uint32_t index = 0; index < count; index++) {
-        for (uint32_t i = 0; i < scope->length_count; i++) {
-            const weft_bench_case made = make(index, scope->lengths[i]);
-            weft_bench_list_add(list, &made);
-        }
-    }
-}
-
 void weft_bench_list_keep(weft_bench_list *list, const char *text) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < list->count; i++) {

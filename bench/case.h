@@ -83,11 +83,6 @@ typedef struct weft_bench_list {
 /** Adds a copy of the case. After a failure, which the list keeps, nothing more is added. */
 void weft_bench_list_add(weft_bench_list *list, const weft_bench_case *bench_case);
 
-/** Adds `make(index, n)` for each length n of the scope and each index below count, a series together. */
-void weft_bench_list_add_series(weft_bench_list *list, const weft_bench_scope *scope,
-                                uint32_t count,
-                                weft_bench_case (*make)(uint32_t index, uint32_t length));
-
 /** Takes out the cases whose name has no `text` in it. */
 void weft_bench_list_keep(weft_bench_list *list, const char *text);
 

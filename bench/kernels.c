@@ -155,7 +155,8 @@ struct arithmetic_node {
 
 #define HALF_EXTENSION "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n"
 
-double weft_bench_arithmetic_flops(uint32_t loops) {
+/** Multiplications and additions for each element. */
+static double arithmetic_flops(uint32_t loops) {
     return 2.0 * (STEPS + 1) * loops;
 }
 
@@ -185,7 +186,7 @@ static weft_status arithmetic_lower(weft_lowering *lowering, const weft_node *no
                                   weft_arg_float("d", 1.0F / (float)params->loops)};
     weft_launch launch = {.items = elements_of(lowering, node) / 8,
                           .arg_count = MOST_FIELDS,
-                          .flops = weft_bench_arithmetic_flops(params->loops) * elements,
+                          .flops = arithmetic_flops(params->loops) * elements,
                           .bytes = 8.0 * elements};
     launch.kernel =
         params->half

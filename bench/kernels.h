@@ -10,9 +10,6 @@ weft_status weft_bench_copy(weft_tensor *out, weft_graph *graph, weft_tensor x, 
 
 #define WEFT_BENCH_ARITHMETIC_MAX_LOOPS 1024
 
-/** Multiplications and additions that weft_bench_arithmetic does for each element. */
-double weft_bench_arithmetic_flops(uint32_t loops);
-
 /**
  * y = a recurrence of products and sums from x on, f32, a multiple of 8 elements, 8 of them side by side in each
  * invocation. Of `loops`, a power of 2 up to 1024, each does a = m a + c 64 times with m = -1 and c = 1/4, which changes

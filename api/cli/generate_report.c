@@ -25,8 +25,9 @@ static weft_status find_median(double *median, const double *times, uint32_t cou
     return WEFT_OK;
 }
 
-weft_status weft_cli_quarters(double *first_ms, double *last_ms, const weft_cli_generation *result,
-                              const weft_host *host) {
+/* Medians of the first and the last quarter of the times, all of them where there are fewer than four. */
+static weft_status find_quarters(double *first_ms, double *last_ms,
+                                 const weft_cli_generation *result, const weft_host *host) {
     const uint32_t quarter = result->count < 4 ? result->count : result->count / 4;
     WEFT_TRY(find_median(first_ms, result->times, quarter, host));
     return find_median(last_ms, result->times + result->count - quarter, quarter, host);
@@ -82,8 +83,7 @@ int weft_cli_generation_json(const weft_cli_generation *result, const weft_cli_s
     double first_ms = 0.0;
     double last_ms = 0.0;
     weft_device_stats stats;
-    WEFT_CLI_TRY(
-        weft_cli_exit_code(weft_cli_quarters(&first_ms, &last_ms, result, &session->host)));
+    WEFT_CLI_TRY(weft_cli_exit_code(find_quarters(&first_ms, &last_ms, result, &session->host)));
     WEFT_CLI_TRY(weft_cli_exit_code(weft_device_get_stats(session->device, &stats)));
     return weft_cli_print_json(json_pack(
         "{s:o, s:s, s:o, s:s, s:s, s:o, s:I, s:o, s:b, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, "
@@ -108,8 +108,7 @@ int weft_cli_generation_text(const weft_cli_generation *result, const weft_cli_s
     char bytes[WEFT_CLI_BYTES_SIZE];
     double first_ms = 0.0;
     double last_ms = 0.0;
-    WEFT_CLI_TRY(
-        weft_cli_exit_code(weft_cli_quarters(&first_ms, &last_ms, result, &session->host)));
+    WEFT_CLI_TRY(weft_cli_exit_code(find_quarters(&first_ms, &last_ms, result, &session->host)));
     if (isatty(STDOUT_FILENO)) {
         putchar('\n');
     }

@@ -17,10 +17,6 @@ typedef struct weft_cli_generation {
     weft_decoder_info info; /* behind the last */
 } weft_cli_generation;
 
-/** Medians of the first and the last quarter of the times, all of them where there are fewer than four. */
-weft_status weft_cli_quarters(double *first_ms, double *last_ms, const weft_cli_generation *result,
-                              const weft_host *host);
-
 /** One JSON object on stdout. Returns an exit code, as the next. */
 int weft_cli_generation_json(const weft_cli_generation *result, const weft_cli_session *session);
 

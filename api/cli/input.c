@@ -11,8 +11,8 @@
 
 /* ---- arrays ---- */
 
-int weft_cli_tokens_of_array(weft_cli_tokens *tokens, const weft_npy *npy, const char *name,
-                             const weft_host *host) {
+static int tokens_of_array(weft_cli_tokens *tokens, const weft_npy *npy, const char *name,
+                           const weft_host *host) {
     bool integers = npy->dtype == WEFT_NPY_I32 || npy->dtype == WEFT_NPY_I64;
     bool fits = npy->rank == 1 || npy->rank == 2;
     for (uint32_t axis = 0; fits && axis < npy->rank; axis++) {
@@ -41,7 +41,7 @@ int weft_cli_tokens_of_array(weft_cli_tokens *tokens, const weft_npy *npy, const
 int weft_cli_read_tokens(weft_cli_tokens *tokens, const char *path, const weft_host *host) {
     weft_npy npy = {0};
     WEFT_CLI_TRY(weft_cli_exit_code_of_file(weft_npy_open(&npy, path, host)));
-    int exit_code = weft_cli_tokens_of_array(tokens, &npy, path, host);
+    int exit_code = tokens_of_array(tokens, &npy, path, host);
     weft_npy_close(&npy);
     return exit_code;
 }

@@ -18,11 +18,7 @@ typedef struct weft_cli_tokens {
     uint32_t length;
 } weft_cli_tokens;
 
-/** From an int32 or int64 array [batch, length] or [length]; `name` is for messages. */
-int weft_cli_tokens_of_array(weft_cli_tokens *tokens, const weft_npy *npy, const char *name,
-                             const weft_host *host);
-
-/** The same from a file. */
+/** From a file with an int32 or int64 array [batch, length] or [length]. */
 int weft_cli_read_tokens(weft_cli_tokens *tokens, const char *path, const weft_host *host);
 
 /** Vectors, row-major [batch, length, width], no axis 0; release with weft_free. */

@@ -68,8 +68,9 @@ static const char *expected_text(const weft_cli_member *expected, char text[EXPE
     return text;
 }
 
-bool weft_cli_member_fits(const weft_npy *npy, const weft_cli_member *expected, const char *name,
-                          const weft_host *host) {
+/* Whether an array meets the type and shape; else says so in the log. `name` names it there. */
+static bool member_fits(const weft_npy *npy, const weft_cli_member *expected, const char *name,
+                        const weft_host *host) {
     if (has_type(npy, expected->values) && has_shape(npy, expected)) {
         return true;
     }
@@ -135,8 +136,7 @@ static int get(weft_npy *npy, char **name, const weft_cli_archive *archive,
     if (!*name) {
         return weft_cli_exit_code(weft_fail_memory(archive->host, archive->path));
     }
-    return weft_cli_member_fits(npy, expected, *name, archive->host) ? WEFT_CLI_FINE
-                                                                     : WEFT_CLI_BAD_FILE;
+    return member_fits(npy, expected, *name, archive->host) ? WEFT_CLI_FINE : WEFT_CLI_BAD_FILE;
 }
 
 static void give_shape(uint32_t shape[WEFT_CLI_MEMBER_RANK], const weft_npy *npy) {

@@ -35,10 +35,6 @@ typedef struct weft_cli_archive {
 int weft_cli_archive_open(weft_cli_archive *archive, const char *path, const weft_host *host);
 void weft_cli_archive_close(weft_cli_archive *archive);
 
-/** Whether an array meets the type and shape; else says so in the log. `name` names it there. */
-bool weft_cli_member_fits(const weft_npy *npy, const weft_cli_member *expected, const char *name,
-                          const weft_host *host);
-
 /** The elements of WEFT_CLI_INTEGERS in fresh memory (weft_free), and the sizes of the axes. */
 int weft_cli_member_integers(int32_t **values, uint32_t shape[WEFT_CLI_MEMBER_RANK],
                              const weft_cli_archive *archive, const weft_cli_member *expected);

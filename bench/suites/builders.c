@@ -7,7 +7,11 @@
 #include "bench/suites/builders_features.h"
 #include "verify/paired.h"
 
-const weft_kernel weft_bench_kernels[3] = {
+/**
+ * elu(x) + 1, elu(-x) + 1 and tanh(x) + 1: a far field of rank r has the first r. FMMformer's third is tanh(x), which is as
+ * much work, but whose denominators of random inputs come arbitrarily close to 0.
+ */
+static const weft_kernel kernels[] = {
     {.map = WEFT_FEATURE_ELU1}, {.map = WEFT_FEATURE_ELU1_NEGATED}, {.map = WEFT_FEATURE_TANH1}};
 
 /* ---- softmax attention, dense and banded, and what has elementwise feature maps ---- */
@@ -29,7 +33,7 @@ static weft_array fmm(weft_case *c, const weft_bench_mixer *mixer, const weft_be
         &(weft_fmm_attention_params){.heads = in->heads,
                                      .causal = mixer->causal,
                                      .half_width = WEFT_BENCH_BAND,
-                                     .kernels = weft_bench_kernels,
+                                     .kernels = kernels,
                                      .kernel_count = mixer->kernel_count});
 }
 
@@ -42,8 +46,7 @@ static weft_array attention(weft_case *c, const weft_bench_mixer *mixer, const w
         return weft_case_kernel_attention(
             c, in->q, in->k, in->v,
             weft_kernel_attention_params(.heads = in->heads, .causal = mixer->causal,
-                                         .kernels = weft_bench_kernels,
-                                         .kernel_count = mixer->kernel_count),
+                                         .kernels = kernels, .kernel_count = mixer->kernel_count),
             NULL);
     case WEFT_BENCH_FMM:
         return fmm(c, mixer, in);
@@ -212,4 +215,22 @@ weft_bench_case weft_bench_mixer_case_of(const weft_bench_mixer *mixer, const ch
         snprintf(made.name + end, sizeof made.name - (size_t)end, ",heads=%u", sizes[2]);
     }
     return made;
+}
+
+void weft_bench_list_add_mixers(weft_bench_list *list, const weft_bench_scope *scope,
+                                const weft_bench_mixers *series) {
+    const bool smallest = scope->size == WEFT_BENCH_SMALLEST;
+    const uint32_t first = smallest ? series->smallest : 0;
+    const uint32_t end = smallest                          ? first + 1
+                         : scope->size == WEFT_BENCH_SHORT ? series->short_count
+                                                           : series->count;
+    const uint32_t width = series->width == 0 ? WEFT_BENCH_WIDTH : series->width;
+    for (uint32_t i = first; i < end; i++) {
+        for (uint32_t k = 0; k < scope->length_count; k++) {
+            const weft_bench_case made = weft_bench_mixer_case_of(
+                &series->mixers[i], series->suite, series->names ? series->names[i] : NULL,
+                (uint32_t[]){scope->lengths[k], width, 1});
+            weft_bench_list_add(list, &made);
+        }
+    }
 }

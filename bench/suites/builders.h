@@ -19,4 +19,19 @@
 weft_bench_case weft_bench_mixer_case_of(const weft_bench_mixer *mixer, const char *suite,
                                          const char *series, const uint32_t sizes[3]);
 
+/** The series of a suite, each of a mixer with one head. */
+typedef struct weft_bench_mixers {
+    const char *suite;
+    const weft_bench_mixer *mixers; /* static */
+    const char *const *names;       /* of the series; null: the mixers' */
+    uint32_t width;                 /* 0: WEFT_BENCH_WIDTH */
+    uint32_t count;
+    uint32_t short_count; /* of size short: the first ones */
+    uint32_t smallest; /* of size smallest: the index of the one that shows that the suite works */
+} weft_bench_mixers;
+
+/** Adds those of the scope's size, each at all of its lengths. */
+void weft_bench_list_add_mixers(weft_bench_list *list, const weft_bench_scope *scope,
+                                const weft_bench_mixers *series);
+
 #endif

@@ -71,8 +71,7 @@ static weft_status build(weft_graph *graph, const weft_bench_case *bench_case) {
     return weft_graph_output(graph, "y", y);
 }
 
-static weft_bench_case make_case(uint32_t index, uint32_t length) {
-    const struct step_series *own = &series[index];
+static weft_bench_case make_case(const struct step_series *own, uint32_t length) {
     weft_bench_case result = {.suite = "decode",
                               .sizes = {length, HEADS * WIDTH},
                               .data = own,
@@ -86,7 +85,12 @@ static weft_bench_case make_case(uint32_t index, uint32_t length) {
 }
 
 void weft_bench_add_decode(weft_bench_list *list, const weft_bench_scope *scope) {
-    const uint32_t count = sizeof series / sizeof series[0];
-    weft_bench_list_add_series(list, scope, scope->size == WEFT_BENCH_SMALLEST ? 1 : count,
-                               make_case);
+    const uint32_t count =
+        scope->size == WEFT_BENCH_SMALLEST ? 1 : sizeof series / sizeof series[0];
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < scope->length_count; k++) {
+            const weft_bench_case made = make_case(&series[i], scope->lengths[k]);
+            weft_bench_list_add(list, &made);
+        }
+    }
 }

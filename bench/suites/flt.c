@@ -32,24 +32,13 @@ static const weft_bench_mixer mixers[] = {
     {"flt/gaussian_kernel,causal", FLT(KERNEL), CAUSAL},
 };
 
-/* Places in the table: of the one that shows that the suite works, and how many the short form has. */
-enum { SMALLEST = 4, SHORT_COUNT = 9, MIXER_COUNT = sizeof mixers / sizeof mixers[0] };
-
-static weft_bench_case make(uint32_t index, uint32_t length) {
-    const uint32_t sizes[] = {length, WEFT_BENCH_WIDTH, 1};
-    return weft_bench_mixer_case_of(&mixers[index], "flt", NULL, sizes);
-}
-
-/** The one that the figure is about. */
-static weft_bench_case make_smallest(uint32_t index, uint32_t length) {
-    return make(index + SMALLEST, length);
-}
+/** The smallest is the one that the figure is about. */
+static const weft_bench_mixers series = {.suite = "flt",
+                                         .mixers = mixers,
+                                         .count = sizeof mixers / sizeof mixers[0],
+                                         .short_count = 9,
+                                         .smallest = 4};
 
 void weft_bench_add_flt(weft_bench_list *list, const weft_bench_scope *scope) {
-    if (scope->size == WEFT_BENCH_SMALLEST) {
-        weft_bench_list_add_series(list, scope, 1, make_smallest);
-    } else {
-        weft_bench_list_add_series(
-            list, scope, scope->size == WEFT_BENCH_FULL ? MIXER_COUNT : SHORT_COUNT, make);
-    }
+    weft_bench_list_add_mixers(list, scope, &series);
 }

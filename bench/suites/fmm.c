@@ -25,18 +25,12 @@ static const weft_bench_mixer mixers[] = {
     {"rank_3,band_30/causal", .kind = WEFT_BENCH_FMM, LINEAR, .kernel_count = 3, .causal = true},
 };
 
-/* Places in the table: of the one that shows that the suite works, and how many the short form has. */
-enum { SMALLEST = 5, SHORT_COUNT = 6, MIXER_COUNT = sizeof mixers / sizeof mixers[0] };
-
-static weft_bench_case make(uint32_t index, uint32_t length) {
-    const uint32_t sizes[] = {length, WEFT_BENCH_WIDTH, 1};
-    return weft_bench_mixer_case_of(&mixers[index], "fmm", NULL, sizes);
-}
-
-/** The one that the figure is about. */
-static weft_bench_case make_smallest(uint32_t index, uint32_t length) {
-    return make(index + SMALLEST, length);
-}
+/** The smallest is the one that the figure is about. */
+static const weft_bench_mixers series = {.suite = "fmm",
+                                         .mixers = mixers,
+                                         .count = sizeof mixers / sizeof mixers[0],
+                                         .short_count = 6,
+                                         .smallest = 5};
 
 /** 2^9 … 2^16, unless the user gave lengths. */
 static weft_bench_scope figure_scope(const weft_bench_scope *scope) {
@@ -52,10 +46,5 @@ static weft_bench_scope figure_scope(const weft_bench_scope *scope) {
 
 void weft_bench_add_fmm(weft_bench_list *list, const weft_bench_scope *scope) {
     const weft_bench_scope lengths = figure_scope(scope);
-    if (scope->size == WEFT_BENCH_SMALLEST) {
-        weft_bench_list_add_series(list, scope, 1, make_smallest);
-    } else {
-        weft_bench_list_add_series(
-            list, &lengths, scope->size == WEFT_BENCH_FULL ? MIXER_COUNT : SHORT_COUNT, make);
-    }
+    weft_bench_list_add_mixers(list, &lengths, &series);
 }

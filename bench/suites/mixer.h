@@ -37,12 +37,6 @@ enum {
     WEFT_BENCH_STREAM_RPE = 16  /* W_0, b_0, and then weight and bias of each layer in turn */
 };
 
-/**
- * elu(x) + 1, elu(-x) + 1 and tanh(x) + 1: a far field of rank r has the first r. FMMformer's third is tanh(x), which is as
- * much work, but whose denominators of random inputs come arbitrarily close to 0.
- */
-extern const weft_kernel weft_bench_kernels[3];
-
 typedef enum weft_bench_mixer_kind {
     WEFT_BENCH_ATTENTION = 0,
     WEFT_BENCH_BANDED, /* causal, full_band */
@@ -88,7 +82,7 @@ typedef struct weft_bench_mixer {
     weft_bench_growth growth;
     bool causal;
     bool full_band;        /* BANDED: n - 1; otherwise WEFT_BENCH_BAND */
-    uint32_t kernel_count; /* of weft_bench_kernels */
+    uint32_t kernel_count; /* of builders.c's three */
     weft_interpolation interpolation;
     bool rpe; /* coefficients or response by an MLP of learned weights, evaluated once */
 

@@ -87,11 +87,13 @@ static void add_paper_widths(weft_bench_list *list) {
     }
 }
 
+static const weft_bench_mixers series = {
+    .suite = "mixers", .mixers = mixers, .count = MIXER_COUNT, .short_count = MIXER_COUNT};
+
 void weft_bench_add_mixers(weft_bench_list *list, const weft_bench_scope *scope) {
     weft_bench_add_wide_mixers(list, scope);
     if (scope->size == WEFT_BENCH_FULL && !scope->lengths_given) {
         add_paper_widths(list);
     }
-    weft_bench_list_add_series(list, scope, scope->size == WEFT_BENCH_SMALLEST ? 1 : MIXER_COUNT,
-                               weft_bench_mixer_case);
+    weft_bench_list_add_mixers(list, scope, &series);
 }

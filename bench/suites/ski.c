@@ -25,36 +25,25 @@ static const weft_bench_mixer mixers[] = {
     {"fd_tnn/causal", .kind = WEFT_BENCH_TOEPLITZ_FD, .rpe = true, .causal = true},
 };
 
-#define WIDE_WIDTH 512U
+enum { MIXER_COUNT = sizeof mixers / sizeof mixers[0] };
 
-static const char *const wide_series[] = {
+static const weft_bench_mixers series = {.suite = "ski",
+                                         .mixers = mixers,
+                                         .count = MIXER_COUNT,
+                                         .short_count = MIXER_COUNT,
+                                         .smallest = 1};
+
+static const char *const wide_names[] = {
     "tnn,d=512",    "ski_tnn/linear,d=512", "ski_tnn/cubic,d=512",
     "fd_tnn,d=512", "tnn/causal,d=512",     "fd_tnn/causal,d=512",
 };
 
-enum { SMALLEST = 1, MIXER_COUNT = sizeof mixers / sizeof mixers[0] };
-
-static weft_bench_case make(uint32_t index, uint32_t length) {
-    const uint32_t sizes[] = {length, WEFT_BENCH_WIDTH, 1};
-    return weft_bench_mixer_case_of(&mixers[index], "ski", NULL, sizes);
-}
-
-static weft_bench_case make_wide(uint32_t index, uint32_t length) {
-    const uint32_t sizes[] = {length, WIDE_WIDTH, 1};
-    return weft_bench_mixer_case_of(&mixers[index], "ski", wide_series[index], sizes);
-}
-
-static weft_bench_case make_smallest(uint32_t index, uint32_t length) {
-    return make(index + SMALLEST, length);
-}
+static const weft_bench_mixers wide = {
+    .suite = "ski", .mixers = mixers, .names = wide_names, .width = 512, .count = MIXER_COUNT};
 
 void weft_bench_add_ski(weft_bench_list *list, const weft_bench_scope *scope) {
-    if (scope->size == WEFT_BENCH_SMALLEST) {
-        weft_bench_list_add_series(list, scope, 1, make_smallest);
-        return;
-    }
-    weft_bench_list_add_series(list, scope, MIXER_COUNT, make);
+    weft_bench_list_add_mixers(list, scope, &series);
     if (scope->size == WEFT_BENCH_FULL) {
-        weft_bench_list_add_series(list, scope, MIXER_COUNT, make_wide);
+        weft_bench_list_add_mixers(list, scope, &wide);
     }
 }

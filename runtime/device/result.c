@@ -3,7 +3,8 @@
 
 #include "device/device.h"
 
-const char *weft_vk_result_name(VkResult result) {
+/** "VK_ERROR_DEVICE_LOST"; "VkResult" for values that Vulkan 1.2 core functions do not return. */
+static const char *result_name(VkResult result) {
 #define NAME(value) \
     case value:     \
         return #value
@@ -36,10 +37,9 @@ const char *weft_vk_result_name(VkResult result) {
 #undef NAME
 }
 
-weft_status weft_vk_result_status(VkResult result) {
+/** Anything without a status of its own is WEFT_DRIVER_ERROR. */
+static weft_status result_status(VkResult result) {
     switch ((int)result) {
-    case VK_SUCCESS:
-        return WEFT_OK;
     case VK_ERROR_OUT_OF_HOST_MEMORY:
         return WEFT_OUT_OF_HOST_MEMORY;
     case VK_ERROR_OUT_OF_DEVICE_MEMORY:
@@ -59,8 +59,8 @@ weft_status weft_vk_check(const weft_host *host, VkResult result, const char *ca
     if (result == VK_SUCCESS) {
         return WEFT_OK;
     }
-    return weft_fail(host, weft_vk_result_status(result), "%s: %s (%d)", call,
-                     weft_vk_result_name(result), (int)result);
+    return weft_fail(host, result_status(result), "%s: %s (%d)", call, result_name(result),
+                     (int)result);
 }
 
 weft_status weft_device_check(weft_device *device, VkResult result, const char *call) {

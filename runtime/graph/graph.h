@@ -19,12 +19,16 @@ struct weft_weight {
     weft_dtype dtype;
     weft_shape shape;
     const void *data;
-    void *owned; /* the copy, when it is one */
+    void *owned; /* the same, when they are not borrowed */
     weft_release release;
     void *release_user;
 };
 
 weft_weight *weft_weight_retain(weft_weight *weight);
+
+/** A weight of these params, without data, whose elements are 0 and the caller's to write first: weight->owned. */
+weft_status weft_weight_create_empty(weft_weight **weight, const weft_weight_params *params,
+                                     const weft_host *host);
 
 enum weft_value_source { WEFT_VALUE_INPUT, WEFT_VALUE_WEIGHT, WEFT_VALUE_NODE };
 

@@ -12,9 +12,6 @@ static size_t dtype_size(weft_dtype dtype) {
 
 static weft_status check_params(const weft_weight_params *params, const weft_host *host) {
     const char *name = params->name ? params->name : "weight";
-    if (!params->data) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT, "%s: data is null", name);
-    }
     if (params->dtype != WEFT_F32 && params->dtype != WEFT_I32) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "%s: unknown dtype %d", name,
                          (int)params->dtype);
@@ -22,6 +19,7 @@ static weft_status check_params(const weft_weight_params *params, const weft_hos
     return weft_shape_check(params->shape, name, host);
 }
 
+/** Borrows the data, copies them, or, where there are none, takes zeros. */
 static weft_status take_data(weft_weight *weight, const weft_weight_params *params) {
     if (params->release) {
         weight->data = params->data;
@@ -30,11 +28,14 @@ static weft_status take_data(weft_weight *weight, const weft_weight_params *para
         return WEFT_OK;
     }
     size_t bytes = (size_t)weft_shape_elements(params->shape) * dtype_size(params->dtype);
-    weight->owned = weft_alloc(&weight->host, bytes);
+    weight->owned =
+        params->data ? weft_alloc(&weight->host, bytes) : weft_alloc_zero(&weight->host, 1, bytes);
     if (!weight->owned) {
         return weft_fail_memory(&weight->host, "a weight's data");
     }
-    memcpy(weight->owned, params->data, bytes);
+    if (params->data) {
+        memcpy(weight->owned, params->data, bytes);
+    }
     weight->data = weight->owned;
     return WEFT_OK;
 }
@@ -45,6 +46,15 @@ weft_status weft_weight_create(weft_weight **out, const weft_weight_params *para
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
                          "weft_weight_create: out and params must not be null");
     }
+    if (!params->data) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT, "%s: data is null",
+                         params->name ? params->name : "weight");
+    }
+    return weft_weight_create_empty(out, params, host);
+}
+
+weft_status weft_weight_create_empty(weft_weight **out, const weft_weight_params *params,
+                                     const weft_host *host) {
     weft_status status = check_params(params, host);
     if (status != WEFT_OK) {
         return status;

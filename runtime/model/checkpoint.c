@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "core/try.h"
+#include "graph/graph.h"
 #include "model/random_weights.h"
 
 struct weft_checkpoint {
@@ -91,17 +92,12 @@ uint32_t weft_checkpoint_rows(const struct weft_checkpoint *checkpoint, const ch
 
 static weft_status converted_weight(weft_weight **weight, const struct weft_checkpoint *checkpoint,
                                     const weft_safetensors_tensor *tensor,
-                                    weft_weight_params *params) {
-    float *data = weft_alloc(&checkpoint->host, (size_t)tensor->elements * sizeof *data);
-    if (!data) {
-        return weft_fail_memory(&checkpoint->host, tensor->name);
+                                    const weft_weight_params *params) {
+    WEFT_TRY(weft_weight_create_empty(weight, params, &checkpoint->host));
+    weft_status status = weft_safetensors_read_f32(checkpoint->file, tensor, (*weight)->owned);
+    if (status != WEFT_OK) {
+        weft_weight_destroy(weight);
     }
-    weft_status status = weft_safetensors_read_f32(checkpoint->file, tensor, data);
-    if (status == WEFT_OK) {
-        params->data = data;
-        status = weft_weight_create(weight, params, &checkpoint->host);
-    }
-    weft_free(&checkpoint->host, data);
     return status;
 }
 

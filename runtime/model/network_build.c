@@ -6,6 +6,7 @@
 
 #include "core/shape.h"
 #include "core/try.h"
+#include "graph/graph.h"
 #include "model/network.h"
 
 /* ---- weights ---- */
@@ -101,24 +102,17 @@ struct recipe {
 static weft_status make(struct weft_network *network, const char *name, weft_shape shape,
                         const struct recipe *recipe) {
     const weft_host *host = &network->host;
-    void *data = weft_alloc_zero(host, (size_t)weft_shape_elements(shape), sizeof(float));
-    if (!data) {
-        return weft_fail_memory(host, name);
-    }
+    const weft_dtype dtype = recipe->fill_integers ? WEFT_I32 : WEFT_F32;
     weft_weight *weight = NULL;
-    weft_weight_params params = {.name = name, .dtype = WEFT_F32, .shape = shape, .data = data};
-    weft_status status = WEFT_OK;
-    if (recipe->fill) {
-        status = recipe->fill(data, recipe->user, host);
-    } else if (recipe->fill_integers) {
-        params.dtype = WEFT_I32;
-        status = recipe->fill_integers(data, recipe->user, host);
+    WEFT_TRY(weft_weight_create_empty(
+        &weight, weft_weight_params(.name = name, .dtype = dtype, .shape = shape), host));
+    weft_status status = recipe->fill ? recipe->fill(weight->owned, recipe->user, host)
+                                      : recipe->fill_integers(weight->owned, recipe->user, host);
+    if (status != WEFT_OK) {
+        weft_weight_destroy(&weight);
+        return status;
     }
-    if (status == WEFT_OK) {
-        status = weft_weight_create(&weight, &params, host);
-    }
-    weft_free(host, data);
-    return status == WEFT_OK ? keep(network, name, weight, true) : status;
+    return keep(network, name, weight, true);
 }
 
 static weft_tensor constant(struct weft_builder *builder, const char *name, weft_shape shape,

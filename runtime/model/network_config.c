@@ -16,8 +16,8 @@ static const weft_task tasks[] = {WEFT_TASK_HIDDEN,       WEFT_TASK_CLASSIFY, WE
                                   WEFT_TASK_NEXT_SENTENCE /* which no field can name */};
 static const char *const input_names[] = {"tokens", "features", NULL};
 static const char *const position_names[] = {"none", "learned", "sinusoidal", NULL};
-const char *const weft_norm_names[] = {"layer_norm", "rms_norm", "simple_rms_norm", "scale_norm",
-                                       NULL};
+static const char *const norm_names[] = {"layer_norm", "rms_norm", "simple_rms_norm", "scale_norm",
+                                         NULL};
 static const char *const norm_positions[] = {"pre", "post", NULL};
 static const char *const feed_forward_names[] = {"mlp", "glu", NULL};
 static const char *const pooling_names[] = {"mean", "first", "last", NULL};
@@ -40,7 +40,7 @@ static const weft_field fields[] = {
      .required = true},
     {WEFT_CHOICE("position_embedding", weft_network_config, position_embedding, position_names)},
     {WEFT_BOOL("embedding_norm", weft_network_config, embedding_norm)},
-    {WEFT_CHOICE("norm", weft_network_config, norm, weft_norm_names)},
+    {WEFT_CHOICE("norm", weft_network_config, norm, norm_names)},
     {WEFT_REAL("norm_eps", weft_network_config, norm_eps, 0, 1)},
     {WEFT_CHOICE("norm_position", weft_network_config, norm_position, norm_positions)},
     {WEFT_CHOICE("feed_forward", weft_network_config, feed_forward, feed_forward_names)},

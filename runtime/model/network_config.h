@@ -55,9 +55,6 @@ typedef struct weft_network_config {
 
 extern const weft_field_table weft_network_fields;
 
-/** The texts of `norm`, and of other norms that a family has; those of `hidden_act` are read by weft_read_activation. */
-extern const char *const weft_norm_names[];
-
 /** A field as `hidden_act`, for weft_field.read; the value is a weft_activation. */
 weft_status weft_field_activation(void *value, const weft_json_fields *json, const char *name);
 

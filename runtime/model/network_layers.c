@@ -200,18 +200,14 @@ static weft_tensor encode(struct weft_builder *builder, weft_tensor x) {
 
 /* A row of ones, [1, n]. */
 static weft_status make_ones(weft_weight **weight, uint32_t n, const weft_host *host) {
-    float *ones = weft_alloc(host, n * sizeof *ones);
-    if (!ones) {
-        return weft_fail_memory(host, "a row of ones");
-    }
+    WEFT_TRY(weft_weight_create_empty(
+        weight, weft_weight_params(.name = "ones", .dtype = WEFT_F32, .shape = weft_shape_of(1, n)),
+        host));
+    float *ones = (*weight)->owned;
     for (uint32_t i = 0; i < n; i++) {
         ones[i] = 1.0F;
     }
-    weft_weight_params params = {
-        .name = "ones", .dtype = WEFT_F32, .shape = weft_shape_of(1, n), .data = ones};
-    weft_status status = weft_weight_create(weight, &params, host);
-    weft_free(host, ones);
-    return status;
+    return WEFT_OK;
 }
 
 /* The mean over tokens, [B, d]: a product with a row of ones, and a factor. */

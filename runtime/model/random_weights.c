@@ -8,19 +8,8 @@
 
 #include "core/hash.h"
 #include "core/philox.h"
-#include "core/shape.h"
-
-/* Elements in one piece with the host that they go back to. */
-struct elements {
-    weft_host host;
-    float data[];
-};
-
-static void release(void *user) {
-    struct elements *elements = user;
-    weft_host host = elements->host;
-    weft_free(&host, elements);
-}
+#include "core/try.h"
+#include "graph/graph.h"
 
 /* value = center + spread * (a number in [-1, 1)) */
 struct range {
@@ -81,33 +70,10 @@ weft_status weft_model_draw(float *out, const char *name, weft_shape shape, uint
     return WEFT_OK;
 }
 
-static struct elements *draw(const char *name, weft_shape shape, uint64_t seed,
-                             const weft_host *host) {
-    size_t count = (size_t)weft_shape_elements(shape);
-    struct elements *elements = weft_alloc(host, sizeof *elements + count * sizeof(float));
-    if (!elements) {
-        return NULL;
-    }
-    elements->host = host ? *host : (weft_host){0};
-    fill(elements->data, name, shape, seed);
-    return elements;
-}
-
 weft_status weft_random_weight(weft_weight **weight, const char *name, weft_shape shape,
                                uint64_t seed, const weft_host *host) {
-    struct elements *elements = draw(name, shape, seed, host);
-    if (!elements) {
-        return weft_fail_memory(host, name);
-    }
-    weft_weight_params params = {.name = name,
-                                 .dtype = WEFT_F32,
-                                 .shape = shape,
-                                 .data = elements->data,
-                                 .release = release,
-                                 .release_user = elements};
-    weft_status status = weft_weight_create(weight, &params, host);
-    if (status != WEFT_OK) {
-        release(elements);
-    }
-    return status;
+    WEFT_TRY(weft_weight_create_empty(
+        weight, weft_weight_params(.name = name, .dtype = WEFT_F32, .shape = shape), host));
+    fill((*weight)->owned, name, shape, seed);
+    return WEFT_OK;
 }

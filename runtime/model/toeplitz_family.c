@@ -6,7 +6,7 @@
 #include "model/architecture.h"
 #include "model/network.h"
 
-/* The first are those of weft_norm_names, with their numbers. */
+/* The first are those of the field `norm`, with their numbers. */
 const char *const weft_rpe_norm_names[] = {"layer_norm", "rms_norm", "simple_rms_norm",
                                            "scale_norm", "none",     NULL};
 #define NO_NORM (WEFT_NORM_SCALE + 1U)

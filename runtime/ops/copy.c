@@ -15,8 +15,16 @@ struct weft_gather_node {
     uint32_t position;
 };
 
-void weft_lower_copy_runs(struct weft_lowering *lowering, uint32_t target, uint32_t source,
-                          uint64_t count, struct weft_copy_runs runs) {
+/** Runs of `inner` words, `stride` words apart, the first at `offset`. */
+struct copy_runs {
+    uint32_t inner;
+    uint32_t stride;
+    uint32_t offset;
+};
+
+/** Appends target[0 … count) = the runs of source. */
+static void lower_runs(struct weft_lowering *lowering, uint32_t target, uint32_t source,
+                       uint64_t count, struct copy_runs runs) {
     struct weft_dispatch *dispatch =
         WEFT_LOWER(lowering, elementwise_copy, weft_grid_of_items(count),
                    .bind = {.x = source, .result = target},
@@ -29,8 +37,8 @@ void weft_lower_copy_runs(struct weft_lowering *lowering, uint32_t target, uint3
 
 void weft_lower_copy(struct weft_lowering *lowering, uint32_t target, uint32_t source,
                      uint64_t count) {
-    struct weft_copy_runs whole = {.inner = (uint32_t)count, .stride = (uint32_t)count};
-    weft_lower_copy_runs(lowering, target, source, count, whole);
+    struct copy_runs whole = {.inner = (uint32_t)count, .stride = (uint32_t)count};
+    lower_runs(lowering, target, source, count, whole);
 }
 
 /* ---- gather ---- */
@@ -61,10 +69,10 @@ static weft_status gather_lower(struct weft_lowering *lowering, const struct wef
     const weft_shape *x = weft_node_shape(lowering->graph, node, 0);
     uint32_t source = weft_lower_value(lowering, node->input[0]);
     uint32_t target = weft_lower_value(lowering, node->output);
-    struct weft_copy_runs runs = {.inner = x->dim[2],
-                                  .stride = x->dim[1] * x->dim[2],
-                                  .offset = params->position * x->dim[2]};
-    weft_lower_copy_runs(lowering, target, source, (uint64_t)x->dim[0] * x->dim[2], runs);
+    struct copy_runs runs = {.inner = x->dim[2],
+                             .stride = x->dim[1] * x->dim[2],
+                             .offset = params->position * x->dim[2]};
+    lower_runs(lowering, target, source, (uint64_t)x->dim[0] * x->dim[2], runs);
     return weft_lower_status(lowering);
 }
 

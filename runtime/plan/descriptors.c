@@ -2,8 +2,8 @@
 /* Descriptor sets: one per dispatch, holding its storage buffers. */
 #include "plan/plan.h"
 
-bool weft_dispatch_binds_port(const struct weft_lowering *lowering,
-                              const struct weft_dispatch *dispatch) {
+/** Whether a dispatch binds an input or output of the plan. */
+static bool binds_port(const struct weft_lowering *lowering, const struct weft_dispatch *dispatch) {
     for (uint32_t i = 0; i < dispatch->operand_count; i++) {
         if (lowering->storages[dispatch->operand[i].storage].kind == WEFT_STORAGE_PORT) {
             return true;
@@ -32,7 +32,7 @@ weft_status weft_descriptors_create(VkDescriptorPool *pool, VkDescriptorSet *set
     uint32_t set_count = 0;
     uint32_t descriptor_count = 0;
     for (uint32_t i = 0; i < lowering->dispatch_count; i++) {
-        if (weft_dispatch_binds_port(lowering, &lowering->dispatches[i]) == ports) {
+        if (binds_port(lowering, &lowering->dispatches[i]) == ports) {
             set_count++;
             descriptor_count += lowering->dispatches[i].operand_count;
         }
@@ -41,7 +41,7 @@ weft_status weft_descriptors_create(VkDescriptorPool *pool, VkDescriptorSet *set
         set_count ? create_pool(pool, device, set_count, descriptor_count) : WEFT_OK;
     for (uint32_t i = 0; i < lowering->dispatch_count && status == WEFT_OK; i++) {
         const struct weft_dispatch *dispatch = &lowering->dispatches[i];
-        if (weft_dispatch_binds_port(lowering, dispatch) != ports) {
+        if (binds_port(lowering, dispatch) != ports) {
             continue;
         }
         VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,

@@ -150,40 +150,17 @@ static weft_status run_alone(float *data, uint64_t bytes, const struct fold *fol
 
 /* ---- weights of them ---- */
 
-/** What a weight owns: the host that frees it, and then the elements. */
-struct elements {
-    weft_host host;
-    float data[];
-};
-
-static void release(void *user) {
-    struct elements *elements = user;
-    weft_host host = elements->host;
-    weft_free(&host, elements);
-}
-
 static weft_status make_weight(weft_weight **out, const struct fold *fold, uint32_t value) {
-    const weft_host *host = &fold->device->host;
     const struct weft_value *folded = &fold->graph->values[value];
-    uint64_t bytes = weft_shape_elements(folded->shape) * 4;
-    struct elements *elements = weft_alloc(host, (size_t)(sizeof *elements + bytes));
-    if (!elements) {
-        return weft_fail_memory(host, "a folded constant");
-    }
-    elements->host = *host;
     char name[32];
     snprintf(name, sizeof name, "folded %%%u", value);
-    weft_status status = run_alone(elements->data, bytes, fold, value);
-    if (status == WEFT_OK) {
-        status =
-            weft_weight_create(out,
-                               weft_weight_params(.name = name, .dtype = folded->dtype,
-                                                  .shape = folded->shape, .data = elements->data,
-                                                  .release = release, .release_user = elements),
-                               host);
-    }
+    WEFT_TRY(weft_weight_create_empty(
+        out, weft_weight_params(.name = name, .dtype = folded->dtype, .shape = folded->shape),
+        &fold->device->host));
+    weft_status status =
+        run_alone((*out)->owned, weft_shape_elements(folded->shape) * 4, fold, value);
     if (status != WEFT_OK) {
-        weft_free(host, elements);
+        weft_weight_destroy(out);
     }
     return status;
 }

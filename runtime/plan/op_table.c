@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "plan/op_table.h"
 
-#define WEFT_OP_ROW(name) &weft_op_##name,
-static const struct weft_op *const ops[] = {WEFT_OPS(WEFT_OP_ROW)};
-
-const struct weft_op *const *weft_op_table(uint32_t *count) {
-    *count = (uint32_t)(sizeof ops / sizeof ops[0]);
-    return ops;
-}
-
 #define WEFT_VARIANTS_ROW(name) &weft_##name##_variants,
 static const struct weft_variant_set *const sets[] = {WEFT_VARIANT_SETS(WEFT_VARIANTS_ROW)};
 

@@ -4,9 +4,6 @@
 
 #include "graph/op.h"
 
-/** All ops; *count receives how many. */
-const struct weft_op *const *weft_op_table(uint32_t *count);
-
 /** All sets of variants; *count receives how many. */
 const struct weft_variant_set *const *weft_variant_table(uint32_t *count);
 

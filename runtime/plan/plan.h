@@ -67,10 +67,6 @@ struct weft_bindings {
     uint64_t newest_run;
 };
 
-/** Whether a dispatch binds an input or output of the plan. */
-bool weft_dispatch_binds_port(const struct weft_lowering *lowering,
-                              const struct weft_dispatch *dispatch);
-
 /** A pool and sets for the dispatches that do (or do not) bind ports; sets[i] stays null for the others. */
 weft_status weft_descriptors_create(VkDescriptorPool *pool, VkDescriptorSet *sets,
                                     const weft_plan *plan, bool ports);
@@ -81,10 +77,6 @@ void weft_descriptors_write(const weft_plan *plan, uint32_t dispatch, VkDescript
 
 /** WEFT_INVALID_ARGUMENT naming the first port that is not set; writes the descriptor sets that are out of date. */
 weft_status weft_bindings_prepare(weft_bindings *bindings);
-
-/** Records the steps of one submission. */
-void weft_record_submission(weft_plan *plan, VkCommandBuffer commands,
-                            const weft_bindings *bindings, uint32_t submission);
 
 /** Splits the dispatches into steps and submissions that stay under the device's limit. */
 weft_status weft_plan_split(weft_plan *plan);

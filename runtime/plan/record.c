@@ -59,11 +59,11 @@ static void record_step(const weft_plan *plan, VkCommandBuffer commands,
 }
 
 /*
- * The barrier in front makes earlier work of the queue that used the arena (a run, a recording) finish first; between
+ * Records the steps of one submission. The barrier in front makes earlier work of the queue that used the arena (a run, a recording) finish first; between
  * submissions it takes the place of the barrier of their first dispatch.
  */
-void weft_record_submission(weft_plan *plan, VkCommandBuffer commands,
-                            const weft_bindings *bindings, uint32_t submission) {
+static void record_submission(weft_plan *plan, VkCommandBuffer commands,
+                              const weft_bindings *bindings, uint32_t submission) {
     uint32_t seen = 0;
     for (uint32_t i = 0; i < plan->step_count; i++) {
         seen += plan->steps[i].new_submission;
@@ -89,7 +89,7 @@ weft_status weft_plan_record(weft_plan *plan, VkCommandBuffer commands, weft_bin
                                            2 * plan->lowering.dispatch_count);
     }
     for (uint32_t i = 0; i < plan->info.submissions; i++) {
-        weft_record_submission(plan, commands, bindings, i);
+        record_submission(plan, commands, bindings, i);
     }
     return WEFT_OK;
 }
@@ -116,7 +116,7 @@ static weft_status record_own(weft_bindings *bindings, uint32_t submission) {
         device->vk.CmdResetQueryPool(*commands, plan->queries, 0,
                                      2 * plan->lowering.dispatch_count);
     }
-    weft_record_submission(plan, *commands, bindings, submission);
+    record_submission(plan, *commands, bindings, submission);
     return weft_device_check(device, device->vk.EndCommandBuffer(*commands), "vkEndCommandBuffer");
 }
 

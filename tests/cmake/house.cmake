@@ -9,3 +9,16 @@ weft_add_host_test(layers.includes LABELS house COMMAND weft-layers .)
 weft_add_host_test(layers.broken LABELS house
     COMMAND "${CMAKE_COMMAND}" "-DPROGRAM=$<TARGET_FILE:weft-layers>"
             "-DCOPY=${CMAKE_CURRENT_BINARY_DIR}/layers" -P tests/house/broken.cmake)
+
+# Nothing is hidden in a static library: what the command links has names of its own, in libweft as in the command. That the
+# test notices is shown by weft_core, whose objects are libweft's.
+if(WEFT_BUILD_CLI AND NOT BUILD_SHARED_LIBS)
+    set(weft_linked "$<TARGET_FILE:weft>;$<TARGET_FILE:weft_evaluator>;$<TARGET_FILE:weft_reference>;$<TARGET_OBJECTS:weft-cli-objects>;$<FILTER:$<TARGET_OBJECTS:weft-cli>,INCLUDE,main>")
+    weft_add_host_test(globals.once LABELS house
+        COMMAND "${CMAKE_COMMAND}" "-DNM=${CMAKE_NM}" "-DFILES=${weft_linked}" -P tests/house/globals.cmake)
+    weft_add_host_test(globals.twice LABELS house
+        COMMAND "${CMAKE_COMMAND}" "-DNM=${CMAKE_NM}" "-DFILES=${weft_linked};$<TARGET_FILE:weft_core>"
+                -P tests/house/globals.cmake)
+    set_tests_properties(globals.twice PROPERTIES
+        PASS_REGULAR_EXPRESSION "weft_sha256_begin: [^ ]*libweft\\.a\\(hash[^ ]* and [^ ]*libweft_core\\.a\\(hash")
+endif()

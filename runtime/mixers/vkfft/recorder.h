@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stand-in for Vulkan that records. VkFFT is compiled against it (vkfft_unit.c renames the
- * functions), plans against the constants it answers with, fills its tables through it, and what it
- * then dispatches becomes a weft_fft_program. No driver is involved.
+ * A stand-in for Vulkan that records. VkFFT is compiled against it, plans against the constants it
+ * answers with, fills its tables through it, and what it then dispatches becomes a
+ * weft_fft_program. No driver is involved.
  *
  * Every dispatchable handle is the recorder itself; every other handle is a small host object that
  * the recorder owns. Copies happen at once, submissions and fences do nothing, barriers are left
@@ -17,9 +17,45 @@
 
 #include "mixers/vkfft/program.h"
 
-#ifndef VK_NO_PROTOTYPES
-#define VK_NO_PROTOTYPES
+/* The functions of Vulkan that VkFFT calls: its own header declares the recorder's in their places. */
+#ifdef VULKAN_H_
+#error "recorder.h comes before vulkan.h"
 #endif
+#define vkAllocateCommandBuffers            weft_fft_vkAllocateCommandBuffers
+#define vkAllocateDescriptorSets            weft_fft_vkAllocateDescriptorSets
+#define vkAllocateMemory                    weft_fft_vkAllocateMemory
+#define vkBeginCommandBuffer                weft_fft_vkBeginCommandBuffer
+#define vkBindBufferMemory                  weft_fft_vkBindBufferMemory
+#define vkCmdBindDescriptorSets             weft_fft_vkCmdBindDescriptorSets
+#define vkCmdBindPipeline                   weft_fft_vkCmdBindPipeline
+#define vkCmdCopyBuffer                     weft_fft_vkCmdCopyBuffer
+#define vkCmdDispatch                       weft_fft_vkCmdDispatch
+#define vkCmdPipelineBarrier                weft_fft_vkCmdPipelineBarrier
+#define vkCmdPushConstants                  weft_fft_vkCmdPushConstants
+#define vkCreateBuffer                      weft_fft_vkCreateBuffer
+#define vkCreateComputePipelines            weft_fft_vkCreateComputePipelines
+#define vkCreateDescriptorPool              weft_fft_vkCreateDescriptorPool
+#define vkCreateDescriptorSetLayout         weft_fft_vkCreateDescriptorSetLayout
+#define vkCreatePipelineLayout              weft_fft_vkCreatePipelineLayout
+#define vkCreateShaderModule                weft_fft_vkCreateShaderModule
+#define vkDestroyBuffer                     weft_fft_vkDestroyBuffer
+#define vkDestroyDescriptorPool             weft_fft_vkDestroyDescriptorPool
+#define vkDestroyDescriptorSetLayout        weft_fft_vkDestroyDescriptorSetLayout
+#define vkDestroyPipeline                   weft_fft_vkDestroyPipeline
+#define vkDestroyPipelineLayout             weft_fft_vkDestroyPipelineLayout
+#define vkDestroyShaderModule               weft_fft_vkDestroyShaderModule
+#define vkEndCommandBuffer                  weft_fft_vkEndCommandBuffer
+#define vkFreeCommandBuffers                weft_fft_vkFreeCommandBuffers
+#define vkFreeMemory                        weft_fft_vkFreeMemory
+#define vkGetBufferMemoryRequirements       weft_fft_vkGetBufferMemoryRequirements
+#define vkGetPhysicalDeviceMemoryProperties weft_fft_vkGetPhysicalDeviceMemoryProperties
+#define vkGetPhysicalDeviceProperties       weft_fft_vkGetPhysicalDeviceProperties
+#define vkMapMemory                         weft_fft_vkMapMemory
+#define vkQueueSubmit                       weft_fft_vkQueueSubmit
+#define vkResetFences                       weft_fft_vkResetFences
+#define vkUnmapMemory                       weft_fft_vkUnmapMemory
+#define vkUpdateDescriptorSets              weft_fft_vkUpdateDescriptorSets
+#define vkWaitForFences                     weft_fft_vkWaitForFences
 #include <vulkan/vulkan.h>
 
 /** The device that VkFFT sees: the portable minimum of docs/reproducibility.md, rule 4, and no vendor. */
@@ -96,88 +132,5 @@ void weft_fft_recorder_out_of_memory(struct weft_fft_recorder *recorder);
 void *weft_fft_malloc(struct weft_fft_recorder *recorder, size_t size);
 void *weft_fft_calloc(struct weft_fft_recorder *recorder, size_t count, size_t size);
 void weft_fft_free(struct weft_fft_recorder *recorder, void *pointer);
-
-/* ---- the functions of Vulkan that VkFFT calls; parameters as there ---- */
-
-void weft_fft_vkGetPhysicalDeviceProperties(VkPhysicalDevice device,
-                                            VkPhysicalDeviceProperties *properties);
-void weft_fft_vkGetPhysicalDeviceMemoryProperties(VkPhysicalDevice device,
-                                                  VkPhysicalDeviceMemoryProperties *properties);
-VkResult weft_fft_vkCreateBuffer(VkDevice device, const VkBufferCreateInfo *info,
-                                 const VkAllocationCallbacks *allocator, VkBuffer *buffer);
-void weft_fft_vkDestroyBuffer(VkDevice device, VkBuffer buffer,
-                              const VkAllocationCallbacks *allocator);
-void weft_fft_vkGetBufferMemoryRequirements(VkDevice device, VkBuffer buffer,
-                                            VkMemoryRequirements *requirements);
-VkResult weft_fft_vkAllocateMemory(VkDevice device, const VkMemoryAllocateInfo *info,
-                                   const VkAllocationCallbacks *allocator, VkDeviceMemory *memory);
-void weft_fft_vkFreeMemory(VkDevice device, VkDeviceMemory memory,
-                           const VkAllocationCallbacks *allocator);
-VkResult weft_fft_vkBindBufferMemory(VkDevice device, VkBuffer buffer, VkDeviceMemory memory,
-                                     VkDeviceSize offset);
-VkResult weft_fft_vkMapMemory(VkDevice device, VkDeviceMemory memory, VkDeviceSize offset,
-                              VkDeviceSize size, VkMemoryMapFlags flags, void **data);
-void weft_fft_vkUnmapMemory(VkDevice device, VkDeviceMemory memory);
-VkResult weft_fft_vkCreateShaderModule(VkDevice device, const VkShaderModuleCreateInfo *info,
-                                       const VkAllocationCallbacks *allocator,
-                                       VkShaderModule *module);
-void weft_fft_vkDestroyShaderModule(VkDevice device, VkShaderModule module,
-                                    const VkAllocationCallbacks *allocator);
-VkResult weft_fft_vkCreateDescriptorSetLayout(VkDevice device,
-                                              const VkDescriptorSetLayoutCreateInfo *info,
-                                              const VkAllocationCallbacks *allocator,
-                                              VkDescriptorSetLayout *layout);
-void weft_fft_vkDestroyDescriptorSetLayout(VkDevice device, VkDescriptorSetLayout layout,
-                                           const VkAllocationCallbacks *allocator);
-VkResult weft_fft_vkCreateDescriptorPool(VkDevice device, const VkDescriptorPoolCreateInfo *info,
-                                         const VkAllocationCallbacks *allocator,
-                                         VkDescriptorPool *pool);
-void weft_fft_vkDestroyDescriptorPool(VkDevice device, VkDescriptorPool pool,
-                                      const VkAllocationCallbacks *allocator);
-VkResult weft_fft_vkAllocateDescriptorSets(VkDevice device, const VkDescriptorSetAllocateInfo *info,
-                                           VkDescriptorSet *sets);
-void weft_fft_vkUpdateDescriptorSets(VkDevice device, uint32_t write_count,
-                                     const VkWriteDescriptorSet *writes, uint32_t copy_count,
-                                     const VkCopyDescriptorSet *copies);
-VkResult weft_fft_vkCreatePipelineLayout(VkDevice device, const VkPipelineLayoutCreateInfo *info,
-                                         const VkAllocationCallbacks *allocator,
-                                         VkPipelineLayout *layout);
-void weft_fft_vkDestroyPipelineLayout(VkDevice device, VkPipelineLayout layout,
-                                      const VkAllocationCallbacks *allocator);
-VkResult weft_fft_vkCreateComputePipelines(VkDevice device, VkPipelineCache cache, uint32_t count,
-                                           const VkComputePipelineCreateInfo *infos,
-                                           const VkAllocationCallbacks *allocator,
-                                           VkPipeline *pipelines);
-void weft_fft_vkDestroyPipeline(VkDevice device, VkPipeline pipeline,
-                                const VkAllocationCallbacks *allocator);
-VkResult weft_fft_vkAllocateCommandBuffers(VkDevice device, const VkCommandBufferAllocateInfo *info,
-                                           VkCommandBuffer *commands);
-void weft_fft_vkFreeCommandBuffers(VkDevice device, VkCommandPool pool, uint32_t count,
-                                   const VkCommandBuffer *commands);
-VkResult weft_fft_vkBeginCommandBuffer(VkCommandBuffer commands,
-                                       const VkCommandBufferBeginInfo *info);
-VkResult weft_fft_vkEndCommandBuffer(VkCommandBuffer commands);
-VkResult weft_fft_vkQueueSubmit(VkQueue queue, uint32_t count, const VkSubmitInfo *submits,
-                                VkFence fence);
-VkResult weft_fft_vkWaitForFences(VkDevice device, uint32_t count, const VkFence *fences,
-                                  VkBool32 all, uint64_t timeout);
-VkResult weft_fft_vkResetFences(VkDevice device, uint32_t count, const VkFence *fences);
-void weft_fft_vkCmdBindPipeline(VkCommandBuffer commands, VkPipelineBindPoint point,
-                                VkPipeline pipeline);
-void weft_fft_vkCmdBindDescriptorSets(VkCommandBuffer commands, VkPipelineBindPoint point,
-                                      VkPipelineLayout layout, uint32_t first, uint32_t count,
-                                      const VkDescriptorSet *sets, uint32_t offset_count,
-                                      const uint32_t *offsets);
-void weft_fft_vkCmdPushConstants(VkCommandBuffer commands, VkPipelineLayout layout,
-                                 VkShaderStageFlags stages, uint32_t offset, uint32_t size,
-                                 const void *values);
-void weft_fft_vkCmdDispatch(VkCommandBuffer commands, uint32_t x, uint32_t y, uint32_t z);
-void weft_fft_vkCmdCopyBuffer(VkCommandBuffer commands, VkBuffer source, VkBuffer target,
-                              uint32_t count, const VkBufferCopy *regions);
-void weft_fft_vkCmdPipelineBarrier(VkCommandBuffer commands, VkPipelineStageFlags before,
-                                   VkPipelineStageFlags after, VkDependencyFlags flags,
-                                   uint32_t memory_count, const VkMemoryBarrier *memory,
-                                   uint32_t buffer_count, const VkBufferMemoryBarrier *buffers,
-                                   uint32_t image_count, const VkImageMemoryBarrier *images);
 
 #endif

@@ -39,6 +39,36 @@ void weft_fft_vkGetPhysicalDeviceMemoryProperties(VkPhysicalDevice device,
     properties->memoryHeaps[0].flags = VK_MEMORY_HEAP_DEVICE_LOCAL_BIT;
 }
 
+/* ---- handles, whose types differ and whose objects do not ---- */
+
+#define DEFINE_DESTROY(function, type)                                                    \
+    void function(VkDevice device, type handle, const VkAllocationCallbacks *allocator) { \
+        (void)allocator;                                                                  \
+        weft_fft_object_delete(recorder_of(device), WEFT_FFT_OBJECT(handle));             \
+    }
+
+DEFINE_DESTROY(weft_fft_vkDestroyBuffer, VkBuffer)
+DEFINE_DESTROY(weft_fft_vkFreeMemory, VkDeviceMemory)
+DEFINE_DESTROY(weft_fft_vkDestroyShaderModule, VkShaderModule)
+DEFINE_DESTROY(weft_fft_vkDestroyPipeline, VkPipeline)
+DEFINE_DESTROY(weft_fft_vkDestroyPipelineLayout, VkPipelineLayout)
+DEFINE_DESTROY(weft_fft_vkDestroyDescriptorSetLayout, VkDescriptorSetLayout)
+DEFINE_DESTROY(weft_fft_vkDestroyDescriptorPool, VkDescriptorPool)
+
+/** Of which nothing is remembered. */
+#define DEFINE_CREATE_PLAIN(function, type)                                         \
+    VkResult function(VkDevice device, const type##CreateInfo *info,                \
+                      const VkAllocationCallbacks *allocator, type *handle) {       \
+        (void)info;                                                                 \
+        (void)allocator;                                                            \
+        *handle = WEFT_FFT_HANDLE(                                                  \
+            type, weft_fft_object_new(recorder_of(device), WEFT_FFT_OBJECT_PLAIN)); \
+        return WEFT_FFT_OBJECT(*handle) ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY; \
+    }
+
+DEFINE_CREATE_PLAIN(weft_fft_vkCreatePipelineLayout, VkPipelineLayout)
+DEFINE_CREATE_PLAIN(weft_fft_vkCreateDescriptorPool, VkDescriptorPool)
+
 /* ---- buffers and memory ---- */
 
 VkResult weft_fft_vkCreateBuffer(VkDevice device, const VkBufferCreateInfo *info,
@@ -46,12 +76,6 @@ VkResult weft_fft_vkCreateBuffer(VkDevice device, const VkBufferCreateInfo *info
     (void)allocator;
     *buffer = weft_fft_recorder_buffer(recorder_of(device), WEFT_FFT_ROLE_TABLE, info->size);
     return WEFT_FFT_OBJECT(*buffer) ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
-}
-
-void weft_fft_vkDestroyBuffer(VkDevice device, VkBuffer buffer,
-                              const VkAllocationCallbacks *allocator) {
-    (void)allocator;
-    weft_fft_object_delete(recorder_of(device), WEFT_FFT_OBJECT(buffer));
 }
 
 void weft_fft_vkGetBufferMemoryRequirements(VkDevice device, VkBuffer buffer,
@@ -73,12 +97,6 @@ VkResult weft_fft_vkAllocateMemory(VkDevice device, const VkMemoryAllocateInfo *
     object->size = info->allocationSize;
     *memory = WEFT_FFT_HANDLE(VkDeviceMemory, object);
     return VK_SUCCESS;
-}
-
-void weft_fft_vkFreeMemory(VkDevice device, VkDeviceMemory memory,
-                           const VkAllocationCallbacks *allocator) {
-    (void)allocator;
-    weft_fft_object_delete(recorder_of(device), WEFT_FFT_OBJECT(memory));
 }
 
 VkResult weft_fft_vkBindBufferMemory(VkDevice device, VkBuffer buffer, VkDeviceMemory memory,
@@ -184,12 +202,6 @@ VkResult weft_fft_vkCreateShaderModule(VkDevice device, const VkShaderModuleCrea
     return VK_SUCCESS;
 }
 
-void weft_fft_vkDestroyShaderModule(VkDevice device, VkShaderModule module,
-                                    const VkAllocationCallbacks *allocator) {
-    (void)allocator;
-    weft_fft_object_delete(recorder_of(device), WEFT_FFT_OBJECT(module));
-}
-
 VkResult weft_fft_vkCreateComputePipelines(VkDevice device, VkPipelineCache cache, uint32_t count,
                                            const VkComputePipelineCreateInfo *infos,
                                            const VkAllocationCallbacks *allocator,
@@ -214,29 +226,6 @@ VkResult weft_fft_vkCreateComputePipelines(VkDevice device, VkPipelineCache cach
     return VK_SUCCESS;
 }
 
-void weft_fft_vkDestroyPipeline(VkDevice device, VkPipeline pipeline,
-                                const VkAllocationCallbacks *allocator) {
-    (void)allocator;
-    weft_fft_object_delete(recorder_of(device), WEFT_FFT_OBJECT(pipeline));
-}
-
-VkResult weft_fft_vkCreatePipelineLayout(VkDevice device, const VkPipelineLayoutCreateInfo *info,
-                                         const VkAllocationCallbacks *allocator,
-                                         VkPipelineLayout *layout) {
-    (void)info;
-    (void)allocator;
-    struct weft_fft_object *object =
-        weft_fft_object_new(recorder_of(device), WEFT_FFT_OBJECT_PLAIN);
-    *layout = WEFT_FFT_HANDLE(VkPipelineLayout, object);
-    return object ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
-}
-
-void weft_fft_vkDestroyPipelineLayout(VkDevice device, VkPipelineLayout layout,
-                                      const VkAllocationCallbacks *allocator) {
-    (void)allocator;
-    weft_fft_object_delete(recorder_of(device), WEFT_FFT_OBJECT(layout));
-}
-
 /* ---- descriptors ---- */
 
 VkResult weft_fft_vkCreateDescriptorSetLayout(VkDevice device,
@@ -256,29 +245,6 @@ VkResult weft_fft_vkCreateDescriptorSetLayout(VkDevice device,
     struct weft_fft_object *object = weft_fft_object_new(recorder, WEFT_FFT_OBJECT_PLAIN);
     *layout = WEFT_FFT_HANDLE(VkDescriptorSetLayout, object);
     return object ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
-}
-
-void weft_fft_vkDestroyDescriptorSetLayout(VkDevice device, VkDescriptorSetLayout layout,
-                                           const VkAllocationCallbacks *allocator) {
-    (void)allocator;
-    weft_fft_object_delete(recorder_of(device), WEFT_FFT_OBJECT(layout));
-}
-
-VkResult weft_fft_vkCreateDescriptorPool(VkDevice device, const VkDescriptorPoolCreateInfo *info,
-                                         const VkAllocationCallbacks *allocator,
-                                         VkDescriptorPool *pool) {
-    (void)info;
-    (void)allocator;
-    struct weft_fft_object *object =
-        weft_fft_object_new(recorder_of(device), WEFT_FFT_OBJECT_PLAIN);
-    *pool = WEFT_FFT_HANDLE(VkDescriptorPool, object);
-    return object ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
-}
-
-void weft_fft_vkDestroyDescriptorPool(VkDevice device, VkDescriptorPool pool,
-                                      const VkAllocationCallbacks *allocator) {
-    (void)allocator;
-    weft_fft_object_delete(recorder_of(device), WEFT_FFT_OBJECT(pool));
 }
 
 /* Sets are never freed one by one; they go with the recorder. */

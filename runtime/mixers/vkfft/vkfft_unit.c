@@ -39,42 +39,6 @@ static glslang_program_t *current_program;
 static int generate_phase_vectors(void *application, void *plan, uint64_t axis);
 static int generate_rader_kernels(void *application, void *axis);
 
-#define vkAllocateCommandBuffers            weft_fft_vkAllocateCommandBuffers
-#define vkAllocateDescriptorSets            weft_fft_vkAllocateDescriptorSets
-#define vkAllocateMemory                    weft_fft_vkAllocateMemory
-#define vkBeginCommandBuffer                weft_fft_vkBeginCommandBuffer
-#define vkBindBufferMemory                  weft_fft_vkBindBufferMemory
-#define vkCmdBindDescriptorSets             weft_fft_vkCmdBindDescriptorSets
-#define vkCmdBindPipeline                   weft_fft_vkCmdBindPipeline
-#define vkCmdCopyBuffer                     weft_fft_vkCmdCopyBuffer
-#define vkCmdDispatch                       weft_fft_vkCmdDispatch
-#define vkCmdPipelineBarrier                weft_fft_vkCmdPipelineBarrier
-#define vkCmdPushConstants                  weft_fft_vkCmdPushConstants
-#define vkCreateBuffer                      weft_fft_vkCreateBuffer
-#define vkCreateComputePipelines            weft_fft_vkCreateComputePipelines
-#define vkCreateDescriptorPool              weft_fft_vkCreateDescriptorPool
-#define vkCreateDescriptorSetLayout         weft_fft_vkCreateDescriptorSetLayout
-#define vkCreatePipelineLayout              weft_fft_vkCreatePipelineLayout
-#define vkCreateShaderModule                weft_fft_vkCreateShaderModule
-#define vkDestroyBuffer                     weft_fft_vkDestroyBuffer
-#define vkDestroyDescriptorPool             weft_fft_vkDestroyDescriptorPool
-#define vkDestroyDescriptorSetLayout        weft_fft_vkDestroyDescriptorSetLayout
-#define vkDestroyPipeline                   weft_fft_vkDestroyPipeline
-#define vkDestroyPipelineLayout             weft_fft_vkDestroyPipelineLayout
-#define vkDestroyShaderModule               weft_fft_vkDestroyShaderModule
-#define vkEndCommandBuffer                  weft_fft_vkEndCommandBuffer
-#define vkFreeCommandBuffers                weft_fft_vkFreeCommandBuffers
-#define vkFreeMemory                        weft_fft_vkFreeMemory
-#define vkGetBufferMemoryRequirements       weft_fft_vkGetBufferMemoryRequirements
-#define vkGetPhysicalDeviceMemoryProperties weft_fft_vkGetPhysicalDeviceMemoryProperties
-#define vkGetPhysicalDeviceProperties       weft_fft_vkGetPhysicalDeviceProperties
-#define vkMapMemory                         weft_fft_vkMapMemory
-#define vkQueueSubmit                       weft_fft_vkQueueSubmit
-#define vkResetFences                       weft_fft_vkResetFences
-#define vkUnmapMemory                       weft_fft_vkUnmapMemory
-#define vkUpdateDescriptorSets              weft_fft_vkUpdateDescriptorSets
-#define vkWaitForFences                     weft_fft_vkWaitForFences
-
 #define malloc(size)        weft_fft_malloc(current_recorder, size)
 #define calloc(count, size) weft_fft_calloc(current_recorder, count, size)
 #define free(pointer)       weft_fft_free(current_recorder, pointer)
