@@ -217,6 +217,25 @@ typedef struct weft_case_family {
                                                                .name_case = (name_it),    \
                                                                .build = (build_it)}
 
+/** What a family of a table calls: functions that take a row of it in place of its index. */
+#define WEFT_ROW_FUNCTIONS(label, rows, name_row, build_row)                      \
+    static void name_##label##_at(char text[WEFT_CASE_NAME_SIZE], uint32_t row) { \
+        name_row(text, &(rows)[row]);                                             \
+    }                                                                             \
+    static void build_##label##_at(weft_case *c, uint32_t row) {                  \
+        build_row(c, &(rows)[row]);                                               \
+    }
+
+/** Defines the family of a table: a case for each row, which name_row and build_row take. */
+#define WEFT_CASE_TABLE(label, rows, bound, name_row, build_row) \
+    WEFT_ROW_FUNCTIONS(label, rows, name_row, build_row)         \
+    WEFT_CASE_FAMILY(label, WEFT_COUNT(rows), bound, name_##label##_at, build_##label##_at)
+
+#define WEFT_SPECIAL_TABLE(label, rows, bound, name_row, build_row)                \
+    WEFT_ROW_FUNCTIONS(special_##label, rows, name_row, build_row)                 \
+    WEFT_SPECIAL_FAMILY(label, WEFT_COUNT(rows), bound, name_special_##label##_at, \
+                        build_special_##label##_at)
+
 /** Every family, one row each. */
 #define WEFT_FAMILIES(ROW)        \
     ROW(embedding)                \

@@ -51,8 +51,7 @@ static const struct row rows[] = {
     {1, 33, 300, 2, 8, 8, 0, 0.0F, WEFT_VALUES_EQUAL},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     char keys[24] = "";
     char length[24] = "";
     if (row->m != 0) {
@@ -67,8 +66,7 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
              row->heads * row->values, row->heads, row->batch);
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     uint32_t keys = row->m != 0 ? row->m : row->n;
     uint32_t d = row->heads * row->width;
     weft_array q = weft_case_input(c, "q", weft_shape_of(row->batch, row->n, d), row->kind);
@@ -82,4 +80,4 @@ static void build(weft_case *c, uint32_t index) {
                                                   .length = row->length, .epsilon = row->epsilon)));
 }
 
-WEFT_CASE_FAMILY(cosformer, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);
+WEFT_CASE_TABLE(cosformer, rows, WEFT_TOLERANCE_LINEAR, name_case, build);

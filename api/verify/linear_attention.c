@@ -62,8 +62,7 @@ static const struct row rows[] = {
     {1, 33, 2500, 1, 4, 4, SHIFT, 0.0F, WEFT_VALUES_UNIT},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     char keys[24] = "";
     if (row->keys != 0) {
         snprintf(keys, sizeof keys, ",k=%u", row->keys);
@@ -80,8 +79,7 @@ static weft_array features(weft_case *c, const char *name, uint32_t tokens, cons
     return row->shift != 0.0F ? weft_case_affine(c, x, 1.0F, row->shift) : x;
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     uint32_t keys = row->keys != 0 ? row->keys : row->n;
     weft_array phi = features(c, "q", row->n, row);
     weft_array psi = features(c, "k", keys, row);
@@ -94,4 +92,4 @@ static void build(weft_case *c, uint32_t index) {
                                                       .epsilon = row->epsilon)));
 }
 
-WEFT_CASE_FAMILY(linear_attention, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);
+WEFT_CASE_TABLE(linear_attention, rows, WEFT_TOLERANCE_LINEAR, name_case, build);

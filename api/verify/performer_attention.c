@@ -38,8 +38,7 @@ static const struct row rows[] = {
     {1, 33, 70, 2, 6, 6, 8, true, 0.0F, WEFT_VALUES_ZEROS},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     char keys[24] = "";
     char epsilon[32] = "";
     if (row->m != 0) {
@@ -54,8 +53,7 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
              row->heads * row->values, row->features, row->heads, row->batch);
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     uint32_t keys = row->m != 0 ? row->m : row->n;
     uint32_t d = row->heads * row->width;
     c->only_reproducible = row->kind == WEFT_VALUES_SUBNORMAL;
@@ -72,5 +70,4 @@ static void build(weft_case *c, uint32_t index) {
                                                          .epsilon = row->epsilon)));
 }
 
-WEFT_CASE_FAMILY(performer_attention, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case,
-                 build);
+WEFT_CASE_TABLE(performer_attention, rows, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

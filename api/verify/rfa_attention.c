@@ -44,8 +44,7 @@ static const struct row rows[] = {
     {1, 33, 300, 2, 8, 8, 257, 0.0F, WEFT_VALUES_UNIT},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     char keys[24] = "";
     if (row->m != 0) {
         snprintf(keys, sizeof keys, ",m=%u", row->m);
@@ -56,8 +55,7 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
              row->heads * row->values, row->features, row->heads, row->batch);
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     uint32_t keys = row->m != 0 ? row->m : row->n;
     uint32_t d = row->heads * row->width;
     weft_array q = weft_case_input(c, "q", weft_shape_of(row->batch, row->n, d), row->kind);
@@ -72,4 +70,4 @@ static void build(weft_case *c, uint32_t index) {
                                                                        .epsilon = row->epsilon)));
 }
 
-WEFT_CASE_FAMILY(rfa_attention, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);
+WEFT_CASE_TABLE(rfa_attention, rows, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);
