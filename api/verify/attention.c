@@ -27,12 +27,9 @@ static const struct row rows[] = {
 };
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
-    char scale[32] = "";
-    if (row->scale != 0.0F) {
-        snprintf(scale, sizeof scale, ",scale=%g", (double)row->scale);
-    }
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/n=%u,m=%u,d=%u,heads=%u,batch=%u%s",
-             weft_values_name(row->values), row->n, row->m, row->d, row->heads, row->batch, scale);
+             weft_values_name(row->values), row->n, row->m, row->d, row->heads, row->batch,
+             WEFT_CASE_PART(row->scale != 0.0F, ",scale=%g", (double)row->scale));
 }
 
 static void build(weft_case *c, const struct row *row) {

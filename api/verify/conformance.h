@@ -14,6 +14,7 @@
 #include <weft/graph.h>
 
 #include "core/hash.h"
+#include "core/host.h"
 #include "verify/reference/reference.h"
 
 /* ---- cases ---- */
@@ -197,6 +198,16 @@ typedef struct weft_case_family {
     /** Builds graph and reference on an empty case that has its seed and tolerance. */
     void (*build)(weft_case *c, uint32_t index);
 } weft_case_family;
+
+/** A part of a case's name, printed as by printf, that is there only if `present`; otherwise "". */
+#define WEFT_CASE_PART(present, ...) \
+    ((present) ? weft_case_part((char[WEFT_CASE_PART_SIZE]){0}, __VA_ARGS__) : "")
+
+#define WEFT_CASE_PART_SIZE 32
+
+/** Returns text. */
+const char *weft_case_part(char text[WEFT_CASE_PART_SIZE], const char *format, ...)
+    WEFT_PRINTF(2, 3);
 
 #define WEFT_COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 

@@ -52,17 +52,11 @@ static const struct row rows[] = {
 };
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
-    char keys[24] = "";
-    char length[24] = "";
-    if (row->m != 0) {
-        snprintf(keys, sizeof keys, ",m=%u", row->m);
-    }
-    if (row->length != 0) {
-        snprintf(length, sizeof length, ",M=%u", row->length);
-    }
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/n=%u%s%s,d=%u,dv=%u,heads=%u,batch=%u",
              row->m == 0 ? "causal" : "full", weft_values_name(row->kind),
-             row->epsilon > 0.0F ? "-guarded" : "", row->n, keys, length, row->heads * row->width,
+             row->epsilon > 0.0F ? "-guarded" : "", row->n,
+             WEFT_CASE_PART(row->m != 0, ",m=%u", row->m),
+             WEFT_CASE_PART(row->length != 0, ",M=%u", row->length), row->heads * row->width,
              row->heads * row->values, row->heads, row->batch);
 }
 

@@ -63,13 +63,10 @@ static const struct row rows[] = {
 };
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
-    char keys[24] = "";
-    if (row->keys != 0) {
-        snprintf(keys, sizeof keys, ",k=%u", row->keys);
-    }
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/n=%u%s,m=%u,d=%u,heads=%u,batch=%u",
              row->keys == 0 ? "causal" : "full", weft_values_name(row->kind),
-             row->epsilon > 0.0F ? "-guarded" : "", row->n, keys, row->features, row->values,
+             row->epsilon > 0.0F ? "-guarded" : "", row->n,
+             WEFT_CASE_PART(row->keys != 0, ",k=%u", row->keys), row->features, row->values,
              row->heads, row->batch);
 }
 

@@ -39,17 +39,11 @@ static const struct row rows[] = {
 };
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
-    char keys[24] = "";
-    char epsilon[32] = "";
-    if (row->m != 0) {
-        snprintf(keys, sizeof keys, ",m=%u", row->m);
-    }
-    if (row->epsilon > 0.0F) {
-        snprintf(epsilon, sizeof epsilon, "-epsilon=%g", (double)row->epsilon);
-    }
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s%s/n=%u%s,d=%u,dv=%u,s=%u,heads=%u,batch=%u",
              row->m == 0 ? "causal" : "full", weft_values_name(row->kind),
-             row->unstabilized ? "-plain" : "", epsilon, row->n, keys, row->heads * row->width,
+             row->unstabilized ? "-plain" : "",
+             WEFT_CASE_PART(row->epsilon > 0.0F, "-epsilon=%g", (double)row->epsilon), row->n,
+             WEFT_CASE_PART(row->m != 0, ",m=%u", row->m), row->heads * row->width,
              row->heads * row->values, row->features, row->heads, row->batch);
 }
 

@@ -45,13 +45,10 @@ static const struct row rows[] = {
 };
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
-    char keys[24] = "";
-    if (row->m != 0) {
-        snprintf(keys, sizeof keys, ",m=%u", row->m);
-    }
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/n=%u%s,d=%u,dv=%u,s=%u,heads=%u,batch=%u",
              row->m == 0 ? "causal" : "full", weft_values_name(row->kind),
-             row->epsilon > 0.0F ? "-guarded" : "", row->n, keys, row->heads * row->width,
+             row->epsilon > 0.0F ? "-guarded" : "", row->n,
+             WEFT_CASE_PART(row->m != 0, ",m=%u", row->m), row->heads * row->width,
              row->heads * row->values, row->features, row->heads, row->batch);
 }
 

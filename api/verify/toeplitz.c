@@ -79,14 +79,11 @@ static const struct row rows[] = {
 };
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
-    char reach[24] = "";
-    if (row->reach != 0) {
-        snprintf(reach, sizeof reach, ",reach=%u", row->reach);
-    }
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/%s/%s/n=%u,d=%u,batch=%u%s",
              !row->implementation ? "usual" : row->implementation, row->causal ? "causal" : "both",
              row->decay == DECAY ? ",decay" : "", row->source == GIVEN ? "given" : "constant",
-             weft_values_name(row->values), row->n, row->d, row->batch, reach);
+             weft_values_name(row->values), row->n, row->d, row->batch,
+             WEFT_CASE_PART(row->reach != 0, ",reach=%u", row->reach));
 }
 
 static weft_array coefficients(weft_case *c, const struct row *row) {

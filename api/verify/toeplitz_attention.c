@@ -75,14 +75,11 @@ static weft_array add_features(weft_case *c, const char *name, const struct row 
 }
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
-    char reach[24] = "";
-    if (row->reach != 0) {
-        snprintf(reach, sizeof reach, ",reach=%u", row->reach);
-    }
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/%s%s%s/n=%u%s,m=%u,dv=%u,heads=%u,batch=%u",
              row->implementation ? row->implementation : "chosen", row->causal ? "causal" : "full",
              row->random ? "random-" : "", weft_values_name(row->bias),
-             row->epsilon > 0.0F ? "-guarded" : "", row->n, reach, row->features,
+             row->epsilon > 0.0F ? "-guarded" : "", row->n,
+             WEFT_CASE_PART(row->reach != 0, ",reach=%u", row->reach), row->features,
              row->heads * row->values, row->heads, row->batch);
 }
 
