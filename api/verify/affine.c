@@ -22,17 +22,15 @@ static const struct row {
     {{2, {2050, 4100}}, 2.5F, -0.5F, WEFT_VALUES_UNIT}, /* more than 65535 workgroups of 128 */
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/rank=%u,elements=%u,scale=%g,offset=%g",
              weft_values_name(row->values), row->x.rank, (uint32_t)weft_shape_elements(row->x),
              (double)row->scale, (double)row->offset);
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     weft_array x = weft_case_input(c, "x", row->x, row->values);
     weft_case_expect(c, "y", weft_case_affine(c, x, row->scale, row->offset));
 }
 
-WEFT_CASE_FAMILY(affine, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);
+WEFT_CASE_TABLE(affine, rows, WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -26,18 +26,13 @@ static const struct row rows[] = {
     {1, 65, 67, 33, 3, 0.0F, WEFT_VALUES_TENS},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
-    char scale[32] = "";
-    if (row->scale != 0.0F) {
-        snprintf(scale, sizeof scale, ",scale=%g", (double)row->scale);
-    }
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/n=%u,m=%u,d=%u,heads=%u,batch=%u%s",
-             weft_values_name(row->values), row->n, row->m, row->d, row->heads, row->batch, scale);
+             weft_values_name(row->values), row->n, row->m, row->d, row->heads, row->batch,
+             WEFT_CASE_PART(row->scale != 0.0F, ",scale=%g", (double)row->scale));
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     weft_shape keys = weft_shape_of(row->batch, row->m, row->d);
     weft_array q = weft_case_input(c, "q", weft_shape_of(row->batch, row->n, row->d), row->values);
     weft_array k = weft_case_input(c, "k", keys, row->values);
@@ -48,4 +43,4 @@ static void build(weft_case *c, uint32_t index) {
                             weft_attention_params(.heads = row->heads, .scale = row->scale)));
 }
 
-WEFT_CASE_FAMILY(attention, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);
+WEFT_CASE_TABLE(attention, rows, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

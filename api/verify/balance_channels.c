@@ -22,19 +22,17 @@ static const struct row {
     {1, 9, 7, 12, WEFT_VALUES_SMALL, WEFT_VALUES_LARGE},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s,%s/n=%u,m=%u,d=%u,batch=%u",
              weft_values_name(row->kind), weft_values_name(row->other), row->n, row->m, row->d,
              row->batch);
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), row->kind);
     weft_array other =
         weft_case_input(c, "other", weft_shape_of(row->batch, row->m, row->d), row->other);
     weft_case_expect(c, "y", weft_case_balance_channels(c, x, other));
 }
 
-WEFT_CASE_FAMILY(balance_channels, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);
+WEFT_CASE_TABLE(balance_channels, rows, WEFT_TOLERANCE_LINEAR, name_case, build);

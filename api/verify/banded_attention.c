@@ -53,14 +53,10 @@ static const char *const implementations[] = {"direct", "tiled"};
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct row *row = &rows[index % ROWS];
-    char scale[32] = "";
-    if (row->scale != 0.0F) {
-        snprintf(scale, sizeof scale, ",scale=%g", (double)row->scale);
-    }
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/n=%u,d=%u,heads=%u,k=%u,batch=%u%s",
              implementations[index / ROWS], row->causal ? "causal/" : "",
              weft_values_name(row->values), row->n, row->d, row->heads, row->half_width, row->batch,
-             scale);
+             WEFT_CASE_PART(row->scale != 0.0F, ",scale=%g", (double)row->scale));
 }
 
 static void build(weft_case *c, uint32_t index) {

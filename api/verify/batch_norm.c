@@ -35,8 +35,7 @@ static uint32_t columns_of(const struct row *row) {
     return row->x.dim[row->x.rank - 1];
 }
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/rank=%u,rows=%u,d=%u,epsilon=%g%s%s",
              weft_values_name(row->values), row->x.rank,
              (uint32_t)weft_shape_elements(row->x) / columns_of(row), columns_of(row),
@@ -48,8 +47,7 @@ static weft_array optional(weft_case *c, bool present, weft_shape shape) {
 }
 
 /* Variances are exp of what they are filled with: positive, and of several sizes. */
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     const weft_shape shape = weft_shape_of(columns_of(row));
     weft_array x = weft_case_input(c, "x", row->x, row->values);
     weft_array mean = weft_case_weight(c, shape, WEFT_VALUES_UNIT);
@@ -65,7 +63,7 @@ static void build(weft_case *c, uint32_t index) {
                                         .beta = beta.tensor, .epsilon = row->epsilon)));
 }
 
-WEFT_CASE_FAMILY(batch_norm, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);
+WEFT_CASE_TABLE(batch_norm, rows, WEFT_TOLERANCE_LINEAR, name_case, build);
 
 /* ---- where the range of float32 ends ---- */
 
@@ -92,16 +90,14 @@ static const struct special_row {
      WEFT_VALUES_UNIT, WEFT_VALUES_UNIT},
 };
 
-static void name_special(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct special_row *row = &special_rows[index];
+static void name_special(char text[WEFT_CASE_NAME_SIZE], const struct special_row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s,%s,%s,%s,%s/rows=%u,d=%u,epsilon=%g",
              weft_values_name(row->x), weft_values_name(row->mean), weft_values_name(row->variance),
              weft_values_name(row->gamma), weft_values_name(row->beta), row->rows, row->columns,
              (double)row->epsilon);
 }
 
-static void build_special(weft_case *c, uint32_t index) {
-    const struct special_row *row = &special_rows[index];
+static void build_special(weft_case *c, const struct special_row *row) {
     const uint64_t count = (uint64_t)row->rows * row->columns;
     const weft_shape shape = weft_shape_of(row->columns);
     weft_array x = weft_case_input(c, "x", weft_shape_of(row->rows, row->columns), row->x);
@@ -132,5 +128,4 @@ static void build_special(weft_case *c, uint32_t index) {
     }
 }
 
-WEFT_SPECIAL_FAMILY(batch_norm, WEFT_COUNT(special_rows), WEFT_TOLERANCE_LINEAR, name_special,
-                    build_special);
+WEFT_SPECIAL_TABLE(batch_norm, special_rows, WEFT_TOLERANCE_LINEAR, name_special, build_special);

@@ -27,8 +27,7 @@ static const struct glu_row {
     {1, 64, 128, 384, 128, WEFT_ACTIVATION_GELU_ERF, true},
 };
 
-static void name_glu(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct glu_row *row = &glu_rows[index];
+static void name_glu(char text[WEFT_CASE_NAME_SIZE], const struct glu_row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/n=%u,d=%u,m=%u,out=%u,batch=%u",
              weft_activation_name(row->activation), row->has_bias ? ",bias" : "", row->n, row->d,
              row->m, row->d_out, row->batch);
@@ -51,8 +50,7 @@ static weft_array define_glu(weft_case *c, weft_array x, const struct glu *glu,
     return y;
 }
 
-static void build_glu(weft_case *c, uint32_t index) {
-    const struct glu_row *row = &glu_rows[index];
+static void build_glu(weft_case *c, const struct glu_row *row) {
     weft_array x =
         weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), WEFT_VALUES_UNIT);
     struct glu glu;
@@ -72,7 +70,7 @@ static void build_glu(weft_case *c, uint32_t index) {
     c->check_fusion = true;
 }
 
-WEFT_CASE_FAMILY(glu, WEFT_COUNT(glu_rows), WEFT_TOLERANCE_EXPONENTIAL, name_glu, build_glu);
+WEFT_CASE_TABLE(glu, glu_rows, WEFT_TOLERANCE_EXPONENTIAL, name_glu, build_glu);
 
 /* ---- projections ---- */
 
@@ -85,14 +83,12 @@ static const struct projection_row {
     {2, 7, 33, 40, 20, true}, {3, 64, 5, 64, 64, false},
 };
 
-static void name_projection(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct projection_row *row = &projection_rows[index];
+static void name_projection(char text[WEFT_CASE_NAME_SIZE], const struct projection_row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "n=%u,memory=%u,in=%u,d=%u,batch=%u%s", row->n, row->memory,
              row->d_x, row->d, row->batch, row->has_bias ? ",bias" : "");
 }
 
-static void build_projection(weft_case *c, uint32_t index) {
-    const struct projection_row *row = &projection_rows[index];
+static void build_projection(weft_case *c, const struct projection_row *row) {
     const char *const names[] = {"q", "k", "v"};
     weft_array x =
         weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d_x), WEFT_VALUES_UNIT);
@@ -121,8 +117,8 @@ static void build_projection(weft_case *c, uint32_t index) {
     }
 }
 
-WEFT_CASE_FAMILY(projections, WEFT_COUNT(projection_rows), WEFT_TOLERANCE_LINEAR, name_projection,
-                 build_projection);
+WEFT_CASE_TABLE(projections, projection_rows, WEFT_TOLERANCE_LINEAR, name_projection,
+                build_projection);
 
 /* ---- residual blocks around a linear layer, before and behind the norm ---- */
 

@@ -2,6 +2,7 @@
 /* The table of families, and making cases. */
 #include "verify/conformance.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,14 @@ const char *weft_case_name(char text[WEFT_CASE_NAME_SIZE], const weft_case_famil
     family->name_case(rest, index);
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%.*s", family->name,
              (int)(WEFT_CASE_NAME_SIZE - strlen(family->name) - 2), rest);
+    return text;
+}
+
+const char *weft_case_part(char text[WEFT_CASE_PART_SIZE], const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, WEFT_CASE_PART_SIZE, format, arguments);
+    va_end(arguments);
     return text;
 }
 

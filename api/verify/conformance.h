@@ -14,6 +14,7 @@
 #include <weft/graph.h>
 
 #include "core/hash.h"
+#include "core/host.h"
 #include "verify/reference/reference.h"
 
 /* ---- cases ---- */
@@ -198,6 +199,16 @@ typedef struct weft_case_family {
     void (*build)(weft_case *c, uint32_t index);
 } weft_case_family;
 
+/** A part of a case's name, printed as by printf, that is there only if `present`; otherwise "". */
+#define WEFT_CASE_PART(present, ...) \
+    ((present) ? weft_case_part((char[WEFT_CASE_PART_SIZE]){0}, __VA_ARGS__) : "")
+
+#define WEFT_CASE_PART_SIZE 32
+
+/** Returns text. */
+const char *weft_case_part(char text[WEFT_CASE_PART_SIZE], const char *format, ...)
+    WEFT_PRINTF(2, 3);
+
 #define WEFT_COUNT(array) ((uint32_t)(sizeof(array) / sizeof(array)[0]))
 
 /** Defines a family: its cases, their tolerance, and the functions that name and build them. */
@@ -216,6 +227,25 @@ typedef struct weft_case_family {
                                                                .only_reproducible = true, \
                                                                .name_case = (name_it),    \
                                                                .build = (build_it)}
+
+/** What a family of a table calls: functions that take a row of it in place of its index. */
+#define WEFT_ROW_FUNCTIONS(label, rows, name_row, build_row)                      \
+    static void name_##label##_at(char text[WEFT_CASE_NAME_SIZE], uint32_t row) { \
+        name_row(text, &(rows)[row]);                                             \
+    }                                                                             \
+    static void build_##label##_at(weft_case *c, uint32_t row) {                  \
+        build_row(c, &(rows)[row]);                                               \
+    }
+
+/** Defines the family of a table: a case for each row, which name_row and build_row take. */
+#define WEFT_CASE_TABLE(label, rows, bound, name_row, build_row) \
+    WEFT_ROW_FUNCTIONS(label, rows, name_row, build_row)         \
+    WEFT_CASE_FAMILY(label, WEFT_COUNT(rows), bound, name_##label##_at, build_##label##_at)
+
+#define WEFT_SPECIAL_TABLE(label, rows, bound, name_row, build_row)                \
+    WEFT_ROW_FUNCTIONS(special_##label, rows, name_row, build_row)                 \
+    WEFT_SPECIAL_FAMILY(label, WEFT_COUNT(rows), bound, name_special_##label##_at, \
+                        build_special_##label##_at)
 
 /** Every family, one row each. */
 #define WEFT_FAMILIES(ROW)        \

@@ -51,24 +51,16 @@ static const struct row rows[] = {
     {1, 33, 300, 2, 8, 8, 0, 0.0F, WEFT_VALUES_EQUAL},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
-    char keys[24] = "";
-    char length[24] = "";
-    if (row->m != 0) {
-        snprintf(keys, sizeof keys, ",m=%u", row->m);
-    }
-    if (row->length != 0) {
-        snprintf(length, sizeof length, ",M=%u", row->length);
-    }
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/n=%u%s%s,d=%u,dv=%u,heads=%u,batch=%u",
              row->m == 0 ? "causal" : "full", weft_values_name(row->kind),
-             row->epsilon > 0.0F ? "-guarded" : "", row->n, keys, length, row->heads * row->width,
+             row->epsilon > 0.0F ? "-guarded" : "", row->n,
+             WEFT_CASE_PART(row->m != 0, ",m=%u", row->m),
+             WEFT_CASE_PART(row->length != 0, ",M=%u", row->length), row->heads * row->width,
              row->heads * row->values, row->heads, row->batch);
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     uint32_t keys = row->m != 0 ? row->m : row->n;
     uint32_t d = row->heads * row->width;
     weft_array q = weft_case_input(c, "q", weft_shape_of(row->batch, row->n, d), row->kind);
@@ -82,4 +74,4 @@ static void build(weft_case *c, uint32_t index) {
                                                   .length = row->length, .epsilon = row->epsilon)));
 }
 
-WEFT_CASE_FAMILY(cosformer, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);
+WEFT_CASE_TABLE(cosformer, rows, WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -53,8 +53,7 @@ static const struct row rows[] = {
     {true, GEOM, 0.75F, QRY, 1, 131, 3, 5, 64, 0.25F, UNIT},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s%s/%s/rate=%g,n=%u,d=%u,s=%u,heads=%u,batch=%u",
              row->attention ? "attention-" : "", weft_features_name(row->law),
              row->stabilizer == NONE ? "" : (row->stabilizer == QRY ? "-query" : "-key"),
@@ -105,8 +104,7 @@ static weft_array attend(weft_case *c, const struct row *row, weft_array q,
                                       weft_linear_attention_params(.heads = row->heads));
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     const weft_shape shape = weft_shape_of(row->batch, row->n, row->heads * row->width);
     weft_array x = weft_case_input(c, "x", shape, row->kind);
     const struct powers powers = add_powers(c, row);
@@ -115,4 +113,4 @@ static void build(weft_case *c, uint32_t index) {
                                     : add(c, row, x, &powers, row->stabilizer));
 }
 
-WEFT_CASE_FAMILY(discrete_features, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);
+WEFT_CASE_TABLE(discrete_features, rows, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -26,8 +26,7 @@ static const struct row {
     {1, 64, 131, 17, TYPES | POSITIONS, WEFT_VALUES_UNIT, true},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s%s%s/%s/n=%u,d=%u,vocabulary=%u,batch=%u",
              row->outside ? "outside," : "", (row->with & TYPES) != 0 ? "types," : "",
              (row->with & TYPE_0) != 0 ? "type-0," : "",
@@ -35,9 +34,8 @@ static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
              row->n, row->d, row->vocabulary, row->batch);
 }
 
-static void build(weft_case *c, uint32_t index) {
+static void build(weft_case *c, const struct row *row) {
     const uint32_t type_count = 3;
-    const struct row *row = &rows[index];
     weft_shape tokens_shape = weft_shape_of(row->batch, row->n);
     int32_t first = row->outside ? -2 : 0;
     int32_t beyond = row->outside ? 2 : -1;
@@ -64,4 +62,4 @@ static void build(weft_case *c, uint32_t index) {
                                                      .positions = positions.tensor)));
 }
 
-WEFT_CASE_FAMILY(embedding, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);
+WEFT_CASE_TABLE(embedding, rows, WEFT_TOLERANCE_LINEAR, name_case, build);

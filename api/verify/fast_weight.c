@@ -31,15 +31,13 @@ static const struct row rows[] = {
     {1, 1, 1, 16, 16, WEFT_VALUES_UNIT, true},    {3, 37, 5, 6, 6, WEFT_VALUES_UNIT, false},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/n=%u,d=%u,dv=%u,heads=%u,batch=%u",
              weft_values_name(row->kind), row->ones ? "-replace" : "", row->n,
              row->heads * row->width, row->heads * row->values, row->heads, row->batch);
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     weft_shape shape = weft_shape_of(row->batch, row->n, row->heads * row->width);
     weft_shape values = weft_shape_of(row->batch, row->n, row->heads * row->values);
     weft_array q = weft_case_input(c, "q", shape, row->kind);
@@ -54,4 +52,4 @@ static void build(weft_case *c, uint32_t index) {
         weft_case_fast_weight(c, q, k, v, beta, weft_fast_weight_params(.heads = row->heads)));
 }
 
-WEFT_CASE_FAMILY(fast_weight, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);
+WEFT_CASE_TABLE(fast_weight, rows, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

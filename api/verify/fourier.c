@@ -53,8 +53,7 @@ static const struct row rows[] = {
     ALL(100, 64, 3, WEFT_VALUES_EQUAL),   BOTH(521, 3, 2, WEFT_VALUES_EQUAL),
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/n=%u,d=%u,batch=%u",
              !row->implementation ? "usual" : row->implementation, weft_values_name(row->values),
              row->n, row->d, row->batch);
@@ -72,8 +71,7 @@ static void expect_known(double *expected, const struct row *row) {
     }
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     c->implementation = row->implementation;
     /* The same input for every implementation. */
     c->seed = (uint64_t)row->n << 32 | (uint64_t)row->d << 8 | row->batch;
@@ -85,4 +83,4 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-WEFT_CASE_FAMILY(fourier, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);
+WEFT_CASE_TABLE(fourier, rows, WEFT_TOLERANCE_LINEAR, name_case, build);

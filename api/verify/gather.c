@@ -14,16 +14,14 @@ static const struct row {
     {130, 2, 3, 1, WEFT_VALUES_HUNDREDS},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/n=%u,d=%u,position=%u,batch=%u",
              weft_values_name(row->values), row->n, row->d, row->position, row->batch);
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), row->values);
     weft_case_expect(c, "y", weft_case_gather(c, x, row->position));
 }
 
-WEFT_CASE_FAMILY(gather, WEFT_COUNT(rows), WEFT_TOLERANCE_BITS, name_case, build);
+WEFT_CASE_TABLE(gather, rows, WEFT_TOLERANCE_BITS, name_case, build);

@@ -26,9 +26,8 @@ static const struct row {
     {WEFT_GTU_FD, true, true, true, WEFT_ACTIVATION_GELU_TANH, 1, 31, 11, 22, 11, 31},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     static const char *const mixers[] = {"toeplitz", "ski", "fd"};
-    const struct row *row = &rows[index];
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/%s%s%s/n=%u,d=%u,m=%u,out=%u,size=%u,batch=%u",
              mixers[row->mixer], row->causal ? "causal" : "both",
              weft_activation_name(row->activation), row->has_norm ? ",norm" : "",
@@ -99,8 +98,7 @@ static weft_array define(weft_case *c, weft_array x, const struct gtu *gtu,
     return y;
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     struct gtu gtu = {.bias = {{.value = NULL}}};
     weft_array x =
         weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), WEFT_VALUES_UNIT);
@@ -123,4 +121,4 @@ static void build(weft_case *c, uint32_t index) {
     c->check_fusion = true;
 }
 
-WEFT_CASE_FAMILY(gtu, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);
+WEFT_CASE_TABLE(gtu, rows, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

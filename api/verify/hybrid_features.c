@@ -124,8 +124,7 @@ static void attend(double *out, const struct row *row, const struct arrays *a, c
 
 /* ---- the cases ---- */
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     const char *side = row->keys ? "keys" : "queries";
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s%s/%s/n=%u,d=%u,s=%u,r=%u,heads=%u,batch=%u",
              row->attention ? "attention" : side,
@@ -165,8 +164,7 @@ static void build_attention(weft_case *c, const struct row *row, weft_array x,
     }
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     const weft_shape shape = weft_shape_of(row->batch, row->n, row->heads * row->width);
     weft_array x = weft_case_input(c, "x", shape, row->kind);
     struct inputs inputs = {
@@ -182,4 +180,4 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-WEFT_CASE_FAMILY(hybrid_features, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);
+WEFT_CASE_TABLE(hybrid_features, rows, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

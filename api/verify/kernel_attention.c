@@ -99,24 +99,19 @@ static const struct row rows[] = {
     {"e", 1, 33, 65, 1, 8, 8, 0.0F, 0.0F, WEFT_VALUES_TENS},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
-    char keys[24] = "";
-    if (row->m != 0) {
-        snprintf(keys, sizeof keys, ",m=%u", row->m);
-    }
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/%s%s%s/n=%u%s,d=%u,dv=%u,heads=%u,batch=%u",
              row->m == 0 ? "causal" : "full", row->kernels, weft_values_name(row->kind),
              row->shift > 0.0F ? "-shifted" : "", row->epsilon > 0.0F ? "-guarded" : "", row->n,
-             keys, row->heads * row->width, row->heads * row->values, row->heads, row->batch);
+             WEFT_CASE_PART(row->m != 0, ",m=%u", row->m), row->heads * row->width,
+             row->heads * row->values, row->heads, row->batch);
 }
 
 static weft_array shifted(weft_case *c, weft_array x, float shift) {
     return shift != 0.0F ? weft_case_affine(c, x, 1.0F, shift) : x;
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     uint32_t keys = row->m != 0 ? row->m : row->n;
     uint32_t d = row->heads * row->width;
     weft_kernel kernels[WEFT_MAX_KERNELS];
@@ -142,4 +137,4 @@ static void build(weft_case *c, uint32_t index) {
                          maps));
 }
 
-WEFT_CASE_FAMILY(kernel_attention, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);
+WEFT_CASE_TABLE(kernel_attention, rows, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -43,15 +43,13 @@ static uint32_t rows_of(const struct row *row) {
     return (uint32_t)weft_shape_elements(row->x) / columns_of(row);
 }
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &cases[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/rank=%u,rows=%u,d=%u,epsilon=%g",
              weft_values_name(row->values), row->x.rank, rows_of(row), columns_of(row),
              (double)row->epsilon);
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &cases[index];
+static void build(weft_case *c, const struct row *row) {
     weft_array x = weft_case_input(c, "x", row->x, row->values);
     weft_array gamma = weft_case_weight(c, weft_shape_of(columns_of(row)), WEFT_VALUES_UNIT);
     weft_array beta = weft_case_weight(c, weft_shape_of(columns_of(row)), WEFT_VALUES_UNIT);
@@ -61,4 +59,4 @@ static void build(weft_case *c, uint32_t index) {
                                                      .epsilon = row->epsilon)));
 }
 
-WEFT_CASE_FAMILY(layer_norm, WEFT_COUNT(cases), WEFT_TOLERANCE_LINEAR, name_case, build);
+WEFT_CASE_TABLE(layer_norm, cases, WEFT_TOLERANCE_LINEAR, name_case, build);

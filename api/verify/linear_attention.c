@@ -62,15 +62,11 @@ static const struct row rows[] = {
     {1, 33, 2500, 1, 4, 4, SHIFT, 0.0F, WEFT_VALUES_UNIT},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
-    char keys[24] = "";
-    if (row->keys != 0) {
-        snprintf(keys, sizeof keys, ",k=%u", row->keys);
-    }
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/n=%u%s,m=%u,d=%u,heads=%u,batch=%u",
              row->keys == 0 ? "causal" : "full", weft_values_name(row->kind),
-             row->epsilon > 0.0F ? "-guarded" : "", row->n, keys, row->features, row->values,
+             row->epsilon > 0.0F ? "-guarded" : "", row->n,
+             WEFT_CASE_PART(row->keys != 0, ",k=%u", row->keys), row->features, row->values,
              row->heads, row->batch);
 }
 
@@ -80,8 +76,7 @@ static weft_array features(weft_case *c, const char *name, uint32_t tokens, cons
     return row->shift != 0.0F ? weft_case_affine(c, x, 1.0F, row->shift) : x;
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     uint32_t keys = row->keys != 0 ? row->keys : row->n;
     weft_array phi = features(c, "q", row->n, row);
     weft_array psi = features(c, "k", keys, row);
@@ -94,4 +89,4 @@ static void build(weft_case *c, uint32_t index) {
                                                       .epsilon = row->epsilon)));
 }
 
-WEFT_CASE_FAMILY(linear_attention, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);
+WEFT_CASE_TABLE(linear_attention, rows, WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -89,15 +89,12 @@ static uint32_t batches_of(const struct row *row) {
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     struct row row = row_at(index);
-    char alpha[32] = "";
-    if (row.alpha != 1.0) {
-        snprintf(alpha, sizeof alpha, ",alpha=%g", row.alpha);
-    }
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s%s%s%s%s/%s/m=%u,n=%u,k=%u,batch=%u%s",
              index < FIXED_COUNT ? "" : "random,", row.transpose_a ? "aT" : "a",
              row.transpose_b ? ",bT" : ",b", row.shared == 'a' ? ",one-a" : "",
              row.shared == 'b' ? ",one-b" : "", row.weight ? ",constant" : "",
-             weft_values_name(row.values), row.m, row.n, row.k, batches_of(&row), alpha);
+             weft_values_name(row.values), row.m, row.n, row.k, batches_of(&row),
+             WEFT_CASE_PART(row.alpha != 1.0, ",alpha=%g", row.alpha));
 }
 
 static weft_shape shape_of(const struct row *row, bool shared, uint32_t rows, uint32_t columns) {

@@ -12,16 +12,23 @@ struct call {
     const weft_reference_map *maps;
 };
 
-/* Of one sequence. */
-typedef void (*definition)(weft_reference *ref, double *out, weft_rows rows,
-                           const weft_reference_attention *a, const struct call *call,
-                           uint32_t batch);
+/* A sequence of a call: what a definition takes, and where its rows go. */
+struct sequence {
+    weft_reference *ref;
+    double *out;
+    weft_rows rows;
+    weft_reference_attention a;
+    const struct call *call;
+    uint32_t batch; /* which it is */
+};
+
+typedef void (*definition)(const struct sequence *s);
 
 static const double *part_of(weft_array x, uint64_t batch) {
     return x.value ? x.value + batch * x.shape.dim[1] * x.shape.dim[2] : NULL;
 }
 
-static weft_reference_attention sequence_of(const struct call *call, uint32_t batch) {
+static weft_reference_attention attention_of(const struct call *call, uint32_t batch) {
     const uint32_t heads = call->heads != 0 ? call->heads : 1;
     return (weft_reference_attention){.q = part_of(call->q, batch),
                                       .k = part_of(call->k, batch),
@@ -44,20 +51,22 @@ static weft_array attend(weft_case *c, weft_status status, weft_tensor tensor, d
                                   weft_shape_of(call->q.shape.dim[0], n, channels), true, &out);
     const weft_rows rows = c->rows.count > 0 ? c->rows : weft_reference_all(&c->ref, n);
     for (uint32_t b = 0; out && b < call->q.shape.dim[0]; b++) {
-        const weft_reference_attention a = sequence_of(call, b);
-        define(&c->ref, out + (uint64_t)b * rows.count * channels, rows, &a, call, b);
+        const struct sequence sequence = {.ref = &c->ref,
+                                          .out = out + (uint64_t)b * rows.count * channels,
+                                          .rows = rows,
+                                          .a = attention_of(call, b),
+                                          .call = call,
+                                          .batch = b};
+        define(&sequence);
     }
     return y;
 }
 
 /* ---- softmax ---- */
 
-static void define_attention(weft_reference *ref, double *out, weft_rows rows,
-                             const weft_reference_attention *a, const struct call *call,
-                             uint32_t batch) {
-    const weft_attention_params *params = call->params;
-    (void)batch;
-    weft_reference_softmax_attention(ref, out, rows, a, UINT32_MAX, (double)params->scale);
+static void define_attention(const struct sequence *s) {
+    const weft_attention_params *p = s->call->params;
+    weft_reference_softmax_attention(s->ref, s->out, s->rows, &s->a, UINT32_MAX, (double)p->scale);
 }
 
 weft_array weft_case_attention(weft_case *c, weft_array q, weft_array k, weft_array v,
@@ -69,12 +78,10 @@ weft_array weft_case_attention(weft_case *c, weft_array q, weft_array k, weft_ar
                   &(struct call){q, k, v, params->heads, .params = params});
 }
 
-static void define_band(weft_reference *ref, double *out, weft_rows rows,
-                        const weft_reference_attention *a, const struct call *call,
-                        uint32_t batch) {
-    const weft_banded_attention_params *params = call->params;
-    (void)batch;
-    weft_reference_softmax_attention(ref, out, rows, a, params->half_width, (double)params->scale);
+static void define_band(const struct sequence *s) {
+    const weft_banded_attention_params *p = s->call->params;
+    weft_reference_softmax_attention(s->ref, s->out, s->rows, &s->a, p->half_width,
+                                     (double)p->scale);
 }
 
 weft_array weft_case_banded_attention(weft_case *c, weft_array q, weft_array k, weft_array v,
@@ -88,13 +95,10 @@ weft_array weft_case_banded_attention(weft_case *c, weft_array q, weft_array k, 
 
 /* ---- far fields ---- */
 
-static void define_kernels(weft_reference *ref, double *out, weft_rows rows,
-                           const weft_reference_attention *a, const struct call *call,
-                           uint32_t batch) {
-    const weft_kernel_attention_params *params = call->params;
-    (void)batch;
-    weft_reference_kernel_attention(ref, out, rows, a, params->kernels, params->kernel_count,
-                                    (double)params->epsilon, call->maps);
+static void define_kernels(const struct sequence *s) {
+    const weft_kernel_attention_params *p = s->call->params;
+    weft_reference_kernel_attention(s->ref, s->out, s->rows, &s->a, p->kernels, p->kernel_count,
+                                    (double)p->epsilon, s->call->maps);
 }
 
 weft_array weft_case_kernel_attention(weft_case *c, weft_array q, weft_array k, weft_array v,
@@ -107,10 +111,9 @@ weft_array weft_case_kernel_attention(weft_case *c, weft_array q, weft_array k, 
                   &(struct call){q, k, v, params->heads, params->causal, params, .maps = maps});
 }
 
-static void define_fast_weight(weft_reference *ref, double *out, weft_rows rows,
-                               const weft_reference_attention *a, const struct call *call,
-                               uint32_t batch) {
-    weft_reference_fast_weight(ref, out, rows, a, call->given + (uint64_t)batch * a->n * a->heads);
+static void define_fast_weight(const struct sequence *s) {
+    weft_reference_fast_weight(s->ref, s->out, s->rows, &s->a,
+                               s->call->given + (uint64_t)s->batch * s->a.n * s->a.heads);
 }
 
 weft_array weft_case_fast_weight(weft_case *c, weft_array q, weft_array k, weft_array v,
@@ -158,12 +161,9 @@ weft_array weft_case_fmm_attention(weft_case *c, weft_array q, weft_array k, wef
     return y;
 }
 
-static void define_cosformer(weft_reference *ref, double *out, weft_rows rows,
-                             const weft_reference_attention *a, const struct call *call,
-                             uint32_t batch) {
-    const weft_cosformer_params *params = call->params;
-    (void)batch;
-    weft_reference_cosformer(ref, out, rows, a, params->length, (double)params->epsilon);
+static void define_cosformer(const struct sequence *s) {
+    const weft_cosformer_params *p = s->call->params;
+    weft_reference_cosformer(s->ref, s->out, s->rows, &s->a, p->length, (double)p->epsilon);
 }
 
 weft_array weft_case_cosformer(weft_case *c, weft_array q, weft_array k, weft_array v,
@@ -177,19 +177,15 @@ weft_array weft_case_cosformer(weft_case *c, weft_array q, weft_array k, weft_ar
 
 /* ---- random features ---- */
 
-static void define_performer(weft_reference *ref, double *out, weft_rows rows,
-                             const weft_reference_attention *a, const struct call *call,
-                             uint32_t batch) {
-    const weft_performer_attention_params *params = call->params;
-    (void)batch;
-    const float usual = params->unstabilized ? 0.0F : 1e-6F;
-    weft_reference_performer(
-        ref, out, rows, a,
-        &(weft_reference_performer_params){
-            .w = call->given,
-            .count = call->count,
-            .unstabilized = params->unstabilized,
-            .epsilon = (double)(params->epsilon > 0.0F ? params->epsilon : usual)});
+static void define_performer(const struct sequence *s) {
+    const weft_performer_attention_params *p = s->call->params;
+    const float usual = p->unstabilized ? 0.0F : 1e-6F;
+    weft_reference_performer(s->ref, s->out, s->rows, &s->a,
+                             &(weft_reference_performer_params){
+                                 .w = s->call->given,
+                                 .count = s->call->count,
+                                 .unstabilized = p->unstabilized,
+                                 .epsilon = (double)(p->epsilon > 0.0F ? p->epsilon : usual)});
 }
 
 weft_array weft_case_performer_attention(weft_case *c, weft_array q, weft_array k, weft_array v,
@@ -204,11 +200,10 @@ weft_array weft_case_performer_attention(weft_case *c, weft_array q, weft_array 
                                  .count = w.shape.dim[0]});
 }
 
-static void define_rfa(weft_reference *ref, double *out, weft_rows rows,
-                       const weft_reference_attention *a, const struct call *call, uint32_t batch) {
-    const weft_rfa_attention_params *params = call->params;
-    (void)batch;
-    weft_reference_rfa(ref, out, rows, a, call->given, call->count, (double)params->epsilon);
+static void define_rfa(const struct sequence *s) {
+    const weft_rfa_attention_params *p = s->call->params;
+    weft_reference_rfa(s->ref, s->out, s->rows, &s->a, s->call->given, s->call->count,
+                       (double)p->epsilon);
 }
 
 weft_array weft_case_rfa_attention(weft_case *c, weft_array q, weft_array k, weft_array v,
@@ -223,20 +218,18 @@ weft_array weft_case_rfa_attention(weft_case *c, weft_array q, weft_array k, wef
 
 /* ---- given features ---- */
 
-static weft_reference_features map_of(weft_reference *ref, weft_array features, const double *x,
-                                      const weft_reference_attention *a, uint32_t batch) {
-    return features.features ? features.features[batch]
-                             : weft_reference_elementwise(ref, x, a->heads, a->width, NULL);
+static weft_reference_features map_of(const struct sequence *s, weft_array features,
+                                      const double *x) {
+    return features.features ? features.features[s->batch]
+                             : weft_reference_elementwise(s->ref, x, s->a.heads, s->a.width, NULL);
 }
 
-static void define_linear(weft_reference *ref, double *out, weft_rows rows,
-                          const weft_reference_attention *a, const struct call *call,
-                          uint32_t batch) {
-    const weft_linear_attention_params *params = call->params;
-    const weft_reference_features phi = map_of(ref, call->q, a->q, a, batch);
-    const weft_reference_features psi = map_of(ref, call->k, a->k, a, batch);
-    const weft_reference_weighing own = weft_reference_weighing_of(a, (double)params->epsilon);
-    weft_reference_weigh(ref, out, rows, &phi, &psi, &own);
+static void define_linear(const struct sequence *s) {
+    const weft_linear_attention_params *p = s->call->params;
+    const weft_reference_features phi = map_of(s, s->call->q, s->a.q);
+    const weft_reference_features psi = map_of(s, s->call->k, s->a.k);
+    const weft_reference_weighing own = weft_reference_weighing_of(&s->a, (double)p->epsilon);
+    weft_reference_weigh(s->ref, s->out, s->rows, &phi, &psi, &own);
 }
 
 weft_array weft_case_linear_attention(weft_case *c, weft_array q_features, weft_array k_features,
@@ -250,14 +243,13 @@ weft_array weft_case_linear_attention(weft_case *c, weft_array q_features, weft_
         &(struct call){q_features, k_features, v, params->heads, params->causal, .params = params});
 }
 
-static void define_relative(weft_reference *ref, double *out, weft_rows rows,
-                            const weft_reference_attention *a, const struct call *call,
-                            uint32_t batch) {
-    const weft_toeplitz_attention_params *params = call->params;
-    const weft_reference_features phi = map_of(ref, call->q, a->q, a, batch);
-    const weft_reference_features psi = map_of(ref, call->k, a->k, a, batch);
-    const weft_reference_weighing own = weft_reference_weighing_of(a, (double)params->epsilon);
-    weft_reference_toeplitz_attention(ref, out, rows, &phi, &psi, &own, call->given, call->count);
+static void define_relative(const struct sequence *s) {
+    const weft_toeplitz_attention_params *p = s->call->params;
+    const weft_reference_features phi = map_of(s, s->call->q, s->a.q);
+    const weft_reference_features psi = map_of(s, s->call->k, s->a.k);
+    const weft_reference_weighing own = weft_reference_weighing_of(&s->a, (double)p->epsilon);
+    weft_reference_toeplitz_attention(s->ref, s->out, s->rows, &phi, &psi, &own, s->call->given,
+                                      s->call->count);
 }
 
 weft_array weft_case_toeplitz_attention(weft_case *c, weft_array q_features, weft_array k_features,

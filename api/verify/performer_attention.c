@@ -38,24 +38,16 @@ static const struct row rows[] = {
     {1, 33, 70, 2, 6, 6, 8, true, 0.0F, WEFT_VALUES_ZEROS},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
-    char keys[24] = "";
-    char epsilon[32] = "";
-    if (row->m != 0) {
-        snprintf(keys, sizeof keys, ",m=%u", row->m);
-    }
-    if (row->epsilon > 0.0F) {
-        snprintf(epsilon, sizeof epsilon, "-epsilon=%g", (double)row->epsilon);
-    }
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s%s/n=%u%s,d=%u,dv=%u,s=%u,heads=%u,batch=%u",
              row->m == 0 ? "causal" : "full", weft_values_name(row->kind),
-             row->unstabilized ? "-plain" : "", epsilon, row->n, keys, row->heads * row->width,
+             row->unstabilized ? "-plain" : "",
+             WEFT_CASE_PART(row->epsilon > 0.0F, "-epsilon=%g", (double)row->epsilon), row->n,
+             WEFT_CASE_PART(row->m != 0, ",m=%u", row->m), row->heads * row->width,
              row->heads * row->values, row->features, row->heads, row->batch);
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     uint32_t keys = row->m != 0 ? row->m : row->n;
     uint32_t d = row->heads * row->width;
     c->only_reproducible = row->kind == WEFT_VALUES_SUBNORMAL;
@@ -72,5 +64,4 @@ static void build(weft_case *c, uint32_t index) {
                                                          .epsilon = row->epsilon)));
 }
 
-WEFT_CASE_FAMILY(performer_attention, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case,
-                 build);
+WEFT_CASE_TABLE(performer_attention, rows, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -18,8 +18,7 @@ static const struct row {
     {{1, {1021}}, {2, {1, 1021}}, WEFT_VALUES_SMALL, true, true},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     char from[WEFT_SHAPE_TEXT_SIZE];
     char to[WEFT_SHAPE_TEXT_SIZE];
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/%s/%s to %s", row->of_result ? "result" : "input",
@@ -33,8 +32,7 @@ static weft_array make_result(weft_case *c, const struct row *row, uint32_t coun
     return weft_case_reshape(c, weft_case_gather(c, x, 1), row->from);
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     const uint32_t count = (uint32_t)weft_shape_elements(row->from);
     weft_array x = row->of_result ? make_result(c, row, count)
                                   : weft_case_input(c, "x", row->from, row->values);
@@ -44,4 +42,4 @@ static void build(weft_case *c, uint32_t index) {
     weft_case_expect(c, "y", weft_case_reshape(c, x, row->to));
 }
 
-WEFT_CASE_FAMILY(reshape, WEFT_COUNT(rows), WEFT_TOLERANCE_BITS, name_case, build);
+WEFT_CASE_TABLE(reshape, rows, WEFT_TOLERANCE_BITS, name_case, build);

@@ -44,20 +44,15 @@ static const struct row rows[] = {
     {1, 33, 300, 2, 8, 8, 257, 0.0F, WEFT_VALUES_UNIT},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
-    char keys[24] = "";
-    if (row->m != 0) {
-        snprintf(keys, sizeof keys, ",m=%u", row->m);
-    }
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/n=%u%s,d=%u,dv=%u,s=%u,heads=%u,batch=%u",
              row->m == 0 ? "causal" : "full", weft_values_name(row->kind),
-             row->epsilon > 0.0F ? "-guarded" : "", row->n, keys, row->heads * row->width,
+             row->epsilon > 0.0F ? "-guarded" : "", row->n,
+             WEFT_CASE_PART(row->m != 0, ",m=%u", row->m), row->heads * row->width,
              row->heads * row->values, row->features, row->heads, row->batch);
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     uint32_t keys = row->m != 0 ? row->m : row->n;
     uint32_t d = row->heads * row->width;
     weft_array q = weft_case_input(c, "q", weft_shape_of(row->batch, row->n, d), row->kind);
@@ -72,4 +67,4 @@ static void build(weft_case *c, uint32_t index) {
                                                                        .epsilon = row->epsilon)));
 }
 
-WEFT_CASE_FAMILY(rfa_attention, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);
+WEFT_CASE_TABLE(rfa_attention, rows, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -32,14 +32,12 @@ static const struct row {
     {{2, {3, 200}}, 1e-12F, true, WEFT_VALUES_IMPULSE},
 };
 
-#define ROWS WEFT_COUNT(rows)
-
 static uint32_t columns_of(const struct row *row) {
     return row->x.dim[row->x.rank - 1];
 }
 
-static void name_with(char text[WEFT_CASE_NAME_SIZE], uint32_t index, bool epsilon, bool gain) {
-    const struct row *row = &rows[index];
+static void name_with(char text[WEFT_CASE_NAME_SIZE], const struct row *row, bool epsilon,
+                      bool gain) {
     int used = snprintf(text, WEFT_CASE_NAME_SIZE, "%s/rank=%u,rows=%u,d=%u",
                         weft_values_name(row->values), row->x.rank,
                         (uint32_t)weft_shape_elements(row->x) / columns_of(row), columns_of(row));
@@ -54,12 +52,11 @@ static void name_with(char text[WEFT_CASE_NAME_SIZE], uint32_t index, bool epsil
 
 /* ---- RMSNorm: Zhang and Sennrich, 2019, equation (4) ---- */
 
-static void name_rms(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    name_with(text, index, true, true);
+static void name_rms(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
+    name_with(text, row, true, true);
 }
 
-static void build_rms(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build_rms(weft_case *c, const struct row *row) {
     weft_array x = weft_case_input(c, "x", row->x, row->values);
     weft_array gain = {0};
     if (row->has_gain) {
@@ -71,30 +68,28 @@ static void build_rms(weft_case *c, uint32_t index) {
                                                      .epsilon = row->epsilon)));
 }
 
-WEFT_CASE_FAMILY(rms_norm, ROWS, WEFT_TOLERANCE_LINEAR, name_rms, build_rms);
+WEFT_CASE_TABLE(rms_norm, rows, WEFT_TOLERANCE_LINEAR, name_rms, build_rms);
 
 /* ---- SimpleRMSNorm ---- */
 
-static void name_simple(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    name_with(text, index, false, false);
+static void name_simple(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
+    name_with(text, row, false, false);
 }
 
-static void build_simple(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build_simple(weft_case *c, const struct row *row) {
     weft_array x = weft_case_input(c, "x", row->x, row->values);
     weft_case_expect(c, "y", weft_case_norm(c, x, weft_norm_params(.kind = WEFT_NORM_SIMPLE_RMS)));
 }
 
-WEFT_CASE_FAMILY(simple_rms_norm, ROWS, WEFT_TOLERANCE_LINEAR, name_simple, build_simple);
+WEFT_CASE_TABLE(simple_rms_norm, rows, WEFT_TOLERANCE_LINEAR, name_simple, build_simple);
 
 /* ---- ScaleNorm: Nguyen and Salazar, 2019, equation (5) ---- */
 
-static void name_scale(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    name_with(text, index, true, false);
+static void name_scale(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
+    name_with(text, row, true, false);
 }
 
-static void build_scale(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build_scale(weft_case *c, const struct row *row) {
     weft_array x = weft_case_input(c, "x", row->x, row->values);
     weft_array gain = weft_case_weight(c, weft_shape_of(1), WEFT_VALUES_UNIT);
     weft_case_expect(c, "y",
@@ -103,4 +98,4 @@ static void build_scale(weft_case *c, uint32_t index) {
                                                      .epsilon = row->epsilon)));
 }
 
-WEFT_CASE_FAMILY(scale_norm, ROWS, WEFT_TOLERANCE_LINEAR, name_scale, build_scale);
+WEFT_CASE_TABLE(scale_norm, rows, WEFT_TOLERANCE_LINEAR, name_scale, build_scale);

@@ -70,8 +70,7 @@ static const struct row rows[] = {
     BOTH(WEFT_VALUES_HUGE, 97, 12, 1, 13, 13, 5, 0.95F),
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/n=%u,d=%u,r=%u,g=%u,m=%u,gamma=%g,batch=%u",
              row->interpolation == CUBIC ? "cubic" : "linear", weft_values_name(row->values),
              row->n, row->d, points_of(row), row->steps, row->taps, (double)row->gamma, row->batch);
@@ -85,8 +84,7 @@ static void leave_open(weft_case *c, const struct row *row) {
     }
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     weft_shape shape = weft_shape_of(row->batch, row->n, row->d);
     weft_array x = weft_case_input(c, "x", shape, row->values);
     weft_array rpe =
@@ -107,4 +105,4 @@ static void build(weft_case *c, uint32_t index) {
     }
 }
 
-WEFT_CASE_FAMILY(ski_toeplitz, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);
+WEFT_CASE_TABLE(ski_toeplitz, rows, WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -29,16 +29,14 @@ static uint32_t rows_of(const struct row *row) {
     return (uint32_t)weft_shape_elements(row->x) / columns_of(row);
 }
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &cases[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/rank=%u,rows=%u,columns=%u",
              weft_values_name(row->values), row->x.rank, rows_of(row), columns_of(row));
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &cases[index];
+static void build(weft_case *c, const struct row *row) {
     weft_array x = weft_case_input(c, "x", row->x, row->values);
     weft_case_expect(c, "y", weft_case_softmax(c, x));
 }
 
-WEFT_CASE_FAMILY(softmax, WEFT_COUNT(cases), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);
+WEFT_CASE_TABLE(softmax, cases, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -112,8 +112,7 @@ static void sine_codes(double *codes, const double *noise, const struct waves *w
     }
 }
 
-static void build_sine(weft_case *c, uint32_t index) {
-    const struct row *row = &sine_rows[index];
+static void build_sine(weft_case *c, const struct row *row) {
     const uint32_t d = channels_of(row);
     const weft_shape each = weft_shape_of(d, row->size);
     c->only_reproducible = row->kind == WEFT_VALUES_SUBNORMAL;
@@ -140,11 +139,11 @@ static void build_sine(weft_case *c, uint32_t index) {
     }
 }
 
-static void name_sine(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    name_case(text, &sine_rows[index], "t");
+static void name_sine(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
+    name_case(text, row, "t");
 }
 
-WEFT_CASE_FAMILY(sine_spe, WEFT_COUNT(sine_rows), WEFT_TOLERANCE_LINEAR, name_sine, build_sine);
+WEFT_CASE_TABLE(sine_spe, sine_rows, WEFT_TOLERANCE_LINEAR, name_sine, build_sine);
 
 /* ---- convSPE ---- */
 
@@ -161,8 +160,7 @@ static void conv_codes(double *codes, const double *noise, const double *filters
     }
 }
 
-static void build_conv(weft_case *c, uint32_t index) {
-    const struct row *row = &conv_rows[index];
+static void build_conv(weft_case *c, const struct row *row) {
     const uint32_t d = channels_of(row);
     const uint32_t positions = row->n + row->size - 1 + row->spare;
     c->only_reproducible = row->kind == WEFT_VALUES_SUBNORMAL;
@@ -181,8 +179,8 @@ static void build_conv(weft_case *c, uint32_t index) {
     }
 }
 
-static void name_conv(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    name_case(text, &conv_rows[index], "p");
+static void name_conv(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
+    name_case(text, row, "p");
 }
 
-WEFT_CASE_FAMILY(conv_spe, WEFT_COUNT(conv_rows), WEFT_TOLERANCE_LINEAR, name_conv, build_conv);
+WEFT_CASE_TABLE(conv_spe, conv_rows, WEFT_TOLERANCE_LINEAR, name_conv, build_conv);

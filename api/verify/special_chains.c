@@ -39,8 +39,7 @@ static const struct chain {
      WEFT_VALUES_UNIT, WEFT_VALUES_UNIT, WEFT_VALUES_UNIT},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct chain *chain = &chains[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct chain *chain) {
     bool has_activation = chain->activation != WEFT_ACTIVATION_NONE;
     snprintf(text, WEFT_CASE_NAME_SIZE, "matmul%s%s%s%s%s%s/%s,%s,%s,%s/n=%u,k=%u,m=%u",
              (chain->parts & BIAS) != 0 ? "+bias" : "", has_activation ? "+" : "",
@@ -144,12 +143,11 @@ static void expect(weft_case *c, const struct chain *chain, const struct arrays 
     weft_bounded_expect(c, out);
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct chain *chain = &chains[index];
+static void build(weft_case *c, const struct chain *chain) {
     c->check_fusion = true;
     struct arrays arrays = make_arrays(c, chain);
     weft_case_output(c, "y", add_ops(c, chain, &arrays));
     expect(c, chain, &arrays);
 }
 
-WEFT_SPECIAL_FAMILY(chains, WEFT_COUNT(chains), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);
+WEFT_SPECIAL_TABLE(chains, chains, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -67,15 +67,13 @@ static const struct affine_row {
     {{2, {129, 3}}, 0x1p-40F, 0x1p-120F, WEFT_VALUES_TINY},
 };
 
-static void name_affine(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct affine_row *row = &affine_rows[index];
+static void name_affine(char text[WEFT_CASE_NAME_SIZE], const struct affine_row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/elements=%u,scale=%g,offset=%g",
              weft_values_name(row->values), (uint32_t)weft_shape_elements(row->x),
              (double)row->scale, (double)row->offset);
 }
 
-static void build_affine(weft_case *c, uint32_t index) {
-    const struct affine_row *row = &affine_rows[index];
+static void build_affine(weft_case *c, const struct affine_row *row) {
     weft_array x = weft_case_input(c, "x", row->x, row->values);
     weft_tensor y = {0};
     weft_case_check(c, weft_graph_affine(&y, c->graph, x.tensor, row->scale, row->offset));
@@ -91,8 +89,7 @@ static void build_affine(weft_case *c, uint32_t index) {
     weft_bounded_expect(c, expected);
 }
 
-WEFT_SPECIAL_FAMILY(affine, WEFT_COUNT(affine_rows), WEFT_TOLERANCE_BITS, name_affine,
-                    build_affine);
+WEFT_SPECIAL_TABLE(affine, affine_rows, WEFT_TOLERANCE_BITS, name_affine, build_affine);
 
 /* ---- activation ---- */
 
@@ -144,8 +141,7 @@ static const struct embedding_row {
     {3, 300, 4, true, WEFT_VALUES_NAN},
 };
 
-static void name_embedding(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct embedding_row *row = &embedding_rows[index];
+static void name_embedding(char text[WEFT_CASE_NAME_SIZE], const struct embedding_row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/n=%u,d=%u,vocabulary=%u",
              row->sums ? "types,positions" : "tokens", weft_values_name(row->values), row->n,
              row->d, row->vocabulary);
@@ -158,8 +154,7 @@ static weft_bounded row_element(const weft_array *indices, const weft_array *tab
     return weft_bounded_exact(table->value[row * d + i % d]);
 }
 
-static void build_embedding(weft_case *c, uint32_t index) {
-    const struct embedding_row *row = &embedding_rows[index];
+static void build_embedding(weft_case *c, const struct embedding_row *row) {
     const uint32_t type_count = 3;
     const bool sums = row->sums;
     weft_shape sequence = weft_shape_of(1, row->n);
@@ -193,5 +188,4 @@ static void build_embedding(weft_case *c, uint32_t index) {
     weft_bounded_expect(c, expected);
 }
 
-WEFT_SPECIAL_FAMILY(embedding, WEFT_COUNT(embedding_rows), WEFT_TOLERANCE_BITS, name_embedding,
-                    build_embedding);
+WEFT_SPECIAL_TABLE(embedding, embedding_rows, WEFT_TOLERANCE_BITS, name_embedding, build_embedding);

@@ -19,8 +19,7 @@ static const struct row {
     {9, 3, 2, 3, WEFT_VALUES_MASKED, WEFT_VALUES_MASKED, WEFT_VALUES_UNIT, WEFT_VALUES_INFINITE},
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s,%s,%s,%s/n=%u,d=%u,dv=%u,heads=%u",
              weft_values_name(row->q), weft_values_name(row->k), weft_values_name(row->v),
              weft_values_name(row->beta), row->n, row->heads * row->width, row->heads * row->values,
@@ -128,8 +127,7 @@ static void expect(weft_case *c, const struct row *row, const weft_array arrays[
     weft_bounded_expect(c, out);
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     const weft_shape keys = weft_shape_of(1, row->n, row->heads * row->width);
     weft_array arrays[4];
     arrays[0] = weft_case_input(c, "q", keys, row->q);
@@ -147,4 +145,4 @@ static void build(weft_case *c, uint32_t index) {
     expect(c, row, arrays);
 }
 
-WEFT_SPECIAL_FAMILY(fast_weight, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case, build);
+WEFT_SPECIAL_TABLE(fast_weight, rows, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -23,8 +23,7 @@ static const struct row {
 
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s,%s/n=%u,d=%u,r=%u,heads=%u",
              row->side == WEFT_FLT_KEY ? "keys" : "queries", weft_values_name(row->x),
              weft_values_name(row->weight), row->n, row->heads * row->width, row->r, row->heads);
@@ -61,8 +60,7 @@ static void expect_head(weft_bounded *out, const struct row *row, const double *
     }
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     const uint64_t columns = (uint64_t)row->width + 2 * (uint64_t)row->r;
     weft_array x =
         weft_case_input(c, "x", weft_shape_of(1, row->n, row->heads * row->width), row->x);
@@ -82,4 +80,4 @@ static void build(weft_case *c, uint32_t index) {
     weft_bounded_expect(c, out);
 }
 
-WEFT_SPECIAL_FAMILY(flt_features, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);
+WEFT_SPECIAL_TABLE(flt_features, rows, WEFT_TOLERANCE_LINEAR, name_case, build);

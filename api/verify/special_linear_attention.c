@@ -21,12 +21,16 @@ struct row {
 #define INFINITE WEFT_VALUES_INFINITE
 #define NOT      WEFT_VALUES_NAN
 
-static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row, const char *map) {
+static void name_with(char text[WEFT_CASE_NAME_SIZE], const struct row *row, const char *map) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/%s,%s,%s/n=%u,m=%u,d=%u,dv=%u,heads=%u",
              row->keys == 0 ? "causal" : "full", map, weft_values_name(row->q),
              weft_values_name(row->k), weft_values_name(row->v), row->n,
              row->keys == 0 ? row->n : row->keys, row->heads * row->width, row->heads * row->values,
              row->heads);
+}
+
+static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
+    name_with(text, row, "");
 }
 
 static weft_bounded_attention attention_of(const struct row *row) {
@@ -85,10 +89,6 @@ static const struct row linear_rows[] = {
     {70, 0, 2, 3, 2, EQUAL, NOT, EQUAL, 0},      {70, 0, 1, 3, 5, NOT, EQUAL, INFINITE, 0},
 };
 
-static void name_linear(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    name_row(text, &linear_rows[index], "");
-}
-
 static void given_features(weft_bounded *out, const weft_bounded *x, const struct row *row,
                            uint64_t token) {
     (void)token;
@@ -97,8 +97,7 @@ static void given_features(weft_bounded *out, const weft_bounded *x, const struc
     }
 }
 
-static void build_linear(weft_case *c, uint32_t index) {
-    const struct row *row = &linear_rows[index];
+static void build_linear(weft_case *c, const struct row *row) {
     struct inputs inputs = add_inputs(c, row);
     weft_tensor y = {0};
     weft_case_check(
@@ -109,8 +108,7 @@ static void build_linear(weft_case *c, uint32_t index) {
     expect(c, row, &inputs, given_features, 1);
 }
 
-WEFT_SPECIAL_FAMILY(linear_attention, WEFT_COUNT(linear_rows), WEFT_TOLERANCE_LINEAR, name_linear,
-                    build_linear);
+WEFT_SPECIAL_TABLE(linear_attention, linear_rows, WEFT_TOLERANCE_LINEAR, name_row, build_linear);
 
 /* ---- kernel attention with one kernel ---- */
 
@@ -122,10 +120,10 @@ static const struct row kernel_rows[] = {
     {9, 7, 2, 4, 3, INFINITE, INFINITE, UNIT, WEFT_FEATURE_TANH1},
 };
 
-static void name_kernel(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+static void name_kernel(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     char map[32];
-    snprintf(map, sizeof map, "/%s", weft_feature_map_name(kernel_rows[index].map));
-    name_row(text, &kernel_rows[index], map);
+    snprintf(map, sizeof map, "/%s", weft_feature_map_name(row->map));
+    name_with(text, row, map);
 }
 
 /* 1 + tanh(x) is 2 sigmoid(2x). */
@@ -150,8 +148,7 @@ static void mapped_features(weft_bounded *out, const weft_bounded *x, const stru
     }
 }
 
-static void build_kernel(weft_case *c, uint32_t index) {
-    const struct row *row = &kernel_rows[index];
+static void build_kernel(weft_case *c, const struct row *row) {
     const weft_kernel kernel = {.map = row->map};
     struct inputs inputs = add_inputs(c, row);
     weft_tensor y = {0};
@@ -164,8 +161,8 @@ static void build_kernel(weft_case *c, uint32_t index) {
     expect(c, row, &inputs, mapped_features, 1);
 }
 
-WEFT_SPECIAL_FAMILY(kernel_attention, WEFT_COUNT(kernel_rows), WEFT_TOLERANCE_EXPONENTIAL,
-                    name_kernel, build_kernel);
+WEFT_SPECIAL_TABLE(kernel_attention, kernel_rows, WEFT_TOLERANCE_EXPONENTIAL, name_kernel,
+                   build_kernel);
 
 /* ---- cosFormer ---- */
 
@@ -174,10 +171,6 @@ static const struct row cosformer_rows[] = {
     {70, 0, 2, 3, 3, UNIT, UNIT, NOT, 0},
     {9, 7, 2, 4, 3, INFINITE, UNIT, BIG, 0}, /* at token 0: infinity · sin 0 */
 };
-
-static void name_cosformer(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    name_row(text, &cosformer_rows[index], "");
-}
 
 /* A cosine or sine of the table; those of token 0 are exact. */
 static weft_bounded position(double x) {
@@ -196,8 +189,7 @@ static void cosformer_features(weft_bounded *out, const weft_bounded *x, const s
     }
 }
 
-static void build_cosformer(weft_case *c, uint32_t index) {
-    const struct row *row = &cosformer_rows[index];
+static void build_cosformer(weft_case *c, const struct row *row) {
     struct inputs inputs = add_inputs(c, row);
     weft_tensor y = {0};
     weft_case_check(c, weft_graph_cosformer(
@@ -207,5 +199,4 @@ static void build_cosformer(weft_case *c, uint32_t index) {
     expect(c, row, &inputs, cosformer_features, 2);
 }
 
-WEFT_SPECIAL_FAMILY(cosformer, WEFT_COUNT(cosformer_rows), WEFT_TOLERANCE_LINEAR, name_cosformer,
-                    build_cosformer);
+WEFT_SPECIAL_TABLE(cosformer, cosformer_rows, WEFT_TOLERANCE_LINEAR, name_row, build_cosformer);

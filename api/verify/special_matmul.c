@@ -32,15 +32,12 @@ static const char *const kernels[] = {"direct", "tiled"};
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct row *row = &rows[index % ROW_COUNT];
-    char alpha[32] = "";
-    if (row->alpha != 1.0F) {
-        snprintf(alpha, sizeof alpha, ",alpha=%g", (double)row->alpha);
-    }
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s,%s%s/%s,%s/m=%u,n=%u,k=%u,batch=%u%s",
              kernels[index / ROW_COUNT], row->transpose_a ? "aT" : "a",
              row->transpose_b ? "bT" : "b", row->weight ? ",constant" : "",
              weft_values_name(row->a), weft_values_name(row->b), row->m, row->n, row->k,
-             row->batch == 0 ? 1 : row->batch, alpha);
+             row->batch == 0 ? 1 : row->batch,
+             WEFT_CASE_PART(row->alpha != 1.0F, ",alpha=%g", (double)row->alpha));
 }
 
 static weft_shape shape_of(const struct row *row, bool transpose, uint32_t height, uint32_t width) {

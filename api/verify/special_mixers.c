@@ -64,15 +64,13 @@ static const struct attention_row {
     {9, 7, 4, 2, WEFT_VALUES_UNIT, WEFT_VALUES_UNIT, WEFT_VALUES_NAN},
 };
 
-static void name_attention(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct attention_row *row = &attention_rows[index];
+static void name_attention(char text[WEFT_CASE_NAME_SIZE], const struct attention_row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s,%s,%s/n=%u,m=%u,d=%u,heads=%u",
              weft_values_name(row->q), weft_values_name(row->k), weft_values_name(row->v), row->n,
              row->m, row->d, row->heads);
 }
 
-static void build_attention(weft_case *c, uint32_t index) {
-    const struct attention_row *row = &attention_rows[index];
+static void build_attention(weft_case *c, const struct attention_row *row) {
     weft_shape keys = weft_shape_of(1, row->m, row->d);
     weft_array arrays[3];
     arrays[0] = weft_case_input(c, "q", weft_shape_of(1, row->n, row->d), row->q);
@@ -88,5 +86,5 @@ static void build_attention(weft_case *c, uint32_t index) {
         &(weft_bounded_band){.n = row->n, .m = row->m, .d = row->d, .heads = row->heads});
 }
 
-WEFT_SPECIAL_FAMILY(attention, WEFT_COUNT(attention_rows), WEFT_TOLERANCE_EXPONENTIAL,
-                    name_attention, build_attention);
+WEFT_SPECIAL_TABLE(attention, attention_rows, WEFT_TOLERANCE_EXPONENTIAL, name_attention,
+                   build_attention);

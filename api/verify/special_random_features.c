@@ -59,8 +59,7 @@ static const struct feature_row feature_rows[] = {
     {WEFT_COMPONENT_TRIGONOMETRIC, WEFT_STABILIZER_NONE, 19, 2, 2, 5, 0.0F, WEFT_VALUES_TENS},
 };
 
-static void name_features(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct feature_row *row = &feature_rows[index];
+static void name_features(char text[WEFT_CASE_NAME_SIZE], const struct feature_row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/%s/n=%u,d=%u,s=%u,heads=%u",
              weft_component_name(row->component), weft_stabilizer_name(row->stabilizer),
              weft_values_name(row->x), row->n, row->heads * row->width, row->features, row->heads);
@@ -174,8 +173,7 @@ static void expect_heads(weft_bounded *out, const struct feature_row *row, const
     }
 }
 
-static void build_features(weft_case *c, uint32_t index) {
-    const struct feature_row *row = &feature_rows[index];
+static void build_features(weft_case *c, const struct feature_row *row) {
     const uint64_t size = (uint64_t)row->n * row->heads;
     weft_array x =
         weft_case_input(c, "x", weft_shape_of(1, row->n, row->heads * row->width), row->x);
@@ -198,8 +196,8 @@ static void build_features(weft_case *c, uint32_t index) {
     weft_bounded_expect(c, out);
 }
 
-WEFT_SPECIAL_FAMILY(random_features, WEFT_COUNT(feature_rows), WEFT_TOLERANCE_EXPONENTIAL,
-                    name_features, build_features);
+WEFT_SPECIAL_TABLE(random_features, feature_rows, WEFT_TOLERANCE_EXPONENTIAL, name_features,
+                   build_features);
 
 /* ---- random feature attention ---- */
 
@@ -213,8 +211,7 @@ static const struct attention_row {
     {67, 0, 2, 2, 3, 5, WEFT_VALUES_UNIT, WEFT_VALUES_NAN, WEFT_VALUES_UNIT},
 };
 
-static void name_attention(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct attention_row *row = &attention_rows[index];
+static void name_attention(char text[WEFT_CASE_NAME_SIZE], const struct attention_row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s,%s,%s/n=%u,m=%u,d=%u,dv=%u,s=%u,heads=%u",
              row->m == 0 ? "causal" : "full", weft_values_name(row->q), weft_values_name(row->k),
              weft_values_name(row->v), row->n, row->m == 0 ? row->n : row->m,
@@ -260,8 +257,7 @@ static weft_bounded *features_of(weft_case *c, const struct attention_row *row, 
     return out;
 }
 
-static void build_attention(weft_case *c, uint32_t index) {
-    const struct attention_row *row = &attention_rows[index];
+static void build_attention(weft_case *c, const struct attention_row *row) {
     const uint32_t keys = row->m == 0 ? row->n : row->m;
     const uint32_t d = row->heads * row->width;
     const uint32_t values = row->heads * row->values;
@@ -289,5 +285,5 @@ static void build_attention(weft_case *c, uint32_t index) {
     weft_bounded_expect(c, out);
 }
 
-WEFT_SPECIAL_FAMILY(rfa_attention, WEFT_COUNT(attention_rows), WEFT_TOLERANCE_EXPONENTIAL,
-                    name_attention, build_attention);
+WEFT_SPECIAL_TABLE(rfa_attention, attention_rows, WEFT_TOLERANCE_EXPONENTIAL, name_attention,
+                   build_attention);

@@ -25,18 +25,14 @@ static const struct row {
     {12, WEFT_EDGE_COUNT / 12, 1e-5F, WEFT_VALUES_EDGES, WEFT_VALUES_UNIT},
 };
 
-#define ROWS WEFT_COUNT(rows)
-
-static void name_with_gain(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_with_gain(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s,%s/rows=%u,d=%u,epsilon=%g", weft_values_name(row->x),
              weft_values_name(row->gain), row->rows, row->columns, (double)row->epsilon);
 }
 
-static void name_simple(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_simple(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/rows=%u,d=%u,case=%u", weft_values_name(row->x),
-             row->rows, row->columns, index);
+             row->rows, row->columns, (uint32_t)(row - rows));
 }
 
 /* Σ x². Where it overflows though x is finite, nothing is sure: the formula itself stays finite. */
@@ -103,8 +99,7 @@ static weft_array add_input(weft_case *c, const struct row *row) {
     return weft_case_input(c, "x", weft_shape_of(row->rows, row->columns), row->x);
 }
 
-static void build_rms(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build_rms(weft_case *c, const struct row *row) {
     weft_array x = add_input(c, row);
     weft_array gain = weft_case_weight(c, weft_shape_of(row->columns), row->gain);
     weft_tensor y = {0};
@@ -113,10 +108,9 @@ static void build_rms(weft_case *c, uint32_t index) {
     expect(c, row, x.value, divisor_of_rms, gain.value, row->columns);
 }
 
-WEFT_SPECIAL_FAMILY(rms_norm, ROWS, WEFT_TOLERANCE_LINEAR, name_with_gain, build_rms);
+WEFT_SPECIAL_TABLE(rms_norm, rows, WEFT_TOLERANCE_LINEAR, name_with_gain, build_rms);
 
-static void build_simple(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build_simple(weft_case *c, const struct row *row) {
     weft_array x = add_input(c, row);
     weft_tensor y = {0};
     weft_case_check(c, weft_graph_simple_rms_norm(&y, c->graph, x.tensor));
@@ -124,10 +118,9 @@ static void build_simple(weft_case *c, uint32_t index) {
     expect(c, row, x.value, divisor_of_simple, NULL, 0);
 }
 
-WEFT_SPECIAL_FAMILY(simple_rms_norm, ROWS, WEFT_TOLERANCE_LINEAR, name_simple, build_simple);
+WEFT_SPECIAL_TABLE(simple_rms_norm, rows, WEFT_TOLERANCE_LINEAR, name_simple, build_simple);
 
-static void build_scale(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build_scale(weft_case *c, const struct row *row) {
     weft_array x = add_input(c, row);
     weft_array gain = weft_case_weight(c, weft_shape_of(1), row->gain);
     weft_tensor y = {0};
@@ -136,4 +129,4 @@ static void build_scale(weft_case *c, uint32_t index) {
     expect(c, row, x.value, divisor_of_scale, gain.value, 1);
 }
 
-WEFT_SPECIAL_FAMILY(scale_norm, ROWS, WEFT_TOLERANCE_LINEAR, name_with_gain, build_scale);
+WEFT_SPECIAL_TABLE(scale_norm, rows, WEFT_TOLERANCE_LINEAR, name_with_gain, build_scale);

@@ -24,15 +24,13 @@ static const struct norm_row {
     {12, WEFT_EDGE_COUNT / 12, 1e-5F, WEFT_VALUES_EDGES, WEFT_VALUES_UNIT, WEFT_VALUES_UNIT},
 };
 
-static void name_norm(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct norm_row *row = &norm_rows[index];
+static void name_norm(char text[WEFT_CASE_NAME_SIZE], const struct norm_row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s,%s,%s/rows=%u,d=%u,epsilon=%g",
              weft_values_name(row->x), weft_values_name(row->gamma), weft_values_name(row->beta),
              row->rows, row->columns, (double)row->epsilon);
 }
 
-static void build_norm(weft_case *c, uint32_t index) {
-    const struct norm_row *row = &norm_rows[index];
+static void build_norm(weft_case *c, const struct norm_row *row) {
     weft_array x = weft_case_input(c, "x", weft_shape_of(row->rows, row->columns), row->x);
     weft_array gamma = weft_case_weight(c, weft_shape_of(row->columns), row->gamma);
     weft_array beta = weft_case_weight(c, weft_shape_of(row->columns), row->beta);
@@ -49,8 +47,7 @@ static void build_norm(weft_case *c, uint32_t index) {
     weft_bounded_expect(c, out);
 }
 
-WEFT_SPECIAL_FAMILY(layer_norm, WEFT_COUNT(norm_rows), WEFT_TOLERANCE_LINEAR, name_norm,
-                    build_norm);
+WEFT_SPECIAL_TABLE(layer_norm, norm_rows, WEFT_TOLERANCE_LINEAR, name_norm, build_norm);
 
 /* ---- softmax ---- */
 
@@ -68,14 +65,12 @@ static const struct softmax_row {
     {12, WEFT_EDGE_COUNT / 12, WEFT_VALUES_EDGES},
 };
 
-static void name_softmax(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct softmax_row *row = &softmax_rows[index];
+static void name_softmax(char text[WEFT_CASE_NAME_SIZE], const struct softmax_row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/rows=%u,columns=%u", weft_values_name(row->values),
              row->rows, row->columns);
 }
 
-static void build_softmax(weft_case *c, uint32_t index) {
-    const struct softmax_row *row = &softmax_rows[index];
+static void build_softmax(weft_case *c, const struct softmax_row *row) {
     weft_array x = weft_case_input(c, "x", weft_shape_of(row->rows, row->columns), row->values);
     weft_tensor y = {0};
     weft_case_check(c, weft_graph_softmax(&y, c->graph, x.tensor));
@@ -87,5 +82,4 @@ static void build_softmax(weft_case *c, uint32_t index) {
     weft_bounded_expect(c, out);
 }
 
-WEFT_SPECIAL_FAMILY(softmax, WEFT_COUNT(softmax_rows), WEFT_TOLERANCE_EXPONENTIAL, name_softmax,
-                    build_softmax);
+WEFT_SPECIAL_TABLE(softmax, softmax_rows, WEFT_TOLERANCE_EXPONENTIAL, name_softmax, build_softmax);

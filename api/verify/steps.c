@@ -202,14 +202,11 @@ static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
              row->heads, row->batch, row->option);
 }
 
-#define FAMILY(label, mixer, rows, bound)                                      \
-    static void name_##label(char text[WEFT_CASE_NAME_SIZE], uint32_t index) { \
-        name_row(text, &(rows)[index]);                                        \
-    }                                                                          \
-    static void build_##label(weft_case *c, uint32_t index) {                  \
-        build_row(c, mixer, &(rows)[index]);                                   \
-    }                                                                          \
-    WEFT_CASE_FAMILY(label, WEFT_COUNT(rows), bound, name_##label, build_##label)
+#define FAMILY(label, mixer, rows, bound)                            \
+    static void build_##label(weft_case *c, const struct row *row) { \
+        build_row(c, mixer, row);                                    \
+    }                                                                \
+    WEFT_CASE_TABLE(label, rows, bound, name_row, build_##label)
 
 FAMILY(linear_attention_step, WEFT_CASE_STEP_LINEAR, linear_rows, WEFT_TOLERANCE_LINEAR);
 FAMILY(kernel_attention_step, WEFT_CASE_STEP_KERNELS, kernel_rows, WEFT_TOLERANCE_EXPONENTIAL);

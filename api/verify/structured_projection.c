@@ -97,15 +97,12 @@ static const struct row *row_at(uint32_t index) {
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct row *row = row_at(index);
-    char factors[16] = "";
-    if (row->factors != 0) {
-        snprintf(factors, sizeof factors, "-%u", row->factors);
-    }
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s%s%s%s%s/%s/n=%u,d=%u,s=%u,heads=%u,batch=%u",
-             index < ROW_COUNT ? "" : "features-", weft_features_name(row->kind), factors,
-             row->learned ? "-learned" : "", row->implementation ? "-" : "",
-             row->implementation ? row->implementation : "", weft_values_name(row->values), row->n,
-             row->width, row->features, row->heads, row->batch);
+             index < ROW_COUNT ? "" : "features-", weft_features_name(row->kind),
+             WEFT_CASE_PART(row->factors != 0, "-%u", row->factors), row->learned ? "-learned" : "",
+             row->implementation ? "-" : "", row->implementation ? row->implementation : "",
+             weft_values_name(row->values), row->n, row->width, row->features, row->heads,
+             row->batch);
 }
 
 /* ---- the parts ---- */

@@ -78,16 +78,12 @@ static const struct row rows[] = {
     EACH(true, DECAY, CONSTANT, 64, 32, 2, 0, WEFT_VALUES_SUBNORMAL),
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
-    char reach[24] = "";
-    if (row->reach != 0) {
-        snprintf(reach, sizeof reach, ",reach=%u", row->reach);
-    }
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/%s/%s/n=%u,d=%u,batch=%u%s",
              !row->implementation ? "usual" : row->implementation, row->causal ? "causal" : "both",
              row->decay == DECAY ? ",decay" : "", row->source == GIVEN ? "given" : "constant",
-             weft_values_name(row->values), row->n, row->d, row->batch, reach);
+             weft_values_name(row->values), row->n, row->d, row->batch,
+             WEFT_CASE_PART(row->reach != 0, ",reach=%u", row->reach));
 }
 
 static weft_array coefficients(weft_case *c, const struct row *row) {
@@ -139,8 +135,7 @@ static weft_array decay(weft_case *c, const struct row *row) {
     return row->source == GIVEN ? given_decay(c, row->d) : constant_decay(c, row->d);
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     c->implementation = row->implementation;
     /* The same input for every implementation. */
     c->seed = (uint64_t)row->n << 32 | (uint64_t)row->d << 8 | row->batch;
@@ -153,4 +148,4 @@ static void build(weft_case *c, uint32_t index) {
                            weft_toeplitz_params(.causal = row->causal, .decay = gamma.tensor)));
 }
 
-WEFT_CASE_FAMILY(toeplitz, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);
+WEFT_CASE_TABLE(toeplitz, rows, WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -74,21 +74,16 @@ static weft_array add_features(weft_case *c, const char *name, const struct row 
                        : weft_case_binary(c, WEFT_BINARY_MULTIPLY, x, x);
 }
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
-    char reach[24] = "";
-    if (row->reach != 0) {
-        snprintf(reach, sizeof reach, ",reach=%u", row->reach);
-    }
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/%s%s%s/n=%u%s,m=%u,dv=%u,heads=%u,batch=%u",
              row->implementation ? row->implementation : "chosen", row->causal ? "causal" : "full",
              row->random ? "random-" : "", weft_values_name(row->bias),
-             row->epsilon > 0.0F ? "-guarded" : "", row->n, reach, row->features,
+             row->epsilon > 0.0F ? "-guarded" : "", row->n,
+             WEFT_CASE_PART(row->reach != 0, ",reach=%u", row->reach), row->features,
              row->heads * row->values, row->heads, row->batch);
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     uint32_t reach = row->reach != 0 ? row->reach : row->n;
     weft_values kind =
         row->bias == WEFT_VALUES_SUBNORMAL ? WEFT_VALUES_SUBNORMAL : WEFT_VALUES_UNIT;
@@ -111,5 +106,4 @@ static void build(weft_case *c, uint32_t index) {
                                                         .epsilon = row->epsilon)));
 }
 
-WEFT_CASE_FAMILY(toeplitz_attention, WEFT_COUNT(rows), WEFT_TOLERANCE_EXPONENTIAL, name_case,
-                 build);
+WEFT_CASE_TABLE(toeplitz_attention, rows, WEFT_TOLERANCE_EXPONENTIAL, name_case, build);

@@ -49,16 +49,14 @@ static const struct row rows[] = {
     BOTH(true, 64, 64, 33, 1, WEFT_VALUES_SUBNORMAL),
 };
 
-static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct row *row = &rows[index];
+static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s%s/%s/%s/n=%u,grid=%u,d=%u,batch=%u",
              row->implementation ? row->implementation : "", row->implementation ? "/" : "",
              row->causal ? "causal" : "both", row->given ? "given" : "constant",
              weft_values_name(row->values), row->n, row->grid, row->d, row->batch);
 }
 
-static void build(weft_case *c, uint32_t index) {
-    const struct row *row = &rows[index];
+static void build(weft_case *c, const struct row *row) {
     c->implementation = row->implementation;
     weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), row->values);
     weft_shape shape = weft_shape_of(row->grid + 1, row->causal ? row->d : 2 * row->d);
@@ -71,4 +69,4 @@ static void build(weft_case *c, uint32_t index) {
         weft_case_toeplitz_fd(c, x, response, weft_toeplitz_fd_params(.causal = row->causal)));
 }
 
-WEFT_CASE_FAMILY(toeplitz_fd, WEFT_COUNT(rows), WEFT_TOLERANCE_LINEAR, name_case, build);
+WEFT_CASE_TABLE(toeplitz_fd, rows, WEFT_TOLERANCE_LINEAR, name_case, build);

@@ -112,10 +112,9 @@ static const struct lag_row {
     {{24, 2, LAYER, GELU_TANH, false, false, false}, EXP, 1, false, NO_DECAY, 40, 17, 0},
 };
 
-static void name_lag(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
+static void name_lag(char text[WEFT_CASE_NAME_SIZE], const struct lag_row *row) {
     static const char *const inputs[] = {"lag", "fraction", "exp"};
     static const char *const decays[] = {"", ",fixed", ",learned"};
-    const struct lag_row *row = &lag_rows[index];
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s%s/%s,%s/n=%u,d=%u,batch=%u,width=%u%s",
              row->causal ? "causal" : "both", inputs[row->input], decays[row->decay],
              norm_names[row->mlp.norm], weft_activation_name(row->mlp.activation), row->n, row->d,
@@ -134,8 +133,7 @@ static weft_array add_decay(weft_case *c, const struct lag_row *row) {
                      c, parameter(c, &row->mlp, "theta", weft_shape_of(1, row->d)), LAMBDA);
 }
 
-static void build_lag(weft_case *c, uint32_t index) {
-    const struct lag_row *row = &lag_rows[index];
+static void build_lag(weft_case *c, const struct lag_row *row) {
     struct mlp mlp;
     make_mlp(&mlp, c, &row->mlp, row->d);
     weft_array decay = add_decay(c, row);
@@ -153,8 +151,7 @@ static void build_lag(weft_case *c, uint32_t index) {
     c->check_fusion = true; /* that plan does not fold constants either */
 }
 
-WEFT_CASE_FAMILY(toeplitz_rpe, WEFT_COUNT(lag_rows), WEFT_TOLERANCE_EXPONENTIAL, name_lag,
-                 build_lag);
+WEFT_CASE_TABLE(toeplitz_rpe, lag_rows, WEFT_TOLERANCE_EXPONENTIAL, name_lag, build_lag);
 
 /* ---- responses by frequency ---- */
 
@@ -173,8 +170,7 @@ static const struct frequency_row {
     {{24, 3, LAYER, RELU, true, true, false}, COSINE, true, 1, 131, 33, 0},
 };
 
-static void name_frequency(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
-    const struct frequency_row *row = &frequency_rows[index];
+static void name_frequency(char text[WEFT_CASE_NAME_SIZE], const struct frequency_row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/%s,%s/n=%u,grid=%u,d=%u,batch=%u,width=%u%s",
              row->causal ? "causal" : "both",
              row->input == WEFT_RPE_COSINE ? "cosine" : "frequency", norm_names[row->mlp.norm],
@@ -182,8 +178,7 @@ static void name_frequency(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
              row->mlp.width, row->mlp.given ? ",given" : "");
 }
 
-static void build_frequency(weft_case *c, uint32_t index) {
-    const struct frequency_row *row = &frequency_rows[index];
+static void build_frequency(weft_case *c, const struct frequency_row *row) {
     struct mlp mlp;
     make_mlp(&mlp, c, &row->mlp, row->causal ? row->d : 2 * row->d);
     weft_array y = weft_case_toeplitz_fd_rpe(c, row->grid, &mlp.rpe, row->input);
@@ -196,5 +191,5 @@ static void build_frequency(weft_case *c, uint32_t index) {
     c->check_fusion = true;
 }
 
-WEFT_CASE_FAMILY(toeplitz_fd_rpe, WEFT_COUNT(frequency_rows), WEFT_TOLERANCE_EXPONENTIAL,
-                 name_frequency, build_frequency);
+WEFT_CASE_TABLE(toeplitz_fd_rpe, frequency_rows, WEFT_TOLERANCE_EXPONENTIAL, name_frequency,
+                build_frequency);
