@@ -157,11 +157,8 @@ WEFT_TEST(text_is_read_from_a_file_and_from_standard_input) {
 }
 
 WEFT_TEST(text_for_people_has_label_and_time) {
-    struct outcome outcome = expect_weft(0, "run %s --text %s/samples/de.txt", LANGID, LANGID);
-    expect_part(&outcome, outcome.out, "probability");
-    expect_part(&outcome, outcome.out, "de ");
-    expect_part(&outcome, outcome.out, " ms for 1 x ");
-    outcome_clear(&outcome);
+    expect_says(0, weft_test_text("run %s --text %s/samples/de.txt", LANGID, LANGID), "probability",
+                "de ", " ms for 1 x ", NULL);
 }
 
 PLACE_TEST(long_text_is_cut_with_a_note, place) {
@@ -250,9 +247,7 @@ PLACE_TEST(masks_are_filled_in, place) {
     }
     free(logits.values);
     json_decref(report);
-    struct outcome none = expect_weft(0, "run %s --text %s", place->folder, plain);
-    expect_part(&none, none.out, "no [MASK]");
-    outcome_clear(&none);
+    expect_says(0, weft_test_text("run %s --text %s", place->folder, plain), "no [MASK]", NULL);
 #else
     assert_int_equal(outcome.exit_code, 4);
     expect_part(&outcome, outcome.err, "SentencePiece");
@@ -370,10 +365,7 @@ WEFT_TEST(default_device_is_the_one_that_runs) {
     assert_true(json_equal(device, field(report, "device")));
     json_t *chosen = run_json("", "run %s --tokens %s --device %lld", CLASSIFY, TOKENS, taken);
     assert_true(json_equal(device, field(chosen, "device")));
-    struct outcome table = expect_weft(0, "devices");
-    expect_part(&table, table.out, string_field(device, "name"));
-    expect_part(&table, table.out, "the default");
-    outcome_clear(&table);
+    expect_says(0, "devices", string_field(device, "name"), "the default", NULL);
     json_decref(chosen);
     json_decref(report);
     json_decref(devices);
