@@ -99,20 +99,37 @@ static inline void expect_part(const struct outcome *outcome, const char *text, 
     }
 }
 
+/** The same for each part of a list that ends with null. */
+static inline void expect_parts(const struct outcome *outcome, const char *text, va_list parts) {
+    for (const char *part; (part = va_arg(parts, const char *)) != NULL;) {
+        expect_part(outcome, text, part);
+    }
+}
+
+/**
+ * Runs something that must end with that exit code and say every part (ended by null): on standard output, or on
+ * standard error if it fails.
+ */
+static inline void expect_says(int exit_code, const char *arguments, ...) {
+    struct outcome outcome = expect_weft(exit_code, "%s", arguments);
+    va_list parts;
+    va_start(parts, arguments);
+    expect_parts(&outcome, exit_code == 0 ? outcome.out : outcome.err, parts);
+    va_end(parts);
+    outcome_clear(&outcome);
+}
+
 /**
  * Runs something that must be refused: with that exit code, nothing on standard output, and every
  * part (ended by null) in what it says on standard error.
  */
-static inline void expect_refused(int exit_code, const char *arguments, const char *part, ...) {
+static inline void expect_refused(int exit_code, const char *arguments, ...) {
     struct outcome outcome = expect_weft(exit_code, "%s", arguments);
     assert_string_equal(outcome.out, "");
-    expect_part(&outcome, outcome.err, part);
-    va_list list;
-    va_start(list, part);
-    for (const char *more; (more = va_arg(list, const char *)) != NULL;) {
-        expect_part(&outcome, outcome.err, more);
-    }
-    va_end(list);
+    va_list parts;
+    va_start(parts, arguments);
+    expect_parts(&outcome, outcome.err, parts);
+    va_end(parts);
     outcome_clear(&outcome);
 }
 

@@ -17,9 +17,7 @@ static int measure_once(void **state) {
     assert_non_null(runs);
     runs->folder = weft_test_folder();
     runs->before = weft_test_path(runs->folder, "before.json");
-    struct outcome outcome =
-        expect_weft(0, "bench " CASES " --seconds 0.5 --out '%s'", runs->before);
-    outcome_clear(&outcome);
+    expect_says(0, weft_test_text("bench " CASES " --seconds 0.5 --out '%s'", runs->before), NULL);
     *state = runs;
     return 0;
 }
@@ -49,29 +47,27 @@ TEST(slow_down_is_reported, runs) {
 }
 
 TEST(report_is_the_same_as_itself, runs) {
-    struct outcome outcome = expect_weft(0, "bench --from '%s'", runs->before);
-    expect_part(&outcome, outcome.out, "banded_attention/n=512,d=64");
-    outcome_clear(&outcome);
-    outcome = expect_weft(0, "bench --from '%s' --compare '%s' --fail-on-slower", runs->before,
-                          runs->before);
+    expect_says(0, weft_test_text("bench --from '%s'", runs->before), "banded_attention/n=512,d=64",
+                NULL);
+    struct outcome outcome = expect_weft(0, "bench --from '%s' --compare '%s' --fail-on-slower",
+                                         runs->before, runs->before);
     assert_null(strstr(outcome.out, "banded_attention"));
     expect_part(&outcome, outcome.out, "0 slower, 0 faster, 2 same");
     expect_part(&outcome, outcome.out, "No change beyond noise: 25 %");
     outcome_clear(&outcome);
-    outcome =
-        expect_weft(0, "bench --from '%s' --compare '%s' --noise 7", runs->before, runs->before);
-    expect_part(&outcome, outcome.out, "No change beyond noise: 7 %");
-    outcome_clear(&outcome);
+    expect_says(
+        0, weft_test_text("bench --from '%s' --compare '%s' --noise 7", runs->before, runs->before),
+        "No change beyond noise: 7 %", NULL);
 }
 
 TEST(files_are_made_of_a_report, runs) {
     char *csv = weft_test_path(runs->folder, "rows.csv");
     char *copy = weft_test_path(runs->folder, "copy.json");
     char *page = weft_test_path(runs->folder, "page.html");
-    struct outcome outcome =
-        expect_weft(0, "bench --from '%s' --csv '%s' --out '%s' --html '%s' --compare '%s'",
-                    runs->before, csv, copy, page, runs->before);
-    outcome_clear(&outcome);
+    expect_says(0,
+                weft_test_text("bench --from '%s' --csv '%s' --out '%s' --html '%s' --compare '%s'",
+                               runs->before, csv, copy, page, runs->before),
+                NULL);
     size_t size = 0;
     char *html = (char *)weft_test_read(page, &size);
     assert_non_null(strstr(html, "\"across_devices\""));
@@ -97,9 +93,7 @@ TEST(other_files_are_refused, runs) {
     expect_refused(4, line, "old.json: field \"schema\"", NULL);
     expect_refused(4, "bench --from /nonexistent/report.json", "/nonexistent/report.json", NULL);
     line = weft_test_text("bench --from '%s' --csv /nonexistent/rows.csv", runs->before);
-    struct outcome outcome = expect_weft(4, "%s", line);
-    expect_part(&outcome, outcome.err, "/nonexistent/rows.csv");
-    outcome_clear(&outcome);
+    expect_says(4, line, "/nonexistent/rows.csv", NULL);
 }
 
 TEST(wrong_usage_is_refused, runs) {

@@ -58,10 +58,8 @@ PLACE_TEST(accuracy_is_counted, place) {
     }
     assert_int_equal(examples, EXAMPLES);
     assert_int_equal(correct, EXAMPLES - 1);
-    struct outcome text = expect_weft(0, "%s", line);
-    expect_part(&text, text.out, "accuracy 66.6667 %: 2 of 3 examples");
-    expect_part(&text, text.out, string_field(report, "logits_sha256"));
-    outcome_clear(&text);
+    expect_says(0, line, "accuracy 66.6667 %: 2 of 3 examples",
+                string_field(report, "logits_sha256"), NULL);
     json_decref(report);
 }
 
@@ -108,17 +106,13 @@ PLACE_TEST(bits_are_compared, place) {
     found[0] = found[0] == '0' ? '1' : '0';
     char *wrong = weft_test_write(place->folder, "wrong.sha256", found, strlen(found));
     char *cut = weft_test_write(place->folder, "cut.sha256", found, 63);
-    struct outcome outcome = expect_weft(0, "%s --bits %s", line, right);
-    expect_part(&outcome, outcome.out, "as expected");
-    outcome_clear(&outcome);
-    outcome = expect_weft(1, "%s --bits %s", line, wrong);
-    expect_part(&outcome, outcome.err, "the outputs' bits have SHA-256");
-    outcome_clear(&outcome);
+    expect_says(0, weft_test_text("%s --bits %s", line, right), "as expected", NULL);
+    expect_says(1, weft_test_text("%s --bits %s", line, wrong), "the outputs' bits have SHA-256",
+                NULL);
     char *cut_line = weft_test_text("%s --bits %s", line, cut);
     expect_refused(4, cut_line, cut, "expected a SHA-256 digest of 64 hexadecimal digits", NULL);
-    outcome = expect_weft(2, "%s --bits %s --math fast", line, right);
-    expect_part(&outcome, outcome.err, "--bits needs --math reproducible");
-    outcome_clear(&outcome);
+    expect_says(2, weft_test_text("%s --bits %s --math fast", line, right),
+                "--bits needs --math reproducible", NULL);
     json_decref(report);
 }
 
@@ -268,11 +262,8 @@ WEFT_TEST(inspection_adds_up) {
     assert_true(integer_field(report, "weight_bytes") >=
                 4 * integer_field(report, "model/parameters"));
     json_decref(report);
-    struct outcome text = expect_weft(0, "inspect %s", CLASSIFY);
-    expect_part(&text, text.out, "FNetForSequenceClassification");
-    expect_part(&text, text.out, "lower bound");
-    expect_part(&text, text.out, "submission");
-    outcome_clear(&text);
+    expect_says(0, weft_test_text("inspect %s", CLASSIFY), "FNetForSequenceClassification",
+                "lower bound", "submission", NULL);
 }
 
 WEFT_TEST(passes_are_shown) {

@@ -157,11 +157,8 @@ WEFT_TEST(text_is_read_from_a_file_and_from_standard_input) {
 }
 
 WEFT_TEST(text_for_people_has_label_and_time) {
-    struct outcome outcome = expect_weft(0, "run %s --text %s/samples/de.txt", LANGID, LANGID);
-    expect_part(&outcome, outcome.out, "probability");
-    expect_part(&outcome, outcome.out, "de ");
-    expect_part(&outcome, outcome.out, " ms for 1 x ");
-    outcome_clear(&outcome);
+    expect_says(0, weft_test_text("run %s --text %s/samples/de.txt", LANGID, LANGID), "probability",
+                "de ", " ms for 1 x ", NULL);
 }
 
 PLACE_TEST(long_text_is_cut_with_a_note, place) {
@@ -191,42 +188,36 @@ PLACE_TEST(long_text_is_cut_with_a_note, place) {
 
 enum { HIDDEN = 8, PIECES = 131, POSITIONS = 32, WIDE = 12 };
 
-static const struct tensor masked_tensors[] = {
-    {"fnet.embeddings.word_embeddings.weight", PIECES, HIDDEN, 0},
-    {"fnet.embeddings.position_embeddings.weight", POSITIONS, HIDDEN, 0},
-    {"fnet.embeddings.token_type_embeddings.weight", 4, HIDDEN, 0},
-    {"fnet.embeddings.LayerNorm.weight", 0, HIDDEN, 0},
-    {"fnet.embeddings.LayerNorm.bias", 0, HIDDEN, 0},
-    {"fnet.embeddings.projection.weight", HIDDEN, HIDDEN, 0},
-    {"fnet.embeddings.projection.bias", 0, HIDDEN, 0},
-    {"fnet.encoder.layer.0.fourier.output.LayerNorm.weight", 0, HIDDEN, 0},
-    {"fnet.encoder.layer.0.fourier.output.LayerNorm.bias", 0, HIDDEN, 0},
-    {"fnet.encoder.layer.0.intermediate.dense.weight", WIDE, HIDDEN, 0},
-    {"fnet.encoder.layer.0.intermediate.dense.bias", 0, WIDE, 0},
-    {"fnet.encoder.layer.0.output.dense.weight", HIDDEN, WIDE, 0},
-    {"fnet.encoder.layer.0.output.dense.bias", 0, HIDDEN, 0},
-    {"fnet.encoder.layer.0.output.LayerNorm.weight", 0, HIDDEN, 0},
-    {"fnet.encoder.layer.0.output.LayerNorm.bias", 0, HIDDEN, 0},
-    {"cls.predictions.transform.dense.weight", HIDDEN, HIDDEN, 0},
-    {"cls.predictions.transform.dense.bias", 0, HIDDEN, 0},
-    {"cls.predictions.transform.LayerNorm.weight", 0, HIDDEN, 0},
-    {"cls.predictions.transform.LayerNorm.bias", 0, HIDDEN, 0},
-    {"cls.predictions.bias", 0, PIECES, 0},
-};
+#define EMBEDDINGS "fnet.embeddings."
+#define LAYER      "fnet.encoder.layer.0."
+#define PREDICTION "cls.predictions."
 
-static void write_masked_model(const char *folder) {
-    static const char config[] =
-        "{\"model_type\": \"fnet\", \"architectures\": [\"FNetForMaskedLM\"], \"vocab_size\": 131, "
-        "\"hidden_size\": 8, \"num_hidden_layers\": 1, \"intermediate_size\": 12, "
-        "\"max_position_embeddings\": 32, \"type_vocab_size\": 4, \"hidden_act\": \"gelu_new\", "
-        "\"tokenizer_class\": \"FNetTokenizer\"}";
-    weft_test_write(folder, "config.json", config, strlen(config));
-    char *from = weft_test_data("tokenizer/spiece.model");
+static void write_masked_model(char *folder) {
+    struct weft_test_model model = {.folder = folder};
+    weft_test_model_add(&model, EMBEDDINGS "word_embeddings.weight", weft_shape_of(PIECES, HIDDEN));
+    weft_test_model_add(&model, EMBEDDINGS "position_embeddings.weight",
+                        weft_shape_of(POSITIONS, HIDDEN));
+    weft_test_model_add(&model, EMBEDDINGS "token_type_embeddings.weight",
+                        weft_shape_of(4, HIDDEN));
+    weft_test_model_add_norm(&model, EMBEDDINGS "LayerNorm", HIDDEN);
+    weft_test_model_add_linear(&model, EMBEDDINGS "projection", HIDDEN, HIDDEN);
+    weft_test_model_add_norm(&model, LAYER "fourier.output.LayerNorm", HIDDEN);
+    weft_test_model_add_linear(&model, LAYER "intermediate.dense", HIDDEN, WIDE);
+    weft_test_model_add_linear(&model, LAYER "output.dense", WIDE, HIDDEN);
+    weft_test_model_add_norm(&model, LAYER "output.LayerNorm", HIDDEN);
+    weft_test_model_add_linear(&model, PREDICTION "transform.dense", HIDDEN, HIDDEN);
+    weft_test_model_add_norm(&model, PREDICTION "transform.LayerNorm", HIDDEN);
+    weft_test_model_add(&model, PREDICTION "bias", weft_shape_of(PIECES));
+    write_random(&model,
+                 "{'model_type': 'fnet', 'architectures': ['FNetForMaskedLM'], 'vocab_size': 131, "
+                 "'hidden_size': 8, 'num_hidden_layers': 1, 'intermediate_size': 12, "
+                 "'max_position_embeddings': 32, 'type_vocab_size': 4, 'hidden_act': 'gelu_new', "
+                 "'tokenizer_class': 'FNetTokenizer'}",
+                 7);
     size_t size = 0;
-    uint8_t *pieces = weft_test_read(from, &size);
+    uint8_t *pieces = weft_test_read(weft_test_data("tokenizer/spiece.model"), &size);
     weft_test_write(folder, "spiece.model", pieces, size);
     free(pieces);
-    write_tensors(folder, masked_tensors, sizeof masked_tensors / sizeof masked_tensors[0], 7);
 }
 
 PLACE_TEST(masks_are_filled_in, place) {
@@ -256,9 +247,7 @@ PLACE_TEST(masks_are_filled_in, place) {
     }
     free(logits.values);
     json_decref(report);
-    struct outcome none = expect_weft(0, "run %s --text %s", place->folder, plain);
-    expect_part(&none, none.out, "no [MASK]");
-    outcome_clear(&none);
+    expect_says(0, weft_test_text("run %s --text %s", place->folder, plain), "no [MASK]", NULL);
 #else
     assert_int_equal(outcome.exit_code, 4);
     expect_part(&outcome, outcome.err, "SentencePiece");
@@ -376,10 +365,7 @@ WEFT_TEST(default_device_is_the_one_that_runs) {
     assert_true(json_equal(device, field(report, "device")));
     json_t *chosen = run_json("", "run %s --tokens %s --device %lld", CLASSIFY, TOKENS, taken);
     assert_true(json_equal(device, field(chosen, "device")));
-    struct outcome table = expect_weft(0, "devices");
-    expect_part(&table, table.out, string_field(device, "name"));
-    expect_part(&table, table.out, "the default");
-    outcome_clear(&table);
+    expect_says(0, "devices", string_field(device, "name"), "the default", NULL);
     json_decref(chosen);
     json_decref(report);
     json_decref(devices);

@@ -38,11 +38,8 @@ PLACE_TEST(next_tokens_are_shown, place) {
             assert_string_equal(shown, "'\\xc3'");
         }
     }
-    struct outcome outcome = expect_weft(0, "run %s --text %s --top 256", model, text);
-    expect_part(&outcome, outcome.out, "sequence 0, after its 7 tokens");
-    expect_part(&outcome, outcome.out, "'a'");
-    expect_part(&outcome, outcome.out, "7 tokens on ");
-    outcome_clear(&outcome);
+    expect_says(0, weft_test_text("run %s --text %s --top 256", model, text),
+                "sequence 0, after its 7 tokens", "'a'", "7 tokens on ", NULL);
     free(logits);
     json_decref(report);
 }
@@ -93,9 +90,7 @@ PLACE_TEST(pairs_are_shown, place) {
     for (int i = 0; i < ROWS; i++) {
         assert_int_equal(integer_field(json_array_get(results, (size_t)i), "pair"), i);
     }
-    struct outcome text = expect_weft(0, "%s", line);
-    expect_part(&text, text.out, "pair 1\n");
-    outcome_clear(&text);
+    expect_says(0, line, "pair 1\n", NULL);
     path = write_integers(place->folder, "odd.npy", tokens, weft_shape_of(3, LENGTH));
     line = weft_test_text("run %s --tokens %s", model, path);
     expect_refused(4, line, path, "expected pairs of sequences", "found 3 sequences", NULL);

@@ -108,6 +108,10 @@ void weft_test_model_add_linear(struct weft_test_model *model, const char *name,
     add_pair(model, name, weft_shape_of(out, in), out);
 }
 
+void weft_test_model_add_norm(struct weft_test_model *model, const char *name, uint32_t width) {
+    add_pair(model, name, weft_shape_of(width), width);
+}
+
 /* "layers.i.part" "name" */
 static const char *name_in_layer(char text[NAME_SIZE], uint32_t layer, const char *part,
                                  const char *name) {
@@ -142,7 +146,7 @@ static void add_layer(struct weft_test_model *model, const struct weft_test_netw
     uint32_t wide = network->intermediate_size;
     char text[NAME_SIZE];
     for (int i = 0; i < 2; i++) {
-        add_pair(model, name_in_layer(text, layer, "", name[i]), weft_shape_of(d), d);
+        weft_test_model_add_norm(model, name_in_layer(text, layer, "", name[i]), d);
     }
     for (int i = 2; i < 4; i++) {
         if (name[i]) {
@@ -155,11 +159,14 @@ static void add_layer(struct weft_test_model *model, const struct weft_test_netw
 void weft_test_model_add_network(struct weft_test_model *model,
                                  const struct weft_test_network *network) {
     uint32_t d = network->hidden_size;
-    weft_test_model_add(model, "embeddings.tokens.weight", weft_shape_of(network->vocab_size, d));
+    if (network->vocab_size > 0) {
+        weft_test_model_add(model, "embeddings.tokens.weight",
+                            weft_shape_of(network->vocab_size, d));
+    }
     for (uint32_t layer = 0; layer < network->layers; layer++) {
         add_layer(model, network, layer);
     }
-    add_pair(model, "norm", weft_shape_of(d), d);
+    weft_test_model_add_norm(model, "norm", d);
 }
 
 void weft_test_model_add_attention(struct weft_test_model *model,

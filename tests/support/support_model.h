@@ -22,7 +22,7 @@ struct weft_test_model {
 
 /** A new, empty folder without tensors. */
 void weft_test_model_begin(struct weft_test_model *model);
-/** Removes the folder with all that is in it. */
+/** Frees the tensors. The folder stays, as all of weft_test_folder do. */
 void weft_test_model_end(struct weft_test_model *model);
 
 /**
@@ -33,6 +33,8 @@ float *weft_test_model_add(struct weft_test_model *model, const char *name, weft
 /** name.weight [out, in] and name.bias [out]. */
 void weft_test_model_add_linear(struct weft_test_model *model, const char *name, uint32_t in,
                                 uint32_t out);
+/** name.weight and name.bias [width]. */
+void weft_test_model_add_norm(struct weft_test_model *model, const char *name, uint32_t width);
 /** part + name in each layer: "layers.0.part" "name" and so on, such as part "mixer." and name "beta.weight". */
 void weft_test_model_add_to_layers(struct weft_test_model *model, uint32_t layers, const char *part,
                                    const char *name, weft_shape shape);
@@ -44,8 +46,9 @@ void weft_test_model_remove_all(struct weft_test_model *model);
 
 /** What stands around the mixers with pre-norm, norm layer_norm, input tokens and task hidden. */
 struct weft_test_network {
-    uint32_t layers, hidden_size, intermediate_size, vocab_size;
-    bool toeplitz; /* the names of the families with Toeplitz matrices, and glu */
+    uint32_t layers, hidden_size, intermediate_size;
+    uint32_t vocab_size; /* 0: without a table of tokens */
+    bool toeplitz;       /* the names of the families with Toeplitz matrices, and glu */
 };
 void weft_test_model_add_network(struct weft_test_model *model,
                                  const struct weft_test_network *network);
