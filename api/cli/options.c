@@ -105,45 +105,37 @@ static bool read_weights(weft_weight_storage *value, const char *text) {
 
 /* Stores an option's value; false after a usage error. */
 static bool store(const weft_cli_syntax *syntax, const weft_cli_option *option, const char *text) {
+    bool fits = true;
+    char expected[64] = "";
     switch (option->kind) {
     case WEFT_CLI_FLAG:
         *(bool *)option->value = true;
-        return true;
+        break;
     case WEFT_CLI_TEXT:
         *(const char **)option->value = text;
-        return true;
+        break;
     case WEFT_CLI_COUNT:
-        if (!read_count(option->value, text)) {
-            weft_cli_usage_error(syntax, "--%s: expected a whole number from 1 to %u, found '%s'",
-                                 option->name, UINT32_MAX, text);
-            return false;
-        }
-        return true;
+        fits = read_count(option->value, text);
+        snprintf(expected, sizeof expected, "a whole number from 1 to %u", UINT32_MAX);
+        break;
     case WEFT_CLI_SECONDS:
-        if (!read_seconds(option->value, text)) {
-            weft_cli_usage_error(syntax,
-                                 "--%s: expected a number from %g to %.0f, such as 2 or 0.25, "
-                                 "found '%s'",
-                                 option->name, LEAST_SECONDS, MOST_SECONDS, text);
-            return false;
-        }
-        return true;
+        fits = read_seconds(option->value, text);
+        snprintf(expected, sizeof expected, "a number from %g to %.0f, such as 2 or 0.25",
+                 LEAST_SECONDS, MOST_SECONDS);
+        break;
     case WEFT_CLI_MATH:
-        if (!read_math(option->value, text)) {
-            weft_cli_usage_error(syntax, "--%s: expected reproducible or fast, found '%s'",
-                                 option->name, text);
-            return false;
-        }
-        return true;
+        fits = read_math(option->value, text);
+        snprintf(expected, sizeof expected, "reproducible or fast");
+        break;
     case WEFT_CLI_WEIGHTS:
-        if (!read_weights(option->value, text)) {
-            weft_cli_usage_error(syntax, "--%s: expected auto, f32 or f16, found '%s'",
-                                 option->name, text);
-            return false;
-        }
-        return true;
+        fits = read_weights(option->value, text);
+        snprintf(expected, sizeof expected, "auto, f32 or f16");
+        break;
     }
-    return false;
+    if (!fits) {
+        weft_cli_usage_error(syntax, "--%s: expected %s, found '%s'", option->name, expected, text);
+    }
+    return fits;
 }
 
 /* getopt's table, whose entries return their index in syntax->options. */

@@ -82,8 +82,6 @@ static void count_features(struct weft_dispatch *dispatch, const struct lowered 
 static uint32_t lower_key_maximum(const struct lowered *l) {
     const uint32_t heads = l->params->heads;
     const uint32_t of_rows = weft_lower_scratch(l->lowering, l->rows * sizeof(float));
-    const uint32_t of_sequences =
-        weft_lower_scratch(l->lowering, (uint64_t)l->batch * heads * sizeof(float));
     struct weft_dispatch *dispatch = WEFT_LOWER(
         l->lowering, discrete_features_row_maximum, weft_grid_of_groups(l->rows),
         .bind = {.x = l->x, .powers = l->w, .coefficients = l->coefficients, .result = of_rows},
@@ -94,8 +92,7 @@ static uint32_t lower_key_maximum(const struct lowered *l) {
                  .tokens = l->tokens,
                  .scale = l->params->scale});
     count_features(dispatch, l);
-    weft_lower_sequence_maximum(l->lowering, of_sequences, of_rows, l->batch, l->tokens, heads);
-    return of_sequences;
+    return weft_lower_sequence_maximum(l->lowering, of_rows, l->batch, l->tokens, heads);
 }
 
 static weft_status discrete_features_lower(struct weft_lowering *lowering,

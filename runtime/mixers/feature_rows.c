@@ -70,13 +70,15 @@ uint32_t weft_lower_row_projection(struct weft_lowering *lowering, uint32_t x, u
     return result;
 }
 
-void weft_lower_sequence_maximum(struct weft_lowering *lowering, uint32_t result, uint32_t of_rows,
-                                 uint32_t batch, uint32_t tokens, uint32_t heads) {
+uint32_t weft_lower_sequence_maximum(struct weft_lowering *lowering, uint32_t of_rows,
+                                     uint32_t batch, uint32_t tokens, uint32_t heads) {
     const uint64_t sequences = (uint64_t)batch * heads;
+    const uint32_t result = weft_lower_scratch(lowering, sequences * sizeof(float));
     struct weft_dispatch *dispatch =
         WEFT_LOWER(lowering, random_features_sequence_maximum, weft_grid_of_groups(sequences),
                    .bind = {.x = of_rows, .result = result},
                    .push = {.rows = (uint32_t)sequences, .tokens = tokens, .heads = heads});
     dispatch->flops = (double)sequences * tokens;
     dispatch->bytes = 4.0 * (double)sequences * tokens;
+    return result;
 }

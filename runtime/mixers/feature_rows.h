@@ -24,8 +24,8 @@ weft_status weft_infer_features(weft_dtype *dtype, weft_shape *shape, const weft
 uint32_t weft_lower_row_projection(struct weft_lowering *lowering, uint32_t x, uint64_t rows,
                                    uint32_t width, uint32_t w, uint32_t count, float alpha);
 
-/** result [batch, heads] = the largest of of_rows [batch, tokens, heads], which WEFT_STABILIZER_KEY divides by. */
-void weft_lower_sequence_maximum(struct weft_lowering *lowering, uint32_t result, uint32_t of_rows,
-                                 uint32_t batch, uint32_t tokens, uint32_t heads);
+/** The largest of of_rows [batch, tokens, heads] in a scratch storage [batch, heads]: what WEFT_STABILIZER_KEY divides by. */
+uint32_t weft_lower_sequence_maximum(struct weft_lowering *lowering, uint32_t of_rows,
+                                     uint32_t batch, uint32_t tokens, uint32_t heads);
 
 #endif

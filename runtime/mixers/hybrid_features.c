@@ -96,8 +96,6 @@ static void count_rows(struct weft_dispatch *dispatch, const struct lowered *l) 
 static uint32_t lower_key_maximum(const struct lowered *l) {
     const uint32_t heads = l->params->heads;
     const uint32_t of_rows = weft_lower_scratch(l->lowering, l->rows * sizeof(float));
-    const uint32_t of_sequences =
-        weft_lower_scratch(l->lowering, (uint64_t)l->batch * heads * sizeof(float));
     struct weft_dispatch *dispatch =
         WEFT_LOWER(l->lowering, hybrid_features_row_maximum, weft_grid_of_groups(l->rows),
                    .bind = {.x = l->x, .projection = l->projection, .result = of_rows},
@@ -110,8 +108,7 @@ static uint32_t lower_key_maximum(const struct lowered *l) {
                             .directions = l->directions,
                             .share = l->share});
     count_rows(dispatch, l);
-    weft_lower_sequence_maximum(l->lowering, of_sequences, of_rows, l->batch, l->tokens, heads);
-    return of_sequences;
+    return weft_lower_sequence_maximum(l->lowering, of_rows, l->batch, l->tokens, heads);
 }
 
 static void lower_features(const struct lowered *l, uint32_t sides, uint32_t coefficients,

@@ -383,7 +383,6 @@ static void count_rows(struct weft_dispatch *dispatch, const struct lowered *l) 
 /** The largest exponent of each sequence and head, [batch, heads]. */
 static uint32_t lower_key_maximum(const struct lowered *l) {
     const uint32_t of_rows = scratch(l, l->rows);
-    const uint32_t of_sequences = scratch(l, (uint64_t)l->batch * l->heads);
     struct weft_dispatch *dispatch =
         WEFT_LOWER(l->lowering, random_features_row_maximum, weft_grid_of_groups(l->rows),
                    .bind = {.x = l->x,
@@ -400,8 +399,7 @@ static uint32_t lower_key_maximum(const struct lowered *l) {
                             .epsilon = l->params->epsilon},
                    .constant = {.component = component_of(l->params)});
     count_rows(dispatch, l);
-    weft_lower_sequence_maximum(l->lowering, of_sequences, of_rows, l->batch, l->tokens, l->heads);
-    return of_sequences;
+    return weft_lower_sequence_maximum(l->lowering, of_rows, l->batch, l->tokens, l->heads);
 }
 
 static void lower_features(const struct lowered *l, uint32_t largest, uint32_t coefficients,

@@ -80,14 +80,8 @@ static void find_constants(struct fold *fold) {
 
 /* ---- their elements ---- */
 
-/** Adds `value` and what it is made of to another graph. map: per value, its tensor there or 0. */
-static weft_status copy_value(weft_graph *copy, const struct fold *fold, uint32_t value,
-                              weft_tensor *map) {
-    const weft_graph *graph = fold->graph;
-    bool *needed = weft_alloc_zero(&graph->host, graph->value_count, sizeof *needed);
-    if (!needed) {
-        return weft_fail_memory(&graph->host, "constant folding");
-    }
+/** Marks the values that `value` is made of, itself included. */
+static void find_needed(bool *needed, const weft_graph *graph, uint32_t value) {
     needed[value] = true;
     for (uint32_t i = graph->node_count; i-- > 0;) {
         const struct weft_node *node = &graph->nodes[i];
@@ -95,13 +89,17 @@ static weft_status copy_value(weft_graph *copy, const struct fold *fold, uint32_
             needed[node->input[k]] = true;
         }
     }
-    weft_status status = WEFT_OK;
-    for (uint32_t i = 1; i < graph->value_count && status == WEFT_OK; i++) {
+}
+
+/** Adds the needed values to another graph. map: per value, its tensor there. */
+static weft_status copy_values(weft_graph *copy, const weft_graph *graph, const bool *needed,
+                               weft_tensor *map) {
+    for (uint32_t i = 1; i < graph->value_count; i++) {
         if (needed[i] && graph->values[i].weight) {
-            status = weft_graph_weight(&map[i], copy, graph->values[i].weight);
+            WEFT_TRY(weft_graph_weight(&map[i], copy, graph->values[i].weight));
         }
     }
-    for (uint32_t i = 0; i < graph->node_count && status == WEFT_OK; i++) {
+    for (uint32_t i = 0; i < graph->node_count; i++) {
         const struct weft_node *node = &graph->nodes[i];
         if (!node->op || !needed[node->output]) {
             continue;
@@ -110,37 +108,35 @@ static weft_status copy_value(weft_graph *copy, const struct fold *fold, uint32_
         for (uint32_t k = 0; k < node->input_count; k++) {
             inputs[k] = map[node->input[k]];
         }
-        status = weft_graph_add(&map[node->output], copy, node->op, inputs, node->input_count,
-                                node->params.bytes, node->op->params_size);
+        WEFT_TRY(weft_graph_add(&map[node->output], copy, node->op, inputs, node->input_count,
+                                node->params.bytes, node->op->params_size));
     }
-    weft_free(&graph->host, needed);
-    return status;
+    return WEFT_OK;
 }
 
-static weft_status isolate(weft_graph **out, const struct fold *fold, uint32_t value) {
-    const weft_host *host = &fold->device->host;
-    weft_graph *alone = NULL;
-    weft_tensor *map = weft_alloc_zero(host, fold->graph->value_count, sizeof *map);
-    weft_status status =
-        map ? weft_graph_create(&alone, host) : weft_fail_memory(host, "constant folding");
-    if (status == WEFT_OK) {
-        status = copy_value(alone, fold, value, map);
+/** Makes another graph that of `value` alone. */
+static weft_status isolate(weft_graph *alone, const weft_graph *graph, uint32_t value) {
+    bool *needed = weft_alloc_zero(&graph->host, graph->value_count, sizeof *needed);
+    weft_tensor *map = weft_alloc_zero(&graph->host, graph->value_count, sizeof *map);
+    weft_status status = WEFT_OK;
+    if (needed && map) {
+        find_needed(needed, graph, value);
+        status = copy_values(alone, graph, needed, map);
+    } else {
+        status = weft_fail_memory(&graph->host, "constant folding");
     }
     if (status == WEFT_OK) {
         status = weft_graph_output(alone, "out", map[value]);
     }
-    weft_free(host, map);
-    if (status != WEFT_OK) {
-        weft_graph_destroy(&alone);
-        return status;
-    }
-    *out = alone;
-    return WEFT_OK;
+    weft_free(&graph->host, needed);
+    weft_free(&graph->host, map);
+    return status;
 }
 
 static weft_status run_alone(float *data, uint64_t bytes, const struct fold *fold, uint32_t value) {
     weft_graph *alone = NULL;
-    weft_status status = isolate(&alone, fold, value);
+    WEFT_TRY(weft_graph_create(&alone, &fold->device->host));
+    weft_status status = isolate(alone, fold->graph, value);
     if (status == WEFT_OK) {
         status = fold->run_once(fold->forced, fold->device, alone, data, bytes);
     }

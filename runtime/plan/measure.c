@@ -11,34 +11,22 @@
 
 #define MEASURE_RUNS 3
 
-/** A graph of this node alone; its inputs are called "0", "1" … */
-static weft_status isolate(weft_graph **out, const weft_graph *graph,
+/** Makes a graph that of this node alone; its inputs are called "0", "1" … */
+static weft_status isolate(weft_graph *alone, const weft_graph *graph,
                            const struct weft_node *node) {
-    weft_graph *alone = NULL;
-    weft_status status = weft_graph_create(&alone, &graph->host);
     weft_tensor inputs[WEFT_MAX_NODE_INPUTS] = {{0}};
-    for (uint32_t i = 0; i < node->input_count && status == WEFT_OK; i++) {
+    for (uint32_t i = 0; i < node->input_count; i++) {
         char name[12];
         snprintf(name, sizeof name, "%u", i);
         if (node->input[i]) {
             const struct weft_value *value = &graph->values[node->input[i]];
-            status = weft_graph_input(&inputs[i], alone, name, value->dtype, value->shape);
+            WEFT_TRY(weft_graph_input(&inputs[i], alone, name, value->dtype, value->shape));
         }
     }
     weft_tensor result;
-    if (status == WEFT_OK) {
-        status = weft_graph_add(&result, alone, node->op, inputs, node->input_count,
-                                node->params.bytes, node->op->params_size);
-    }
-    if (status == WEFT_OK) {
-        status = weft_graph_output(alone, "out", result);
-    }
-    if (status != WEFT_OK) {
-        weft_graph_destroy(&alone);
-        return status;
-    }
-    *out = alone;
-    return WEFT_OK;
+    WEFT_TRY(weft_graph_add(&result, alone, node->op, inputs, node->input_count, node->params.bytes,
+                            node->op->params_size));
+    return weft_graph_output(alone, "out", result);
 }
 
 static weft_status time_runs(double *best_ms, weft_plan *plan, weft_host_tensor *tensors,
@@ -99,7 +87,8 @@ weft_status weft_measure_node(double *ms, weft_device *device, const weft_graph 
                               const struct weft_node *node, const char *implementation,
                               weft_compile compile) {
     weft_graph *alone = NULL;
-    weft_status status = isolate(&alone, graph, node);
+    WEFT_TRY(weft_graph_create(&alone, &graph->host));
+    weft_status status = isolate(alone, graph, node);
     if (status == WEFT_OK) {
         status = measure(ms, device, alone, implementation, compile);
     }

@@ -2,18 +2,14 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// y[b, i, c] = Σ_j t[i - j, c] x[b, j, c] by its definition. An invocation makes TILE_ROWS elements of a
-// column, i … i + TILE_ROWS - 1, from blocks of TILE_ROWS elements of x, which share 2 TILE_ROWS - 1 coefficients.
-// Products are added in order of j into a partial sum, which every 64 terms is added to the total.
+// y[b, i, c] = Σ_j t[i - j, c] x[b, j, c] by its definition: an invocation makes TILE_ROWS elements of a column.
 
 #include "index.glsl"
 #include "math.glsl"
-
-#define CHUNK 64 // a multiple of TILE_ROWS
+#include "toeplitz_rows.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 layout(constant_id = 0) const uint CAUSAL = 0;
-layout(constant_id = 16) const uint TILE_ROWS = 8;
 
 layout(std430, binding = 0) readonly buffer X { float x[]; };
 layout(std430, binding = 1) readonly buffer T { float t[]; };
@@ -45,43 +41,16 @@ void main()
     int largest = int(push.sequence_length) - 1;
     int smallest = CAUSAL != 0 ? 0 : -largest;
 
-    float total[TILE_ROWS];
-    float sum[TILE_ROWS];
-    for (uint r = 0; r < TILE_ROWS; r++) {
-        total[r] = 0.0;
-        sum[r] = 0.0;
-    }
+    begin_rows();
     for (uint j = 0; j < stop; j += TILE_ROWS) {
-        float element[TILE_ROWS];
         for (uint u = 0; u < TILE_ROWS; u++) {
             element[u] = x[base + min(j + u, push.sequence_length - 1) * push.channels];
         }
-        float coefficient[2 * TILE_ROWS - 1]; // of the lags first - j - (TILE_ROWS - 1) …
         for (uint v = 0; v < 2 * TILE_ROWS - 1; v++) {
             int lag = clamp(int(first) - int(j) + int(v) - int(TILE_ROWS - 1), smallest, largest);
             coefficient[v] = t[uint(int(push.lag_zero) + lag) * push.channels + channel];
         }
-        if (j + TILE_ROWS <= push.sequence_length && (CAUSAL == 0 || j < first)) {
-            for (uint u = 0; u < TILE_ROWS; u++) {
-                for (uint r = 0; r < TILE_ROWS; r++) {
-                    sum[r] = sum[r] + coefficient[r + (TILE_ROWS - 1) - u] * element[u];
-                }
-            }
-        } else {
-            for (uint u = 0; u < TILE_ROWS; u++) {
-                for (uint r = 0; r < TILE_ROWS; r++) {
-                    if (j + u < push.sequence_length && (CAUSAL == 0 || j + u <= first + r)) {
-                        sum[r] = sum[r] + coefficient[r + (TILE_ROWS - 1) - u] * element[u];
-                    }
-                }
-            }
-        }
-        if ((j + TILE_ROWS) % CHUNK == 0) {
-            for (uint r = 0; r < TILE_ROWS; r++) {
-                total[r] = total[r] + sum[r];
-                sum[r] = 0.0;
-            }
-        }
+        add_block(first, j, n, CAUSAL != 0);
     }
     for (uint r = 0; r < TILE_ROWS; r++) {
         if (first + r < push.sequence_length) {
