@@ -106,8 +106,12 @@ static weft_status make(struct weft_network *network, const char *name, weft_sha
     weft_weight *weight = NULL;
     WEFT_TRY(weft_weight_create_empty(
         &weight, weft_weight_params(.name = name, .dtype = dtype, .shape = shape), host));
-    weft_status status = recipe->fill ? recipe->fill(weight->owned, recipe->user, host)
-                                      : recipe->fill_integers(weight->owned, recipe->user, host);
+    weft_status status = WEFT_OK;
+    if (recipe->fill) {
+        status = recipe->fill(weight->owned, recipe->user, host);
+    } else if (recipe->fill_integers) {
+        status = recipe->fill_integers(weight->owned, recipe->user, host);
+    }
     if (status != WEFT_OK) {
         weft_weight_destroy(&weight);
         return status;

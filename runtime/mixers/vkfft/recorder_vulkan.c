@@ -55,19 +55,25 @@ DEFINE_DESTROY(weft_fft_vkDestroyPipelineLayout, VkPipelineLayout)
 DEFINE_DESTROY(weft_fft_vkDestroyDescriptorSetLayout, VkDescriptorSetLayout)
 DEFINE_DESTROY(weft_fft_vkDestroyDescriptorPool, VkDescriptorPool)
 
-/** Of which nothing is remembered. */
-#define DEFINE_CREATE_PLAIN(function, type)                                         \
-    VkResult function(VkDevice device, const type##CreateInfo *info,                \
-                      const VkAllocationCallbacks *allocator, type *handle) {       \
-        (void)info;                                                                 \
-        (void)allocator;                                                            \
-        *handle = WEFT_FFT_HANDLE(                                                  \
-            type, weft_fft_object_new(recorder_of(device), WEFT_FFT_OBJECT_PLAIN)); \
-        return WEFT_FFT_OBJECT(*handle) ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY; \
-    }
+VkResult weft_fft_vkCreatePipelineLayout(VkDevice device, const VkPipelineLayoutCreateInfo *info,
+                                         const VkAllocationCallbacks *allocator,
+                                         VkPipelineLayout *layout) {
+    (void)info;
+    (void)allocator;
+    *layout = WEFT_FFT_HANDLE(VkPipelineLayout,
+                              weft_fft_object_new(recorder_of(device), WEFT_FFT_OBJECT_PLAIN));
+    return WEFT_FFT_OBJECT(*layout) ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
 
-DEFINE_CREATE_PLAIN(weft_fft_vkCreatePipelineLayout, VkPipelineLayout)
-DEFINE_CREATE_PLAIN(weft_fft_vkCreateDescriptorPool, VkDescriptorPool)
+VkResult weft_fft_vkCreateDescriptorPool(VkDevice device, const VkDescriptorPoolCreateInfo *info,
+                                         const VkAllocationCallbacks *allocator,
+                                         VkDescriptorPool *pool) {
+    (void)info;
+    (void)allocator;
+    *pool = WEFT_FFT_HANDLE(VkDescriptorPool,
+                            weft_fft_object_new(recorder_of(device), WEFT_FFT_OBJECT_PLAIN));
+    return WEFT_FFT_OBJECT(*pool) ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
 
 /* ---- buffers and memory ---- */
 
