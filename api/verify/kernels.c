@@ -32,26 +32,64 @@ static size_t put_factors(char *text, size_t size, uint32_t length) {
     return at;
 }
 
-/* "vkfft/r2c 100x64 batch 3" becomes "vkfft/r2c 2,5x2". */
-static void name_transform(char text[WEFT_CASE_KERNEL_SIZE], const char *name) {
-    size_t at = strcspn(name, " ");
-    memcpy(text, name, at);
-    text[at] = '\0';
-    const char *end = strstr(name, " batch");
-    for (const char *digits = name + at; digits < end; digits += strcspn(digits, "x ")) {
-        text[at++] = *digits++;
-        at += put_factors(text + at, WEFT_CASE_KERNEL_SIZE - at, (uint32_t)atoi(digits));
+/* A dispatch among those of the same name that follow one another, which for VkFFT's are one transform. */
+typedef struct place {
+    const char *name;
+    uint32_t position, count;
+} place;
+
+/* The axes of "vkfft/r2c 100x64 batch 3", as names of VkFFT's programs have them: columns, then rows. */
+typedef struct transform {
+    size_t kind; /* characters of "vkfft/r2c" */
+    uint32_t length[2];
+    bool transformed[2]; /* a length of 1 or followed by "-" is not */
+} transform;
+
+static transform read_transform(const char *name) {
+    transform what = {.kind = strcspn(name, " ")};
+    const char *at = name + what.kind;
+    for (int axis = 0; axis < 2 && *at != '\0'; axis++) {
+        char *end = NULL;
+        what.length[axis] = (uint32_t)strtoul(at + 1, &end, 10);
+        what.transformed[axis] = *end != '-' && what.length[axis] > 1;
+        at = end + (*end == '-');
     }
+    return what;
 }
 
-static void name_kernel(weft_case_kernel *kernel, const char *name, const weft_kernel_info *info) {
-    kernel->made_for_one = strncmp(name, "vkfft/", 6) == 0;
+/*
+ * Of "vkfft/r2c 100x64 batch 3" the first dispatch transforms the rows and becomes "vkfft/r2c rows 2", the second
+ * "vkfft/r2c columns 2,5"; inverses go the other way. Where there are not as many dispatches as axes VkFFT has cut one into
+ * several, and all get the name of the whole: "vkfft/r2c 2,5x2 in 3".
+ */
+static void name_transform(char text[WEFT_CASE_KERNEL_SIZE], const place *where) {
+    const transform what = read_transform(where->name);
+    const uint32_t axes = (uint32_t)what.transformed[0] + what.transformed[1];
+    const bool backward =
+        strncmp(where->name, "vkfft/inverse", 13) == 0 || strncmp(where->name, "vkfft/c2r", 9) == 0;
+    const size_t size = WEFT_CASE_KERNEL_SIZE;
+    size_t at = (size_t)snprintf(text, size, "%.*s ", (int)what.kind, where->name);
+    if (where->count == axes) {
+        const bool columns = axes == 2 ? (where->position == 1) != backward : what.transformed[0];
+        at += (size_t)snprintf(text + at, size - at, columns ? "columns " : "rows ");
+        put_factors(text + at, size - at, what.length[columns ? 0 : 1]);
+        return;
+    }
+    at += put_factors(text + at, size - at, what.length[0]);
+    at += (size_t)snprintf(text + at, size - at, "x");
+    at += put_factors(text + at, size - at, what.length[1]);
+    snprintf(text + at, size - at, " in %u", where->count);
+}
+
+static void name_kernel(weft_case_kernel *kernel, const place *where,
+                        const weft_kernel_info *info) {
+    kernel->made_for_one = strncmp(where->name, "vkfft/", 6) == 0;
     if (kernel->made_for_one) {
-        name_transform(kernel->name, name);
+        name_transform(kernel->name, where);
         return;
     }
     const size_t size = sizeof kernel->name;
-    size_t at = (size_t)snprintf(kernel->name, size, "%s", name);
+    size_t at = (size_t)snprintf(kernel->name, size, "%s", where->name);
     for (uint32_t i = 0; i < info->specialization_count && at < size; i++) {
         at += (size_t)snprintf(kernel->name + at, size - at, " %u", info->specialization[i]);
     }
@@ -69,11 +107,11 @@ static bool is_listed(const weft_case_kernels *kernels, const weft_case_kernel *
 }
 
 static weft_status add_kernel(weft_case_kernels *kernels, const weft_plan *plan, uint32_t index,
-                              const char *name, const weft_host *host) {
+                              const place *where, const weft_host *host) {
     weft_kernel_info info;
     weft_case_kernel kernel = {.number = 0};
     WEFT_TRY(weft_plan_get_kernel(plan, index, &info));
-    name_kernel(&kernel, name, &info);
+    name_kernel(&kernel, where, &info);
     if (is_listed(kernels, &kernel)) {
         return WEFT_OK;
     }
@@ -86,11 +124,26 @@ static weft_status add_kernel(weft_case_kernels *kernels, const weft_plan *plan,
     return WEFT_OK;
 }
 
+/* Whether dispatch `index` has that name; false behind the last. */
+static bool has_name(const weft_plan *plan, uint32_t index, const char *name) {
+    weft_dispatch_info dispatch;
+    return weft_plan_get_dispatch(plan, index, &dispatch) == WEFT_OK &&
+           strcmp(dispatch.kernel, name) == 0;
+}
+
 static weft_status add_plan(weft_case_kernels *kernels, const weft_plan *plan,
                             const weft_host *host) {
     weft_dispatch_info dispatch;
+    place where = {.name = ""};
     for (uint32_t i = 0; weft_plan_get_dispatch(plan, i, &dispatch) == WEFT_OK; i++) {
-        WEFT_TRY(add_kernel(kernels, plan, i, dispatch.kernel, host));
+        where.position++;
+        if (where.position >= where.count) {
+            where = (place){.name = dispatch.kernel};
+            while (has_name(plan, i + where.count, dispatch.kernel)) {
+                where.count++;
+            }
+        }
+        WEFT_TRY(add_kernel(kernels, plan, i, &where, host));
         kernels->groups += (double)dispatch.groups[0] * dispatch.groups[1] * dispatch.groups[2];
         kernels->flops += dispatch.flops;
     }

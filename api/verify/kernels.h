@@ -9,8 +9,8 @@
 
 /**
  * A pipeline: "matmul/tiled 0 1 0", an embedded shader and its specialization constants. Of VkFFT's, which are made for one
- * length each, "vkfft/r2c 1x2,5" stands for all that have these prime factors: it makes a length's kernel of a piece of
- * code for each factor up to 13, and has one way ("large") for the others.
+ * length each, "vkfft/r2c columns 2,5" stands for all along that axis that have these prime factors: VkFFT makes a length's
+ * kernel of a piece of code for each factor up to 13, and has one way ("large") for the others.
  */
 typedef struct weft_case_kernel {
     char name[WEFT_CASE_KERNEL_SIZE];

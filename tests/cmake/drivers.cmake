@@ -58,7 +58,7 @@ if("lavapipe-8" IN_LIST weft_drivers)
     set(weft_one_driver lavapipe-8)
 endif()
 
-# The two for long tests of ./dev test: that one and the one that is least like it.
+# Where ./dev test runs long tests of the library: there and on the driver that is least like it.
 set(weft_two_drivers ${weft_one_driver})
 if("swiftshader" IN_LIST weft_drivers)
     list(APPEND weft_two_drivers swiftshader)
