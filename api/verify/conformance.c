@@ -87,6 +87,14 @@ double *weft_case_scratch(weft_case *c, uint64_t count) {
 
 /* ---- arrays ---- */
 
+uint32_t weft_case_columns(weft_shape shape) {
+    return shape.rank == 0 ? 1 : shape.dim[shape.rank - 1];
+}
+
+uint32_t weft_case_rows(weft_shape shape) {
+    return (uint32_t)(weft_shape_elements(shape) / weft_case_columns(shape));
+}
+
 struct weft_case_arrays {
     struct weft_case_arrays *next;
     weft_array array;
@@ -291,6 +299,10 @@ weft_array weft_case_weight(weft_case *c, weft_shape shape, weft_values values) 
     weft_array array = weft_case_weight_of(c, shape, data);
     array.data = data;
     return array;
+}
+
+weft_array weft_case_optional_weight(weft_case *c, bool present, weft_shape shape) {
+    return present ? weft_case_weight(c, shape, WEFT_VALUES_UNIT) : (weft_array){0};
 }
 
 double *weft_case_output(weft_case *c, const char *name, weft_tensor tensor) {

@@ -68,6 +68,10 @@ void weft_values_read(double *value, const void *data, uint64_t count);
 /** A whole number below `limit`, nearly uniform. */
 uint32_t weft_values_below(uint64_t seed, uint64_t stream, uint64_t index, uint32_t limit);
 
+/** The length of the last axis, and how many rows of that length a shape has. */
+uint32_t weft_case_columns(weft_shape shape);
+uint32_t weft_case_rows(weft_shape shape);
+
 struct weft_reference_features;
 
 /** A tensor of a case's graph and its elements, which last until the case is made. */
@@ -138,6 +142,9 @@ weft_array weft_case_weight(weft_case *c, weft_shape shape, weft_values values);
 
 /** The same with given elements, which are copied. */
 weft_array weft_case_weight_of(weft_case *c, weft_shape shape, const float *data);
+
+/** One of WEFT_VALUES_UNIT; where it is not `present`, an empty array. */
+weft_array weft_case_optional_weight(weft_case *c, bool present, weft_shape shape);
 
 /** An i32 constant, which has no `value`. */
 weft_tensor weft_case_indices_of(weft_case *c, weft_shape shape, const int32_t *data);
