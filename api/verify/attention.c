@@ -2,8 +2,6 @@
 /* Softmax attention, head by head. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 struct row {

@@ -2,8 +2,6 @@
 /* SADERF's change of variables. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 static const struct row {

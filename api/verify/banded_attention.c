@@ -2,8 +2,6 @@
 /* Softmax attention within a band, by each implementation. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 struct row {

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/bounded.h"
 #include "verify/paired.h"
 
@@ -31,30 +29,22 @@ static const struct row {
     {{2, {11, 130}}, 1e-5F, true, true, WEFT_VALUES_EQUAL},
 };
 
-static uint32_t columns_of(const struct row *row) {
-    return row->x.dim[row->x.rank - 1];
-}
-
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/rank=%u,rows=%u,d=%u,epsilon=%g%s%s",
-             weft_values_name(row->values), row->x.rank,
-             (uint32_t)weft_shape_elements(row->x) / columns_of(row), columns_of(row),
-             (double)row->epsilon, row->has_gamma ? ",gamma" : "", row->has_beta ? ",beta" : "");
-}
-
-static weft_array optional(weft_case *c, bool present, weft_shape shape) {
-    return present ? weft_case_weight(c, shape, WEFT_VALUES_UNIT) : (weft_array){0};
+             weft_values_name(row->values), row->x.rank, weft_case_rows(row->x),
+             weft_case_columns(row->x), (double)row->epsilon, row->has_gamma ? ",gamma" : "",
+             row->has_beta ? ",beta" : "");
 }
 
 /* Variances are exp of what they are filled with: positive, and of several sizes. */
 static void build(weft_case *c, const struct row *row) {
-    const weft_shape shape = weft_shape_of(columns_of(row));
+    const weft_shape shape = weft_shape_of(weft_case_columns(row->x));
     weft_array x = weft_case_input(c, "x", row->x, row->values);
     weft_array mean = weft_case_weight(c, shape, WEFT_VALUES_UNIT);
     weft_array variance = weft_case_activate(c, weft_case_input(c, "log", shape, WEFT_VALUES_UNIT),
                                              WEFT_ACTIVATION_EXP);
-    weft_array gamma = optional(c, row->has_gamma, shape);
-    weft_array beta = optional(c, row->has_beta, shape);
+    weft_array gamma = weft_case_optional_weight(c, row->has_gamma, shape);
+    weft_array beta = weft_case_optional_weight(c, row->has_beta, shape);
     weft_case_expect(
         c, "y",
         weft_case_norm(c, x,

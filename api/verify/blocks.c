@@ -2,13 +2,7 @@
 /* The helpers around mixers: gated linear units, projections, residual sums with every norm. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
-
-static weft_array optional_weight(weft_case *c, bool present, weft_shape shape) {
-    return present ? weft_case_weight(c, shape, WEFT_VALUES_UNIT) : (weft_array){0};
-}
 
 /* ---- GLU ---- */
 
@@ -59,7 +53,7 @@ static void build_glu(weft_case *c, const struct glu_row *row) {
         uint32_t rows = i < 2 ? row->m : row->d_out;
         glu.weight[i] =
             weft_case_weight(c, weft_shape_of(rows, i < 2 ? row->d : row->m), WEFT_VALUES_UNIT);
-        glu.bias[i] = optional_weight(c, row->has_bias, weft_shape_of(rows));
+        glu.bias[i] = weft_case_optional_weight(c, row->has_bias, weft_shape_of(rows));
         params.weight[i] = glu.weight[i].tensor;
         params.bias[i] = glu.bias[i].tensor;
     }
@@ -102,7 +96,7 @@ static void build_projection(weft_case *c, const struct projection_row *row) {
     weft_array bias[3];
     for (uint32_t i = 0; i < 3; i++) {
         weight[i] = weft_case_weight(c, weft_shape_of(row->d, row->d_x), WEFT_VALUES_UNIT);
-        bias[i] = optional_weight(c, row->has_bias, weft_shape_of(row->d));
+        bias[i] = weft_case_optional_weight(c, row->has_bias, weft_shape_of(row->d));
         params.weight[i] = weight[i].tensor;
         params.bias[i] = bias[i].tensor;
     }
@@ -145,8 +139,9 @@ static weft_norm_params make_norm(weft_case *c, weft_norm kind, uint32_t d) {
     bool has_one = has_two || kind == WEFT_NORM_RMS || kind == WEFT_NORM_SCALE;
     weft_norm_params norm = {.kind = kind, .epsilon = 1e-3F};
     norm.gamma =
-        optional_weight(c, has_one, kind == WEFT_NORM_SCALE ? weft_shape_of(1) : row).tensor;
-    norm.beta = optional_weight(c, has_two, row).tensor;
+        weft_case_optional_weight(c, has_one, kind == WEFT_NORM_SCALE ? weft_shape_of(1) : row)
+            .tensor;
+    norm.beta = weft_case_optional_weight(c, has_two, row).tensor;
     if (kind == WEFT_NORM_BATCH) {
         norm.mean = weft_case_weight(c, row, WEFT_VALUES_UNIT).tensor;
         norm.variance = weft_case_weight(c, row, WEFT_VALUES_EQUAL).tensor;

@@ -50,7 +50,8 @@ weft_status weft_case_create(weft_case *c, const weft_case_family *family, uint3
     *c = (weft_case){.ref.host = host == NULL ? (weft_host){0} : *host,
                      .seed = seed_of(family, index),
                      .tolerance = family->tolerance,
-                     .only_reproducible = family->only_reproducible};
+                     .only_reproducible = family->is_special,
+                     .only_ops = family->is_special};
     weft_case_check(c, weft_graph_create(&c->graph, &c->ref.host));
     if (c->ref.status == WEFT_OK) {
         family->build(c, index);
@@ -86,6 +87,14 @@ double *weft_case_scratch(weft_case *c, uint64_t count) {
 
 /* ---- arrays ---- */
 
+uint32_t weft_case_columns(weft_shape shape) {
+    return shape.rank == 0 ? 1 : shape.dim[shape.rank - 1];
+}
+
+uint32_t weft_case_rows(weft_shape shape) {
+    return (uint32_t)(weft_shape_elements(shape) / weft_case_columns(shape));
+}
+
 struct weft_case_arrays {
     struct weft_case_arrays *next;
     weft_array array;
@@ -120,7 +129,7 @@ weft_array weft_case_made(weft_case *c, weft_status status, weft_tensor tensor, 
     if (by_row && c->rows.count > 0) {
         count = count / shape.dim[shape.rank - 2] * c->rows.count;
     }
-    *out = c->only_graph ? NULL : weft_case_scratch(c, count);
+    *out = c->only_graph || c->only_ops ? NULL : weft_case_scratch(c, count);
     array.value = *out;
     keep(c, array);
     return array;
@@ -292,6 +301,10 @@ weft_array weft_case_weight(weft_case *c, weft_shape shape, weft_values values) 
     return array;
 }
 
+weft_array weft_case_optional_weight(weft_case *c, bool present, weft_shape shape) {
+    return present ? weft_case_weight(c, shape, WEFT_VALUES_UNIT) : (weft_array){0};
+}
+
 double *weft_case_output(weft_case *c, const char *name, weft_tensor tensor) {
     weft_shape shape = {0};
     weft_dtype dtype = WEFT_F32;
@@ -361,7 +374,7 @@ void weft_case_expect(weft_case *c, const char *name, weft_array array) {
         return;
     }
     double *expected = weft_case_output(c, name, array.tensor);
-    if (expected != NULL) {
+    if (expected != NULL && !c->only_ops) {
         memcpy(expected, array.value, (size_t)weft_shape_elements(array.shape) * sizeof *expected);
     }
 }

@@ -68,6 +68,10 @@ void weft_values_read(double *value, const void *data, uint64_t count);
 /** A whole number below `limit`, nearly uniform. */
 uint32_t weft_values_below(uint64_t seed, uint64_t stream, uint64_t index, uint32_t limit);
 
+/** The length of the last axis, and how many rows of that length a shape has. */
+uint32_t weft_case_columns(weft_shape shape);
+uint32_t weft_case_rows(weft_shape shape);
+
 struct weft_reference_features;
 
 /** A tensor of a case's graph and its elements, which last until the case is made. */
@@ -112,6 +116,7 @@ typedef struct weft_case {
     uint32_t weight_count;           /* of weft_case_weight */
     struct weft_case_arrays *arrays; /* all that the case has */
     bool only_values;                /* see paired.h */
+    bool only_ops;                   /* likewise */
 
     /* Of `weft bench`: */
     bool only_graph; /* no elements at all */
@@ -138,6 +143,9 @@ weft_array weft_case_weight(weft_case *c, weft_shape shape, weft_values values);
 /** The same with given elements, which are copied. */
 weft_array weft_case_weight_of(weft_case *c, weft_shape shape, const float *data);
 
+/** One of WEFT_VALUES_UNIT; where it is not `present`, an empty array. */
+weft_array weft_case_optional_weight(weft_case *c, bool present, weft_shape shape);
+
 /** An i32 constant, which has no `value`. */
 weft_tensor weft_case_indices_of(weft_case *c, weft_shape shape, const int32_t *data);
 
@@ -158,7 +166,7 @@ weft_array weft_case_named(weft_case *c, weft_status status, weft_tensor tensor,
 /** The input, constant or result with this tensor; an empty one for none. */
 weft_array weft_case_find(const weft_case *c, weft_tensor tensor);
 
-/** Makes an array an output, of which its elements are expected. */
+/** Makes an array an output, of which its elements are expected; with `only_ops` the output alone. */
 void weft_case_expect(weft_case *c, const char *name, weft_array array);
 
 /** Keeps the first failure of a call that builds the graph. */
@@ -191,8 +199,8 @@ double *weft_case_scratch(weft_case *c, uint64_t count);
 typedef struct weft_case_family {
     const char *name;
     uint32_t count;
-    double tolerance;       /* which `build` may change */
-    bool only_reproducible; /* as weft_case */
+    double tolerance; /* which `build` may change */
+    bool is_special;  /* its cases have only_reproducible and only_ops */
     /** Writes what follows "family/" in a case's name. */
     void (*name_case)(char text[WEFT_CASE_NAME_SIZE], uint32_t index);
     /** Builds graph and reference on an empty case that has its seed and tolerance. */
@@ -224,7 +232,7 @@ const char *weft_case_part(char text[WEFT_CASE_PART_SIZE], const char *format, .
     const weft_case_family weft_case_family_special_##label = {.name = "special/" #label, \
                                                                .count = (cases),          \
                                                                .tolerance = (bound),      \
-                                                               .only_reproducible = true, \
+                                                               .is_special = true,        \
                                                                .name_case = (name_it),    \
                                                                .build = (build_it)}
 

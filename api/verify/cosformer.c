@@ -2,8 +2,6 @@
 /* cosFormer, causal and not. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 struct row {

@@ -3,10 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <weft/features.h>
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
+#include <weft/features.h>
 
 struct row {
     bool attention; /* queries and keys, the latter with KEY where the former have QUERY */

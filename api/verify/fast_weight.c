@@ -2,8 +2,6 @@
 /* The fast-weight far field. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 struct row {

@@ -2,8 +2,6 @@
 /* FLT's queries and keys, and attention with them. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 enum positions { NUMBERS = 0, SHARED, BATCHED };

@@ -2,8 +2,6 @@
 /* FNet's Fourier sublayer by each implementation. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 struct row {

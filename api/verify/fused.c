@@ -5,8 +5,6 @@
  */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 #define EPSILON 1e-12F

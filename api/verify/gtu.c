@@ -2,8 +2,6 @@
 /* The gated Toeplitz unit with each of its operators. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 #define GAMMA 0.75F /* of the warp */
@@ -99,16 +97,14 @@ static weft_array define(weft_case *c, weft_array x, const struct gtu *gtu,
 }
 
 static void build(weft_case *c, const struct row *row) {
-    struct gtu gtu = {.bias = {{.value = NULL}}};
+    struct gtu gtu;
     weft_array x =
         weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), WEFT_VALUES_UNIT);
     for (uint32_t i = 0; i < 3; i++) {
         uint32_t out = i < 2 ? row->m : row->d_out;
         gtu.weight[i] =
             weft_case_weight(c, weft_shape_of(out, i < 2 ? row->d : row->m), WEFT_VALUES_UNIT);
-        if (row->has_bias) {
-            gtu.bias[i] = weft_case_weight(c, weft_shape_of(out), WEFT_VALUES_UNIT);
-        }
+        gtu.bias[i] = weft_case_optional_weight(c, row->has_bias, weft_shape_of(out));
     }
     gtu.kernel = weft_case_weight(c, kernel_shape(row), WEFT_VALUES_UNIT);
     const struct operators own = {

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 struct row {
@@ -167,12 +165,11 @@ static void build_attention(weft_case *c, const struct row *row, weft_array x,
 static void build(weft_case *c, const struct row *row) {
     const weft_shape shape = weft_shape_of(row->batch, row->n, row->heads * row->width);
     weft_array x = weft_case_input(c, "x", shape, row->kind);
-    struct inputs inputs = {
-        .w = weft_case_weight(c, weft_shape_of(row->features, row->width), UNIT),
-        .directions = weft_case_weight(c, weft_shape_of(row->directions, row->width), UNIT)};
-    if (row->coefficients) {
-        inputs.coefficients = weft_case_weight(c, weft_shape_of(row->features), UNIT);
-    }
+    struct inputs inputs;
+    inputs.w = weft_case_weight(c, weft_shape_of(row->features, row->width), UNIT);
+    inputs.directions = weft_case_weight(c, weft_shape_of(row->directions, row->width), UNIT);
+    inputs.coefficients =
+        weft_case_optional_weight(c, row->coefficients, weft_shape_of(row->features));
     if (row->attention) {
         build_attention(c, row, x, &inputs);
     } else {

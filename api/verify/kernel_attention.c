@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 /* x² + 1/2, as a caller would register it. */

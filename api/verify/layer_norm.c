@@ -35,24 +35,18 @@ static const struct row {
     {{2, {3, 2049}}, 1e-12F, WEFT_VALUES_UNIT},
 };
 
-static uint32_t columns_of(const struct row *row) {
-    return row->x.dim[row->x.rank - 1];
-}
-
-static uint32_t rows_of(const struct row *row) {
-    return (uint32_t)weft_shape_elements(row->x) / columns_of(row);
-}
-
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/rank=%u,rows=%u,d=%u,epsilon=%g",
-             weft_values_name(row->values), row->x.rank, rows_of(row), columns_of(row),
-             (double)row->epsilon);
+             weft_values_name(row->values), row->x.rank, weft_case_rows(row->x),
+             weft_case_columns(row->x), (double)row->epsilon);
 }
 
 static void build(weft_case *c, const struct row *row) {
     weft_array x = weft_case_input(c, "x", row->x, row->values);
-    weft_array gamma = weft_case_weight(c, weft_shape_of(columns_of(row)), WEFT_VALUES_UNIT);
-    weft_array beta = weft_case_weight(c, weft_shape_of(columns_of(row)), WEFT_VALUES_UNIT);
+    weft_array gamma =
+        weft_case_weight(c, weft_shape_of(weft_case_columns(row->x)), WEFT_VALUES_UNIT);
+    weft_array beta =
+        weft_case_weight(c, weft_shape_of(weft_case_columns(row->x)), WEFT_VALUES_UNIT);
     weft_case_expect(c, "y",
                      weft_case_norm(c, x,
                                     weft_norm_params(.gamma = gamma.tensor, .beta = beta.tensor,

@@ -2,8 +2,6 @@
 /* Learned weight matrices: mixtures Σ_c n + μ_c and generators of noise, and random features with them. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 /* ---- mixtures ---- */
@@ -85,16 +83,14 @@ static weft_array add_generator(weft_case *c, const struct generator_row *row) {
     const weft_array noise =
         weft_case_weight(c, weft_shape_of(row->s, row->width[0]), WEFT_VALUES_UNIT);
     weft_array weight[4];
-    weft_array bias[4] = {{.value = NULL}};
+    weft_array bias[4];
     weft_dgm_weights_params params = {.layers = row->layers, .activation = row->activation};
     for (uint32_t i = 0; i < row->layers; i++) {
         weight[i] =
             weft_case_weight(c, weft_shape_of(row->width[i + 1], row->width[i]), WEFT_VALUES_UNIT);
         params.weight[i] = weight[i].tensor;
-        if (row->has_bias) {
-            bias[i] = weft_case_weight(c, weft_shape_of(row->width[i + 1]), WEFT_VALUES_UNIT);
-            params.bias[i] = bias[i].tensor;
-        }
+        bias[i] = weft_case_optional_weight(c, row->has_bias, weft_shape_of(row->width[i + 1]));
+        params.bias[i] = bias[i].tensor;
     }
     weft_tensor w = {0};
     const weft_status status = weft_graph_dgm_weights(&w, c->graph, noise.tensor, &params);

@@ -2,8 +2,6 @@
 /* Linear attention over given features. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 struct row {

@@ -7,6 +7,7 @@
  * Tensors in parameters are those of the case's arrays. In a case with `rows` an op's result has these rows alone; of what
  * others read in full (positions, coefficients, balanced channels) all is made. In one with `only_values` the graph stays as
  * it is and arrays have no tensors: so the definition of what a call puts together from several ops is written with these.
+ * In one with `only_ops` results have no elements: what is expected of them comes from bounded.h.
  */
 #ifndef WEFT_VERIFY_PAIRED_H
 #define WEFT_VERIFY_PAIRED_H

@@ -41,7 +41,7 @@ static weft_array expand(weft_case *c, weft_status status, weft_tensor tensor, w
     weft_reference_random_features own = *params;
     const weft_shape shape = weft_shape_of(batch, own.n, own.heads * own.count * growth_of(params));
     weft_reference_features *maps =
-        c->only_graph ? NULL : weft_reference_memory(&c->ref, batch, sizeof *maps);
+        c->only_graph || c->only_ops ? NULL : weft_reference_memory(&c->ref, batch, sizeof *maps);
     for (uint64_t b = 0; maps && b < batch; b++) {
         own.x = params->x + b * own.n * own.heads * own.width;
         if (params->other) {

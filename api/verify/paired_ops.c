@@ -8,21 +8,16 @@ static weft_shape with_last(weft_shape shape, uint32_t columns) {
     return shape;
 }
 
-static uint32_t last_of(weft_shape shape) {
-    return shape.rank == 0 ? 1 : shape.dim[shape.rank - 1];
-}
-
 /* ---- by rows: all of them are one sequence ---- */
 
 static weft_rows rows_of(weft_case *c, weft_shape shape) {
-    const uint64_t rows = weft_shape_elements(shape) / last_of(shape);
-    return c->rows.count > 0 ? c->rows : weft_reference_all(&c->ref, (uint32_t)rows);
+    return c->rows.count > 0 ? c->rows : weft_reference_all(&c->ref, weft_case_rows(shape));
 }
 
 /* An op of the shape of x, whose elements `out` has to begin with, and that takes `cost` operations for each. */
 static weft_array copied(weft_case *c, weft_status status, weft_tensor tensor, weft_array x,
                          double cost, double **out, weft_rows *rows) {
-    const uint32_t columns = last_of(x.shape);
+    const uint32_t columns = weft_case_columns(x.shape);
     weft_array y = weft_case_made(c, status, tensor, x.shape, true, out);
     *rows = *out ? rows_of(c, x.shape) : (weft_rows){0};
     if (!*out || !weft_reference_spend(&c->ref, cost * rows->count * columns)) {
@@ -54,7 +49,7 @@ weft_array weft_case_activate(weft_case *c, weft_array x, weft_activation activa
     const weft_status status =
         WEFT_CASE_ADD(c, weft_graph_activate(&tensor, c->graph, x.tensor, activation));
     weft_array y = copied(c, status, tensor, x, 10.0, &out, &rows);
-    for (uint64_t i = 0; out && i < (uint64_t)rows.count * last_of(x.shape); i++) {
+    for (uint64_t i = 0; out && i < (uint64_t)rows.count * weft_case_columns(x.shape); i++) {
         out[i] = weft_reference_activation(activation, out[i]);
     }
     return y;
@@ -67,7 +62,7 @@ weft_array weft_case_softmax(weft_case *c, weft_array x) {
     const weft_status status = WEFT_CASE_ADD(c, weft_graph_softmax(&tensor, c->graph, x.tensor));
     weft_array y = copied(c, status, tensor, x, 10.0, &out, &rows);
     if (out) {
-        weft_reference_softmax(out, out, rows.count, last_of(x.shape));
+        weft_reference_softmax(out, out, rows.count, weft_case_columns(x.shape));
     }
     return y;
 }
@@ -90,7 +85,7 @@ weft_array weft_case_norm(weft_case *c, weft_array x, const weft_norm_params *pa
     weft_array y = copied(c, status, tensor, x, 4.0, &out, &rows);
     if (out) {
         const weft_reference_norm norm = weft_case_norm_of(c, params);
-        weft_reference_normalize(out, &norm, rows.count, last_of(x.shape));
+        weft_reference_normalize(out, &norm, rows.count, weft_case_columns(x.shape));
     }
     return y;
 }

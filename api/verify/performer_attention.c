@@ -2,8 +2,6 @@
 /* The Performer's attention with its stabilizers and without them. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 struct row {

@@ -2,8 +2,6 @@
 /* Random features, and attention with them. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 struct row {
@@ -182,10 +180,10 @@ static weft_shape tokens_of(const struct row *row, uint32_t n) {
 }
 
 static struct given add_given(weft_case *c, const struct row *row) {
-    struct given given = {.w = weft_case_weight(c, weft_shape_of(row->features, row->width), UNIT)};
-    if (row->coefficients) {
-        given.coefficients = weft_case_weight(c, weft_shape_of(row->features), UNIT);
-    }
+    struct given given;
+    given.w = weft_case_weight(c, weft_shape_of(row->features, row->width), UNIT);
+    given.coefficients =
+        weft_case_optional_weight(c, row->coefficients, weft_shape_of(row->features));
     return given;
 }
 

@@ -2,8 +2,6 @@
 /* RFA: random feature attention. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 struct row {

@@ -2,8 +2,6 @@
 /* The norms that divide by a length: RMSNorm, SimpleRMSNorm and ScaleNorm, on the same shapes. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 static const struct row {
@@ -32,15 +30,11 @@ static const struct row {
     {{2, {3, 200}}, 1e-12F, true, WEFT_VALUES_IMPULSE},
 };
 
-static uint32_t columns_of(const struct row *row) {
-    return row->x.dim[row->x.rank - 1];
-}
-
 static void name_with(char text[WEFT_CASE_NAME_SIZE], const struct row *row, bool epsilon,
                       bool gain) {
     int used = snprintf(text, WEFT_CASE_NAME_SIZE, "%s/rank=%u,rows=%u,d=%u",
-                        weft_values_name(row->values), row->x.rank,
-                        (uint32_t)weft_shape_elements(row->x) / columns_of(row), columns_of(row));
+                        weft_values_name(row->values), row->x.rank, weft_case_rows(row->x),
+                        weft_case_columns(row->x));
     if (epsilon) {
         used += snprintf(text + used, (size_t)(WEFT_CASE_NAME_SIZE - used), ",epsilon=%g",
                          (double)row->epsilon);
@@ -58,10 +52,8 @@ static void name_rms(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
 
 static void build_rms(weft_case *c, const struct row *row) {
     weft_array x = weft_case_input(c, "x", row->x, row->values);
-    weft_array gain = {0};
-    if (row->has_gain) {
-        gain = weft_case_weight(c, weft_shape_of(columns_of(row)), WEFT_VALUES_UNIT);
-    }
+    weft_array gain =
+        weft_case_optional_weight(c, row->has_gain, weft_shape_of(weft_case_columns(row->x)));
     weft_case_expect(c, "y",
                      weft_case_norm(c, x,
                                     weft_norm_params(.kind = WEFT_NORM_RMS, .gamma = gain.tensor,

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 struct row {
@@ -89,10 +87,7 @@ static void build(weft_case *c, const struct row *row) {
     weft_array x = weft_case_input(c, "x", shape, row->values);
     weft_array rpe =
         weft_case_weight(c, weft_shape_of(2 * row->steps + 1, row->d), WEFT_VALUES_UNIT);
-    weft_array taps = {0};
-    if (row->taps) {
-        taps = weft_case_weight(c, weft_shape_of(row->taps, row->d), WEFT_VALUES_UNIT);
-    }
+    weft_array taps = weft_case_optional_weight(c, row->taps > 0, weft_shape_of(row->taps, row->d));
     c->only_reproducible = row->values >= WEFT_VALUES_SUBNORMAL;
     weft_case_expect(
         c, "y",

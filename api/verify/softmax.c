@@ -21,17 +21,10 @@ static const struct row {
     {{2, {2, 2048}}, WEFT_VALUES_TENS},    {{2, {2, 2049}}, WEFT_VALUES_TENS}, /* weft_rows_kept */
 };
 
-static uint32_t columns_of(const struct row *row) {
-    return row->x.dim[row->x.rank - 1];
-}
-
-static uint32_t rows_of(const struct row *row) {
-    return (uint32_t)weft_shape_elements(row->x) / columns_of(row);
-}
-
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
     snprintf(text, WEFT_CASE_NAME_SIZE, "%s/rank=%u,rows=%u,columns=%u",
-             weft_values_name(row->values), row->x.rank, rows_of(row), columns_of(row));
+             weft_values_name(row->values), row->x.rank, weft_case_rows(row->x),
+             weft_case_columns(row->x));
 }
 
 static void build(weft_case *c, const struct row *row) {

@@ -3,8 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 struct row {
@@ -120,10 +118,7 @@ static void build_sine(weft_case *c, const struct row *row) {
     weft_array noise = add_noise(c, weft_shape_of(d, 2 * row->size, row->realizations), row);
     weft_array frequencies = weft_case_weight(c, each, WEFT_VALUES_UNIT);
     weft_array gains = weft_case_weight(c, each, WEFT_VALUES_UNIT);
-    weft_array phases = {.value = NULL};
-    if (row->phases) {
-        phases = weft_case_weight(c, each, WEFT_VALUES_UNIT);
-    }
+    weft_array phases = weft_case_optional_weight(c, row->phases, each);
     weft_tensor y = {0};
     weft_case_check(c,
                     weft_graph_sine_spe(

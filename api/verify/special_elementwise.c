@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "verify/bounded.h"
+#include "verify/paired.h"
 
 /* ---- binary ---- */
 
@@ -36,9 +37,7 @@ static void build_binary(weft_case *c, uint32_t index) {
     weft_binary op = (weft_binary)(index / BINARY_ROWS);
     weft_array a = weft_case_input(c, "a", row->a, row->a_values);
     weft_array b = weft_case_input(c, "b", row->b, row->b_values);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_binary(&y, c->graph, op, a.tensor, b.tensor));
-    weft_case_output(c, "y", y);
+    weft_case_expect(c, "y", weft_case_binary(c, op, a, b));
     uint64_t count = weft_shape_elements(row->a);
     weft_bounded *expected = weft_bounded_scratch(c, count);
     for (uint64_t i = 0; expected && i < count; i++) {
@@ -75,9 +74,7 @@ static void name_affine(char text[WEFT_CASE_NAME_SIZE], const struct affine_row 
 
 static void build_affine(weft_case *c, const struct affine_row *row) {
     weft_array x = weft_case_input(c, "x", row->x, row->values);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_affine(&y, c->graph, x.tensor, row->scale, row->offset));
-    weft_case_output(c, "y", y);
+    weft_case_expect(c, "y", weft_case_affine(c, x, row->scale, row->offset));
     uint64_t count = weft_shape_elements(row->x);
     weft_bounded *expected = weft_bounded_scratch(c, count);
     weft_bounded scale = weft_bounded_parameter(row->scale);
@@ -114,9 +111,7 @@ static void build_activation(weft_case *c, uint32_t index) {
     const struct activation_row *row = &activation_rows[index % ACTIVATION_ROWS];
     weft_activation activation = (weft_activation)(index / ACTIVATION_ROWS);
     weft_array x = weft_case_input(c, "x", row->x, row->values);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_activate(&y, c->graph, x.tensor, activation));
-    weft_case_output(c, "y", y);
+    weft_case_expect(c, "y", weft_case_activate(c, x, activation));
     uint64_t count = weft_shape_elements(row->x);
     weft_bounded *expected = weft_bounded_of(c, x.value, count);
     for (uint64_t i = 0; expected && i < count; i++) {
@@ -168,14 +163,12 @@ static void build_embedding(weft_case *c, const struct embedding_row *row) {
         type_table = weft_case_weight(c, weft_shape_of(type_count, row->d), row->values);
         positions = weft_case_weight(c, weft_shape_of(row->n, row->d), row->values);
     }
-    weft_tensor y = {0};
-    weft_case_check(
-        c, weft_graph_embedding(&y, c->graph,
-                                weft_embedding_params(.tokens = tokens.tensor,
-                                                      .table = table.tensor, .types = types.tensor,
-                                                      .type_table = type_table.tensor,
-                                                      .positions = positions.tensor)));
-    weft_case_output(c, "y", y);
+    weft_case_expect(
+        c, "y",
+        weft_case_embedding(c, weft_embedding_params(.tokens = tokens.tensor, .table = table.tensor,
+                                                     .types = types.tensor,
+                                                     .type_table = type_table.tensor,
+                                                     .positions = positions.tensor)));
     weft_bounded *expected = weft_bounded_scratch(c, (uint64_t)row->n * row->d);
     for (uint64_t i = 0; expected && i < (uint64_t)row->n * row->d; i++) {
         expected[i] = row_element(&tokens, &table, row->d, i);

@@ -3,9 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/bounded.h"
+#include "verify/paired.h"
 
 static const struct row {
     uint32_t n, heads, width, values;
@@ -134,14 +133,10 @@ static void build(weft_case *c, const struct row *row) {
     arrays[1] = weft_case_input(c, "k", keys, row->k);
     arrays[2] = weft_case_input(c, "v", weft_shape_of(1, row->n, row->heads * row->values), row->v);
     arrays[3] = weft_case_input(c, "b", weft_shape_of(1, row->n, row->heads), row->beta);
-    weft_tensor beta = {0};
-    weft_tensor y = {0};
-    weft_case_check(
-        c, weft_graph_activate(&beta, c->graph, arrays[3].tensor, WEFT_ACTIVATION_SIGMOID));
-    weft_case_check(c, weft_graph_fast_weight(&y, c->graph, arrays[0].tensor, arrays[1].tensor,
-                                              arrays[2].tensor, beta,
-                                              weft_fast_weight_params(.heads = row->heads)));
-    weft_case_output(c, "y", y);
+    weft_array beta = weft_case_activate(c, arrays[3], WEFT_ACTIVATION_SIGMOID);
+    weft_case_expect(c, "y",
+                     weft_case_fast_weight(c, arrays[0], arrays[1], arrays[2], beta,
+                                           weft_fast_weight_params(.heads = row->heads)));
     expect(c, row, arrays);
 }
 

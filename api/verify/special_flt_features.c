@@ -6,9 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/bounded.h"
+#include "verify/paired.h"
 
 #define WAVE_ERROR 1.5e-7 /* of cosine and sine, as weft_graph_flt_features states it */
 
@@ -66,11 +65,10 @@ static void build(weft_case *c, const struct row *row) {
         weft_case_input(c, "x", weft_shape_of(1, row->n, row->heads * row->width), row->x);
     weft_array frequencies = weft_case_weight(c, weft_shape_of(row->r, 1), WEFT_VALUES_UNIT);
     weft_array weights = weft_case_weight(c, weft_shape_of(row->r), row->weight);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_flt_features(
-                           &y, c->graph, x.tensor, frequencies.tensor, weights.tensor,
-                           weft_flt_features_params(.side = row->side, .heads = row->heads)));
-    weft_case_output(c, "y", y);
+    weft_case_expect(
+        c, "y",
+        weft_case_flt_features(c, x, frequencies, weights,
+                               weft_flt_features_params(.side = row->side, .heads = row->heads)));
     weft_bounded *out = weft_bounded_scratch(c, row->n * row->heads * columns);
     for (uint64_t head = 0; c->ref.status == WEFT_OK && head < (uint64_t)row->n * row->heads;
          head++) {

@@ -2,9 +2,8 @@
 /* Other chains, with and without fusion: LayerNorm behind a sum, an embedding or a transform. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/bounded.h"
+#include "verify/paired.h"
 
 #define EPSILON 1e-12F
 
@@ -15,23 +14,17 @@ struct row {
     uint32_t n, d;
 };
 
-static weft_tensor add_sum(weft_case *c, weft_tensor a, weft_tensor b) {
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_binary(&y, c->graph, WEFT_BINARY_ADD, a, b));
-    return y;
-}
-
 struct norm {
     weft_array gamma, beta;
 };
 
 /* Makes norm(x) the output. */
-static struct norm add_norm(weft_case *c, weft_tensor x, uint32_t d) {
+static struct norm add_norm(weft_case *c, weft_array x, uint32_t d) {
     struct norm norm = {.gamma = weft_case_weight(c, weft_shape_of(d), WEFT_VALUES_UNIT),
                         .beta = weft_case_weight(c, weft_shape_of(d), WEFT_VALUES_UNIT)};
     weft_tensor y = {0};
-    weft_case_check(
-        c, weft_graph_layer_norm(&y, c->graph, x, norm.gamma.tensor, norm.beta.tensor, EPSILON));
+    weft_case_check(c, weft_graph_layer_norm(&y, c->graph, x.tensor, norm.gamma.tensor,
+                                             norm.beta.tensor, EPSILON));
     weft_case_output(c, "y", y);
     return norm;
 }
@@ -58,7 +51,7 @@ static void build_sum(weft_case *c, const struct row *row) {
     weft_shape shape = weft_shape_of(row->n, row->d);
     weft_array a = weft_case_input(c, "a", shape, row->values);
     weft_array b = weft_case_input(c, "b", shape, row->residual);
-    struct norm norm = add_norm(c, add_sum(c, a.tensor, b.tensor), row->d);
+    struct norm norm = add_norm(c, weft_case_binary(c, WEFT_BINARY_ADD, a, b), row->d);
     weft_bounded *x = weft_bounded_of(c, a.value, (uint64_t)row->n * row->d);
     add_values(c, x, b.value, (uint64_t)row->n * row->d);
     expect_norm(c, &norm, x, row);
@@ -70,11 +63,9 @@ static void build_embedding(weft_case *c, const struct row *row) {
         weft_case_indices(c, "tokens", weft_shape_of(1, row->n), 0, (int32_t)vocabulary - 1);
     weft_array table = weft_case_weight(c, weft_shape_of(vocabulary, row->d), row->values);
     weft_array positions = weft_case_weight(c, weft_shape_of(row->n, row->d), row->residual);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_embedding(&y, c->graph,
-                                            weft_embedding_params(.tokens = tokens.tensor,
-                                                                  .table = table.tensor,
-                                                                  .positions = positions.tensor)));
+    weft_array y =
+        weft_case_embedding(c, weft_embedding_params(.tokens = tokens.tensor, .table = table.tensor,
+                                                     .positions = positions.tensor));
     struct norm norm = add_norm(c, y, row->d);
     weft_bounded *x = weft_bounded_of(c, positions.value, (uint64_t)row->n * row->d);
     for (uint64_t i = 0; x && i < (uint64_t)row->n * row->d; i++) {
@@ -89,9 +80,8 @@ static void build_fourier(weft_case *c, const struct row *row) {
     weft_shape shape = weft_shape_of(1, row->n, row->d);
     weft_array source = weft_case_input(c, "x", shape, row->values);
     weft_array residual = weft_case_input(c, "residual", shape, row->residual);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_fourier(&y, c->graph, source.tensor));
-    struct norm norm = add_norm(c, add_sum(c, y, residual.tensor), row->d);
+    weft_array y = weft_case_binary(c, WEFT_BINARY_ADD, weft_case_fourier(c, source), residual);
+    struct norm norm = add_norm(c, y, row->d);
     uint64_t count = (uint64_t)row->n * row->d;
     weft_bounded *elements = weft_bounded_of(c, source.value, count);
     weft_bounded *x = weft_bounded_scratch(c, count);
@@ -117,15 +107,10 @@ static void build_elementwise(weft_case *c, const struct row *row) {
     weft_shape shape = weft_shape_of(row->n, row->d);
     weft_array a = weft_case_input(c, "a", shape, row->values);
     weft_array b = weft_case_input(c, "b", shape, row->residual);
-    weft_tensor numerator = {0};
-    weft_tensor denominator = {0};
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_affine(&numerator, c->graph, a.tensor, 0.25F, 0.0F));
-    weft_case_check(c, weft_graph_activate(&numerator, c->graph, numerator, WEFT_ACTIVATION_EXP));
-    weft_case_check(
-        c, weft_graph_binary(&denominator, c->graph, WEFT_BINARY_SUBTRACT, b.tensor, a.tensor));
-    weft_case_check(c, weft_graph_binary(&y, c->graph, WEFT_BINARY_DIVIDE, numerator, denominator));
-    weft_case_output(c, "y", y);
+    weft_array numerator =
+        weft_case_activate(c, weft_case_affine(c, a, 0.25F, 0.0F), WEFT_ACTIVATION_EXP);
+    weft_array denominator = weft_case_binary(c, WEFT_BINARY_SUBTRACT, b, a);
+    weft_case_expect(c, "y", weft_case_binary(c, WEFT_BINARY_DIVIDE, numerator, denominator));
     uint64_t count = (uint64_t)row->n * row->d;
     weft_bounded *out = weft_bounded_of(c, a.value, count);
     for (uint64_t i = 0; out && i < count; i++) {

@@ -3,9 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/bounded.h"
+#include "verify/paired.h"
 
 struct row {
     uint32_t n, keys; /* keys 0: causal, as many as queries */
@@ -99,12 +98,11 @@ static void given_features(weft_bounded *out, const weft_bounded *x, const struc
 
 static void build_linear(weft_case *c, const struct row *row) {
     struct inputs inputs = add_inputs(c, row);
-    weft_tensor y = {0};
-    weft_case_check(
-        c, weft_graph_linear_attention(
-               &y, c->graph, inputs.q.tensor, inputs.k.tensor, inputs.v.tensor,
-               weft_linear_attention_params(.heads = row->heads, .causal = row->keys == 0)));
-    weft_case_output(c, "y", y);
+    weft_case_expect(
+        c, "y",
+        weft_case_linear_attention(
+            c, inputs.q, inputs.k, inputs.v,
+            weft_linear_attention_params(.heads = row->heads, .causal = row->keys == 0)));
     expect(c, row, &inputs, given_features, 1);
 }
 
@@ -151,13 +149,12 @@ static void mapped_features(weft_bounded *out, const weft_bounded *x, const stru
 static void build_kernel(weft_case *c, const struct row *row) {
     const weft_kernel kernel = {.map = row->map};
     struct inputs inputs = add_inputs(c, row);
-    weft_tensor y = {0};
-    weft_case_check(c,
-                    weft_graph_kernel_attention(
-                        &y, c->graph, inputs.q.tensor, inputs.k.tensor, inputs.v.tensor,
-                        weft_kernel_attention_params(.heads = row->heads, .causal = row->keys == 0,
-                                                     .kernels = &kernel, .kernel_count = 1)));
-    weft_case_output(c, "y", y);
+    weft_case_expect(c, "y",
+                     weft_case_kernel_attention(
+                         c, inputs.q, inputs.k, inputs.v,
+                         weft_kernel_attention_params(.heads = row->heads, .causal = row->keys == 0,
+                                                      .kernels = &kernel, .kernel_count = 1),
+                         NULL));
     expect(c, row, &inputs, mapped_features, 1);
 }
 
@@ -191,11 +188,10 @@ static void cosformer_features(weft_bounded *out, const weft_bounded *x, const s
 
 static void build_cosformer(weft_case *c, const struct row *row) {
     struct inputs inputs = add_inputs(c, row);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_cosformer(
-                           &y, c->graph, inputs.q.tensor, inputs.k.tensor, inputs.v.tensor,
-                           weft_cosformer_params(.heads = row->heads, .causal = row->keys == 0)));
-    weft_case_output(c, "y", y);
+    weft_case_expect(
+        c, "y",
+        weft_case_cosformer(c, inputs.q, inputs.k, inputs.v,
+                            weft_cosformer_params(.heads = row->heads, .causal = row->keys == 0)));
     expect(c, row, &inputs, cosformer_features, 2);
 }
 

@@ -3,9 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/bounded.h"
+#include "verify/paired.h"
 
 /* ---- Fourier, on shapes that the family "fourier" has too: new ones take long to compile ---- */
 
@@ -34,9 +33,7 @@ static void build_fourier(weft_case *c, uint32_t index) {
     c->implementation = transforms[index / FOURIER_ROWS];
     c->seed = index % FOURIER_ROWS; /* the same input for both */
     weft_array x = weft_case_input(c, "x", weft_shape_of(row->batch, row->n, row->d), row->values);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_fourier(&y, c->graph, x.tensor));
-    weft_case_output(c, "y", y);
+    weft_case_expect(c, "y", weft_case_fourier(c, x));
     weft_bounded *source = weft_bounded_of(c, x.value, size * row->batch);
     weft_bounded *out = weft_bounded_scratch(c, size * row->batch);
     for (uint64_t batch = 0; c->ref.status == WEFT_OK && batch < row->batch; batch++) {
@@ -76,11 +73,9 @@ static void build_attention(weft_case *c, const struct attention_row *row) {
     arrays[0] = weft_case_input(c, "q", weft_shape_of(1, row->n, row->d), row->q);
     arrays[1] = weft_case_input(c, "k", keys, row->k);
     arrays[2] = weft_case_input(c, "v", keys, row->v);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_attention(&y, c->graph, arrays[0].tensor, arrays[1].tensor,
-                                            arrays[2].tensor,
-                                            weft_attention_params(.heads = row->heads)));
-    weft_case_output(c, "y", y);
+    weft_case_expect(c, "y",
+                     weft_case_attention(c, arrays[0], arrays[1], arrays[2],
+                                         weft_attention_params(.heads = row->heads)));
     weft_bounded_expect_attention(
         c, arrays,
         &(weft_bounded_band){.n = row->n, .m = row->m, .d = row->d, .heads = row->heads});

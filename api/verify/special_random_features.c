@@ -3,9 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/bounded.h"
+#include "verify/paired.h"
 
 static const weft_bounded anything = {.value = 0.0, .error = INFINITY};
 
@@ -178,14 +177,12 @@ static void build_features(weft_case *c, const struct feature_row *row) {
     weft_array x =
         weft_case_input(c, "x", weft_shape_of(1, row->n, row->heads * row->width), row->x);
     weft_array w = weft_case_weight(c, weft_shape_of(row->features, row->width), WEFT_VALUES_UNIT);
-    weft_tensor y = {0};
-    weft_case_check(
-        c,
-        weft_graph_random_features(
-            &y, c->graph, x.tensor, w.tensor,
+    weft_case_expect(
+        c, "y",
+        weft_case_random_features(
+            c, x, w,
             weft_random_features_params(.component = row->component, .heads = row->heads,
                                         .stabilizer = row->stabilizer, .epsilon = row->epsilon)));
-    weft_case_output(c, "y", y);
     weft_bounded *source = weft_bounded_of(c, x.value, size * row->width);
     weft_bounded *out = weft_bounded_scratch(c, size * row->features * (has_pairs(row) ? 2 : 1));
     struct head head = {.p = weft_bounded_scratch(c, row->features),
@@ -265,11 +262,10 @@ static void build_attention(weft_case *c, const struct attention_row *row) {
     weft_array k = weft_case_input(c, "k", weft_shape_of(1, keys, d), row->k);
     weft_array v = weft_case_input(c, "v", weft_shape_of(1, keys, values), row->v);
     weft_array w = weft_case_weight(c, weft_shape_of(row->features, row->width), WEFT_VALUES_UNIT);
-    weft_tensor y = {0};
-    weft_case_check(c, weft_graph_rfa_attention(
-                           &y, c->graph, q.tensor, k.tensor, v.tensor, w.tensor,
-                           weft_rfa_attention_params(.heads = row->heads, .causal = row->m == 0)));
-    weft_case_output(c, "y", y);
+    weft_case_expect(
+        c, "y",
+        weft_case_rfa_attention(
+            c, q, k, v, w, weft_rfa_attention_params(.heads = row->heads, .causal = row->m == 0)));
     weft_bounded *phi = features_of(c, row, q.value, w.value, row->n);
     weft_bounded *psi = features_of(c, row, k.value, w.value, keys);
     weft_bounded *source = weft_bounded_of(c, v.value, (uint64_t)keys * values);

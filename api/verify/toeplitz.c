@@ -2,8 +2,6 @@
 /* The Toeplitz operator by each implementation. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "core/philox.h"
 #include "verify/paired.h"
 

@@ -2,8 +2,6 @@
 /* Kernelized attention with relative positions. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 struct row {
@@ -89,10 +87,7 @@ static void build(weft_case *c, const struct row *row) {
         row->bias == WEFT_VALUES_SUBNORMAL ? WEFT_VALUES_SUBNORMAL : WEFT_VALUES_UNIT;
     c->implementation = row->implementation;
     c->only_reproducible = kind == WEFT_VALUES_SUBNORMAL;
-    weft_array w = {0};
-    if (row->random) {
-        w = weft_case_weight(c, weft_shape_of(row->features, WIDTH), WEFT_VALUES_UNIT);
-    }
+    weft_array w = weft_case_optional_weight(c, row->random, weft_shape_of(row->features, WIDTH));
     weft_array phi = add_features(c, "q", row, w);
     weft_array psi = add_features(c, "k", row, w);
     weft_array v =

@@ -2,8 +2,6 @@
 /* The Toeplitz operator by its frequency response. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 struct row {

@@ -2,8 +2,6 @@
 /* Relative position encoders and the Toeplitz operators that they feed. */
 #include <stdio.h>
 
-#include <weft/mixers.h>
-
 #include "verify/paired.h"
 
 #define MOST_STEPS 3 /* layers of an MLP */
