@@ -17,8 +17,10 @@ struct dense {
 };
 
 static struct dense make_dense(weft_case *c, uint32_t k, uint32_t m) {
-    return (struct dense){.weight = weft_case_weight(c, weft_shape_of(m, k), WEFT_VALUES_UNIT),
-                          .bias = weft_case_weight(c, weft_shape_of(m), WEFT_VALUES_UNIT)};
+    struct dense layer; /* one after the other: an initializer may draw them in any order */
+    layer.weight = weft_case_weight(c, weft_shape_of(m, k), WEFT_VALUES_UNIT);
+    layer.bias = weft_case_weight(c, weft_shape_of(m), WEFT_VALUES_UNIT);
+    return layer;
 }
 
 static weft_array dense(weft_case *c, const struct dense *layer, weft_array x) {

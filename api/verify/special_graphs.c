@@ -20,8 +20,9 @@ struct norm {
 
 /* Makes norm(x) the output. */
 static struct norm add_norm(weft_case *c, weft_array x, uint32_t d) {
-    struct norm norm = {.gamma = weft_case_weight(c, weft_shape_of(d), WEFT_VALUES_UNIT),
-                        .beta = weft_case_weight(c, weft_shape_of(d), WEFT_VALUES_UNIT)};
+    struct norm norm; /* one after the other: an initializer may draw them in any order */
+    norm.gamma = weft_case_weight(c, weft_shape_of(d), WEFT_VALUES_UNIT);
+    norm.beta = weft_case_weight(c, weft_shape_of(d), WEFT_VALUES_UNIT);
     weft_tensor y = {0};
     weft_case_check(c, weft_graph_layer_norm(&y, c->graph, x.tensor, norm.gamma.tensor,
                                              norm.beta.tensor, EPSILON));
