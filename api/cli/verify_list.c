@@ -200,12 +200,13 @@ static void choose_cases(weft_verify_record *record, const weft_verify_run *run,
 
 static weft_status write_list(const weft_verify_record *record, uint32_t kernels,
                               const char *path) {
-    char *text =
-        weft_format(&record->host,
-                    "# Cases that execute each of %u kernels, with little work for a "
-                    "software driver.\n# Written by weft verify --write-list; --check-list "
-                    "says when a kernel is missing.\n",
-                    kernels);
+    char *text = weft_format(
+        &record->host,
+        "# Cases that execute each kernel with each value of each of its constants, %u pairs, "
+        "with little work for a software driver.\n# Written by weft verify --write-list; "
+        "--check-list "
+        "says when a kernel is missing.\n",
+        kernels);
     for (uint32_t i = 0; text && i < record->case_count; i++) {
         if (record->cases[i].listed) {
             char *longer = weft_format(&record->host, "%s%s\n", text, record->cases[i].name);

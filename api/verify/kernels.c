@@ -81,17 +81,17 @@ static void name_transform(char text[WEFT_CASE_KERNEL_SIZE], const place *where)
     snprintf(text + at, size - at, " in %u", where->count);
 }
 
-static void name_kernel(weft_case_kernel *kernel, const place *where,
-                        const weft_kernel_info *info) {
+/* "matmul/tiled 2:1" where constant 2 of matmul/tiled has the value 1. */
+static void name_kernel(weft_case_kernel *kernel, const place *where, const weft_kernel_info *info,
+                        uint32_t constant) {
     kernel->made_for_one = strncmp(where->name, "vkfft/", 6) == 0;
     if (kernel->made_for_one) {
         name_transform(kernel->name, where);
-        return;
-    }
-    const size_t size = sizeof kernel->name;
-    size_t at = (size_t)snprintf(kernel->name, size, "%s", where->name);
-    for (uint32_t i = 0; i < info->specialization_count && at < size; i++) {
-        at += (size_t)snprintf(kernel->name + at, size - at, " %u", info->specialization[i]);
+    } else if (constant < info->specialization_count) {
+        snprintf(kernel->name, sizeof kernel->name, "%s %u:%u", where->name, constant,
+                 info->specialization[constant]);
+    } else {
+        snprintf(kernel->name, sizeof kernel->name, "%s", where->name);
     }
 }
 
@@ -106,21 +106,31 @@ static bool is_listed(const weft_case_kernels *kernels, const weft_case_kernel *
     return false;
 }
 
-static weft_status add_kernel(weft_case_kernels *kernels, const weft_plan *plan, uint32_t index,
-                              const place *where, const weft_host *host) {
-    weft_kernel_info info;
-    weft_case_kernel kernel = {.number = 0};
-    WEFT_TRY(weft_plan_get_kernel(plan, index, &info));
-    name_kernel(&kernel, where, &info);
-    if (is_listed(kernels, &kernel)) {
+static weft_status add_kernel(weft_case_kernels *kernels, const weft_case_kernel *kernel,
+                              const weft_host *host) {
+    if (is_listed(kernels, kernel)) {
         return WEFT_OK;
     }
-    WEFT_TRY(weft_plan_get_module(plan, index, WEFT_MODULE_PORTABLE, NULL, &kernel.bytes));
     if (!weft_grow(host, &kernels->kernels, kernels->count, &kernels->capacity,
                    sizeof *kernels->kernels)) {
         return weft_fail_memory(host, "a list of kernels");
     }
-    kernels->kernels[kernels->count++] = kernel;
+    kernels->kernels[kernels->count++] = *kernel;
+    return WEFT_OK;
+}
+
+/* The kernel of a dispatch, once for each of its constants. */
+static weft_status add_dispatch(weft_case_kernels *kernels, const weft_plan *plan, uint32_t index,
+                                const place *where, const weft_host *host) {
+    weft_kernel_info info;
+    weft_case_kernel kernel = {.number = 0};
+    WEFT_TRY(weft_plan_get_kernel(plan, index, &info));
+    WEFT_TRY(weft_plan_get_module(plan, index, WEFT_MODULE_PORTABLE, NULL, &kernel.bytes));
+    const uint32_t names = info.specialization_count > 0 ? info.specialization_count : 1;
+    for (uint32_t constant = 0; constant < names; constant++) {
+        name_kernel(&kernel, where, &info, constant);
+        WEFT_TRY(add_kernel(kernels, &kernel, host));
+    }
     return WEFT_OK;
 }
 
@@ -143,7 +153,7 @@ static weft_status add_plan(weft_case_kernels *kernels, const weft_plan *plan,
                 where.count++;
             }
         }
-        WEFT_TRY(add_kernel(kernels, plan, i, &where, host));
+        WEFT_TRY(add_dispatch(kernels, plan, i, &where, host));
         kernels->groups += (double)dispatch.groups[0] * dispatch.groups[1] * dispatch.groups[2];
         kernels->flops += dispatch.flops;
     }

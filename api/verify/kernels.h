@@ -8,7 +8,8 @@
 #define WEFT_CASE_KERNEL_SIZE 128
 
 /**
- * A pipeline: "matmul/tiled 0 1 0", an embedded shader and its specialization constants. Of VkFFT's, which are made for one
+ * An embedded shader with a value of one of its specialization constants, "matmul/tiled 2:1": cases that execute each such
+ * pair execute every branch that a constant decides, without all combinations. Of VkFFT's kernels, which are made for one
  * length each, "vkfft/r2c columns 2,5" stands for all along that axis that have these prime factors: VkFFT makes a length's
  * kernel of a piece of code for each factor up to 13, and has one way ("large") for the others.
  */

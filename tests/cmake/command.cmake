@@ -7,7 +7,7 @@ if(NOT WEFT_BUILD_CLI)
     return()
 endif()
 
-# tests/data/quick.txt lists cases that execute every kernel. ./dev test runs these on every driver, and all
+# tests/data/quick.txt lists cases that execute every kernel with each value of its constants. ./dev test runs these on every driver, and all
 # cases on one; each run of all cases checks that the list is complete on its driver.
 set(weft_verify weft-cli verify --bits tests/data/bits.json)
 set(weft_quick_list --list tests/data/quick.txt)
