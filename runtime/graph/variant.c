@@ -19,10 +19,11 @@ const char *weft_needs_missing(const struct weft_needs *needs, const weft_device
     if (!named && needs->vendor_id && needs->vendor_id != info->vendor_id) {
         return "for another vendor's devices";
     }
-    if (info->subgroup_size < needs->least_subgroup) {
+    const bool any_subgroup = named && !needs->subgroup_arithmetic;
+    if (!any_subgroup && info->subgroup_size < needs->least_subgroup) {
         return "wants larger subgroups";
     }
-    if (needs->most_subgroup && info->subgroup_size > needs->most_subgroup) {
+    if (!any_subgroup && needs->most_subgroup && info->subgroup_size > needs->most_subgroup) {
         return "wants smaller subgroups";
     }
     if (info->max_workgroup_invocations < needs->invocations) {

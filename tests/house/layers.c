@@ -3,7 +3,7 @@
  * layers ROOT: reads every #include of the C and C++ below ROOT's runtime, api and bench, and fails on one that
  *   - goes up in the order of `layers`, or sideways to another layer of the same rank;
  *   - reaches, from a program, for something of the library that is neither public nor weft_core;
- *   - goes from one mixer (or op) to what belongs to another: a file that defines a row of the op table includes no
+ *   - goes from one mixer (or op) to what belongs to another: a file that defines a row of the op list includes no
  *     header whose own .c defines one;
  *   - goes to tests/;
  *   - closes a cycle of files, where X.c and X.h are one file, X.

@@ -44,6 +44,7 @@ struct weft_test_run {
     weft_graph *graph; /* for the builders */
     weft_device *device;
     weft_host_tensor tensors[12];
+    bool taken[12]; /* outputs */
     uint32_t count;
 };
 
@@ -56,9 +57,11 @@ weft_tensor weft_test_feed_i32(struct weft_test_run *run, const char *name, weft
                                const int32_t *data);
 /** An output and where it goes, which is filled with NaN before. */
 void weft_test_take(struct weft_test_run *run, const char *name, weft_tensor tensor, float *out);
-/** A plan for what is taken, to be destroyed; the graph is. It is executed with the run's tensors. */
+/** A plan for what is taken, to be destroyed; the graph is. */
 weft_plan *weft_test_plan(struct weft_test_run *run, const char *implementation);
-/** Compiles, executes and destroys it; a null implementation is the usual one. */
+/** Runs it on the run's tensors, in buffers whose outputs are NaN before: elements that nobody writes stay so. */
+void weft_test_run_plan(struct weft_test_run *run, weft_plan *plan);
+/** Compiles, runs and destroys a plan; a null implementation is the usual one. */
 void weft_test_execute(struct weft_test_run *run, const char *implementation);
 /** Takes the only output and executes. */
 void weft_test_execute_to(struct weft_test_run *run, weft_tensor tensor, float *out);

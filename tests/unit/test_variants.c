@@ -6,9 +6,13 @@
 #include "core/philox.h"
 #include "graph/choose.h"
 #include "graph/lowering.h"
+#include "graph/op.h"
 #include "kernels/matmul/tiled.h"
-#include "plan/op_table.h"
 #include "support_graph.h"
+
+#define ROW_OF_SETS(name) &weft_##name##_variants,
+static const struct weft_variant_set *const sets[] = {WEFT_VARIANT_SETS(ROW_OF_SETS)};
+static const size_t set_count = sizeof sets / sizeof sets[0];
 
 /* ---- the work of each set ---- */
 
@@ -69,7 +73,7 @@ static uint32_t *run_row(struct weft_test_graph *f, const struct work *work, uin
     const char *choices = NULL;
     assert_ok(weft_plan_describe(plan, "choices", &choices));
     assert_non_null(strstr(choices, weft_test_text("* %s ", row)));
-    assert_ok(weft_plan_execute(plan, run.tensors, run.count));
+    weft_test_run_plan(&run, plan);
     weft_plan_destroy(&plan);
     for (uint32_t i = 0; i < work->inputs; i++) {
         free(data[i]);
@@ -77,9 +81,24 @@ static uint32_t *run_row(struct weft_test_graph *f, const struct work *work, uin
     return (uint32_t *)(void *)out;
 }
 
-static bool can_run(const struct weft_test_graph *f, const struct weft_variant *row) {
-    return !weft_needs_missing(&row->needs, f->device, true) &&
-           !weft_shader_misfit(row->shader, f->device);
+/* A row that this driver cannot run is named in the test's output. */
+static bool can_run(const struct weft_test_graph *f, const struct weft_variant_set *set,
+                    const struct weft_variant *row) {
+    const char *missing = weft_needs_missing(&row->needs, f->device, true);
+    missing = missing ? missing : weft_shader_misfit(row->shader, f->device);
+    if (missing) {
+        print_message("%s: %s does not run here: %s\n", set->name, row->name, missing);
+    }
+    return !missing;
+}
+
+/* A NaN of all ones is what the output was before. */
+static void expect_written(const uint32_t *bits, size_t count, const char *row) {
+    for (size_t k = 0; k < count; k++) {
+        if (bits[k] == UINT32_MAX) {
+            fail_msg("%s leaves element %zu unwritten", row, k);
+        }
+    }
 }
 
 /* Against the first row of the same group of bits. */
@@ -88,12 +107,13 @@ static uint32_t compare_rows(struct weft_test_graph *f, const struct weft_varian
     uint32_t *first[WEFT_MAX_VARIANTS] = {NULL};
     uint32_t compared = 0;
     for (uint32_t i = 0; i < set->count; i++) {
-        if (!can_run(f, &set->rows[i])) {
+        if (!can_run(f, set, &set->rows[i])) {
             continue;
         }
         size_t count = 0;
         uint32_t *bits = run_row(f, work, round, set->rows[i].name, &count);
         const uint32_t group = set->rows[i].bits;
+        expect_written(bits, count, set->rows[i].name);
         assert_in_range(group, 0, WEFT_MAX_VARIANTS - 1);
         if (!first[group]) {
             first[group] = bits;
@@ -115,30 +135,26 @@ static uint32_t compare_rows(struct weft_test_graph *f, const struct weft_varian
 }
 
 WEFT_TEST_ON_GRAPH(test_rows_give_the_bits_of_their_group, f) {
-    uint32_t sets = 0;
-    const struct weft_variant_set *const *table = weft_variant_table(&sets);
-    for (uint32_t s = 0; s < sets; s++) {
+    for (size_t s = 0; s < set_count; s++) {
         uint32_t compared = 0;
         for (size_t w = 0; w < sizeof works / sizeof works[0]; w++) {
-            for (uint32_t round = 0; round < 2 && strcmp(works[w].set, table[s]->name) == 0;
+            for (uint32_t round = 0; round < 2 && strcmp(works[w].set, sets[s]->name) == 0;
                  round++) {
-                compared += compare_rows(f, table[s], &works[w], round);
+                compared += compare_rows(f, sets[s], &works[w], round);
             }
         }
         if (compared == 0) { /* a set without work here, or without rows to compare */
-            fail_msg("%s: no two of its rows were compared", table[s]->name);
+            fail_msg("%s: no two of its rows were compared", sets[s]->name);
         }
     }
 }
 
 /* All shaders of a set take the same fields. */
 WEFT_TEST(test_sets_have_one_interface) {
-    uint32_t sets = 0;
-    const struct weft_variant_set *const *table = weft_variant_table(&sets);
-    for (uint32_t s = 0; s < sets; s++) {
-        const struct weft_shader_interface *a = &table[s]->rows[0].shader->interface;
-        for (uint32_t i = 1; i < table[s]->count; i++) {
-            const struct weft_shader_interface *b = &table[s]->rows[i].shader->interface;
+    for (size_t s = 0; s < set_count; s++) {
+        const struct weft_shader_interface *a = &sets[s]->rows[0].shader->interface;
+        for (uint32_t i = 1; i < sets[s]->count; i++) {
+            const struct weft_shader_interface *b = &sets[s]->rows[i].shader->interface;
             const uint32_t fields = a->push_count + a->binding_count + a->constant_count;
             assert_int_equal(a->push_count, b->push_count);
             assert_int_equal(a->binding_count, b->binding_count);
@@ -359,6 +375,7 @@ WEFT_TEST(test_needs) {
         {{.shared_memory = 65536}, "wants more shared memory"},
         {{.f16_arithmetic = true}, "for fast mode"},
         {{.subgroup_arithmetic = true}, "for fast mode"},
+        {{.least_subgroup = 16, .subgroup_arithmetic = true}, "wants larger subgroups"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *missing = weft_needs_missing(&rows[i].needs, &device, false);
@@ -366,7 +383,10 @@ WEFT_TEST(test_needs) {
                             : !rows[i].missing);
     }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) { /* somebody asked for it */
-        const bool anyway = rows[i].needs.kind || rows[i].needs.vendor_id || !rows[i].missing;
+        const struct weft_needs *needs = &rows[i].needs;
+        const bool subgroups = needs->least_subgroup || needs->most_subgroup;
+        const bool anyway = needs->kind || needs->vendor_id || !rows[i].missing ||
+                            (subgroups && !needs->subgroup_arithmetic);
         assert_int_equal(!weft_needs_missing(&rows[i].needs, &device, true), anyway);
     }
     device.math = WEFT_MATH_FAST;

@@ -46,8 +46,10 @@ typedef enum weft_device_kind {
     WEFT_HARDWARE_DEVICE
 } weft_device_kind;
 
-/** What a row asks of a device; 0: nothing. Who names a row (weft_plan_params.implementation) overrides `kind`
- * and `vendor_id`, which say where a row is expected to be fast and not where it can run. */
+/**
+ * What a row asks of a device; 0: nothing. `kind`, `vendor_id` and, without arithmetic over subgroups, the subgroup sizes say
+ * where a row is expected to be fast and not where it can run: who names a row (weft_plan_params.implementation) overrides them.
+ */
 typedef struct weft_needs {
     weft_device_kind kind;
     uint32_t vendor_id;       /**< PCI */
