@@ -13,23 +13,23 @@
 
 /* ---- names ---- */
 
-/* Appends "2,5" for 1000, "large" for a prime above the radices, and "1" for 1. */
-static size_t put_factors(char *text, size_t size, uint32_t length) {
-    size_t at = 0;
+/* Writes prime factor `index` of a length, in ascending order: "2" and "5" of 1000, "large" for any above the radices, "1" of 1. */
+static bool put_factor(char *text, size_t size, uint32_t length, uint32_t index) {
     uint32_t rest = length;
-    for (uint32_t factor = 2; factor <= LARGEST_RADIX && at < size; factor++) {
-        if (rest % factor == 0) {
-            at += (size_t)snprintf(text + at, size - at, "%s%u", at > 0 ? "," : "", factor);
+    for (uint32_t factor = 2; factor <= LARGEST_RADIX; factor++) {
+        if (rest % factor == 0 && index-- == 0) {
+            snprintf(text, size, "%u", factor);
+            return true;
         }
         while (rest % factor == 0) {
             rest /= factor;
         }
     }
-    if ((rest > 1 || at == 0) && at < size) {
-        at += (size_t)snprintf(text + at, size - at, "%s%s", at > 0 ? "," : "",
-                               rest > 1 ? "large" : "1");
+    const bool is_last = index == 0 && (rest > 1 || length == 1);
+    if (is_last) {
+        snprintf(text, size, length > 1 ? "large" : "1");
     }
-    return at;
+    return is_last;
 }
 
 /* A dispatch among those of the same name that follow one another, which for VkFFT's are one transform. */
@@ -58,41 +58,41 @@ static transform read_transform(const char *name) {
 }
 
 /*
- * Of "vkfft/r2c 100x64 batch 3" the first dispatch transforms the rows and becomes "vkfft/r2c rows 2", the second
- * "vkfft/r2c columns 2,5"; inverses go the other way. Where there are not as many dispatches as axes VkFFT has cut one into
- * several, and all get the name of the whole: "vkfft/r2c 2,5x2 in 3".
+ * Of "vkfft/r2c 100x64 batch 3" the first dispatch transforms the rows and is "vkfft/r2c rows 2", the second "vkfft/r2c
+ * columns 2" and "vkfft/r2c columns 5"; inverses go the other way. Where there are not as many dispatches as axes VkFFT has cut
+ * the longer one into several, and all get its factors: "vkfft/r2c in 3 large".
  */
-static void name_transform(char text[WEFT_CASE_KERNEL_SIZE], const place *where) {
+static bool name_transform(char text[WEFT_CASE_KERNEL_SIZE], const place *where, uint32_t index) {
     const transform what = read_transform(where->name);
     const uint32_t axes = (uint32_t)what.transformed[0] + what.transformed[1];
     const bool backward =
         strncmp(where->name, "vkfft/inverse", 13) == 0 || strncmp(where->name, "vkfft/c2r", 9) == 0;
     const size_t size = WEFT_CASE_KERNEL_SIZE;
     size_t at = (size_t)snprintf(text, size, "%.*s ", (int)what.kind, where->name);
+    bool columns = what.length[0] > what.length[1];
     if (where->count == axes) {
-        const bool columns = axes == 2 ? (where->position == 1) != backward : what.transformed[0];
+        columns = axes == 2 ? (where->position == 1) != backward : what.transformed[0];
         at += (size_t)snprintf(text + at, size - at, columns ? "columns " : "rows ");
-        put_factors(text + at, size - at, what.length[columns ? 0 : 1]);
-        return;
+    } else {
+        at += (size_t)snprintf(text + at, size - at, "in %u ", where->count);
     }
-    at += put_factors(text + at, size - at, what.length[0]);
-    at += (size_t)snprintf(text + at, size - at, "x");
-    at += put_factors(text + at, size - at, what.length[1]);
-    snprintf(text + at, size - at, " in %u", where->count);
+    return put_factor(text + at, size - at, what.length[columns ? 0 : 1], index);
 }
 
-/* "matmul/tiled 2:1" where constant 2 of matmul/tiled has the value 1. */
-static void name_kernel(weft_case_kernel *kernel, const place *where, const weft_kernel_info *info,
-                        uint32_t constant) {
+/* Name `index` of a dispatch's kernel: "matmul/tiled 2:1" where constant 2 of matmul/tiled has the value 1. */
+static bool name_kernel(weft_case_kernel *kernel, const place *where, const weft_kernel_info *info,
+                        uint32_t index) {
     kernel->made_for_one = strncmp(where->name, "vkfft/", 6) == 0;
     if (kernel->made_for_one) {
-        name_transform(kernel->name, where);
-    } else if (constant < info->specialization_count) {
-        snprintf(kernel->name, sizeof kernel->name, "%s %u:%u", where->name, constant,
-                 info->specialization[constant]);
-    } else {
-        snprintf(kernel->name, sizeof kernel->name, "%s", where->name);
+        return name_transform(kernel->name, where, index);
     }
+    if (index < info->specialization_count) {
+        snprintf(kernel->name, sizeof kernel->name, "%s %u:%u", where->name, index,
+                 info->specialization[index]);
+        return true;
+    }
+    snprintf(kernel->name, sizeof kernel->name, "%s", where->name);
+    return index == 0;
 }
 
 /* ---- plans ---- */
@@ -119,17 +119,16 @@ static weft_status add_kernel(weft_case_kernels *kernels, const weft_case_kernel
     return WEFT_OK;
 }
 
-/* The kernel of a dispatch, once for each of its constants. */
+/* The kernel of a dispatch, by all of its names. */
 static weft_status add_dispatch(weft_case_kernels *kernels, const weft_plan *plan, uint32_t index,
                                 const place *where, const weft_host *host) {
     weft_kernel_info info;
     weft_case_kernel kernel = {.number = 0};
     WEFT_TRY(weft_plan_get_kernel(plan, index, &info));
     WEFT_TRY(weft_plan_get_module(plan, index, WEFT_MODULE_PORTABLE, NULL, &kernel.bytes));
-    const uint32_t names = info.specialization_count > 0 ? info.specialization_count : 1;
-    for (uint32_t constant = 0; constant < names; constant++) {
-        name_kernel(&kernel, where, &info, constant);
+    for (uint32_t i = 0; name_kernel(&kernel, where, &info, i); i++) {
         WEFT_TRY(add_kernel(kernels, &kernel, host));
+        kernel.bytes = kernel.made_for_one ? 0 : kernel.bytes; /* compiled once */
     }
     return WEFT_OK;
 }

@@ -9,9 +9,9 @@
 
 /**
  * An embedded shader with a value of one of its specialization constants, "matmul/tiled 2:1": cases that execute each such
- * pair execute every branch that a constant decides, without all combinations. Of VkFFT's kernels, which are made for one
- * length each, "vkfft/r2c columns 2,5" stands for all along that axis that have these prime factors: VkFFT makes a length's
- * kernel of a piece of code for each factor up to 13, and has one way ("large") for the others.
+ * pair execute every branch that a constant decides, without all combinations. VkFFT's kernels are made for one length each, of
+ * a piece of code for each prime factor up to 13 and one way for the others: "vkfft/r2c columns 5" is any of that axis whose
+ * length has that factor, "vkfft/r2c columns large" one with a larger one.
  */
 typedef struct weft_case_kernel {
     char name[WEFT_CASE_KERNEL_SIZE];

@@ -95,7 +95,7 @@ function(weft_add_device_test name)
         # kernels in the cache that verify compiled. On a busy machine they take many minutes:
         # compiling VkFFT's kernels on a newer Mesa, the model on SwiftShader.
         if("verify" IN_LIST arg_LABELS)
-            set_tests_properties("${name}.${driver}" PROPERTIES COST 200 TIMEOUT 1500)
+            set_tests_properties("${name}.${driver}" PROPERTIES COST 200 TIMEOUT 3600)
         elseif("eval" IN_LIST arg_LABELS)
             set_tests_properties("${name}.${driver}" PROPERTIES COST 100 TIMEOUT 1500)
         endif()
