@@ -17,6 +17,7 @@ typedef struct verify_options {
     const char *list;
     const char *check_list;
     const char *write_list;
+    bool kernels_once;
     bool prints_cases;
     bool evaluate;
     uint32_t evaluate_limit; /* million steps; 0: none */
@@ -61,12 +62,12 @@ static void keep_filtered(weft_verify_record *record, const char *filter) {
 static int choose_cases(weft_verify_record *record, const verify_options *options,
                         const weft_cli_syntax *syntax) {
     WEFT_CLI_TRY(weft_cli_exit_code(collect_cases(record)));
-    const char *list = options->list ? options->list : options->check_list;
-    if (list) {
-        WEFT_CLI_TRY(weft_verify_read_list(record, list));
-    }
     if (options->list) {
+        WEFT_CLI_TRY(weft_verify_read_list(record, options->list));
         weft_verify_keep_listed(record);
+    }
+    if (options->check_list) {
+        WEFT_CLI_TRY(weft_verify_read_list(record, options->check_list));
     }
     if (options->filter) {
         keep_filtered(record, options->filter);
@@ -92,6 +93,7 @@ static weft_status collect_devices(weft_verify_record *record, const verify_opti
     uint32_t count = 1;
     record->all_devices = wants_all(options);
     record->lists_cases = options->prints_cases;
+    record->kernels_once = options->kernels_once;
     if (record->all_devices) {
         WEFT_TRY(weft_cli_list_usable(&infos, &count, &record->host));
     }
@@ -175,7 +177,7 @@ static weft_status run_case(weft_verify_record *record, weft_verify_run *run, ui
         status = compare_devices(record, run, index, &c);
     }
     if (status == WEFT_OK && run->kernels) {
-        status = weft_case_list_kernels(&run->kernels[index], &c, device);
+        status = weft_case_list_kernels(&run->kernels[index], &c, device, record->kernels_once);
     }
     weft_case_destroy(&c);
     return status;
@@ -282,9 +284,8 @@ static int check_options(const verify_options *options, const weft_cli_syntax *s
         return weft_cli_usage_error(syntax,
                                     "--write-bits needs every case: leave out --filter and --list");
     }
-    if (options->check_list && options->list) {
-        return weft_cli_usage_error(syntax, "--check-list needs other cases than the list's: leave "
-                                            "out --list");
+    if (options->kernels_once && !options->check_list && !options->write_list) {
+        return weft_cli_usage_error(syntax, "--kernels-once needs --check-list or --write-list");
     }
     if ((options->check_list || options->write_list) && !reproducible) {
         return weft_cli_usage_error(syntax, "--check-list and --write-list need --math "
@@ -327,9 +328,12 @@ int weft_cli_verify(int argc, char **argv) {
         {"list", WEFT_CLI_TEXT, &options.list, "FILE",
          "only the cases that a text names, one on each line"},
         {"check-list", WEFT_CLI_TEXT, &options.check_list, "FILE",
-         "fail unless those cases that such a list names execute every kernel that all do"},
+         "fail unless those cases that such a list names execute every kernel that all do, with "
+         "each value of each of its constants"},
         {"write-list", WEFT_CLI_TEXT, &options.write_list, "FILE",
          "write such a list, if nothing failed"},
+        {"kernels-once", WEFT_CLI_FLAG, &options.kernels_once, NULL,
+         "of these two lists ask for each kernel once, whatever its constants"},
         {"evaluate", WEFT_CLI_FLAG, &options.evaluate, NULL,
          "also evaluate each case's shaders in plain C on the host: a device whose bits\n"
          "differ from that does not do what the shaders say"},

@@ -62,7 +62,8 @@ void weft_verify_keep_listed(weft_verify_record *record) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < record->case_count; i++) {
         if (record->cases[i].listed) {
-            record->cases[kept++] = record->cases[i];
+            record->cases[kept] = record->cases[i];
+            record->cases[kept++].listed = false;
         }
     }
     record->case_count = kept;
@@ -202,11 +203,10 @@ static weft_status write_list(const weft_verify_record *record, uint32_t kernels
                               const char *path) {
     char *text = weft_format(
         &record->host,
-        "# Cases that execute each kernel with each value of each of its constants, %u pairs, "
-        "with little work for a software driver.\n# Written by weft verify --write-list; "
-        "--check-list "
-        "says when a kernel is missing.\n",
-        kernels);
+        "# Cases that execute %s, %u in all, with little work for a software driver.\n"
+        "# Written by weft verify --write-list%s; --check-list says what is missing.\n",
+        record->kernels_once ? "each kernel" : "each kernel with each value of its constants",
+        kernels, record->kernels_once ? " --kernels-once" : "");
     for (uint32_t i = 0; text && i < record->case_count; i++) {
         if (record->cases[i].listed) {
             char *longer = weft_format(&record->host, "%s%s\n", text, record->cases[i].name);

@@ -11,7 +11,7 @@
 /** Marks the cases that a list names as `listed`, before others are left out. Returns an exit code. */
 int weft_verify_read_list(weft_verify_record *record, const char *path);
 
-/** Leaves out the cases that are not listed. */
+/** Leaves out the cases that are not listed, and marks none. */
 void weft_verify_keep_listed(weft_verify_record *record);
 
 /** Has a run note the kernels of its cases. Only memory can fail. */

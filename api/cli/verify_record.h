@@ -41,8 +41,9 @@ typedef struct weft_verify_difference {
 typedef struct weft_verify_record {
     weft_host host;
     weft_math math;
-    bool all_devices; /* --device all: tells the form of the JSON */
-    bool lists_cases; /* the text has a line for each case */
+    bool all_devices;  /* --device all: tells the form of the JSON */
+    bool lists_cases;  /* the text has a line for each case */
+    bool kernels_once; /* lists are about kernels, whatever their constants */
     weft_verify_case *cases;
     uint32_t case_count;
     weft_verify_run *runs;

@@ -36,6 +36,7 @@ static bool put_factor(char *text, size_t size, uint32_t length, uint32_t index)
 typedef struct place {
     const char *name;
     uint32_t position, count;
+    bool once; /* as weft_case_list_kernels */
 } place;
 
 /* The axes of "vkfft/r2c 100x64 batch 3", as names of VkFFT's programs have them: columns, then rows. */
@@ -83,6 +84,11 @@ static bool name_transform(char text[WEFT_CASE_KERNEL_SIZE], const place *where,
 static bool name_kernel(weft_case_kernel *kernel, const place *where, const weft_kernel_info *info,
                         uint32_t index) {
     kernel->made_for_one = strncmp(where->name, "vkfft/", 6) == 0;
+    if (where->once) {
+        snprintf(kernel->name, sizeof kernel->name, "%.*s", (int)strcspn(where->name, " "),
+                 where->name);
+        return index == 0;
+    }
     if (kernel->made_for_one) {
         return name_transform(kernel->name, where, index);
     }
@@ -140,14 +146,14 @@ static bool has_name(const weft_plan *plan, uint32_t index, const char *name) {
            strcmp(dispatch.kernel, name) == 0;
 }
 
-static weft_status add_plan(weft_case_kernels *kernels, const weft_plan *plan,
+static weft_status add_plan(weft_case_kernels *kernels, const weft_plan *plan, bool once,
                             const weft_host *host) {
     weft_dispatch_info dispatch;
-    place where = {.name = ""};
+    place where = {.name = "", .once = once};
     for (uint32_t i = 0; weft_plan_get_dispatch(plan, i, &dispatch) == WEFT_OK; i++) {
         where.position++;
         if (where.position >= where.count) {
-            where = (place){.name = dispatch.kernel};
+            where = (place){.name = dispatch.kernel, .once = once};
             while (has_name(plan, i + where.count, dispatch.kernel)) {
                 where.count++;
             }
@@ -160,7 +166,7 @@ static weft_status add_plan(weft_case_kernels *kernels, const weft_plan *plan,
 }
 
 weft_status weft_case_list_kernels(weft_case_kernels *kernels, const weft_case *c,
-                                   weft_device *device) {
+                                   weft_device *device, bool once) {
     weft_status status = WEFT_OK;
     for (int unfused = 0; unfused <= (int)c->check_fusion && status == WEFT_OK; unfused++) {
         weft_plan *plan = NULL;
@@ -168,7 +174,7 @@ weft_status weft_case_list_kernels(weft_case_kernels *kernels, const weft_case *
             weft_plan_params(.no_fusion = unfused, .implementation = c->implementation);
         if (c->ref.status == WEFT_OK &&
             weft_plan_compile(&plan, device, c->graph, params) == WEFT_OK) {
-            status = add_plan(kernels, plan, &c->ref.host);
+            status = add_plan(kernels, plan, once, &c->ref.host);
         }
         weft_plan_destroy(&plan);
     }

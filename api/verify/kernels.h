@@ -28,10 +28,10 @@ typedef struct weft_case_kernels {
 } weft_case_kernels;
 
 /**
- * Adds the kernels of all plans that weft_case_run makes of a case; a case that it would fail adds none. Free `kernels`
- * with the case's host. For reproducible math. Errors: WEFT_OUT_OF_HOST_MEMORY, and what reading a module can fail by.
+ * Adds the kernels of all plans that weft_case_run makes of a case; a case that it would fail adds none. With `once` a
+ * kernel has one name, without constants or factors. Free `kernels` with the case's host. For reproducible math. Errors: WEFT_OUT_OF_HOST_MEMORY, and what reading a module can fail by.
  */
 weft_status weft_case_list_kernels(weft_case_kernels *kernels, const weft_case *c,
-                                   weft_device *device);
+                                   weft_device *device, bool once);
 
 #endif

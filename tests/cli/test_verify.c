@@ -85,6 +85,12 @@ WEFT_TEST(lists_cover_kernels) {
     assert_in_range(json_array_size(field(listed, "cases")), 1, cases - 1);
     struct outcome whole = expect_weft(0, "verify --filter " FILTER " --check-list %s", list);
     struct outcome missing = expect_weft(1, "verify --filter " FILTER " --check-list %s", empty);
+    char *shorter = weft_test_text("%s/shorter.txt", folder);
+    struct outcome once =
+        expect_weft(0, "verify --list %s --kernels-once --write-list %s", list, shorter);
+    struct outcome part =
+        expect_weft(0, "verify --list %s --kernels-once --check-list %s", list, shorter);
+    struct outcome few = expect_weft(1, "verify --filter " FILTER " --check-list %s", shorter);
     expect_part(&missing, missing.out, "executes the kernel 'softmax/softmax ");
     char *arguments = weft_test_text("verify --list %s", strange);
     expect_refused(4, arguments, strange, "line 1: 'softmax/unknown' is no case", NULL);
@@ -93,6 +99,9 @@ WEFT_TEST(lists_cover_kernels) {
     outcome_clear(&wrote);
     outcome_clear(&whole);
     outcome_clear(&missing);
+    outcome_clear(&once);
+    outcome_clear(&part);
+    outcome_clear(&few);
     json_decref(listed);
     json_decref(all);
 }
@@ -105,6 +114,6 @@ WEFT_TEST(wrong_usage_is_refused) {
     expect_refused(2, "verify --evaluate-limit 3", "--evaluate-limit needs --evaluate", NULL);
     expect_refused(2, "verify --write-bits a --filter b", "leave out --filter", NULL);
     expect_refused(2, "verify --write-bits a --list b", "leave out --filter and --list", NULL);
-    expect_refused(2, "verify --check-list a --list b", "leave out --list", NULL);
+    expect_refused(2, "verify --kernels-once", "--kernels-once needs --check-list", NULL);
     expect_refused(2, "verify --write-list a --math fast", "need --math reproducible", NULL);
 }

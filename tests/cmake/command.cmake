@@ -7,17 +7,27 @@ if(NOT WEFT_BUILD_CLI)
     return()
 endif()
 
-# tests/data/quick.txt lists cases that execute every kernel with each value of its constants. ./dev test runs these on every driver, and all
-# cases on one; each run of all cases checks that the list is complete on its driver.
+# tests/data/quick.txt lists cases that execute every kernel with each value of its constants, tests/data/kernels.txt those of
+# them that execute every kernel. ./dev test runs all cases on one driver, the former on others, and the latter on the slow
+# relatives of that driver. Each run of more cases checks that the list of fewer is complete.
+set(weft_others ${weft_drivers})
+list(REMOVE_ITEM weft_others "${weft_one_driver}")
 set(weft_verify weft-cli verify --bits tests/data/bits.json)
 set(weft_quick_list --list tests/data/quick.txt)
+set(weft_kernel_list --list tests/data/kernels.txt)
 weft_add_device_test(verify QUICK ${weft_one_driver} LABELS verify
     COMMAND ${weft_verify} --device all --check-list tests/data/quick.txt)
-weft_add_device_test(verify.quick OTHER_DRIVERS LABELS verify short
-    COMMAND ${weft_verify} --device all ${weft_quick_list})
+foreach(driver IN LISTS weft_others)
+    set(cases ${weft_quick_list} --check-list tests/data/kernels.txt --kernels-once)
+    if(driver MATCHES "^(lavapipe-16|mesa-backports)$")
+        set(cases ${weft_kernel_list})
+    endif()
+    weft_add_device_test(verify.quick DRIVERS ${driver} LABELS verify short
+        COMMAND ${weft_verify} --device all ${cases})
+endforeach()
 weft_add_device_test(verify.fast ONE_DRIVER QUICK NONE LABELS verify COMMAND weft-cli verify --math fast)
 weft_add_device_test(verify.fast.quick ONE_DRIVER LABELS verify short
-    COMMAND weft-cli verify --math fast ${weft_quick_list})
+    COMMAND weft-cli verify --math fast ${weft_kernel_list})
 # With f32 weights products are held to the tolerance of f32.
 weft_add_device_test(verify.fast.f32 ONE_DRIVER LABELS verify
     COMMAND weft-cli verify --math fast --weights f32 --filter matmul)
@@ -32,7 +42,7 @@ set_tests_properties(verify.evaluate.quick.${weft_one_driver} PROPERTIES COST 50
 # all outputs. A folder has its test set in test.npz, or, called TASK-FAMILY, shares data/TASK.npz
 # with the others of the task. A folder with logits-N.sha256 has a test set that takes software
 # drivers long: one driver runs all of it, the others N examples, evenly spread, whose hash that is. In ./dev test
-# each model runs on one driver, one after the other, and never a set that has a part.
+# each model runs on one driver, in turn, and never a set that has a part; on SwiftShader, which is slow, only photographs.
 set(weft_models api/examples/models)
 file(GLOB weft_configs CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${weft_models}"
     "${PROJECT_SOURCE_DIR}/${weft_models}/*/config.json")
@@ -65,7 +75,9 @@ foreach(config IN LISTS weft_configs)
         set(some ${evaluate} --examples ${CMAKE_MATCH_1} --bits "${folder}/${part}")
         weft_add_device_test("eval.${name}" ONE_DRIVER QUICK NONE LABELS eval
             COMMAND ${evaluate} ${whole})
-        weft_add_device_test("eval.${name}" OTHER_DRIVERS QUICK ${quick} LABELS eval COMMAND ${some})
+        if(weft_others)
+            weft_add_device_test("eval.${name}" DRIVERS ${weft_others} QUICK ${quick} LABELS eval COMMAND ${some})
+        endif()
         if(quick STREQUAL weft_one_driver)
             weft_add_device_test("eval.${name}.part" ONE_DRIVER LABELS eval short COMMAND ${some})
         endif()

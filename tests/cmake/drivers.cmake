@@ -65,19 +65,19 @@ if("swiftshader" IN_LIST weft_drivers)
     list(REMOVE_DUPLICATES weft_two_drivers)
 endif()
 
-# weft_add_device_test(<name> [ONE_DRIVER | OTHER_DRIVERS] [QUICK NONE | <driver>...] LABELS <label>...
-#                      COMMAND <command>...): one test per driver, or on one, or on all but that one.
+# weft_add_device_test(<name> [ONE_DRIVER | DRIVERS <driver>...] [QUICK NONE | <driver>...] LABELS <label>...
+#                      COMMAND <command>...): one test per driver, or on one, or on these.
 #
 # ./dev test leaves out what has the label "long", and ./dev test all what has the label "short", which is
 # there instead of something long. QUICK: on other drivers than these the test is long.
 function(weft_add_device_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "ONE_DRIVER;OTHER_DRIVERS" "WORKING_DIRECTORY"
-                          "QUICK;LABELS;COMMAND")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "ONE_DRIVER" "WORKING_DIRECTORY"
+                          "DRIVERS;QUICK;LABELS;COMMAND")
     set(drivers ${weft_drivers})
     if(arg_ONE_DRIVER)
         set(drivers ${weft_one_driver})
-    elseif(arg_OTHER_DRIVERS)
-        list(REMOVE_ITEM drivers "${weft_one_driver}")
+    elseif(arg_DRIVERS)
+        set(drivers ${arg_DRIVERS})
     endif()
     foreach(driver IN LISTS drivers)
         add_test(NAME "${name}.${driver}" COMMAND ${arg_COMMAND}

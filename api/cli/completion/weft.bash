@@ -21,7 +21,7 @@ _weft() {
     run) options="--text --tokens --token-types --input --positions --out --top --trace --repeat $device $output" ;;
     eval) options="--compare --examples --answers --batch --out --bits --expect $device $output" ;;
     generate) options="--prompt --text --tokens --greedy --seed --temperature --top-k --reevaluate $device $output" ;;
-    verify) options="--filter --bits --write-bits --cases --list --check-list --write-list --evaluate --evaluate-limit
+    verify) options="--filter --bits --write-bits --cases --list --check-list --write-list --kernels-once --evaluate --evaluate-limit
         $device $output" ;;
     bench) options="--suite --filter --size --lengths --seconds --rounds --time-cap --out --csv --html --from --compare
         --noise --fail-on-slower --debug-slow-down --write-expected $device $output" ;;

@@ -52,8 +52,9 @@ complete -c weft -n '__fish_seen_subcommand_from verify' -l bits -rF -d 'also co
 complete -c weft -n '__fish_seen_subcommand_from verify' -l write-bits -rF -d 'write that file, when nothing failed'
 complete -c weft -n '__fish_seen_subcommand_from verify' -l cases -d 'print a line for each case with the SHA-256 of its output'
 complete -c weft -n '__fish_seen_subcommand_from verify' -l list -rF -d 'only the cases that a text names, one on each line'
-complete -c weft -n '__fish_seen_subcommand_from verify' -l check-list -rF -d 'fail unless those cases that such a list names execute every kernel that all do'
+complete -c weft -n '__fish_seen_subcommand_from verify' -l check-list -rF -d 'fail unless those cases that such a list names execute every kernel that all do, with each value of each of its constants'
 complete -c weft -n '__fish_seen_subcommand_from verify' -l write-list -rF -d 'write such a list, if nothing failed'
+complete -c weft -n '__fish_seen_subcommand_from verify' -l kernels-once -d 'of these two lists ask for each kernel once, whatever its constants'
 complete -c weft -n '__fish_seen_subcommand_from verify' -l evaluate -d 'also evaluate each shader in plain C on the host'
 complete -c weft -n '__fish_seen_subcommand_from verify' -l evaluate-limit -x -d 'skip evaluations of more than N million steps'
 
