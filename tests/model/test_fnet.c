@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: long device */
 /*
  * FNet and its siblings against PyTorch: every case below tests/data/fnet, which
  * tests/reference/make_fnet_goldens.py and make_sibling_goldens.py made.
