@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: long device */
 /* Plans: placement, splitting, sharing of weights, time stamps, and everything that can go wrong when they run. */
 #include <weft/inspect.h>
 #include <weft/mixers.h>
