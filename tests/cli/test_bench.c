@@ -1,49 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: one device */
 /* weft bench: that it measures, checks, fits and reports. No time is asserted. */
-#include <math.h>
-
-#include "cli/command.h"
+#include "cli/bench_rows.h"
 
 #define SHORT "bench --suite mixers --seconds 0.2 "
-
-static const json_t *row_of(const json_t *report, size_t index) {
-    const json_t *row = json_array_get(field(report, "rows"), index);
-    assert_non_null(row);
-    return row;
-}
-
-static void check_measured(const json_t *row) {
-    assert_string_equal(string_field(row, "status"), "ok");
-    assert_string_equal(string_field(row, "reason"), "");
-    assert_in_range(integer_field(row, "runs"), 6, 2000); /* of two rounds */
-    assert_true(number_field(row, "median_ms") > 0.0);
-    assert_true(number_field(row, "p5_ms") <= number_field(row, "median_ms"));
-    assert_true(number_field(row, "median_ms") <= number_field(row, "p95_ms"));
-    const double low = json_number_value(json_array_get(field(row, "interval_ms"), 0));
-    const double high = json_number_value(json_array_get(field(row, "interval_ms"), 1));
-    assert_true(low <= number_field(row, "median_ms") && number_field(row, "median_ms") <= high);
-    assert_true(json_is_true(field(row, "tight")) ==
-                (high - low <= 0.04 * number_field(row, "median_ms")));
-    assert_true(number_field(row, "host_ms") > 0.0);
-    assert_true(json_is_real(field(row, "cpu_ms")) == json_is_true(field(row, "software_device")));
-    assert_true(number_field(row, "cold_ms") > 0.0);
-    assert_true(integer_field(row, "dispatches") >= 1);
-    assert_true(integer_field(row, "barriers") < integer_field(row, "dispatches"));
-    assert_true(integer_field(row, "submissions") >= 1);
-    assert_true(integer_field(row, "extra_bytes") >= 0);
-    assert_true(integer_field(row, "peak_bytes") >
-                integer_field(row, "extra_bytes") + integer_field(row, "weight_bytes"));
-    const json_t *longest = field(row, "longest_dispatch");
-    if (strcmp(string_field(row, "clock"), "device") == 0) {
-        assert_true(number_field(longest, "ms") > 0.0);
-        assert_true(strlen(string_field(longest, "kernel")) > 0);
-        assert_true(strlen(string_field(longest, "node")) > 0);
-    } else {
-        assert_true(json_is_null(longest));
-    }
-    assert_int_equal(strlen(string_field(row, "output_sha256")), 64);
-}
 
 WEFT_TEST(series_are_measured_and_fitted) {
     json_t *report = run_json("", SHORT "--filter attention/full_band --lengths 64,96,128");
@@ -69,27 +29,6 @@ WEFT_TEST(series_are_measured_and_fitted) {
     json_decref(report);
 }
 
-WEFT_TEST(every_mixer_runs) {
-    json_t *report = run_json("", SHORT "--filter /n=64,d=64 --lengths 64");
-    size_t count = json_array_size(field(report, "rows"));
-    assert_true(count >= 20);
-    for (size_t i = 0; i < count; i++) {
-        check_measured(row_of(report, i));
-    }
-    assert_int_equal(json_array_size(field(report, "fits")), count);
-    for (size_t i = 0; i < count;
-         i++) { /* one length: a crossover needs no more, an exponent does */
-        const json_t *fit = json_array_get(field(report, "fits"), i);
-        assert_true(json_is_null(field(fit, "time/exponent")));
-        if (!json_is_null(field(fit, "crossover"))) {
-            const char *kind = string_field(fit, "crossover/kind");
-            assert_true(strcmp(kind, "below") == 0 || strcmp(kind, "never") == 0);
-            assert_true(number_field(fit, "speedup") > 0.0);
-        }
-    }
-    json_decref(report);
-}
-
 /* What CI runs of the suite: its smallest cases, as a functional test. */
 WEFT_TEST(every_suite_runs) {
     static const char *const suites[] = {"ops", "mixers",  "fnet",   "fmm",   "flt",
@@ -106,45 +45,6 @@ WEFT_TEST(every_suite_runs) {
     for (size_t k = 0; k < sizeof suites / sizeof suites[0]; k++) {
         assert_true(seen[k]);
     }
-    json_decref(report);
-}
-
-/* Every mixer with parameters of its own, such as each pair of spectra, runs at a small size. */
-WEFT_TEST(every_pair_runs) {
-    json_t *report = run_json("", "bench --suite spectra --size short --seconds 1 --lengths 64");
-    const size_t count = json_array_size(field(report, "rows"));
-    assert_true(count >= 20);
-    for (size_t i = 0; i < count; i++) {
-        check_measured(row_of(report, i));
-    }
-    json_decref(report);
-}
-
-/* Whole models of every family run, and count their tokens. */
-WEFT_TEST(every_family_of_models_runs) {
-    json_t *report = run_json("", "bench --suite models --size short --filter lra --seconds 0.01");
-    const size_t count = json_array_size(field(report, "rows"));
-    assert_true(count >= 10); /* families */
-    for (size_t i = 0; i < count; i++) {
-        const json_t *row = row_of(report, i);
-        check_measured(row);
-        const double tokens = number_field(row, "tokens_per_s") * number_field(row, "median_ms");
-        assert_true(fabs(tokens / (1e3 * 512) - 1) < 1e-6);
-    }
-    json_decref(report);
-}
-
-/* Token n alone is timed: the shapes do not grow, but for the state of dense attention. */
-WEFT_TEST(every_step_runs) {
-    json_t *report = run_json("", "bench --suite decode --seconds 0.2 --lengths 64,128");
-    size_t count = json_array_size(field(report, "rows"));
-    assert_int_equal(count, 2 * 7);
-    for (size_t i = 0; i < count; i++) {
-        const json_t *row = row_of(report, i);
-        check_measured(row);
-        assert_int_equal(json_integer_value(json_array_get(field(row, "shape"), 1)), 1);
-    }
-    assert_int_equal(json_array_size(field(report, "fits")), 7);
     json_decref(report);
 }
 

@@ -58,13 +58,6 @@ if("lavapipe-8" IN_LIST weft_drivers)
     set(weft_one_driver lavapipe-8)
 endif()
 
-# Where ./dev test runs long tests of the library: there and on the driver that is least like it.
-set(weft_two_drivers ${weft_one_driver})
-if("swiftshader" IN_LIST weft_drivers)
-    list(APPEND weft_two_drivers swiftshader)
-    list(REMOVE_DUPLICATES weft_two_drivers)
-endif()
-
 # weft_add_device_test(<name> [ONE_DRIVER | DRIVERS <driver>...] [QUICK NONE | <driver>...] LABELS <label>...
 #                      COMMAND <command>...): one test per driver, or on one, or on these.
 #

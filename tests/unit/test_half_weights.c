@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: one device */
+/* weft-test: one long device */
 /* Weights that fast mode keeps as f16: which, how exactly, and shared between plans. */
 #include <math.h>
 
