@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Compute kernels as native code of this processor: from SPIR-V to an object (compile.c and what it stands on, the only
+ * part that needs LLVM), and from an object to a function (kernel.c, object.c). Objects can be kept on disk.
+ *
+ * A kernel runs whole workgroups. The invocations of a workgroup, in the order of gl_LocalInvocationIndex, are cut into
+ * subgroups of `lanes`; those of one subgroup are the lanes of vectors, and what lies between two barriers runs for one
+ * subgroup after the other.
+ */
+#ifndef WEFT_CPU_KERNEL_H
+#define WEFT_CPU_KERNEL_H
+
+#include "core/host.h"
+
+#define WEFT_CPU_MAX_BINDINGS    32u
+#define WEFT_CPU_MAX_INVOCATIONS 1024u
+#define WEFT_CPU_MAX_LANES       16u
+#define WEFT_CPU_SHARED_MEMORY   (32u << 10) /* bytes that one module may declare */
+#define WEFT_CPU_MAX_RANGE       ((UINT32_C(1) << 31) - 64u) /* bytes of a binding: offsets are signed and of 32 bits */
+
+/** The bytes of one storage buffer as it is bound. Compiled code knows this layout. */
+struct weft_cpu_range {
+    void *data; /* aligned to 16 bytes */
+    uint64_t size;
+};
+
+/** What a kernel is called with. Compiled code knows this layout. */
+struct weft_cpu_call {
+    const struct weft_cpu_range *ranges; /* one for each of weft_cpu_interface::bindings */
+    const void *push;                    /* push constants, as many bytes as the module declares */
+    void *scratch; /* weft_cpu_interface::scratch_size bytes, aligned to 64: shared memory, and what lives across
+                      barriers. One for each thread; its contents mean nothing between calls. */
+    uint32_t groups[3]; /* of the dispatch: gl_NumWorkGroups */
+};
+
+/**
+ * Runs the workgroups (x, y, z), (x + 1, y, z) … (x + count - 1, y, z). The calling thread's float state must round to
+ * nearest and, for reproducible math, flush subnormal operands and results (core/float_state.h). Thread safe as far as
+ * the workgroups are: each thread has its own call and scratch.
+ */
+typedef void (*weft_cpu_entry)(const struct weft_cpu_call *call, uint32_t x, uint32_t y, uint32_t z,
+                               uint32_t count);
+
+struct weft_cpu_binding {
+    uint32_t set, binding;
+};
+
+/** What has to be known of a kernel to call it. */
+struct weft_cpu_interface {
+    uint32_t local_size[3];
+    uint32_t lanes;
+    uint32_t scratch_size; /* bytes */
+    uint32_t push_size;    /* bytes of push constants that are read */
+    uint32_t binding_count;
+    struct weft_cpu_binding bindings[WEFT_CPU_MAX_BINDINGS];
+};
+
+/** The value of a specialization constant: `size` bytes (1, 2, 4 or 8). */
+struct weft_cpu_constant {
+    uint32_t id;
+    uint32_t size;
+    const void *value;
+};
+
+struct weft_cpu_source {
+    const uint32_t *words; /* one that weft_spirv_check accepts */
+    size_t size;           /* bytes */
+    const char *entry_point;
+    const struct weft_cpu_constant *constants;
+    uint32_t constant_count;
+    uint32_t lanes; /* 4, 8 or 16 */
+    bool checked;   /* accesses outside of a binding read 0 and write nothing, instead of being undefined */
+};
+
+/** An object: an interface and machine code, in host memory; position-independent bytes without pointers. */
+struct weft_cpu_object {
+    uint8_t *bytes;
+    size_t size;
+};
+
+struct weft_cpu_kernel {
+    struct weft_cpu_interface interface;
+    weft_cpu_entry entry;
+    void *code; /* the mapping */
+    size_t code_size;
+};
+
+/** Whether this library was built with a compiler; without, objects from disk run all the same. */
+bool weft_cpu_can_compile(void);
+
+/**
+ * Compiles a module for this processor; the caller frees object->bytes with weft_free. Thread safe.
+ * Errors: WEFT_UNSUPPORTED naming an instruction, type, storage class or built-in that is not compiled, or a limit
+ * above that is passed, or that there is no compiler; WEFT_COMPILE_ERROR for a module that does not hold together;
+ * WEFT_OUT_OF_HOST_MEMORY.
+ */
+weft_status weft_cpu_compile(struct weft_cpu_object *object, const struct weft_cpu_source *source,
+                             const weft_host *host);
+
+/**
+ * Makes an object callable. The bytes may be freed afterwards. Bytes that are no object, are cut short or were made for
+ * another processor are WEFT_BAD_FILE (nothing is trusted that was not checked: sizes, offsets, relocations).
+ */
+weft_status weft_cpu_kernel_load(struct weft_cpu_kernel **kernel, const uint8_t *bytes, size_t size,
+                                 const weft_host *host);
+void weft_cpu_kernel_unload(struct weft_cpu_kernel **kernel, const weft_host *host);
+
+/**
+ * Puts an interface and an ELF relocatable object that defines the function WEFT_CPU_ENTRY together.
+ * Errors: WEFT_OUT_OF_HOST_MEMORY.
+ */
+weft_status weft_cpu_object_pack(struct weft_cpu_object *object,
+                                 const struct weft_cpu_interface *interface, const uint8_t *elf,
+                                 size_t elf_size, const weft_host *host);
+
+#define WEFT_CPU_ENTRY "weft_cpu_entry"
+
+/** The vector width this processor runs best with, as lanes of 32 bits: 4, 8 or 16. */
+uint32_t weft_cpu_native_lanes(void);
+
+/** What machine code is made for: architecture, the processor's name and features; objects fit only where this is equal.
+ * In static memory. */
+const char *weft_cpu_target(void);
+
+#endif
