@@ -6,7 +6,8 @@
 
 file(GLOB_RECURSE weft_c_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/*.c")
 file(GLOB weft_core_sources CONFIGURE_DEPENDS
-     "${PROJECT_SOURCE_DIR}/runtime/core/*.c" "${PROJECT_SOURCE_DIR}/runtime/shader/spirv_*.c")
+     "${PROJECT_SOURCE_DIR}/runtime/core/*.c" "${PROJECT_SOURCE_DIR}/runtime/spirv/*.c"
+     "${PROJECT_SOURCE_DIR}/runtime/shader/spirv_*.c")
 if(NOT weft_c_sources OR NOT weft_core_sources)
     message(FATAL_ERROR "No C source was found below ${PROJECT_SOURCE_DIR}/runtime.")
 endif()

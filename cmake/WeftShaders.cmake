@@ -23,9 +23,9 @@ set(WEFT_KERNEL_HEADER "" CACHE FILEPATH "The tool kernel-header of a native bui
 if(NOT WEFT_KERNEL_HEADER)
     add_executable(kernel-header "${PROJECT_SOURCE_DIR}/cmake/kernel_header.c"
         "${PROJECT_SOURCE_DIR}/runtime/core/host.c"
-        "${PROJECT_SOURCE_DIR}/runtime/shader/spirv_local_size.c"
-        "${PROJECT_SOURCE_DIR}/runtime/shader/spirv_module.c"
-        "${PROJECT_SOURCE_DIR}/runtime/shader/spirv_operands.c"
+        "${PROJECT_SOURCE_DIR}/runtime/spirv/local_size.c"
+        "${PROJECT_SOURCE_DIR}/runtime/spirv/module.c"
+        "${PROJECT_SOURCE_DIR}/runtime/spirv/operands.c"
         "${PROJECT_SOURCE_DIR}/runtime/shader/spirv_reflect.c")
     target_include_directories(kernel-header PRIVATE
         "${PROJECT_SOURCE_DIR}/api/include" "${PROJECT_SOURCE_DIR}/runtime")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shader/capabilities.h"
 
-#include "shader/spirv_module.h"
+#include "spirv/module.h"
 
 /* Numbers of SPIR-V's section 3.31, Capability. */
 enum {

@@ -12,8 +12,8 @@
 #include "shader/spirv_flush.h"
 #include "shader/spirv_hide_zeros.h"
 #include "shader/spirv_lint.h"
-#include "shader/spirv_module.h"
 #include "shader/spirv_pass.h"
+#include "spirv/module.h"
 
 #define CALL_TEXT_SIZE 256
 

@@ -2,8 +2,8 @@
 #include "shader/spirv_hide_zeros.h"
 
 #include "core/try.h"
-#include "shader/spirv_operands.h"
 #include "shader/spirv_writer.h"
+#include "spirv/operands.h"
 
 #define MAX_WIDTH        4u /* components of a vector */
 #define NEW_CONSTANTS    2u /* the shift and the sign */

@@ -24,7 +24,7 @@
  * Left as they are: zeros in constants that are structures or arrays, in specialization constants
  * and in initializers of variables, and zeros that compilers work out for themselves, from integers
  * for instance. A module that has none of these variables in the interface of all its entry points
- * is copied unchanged. Exact for the instructions that the lint allows (spirv_operands.h).
+ * is copied unchanged. Exact for the instructions that the lint allows (spirv/operands.h).
  * Errors: WEFT_COMPILE_ERROR when no ids are left; WEFT_OUT_OF_HOST_MEMORY.
  */
 weft_status weft_spirv_hide_zeros(uint32_t **words, size_t *size, const uint32_t *source,

@@ -5,8 +5,8 @@
 
 #include "core/try.h"
 #include "shader/spirv_lint_rules.h"
-#include "shader/spirv_module.h"
-#include "shader/spirv_operands.h"
+#include "spirv/module.h"
+#include "spirv/operands.h"
 
 #define FLOAT_WIDTH       32u
 #define FLOAT_TYPE_WORDS  3u          /* OpTypeFloat without an encoding of its own */

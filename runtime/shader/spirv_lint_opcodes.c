@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of instructions: which give the same bits on every driver, and why. */
 #include "shader/spirv_lint_rules.h"
-#include "shader/spirv_module.h"
+#include "spirv/module.h"
 
 /* The name of each instruction as a constant that the table below can point to. */
 #define MEMBER(enumerator, number, name) char enumerator[sizeof "Op" #name];

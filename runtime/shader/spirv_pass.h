@@ -14,7 +14,4 @@
 weft_status weft_spirv_make_reproducible(uint32_t **words, size_t *size, const uint32_t *source,
                                          size_t source_size, const weft_host *host);
 
-/** Local size (x, y, z) the module's entry point declares through LocalSize or WorkgroupSize; 0s when it cannot tell. */
-void weft_spirv_local_size(uint32_t local_size[3], const uint32_t *words, size_t size);
-
 #endif

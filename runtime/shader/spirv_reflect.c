@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "core/try.h"
-#include "shader/spirv_module.h"
-#include "shader/spirv_pass.h"
+#include "spirv/module.h"
 
 #define NONE UINT32_MAX
 

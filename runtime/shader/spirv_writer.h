@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "shader/spirv_module.h"
+#include "spirv/module.h"
 
 struct weft_spirv_writer {
     uint32_t *words; /* room for all that is put */

@@ -8,8 +8,8 @@
 #include "shader/spirv_flush.h"
 #include "shader/spirv_hide_zeros.h"
 #include "shader/spirv_lint.h"
-#include "shader/spirv_module.h"
 #include "shader/spirv_pass.h"
+#include "spirv/module.h"
 
 /* Takes over what a pass made, where it made anything, in place of what it was given. */
 static void replace(uint32_t **words, size_t *size, weft_status status, uint32_t *made,

@@ -26,30 +26,35 @@
 
 /* ---- the order ---- */
 
-enum { CORE = 1, DEVICE, SHADER, GRAPH, OPS, MIXERS, PLAN, MODEL, EVALUATOR, VERIFY, PROGRAMS };
+enum {
+    CORE = 1,
+    SPIRV,
+    CPU,
+    DEVICE,
+    SHADER,
+    GRAPH,
+    OPS,
+    MIXERS,
+    PLAN,
+    MODEL,
+    EVALUATOR,
+    VERIFY,
+    PROGRAMS
+};
 
 struct layer {
     const char *folder;
     int rank; /* includes go to a lower rank, or stay in the folder or among the programs */
 };
 
-/* The first row that fits counts. */
+/* The first row that fits counts. Programs are one layer: bench/ prints by api/cli, which calls it. */
 static const struct layer layers[] = {
-    {"runtime/core/", CORE},
-    {"runtime/device/", DEVICE},
-    {"runtime/shader/", SHADER},
-    {"runtime/features/", GRAPH},
-    {"runtime/graph/", GRAPH},
-    {"runtime/ops/", OPS},
-    {"runtime/mixers/", MIXERS},
-    {"runtime/plan/", PLAN},
-    {"runtime/model/", MODEL},
-    {"api/verify/evaluator/", EVALUATOR},
-    {"api/verify/", VERIFY},
-    {"api/cli/", PROGRAMS}, /* programs are one layer: bench/ prints by api/cli, which calls it */
-    {"bench/", PROGRAMS},
-    {"api/examples/", PROGRAMS},
-    {"api/python/", PROGRAMS},
+    {"runtime/core/", CORE},     {"runtime/spirv/", SPIRV},   {"runtime/cpu/", CPU},
+    {"runtime/device/", DEVICE}, {"runtime/shader/", SHADER}, {"runtime/features/", GRAPH},
+    {"runtime/graph/", GRAPH},   {"runtime/ops/", OPS},       {"runtime/mixers/", MIXERS},
+    {"runtime/plan/", PLAN},     {"runtime/model/", MODEL},   {"api/verify/evaluator/", EVALUATOR},
+    {"api/verify/", VERIFY},     {"api/cli/", PROGRAMS},      {"bench/", PROGRAMS},
+    {"api/examples/", PROGRAMS}, {"api/python/", PROGRAMS},
 };
 
 /* Public headers, each below those that may include it, and the lowest rank of the library that may. */
@@ -64,7 +69,7 @@ static const struct layer headers[] = {
 };
 
 /* What programs may include of the library besides public headers: that of which weft_core is made. */
-static const char *const core[] = {"runtime/core/", "runtime/shader/spirv_"};
+static const char *const core[] = {"runtime/core/", "runtime/spirv/", "runtime/shader/spirv_"};
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

@@ -5,8 +5,8 @@
 
 #include "device/device.h"
 #include "shader/glsl.h"
-#include "shader/spirv_module.h"
 #include "shader/spirv_pass.h"
+#include "spirv/module.h"
 
 struct words weft_test_compile(const char *text) {
     weft_device device = {.math = WEFT_MATH_REPRODUCIBLE};

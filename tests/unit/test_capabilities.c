@@ -2,7 +2,7 @@
 /* What modules ask of a device, and which of the embedded ones run on which. */
 #include "shader/capabilities.h"
 #include "shader/embedded.h"
-#include "shader/spirv_module.h"
+#include "spirv/module.h"
 #include "support.h"
 
 static const weft_device_info plain = {.subgroup_size = 32};

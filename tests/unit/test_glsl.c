@@ -6,7 +6,7 @@
 #include "shader/embedded.h"
 #include "shader/glsl.h"
 #include "shader/glsl_include.h"
-#include "shader/spirv_module.h"
+#include "spirv/module.h"
 #include "support.h"
 
 /* The compiler takes from a device its host, mode and cache folder; no driver is involved. */

@@ -6,8 +6,8 @@
 #include "shader/embedded.h"
 #include "shader/spirv_float_modes.h"
 #include "shader/spirv_flush.h"
-#include "shader/spirv_module.h"
 #include "shader/spirv_pass.h"
+#include "spirv/module.h"
 #include "support.h"
 #include "support_spirv.h"
 

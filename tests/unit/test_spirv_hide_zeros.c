@@ -8,9 +8,9 @@
 #include "shader/spirv_flush.h"
 #include "shader/spirv_hide_zeros.h"
 #include "shader/spirv_lint.h"
-#include "shader/spirv_module.h"
-#include "shader/spirv_operands.h"
 #include "shader/spirv_pass.h"
+#include "spirv/module.h"
+#include "spirv/operands.h"
 #include "support.h"
 #include "support_spirv.h"
 

@@ -12,8 +12,8 @@
 #include "shader/spirv_hide_zeros.h"
 #include "shader/spirv_lint.h"
 #include "shader/spirv_lint_rules.h"
-#include "shader/spirv_module.h"
 #include "shader/spirv_pass.h"
+#include "spirv/module.h"
 #include "support.h"
 #include "support_spirv.h"
 

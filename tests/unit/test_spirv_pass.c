@@ -3,8 +3,8 @@
  * The pass that takes contraction out of a module, and what it does with words that are no module.
  */
 #include "core/philox.h"
-#include "shader/spirv_module.h"
 #include "shader/spirv_pass.h"
+#include "spirv/module.h"
 #include "support_spirv.h"
 
 static const char kernel_text[] =

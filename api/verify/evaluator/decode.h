@@ -11,7 +11,7 @@
 #ifndef WEFT_CONFORMANCE_EVALUATOR_DECODE_H
 #define WEFT_CONFORMANCE_EVALUATOR_DECODE_H
 
-#include "shader/spirv_module.h"
+#include "spirv/module.h"
 #include "verify/evaluator/program.h"
 
 /* More numbers of the SPIR-V specification. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "shader/spirv_module.h"
-#include "shader/spirv_pass.h"
+#include "spirv/module.h"
 
 struct module {
     const uint32_t *words;

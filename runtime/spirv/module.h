@@ -3,11 +3,11 @@
  * Reading SPIR-V modules: the numbers that Weft looks at (SPIR-V specification 1.6, section 3, and
  * GLSL.std.450) and a check that a word stream holds together before anything walks it.
  */
-#ifndef WEFT_SHADER_SPIRV_MODULE_H
-#define WEFT_SHADER_SPIRV_MODULE_H
+#ifndef WEFT_SPIRV_MODULE_H
+#define WEFT_SPIRV_MODULE_H
 
 #include "core/host.h"
-#include "shader/spirv_ops.h"
+#include "spirv/ops.h"
 
 #define WEFT_SPIRV_MAGIC        0x07230203u
 #define WEFT_SPIRV_HEADER_WORDS 5u
@@ -88,6 +88,9 @@ weft_status weft_spirv_check(const uint32_t *words, size_t size, const weft_host
  * "main".
  */
 bool weft_spirv_has_compute_main(const uint32_t *words, size_t size);
+
+/** Local size (x, y, z) the module's entry point declares through LocalSize or WorkgroupSize; 0s when it cannot tell. */
+void weft_spirv_local_size(uint32_t local_size[3], const uint32_t *words, size_t size);
 
 /**
  * weft_spirv_local_size with specialization constants: constant_id i has value specialization[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "shader/spirv_operands.h"
+#include "spirv/operands.h"
 
-#include "shader/spirv_module.h"
+#include "spirv/module.h"
 
 void weft_spirv_value_words(uint32_t *first, uint32_t *end, const uint32_t *instruction) {
     uint32_t opcode = weft_spirv_opcode(instruction[0]);

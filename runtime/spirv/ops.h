@@ -3,8 +3,8 @@
  * The SPIR-V instructions that Weft knows by name (SPIR-V specification 1.6, section 3.3), one row
  * each: ROW(enumerator, number, name).
  */
-#ifndef WEFT_SHADER_SPIRV_OPS_H
-#define WEFT_SHADER_SPIRV_OPS_H
+#ifndef WEFT_SPIRV_OPS_H
+#define WEFT_SPIRV_OPS_H
 
 /* clang-format off */
 #define WEFT_SPIRV_OPS(ROW) \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which words of an instruction are values. */
-#ifndef WEFT_SHADER_SPIRV_OPERANDS_H
-#define WEFT_SHADER_SPIRV_OPERANDS_H
+#ifndef WEFT_SPIRV_OPERANDS_H
+#define WEFT_SPIRV_OPERANDS_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shader/spirv_module.h"
+#include "spirv/module.h"
 
 #include <string.h>
 
