@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compute kernels as native code of this processor: from SPIR-V to an object (compile.c and what it stands on, the only
- * part that needs LLVM), and from an object to a function (kernel.c, object.c). Objects can be kept on disk.
+ * part that needs LLVM), and from an object to a function (load.c, object.c). Objects can be kept on disk.
  *
  * A kernel runs whole workgroups. The invocations of a workgroup, in the order of gl_LocalInvocationIndex, are cut into
  * subgroups of `lanes`; those of one subgroup are the lanes of vectors, and what lies between two barriers runs for one

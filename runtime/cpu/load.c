@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#endif
+#include "cpu/kernel.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/try.h"
+#include "cpu/link.h"
+#include "cpu/object.h"
+#include "cpu/target.h"
+
+static weft_status map(void **code, size_t size, const weft_host *host) {
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        return weft_fail_memory(host, "native code");
+    }
+    *code = memory;
+    return WEFT_OK;
+}
+
+/* From here on nothing is written any more: never are pages writable and executable at once. */
+static weft_status protect(void *code, const struct weft_cpu_layout *layout,
+                           const weft_host *host) {
+    char *const start = code, *const constants = start + layout->text_size;
+    __builtin___clear_cache(start, constants);
+    if (mprotect(constants, layout->size - layout->text_size, PROT_READ) == 0 &&
+        mprotect(start, layout->text_size, PROT_READ | PROT_EXEC) == 0) {
+        return WEFT_OK;
+    }
+    if (errno == ENOMEM) {
+        return weft_fail_memory(host, "native code");
+    }
+    return weft_fail(
+        host, WEFT_UNSUPPORTED,
+        "native code: the system lets this program make no memory executable (error %d)", errno);
+}
+
+static weft_status link_kernel(struct weft_cpu_kernel *kernel, const struct weft_cpu_layout *layout,
+                               const weft_host *host) {
+    WEFT_TRY(map(&kernel->code, layout->size, host));
+    kernel->code_size = layout->size;
+    WEFT_TRY(weft_cpu_link(kernel->code, layout, host));
+    WEFT_TRY(protect(kernel->code, layout, host));
+    /* ISO C knows no way from an object's address to a function. */
+    void *entry = (char *)kernel->code + layout->entry;
+    memcpy(&kernel->entry, &entry, sizeof entry);
+    return WEFT_OK;
+}
+
+static weft_status load(struct weft_cpu_kernel *kernel, const uint8_t *bytes, size_t size,
+                        const weft_host *host) {
+    const uint8_t *object = NULL;
+    size_t object_size = 0;
+    struct weft_elf elf;
+    struct weft_cpu_layout layout;
+    WEFT_TRY(weft_cpu_object_open(&kernel->interface, &object, &object_size, bytes, size, host));
+    WEFT_TRY(weft_elf_open(&elf, object, object_size, host));
+    if (elf.machine != weft_cpu_machine()->elf) {
+        return weft_fail(host, WEFT_BAD_FILE, "native code: ELF machine %u, expected %u",
+                         elf.machine, weft_cpu_machine()->elf);
+    }
+    WEFT_TRY(weft_cpu_layout_make(&layout, &elf, (size_t)sysconf(_SC_PAGESIZE), host));
+    const weft_status status = link_kernel(kernel, &layout, host);
+    weft_cpu_layout_free(&layout, host);
+    return status;
+}
+
+weft_status weft_cpu_kernel_load(struct weft_cpu_kernel **kernel, const uint8_t *bytes, size_t size,
+                                 const weft_host *host) {
+    *kernel = weft_alloc_zero(host, 1, sizeof **kernel);
+    if (!*kernel) {
+        return weft_fail_memory(host, "native code");
+    }
+    const weft_status status = load(*kernel, bytes, size, host);
+    if (status != WEFT_OK) {
+        weft_cpu_kernel_unload(kernel, host);
+    }
+    return status;
+}
+
+void weft_cpu_kernel_unload(struct weft_cpu_kernel **kernel, const weft_host *host) {
+    if (*kernel && (*kernel)->code) {
+        munmap((*kernel)->code, (*kernel)->code_size);
+    }
+    weft_free(host, *kernel);
+    *kernel = NULL;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The processor that this program runs on, as a compiler is told of it. */
+#ifndef WEFT_CPU_TARGET_H
+#define WEFT_CPU_TARGET_H
+
+#include <stdint.h>
+
+struct weft_cpu_machine {
+    const char *triple;   /* LLVM's name of architecture and system */
+    const char *cpu;      /* LLVM's name of the processor: --mcpu */
+    const char *features; /* LLVM's list of features beyond it: --mattr; may be empty */
+    uint32_t lanes;       /* the vector width that it runs best with, in 32-bit values */
+    uint32_t elf;         /* e_machine of its objects; 0 where this library loads none */
+    const char *target;   /* weft_cpu_target() */
+};
+
+/** In static memory, the same at every call. Thread safe. */
+const struct weft_cpu_machine *weft_cpu_machine(void);
+
+#endif
