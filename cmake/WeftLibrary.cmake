@@ -12,6 +12,13 @@ if(NOT weft_c_sources OR NOT weft_core_sources)
     message(FATAL_ERROR "No C source was found below ${PROJECT_SOURCE_DIR}/runtime.")
 endif()
 list(REMOVE_ITEM weft_c_sources ${weft_core_sources})
+# The processor's compiler, or what stands in its place.
+set(weft_compiler_c_sources ${weft_c_sources})
+list(FILTER weft_compiler_c_sources INCLUDE REGEX "/runtime/cpu/compile/")
+list(REMOVE_ITEM weft_c_sources ${weft_compiler_c_sources})
+if(WEFT_HAVE_LLVM)
+    list(REMOVE_ITEM weft_c_sources "${PROJECT_SOURCE_DIR}/runtime/cpu/no_compiler.c")
+endif()
 
 # What every part of the library compiles against, and what a static libweft needs at its last link.
 add_library(weft_requirements INTERFACE)
@@ -78,8 +85,25 @@ if(WEFT_HAVE_SENTENCEPIECE AND EXISTS "${weft_shim}")
     set(weft_shim_objects $<TARGET_OBJECTS:weft_shim_objects>)
 endif()
 
+set(weft_compiler_objects "")
+if(WEFT_HAVE_LLVM)
+    add_library(weft_compiler_objects OBJECT ${weft_compiler_c_sources})
+    add_dependencies(weft_compiler_objects weft_llvm_functions)
+    weft_compile_options(weft_compiler_objects)
+    target_include_directories(weft_compiler_objects PRIVATE
+        "${PROJECT_SOURCE_DIR}/api/include" "${PROJECT_SOURCE_DIR}/runtime")
+    target_link_libraries(weft_compiler_objects PRIVATE weft_llvm)
+    target_compile_definitions(weft_compiler_objects PRIVATE WEFT_BUILDING=1)
+    set_target_properties(weft_compiler_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    # Optimisers across files do not see what assembly in C defines.
+    set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/cpu/compile/llvm.c" PROPERTIES
+        COMPILE_OPTIONS -fno-lto OBJECT_DEPENDS "${weft_llvm_dir}/llvm_functions.h")
+    set(weft_compiler_objects $<TARGET_OBJECTS:weft_compiler_objects>)
+endif()
+
 set(weft_all_objects
-    $<TARGET_OBJECTS:weft_core_objects> $<TARGET_OBJECTS:weft_objects> ${weft_shim_objects})
+    $<TARGET_OBJECTS:weft_core_objects> $<TARGET_OBJECTS:weft_objects> ${weft_compiler_objects}
+    ${weft_shim_objects})
 add_library(weft ${weft_all_objects})
 add_library(weft::weft ALIAS weft)
 set_target_properties(weft PROPERTIES
@@ -99,4 +123,5 @@ add_library(weft_internal STATIC EXCLUDE_FROM_ALL ${weft_all_objects})
 set_target_properties(weft_internal PROPERTIES LINKER_LANGUAGE CXX)
 target_link_libraries(weft_internal PUBLIC weft_requirements)
 target_compile_definitions(weft_internal PUBLIC
-    $<$<BOOL:${WEFT_HAVE_SENTENCEPIECE}>:WEFT_HAVE_SENTENCEPIECE=1>)
+    $<$<BOOL:${WEFT_HAVE_SENTENCEPIECE}>:WEFT_HAVE_SENTENCEPIECE=1>
+    $<$<BOOL:${WEFT_HAVE_LLVM}>:WEFT_HAVE_LLVM=1>)

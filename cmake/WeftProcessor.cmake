@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+#
+# The compiler of the processor device (runtime/cpu/compile), which needs LLVM's C headers to be built and libLLVM to run.
+# libLLVM is not linked but opened at the first compilation, see runtime/cpu/compile/llvm.h, so that neither a program's
+# start nor a package of Weft depends on it. Sets WEFT_HAVE_LLVM and, where it is on, the target weft_llvm: what sources that
+# call LLVM compile against.
+
+# weft_find_llvm(): sets weft_llvm_missing, or weft_llvm_version, weft_llvm_include_dirs, weft_llvm_path and weft_llvm_name in
+# the caller. A function, because LLVM's package sets a hundred variables.
+function(weft_find_llvm)
+    set(weft_llvm_missing "" PARENT_SCOPE)
+    set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL OFF) # its 200 targets are nobody else's business
+    # What static libraries of LLVM's would be linked to is not looked for.
+    foreach(package FFI LibEdit Terminfo ZLIB zstd LibXml2 Z3 CURL httplib)
+        set(CMAKE_DISABLE_FIND_PACKAGE_${package} ON)
+    endforeach()
+    # Where versions are installed beside each other the default may be an old one, and only one can be looked at: targets
+    # of a package stay. LLVM_DIR goes before all.
+    foreach(version IN ITEMS 19 18 17 16 15)
+        if(NOT LLVM_FOUND)
+            find_package(LLVM QUIET CONFIG NO_DEFAULT_PATH PATHS "/usr/lib/llvm-${version}" "/usr/lib/llvm${version}"
+                "/usr/lib/llvm/${version}" "/usr/lib64/llvm${version}" "/usr/local/llvm${version}")
+        endif()
+    endforeach()
+    if(NOT LLVM_FOUND)
+        find_package(LLVM QUIET CONFIG)
+    endif()
+    if(NOT LLVM_FOUND)
+        set(weft_llvm_missing "LLVM 15 or later (llvm-15-dev) was not found" PARENT_SCOPE)
+        return()
+    endif()
+    set(found "LLVM ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}")
+    if(LLVM_VERSION_MAJOR LESS 15)
+        set(weft_llvm_missing "${found} is older than 15 (llvm-15-dev)" PARENT_SCOPE)
+        return()
+    endif()
+    if(NOT TARGET LLVM)
+        set(weft_llvm_missing "${found} has no shared library" PARENT_SCOPE)
+        return()
+    endif()
+    get_target_property(configurations LLVM IMPORTED_CONFIGURATIONS)
+    list(GET configurations 0 configuration)
+    get_target_property(path LLVM IMPORTED_LOCATION_${configuration})
+    get_target_property(name LLVM IMPORTED_SONAME_${configuration})
+    if(NOT EXISTS "${path}" OR NOT name)
+        set(weft_llvm_missing "${found} has no shared library" PARENT_SCOPE)
+        return()
+    endif()
+    set(weft_llvm_version "${LLVM_PACKAGE_VERSION}" PARENT_SCOPE)
+    set(weft_llvm_include_dirs "${LLVM_INCLUDE_DIRS}" PARENT_SCOPE)
+    set(weft_llvm_path "${path}" PARENT_SCOPE)
+    set(weft_llvm_name "${name}" PARENT_SCOPE)
+endfunction()
+
+set(WEFT_HAVE_LLVM OFF)
+if(WEFT_PROCESSOR STREQUAL "OFF")
+    set(weft_llvm_missing "WEFT_PROCESSOR is OFF")
+elseif(NOT CMAKE_SYSTEM_NAME MATCHES "^(Linux|FreeBSD)$" OR
+       NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64|aarch64|arm64)$")
+    set(weft_llvm_missing "it is for x86-64 and AArch64 with Linux or FreeBSD")
+else()
+    weft_find_llvm()
+endif()
+if(NOT weft_llvm_missing)
+    set(WEFT_HAVE_LLVM ON)
+    message(STATUS "Processor device: LLVM ${weft_llvm_version}, ${weft_llvm_path}")
+elseif(WEFT_PROCESSOR STREQUAL "ON")
+    message(FATAL_ERROR "WEFT_PROCESSOR is ON, but ${weft_llvm_missing}.\nOn Debian, ./dev setup installs it.")
+else()
+    message(STATUS "Processor device: without a compiler, since ${weft_llvm_missing}")
+endif()
+
+if(WEFT_HAVE_LLVM)
+    # Which functions the sources name, and the names of ours that stand for them.
+    file(GLOB weft_compiler_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/cpu/compile/*.[ch]")
+    set(weft_llvm_dir "${PROJECT_BINARY_DIR}/llvm")
+    add_custom_command(
+        OUTPUT "${weft_llvm_dir}/llvm_functions.stamp"
+        BYPRODUCTS "${weft_llvm_dir}/llvm_functions.h" "${weft_llvm_dir}/llvm_names.h"
+        COMMAND "${CMAKE_COMMAND}" "-DSOURCES=${weft_compiler_sources}" "-DHEADERS=${weft_llvm_include_dirs}"
+                "-DOUTPUT=${weft_llvm_dir}" -P "${PROJECT_SOURCE_DIR}/cmake/llvm_functions.cmake"
+        DEPENDS ${weft_compiler_sources} "${PROJECT_SOURCE_DIR}/cmake/llvm_functions.cmake"
+        COMMENT "Functions of LLVM" VERBATIM)
+    add_custom_target(weft_llvm_functions DEPENDS "${weft_llvm_dir}/llvm_functions.stamp")
+
+    add_library(weft_llvm INTERFACE)
+    target_include_directories(weft_llvm SYSTEM INTERFACE ${weft_llvm_include_dirs} "${weft_llvm_dir}")
+    target_compile_options(weft_llvm INTERFACE "SHELL:-include \"${weft_llvm_dir}/llvm_names.h\"")
+    target_compile_definitions(weft_llvm INTERFACE
+        "WEFT_LLVM_NAME=\"${weft_llvm_name}\"" "WEFT_LLVM_PATH=\"${weft_llvm_path}\"")
+endif()

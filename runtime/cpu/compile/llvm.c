@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/compile/llvm.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <llvm-c/Target.h>
+
+#include "cpu/kernel.h"
+
+/* ---- a jump for each function of LLVM that the sources of this folder name ---- */
+
+#define WEFT_LLVM_FUNCTION(name) void (*weft_llvm_at_##name)(void);
+#include "llvm_functions.h"
+#undef WEFT_LLVM_FUNCTION
+
+/* Without touching an argument, so that one kind of jump fits every signature. Each begins as the target of a jump may have to. */
+#if defined(__x86_64__)
+#define JUMP(name) "endbr64\n jmp *weft_llvm_at_" name "(%rip)\n"
+#elif defined(__aarch64__)
+#define JUMP(name)                                   \
+    "hint #34\n"                                     \
+    " adrp x16, weft_llvm_at_" name "\n"             \
+    " ldr x16, [x16, :lo12:weft_llvm_at_" name "]\n" \
+    " br x16\n"
+#else
+#error "WEFT_PROCESSOR is for x86-64 and AArch64"
+#endif
+
+#define WEFT_LLVM_FUNCTION(name)                                                           \
+    __asm__(".pushsection .text\n"                                                         \
+            " .balign 16\n"                                                                \
+            " .globl weft_" #name "\n"                                                     \
+            " .hidden weft_" #name "\n"                                                    \
+            " .type weft_" #name ", %function\n"                                           \
+            "weft_" #name ":\n " JUMP(#name) " .size weft_" #name ", . - weft_" #name "\n" \
+                                             " .popsection\n");
+#include "llvm_functions.h"
+#undef WEFT_LLVM_FUNCTION
+
+/* ---- where they lead ---- */
+
+static const struct {
+    const char *name;
+    void (**function)(void);
+} functions[] = {
+#define WEFT_LLVM_FUNCTION(name) {#name, &weft_llvm_at_##name},
+#include "llvm_functions.h"
+#undef WEFT_LLVM_FUNCTION
+};
+
+/* Of the process, as the library is. */
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
+static char fault[512]; /* empty: it is open */
+
+static void find_functions(void *library) {
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        void *address = dlsym(library, functions[i].name);
+        if (!address) {
+            snprintf(fault, sizeof fault, "%s has no %s", WEFT_LLVM_NAME, functions[i].name);
+            return;
+        }
+        /* ISO C knows no way from an object's address to a function. */
+        memcpy(functions[i].function, &address, sizeof address);
+    }
+}
+
+/* The library stays for good: LLVM does not survive being closed. */
+static void open_library(void) {
+    void *library = dlopen(WEFT_LLVM_NAME, RTLD_LAZY | RTLD_LOCAL);
+    if (!library) {
+        const char *reason = dlerror();
+        snprintf(fault, sizeof fault, "%s", reason ? reason : WEFT_LLVM_NAME);
+        library = dlopen(WEFT_LLVM_PATH, RTLD_LAZY | RTLD_LOCAL);
+    }
+    if (!library) {
+        return;
+    }
+    fault[0] = '\0';
+    find_functions(library);
+    if (fault[0] == '\0') {
+        LLVMInitializeNativeTarget();
+        LLVMInitializeNativeAsmPrinter();
+    }
+}
+
+weft_status weft_llvm_open(const weft_host *host) {
+    pthread_once(&opened, open_library);
+    return fault[0] == '\0' ? WEFT_OK
+                            : weft_fail(host, WEFT_UNSUPPORTED,
+                                        "the processor's compiler needs LLVM: %s", fault);
+}
+
+bool weft_cpu_can_compile(void) {
+    return true;
+}
