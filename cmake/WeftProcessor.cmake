@@ -77,7 +77,9 @@ if(WEFT_HAVE_LLVM)
     add_custom_command(
         OUTPUT "${weft_llvm_dir}/llvm_functions.stamp"
         BYPRODUCTS "${weft_llvm_dir}/llvm_functions.h" "${weft_llvm_dir}/llvm_names.h"
+        "${weft_llvm_dir}/llvm_identity.h"
         COMMAND "${CMAKE_COMMAND}" "-DSOURCES=${weft_compiler_sources}" "-DHEADERS=${weft_llvm_include_dirs}"
+                "-DVERSION=${weft_llvm_version}"
                 "-DOUTPUT=${weft_llvm_dir}" -P "${PROJECT_SOURCE_DIR}/cmake/llvm_functions.cmake"
         DEPENDS ${weft_compiler_sources} "${PROJECT_SOURCE_DIR}/cmake/llvm_functions.cmake"
         COMMENT "Functions of LLVM" VERBATIM)

@@ -88,6 +88,10 @@ struct weft_cpu_kernel {
 /** Whether this library was built with a compiler; without, objects from disk run all the same. */
 bool weft_cpu_can_compile(void);
 
+/** LLVM's version and a hash of the compiler's sources, in static memory: what a cache of objects is keyed by, beside the
+ * target. */
+const char *weft_cpu_compiler(void);
+
 /**
  * Compiles a module for this processor; the caller frees object->bytes with weft_free. Thread safe.
  * Errors: WEFT_UNSUPPORTED naming an instruction, type, storage class or built-in that is not compiled, or a limit

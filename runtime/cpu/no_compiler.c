@@ -6,6 +6,10 @@ bool weft_cpu_can_compile(void) {
     return false;
 }
 
+const char *weft_cpu_compiler(void) {
+    return "none";
+}
+
 weft_status weft_cpu_compile(struct weft_cpu_object *object, const struct weft_cpu_source *source,
                              const weft_host *host) {
     (void)source;

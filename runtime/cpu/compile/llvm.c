@@ -9,6 +9,7 @@
 #include <llvm-c/Target.h>
 
 #include "cpu/kernel.h"
+#include "llvm_identity.h"
 
 /* ---- a jump for each function of LLVM that the sources of this folder name ---- */
 
@@ -95,4 +96,8 @@ weft_status weft_llvm_open(const weft_host *host) {
 
 bool weft_cpu_can_compile(void) {
     return true;
+}
+
+const char *weft_cpu_compiler(void) {
+    return WEFT_COMPILER_IDENTITY;
 }

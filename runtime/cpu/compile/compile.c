@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* From a module to an object. */
+#include "core/try.h"
+#include "cpu/compile/ir.h"
+#include "cpu/compile/llvm.h"
+
+static weft_status check_source(const struct weft_cpu_source *source, const weft_host *host) {
+    if (source->lanes != 4 && source->lanes != 8 && source->lanes != 16) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT, "vectors of %u lanes, expected 4, 8 or 16",
+                         source->lanes);
+    }
+    return WEFT_OK;
+}
+
+static weft_status compile(struct weft_cpu_object *object, struct weft_ir_program *program,
+                           const struct weft_cpu_source *source) {
+    uint8_t *elf = NULL;
+    size_t size = 0;
+    WEFT_TRY(weft_ir_decode(program, source));
+    weft_ir_mark_workgroup(program);
+    weft_ir_find_homes(program);
+    weft_ir_find_shapes(program);
+    weft_ir_find_fragments(program);
+    WEFT_TRY(program->status);
+    weft_status status = weft_ir_emit(&elf, &size, program);
+    if (status == WEFT_OK) {
+        status = weft_cpu_object_pack(object, &program->interface, elf, size, program->host);
+    }
+    weft_free(program->host, elf);
+    return status;
+}
+
+weft_status weft_cpu_compile(struct weft_cpu_object *object, const struct weft_cpu_source *source,
+                             const weft_host *host) {
+    WEFT_TRY(check_source(source, host));
+    WEFT_TRY(weft_llvm_open(host));
+    struct weft_ir_program program = {
+        .host = host, .lanes = source->lanes, .checked = source->checked};
+    const weft_status status = compile(object, &program, source);
+    weft_ir_free(&program);
+    return status;
+}

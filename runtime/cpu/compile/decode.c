@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* A module into a program. */
+#include "cpu/compile/decode.h"
+
+#include <string.h>
+
+/* Value 0 is none; list 0 holds everything. */
+static void begin(struct weft_ir_program *program) {
+    weft_ir_add_values(program, WEFT_IR_I32, 1);
+    weft_ir_add_list(program, WEFT_IR_NONE);
+}
+
+static void finish_interface(struct weft_ir_program *program) {
+    program->interface.lanes = program->lanes;
+    memcpy(program->interface.local_size, program->local_size, sizeof program->local_size);
+}
+
+weft_status weft_ir_decode(struct weft_ir_program *program, const struct weft_cpu_source *source) {
+    struct weft_ir_decoder decoder = {.program = program,
+                                      .source = source,
+                                      .words = source->words,
+                                      .count = (uint32_t)(source->size / 4),
+                                      .bound = source->words[WEFT_SPIRV_AT_BOUND],
+                                      .block = 1};
+    const weft_host *host = program->host;
+    decoder.ids = weft_alloc_zero(host, decoder.bound, sizeof *decoder.ids);
+    decoder.types = weft_alloc_zero(host, decoder.bound, sizeof *decoder.types);
+    if (!decoder.ids || !decoder.types) {
+        weft_ir_error(program, WEFT_OUT_OF_HOST_MEMORY, "out of memory");
+    } else {
+        begin(program);
+        weft_ir_survey(&decoder);
+        weft_ir_decode_main(&decoder);
+        finish_interface(program);
+    }
+    while (decoder.chunks) {
+        struct weft_ir_chunk *chunk = decoder.chunks;
+        decoder.chunks = chunk->next;
+        weft_free(host, chunk);
+    }
+    weft_free(host, decoder.members);
+    weft_free(host, decoder.types);
+    weft_free(host, decoder.ids);
+    return program->status;
+}

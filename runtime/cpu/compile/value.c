@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Values as scalars and vectors, and masks. */
+#include "cpu/compile/emit.h"
+
+#include <string.h>
+
+LLVMTypeRef weft_emit_vector_type(const struct weft_emit *emit, uint32_t type) {
+    return LLVMVectorType(emit->types[type], emit->lanes);
+}
+
+LLVMValueRef weft_emit_u32(const struct weft_emit *emit, uint32_t value) {
+    return LLVMConstInt(emit->types[WEFT_IR_I32], value, 0);
+}
+
+LLVMValueRef weft_emit_u64(const struct weft_emit *emit, uint64_t value) {
+    return LLVMConstInt(emit->types[WEFT_IR_I64], value, 0);
+}
+
+LLVMValueRef weft_emit_splat(struct weft_emit *emit, LLVMValueRef scalar) {
+    const LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(scalar), emit->lanes);
+    const LLVMTypeRef mask = LLVMVectorType(emit->types[WEFT_IR_I32], emit->lanes);
+    const LLVMValueRef one = LLVMBuildInsertElement(emit->builder, LLVMGetPoison(type), scalar,
+                                                    weft_emit_u32(emit, 0), "");
+    return LLVMBuildShuffleVector(emit->builder, one, LLVMGetPoison(type), LLVMConstNull(mask), "");
+}
+
+struct weft_ir_shape weft_emit_shape(const struct weft_emit *emit, weft_ir_value value) {
+    return emit->program->values[value].shape;
+}
+
+bool weft_emit_is_varying(const struct weft_emit *emit, weft_ir_value value) {
+    return emit->program->values[value].shape.kind == WEFT_IR_VARYING;
+}
+
+static LLVMValueRef constant(const struct weft_emit *emit, const struct weft_ir_def *def) {
+    const LLVMTypeRef type = emit->types[def->type];
+    if (!weft_ir_is_float(def->type)) {
+        return LLVMConstInt(type, def->bits, 0);
+    }
+    const LLVMTypeRef bits = LLVMIntTypeInContext(emit->context, weft_ir_bits(def->type));
+    return LLVMConstBitCast(LLVMConstInt(bits, def->bits, 0), type);
+}
+
+LLVMValueRef weft_emit_scalar(struct weft_emit *emit, weft_ir_value value) {
+    const struct weft_ir_def *def = &emit->program->values[value];
+    if (def->constant) {
+        return constant(emit, def);
+    }
+    if (!def->llvm || def->shape.kind == WEFT_IR_VARYING) {
+        weft_ir_error(emit->program, WEFT_COMPILE_ERROR, "a value is used before it is made");
+        return LLVMGetPoison(emit->types[def->type]);
+    }
+    return def->llvm;
+}
+
+/* 0, s, 2s, … */
+static LLVMValueRef steps(const struct weft_emit *emit, uint32_t type, int32_t stride) {
+    LLVMValueRef lanes[WEFT_CPU_MAX_LANES];
+    for (uint32_t i = 0; i < emit->lanes; i++) {
+        lanes[i] = LLVMConstInt(emit->types[type], (uint64_t)((int64_t)stride * i), 1);
+    }
+    return LLVMConstVector(lanes, emit->lanes);
+}
+
+LLVMValueRef weft_emit_vector(struct weft_emit *emit, weft_ir_value value) {
+    const struct weft_ir_def *def = &emit->program->values[value];
+    if (def->shape.kind != WEFT_IR_VARYING) {
+        const LLVMValueRef splat = weft_emit_splat(emit, weft_emit_scalar(emit, value));
+        return def->shape.kind != WEFT_IR_LINEAR
+                   ? splat
+                   : LLVMBuildAdd(emit->builder, splat, steps(emit, def->type, def->shape.stride),
+                                  "");
+    }
+    if (!def->llvm) {
+        weft_ir_error(emit->program, WEFT_COMPILE_ERROR, "a value is used before it is made");
+        return LLVMGetPoison(weft_emit_vector_type(emit, def->type));
+    }
+    return def->llvm;
+}
+
+void weft_emit_define(struct weft_emit *emit, weft_ir_value value, LLVMValueRef made) {
+    emit->program->values[value].llvm = made;
+}
+
+/* ---- intrinsics ---- */
+
+LLVMValueRef weft_emit_intrinsic(struct weft_emit *emit, const char *name, LLVMTypeRef *types,
+                                 uint32_t type_count, LLVMValueRef *arguments, uint32_t count) {
+    const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    const LLVMValueRef function = LLVMGetIntrinsicDeclaration(emit->module, id, types, type_count);
+    const LLVMTypeRef type = LLVMIntrinsicGetType(emit->context, id, types, type_count);
+    return LLVMBuildCall2(emit->builder, type, function, arguments, count, "");
+}
+
+LLVMValueRef weft_emit_unary(struct weft_emit *emit, const char *name, LLVMValueRef a) {
+    LLVMTypeRef type = LLVMTypeOf(a);
+    return weft_emit_intrinsic(emit, name, &type, 1, &a, 1);
+}
+
+/* ---- masks ---- */
+
+LLVMValueRef weft_emit_all_lanes(struct weft_emit *emit, bool on) {
+    const LLVMTypeRef type = weft_emit_vector_type(emit, WEFT_IR_BOOL);
+    return on ? LLVMConstAllOnes(type) : LLVMConstNull(type);
+}
+
+LLVMValueRef weft_emit_exec(struct weft_emit *emit) {
+    return emit->exec ? emit->exec : weft_emit_all_lanes(emit, true);
+}
+
+LLVMValueRef weft_emit_mask_bits(struct weft_emit *emit, LLVMValueRef mask) {
+    const LLVMTypeRef bits = LLVMIntTypeInContext(emit->context, emit->lanes);
+    return LLVMBuildZExt(emit->builder, LLVMBuildBitCast(emit->builder, mask, bits, ""),
+                         emit->types[WEFT_IR_I32], "");
+}
+
+LLVMValueRef weft_emit_any(struct weft_emit *emit, LLVMValueRef mask) {
+    const LLVMTypeRef bits = LLVMIntTypeInContext(emit->context, emit->lanes);
+    return LLVMBuildICmp(emit->builder, LLVMIntNE, LLVMBuildBitCast(emit->builder, mask, bits, ""),
+                         LLVMConstNull(bits), "");
+}
+
+LLVMValueRef weft_emit_mask_load(struct weft_emit *emit, LLVMValueRef variable) {
+    const LLVMTypeRef type = weft_emit_vector_type(emit, WEFT_IR_I32);
+    return LLVMBuildICmp(emit->builder, LLVMIntNE,
+                         LLVMBuildLoad2(emit->builder, type, variable, ""), LLVMConstNull(type),
+                         "");
+}
+
+void weft_emit_mask_store(struct weft_emit *emit, LLVMValueRef variable, LLVMValueRef mask) {
+    const LLVMTypeRef type = weft_emit_vector_type(emit, WEFT_IR_I32);
+    LLVMBuildStore(emit->builder, LLVMBuildSExt(emit->builder, mask, type, ""), variable);
+}
+
+/* ---- places ---- */
+
+LLVMValueRef weft_emit_variable(struct weft_emit *emit, LLVMTypeRef type) {
+    const LLVMBasicBlockRef here = LLVMGetInsertBlock(emit->builder);
+    LLVMPositionBuilderBefore(emit->builder, LLVMGetBasicBlockTerminator(emit->entry));
+    const LLVMValueRef variable = LLVMBuildAlloca(emit->builder, type, "");
+    LLVMPositionBuilderAtEnd(emit->builder, here);
+    return variable;
+}
+
+LLVMBasicBlockRef weft_emit_block(struct weft_emit *emit, const char *name) {
+    return LLVMAppendBasicBlockInContext(emit->context, emit->function, name);
+}
+
+void weft_emit_at(struct weft_emit *emit, LLVMBasicBlockRef block) {
+    LLVMPositionBuilderAtEnd(emit->builder, block);
+}
