@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Running the workgroups of one dispatch. */
+#ifndef WEFT_CPU_DISPATCH_H
+#define WEFT_CPU_DISPATCH_H
+
+#include "cpu/crew.h"
+#include "cpu/kernel.h"
+#include "cpu/scratch.h"
+
+struct weft_cpu_dispatch {
+    const struct weft_cpu_kernel *kernel;
+    const struct weft_cpu_range *ranges; /* one for each of its bindings */
+    const void *push;
+    uint32_t base[3]; /* the first workgroup */
+    uint32_t groups[3];
+    uint64_t *cost; /* of a workgroup, as in weft_cpu_items */
+};
+
+/** Returns when it is done. The scratch has pieces for every slot of the crew, as large as the kernel wants them. */
+void weft_cpu_dispatch_run(const struct weft_cpu_dispatch *dispatch,
+                           const struct weft_cpu_crew *crew, const struct weft_cpu_pieces *scratch);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* What the operating system says about this machine. */
+#ifndef WEFT_CPU_PROCESSOR_H
+#define WEFT_CPU_PROCESSOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** How many processors this process may use; at least 1. */
+uint32_t weft_cpu_processor_count(void);
+
+/** The processor's name, such as "AMD EPYC 7763 64-Core Processor"; its architecture where it does not tell. */
+void weft_cpu_processor_name(char *name, size_t size);
+
+/** Bytes of physical memory. */
+uint64_t weft_cpu_physical_memory(void);
+
+/** Nanoseconds of a clock that never goes back. */
+uint64_t weft_cpu_clock_ns(void);
+
+#endif

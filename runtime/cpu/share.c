@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ranges get smaller towards the end, so that all threads finish at about the same time, but not so small that handing them
+ * out shows.
+ *
+ * How long an item takes is not known before it has run, and differs from one dispatch of a pipeline to the next. So
+ * the calling thread begins alone unless the last time says that there is much to do, and asks for help when it has worked
+ * for as long as waking somebody up takes.
+ */
+#include "cpu/share.h"
+
+#include <stdatomic.h>
+
+#include "core/float_state.h"
+#include "cpu/processor.h"
+
+#define ALONE_NS UINT64_C(8000) /* what is done sooner is not shared */
+#define RANGE_NS UINT64_C(2000) /* of the smallest ranges */
+#define PS       UINT64_C(1000) /* in a nanosecond */
+
+struct share {
+    const struct weft_cpu_items *items;
+    uint32_t slots;
+    uint64_t least;             /* items of a range */
+    atomic_uint_least64_t next; /* item that nobody has taken */
+    uint64_t own_items, own_ns; /* by slot 0 */
+};
+
+static uint64_t smaller(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static bool claim(struct share *share, uint64_t *first, uint64_t *count) {
+    uint64_t next = atomic_load_explicit(&share->next, memory_order_relaxed);
+    while (next < share->items->count) {
+        const uint64_t left = share->items->count - next;
+        const uint64_t part = left / ((uint64_t)2 * share->slots);
+        *count = smaller(left, part > share->least ? part : share->least);
+        if (atomic_compare_exchange_weak_explicit(&share->next, &next, next + *count,
+                                                  memory_order_relaxed, memory_order_relaxed)) {
+            *first = next;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void work(void *job, uint32_t slot) {
+    struct share *share = job;
+    const weft_float_state state = weft_float_state_kernel();
+    const uint64_t start = slot == 0 ? weft_cpu_clock_ns() : 0;
+    uint64_t first = 0, count = 0, ran = 0;
+    while (claim(share, &first, &count)) {
+        share->items->run(share->items->job, slot, first, count);
+        ran += count;
+    }
+    if (slot == 0) {
+        share->own_items += ran;
+        share->own_ns += weft_cpu_clock_ns() - start;
+    }
+    weft_float_state_restore(state);
+}
+
+/* Until all is done or there is so much left that others should help. */
+static void work_alone(struct share *share) {
+    const struct weft_cpu_items *items = share->items;
+    const weft_float_state state = weft_float_state_kernel();
+    const uint64_t start = weft_cpu_clock_ns();
+    uint64_t next = 0, count = share->least, elapsed = 0;
+    while (next < items->count && elapsed < ALONE_NS) {
+        count = smaller(count, items->count - next);
+        items->run(items->job, 0, next, count);
+        next += count;
+        count *= 2;
+        elapsed = weft_cpu_clock_ns() - start;
+    }
+    atomic_store_explicit(&share->next, next, memory_order_relaxed);
+    share->own_items = next;
+    share->own_ns = elapsed;
+    weft_float_state_restore(state);
+}
+
+static void run_on_this_thread(const struct weft_cpu_items *items) {
+    const weft_float_state state = weft_float_state_kernel();
+    items->run(items->job, 0, 0, items->count);
+    weft_float_state_restore(state);
+}
+
+/* No more threads than there is work for. */
+static uint32_t useful_slots(const struct share *share, uint64_t cost) {
+    const uint64_t left = share->items->count - atomic_load(&share->next);
+    const uint64_t by_time =
+        left > UINT64_MAX / (cost + 1) ? left : left * cost / (RANGE_NS * PS) + 1;
+    return (uint32_t)smaller(smaller(left, by_time), share->slots);
+}
+
+void weft_cpu_share(const struct weft_cpu_items *items, const struct weft_cpu_crew *crew) {
+    if (items->count <= 1 || crew->slots <= 1) {
+        if (items->count > 0) {
+            run_on_this_thread(items);
+        }
+        return;
+    }
+    const uint64_t known = *items->cost;
+    struct share share = {.items = items, .slots = crew->slots, .least = 1};
+    if (known > 0 && known < RANGE_NS * PS) {
+        share.least = RANGE_NS * PS / known;
+    }
+    if (known < ALONE_NS * PS / items->count) {
+        work_alone(&share);
+    }
+    if (atomic_load(&share.next) < items->count) {
+        const uint64_t cost = share.own_items > 0 ? share.own_ns * PS / share.own_items + 1 : known;
+        const uint32_t slots = useful_slots(&share, cost);
+        share.slots = slots;
+        if (slots > 1) {
+            crew->run(crew->user, work, &share, slots);
+        } else {
+            work(&share, 0);
+        }
+    }
+    if (share.own_items > 0) {
+        *items->cost = share.own_ns * PS / share.own_items + 1;
+    }
+}
