@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The processor as a Vulkan 1.2 device, compute only, in this process: no loader, no library. The same functions make the
+ * driver of tests/driver, which the system's loader opens, so that the validation layer can watch what Weft does with them.
+ */
+#ifndef WEFT_CPU_DRIVER_H
+#define WEFT_CPU_DRIVER_H
+
+#ifndef VK_NO_PROTOTYPES
+#define VK_NO_PROTOTYPES
+#endif
+#include <vulkan/vulkan.h>
+
+#include "core/host.h"
+
+/** VkPhysicalDeviceDriverProperties::driverName of the device. */
+#define WEFT_CPU_DRIVER_NAME "Weft processor"
+
+/** vkGetInstanceProcAddr. Null for names of what is not there: images, graphics, sparse memory, presentation. */
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL weft_cpu_get_instance_proc_addr(VkInstance instance,
+                                                                         const char *name);
+
+/** The functions whose first parameter is a VkPhysicalDevice, for a loader. */
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL weft_cpu_get_physical_proc_addr(VkInstance instance,
+                                                                         const char *name);
+
+/**
+ * May be in the pNext chain of VkInstanceCreateInfo: what the instance and all that is made from it allocate and log with.
+ * Without it, the C library's allocator and no log. Memory of VkDeviceMemory comes from the C library always.
+ */
+struct weft_cpu_host_info {
+    VkStructureType sType; /* WEFT_CPU_HOST_INFO */
+    const void *pNext;
+    const weft_host *host; /* copied */
+};
+
+#define WEFT_CPU_HOST_INFO ((VkStructureType)0x57454654) /* far from what Khronos gives out */
+
+/** How many threads a device that is made now will compute with. */
+uint32_t weft_cpu_thread_count(void);
+
+#endif

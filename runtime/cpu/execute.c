@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Running the records of a command buffer. Barriers have none: each command is over before the next begins. */
+#include <string.h>
+
+#include "cpu/dispatch.h"
+#include "cpu/share.h"
+#include "cpu/stream.h"
+#include "cpu/vk_device.h"
+#include "cpu/vk_pipeline.h"
+#include "cpu/vk_query.h"
+
+#define BLOCK (UINT64_C(256) << 10) /* bytes of a copy that one thread takes at a time */
+#define BLOCK_PS \
+    UINT64_C(25000000) /* about what they take, so that smaller copies are not shared */
+
+/* ---- dispatches ---- */
+
+static void dispatch(struct weft_cpu_device *device,
+                     const struct weft_cpu_dispatch_record *record) {
+    struct weft_cpu_pipeline *pipeline = record->pipeline;
+    const struct weft_cpu_interface *interface = &pipeline->kernel->interface;
+    const uint8_t *ranges = (const uint8_t *)record + weft_cpu_record_round(sizeof *record);
+    struct weft_cpu_dispatch work = {
+        .kernel = pipeline->kernel,
+        .ranges = (const struct weft_cpu_range *)(const void *)ranges,
+        .push = ranges +
+                weft_cpu_record_round(interface->binding_count * sizeof(struct weft_cpu_range)),
+        .cost = &pipeline->cost,
+    };
+    memcpy(work.base, record->base, sizeof work.base);
+    memcpy(work.groups, record->indirect ? record->indirect : (const uint8_t *)record->groups,
+           sizeof work.groups);
+    if (work.groups[0] == 0 || work.groups[1] == 0 || work.groups[2] == 0) {
+        return;
+    }
+    const struct weft_cpu_pieces scratch = weft_cpu_scratch_pieces(&device->scratch);
+    weft_cpu_dispatch_run(&work, &device->crew, &scratch);
+}
+
+/* ---- copies ---- */
+
+static void share_blocks(void (*run)(const void *job, uint32_t slot, uint64_t first,
+                                     uint64_t count),
+                         const void *job, uint64_t size, const struct weft_cpu_device *device) {
+    uint64_t cost = BLOCK_PS;
+    const struct weft_cpu_items items = {
+        .run = run, .job = job, .count = size / BLOCK + (size % BLOCK != 0), .cost = &cost};
+    weft_cpu_share(&items, &device->crew);
+}
+
+/* Where blocks `first` … begin, and how many bytes there are. */
+static uint64_t block_bytes(uint64_t *at, uint64_t size, uint64_t first, uint64_t count) {
+    *at = first * BLOCK;
+    return count * BLOCK < size - *at ? count * BLOCK : size - *at;
+}
+
+static void copy_blocks(const void *job, uint32_t slot, uint64_t first, uint64_t count) {
+    const struct weft_cpu_copy_record *record = job;
+    (void)slot;
+    uint64_t at = 0;
+    const uint64_t bytes = block_bytes(&at, record->size, first, count);
+    memmove(record->to + at, record->from + at, (size_t)bytes);
+}
+
+/* Sizes and addresses are multiples of 4. */
+static void fill_blocks(const void *job, uint32_t slot, uint64_t first, uint64_t count) {
+    const struct weft_cpu_fill_record *record = job;
+    (void)slot;
+    uint64_t at = 0;
+    const uint64_t words = block_bytes(&at, record->size, first, count) / 4;
+    uint32_t *to = (uint32_t *)(void *)(record->to + at);
+    for (uint64_t i = 0; i < words; i++) {
+        to[i] = record->word;
+    }
+}
+
+static void update(const struct weft_cpu_update_record *record) {
+    memcpy(record->to, (const uint8_t *)record + weft_cpu_record_round(sizeof *record),
+           (size_t)record->size);
+}
+
+/* ---- events ---- */
+
+static void wait_event(struct weft_cpu_device *device, const struct weft_cpu_event_record *record) {
+    weft_cpu_queue_await_flag(&device->queue, &record->event->set);
+}
+
+static void set_event(struct weft_cpu_device *device, const struct weft_cpu_event_record *record) {
+    weft_cpu_queue_set_flag(&device->queue, &record->event->set, record->value);
+}
+
+/* ---- all ---- */
+
+static void execute_one(struct weft_cpu_device *device, enum weft_cpu_command command,
+                        const void *record) {
+    switch (command) {
+    case WEFT_CPU_DISPATCH:
+        dispatch(device, record);
+        break;
+    case WEFT_CPU_COPY:
+        share_blocks(copy_blocks, record, ((const struct weft_cpu_copy_record *)record)->size,
+                     device);
+        break;
+    case WEFT_CPU_FILL:
+        share_blocks(fill_blocks, record, ((const struct weft_cpu_fill_record *)record)->size,
+                     device);
+        break;
+    case WEFT_CPU_UPDATE:
+        update(record);
+        break;
+    case WEFT_CPU_RESET_QUERIES:
+        weft_cpu_query_reset(record);
+        break;
+    case WEFT_CPU_WRITE_TIMESTAMP:
+        weft_cpu_query_stamp(record);
+        break;
+    case WEFT_CPU_COPY_QUERIES:
+        weft_cpu_query_copy(record);
+        break;
+    case WEFT_CPU_SET_EVENT:
+        set_event(device, record);
+        break;
+    case WEFT_CPU_WAIT_EVENT:
+        wait_event(device, record);
+        break;
+    }
+}
+
+void weft_cpu_execute(struct weft_cpu_device *device, const struct weft_cpu_stream *stream) {
+    for (size_t at = 0; at < stream->size;) {
+        const struct weft_cpu_record *record =
+            (const struct weft_cpu_record *)(const void *)(stream->bytes + at);
+        execute_one(device, record->command, record + 1);
+        at += record->size;
+    }
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Instances, and what can be asked before there is one. */
+#include "cpu/vk_instance.h"
+
+#include <string.h>
+
+#include "core/hash.h"
+#include "cpu/kernel.h"
+#include "cpu/processor.h"
+
+/* Objects of other processors and vector widths, and of other versions of the compiler, are another device's. */
+static void make_uuid(uint8_t uuid[VK_UUID_SIZE], uint32_t lanes) {
+    const uint8_t number = (uint8_t)lanes;
+    weft_sha256 hash;
+    weft_sha256_begin(&hash);
+    weft_sha256_add(&hash, weft_version(), strlen(weft_version()) + 1);
+    weft_sha256_add(&hash, weft_cpu_target(), strlen(weft_cpu_target()) + 1);
+    weft_sha256_add(&hash, &number, 1);
+    const weft_digest digest = weft_sha256_end(&hash);
+    memcpy(uuid, digest.bytes, VK_UUID_SIZE);
+}
+
+static void describe(struct weft_cpu_physical *physical, struct weft_cpu_instance *instance) {
+    physical->loader = WEFT_CPU_LOADER_MAGIC;
+    physical->instance = instance;
+    physical->memory = weft_cpu_physical_memory();
+    weft_cpu_settings_read(&physical->settings);
+    make_uuid(physical->uuid, physical->settings.lanes);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo *info,
+                                                      const VkAllocationCallbacks *allocator,
+                                                      VkInstance *instance) {
+    (void)allocator;
+    const struct weft_cpu_host_info *given =
+        weft_cpu_find_structure(info->pNext, WEFT_CPU_HOST_INFO);
+    const weft_host *host = given ? given->host : NULL;
+    if (info->enabledLayerCount > 0) {
+        return VK_ERROR_LAYER_NOT_PRESENT;
+    }
+    if (info->enabledExtensionCount > 0) {
+        return VK_ERROR_EXTENSION_NOT_PRESENT;
+    }
+    struct weft_cpu_instance *made = weft_alloc_zero(host, 1, sizeof *made);
+    if (!made) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    made->loader = WEFT_CPU_LOADER_MAGIC;
+    if (host) {
+        made->host = *host;
+    }
+    describe(&made->physical, made);
+    *instance = WEFT_CPU_HANDLE(VkInstance, made);
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_instance(VkInstance handle,
+                                                   const VkAllocationCallbacks *allocator) {
+    (void)allocator;
+    struct weft_cpu_instance *instance = weft_cpu_instance_of(handle);
+    if (instance) {
+        const weft_host host = instance->host;
+        weft_free(&host, instance);
+    }
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL enumerate_version(uint32_t *version) {
+    *version = VK_API_VERSION_1_2;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL enumerate_extensions(const char *layer, uint32_t *count,
+                                                           VkExtensionProperties *properties) {
+    if (layer) {
+        return VK_ERROR_LAYER_NOT_PRESENT;
+    }
+    return weft_cpu_enumerate(properties, count, NULL, 0, sizeof *properties);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL enumerate_layers(uint32_t *count,
+                                                       VkLayerProperties *properties) {
+    return weft_cpu_enumerate(properties, count, NULL, 0, sizeof *properties);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL enumerate_physical(VkInstance handle, uint32_t *count,
+                                                         VkPhysicalDevice *devices) {
+    struct weft_cpu_instance *instance = weft_cpu_instance_of(handle);
+    const VkPhysicalDevice one = WEFT_CPU_HANDLE(VkPhysicalDevice, &instance->physical);
+    return weft_cpu_enumerate(devices, count, &one, 1, sizeof one);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL enumerate_groups(VkInstance handle, uint32_t *count,
+                                                       VkPhysicalDeviceGroupProperties *groups) {
+    struct weft_cpu_instance *instance = weft_cpu_instance_of(handle);
+    if (!groups) {
+        *count = 1;
+        return VK_SUCCESS;
+    }
+    if (*count == 0) {
+        return VK_INCOMPLETE;
+    }
+    *count = 1;
+    groups[0].physicalDeviceCount = 1;
+    groups[0].physicalDevices[0] = WEFT_CPU_HANDLE(VkPhysicalDevice, &instance->physical);
+    groups[0].subsetAllocation = VK_FALSE;
+    return VK_SUCCESS;
+}
+
+const struct weft_cpu_function weft_cpu_instance_functions[] = {
+    WEFT_CPU_FUNCTION(CreateInstance, create_instance),
+    WEFT_CPU_FUNCTION(DestroyInstance, destroy_instance),
+    WEFT_CPU_FUNCTION(EnumerateInstanceVersion, enumerate_version),
+    WEFT_CPU_FUNCTION(EnumerateInstanceExtensionProperties, enumerate_extensions),
+    WEFT_CPU_FUNCTION(EnumerateInstanceLayerProperties, enumerate_layers),
+    WEFT_CPU_FUNCTION(EnumeratePhysicalDevices, enumerate_physical),
+    WEFT_CPU_FUNCTION(EnumeratePhysicalDeviceGroups, enumerate_groups),
+    WEFT_CPU_FUNCTION(GetInstanceProcAddr, weft_cpu_get_instance_proc_addr),
+    {NULL, NULL},
+};

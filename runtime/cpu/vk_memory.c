@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* Device memory, which is host memory, and buffers in it. */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* madvise */
+#endif
+#include "cpu/vk_memory.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "cpu/vk_device.h"
+
+#define ALIGNMENT  ((size_t)64) /* of buffers: a cache line, and the widest vector */
+#define LARGE_PAGE ((size_t)2 << 20)
+
+/* ---- memory ---- */
+
+/* Counts the bytes as in use, if the heap has them. */
+static bool take_from_heap(struct weft_cpu_device *device, uint64_t size) {
+    uint64_t used = atomic_load(&device->memory_in_use);
+    do {
+        if (size > device->physical->memory || used > device->physical->memory - size) {
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak(&device->memory_in_use, &used, used + size));
+    return true;
+}
+
+/* Large blocks in large pages, where the system has them: kernels step through memory in ways that 4 KiB pages make slow. */
+static uint8_t *allocate_bytes(uint64_t size) {
+    const size_t alignment = size >= LARGE_PAGE ? LARGE_PAGE : ALIGNMENT;
+    if (size > SIZE_MAX - 2 * LARGE_PAGE) {
+        return NULL;
+    }
+    const size_t rounded = ((size_t)size + alignment - 1) / alignment * alignment;
+    uint8_t *bytes = aligned_alloc(alignment, rounded);
+#ifdef MADV_HUGEPAGE
+    if (bytes && alignment == LARGE_PAGE) {
+        (void)madvise(bytes, rounded, MADV_HUGEPAGE); /* where it is refused, pages are small */
+    }
+#endif
+    return bytes;
+}
+
+static VkResult make_memory(struct weft_cpu_memory **memory, const struct weft_cpu_device *device,
+                            uint64_t size) {
+    struct weft_cpu_memory *made = weft_cpu_new(device, sizeof *made);
+    if (!made) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    *made = (struct weft_cpu_memory){.bytes = allocate_bytes(size), .size = size};
+    if (!made->bytes) {
+        weft_cpu_delete(device, made);
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    *memory = made;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL allocate_memory(VkDevice handle,
+                                                      const VkMemoryAllocateInfo *info,
+                                                      const VkAllocationCallbacks *allocator,
+                                                      VkDeviceMemory *memory) {
+    (void)allocator;
+    struct weft_cpu_device *device = weft_cpu_device_of(handle);
+    if (!take_from_heap(device, info->allocationSize)) {
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    struct weft_cpu_memory *made = NULL;
+    const VkResult result = make_memory(&made, device, info->allocationSize);
+    if (result != VK_SUCCESS) {
+        atomic_fetch_sub(&device->memory_in_use, info->allocationSize);
+        return result;
+    }
+    *memory = WEFT_CPU_HANDLE(VkDeviceMemory, made);
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice handle, VkDeviceMemory memory,
+                                              const VkAllocationCallbacks *allocator) {
+    (void)allocator;
+    struct weft_cpu_device *device = weft_cpu_device_of(handle);
+    struct weft_cpu_memory *old = weft_cpu_memory_of(memory);
+    if (old) {
+        atomic_fetch_sub(&device->memory_in_use, old->size);
+        free(old->bytes);
+        weft_cpu_delete(device, old);
+    }
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL map_memory(VkDevice handle, VkDeviceMemory memory,
+                                                 VkDeviceSize offset, VkDeviceSize size,
+                                                 VkMemoryMapFlags flags, void **data) {
+    (void)handle;
+    (void)size;
+    (void)flags;
+    *data = weft_cpu_memory_of(memory)->bytes + offset;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL unmap_memory(VkDevice handle, VkDeviceMemory memory) {
+    (void)handle;
+    (void)memory;
+}
+
+/* Flushing and invalidating: what the host and the device see is the same bytes. */
+static VKAPI_ATTR VkResult VKAPI_CALL sync_ranges(VkDevice handle, uint32_t count,
+                                                  const VkMappedMemoryRange *ranges) {
+    (void)handle;
+    (void)count;
+    (void)ranges;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL get_commitment(VkDevice handle, VkDeviceMemory memory,
+                                                 VkDeviceSize *bytes) {
+    (void)handle;
+    *bytes = weft_cpu_memory_of(memory)->size;
+}
+
+/* ---- buffers ---- */
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_buffer(VkDevice handle, const VkBufferCreateInfo *info,
+                                                    const VkAllocationCallbacks *allocator,
+                                                    VkBuffer *buffer) {
+    (void)allocator;
+    struct weft_cpu_buffer *made = weft_cpu_new(weft_cpu_device_of(handle), sizeof *made);
+    if (!made) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    made->size = info->size;
+    *buffer = WEFT_CPU_HANDLE(VkBuffer, made);
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_buffer(VkDevice handle, VkBuffer buffer,
+                                                 const VkAllocationCallbacks *allocator) {
+    (void)allocator;
+    weft_cpu_delete(weft_cpu_device_of(handle), weft_cpu_buffer_of(buffer));
+}
+
+static VKAPI_ATTR void VKAPI_CALL get_requirements(VkDevice handle, VkBuffer buffer,
+                                                   VkMemoryRequirements *requirements) {
+    (void)handle;
+    const uint64_t size = weft_cpu_buffer_of(buffer)->size;
+    const uint64_t rounded =
+        size > UINT64_MAX - ALIGNMENT ? size : (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    *requirements =
+        (VkMemoryRequirements){.size = rounded, .alignment = ALIGNMENT, .memoryTypeBits = 1};
+}
+
+static VKAPI_ATTR void VKAPI_CALL get_requirements2(VkDevice handle,
+                                                    const VkBufferMemoryRequirementsInfo2 *info,
+                                                    VkMemoryRequirements2 *requirements) {
+    VkMemoryDedicatedRequirements *dedicated = NULL;
+    for (VkBaseOutStructure *link = requirements->pNext; link; link = link->pNext) {
+        if (link->sType == VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS) {
+            dedicated = (VkMemoryDedicatedRequirements *)link;
+            dedicated->prefersDedicatedAllocation = VK_FALSE;
+            dedicated->requiresDedicatedAllocation = VK_FALSE;
+        }
+    }
+    get_requirements(handle, info->buffer, &requirements->memoryRequirements);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL bind_buffer(VkDevice handle, VkBuffer buffer,
+                                                  VkDeviceMemory memory, VkDeviceSize offset) {
+    (void)handle;
+    weft_cpu_buffer_of(buffer)->bytes = weft_cpu_memory_of(memory)->bytes + offset;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL bind_buffers(VkDevice handle, uint32_t count,
+                                                   const VkBindBufferMemoryInfo *infos) {
+    for (uint32_t i = 0; i < count; i++) {
+        (void)bind_buffer(handle, infos[i].buffer, infos[i].memory, infos[i].memoryOffset);
+    }
+    return VK_SUCCESS;
+}
+
+const struct weft_cpu_function weft_cpu_memory_functions[] = {
+    WEFT_CPU_FUNCTION(AllocateMemory, allocate_memory),
+    WEFT_CPU_FUNCTION(FreeMemory, free_memory),
+    WEFT_CPU_FUNCTION(MapMemory, map_memory),
+    WEFT_CPU_FUNCTION(UnmapMemory, unmap_memory),
+    WEFT_CPU_FUNCTION(FlushMappedMemoryRanges, sync_ranges),
+    WEFT_CPU_FUNCTION(InvalidateMappedMemoryRanges, sync_ranges),
+    WEFT_CPU_FUNCTION(GetDeviceMemoryCommitment, get_commitment),
+    WEFT_CPU_FUNCTION(CreateBuffer, create_buffer),
+    WEFT_CPU_FUNCTION(DestroyBuffer, destroy_buffer),
+    WEFT_CPU_FUNCTION(GetBufferMemoryRequirements, get_requirements),
+    WEFT_CPU_FUNCTION(GetBufferMemoryRequirements2, get_requirements2),
+    WEFT_CPU_FUNCTION(BindBufferMemory, bind_buffer),
+    WEFT_CPU_FUNCTION(BindBufferMemory2, bind_buffers),
+    {NULL, NULL},
+};

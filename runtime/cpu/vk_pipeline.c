@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* Shader modules, and compute pipelines: from words to a kernel, or from a cache. */
+#include "cpu/vk_pipeline.h"
+
+#include <string.h>
+
+#include "cpu/processor.h"
+#include "cpu/vk_cache.h"
+#include "cpu/vk_descriptor.h"
+#include "cpu/vk_device.h"
+
+/* ---- modules ---- */
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_module(VkDevice handle,
+                                                    const VkShaderModuleCreateInfo *info,
+                                                    const VkAllocationCallbacks *allocator,
+                                                    VkShaderModule *module) {
+    (void)allocator;
+    struct weft_cpu_shader_module *made =
+        info->codeSize > SIZE_MAX - sizeof *made
+            ? NULL
+            : weft_cpu_new(weft_cpu_device_of(handle), sizeof *made + info->codeSize);
+    if (!made) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    made->size = info->codeSize;
+    memcpy(made->words, info->pCode, info->codeSize);
+    *module = WEFT_CPU_HANDLE(VkShaderModule, made);
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_module(VkDevice handle, VkShaderModule module,
+                                                 const VkAllocationCallbacks *allocator) {
+    (void)allocator;
+    weft_cpu_delete(weft_cpu_device_of(handle), weft_cpu_shader_module_of(module));
+}
+
+/* ---- pipelines around kernels ---- */
+
+static bool find_place(struct weft_cpu_place *place, const struct weft_cpu_pipeline_layout *layout,
+                       const struct weft_cpu_binding *wanted) {
+    if (wanted->set >= layout->set_count) {
+        return false;
+    }
+    const struct weft_cpu_layout_binding *binding =
+        weft_cpu_find_binding(layout->sets[wanted->set], wanted->binding);
+    if (!binding || binding->count == 0) {
+        return false;
+    }
+    *place = (struct weft_cpu_place){
+        .set = wanted->set, .slot = binding->first, .offset = binding->first_offset};
+    return binding->first_offset == WEFT_CPU_NOT_DYNAMIC ||
+           binding->first_offset < WEFT_CPU_MAX_BINDINGS;
+}
+
+static VkResult wrap(VkPipeline *pipeline, struct weft_cpu_device *device,
+                     const struct weft_cpu_pipeline_layout *layout,
+                     const struct weft_cpu_kernel *kernel, struct weft_cpu_kernel *owned) {
+    const struct weft_cpu_interface *interface = &kernel->interface;
+    struct weft_cpu_pipeline made = {.kernel = kernel, .owned = owned};
+    bool fits = interface->push_size <= WEFT_CPU_MAX_PUSH &&
+                interface->binding_count <= WEFT_CPU_MAX_BINDINGS;
+    for (uint32_t i = 0; fits && i < interface->binding_count; i++) {
+        fits = find_place(&made.places[i], layout, &interface->bindings[i]);
+    }
+    if (!fits) {
+        weft_log(&device->host, WEFT_LOG_ERROR,
+                 "the pipeline's layout lacks a binding of its module, or the module has more than "
+                 "%u bytes of push constants",
+                 WEFT_CPU_MAX_PUSH);
+        return VK_ERROR_INVALID_SHADER_NV;
+    }
+    if (!weft_cpu_scratch_reserve(&device->scratch, interface->scratch_size, &device->host)) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    struct weft_cpu_pipeline *kept = weft_cpu_new(device, sizeof *kept);
+    if (!kept) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    *kept = made;
+    *pipeline = WEFT_CPU_HANDLE(VkPipeline, kept);
+    return VK_SUCCESS;
+}
+
+VkResult weft_cpu_pipeline_wrap(VkPipeline *pipeline, VkDevice device, VkPipelineLayout layout,
+                                const struct weft_cpu_kernel *kernel) {
+    return wrap(pipeline, weft_cpu_device_of(device), weft_cpu_pipeline_layout_of(layout), kernel,
+                NULL);
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_pipeline(VkDevice handle, VkPipeline pipeline,
+                                                   const VkAllocationCallbacks *allocator) {
+    (void)allocator;
+    const struct weft_cpu_device *device = weft_cpu_device_of(handle);
+    struct weft_cpu_pipeline *old = weft_cpu_pipeline_of(pipeline);
+    if (old && old->owned) {
+        weft_cpu_kernel_unload(&old->owned, &device->host);
+    }
+    weft_cpu_delete(device, old);
+}
+
+/* ---- compiling ---- */
+
+static VkResult result_of(weft_status status) {
+    switch (status) {
+    case WEFT_OK:
+        return VK_SUCCESS;
+    case WEFT_OUT_OF_HOST_MEMORY:
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    case WEFT_UNSUPPORTED:
+        /* Not among those that Vulkan lists for this call, but it says what is the matter. */
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    case WEFT_COMPILE_ERROR:
+        return VK_ERROR_INVALID_SHADER_NV;
+    default:
+        return VK_ERROR_UNKNOWN;
+    }
+}
+
+/* A structure in the stage's chain goes before one in the pipeline's. */
+static bool wants_checks(const struct weft_cpu_device *device,
+                         const VkComputePipelineCreateInfo *info) {
+#ifdef VK_EXT_pipeline_robustness
+    const VkStructureType type = VK_STRUCTURE_TYPE_PIPELINE_ROBUSTNESS_CREATE_INFO_EXT;
+    const VkPipelineRobustnessCreateInfoEXT *wish =
+        weft_cpu_find_structure(info->stage.pNext, type);
+    wish = wish ? wish : weft_cpu_find_structure(info->pNext, type);
+    if (wish && wish->storageBuffers != VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_DEVICE_DEFAULT_EXT) {
+        return wish->storageBuffers != VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_DISABLED_EXT;
+    }
+#else
+    (void)info;
+#endif
+    return device->checked;
+}
+
+/* The constants in host memory, null where there are none; false when memory is out. */
+static bool make_constants(struct weft_cpu_constant **constants,
+                           const VkSpecializationInfo *specialization,
+                           const struct weft_cpu_device *device) {
+    const uint32_t count = specialization ? specialization->mapEntryCount : 0;
+    *constants = NULL;
+    if (count == 0) {
+        return true;
+    }
+    *constants = weft_alloc_zero(&device->host, count, sizeof **constants);
+    for (uint32_t i = 0; *constants && i < count; i++) {
+        const VkSpecializationMapEntry *entry = &specialization->pMapEntries[i];
+        (*constants)[i] = (struct weft_cpu_constant){
+            .id = entry->constantID,
+            .size = (uint32_t)entry->size,
+            .value = (const uint8_t *)specialization->pData + entry->offset};
+    }
+    return *constants != NULL;
+}
+
+/* Compiles, and keeps the object in the cache, if there is one. */
+static weft_status compile(struct weft_cpu_kernel **kernel, const struct weft_cpu_source *source,
+                           struct weft_cpu_cache *cache, const weft_digest *key,
+                           const weft_host *host) {
+    struct weft_cpu_object object = {0};
+    weft_status status = weft_cpu_compile(&object, source, host);
+    if (status == WEFT_OK) {
+        status = weft_cpu_kernel_load(kernel, object.bytes, object.size, host);
+    }
+    if (status == WEFT_OK && cache) {
+        weft_cpu_cache_put(cache, key, &object, host);
+    }
+    weft_free(host, object.bytes);
+    return status;
+}
+
+static weft_status find_or_compile(struct weft_cpu_kernel **kernel, bool *found,
+                                   const struct weft_cpu_source *source,
+                                   struct weft_cpu_cache *cache, const weft_host *host) {
+    const weft_digest key = weft_cpu_cache_key(source);
+    *found = cache && weft_cpu_cache_load(kernel, cache, &key, host);
+    return *found ? WEFT_OK : compile(kernel, source, cache, &key, host);
+}
+
+static VkResult create_one(VkPipeline *pipeline, bool *found, struct weft_cpu_device *device,
+                           struct weft_cpu_cache *cache, const VkComputePipelineCreateInfo *info) {
+    const struct weft_cpu_shader_module *module = weft_cpu_shader_module_of(info->stage.module);
+    const VkSpecializationInfo *specialization = info->stage.pSpecializationInfo;
+    struct weft_cpu_constant *constants = NULL;
+    if (!make_constants(&constants, specialization, device)) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    const struct weft_cpu_source source = {.words = module->words,
+                                           .size = module->size,
+                                           .entry_point = info->stage.pName,
+                                           .constants = constants,
+                                           .constant_count =
+                                               specialization ? specialization->mapEntryCount : 0,
+                                           .lanes = device->physical->settings.lanes,
+                                           .checked = wants_checks(device, info)};
+    struct weft_cpu_kernel *kernel = NULL;
+    VkResult result = result_of(find_or_compile(&kernel, found, &source, cache, &device->host));
+    weft_cpu_delete(device, constants);
+    if (result == VK_SUCCESS) {
+        result = wrap(pipeline, device, weft_cpu_pipeline_layout_of(info->layout), kernel, kernel);
+    }
+    if (result != VK_SUCCESS && kernel) {
+        weft_cpu_kernel_unload(&kernel, &device->host);
+    }
+    return result;
+}
+
+static void tell(const VkComputePipelineCreateInfo *info, bool found, uint64_t nanoseconds) {
+    const VkPipelineCreationFeedbackCreateInfoEXT *asked = weft_cpu_find_structure(
+        info->pNext, VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO_EXT);
+    if (!asked) {
+        return;
+    }
+    const VkPipelineCreationFeedbackFlagsEXT hit =
+        found ? VK_PIPELINE_CREATION_FEEDBACK_APPLICATION_PIPELINE_CACHE_HIT_BIT_EXT : 0;
+    const VkPipelineCreationFeedbackEXT feedback = {
+        .flags = VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT_EXT | hit, .duration = nanoseconds};
+    *asked->pPipelineCreationFeedback = feedback;
+    for (uint32_t i = 0; i < asked->pipelineStageCreationFeedbackCount; i++) {
+        asked->pPipelineStageCreationFeedbacks[i] = feedback;
+    }
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice handle, VkPipelineCache cache,
+                                                       uint32_t count,
+                                                       const VkComputePipelineCreateInfo *infos,
+                                                       const VkAllocationCallbacks *allocator,
+                                                       VkPipeline *pipelines) {
+    (void)allocator;
+    VkResult first = VK_SUCCESS;
+    for (uint32_t i = 0; i < count; i++) {
+        bool found = false;
+        const uint64_t start = weft_cpu_clock_ns();
+        pipelines[i] = VK_NULL_HANDLE;
+        const VkResult result = create_one(&pipelines[i], &found, weft_cpu_device_of(handle),
+                                           weft_cpu_cache_of(cache), &infos[i]);
+        tell(&infos[i], found, weft_cpu_clock_ns() - start);
+        first = first == VK_SUCCESS ? result : first;
+    }
+    return first;
+}
+
+const struct weft_cpu_function weft_cpu_pipeline_functions[] = {
+    WEFT_CPU_FUNCTION(CreateShaderModule, create_module),
+    WEFT_CPU_FUNCTION(DestroyShaderModule, destroy_module),
+    WEFT_CPU_FUNCTION(CreateComputePipelines, create_pipelines),
+    WEFT_CPU_FUNCTION(DestroyPipeline, destroy_pipeline),
+    {NULL, NULL},
+};

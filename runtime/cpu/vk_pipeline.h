@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef WEFT_CPU_VK_PIPELINE_H
+#define WEFT_CPU_VK_PIPELINE_H
+
+#include "cpu/kernel.h"
+#include "cpu/vk.h"
+
+struct weft_cpu_shader_module {
+    size_t size; /* bytes */
+    uint32_t words[];
+};
+
+/* Where a kernel's binding is in the sets of the layout. */
+struct weft_cpu_place {
+    uint32_t set;
+    uint32_t slot;
+    uint32_t offset; /* number of its dynamic offset, or WEFT_CPU_NOT_DYNAMIC */
+};
+
+struct weft_cpu_pipeline {
+    const struct weft_cpu_kernel *kernel;
+    struct weft_cpu_kernel *owned; /* the same, or null for weft_cpu_pipeline_wrap's */
+    uint64_t cost;                 /* of a workgroup, as in weft_cpu_items; the queue's */
+    struct weft_cpu_place places[WEFT_CPU_MAX_BINDINGS];
+};
+
+WEFT_CPU_OBJECT(VkShaderModule, shader_module)
+WEFT_CPU_OBJECT(VkPipeline, pipeline)
+
+/**
+ * A pipeline of a kernel that its caller keeps: for tests, whose kernels are C functions. VK_ERROR_INVALID_SHADER_NV when the
+ * layout lacks a binding of it, or it has more push constants than there can be.
+ */
+VkResult weft_cpu_pipeline_wrap(VkPipeline *pipeline, VkDevice device, VkPipelineLayout layout,
+                                const struct weft_cpu_kernel *kernel);
+
+#endif

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/vk_queue.h"
+
+#include "cpu/processor.h"
+#include "cpu/thread.h"
+#include "cpu/vk_command.h"
+#include "cpu/vk_device.h"
+
+#define DOZE_NS    UINT64_C(250000) /* a submission is left to who waits for it for at least as long */
+#define IDLE_DOZES 40u              /* without anything new, until the thread sleeps */
+
+/* A semaphore with the value to wait for or to set. */
+struct point {
+    struct weft_cpu_semaphore *semaphore;
+    uint64_t value;
+};
+
+struct weft_cpu_submission {
+    struct weft_cpu_submission *next;
+    uint64_t number;
+    struct point *points; /* to wait for, then to signal */
+    struct weft_cpu_command_buffer **commands;
+    uint32_t wait_count, signal_count, command_count;
+    uint32_t point_room, command_room;
+    struct weft_cpu_fence *fence; /* or null */
+};
+
+/* ---- running, all with the lock held ---- */
+
+static bool is_reached(const struct point *point) {
+    return atomic_load(&point->semaphore->value) >= point->value;
+}
+
+/* Whether the first submission could be run by whoever asks. */
+static bool is_ready(const struct weft_cpu_queue *queue) {
+    const struct weft_cpu_submission *first = queue->first;
+    if (!first || queue->running || queue->stop) {
+        return false;
+    }
+    bool ready = true;
+    for (uint32_t i = 0; i < first->wait_count; i++) {
+        ready = ready && is_reached(&first->points[i]);
+    }
+    return ready;
+}
+
+static void take_waits(const struct weft_cpu_submission *submission) {
+    for (uint32_t i = 0; i < submission->wait_count; i++) {
+        struct weft_cpu_semaphore *semaphore = submission->points[i].semaphore;
+        if (!semaphore->timeline) {
+            atomic_store(&semaphore->value, 0);
+        }
+    }
+}
+
+static void signal_all(const struct weft_cpu_submission *submission) {
+    for (uint32_t i = 0; i < submission->signal_count; i++) {
+        const struct point *point = &submission->points[submission->wait_count + i];
+        atomic_store(&point->semaphore->value, point->value);
+    }
+    if (submission->fence) {
+        atomic_store(&submission->fence->signalled, true);
+    }
+}
+
+static void tell_waiters(struct weft_cpu_queue *queue) {
+    if (queue->waiters > 0) {
+        pthread_cond_broadcast(&queue->changed);
+    }
+}
+
+/* The lock is not held while commands run. */
+static void run_first(struct weft_cpu_queue *queue) {
+    struct weft_cpu_submission *first = queue->first;
+    take_waits(first);
+    queue->running = true;
+    pthread_mutex_unlock(&queue->lock);
+    for (uint32_t i = 0; i < first->command_count; i++) {
+        weft_cpu_execute(queue->device, &first->commands[i]->stream);
+    }
+    pthread_mutex_lock(&queue->lock);
+    queue->running = false;
+    queue->first = first->next;
+    if (!queue->first) {
+        queue->last = NULL;
+        queue->hurry = false;
+    }
+    signal_all(first);
+    first->next = queue->spare;
+    queue->spare = first;
+    tell_waiters(queue);
+}
+
+/* ---- the queue's thread ---- */
+
+static void doze(struct weft_cpu_queue *queue) {
+    queue->dozing = true;
+    weft_cpu_condition_wait(&queue->wake, &queue->lock, weft_cpu_clock_ns() + DOZE_NS);
+    queue->dozing = false;
+}
+
+static void sleep_until_woken(struct weft_cpu_queue *queue) {
+    queue->asleep = true;
+    pthread_cond_wait(&queue->wake, &queue->lock);
+    queue->asleep = false;
+}
+
+/*
+ * What was there before the last doze and has not begun, nobody waits for. Since the thread looks by itself for a while after
+ * each submission, only the first after a pause has to wake it.
+ */
+static void *thread_main(void *argument) {
+    struct weft_cpu_queue *queue = argument;
+    uint64_t seen = 0;
+    uint32_t idle = 0;
+    bool busy = false;
+    pthread_mutex_lock(&queue->lock);
+    while (!queue->stop) {
+        if (is_ready(queue) && (busy || queue->hurry || queue->first->number <= seen)) {
+            run_first(queue);
+            busy = true;
+            continue;
+        }
+        busy = false;
+        idle = queue->newest == seen ? idle + 1 : 0;
+        seen = queue->newest;
+        if (idle < IDLE_DOZES || is_ready(queue)) {
+            doze(queue);
+        } else {
+            sleep_until_woken(queue);
+            idle = 0;
+        }
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return NULL;
+}
+
+/* For whoever leaves the queue to the thread. */
+static void leave_to_thread(struct weft_cpu_queue *queue) {
+    if (queue->asleep && is_ready(queue)) {
+        pthread_cond_signal(&queue->wake);
+    }
+}
+
+static void hurry(struct weft_cpu_queue *queue) {
+    if (!queue->hurry && queue->first && !queue->running) {
+        queue->hurry = true;
+        if (queue->asleep || queue->dozing) {
+            pthread_cond_signal(&queue->wake);
+        }
+    }
+}
+
+/* ---- for others ---- */
+
+static uint64_t deadline_of(uint64_t timeout) {
+    const uint64_t now = weft_cpu_clock_ns();
+    return timeout < UINT64_MAX - now ? now + timeout : UINT64_MAX;
+}
+
+/* One step of a wait; false when the time is over. */
+static bool wait_step(struct weft_cpu_queue *queue, uint64_t deadline) {
+    const bool for_ever = deadline == UINT64_MAX;
+    if (for_ever && is_ready(queue)) {
+        run_first(queue);
+        return true;
+    }
+    if (!for_ever) {
+        hurry(queue);
+        if (weft_cpu_clock_ns() >= deadline) {
+            return false;
+        }
+    }
+    queue->waiters++;
+    weft_cpu_condition_wait(&queue->changed, &queue->lock, deadline);
+    queue->waiters--;
+    return true;
+}
+
+VkResult weft_cpu_queue_wait(struct weft_cpu_queue *queue,
+                             bool (*done)(const struct weft_cpu_queue *queue, const void *what),
+                             const void *what, uint64_t timeout) {
+    VkResult result = VK_SUCCESS;
+    const uint64_t deadline = timeout == UINT64_MAX ? UINT64_MAX : deadline_of(timeout);
+    pthread_mutex_lock(&queue->lock);
+    while (!done(queue, what)) {
+        if (!wait_step(queue, deadline)) {
+            result = VK_TIMEOUT;
+            break;
+        }
+    }
+    leave_to_thread(queue);
+    pthread_mutex_unlock(&queue->lock);
+    return result;
+}
+
+void weft_cpu_queue_set_value(struct weft_cpu_queue *queue, atomic_uint_least64_t *state,
+                              uint64_t value) {
+    pthread_mutex_lock(&queue->lock);
+    atomic_store(state, value);
+    tell_waiters(queue);
+    leave_to_thread(queue);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void weft_cpu_queue_set_flag(struct weft_cpu_queue *queue, atomic_bool *state, bool value) {
+    pthread_mutex_lock(&queue->lock);
+    atomic_store(state, value);
+    tell_waiters(queue);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void weft_cpu_queue_hurry(struct weft_cpu_queue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    hurry(queue);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void weft_cpu_queue_await_flag(struct weft_cpu_queue *queue, const atomic_bool *state) {
+    pthread_mutex_lock(&queue->lock);
+    queue->waiters++;
+    while (!atomic_load(state)) {
+        pthread_cond_wait(&queue->changed, &queue->lock);
+    }
+    queue->waiters--;
+    pthread_mutex_unlock(&queue->lock);
+}
+
+/* ---- submitting ---- */
+
+static void free_submissions(const struct weft_cpu_queue *queue,
+                             struct weft_cpu_submission *first) {
+    while (first) {
+        struct weft_cpu_submission *next = first->next;
+        weft_cpu_delete(queue->device, first->points);
+        weft_cpu_delete(queue->device, first->commands);
+        weft_cpu_delete(queue->device, first);
+        first = next;
+    }
+}
+
+static struct weft_cpu_submission *new_submission(struct weft_cpu_queue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    struct weft_cpu_submission *spare = queue->spare;
+    if (spare) {
+        queue->spare = spare->next;
+    }
+    pthread_mutex_unlock(&queue->lock);
+    if (!spare) {
+        return weft_cpu_new(queue->device, sizeof *spare);
+    }
+    spare->next = NULL;
+    spare->fence = NULL;
+    spare->wait_count = spare->signal_count = spare->command_count = 0;
+    return spare;
+}
+
+/* Room for `count` elements in an array that is kept from one submission to the next. */
+static bool make_room(const struct weft_cpu_queue *queue, void *array_address, uint32_t count,
+                      uint32_t *room, size_t size) {
+    bool enough = true;
+    while (enough && *room < count) {
+        enough = weft_grow(&queue->device->host, array_address, *room, room, size);
+    }
+    return enough;
+}
+
+/* The value for a semaphore of a submission: that of the list, if it has one and the semaphore counts. */
+static struct point point_of(VkSemaphore handle, const uint64_t *values, uint32_t count,
+                             uint32_t index) {
+    struct weft_cpu_semaphore *semaphore = weft_cpu_semaphore_of(handle);
+    const bool counts = semaphore->timeline && values && index < count;
+    return (struct point){.semaphore = semaphore, .value = counts ? values[index] : 1};
+}
+
+static bool fill(struct weft_cpu_submission *submission, const struct weft_cpu_queue *queue,
+                 const VkSubmitInfo *info) {
+    const VkTimelineSemaphoreSubmitInfo none = {0},
+                                        *values = weft_cpu_find_structure(
+                                            info->pNext,
+                                            VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+    values = values ? values : &none;
+    if (!make_room(queue, &submission->points,
+                   info->waitSemaphoreCount + info->signalSemaphoreCount, &submission->point_room,
+                   sizeof submission->points[0]) ||
+        !make_room(queue, &submission->commands, info->commandBufferCount,
+                   &submission->command_room, sizeof submission->commands[0])) {
+        return false;
+    }
+    struct point *next = submission->points;
+    for (uint32_t i = 0; i < info->waitSemaphoreCount; i++) {
+        *next++ = point_of(info->pWaitSemaphores[i], values->pWaitSemaphoreValues,
+                           values->waitSemaphoreValueCount, i);
+    }
+    for (uint32_t i = 0; i < info->signalSemaphoreCount; i++) {
+        *next++ = point_of(info->pSignalSemaphores[i], values->pSignalSemaphoreValues,
+                           values->signalSemaphoreValueCount, i);
+    }
+    for (uint32_t i = 0; i < info->commandBufferCount; i++) {
+        submission->commands[i] = weft_cpu_command_buffer_of(info->pCommandBuffers[i]);
+    }
+    submission->wait_count = info->waitSemaphoreCount;
+    submission->signal_count = info->signalSemaphoreCount;
+    submission->command_count = info->commandBufferCount;
+    return true;
+}
+
+/* A list of submissions; null when memory is out. At least one, for the fence. */
+static struct weft_cpu_submission *make_list(struct weft_cpu_submission **last,
+                                             struct weft_cpu_queue *queue, uint32_t count,
+                                             const VkSubmitInfo *infos) {
+    const VkSubmitInfo nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO};
+    struct weft_cpu_submission *first = NULL, **link = &first;
+    for (uint32_t i = 0; i < count || i == 0; i++) {
+        struct weft_cpu_submission *made = new_submission(queue);
+        if (!made || !fill(made, queue, i < count ? &infos[i] : &nothing)) {
+            free_submissions(queue, made);
+            free_submissions(queue, first);
+            return NULL;
+        }
+        *link = *last = made;
+        link = &made->next;
+    }
+    return first;
+}
+
+static void append(struct weft_cpu_queue *queue, struct weft_cpu_submission *first,
+                   struct weft_cpu_submission *last) {
+    pthread_mutex_lock(&queue->lock);
+    for (struct weft_cpu_submission *made = first; made; made = made->next) {
+        made->number = ++queue->newest;
+    }
+    if (queue->last) {
+        queue->last->next = first;
+    } else {
+        queue->first = first;
+    }
+    queue->last = last;
+    tell_waiters(queue);
+    leave_to_thread(queue);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue handle, uint32_t count,
+                                             const VkSubmitInfo *infos, VkFence fence) {
+    struct weft_cpu_queue *queue = weft_cpu_queue_of(handle);
+    if (count == 0 && fence == VK_NULL_HANDLE) {
+        return VK_SUCCESS;
+    }
+    struct weft_cpu_submission *last = NULL, *first = make_list(&last, queue, count, infos);
+    if (!first) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    last->fence = weft_cpu_fence_of(fence);
+    append(queue, first, last);
+    return VK_SUCCESS;
+}
+
+static bool is_empty(const struct weft_cpu_queue *queue, const void *nothing) {
+    (void)nothing;
+    return !queue->first;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL wait_queue(VkQueue handle) {
+    return weft_cpu_queue_wait(weft_cpu_queue_of(handle), is_empty, NULL, UINT64_MAX);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL wait_device(VkDevice handle) {
+    return weft_cpu_queue_wait(&weft_cpu_device_of(handle)->queue, is_empty, NULL, UINT64_MAX);
+}
+
+/* ---- from start to end ---- */
+
+VkResult weft_cpu_queue_start(struct weft_cpu_queue *queue, struct weft_cpu_device *device) {
+    queue->loader = WEFT_CPU_LOADER_MAGIC;
+    queue->device = device;
+    if (pthread_mutex_init(&queue->lock, NULL) != 0) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    const bool changed = weft_cpu_condition_create(&queue->changed);
+    const bool wake = changed && weft_cpu_condition_create(&queue->wake);
+    if (wake && weft_cpu_thread_start(&queue->thread, thread_main, queue)) {
+        return VK_SUCCESS;
+    }
+    if (wake) {
+        pthread_cond_destroy(&queue->wake);
+    }
+    if (changed) {
+        pthread_cond_destroy(&queue->changed);
+    }
+    pthread_mutex_destroy(&queue->lock);
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+void weft_cpu_queue_end(struct weft_cpu_queue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    queue->stop = true;
+    pthread_cond_signal(&queue->wake);
+    pthread_mutex_unlock(&queue->lock);
+    pthread_join(queue->thread, NULL);
+    free_submissions(queue, queue->first);
+    free_submissions(queue, queue->spare);
+    pthread_cond_destroy(&queue->wake);
+    pthread_cond_destroy(&queue->changed);
+    pthread_mutex_destroy(&queue->lock);
+}
+
+const struct weft_cpu_function weft_cpu_queue_functions[] = {
+    WEFT_CPU_FUNCTION(QueueSubmit, submit),
+    WEFT_CPU_FUNCTION(QueueWaitIdle, wait_queue),
+    WEFT_CPU_FUNCTION(DeviceWaitIdle, wait_device),
+    {NULL, NULL},
+};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The queue: submissions in order, run by one thread at a time. That is whichever waits for a result for ever, since it has
+ * nothing else to do, and else the queue's own, which is woken as seldom as can be: the way from a submission to its
+ * result then has no system call in it.
+ */
+#ifndef WEFT_CPU_VK_QUEUE_H
+#define WEFT_CPU_VK_QUEUE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cpu/vk.h"
+
+struct weft_cpu_device;
+struct weft_cpu_submission;
+
+struct weft_cpu_queue {
+    uintptr_t loader;
+    struct weft_cpu_device *device;
+    pthread_mutex_t lock; /* of what follows, and of the states of semaphores, fences and events */
+    pthread_cond_t
+        changed; /* some of those states, or a submission came or went; if there are waiters */
+    pthread_cond_t wake; /* for the thread */
+    pthread_t thread;
+    struct weft_cpu_submission *first, *last; /* not done; first may be running */
+    struct weft_cpu_submission *spare;        /* done, to be used again */
+    uint64_t newest;                          /* number of the newest submission */
+    uint32_t waiters;                         /* threads in `changed` */
+    bool running;                             /* some thread runs `first` */
+    bool asleep, dozing; /* the thread is in `wake`: until it is woken, or for a moment */
+    bool
+        hurry; /* somebody looks for results without waiting: the thread leaves nothing to others */
+    bool stop;
+};
+
+/** Value of a timeline semaphore; 1 or 0 of a binary one. */
+struct weft_cpu_semaphore {
+    atomic_uint_least64_t value;
+    bool timeline;
+};
+
+struct weft_cpu_fence {
+    atomic_bool signalled;
+};
+
+struct weft_cpu_event {
+    atomic_bool set;
+};
+
+WEFT_CPU_OBJECT(VkQueue, queue)
+WEFT_CPU_OBJECT(VkSemaphore, semaphore)
+WEFT_CPU_OBJECT(VkFence, fence)
+WEFT_CPU_OBJECT(VkEvent, event)
+
+/** With its thread. */
+VkResult weft_cpu_queue_start(struct weft_cpu_queue *queue, struct weft_cpu_device *device);
+/** Drops what has not begun. */
+void weft_cpu_queue_end(struct weft_cpu_queue *queue);
+
+/**
+ * Waits, at most `timeout` nanoseconds, until done(what), which is called with the lock held; VK_SUCCESS or VK_TIMEOUT. Where the
+ * wait is for ever (UINT64_MAX) the calling thread runs what nobody has begun.
+ */
+VkResult weft_cpu_queue_wait(struct weft_cpu_queue *queue,
+                             bool (*done)(const struct weft_cpu_queue *queue, const void *what),
+                             const void *what, uint64_t timeout);
+
+/** The host has changed a state: sets *state to `value` and tells whom it concerns. */
+void weft_cpu_queue_set_value(struct weft_cpu_queue *queue, atomic_uint_least64_t *state,
+                              uint64_t value);
+void weft_cpu_queue_set_flag(struct weft_cpu_queue *queue, atomic_bool *state, bool value);
+
+/** Somebody looks for a result and goes away again: what has not begun begins now. */
+void weft_cpu_queue_hurry(struct weft_cpu_queue *queue);
+
+/** For commands, which run without the lock: waits for a flag that the host sets. */
+void weft_cpu_queue_await_flag(struct weft_cpu_queue *queue, const atomic_bool *state);
+
+#endif
