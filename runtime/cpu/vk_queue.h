@@ -13,15 +13,15 @@
 #include "cpu/vk.h"
 
 struct weft_cpu_device;
+struct weft_cpu_command_buffer;
 struct weft_cpu_submission;
 
 struct weft_cpu_queue {
     uintptr_t loader;
     struct weft_cpu_device *device;
     pthread_mutex_t lock; /* of what follows, and of the states of semaphores, fences and events */
-    pthread_cond_t
-        changed; /* some of those states, or a submission came or went; if there are waiters */
-    pthread_cond_t wake; /* for the thread */
+    pthread_cond_t changed; /* for waiters: one of those states, or a submission came or went */
+    pthread_cond_t wake;    /* for the thread */
     pthread_t thread;
     struct weft_cpu_submission *first, *last; /* not done; first may be running */
     struct weft_cpu_submission *spare;        /* done, to be used again */
@@ -29,8 +29,7 @@ struct weft_cpu_queue {
     uint32_t waiters;                         /* threads in `changed` */
     bool running;                             /* some thread runs `first` */
     bool asleep, dozing; /* the thread is in `wake`: until it is woken, or for a moment */
-    bool
-        hurry; /* somebody looks for results without waiting: the thread leaves nothing to others */
+    bool hurry;          /* somebody looks for results without waiting: nothing is left to others */
     bool stop;
 };
 
@@ -46,6 +45,22 @@ struct weft_cpu_fence {
 
 struct weft_cpu_event {
     atomic_bool set;
+};
+
+/* A semaphore with the value to wait for or to set. */
+struct weft_cpu_point {
+    struct weft_cpu_semaphore *semaphore;
+    uint64_t value;
+};
+
+struct weft_cpu_submission {
+    struct weft_cpu_submission *next;
+    uint64_t number;
+    struct weft_cpu_point *points; /* to wait for, then to signal */
+    struct weft_cpu_command_buffer **commands;
+    uint32_t wait_count, signal_count, command_count;
+    uint32_t point_room, command_room;
+    struct weft_cpu_fence *fence; /* or null */
 };
 
 WEFT_CPU_OBJECT(VkQueue, queue)
@@ -76,5 +91,14 @@ void weft_cpu_queue_hurry(struct weft_cpu_queue *queue);
 
 /** For commands, which run without the lock: waits for a flag that the host sets. */
 void weft_cpu_queue_await_flag(struct weft_cpu_queue *queue, const atomic_bool *state);
+
+/** One that counts nothing, old or new; null when memory is out. It may have room from its last use. */
+struct weft_cpu_submission *weft_cpu_submission_new(struct weft_cpu_queue *queue);
+/** Frees a list of submissions that are not in the queue. */
+void weft_cpu_submissions_free(const struct weft_cpu_queue *queue,
+                               struct weft_cpu_submission *first);
+/** Puts a list behind what the queue holds. */
+void weft_cpu_queue_append(struct weft_cpu_queue *queue, struct weft_cpu_submission *first,
+                           struct weft_cpu_submission *last);
 
 #endif

@@ -1,33 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu/vk_queue.h"
-
+/* Running what the queue holds: by its thread, or by who waits. */
 #include "cpu/processor.h"
 #include "cpu/thread.h"
 #include "cpu/vk_command.h"
 #include "cpu/vk_device.h"
+#include "cpu/vk_queue.h"
 
 #define DOZE_NS    UINT64_C(250000) /* a submission is left to who waits for it for at least as long */
 #define IDLE_DOZES 40u              /* without anything new, until the thread sleeps */
 
-/* A semaphore with the value to wait for or to set. */
-struct point {
-    struct weft_cpu_semaphore *semaphore;
-    uint64_t value;
-};
-
-struct weft_cpu_submission {
-    struct weft_cpu_submission *next;
-    uint64_t number;
-    struct point *points; /* to wait for, then to signal */
-    struct weft_cpu_command_buffer **commands;
-    uint32_t wait_count, signal_count, command_count;
-    uint32_t point_room, command_room;
-    struct weft_cpu_fence *fence; /* or null */
-};
-
 /* ---- running, all with the lock held ---- */
 
-static bool is_reached(const struct point *point) {
+static bool is_reached(const struct weft_cpu_point *point) {
     return atomic_load(&point->semaphore->value) >= point->value;
 }
 
@@ -55,7 +39,7 @@ static void take_waits(const struct weft_cpu_submission *submission) {
 
 static void signal_all(const struct weft_cpu_submission *submission) {
     for (uint32_t i = 0; i < submission->signal_count; i++) {
-        const struct point *point = &submission->points[submission->wait_count + i];
+        const struct weft_cpu_point *point = &submission->points[submission->wait_count + i];
         atomic_store(&point->semaphore->value, point->value);
     }
     if (submission->fence) {
@@ -226,10 +210,10 @@ void weft_cpu_queue_await_flag(struct weft_cpu_queue *queue, const atomic_bool *
     pthread_mutex_unlock(&queue->lock);
 }
 
-/* ---- submitting ---- */
+/* ---- submissions ---- */
 
-static void free_submissions(const struct weft_cpu_queue *queue,
-                             struct weft_cpu_submission *first) {
+void weft_cpu_submissions_free(const struct weft_cpu_queue *queue,
+                               struct weft_cpu_submission *first) {
     while (first) {
         struct weft_cpu_submission *next = first->next;
         weft_cpu_delete(queue->device, first->points);
@@ -239,7 +223,7 @@ static void free_submissions(const struct weft_cpu_queue *queue,
     }
 }
 
-static struct weft_cpu_submission *new_submission(struct weft_cpu_queue *queue) {
+struct weft_cpu_submission *weft_cpu_submission_new(struct weft_cpu_queue *queue) {
     pthread_mutex_lock(&queue->lock);
     struct weft_cpu_submission *spare = queue->spare;
     if (spare) {
@@ -255,77 +239,8 @@ static struct weft_cpu_submission *new_submission(struct weft_cpu_queue *queue) 
     return spare;
 }
 
-/* Room for `count` elements in an array that is kept from one submission to the next. */
-static bool make_room(const struct weft_cpu_queue *queue, void *array_address, uint32_t count,
-                      uint32_t *room, size_t size) {
-    bool enough = true;
-    while (enough && *room < count) {
-        enough = weft_grow(&queue->device->host, array_address, *room, room, size);
-    }
-    return enough;
-}
-
-/* The value for a semaphore of a submission: that of the list, if it has one and the semaphore counts. */
-static struct point point_of(VkSemaphore handle, const uint64_t *values, uint32_t count,
-                             uint32_t index) {
-    struct weft_cpu_semaphore *semaphore = weft_cpu_semaphore_of(handle);
-    const bool counts = semaphore->timeline && values && index < count;
-    return (struct point){.semaphore = semaphore, .value = counts ? values[index] : 1};
-}
-
-static bool fill(struct weft_cpu_submission *submission, const struct weft_cpu_queue *queue,
-                 const VkSubmitInfo *info) {
-    const VkTimelineSemaphoreSubmitInfo none = {0},
-                                        *values = weft_cpu_find_structure(
-                                            info->pNext,
-                                            VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
-    values = values ? values : &none;
-    if (!make_room(queue, &submission->points,
-                   info->waitSemaphoreCount + info->signalSemaphoreCount, &submission->point_room,
-                   sizeof submission->points[0]) ||
-        !make_room(queue, &submission->commands, info->commandBufferCount,
-                   &submission->command_room, sizeof submission->commands[0])) {
-        return false;
-    }
-    struct point *next = submission->points;
-    for (uint32_t i = 0; i < info->waitSemaphoreCount; i++) {
-        *next++ = point_of(info->pWaitSemaphores[i], values->pWaitSemaphoreValues,
-                           values->waitSemaphoreValueCount, i);
-    }
-    for (uint32_t i = 0; i < info->signalSemaphoreCount; i++) {
-        *next++ = point_of(info->pSignalSemaphores[i], values->pSignalSemaphoreValues,
-                           values->signalSemaphoreValueCount, i);
-    }
-    for (uint32_t i = 0; i < info->commandBufferCount; i++) {
-        submission->commands[i] = weft_cpu_command_buffer_of(info->pCommandBuffers[i]);
-    }
-    submission->wait_count = info->waitSemaphoreCount;
-    submission->signal_count = info->signalSemaphoreCount;
-    submission->command_count = info->commandBufferCount;
-    return true;
-}
-
-/* A list of submissions; null when memory is out. At least one, for the fence. */
-static struct weft_cpu_submission *make_list(struct weft_cpu_submission **last,
-                                             struct weft_cpu_queue *queue, uint32_t count,
-                                             const VkSubmitInfo *infos) {
-    const VkSubmitInfo nothing = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO};
-    struct weft_cpu_submission *first = NULL, **link = &first;
-    for (uint32_t i = 0; i < count || i == 0; i++) {
-        struct weft_cpu_submission *made = new_submission(queue);
-        if (!made || !fill(made, queue, i < count ? &infos[i] : &nothing)) {
-            free_submissions(queue, made);
-            free_submissions(queue, first);
-            return NULL;
-        }
-        *link = *last = made;
-        link = &made->next;
-    }
-    return first;
-}
-
-static void append(struct weft_cpu_queue *queue, struct weft_cpu_submission *first,
-                   struct weft_cpu_submission *last) {
+void weft_cpu_queue_append(struct weft_cpu_queue *queue, struct weft_cpu_submission *first,
+                           struct weft_cpu_submission *last) {
     pthread_mutex_lock(&queue->lock);
     for (struct weft_cpu_submission *made = first; made; made = made->next) {
         made->number = ++queue->newest;
@@ -339,34 +254,6 @@ static void append(struct weft_cpu_queue *queue, struct weft_cpu_submission *fir
     tell_waiters(queue);
     leave_to_thread(queue);
     pthread_mutex_unlock(&queue->lock);
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue handle, uint32_t count,
-                                             const VkSubmitInfo *infos, VkFence fence) {
-    struct weft_cpu_queue *queue = weft_cpu_queue_of(handle);
-    if (count == 0 && fence == VK_NULL_HANDLE) {
-        return VK_SUCCESS;
-    }
-    struct weft_cpu_submission *last = NULL, *first = make_list(&last, queue, count, infos);
-    if (!first) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    last->fence = weft_cpu_fence_of(fence);
-    append(queue, first, last);
-    return VK_SUCCESS;
-}
-
-static bool is_empty(const struct weft_cpu_queue *queue, const void *nothing) {
-    (void)nothing;
-    return !queue->first;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL wait_queue(VkQueue handle) {
-    return weft_cpu_queue_wait(weft_cpu_queue_of(handle), is_empty, NULL, UINT64_MAX);
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL wait_device(VkDevice handle) {
-    return weft_cpu_queue_wait(&weft_cpu_device_of(handle)->queue, is_empty, NULL, UINT64_MAX);
 }
 
 /* ---- from start to end ---- */
@@ -398,16 +285,9 @@ void weft_cpu_queue_end(struct weft_cpu_queue *queue) {
     pthread_cond_signal(&queue->wake);
     pthread_mutex_unlock(&queue->lock);
     pthread_join(queue->thread, NULL);
-    free_submissions(queue, queue->first);
-    free_submissions(queue, queue->spare);
+    weft_cpu_submissions_free(queue, queue->first);
+    weft_cpu_submissions_free(queue, queue->spare);
     pthread_cond_destroy(&queue->wake);
     pthread_cond_destroy(&queue->changed);
     pthread_mutex_destroy(&queue->lock);
 }
-
-const struct weft_cpu_function weft_cpu_queue_functions[] = {
-    WEFT_CPU_FUNCTION(QueueSubmit, submit),
-    WEFT_CPU_FUNCTION(QueueWaitIdle, wait_queue),
-    WEFT_CPU_FUNCTION(DeviceWaitIdle, wait_device),
-    {NULL, NULL},
-};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpu/driver.h"
+/* Finding functions by name. */
+#include "cpu/vk.h"
 
 #include <string.h>
 
 #include "cpu/settings.h"
-#include "cpu/vk.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
