@@ -99,7 +99,9 @@ static json_t *row_json(const weft_bench_row *row, const weft_bench_result *resu
         "device_index", (int)result->device.index, "driver",
         weft_cli_json_text(result->device.driver_version), "math", weft_math_name(math), "status",
         weft_bench_status_name(row->status), "reason", weft_cli_json_text(row->reason),
-        "software_device", (int)(result->device.type == WEFT_DEVICE_SOFTWARE));
+        "software_device",
+        (int)(result->device.type == WEFT_DEVICE_SOFTWARE ||
+              result->device.type == WEFT_DEVICE_PROCESSOR));
     if (object && row->status == WEFT_BENCH_OK) {
         object = weft_cli_json_merge(object, times_json(row));
         object = weft_cli_json_merge(object, counts_json(row));

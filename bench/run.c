@@ -52,7 +52,7 @@ static weft_status prepare(weft_bench_row *row, struct bound_plan *bound, const 
     weft_device_reset_peak(bound->device);
     WEFT_TRY(weft_device_get_stats(bound->device, &stats));
     bound->before = stats.bytes_in_use;
-    bound->software = info.type == WEFT_DEVICE_SOFTWARE;
+    bound->software = info.type == WEFT_DEVICE_SOFTWARE || info.type == WEFT_DEVICE_PROCESSOR;
     row->device_clock = info.timestamp_period_ns > 0.0 && !row->bench_case->host_clock;
     WEFT_TRY(compile(row, bound, host));
     WEFT_TRY(weft_bench_bind(&bound->ports, bound->plan, bound->device, row->bench_case, host));

@@ -168,9 +168,12 @@ static int print_device(const json_t *report, const json_t *device, const char *
     const json_t *rows = json_object_get(report, "rows");
     const double index = number(device, "index");
     const bool software = is_text(device, "type", "software");
+    const bool processor = is_text(device, "type", "processor");
     printf("%s%s, %s%s\n\n", separator, weft_bench_text(device, "name"),
            weft_bench_text(device, "driver"),
-           software ? "; a software driver: not a statement about any GPU" : "");
+           software    ? "; a software driver: not a statement about any GPU"
+           : processor ? "; the processor itself"
+                       : "");
     WEFT_CLI_TRY(print_rows(rows, index));
     print_reasons(rows, index);
     return print_fits(json_object_get(report, "fits"), index);

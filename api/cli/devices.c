@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft devices: what Vulkan devices there are. */
+/* weft devices: what devices there are. */
 #include <stdio.h>
 
 #include "cli.h"
@@ -41,7 +41,12 @@ static int print_as_table(const weft_device_info *infos, uint32_t count,
         weft_cli_table_cell(table, "%u", info->index);
         weft_cli_table_cell(table, "%s", info->name);
         weft_cli_table_cell(table, "%s", weft_device_type_name(info->type));
-        weft_cli_table_cell(table, "%s %s", info->driver, info->driver_version);
+        if (info->threads > 0) {
+            weft_cli_table_cell(table, "%s %s, %u thread%s", info->driver, info->driver_version,
+                                info->threads, info->threads == 1 ? "" : "s");
+        } else {
+            weft_cli_table_cell(table, "%s %s", info->driver, info->driver_version);
+        }
         weft_cli_table_cell(table, "%u.%u.%u", info->api_version[0], info->api_version[1],
                             info->api_version[2]);
         weft_cli_table_cell(table, "%u", info->subgroup_size);
@@ -61,7 +66,8 @@ int weft_cli_devices(int argc, char **argv) {
     const weft_cli_option options[] = {WEFT_CLI_OUTPUT_OPTIONS(&common), {.name = NULL}};
     const weft_cli_syntax syntax = {
         .command = "devices",
-        .summary = "Lists the Vulkan devices, whether Weft can use each, and which one is taken "
+        .summary = "Lists the Vulkan devices and the processor, whether Weft can use each, and "
+                   "which one is taken "
                    "by default.\nExit code 3 when no device is usable.",
         .options = options,
     };
@@ -81,8 +87,8 @@ int weft_cli_devices(int argc, char **argv) {
     }
     if (!taken) {
         fprintf(stderr, "weft: error: %s\n",
-                count == 0 ? "no Vulkan device: there is no loader, no driver, or no driver "
-                             "offers one"
+                count == 0 ? "no device: there is no Vulkan loader, no driver, or no driver "
+                             "offers one, and the processor is left out"
                            : "none of the devices is usable");
         exit_code = exit_code == WEFT_CLI_FINE ? WEFT_CLI_NO_DEVICE : exit_code;
     }

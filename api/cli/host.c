@@ -138,14 +138,16 @@ json_t *weft_cli_device_json(const weft_device_info *info) {
         snprintf(&uuid[2 * index], 3, "%02x", info->uuid[index]);
     }
     return json_pack(
-        "{s:I, s:o, s:s, s:o, s:o, s:I, s:I, s:s, s:I, s:b, s:I, s:I, s:I, s:I, s:o, s:b, s:b, "
+        "{s:I, s:o, s:s, s:o, s:o, s:I, s:I, s:s, s:I, s:o, s:b, s:I, s:I, s:I, s:I, s:o, s:b, "
+        "s:b, "
         "s:o, s:s}",
         "index", (json_int_t)info->index, "name", weft_cli_json_text(info->name), "type",
         weft_device_type_name(info->type), "driver", weft_cli_json_text(info->driver),
         "driver_version", weft_cli_json_text(info->driver_version), "vendor_id",
         (json_int_t)info->vendor_id, "device_id", (json_int_t)info->device_id, "vulkan", vulkan,
-        "subgroup_size", (json_int_t)info->subgroup_size, "subgroup_arithmetic",
-        (int)info->has_subgroup_arithmetic, "max_workgroup_invocations",
+        "subgroup_size", (json_int_t)info->subgroup_size, "threads",
+        info->threads > 0 ? json_integer((json_int_t)info->threads) : json_null(),
+        "subgroup_arithmetic", (int)info->has_subgroup_arithmetic, "max_workgroup_invocations",
         (json_int_t)info->max_workgroup_invocations, "max_shared_memory",
         (json_int_t)info->max_shared_memory, "max_storage_buffer_size",
         (json_int_t)info->max_storage_buffer_size, "device_memory", (json_int_t)info->device_memory,

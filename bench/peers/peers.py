@@ -22,6 +22,7 @@ import transforms
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 # peer -> its module, the runtimes of its rows, whether it is at work on the Vulkan device
+ON_PROCESSOR = ("processor", "software")  # types of devices
 PEERS = {
     "torch": ("torch_peer", False),
     "fftw": ("fftw_peer", False),
@@ -172,7 +173,7 @@ class Session:
         self.weft_rows, self.peer_rows, self.noted = {}, {}, {}
         names = options.peers or list(PEERS)
         base = {"device": self.device["name"], "driver": self.device["driver_version"],
-                "software": self.device["type"] == "software", "seconds": options.seconds,
+                "software": self.device["type"] in ON_PROCESSOR, "seconds": options.seconds,
                 "threads": options.threads, "vkfft": options.vkfft,
                 "torch_device": options.torch_device, "torch_variants": options.torch_variants}
         self.workers = [Worker(name, base) for name in names]
@@ -180,7 +181,7 @@ class Session:
     def software(self, worker):
         """A processor's rows say nothing about any GPU, be it by Vulkan or by itself."""
         if worker.on_vulkan:
-            return self.device["type"] == "software"
+            return self.device["type"] in ON_PROCESSOR
         return self.options.torch_device == "cpu" or worker.name != "torch"
 
     def _weft(self, job, names):

@@ -53,6 +53,11 @@ struct weft_device {
     void *staging_mapped;
 };
 
+/** Whether the processor does the work, by this library or by a driver. */
+static inline bool weft_runs_on_processor(const weft_device_info *info) {
+    return info->type == WEFT_DEVICE_PROCESSOR || info->type == WEFT_DEVICE_SOFTWARE;
+}
+
 #define WEFT_STAGING_SIZE (UINT64_C(4) << 20)
 
 /**

@@ -23,6 +23,8 @@ const char *weft_device_type_name(weft_device_type type) {
         return "integrated";
     case WEFT_DEVICE_VIRTUAL:
         return "virtual";
+    case WEFT_DEVICE_PROCESSOR:
+        return "processor";
     case WEFT_DEVICE_SOFTWARE:
         return "software";
     default:

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/try.h"
+#include "cpu/driver.h"
 #include "device/loader.h"
 #include "device/result.h"
 #include "device/validation.h"
@@ -248,6 +249,23 @@ weft_status weft_instance_create(struct weft_vk_instance *instance, const weft_h
     weft_status status = create_handle(instance, host, validated, reason);
     if (status != WEFT_OK) {
         weft_instance_destroy(instance, !validated ? VK_NULL_HANDLE : validated->messenger);
+    }
+    return status;
+}
+
+weft_status weft_instance_create_processor(struct weft_vk_instance *instance,
+                                           const weft_host *host) {
+    const struct weft_cpu_host_info host_info = {.sType = WEFT_CPU_HOST_INFO, .host = host};
+    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                       .pNext = &host_info};
+    *instance = (struct weft_vk_instance){.GetInstanceProcAddr = weft_cpu_get_instance_proc_addr};
+    struct global_functions global;
+    load_globals(&global, instance->GetInstanceProcAddr);
+    WEFT_TRY(weft_vk_check(host, global.CreateInstance(&info, NULL, &instance->handle),
+                           "vkCreateInstance of the processor"));
+    const weft_status status = weft_vk_load_instance(instance, host);
+    if (status != WEFT_OK) {
+        weft_instance_destroy(instance, VK_NULL_HANDLE);
     }
     return status;
 }

@@ -17,8 +17,11 @@
 weft_status weft_instance_create(struct weft_vk_instance *instance, const weft_host *host,
                                  weft_device *validated, char *reason);
 
-/** Destroys an instance made by weft_instance_create, with its messenger (may be null), and closes
- * the loader. */
+/** Makes the instance of the processor, which has no loader; it allocates and logs with `host`. */
+weft_status weft_instance_create_processor(struct weft_vk_instance *instance,
+                                           const weft_host *host);
+
+/** Destroys an instance, with its messenger (may be null), and zeroes the table; one that was never made is fine. */
 void weft_instance_destroy(struct weft_vk_instance *instance, VkDebugUtilsMessengerEXT messenger);
 
 /**

@@ -3,43 +3,26 @@
 #include "core/float_state.h"
 #include "core/rules.h"
 #include "core/try.h"
-#include "device/instance.h"
-#include "device/physical.h"
+#include "device/discover.h"
 #include "device/result.h"
 #include "device/setup.h"
 #include "device/validation.h"
-
-static weft_status read_list(struct weft_physical **list, uint32_t *count, const weft_host *host) {
-    struct weft_vk_instance instance;
-    char reason[WEFT_REASON_SIZE] = "";
-    *list = NULL;
-    *count = 0;
-    weft_status status = weft_instance_create(&instance, host, NULL, reason);
-    if (status == WEFT_NO_DEVICE) {
-        weft_log(host, WEFT_LOG_INFO, "no devices: %s", reason);
-        return WEFT_OK;
-    }
-    if (status == WEFT_OK) {
-        status = weft_physical_list(list, count, &instance, host);
-        weft_instance_destroy(&instance, VK_NULL_HANDLE);
-    }
-    return status;
-}
 
 weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const weft_host *host) {
     if (!count || (!infos && *count != 0)) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_device_list: %s is null",
                          !count ? "count" : "infos");
     }
-    struct weft_physical *list = NULL;
-    uint32_t found = 0;
-    WEFT_TRY(read_list(&list, &found, host));
-    for (uint32_t i = 0; i < found && i < *count; i++) {
-        infos[i] = list[i].info;
+    struct weft_discovery discovery;
+    const weft_status status = weft_discover(&discovery, host, NULL);
+    for (uint32_t i = 0; status == WEFT_OK && i < discovery.count && i < *count; i++) {
+        infos[i] = discovery.list[i].info;
     }
-    *count = found;
-    weft_free(host, list);
-    return WEFT_OK;
+    if (status == WEFT_OK) {
+        *count = discovery.count;
+    }
+    weft_discovery_end(&discovery, host, NULL);
+    return status;
 }
 
 /*
@@ -91,25 +74,33 @@ static weft_status create_and_load(weft_device *device, const struct weft_physic
     return WEFT_OK;
 }
 
-static weft_status open_system_device(weft_device *device, const weft_device_params *params) {
-    char reason[WEFT_REASON_SIZE] = "";
-    const bool validation = weft_validation_wanted(params->validation);
-    device->owns_handles = true;
-    weft_status status =
-        weft_instance_create(&device->instance, &device->host, validation ? device : NULL, reason);
-    if (status == WEFT_NO_DEVICE) {
-        return weft_fail(&device->host, status, "%s", reason);
-    }
-    WEFT_TRY(status);
-    struct weft_physical *list = NULL;
-    uint32_t count = 0;
-    WEFT_TRY(weft_physical_list(&list, &count, &device->instance, &device->host));
+/* Opens what is asked for; of the instances the device keeps the one that it is of. */
+static weft_status open_chosen(weft_device *device, struct weft_discovery *discovery,
+                               const weft_device_params *params) {
     const struct weft_physical *chosen = NULL;
-    status = weft_physical_select(&chosen, list, count, params->select, &device->host);
-    if (status == WEFT_OK) {
-        status = create_and_load(device, chosen);
+    if (discovery->count == 0 && discovery->reason[0] != '\0') {
+        return weft_fail(&device->host, WEFT_NO_DEVICE, "%s", discovery->reason);
     }
-    weft_free(&device->host, list);
+    WEFT_TRY(weft_physical_select(&chosen, discovery->list, discovery->count, params->select,
+                                  &device->host));
+    if (chosen->info.type == WEFT_DEVICE_PROCESSOR && chosen->instance == &discovery->processor &&
+        weft_validation_wanted(params->validation)) {
+        weft_log(&device->host, WEFT_LOG_DEBUG,
+                 "validation layers cannot watch the processor device, which has no loader");
+    }
+    device->instance = weft_discovery_take(discovery, chosen);
+    return create_and_load(device, chosen);
+}
+
+static weft_status open_system_device(weft_device *device, const weft_device_params *params) {
+    weft_device *validated = weft_validation_wanted(params->validation) ? device : NULL;
+    struct weft_discovery discovery;
+    device->owns_handles = true;
+    weft_status status = weft_discover(&discovery, &device->host, validated);
+    if (status == WEFT_OK) {
+        status = open_chosen(device, &discovery, params);
+    }
+    weft_discovery_end(&discovery, &device->host, validated);
     return status;
 }
 

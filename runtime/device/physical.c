@@ -7,6 +7,7 @@
 #include "core/float_modes.h"
 #include "core/kernel_limits.h"
 #include "core/try.h"
+#include "cpu/driver.h"
 #include "device/device.h"
 #include "device/result.h"
 
@@ -155,6 +156,15 @@ static uint64_t largest_device_heap(VkPhysicalDevice handle,
     return largest;
 }
 
+/* Ours is known by its driver's name, so that it is the same device by way of a loader. */
+static void write_type(weft_device_info *info, const struct facts *facts) {
+    info->type = type_of(facts->properties.deviceType);
+    if (strcmp(info->driver, WEFT_CPU_DRIVER_NAME) == 0) {
+        info->type = WEFT_DEVICE_PROCESSOR;
+        info->threads = weft_cpu_thread_count();
+    }
+}
+
 /* The driver's own text where it has one; else its packed number, which most drivers pack as Vulkan
  * does. */
 static void write_driver_version(weft_device_info *info, const struct facts *facts) {
@@ -175,7 +185,7 @@ static void fill_info(weft_device_info *info, const struct facts *facts) {
     (void)snprintf(info->name, sizeof info->name, "%s", properties->deviceName);
     (void)snprintf(info->driver, sizeof info->driver, "%s", facts->vulkan12.driverName);
     write_driver_version(info, facts);
-    info->type = type_of(properties->deviceType);
+    write_type(info, facts);
     info->vendor_id = properties->vendorID;
     info->device_id = properties->deviceID;
     info->api_version[0] = VK_API_VERSION_MAJOR(properties->apiVersion);
@@ -240,7 +250,8 @@ static void judge(struct weft_physical *physical, const struct facts *facts) {
 weft_status weft_physical_read(struct weft_physical *physical,
                                const struct weft_vk_instance *instance, VkPhysicalDevice handle,
                                uint32_t index, uint32_t family, const weft_host *host) {
-    *physical = (struct weft_physical){.handle = handle, .info = {.index = index}};
+    *physical =
+        (struct weft_physical){.handle = handle, .instance = instance, .info = {.index = index}};
     struct facts facts;
     read_properties(&facts, handle, instance);
     WEFT_TRY(read_family(&facts, physical, instance, family, host));
@@ -279,32 +290,34 @@ static weft_status list_handles(VkPhysicalDevice **handles, uint32_t *count,
     return WEFT_OK;
 }
 
+/* Makes room for `found` more devices. */
+static weft_status grow_list(struct weft_physical **list, uint32_t count, uint32_t found,
+                             const weft_host *host) {
+    struct weft_physical *devices =
+        weft_realloc(host, *list, ((size_t)count + found) * sizeof *devices);
+    if (!devices) {
+        return weft_fail_memory(host, "device list");
+    }
+    *list = devices;
+    return WEFT_OK;
+}
+
 weft_status weft_physical_list(struct weft_physical **list, uint32_t *count,
                                const struct weft_vk_instance *instance, const weft_host *host) {
     VkPhysicalDevice *handles = NULL;
     uint32_t found = 0;
-    weft_status status = list_handles(&handles, &found, instance, host);
-    if (status != WEFT_OK || found == 0) {
-        *list = NULL;
-        *count = 0;
-        return status;
+    WEFT_TRY(list_handles(&handles, &found, instance, host));
+    if (found == 0) {
+        return WEFT_OK;
     }
-    struct weft_physical *devices = weft_alloc_zero(host, found, sizeof *devices);
-    if (!devices) {
-        weft_free(host, handles);
-        return weft_fail_memory(host, "device list");
-    }
+    weft_status status = grow_list(list, *count, found, host);
     for (uint32_t i = 0; status == WEFT_OK && i < found; i++) {
-        status = weft_physical_read(&devices[i], instance, handles[i], i, WEFT_NO_FAMILY, host);
+        status = weft_physical_read(&(*list)[*count], instance, handles[i], *count, WEFT_NO_FAMILY,
+                                    host);
+        *count += status == WEFT_OK;
     }
     weft_free(host, handles);
-    if (status != WEFT_OK) {
-        weft_free(host, devices);
-        return status;
-    }
-    *list = devices;
-    *count = found;
-    return WEFT_OK;
+    return status;
 }
 
 weft_status weft_physical_index(uint32_t *index, const struct weft_vk_instance *instance,

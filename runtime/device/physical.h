@@ -10,6 +10,7 @@
 
 struct weft_physical {
     VkPhysicalDevice handle;
+    const struct weft_vk_instance *instance; /* the one that it was read from */
     weft_device_info info;
     uint32_t queue_family;   /* the one Weft uses; WEFT_NO_FAMILY when none computes */
     bool portability_subset; /* has VK_KHR_portability_subset, which must then be enabled */
@@ -25,8 +26,10 @@ weft_status weft_physical_read(struct weft_physical *physical,
                                const struct weft_vk_instance *instance, VkPhysicalDevice handle,
                                uint32_t index, uint32_t family, const weft_host *host);
 
-/** All devices of an instance in the system's order, in host memory; the caller frees *list (null
- * when *count is 0). */
+/**
+ * Appends all devices of an instance, in its order, to a list in host memory of *count devices (null when *count is 0),
+ * which the caller frees also after an error.
+ */
 weft_status weft_physical_list(struct weft_physical **list, uint32_t *count,
                                const struct weft_vk_instance *instance, const weft_host *host);
 

@@ -9,7 +9,7 @@ uint32_t weft_variant_tile(const struct weft_variant *variant, uint32_t at) {
 const char *weft_needs_missing(const struct weft_needs *needs, const weft_device *device,
                                bool named) {
     const weft_device_info *info = &device->info;
-    const bool software = info->type == WEFT_DEVICE_SOFTWARE;
+    const bool software = weft_runs_on_processor(info);
     if (!named && needs->kind == WEFT_SOFTWARE_DEVICE && !software) {
         return "for software drivers";
     }
@@ -54,6 +54,6 @@ const char *weft_shader_misfit(const struct weft_shader *shader, const weft_devi
 }
 
 double weft_cost_on(const struct weft_cost *cost, const weft_device *device) {
-    const float given = device->info.type == WEFT_DEVICE_SOFTWARE ? cost->software : cost->hardware;
+    const float given = weft_runs_on_processor(&device->info) ? cost->software : cost->hardware;
     return given > 0.0F ? (double)given : 1.0;
 }

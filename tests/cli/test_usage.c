@@ -86,7 +86,7 @@ WEFT_TEST(output_that_fails_is_told) {
 
 /* ---- no device ---- */
 
-#define NO_DRIVER "VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent"
+#define NO_DRIVER "VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent WEFT_PROCESSOR=0"
 
 WEFT_TEST(without_a_device_nothing_runs) {
     static const char *const lines[] = {

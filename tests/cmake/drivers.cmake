@@ -28,7 +28,8 @@ foreach(manifest IN LISTS weft_manifests)
     endif()
     list(APPEND weft_drivers "${name}")
     # Loaders before 1.3.207 know only VK_ICD_FILENAMES.
-    set(weft_driver_env_${name} "VK_DRIVER_FILES=${manifest}" "VK_ICD_FILENAMES=${manifest}")
+    # The processor would be preferred to a software driver.
+    set(weft_driver_env_${name} "VK_DRIVER_FILES=${manifest}" "VK_ICD_FILENAMES=${manifest}" "WEFT_PROCESSOR=0")
     set(settings "${WEFT_DRIVERS_DIR}/${name}.env")
     if(EXISTS "${settings}")
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${settings}")
@@ -47,7 +48,7 @@ if(weft_drivers)
     message(STATUS "Device tests run on: ${text}")
 else()
     set(weft_drivers system)
-    set(weft_driver_env_system "")
+    set(weft_driver_env_system "WEFT_PROCESSOR=0")
     message(STATUS "Device tests run on the system's default Vulkan driver only: "
             "${WEFT_DRIVERS_DIR} holds no driver manifests (./dev setup writes them)")
 endif()

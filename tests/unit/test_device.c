@@ -131,8 +131,8 @@ OPENED(test_open_default, fixture) {
     for (uint32_t i = 0; i < count; i++) {
         assert_true(!infos[i].usable || infos[i].type >= info.type);
     }
-    const bool software = info.type == WEFT_DEVICE_SOFTWARE;
-    assert_int_equal(fixture->device->submission_limit_ms, software ? 0 : 500);
+    const bool on_processor = weft_runs_on_processor(&info);
+    assert_int_equal(fixture->device->submission_limit_ms, on_processor ? 0 : 500);
 }
 
 TEST(test_open_selected, fixture) {
@@ -199,12 +199,14 @@ static void set_or_unset(const char *name, const char *value) {
 
 TEST(test_no_driver, fixture) {
     static const char *const names[] = {"VK_DRIVER_FILES", "VK_ICD_FILENAMES",
-                                        "VK_ADD_DRIVER_FILES"};
-    char *saved[3];
-    for (size_t i = 0; i < 3; i++) {
+                                        "VK_ADD_DRIVER_FILES", "WEFT_PROCESSOR"};
+    static const char *const values[] = {"/nonexistent/driver.json", "/nonexistent/driver.json",
+                                         NULL, "0"};
+    char *saved[4];
+    for (size_t i = 0; i < 4; i++) {
         const char *value = getenv(names[i]);
         saved[i] = !value ? NULL : strdup(value);
-        set_or_unset(names[i], i == 2 ? NULL : "/nonexistent/driver.json");
+        set_or_unset(names[i], values[i]);
     }
     const weft_host host = fixture->host.host;
     uint32_t count = 0;
@@ -212,7 +214,7 @@ TEST(test_no_driver, fixture) {
     const bool list_errors = has_errors(fixture);
     weft_device_params params = default_params(fixture);
     weft_status opened = weft_device_open(&fixture->device, &params);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         set_or_unset(names[i], saved[i]);
         free(saved[i]);
     }

@@ -269,6 +269,18 @@ WEFT_TEST(test_preference) {
     assert_int_equal(chosen(list, 7, "anv"), 3);
 }
 
+/* Below any hardware, above drivers that run on it; by the name of its driver, whatever its own is. */
+WEFT_TEST(test_preference_of_the_processor) {
+    const struct weft_physical list[] = {
+        made(0, "llvmpipe", "llvmpipe", WEFT_DEVICE_SOFTWARE, true),
+        made(1, "AMD EPYC", "Weft processor", WEFT_DEVICE_PROCESSOR, true),
+        made(2, "Virtio", "venus", WEFT_DEVICE_VIRTUAL, true),
+    };
+    assert_int_equal(chosen(list, 2, NULL), 1);
+    assert_int_equal(chosen(list, 3, NULL), 2);
+    assert_int_equal(chosen(list, 3, "processor"), 1);
+}
+
 WEFT_TEST(test_refusals) {
     const struct weft_physical list[] = {
         made(0, "llvmpipe", "llvmpipe", WEFT_DEVICE_SOFTWARE, true),

@@ -389,6 +389,9 @@ WEFT_TEST(test_needs) {
                             (subgroups && !needs->subgroup_arithmetic);
         assert_int_equal(!weft_needs_missing(&rows[i].needs, &device, true), anyway);
     }
+    device.info.type = WEFT_DEVICE_PROCESSOR; /* rows for software are its, too */
+    assert_null(weft_needs_missing(&rows[1].needs, &device, false));
+    assert_non_null(weft_needs_missing(&rows[2].needs, &device, false));
     device.math = WEFT_MATH_FAST;
     assert_string_equal(weft_needs_missing(&rows[9].needs, &device, false), "wants f16 arithmetic");
     device.info.has_f16_arithmetic = true;

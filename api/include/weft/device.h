@@ -47,11 +47,12 @@ typedef enum weft_device_type {
     WEFT_DEVICE_DISCRETE = 0,
     WEFT_DEVICE_INTEGRATED,
     WEFT_DEVICE_VIRTUAL,
-    WEFT_DEVICE_SOFTWARE, /**< runs on the CPU: its speed says nothing about a GPU */
+    WEFT_DEVICE_PROCESSOR, /**< the processor itself, by this library and without any driver */
+    WEFT_DEVICE_SOFTWARE,  /**< a driver that runs on the processor: its speed says nothing about a GPU */
     WEFT_DEVICE_OTHER
 } weft_device_type;
 
-/** "discrete", "integrated", "virtual", "software" or "other". */
+/** "discrete", "integrated", "virtual", "processor", "software" or "other". */
 WEFT_API const char *weft_device_type_name(weft_device_type type);
 
 /** What a device is. Limits reported as 0 mean unsupported. */
@@ -65,6 +66,7 @@ typedef struct weft_device_info {
     uint32_t device_id;
     uint32_t api_version[3]; /**< Vulkan major, minor, patch */
     uint32_t subgroup_size;  /**< invocations; never shows in reproducible results */
+    uint32_t threads;        /**< that the processor device computes with; 0 on other devices */
     /** Adds up over a subgroup in compute shaders; without it fast mode runs the reproducible kernels that need sums. */
     bool has_subgroup_arithmetic;
     /** Computes in f16 (shaderFloat16), which is turned on in fast mode, and never on adopted devices. */
@@ -81,9 +83,10 @@ typedef struct weft_device_info {
 } weft_device_info;
 
 /**
- * Lists the system's devices: writes up to *count entries to infos (may be null when *count is 0) and sets *count to
- * the number of devices. A machine without a Vulkan loader or driver has no devices: WEFT_OK with *count 0.
- * host may be null. Thread safe.
+ * Lists the system's devices, first those of Vulkan drivers and then the processor: writes up to *count entries to infos (may
+ * be null when *count is 0) and sets *count to the number of devices. A machine without a Vulkan loader or driver has the
+ * processor only, and where this library was built without a compiler for it or the environment has WEFT_PROCESSOR=0, no
+ * devices: WEFT_OK with *count 0. host may be null. Thread safe.
  */
 WEFT_API weft_status weft_device_list(weft_device_info *infos, uint32_t *count,
                                       const weft_host *host);
@@ -100,13 +103,15 @@ typedef struct weft_device_params {
     weft_math math;
     weft_weight_storage weights;
     /**
-     * Which device: null or "" prefers discrete over integrated over software; a number is an index of
-     * weft_device_list; anything else is matched against the names, ignoring case, and must match some device.
+     * Which device: null or "" prefers discrete over integrated over the processor over software; a number is an index of
+     * weft_device_list; anything else is matched against the names of devices and drivers, ignoring case, and must match
+     * some device. "processor" is the processor device.
      */
     const char *select;
     /**
      * Turns on the Khronos validation layer, with its hazard checks, where it is installed; its messages go to the log
-     * and are counted. The environment variable WEFT_VALIDATION=1 turns it on for every device.
+     * and are counted. The environment variable WEFT_VALIDATION=1 turns it on for every device. It cannot watch the
+     * processor device, which has no loader.
      */
     bool validation;
     /** Largest number of device bytes that may be in use at once; 0: no limit but the device's own. */
@@ -115,7 +120,7 @@ typedef struct weft_device_params {
     const char *cache_dir;
     /**
      * Longest estimated time of a single submission in milliseconds, so that no watchdog fires. 0: 500 on hardware,
-     * unlimited on software drivers, which have no watchdog.
+     * unlimited on software drivers and the processor, which have no watchdog.
      */
     uint32_t submission_limit_ms;
 } weft_device_params;

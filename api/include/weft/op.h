@@ -42,7 +42,7 @@ typedef struct weft_lowering weft_lowering;
 
 typedef enum weft_device_kind {
     WEFT_ANY_DEVICE = 0,
-    WEFT_SOFTWARE_DEVICE,
+    WEFT_SOFTWARE_DEVICE, /**< the processor, by itself or by a driver */
     WEFT_HARDWARE_DEVICE
 } weft_device_kind;
 

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding all devices there are: those of the system's Vulkan drivers, and the processor. */
+#ifndef WEFT_DEVICE_DISCOVER_H
+#define WEFT_DEVICE_DISCOVER_H
+
+#include "device/instance.h"
+#include "device/physical.h"
+
+struct weft_discovery {
+    struct weft_vk_instance loaded;    /* the loader's, zeroed where there is none */
+    struct weft_vk_instance processor; /* zeroed where it is left out */
+    struct weft_physical *list;        /* of `count`; in host memory */
+    uint32_t count;
+    char reason[WEFT_REASON_SIZE]; /* why the loader has no devices, or empty */
+};
+
+/**
+ * Lists the devices. That there are none is no error. `validated` as for weft_instance_create. Threads and the compiler of the
+ * processor device are not touched. Call weft_discovery_end also after an error.
+ */
+weft_status weft_discover(struct weft_discovery *discovery, const weft_host *host,
+                          weft_device *validated);
+
+/** Takes the instance of one of the devices out, for the caller to keep. */
+struct weft_vk_instance weft_discovery_take(struct weft_discovery *discovery,
+                                            const struct weft_physical *physical);
+
+/** Destroys what is left. With the loader's instance goes the messenger of `validated`, which may be null. */
+void weft_discovery_end(struct weft_discovery *discovery, const weft_host *host,
+                        weft_device *validated);
+
+#endif
