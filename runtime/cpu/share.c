@@ -66,7 +66,7 @@ static void work_alone(struct share *share) {
     const struct weft_cpu_items *items = share->items;
     const weft_float_state state = weft_float_state_kernel();
     const uint64_t start = weft_cpu_clock_ns();
-    uint64_t next = 0, count = share->least, elapsed = 0;
+    uint64_t next = 0, count = 1, elapsed = 0;
     while (next < items->count && elapsed < ALONE_NS) {
         count = smaller(count, items->count - next);
         items->run(items->job, 0, next, count);
@@ -87,11 +87,33 @@ static void run_on_this_thread(const struct weft_cpu_items *items) {
 }
 
 /* No more threads than there is work for. */
-static uint32_t useful_slots(const struct share *share, uint64_t cost) {
+static uint32_t useful_slots(uint64_t left, uint64_t cost, uint32_t slots) {
+    const uint64_t a_range = RANGE_NS * PS;
+    const uint64_t by_time = left > UINT64_MAX / cost ? left : left * cost / a_range + 1;
+    return (uint32_t)smaller(smaller(left, by_time), slots);
+}
+
+/* Ranges that are worth handing out, but also enough of them, should the cost be that of a smaller dispatch. */
+static uint64_t least_range(uint64_t left, uint64_t cost, uint32_t slots) {
+    const uint64_t by_time = RANGE_NS * PS / cost;
+    const uint64_t enough = left / ((uint64_t)8 * slots);
+    const uint64_t least = smaller(by_time, enough);
+    return least > 0 ? least : 1;
+}
+
+static void work_together(struct share *share, uint64_t cost, const struct weft_cpu_crew *crew) {
     const uint64_t left = share->items->count - atomic_load(&share->next);
-    const uint64_t by_time =
-        left > UINT64_MAX / (cost + 1) ? left : left * cost / (RANGE_NS * PS) + 1;
-    return (uint32_t)smaller(smaller(left, by_time), share->slots);
+    share->slots = useful_slots(left, cost, crew->slots);
+    share->least = least_range(left, cost, share->slots);
+    if (share->slots > 1) {
+        crew->run(crew->user, work, share, share->slots);
+    } else {
+        work(share, 0);
+    }
+}
+
+static uint64_t measured_cost(const struct share *share) {
+    return share->own_ns * PS / share->own_items + 1;
 }
 
 void weft_cpu_share(const struct weft_cpu_items *items, const struct weft_cpu_crew *crew) {
@@ -102,24 +124,15 @@ void weft_cpu_share(const struct weft_cpu_items *items, const struct weft_cpu_cr
         return;
     }
     const uint64_t known = *items->cost;
-    struct share share = {.items = items, .slots = crew->slots, .least = 1};
-    if (known > 0 && known < RANGE_NS * PS) {
-        share.least = RANGE_NS * PS / known;
-    }
-    if (known < ALONE_NS * PS / items->count) {
+    struct share share = {.items = items};
+    if (known == 0 || known < ALONE_NS * PS / items->count) {
         work_alone(&share);
     }
     if (atomic_load(&share.next) < items->count) {
-        const uint64_t cost = share.own_items > 0 ? share.own_ns * PS / share.own_items + 1 : known;
-        const uint32_t slots = useful_slots(&share, cost);
-        share.slots = slots;
-        if (slots > 1) {
-            crew->run(crew->user, work, &share, slots);
-        } else {
-            work(&share, 0);
-        }
+        const uint64_t estimate = known > 0 ? known : 1;
+        work_together(&share, share.own_items > 0 ? measured_cost(&share) : estimate, crew);
     }
     if (share.own_items > 0) {
-        *items->cost = share.own_ns * PS / share.own_items + 1;
+        *items->cost = measured_cost(&share);
     }
 }

@@ -85,7 +85,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL enumerate_layers(uint32_t *count,
 static VKAPI_ATTR VkResult VKAPI_CALL enumerate_physical(VkInstance handle, uint32_t *count,
                                                          VkPhysicalDevice *devices) {
     struct weft_cpu_instance *instance = weft_cpu_instance_of(handle);
-    const VkPhysicalDevice one = WEFT_CPU_HANDLE(VkPhysicalDevice, &instance->physical);
+    VkPhysicalDevice one = WEFT_CPU_HANDLE(VkPhysicalDevice, &instance->physical);
     return weft_cpu_enumerate(devices, count, &one, 1, sizeof one);
 }
 

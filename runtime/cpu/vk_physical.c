@@ -130,10 +130,27 @@ static void fill_vulkan12(VkPhysicalDeviceVulkan12Properties *twelve,
         .pNext = next,
         .denormBehaviorIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE,
         .roundingModeIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE,
+        /* Of layouts that are updated after they were bound, which need a feature; but these count all descriptors. */
+        .maxPerStageDescriptorUpdateAfterBindStorageBuffers = WEFT_CPU_MAX_BINDINGS,
+        .maxPerStageUpdateAfterBindResources = WEFT_CPU_MAX_BINDINGS,
+        .maxDescriptorSetUpdateAfterBindStorageBuffers = WEFT_CPU_MAX_BINDINGS,
+        .maxDescriptorSetUpdateAfterBindStorageBuffersDynamic = WEFT_CPU_MAX_BINDINGS,
         .maxTimelineSemaphoreValueDifference = UINT64_MAX,
     };
     (void)snprintf(twelve->driverName, sizeof twelve->driverName, "%s", WEFT_CPU_DRIVER_NAME);
     write_driver_info(twelve->driverInfo, physical);
+}
+
+static void fill_indexing(VkPhysicalDeviceDescriptorIndexingProperties *indexing) {
+    void *next = indexing->pNext;
+    *indexing = (VkPhysicalDeviceDescriptorIndexingProperties){
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DESCRIPTOR_INDEXING_PROPERTIES,
+        .pNext = next,
+        .maxPerStageDescriptorUpdateAfterBindStorageBuffers = WEFT_CPU_MAX_BINDINGS,
+        .maxPerStageUpdateAfterBindResources = WEFT_CPU_MAX_BINDINGS,
+        .maxDescriptorSetUpdateAfterBindStorageBuffers = WEFT_CPU_MAX_BINDINGS,
+        .maxDescriptorSetUpdateAfterBindStorageBuffersDynamic = WEFT_CPU_MAX_BINDINGS,
+    };
 }
 
 static void fill_maintenance3(VkPhysicalDeviceMaintenance3Properties *maintenance,
@@ -177,6 +194,9 @@ static void fill_link(VkBaseOutStructure *link, const struct weft_cpu_physical *
         break;
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES:
         fill_maintenance3(any, physical);
+        break;
+    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DESCRIPTOR_INDEXING_PROPERTIES:
+        fill_indexing(any);
         break;
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES:
         fill_id(any, physical);

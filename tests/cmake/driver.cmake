@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+#
+# The processor device as a Vulkan driver, weft_vulkan, with its manifest <build>/tests/driver/weft-processor.json. Set
+# VK_DRIVER_FILES to that, and WEFT_PROCESSOR=0 to hide the same device in the library: then Weft reaches it through the
+# system's loader, and the validation layer sees what it does there.
+
+if(NOT UNIX OR APPLE)
+    return()
+endif()
+add_library(weft_vulkan MODULE "${CMAKE_CURRENT_SOURCE_DIR}/driver/icd.c")
+weft_compile_options(weft_vulkan)
+target_link_libraries(weft_vulkan PRIVATE weft_internal)
+# A program may have another copy of libweft: neither sees the other's names.
+target_link_options(weft_vulkan PRIVATE -Wl,--exclude-libs,ALL)
+set_target_properties(weft_vulkan PROPERTIES
+    LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/driver")
+set(weft_processor_manifest "${CMAKE_CURRENT_BINARY_DIR}/driver/weft-processor.json")
+file(GENERATE OUTPUT "${weft_processor_manifest}" CONTENT
+"{\"file_format_version\": \"1.0.0\", \"ICD\": {\"library_path\": \"$<TARGET_FILE:weft_vulkan>\", \"api_version\": \"1.2.0\"}}
+")
+
+if(WEFT_BUILD_CLI AND NOT WEFT_SANITIZE)
+    add_test(NAME driver.listed COMMAND weft-cli devices WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties(driver.listed PROPERTIES
+        LABELS unit
+        ENVIRONMENT "VK_DRIVER_FILES=${weft_processor_manifest};VK_ICD_FILENAMES=${weft_processor_manifest};WEFT_PROCESSOR=0"
+        PASS_REGULAR_EXPRESSION " processor +Weft processor [^\n]* yes, the default")
+endif()
