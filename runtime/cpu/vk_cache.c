@@ -48,10 +48,12 @@ static struct weft_cpu_cache_entry *find(const struct weft_cpu_cache *cache,
 
 bool weft_cpu_cache_load(struct weft_cpu_kernel **kernel, struct weft_cpu_cache *cache,
                          const weft_digest *key, const weft_host *host) {
+    weft_host quiet = *host; /* that an object is no good is no error: there will be another */
+    quiet.log = NULL;
     pthread_mutex_lock(&cache->lock);
     const struct weft_cpu_cache_entry *entry = find(cache, key);
     const bool loaded = entry && weft_cpu_kernel_load(kernel, entry->object.bytes,
-                                                      entry->object.size, host) == WEFT_OK;
+                                                      entry->object.size, &quiet) == WEFT_OK;
     pthread_mutex_unlock(&cache->lock);
     return loaded;
 }

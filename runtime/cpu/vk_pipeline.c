@@ -8,6 +8,7 @@
 #include "cpu/vk_cache.h"
 #include "cpu/vk_descriptor.h"
 #include "cpu/vk_device.h"
+#include "spirv/module.h"
 
 /* ---- modules ---- */
 
@@ -159,7 +160,11 @@ static weft_status compile(struct weft_cpu_kernel **kernel, const struct weft_cp
                            struct weft_cpu_cache *cache, const weft_digest *key,
                            const weft_host *host) {
     struct weft_cpu_object object = {0};
-    weft_status status = weft_cpu_compile(&object, source, host);
+    /* Weft has looked already, but a program that comes through a loader may not. */
+    weft_status status = weft_spirv_check(source->words, source->size, host);
+    if (status == WEFT_OK) {
+        status = weft_cpu_compile(&object, source, host);
+    }
     if (status == WEFT_OK) {
         status = weft_cpu_kernel_load(kernel, object.bytes, object.size, host);
     }

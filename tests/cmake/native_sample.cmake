@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# The object that test_cpu_object.c loads: code of this build's C compiler as LLVM's would be, which calls memcpy and memset
+# The object that test_cpu_object.c and test_cpu_driver.c load: code of this build's C compiler as LLVM's would be, which calls memcpy and memset
 # and nothing of a runtime's, so no sanitizers, no stack protector and no checked copies.
 
 add_library(weft-native-sample OBJECT "${CMAKE_CURRENT_SOURCE_DIR}/unit/native_sample.c")
@@ -9,6 +9,8 @@ target_include_directories(weft-native-sample PRIVATE
 set_target_properties(weft-native-sample PROPERTIES POSITION_INDEPENDENT_CODE ON
     C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF INTERPROCEDURAL_OPTIMIZATION OFF)
 target_compile_options(weft-native-sample PRIVATE -O2 -fno-sanitize=all -fno-stack-protector -U_FORTIFY_SOURCE)
-add_dependencies(weft-test-unit-cpu_object weft-native-sample)
-target_compile_definitions(weft-test-unit-cpu_object PRIVATE
-    "WEFT_NATIVE_SAMPLE=\"$<TARGET_OBJECTS:weft-native-sample>\"")
+foreach(name cpu_object cpu_driver)
+    add_dependencies(weft-test-unit-${name} weft-native-sample)
+    target_compile_definitions(weft-test-unit-${name} PRIVATE
+        "WEFT_NATIVE_SAMPLE=\"$<TARGET_OBJECTS:weft-native-sample>\"")
+endforeach()

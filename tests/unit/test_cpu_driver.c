@@ -17,6 +17,7 @@
 #include "core/clock.h"
 #include "core/hash.h"
 #include "cpu/driver.h"
+#include "cpu/target.h"
 #include "cpu/vk_cache.h"
 #include "cpu/vk_pipeline.h"
 #include "device/instance.h"
@@ -1457,4 +1458,130 @@ WEFT_TEST(test_cache_keys) {
             assert_int_equal(memcmp(&key, &other, sizeof key) == 0, i == k);
         }
     }
+}
+
+/* ---- pipelines out of caches ---- */
+
+static const uint32_t module_words[] = {0x07230203, 0x00010500, 0, 1,
+                                        0}; /* a header, and nothing */
+static const uint64_t specialized[] = {5, 6};
+static const struct weft_cpu_constant cached_constants[] = {{7, 4, &specialized[0]},
+                                                            {9, 8, &specialized[1]}};
+
+/* Puts native_sample.c's kernel, or bytes that are none, where the pipelines below will look. */
+static void put_sample(const struct fixture *f, VkPipelineCache cache, const char *entry_point,
+                       bool checked, bool damaged) {
+    const struct weft_cpu_interface interface = {.local_size = {1, 1, 1},
+                                                 .lanes = weft_cpu_native_lanes(),
+                                                 .push_size = 8,
+                                                 .binding_count = 2,
+                                                 .bindings = {{0, 0}, {0, 1}}};
+    const struct weft_cpu_source source = {.words = module_words,
+                                           .size = sizeof module_words,
+                                           .entry_point = entry_point,
+                                           .constants = cached_constants,
+                                           .constant_count = 2,
+                                           .lanes = weft_cpu_native_lanes(),
+                                           .checked = checked};
+    const weft_digest key = weft_cpu_cache_key(&source);
+    struct weft_cpu_object object = {0};
+    size_t size = 0;
+    uint8_t *elf = weft_test_read(WEFT_NATIVE_SAMPLE, &size);
+    assert_ok(weft_cpu_object_pack(&object, &interface, elf, size, &f->host.host));
+    object.bytes[object.size / 2] ^= damaged;
+    weft_cpu_cache_put(weft_cpu_cache_of(cache), &key, &object, &f->host.host);
+    free(elf);
+}
+
+/* Whether the pipeline came from the cache; that it could be made at all is in *result. */
+static bool make_from_cache(VkPipeline *pipeline, VkResult *result, const struct fixture *f,
+                            VkPipelineCache cache, const char *entry_point,
+                            const void *stage_chain) {
+    const VkShaderModuleCreateInfo module_info = {.sType =
+                                                      VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                                  .codeSize = sizeof module_words,
+                                                  .pCode = module_words};
+    const VkSpecializationMapEntry entries[] = {{7, 0, 4}, {9, 8, 8}};
+    const VkSpecializationInfo specialization = {.mapEntryCount = 2,
+                                                 .pMapEntries = entries,
+                                                 .dataSize = sizeof specialized,
+                                                 .pData = specialized};
+    VkPipelineCreationFeedbackEXT whole = {0}, stage = {0};
+    const VkPipelineCreationFeedbackCreateInfoEXT feedback = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO_EXT,
+        .pPipelineCreationFeedback = &whole,
+        .pipelineStageCreationFeedbackCount = 1,
+        .pPipelineStageCreationFeedbacks = &stage};
+    VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .pNext = &feedback,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .pNext = stage_chain,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .pName = entry_point,
+                  .pSpecializationInfo = &specialization},
+        .layout = f->layout};
+    assert_vk(f->vk.CreateShaderModule(f->vk.handle, &module_info, NULL, &info.stage.module));
+    *result = f->vk.CreateComputePipelines(f->vk.handle, cache, 1, &info, NULL, pipeline);
+    f->vk.DestroyShaderModule(f->vk.handle, info.stage.module, NULL);
+    assert_true((*result == VK_SUCCESS) == (*pipeline != VK_NULL_HANDLE));
+    assert_true((whole.flags & VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT_EXT) != 0);
+    assert_int_equal(whole.flags, stage.flags);
+    return (whole.flags & VK_PIPELINE_CREATION_FEEDBACK_APPLICATION_PIPELINE_CACHE_HIT_BIT_EXT) !=
+           0;
+}
+
+TEST(test_pipelines_from_a_cache, f) {
+    const uint32_t values[2] = {123, 456};
+    const VkDescriptorBufferInfo narrow = {.buffer = f->buffers[1], .range = sizeof values};
+    const VkWriteDescriptorSet write = write_of(f->set, 1, &narrow);
+    VkPipelineCache cache = cache_of(f, NULL, 0);
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    VkResult result = VK_SUCCESS;
+    if (weft_cpu_machine()->elf == 0) {
+        f->vk.DestroyPipelineCache(f->vk.handle, cache, NULL);
+        skip();
+    }
+    put_sample(f, cache, "main", false, false);
+    assert_true(make_from_cache(&pipeline, &result, f, cache, "main", NULL));
+    assert_vk(result);
+    f->vk.UpdateDescriptorSets(f->vk.handle, 1, &write, 0, NULL);
+    VkCommandBuffer commands = begin(f);
+    bind(f, commands, pipeline);
+    f->vk.CmdPushConstants(commands, f->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof values,
+                           values);
+    f->vk.CmdDispatchBase(commands, 3, 10, 5, 1, 1, 1);
+    run(f, commands);
+    assert_memory_equal(f->bytes[0], values, sizeof values);
+    assert_int_equal(words(f, 0)[2 + 3], 92); /* see test_cpu_object.c */
+    f->vk.DestroyPipeline(f->vk.handle, pipeline, NULL);
+    f->vk.DestroyPipelineCache(f->vk.handle, cache, NULL);
+}
+
+/* Another entry point, bounds checks, or an object that is damaged: not from the cache, and not from such a module. */
+WEFT_TEST_WITH(test_what_a_cache_has_not, struct fixture *f, set_up_one, tear_down) {
+    VkPipelineCache cache = cache_of(f, NULL, 0);
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    VkResult result = VK_SUCCESS;
+    put_sample(f, cache, "main", false, false);
+    put_sample(f, cache, "damaged", false, true);
+    assert_false(make_from_cache(&pipeline, &result, f, cache, "other", NULL));
+    assert_true(result < 0);
+    assert_false(make_from_cache(&pipeline, &result, f, cache, "damaged", NULL));
+    assert_true(result < 0);
+    assert_false(make_from_cache(&pipeline, &result, f, VK_NULL_HANDLE, "main", NULL));
+    assert_true(result < 0);
+#ifdef VK_EXT_pipeline_robustness
+    const VkPipelineRobustnessCreateInfoEXT checks = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_ROBUSTNESS_CREATE_INFO_EXT,
+        .storageBuffers = VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_ROBUST_BUFFER_ACCESS_EXT};
+    assert_false(make_from_cache(&pipeline, &result, f, cache, "main", &checks));
+    assert_true(result < 0);
+    if (weft_cpu_machine()->elf != 0) {
+        put_sample(f, cache, "main", true, false);
+        assert_true(make_from_cache(&pipeline, &result, f, cache, "main", &checks));
+        f->vk.DestroyPipeline(f->vk.handle, pipeline, NULL);
+    }
+#endif
+    f->vk.DestroyPipelineCache(f->vk.handle, cache, NULL);
 }
