@@ -24,6 +24,7 @@ weft_digest weft_cpu_cache_key(const struct weft_cpu_source *source) {
     weft_sha256_begin(&hash);
     weft_sha256_add(&hash, weft_version(), strlen(weft_version()) + 1);
     weft_sha256_add(&hash, weft_cpu_target(), strlen(weft_cpu_target()) + 1);
+    weft_sha256_add(&hash, weft_cpu_compiler(), strlen(weft_cpu_compiler()) + 1);
     weft_sha256_add(&hash, module.bytes, sizeof module.bytes);
     weft_sha256_add(&hash, source->entry_point, strlen(source->entry_point) + 1);
     weft_sha256_add(&hash, numbers, sizeof numbers);

@@ -15,6 +15,7 @@ static void make_uuid(uint8_t uuid[VK_UUID_SIZE], uint32_t lanes) {
     weft_sha256_begin(&hash);
     weft_sha256_add(&hash, weft_version(), strlen(weft_version()) + 1);
     weft_sha256_add(&hash, weft_cpu_target(), strlen(weft_cpu_target()) + 1);
+    weft_sha256_add(&hash, weft_cpu_compiler(), strlen(weft_cpu_compiler()) + 1);
     weft_sha256_add(&hash, &number, 1);
     const weft_digest digest = weft_sha256_end(&hash);
     memcpy(uuid, digest.bytes, VK_UUID_SIZE);

@@ -54,6 +54,9 @@ const char *weft_shader_misfit(const struct weft_shader *shader, const weft_devi
 }
 
 double weft_cost_on(const struct weft_cost *cost, const weft_device *device) {
-    const float given = weft_runs_on_processor(&device->info) ? cost->software : cost->hardware;
+    const weft_device_type type = device->info.type;
+    const float given = type == WEFT_DEVICE_PROCESSOR  ? cost->processor
+                        : type == WEFT_DEVICE_SOFTWARE ? cost->software
+                                                       : cost->hardware;
     return given > 0.0F ? (double)given : 1.0;
 }

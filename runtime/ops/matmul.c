@@ -50,7 +50,7 @@ static const struct weft_variant product_rows[] = {
     {.name = "direct",
      .shader = &weft_shader_matmul_direct,
      .grid = direct_grid,
-     .cost = {.hardware = 1.5F}},
+     .cost = {.hardware = 1.5F, .processor = 3.0F}},
 };
 
 const struct weft_variant_set weft_product_variants = {

@@ -8,18 +8,30 @@ if(NOT WEFT_BUILD_CLI)
 endif()
 
 # tests/data/quick.txt lists cases that execute every kernel with each value of its constants, tests/data/kernels.txt those of
-# them that execute every kernel. ./dev test runs all cases on one driver, the former on others, and the latter on the slow
-# relatives of that driver. Each run of more cases checks that the list of fewer is complete.
+# them that execute every kernel. ./dev test runs all cases on the processor device, where it is built, or else on one driver,
+# the former on others, and the latter on the slow relatives of one driver and at other widths of the processor's vectors.
+# Each run of more cases on a driver checks that the list of fewer is complete.
 set(weft_others ${weft_drivers})
 list(REMOVE_ITEM weft_others "${weft_one_driver}")
+set(weft_whole_driver "${weft_one_driver}")
+if(weft_processors)
+    set(weft_whole_driver processor-8)
+endif()
 set(weft_verify weft-cli verify --bits tests/data/bits.json)
 set(weft_quick_list --list tests/data/quick.txt)
 set(weft_kernel_list --list tests/data/kernels.txt)
-weft_add_device_test(verify QUICK ${weft_one_driver} LABELS verify
+weft_add_device_test(verify QUICK ${weft_whole_driver} LABELS verify
     COMMAND ${weft_verify} --device all --check-list tests/data/quick.txt)
-foreach(driver IN LISTS weft_others)
+if(weft_processors) # its rows are others than those of the drivers that the lists are made of
+    weft_add_device_test(verify DRIVERS ${weft_processors} QUICK ${weft_whole_driver} LABELS verify
+        COMMAND ${weft_verify} --device all)
+endif()
+foreach(driver IN LISTS weft_drivers weft_processors)
+    if(driver STREQUAL weft_whole_driver)
+        continue()
+    endif()
     set(cases ${weft_quick_list} --check-list tests/data/kernels.txt --kernels-once)
-    if(driver MATCHES "^(lavapipe-16|mesa-backports)$")
+    if(driver MATCHES "^(lavapipe-16|mesa-backports|processor-.*)$")
         set(cases ${weft_kernel_list})
     endif()
     weft_add_device_test(verify.quick DRIVERS ${driver} LABELS verify short
@@ -75,14 +87,15 @@ foreach(config IN LISTS weft_configs)
         set(some ${evaluate} --examples ${CMAKE_MATCH_1} --bits "${folder}/${part}")
         weft_add_device_test("eval.${name}" ONE_DRIVER QUICK NONE LABELS eval
             COMMAND ${evaluate} ${whole})
-        if(weft_others)
-            weft_add_device_test("eval.${name}" DRIVERS ${weft_others} QUICK ${quick} LABELS eval COMMAND ${some})
+        if(weft_others OR weft_processors)
+            weft_add_device_test("eval.${name}" DRIVERS ${weft_others} ${weft_processors} QUICK ${quick} LABELS eval COMMAND ${some})
         endif()
         if(quick STREQUAL weft_one_driver)
             weft_add_device_test("eval.${name}.part" ONE_DRIVER LABELS eval short COMMAND ${some})
         endif()
     else()
-        weft_add_device_test("eval.${name}" QUICK ${quick} LABELS eval COMMAND ${evaluate} ${whole})
+        weft_add_device_test("eval.${name}" DRIVERS ${weft_drivers} ${weft_processors} QUICK ${quick} LABELS eval
+            COMMAND ${evaluate} ${whole})
     endif()
     # The task's data in other lengths, such as data/langid4096.npz, and what PyTorch found there.
     file(GLOB lengths CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/${folder}"

@@ -53,6 +53,17 @@ else()
             "${WEFT_DRIVERS_DIR} holds no driver manifests (./dev setup writes them)")
 endif()
 
+# The processor device, at each width of vectors, for what is run on it as well as on drivers. Without any driver: there is
+# nothing at that path.
+set(weft_processors "")
+if(WEFT_HAVE_LLVM)
+    foreach(lanes 4 8 16)
+        list(APPEND weft_processors processor-${lanes})
+        set(weft_driver_env_processor-${lanes} "VK_DRIVER_FILES=${CMAKE_CURRENT_BINARY_DIR}/no-driver.json"
+            "VK_ICD_FILENAMES=${CMAKE_CURRENT_BINARY_DIR}/no-driver.json" "WEFT_PROCESSOR_LANES=${lanes}")
+    endforeach()
+endif()
+
 # The driver for tests that need some device and do not test it.
 list(GET weft_drivers 0 weft_one_driver)
 if("lavapipe-8" IN_LIST weft_drivers)

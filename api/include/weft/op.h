@@ -66,7 +66,7 @@ typedef struct weft_needs {
 
 /** Expected time beside that of the other rows: those of more than twice the least are not even measured. */
 typedef struct weft_cost {
-    float software, hardware; /**< 0: 1 */
+    float software, hardware, processor; /**< drivers that emulate, GPUs, the processor device; 0: 1 */
 } weft_cost;
 
 /** A row of an op: one way to compute it. */
