@@ -73,6 +73,8 @@ endif()
 if(WEFT_HAVE_LLVM)
     # Which functions the sources name, and the names of ours that stand for them.
     file(GLOB weft_compiler_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/cpu/compile/*.[ch]")
+    # What compiled code knows of its callers is here, and so part of the compiler's identity.
+    list(APPEND weft_compiler_sources "${PROJECT_SOURCE_DIR}/runtime/cpu/kernel.h")
     set(weft_llvm_dir "${PROJECT_BINARY_DIR}/llvm")
     add_custom_command(
         OUTPUT "${weft_llvm_dir}/llvm_functions.stamp"

@@ -15,8 +15,10 @@
 #define WEFT_CPU_MAX_BINDINGS    32u
 #define WEFT_CPU_MAX_INVOCATIONS 1024u
 #define WEFT_CPU_MAX_LANES       16u
-#define WEFT_CPU_SHARED_MEMORY   (32u << 10) /* bytes that one module may declare */
-#define WEFT_CPU_MAX_RANGE       ((UINT32_C(1) << 31) - 64u) /* bytes of a binding: offsets are signed and of 32 bits */
+/* Bytes of shared memory that one module may declare. */
+#define WEFT_CPU_SHARED_MEMORY (32u << 10)
+/* Bytes of a binding: offsets are signed and of 32 bits. */
+#define WEFT_CPU_MAX_RANGE ((UINT32_C(1) << 31) - 64u)
 
 /** The bytes of one storage buffer as it is bound. Compiled code knows this layout. */
 struct weft_cpu_range {
@@ -28,8 +30,9 @@ struct weft_cpu_range {
 struct weft_cpu_call {
     const struct weft_cpu_range *ranges; /* one for each of weft_cpu_interface::bindings */
     const void *push;                    /* push constants, as many bytes as the module declares */
-    void *scratch; /* weft_cpu_interface::scratch_size bytes, aligned to 64: shared memory, and what lives across
-                      barriers. One for each thread; its contents mean nothing between calls. */
+    /* weft_cpu_interface::scratch_size bytes, aligned to 64: shared memory, and what lives across barriers. One for each
+     * thread; its contents mean nothing between calls. */
+    void *scratch;
     uint32_t groups[3]; /* of the dispatch: gl_NumWorkGroups */
 };
 
@@ -69,7 +72,8 @@ struct weft_cpu_source {
     const struct weft_cpu_constant *constants;
     uint32_t constant_count;
     uint32_t lanes; /* 4, 8 or 16 */
-    bool checked;   /* accesses outside of a binding read 0 and write nothing, instead of being undefined */
+    /* Accesses outside of a binding read 0 and write nothing, instead of being undefined. */
+    bool checked;
 };
 
 /** An object: an interface and machine code, in host memory; position-independent bytes without pointers. */
@@ -122,8 +126,10 @@ weft_status weft_cpu_object_pack(struct weft_cpu_object *object,
 /** The vector width this processor runs best with, as lanes of 32 bits: 4, 8 or 16. */
 uint32_t weft_cpu_native_lanes(void);
 
-/** What machine code is made for: architecture, the processor's name and features; objects fit only where this is equal.
- * In static memory. */
+/**
+ * What machine code is made for: architecture, the processor's name and features; objects fit only where this is equal.
+ * In static memory.
+ */
 const char *weft_cpu_target(void);
 
 #endif
