@@ -2,8 +2,6 @@
 /* Variables, pointers and what goes through them. */
 #include "cpu/compile/decode.h"
 
-enum { STORAGE_WORKGROUP = 4, STORAGE_PRIVATE = 6, STORAGE_FUNCTION = 7 };
-
 /* ---- variables ---- */
 
 uint32_t weft_ir_new_variable(struct weft_ir_decoder *decoder, uint32_t type, uint32_t list) {
@@ -161,10 +159,10 @@ void weft_ir_decode_global(struct weft_ir_decoder *decoder, const struct weft_ir
         id->pointer.space = WEFT_IR_PUSH;
         decoder->program->interface.push_size = push_size(decoder, type);
         break;
-    case STORAGE_WORKGROUP:
+    case WEFT_STORAGE_CLASS_WORKGROUP:
         add_shared(decoder, id, type);
         break;
-    case STORAGE_PRIVATE:
+    case WEFT_STORAGE_CLASS_PRIVATE:
         add_private(decoder, id, type, view->length > 4 ? view->words[4] : 0);
         break;
     default:
@@ -177,9 +175,7 @@ void weft_ir_decode_global(struct weft_ir_decoder *decoder, const struct weft_ir
 static void decode_local(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
     const uint32_t type = weft_ir_type_of(decoder, weft_ir_word(decoder, view, 1))->element;
     struct weft_ir_pointer pointer = {.type = type, .space = WEFT_IR_IN_VARIABLE};
-    const uint32_t scope = decoder->frame->scope;
-    const uint32_t list =
-        scope == WEFT_IR_NONE ? decoder->list : decoder->program->nodes[scope].lists[0];
+    const uint32_t list = decoder->program->nodes[decoder->frame->scope].lists[0];
     pointer.root = weft_ir_new_variable(decoder, type, list);
     weft_ir_define_pointer(decoder, weft_ir_word(decoder, view, 2), &pointer);
     if (view->length > 4) {

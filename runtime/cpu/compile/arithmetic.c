@@ -8,23 +8,6 @@ enum { GLSL_FMA = 50 };
 
 #define MOST_OPERANDS 4u
 
-static LLVMValueRef number(const struct weft_emit *emit, LLVMValueRef like, uint64_t value) {
-    const LLVMTypeRef type = LLVMTypeOf(like);
-    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
-        return LLVMConstInt(type, value, 1);
-    }
-    LLVMValueRef lanes[WEFT_CPU_MAX_LANES];
-    for (uint32_t i = 0; i < emit->lanes; i++) {
-        lanes[i] = LLVMConstInt(LLVMGetElementType(type), value, 1);
-    }
-    return LLVMConstVector(lanes, emit->lanes);
-}
-
-static uint32_t bits_of(LLVMTypeRef type) {
-    return LLVMGetIntTypeWidth(
-        LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type);
-}
-
 /* ---- division ---- */
 
 /*
@@ -37,24 +20,24 @@ static LLVMValueRef safe_divisor(struct weft_emit *emit, LLVMValueRef b) {
     }
     const LLVMValueRef zero =
         LLVMBuildICmp(emit->builder, LLVMIntEQ, b, LLVMConstNull(LLVMTypeOf(b)), "");
-    return LLVMBuildSelect(emit->builder, zero, number(emit, b, 1), b, "");
+    return LLVMBuildSelect(emit->builder, zero, weft_emit_number(emit, b, 1), b, "");
 }
 
 static LLVMValueRef high_product(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef b,
                                  bool is_signed) {
     const LLVMTypeRef type = LLVMTypeOf(a);
-    const uint32_t bits = bits_of(type);
+    const uint32_t bits = weft_emit_width(LLVMTypeOf(a));
     LLVMTypeRef wide = LLVMIntTypeInContext(emit->context, 2 * bits);
-    if (LLVMGetTypeKind(type) == LLVMVectorTypeKind) {
+    if (weft_emit_is_vector(a)) {
         wide = LLVMVectorType(wide, emit->lanes);
     }
     const LLVMOpcode extend = is_signed ? LLVMSExt : LLVMZExt;
     const LLVMValueRef product =
         LLVMBuildMul(emit->builder, LLVMBuildCast(emit->builder, extend, a, wide, ""),
                      LLVMBuildCast(emit->builder, extend, b, wide, ""), "");
-    return LLVMBuildTrunc(emit->builder,
-                          LLVMBuildLShr(emit->builder, product, number(emit, product, bits), ""),
-                          type, "");
+    return LLVMBuildTrunc(
+        emit->builder,
+        LLVMBuildLShr(emit->builder, product, weft_emit_number(emit, product, bits), ""), type, "");
 }
 
 /*
@@ -93,8 +76,8 @@ static LLVMValueRef divide_by_scalar(struct weft_emit *emit, LLVMValueRef a, LLV
 /* A quotient or remainder of unsigned numbers. b_scalar: b as a scalar where it is one, else null. */
 static LLVMValueRef divide_unsigned(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef b,
                                     LLVMValueRef b_scalar, bool remainder) {
-    const bool vector = LLVMGetTypeKind(LLVMTypeOf(a)) == LLVMVectorTypeKind;
-    if (vector && b_scalar && !LLVMIsConstant(b_scalar) && bits_of(LLVMTypeOf(a)) == 32) {
+    const bool vector = weft_emit_is_vector(a);
+    if (vector && b_scalar && !LLVMIsConstant(b_scalar) && weft_emit_width(LLVMTypeOf(a)) == 32) {
         const LLVMValueRef quotient = divide_by_scalar(emit, a, b_scalar);
         return remainder ? LLVMBuildSub(emit->builder, a,
                                         LLVMBuildMul(emit->builder, quotient, b, ""), "")
@@ -135,42 +118,40 @@ static LLVMValueRef divide_signed(struct weft_emit *emit, uint32_t op, LLVMValue
 
 /* ---- integers ---- */
 
+static LLVMValueRef resize(struct weft_emit *emit, LLVMValueRef a, LLVMTypeRef type,
+                           bool is_signed) {
+    const uint32_t from = weft_emit_width(LLVMTypeOf(a));
+    const uint32_t to = weft_emit_width(type);
+    return from > to    ? LLVMBuildTrunc(emit->builder, a, type, "")
+           : from == to ? a
+           : is_signed  ? LLVMBuildSExt(emit->builder, a, type, "")
+                        : LLVMBuildZExt(emit->builder, a, type, "");
+}
+
 /* A distance of the width or more, which SPIR-V leaves open, must not become LLVM's poison. */
 static LLVMValueRef distance(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef b) {
-    const uint32_t to = bits_of(LLVMTypeOf(a));
-    const uint32_t from = bits_of(LLVMTypeOf(b));
-    if (from > to) {
-        b = LLVMBuildTrunc(emit->builder, b, LLVMTypeOf(a), "");
-    } else if (from < to) {
-        b = LLVMBuildZExt(emit->builder, b, LLVMTypeOf(a), "");
-    }
-    return LLVMBuildAnd(emit->builder, b, number(emit, a, to - 1), "");
+    const LLVMTypeRef type = LLVMTypeOf(a);
+    return LLVMBuildAnd(emit->builder, resize(emit, b, type, false),
+                        weft_emit_number(emit, a, weft_emit_width(type) - 1), "");
 }
 
 /* The lowest `count` bits set, for a count up to the width. */
 static LLVMValueRef low_bits(struct weft_emit *emit, LLVMValueRef count) {
-    const uint32_t width = bits_of(LLVMTypeOf(count));
+    const uint32_t width = weft_emit_width(LLVMTypeOf(count));
     const LLVMValueRef full =
-        LLVMBuildICmp(emit->builder, LLVMIntUGE, count, number(emit, count, width), "");
-    const LLVMValueRef one =
-        LLVMBuildShl(emit->builder, number(emit, count, 1), distance(emit, count, count), "");
-    return LLVMBuildSelect(emit->builder, full, number(emit, count, UINT64_MAX),
-                           LLVMBuildSub(emit->builder, one, number(emit, count, 1), ""), "");
-}
-
-static LLVMValueRef as_wide_as(struct weft_emit *emit, LLVMValueRef value, LLVMValueRef like) {
-    const uint32_t to = bits_of(LLVMTypeOf(like));
-    const uint32_t from = bits_of(LLVMTypeOf(value));
-    return from == to  ? value
-           : from > to ? LLVMBuildTrunc(emit->builder, value, LLVMTypeOf(like), "")
-                       : LLVMBuildZExt(emit->builder, value, LLVMTypeOf(like), "");
+        LLVMBuildICmp(emit->builder, LLVMIntUGE, count, weft_emit_number(emit, count, width), "");
+    const LLVMValueRef one = LLVMBuildShl(emit->builder, weft_emit_number(emit, count, 1),
+                                          distance(emit, count, count), "");
+    return LLVMBuildSelect(emit->builder, full, weft_emit_number(emit, count, UINT64_MAX),
+                           LLVMBuildSub(emit->builder, one, weft_emit_number(emit, count, 1), ""),
+                           "");
 }
 
 static LLVMValueRef bit_field(struct weft_emit *emit, uint32_t op, LLVMValueRef *x) {
     const LLVMBuilderRef builder = emit->builder;
     const uint32_t first = op == WEFT_OP_BIT_FIELD_INSERT ? 2 : 1;
     const LLVMValueRef offset = distance(emit, x[0], x[first]);
-    const LLVMValueRef count = as_wide_as(emit, x[first + 1], x[0]);
+    const LLVMValueRef count = resize(emit, x[first + 1], LLVMTypeOf(x[0]), false);
     const LLVMValueRef low = low_bits(emit, count);
     if (op == WEFT_OP_BIT_FIELD_INSERT) {
         const LLVMValueRef mask = LLVMBuildShl(builder, low, offset, "");
@@ -184,8 +165,8 @@ static LLVMValueRef bit_field(struct weft_emit *emit, uint32_t op, LLVMValueRef 
         return field;
     }
     /* The sign of the field, extended: (f ^ s) - s, with s its highest bit. */
-    const LLVMValueRef sign =
-        LLVMBuildXor(builder, low, LLVMBuildLShr(builder, low, number(emit, low, 1), ""), "");
+    const LLVMValueRef sign = LLVMBuildXor(
+        builder, low, LLVMBuildLShr(builder, low, weft_emit_number(emit, low, 1), ""), "");
     return LLVMBuildSub(builder, LLVMBuildXor(builder, field, sign, ""), sign, "");
 }
 
@@ -246,16 +227,6 @@ static bool compare(struct weft_emit *emit, LLVMValueRef *made, uint32_t op, LLV
 
 /* ---- conversions ---- */
 
-static LLVMValueRef resize(struct weft_emit *emit, LLVMValueRef a, LLVMTypeRef type,
-                           bool is_signed) {
-    const uint32_t from = bits_of(LLVMTypeOf(a));
-    const uint32_t to = bits_of(type);
-    return from > to    ? LLVMBuildTrunc(emit->builder, a, type, "")
-           : from == to ? a
-           : is_signed  ? LLVMBuildSExt(emit->builder, a, type, "")
-                        : LLVMBuildZExt(emit->builder, a, type, "");
-}
-
 static LLVMValueRef convert(struct weft_emit *emit, uint32_t op, LLVMTypeRef type, LLVMValueRef a) {
     switch (op) {
     case WEFT_OP_CONVERT_F_TO_U:
@@ -299,13 +270,8 @@ static LLVMValueRef unary(struct weft_emit *emit, uint32_t op, LLVMTypeRef type,
         return LLVMBuildFCmp(builder, LLVMRealUNO, a, a, "");
     case WEFT_OP_IS_INF: {
         const LLVMValueRef magnitude = weft_emit_unary(emit, "llvm.fabs", a);
-        const LLVMTypeRef scalar = LLVMGetTypeKind(type) == LLVMVectorTypeKind
-                                       ? LLVMGetElementType(LLVMTypeOf(a))
-                                       : LLVMTypeOf(a);
-        LLVMValueRef infinity = LLVMConstRealOfString(scalar, "inf");
-        infinity = LLVMGetTypeKind(LLVMTypeOf(a)) == LLVMVectorTypeKind
-                       ? weft_emit_splat(emit, infinity)
-                       : infinity;
+        LLVMValueRef infinity = LLVMConstRealOfString(weft_emit_element_type(LLVMTypeOf(a)), "inf");
+        infinity = weft_emit_is_vector(a) ? weft_emit_splat(emit, infinity) : infinity;
         return LLVMBuildFCmp(builder, LLVMRealOEQ, magnitude, infinity, "");
     }
     default:

@@ -21,10 +21,6 @@ struct destination {
 
 static void decode_chain(struct weft_ir_decoder *decoder, uint32_t label);
 
-static struct weft_ir_program *program_of(const struct weft_ir_decoder *decoder) {
-    return decoder->program;
-}
-
 static bool failed(const struct weft_ir_decoder *decoder) {
     return decoder->program->status != WEFT_OK;
 }
@@ -81,24 +77,16 @@ static uint32_t next_phi(const struct weft_ir_decoder *decoder, uint32_t at) {
     return opcode == WEFT_OP_PHI ? at : 0;
 }
 
-/* The variable of a phi lives in the innermost list in which all its edges are: that of its function. */
+/* The variable of a phi lives where those of its function do; each call has one of its own. */
 static uint32_t phi_variable(struct weft_ir_decoder *decoder, const struct weft_ir_view *view) {
+    const struct weft_ir_frame *frame = decoder->frame;
     struct weft_ir_id *id = weft_ir_id(decoder, weft_ir_word(decoder, view, 2));
-    const uint32_t scope = decoder->frame->scope;
-    if (id->pointer.space != WEFT_IR_IN_VARIABLE ||
-        id->pointer.matrix_stride != decoder->frame->function ||
-        id->pointer.offset != decoder->calls) {
-        /* Remembered in the id's pointer, which a value does not have, for this call of this function. */
-        id->pointer = (struct weft_ir_pointer){
-            .space = WEFT_IR_IN_VARIABLE,
-            .matrix_stride = decoder->frame->function,
-            .offset = decoder->calls,
-            .root = weft_ir_new_variable(decoder, view->words[1],
-                                         scope == WEFT_IR_NONE
-                                             ? decoder->list
-                                             : program_of(decoder)->nodes[scope].lists[0])};
+    if (id->phi_call != frame->number) {
+        id->phi_call = frame->number;
+        id->phi = weft_ir_new_variable(decoder, view->words[1],
+                                       decoder->program->nodes[frame->scope].lists[0]);
     }
-    return id->pointer.root;
+    return id->phi;
 }
 
 /* What the edge from the block at hand to `label` gives the phis there. All are read before any is set. */
@@ -393,7 +381,8 @@ static void decode_body(struct weft_ir_decoder *decoder, struct weft_ir_frame *f
                         const struct weft_ir_view *call) {
     struct weft_ir_frame *caller = decoder->frame;
     const uint32_t outer = decoder->list;
-    if (++decoder->calls > MAX_PIECES) {
+    frame->number = ++decoder->calls;
+    if (frame->number > MAX_PIECES) {
         weft_ir_unsupported(decoder, "more function calls than", MAX_PIECES);
     }
     frame->scope = add_scope(decoder);

@@ -28,13 +28,11 @@ enum weft_ir_spirv_type_kind {
 struct weft_ir_spirv_type {
     uint8_t kind;
     uint8_t scalar;   /* enum weft_ir_type of a scalar */
-    bool is_signed;   /* of an integer */
     uint32_t slots;   /* scalars in a value; 0 of a runtime array */
     uint32_t element; /* id: of components, columns, elements, or what is pointed to */
     uint32_t count;   /* of those; a structure's members */
     uint32_t stride;  /* bytes between elements in memory, 0 where there is no layout */
     uint32_t size;    /* bytes in shared memory, where we lay things out */
-    uint32_t storage; /* a pointer's storage class */
     uint32_t first_member;
 };
 
@@ -75,9 +73,11 @@ struct weft_ir_id {
     uint32_t count; /* of its scalars */
     weft_ir_value *scalars;
     uint32_t variable; /* that keeps it, or WEFT_IR_NONE */
-    uint32_t home;     /* in the survey: the piece of code of its function */
-    uint32_t stores;   /* to this variable, in the module */
-    uint32_t root;     /* of a pointer: the variable or parameter it points into */
+    uint32_t phi; /* the variable that the edges to an OpPhi set, in the call numbered phi_call */
+    uint32_t phi_call;
+    uint32_t home;   /* in the survey: the piece of code of its function */
+    uint32_t stores; /* to this variable, in the module */
+    uint32_t root;   /* of a pointer: the variable or parameter it points into */
     uint32_t spec_id;
     uint32_t built_in; /* or WEFT_IR_NONE */
     uint32_t binding, set;
@@ -97,6 +97,7 @@ struct weft_ir_construct {
 /** A call while its function is decoded. */
 struct weft_ir_frame {
     uint32_t function; /* word of its OpFunction */
+    uint32_t number;   /* of the call, from 1 */
     uint32_t scope;    /* node */
     uint32_t result;   /* variable, or WEFT_IR_NONE */
     uint32_t label;    /* of the block at hand */
@@ -125,7 +126,7 @@ struct weft_ir_decoder {
     uint32_t functions;           /* word where the first begins */
     uint32_t block;               /* the piece of code at hand */
     uint32_t list;                /* of nodes, to which code is appended */
-    uint32_t calls;               /* depth */
+    uint32_t calls;               /* so far */
     struct weft_ir_frame *frame;
 };
 
@@ -154,8 +155,6 @@ const struct weft_ir_member *weft_ir_member(struct weft_ir_decoder *decoder,
                                             const struct weft_ir_spirv_type *type, uint32_t index);
 /** The scalar type that all slots of a type have, or that of slot `slot`. */
 uint32_t weft_ir_slot_type(struct weft_ir_decoder *decoder, uint32_t type, uint32_t slot);
-/** Whether all slots of a type have the same type. */
-bool weft_ir_is_homogeneous(struct weft_ir_decoder *decoder, uint32_t type);
 
 /** Reads an OpVariable outside of functions. */
 void weft_ir_decode_global(struct weft_ir_decoder *decoder, const struct weft_ir_view *view);

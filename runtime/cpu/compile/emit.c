@@ -16,7 +16,6 @@ static void make_types(struct weft_emit *emit) {
     emit->types[WEFT_IR_F32] = LLVMFloatTypeInContext(context);
     emit->types[WEFT_IR_F64] = LLVMDoubleTypeInContext(context);
     emit->pointer = LLVMPointerTypeInContext(context, 0);
-    emit->i16 = LLVMInt16TypeInContext(context);
     emit->half = LLVMHalfTypeInContext(context);
     LLVMValueRef lanes[WEFT_CPU_MAX_LANES];
     for (uint32_t i = 0; i < emit->lanes; i++) {
@@ -65,7 +64,6 @@ static void make_function(struct weft_emit *emit) {
     /* Subnormals count as zeros while this runs, also where LLVM works something out beforehand. */
     add_attribute(emit, "denormal-fp-math", "preserve-sign,preserve-sign");
     add_attribute(emit, "no-builtins", "true"); /* no calls of functions that are nowhere */
-    add_attribute(emit, "no-stack-arg-probe", "true");
     add_enum_attribute(emit, "nounwind");
     emit->entry = weft_emit_block(emit, "entry");
 }

@@ -34,7 +34,7 @@ struct weft_emit {
     LLVMValueRef function;
     LLVMBasicBlockRef entry; /* of variables alone */
     LLVMTypeRef types[WEFT_IR_TYPES];
-    LLVMTypeRef pointer, i16, half;
+    LLVMTypeRef pointer, half;
     LLVMValueRef iota; /* 0, 1, … as a vector of i32 */
     LLVMValueRef ranges[WEFT_CPU_MAX_BINDINGS], sizes[WEFT_CPU_MAX_BINDINGS];
     LLVMValueRef push, scratch, call;
@@ -63,6 +63,13 @@ struct weft_emit {
 LLVMTypeRef weft_emit_vector_type(const struct weft_emit *emit, uint32_t type);
 LLVMValueRef weft_emit_u32(const struct weft_emit *emit, uint32_t value);
 LLVMValueRef weft_emit_u64(const struct weft_emit *emit, uint64_t value);
+bool weft_emit_is_vector(LLVMValueRef value);
+/** A type itself, or that of a vector's elements. */
+LLVMTypeRef weft_emit_element_type(LLVMTypeRef type);
+/** Bits of an integer, or of a vector's elements. */
+uint32_t weft_emit_width(LLVMTypeRef type);
+/** An integer of the type of `like`, in all lanes where that is a vector. */
+LLVMValueRef weft_emit_number(const struct weft_emit *emit, LLVMValueRef like, uint64_t number);
 /** A scalar in all lanes. */
 LLVMValueRef weft_emit_splat(struct weft_emit *emit, LLVMValueRef scalar);
 /** A value's scalar: of a linear one that of lane 0. */
@@ -84,6 +91,8 @@ LLVMValueRef weft_emit_all_lanes(struct weft_emit *emit, bool on);
 /** The running lanes as a mask that is not null. */
 LLVMValueRef weft_emit_exec(struct weft_emit *emit);
 LLVMValueRef weft_emit_any(struct weft_emit *emit, LLVMValueRef mask);
+/** The lowest of the running lanes, as an i32. */
+LLVMValueRef weft_emit_first_lane(struct weft_emit *emit);
 /** A mask as bits of an i32. */
 LLVMValueRef weft_emit_mask_bits(struct weft_emit *emit, LLVMValueRef mask);
 LLVMValueRef weft_emit_mask_load(struct weft_emit *emit, LLVMValueRef variable);

@@ -42,21 +42,9 @@ enum {
     N_CLAMP = 81
 };
 
-static LLVMValueRef like(struct weft_emit *emit, LLVMValueRef value, LLVMValueRef scalar) {
-    return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind ? weft_emit_splat(emit, scalar)
-                                                                    : scalar;
-}
-
-static LLVMValueRef real(struct weft_emit *emit, LLVMValueRef value, double number) {
-    const LLVMTypeRef type = LLVMTypeOf(value);
-    const bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
-    return like(emit, value, LLVMConstReal(vector ? LLVMGetElementType(type) : type, number));
-}
-
-static LLVMValueRef whole(struct weft_emit *emit, LLVMValueRef value, uint64_t number) {
-    const LLVMTypeRef type = LLVMTypeOf(value);
-    const bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
-    return like(emit, value, LLVMConstInt(vector ? LLVMGetElementType(type) : type, number, 1));
+static LLVMValueRef real(struct weft_emit *emit, LLVMValueRef like, double number) {
+    const LLVMValueRef scalar = LLVMConstReal(weft_emit_element_type(LLVMTypeOf(like)), number);
+    return weft_emit_is_vector(like) ? weft_emit_splat(emit, scalar) : scalar;
 }
 
 static LLVMValueRef lesser(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef b) {
@@ -87,9 +75,7 @@ static LLVMValueRef multiply_add(struct weft_emit *emit, LLVMValueRef a, LLVMVal
 
 static LLVMTypeRef integers_like(struct weft_emit *emit, LLVMValueRef value) {
     const LLVMTypeRef type = emit->types[WEFT_IR_I32];
-    return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind
-               ? LLVMVectorType(type, emit->lanes)
-               : type;
+    return weft_emit_is_vector(value) ? LLVMVectorType(type, emit->lanes) : type;
 }
 
 static LLVMValueRef polynomial(struct weft_emit *emit, LLVMValueRef x, const double *coefficients,
@@ -118,14 +104,14 @@ static LLVMValueRef exp2_of(struct weft_emit *emit, LLVMValueRef x) {
     const LLVMValueRef f = LLVMBuildFSub(builder, clamped, n, "");
     LLVMValueRef power = LLVMBuildFPToSI(builder, n, integers, "");
     /* In two steps, since 2^128 is no float while 2^128 times something below 1 is. */
-    const LLVMValueRef half = LLVMBuildAShr(builder, power, whole(emit, power, 1), "");
+    const LLVMValueRef half = LLVMBuildAShr(builder, power, weft_emit_number(emit, power, 1), "");
     const LLVMValueRef parts[] = {half, LLVMBuildSub(builder, power, half, "")};
     LLVMValueRef made =
         polynomial(emit, f, coefficients, sizeof coefficients / sizeof coefficients[0]);
     for (uint32_t i = 0; i < 2; i++) {
-        const LLVMValueRef biased =
-            LLVMBuildShl(builder, LLVMBuildAdd(builder, parts[i], whole(emit, power, 127), ""),
-                         whole(emit, power, 23), "");
+        const LLVMValueRef biased = LLVMBuildShl(
+            builder, LLVMBuildAdd(builder, parts[i], weft_emit_number(emit, power, 127), ""),
+            weft_emit_number(emit, power, 23), "");
         made =
             LLVMBuildFMul(builder, made, LLVMBuildBitCast(builder, biased, LLVMTypeOf(x), ""), "");
     }
@@ -144,11 +130,14 @@ static LLVMValueRef log2_of(struct weft_emit *emit, LLVMValueRef x) {
     const LLVMBuilderRef builder = emit->builder;
     const LLVMTypeRef integers = integers_like(emit, x);
     const LLVMValueRef bits = LLVMBuildBitCast(builder, x, integers, "");
-    const LLVMValueRef offset = LLVMBuildSub(builder, bits, whole(emit, bits, 0x3F3504F3u), "");
-    const LLVMValueRef exponent = LLVMBuildAShr(builder, offset, whole(emit, bits, 23), "");
+    const LLVMValueRef offset =
+        LLVMBuildSub(builder, bits, weft_emit_number(emit, bits, 0x3F3504F3u), "");
+    const LLVMValueRef exponent =
+        LLVMBuildAShr(builder, offset, weft_emit_number(emit, bits, 23), "");
     const LLVMValueRef mantissa = LLVMBuildBitCast(
         builder,
-        LLVMBuildSub(builder, bits, LLVMBuildShl(builder, exponent, whole(emit, bits, 23), ""), ""),
+        LLVMBuildSub(builder, bits,
+                     LLVMBuildShl(builder, exponent, weft_emit_number(emit, bits, 23), ""), ""),
         LLVMTypeOf(x), "");
     const LLVMValueRef one = real(emit, x, 1.0);
     const LLVMValueRef s = LLVMBuildFDiv(builder, LLVMBuildFSub(builder, mantissa, one, ""),
@@ -192,28 +181,32 @@ static LLVMValueRef tanh_of(struct weft_emit *emit, LLVMValueRef x) {
 /* The half in the lower bits of a word. Where the processor has no conversion, half subnormals count as zeros. */
 static LLVMValueRef unpack_half(struct weft_emit *emit, LLVMValueRef word) {
     const LLVMBuilderRef builder = emit->builder;
-    const bool vector = LLVMGetTypeKind(LLVMTypeOf(word)) == LLVMVectorTypeKind;
+    const bool vector = weft_emit_is_vector(word);
     const LLVMTypeRef f32 =
         vector ? weft_emit_vector_type(emit, WEFT_IR_F32) : emit->types[WEFT_IR_F32];
     if (emit->has_half) {
-        const LLVMTypeRef i16 = vector ? LLVMVectorType(emit->i16, emit->lanes) : emit->i16;
+        const LLVMTypeRef i16 = vector ? LLVMVectorType(emit->types[WEFT_IR_I16], emit->lanes)
+                                       : emit->types[WEFT_IR_I16];
         const LLVMTypeRef half = vector ? LLVMVectorType(emit->half, emit->lanes) : emit->half;
         const LLVMValueRef bits = LLVMBuildTrunc(builder, word, i16, "");
         return LLVMBuildFPExt(builder, LLVMBuildBitCast(builder, bits, half, ""), f32, "");
     }
-    const LLVMValueRef magnitude = LLVMBuildAnd(builder, word, whole(emit, word, 0x7FFF), "");
+    const LLVMValueRef magnitude =
+        LLVMBuildAnd(builder, word, weft_emit_number(emit, word, 0x7FFF), "");
     const LLVMValueRef sign =
-        LLVMBuildShl(builder, LLVMBuildAnd(builder, word, whole(emit, word, 0x8000), ""),
-                     whole(emit, word, 16), "");
-    const LLVMValueRef moved = LLVMBuildShl(builder, magnitude, whole(emit, word, 13), "");
+        LLVMBuildShl(builder, LLVMBuildAnd(builder, word, weft_emit_number(emit, word, 0x8000), ""),
+                     weft_emit_number(emit, word, 16), "");
+    const LLVMValueRef moved =
+        LLVMBuildShl(builder, magnitude, weft_emit_number(emit, word, 13), "");
     const LLVMValueRef special =
-        LLVMBuildICmp(builder, LLVMIntUGE, magnitude, whole(emit, word, 0x7C00), "");
-    const LLVMValueRef bias = LLVMBuildSelect(builder, special, whole(emit, word, 224u << 23),
-                                              whole(emit, word, 112u << 23), "");
+        LLVMBuildICmp(builder, LLVMIntUGE, magnitude, weft_emit_number(emit, word, 0x7C00), "");
+    const LLVMValueRef bias =
+        LLVMBuildSelect(builder, special, weft_emit_number(emit, word, 224u << 23),
+                        weft_emit_number(emit, word, 112u << 23), "");
     LLVMValueRef made = LLVMBuildAdd(builder, moved, bias, "");
     const LLVMValueRef tiny =
-        LLVMBuildICmp(builder, LLVMIntULT, magnitude, whole(emit, word, 0x400), "");
-    made = LLVMBuildSelect(builder, tiny, whole(emit, word, 0), made, "");
+        LLVMBuildICmp(builder, LLVMIntULT, magnitude, weft_emit_number(emit, word, 0x400), "");
+    made = LLVMBuildSelect(builder, tiny, weft_emit_number(emit, word, 0), made, "");
     return LLVMBuildBitCast(builder, LLVMBuildOr(builder, made, sign, ""), f32, "");
 }
 
@@ -222,9 +215,8 @@ static LLVMValueRef highest_bit(struct weft_emit *emit, LLVMValueRef value) {
     LLVMTypeRef type = LLVMTypeOf(value);
     LLVMValueRef arguments[] = {value, LLVMConstNull(emit->types[WEFT_IR_BOOL])};
     const LLVMValueRef zeros = weft_emit_intrinsic(emit, "llvm.ctlz", &type, 1, arguments, 2);
-    const bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
-    const uint32_t bits = LLVMGetIntTypeWidth(vector ? LLVMGetElementType(type) : type);
-    return LLVMBuildSub(emit->builder, whole(emit, value, bits - 1), zeros, "");
+    const uint32_t bits = weft_emit_width(type);
+    return LLVMBuildSub(emit->builder, weft_emit_number(emit, value, bits - 1), zeros, "");
 }
 
 static LLVMValueRef lowest_bit(struct weft_emit *emit, LLVMValueRef value) {
@@ -233,7 +225,8 @@ static LLVMValueRef lowest_bit(struct weft_emit *emit, LLVMValueRef value) {
     const LLVMValueRef zeros = weft_emit_intrinsic(emit, "llvm.cttz", &type, 1, arguments, 2);
     const LLVMValueRef none =
         LLVMBuildICmp(emit->builder, LLVMIntEQ, value, LLVMConstNull(type), "");
-    return LLVMBuildSelect(emit->builder, none, whole(emit, value, UINT64_MAX), zeros, "");
+    return LLVMBuildSelect(emit->builder, none, weft_emit_number(emit, value, UINT64_MAX), zeros,
+                           "");
 }
 
 static LLVMValueRef absolute(struct weft_emit *emit, LLVMValueRef value) {
@@ -253,8 +246,8 @@ static LLVMValueRef sign_of(struct weft_emit *emit, LLVMValueRef value, bool is_
     const LLVMValueRef above = LLVMBuildICmp(builder, LLVMIntSGT, value, zero, "");
     const LLVMValueRef below = LLVMBuildICmp(builder, LLVMIntSLT, value, zero, "");
     return LLVMBuildSelect(
-        builder, above, whole(emit, value, 1),
-        LLVMBuildSelect(builder, below, whole(emit, value, UINT64_MAX), zero, ""), "");
+        builder, above, weft_emit_number(emit, value, 1),
+        LLVMBuildSelect(builder, below, weft_emit_number(emit, value, UINT64_MAX), zero, ""), "");
 }
 
 static LLVMValueRef unary(struct weft_emit *emit, uint32_t number, LLVMValueRef a) {

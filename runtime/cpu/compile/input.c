@@ -6,14 +6,6 @@
 
 #include "spirv/module.h"
 
-enum {
-    BUILT_IN_NUM_WORKGROUPS = 24,
-    BUILT_IN_SUBGROUP_SIZE = 36,
-    BUILT_IN_NUM_SUBGROUPS = 38,
-    BUILT_IN_SUBGROUP_ID = 40,
-    BUILT_IN_SUBGROUP_LANE = 41
-};
-
 /* ---- built-in variables ---- */
 
 /* gl_LocalInvocationIndex: of lane 0, or of all lanes. */
@@ -24,22 +16,17 @@ static LLVMValueRef local_index(struct weft_emit *emit, bool vector) {
                   : first;
 }
 
-static LLVMValueRef by_constant(struct weft_emit *emit, LLVMOpcode op, LLVMValueRef a, uint32_t b) {
-    LLVMValueRef constant = weft_emit_u32(emit, b);
-    if (LLVMGetTypeKind(LLVMTypeOf(a)) == LLVMVectorTypeKind) {
-        constant = weft_emit_splat(emit, constant);
-    }
-    return LLVMBuildBinOp(emit->builder, op, a, constant, "");
-}
-
 static LLVMValueRef local_id(struct weft_emit *emit, uint32_t dimension, bool vector) {
     const uint32_t *size = emit->program->local_size;
     uint32_t inner = 1;
     for (uint32_t i = 0; i < dimension; i++) {
         inner *= size[i];
     }
-    const LLVMValueRef quotient = by_constant(emit, LLVMUDiv, local_index(emit, vector), inner);
-    return by_constant(emit, LLVMURem, quotient, size[dimension]);
+    const LLVMValueRef index = local_index(emit, vector);
+    const LLVMValueRef quotient =
+        LLVMBuildUDiv(emit->builder, index, weft_emit_number(emit, index, inner), "");
+    return LLVMBuildURem(emit->builder, quotient, weft_emit_number(emit, index, size[dimension]),
+                         "");
 }
 
 static LLVMValueRef global_id(struct weft_emit *emit, uint32_t dimension, bool vector) {
@@ -63,7 +50,7 @@ void weft_emit_input(struct weft_emit *emit, const struct weft_ir_instruction *i
     const uint32_t component = instruction->place < 3 ? instruction->place : 0;
     LLVMValueRef made = NULL;
     switch (instruction->root) {
-    case BUILT_IN_NUM_WORKGROUPS:
+    case WEFT_BUILT_IN_NUM_WORKGROUPS:
         made = number_of_workgroups(emit, component);
         break;
     case WEFT_BUILT_IN_WORKGROUP_ID:
@@ -78,16 +65,16 @@ void weft_emit_input(struct weft_emit *emit, const struct weft_ir_instruction *i
     case WEFT_BUILT_IN_LOCAL_INVOCATION_INDEX:
         made = local_index(emit, vector);
         break;
-    case BUILT_IN_SUBGROUP_SIZE:
+    case WEFT_BUILT_IN_SUBGROUP_SIZE:
         made = weft_emit_u32(emit, emit->lanes);
         break;
-    case BUILT_IN_NUM_SUBGROUPS:
+    case WEFT_BUILT_IN_NUM_SUBGROUPS:
         made = weft_emit_u32(emit, emit->subgroups);
         break;
-    case BUILT_IN_SUBGROUP_ID:
+    case WEFT_BUILT_IN_SUBGROUP_ID:
         made = emit->subgroup;
         break;
-    case BUILT_IN_SUBGROUP_LANE:
+    case WEFT_BUILT_IN_SUBGROUP_LANE:
         made = weft_emit_u32(emit, 0);
         break;
     default:
@@ -200,14 +187,6 @@ static LLVMValueRef reduce(struct weft_emit *emit, const struct weft_ir_instruct
     return scan == 0 ? made : scanned;
 }
 
-static LLVMValueRef first_lane(struct weft_emit *emit) {
-    LLVMTypeRef type = emit->types[WEFT_IR_I32];
-    LLVMValueRef arguments[] = {weft_emit_mask_bits(emit, weft_emit_exec(emit)),
-                                LLVMConstNull(emit->types[WEFT_IR_BOOL])};
-    const LLVMValueRef lane = weft_emit_intrinsic(emit, "llvm.cttz", &type, 1, arguments, 2);
-    return LLVMBuildAnd(emit->builder, lane, weft_emit_u32(emit, emit->lanes - 1), "");
-}
-
 static LLVMValueRef vote(struct weft_emit *emit, uint32_t op, weft_ir_value value) {
     const LLVMBuilderRef builder = emit->builder;
     const LLVMValueRef vector = weft_emit_vector(emit, value);
@@ -219,8 +198,8 @@ static LLVMValueRef vote(struct weft_emit *emit, uint32_t op, weft_ir_value valu
     if (op == WEFT_OP_GROUP_NON_UNIFORM_ALL) {
         wrong = LLVMBuildNot(builder, vector, "");
     } else {
-        const LLVMValueRef first =
-            weft_emit_splat(emit, LLVMBuildExtractElement(builder, vector, first_lane(emit), ""));
+        const LLVMValueRef first = weft_emit_splat(
+            emit, LLVMBuildExtractElement(builder, vector, weft_emit_first_lane(emit), ""));
         const bool is_float = weft_ir_is_float(emit->program->values[value].type);
         wrong = is_float ? LLVMBuildFCmp(builder, LLVMRealUNE, vector, first, "")
                          : LLVMBuildICmp(builder, LLVMIntNE, vector, first, "");
@@ -235,7 +214,7 @@ void weft_emit_subgroup(struct weft_emit *emit, const struct weft_ir_instruction
     LLVMValueRef made = NULL;
     if (op == WEFT_OP_GROUP_NON_UNIFORM_ELECT) {
         made = LLVMBuildICmp(builder, LLVMIntEQ, emit->iota,
-                             weft_emit_splat(emit, first_lane(emit)), "");
+                             weft_emit_splat(emit, weft_emit_first_lane(emit)), "");
     } else if (op <= WEFT_OP_GROUP_NON_UNIFORM_ALL_EQUAL) {
         made = vote(emit, op, arguments[0]);
     } else if (op == WEFT_OP_GROUP_NON_UNIFORM_BROADCAST) {
@@ -244,7 +223,7 @@ void weft_emit_subgroup(struct weft_emit *emit, const struct weft_ir_instruction
         made = LLVMBuildExtractElement(builder, weft_emit_vector(emit, arguments[0]), lane, "");
     } else if (op == WEFT_OP_GROUP_NON_UNIFORM_BROADCAST_FIRST) {
         made = LLVMBuildExtractElement(builder, weft_emit_vector(emit, arguments[0]),
-                                       first_lane(emit), "");
+                                       weft_emit_first_lane(emit), "");
     } else if (op >= WEFT_OP_GROUP_NON_UNIFORM_I_ADD) {
         made = reduce(emit, instruction, arguments[0]);
     } else {

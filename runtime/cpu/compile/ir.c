@@ -53,12 +53,12 @@ weft_ir_value weft_ir_add_values(struct weft_ir_program *program, uint32_t type,
     return first;
 }
 
-static uint8_t trailing_zeros(uint64_t bits) {
-    uint8_t count = 0;
-    while (count < 31 && (bits >> count & 1) == 0) {
-        count++;
+uint8_t weft_ir_align_of(uint64_t number) {
+    uint8_t align = 0;
+    while (align < 31 && (number >> align & 1) == 0) {
+        align++;
     }
-    return count;
+    return align;
 }
 
 weft_ir_value weft_ir_constant(struct weft_ir_program *program, uint32_t type, uint64_t bits) {
@@ -67,7 +67,8 @@ weft_ir_value weft_ir_constant(struct weft_ir_program *program, uint32_t type, u
         struct weft_ir_def *def = &program->values[value];
         def->constant = true;
         def->bits = bits;
-        def->shape = (struct weft_ir_shape){.kind = WEFT_IR_UNIFORM, .align = trailing_zeros(bits)};
+        def->shape =
+            (struct weft_ir_shape){.kind = WEFT_IR_UNIFORM, .align = weft_ir_align_of(bits)};
     }
     return value;
 }

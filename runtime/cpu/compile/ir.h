@@ -162,7 +162,6 @@ struct weft_ir_program {
     uint32_t variable_count, variable_capacity;
     struct weft_ir_slot *slots;
     uint32_t slot_count, slot_capacity;
-    bool read_only[WEFT_CPU_MAX_BINDINGS];
 };
 
 /* ---- ir.c ---- */
@@ -177,6 +176,8 @@ bool weft_ir_room(struct weft_ir_program *program, void *array_address, uint32_t
 /** Bits of a value of a type. */
 uint32_t weft_ir_bits(uint32_t type);
 bool weft_ir_is_float(uint32_t type);
+/** The exponent of the largest power of two that divides a number; 31 for those of more, and for 0. */
+uint8_t weft_ir_align_of(uint64_t number);
 
 /** n new values of a type, one after the other; the first. */
 weft_ir_value weft_ir_add_values(struct weft_ir_program *program, uint32_t type, uint32_t n);

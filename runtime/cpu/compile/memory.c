@@ -102,7 +102,7 @@ static LLVMValueRef within(struct weft_emit *emit, const struct access *access, 
     LLVMValueRef last = LLVMBuildSelect(builder, any, LLVMBuildSub(builder, size, need, ""),
                                         weft_emit_u64(emit, 0), "");
     LLVMValueRef enough = any;
-    if (LLVMGetTypeKind(LLVMTypeOf(offset)) == LLVMVectorTypeKind) {
+    if (weft_emit_is_vector(offset)) {
         last = weft_emit_splat(emit, last);
         enough = weft_emit_splat(emit, any);
     }
@@ -137,17 +137,6 @@ static void load_scalars(struct weft_emit *emit, const struct access *access) {
     }
 }
 
-/* The lowest of the running lanes, of which there is one. */
-static LLVMValueRef first_lane(struct weft_emit *emit) {
-    if (!emit->exec) {
-        return weft_emit_u32(emit, 0);
-    }
-    LLVMTypeRef type = emit->types[WEFT_IR_I32];
-    LLVMValueRef arguments[] = {weft_emit_mask_bits(emit, emit->exec),
-                                LLVMConstAllOnes(emit->types[WEFT_IR_BOOL])};
-    return weft_emit_intrinsic(emit, "llvm.cttz", &type, 1, arguments, 2);
-}
-
 /* Lanes that write the same place race in SPIR-V: that of the first lane counts. */
 static void store_scalars(struct weft_emit *emit, const struct access *access) {
     const struct weft_ir_instruction *instruction = access->instruction;
@@ -165,7 +154,7 @@ static void store_scalars(struct weft_emit *emit, const struct access *access) {
             value = weft_emit_scalar(emit, values[i]);
         } else {
             value = LLVMBuildExtractElement(emit->builder, weft_emit_vector(emit, values[i]),
-                                            first_lane(emit), "");
+                                            weft_emit_first_lane(emit), "");
         }
         const LLVMValueRef made = LLVMBuildStore(emit->builder, value, to);
         LLVMSetAlignment(made, access->size);

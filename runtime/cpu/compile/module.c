@@ -4,12 +4,6 @@
 
 #include "spirv/operands.h"
 
-enum {
-    DECORATION_ROW_MAJOR = 4,
-    DECORATION_ARRAY_STRIDE = 6,
-    DECORATION_MATRIX_STRIDE = 7,
-};
-
 struct weft_ir_view weft_ir_view_at(const struct weft_ir_decoder *decoder, uint32_t at) {
     return (struct weft_ir_view){.words = decoder->words + at,
                                  .length = weft_spirv_length(decoder->words[at]),
@@ -57,7 +51,7 @@ static void decorate(struct weft_ir_id *id, uint32_t decoration, uint32_t litera
     case WEFT_DECORATION_DESCRIPTOR_SET:
         id->set = literal;
         break;
-    case DECORATION_ARRAY_STRIDE:
+    case WEFT_DECORATION_ARRAY_STRIDE:
         id->array_stride = literal;
         break;
     default:
@@ -102,9 +96,9 @@ static void read_member_decorations(struct weft_ir_decoder *decoder) {
         const uint32_t literal = view.length > 4 ? view.words[4] : 0;
         if (view.words[3] == WEFT_DECORATION_OFFSET) {
             member->offset = literal;
-        } else if (view.words[3] == DECORATION_MATRIX_STRIDE) {
+        } else if (view.words[3] == WEFT_DECORATION_MATRIX_STRIDE) {
             member->matrix_stride = literal;
-        } else if (view.words[3] == DECORATION_ROW_MAJOR) {
+        } else if (view.words[3] == WEFT_DECORATION_ROW_MAJOR) {
             member->row_major = true;
         }
     }

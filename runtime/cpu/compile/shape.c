@@ -11,14 +11,6 @@
 
 #define MOST_ALIGN 31u
 
-enum {
-    BUILT_IN_NUM_WORKGROUPS = 24,
-    BUILT_IN_SUBGROUP_SIZE = 36,
-    BUILT_IN_NUM_SUBGROUPS = 38,
-    BUILT_IN_SUBGROUP_ID = 40,
-    BUILT_IN_SUBGROUP_LANE = 41
-};
-
 static const struct weft_ir_shape varying = {.kind = WEFT_IR_VARYING};
 
 static uint8_t least(uint8_t a, uint8_t b) {
@@ -60,14 +52,6 @@ static bool same(struct weft_ir_shape a, struct weft_ir_shape b) {
     return a.kind == b.kind && a.stride == b.stride && a.align == b.align;
 }
 
-static uint32_t log2_of(uint32_t value) {
-    uint32_t log = 0;
-    while (log < MOST_ALIGN && (value >> log & 1) == 0) {
-        log++;
-    }
-    return log;
-}
-
 /* ---- inputs ---- */
 
 /* The component of gl_LocalInvocationID along one dimension, where `inner` invocations share each value in turn. */
@@ -89,7 +73,7 @@ static struct weft_ir_shape local_id(const struct weft_ir_program *program, uint
         return uniform(0);
     }
     if (inner == 1 && (size[dimension] % lanes == 0 || outer == 1)) {
-        return linear(1, log2_of(lanes));
+        return linear(1, weft_ir_align_of(lanes));
     }
     return varying;
 }
@@ -103,12 +87,12 @@ static struct weft_ir_shape input_shape(const struct weft_ir_program *program,
         struct weft_ir_shape shape =
             instruction->place < 3 ? local_id(program, instruction->place) : varying;
         const uint32_t size = instruction->place < 3 ? program->local_size[instruction->place] : 1;
-        shape.align = least(shape.align, (uint8_t)log2_of(size));
+        shape.align = least(shape.align, weft_ir_align_of(size));
         return shape;
     }
     case WEFT_BUILT_IN_LOCAL_INVOCATION_INDEX:
-        return linear(1, log2_of(program->lanes));
-    case BUILT_IN_SUBGROUP_LANE:
+        return linear(1, weft_ir_align_of(program->lanes));
+    case WEFT_BUILT_IN_SUBGROUP_LANE:
         return linear(1, MOST_ALIGN);
     default:
         return uniform(0);
@@ -123,7 +107,7 @@ static bool divide_linear(struct weft_ir_shape *shape, const struct weft_ir_prog
     if (a.kind != WEFT_IR_LINEAR || a.stride < 0 || divisor == 0 || divisor > UINT32_MAX) {
         return false;
     }
-    const uint32_t align = least(a.align, (uint8_t)log2_of((uint32_t)divisor));
+    const uint32_t align = least(a.align, weft_ir_align_of(divisor));
     const uint64_t span = (uint64_t)a.stride * (program->lanes - 1);
     if (span >= UINT64_C(1) << align) {
         return false;

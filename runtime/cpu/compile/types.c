@@ -5,8 +5,6 @@
 /* Arrays in buffers may be long; values of so many scalars are refused where they are made (ids.c). */
 #define MAX_SLOTS (UINT32_C(1) << 30)
 
-enum { DECORATION_ROW_MAJOR = 4 };
-
 bool weft_ir_makes_type(uint32_t opcode) {
     return opcode >= WEFT_OP_TYPE_VOID && opcode <= WEFT_OP_TYPE_FUNCTION;
 }
@@ -42,7 +40,6 @@ static void scalar_type(struct weft_ir_decoder *decoder, struct weft_ir_spirv_ty
     bool known = true;
     if (view->opcode == WEFT_OP_TYPE_INT) {
         known = int_type(type, width);
-        type->is_signed = weft_ir_word(decoder, view, 3) != 0;
     } else {
         known = width == 32 || width == 64;
         type->scalar = width == 64 ? WEFT_IR_F64 : WEFT_IR_F32;
@@ -129,7 +126,6 @@ void weft_ir_decode_type(struct weft_ir_decoder *decoder, const struct weft_ir_v
         break;
     case WEFT_OP_TYPE_POINTER:
         type.kind = WEFT_IR_TYPE_POINTER;
-        type.storage = weft_ir_word(decoder, view, 2);
         type.element = weft_ir_word(decoder, view, 3);
         break;
     case WEFT_OP_TYPE_FUNCTION:

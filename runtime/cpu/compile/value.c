@@ -16,6 +16,30 @@ LLVMValueRef weft_emit_u64(const struct weft_emit *emit, uint64_t value) {
     return LLVMConstInt(emit->types[WEFT_IR_I64], value, 0);
 }
 
+bool weft_emit_is_vector(LLVMValueRef value) {
+    return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind;
+}
+
+LLVMTypeRef weft_emit_element_type(LLVMTypeRef type) {
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
+}
+
+uint32_t weft_emit_width(LLVMTypeRef type) {
+    return LLVMGetIntTypeWidth(weft_emit_element_type(type));
+}
+
+LLVMValueRef weft_emit_number(const struct weft_emit *emit, LLVMValueRef like, uint64_t number) {
+    const LLVMTypeRef type = LLVMTypeOf(like);
+    if (!weft_emit_is_vector(like)) {
+        return LLVMConstInt(type, number, 1);
+    }
+    LLVMValueRef lanes[WEFT_CPU_MAX_LANES];
+    for (uint32_t i = 0; i < emit->lanes; i++) {
+        lanes[i] = LLVMConstInt(LLVMGetElementType(type), number, 1);
+    }
+    return LLVMConstVector(lanes, emit->lanes);
+}
+
 LLVMValueRef weft_emit_splat(struct weft_emit *emit, LLVMValueRef scalar) {
     const LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(scalar), emit->lanes);
     const LLVMTypeRef mask = LLVMVectorType(emit->types[WEFT_IR_I32], emit->lanes);
@@ -112,6 +136,18 @@ LLVMValueRef weft_emit_mask_bits(struct weft_emit *emit, LLVMValueRef mask) {
     const LLVMTypeRef bits = LLVMIntTypeInContext(emit->context, emit->lanes);
     return LLVMBuildZExt(emit->builder, LLVMBuildBitCast(emit->builder, mask, bits, ""),
                          emit->types[WEFT_IR_I32], "");
+}
+
+LLVMValueRef weft_emit_first_lane(struct weft_emit *emit) {
+    if (!emit->exec) {
+        return weft_emit_u32(emit, 0);
+    }
+    LLVMTypeRef type = emit->types[WEFT_IR_I32];
+    LLVMValueRef arguments[] = {weft_emit_mask_bits(emit, emit->exec),
+                                LLVMConstNull(emit->types[WEFT_IR_BOOL])};
+    const LLVMValueRef lane = weft_emit_intrinsic(emit, "llvm.cttz", &type, 1, arguments, 2);
+    /* Where none runs, any will do that is one. */
+    return LLVMBuildAnd(emit->builder, lane, weft_emit_u32(emit, emit->lanes - 1), "");
 }
 
 LLVMValueRef weft_emit_any(struct weft_emit *emit, LLVMValueRef mask) {

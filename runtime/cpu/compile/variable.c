@@ -18,8 +18,7 @@ static LLVMTypeRef kept_type(const struct weft_emit *emit, const struct weft_ir_
 
 static LLVMValueRef to_kept(struct weft_emit *emit, LLVMTypeRef kept, LLVMValueRef value) {
     const LLVMTypeRef type = LLVMTypeOf(value);
-    const LLVMTypeRef scalar =
-        LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
+    const LLVMTypeRef scalar = weft_emit_element_type(type);
     if (type == kept) {
         return value;
     }
@@ -32,7 +31,7 @@ static LLVMValueRef to_kept(struct weft_emit *emit, LLVMTypeRef kept, LLVMValueR
 
 static LLVMValueRef from_kept(struct weft_emit *emit, uint32_t type, LLVMValueRef value) {
     const LLVMTypeRef kept = LLVMTypeOf(value);
-    const bool vector = LLVMGetTypeKind(kept) == LLVMVectorTypeKind;
+    const bool vector = weft_emit_is_vector(value);
     const LLVMTypeRef wanted = vector ? weft_emit_vector_type(emit, type) : emit->types[type];
     if (kept == wanted) {
         return value;
