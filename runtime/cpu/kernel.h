@@ -17,12 +17,16 @@
 #define WEFT_CPU_MAX_LANES       16u
 /* Bytes of shared memory that one module may declare. */
 #define WEFT_CPU_SHARED_MEMORY (32u << 10)
+/* Bytes on the stack for the arrays that a subgroup's invocations index. */
+#define WEFT_CPU_LOCAL_MEMORY (256u << 10)
+/* Bytes that a binding begins at a multiple of. */
+#define WEFT_CPU_RANGE_ALIGNMENT 16u
 /* Bytes of a binding: offsets are signed and of 32 bits. */
 #define WEFT_CPU_MAX_RANGE ((UINT32_C(1) << 31) - 64u)
 
 /** The bytes of one storage buffer as it is bound. Compiled code knows this layout. */
 struct weft_cpu_range {
-    void *data; /* aligned to 16 bytes */
+    void *data; /* aligned to WEFT_CPU_RANGE_ALIGNMENT */
     uint64_t size;
 };
 
@@ -72,7 +76,8 @@ struct weft_cpu_source {
     const struct weft_cpu_constant *constants;
     uint32_t constant_count;
     uint32_t lanes; /* 4, 8 or 16 */
-    /* Accesses outside of a binding read 0 and write nothing, instead of being undefined. */
+    /* Accesses outside of a binding, shared memory or push constants read 0 and write nothing, and those outside of an
+     * invocation's array go to its nearest element, instead of being undefined. Offsets are of 32 bits and wrap. */
     bool checked;
 };
 

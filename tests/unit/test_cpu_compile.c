@@ -393,11 +393,90 @@ WEFT_TEST(accesses_out_of_bounds_are_harmless_where_they_are_checked) {
     weft_free(NULL, program.words);
 }
 
+/* Shared memory like bindings; of an invocation's own arrays the last element. */
+WEFT_TEST(a_kernel_reaches_no_memory_but_its_own_where_it_is_checked) {
+    enum { RUNNING = 64, EACH = 4 };
+    static const struct kernel wild = {
+        "wild", LINE,
+        "shared uint all[64]; shared uvec4 fours_of[8];\n"
+        "void main() { uint far = in_(0), own[5] = {1, 2, 3, 4, 5};\n"
+        "all[lane()] = lane(); if (lane() < 8) fours_of[lane()] = uvec4(9); barrier();\n"
+        "all[far] = 7; all[push.b] = 8; all[64 + 36 * lane() + 8000] = 6; fours_of[far] = "
+        "uvec4(7);\n"
+        "atomicAdd(all[far + 1], 1u); own[far] += 100; own[push.b] += 1000; barrier();\n"
+        "out_(0, all[63 - lane()] + fours_of[lane() / 8].w);\n"
+        "out_(1, all[far] + all[push.b + lane()] + fours_of[far].y);\n"
+        "out_(2, own[far]); out_(3, own[lane() % 4] + own[push.b]); }"};
+    if (!weft_cpu_can_compile()) {
+        skip();
+    }
+    const struct program program = compile_glsl(&wild);
+    struct given given = make_given(6);
+    for (uint32_t i = 0; i < WORDS; i++) {
+        given.words[i] = (given.words[i] & 0x07ffffff) | 0x10000;
+    }
+    given.push[1] = (given.push[1] & 0x07ffffff) | 0x20000;
+    static const uint32_t widths[] = {4, 8, 16};
+    for (uint32_t k = 0; k < sizeof widths / sizeof widths[0]; k++) {
+        uint32_t result[WORDS];
+        struct weft_cpu_kernel *native =
+            compile_native(wild.what, &program, &given, widths[k], true);
+        run_native(result, native, &given, BYTES);
+        weft_cpu_kernel_unload(&native, NULL);
+        for (uint32_t i = 0; i < RUNNING; i++) {
+            assert_int_equal(result[EACH * i], RUNNING - 1 - i + 9);
+            assert_int_equal(result[EACH * i + 1], 0);
+            assert_int_equal(result[EACH * i + 2], 1105);
+            assert_int_equal(result[EACH * i + 3], i % 4 + 1 + 1105);
+        }
+    }
+    weft_free(NULL, program.words);
+}
+
+/* Wherever memory ends, there is an error, nothing is left behind, and the next attempt works. */
+static void fail_each_allocation(struct weft_test_host *host, const struct kernel *kernel) {
+    const struct program program = compile_glsl(kernel);
+    const struct weft_cpu_source source = {
+        .words = program.words, .size = program.size, .entry_point = "main", .lanes = 8};
+    for (int rest = 0; rest < 2; rest++) {
+        struct weft_cpu_object object = {0};
+        weft_status status = WEFT_OUT_OF_HOST_MEMORY;
+        host->fail_rest = rest != 0;
+        while (weft_test_next_failure(host, status)) {
+            status = weft_cpu_compile(&object, &source, &host->host);
+            assert_int_equal(!object.bytes, status != WEFT_OK);
+        }
+        assert_in_range(host->failures, 10, 1000);
+        weft_free(&host->host, object.bytes);
+    }
+    weft_free(NULL, program.words);
+}
+
+WEFT_TEST_ON_HOST(memory_that_ends_is_an_error, host) {
+    static const char *const chosen[] = {"loops in loops", "functions that return early",
+                                         "barriers in loops"};
+    if (!weft_cpu_can_compile()) {
+        skip();
+    }
+    uint32_t found = 0;
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+        for (size_t k = 0; k < sizeof chosen / sizeof chosen[0]; k++) {
+            if (strcmp(kernels[i].what, chosen[k]) == 0) {
+                fail_each_allocation(host, &kernels[i]);
+                found++;
+            }
+        }
+    }
+    assert_int_equal(found, sizeof chosen / sizeof chosen[0]);
+}
+
 WEFT_TEST(what_cannot_be_compiled_is_refused_by_name) {
     static const struct {
         const char *body, *message;
     } refused[] = {
         {"shared uint a[20000]; void main() { a[lane()] = 1; out_(0, a[5]); }", "shared memory"},
+        {"void main() { uint a[9000]; a[in_(0) % 9000] = 1; out_(0, a[in_(1) % 9000]); }",
+         "bytes of arrays"},
         {"void main() { out_(0, sin(real(0))); }", "GLSL.std.450 13"},
         {"void main() { double x = double(real(0)); out_(0, float(exp2(float(x)) + pow(real(1), "
          "2.0))); }",

@@ -189,6 +189,13 @@ static void decode_local(struct weft_ir_decoder *decoder, const struct weft_ir_v
 
 /* ---- pointers ---- */
 
+/* The nearest of `count` elements: where a variable ends is not known any more when it is accessed. */
+static weft_ir_value clamp_index(struct weft_ir_decoder *decoder, weft_ir_value index,
+                                 uint32_t count) {
+    return weft_ir_binary(decoder, WEFT_IR_U_MIN, WEFT_IR_I32, index,
+                          weft_ir_u32(decoder, count - 1));
+}
+
 static void add_index(struct weft_ir_decoder *decoder, struct weft_ir_pointer *pointer,
                       uint32_t index_id, uint32_t stride, uint32_t count) {
     weft_ir_value index = weft_ir_scalar(decoder, index_id, 0);
@@ -208,6 +215,9 @@ static void add_index(struct weft_ir_decoder *decoder, struct weft_ir_pointer *p
         const bool wide = weft_ir_bits(def->type) > 32;
         index = weft_ir_compute(decoder, wide ? WEFT_OP_U_CONVERT : WEFT_OP_S_CONVERT, WEFT_IR_I32,
                                 &index, 1, false);
+    }
+    if (decoder->program->checked && pointer->space == WEFT_IR_IN_VARIABLE && count != 0) {
+        index = clamp_index(decoder, index, count);
     }
     index =
         weft_ir_binary(decoder, WEFT_OP_I_MUL, WEFT_IR_I32, index, weft_ir_u32(decoder, stride));

@@ -4,10 +4,20 @@
 
 #include <string.h>
 
-/* Value 0 is none; list 0 holds everything. */
-static void begin(struct weft_ir_program *program) {
+/*
+ * Value 0 is none; list 0 holds everything. Number 0 of each kind is what errors give, too, so that there has to be one:
+ * false where there is not.
+ */
+static bool begin(struct weft_ir_program *program) {
     weft_ir_add_values(program, WEFT_IR_I32, 1);
-    weft_ir_add_list(program, WEFT_IR_NONE);
+    if (program->status == WEFT_OK) {
+        const uint32_t list = weft_ir_add_list(program, WEFT_IR_NONE);
+        if (program->status == WEFT_OK) {
+            weft_ir_add_node(program, list, WEFT_IR_CODE);
+            weft_ir_add_variable(program, list, 1);
+        }
+    }
+    return program->status == WEFT_OK;
 }
 
 static void finish_interface(struct weft_ir_program *program) {
@@ -27,8 +37,7 @@ weft_status weft_ir_decode(struct weft_ir_program *program, const struct weft_cp
     decoder.types = weft_alloc_zero(host, decoder.bound, sizeof *decoder.types);
     if (!decoder.ids || !decoder.types) {
         weft_ir_error(program, WEFT_OUT_OF_HOST_MEMORY, "out of memory");
-    } else {
-        begin(program);
+    } else if (begin(program)) {
         weft_ir_survey(&decoder);
         weft_ir_decode_main(&decoder);
         finish_interface(program);

@@ -78,7 +78,7 @@ static bool fold_integer(uint64_t *result, uint32_t op, uint32_t type, uint64_t 
     case WEFT_OP_SHIFT_RIGHT_ARITHMETIC:
         *result = (uint64_t)(signed_of(a, type) >> (b & 63));
         return b < weft_ir_bits(type);
-    case WEFT_IR_GLSL + 38: /* UMin */
+    case WEFT_IR_U_MIN:
         *result = a < b ? a : b;
         return true;
     case WEFT_IR_GLSL + 41: /* UMax */

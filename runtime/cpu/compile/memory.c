@@ -14,8 +14,8 @@ struct access {
     const struct weft_ir_instruction *instruction;
     LLVMValueRef base; /* address of byte 0 */
     weft_ir_value index;
-    uint32_t size; /* bytes of a scalar */
-    bool checked;  /* against the size of the binding */
+    uint32_t size;      /* bytes of a scalar */
+    LLVMValueRef limit; /* bytes from base on that may be accessed; null: not checked */
     LLVMTypeRef scalar, vector;
 };
 
@@ -33,14 +33,19 @@ static struct access access_of(struct weft_emit *emit,
     switch (instruction->space) {
     case WEFT_IR_SHARED:
         access.base = emit->scratch;
+        access.limit = weft_emit_u64(emit, emit->program->shared_size);
         break;
     case WEFT_IR_PUSH:
         access.base = emit->push;
+        access.limit = weft_emit_u64(emit, emit->program->interface.push_size);
         break;
     default:
         access.base = emit->ranges[instruction->root];
-        access.checked = emit->program->checked;
+        access.limit = emit->sizes[instruction->root];
         break;
+    }
+    if (!emit->program->checked) {
+        access.limit = NULL;
     }
     return access;
 }
@@ -92,11 +97,11 @@ static LLVMValueRef address(struct weft_emit *emit, const struct access *access,
     return LLVMBuildGEP2(emit->builder, emit->types[WEFT_IR_I8], access->base, &offset, 1, "");
 }
 
-/* Whether `bytes` bytes from an offset on lie within the binding; for scalars and vectors of offsets. */
+/* Whether `bytes` bytes from an offset on lie within the limit; for scalars and vectors of offsets. */
 static LLVMValueRef within(struct weft_emit *emit, const struct access *access, LLVMValueRef offset,
                            uint32_t bytes) {
     const LLVMBuilderRef builder = emit->builder;
-    const LLVMValueRef size = emit->sizes[access->instruction->root];
+    const LLVMValueRef size = access->limit;
     const LLVMValueRef need = weft_emit_u64(emit, bytes);
     const LLVMValueRef any = LLVMBuildICmp(builder, LLVMIntUGE, size, need, "");
     LLVMValueRef last = LLVMBuildSelect(builder, any, LLVMBuildSub(builder, size, need, ""),
@@ -112,7 +117,7 @@ static LLVMValueRef within(struct weft_emit *emit, const struct access *access, 
 /* The lanes that access a component; null: all. */
 static LLVMValueRef lanes_within(struct weft_emit *emit, const struct access *access,
                                  LLVMValueRef offsets) {
-    if (!access->checked) {
+    if (!access->limit) {
         return emit->exec;
     }
     const LLVMValueRef inside = within(emit, access, offsets, access->size);
@@ -126,7 +131,7 @@ static void load_scalars(struct weft_emit *emit, const struct access *access) {
     for (uint32_t i = 0; i < instruction->n; i++) {
         const LLVMValueRef offset = scalar_offset(emit, access, i * access->size);
         LLVMValueRef from = address(emit, access, offset);
-        if (access->checked) {
+        if (access->limit) {
             from = LLVMBuildSelect(emit->builder, within(emit, access, offset, access->size), from,
                                    emit->zeros, "");
         }
@@ -144,7 +149,7 @@ static void store_scalars(struct weft_emit *emit, const struct access *access) {
     for (uint32_t i = 0; i < instruction->n; i++) {
         const LLVMValueRef offset = scalar_offset(emit, access, i * access->size);
         LLVMValueRef to = address(emit, access, offset);
-        if (access->checked) {
+        if (access->limit) {
             /* What is out of bounds goes to a place of the scratch memory that nobody reads. */
             to = LLVMBuildSelect(emit->builder, within(emit, access, offset, access->size), to,
                                  emit->dump, "");
@@ -158,7 +163,7 @@ static void store_scalars(struct weft_emit *emit, const struct access *access) {
         }
         const LLVMValueRef made = LLVMBuildStore(emit->builder, value, to);
         LLVMSetAlignment(made, access->size);
-        if (!access->checked) {
+        if (!access->limit) {
             mark(emit, access, made);
         }
     }
@@ -225,7 +230,7 @@ static void load_consecutive(struct weft_emit *emit, const struct access *access
     const uint32_t n = instruction->n;
     const uint32_t lanes = emit->lanes;
     LLVMValueRef mask = emit->exec;
-    if (access->checked) {
+    if (access->limit) {
         mask = lanes_within(emit, access, vector_offset(emit, access, (n - 1) * access->size));
         mask = LLVMBuildAnd(emit->builder, mask,
                             within(emit, access, vector_offset(emit, access, 0), access->size), "");
@@ -260,7 +265,7 @@ static void store_consecutive(struct weft_emit *emit, const struct access *acces
     const uint32_t lanes = emit->lanes;
     LLVMValueRef parts[MOST_TOGETHER];
     LLVMValueRef mask = emit->exec;
-    if (access->checked) {
+    if (access->limit) {
         mask = lanes_within(emit, access, vector_offset(emit, access, (n - 1) * access->size));
         mask = LLVMBuildAnd(emit->builder, mask,
                             within(emit, access, vector_offset(emit, access, 0), access->size), "");

@@ -324,6 +324,9 @@ void weft_ir_survey(struct weft_ir_decoder *decoder) {
         const struct weft_ir_view view = weft_ir_view_at(decoder, at);
         decode_declaration(decoder, &view, at);
     }
+    if (decoder->program->status != WEFT_OK) {
+        return; /* types may lack members */
+    }
     read_member_decorations(decoder);
     find_local_size(decoder);
     survey_functions(decoder);

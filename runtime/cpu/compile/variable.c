@@ -60,17 +60,33 @@ static bool is_indexable(const struct weft_emit *emit, const struct weft_ir_vari
     return true;
 }
 
-/* An indexed variable is one array, behind its first slot; others have a variable for each slot. */
-static void make_slots(struct weft_emit *emit, struct weft_ir_variable *variable) {
-    struct weft_ir_slot *slots = emit->program->slots + variable->first;
-    if (variable->indexed && !is_indexable(emit, variable)) {
+static void make_array(struct weft_emit *emit, const struct weft_ir_variable *variable,
+                       struct weft_ir_slot *slots) {
+    if (!is_indexable(emit, variable)) {
         weft_ir_error(emit->program, WEFT_UNSUPPORTED, "a variable of 64 bits with an index");
         return;
     }
-    if (variable->indexed && slots[0].used) {
-        const LLVMTypeRef type =
-            LLVMArrayType(kept_type(emit, variable, &slots[0]), variable->slots);
-        slots[0].llvm = weft_emit_variable(emit, type);
+    if (!slots[0].used) {
+        return;
+    }
+    /* Neither factor passes 2^14. */
+    const uint32_t size = variable->slots * bytes_of(emit, variable, &slots[0]);
+    if (size > WEFT_CPU_LOCAL_MEMORY - emit->local_size) {
+        weft_ir_error(emit->program, WEFT_UNSUPPORTED,
+                      "more than %u bytes of arrays in the functions' variables of %u invocations",
+                      WEFT_CPU_LOCAL_MEMORY, emit->lanes);
+        return;
+    }
+    emit->local_size += size;
+    slots[0].llvm = weft_emit_variable(
+        emit, LLVMArrayType(kept_type(emit, variable, &slots[0]), variable->slots));
+}
+
+/* An indexed variable is one array, behind its first slot; others have a variable for each slot. */
+static void make_slots(struct weft_emit *emit, const struct weft_ir_variable *variable) {
+    struct weft_ir_slot *slots = emit->program->slots + variable->first;
+    if (variable->indexed) {
+        make_array(emit, variable, slots);
     }
     for (uint32_t i = 0; i < variable->slots; i++) {
         slots[i].shape = variable->indexed ? slots[0].shape : slots[i].shape;
