@@ -28,41 +28,44 @@ static const VkPhysicalDeviceFeatures basic = {
     .shaderInt16 = VK_TRUE,
 };
 
-/* What is there, in a structure of that type; its size, or 0 for a type that no feature of ours is in. */
+/* Where a structure's features end, given the last: what follows is padding, with anything in it. */
+#define END(structure, last) (offsetof(structure, last) + sizeof(VkBool32))
+
+/* What is there, in a structure of that type; where it ends, or 0 for a type that no feature of ours is in. */
 static size_t offered(union features *features, VkStructureType type) {
     *features = (union features){.base = {.sType = type}};
     switch ((int)type) {
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2:
         features->all.features = basic;
-        return sizeof features->all;
+        return END(VkPhysicalDeviceFeatures2, features.inheritedQueries);
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES:
         features->vulkan11.storageBuffer16BitAccess = VK_TRUE;
-        return sizeof features->vulkan11;
+        return END(VkPhysicalDeviceVulkan11Features, shaderDrawParameters);
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES:
         features->vulkan12.storageBuffer8BitAccess = VK_TRUE;
         features->vulkan12.shaderInt8 = VK_TRUE;
         features->vulkan12.timelineSemaphore = VK_TRUE;
         features->vulkan12.hostQueryReset = VK_TRUE;
-        return sizeof features->vulkan12;
+        return END(VkPhysicalDeviceVulkan12Features, subgroupBroadcastDynamicId);
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES:
         features->storage16.storageBuffer16BitAccess = VK_TRUE;
-        return sizeof features->storage16;
+        return END(VkPhysicalDevice16BitStorageFeatures, storageInputOutput16);
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES:
         features->storage8.storageBuffer8BitAccess = VK_TRUE;
-        return sizeof features->storage8;
+        return END(VkPhysicalDevice8BitStorageFeatures, storagePushConstant8);
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES:
         features->int8.shaderInt8 = VK_TRUE;
-        return sizeof features->int8;
+        return END(VkPhysicalDeviceShaderFloat16Int8Features, shaderInt8);
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES:
         features->timeline.timelineSemaphore = VK_TRUE;
-        return sizeof features->timeline;
+        return END(VkPhysicalDeviceTimelineSemaphoreFeatures, timelineSemaphore);
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES:
         features->query_reset.hostQueryReset = VK_TRUE;
-        return sizeof features->query_reset;
+        return END(VkPhysicalDeviceHostQueryResetFeatures, hostQueryReset);
 #ifdef VK_EXT_pipeline_robustness
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_ROBUSTNESS_FEATURES_EXT:
         features->robustness.pipelineRobustness = VK_TRUE;
-        return sizeof features->robustness;
+        return END(VkPhysicalDevicePipelineRobustnessFeaturesEXT, pipelineRobustness);
 #endif
     default:
         return 0;
@@ -81,18 +84,17 @@ static VKAPI_ATTR void VKAPI_CALL get_features2(VkPhysicalDevice device,
     features->features = basic;
     for (VkBaseOutStructure *link = features->pNext; link; link = link->pNext) {
         union features there;
-        const size_t size = offered(&there, link->sType);
-        if (size > FEATURES_AT) {
+        const size_t end = offered(&there, link->sType);
+        if (end > FEATURES_AT) {
             memcpy((uint8_t *)link + FEATURES_AT, (const uint8_t *)&there + FEATURES_AT,
-                   size - FEATURES_AT);
+                   end - FEATURES_AT);
         }
     }
 }
 
-/* Structures end in padding, which is no feature. */
 static bool is_subset(const uint8_t *wanted, const uint8_t *there, size_t size) {
     bool subset = true;
-    for (size_t at = 0; at + sizeof(VkBool32) <= size; at += sizeof(VkBool32)) {
+    for (size_t at = 0; at < size; at += sizeof(VkBool32)) {
         VkBool32 on, can;
         memcpy(&on, wanted + at, sizeof on);
         memcpy(&can, there + at, sizeof can);
@@ -105,10 +107,10 @@ bool weft_cpu_has_features(const void *chain) {
     bool all = true;
     for (const VkBaseInStructure *link = chain; link; link = link->pNext) {
         union features there;
-        const size_t size = offered(&there, link->sType);
+        const size_t end = offered(&there, link->sType);
         all = all &&
-              (size == 0 || is_subset((const uint8_t *)link + FEATURES_AT,
-                                      (const uint8_t *)&there + FEATURES_AT, size - FEATURES_AT));
+              (end == 0 || is_subset((const uint8_t *)link + FEATURES_AT,
+                                     (const uint8_t *)&there + FEATURES_AT, end - FEATURES_AT));
     }
     return all;
 }

@@ -522,6 +522,13 @@ WEFT_TEST_WITH(test_what_is_not_there_is_refused, struct fixture *f, set_up_one,
         create_device(&device, &f->instance, f->physical, &features, "VK_KHR_swapchain"),
         VK_ERROR_EXTENSION_NOT_PRESENT);
     assert_null(device);
+    /* Structures end in padding, which is no feature. */
+    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
+        .timelineSemaphore = VK_TRUE};
+    static const VkBool32 one = VK_TRUE;
+    memcpy((uint8_t *)&timeline + sizeof timeline - sizeof one, &one, sizeof one);
+    features.pNext = &timeline;
     assert_vk(create_device(&device, &f->instance, f->physical, &features,
                             VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME));
     f->vk.DestroyDevice(device, NULL);
