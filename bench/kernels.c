@@ -85,9 +85,12 @@ static weft_status copy_lower(weft_lowering *lowering, const weft_node *node) {
     weft_launch launch = {.items = elements / (params->vectors ? 4 : 1),
                           .arg_count = FIELDS,
                           .bytes = 8.0 * (double)elements};
-    launch.kernel = params->vectors
-                        ? (weft_op_kernel){.name = "bench/copy_vectors", .glsl = COPY_TEXT("uvec4")}
-                        : (weft_op_kernel){.name = "bench/copy_words", .glsl = COPY_TEXT("uint")};
+    launch.kernel = params->vectors ? (weft_op_kernel){.name = "bench/copy_vectors",
+                                                       .glsl = COPY_TEXT("uvec4"),
+                                                       .unchecked = true}
+                                    : (weft_op_kernel){.name = "bench/copy_words",
+                                                       .glsl = COPY_TEXT("uint"),
+                                                       .unchecked = true};
     return lower(lowering, node, &launch, args);
 }
 
@@ -191,9 +194,11 @@ static weft_status arithmetic_lower(weft_lowering *lowering, const weft_node *no
     launch.kernel =
         params->half
             ? (weft_op_kernel){.name = "bench/arithmetic_f16",
-                               .glsl = ARITHMETIC_TEXT(HALF_EXTENSION, "f16vec4", "float16_t")}
+                               .glsl = ARITHMETIC_TEXT(HALF_EXTENSION, "f16vec4", "float16_t"),
+                               .unchecked = true}
             : (weft_op_kernel){.name = "bench/arithmetic_f32",
-                               .glsl = ARITHMETIC_TEXT("", "vec4", "float")};
+                               .glsl = ARITHMETIC_TEXT("", "vec4", "float"),
+                               .unchecked = true};
     return lower(lowering, node, &launch, args);
 }
 

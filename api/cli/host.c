@@ -138,9 +138,8 @@ json_t *weft_cli_device_json(const weft_device_info *info) {
         snprintf(&uuid[2 * index], 3, "%02x", info->uuid[index]);
     }
     return json_pack(
-        "{s:I, s:o, s:s, s:o, s:o, s:I, s:I, s:s, s:I, s:o, s:b, s:I, s:I, s:I, s:I, s:o, s:b, "
-        "s:b, "
-        "s:o, s:s}",
+        "{s:I, s:o, s:s, s:o, s:o, s:I, s:I, s:s, s:I, s:o, s:b, s:I, s:I, s:I, s:I, s:o, s:I, "
+        "s:b, s:b, s:o, s:s}",
         "index", (json_int_t)info->index, "name", weft_cli_json_text(info->name), "type",
         weft_device_type_name(info->type), "driver", weft_cli_json_text(info->driver),
         "driver_version", weft_cli_json_text(info->driver_version), "vendor_id",
@@ -151,7 +150,8 @@ json_t *weft_cli_device_json(const weft_device_info *info) {
         (json_int_t)info->max_workgroup_invocations, "max_shared_memory",
         (json_int_t)info->max_shared_memory, "max_storage_buffer_size",
         (json_int_t)info->max_storage_buffer_size, "device_memory", (json_int_t)info->device_memory,
-        "timestamp_period_ns", weft_cli_json_real(info->timestamp_period_ns), "pipeline_feedback",
+        "timestamp_period_ns", weft_cli_json_real(info->timestamp_period_ns),
+        "host_memory_alignment", (json_int_t)info->host_memory_alignment, "pipeline_feedback",
         (int)info->has_pipeline_feedback, "usable", (int)info->usable, "reason",
         info->usable ? json_null() : weft_cli_json_text(info->reason), "uuid", uuid);
 }

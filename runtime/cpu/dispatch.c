@@ -32,8 +32,7 @@ static void run_groups(const void *untyped, uint32_t slot, uint64_t first, uint6
     }
 }
 
-void weft_cpu_dispatch_run(const struct weft_cpu_dispatch *dispatch,
-                           const struct weft_cpu_crew *crew,
+void weft_cpu_dispatch_run(const struct weft_cpu_dispatch *dispatch, const weft_job_system *jobs,
                            const struct weft_cpu_pieces *scratch) {
     const uint32_t *groups = dispatch->groups;
     const struct job job = {.dispatch = dispatch, .scratch = scratch};
@@ -42,5 +41,5 @@ void weft_cpu_dispatch_run(const struct weft_cpu_dispatch *dispatch,
                                          .job = &job,
                                          .count = (uint64_t)groups[0] * groups[1] * groups[2],
                                          .cost = dispatch->cost};
-    weft_cpu_share(&items, crew);
+    weft_cpu_share(&items, jobs);
 }

@@ -3,9 +3,9 @@
 #ifndef WEFT_CPU_DISPATCH_H
 #define WEFT_CPU_DISPATCH_H
 
-#include "cpu/crew.h"
 #include "cpu/kernel.h"
 #include "cpu/scratch.h"
+#include "cpu/threads.h"
 
 struct weft_cpu_dispatch {
     const struct weft_cpu_kernel *kernel;
@@ -16,8 +16,8 @@ struct weft_cpu_dispatch {
     uint64_t *cost; /* of a workgroup, as in weft_cpu_items */
 };
 
-/** Returns when it is done. The scratch has pieces for every slot of the crew, as large as the kernel wants them. */
-void weft_cpu_dispatch_run(const struct weft_cpu_dispatch *dispatch,
-                           const struct weft_cpu_crew *crew, const struct weft_cpu_pieces *scratch);
+/** Returns when it is done. The scratch has pieces for every slot of the job system, as large as the kernel wants them. */
+void weft_cpu_dispatch_run(const struct weft_cpu_dispatch *dispatch, const weft_job_system *jobs,
+                           const struct weft_cpu_pieces *scratch);
 
 #endif

@@ -36,6 +36,19 @@ struct weft_cpu_host_info {
 
 #define WEFT_CPU_HOST_INFO ((VkStructureType)0x57454654) /* far from what Khronos gives out */
 
+/**
+ * May be in the pNext chain of VkDeviceCreateInfo: who computes. With `jobs` null, so many threads of the device's own; with 0
+ * threads, too, as without this structure.
+ */
+struct weft_cpu_jobs_info {
+    VkStructureType sType; /* WEFT_CPU_JOBS_INFO */
+    const void *pNext;
+    uint32_t threads;
+    const weft_job_system *jobs; /* copied */
+};
+
+#define WEFT_CPU_JOBS_INFO ((VkStructureType)0x57454655)
+
 /** How many threads a device that is made now will compute with. */
 uint32_t weft_cpu_thread_count(void);
 

@@ -34,7 +34,7 @@ static void dispatch(struct weft_cpu_device *device,
         return;
     }
     const struct weft_cpu_pieces scratch = weft_cpu_scratch_pieces(&device->scratch);
-    weft_cpu_dispatch_run(&work, &device->crew, &scratch);
+    weft_cpu_dispatch_run(&work, &device->jobs, &scratch);
 }
 
 /* ---- copies ---- */
@@ -45,7 +45,7 @@ static void share_blocks(void (*run)(const void *job, uint32_t slot, uint64_t fi
     uint64_t cost = BLOCK_PS;
     const struct weft_cpu_items items = {
         .run = run, .job = job, .count = size / BLOCK + (size % BLOCK != 0), .cost = &cost};
-    weft_cpu_share(&items, &device->crew);
+    weft_cpu_share(&items, &device->jobs);
 }
 
 /* Where blocks `first` … begin, and how many bytes there are. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The scratch memory of kernels: a piece for each slot of a device's crew. */
+/* The scratch memory of kernels: a piece for each slot of a device's job system. */
 #ifndef WEFT_CPU_SCRATCH_H
 #define WEFT_CPU_SCRATCH_H
 

@@ -101,12 +101,12 @@ static uint64_t least_range(uint64_t left, uint64_t cost, uint32_t slots) {
     return least > 0 ? least : 1;
 }
 
-static void work_together(struct share *share, uint64_t cost, const struct weft_cpu_crew *crew) {
+static void work_together(struct share *share, uint64_t cost, const weft_job_system *jobs) {
     const uint64_t left = share->items->count - atomic_load(&share->next);
-    share->slots = useful_slots(left, cost, crew->slots);
+    share->slots = useful_slots(left, cost, jobs->slots);
     share->least = least_range(left, cost, share->slots);
     if (share->slots > 1) {
-        crew->run(crew->user, work, share, share->slots);
+        jobs->run(jobs->user, work, share, share->slots);
     } else {
         work(share, 0);
     }
@@ -116,8 +116,8 @@ static uint64_t measured_cost(const struct share *share) {
     return share->own_ns * PS / share->own_items + 1;
 }
 
-void weft_cpu_share(const struct weft_cpu_items *items, const struct weft_cpu_crew *crew) {
-    if (items->count <= 1 || crew->slots <= 1) {
+void weft_cpu_share(const struct weft_cpu_items *items, const weft_job_system *jobs) {
+    if (items->count <= 1 || jobs->slots <= 1) {
         if (items->count > 0) {
             run_on_this_thread(items);
         }
@@ -130,7 +130,7 @@ void weft_cpu_share(const struct weft_cpu_items *items, const struct weft_cpu_cr
     }
     if (atomic_load(&share.next) < items->count) {
         const uint64_t estimate = known > 0 ? known : 1;
-        work_together(&share, share.own_items > 0 ? measured_cost(&share) : estimate, crew);
+        work_together(&share, share.own_items > 0 ? measured_cost(&share) : estimate, jobs);
     }
     if (share.own_items > 0) {
         *items->cost = measured_cost(&share);

@@ -3,10 +3,10 @@
 #ifndef WEFT_CPU_SHARE_H
 #define WEFT_CPU_SHARE_H
 
-#include "cpu/crew.h"
+#include "cpu/threads.h"
 
 struct weft_cpu_items {
-    /* Runs items first … first + count - 1; `slot` as in weft_cpu_work. */
+    /* Runs items first … first + count - 1; `slot` as in weft_job. */
     void (*run)(const void *job, uint32_t slot, uint64_t first, uint64_t count);
     const void *job;
     uint64_t count;
@@ -15,9 +15,9 @@ struct weft_cpu_items {
 };
 
 /**
- * Runs all items, by the crew or, where they take less time than waking somebody up, by the calling thread alone. While they run,
+ * Runs all items, by the job system or, where they take less time than waking somebody up, by the calling thread alone. While they run,
  * the float state of the thread is weft_float_state_kernel's.
  */
-void weft_cpu_share(const struct weft_cpu_items *items, const struct weft_cpu_crew *crew);
+void weft_cpu_share(const struct weft_cpu_items *items, const weft_job_system *jobs);
 
 #endif

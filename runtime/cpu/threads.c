@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The crew of a device's own threads.
+ * The job system of a device's own threads.
  *
  * A job is offered in one atomic word: how many calls there may be, how many have been taken, and which job it is. Whoever
  * offers it takes the first call, and when that has returned, takes the offer back: a thread that has not woken up by
@@ -8,9 +8,9 @@
  */
 #include <stdatomic.h>
 
-#include "cpu/crew.h"
 #include "cpu/processor.h"
 #include "cpu/thread.h"
+#include "cpu/threads.h"
 
 #define SPIN_NS \
     UINT64_C(30000)    /* before a thread sleeps: longer than what is between two dispatches */
@@ -24,7 +24,7 @@ struct weft_cpu_threads {
     pthread_mutex_t lock;
     pthread_cond_t wake;     /* for the threads: there is a job, or the end */
     pthread_cond_t returned; /* for the caller: a call has returned */
-    weft_cpu_work work; /* these two do not change while a job has calls that have not returned */
+    weft_job work; /* these two do not change while a job has calls that have not returned */
     void *job;
     bool
         spins; /* false where there are more threads than processors: a thread that spins then keeps others from work */
@@ -171,7 +171,7 @@ static void wait_for(struct weft_cpu_threads *threads, uint32_t calls) {
     pthread_mutex_unlock(&threads->lock);
 }
 
-static void run(void *user, weft_cpu_work work, void *job, uint32_t count) {
+static void run(void *user, weft_job work, void *job, uint32_t count) {
     struct weft_cpu_threads *threads = user;
     const uint64_t number = (atomic_load(&threads->offer) >> JOB_SHIFT) + 1;
     threads->work = work;
@@ -201,7 +201,7 @@ static bool create_locks(struct weft_cpu_threads *threads) {
     return true;
 }
 
-weft_status weft_cpu_threads_start(struct weft_cpu_threads **threads, struct weft_cpu_crew *crew,
+weft_status weft_cpu_threads_start(struct weft_cpu_threads **threads, weft_job_system *jobs,
                                    uint32_t count, const weft_host *host) {
     struct weft_cpu_threads *made =
         weft_alloc_zero(host, 1, sizeof *made + count * sizeof made->handles[0]);
@@ -224,7 +224,7 @@ weft_status weft_cpu_threads_start(struct weft_cpu_threads **threads, struct wef
         made->started++;
     }
     *threads = made;
-    *crew = (struct weft_cpu_crew){.slots = count, .user = made, .run = run};
+    *jobs = (weft_job_system){.slots = count, .user = made, .run = run};
     return WEFT_OK;
 }
 

@@ -47,14 +47,24 @@ static bool wants_checks(const VkDeviceCreateInfo *info) {
     return features && features->robustBufferAccess == VK_TRUE;
 }
 
-static VkResult start(struct weft_cpu_device *device) {
-    const uint32_t threads = device->physical->settings.threads;
-    if (!weft_cpu_scratch_create(&device->scratch, threads)) {
+/* Who computes, as it was asked for. */
+static weft_status start_jobs(struct weft_cpu_device *device,
+                              const struct weft_cpu_jobs_info *asked) {
+    if (asked && asked->jobs) {
+        device->jobs = *asked->jobs;
+        return WEFT_OK;
+    }
+    const uint32_t threads =
+        asked && asked->threads > 0 ? asked->threads : device->physical->settings.threads;
+    return weft_cpu_threads_start(&device->threads, &device->jobs, threads, &device->host);
+}
+
+static VkResult start(struct weft_cpu_device *device, const struct weft_cpu_jobs_info *asked) {
+    if (start_jobs(device, asked) != WEFT_OK) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (weft_cpu_threads_start(&device->threads, &device->crew, threads, &device->host) !=
-        WEFT_OK) {
-        weft_cpu_scratch_destroy(&device->scratch, &device->host);
+    if (!weft_cpu_scratch_create(&device->scratch, device->jobs.slots)) {
+        weft_cpu_threads_end(&device->threads, &device->host);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     const VkResult result = weft_cpu_queue_start(&device->queue, device);
@@ -83,7 +93,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice handle,
     made->host = physical->instance->host;
     made->physical = physical;
     made->checked = wants_checks(info);
-    result = start(made);
+    result = start(made, weft_cpu_find_structure(info->pNext, WEFT_CPU_JOBS_INFO));
     if (result != VK_SUCCESS) {
         const weft_host host = made->host;
         weft_free(&host, made);

@@ -4,8 +4,8 @@
 
 #include <stdatomic.h>
 
-#include "cpu/crew.h"
 #include "cpu/scratch.h"
+#include "cpu/threads.h"
 #include "cpu/vk_instance.h"
 #include "cpu/vk_queue.h"
 
@@ -15,7 +15,7 @@ struct weft_cpu_device {
     const struct weft_cpu_physical *physical;
     bool checked; /* robustBufferAccess is on */
     struct weft_cpu_threads *threads;
-    struct weft_cpu_crew crew;
+    weft_job_system jobs;
     struct weft_cpu_scratch scratch;
     struct weft_cpu_queue queue;
     atomic_uint_least64_t memory_in_use; /* bytes of VkDeviceMemory */

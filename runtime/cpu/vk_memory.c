@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "cpu/kernel.h"
 #include "cpu/vk_device.h"
 
 #define ALIGNMENT  ((size_t)64) /* of buffers: a cache line, and the widest vector */
@@ -43,12 +44,14 @@ static uint8_t *allocate_bytes(uint64_t size) {
 }
 
 static VkResult make_memory(struct weft_cpu_memory **memory, const struct weft_cpu_device *device,
-                            uint64_t size) {
+                            uint64_t size, void *imported) {
     struct weft_cpu_memory *made = weft_cpu_new(device, sizeof *made);
     if (!made) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    *made = (struct weft_cpu_memory){.bytes = allocate_bytes(size), .size = size};
+    *made = (struct weft_cpu_memory){.bytes = imported ? imported : allocate_bytes(size),
+                                     .size = size,
+                                     .imported = imported != NULL};
     if (!made->bytes) {
         weft_cpu_delete(device, made);
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
@@ -63,13 +66,18 @@ static VKAPI_ATTR VkResult VKAPI_CALL allocate_memory(VkDevice handle,
                                                       VkDeviceMemory *memory) {
     (void)allocator;
     struct weft_cpu_device *device = weft_cpu_device_of(handle);
-    if (!take_from_heap(device, info->allocationSize)) {
+    const VkImportMemoryHostPointerInfoEXT *import =
+        weft_cpu_find_structure(info->pNext, VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT);
+    if (!import && !take_from_heap(device, info->allocationSize)) {
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     struct weft_cpu_memory *made = NULL;
-    const VkResult result = make_memory(&made, device, info->allocationSize);
+    const VkResult result =
+        make_memory(&made, device, info->allocationSize, import ? import->pHostPointer : NULL);
     if (result != VK_SUCCESS) {
-        atomic_fetch_sub(&device->memory_in_use, info->allocationSize);
+        if (!import) {
+            atomic_fetch_sub(&device->memory_in_use, info->allocationSize);
+        }
         return result;
     }
     *memory = WEFT_CPU_HANDLE(VkDeviceMemory, made);
@@ -81,11 +89,22 @@ static VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice handle, VkDeviceMemory me
     (void)allocator;
     struct weft_cpu_device *device = weft_cpu_device_of(handle);
     struct weft_cpu_memory *old = weft_cpu_memory_of(memory);
-    if (old) {
+    if (old && !old->imported) {
         atomic_fetch_sub(&device->memory_in_use, old->size);
         free(old->bytes);
-        weft_cpu_delete(device, old);
     }
+    weft_cpu_delete(device, old);
+}
+
+/* Any of the host's memory is as good as the device's. */
+static VKAPI_ATTR VkResult VKAPI_CALL
+get_host_pointer(VkDevice handle, VkExternalMemoryHandleTypeFlagBits type, const void *pointer,
+                 VkMemoryHostPointerPropertiesEXT *properties) {
+    (void)handle;
+    (void)type;
+    (void)pointer;
+    properties->memoryTypeBits = 1;
+    return VK_SUCCESS;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL map_memory(VkDevice handle, VkDeviceMemory memory,
@@ -129,6 +148,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_buffer(VkDevice handle, const VkBuf
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     made->size = info->size;
+    made->alignment =
+        weft_cpu_find_structure(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO)
+            ? WEFT_CPU_RANGE_ALIGNMENT
+            : ALIGNMENT;
     *buffer = WEFT_CPU_HANDLE(VkBuffer, made);
     return VK_SUCCESS;
 }
@@ -143,10 +166,11 @@ static VKAPI_ATTR void VKAPI_CALL get_requirements(VkDevice handle, VkBuffer buf
                                                    VkMemoryRequirements *requirements) {
     (void)handle;
     const uint64_t size = weft_cpu_buffer_of(buffer)->size;
+    const uint64_t alignment = weft_cpu_buffer_of(buffer)->alignment;
     const uint64_t rounded =
-        size > UINT64_MAX - ALIGNMENT ? size : (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        size > UINT64_MAX - alignment ? size : (size + alignment - 1) / alignment * alignment;
     *requirements =
-        (VkMemoryRequirements){.size = rounded, .alignment = ALIGNMENT, .memoryTypeBits = 1};
+        (VkMemoryRequirements){.size = rounded, .alignment = alignment, .memoryTypeBits = 1};
 }
 
 static VKAPI_ATTR void VKAPI_CALL get_requirements2(VkDevice handle,
@@ -186,6 +210,7 @@ const struct weft_cpu_function weft_cpu_memory_functions[] = {
     WEFT_CPU_FUNCTION(FlushMappedMemoryRanges, sync_ranges),
     WEFT_CPU_FUNCTION(InvalidateMappedMemoryRanges, sync_ranges),
     WEFT_CPU_FUNCTION(GetDeviceMemoryCommitment, get_commitment),
+    WEFT_CPU_FUNCTION(GetMemoryHostPointerPropertiesEXT, get_host_pointer),
     WEFT_CPU_FUNCTION(CreateBuffer, create_buffer),
     WEFT_CPU_FUNCTION(DestroyBuffer, destroy_buffer),
     WEFT_CPU_FUNCTION(GetBufferMemoryRequirements, get_requirements),

@@ -9,13 +9,13 @@
 #include "cpu/vk_command.h"
 #include "cpu/vk_instance.h"
 
-#define BUFFER_ALIGNMENT 16u /* of a binding, by kernel.h */
 #define SUBGROUP_OPERATIONS                                         \
     (VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT | \
      VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT)
 
 const VkExtensionProperties weft_cpu_device_extensions[] = {
     {VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME, 1},
+    {VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, 1},
 #ifdef VK_EXT_pipeline_robustness
     {VK_EXT_PIPELINE_ROBUSTNESS_EXTENSION_NAME, 1},
 #endif
@@ -43,7 +43,7 @@ static VkPhysicalDeviceLimits limits(void) {
         .maxComputeWorkGroupSize = {WEFT_CPU_MAX_INVOCATIONS, WEFT_CPU_MAX_INVOCATIONS,
                                     WEFT_CPU_MAX_INVOCATIONS},
         .minMemoryMapAlignment = 64,
-        .minStorageBufferOffsetAlignment = BUFFER_ALIGNMENT,
+        .minStorageBufferOffsetAlignment = WEFT_CPU_RANGE_ALIGNMENT,
         .timestampComputeAndGraphics = VK_TRUE,
         .timestampPeriod = 1.0f,
         .discreteQueuePriorities = 2,
@@ -201,6 +201,10 @@ static void fill_link(VkBaseOutStructure *link, const struct weft_cpu_physical *
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES:
         fill_id(any, physical);
         break;
+    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT:
+        ((VkPhysicalDeviceExternalMemoryHostPropertiesEXT *)any)->minImportedHostPointerAlignment =
+            WEFT_CPU_RANGE_ALIGNMENT;
+        break;
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_PROPERTIES:
         ((VkPhysicalDeviceTimelineSemaphoreProperties *)any)->maxTimelineSemaphoreValueDifference =
             UINT64_MAX;
@@ -349,8 +353,12 @@ static VKAPI_ATTR void VKAPI_CALL
 get_external_buffer(VkPhysicalDevice device, const VkPhysicalDeviceExternalBufferInfo *info,
                     VkExternalBufferProperties *properties) {
     (void)device;
-    (void)info;
     properties->externalMemoryProperties = (VkExternalMemoryProperties){0};
+    if (info->handleType == VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT) {
+        properties->externalMemoryProperties = (VkExternalMemoryProperties){
+            .externalMemoryFeatures = VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT,
+            .compatibleHandleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT};
+    }
 }
 
 static VKAPI_ATTR void VKAPI_CALL get_external_fence(VkPhysicalDevice device,

@@ -92,6 +92,8 @@ static weft_status read_physical(weft_device *device, const weft_device_adopt_pa
     /* A VkDevice cannot be asked what was enabled on it, and what was not must not be used. */
     physical.info.has_pipeline_feedback = false;
     physical.info.has_f16_arithmetic = false;
+    physical.robustness = false;
+    physical.info.host_memory_alignment = 0;
     weft_setup_physical(device, &physical);
     return WEFT_OK;
 }

@@ -126,12 +126,15 @@ void weft_buffer_destroy(weft_buffer **buffer) {
     }
     weft_buffer *old = *buffer;
     weft_device *device = old->device;
-    if (old->allocation) {
+    if (old->allocation || old->is_host) {
         /* A run that was submitted and not yet waited for may still use the memory. */
         if (!device->lost) {
             (void)weft_device_wait(device, device->timeline_value, UINT64_MAX, NULL);
         }
         weft_vkbuffer_destroy(device, &old->handle, &old->allocation);
+    }
+    if (old->imported != VK_NULL_HANDLE) {
+        device->vk.FreeMemory(device->vk.handle, old->imported, NULL);
     }
     weft_free(&device->host, old);
     *buffer = NULL;

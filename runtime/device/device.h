@@ -26,6 +26,7 @@ struct weft_device {
     VkDebugUtilsMessengerEXT messenger;
     bool owns_handles;     /* false for an adopted device */
     uint32_t float_modes;  /* execution modes for float32 that it has: flags of weft_float_mode */
+    bool robustness;       /* a pipeline can ask for bounds checks */
     bool keeps_subnormals; /* found by the probe: modules need weft_spirv_flush_subnormals */
     bool folds_zeros;      /* found by the probe: modules need weft_spirv_hide_zeros */
     uint32_t queue_family;
@@ -117,6 +118,8 @@ struct weft_buffer {
     uint64_t offset; /* of byte 0 within handle; a multiple of minStorageBufferOffsetAlignment */
     uint64_t size;
     struct weft_allocation *allocation; /* null: wrapped, not ours */
+    bool is_host;                       /* of the host's memory, … */
+    VkDeviceMemory imported;            /* … which the device has as this */
 };
 
 /* ---- transfers and submission ---- */

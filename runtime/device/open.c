@@ -3,8 +3,10 @@
 #include "core/float_state.h"
 #include "core/rules.h"
 #include "core/try.h"
+#include "cpu/driver.h"
 #include "device/discover.h"
 #include "device/result.h"
+#include "device/robustness.h"
 #include "device/setup.h"
 #include "device/validation.h"
 
@@ -26,17 +28,25 @@ weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const wef
 }
 
 /*
- * With the one feature Weft needs, and in fast mode f16 arithmetic where there is any, which `weft bench` measures and no
- * kernel of the library uses. Nothing else is turned on, so nothing else can come to matter.
+ * With the one feature Weft needs, memory of the host, bounds checks for kernels that are not its own, and in fast mode f16 arithmetic where
+ * there is any, which `weft bench` measures and no kernel of the library uses. Nothing else is turned on, so nothing else
+ * can come to matter.
  */
-static weft_status create_device(weft_device *device, const struct weft_physical *physical) {
-    const char *extensions[2];
+static weft_status create_device(weft_device *device, const struct weft_physical *physical,
+                                 const struct weft_cpu_jobs_info *jobs) {
+    const char *extensions[4];
     uint32_t extension_count = 0;
     if (physical->info.has_pipeline_feedback) {
         extensions[extension_count++] = VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME;
     }
     if (physical->portability_subset) {
         extensions[extension_count++] = "VK_KHR_portability_subset";
+    }
+    if (physical->info.host_memory_alignment != 0) {
+        extensions[extension_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
+    }
+    if (physical->robustness) {
+        extensions[extension_count++] = weft_robustness_extension();
     }
     const float priority = 1.0f;
     VkDeviceQueueCreateInfo queue = {
@@ -47,12 +57,14 @@ static weft_status create_device(weft_device *device, const struct weft_physical
     };
     VkPhysicalDeviceVulkan12Features features = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        .pNext = (void *)(uintptr_t)jobs, /* which nobody writes to */
         .timelineSemaphore = VK_TRUE,
         .shaderFloat16 = device->math == WEFT_MATH_FAST && physical->info.has_f16_arithmetic,
     };
+    struct weft_robustness_link robustness;
     VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = &features,
+        .pNext = physical->robustness ? weft_robustness_enable(&robustness, &features) : &features,
         .queueCreateInfoCount = 1,
         .pQueueCreateInfos = &queue,
         .enabledExtensionCount = extension_count,
@@ -63,13 +75,22 @@ static weft_status create_device(weft_device *device, const struct weft_physical
         "vkCreateDevice");
 }
 
-static weft_status create_and_load(weft_device *device, const struct weft_physical *physical) {
+static weft_status create_and_load(weft_device *device, const struct weft_physical *physical,
+                                   const struct weft_cpu_jobs_info *jobs) {
     weft_setup_physical(device, physical);
-    WEFT_TRY(create_device(device, physical));
+    WEFT_TRY(create_device(device, physical, jobs));
     /* Loaded first: it is what destroys the handle should another function be missing. */
     device->vk.DestroyDevice = (PFN_vkDestroyDevice)device->instance.GetDeviceProcAddr(
         device->vk.handle, "vkDestroyDevice");
     WEFT_TRY(weft_vk_load_device(&device->vk, &device->instance, &device->host));
+    if (physical->info.host_memory_alignment != 0) {
+        device->vk.GetMemoryHostPointerPropertiesEXT =
+            (PFN_vkGetMemoryHostPointerPropertiesEXT)device->instance.GetDeviceProcAddr(
+                device->vk.handle, "vkGetMemoryHostPointerPropertiesEXT");
+        if (!device->vk.GetMemoryHostPointerPropertiesEXT) {
+            device->info.host_memory_alignment = 0;
+        }
+    }
     device->vk.GetDeviceQueue(device->vk.handle, device->queue_family, 0, &device->queue);
     return WEFT_OK;
 }
@@ -83,13 +104,19 @@ static weft_status open_chosen(weft_device *device, struct weft_discovery *disco
     }
     WEFT_TRY(weft_physical_select(&chosen, discovery->list, discovery->count, params->select,
                                   &device->host));
-    if (chosen->info.type == WEFT_DEVICE_PROCESSOR && chosen->instance == &discovery->processor &&
-        weft_validation_wanted(params->validation)) {
+    const struct weft_cpu_jobs_info jobs = {
+        .sType = WEFT_CPU_JOBS_INFO, .threads = params->threads, .jobs = params->jobs};
+    const bool is_ours = chosen->instance == &discovery->processor;
+    if (is_ours && weft_validation_wanted(params->validation)) {
         weft_log(&device->host, WEFT_LOG_DEBUG,
                  "validation layers cannot watch the processor device, which has no loader");
     }
     device->instance = weft_discovery_take(discovery, chosen);
-    return create_and_load(device, chosen);
+    WEFT_TRY(create_and_load(device, chosen, is_ours ? &jobs : NULL));
+    if (is_ours && (params->jobs || params->threads > 0)) {
+        device->info.threads = params->jobs ? params->jobs->slots : params->threads;
+    }
+    return WEFT_OK;
 }
 
 static weft_status open_system_device(weft_device *device, const weft_device_params *params) {
@@ -121,12 +148,29 @@ static weft_status open_flushing(weft_device *device, const void *open_params) {
     return status;
 }
 
+static weft_status check_jobs(const weft_device_params *params) {
+    enum { MOST = 1024 };
+    const weft_job_system *jobs = params->jobs;
+    if (params->threads > MOST || (jobs && (jobs->slots == 0 || jobs->slots > MOST))) {
+        return weft_fail(&params->host, WEFT_INVALID_ARGUMENT,
+                         "weft_device_open: %u %s, expected %s to %d",
+                         jobs ? jobs->slots : params->threads, jobs ? "slots of jobs" : "threads",
+                         jobs ? "1" : "0", MOST);
+    }
+    if (jobs && !jobs->run) {
+        return weft_fail(&params->host, WEFT_INVALID_ARGUMENT,
+                         "weft_device_open: jobs has no function `run`");
+    }
+    return WEFT_OK;
+}
+
 weft_status weft_device_open(weft_device **device, const weft_device_params *params) {
     static const weft_device_params defaults = {.host = {0}};
     params = !params ? &defaults : params;
     if (!device) {
         return weft_fail(&params->host, WEFT_INVALID_ARGUMENT, "weft_device_open: device is null");
     }
+    WEFT_TRY(check_jobs(params));
     const struct weft_setup setup = {
         .host = &params->host,
         .math = params->math,

@@ -9,7 +9,9 @@
 #include "core/try.h"
 #include "cpu/driver.h"
 #include "device/device.h"
+#include "device/host_memory.h"
 #include "device/result.h"
+#include "device/robustness.h"
 
 /* What docs/reproducibility.md, rule 4 lets every shader count on. */
 #define NEEDED_INVOCATIONS   128u
@@ -88,6 +90,7 @@ static weft_status read_family(struct facts *facts, struct weft_physical *physic
 
 static weft_status read_extensions(struct weft_physical *physical,
                                    const struct weft_vk_instance *instance, const weft_host *host) {
+    const char *robustness = weft_robustness_extension();
     uint32_t count = 0;
     VkResult result =
         instance->EnumerateDeviceExtensionProperties(physical->handle, NULL, &count, NULL);
@@ -106,6 +109,10 @@ static weft_status read_extensions(struct weft_physical *physical,
         const char *name = list[i].extensionName;
         if (strcmp(name, VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME) == 0) {
             physical->info.has_pipeline_feedback = true;
+        } else if (strcmp(name, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0) {
+            physical->host_memory = true;
+        } else if (robustness && strcmp(name, robustness) == 0) {
+            physical->robustness = true;
         } else if (strcmp(name, "VK_KHR_portability_subset") == 0) {
             physical->portability_subset = true;
         }
@@ -260,6 +267,11 @@ weft_status weft_physical_read(struct weft_physical *physical,
     physical->float_modes = float_modes(&facts.vulkan12);
     physical->info.device_memory = largest_device_heap(handle, instance);
     judge(physical, &facts);
+    if (physical->info.usable && physical->host_memory) {
+        physical->info.host_memory_alignment = weft_host_memory_alignment(handle, instance);
+    }
+    physical->robustness =
+        physical->robustness && physical->info.usable && weft_robustness_feature(handle, instance);
     return WEFT_OK;
 }
 

@@ -26,6 +26,7 @@ void weft_setup_physical(weft_device *device, const struct weft_physical *physic
     device->info = physical->info;
     device->queue_family = physical->queue_family;
     device->float_modes = physical->float_modes;
+    device->robustness = physical->robustness;
     device->instance.GetPhysicalDeviceProperties(device->physical, &properties);
     device->instance.GetPhysicalDeviceMemoryProperties(device->physical,
                                                        &device->memory_properties);

@@ -90,6 +90,8 @@ struct weft_vk_instance {
 struct weft_vk_device {
     VkDevice handle;
     WEFT_VK_DEVICE_FUNCTIONS(WEFT_VK_MEMBER)
+    /* Null where VK_EXT_external_memory_host is not enabled. */
+    PFN_vkGetMemoryHostPointerPropertiesEXT GetMemoryHostPointerPropertiesEXT;
 };
 
 #undef WEFT_VK_MEMBER

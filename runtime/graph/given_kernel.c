@@ -42,6 +42,7 @@ static weft_status prepare(struct given_kernel *given, weft_device *device, cons
     WEFT_TRY(source->glsl ? weft_glsl_compile(&given->words, &size, device, name, source->glsl)
                           : copy_words(given, &size, source, &device->host));
     given->kernel.name = given->name;
+    given->kernel.checked = !source->unchecked;
     given->kernel.given = (struct weft_spirv){.words = given->words, .size = size};
     return weft_spirv_reflect(&given->kernel.interface, name, given->words, size, &device->host);
 }
@@ -77,7 +78,8 @@ static const struct weft_shader *find_kernel(struct weft_lowering *lowering, con
 
 const struct weft_shader *weft_lower_text_kernel(struct weft_lowering *lowering, const char *key,
                                                  const char *name, const char *text) {
-    return find_kernel(lowering, key, name, &(weft_op_kernel){.name = key, .glsl = text});
+    return find_kernel(lowering, key, name,
+                       &(weft_op_kernel){.name = key, .glsl = text, .unchecked = true});
 }
 
 /** Names and contents together are the key, so that ops of several programs cannot meet. */
@@ -87,6 +89,7 @@ static const struct weft_shader *kernel_of(struct weft_lowering *lowering,
     char key[96], digest_text[WEFT_DIGEST_TEXT_SIZE];
     weft_sha256_begin(&hash);
     weft_sha256_add(&hash, source->name, strlen(source->name) + 1);
+    weft_sha256_add(&hash, &source->unchecked, sizeof source->unchecked);
     if (source->glsl) {
         weft_sha256_add(&hash, source->glsl, strlen(source->glsl));
     } else {

@@ -258,6 +258,7 @@ struct weft_dispatch *weft_lower_kernel(struct weft_lowering *lowering,
     dispatch->kernel = kernel;
     dispatch->pipeline.name = kernel->name;
     dispatch->pipeline.spirv = kernel->given;
+    dispatch->pipeline.checked = kernel->checked;
     dispatch->push_size = interface->push_size;
     memcpy(dispatch->push, words, interface->push_size);
     words += interface->push_count;

@@ -109,6 +109,7 @@ weft_status weft_bindings_set(weft_bindings *bindings, const char *name, weft_bu
         if (bindings->buffers[i] != buffer->handle || bindings->offsets[i] != buffer->offset) {
             bindings->buffers[i] = buffer->handle;
             bindings->offsets[i] = buffer->offset;
+            bindings->has_host = bindings->has_host || buffer->is_host;
             bindings->sets_current = false;
             bindings->commands_current = false;
         }

@@ -63,6 +63,7 @@ struct weft_bindings {
     VkDescriptorSet *sets;     /* per dispatch; null handles for dispatches that bind no port */
     VkCommandBuffer *commands; /* one per submission, recorded on first submit after a change */
     bool sets_current;
+    bool has_host; /* or had: a buffer of the host's memory */
     bool commands_current;
     uint64_t newest_run;
 };

@@ -16,6 +16,15 @@ static void barrier(const weft_device *device, VkCommandBuffer commands) {
                                   NULL);
 }
 
+/* What is in the host's own memory is there for it to see when the run is complete. */
+static void host_barrier(const weft_device *device, VkCommandBuffer commands) {
+    VkMemoryBarrier memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                              .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
+                              .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
+    device->vk.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                                  VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &memory, 0, NULL, 0, NULL);
+}
+
 static void stamp(const weft_plan *plan, VkCommandBuffer commands, uint32_t query) {
     if (plan->queries) {
         plan->device->vk.CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
@@ -117,6 +126,9 @@ static weft_status record_own(weft_bindings *bindings, uint32_t submission) {
                                      2 * plan->lowering.dispatch_count);
     }
     record_submission(plan, *commands, bindings, submission);
+    if (bindings->has_host && submission + 1 == plan->info.submissions) {
+        host_barrier(device, *commands);
+    }
     return weft_device_check(device, device->vk.EndCommandBuffer(*commands), "vkEndCommandBuffer");
 }
 

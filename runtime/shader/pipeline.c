@@ -6,6 +6,7 @@
 
 #include "core/rules.h"
 #include "core/try.h"
+#include "device/robustness.h"
 #include "shader/capabilities.h"
 #include "shader/embedded.h"
 #include "shader/spirv_float_modes.h"
@@ -58,7 +59,8 @@ static weft_status find_source(struct weft_spirv *source, bool *fast, const weft
 
 /* Everything but the module that tells one pipeline from another. */
 static void hash_shape(weft_sha256 *hash, const struct weft_pipeline_desc *desc) {
-    const uint32_t numbers[3] = {desc->binding_count, desc->push_size, desc->specialization_count};
+    const uint32_t numbers[] = {desc->binding_count, desc->push_size, desc->specialization_count,
+                                desc->checked};
     weft_sha256_add(hash, numbers, sizeof numbers);
     weft_sha256_add(hash, desc->specialization,
                     desc->specialization_count * sizeof desc->specialization[0]);
@@ -241,15 +243,17 @@ static weft_status create_handle(VkPipeline *handle, weft_device *device,
                                                  .pMapEntries = entries,
                                                  .dataSize = (size_t)4 * desc->specialization_count,
                                                  .pData = desc->specialization};
+    const void *checks = desc->checked && device->robustness ? weft_robustness_request() : NULL;
     VkPipelineCreationFeedbackEXT stage_feedback = {0};
     const VkPipelineCreationFeedbackCreateInfoEXT ask = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO_EXT,
+        .pNext = checks,
         .pPipelineCreationFeedback = feedback,
         .pipelineStageCreationFeedbackCount = 1,
         .pPipelineStageCreationFeedbacks = &stage_feedback};
     const VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .pNext = device->info.has_pipeline_feedback ? &ask : NULL,
+        .pNext = device->info.has_pipeline_feedback ? &ask : checks,
         .flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,

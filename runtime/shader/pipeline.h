@@ -11,8 +11,9 @@ struct weft_pipeline_desc {
     const char
         *name; /* of an embedded shader; for a given module, what the log and traces call it */
     struct weft_spirv spirv; /* words null: the embedded shader `name`, in the device's math mode */
-    uint32_t binding_count;  /* storage buffers at set 0, bindings 0 … binding_count - 1 */
-    uint32_t push_size;      /* bytes, a multiple of 4 */
+    bool checked; /* accesses outside of its buffers are harmless, where the driver can see to it */
+    uint32_t binding_count; /* storage buffers at set 0, bindings 0 … binding_count - 1 */
+    uint32_t push_size;     /* bytes, a multiple of 4 */
     uint32_t specialization_count;
     uint32_t specialization[WEFT_MAX_SPECIALIZATION]; /* constant_id i has value [i] */
 };

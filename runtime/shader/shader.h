@@ -53,6 +53,7 @@ struct weft_shader {
     struct weft_spirv fast;
     struct weft_spirv
         given; /* of a kernel that came as text or words: for the device's math mode, whatever that is */
+    bool checked; /* somebody else's: with bounds checks, where the driver has them */
     struct weft_shader_interface interface;
 };
 

@@ -15,6 +15,8 @@ target_link_options(weft_vulkan PRIVATE -Wl,--exclude-libs,ALL)
 set_target_properties(weft_vulkan PROPERTIES
     LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/driver")
 set(weft_processor_manifest "${CMAKE_CURRENT_BINARY_DIR}/driver/weft-processor.json")
+set(weft_driver_env_processor "VK_DRIVER_FILES=${weft_processor_manifest}"
+    "VK_ICD_FILENAMES=${weft_processor_manifest}" "WEFT_PROCESSOR=0")
 file(GENERATE OUTPUT "${weft_processor_manifest}" CONTENT
 "{\"file_format_version\": \"1.0.0\", \"ICD\": {\"library_path\": \"$<TARGET_FILE:weft_vulkan>\", \"api_version\": \"1.2.0\"}}
 ")
@@ -23,6 +25,6 @@ if(WEFT_BUILD_CLI AND NOT WEFT_SANITIZE)
     add_test(NAME driver.listed COMMAND weft-cli devices WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(driver.listed PROPERTIES
         LABELS unit
-        ENVIRONMENT "VK_DRIVER_FILES=${weft_processor_manifest};VK_ICD_FILENAMES=${weft_processor_manifest};WEFT_PROCESSOR=0"
+        ENVIRONMENT "${weft_driver_env_processor}"
         PASS_REGULAR_EXPRESSION " processor +Weft processor [^\n]* yes, the default")
 endif()

@@ -325,6 +325,37 @@ float *weft_test_uniform(size_t count, uint64_t seed, uint64_t stream) {
     return data;
 }
 
+/* ---- threads ---- */
+
+struct call {
+    weft_job work;
+    void *job;
+    uint32_t slot;
+};
+
+static void *call_on_thread(void *argument) {
+    const struct call *call = argument;
+    call->work(call->job, call->slot);
+    return NULL;
+}
+
+void weft_test_run_on_new_threads(void *user, weft_job work, void *job, uint32_t count) {
+    enum { MOST = 8 };
+    struct weft_test_jobs *asked = user;
+    struct call calls[MOST];
+    pthread_t threads[MOST];
+    assert_in_range(count, 1, MOST);
+    atomic_fetch_add(&asked->jobs, 1);
+    for (uint32_t i = 0; i < count; i++) {
+        calls[i] = (struct call){.work = work, .job = job, .slot = i};
+        assert_int_equal(pthread_create(&threads[i], NULL, call_on_thread, &calls[i]), 0);
+        atomic_fetch_add(&asked->threads, 1);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+}
+
 /* ---- damage ---- */
 
 struct random_words {

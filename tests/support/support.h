@@ -176,6 +176,16 @@ size_t weft_test_entries(const char *folder);
 /** Uniform numbers of a stream in malloc's memory. */
 float *weft_test_uniform(size_t count, uint64_t seed, uint64_t stream);
 
+/* ---- threads ---- */
+
+/** What somebody's job system was asked for. */
+struct weft_test_jobs {
+    atomic_uint jobs, threads;
+};
+
+/** weft_job_system.run for `user` of that struct and at most 8 slots: on new threads each time, none of it on the caller's. */
+void weft_test_run_on_new_threads(void *user, weft_job work, void *job, uint32_t count);
+
 /* ---- damage ---- */
 
 /**

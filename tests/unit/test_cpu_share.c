@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Sharing work out: by threads of our own, and by whatever else has the shape of a crew. */
+/* Sharing work out: by threads of our own, and by a job system. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* usleep */
 #endif
 #include <pthread.h>
 #include <unistd.h>
 
-#include "cpu/crew.h"
 #include "cpu/scratch.h"
 #include "cpu/share.h"
+#include "cpu/threads.h"
 #include "support.h"
 
 enum { MOST = 20000 };
@@ -32,11 +32,11 @@ static void count_items(const void *job, uint32_t slot, uint64_t first, uint64_t
 }
 
 static void expect_all_once(struct tally *tally, uint64_t count, uint64_t *cost,
-                            const struct weft_cpu_crew *crew) {
+                            const weft_job_system *jobs) {
     const struct weft_cpu_items items = {
         .run = count_items, .job = &tally, .count = count, .cost = cost};
     memset(tally->items, 0, sizeof tally->items);
-    weft_cpu_share(&items, crew);
+    weft_cpu_share(&items, jobs);
     for (uint64_t i = 0; i < MOST; i++) {
         assert_int_equal(atomic_load(&tally->items[i]), i < count ? 1 : 0);
     }
@@ -45,14 +45,14 @@ static void expect_all_once(struct tally *tally, uint64_t count, uint64_t *cost,
 static const uint64_t counts[] = {0, 1, 2, 3, 7, 64, 1000, MOST};
 enum { COUNTS = sizeof counts / sizeof counts[0] };
 
-static void expect_right(const struct weft_cpu_crew *crew) {
+static void expect_right(const weft_job_system *jobs) {
     struct tally *tally = calloc(1, sizeof *tally);
     assert_non_null(tally);
     for (size_t i = 0; i < COUNTS; i++) {
         /* Unknown, far too little, far too much. */
         uint64_t costs[] = {0, 1, UINT64_C(1000000000000), UINT64_MAX};
         for (size_t k = 0; k < sizeof costs / sizeof costs[0]; k++) {
-            expect_all_once(tally, counts[i], &costs[k], crew);
+            expect_all_once(tally, counts[i], &costs[k], jobs);
         }
     }
     free(tally);
@@ -61,11 +61,11 @@ static void expect_right(const struct weft_cpu_crew *crew) {
 WEFT_TEST_ON_HOST(each_item_runs_once, host) {
     for (uint32_t threads = 1; threads <= 9; threads += 2) {
         struct weft_cpu_threads *own = NULL;
-        struct weft_cpu_crew crew;
-        assert_ok(weft_cpu_threads_start(&own, &crew, threads, &host->host));
-        assert_int_equal(crew.slots, threads);
+        weft_job_system jobs;
+        assert_ok(weft_cpu_threads_start(&own, &jobs, threads, &host->host));
+        assert_int_equal(jobs.slots, threads);
         for (int round = 0; round < 20; round++) {
-            expect_right(&crew);
+            expect_right(&jobs);
         }
         weft_cpu_threads_end(&own, &host->host);
         assert_null(own);
@@ -75,13 +75,13 @@ WEFT_TEST_ON_HOST(each_item_runs_once, host) {
 /* Items that take long are not left to one thread, also where an earlier time says that they are short. */
 WEFT_TEST_ON_HOST(long_work_is_shared, host) {
     struct weft_cpu_threads *own = NULL;
-    struct weft_cpu_crew crew;
+    weft_job_system jobs;
     struct tally *tally = calloc(1, sizeof *tally);
     uint64_t cost = 1;
     assert_non_null(tally);
-    assert_ok(weft_cpu_threads_start(&own, &crew, 3, &host->host));
+    assert_ok(weft_cpu_threads_start(&own, &jobs, 3, &host->host));
     tally->pause_us = 1000;
-    expect_all_once(tally, 300, &cost, &crew);
+    expect_all_once(tally, 300, &cost, &jobs);
     assert_true(atomic_load(&tally->slots) != 1);
     assert_true(cost >= UINT64_C(500000000)); /* 1 ms, with a clock that may be coarse */
     weft_cpu_threads_end(&own, &host->host);
@@ -91,14 +91,14 @@ WEFT_TEST_ON_HOST(long_work_is_shared, host) {
 /* Threads that go to sleep in between wake up again. */
 WEFT_TEST_ON_HOST(threads_sleep_and_wake, host) {
     struct weft_cpu_threads *own = NULL;
-    struct weft_cpu_crew crew;
+    weft_job_system jobs;
     struct tally *tally = calloc(1, sizeof *tally);
     assert_non_null(tally);
-    assert_ok(weft_cpu_threads_start(&own, &crew, 4, &host->host));
+    assert_ok(weft_cpu_threads_start(&own, &jobs, 4, &host->host));
     for (int round = 0; round < 10; round++) {
         uint64_t cost = UINT64_C(1000000000);
         usleep(2000);
-        expect_all_once(tally, 500, &cost, &crew);
+        expect_all_once(tally, 500, &cost, &jobs);
     }
     weft_cpu_threads_end(&own, &host->host);
     free(tally);
@@ -106,57 +106,30 @@ WEFT_TEST_ON_HOST(threads_sleep_and_wake, host) {
 
 /* ---- somebody else's job system ---- */
 
-static void run_in_turn(void *user, weft_cpu_work work, void *job, uint32_t count) {
+static void run_in_turn(void *user, weft_job work, void *job, uint32_t count) {
     (void)user;
     for (uint32_t slot = count; slot-- > 0;) {
         work(job, slot);
     }
 }
 
-static void run_first_only(void *user, weft_cpu_work work, void *job, uint32_t count) {
+static void run_first_only(void *user, weft_job work, void *job, uint32_t count) {
     (void)user;
     (void)count;
     work(job, 0);
 }
 
-struct call {
-    weft_cpu_work work;
-    void *job;
-    uint32_t slot;
-};
-
-static void *call_on_thread(void *argument) {
-    const struct call *call = argument;
-    call->work(call->job, call->slot);
-    return NULL;
-}
-
-/* On new threads every time, and none of it on the caller's. */
-static void run_on_new_threads(void *user, weft_cpu_work work, void *job, uint32_t count) {
-    struct call calls[8];
-    pthread_t threads[8];
-    uint32_t *started = user;
-    for (uint32_t i = 0; i < count; i++) {
-        calls[i] = (struct call){.work = work, .job = job, .slot = i};
-        assert_int_equal(pthread_create(&threads[i], NULL, call_on_thread, &calls[i]), 0);
-        ++*started;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
-    }
-}
-
-WEFT_TEST(other_crews) {
-    uint32_t started = 0;
-    const struct weft_cpu_crew crews[] = {
+WEFT_TEST(other_job_systems) {
+    struct weft_test_jobs asked = {0};
+    const weft_job_system systems[] = {
         {.slots = 1, .run = run_in_turn},
         {.slots = 5, .run = run_in_turn},
         {.slots = 5, .run = run_first_only},
-        {.slots = 8, .run = run_on_new_threads, .user = &started}};
-    for (size_t i = 0; i < sizeof crews / sizeof crews[0]; i++) {
-        expect_right(&crews[i]);
+        {.slots = 8, .run = weft_test_run_on_new_threads, .user = &asked}};
+    for (size_t i = 0; i < sizeof systems / sizeof systems[0]; i++) {
+        expect_right(&systems[i]);
     }
-    assert_true(started > 0);
+    assert_true(atomic_load(&asked.threads) > 0);
 }
 
 /* ---- scratch ---- */
@@ -192,10 +165,10 @@ WEFT_TEST_ON_HOST(scratch_grows_and_stays, host) {
 /* Threads that cannot be had are an error, and what was made of it is gone. */
 WEFT_TEST_ON_HOST(no_memory_for_threads, host) {
     struct weft_cpu_threads *own = NULL;
-    struct weft_cpu_crew crew;
+    weft_job_system jobs;
     weft_status status = WEFT_OUT_OF_HOST_MEMORY;
     while (weft_test_next_failure(host, status)) {
-        status = weft_cpu_threads_start(&own, &crew, 2, &host->host);
+        status = weft_cpu_threads_start(&own, &jobs, 2, &host->host);
     }
     weft_cpu_threads_end(&own, &host->host);
 }

@@ -18,6 +18,19 @@ typedef struct weft_buffer weft_buffer;
  */
 WEFT_API weft_status weft_buffer_create(weft_buffer **buffer, weft_device *device, uint64_t size);
 
+/**
+ * Makes a buffer of the caller's own memory, which the device works on in place: nothing is copied. `memory` has `size` bytes,
+ * begins at a multiple of weft_device_info.host_memory_alignment, may be read and written, and stays until the buffer is
+ * destroyed; where the alignment is that of pages, those that it begins and ends in are wholly the device's to look at. The
+ * host may write until a run that reads it is submitted, and sees what a run wrote when weft_plan_wait (weft_plan_run) says that it
+ * is complete; a recorded plan needs a barrier to VK_PIPELINE_STAGE_HOST_BIT.
+ * Errors: WEFT_UNSUPPORTED when the device cannot do this at all, or not with this memory; WEFT_INVALID_ARGUMENT for null,
+ * size 0 or memory that is not aligned; driver errors.
+ */
+WEFT_API weft_status weft_buffer_wrap_host(weft_buffer **buffer, weft_device *device, void *memory,
+                                           uint64_t size);
+
+/** Waits for submitted work first, unless the buffer wraps a VkBuffer. */
 WEFT_API void weft_buffer_destroy(weft_buffer **buffer);
 
 /** Bytes. */

@@ -48,7 +48,7 @@ typedef enum weft_device_type {
     WEFT_DEVICE_INTEGRATED,
     WEFT_DEVICE_VIRTUAL,
     WEFT_DEVICE_PROCESSOR, /**< the processor itself, by this library and without any driver */
-    WEFT_DEVICE_SOFTWARE,  /**< a driver that runs on the processor: its speed says nothing about a GPU */
+    WEFT_DEVICE_SOFTWARE, /**< a driver that runs on the processor: its speed says nothing about a GPU */
     WEFT_DEVICE_OTHER
 } weft_device_type;
 
@@ -76,10 +76,13 @@ typedef struct weft_device_info {
     uint64_t max_storage_buffer_size; /**< bytes of one binding */
     uint64_t device_memory;           /**< bytes of the largest device-local heap */
     double timestamp_period_ns;       /**< 0: no time stamps on its compute queue */
-    bool has_pipeline_feedback;       /**< tells whether a pipeline came from the cache */
-    bool usable;                      /**< meets what Weft needs */
-    char reason[256];                 /**< when not usable: what is missing */
-    uint8_t uuid[16];                 /**< the driver's pipeline cache identity */
+    /** Bytes that memory of the host must be aligned to for weft_buffer_wrap_host; 0: it cannot work on it. Adopted
+     * devices cannot, as far as Weft knows. */
+    uint64_t host_memory_alignment;
+    bool has_pipeline_feedback; /**< tells whether a pipeline came from the cache */
+    bool usable;                /**< meets what Weft needs */
+    char reason[256];           /**< when not usable: what is missing */
+    uint8_t uuid[16];           /**< the driver's pipeline cache identity */
 } weft_device_info;
 
 /**
@@ -123,6 +126,14 @@ typedef struct weft_device_params {
      * unlimited on software drivers and the processor, which have no watchdog.
      */
     uint32_t submission_limit_ms;
+    /**
+     * Threads that the processor device computes with, at most 1024, the one that waits for it included. 0: as many as this
+     * process may use processors, or what the environment variable WEFT_PROCESSOR_THREADS says. Other devices ignore this
+     * and `jobs`.
+     */
+    uint32_t threads;
+    const weft_job_system
+        *jobs; /**< copied; instead of `threads`. Null: threads of the device's own */
 } weft_device_params;
 
 #ifndef __cplusplus

@@ -64,9 +64,11 @@ typedef struct weft_needs {
     const char *also_text; /**< in words, for `weft inspect --choices` */
 } weft_needs;
 
-/** Expected time beside that of the other rows: those of more than twice the least are not even measured. */
+/** Expected time beside that of the other rows, 0 for 1: those of more than twice the least are not even measured. */
 typedef struct weft_cost {
-    float software, hardware, processor; /**< drivers that emulate, GPUs, the processor device; 0: 1 */
+    float software;  /**< on drivers that emulate */
+    float hardware;  /**< on GPUs */
+    float processor; /**< on the processor device */
 } weft_cost;
 
 /** A row of an op: one way to compute it. */
@@ -220,6 +222,11 @@ WEFT_API uint32_t weft_lower_table(weft_lowering *lowering, const char *key, uin
  * `#extension GL_GOOGLE_include_directive : require`; WEFT_MATH_FAST is defined in fast mode. SPIR-V is of version 1.5 at
  * most and must still have its names (OpName).
  *
+ * Where the driver can check bounds for single pipelines (the processor device always; others with
+ * VK_EXT_pipeline_robustness on devices that Weft opened), accesses outside of a buffer are harmless: they read zeros or
+ * something of the same buffer, and write nothing outside. On the processor device that is true of shared memory and
+ * arrays, too. A kernel that wants none of this is `unchecked`.
+ *
  * A kernel is compiled once per device and text, and lives as long as the device. In reproducible mode it is held to the
  * rules in docs/reproducibility.md; compiling the plan gives WEFT_UNSUPPORTED with what to use instead when it is not.
  */
@@ -228,6 +235,7 @@ typedef struct weft_op_kernel {
     const char *glsl;      /**< a text, or null */
     const uint32_t *spirv; /**< words, when there is no text */
     size_t spirv_size;     /**< bytes */
+    bool unchecked;        /**< no bounds checks: it is known to stay within its buffers */
 } weft_op_kernel;
 
 typedef enum weft_arg_kind {

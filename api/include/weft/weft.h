@@ -96,6 +96,23 @@ typedef struct weft_host {
     void *allocator_user;
 } weft_host;
 
+/** Runs a part of a job, until nothing of it is left to begin. `slot` tells calls that go on at once from one another. */
+typedef void (*weft_job)(void *job, uint32_t slot);
+
+/** Threads of the program's own, for the processor device (device.h) to compute with: it then starts none for computing. */
+typedef struct weft_job_system {
+    /** Calls that may go on at once, 1 … 1024: as a rule, the threads there are, the caller's included. */
+    uint32_t slots;
+    void *user;
+    /**
+     * Calls work(job, slot) once for slots below `count` (at most `slots`), from any threads, and returns when all of these
+     * calls have returned. Slot 0 must be called; others may be left out when everybody is busy, since one call alone finishes the
+     * job. Called from one thread at a time per device: one that waits for the device, or one of the device's own.
+     * Each call leaves its thread's float state as it was.
+     */
+    void (*run)(void *user, weft_job work, void *job, uint32_t count);
+} weft_job_system;
+
 typedef enum weft_dtype { WEFT_F32 = 0, WEFT_I32 = 1 } weft_dtype;
 
 /** "f32" or "i32". */

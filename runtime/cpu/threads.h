@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The job system (weft_job_system) of a device that brings its own threads. */
+#ifndef WEFT_CPU_THREADS_H
+#define WEFT_CPU_THREADS_H
+
+#include "core/host.h"
+
+/** Threads of our own, which block all signals. */
+struct weft_cpu_threads;
+
+/**
+ * Starts `count` - 1 threads; the thread that calls jobs->run is the last of them. One run at a time.
+ * Errors: WEFT_OUT_OF_HOST_MEMORY, also when the system has no more threads.
+ */
+weft_status weft_cpu_threads_start(struct weft_cpu_threads **threads, weft_job_system *jobs,
+                                   uint32_t count, const weft_host *host);
+/** Ends them; nothing may be running. */
+void weft_cpu_threads_end(struct weft_cpu_threads **threads, const weft_host *host);
+
+#endif
