@@ -8,6 +8,7 @@
 
 #include "core/try.h"
 #include "kernels/matmul/direct.h"
+#include "kernels/matmul/packed.h"
 #include "kernels/matmul/tiled.h"
 
 struct weft_matmul_node {
@@ -18,7 +19,8 @@ struct weft_matmul_node {
 
 /* ---- kernels ---- */
 
-static_assert(sizeof(struct weft_matmul_direct_args) == sizeof(struct weft_matmul_tiled_args),
+static_assert(sizeof(struct weft_matmul_direct_args) == sizeof(struct weft_matmul_tiled_args) &&
+                  sizeof(struct weft_matmul_packed_args) == sizeof(struct weft_matmul_tiled_args),
               "the kernels of a set have one interface");
 
 static struct weft_grid grid_of(const struct weft_matmul_tiled_args *args, uint32_t rows,
@@ -38,19 +40,30 @@ static struct weft_grid tiled_grid(const struct weft_variant *variant, const voi
                    weft_variant_tile(variant, WEFT_MATMUL_TILED_AT_TILE_COLUMNS), batches);
 }
 
+static struct weft_grid packed_grid(const struct weft_variant *variant, const void *args,
+                                    uint32_t batches) {
+    (void)variant;
+    return grid_of(args, WEFT_MATMUL_PACKED_ROWS, WEFT_MATMUL_PACKED_COLUMNS, batches);
+}
+
 /*
- * Registers alone suit processors, whose caches serve all invocations (3 times as fast on lavapipe); GPUs want tiles in
- * shared memory.
+ * Registers alone suit drivers that emulate a GPU on a processor, whose caches serve all invocations (3 times as fast on
+ * lavapipe); GPUs want tiles in shared memory; and the processor device lanes along columns (4 times as fast as tiles).
  */
 static const struct weft_variant product_rows[] = {
     {.name = "tiled",
      .shader = &weft_shader_matmul_tiled,
      .grid = tiled_grid,
-     .cost = {.software = 3.0F}},
+     .cost = {.software = 3.0F, .processor = 4.0F}},
     {.name = "direct",
      .shader = &weft_shader_matmul_direct,
      .grid = direct_grid,
-     .cost = {.hardware = 1.5F, .processor = 3.0F}},
+     .cost = {.hardware = 1.5F, .processor = 12.0F}},
+    {.name = "packed",
+     .shader = &weft_shader_matmul_packed,
+     .grid = packed_grid,
+     .needs = {.invocations = 256},
+     .cost = {.software = 4.0F, .hardware = 4.0F}},
 };
 
 const struct weft_variant_set weft_product_variants = {
