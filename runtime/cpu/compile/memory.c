@@ -2,7 +2,8 @@
 /*
  * Loads, stores and atomics. An address that is one for all lanes is a scalar access; addresses that count up by the
  * size of what is accessed are whole vectors, with the components of vec2 … vec4 taken apart and put together by
- * shuffles; the rest are gathers and scatters. Masks only where not all lanes run.
+ * shuffles; those that count up by another constant are one scalar access for each lane, which needs no vector of addresses; the
+ * rest are gathers and scatters. Masks only where not all lanes run.
  */
 #include "cpu/compile/emit.h"
 
@@ -285,6 +286,55 @@ static void store_consecutive(struct weft_emit *emit, const struct access *acces
     }
 }
 
+/* ---- addresses that count up by more ---- */
+
+/* Where lane 0's component is, and by how many bytes further lane `lane`'s. */
+static LLVMValueRef strided_address(struct weft_emit *emit, const struct access *access,
+                                    LLVMValueRef first, uint32_t lane, int32_t stride) {
+    const LLVMValueRef apart =
+        LLVMConstInt(emit->types[WEFT_IR_I64], (uint64_t)((int64_t)stride * lane), 1);
+    return address(emit, access, LLVMBuildAdd(emit->builder, first, apart, ""));
+}
+
+static void load_strided(struct weft_emit *emit, const struct access *access, int32_t stride) {
+    const struct weft_ir_instruction *instruction = access->instruction;
+    for (uint32_t c = 0; c < instruction->n; c++) {
+        const LLVMValueRef first = scalar_offset(emit, access, c * access->size);
+        LLVMValueRef all = LLVMGetPoison(access->vector);
+        for (uint32_t i = 0; i < emit->lanes; i++) {
+            const LLVMValueRef from = strided_address(emit, access, first, i, stride);
+            const LLVMValueRef one = LLVMBuildLoad2(emit->builder, access->scalar, from, "");
+            LLVMSetAlignment(one, access->size);
+            all = LLVMBuildInsertElement(emit->builder, all, mark(emit, access, one),
+                                         weft_emit_u32(emit, i), "");
+        }
+        weft_emit_define(emit, instruction->result + c, all);
+    }
+}
+
+static void store_strided(struct weft_emit *emit, const struct access *access, int32_t stride) {
+    const struct weft_ir_instruction *instruction = access->instruction;
+    const weft_ir_value *values = emit->program->arguments + instruction->arguments + 1;
+    for (uint32_t c = 0; c < instruction->n; c++) {
+        const LLVMValueRef first = scalar_offset(emit, access, c * access->size);
+        const LLVMValueRef all = weft_emit_vector(emit, values[c]);
+        for (uint32_t i = 0; i < emit->lanes; i++) {
+            const LLVMValueRef one =
+                LLVMBuildExtractElement(emit->builder, all, weft_emit_u32(emit, i), "");
+            const LLVMValueRef made =
+                LLVMBuildStore(emit->builder, one, strided_address(emit, access, first, i, stride));
+            LLVMSetAlignment(made, access->size);
+            mark(emit, access, made);
+        }
+    }
+}
+
+/* Masks would need a branch for each lane, which is what gathers and scatters of the processor are for. */
+static bool is_strided(const struct weft_emit *emit, const struct access *access,
+                       struct weft_ir_shape shape) {
+    return shape.kind == WEFT_IR_LINEAR && !emit->exec && !access->limit;
+}
+
 /* ---- any addresses ---- */
 
 static void gather(struct weft_emit *emit, const struct access *access) {
@@ -331,6 +381,8 @@ void weft_emit_load(struct weft_emit *emit, const struct weft_ir_instruction *in
         load_scalars(emit, &access);
     } else if (is_consecutive(&access, shape)) {
         load_consecutive(emit, &access);
+    } else if (is_strided(emit, &access, shape)) {
+        load_strided(emit, &access, shape.stride);
     } else {
         gather(emit, &access);
     }
@@ -343,6 +395,8 @@ void weft_emit_store(struct weft_emit *emit, const struct weft_ir_instruction *i
         store_scalars(emit, &access);
     } else if (is_consecutive(&access, shape)) {
         store_consecutive(emit, &access);
+    } else if (is_strided(emit, &access, shape)) {
+        store_strided(emit, &access, shape.stride);
     } else {
         scatter(emit, &access);
     }
