@@ -13,6 +13,19 @@
 #define BLOCK_PS \
     UINT64_C(25000000) /* about what they take, so that smaller copies are not shared */
 
+static const weft_job_system alone = {.slots = 1};
+
+/* Somebody else may have all threads compile: then this one does the work, rather than wait for a second. */
+static const weft_job_system *take_jobs(struct weft_cpu_device *device) {
+    return weft_cpu_take_jobs(device) ? &device->jobs : &alone;
+}
+
+static void give_jobs(struct weft_cpu_device *device, const weft_job_system *jobs) {
+    if (jobs != &alone) {
+        weft_cpu_give_jobs(device);
+    }
+}
+
 /* ---- dispatches ---- */
 
 static void dispatch(struct weft_cpu_device *device,
@@ -34,18 +47,22 @@ static void dispatch(struct weft_cpu_device *device,
         return;
     }
     const struct weft_cpu_pieces scratch = weft_cpu_scratch_pieces(&device->scratch);
-    weft_cpu_dispatch_run(&work, &device->jobs, &scratch);
+    const weft_job_system *jobs = take_jobs(device);
+    weft_cpu_dispatch_run(&work, jobs, &scratch);
+    give_jobs(device, jobs);
 }
 
 /* ---- copies ---- */
 
 static void share_blocks(void (*run)(const void *job, uint32_t slot, uint64_t first,
                                      uint64_t count),
-                         const void *job, uint64_t size, const struct weft_cpu_device *device) {
+                         const void *job, uint64_t size, struct weft_cpu_device *device) {
     uint64_t cost = BLOCK_PS;
     const struct weft_cpu_items items = {
         .run = run, .job = job, .count = size / BLOCK + (size % BLOCK != 0), .cost = &cost};
-    weft_cpu_share(&items, &device->jobs);
+    const weft_job_system *jobs = take_jobs(device);
+    weft_cpu_share(&items, jobs);
+    give_jobs(device, jobs);
 }
 
 /* Where blocks `first` … begin, and how many bytes there are. */

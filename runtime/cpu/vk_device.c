@@ -93,6 +93,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice handle,
     made->host = physical->instance->host;
     made->physical = physical;
     made->checked = wants_checks(info);
+    atomic_flag_clear(&made->jobs_taken);
     result = start(made, weft_cpu_find_structure(info->pNext, WEFT_CPU_JOBS_INFO));
     if (result != VK_SUCCESS) {
         const weft_host host = made->host;

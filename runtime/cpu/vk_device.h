@@ -16,12 +16,22 @@ struct weft_cpu_device {
     bool checked; /* robustBufferAccess is on */
     struct weft_cpu_threads *threads;
     weft_job_system jobs;
+    atomic_flag jobs_taken; /* by the queue or by whoever compiles */
     struct weft_cpu_scratch scratch;
     struct weft_cpu_queue queue;
     atomic_uint_least64_t memory_in_use; /* bytes of VkDeviceMemory */
 };
 
 WEFT_CPU_OBJECT(VkDevice, device)
+
+/** Whether the caller may use the device's job system, which it gives back soon; if not, it works alone. */
+static inline bool weft_cpu_take_jobs(struct weft_cpu_device *device) {
+    return !atomic_flag_test_and_set(&device->jobs_taken);
+}
+
+static inline void weft_cpu_give_jobs(struct weft_cpu_device *device) {
+    atomic_flag_clear(&device->jobs_taken);
+}
 
 /** Zeroed, from the device's host; null when memory is out. */
 static inline void *weft_cpu_new(const struct weft_cpu_device *device, size_t size) {

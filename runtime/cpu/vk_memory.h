@@ -13,7 +13,7 @@ struct weft_cpu_memory {
 struct weft_cpu_buffer {
     uint64_t size;
     uint64_t alignment; /* of memory that it is bound to, and of that memory's size */
-    uint8_t *bytes; /* null before it is bound to memory */
+    uint8_t *bytes;     /* null before it is bound to memory */
 };
 
 WEFT_CPU_OBJECT(VkDeviceMemory, memory)

@@ -155,60 +155,93 @@ static bool make_constants(struct weft_cpu_constant **constants,
     return *constants != NULL;
 }
 
-/* Compiles, and keeps the object in the cache, if there is one. */
-static weft_status compile(struct weft_cpu_kernel **kernel, const struct weft_cpu_source *source,
-                           struct weft_cpu_cache *cache, const weft_digest *key,
+/* A pipeline while it is made. */
+struct build {
+    const VkComputePipelineCreateInfo *info;
+    struct weft_cpu_constant *constants;
+    struct weft_cpu_source source;
+    weft_digest key;
+    struct weft_cpu_kernel *kernel;
+    bool found;                    /* in the cache */
+    struct weft_cpu_object object; /* compiled ahead, in memory of the C library; or empty */
+    uint64_t ns;                   /* that it took */
+};
+
+static VkResult begin(struct build *build, const struct weft_cpu_device *device,
+                      struct weft_cpu_cache *cache, const VkComputePipelineCreateInfo *info) {
+    const struct weft_cpu_shader_module *module = weft_cpu_shader_module_of(info->stage.module);
+    const VkSpecializationInfo *specialization = info->stage.pSpecializationInfo;
+    const uint64_t start = weft_cpu_clock_ns();
+    build->info = info;
+    if (!make_constants(&build->constants, specialization, device)) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    build->source = (struct weft_cpu_source){.words = module->words,
+                                             .size = module->size,
+                                             .entry_point = info->stage.pName,
+                                             .constants = build->constants,
+                                             .constant_count =
+                                                 specialization ? specialization->mapEntryCount : 0,
+                                             .lanes = device->physical->settings.lanes,
+                                             .checked = wants_checks(device, info)};
+    build->key = weft_cpu_cache_key(&build->source);
+    build->found = cache && weft_cpu_cache_load(&build->kernel, cache, &build->key, &device->host);
+    build->ns = weft_cpu_clock_ns() - start;
+    return VK_SUCCESS;
+}
+
+static weft_status compile(struct weft_cpu_object *object, const struct weft_cpu_source *source,
                            const weft_host *host) {
-    struct weft_cpu_object object = {0};
     /* Weft has looked already, but a program that comes through a loader may not. */
-    weft_status status = weft_spirv_check(source->words, source->size, host);
-    if (status == WEFT_OK) {
-        status = weft_cpu_compile(&object, source, host);
+    const weft_status status = weft_spirv_check(source->words, source->size, host);
+    return status == WEFT_OK ? weft_cpu_compile(object, source, host) : status;
+}
+
+/* Compiles, or takes what was compiled ahead, and keeps the object in the cache, if there is one. */
+static weft_status make_kernel(struct build *build, struct weft_cpu_cache *cache,
+                               const weft_host *host) {
+    struct weft_cpu_object object = {.size = build->object.size};
+    weft_status status = WEFT_OK;
+    if (build->object.bytes) {
+        object.bytes = weft_alloc(host, object.size);
+        if (!object.bytes) {
+            return weft_fail_memory(host, "a kernel's object");
+        }
+        memcpy(object.bytes, build->object.bytes, object.size);
+    } else {
+        status = compile(&object, &build->source, host);
     }
     if (status == WEFT_OK) {
-        status = weft_cpu_kernel_load(kernel, object.bytes, object.size, host);
+        status = weft_cpu_kernel_load(&build->kernel, object.bytes, object.size, host);
     }
     if (status == WEFT_OK && cache) {
-        weft_cpu_cache_put(cache, key, &object, host);
+        weft_cpu_cache_put(cache, &build->key, &object, host);
     }
     weft_free(host, object.bytes);
     return status;
 }
 
-static weft_status find_or_compile(struct weft_cpu_kernel **kernel, bool *found,
-                                   const struct weft_cpu_source *source,
-                                   struct weft_cpu_cache *cache, const weft_host *host) {
-    const weft_digest key = weft_cpu_cache_key(source);
-    *found = cache && weft_cpu_cache_load(kernel, cache, &key, host);
-    return *found ? WEFT_OK : compile(kernel, source, cache, &key, host);
+static VkResult finish(VkPipeline *pipeline, struct build *build, struct weft_cpu_device *device,
+                       struct weft_cpu_cache *cache) {
+    const uint64_t start = weft_cpu_clock_ns();
+    VkResult result = VK_SUCCESS;
+    if (!build->kernel) {
+        result = result_of(make_kernel(build, cache, &device->host));
+    }
+    if (result == VK_SUCCESS) {
+        result = wrap(pipeline, device, weft_cpu_pipeline_layout_of(build->info->layout),
+                      build->kernel, build->kernel);
+    }
+    if (result != VK_SUCCESS && build->kernel) {
+        weft_cpu_kernel_unload(&build->kernel, &device->host);
+    }
+    build->ns += weft_cpu_clock_ns() - start;
+    return result;
 }
 
-static VkResult create_one(VkPipeline *pipeline, bool *found, struct weft_cpu_device *device,
-                           struct weft_cpu_cache *cache, const VkComputePipelineCreateInfo *info) {
-    const struct weft_cpu_shader_module *module = weft_cpu_shader_module_of(info->stage.module);
-    const VkSpecializationInfo *specialization = info->stage.pSpecializationInfo;
-    struct weft_cpu_constant *constants = NULL;
-    if (!make_constants(&constants, specialization, device)) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    const struct weft_cpu_source source = {.words = module->words,
-                                           .size = module->size,
-                                           .entry_point = info->stage.pName,
-                                           .constants = constants,
-                                           .constant_count =
-                                               specialization ? specialization->mapEntryCount : 0,
-                                           .lanes = device->physical->settings.lanes,
-                                           .checked = wants_checks(device, info)};
-    struct weft_cpu_kernel *kernel = NULL;
-    VkResult result = result_of(find_or_compile(&kernel, found, &source, cache, &device->host));
-    weft_cpu_delete(device, constants);
-    if (result == VK_SUCCESS) {
-        result = wrap(pipeline, device, weft_cpu_pipeline_layout_of(info->layout), kernel, kernel);
-    }
-    if (result != VK_SUCCESS && kernel) {
-        weft_cpu_kernel_unload(&kernel, &device->host);
-    }
-    return result;
+static void end(struct build *build, const struct weft_cpu_device *device) {
+    weft_free(NULL, build->object.bytes);
+    weft_cpu_delete(device, build->constants);
 }
 
 static void tell(const VkComputePipelineCreateInfo *info, bool found, uint64_t nanoseconds) {
@@ -227,22 +260,92 @@ static void tell(const VkComputePipelineCreateInfo *info, bool found, uint64_t n
     }
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice handle, VkPipelineCache cache,
-                                                       uint32_t count,
+static VkResult create_one(VkPipeline *pipeline, struct weft_cpu_device *device,
+                           struct weft_cpu_cache *cache, const VkComputePipelineCreateInfo *info) {
+    struct build build = {0};
+    VkResult result = begin(&build, device, cache, info);
+    if (result == VK_SUCCESS) {
+        result = finish(pipeline, &build, device, cache);
+        tell(info, build.found, build.ns);
+    }
+    end(&build, device);
+    return result;
+}
+
+/* ---- several at once ---- */
+
+struct batch {
+    struct build *builds;
+    uint32_t count;
+    atomic_uint next; /* that nobody has taken */
+};
+
+/*
+ * What fails here is compiled once more by the calling thread, which has the host: its log and its allocator are for threads
+ * that make calls.
+ */
+static void compile_some(void *job, uint32_t slot) {
+    struct batch *batch = job;
+    (void)slot;
+    for (uint32_t i = atomic_fetch_add(&batch->next, 1); i < batch->count;
+         i = atomic_fetch_add(&batch->next, 1)) {
+        struct build *build = &batch->builds[i];
+        const uint64_t start = weft_cpu_clock_ns();
+        if (!build->kernel) {
+            (void)compile(&build->object, &build->source, NULL);
+        }
+        build->ns += weft_cpu_clock_ns() - start;
+    }
+}
+
+static void compile_ahead(struct build *builds, uint32_t count, struct weft_cpu_device *device) {
+    uint32_t missing = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        missing += !builds[i].kernel;
+    }
+    struct batch batch = {.builds = builds, .count = count};
+    const uint32_t slots = missing < device->jobs.slots ? missing : device->jobs.slots;
+    if (slots > 1 && weft_cpu_take_jobs(device)) {
+        device->jobs.run(device->jobs.user, compile_some, &batch, slots);
+        weft_cpu_give_jobs(device);
+    }
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice handle,
+                                                       VkPipelineCache cache_handle, uint32_t count,
                                                        const VkComputePipelineCreateInfo *infos,
                                                        const VkAllocationCallbacks *allocator,
                                                        VkPipeline *pipelines) {
     (void)allocator;
+    struct weft_cpu_device *device = weft_cpu_device_of(handle);
+    struct weft_cpu_cache *cache = weft_cpu_cache_of(cache_handle);
+    memset(pipelines, 0, count * sizeof *pipelines);
+    if (count == 1) {
+        return create_one(pipelines, device, cache, infos);
+    }
+    struct build *builds = weft_alloc_zero(&device->host, count, sizeof *builds);
+    if (!builds) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
     VkResult first = VK_SUCCESS;
-    for (uint32_t i = 0; i < count; i++) {
-        bool found = false;
-        const uint64_t start = weft_cpu_clock_ns();
-        pipelines[i] = VK_NULL_HANDLE;
-        const VkResult result = create_one(&pipelines[i], &found, weft_cpu_device_of(handle),
-                                           weft_cpu_cache_of(cache), &infos[i]);
-        tell(&infos[i], found, weft_cpu_clock_ns() - start);
+    for (uint32_t i = 0; i < count && first == VK_SUCCESS; i++) {
+        first = begin(&builds[i], device, cache, &infos[i]);
+    }
+    if (first == VK_SUCCESS) {
+        compile_ahead(builds, count, device);
+    }
+    for (uint32_t i = 0; i < count && first != VK_ERROR_OUT_OF_HOST_MEMORY; i++) {
+        const VkResult result = finish(&pipelines[i], &builds[i], device, cache);
+        tell(&infos[i], builds[i].found, builds[i].ns);
         first = first == VK_SUCCESS ? result : first;
     }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!pipelines[i] && builds[i].kernel) {
+            weft_cpu_kernel_unload(&builds[i].kernel, &device->host);
+        }
+        end(&builds[i], device);
+    }
+    weft_cpu_delete(device, builds);
     return first;
 }
 

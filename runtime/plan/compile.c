@@ -118,13 +118,25 @@ static weft_status run_lowering_passes(weft_plan *plan) {
 }
 
 static weft_status build_pipelines(weft_plan *plan) {
-    for (uint32_t i = 0; i < plan->lowering.dispatch_count; i++) {
+    const weft_host *host = &plan->device->host;
+    const uint32_t count = plan->lowering.dispatch_count;
+    struct weft_pipeline_request *requests =
+        weft_alloc_zero(host, (size_t)count + 1, sizeof *requests);
+    if (!requests) {
+        return weft_fail_memory(host, "a plan's pipelines");
+    }
+    for (uint32_t i = 0; i < count; i++) {
         struct weft_dispatch *dispatch = &plan->lowering.dispatches[i];
         dispatch->pipeline.binding_count = dispatch->operand_count;
         dispatch->pipeline.push_size = dispatch->push_size;
-        WEFT_TRY(weft_pipeline_get(&dispatch->built, plan->device, &dispatch->pipeline));
+        requests[i].desc = &dispatch->pipeline;
     }
-    return WEFT_OK;
+    const weft_status status = weft_pipeline_get_all(requests, count, plan->device);
+    for (uint32_t i = 0; i < count; i++) {
+        plan->lowering.dispatches[i].built = requests[i].pipeline;
+    }
+    weft_free(host, requests);
+    return status;
 }
 
 static weft_status make_arena(weft_plan *plan) {

@@ -20,26 +20,29 @@ static struct weft_digest_slot *slot_for(struct weft_digest_slot *slots, uint32_
     }
 }
 
-bool weft_digest_map_reserve(struct weft_digest_map *map, const weft_host *host) {
-    if (map->count < map->capacity / 4 * 3) {
+bool weft_digest_map_reserve(struct weft_digest_map *map, uint32_t more, const weft_host *host) {
+    uint64_t capacity = map->capacity == 0 ? FIRST_CAPACITY : map->capacity;
+    while ((uint64_t)map->count + more > capacity / 4 * 3) {
+        capacity *= 2;
+    }
+    if (capacity == map->capacity) {
         return true;
     }
-    if (map->capacity > UINT32_MAX / 2) {
+    if (capacity > UINT32_MAX) {
         return false;
     }
-    uint32_t capacity = map->capacity == 0 ? FIRST_CAPACITY : map->capacity * 2;
-    struct weft_digest_slot *slots = weft_alloc_zero(host, capacity, sizeof *slots);
+    struct weft_digest_slot *slots = weft_alloc_zero(host, (size_t)capacity, sizeof *slots);
     if (!slots) {
         return false;
     }
     for (uint32_t i = 0; i < map->capacity; i++) {
         if (map->slots[i].taken) {
-            *slot_for(slots, capacity, &map->slots[i].key) = map->slots[i];
+            *slot_for(slots, (uint32_t)capacity, &map->slots[i].key) = map->slots[i];
         }
     }
     weft_free(host, map->slots);
     map->slots = slots;
-    map->capacity = capacity;
+    map->capacity = (uint32_t)capacity;
     return true;
 }
 

@@ -23,10 +23,10 @@ struct weft_digest_map {
 };
 
 /**
- * Makes room for one more key, so that the next weft_digest_map_put cannot fail. False: memory is
- * out.
+ * Makes room for so many more keys, so that as many calls of weft_digest_map_put cannot fail. False:
+ * memory is out.
  */
-bool weft_digest_map_reserve(struct weft_digest_map *map, const weft_host *host);
+bool weft_digest_map_reserve(struct weft_digest_map *map, uint32_t more, const weft_host *host);
 
 /** Sets the value of a key; room must have been reserved. */
 void weft_digest_map_put(struct weft_digest_map *map, const weft_digest *key, void *value);

@@ -231,77 +231,63 @@ static void log_feedback(const weft_device *device, const char *name,
     }
 }
 
-static weft_status create_handle(VkPipeline *handle, weft_device *device,
-                                 const struct weft_pipeline_desc *desc, VkShaderModule module,
-                                 VkPipelineLayout layout, VkPipelineCreationFeedbackEXT *feedback) {
+/* A pipeline while it is made, with what the driver is told of it. */
+struct build {
+    const struct weft_pipeline_desc *desc;
+    weft_digest key;            /* of the description */
+    struct weft_pipeline *made; /* in the store's memory, without a handle yet */
+    struct weft_spirv module;
+    uint32_t *owned; /* its words, or null when they are the source's */
+    VkShaderModule shader;
     VkSpecializationMapEntry entries[WEFT_MAX_SPECIALIZATION];
+    VkSpecializationInfo specialization;
+    VkPipelineCreationFeedbackEXT feedback, stage_feedback;
+    VkPipelineCreationFeedbackCreateInfoEXT ask;
+};
+
+static VkComputePipelineCreateInfo describe(struct build *build, const weft_device *device) {
+    const struct weft_pipeline_desc *desc = build->desc;
+    const void *checks = desc->checked && device->robustness ? weft_robustness_request() : NULL;
     for (uint32_t i = 0; i < desc->specialization_count; i++) {
-        entries[i] = (VkSpecializationMapEntry){
+        build->entries[i] = (VkSpecializationMapEntry){
             .constantID = i, .offset = 4 * i, .size = sizeof desc->specialization[i]};
     }
-    const VkSpecializationInfo specialization = {.mapEntryCount = desc->specialization_count,
-                                                 .pMapEntries = entries,
-                                                 .dataSize = (size_t)4 * desc->specialization_count,
-                                                 .pData = desc->specialization};
-    const void *checks = desc->checked && device->robustness ? weft_robustness_request() : NULL;
-    VkPipelineCreationFeedbackEXT stage_feedback = {0};
-    const VkPipelineCreationFeedbackCreateInfoEXT ask = {
+    build->specialization =
+        (VkSpecializationInfo){.mapEntryCount = desc->specialization_count,
+                               .pMapEntries = build->entries,
+                               .dataSize = (size_t)4 * desc->specialization_count,
+                               .pData = desc->specialization};
+    build->ask = (VkPipelineCreationFeedbackCreateInfoEXT){
         .sType = VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO_EXT,
         .pNext = checks,
-        .pPipelineCreationFeedback = feedback,
+        .pPipelineCreationFeedback = &build->feedback,
         .pipelineStageCreationFeedbackCount = 1,
-        .pPipelineStageCreationFeedbacks = &stage_feedback};
-    const VkComputePipelineCreateInfo info = {
+        .pPipelineStageCreationFeedbacks = &build->stage_feedback};
+    return (VkComputePipelineCreateInfo){
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .pNext = device->info.has_pipeline_feedback ? &ask : checks,
+        .pNext = device->info.has_pipeline_feedback ? &build->ask : checks,
         .flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
+                  .module = build->shader,
                   .pName = "main",
-                  .pSpecializationInfo = &specialization},
-        .layout = layout,
+                  .pSpecializationInfo = &build->specialization},
+        .layout = build->made->layout,
         .basePipelineIndex = -1};
-    char call[CALL_TEXT_SIZE];
-    snprintf(call, sizeof call, "vkCreateComputePipelines of %s", name_of(desc));
-    return weft_device_check(device,
-                             device->vk.CreateComputePipelines(device->vk.handle,
-                                                               device->pipelines->cache, 1, &info,
-                                                               NULL, handle),
-                             call);
 }
 
 /* Counts a pipeline that was just made, and notes that the cache holds it now. */
-static void note_created(weft_device *device, const struct weft_pipeline_desc *desc,
-                         const weft_digest *key, const VkPipelineCreationFeedbackEXT *feedback) {
+static void note_created(weft_device *device, const struct build *build) {
     struct weft_pipeline_store *store = device->pipelines;
-    bool in_manifest = weft_digest_map_find(&store->manifest, key) != NULL;
-    log_feedback(device, name_of(desc), feedback, in_manifest);
+    const weft_digest key = manifest_key(&build->module, build->desc);
+    bool in_manifest = weft_digest_map_find(&store->manifest, &key) != NULL;
+    log_feedback(device, name_of(build->desc), &build->feedback, in_manifest);
     device->stats.pipelines_created++;
     if (!in_manifest) {
         device->stats.pipelines_compiled++;
-        weft_digest_map_put(&store->manifest, key, NULL);
+        weft_digest_map_put(&store->manifest, &key, NULL);
         store->dirty = true;
     }
-}
-
-static weft_status build(struct weft_pipeline *pipeline, weft_device *device,
-                         const struct weft_pipeline_desc *desc, const struct weft_spirv *module) {
-    pipeline->binding_count = desc->binding_count;
-    pipeline->push_size = desc->push_size;
-    VkShaderModule shader = VK_NULL_HANDLE;
-    VkPipelineCreationFeedbackEXT feedback = {0};
-    WEFT_TRY(check_limits(device, desc, module));
-    WEFT_TRY(weft_pipeline_layout_get(&pipeline->layout, &pipeline->set_layout, device,
-                                      desc->binding_count, desc->push_size));
-    WEFT_TRY(create_module(&shader, device, name_of(desc), module));
-    weft_status status =
-        create_handle(&pipeline->handle, device, desc, shader, pipeline->layout, &feedback);
-    device->vk.DestroyShaderModule(device->vk.handle, shader, NULL);
-    WEFT_TRY(status);
-    weft_digest key = manifest_key(module, desc);
-    note_created(device, desc, &key, &feedback);
-    return WEFT_OK;
 }
 
 weft_status weft_pipeline_module(struct weft_spirv *module, uint32_t **owned,
@@ -319,42 +305,144 @@ weft_status weft_pipeline_module(struct weft_spirv *module, uint32_t **owned,
     return WEFT_OK;
 }
 
-static weft_status create_pipeline(struct weft_pipeline **pipeline, weft_device *device,
-                                   const struct weft_pipeline_desc *desc) {
-    struct weft_spirv module = {0};
-    uint32_t *owned = NULL;
-    WEFT_TRY(weft_pipeline_module(&module, &owned, device, desc, false));
-    struct weft_pipeline *made = weft_alloc_zero(&device->host, 1, sizeof *made);
-    weft_status status =
-        made ? build(made, device, desc, &module) : weft_fail_memory(&device->host, "pipeline");
-    weft_free(&device->host, owned);
-    if (status != WEFT_OK) {
-        weft_free(&device->host, made);
-        return status;
+/* ---- making them ---- */
+
+static weft_status begin(struct build *build, weft_device *device) {
+    const struct weft_pipeline_desc *desc = build->desc;
+    WEFT_TRY(weft_pipeline_module(&build->module, &build->owned, device, desc, false));
+    build->made = weft_alloc_zero(&device->host, 1, sizeof *build->made);
+    if (!build->made) {
+        return weft_fail_memory(&device->host, "pipeline");
     }
-    *pipeline = made;
+    build->made->binding_count = desc->binding_count;
+    build->made->push_size = desc->push_size;
+    WEFT_TRY(check_limits(device, desc, &build->module));
+    WEFT_TRY(weft_pipeline_layout_get(&build->made->layout, &build->made->set_layout, device,
+                                      desc->binding_count, desc->push_size));
+    return create_module(&build->shader, device, name_of(desc), &build->module);
+}
+
+/* A build whose pipeline is not in the store by now is gone. */
+static void end(struct build *build, weft_device *device) {
+    if (build->shader != VK_NULL_HANDLE) {
+        device->vk.DestroyShaderModule(device->vk.handle, build->shader, NULL);
+    }
+    weft_free(&device->host, build->owned);
+    weft_free(&device->host, build->made);
+}
+
+/* Room first: a pipeline that exists must not get lost for want of a slot. */
+static weft_status reserve(weft_device *device, uint32_t count) {
+    struct weft_pipeline_store *store = device->pipelines;
+    return weft_digest_map_reserve(&store->pipelines, count, &device->host) &&
+                   weft_digest_map_reserve(&store->manifest, count, &device->host)
+               ? WEFT_OK
+               : weft_fail_memory(&device->host, "pipeline store");
+}
+
+/* What the driver made goes to the store, also when it failed at others. */
+static weft_status create_handles(struct build *builds, uint32_t count, weft_device *device,
+                                  VkPipeline *handles, VkComputePipelineCreateInfo *infos) {
+    for (uint32_t i = 0; i < count; i++) {
+        infos[i] = describe(&builds[i], device);
+    }
+    const VkResult result = device->vk.CreateComputePipelines(
+        device->vk.handle, device->pipelines->cache, count, infos, NULL, handles);
+    const char *failed = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (handles[i] == VK_NULL_HANDLE) {
+            failed = failed ? failed : name_of(builds[i].desc);
+            continue;
+        }
+        builds[i].made->handle = handles[i];
+        weft_digest_map_put(&device->pipelines->pipelines, &builds[i].key, builds[i].made);
+        builds[i].made = NULL;
+        note_created(device, &builds[i]);
+    }
+    char call[CALL_TEXT_SIZE];
+    snprintf(call, sizeof call, "vkCreateComputePipelines of %s", failed ? failed : "(none)");
+    return weft_device_check(device, result, call);
+}
+
+static weft_status create(struct build *builds, uint32_t count, weft_device *device) {
+    const weft_host *host = &device->host;
+    VkPipeline *handles = weft_alloc_zero(host, count, sizeof *handles);
+    VkComputePipelineCreateInfo *infos = weft_alloc_zero(host, count, sizeof *infos);
+    weft_status status =
+        handles && infos ? reserve(device, count) : weft_fail_memory(host, "pipelines");
+    for (uint32_t i = 0; i < count && status == WEFT_OK; i++) {
+        status = begin(&builds[i], device);
+    }
+    if (status == WEFT_OK) {
+        status = create_handles(builds, count, device, handles, infos);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        end(&builds[i], device);
+    }
+    weft_free(host, infos);
+    weft_free(host, handles);
+    return status;
+}
+
+static bool find(struct weft_pipeline_request *request, const weft_device *device,
+                 const weft_digest *key) {
+    const struct weft_digest_slot *slot = weft_digest_map_find(&device->pipelines->pipelines, key);
+    request->pipeline = slot ? slot->value : NULL;
+    return slot != NULL;
+}
+
+/* Those that are not in the store, each once. */
+static uint32_t collect(struct build *builds, struct weft_pipeline_request *requests,
+                        uint32_t count, const weft_device *device) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const weft_digest key = description_key(device, requests[i].desc);
+        bool known = find(&requests[i], device, &key);
+        for (uint32_t k = 0; k < found && !known; k++) {
+            known = memcmp(&builds[k].key, &key, sizeof key) == 0;
+        }
+        if (!known) {
+            builds[found++] = (struct build){.desc = requests[i].desc, .key = key};
+        }
+    }
+    return found;
+}
+
+static weft_status get_some(struct weft_pipeline_request *requests, uint32_t count,
+                            weft_device *device) {
+    struct build *builds = weft_alloc_zero(&device->host, count, sizeof *builds);
+    if (!builds) {
+        return weft_fail_memory(&device->host, "pipelines");
+    }
+    const uint32_t missing = collect(builds, requests, count, device);
+    weft_status status = missing > 0 ? create(builds, missing, device) : WEFT_OK;
+    for (uint32_t i = 0; i < count && status == WEFT_OK; i++) {
+        if (!requests[i].pipeline) {
+            const weft_digest key = description_key(device, requests[i].desc);
+            (void)find(&requests[i], device, &key);
+        }
+    }
+    weft_free(&device->host, builds);
+    return status;
+}
+
+weft_status weft_pipeline_get_all(struct weft_pipeline_request *requests, uint32_t count,
+                                  weft_device *device) {
+    enum { AT_ONCE = 64 };
+    WEFT_TRY(weft_device_alive(device));
+    for (uint32_t i = 0; i < count; i++) {
+        WEFT_TRY(check_desc(requests[i].desc, &device->host));
+    }
+    for (uint32_t i = 0; i < count; i += AT_ONCE) {
+        WEFT_TRY(get_some(requests + i, count - i < AT_ONCE ? count - i : AT_ONCE, device));
+    }
     return WEFT_OK;
 }
 
 weft_status weft_pipeline_get(const struct weft_pipeline **pipeline, weft_device *device,
                               const struct weft_pipeline_desc *desc) {
-    WEFT_TRY(weft_device_alive(device));
-    WEFT_TRY(check_desc(desc, &device->host));
-    struct weft_pipeline_store *store = device->pipelines;
-    weft_digest key = description_key(device, desc);
-    struct weft_digest_slot *slot = weft_digest_map_find(&store->pipelines, &key);
-    if (slot) {
-        *pipeline = slot->value;
-        return WEFT_OK;
-    }
-    /* Room first: a pipeline that exists must not get lost for want of a slot. */
-    if (!weft_digest_map_reserve(&store->pipelines, &device->host) ||
-        !weft_digest_map_reserve(&store->manifest, &device->host)) {
-        return weft_fail_memory(&device->host, "pipeline store");
-    }
-    struct weft_pipeline *made = NULL;
-    WEFT_TRY(create_pipeline(&made, device, desc));
-    weft_digest_map_put(&store->pipelines, &key, made);
-    *pipeline = made;
+    struct weft_pipeline_request request = {.desc = desc};
+    WEFT_TRY(weft_pipeline_get_all(&request, 1, device));
+    *pipeline = request.pipeline;
     return WEFT_OK;
 }

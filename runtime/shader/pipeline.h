@@ -28,6 +28,18 @@ struct weft_pipeline_desc {
 weft_status weft_pipeline_get(const struct weft_pipeline **pipeline, weft_device *device,
                               const struct weft_pipeline_desc *desc);
 
+struct weft_pipeline_request {
+    const struct weft_pipeline_desc *desc;
+    const struct weft_pipeline *pipeline; /* what is found or made */
+};
+
+/**
+ * The same for many, which the driver is asked for together: the processor device compiles them on all its threads. After an
+ * error some may have been made, and are kept.
+ */
+weft_status weft_pipeline_get_all(struct weft_pipeline_request *requests, uint32_t count,
+                                  weft_device *device);
+
 /**
  * The words of a description that the driver gets or, in reproducible math, `portable` ones, before anything is added
  * that this device needs. *owned is host memory to free, or null when the words are the source's. Errors: as above.

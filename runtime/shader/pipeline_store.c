@@ -70,7 +70,7 @@ weft_status weft_pipeline_manifest_read(struct weft_digest_map *manifest, size_t
     for (uint32_t i = 0; i < count && !*fault; i++) {
         weft_digest digest;
         memcpy(digest.bytes, payload + 4 + i * DIGEST_SIZE, DIGEST_SIZE);
-        if (!weft_digest_map_reserve(manifest, host)) {
+        if (!weft_digest_map_reserve(manifest, 1, host)) {
             return weft_fail_memory(host, "pipeline cache");
         }
         weft_digest_map_put(manifest, &digest, NULL);
