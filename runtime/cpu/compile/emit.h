@@ -48,6 +48,7 @@ struct weft_emit {
 
     /* Control flow within a fragment. */
     LLVMValueRef exec; /* lanes that run, a vector of i1; null: all */
+    bool twice;        /* what is emitted is for all lanes, and will be once more for some */
     uint32_t list;     /* the list at hand */
     uint32_t fragment_list;
     struct weft_emit_target fragment;

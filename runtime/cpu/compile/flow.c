@@ -8,6 +8,8 @@
 
 #include <llvm-c/DebugInfo.h>
 
+#include "spirv/module.h"
+
 #define CHEAP_INSTRUCTIONS 16u
 
 static void emit_list(struct weft_emit *emit, uint32_t list, const struct weft_emit_end *end) {
@@ -216,6 +218,95 @@ static LLVMValueRef both(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef b)
     return a ? LLVMBuildAnd(emit->builder, a, b, "") : b;
 }
 
+/* ---- twice: for all lanes, and for some ---- */
+
+static bool is_edge(const struct weft_emit *emit, weft_ir_value condition);
+
+static bool is_edge_or_uniform(const struct weft_emit *emit, weft_ir_value condition) {
+    return weft_emit_shape(emit, condition).kind == WEFT_IR_UNIFORM || is_edge(emit, condition);
+}
+
+/*
+ * Whether a condition compares something that counts up over the lanes with something that is one for all of them, as where
+ * rows end: nearly always it holds for all lanes or for none.
+ */
+static bool is_edge(const struct weft_emit *emit, weft_ir_value condition) {
+    const struct weft_ir_program *program = emit->program;
+    const struct weft_ir_def *def = &program->values[condition];
+    if (def->constant || def->instruction == WEFT_IR_NONE) {
+        return false;
+    }
+    const struct weft_ir_instruction *made = &program->instructions[def->instruction];
+    const weft_ir_value *arguments = program->arguments + made->arguments;
+    switch (made->op) {
+    case WEFT_OP_LOGICAL_AND:
+    case WEFT_OP_LOGICAL_OR:
+        return is_edge_or_uniform(emit, arguments[0]) && is_edge_or_uniform(emit, arguments[1]);
+    case WEFT_OP_LOGICAL_NOT:
+        return is_edge(emit, arguments[0]);
+    case WEFT_OP_U_LESS_THAN:
+    case WEFT_OP_U_LESS_THAN_EQUAL:
+    case WEFT_OP_U_GREATER_THAN:
+    case WEFT_OP_U_GREATER_THAN_EQUAL:
+    case WEFT_OP_S_LESS_THAN:
+    case WEFT_OP_S_LESS_THAN_EQUAL:
+    case WEFT_OP_S_GREATER_THAN:
+    case WEFT_OP_S_GREATER_THAN_EQUAL:
+        return weft_emit_shape(emit, arguments[0]).kind <= WEFT_IR_LINEAR &&
+               weft_emit_shape(emit, arguments[1]).kind <= WEFT_IR_LINEAR;
+    default:
+        return false;
+    }
+}
+
+/* Whether nodes from `first` on access memory, as far as they are few enough to be written out twice. */
+static bool accesses_memory(const struct weft_emit *emit, uint32_t first, uint32_t end,
+                            uint32_t *budget) {
+    const struct weft_ir_program *program = emit->program;
+    bool accesses = false;
+    for (uint32_t i = first; i != end && i != WEFT_IR_NONE; i = program->nodes[i].next) {
+        const struct weft_ir_node *node = &program->nodes[i];
+        for (uint32_t k = 0; node->kind == WEFT_IR_CODE && k < node->count; k++) {
+            const uint32_t op = program->instructions[node->first + k].op;
+            accesses = accesses || op == WEFT_IR_LOAD || op == WEFT_IR_STORE;
+            *budget -= *budget > 0 ? 1 : 0;
+        }
+        for (uint32_t k = 0; k < 2 && node->lists[k] != WEFT_IR_NONE; k++) {
+            const uint32_t inner = program->lists[node->lists[k]].first;
+            accesses = accesses_memory(emit, inner, WEFT_IR_NONE, budget) || accesses;
+        }
+    }
+    return accesses;
+}
+
+/*
+ * Masked accesses take several times as long as others, on some processors twenty times. Not within what is written out twice
+ * already.
+ */
+static bool pays_twice(const struct weft_emit *emit, uint32_t first, uint32_t end) {
+    enum { MOST = 300 };
+    uint32_t budget = MOST;
+    return !emit->twice && accesses_memory(emit, first, end, &budget) && budget > 0;
+}
+
+/* What follows is for when all of the lanes run. Where they do not, it goes on at the block that is returned. */
+static LLVMBasicBlockRef begin_whole(struct weft_emit *emit, LLVMValueRef lanes) {
+    const LLVMBasicBlockRef whole = weft_emit_block(emit, "whole");
+    const LLVMBasicBlockRef part = weft_emit_block(emit, "part");
+    const LLVMValueRef some_rest = weft_emit_any(emit, LLVMBuildNot(emit->builder, lanes, ""));
+    LLVMBuildCondBr(emit->builder, some_rest, part, whole);
+    weft_emit_at(emit, whole);
+    emit->exec = NULL;
+    emit->twice = true;
+    return part;
+}
+
+static void begin_part(struct weft_emit *emit, LLVMBasicBlockRef part, LLVMValueRef lanes) {
+    weft_emit_at(emit, part);
+    emit->exec = lanes;
+    emit->twice = false;
+}
+
 static void emit_parted_if(struct weft_emit *emit, uint32_t index) {
     const struct weft_ir_node *node = &emit->program->nodes[index];
     const LLVMValueRef before = emit->exec;
@@ -230,6 +321,18 @@ static void emit_parted_if(struct weft_emit *emit, uint32_t index) {
             emit->exec = lanes[1 - i];
             return;
         }
+    }
+    if (!node->leaks && is_empty(emit, node->lists[1]) && is_edge(emit, node->condition) &&
+        pays_twice(emit, emit->program->lists[node->lists[0]].first, WEFT_IR_NONE)) {
+        const struct weft_emit_end end = {.block = weft_emit_block(emit, "endif")};
+        const LLVMBasicBlockRef part = begin_whole(emit, lanes[0]);
+        emit_list(emit, node->lists[0], &end);
+        begin_part(emit, part, before);
+        emit_side(emit, index, node->lists[0], lanes[0], NULL);
+        LLVMBuildBr(emit->builder, end.block);
+        weft_emit_at(emit, end.block);
+        emit->exec = before;
+        return;
     }
     LLVMValueRef rest[2] = {NULL, NULL};
     for (uint32_t i = 0; node->leaks && i < 2; i++) {
@@ -397,6 +500,13 @@ void weft_emit_nodes(struct weft_emit *emit, uint32_t first, uint32_t end,
         const struct weft_ir_node *node = &emit->program->nodes[i];
         emit_node(emit, i);
         if (node->leaks && node->next != end && node->next != WEFT_IR_NONE) {
+            if (emit->exec && node->kind == WEFT_IR_IF && is_edge(emit, node->condition) &&
+                pays_twice(emit, node->next, end)) {
+                const LLVMValueRef lanes = emit->exec;
+                const LLVMBasicBlockRef part = begin_whole(emit, lanes);
+                weft_emit_nodes(emit, node->next, end, then);
+                begin_part(emit, part, lanes);
+            }
             /* What is left of the list must not run without lanes: its scalar accesses ask nobody. */
             const LLVMBasicBlockRef rest = weft_emit_block(emit, "rest");
             const LLVMBasicBlockRef none = weft_emit_block(emit, "none");
