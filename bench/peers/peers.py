@@ -138,9 +138,10 @@ def device_of(options):
         sys.exit(f"{options.weft} devices: {done.stderr.strip()[-500:]}")
     found = json.loads(done.stdout)
     devices = found["devices"] if isinstance(found, dict) else found
-    wanted = options.device or ""
+    wanted = (options.device or "").lower()
     for device in devices:
-        if device["usable"] and (wanted in device["name"] or wanted == str(device["index"])):
+        names = f"{device['name']} {device['driver']}".lower()
+        if device["usable"] and (wanted in names or wanted == str(device["index"])):
             return device
     return sys.exit(f"no usable device matches '{wanted}'; there are "
                     + ", ".join(device["name"] for device in devices))

@@ -50,6 +50,8 @@
 /* The sets of kernels that do the same work. X(name) stands for weft_name_variants. */
 #define WEFT_VARIANT_SETS(X) \
     X(product)               \
-    X(band)
+    X(band)                  \
+    X(layer_norm)            \
+    X(softmax)
 
 #endif

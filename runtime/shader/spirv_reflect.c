@@ -248,9 +248,18 @@ static weft_status read_variable(struct reflection *r, const struct id *variable
     return buffer ? read_binding(r, variable, pointee) : WEFT_OK;
 }
 
+/* glslang makes a constant without a name of local_size_x_id, beside that which has the number and a name. */
+static bool is_named_elsewhere(const struct reflection *r, const struct id *constant) {
+    bool named = false;
+    for (uint32_t i = 0; i < r->bound && !constant->name; i++) {
+        named = named || (r->ids[i].spec_id == constant->spec_id && r->ids[i].name);
+    }
+    return named;
+}
+
 static weft_status read_constant(struct reflection *r, const struct id *constant) {
     struct weft_shader_field field = {.place = constant->spec_id};
-    if (field.place == NONE) { /* composed of others */
+    if (field.place == NONE /* composed of others */ || is_named_elsewhere(r, constant)) {
         return WEFT_OK;
     }
     WEFT_TRY(read_type(&field.type, r, constant->words[1], constant->name));

@@ -36,6 +36,17 @@ static weft_status build_band(weft_tensor *y, weft_graph *graph, const weft_tens
         weft_banded_attention_params(.heads = 2, .half_width = 5, .causal = round == 1));
 }
 
+static weft_status build_layer_norm(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                    uint32_t round) {
+    return weft_graph_layer_norm(y, graph, x[0], x[1], x[2], round ? 0.5F : 1e-5F);
+}
+
+static weft_status build_softmax(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                 uint32_t round) {
+    (void)round;
+    return weft_graph_softmax(y, graph, x[0]);
+}
+
 /* More rows and columns than a tile of any row, and no multiple of one. */
 static const struct work works[] = {
     {"matmul/product", {{2, {131, 70}}, {2, {70, 257}}}, 2, build_product},
@@ -46,6 +57,13 @@ static const struct work works[] = {
      3,
      build_band},
     {"banded_attention/band", {{3, {1, 7, 10}}, {3, {1, 7, 10}}, {3, {1, 7, 10}}}, 3, build_band},
+    /* So long that each level of weft_partial counts. */
+    {"norm/layer_norm", {{2, {7, 517}}, {1, {517}}, {1, {517}}}, 3, build_layer_norm},
+    {"norm/layer_norm", {{2, {3, 40001}}, {1, {40001}}, {1, {40001}}}, 3, build_layer_norm},
+    {"norm/layer_norm", {{2, {2, 1}}, {1, {1}}, {1, {1}}}, 3, build_layer_norm},
+    {"softmax/softmax", {{2, {7, 517}}}, 1, build_softmax},
+    {"softmax/softmax", {{2, {3, 40001}}}, 1, build_softmax},
+    {"softmax/softmax", {{3, {2, 3, 1}}}, 1, build_softmax},
 };
 
 static const char *const names[] = {"0", "1", "2"};
