@@ -11,6 +11,7 @@
 #include "shader/glsl.h"
 #include "shader/spirv_pass.h"
 #include "support.h"
+#include "support_glsl.h"
 #include "verify/evaluator/evaluator.h"
 
 #define WORDS  1024u
@@ -213,7 +214,7 @@ struct program {
 
 static struct program compile_glsl(const struct kernel *kernel) {
     weft_device device = {.math = WEFT_MATH_REPRODUCIBLE}; /* no driver is involved */
-    char text[8192];
+    char text[32768];
     const int length = snprintf(text, sizeof text, HEAD "%s\n", kernel->size, kernel->body);
     assert_in_range(length, 1, sizeof text - 1);
     uint32_t *words = NULL;
@@ -334,24 +335,30 @@ static void compare(const struct kernel *kernel, uint32_t lanes, bool checked, u
     }
 }
 
-static void run_kernel(const struct kernel *kernel) {
+/* At all widths, with and without checks where `both`, else by turns. */
+static void run_program(const struct kernel *kernel, const struct program *program, uint32_t seed,
+                        bool both) {
     static const uint32_t widths[] = {4, 8, 16};
+    const struct given given = make_given(seed);
+    uint32_t expected[WORDS];
+    memset(expected, 0xAB, sizeof expected);
+    evaluate(expected, program, &given);
+    for (uint32_t k = 0; k < (both ? 6 : 3); k++) {
+        const bool checked = both ? k >= 3 : (seed + k) % 2 == 0;
+        uint32_t result[WORDS];
+        memset(result, 0xAB, sizeof result);
+        struct weft_cpu_kernel *native =
+            compile_native(kernel->what, program, &given, widths[k % 3], checked);
+        run_native(result, native, &given, BYTES);
+        weft_cpu_kernel_unload(&native, NULL);
+        compare(kernel, widths[k % 3], checked, seed, expected, result);
+    }
+}
+
+static void run_kernel(const struct kernel *kernel) {
     const struct program program = compile_glsl(kernel);
     for (uint32_t seed = 1; seed <= 3; seed++) {
-        const struct given given = make_given(seed);
-        uint32_t expected[WORDS];
-        memset(expected, 0xAB, sizeof expected);
-        evaluate(expected, &program, &given);
-        for (uint32_t k = 0; k < (seed == 1 ? 6 : 3); k++) {
-            const bool checked = k >= 3;
-            uint32_t result[WORDS];
-            memset(result, 0xAB, sizeof result);
-            struct weft_cpu_kernel *native =
-                compile_native(kernel->what, &program, &given, widths[k % 3], checked);
-            run_native(result, native, &given, BYTES);
-            weft_cpu_kernel_unload(&native, NULL);
-            compare(kernel, widths[k % 3], checked, seed, expected, result);
-        }
+        run_program(kernel, &program, seed, seed == 1);
     }
     weft_free(NULL, program.words);
 }
@@ -362,6 +369,24 @@ WEFT_TEST(kernels_give_the_bits_of_their_evaluation) {
     }
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
         run_kernel(&kernels[i]);
+    }
+}
+
+WEFT_TEST(kernels_by_chance_give_the_bits_of_their_evaluation) {
+    enum { KERNELS = 16 };
+    static const char *const sizes[] = {LINE, "local_size_x = 20",
+                                        "local_size_x = 3, local_size_y = 11"};
+    if (!weft_cpu_can_compile()) {
+        skip();
+    }
+    char body[24576], what[32];
+    for (uint32_t seed = 0; seed < KERNELS; seed++) {
+        weft_test_random_kernel(body, sizeof body, seed);
+        (void)snprintf(what, sizeof what, "by chance %u", seed);
+        const struct kernel kernel = {what, sizes[seed % 3], body};
+        const struct program program = compile_glsl(&kernel);
+        run_program(&kernel, &program, 1 + seed, false);
+        weft_free(NULL, program.words);
     }
 }
 
