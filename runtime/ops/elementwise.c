@@ -66,7 +66,7 @@ static weft_status activation_lower(struct weft_lowering *lowering, const struct
     struct weft_dispatch *dispatch =
         WEFT_LOWER(lowering, activation_activation, weft_grid_of_items(count),
                    .bind = {.x = x, .result = result}, .push = {.count = (uint32_t)count},
-                   .constant = {.kind = params->activation});
+                   .constant = {.kind = (int32_t)params->activation});
     finish(dispatch, lowering->graph, node, 20.0);
     return weft_lower_status(lowering);
 }
