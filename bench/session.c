@@ -194,7 +194,7 @@ static weft_status measure_ceilings(weft_bench_session *session, weft_bench_resu
                                     .f16_gflop_per_s = NAN,
                                     .dispatch_us = NAN,
                                     .submission_us = NAN};
-    if (!weft_bench_interrupted()) {
+    if (!session->settings.no_limits && !weft_bench_interrupted()) {
         WEFT_TRY(weft_bench_measure_ceilings(&ceilings, device, &session->settings.common,
                                              fmin(effort_of(session).limit_ms, CEILING_LIMIT_MS),
                                              &session->host));

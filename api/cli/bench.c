@@ -202,6 +202,8 @@ int weft_cli_bench(int argc, char **argv) {
          "leave out a case if 8 runs of it are expected to take longer than\nN seconds, going by "
          "its "
          "times at shorter lengths (default 120)"},
+        {"no-limits", WEFT_CLI_FLAG, &options.settings.no_limits, NULL,
+         "do not measure the device's own limits, which takes some seconds"},
         {"out", WEFT_CLI_TEXT, &options.outputs.json_file, "FILE",
          "also write the report to FILE, as JSON"},
         {"csv", WEFT_CLI_TEXT, &options.outputs.csv_file, "FILE",

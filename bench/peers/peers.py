@@ -116,7 +116,7 @@ def run_weft(options, job, seconds):
     """The report of `weft bench` for one suite and filter; None where it has no such case."""
     suite_name, text, lengths = job
     command = [options.weft, "bench", "--suite", suite_name, "--filter", text, "--seconds",
-               str(seconds), "--json"]
+               str(seconds), "--no-limits", "--json"]
     if lengths:
         command += ["--lengths", ",".join(map(str, lengths))]
     if options.device:

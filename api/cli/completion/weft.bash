@@ -23,7 +23,7 @@ _weft() {
     generate) options="--prompt --text --tokens --greedy --seed --temperature --top-k --reevaluate $device $output" ;;
     verify) options="--filter --bits --write-bits --cases --list --check-list --write-list --kernels-once --evaluate --evaluate-limit
         $device $output" ;;
-    bench) options="--suite --filter --size --lengths --seconds --rounds --time-cap --out --csv --html --from --compare
+    bench) options="--suite --filter --size --lengths --seconds --rounds --time-cap --no-limits --out --csv --html --from --compare
         --noise --fail-on-slower --debug-slow-down --write-expected $device $output" ;;
     inspect) options="--length --batch --pass --choices $device $output" ;;
     help) options=$commands ;;

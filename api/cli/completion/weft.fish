@@ -65,6 +65,7 @@ complete -c weft -n '__fish_seen_subcommand_from bench' -l lengths -x -d 'length
 complete -c weft -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'repeat a case for at most S seconds'
 complete -c weft -n '__fish_seen_subcommand_from bench' -l rounds -x -d 'go through all cases N times'
 complete -c weft -n '__fish_seen_subcommand_from bench' -l time-cap -x -d 'leave out a case that would take longer, in seconds'
+complete -c weft -n '__fish_seen_subcommand_from bench' -l no-limits -d 'do not measure the limits of the device'
 complete -c weft -n '__fish_seen_subcommand_from bench' -l out -rF -d 'write the report as JSON to FILE, too'
 complete -c weft -n '__fish_seen_subcommand_from bench' -l csv -rF -d 'write the rows as comma-separated values to FILE, too'
 complete -c weft -n '__fish_seen_subcommand_from bench' -l html -rF -d 'write the report as a page with plots to FILE, too'
