@@ -62,7 +62,7 @@ static const struct weft_variant product_rows[] = {
     {.name = "packed",
      .shader = &weft_shader_matmul_packed,
      .grid = packed_grid,
-     .needs = {.invocations = 256},
+     .needs = {.invocations = 512},
      .cost = {.software = 4.0F, .hardware = 4.0F}},
 };
 

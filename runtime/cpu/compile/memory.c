@@ -71,16 +71,22 @@ static LLVMValueRef mark(struct weft_emit *emit, const struct access *access, LL
 
 /* ---- addresses ---- */
 
-/* The offset of lane 0, or of all lanes, in bytes as an i64. */
+/* The index of lane 0, or of all lanes, in bytes as an i64. */
+static LLVMValueRef scalar_index(struct weft_emit *emit, const struct access *access) {
+    if (access->index == 0) {
+        return weft_emit_u64(emit, 0);
+    }
+    /* Lane 0 may be before the memory where it does not run; where it does, no offset is negative, and processors
+     * widen unsigned numbers for nothing. */
+    const bool runs = !emit->exec || shape_of(emit, access).kind == WEFT_IR_UNIFORM;
+    return LLVMBuildCast(emit->builder, runs ? LLVMZExt : LLVMSExt,
+                         weft_emit_scalar(emit, access->index), emit->types[WEFT_IR_I64], "");
+}
+
 static LLVMValueRef scalar_offset(struct weft_emit *emit, const struct access *access,
                                   uint32_t more) {
-    const LLVMValueRef place = weft_emit_u64(emit, access->instruction->place + more);
-    if (access->index == 0) {
-        return place;
-    }
-    const LLVMValueRef index = LLVMBuildSExt(emit->builder, weft_emit_scalar(emit, access->index),
-                                             emit->types[WEFT_IR_I64], "");
-    return LLVMBuildAdd(emit->builder, index, place, "");
+    return LLVMBuildAdd(emit->builder, scalar_index(emit, access),
+                        weft_emit_u64(emit, access->instruction->place + more), "");
 }
 
 static LLVMValueRef vector_offset(struct weft_emit *emit, const struct access *access,
@@ -96,6 +102,17 @@ static LLVMValueRef vector_offset(struct weft_emit *emit, const struct access *a
 static LLVMValueRef address(struct weft_emit *emit, const struct access *access,
                             LLVMValueRef offset) {
     return LLVMBuildGEP2(emit->builder, emit->types[WEFT_IR_I8], access->base, &offset, 1, "");
+}
+
+/* `more` bytes behind lane 0's. What is constant comes last, for then it costs nothing in an instruction's address. */
+static LLVMValueRef scalar_address(struct weft_emit *emit, const struct access *access,
+                                   int64_t more) {
+    const LLVMValueRef place = LLVMConstInt(
+        emit->types[WEFT_IR_I64], (uint64_t)((int64_t)access->instruction->place + more), 1);
+    const LLVMTypeRef byte = emit->types[WEFT_IR_I8];
+    const LLVMValueRef index = scalar_index(emit, access);
+    return LLVMBuildGEP2(emit->builder, byte, address(emit, access, index), (LLVMValueRef[]){place},
+                         1, "");
 }
 
 /* Whether `bytes` bytes from an offset on lie within the limit; for scalars and vectors of offsets. */
@@ -130,9 +147,9 @@ static LLVMValueRef lanes_within(struct weft_emit *emit, const struct access *ac
 static void load_scalars(struct weft_emit *emit, const struct access *access) {
     const struct weft_ir_instruction *instruction = access->instruction;
     for (uint32_t i = 0; i < instruction->n; i++) {
-        const LLVMValueRef offset = scalar_offset(emit, access, i * access->size);
-        LLVMValueRef from = address(emit, access, offset);
+        LLVMValueRef from = scalar_address(emit, access, i * access->size);
         if (access->limit) {
+            const LLVMValueRef offset = scalar_offset(emit, access, i * access->size);
             from = LLVMBuildSelect(emit->builder, within(emit, access, offset, access->size), from,
                                    emit->zeros, "");
         }
@@ -148,9 +165,9 @@ static void store_scalars(struct weft_emit *emit, const struct access *access) {
     const struct weft_ir_instruction *instruction = access->instruction;
     const weft_ir_value *values = emit->program->arguments + instruction->arguments + 1;
     for (uint32_t i = 0; i < instruction->n; i++) {
-        const LLVMValueRef offset = scalar_offset(emit, access, i * access->size);
-        LLVMValueRef to = address(emit, access, offset);
+        LLVMValueRef to = scalar_address(emit, access, i * access->size);
         if (access->limit) {
+            const LLVMValueRef offset = scalar_offset(emit, access, i * access->size);
             /* What is out of bounds goes to a place of the scratch memory that nobody reads. */
             to = LLVMBuildSelect(emit->builder, within(emit, access, offset, access->size), to,
                                  emit->dump, "");
@@ -238,8 +255,7 @@ static void load_consecutive(struct weft_emit *emit, const struct access *access
     }
     LLVMValueRef parts[MOST_TOGETHER];
     for (uint32_t k = 0; k < n; k++) {
-        const LLVMValueRef from =
-            address(emit, access, scalar_offset(emit, access, k * lanes * access->size));
+        const LLVMValueRef from = scalar_address(emit, access, k * lanes * access->size);
         if (mask) {
             parts[k] =
                 masked_load(emit, access, from, n == 1 ? mask : mask_of_part(emit, mask, k, n));
@@ -281,7 +297,7 @@ static void store_consecutive(struct weft_emit *emit, const struct access *acces
             place[i] = element % n * lanes + element / n;
         }
         masked_store(emit, access, n == 1 ? parts[0] : pick(emit, parts, n, place),
-                     address(emit, access, scalar_offset(emit, access, k * lanes * access->size)),
+                     scalar_address(emit, access, k * lanes * access->size),
                      mask && n > 1 ? mask_of_part(emit, mask, k, n) : mask);
     }
 }
@@ -290,19 +306,16 @@ static void store_consecutive(struct weft_emit *emit, const struct access *acces
 
 /* Where lane 0's component is, and by how many bytes further lane `lane`'s. */
 static LLVMValueRef strided_address(struct weft_emit *emit, const struct access *access,
-                                    LLVMValueRef first, uint32_t lane, int32_t stride) {
-    const LLVMValueRef apart =
-        LLVMConstInt(emit->types[WEFT_IR_I64], (uint64_t)((int64_t)stride * lane), 1);
-    return address(emit, access, LLVMBuildAdd(emit->builder, first, apart, ""));
+                                    uint32_t component, uint32_t lane, int32_t stride) {
+    return scalar_address(emit, access, (int64_t)component * access->size + (int64_t)stride * lane);
 }
 
 static void load_strided(struct weft_emit *emit, const struct access *access, int32_t stride) {
     const struct weft_ir_instruction *instruction = access->instruction;
     for (uint32_t c = 0; c < instruction->n; c++) {
-        const LLVMValueRef first = scalar_offset(emit, access, c * access->size);
         LLVMValueRef all = LLVMGetPoison(access->vector);
         for (uint32_t i = 0; i < emit->lanes; i++) {
-            const LLVMValueRef from = strided_address(emit, access, first, i, stride);
+            const LLVMValueRef from = strided_address(emit, access, c, i, stride);
             const LLVMValueRef one = LLVMBuildLoad2(emit->builder, access->scalar, from, "");
             LLVMSetAlignment(one, access->size);
             all = LLVMBuildInsertElement(emit->builder, all, mark(emit, access, one),
@@ -316,13 +329,12 @@ static void store_strided(struct weft_emit *emit, const struct access *access, i
     const struct weft_ir_instruction *instruction = access->instruction;
     const weft_ir_value *values = emit->program->arguments + instruction->arguments + 1;
     for (uint32_t c = 0; c < instruction->n; c++) {
-        const LLVMValueRef first = scalar_offset(emit, access, c * access->size);
         const LLVMValueRef all = weft_emit_vector(emit, values[c]);
         for (uint32_t i = 0; i < emit->lanes; i++) {
             const LLVMValueRef one =
                 LLVMBuildExtractElement(emit->builder, all, weft_emit_u32(emit, i), "");
             const LLVMValueRef made =
-                LLVMBuildStore(emit->builder, one, strided_address(emit, access, first, i, stride));
+                LLVMBuildStore(emit->builder, one, strided_address(emit, access, c, i, stride));
             LLVMSetAlignment(made, access->size);
             mark(emit, access, made);
         }
