@@ -327,9 +327,11 @@ static bool visit(struct weft_ir_program *program) {
 
 bool weft_ir_store_is_partial(const struct weft_ir_program *program, uint32_t list,
                               const struct weft_ir_slot *slot) {
+    /* What is set ahead of its loop, by all lanes that come to that. */
+    const uint32_t home = slot->in_loop ? program->nodes[slot->home].list : slot->home;
     for (;;) {
         const uint32_t owner = program->lists[list].owner;
-        if ((!slot->in_loop && list == slot->home) || owner == WEFT_IR_NONE) {
+        if (list == home || owner == WEFT_IR_NONE) {
             return false;
         }
         const struct weft_ir_node *node = &program->nodes[owner];
