@@ -8,9 +8,11 @@
 #include "core/try.h"
 #include "graph/lowering.h"
 #include "kernels/banded_attention/direct.h"
+#include "kernels/banded_attention/lanes.h"
 #include "kernels/banded_attention/step.h"
 #include "kernels/banded_attention/tiled.h"
 #include "mixers/step.h"
+#include "ops/row.h"
 
 struct weft_banded_attention_node {
     uint32_t heads;
@@ -130,16 +132,28 @@ static struct weft_grid tiled_grid(const struct weft_variant *variant, const voi
     return band_grid(args, WEFT_BANDED_ATTENTION_TILED_QUERIES, sequences);
 }
 
-/* Registers alone suit processors, whose caches serve all invocations; GPUs want tiles in shared memory. */
+static struct weft_grid lanes_grid(const struct weft_variant *variant, const void *args,
+                                   uint32_t sequences) {
+    (void)variant;
+    return band_grid(args, WEFT_BANDED_ATTENTION_LANES_QUERIES, sequences);
+}
+
+/*
+ * Registers alone suit drivers that emulate a GPU on a processor, whose caches serve all invocations; GPUs want tiles in
+ * shared memory; and the processor device one subgroup for queries that follow one another.
+ */
 static const struct weft_variant band_rows[] = {
     {.name = "tiled",
      .shader = &weft_shader_banded_attention_tiled,
      .grid = tiled_grid,
-     .cost = {.software = 3.0F}},
+     .cost = {.software = 3.0F, .processor = 6.0F}},
     {.name = "direct",
      .shader = &weft_shader_banded_attention_direct,
      .grid = direct_grid,
-     .cost = {.hardware = 1.5F}},
+     .cost = {.hardware = 1.5F, .processor = 16.0F}},
+    WEFT_LANES_VARIANT("lanes-4", weft_shader_banded_attention_lanes, lanes_grid, 4),
+    WEFT_LANES_VARIANT("lanes-8", weft_shader_banded_attention_lanes, lanes_grid, 8),
+    WEFT_LANES_VARIANT("lanes-16", weft_shader_banded_attention_lanes, lanes_grid, 16),
 };
 
 const struct weft_variant_set weft_band_variants = {

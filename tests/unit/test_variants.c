@@ -57,6 +57,10 @@ static const struct work works[] = {
      3,
      build_band},
     {"banded_attention/band", {{3, {1, 7, 10}}, {3, {1, 7, 10}}, {3, {1, 7, 10}}}, 3, build_band},
+    {"banded_attention/band",
+     {{3, {1, 70, 278}}, {3, {1, 70, 278}}, {3, {1, 70, 278}}},
+     3,
+     build_band},
     /* So long that each level of weft_partial counts. */
     {"norm/layer_norm", {{2, {7, 517}}, {1, {517}}, {1, {517}}}, 3, build_layer_norm},
     {"norm/layer_norm", {{2, {3, 40001}}, {1, {40001}}, {1, {40001}}}, 3, build_layer_norm},
