@@ -52,6 +52,9 @@
     X(product)               \
     X(band)                  \
     X(layer_norm)            \
-    X(softmax)
+    X(softmax)               \
+    X(ski_apply)             \
+    X(ski_interpolate)       \
+    X(toeplitz_direct)
 
 #endif

@@ -15,8 +15,10 @@
 #include "core/try.h"
 #include "graph/lowering.h"
 #include "kernels/ski/apply.h"
+#include "kernels/ski/apply_lanes.h"
 #include "kernels/ski/collect.h"
 #include "kernels/ski/interpolate.h"
+#include "kernels/ski/interpolate_lanes.h"
 #include "kernels/ski/kernel.h"
 #include "kernels/ski/project.h"
 
@@ -206,6 +208,62 @@ static weft_status fill_lags(void *user, void *data) {
 
 /* ---- dispatches ---- */
 
+static_assert(sizeof(struct weft_ski_apply_args) == sizeof(struct weft_ski_apply_lanes_args) &&
+                  sizeof(struct weft_ski_interpolate_args) ==
+                      sizeof(struct weft_ski_interpolate_lanes_args),
+              "the kernels of a set have one interface");
+
+/* Both kernels of a set count items of four channels, and have the same tiles (their .glsl). */
+static struct weft_grid lanes_grid(uint32_t items, uint32_t d, uint32_t channels) {
+    const uint64_t rows = items / ((d - 1) / 4 + 1);
+    return weft_grid_of_groups(rows * ((d - 1) / channels + 1));
+}
+
+static struct weft_grid apply_grid(const struct weft_variant *variant, const void *args,
+                                   uint32_t batches) {
+    const struct weft_ski_apply_args *words = args;
+    (void)batches;
+    return variant->shader == &weft_shader_ski_apply
+               ? weft_grid_of_items(words->push.count)
+               : lanes_grid(words->push.count, words->push.d, WEFT_SKI_APPLY_LANES_LOCAL_X);
+}
+
+static struct weft_grid interpolate_grid(const struct weft_variant *variant, const void *args,
+                                         uint32_t batches) {
+    const struct weft_ski_interpolate_args *words = args;
+    (void)batches;
+    return variant->shader == &weft_shader_ski_interpolate
+               ? weft_grid_of_items(words->push.count)
+               : lanes_grid(words->push.count, words->push.d, WEFT_SKI_INTERPOLATE_LANES_LOCAL_X);
+}
+
+/* Processors want channels along the lanes, whose loads are then whole vectors; GPUs four channels for each invocation. */
+#define SKI_VARIANTS(fours, lanes, workgroups)                                                     \
+    {                                                                                              \
+        {.name = "fours", .shader = &(fours), .grid = (workgroups), .cost = {.processor = 16.0F}}, \
+            {.name = "lanes",                                                                      \
+             .shader = &(lanes),                                                                   \
+             .grid = (workgroups),                                                                 \
+             .cost = {.software = 8.0F, .hardware = 16.0F}},                                       \
+    }
+
+static const struct weft_variant apply_rows[] =
+    SKI_VARIANTS(weft_shader_ski_apply, weft_shader_ski_apply_lanes, apply_grid);
+static const struct weft_variant interpolate_rows[] =
+    SKI_VARIANTS(weft_shader_ski_interpolate, weft_shader_ski_interpolate_lanes, interpolate_grid);
+
+const struct weft_variant_set weft_ski_apply_variants = {
+    .name = "ski/apply",
+    .rows = apply_rows,
+    .count = sizeof apply_rows / sizeof apply_rows[0],
+};
+
+const struct weft_variant_set weft_ski_interpolate_variants = {
+    .name = "ski/interpolate",
+    .rows = interpolate_rows,
+    .count = sizeof interpolate_rows / sizeof interpolate_rows[0],
+};
+
 /** a [2r - 1, d]: RPE(x(p_i - p_j)) for i - j from -(r - 1) up. */
 static uint32_t lower_kernel(struct weft_lowering *lowering, struct ski *ski, uint32_t rpe) {
     uint32_t gamma;
@@ -276,10 +334,10 @@ static uint32_t lower_apply(struct weft_lowering *lowering, const struct ski *sk
     const uint64_t items =
         (uint64_t)ski->batch * ((ski->points - 1) / rows + 1) * ((ski->d - 1) / 4 + 1);
     struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, ski_apply, weft_grid_of_items(items),
-                   .bind = {.a = a, .z = projection, .result = result},
-                   .push = {.count = (uint32_t)items, .d = ski->d, .points = ski->points},
-                   .constant = {.vector = ski->fours});
+        WEFT_LOWER_VARIANTS(lowering, &weft_ski_apply_variants, ski->batch, ski_apply,
+                            .bind = {.a = a, .z = projection, .result = result},
+                            .push = {.count = (uint32_t)items, .d = ski->d, .points = ski->points},
+                            .constant = {.vector = ski->fours});
     dispatch->flops = 2.0 * (double)count * ski->points;
     dispatch->bytes = 8.0 * (double)count + 8.0 * ski->points * ski->d;
     return result;
@@ -295,16 +353,16 @@ static void lower_interpolate(struct weft_lowering *lowering, const struct ski *
     uint32_t result = weft_lower_value(lowering, node->output);
     const uint64_t items =
         (uint64_t)ski->batch * ((ski->n - 1) / positions + 1) * ((ski->d - 1) / 4 + 1);
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, ski_interpolate, weft_grid_of_items(items),
-                   .bind = {.x = x, .v = points, .taps = taps, .result = result},
-                   .push = {.count = (uint32_t)items,
-                            .d = ski->d,
-                            .n = ski->n,
-                            .points = ski->points,
-                            .tap_count = tap_count,
-                            .inverse_span = ski->inverse_span},
-                   .constant = {.degree = ski->degree, .vector = ski->fours, .has_taps = has_taps});
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        lowering, &weft_ski_interpolate_variants, ski->batch, ski_interpolate,
+        .bind = {.x = x, .v = points, .taps = taps, .result = result},
+        .push = {.count = (uint32_t)items,
+                 .d = ski->d,
+                 .n = ski->n,
+                 .points = ski->points,
+                 .tap_count = tap_count,
+                 .inverse_span = ski->inverse_span},
+        .constant = {.degree = ski->degree, .vector = ski->fours, .has_taps = has_taps});
     double elements = (double)ski->batch * ski->n * ski->d;
     dispatch->flops = 2.0 * (ski->degree + 1.0 + tap_count) * elements;
     dispatch->bytes = (has_taps ? 8.0 : 4.0) * elements +

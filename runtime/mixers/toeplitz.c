@@ -14,6 +14,7 @@
 #include "kernels/toeplitz/circulant.h"
 #include "kernels/toeplitz/decay.h"
 #include "kernels/toeplitz/direct.h"
+#include "kernels/toeplitz/direct_lanes.h"
 #include "kernels/toeplitz/shared_spectrum.h"
 #include "mixers/convolution.h"
 
@@ -229,6 +230,41 @@ static weft_status toeplitz_infer(const weft_graph *graph, struct weft_node *nod
 
 /* ---- toeplitz: by its definition ---- */
 
+static_assert(sizeof(struct weft_toeplitz_direct_args) ==
+                  sizeof(struct weft_toeplitz_direct_lanes_args),
+              "the kernels of a set have one interface");
+
+/* Both kernels have the same tiles (their .glsl). */
+static struct weft_grid direct_grid(const struct weft_variant *variant, const void *args,
+                                    uint32_t batches) {
+    const struct weft_toeplitz_direct_args *words = args;
+    const uint32_t channels = words->push.channels;
+    (void)batches;
+    if (variant->shader == &weft_shader_toeplitz_direct) {
+        return weft_grid_of_items(words->push.count);
+    }
+    const uint64_t tiles = words->push.count / channels;
+    return weft_grid_of_groups(tiles * ((channels - 1) / WEFT_TOEPLITZ_DIRECT_LANES_CHANNELS + 1));
+}
+
+/* Processors want channels along the lanes, whose loads are then whole vectors. */
+static const struct weft_variant direct_rows[] = {
+    {.name = "items",
+     .shader = &weft_shader_toeplitz_direct,
+     .grid = direct_grid,
+     .cost = {.processor = 16.0F}},
+    {.name = "lanes",
+     .shader = &weft_shader_toeplitz_direct_lanes,
+     .grid = direct_grid,
+     .cost = {.software = 4.0F, .hardware = 8.0F}},
+};
+
+const struct weft_variant_set weft_toeplitz_direct_variants = {
+    .name = "toeplitz/direct",
+    .rows = direct_rows,
+    .count = sizeof direct_rows / sizeof direct_rows[0],
+};
+
 static weft_status lower_direct(struct weft_lowering *lowering, const struct weft_node *node) {
     const uint32_t tile = WEFT_TOEPLITZ_DIRECT_TILE_ROWS;
     const struct weft_toeplitz_node *params = (const void *)node->params.bytes;
@@ -243,13 +279,13 @@ static weft_status lower_direct(struct weft_lowering *lowering, const struct wef
     const uint32_t lags = lags_of(n, params->causal);
     const uint64_t items = (uint64_t)x->dim[0] * x->dim[2] * ((n - 1) / tile + 1);
     struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, toeplitz_direct, weft_grid_of_items(items),
-                   .bind = {.x = source, .t = coefficients, .y = result},
-                   .push = {.count = (uint32_t)items,
-                            .sequence_length = n,
-                            .channels = x->dim[2],
-                            .lag_zero = zero_of(has_decay ? lags : rows, params->causal)},
-                   .constant = {.causal = params->causal});
+        WEFT_LOWER_VARIANTS(lowering, &weft_toeplitz_direct_variants, x->dim[0], toeplitz_direct,
+                            .bind = {.x = source, .t = coefficients, .y = result},
+                            .push = {.count = (uint32_t)items,
+                                     .sequence_length = n,
+                                     .channels = x->dim[2],
+                                     .lag_zero = zero_of(has_decay ? lags : rows, params->causal)},
+                            .constant = {.causal = params->causal});
     const double elements = (double)x->dim[0] * n * x->dim[2];
     dispatch->flops = elements * n * (params->causal ? 1.0 : 2.0);
     dispatch->bytes = 4.0 * (2.0 * elements + (double)lags * x->dim[2]);

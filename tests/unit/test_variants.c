@@ -47,6 +47,21 @@ static weft_status build_softmax(weft_tensor *y, weft_graph *graph, const weft_t
     return weft_graph_softmax(y, graph, x[0]);
 }
 
+static weft_status build_ski(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                             uint32_t round) {
+    return weft_graph_ski_toeplitz(
+        y, graph, x[0],
+        weft_ski_toeplitz_params(.rpe = x[1], .taps = x[2], .points = round ? 70 : 9, .gamma = 0.9F,
+                                 .interpolation =
+                                     round ? WEFT_INTERPOLATION_CUBIC : WEFT_INTERPOLATION_LINEAR));
+}
+
+/* So short that the definition is what reproducible mode takes. */
+static weft_status build_toeplitz(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                  uint32_t round) {
+    return weft_graph_toeplitz(y, graph, x[0], x[1], weft_toeplitz_params(.causal = round == 1));
+}
+
 /* More rows and columns than a tile of any row, and no multiple of one. */
 static const struct work works[] = {
     {"matmul/product", {{2, {131, 70}}, {2, {70, 257}}}, 2, build_product},
@@ -68,6 +83,11 @@ static const struct work works[] = {
     {"softmax/softmax", {{2, {7, 517}}}, 1, build_softmax},
     {"softmax/softmax", {{2, {3, 40001}}}, 1, build_softmax},
     {"softmax/softmax", {{3, {2, 3, 1}}}, 1, build_softmax},
+    {"ski/apply", {{3, {2, 131, 37}}, {2, {41, 37}}, {2, {67, 37}}}, 3, build_ski},
+    {"ski/interpolate", {{3, {2, 131, 37}}, {2, {41, 37}}, {2, {67, 37}}}, 3, build_ski},
+    {"ski/interpolate", {{3, {1, 70, 32}}, {2, {3, 32}}, {2, {1, 32}}}, 3, build_ski},
+    {"toeplitz/direct", {{3, {2, 77, 37}}, {2, {191, 37}}}, 2, build_toeplitz},
+    {"toeplitz/direct", {{3, {1, 1, 1}}, {2, {1, 1}}}, 2, build_toeplitz},
 };
 
 static const char *const names[] = {"0", "1", "2"};
