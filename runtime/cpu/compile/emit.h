@@ -2,7 +2,8 @@
 /*
  * From a program to LLVM: uniform and linear values are scalars, varying ones vectors with a lane for each invocation
  * of a subgroup. workgroup.c walks what a workgroup does together and runs the fragments between barriers for one
- * subgroup after the other; flow.c is the control flow within a fragment, with masks where lanes part;
+ * subgroup after the other; flow.c is the control flow within a fragment, with masks where lanes part, and edge.c tells where
+ * they hardly ever do;
  * value.c, arithmetic.c, glsl.c and memory.c are the instructions; native.c has LLVM make an object of it all.
  */
 #ifndef WEFT_CPU_COMPILE_EMIT_H
@@ -134,6 +135,13 @@ void weft_emit_keep_slots(struct weft_emit *emit, uint32_t first, uint32_t end);
 /** Nodes of one list from `first` up to, not with, `end`; goes on behind them with `then`. */
 void weft_emit_nodes(struct weft_emit *emit, uint32_t first, uint32_t end,
                      const struct weft_emit_end *then);
+
+/* ---- edge.c ---- */
+
+/** Whether a condition is an edge. */
+bool weft_emit_is_edge(const struct weft_emit *emit, weft_ir_value condition);
+/** A scalar that is false unless an edge's condition is `sense` for all lanes, and rarely where it is; or null. */
+LLVMValueRef weft_emit_edge_holds(struct weft_emit *emit, weft_ir_value condition, bool sense);
 
 /* ---- workgroup.c ---- */
 

@@ -12,6 +12,8 @@
 
 #define CHEAP_INSTRUCTIONS 16u
 
+static void emit_node(struct weft_emit *emit, uint32_t index);
+
 static void emit_list(struct weft_emit *emit, uint32_t list, const struct weft_emit_end *end) {
     const uint32_t outer = emit->list;
     emit->list = list;
@@ -130,23 +132,36 @@ static bool is_pure(const struct weft_ir_instruction *instruction) {
            instruction->op == WEFT_IR_SET || instruction->op == WEFT_IR_INPUT;
 }
 
-/* Whether a list is so short, and so harmless without lanes, that a branch around it does not pay. */
-static bool is_cheap(const struct weft_emit *emit, uint32_t list) {
+/* What an instruction comes to: reading a variable is none. */
+static uint32_t cost_of(const struct weft_ir_instruction *instruction) {
+    return instruction->op == WEFT_IR_GET && instruction->n == 1 ? 0 : 1;
+}
+
+static uint32_t spend(uint32_t budget, uint32_t cost) {
+    return budget > cost ? budget - cost : 0;
+}
+
+/* What is left of a budget behind the straight code of a list; 0 where there is anything else in it. */
+static uint32_t left_of(const struct weft_emit *emit, uint32_t list, uint32_t budget) {
     const struct weft_ir_program *program = emit->program;
-    uint32_t count = 0;
-    for (uint32_t i = program->lists[list].first; i != WEFT_IR_NONE; i = program->nodes[i].next) {
+    for (uint32_t i = program->lists[list].first; i != WEFT_IR_NONE && budget > 0;
+         i = program->nodes[i].next) {
         const struct weft_ir_node *node = &program->nodes[i];
-        if (node->kind != WEFT_IR_CODE) {
-            return false;
+        if (node->kind != WEFT_IR_CODE && node->kind != WEFT_IR_SCOPE) {
+            return 0; /* a jump out of a scope, too */
         }
         for (uint32_t k = node->first; k < node->first + node->count; k++) {
-            if (!is_pure(&program->instructions[k])) {
-                return false;
-            }
+            const struct weft_ir_instruction *instruction = &program->instructions[k];
+            budget = is_pure(instruction) ? spend(budget, cost_of(instruction)) : 0;
         }
-        count += node->count;
+        budget = node->kind == WEFT_IR_SCOPE ? left_of(emit, node->lists[0], budget) : budget;
     }
-    return count <= CHEAP_INSTRUCTIONS;
+    return budget;
+}
+
+/* Whether a list is so short, and so harmless without lanes, that a branch around it does not pay. */
+static bool is_cheap(const struct weft_emit *emit, uint32_t list) {
+    return left_of(emit, list, CHEAP_INSTRUCTIONS + 1) > 0;
 }
 
 /* The jump that is all there is in a list, or null. */
@@ -194,10 +209,7 @@ static void emit_side(struct weft_emit *emit, uint32_t index, uint32_t list, LLV
         emit->list = list;
         for (uint32_t i = emit->program->lists[list].first; i != WEFT_IR_NONE;
              i = emit->program->nodes[i].next) {
-            const struct weft_ir_node *node = &emit->program->nodes[i];
-            for (uint32_t k = node->first; k < node->first + node->count; k++) {
-                weft_emit_instruction(emit, &emit->program->instructions[k]);
-            }
+            emit_node(emit, i);
         }
         emit->list = outer;
         if (rest) {
@@ -220,45 +232,6 @@ static LLVMValueRef both(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef b)
 
 /* ---- twice: for all lanes, and for some ---- */
 
-static bool is_edge(const struct weft_emit *emit, weft_ir_value condition);
-
-static bool is_edge_or_uniform(const struct weft_emit *emit, weft_ir_value condition) {
-    return weft_emit_shape(emit, condition).kind == WEFT_IR_UNIFORM || is_edge(emit, condition);
-}
-
-/*
- * Whether a condition compares something that counts up over the lanes with something that is one for all of them, as where
- * rows end: nearly always it holds for all lanes or for none.
- */
-static bool is_edge(const struct weft_emit *emit, weft_ir_value condition) {
-    const struct weft_ir_program *program = emit->program;
-    const struct weft_ir_def *def = &program->values[condition];
-    if (def->constant || def->instruction == WEFT_IR_NONE) {
-        return false;
-    }
-    const struct weft_ir_instruction *made = &program->instructions[def->instruction];
-    const weft_ir_value *arguments = program->arguments + made->arguments;
-    switch (made->op) {
-    case WEFT_OP_LOGICAL_AND:
-    case WEFT_OP_LOGICAL_OR:
-        return is_edge_or_uniform(emit, arguments[0]) && is_edge_or_uniform(emit, arguments[1]);
-    case WEFT_OP_LOGICAL_NOT:
-        return is_edge(emit, arguments[0]);
-    case WEFT_OP_U_LESS_THAN:
-    case WEFT_OP_U_LESS_THAN_EQUAL:
-    case WEFT_OP_U_GREATER_THAN:
-    case WEFT_OP_U_GREATER_THAN_EQUAL:
-    case WEFT_OP_S_LESS_THAN:
-    case WEFT_OP_S_LESS_THAN_EQUAL:
-    case WEFT_OP_S_GREATER_THAN:
-    case WEFT_OP_S_GREATER_THAN_EQUAL:
-        return weft_emit_shape(emit, arguments[0]).kind <= WEFT_IR_LINEAR &&
-               weft_emit_shape(emit, arguments[1]).kind <= WEFT_IR_LINEAR;
-    default:
-        return false;
-    }
-}
-
 /* Whether nodes from `first` on access memory, as far as they are few enough to be written out twice. */
 static bool accesses_memory(const struct weft_emit *emit, uint32_t first, uint32_t end,
                             uint32_t *budget) {
@@ -269,7 +242,7 @@ static bool accesses_memory(const struct weft_emit *emit, uint32_t first, uint32
         for (uint32_t k = 0; node->kind == WEFT_IR_CODE && k < node->count; k++) {
             const uint32_t op = program->instructions[node->first + k].op;
             accesses = accesses || op == WEFT_IR_LOAD || op == WEFT_IR_STORE;
-            *budget -= *budget > 0 ? 1 : 0;
+            *budget = spend(*budget, cost_of(&program->instructions[node->first + k]));
         }
         for (uint32_t k = 0; k < 2 && node->lists[k] != WEFT_IR_NONE; k++) {
             const uint32_t inner = program->lists[node->lists[k]].first;
@@ -289,16 +262,33 @@ static bool pays_twice(const struct weft_emit *emit, uint32_t first, uint32_t en
     return !emit->twice && accesses_memory(emit, first, end, &budget) && budget > 0;
 }
 
-/* What follows is for when all of the lanes run. Where they do not, it goes on at the block that is returned. */
-static LLVMBasicBlockRef begin_whole(struct weft_emit *emit, LLVMValueRef lanes) {
+/*
+ * What follows is for when all of the lanes run. Where they do not, it goes on at the block that is returned. `all`: that
+ * they do, as a scalar that may be false too often, or null.
+ */
+static LLVMBasicBlockRef begin_whole(struct weft_emit *emit, LLVMValueRef lanes, LLVMValueRef all) {
     const LLVMBasicBlockRef whole = weft_emit_block(emit, "whole");
     const LLVMBasicBlockRef part = weft_emit_block(emit, "part");
-    const LLVMValueRef some_rest = weft_emit_any(emit, LLVMBuildNot(emit->builder, lanes, ""));
-    LLVMBuildCondBr(emit->builder, some_rest, part, whole);
+    if (all) {
+        LLVMBuildCondBr(emit->builder, all, whole, part);
+    } else {
+        const LLVMValueRef some_rest = weft_emit_any(emit, LLVMBuildNot(emit->builder, lanes, ""));
+        LLVMBuildCondBr(emit->builder, some_rest, part, whole);
+    }
     weft_emit_at(emit, whole);
     emit->exec = NULL;
     emit->twice = true;
     return part;
+}
+
+/* For an if that some lanes may jump out of: whether, of all lanes, none does. */
+static LLVMValueRef all_stay(struct weft_emit *emit, const struct weft_ir_node *node) {
+    for (uint32_t i = 0; i < 2; i++) {
+        if (only_jump(emit, node->lists[i]) && is_empty(emit, node->lists[1 - i])) {
+            return weft_emit_edge_holds(emit, node->condition, i == 1);
+        }
+    }
+    return NULL;
 }
 
 static void begin_part(struct weft_emit *emit, LLVMBasicBlockRef part, LLVMValueRef lanes) {
@@ -322,10 +312,12 @@ static void emit_parted_if(struct weft_emit *emit, uint32_t index) {
             return;
         }
     }
-    if (!node->leaks && is_empty(emit, node->lists[1]) && is_edge(emit, node->condition) &&
+    if (!node->leaks && is_empty(emit, node->lists[1]) &&
+        weft_emit_is_edge(emit, node->condition) &&
         pays_twice(emit, emit->program->lists[node->lists[0]].first, WEFT_IR_NONE)) {
         const struct weft_emit_end end = {.block = weft_emit_block(emit, "endif")};
-        const LLVMBasicBlockRef part = begin_whole(emit, lanes[0]);
+        const LLVMValueRef all = before ? NULL : weft_emit_edge_holds(emit, node->condition, true);
+        const LLVMBasicBlockRef part = begin_whole(emit, lanes[0], all);
         emit_list(emit, node->lists[0], &end);
         begin_part(emit, part, before);
         emit_side(emit, index, node->lists[0], lanes[0], NULL);
@@ -498,12 +490,14 @@ void weft_emit_nodes(struct weft_emit *emit, uint32_t first, uint32_t end,
                      const struct weft_emit_end *then) {
     for (uint32_t i = first; i != end && i != WEFT_IR_NONE; i = emit->program->nodes[i].next) {
         const struct weft_ir_node *node = &emit->program->nodes[i];
+        const bool by_all = !emit->exec;
         emit_node(emit, i);
         if (node->leaks && node->next != end && node->next != WEFT_IR_NONE) {
-            if (emit->exec && node->kind == WEFT_IR_IF && is_edge(emit, node->condition) &&
-                pays_twice(emit, node->next, end)) {
+            if (emit->exec && node->kind == WEFT_IR_IF &&
+                weft_emit_is_edge(emit, node->condition) && pays_twice(emit, node->next, end)) {
                 const LLVMValueRef lanes = emit->exec;
-                const LLVMBasicBlockRef part = begin_whole(emit, lanes);
+                const LLVMBasicBlockRef part =
+                    begin_whole(emit, lanes, by_all ? all_stay(emit, node) : NULL);
                 weft_emit_nodes(emit, node->next, end, then);
                 begin_part(emit, part, lanes);
             }
