@@ -17,6 +17,7 @@ static weft_status compile(struct weft_cpu_object *object, struct weft_ir_progra
     uint8_t *elf = NULL;
     size_t size = 0;
     WEFT_TRY(weft_ir_decode(program, source));
+    weft_ir_widen(program);
     weft_ir_mark_workgroup(program);
     weft_ir_find_homes(program);
     weft_ir_find_shapes(program);

@@ -143,7 +143,7 @@ struct weft_ir_slot {
 struct weft_ir_program {
     const weft_host *host;
     weft_status status; /* the first error */
-    uint32_t lanes;
+    uint32_t lanes; /* of a vector: invocations that run at once */
     uint32_t local_size[3];
     bool checked;
     struct weft_cpu_interface interface;
@@ -200,6 +200,11 @@ void weft_ir_free(struct weft_ir_program *program);
 
 /** Fills a program from a module. */
 weft_status weft_ir_decode(struct weft_ir_program *program, const struct weft_cpu_source *source);
+
+/* ---- width.c ---- */
+
+/** Makes vectors of a whole program twice as long where that pays and nobody can tell. */
+void weft_ir_widen(struct weft_ir_program *program);
 
 /* ---- fold.c ---- */
 
