@@ -54,6 +54,10 @@ static const struct kernel kernels[] = {
      "31)));\n"
      "out_(1, (a & b) | ~a); out_(2, uint(-int(a)) + min(a, b) * 3 + max(a, b));\n"
      "out_(3, uint(min(int(a), int(b)) ^ max(int(a), int(b)) + abs(int(a) >> 1))); }"},
+    {"arrays that are alike for all lanes, read by an index that is not", LINE,
+     "void main() { uint table[5], rows[5]; for (uint i = 0; i < 5; i++) { table[i] = push.a + i * "
+     "push.b; rows[i] = i + lane(); }\n"
+     "out_(0, table[in_(0) % 5]); out_(1, table[lane() % 5]); out_(2, rows[in_(1) % 5]); }"},
     {"divisions", LINE,
      "void main() { uint a = in_(0), b = in_(1) | 1u, c = push.a;\n"
      "out_(0, a / b + a % b * 5); out_(1, a / c ^ a % c); out_(2, a / 10 + a % 7 + a / 64 + a % "

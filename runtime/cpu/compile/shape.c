@@ -259,6 +259,17 @@ static bool set_slots(struct weft_ir_program *program,
     return news;
 }
 
+/* Where lanes read different elements of a variable, each has elements of its own. */
+static bool get_slots(struct weft_ir_program *program,
+                      const struct weft_ir_instruction *instruction) {
+    struct weft_ir_slot *slot = &program->slots[program->variables[instruction->root].first];
+    if (index_of(program, instruction).kind <= WEFT_IR_UNIFORM || same(slot->shape, varying)) {
+        return false;
+    }
+    slot->shape = varying;
+    return true;
+}
+
 static bool visit_code(struct weft_ir_program *program, const struct weft_ir_node *node) {
     bool news = false;
     for (uint32_t i = node->first; i < node->first + node->count; i++) {
@@ -266,6 +277,9 @@ static bool visit_code(struct weft_ir_program *program, const struct weft_ir_nod
         if (instruction->op == WEFT_IR_SET) {
             news = set_slots(program, instruction, node->list) || news;
             continue;
+        }
+        if (instruction->op == WEFT_IR_GET) {
+            news = get_slots(program, instruction) || news;
         }
         for (uint32_t k = 0; instruction->result != 0 && k < instruction->n; k++) {
             struct weft_ir_def *def = &program->values[instruction->result + k];
