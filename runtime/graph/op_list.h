@@ -48,13 +48,15 @@
     X(banded_attention_step)
 
 /* The sets of kernels that do the same work. X(name) stands for weft_name_variants. */
-#define WEFT_VARIANT_SETS(X) \
-    X(product)               \
-    X(band)                  \
-    X(layer_norm)            \
-    X(softmax)               \
-    X(ski_apply)             \
-    X(ski_interpolate)       \
-    X(toeplitz_direct)
+#define WEFT_VARIANT_SETS(X)  \
+    X(product)                \
+    X(band)                   \
+    X(layer_norm)             \
+    X(softmax)                \
+    X(ski_apply)              \
+    X(ski_interpolate)        \
+    X(toeplitz_direct)        \
+    X(linear_attention_state) \
+    X(linear_attention_apply)
 
 #endif

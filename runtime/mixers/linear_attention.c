@@ -3,16 +3,57 @@
 #include "mixers/linear_attention.h"
 
 #include "core/try.h"
+#include "graph/variant.h"
+#include "kernels/linear_attention/apply_lanes.h"
 #include "kernels/linear_attention/scan.h"
 #include "kernels/linear_attention/state.h"
+#include "kernels/linear_attention/state_lanes.h"
 #include "mixers/qkv.h"
 #include "mixers/step.h"
+#include "ops/row.h"
 
 #define BIDIRECTIONAL_CHUNK (4 * WEFT_CHUNK) /* only its sum is needed: fewer, larger ones */
 
 uint32_t weft_chunk_count(uint32_t n, uint32_t chunk) {
     return (n - 1) / chunk + 1;
 }
+
+static_assert(sizeof(struct weft_linear_attention_state_args) ==
+                  sizeof(struct weft_linear_attention_state_lanes_args),
+              "the kernels of a set have one interface");
+
+static struct weft_grid state_grid(const struct weft_variant *variant, const void *args,
+                                   uint32_t parts) {
+    const struct weft_linear_attention_state_args *words = args;
+    (void)variant;
+    (void)parts;
+    return weft_grid_of_items(words->push.count);
+}
+
+static struct weft_grid state_lanes_grid(const struct weft_variant *variant, const void *args,
+                                         uint32_t parts) {
+    const struct weft_linear_attention_state_args *words = args;
+    (void)variant;
+    const uint64_t tiles =
+        (words->push.features - 1) / WEFT_LINEAR_ATTENTION_STATE_LANES_LANES_ROWS + 1;
+    return weft_grid_of_groups(parts * (tiles + words->constant.ones));
+}
+
+static const struct weft_variant state_rows[] = {
+    {.name = "tiles",
+     .shader = &weft_shader_linear_attention_state,
+     .grid = state_grid,
+     .cost = {.processor = 16.0F}},
+    WEFT_LANES_VARIANT("lanes-4", weft_shader_linear_attention_state_lanes, state_lanes_grid, 4),
+    WEFT_LANES_VARIANT("lanes-8", weft_shader_linear_attention_state_lanes, state_lanes_grid, 8),
+    WEFT_LANES_VARIANT("lanes-16", weft_shader_linear_attention_state_lanes, state_lanes_grid, 16),
+};
+
+const struct weft_variant_set weft_linear_attention_state_variants = {
+    .name = "linear_attention/state",
+    .rows = state_rows,
+    .count = sizeof state_rows / sizeof state_rows[0],
+};
 
 uint32_t weft_lower_chunk_states(struct weft_lowering *lowering,
                                  const struct weft_chunk_states *states) {
@@ -26,8 +67,8 @@ uint32_t weft_lower_chunk_states(struct weft_lowering *lowering,
     const uint32_t columns = (states->value_count - 1) / 4 + 1 + states->ones;
     const uint32_t rows = (states->feature_count - 1) / WEFT_LINEAR_ATTENTION_STATE_ROWS + 1;
     const uint64_t tiles = (uint64_t)parts * rows * columns;
-    struct weft_dispatch *dispatch = WEFT_LOWER(
-        lowering, linear_attention_state, weft_grid_of_items(tiles),
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        lowering, &weft_linear_attention_state_variants, (uint32_t)parts, linear_attention_state,
         .bind = {.features = states->features, .values = states->values, .state = result},
         .push = {.count = (uint32_t)tiles,
                  .n = states->n,
@@ -58,6 +99,41 @@ static void lower_scan(struct weft_lowering *lowering, uint32_t state, uint32_t 
     dispatch->bytes = (prefix ? 8.0 : 4.0) * count;
 }
 
+static_assert(sizeof(struct weft_linear_attention_apply_args) ==
+                  sizeof(struct weft_linear_attention_apply_lanes_args),
+              "the kernels of a set have one interface");
+
+static struct weft_grid apply_grid(const struct weft_variant *variant, const void *args,
+                                   uint32_t parts) {
+    const struct weft_linear_attention_apply_args *words = args;
+    (void)variant;
+    (void)parts;
+    return weft_grid_of_groups(words->push.groups);
+}
+
+static struct weft_grid apply_lanes_grid(const struct weft_variant *variant, const void *args,
+                                         uint32_t parts) {
+    (void)variant;
+    (void)args;
+    return weft_grid_of_groups(parts);
+}
+
+static const struct weft_variant apply_rows[] = {
+    {.name = "tiles",
+     .shader = &weft_shader_linear_attention_apply,
+     .grid = apply_grid,
+     .cost = {.processor = 16.0F}},
+    WEFT_LANES_VARIANT("lanes-4", weft_shader_linear_attention_apply_lanes, apply_lanes_grid, 4),
+    WEFT_LANES_VARIANT("lanes-8", weft_shader_linear_attention_apply_lanes, apply_lanes_grid, 8),
+    WEFT_LANES_VARIANT("lanes-16", weft_shader_linear_attention_apply_lanes, apply_lanes_grid, 16),
+};
+
+const struct weft_variant_set weft_linear_attention_apply_variants = {
+    .name = "linear_attention/apply",
+    .rows = apply_rows,
+    .count = sizeof apply_rows / sizeof apply_rows[0],
+};
+
 static void count_apply(struct weft_dispatch *dispatch, const struct weft_linear_attention *a,
                         uint32_t column_blocks) {
     double rows = (double)a->batch * a->heads * a->n;
@@ -76,27 +152,28 @@ void weft_lower_chunk_apply(struct weft_lowering *lowering, const struct weft_ch
         return;
     }
     struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, linear_attention_apply, weft_grid_of_groups((uint64_t)groups),
-                   .bind = {.queries = a->q,
-                            .keys = a->causal ? a->k : WEFT_NO_STORAGE,
-                            .values = a->causal ? a->v : WEFT_NO_STORAGE,
-                            .state = apply->state,
-                            .result = a->result},
-                   .push = {.groups = (uint32_t)groups,
-                            .n = a->n,
-                            .heads = a->heads,
-                            .features = a->features,
-                            .values = a->values,
-                            .state_chunks = apply->state_chunks,
-                            .column_blocks = column_blocks,
-                            .epsilon = a->epsilon,
-                            .weight = a->weight},
-                   .constant = {.causal = a->causal,
-                                .normalize = apply->normalize,
-                                .accumulate = a->accumulate,
-                                .vector_features = weft_whole_fours(a->features),
-                                .vector_values = weft_whole_fours(a->values),
-                                .has_state = apply->state != WEFT_NO_STORAGE});
+        WEFT_LOWER_VARIANTS(lowering, &weft_linear_attention_apply_variants,
+                            (uint32_t)groups / column_blocks, linear_attention_apply,
+                            .bind = {.queries = a->q,
+                                     .keys = a->causal ? a->k : WEFT_NO_STORAGE,
+                                     .values = a->causal ? a->v : WEFT_NO_STORAGE,
+                                     .state = apply->state,
+                                     .result = a->result},
+                            .push = {.groups = (uint32_t)groups,
+                                     .n = a->n,
+                                     .heads = a->heads,
+                                     .features = a->features,
+                                     .values = a->values,
+                                     .state_chunks = apply->state_chunks,
+                                     .column_blocks = column_blocks,
+                                     .epsilon = a->epsilon,
+                                     .weight = a->weight},
+                            .constant = {.causal = a->causal,
+                                         .normalize = apply->normalize,
+                                         .accumulate = a->accumulate,
+                                         .vector_features = weft_whole_fours(a->features),
+                                         .vector_values = weft_whole_fours(a->values),
+                                         .has_state = apply->state != WEFT_NO_STORAGE});
     count_apply(dispatch, a, column_blocks);
 }
 

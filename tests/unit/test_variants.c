@@ -62,6 +62,12 @@ static weft_status build_toeplitz(weft_tensor *y, weft_graph *graph, const weft_
     return weft_graph_toeplitz(y, graph, x[0], x[1], weft_toeplitz_params(.causal = round == 1));
 }
 
+static weft_status build_linear_attention(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                          uint32_t round) {
+    return weft_graph_linear_attention(
+        y, graph, x[0], x[1], x[2], weft_linear_attention_params(.heads = 2, .causal = round == 1));
+}
+
 /* More rows and columns than a tile of any row, and no multiple of one. */
 static const struct work works[] = {
     {"matmul/product", {{2, {131, 70}}, {2, {70, 257}}}, 2, build_product},
@@ -88,6 +94,26 @@ static const struct work works[] = {
     {"ski/interpolate", {{3, {1, 70, 32}}, {2, {3, 32}}, {2, {1, 32}}}, 3, build_ski},
     {"toeplitz/direct", {{3, {2, 77, 37}}, {2, {191, 37}}}, 2, build_toeplitz},
     {"toeplitz/direct", {{3, {1, 1, 1}}, {2, {1, 1}}}, 2, build_toeplitz},
+    {"linear_attention/state",
+     {{3, {1, 261, 134}}, {3, {1, 261, 134}}, {3, {1, 261, 138}}},
+     3,
+     build_linear_attention},
+    {"linear_attention/state",
+     {{3, {2, 131, 14}}, {3, {2, 131, 14}}, {3, {2, 131, 10}}},
+     3,
+     build_linear_attention},
+    {"linear_attention/apply",
+     {{3, {2, 131, 16}}, {3, {2, 131, 16}}, {3, {2, 131, 48}}},
+     3,
+     build_linear_attention},
+    {"linear_attention/apply",
+     {{3, {1, 70, 6}}, {3, {1, 70, 6}}, {3, {1, 70, 42}}},
+     3,
+     build_linear_attention},
+    {"linear_attention/apply",
+     {{3, {1, 1, 2}}, {3, {1, 1, 2}}, {3, {1, 1, 2}}},
+     3,
+     build_linear_attention},
 };
 
 static const char *const names[] = {"0", "1", "2"};

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+//
+// The scores q_i · k_j, j ≤ i, of a chunk of 64 tokens in shared memory, made by a workgroup of one subgroup: what
+// chunk_scores.glsl makes, for processors. Keys lie along the lanes, so they are packed in shared memory first. The including
+// file has push constants `uint n, heads, features` (instance name `push`) and says where the features are, [batch, n,
+// heads, features]:
+//
+//   float weft_query(uint index);    vec4 weft_query_four(uint index);
+//   float weft_key(uint index);
+
+#ifndef WEFT_INCLUDE_LANES_SCORES_GLSL
+#define WEFT_INCLUDE_LANES_SCORES_GLSL
+
+#include "lanes_tile.glsl"
+#include "linear_attention.glsl"
+
+shared float weft_scores[WEFT_CHUNK][WEFT_CHUNK]; // those above the diagonal are nothing
+shared float weft_packed_keys[WEFT_TERMS / 4][4][2 * TILE_LANES];
+
+// A token's row among [batch, n, heads]; tokens past the end are the last one again.
+uint weft_token_row(uint first_row, uint token)
+{
+    return first_row + min(token, push.n - 1) * push.heads;
+}
+
+uvec4 weft_token_rows(uint first_row, uint token)
+{
+    return first_row + min(token + uvec4(0, 1, 2, 3), uvec4(push.n - 1)) * push.heads;
+}
+
+// An element of four queries.
+vec4 weft_queries(uvec4 query, uint f)
+{
+    return vec4(weft_query(query.x + f), weft_query(query.y + f), weft_query(query.z + f),
+                weft_query(query.w + f));
+}
+
+// Four of each, those of f + i in column i.
+mat4 weft_queries_four(uvec4 query, uint f)
+{
+    vec4 a = weft_query_four(query.x + f);
+    vec4 b = weft_query_four(query.y + f);
+    vec4 c = weft_query_four(query.z + f);
+    vec4 d = weft_query_four(query.w + f);
+    return mat4(vec4(a.x, b.x, c.x, d.x), vec4(a.y, b.y, c.y, d.y), vec4(a.z, b.z, c.z, d.z),
+                vec4(a.w, b.w, c.w, d.w));
+}
+
+// Those of four rows.
+vec4 weft_score_rows(uint row, uint column)
+{
+    return vec4(weft_scores[row][column], weft_scores[row + 1][column],
+                weft_scores[row + 2][column], weft_scores[row + 3][column]);
+}
+
+// Some features of the tokens from `first` on.
+void weft_pack_keys(uint first_row, uint first, uint block, uint depth)
+{
+    for (uint token = 0; token < 2 * TILE_LANES; token++) {
+        uint key = weft_token_row(first_row, first + token) * push.features + block;
+        for (uint base = 0; base < depth; base += TILE_LANES) {
+            uint f = base + gl_LocalInvocationIndex;
+            if (f < depth) {
+                weft_packed_keys[f / 4][f % 4][token] = weft_key(key + f);
+            }
+        }
+    }
+}
+
+void weft_add_key(inout weft_lanes_tile sum, uint four, uint f, vec4 rows)
+{
+    uint lane = gl_LocalInvocationIndex;
+    weft_lanes_step(sum, rows, weft_packed_keys[four][f][lane],
+                    weft_packed_keys[four][f][lane + TILE_LANES], true);
+}
+
+// Adds the products of some features to the scores of the rows from `row` on and the packed keys, which are those from
+// `column` on. The first features make the scores.
+void weft_add_scores(uvec4 query, uint row, uint column, uint block, uint depth)
+{
+    uint first = column + gl_LocalInvocationIndex;
+    weft_lanes_tile sum = weft_lanes_zero();
+    for (uint four = 0; four < depth / 4; four++) {
+        mat4 rows = weft_queries_four(query, block + 4 * four);
+        weft_add_key(sum, four, 0, rows[0]);
+        weft_add_key(sum, four, 1, rows[1]);
+        weft_add_key(sum, four, 2, rows[2]);
+        weft_add_key(sum, four, 3, rows[3]);
+    }
+    for (uint f = depth / 4 * 4; f < depth; f++) {
+        weft_add_key(sum, f / 4, f % 4, weft_queries(query, block + f));
+    }
+    for (uint i = 0; i < WEFT_LANES_ROWS; i++) {
+        float low = 0.0, high = 0.0;
+        if (block > 0) {
+            low = weft_scores[row + i][first];
+            high = weft_scores[row + i][first + TILE_LANES];
+        }
+        weft_scores[row + i][first] = low + sum.low[i];
+        weft_scores[row + i][first + TILE_LANES] = high + sum.high[i];
+    }
+}
+
+// The rows of `count` tokens from `first` on.
+void weft_make_scores(uint first_row, uint first, uint count)
+{
+    for (uint column = 0; column < count; column += 2 * TILE_LANES) {
+        for (uint block = 0; block < push.features; block += WEFT_TERMS) {
+            uint depth = min(WEFT_TERMS, push.features - block);
+            weft_pack_keys(first_row, first + column, block, depth);
+            barrier();
+            for (uint row = column; row < count; row += WEFT_LANES_ROWS) {
+                weft_add_scores(weft_token_rows(first_row, first + row) * push.features, row,
+                                column, block, depth);
+            }
+            barrier();
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+//
+// Products on processors by workgroups of one subgroup: columns lie along the lanes, and an element of the other operand is
+// the same for all of them. An invocation has four rows of two columns, TILE_LANES apart, or of one: what is loaded ahead
+// needs registers, too.
+
+#ifndef WEFT_INCLUDE_LANES_TILE_GLSL
+#define WEFT_INCLUDE_LANES_TILE_GLSL
+
+#include "multiply_add.glsl"
+
+#define WEFT_LANES_ROWS 4
+
+layout(constant_id = 17) const uint TILE_LANES = 8; // 4, 8 or 16: those of a vector
+layout(constant_id = 67) const uint FIXED_LANES_ROWS = WEFT_LANES_ROWS; // for the host
+
+layout(local_size_x_id = 17) in;
+
+// A component is a row.
+struct weft_lanes_tile
+{
+    vec4 low, high;
+};
+
+weft_lanes_tile weft_lanes_zero()
+{
+    return weft_lanes_tile(vec4(0.0), vec4(0.0));
+}
+
+weft_lanes_tile weft_lanes_add(weft_lanes_tile a, weft_lanes_tile b)
+{
+    return weft_lanes_tile(a.low + b.low, a.high + b.high);
+}
+
+// Adds the products of four rows' elements with one of each column.
+void weft_lanes_step(inout weft_lanes_tile sum, vec4 rows, float low, float high, bool two)
+{
+    sum.low = weft_multiply_add(low, rows, sum.low);
+    if (two) {
+        sum.high = weft_multiply_add(high, rows, sum.high);
+    }
+}
+
+// Those of the rows from `first` on alone.
+void weft_lanes_step_from(inout weft_lanes_tile sum, uint first, vec4 rows, float low, float high,
+                          bool two)
+{
+    weft_lanes_tile all = sum;
+    weft_lanes_step(all, rows, low, high, two);
+    for (uint i = 0; i < WEFT_LANES_ROWS; i++) {
+        if (i >= first) {
+            sum.low[i] = all.low[i];
+            sum.high[i] = all.high[i];
+        }
+    }
+}
+
+#endif

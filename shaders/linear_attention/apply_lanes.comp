@@ -1,0 +1,224 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// What apply.comp computes, for processors: lanes along the columns of the values, which are contiguous, and an element of
+// the queries, or a score, is one scalar for all of them. A workgroup is one subgroup, which makes a chunk of queries; the
+// scores, which have the keys along the lanes, are made once and not for each block of columns.
+
+#include "index.glsl"
+#include "lanes_tile.glsl"
+#include "linear_attention.glsl"
+
+layout(constant_id = 0) const uint CAUSAL = 0;
+layout(constant_id = 1) const uint NORMALIZE = 0;
+layout(constant_id = 2) const uint ACCUMULATE = 0; // add to the result
+layout(constant_id = 3) const uint VECTOR_FEATURES = 0; // whole, aligned fours in every row
+layout(constant_id = 4) const uint VECTOR_VALUES = 0; // which is nothing to this kernel
+layout(constant_id = 5) const uint HAS_STATE = 0; // there is a chunk before the last one
+
+layout(std430, binding = 0) readonly buffer Queries { float queries[]; };
+layout(std430, binding = 0) readonly buffer QueriesVector { vec4 queries4[]; };
+layout(std430, binding = 1) readonly buffer Keys { float keys[]; };
+layout(std430, binding = 2) readonly buffer Values { float values[]; };
+layout(std430, binding = 3) readonly buffer State { float state[]; };
+layout(std430, binding = 4) buffer Result { float result[]; };
+
+layout(push_constant) uniform Push
+{
+    uint groups; // of apply.comp: chunks of queries of all heads, times column blocks
+    uint n; // queries
+    uint groups_x;
+    uint heads;
+    uint features;
+    uint values;
+    uint state_chunks; // states of a head in memory
+    uint column_blocks;
+    float epsilon; // least magnitude of a denominator
+    float weight; // factor on the result
+} push;
+
+float weft_query(uint index)
+{
+    return queries[index];
+}
+
+vec4 weft_query_four(uint index)
+{
+    if (VECTOR_FEATURES != 0) {
+        return queries4[index / 4];
+    }
+    return vec4(queries[index], queries[index + 1], queries[index + 2], queries[index + 3]);
+}
+
+float weft_key(uint index)
+{
+    return keys[index];
+}
+
+#include "guard.glsl"
+#include "lanes_scores.glsl"
+
+// A chunk, and the state before it.
+struct Chunk
+{
+    uint first_row, first, count;
+    uint state_base;
+    bool has_state;
+};
+
+// What the rows from `row` on are divided by.
+vec4 make_denominators(Chunk chunk, uint row, uvec4 query)
+{
+    uint ones = chunk.state_base + push.features * push.values;
+    vec4 total = vec4(0.0);
+    for (uint block = 0; chunk.has_state && block < push.features; block += WEFT_TERMS) {
+        uint end = min(block + WEFT_TERMS, push.features);
+        vec4 sum = vec4(0.0);
+        for (uint f = block; f < end; f++) {
+            sum = weft_multiply_add(state[ones + f], weft_queries(query, f), sum);
+        }
+        total = total + sum;
+    }
+    if (CAUSAL != 0) {
+        vec4 sum = vec4(0.0);
+        for (uint j = 0; j < row; j++) {
+            sum = sum + weft_score_rows(row, j);
+        }
+        for (uint j = 0; j < WEFT_LANES_ROWS; j++) {
+            vec4 scores = weft_score_rows(row, row + j);
+            for (uint i = 0; i < WEFT_LANES_ROWS; i++) {
+                sum[i] = i >= j ? sum[i] + scores[i] : sum[i];
+            }
+        }
+        total = total + sum;
+    }
+    for (uint i = 0; i < WEFT_LANES_ROWS; i++) {
+        total[i] = weft_guarded(total[i], push.epsilon);
+    }
+    return total;
+}
+
+void add_state(inout weft_lanes_tile sum, uint at, vec4 rows, bool two)
+{
+    weft_lanes_step(sum, rows, state[at], two ? state[at + TILE_LANES] : 0.0, two);
+}
+
+weft_lanes_tile read_state(Chunk chunk, uvec4 query, uint column, bool two)
+{
+    weft_lanes_tile total = weft_lanes_zero();
+    for (uint block = 0; chunk.has_state && block < push.features; block += WEFT_TERMS) {
+        uint end = min(block + WEFT_TERMS, push.features);
+        uint whole = block + (end - block) / 4 * 4;
+        weft_lanes_tile sum = weft_lanes_zero();
+        for (uint f = block; f < whole; f += 4) {
+            mat4 rows = weft_queries_four(query, f);
+            uint at = chunk.state_base + f * push.values + column;
+            add_state(sum, at, rows[0], two);
+            add_state(sum, at + push.values, rows[1], two);
+            add_state(sum, at + 2 * push.values, rows[2], two);
+            add_state(sum, at + 3 * push.values, rows[3], two);
+        }
+        for (uint f = whole; f < end; f++) {
+            add_state(sum, chunk.state_base + f * push.values + column, weft_queries(query, f), two);
+        }
+        total = weft_lanes_add(total, sum);
+    }
+    return total;
+}
+
+weft_lanes_tile read_chunk(Chunk chunk, uint row, uint column, bool two)
+{
+    weft_lanes_tile sum = weft_lanes_zero();
+    for (uint j = 0; j < row; j++) {
+        uint at = weft_token_row(chunk.first_row, chunk.first + j) * push.values + column;
+        weft_lanes_step(sum, weft_score_rows(row, j), values[at],
+                        two ? values[at + TILE_LANES] : 0.0, two);
+    }
+    // Later tokens' values are left out, not multiplied by 0: that would let their NaN through.
+    for (uint j = 0; j < WEFT_LANES_ROWS; j++) {
+        uint at = weft_token_row(chunk.first_row, chunk.first + row + j) * push.values + column;
+        weft_lanes_step_from(sum, j, weft_score_rows(row, row + j), values[at],
+                             two ? values[at + TILE_LANES] : 0.0, two);
+    }
+    return sum;
+}
+
+void store(uint at, float value, float denominator)
+{
+    if (NORMALIZE != 0) {
+        value = weft_div(value, denominator);
+    }
+    value = push.weight * value;
+    if (ACCUMULATE != 0) {
+        value = result[at] + value;
+    }
+    result[at] = weft_flush(value);
+}
+
+// Of four rows the column and, if there are two, the one TILE_LANES further; where `own`, they are stored.
+void make_tile(Chunk chunk, uint row, uvec4 query, vec4 denominators, uint column, bool two, bool own)
+{
+    weft_lanes_tile total = read_state(chunk, query, column, two);
+    if (CAUSAL != 0) {
+        total = weft_lanes_add(total, read_chunk(chunk, row, column, two));
+    }
+    for (uint i = 0; i < WEFT_LANES_ROWS && row + i < chunk.count; i++) {
+        uint at = weft_token_row(chunk.first_row, chunk.first + row + i) * push.values + column;
+        if (own) {
+            store(at, total.low[i], denominators[i]);
+        }
+        if (two) {
+            store(at + TILE_LANES, total.high[i], denominators[i]);
+        }
+    }
+}
+
+void make_rows(Chunk chunk, uint row)
+{
+    uint lane = gl_LocalInvocationIndex;
+    uvec4 query = weft_token_rows(chunk.first_row, chunk.first + row) * push.features;
+    vec4 denominators = vec4(1.0);
+    if (NORMALIZE != 0) {
+        denominators = make_denominators(chunk, row, query);
+    }
+    uint column = 0;
+    for (; column + 2 * TILE_LANES <= push.values; column += 2 * TILE_LANES) {
+        make_tile(chunk, row, query, denominators, column + lane, true, true);
+    }
+    if (push.values < TILE_LANES) {
+        if (lane < push.values) {
+            make_tile(chunk, row, query, denominators, lane, false, true);
+        }
+        return;
+    }
+    // All lanes run also where the columns end: some make columns again that have been made.
+    for (; column < push.values; column += TILE_LANES) {
+        uint last = min(column, push.values - TILE_LANES);
+        make_tile(chunk, row, query, denominators, last + lane, false, last + lane >= column);
+    }
+}
+
+void main()
+{
+    uint group = weft_group_index(push.groups_x);
+    if (group >= push.groups / push.column_blocks) {
+        return; // the whole group: no barrier is missed
+    }
+    uint chunks = (push.n + WEFT_CHUNK - 1) / WEFT_CHUNK;
+    uint number = group % chunks;
+    uint head = group / chunks; // of all batches
+    Chunk chunk;
+    chunk.first_row = head / push.heads * push.n * push.heads + head % push.heads;
+    chunk.first = number * WEFT_CHUNK;
+    chunk.count = min(push.n - chunk.first, uint(WEFT_CHUNK));
+    chunk.has_state = HAS_STATE != 0 && (CAUSAL == 0 || number > 0);
+    chunk.state_base = (head * push.state_chunks + (CAUSAL != 0 ? number : 0)) *
+                       (push.features * (push.values + NORMALIZE));
+    if (CAUSAL != 0) {
+        weft_make_scores(chunk.first_row, chunk.first, chunk.count);
+    }
+    for (uint row = 0; row < chunk.count; row += WEFT_LANES_ROWS) {
+        make_rows(chunk, row);
+    }
+}
