@@ -57,6 +57,10 @@
     X(ski_interpolate)        \
     X(toeplitz_direct)        \
     X(linear_attention_state) \
-    X(linear_attention_apply)
+    X(linear_attention_apply) \
+    X(fast_weight_normalize)  \
+    X(fast_weight_solve)      \
+    X(fast_weight_scan)       \
+    X(fast_weight_update)
 
 #endif

@@ -9,16 +9,22 @@
 #include <weft/mixers.h>
 
 #include "core/try.h"
+#include "graph/variant.h"
 #include "kernels/fast_weight/normalize.h"
+#include "kernels/fast_weight/normalize_lanes.h"
 #include "kernels/fast_weight/scan.h"
+#include "kernels/fast_weight/scan_lanes.h"
 #include "kernels/fast_weight/solve.h"
+#include "kernels/fast_weight/solve_lanes.h"
 #include "kernels/fast_weight/step.h"
 #include "kernels/fast_weight/step_state.h"
 #include "kernels/fast_weight/step_sums.h"
 #include "kernels/fast_weight/update.h"
+#include "kernels/fast_weight/update_lanes.h"
 #include "mixers/linear_attention.h"
 #include "mixers/qkv.h"
 #include "mixers/step.h"
+#include "ops/row.h"
 
 struct weft_fast_weight_node {
     uint32_t heads;
@@ -63,6 +69,99 @@ struct rule {
     uint32_t chunks;
 };
 
+/* ---- kernels ---- */
+
+static_assert(sizeof(struct weft_fast_weight_solve_args) ==
+                      sizeof(struct weft_fast_weight_solve_lanes_args) &&
+                  sizeof(struct weft_fast_weight_scan_args) ==
+                      sizeof(struct weft_fast_weight_scan_lanes_args) &&
+                  sizeof(struct weft_fast_weight_normalize_args) ==
+                      sizeof(struct weft_fast_weight_normalize_lanes_args) &&
+                  sizeof(struct weft_fast_weight_update_args) ==
+                      sizeof(struct weft_fast_weight_update_lanes_args),
+              "the kernels of a set have one interface");
+
+/* A workgroup for each part of the work: of these sets that is what is counted as batches. */
+static struct weft_grid parts_grid(const struct weft_variant *variant, const void *args,
+                                   uint32_t parts) {
+    (void)variant;
+    (void)args;
+    return weft_grid_of_groups(parts);
+}
+
+static struct weft_grid update_grid(const struct weft_variant *variant, const void *args,
+                                    uint32_t parts) {
+    const struct weft_fast_weight_update_args *words = args;
+    (void)variant;
+    (void)parts;
+    return weft_grid_of_items(words->push.count);
+}
+
+static const struct weft_variant solve_rows[] = WEFT_ROW_VARIANTS(
+    weft_shader_fast_weight_solve, weft_shader_fast_weight_solve_lanes, parts_grid);
+
+const struct weft_variant_set weft_fast_weight_solve_variants = {
+    .name = "fast_weight/solve",
+    .rows = solve_rows,
+    .count = sizeof solve_rows / sizeof solve_rows[0],
+};
+
+static const struct weft_variant scan_rows[] =
+    WEFT_ROW_VARIANTS(weft_shader_fast_weight_scan, weft_shader_fast_weight_scan_lanes, parts_grid);
+
+const struct weft_variant_set weft_fast_weight_scan_variants = {
+    .name = "fast_weight/scan",
+    .rows = scan_rows,
+    .count = sizeof scan_rows / sizeof scan_rows[0],
+};
+
+static const struct weft_variant update_rows[] = {
+    {.name = "tiles",
+     .shader = &weft_shader_fast_weight_update,
+     .grid = update_grid,
+     .cost = {.processor = 8.0F}},
+    WEFT_LANES_VARIANTS(weft_shader_fast_weight_update_lanes, parts_grid),
+};
+
+const struct weft_variant_set weft_fast_weight_update_variants = {
+    .name = "fast_weight/update",
+    .rows = update_rows,
+    .count = sizeof update_rows / sizeof update_rows[0],
+};
+
+static struct weft_grid normalize_grid(const struct weft_variant *variant, const void *args,
+                                       uint32_t batches) {
+    const struct weft_fast_weight_normalize_args *words = args;
+    (void)variant;
+    (void)batches;
+    return weft_grid_of_items(words->push.rows);
+}
+
+static struct weft_grid normalize_lanes_grid(const struct weft_variant *variant, const void *args,
+                                             uint32_t batches) {
+    const struct weft_fast_weight_normalize_args *words = args;
+    (void)batches;
+    const uint32_t rows =
+        weft_variant_tile(variant, WEFT_FAST_WEIGHT_NORMALIZE_LANES_AT_TILE_LANES);
+    return weft_grid_of_groups((words->push.rows - 1) / rows + 1);
+}
+
+static const struct weft_variant normalize_rows[] = {
+    {.name = "rows",
+     .shader = &weft_shader_fast_weight_normalize,
+     .grid = normalize_grid,
+     .cost = {.processor = 8.0F}},
+    WEFT_LANES_VARIANTS(weft_shader_fast_weight_normalize_lanes, normalize_lanes_grid),
+};
+
+const struct weft_variant_set weft_fast_weight_normalize_variants = {
+    .name = "fast_weight/normalize",
+    .rows = normalize_rows,
+    .count = sizeof normalize_rows / sizeof normalize_rows[0],
+};
+
+/* ---- dispatches ---- */
+
 static double rows_of(const struct rule *rule) {
     return (double)rule->batch * rule->heads * rule->n;
 }
@@ -72,9 +171,9 @@ static uint32_t lower_normalized(struct weft_lowering *lowering, const struct ru
     uint64_t rows = (uint64_t)rule->batch * rule->n * rule->heads;
     uint32_t result = weft_lower_scratch(lowering, rows * rule->features * sizeof(float));
     struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, fast_weight_normalize, weft_grid_of_items(rows),
-                   .bind = {.x = x, .result = result},
-                   .push = {.rows = (uint32_t)rows, .columns = rule->features});
+        WEFT_LOWER_VARIANTS(lowering, &weft_fast_weight_normalize_variants, 1,
+                            fast_weight_normalize, .bind = {.x = x, .result = result},
+                            .push = {.rows = (uint32_t)rows, .columns = rule->features});
     dispatch->flops = 40.0 * (double)rows * rule->features;
     dispatch->bytes = 8.0 * (double)rows * rule->features;
     return result;
@@ -85,8 +184,8 @@ static void lower_solve(struct weft_lowering *lowering, struct rule *rule) {
     rule->w = weft_lower_scratch(lowering, rows * rule->features * sizeof(float));
     rule->u = weft_lower_scratch(lowering, rows * rule->values * sizeof(float));
     const uint64_t groups = (uint64_t)rule->batch * rule->heads * rule->chunks;
-    struct weft_dispatch *dispatch = WEFT_LOWER(
-        lowering, fast_weight_solve, weft_grid_of_groups(groups),
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        lowering, &weft_fast_weight_solve_variants, (uint32_t)groups, fast_weight_solve,
         .bind =
             {.keys = rule->k, .values = rule->v, .beta = rule->beta, .w = rule->w, .u = rule->u},
         .push = {.groups = (uint32_t)groups,
@@ -132,15 +231,15 @@ static void lower_scan(struct weft_lowering *lowering, const struct rule *rule, 
                        uint32_t state) {
     const struct columns columns = columns_of(rule);
     struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, fast_weight_scan, weft_grid_of_groups(columns.groups),
-                   .bind = {.g = g, .n = state},
-                   .push = {.groups = (uint32_t)columns.groups,
-                            .features = rule->features,
-                            .values = rule->values,
-                            .chunks = rule->chunks,
-                            .column_blocks = columns.blocks},
-                   .constant = {.column_tiles = columns.tiles,
-                                .vector_features = weft_whole_fours(rule->features)});
+        WEFT_LOWER_VARIANTS(lowering, &weft_fast_weight_scan_variants, (uint32_t)columns.groups,
+                            fast_weight_scan, .bind = {.g = g, .n = state},
+                            .push = {.groups = (uint32_t)columns.groups,
+                                     .features = rule->features,
+                                     .values = rule->values,
+                                     .chunks = rule->chunks,
+                                     .column_blocks = columns.blocks},
+                            .constant = {.column_tiles = columns.tiles,
+                                         .vector_features = weft_whole_fours(rule->features)});
     double parts = (double)rule->batch * rule->heads * rule->chunks;
     dispatch->flops = 2.0 * parts * rule->features * rule->features * rule->values;
     dispatch->bytes = 4.0 * parts * rule->features *
@@ -151,17 +250,17 @@ static void lower_update(struct weft_lowering *lowering, const struct rule *rule
     const uint64_t tiles = (uint64_t)rule->batch * rule->heads *
                            ((rule->n - 1) / WEFT_FAST_WEIGHT_UPDATE_ROWS + 1) *
                            ((rule->values - 1) / 4 + 1);
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, fast_weight_update, weft_grid_of_items(tiles),
-                   .bind = {.w = rule->w, .state = state, .u = rule->u},
-                   .push = {.count = (uint32_t)tiles,
-                            .n = rule->n,
-                            .heads = rule->heads,
-                            .features = rule->features,
-                            .values = rule->values,
-                            .chunks = rule->chunks},
-                   .constant = {.vector_features = weft_whole_fours(rule->features),
-                                .vector_values = weft_whole_fours(rule->values)});
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        lowering, &weft_fast_weight_update_variants, rule->batch * rule->heads * rule->chunks,
+        fast_weight_update, .bind = {.w = rule->w, .state = state, .u = rule->u},
+        .push = {.count = (uint32_t)tiles,
+                 .n = rule->n,
+                 .heads = rule->heads,
+                 .features = rule->features,
+                 .values = rule->values,
+                 .chunks = rule->chunks},
+        .constant = {.vector_features = weft_whole_fours(rule->features),
+                     .vector_values = weft_whole_fours(rule->values)});
     dispatch->flops = 2.0 * rows_of(rule) * rule->features * rule->values;
     dispatch->bytes = 4.0 * rows_of(rule) * (rule->features + 2.0 * rule->values);
 }

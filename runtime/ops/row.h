@@ -26,10 +26,14 @@ void weft_row_finish(struct weft_dispatch *dispatch, const struct weft_row_args 
 #define WEFT_ROW_VARIANTS(group, lanes, workgroups)                                               \
     {                                                                                             \
         {.name = "group", .shader = &(group), .grid = (workgroups), .cost = {.processor = 8.0F}}, \
-            WEFT_LANES_VARIANT("lanes-4", lanes, workgroups, 4),                                  \
-            WEFT_LANES_VARIANT("lanes-8", lanes, workgroups, 8),                                  \
-            WEFT_LANES_VARIANT("lanes-16", lanes, workgroups, 16),                                \
+            WEFT_LANES_VARIANTS(lanes, workgroups),                                               \
     }
+
+/** Rows for kernels whose workgroup is one subgroup, of each size that the processor device has. */
+#define WEFT_LANES_VARIANTS(kernel, workgroups)               \
+    WEFT_LANES_VARIANT("lanes-4", kernel, workgroups, 4),     \
+        WEFT_LANES_VARIANT("lanes-8", kernel, workgroups, 8), \
+        WEFT_LANES_VARIANT("lanes-16", kernel, workgroups, 16)
 
 #define WEFT_LANES_VARIANT(text, kernel, workgroups, lanes)                  \
     {                                                                        \

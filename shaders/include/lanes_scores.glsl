@@ -2,49 +2,19 @@
 //
 // The scores q_i · k_j, j ≤ i, of a chunk of 64 tokens in shared memory, made by a workgroup of one subgroup: what
 // chunk_scores.glsl makes, for processors. Keys lie along the lanes, so they are packed in shared memory first. The including
-// file has push constants `uint n, heads, features` (instance name `push`) and says where the features are, [batch, n,
-// heads, features]:
+// file has what lanes_queries.glsl asks for, and says where the keys are:
 //
-//   float weft_query(uint index);    vec4 weft_query_four(uint index);
 //   float weft_key(uint index);
 
 #ifndef WEFT_INCLUDE_LANES_SCORES_GLSL
 #define WEFT_INCLUDE_LANES_SCORES_GLSL
 
+#include "lanes_queries.glsl"
 #include "lanes_tile.glsl"
 #include "linear_attention.glsl"
 
 shared float weft_scores[WEFT_CHUNK][WEFT_CHUNK]; // those above the diagonal are nothing
 shared float weft_packed_keys[WEFT_TERMS / 4][4][2 * TILE_LANES];
-
-// A token's row among [batch, n, heads]; tokens past the end are the last one again.
-uint weft_token_row(uint first_row, uint token)
-{
-    return first_row + min(token, push.n - 1) * push.heads;
-}
-
-uvec4 weft_token_rows(uint first_row, uint token)
-{
-    return first_row + min(token + uvec4(0, 1, 2, 3), uvec4(push.n - 1)) * push.heads;
-}
-
-// An element of four queries.
-vec4 weft_queries(uvec4 query, uint f)
-{
-    return vec4(weft_query(query.x + f), weft_query(query.y + f), weft_query(query.z + f),
-                weft_query(query.w + f));
-}
-
-// Four of each, those of f + i in column i.
-mat4 weft_queries_four(uvec4 query, uint f)
-{
-    vec4 a = weft_query_four(query.x + f);
-    vec4 b = weft_query_four(query.y + f);
-    vec4 c = weft_query_four(query.z + f);
-    vec4 d = weft_query_four(query.w + f);
-    return mat4(vec4(a.x, b.x, c.x, d.x), vec4(a.y, b.y, c.y, d.y), vec4(a.z, b.z, c.z, d.z),
-                vec4(a.w, b.w, c.w, d.w));
-}
 
 // Those of four rows.
 vec4 weft_score_rows(uint row, uint column)

@@ -58,6 +58,7 @@ float weft_key(uint index)
 
 #include "guard.glsl"
 #include "lanes_scores.glsl"
+#include "lanes_state.glsl"
 
 // A chunk, and the state before it.
 struct Chunk
@@ -99,34 +100,6 @@ vec4 make_denominators(Chunk chunk, uint row, uvec4 query)
     return total;
 }
 
-void add_state(inout weft_lanes_tile sum, uint at, vec4 rows, bool two)
-{
-    weft_lanes_step(sum, rows, state[at], two ? state[at + TILE_LANES] : 0.0, two);
-}
-
-weft_lanes_tile read_state(Chunk chunk, uvec4 query, uint column, bool two)
-{
-    weft_lanes_tile total = weft_lanes_zero();
-    for (uint block = 0; chunk.has_state && block < push.features; block += WEFT_TERMS) {
-        uint end = min(block + WEFT_TERMS, push.features);
-        uint whole = block + (end - block) / 4 * 4;
-        weft_lanes_tile sum = weft_lanes_zero();
-        for (uint f = block; f < whole; f += 4) {
-            mat4 rows = weft_queries_four(query, f);
-            uint at = chunk.state_base + f * push.values + column;
-            add_state(sum, at, rows[0], two);
-            add_state(sum, at + push.values, rows[1], two);
-            add_state(sum, at + 2 * push.values, rows[2], two);
-            add_state(sum, at + 3 * push.values, rows[3], two);
-        }
-        for (uint f = whole; f < end; f++) {
-            add_state(sum, chunk.state_base + f * push.values + column, weft_queries(query, f), two);
-        }
-        total = weft_lanes_add(total, sum);
-    }
-    return total;
-}
-
 weft_lanes_tile read_chunk(Chunk chunk, uint row, uint column, bool two)
 {
     weft_lanes_tile sum = weft_lanes_zero();
@@ -159,7 +132,10 @@ void store(uint at, float value, float denominator)
 // Of four rows the column and, if there are two, the one TILE_LANES further; where `own`, they are stored.
 void make_tile(Chunk chunk, uint row, uvec4 query, vec4 denominators, uint column, bool two, bool own)
 {
-    weft_lanes_tile total = read_state(chunk, query, column, two);
+    weft_lanes_tile total = weft_lanes_zero();
+    if (chunk.has_state) {
+        total = weft_read_state(chunk.state_base, query, column, two);
+    }
     if (CAUSAL != 0) {
         total = weft_lanes_add(total, read_chunk(chunk, row, column, two));
     }

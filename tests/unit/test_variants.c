@@ -18,7 +18,7 @@ static const size_t set_count = sizeof sets / sizeof sets[0];
 
 struct work {
     const char *set;
-    weft_shape shape[3];
+    weft_shape shape[4];
     uint32_t inputs;
     weft_status (*build)(weft_tensor *y, weft_graph *graph, const weft_tensor *x, uint32_t round);
 };
@@ -68,6 +68,14 @@ static weft_status build_linear_attention(weft_tensor *y, weft_graph *graph, con
         y, graph, x[0], x[1], x[2], weft_linear_attention_params(.heads = 2, .causal = round == 1));
 }
 
+/* beta is x[3] */
+static weft_status build_fast_weight(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                     uint32_t round) {
+    (void)round;
+    return weft_graph_fast_weight(y, graph, x[0], x[1], x[2], x[3],
+                                  weft_fast_weight_params(.heads = 2));
+}
+
 /* More rows and columns than a tile of any row, and no multiple of one. */
 static const struct work works[] = {
     {"matmul/product", {{2, {131, 70}}, {2, {70, 257}}}, 2, build_product},
@@ -114,18 +122,50 @@ static const struct work works[] = {
      {{3, {1, 1, 2}}, {3, {1, 1, 2}}, {3, {1, 1, 2}}},
      3,
      build_linear_attention},
+    {"fast_weight/normalize",
+     {{3, {1, 131, 134}}, {3, {1, 131, 134}}, {3, {1, 131, 138}}, {3, {1, 131, 2}}},
+     4,
+     build_fast_weight},
+    {"fast_weight/normalize",
+     {{3, {2, 7, 14}}, {3, {2, 7, 14}}, {3, {2, 7, 2}}, {3, {2, 7, 2}}},
+     4,
+     build_fast_weight},
+    {"fast_weight/solve",
+     {{3, {1, 131, 134}}, {3, {1, 131, 134}}, {3, {1, 131, 138}}, {3, {1, 131, 2}}},
+     4,
+     build_fast_weight},
+    {"fast_weight/solve",
+     {{3, {2, 70, 14}}, {3, {2, 70, 14}}, {3, {2, 70, 10}}, {3, {2, 70, 2}}},
+     4,
+     build_fast_weight},
+    {"fast_weight/scan",
+     {{3, {1, 197, 128}}, {3, {1, 197, 128}}, {3, {1, 197, 64}}, {3, {1, 197, 2}}},
+     4,
+     build_fast_weight},
+    {"fast_weight/scan",
+     {{3, {1, 131, 522}}, {3, {1, 131, 522}}, {3, {1, 131, 10}}, {3, {1, 131, 2}}},
+     4,
+     build_fast_weight},
+    {"fast_weight/scan",
+     {{3, {1, 131, 258}}, {3, {1, 131, 258}}, {3, {1, 131, 34}}, {3, {1, 131, 2}}},
+     4,
+     build_fast_weight},
+    {"fast_weight/update",
+     {{3, {1, 133, 32}}, {3, {1, 133, 32}}, {3, {1, 133, 32}}, {3, {1, 133, 2}}},
+     4,
+     build_fast_weight},
 };
 
-static const char *const names[] = {"0", "1", "2"};
+static const char *const names[] = {"0", "1", "2", "3"};
 
 /* The work's result by a row, as bits to be freed. */
 static uint32_t *run_row(struct weft_test_graph *f, const struct work *work, uint32_t round,
                          const char *row, size_t *count) {
     struct weft_test_run run = weft_test_begin(f->device);
-    weft_tensor x[3] = {{0}};
+    weft_tensor x[4] = {{0}};
     weft_tensor y = {0};
     weft_shape shape;
-    float *data[3] = {NULL};
+    float *data[4] = {NULL};
     for (uint32_t i = 0; i < work->inputs; i++) {
         const size_t elements = (size_t)weft_shape_elements(work->shape[i]);
         data[i] = malloc(elements * sizeof *data[i]);
