@@ -61,6 +61,7 @@
     X(fast_weight_normalize)  \
     X(fast_weight_solve)      \
     X(fast_weight_scan)       \
-    X(fast_weight_update)
+    X(fast_weight_update)     \
+    X(circulant)
 
 #endif

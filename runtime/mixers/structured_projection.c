@@ -10,6 +10,7 @@
 
 #include "core/try.h"
 #include "kernels/structured_projection/circulant.h"
+#include "kernels/structured_projection/circulant_lanes.h"
 #include "kernels/structured_projection/cut.h"
 #include "kernels/structured_projection/hadamard.h"
 #include "kernels/structured_projection/multiply.h"
@@ -259,19 +260,62 @@ static bool is_hadamard(const weft_graph *graph, const struct weft_node *node,
 
 /* ---- circulant matrices by their definition ---- */
 
+static_assert(sizeof(struct weft_structured_projection_circulant_args) ==
+                  sizeof(struct weft_structured_projection_circulant_lanes_args),
+              "the kernels of a set have one interface");
+
+static struct weft_grid items_grid(const struct weft_variant *variant, const void *args,
+                                   uint32_t batches) {
+    const struct weft_structured_projection_circulant_args *words = args;
+    (void)variant;
+    (void)batches;
+    return weft_grid_of_items(words->push.count);
+}
+
+static struct weft_grid lanes_grid(const struct weft_variant *variant, const void *args,
+                                   uint32_t batches) {
+    const struct weft_structured_projection_circulant_args *words = args;
+    const uint32_t d = words->push.size;
+    const uint32_t items = (d - 1) / WEFT_STRUCTURED_PROJECTION_CIRCULANT_LANES_TILE_ROWS + 1;
+    const uint32_t rows = words->push.count / words->push.blocks / items;
+    const uint64_t tiles = (d - 1) / WEFT_STRUCTURED_PROJECTION_CIRCULANT_LANES_COLUMNS + 1;
+    (void)variant;
+    (void)batches;
+    return weft_grid_of_groups(tiles * words->push.blocks *
+                               ((rows - 1) / WEFT_STRUCTURED_PROJECTION_CIRCULANT_LANES_ROWS + 1));
+}
+
+/* Processors want elements of a block along the lanes, and coefficients that lie in the order of their lags. */
+static const struct weft_variant circulant_rows[] = {
+    {.name = "items",
+     .shader = &weft_shader_structured_projection_circulant,
+     .grid = items_grid,
+     .cost = {.processor = 16.0F}},
+    {.name = "lanes",
+     .shader = &weft_shader_structured_projection_circulant_lanes,
+     .grid = lanes_grid,
+     .cost = {.software = 4.0F, .hardware = 4.0F}},
+};
+
+const struct weft_variant_set weft_circulant_variants = {
+    .name = "structured_projection/circulant",
+    .rows = circulant_rows,
+    .count = sizeof circulant_rows / sizeof circulant_rows[0],
+};
+
 static weft_status lower_circulant(struct weft_lowering *lowering, const struct weft_node *node) {
     const uint32_t tile = WEFT_STRUCTURED_PROJECTION_CIRCULANT_TILE_ROWS;
     const struct lowered l = begin(lowering, node);
     WEFT_TRY(weft_lower_status(lowering));
     const uint64_t items = l.rows * l.structure.blocks * ((l.width - 1) / tile + 1);
     struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, structured_projection_circulant, weft_grid_of_items(items),
-                   .bind = {.x = l.x, .diagonals = l.diagonals, .result = l.result},
-                   .push = {.count = (uint32_t)items,
-                            .size = l.width,
-                            .blocks = l.structure.blocks,
-                            .features = l.features,
-                            .scale = l.structure.scale * l.scale});
+        WEFT_LOWER_VARIANTS(lowering, &weft_circulant_variants, 1, structured_projection_circulant,
+                            .bind = {.x = l.x, .diagonals = l.diagonals, .result = l.result},
+                            .push = {.count = (uint32_t)items,
+                                     .size = l.width,
+                                     .blocks = l.structure.blocks,
+                                     .features = l.features,
+                                     .scale = l.structure.scale * l.scale});
     dispatch->flops = 2.0 * (double)l.rows * l.structure.blocks * l.width * l.width;
     dispatch->bytes = 4.0 * (double)l.rows * ((double)l.width + l.features);
     return weft_lower_status(lowering);

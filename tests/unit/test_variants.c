@@ -76,6 +76,18 @@ static weft_status build_fast_weight(weft_tensor *y, weft_graph *graph, const we
                                   weft_fast_weight_params(.heads = 2));
 }
 
+/* x [1, n, d] and diagonals [blocks, 2, d], less three rows of the last block. */
+static weft_status build_circulant(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                   uint32_t round) {
+    weft_shape diagonals;
+    assert_ok(weft_graph_get_tensor(graph, x[1], &diagonals, NULL));
+    const uint32_t rows = diagonals.dim[0] * diagonals.dim[2] - 3;
+    return weft_graph_structured_projection(
+        y, graph, x[0], x[1],
+        weft_structured_projection_params(.kind = WEFT_FEATURES_SCRF, .rows = rows,
+                                          .scale = round ? 0.5F : 1.0F));
+}
+
 /* More rows and columns than a tile of any row, and no multiple of one. */
 static const struct work works[] = {
     {"matmul/product", {{2, {131, 70}}, {2, {70, 257}}}, 2, build_product},
@@ -154,6 +166,8 @@ static const struct work works[] = {
      {{3, {1, 133, 32}}, {3, {1, 133, 32}}, {3, {1, 133, 32}}, {3, {1, 133, 2}}},
      4,
      build_fast_weight},
+    {"structured_projection/circulant", {{3, {1, 53, 100}}, {3, {2, 2, 100}}}, 2, build_circulant},
+    {"structured_projection/circulant", {{3, {1, 5, 7}}, {3, {3, 2, 7}}}, 2, build_circulant},
 };
 
 static const char *const names[] = {"0", "1", "2", "3"};
