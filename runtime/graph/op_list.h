@@ -62,6 +62,11 @@
     X(fast_weight_solve)      \
     X(fast_weight_scan)       \
     X(fast_weight_update)     \
-    X(circulant)
+    X(circulant)              \
+    X(rms_norm)               \
+    X(random_row_maximum)     \
+    X(random_features)        \
+    X(cosformer_features)     \
+    X(flt_features)
 
 #endif

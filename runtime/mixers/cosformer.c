@@ -7,9 +7,11 @@
 #include "core/trig.h"
 #include "core/try.h"
 #include "kernels/cosformer/features.h"
+#include "kernels/cosformer/features_lanes.h"
 #include "mixers/linear_attention.h"
 #include "mixers/qkv.h"
 #include "mixers/step.h"
+#include "ops/row.h"
 
 struct weft_cosformer_node {
     uint32_t heads;
@@ -114,6 +116,12 @@ static uint32_t lower_angles(struct weft_lowering *lowering, struct positions po
                             &positions);
 }
 
+WEFT_LANES_VARIANTS(cosformer_features, "cosformer/features", cosformer_features,
+                    cosformer_features_lanes, weft_grid_of_items(words->push.count),
+                    weft_grid_of_groups((words->push.count / words->push.width - 1) /
+                                            WEFT_COSFORMER_FEATURES_LANES_ROWS +
+                                        1))
+
 /** Features [B, n, heads · 2 · width] of q or k in a scratch storage of their own. */
 static uint32_t lower_features(struct weft_lowering *lowering, const struct weft_node *node,
                                uint32_t input, uint32_t angles) {
@@ -128,14 +136,14 @@ static uint32_t lower_features(struct weft_lowering *lowering, const struct weft
     const uint32_t x = weft_lower_value(lowering, node->input[input]);
     const uint32_t position =
         is_step ? weft_lower_value(lowering, node->input[WEFT_STEP_POSITION]) : WEFT_NO_STORAGE;
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, cosformer_features, weft_grid_of_items(count),
-                   .bind = {.x = x, .angles = angles, .position = position, .result = features},
-                   .push = {.count = (uint32_t)count,
-                            .positions = is_step ? params->length : shape->dim[1],
-                            .channels = shape->dim[2],
-                            .width = shape->dim[2] / params->heads},
-                   .constant = {.is_step = is_step});
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        lowering, &weft_cosformer_features_variants, 1, cosformer_features,
+        .bind = {.x = x, .angles = angles, .position = position, .result = features},
+        .push = {.count = (uint32_t)count,
+                 .positions = is_step ? params->length : shape->dim[1],
+                 .channels = shape->dim[2],
+                 .width = shape->dim[2] / params->heads},
+        .constant = {.is_step = is_step});
     dispatch->flops = 2.0 * (double)count;
     dispatch->bytes = 12.0 * (double)count;
     return features;

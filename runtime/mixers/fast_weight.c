@@ -120,7 +120,7 @@ static const struct weft_variant update_rows[] = {
      .shader = &weft_shader_fast_weight_update,
      .grid = update_grid,
      .cost = {.processor = 8.0F}},
-    WEFT_LANES_VARIANTS(weft_shader_fast_weight_update_lanes, parts_grid),
+    WEFT_LANES_ROWS(weft_shader_fast_weight_update_lanes, parts_grid),
 };
 
 const struct weft_variant_set weft_fast_weight_update_variants = {
@@ -151,7 +151,7 @@ static const struct weft_variant normalize_rows[] = {
      .shader = &weft_shader_fast_weight_normalize,
      .grid = normalize_grid,
      .cost = {.processor = 8.0F}},
-    WEFT_LANES_VARIANTS(weft_shader_fast_weight_normalize_lanes, normalize_lanes_grid),
+    WEFT_LANES_ROWS(weft_shader_fast_weight_normalize_lanes, normalize_lanes_grid),
 };
 
 const struct weft_variant_set weft_fast_weight_normalize_variants = {

@@ -7,7 +7,9 @@
 
 #include "core/try.h"
 #include "kernels/flt/features.h"
+#include "kernels/flt/features_lanes.h"
 #include "mixers/feature_rows.h"
+#include "ops/row.h"
 
 struct weft_flt_features_node {
     weft_flt_side side;
@@ -123,6 +125,13 @@ static weft_status flt_features_infer(const weft_graph *graph, struct weft_node 
 
 /* ---- lowering ---- */
 
+WEFT_LANES_VARIANTS(flt_features, "flt/features", flt_features, flt_features_lanes,
+                    weft_grid_of_items(words->push.count),
+                    weft_grid_of_groups((words->push.count / (words->push.width + words->push.r) -
+                                         1) /
+                                            WEFT_FLT_FEATURES_LANES_ROWS +
+                                        1))
+
 static weft_status flt_features_lower(struct weft_lowering *lowering,
                                       const struct weft_node *node) {
     const struct weft_flt_features_node *params = (const void *)node->params.bytes;
@@ -143,26 +152,26 @@ static weft_status flt_features_lower(struct weft_lowering *lowering,
     }
     const uint32_t result = weft_lower_value(lowering, node->output);
     struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, flt_features, weft_grid_of_items(count),
-                   .bind = {.x = storage[X],
-                            .frequencies = storage[FREQUENCIES],
-                            .weights = storage[WEIGHTS],
-                            .positions = storage[POSITIONS],
-                            .phases = storage[PHASES],
-                            .result = result},
-                   .push = {.count = (uint32_t)count,
-                            .width = width,
-                            .r = r,
-                            .heads = params->heads,
-                            .tokens = x.dim[1],
-                            .dimensions = l,
-                            .position_batch = batched ? x.dim[1] * l : 0,
-                            .frequency_head = frequencies.rank == 3 ? r * l : 0,
-                            .weight_head = weights_of_heads ? r : 0,
-                            .scale = params->scale},
-                   .constant = {.keys = params->side == WEFT_FLT_KEY,
-                                .has_positions = positions,
-                                .has_phases = node->input[PHASES] != 0});
+        WEFT_LOWER_VARIANTS(lowering, &weft_flt_features_variants, 1, flt_features,
+                            .bind = {.x = storage[X],
+                                     .frequencies = storage[FREQUENCIES],
+                                     .weights = storage[WEIGHTS],
+                                     .positions = storage[POSITIONS],
+                                     .phases = storage[PHASES],
+                                     .result = result},
+                            .push = {.count = (uint32_t)count,
+                                     .width = width,
+                                     .r = r,
+                                     .heads = params->heads,
+                                     .tokens = x.dim[1],
+                                     .dimensions = l,
+                                     .position_batch = batched ? x.dim[1] * l : 0,
+                                     .frequency_head = frequencies.rank == 3 ? r * l : 0,
+                                     .weight_head = weights_of_heads ? r : 0,
+                                     .scale = params->scale},
+                            .constant = {.keys = params->side == WEFT_FLT_KEY,
+                                         .has_positions = positions,
+                                         .has_phases = node->input[PHASES] != 0});
     dispatch->flops = (double)rows * (width + r * (40.0 * l + 60.0));
     dispatch->bytes = 4.0 * (double)rows * (2.0 * width + 2.0 * r);
     return weft_lower_status(lowering);

@@ -44,7 +44,7 @@ static const struct weft_variant state_rows[] = {
      .shader = &weft_shader_linear_attention_state,
      .grid = state_grid,
      .cost = {.processor = 16.0F}},
-    WEFT_LANES_VARIANTS(weft_shader_linear_attention_state_lanes, state_lanes_grid),
+    WEFT_LANES_ROWS(weft_shader_linear_attention_state_lanes, state_lanes_grid),
 };
 
 const struct weft_variant_set weft_linear_attention_state_variants = {
@@ -121,7 +121,7 @@ static const struct weft_variant apply_rows[] = {
      .shader = &weft_shader_linear_attention_apply,
      .grid = apply_grid,
      .cost = {.processor = 16.0F}},
-    WEFT_LANES_VARIANTS(weft_shader_linear_attention_apply_lanes, apply_lanes_grid),
+    WEFT_LANES_ROWS(weft_shader_linear_attention_apply_lanes, apply_lanes_grid),
 };
 
 const struct weft_variant_set weft_linear_attention_apply_variants = {

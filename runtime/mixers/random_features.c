@@ -11,12 +11,15 @@
 #include "core/portable_math.h"
 #include "core/try.h"
 #include "kernels/random_features/features.h"
+#include "kernels/random_features/features_lanes.h"
 #include "kernels/random_features/moments.h"
 #include "kernels/random_features/optimum.h"
 #include "kernels/random_features/row_maximum.h"
+#include "kernels/random_features/row_maximum_lanes.h"
 #include "kernels/random_features/square_norms.h"
 #include "mixers/feature_balance.h"
 #include "mixers/feature_rows.h"
+#include "ops/row.h"
 
 struct weft_random_features_node {
     weft_component component;
@@ -380,49 +383,59 @@ static void count_rows(struct weft_dispatch *dispatch, const struct lowered *l) 
     dispatch->bytes = 4.0 * (double)l->rows * (l->width + l->features);
 }
 
+static uint32_t longest(uint32_t a, uint32_t b) {
+    return a > b ? a : b;
+}
+
+WEFT_ROW_VARIANTS(random_row_maximum, "random_features/row_maximum", random_features_row_maximum,
+                  random_features_row_maximum_lanes,
+                  longest(words->push.columns, words->push.width))
+WEFT_ROW_VARIANTS(random_features, "random_features/features", random_features_features,
+                  random_features_features_lanes, longest(words->push.columns, words->push.width))
+
 /** The largest exponent of each sequence and head, [batch, heads]. */
 static uint32_t lower_key_maximum(const struct lowered *l) {
     const uint32_t of_rows = scratch(l, l->rows);
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER(l->lowering, random_features_row_maximum, weft_grid_of_groups(l->rows),
-                   .bind = {.x = l->x,
-                            .projection = l->projection,
-                            .norms = l->norms,
-                            .terms = l->terms,
-                            .result = of_rows},
-                   .push = {.rows = (uint32_t)l->rows,
-                            .columns = l->features,
-                            .width = l->width,
-                            .heads = l->heads,
-                            .tokens = l->tokens,
-                            .scale = l->params->scale,
-                            .epsilon = l->params->epsilon},
-                   .constant = {.component = component_of(l->params)});
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        l->lowering, &weft_random_row_maximum_variants, 1, random_features_row_maximum,
+        .bind = {.x = l->x,
+                 .projection = l->projection,
+                 .norms = l->norms,
+                 .terms = l->terms,
+                 .result = of_rows},
+        .push = {.rows = (uint32_t)l->rows,
+                 .columns = l->features,
+                 .width = l->width,
+                 .heads = l->heads,
+                 .tokens = l->tokens,
+                 .scale = l->params->scale,
+                 .epsilon = l->params->epsilon},
+        .constant = {.component = component_of(l->params)});
     count_rows(dispatch, l);
     return weft_lower_sequence_maximum(l->lowering, of_rows, l->batch, l->tokens, l->heads);
 }
 
 static void lower_features(const struct lowered *l, uint32_t largest, uint32_t coefficients,
                            uint32_t result) {
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER(l->lowering, random_features_features, weft_grid_of_groups(l->rows),
-                   .bind = {.x = l->x,
-                            .projection = l->projection,
-                            .norms = l->norms,
-                            .terms = l->terms,
-                            .largest = largest,
-                            .coefficients = coefficients,
-                            .result = result},
-                   .push = {.rows = (uint32_t)l->rows,
-                            .columns = l->features,
-                            .width = l->width,
-                            .heads = l->heads,
-                            .tokens = l->tokens,
-                            .scale = l->params->scale,
-                            .epsilon = l->params->epsilon},
-                   .constant = {.component = component_of(l->params),
-                                .stabilizer = (uint32_t)l->params->stabilizer,
-                                .has_coefficients = coefficients != WEFT_NO_STORAGE});
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        l->lowering, &weft_random_features_variants, 1, random_features_features,
+        .bind = {.x = l->x,
+                 .projection = l->projection,
+                 .norms = l->norms,
+                 .terms = l->terms,
+                 .largest = largest,
+                 .coefficients = coefficients,
+                 .result = result},
+        .push = {.rows = (uint32_t)l->rows,
+                 .columns = l->features,
+                 .width = l->width,
+                 .heads = l->heads,
+                 .tokens = l->tokens,
+                 .scale = l->params->scale,
+                 .epsilon = l->params->epsilon},
+        .constant = {.component = component_of(l->params),
+                     .stabilizer = (uint32_t)l->params->stabilizer,
+                     .has_coefficients = coefficients != WEFT_NO_STORAGE});
     const double outputs = (double)l->rows * l->features * (has_pairs(l->params) ? 2.0 : 1.0);
     count_rows(dispatch, l);
     dispatch->flops += 20.0 * outputs;

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "graph/variant.h"
 #include "kernels/norm/layer_norm.h"
 #include "kernels/norm/layer_norm_lanes.h"
 #include "ops/params.h"
@@ -46,26 +45,8 @@ static weft_status layer_norm_infer(const weft_graph *graph, struct weft_node *n
     return status;
 }
 
-static_assert(sizeof(struct weft_norm_layer_norm_args) ==
-                  sizeof(struct weft_norm_layer_norm_lanes_args),
-              "the kernels of a set have one interface");
-
-static struct weft_grid row_grid(const struct weft_variant *variant, const void *args,
-                                 uint32_t batches) {
-    const struct weft_norm_layer_norm_args *words = args;
-    (void)variant;
-    (void)batches;
-    return weft_grid_of_groups(words->push.rows);
-}
-
-static const struct weft_variant kernels[] =
-    WEFT_ROW_VARIANTS(weft_shader_norm_layer_norm, weft_shader_norm_layer_norm_lanes, row_grid);
-
-const struct weft_variant_set weft_layer_norm_variants = {
-    .name = "norm/layer_norm",
-    .rows = kernels,
-    .count = sizeof kernels / sizeof kernels[0],
-};
+WEFT_ROW_VARIANTS(layer_norm, "norm/layer_norm", norm_layer_norm, norm_layer_norm_lanes,
+                  words->push.columns)
 
 static weft_status layer_norm_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_layer_norm_node *params = (const void *)node->params.bytes;

@@ -6,8 +6,9 @@
 #include <weft/mixers.h>
 
 #include "core/try.h"
-#include "graph/lowering.h"
 #include "kernels/norm/rms_norm.h"
+#include "kernels/norm/rms_norm_lanes.h"
+#include "ops/row.h"
 
 struct weft_rms_norm_node {
     float epsilon;
@@ -16,7 +17,7 @@ struct weft_rms_norm_node {
 #define MOST_COLUMNS   (UINT32_C(1) << 24) /* how far float32 holds every whole number */
 #define SIMPLE_EPSILON 1e-8F
 
-/* The numbers are those of shaders/norm/rms_norm.comp. */
+/* The numbers are those of shaders/include/rms_norm.glsl. */
 enum form { FORM_ROOT_MEAN_SQUARE = 0, FORM_SIMPLE = 1, FORM_LENGTH = 2 };
 
 static weft_status add(weft_tensor *out, weft_graph *graph, const struct weft_op *op,
@@ -76,6 +77,9 @@ static weft_status scale_norm_infer(const weft_graph *graph, struct weft_node *n
     return infer_with(graph, node, dtype, shape, false);
 }
 
+WEFT_ROW_VARIANTS(rms_norm, "norm/rms_norm", norm_rms_norm, norm_rms_norm_lanes,
+                  words->push.columns)
+
 static weft_status lower_with(struct weft_lowering *lowering, const struct weft_node *node,
                               enum form form) {
     const struct weft_rms_norm_node *params = (const void *)node->params.bytes;
@@ -85,8 +89,8 @@ static weft_status lower_with(struct weft_lowering *lowering, const struct weft_
     uint32_t gain = has_gain ? weft_lower_value(lowering, node->input[1]) : x;
     uint32_t result = weft_lower_value(lowering, node->output);
     const struct weft_rows rows = weft_shape_rows(*shape);
-    struct weft_dispatch *dispatch = WEFT_LOWER(
-        lowering, norm_rms_norm, weft_grid_of_groups(rows.rows),
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        lowering, &weft_rms_norm_variants, 1, norm_rms_norm,
         .bind = {.x = x, .gain = gain, .result = result},
         .push = {.rows = (uint32_t)rows.rows, .columns = rows.columns, .epsilon = params->epsilon},
         .constant = {.form = (uint32_t)form, .has_gain = has_gain});

@@ -2,6 +2,7 @@
 #include "ops/row.h"
 
 #include "kernels/norm/layer_norm.h"
+#include "kernels/norm/layer_norm_lanes.h"
 
 uint32_t weft_rows_kept(uint32_t columns) {
     const uint32_t turns = (columns - 1) / WEFT_NORM_LAYER_NORM_LOCAL_X + 1;
@@ -27,4 +28,10 @@ void weft_row_finish(struct weft_dispatch *dispatch, const struct weft_row_args 
     const double count = (double)row->rows * row->columns;
     dispatch->flops = count * (row->has_residual + (row->has_norm ? 8.0 : 0.0) + 1.0);
     dispatch->bytes = 4.0 * count * (2.0 + row->has_residual);
+}
+
+struct weft_grid weft_row_groups(const struct weft_variant *variant, uint32_t rows,
+                                 uint32_t columns) {
+    const bool several = columns <= WEFT_NORM_LAYER_NORM_LANES_SHORT_ROW;
+    return weft_grid_of_groups(several ? (rows - 1) / variant->tiles[0] + 1 : rows);
 }

@@ -3,7 +3,10 @@
 #ifndef WEFT_OPS_ROW_H
 #define WEFT_OPS_ROW_H
 
+#include <assert.h>
+
 #include "graph/lowering.h"
+#include "graph/variant.h"
 
 /** What those kernels' fields of the same names get. Storages that the epilogue has not are WEFT_NO_STORAGE. */
 struct weft_row_args {
@@ -19,27 +22,52 @@ struct weft_row_args weft_lower_row_args(struct weft_lowering *lowering, weft_sh
 /** Notes the costs of such a dispatch. */
 void weft_row_finish(struct weft_dispatch *dispatch, const struct weft_row_args *row);
 
+/** Workgroups of kernels that include row_lanes.glsl: one for each row or, where they are short, for several. */
+struct weft_grid weft_row_groups(const struct weft_variant *variant, uint32_t rows,
+                                 uint32_t columns);
+
 /**
- * The rows of a set whose kernels are `group`, by a workgroup of 128 (row_keep.glsl), and `lanes`, by one subgroup, for
- * processors (row_lanes.glsl), where the former take several times as long.
+ * weft_<set>_variants, whose kernels are `group`, and `lanes`, by one subgroup in each workgroup, for processors, where the former
+ * take 3 to 20 times as long. `text`: its name. Their grids are made of `variant` and `words`, the arguments.
  */
-#define WEFT_ROW_VARIANTS(group, lanes, workgroups)                                               \
-    {                                                                                             \
-        {.name = "group", .shader = &(group), .grid = (workgroups), .cost = {.processor = 8.0F}}, \
-            WEFT_LANES_VARIANTS(lanes, workgroups),                                               \
-    }
+#define WEFT_LANES_VARIANTS(set, text, group, lanes, groups_of_group, groups_of_lanes)         \
+    static_assert(sizeof(struct weft_##group##_args) == sizeof(struct weft_##lanes##_args),    \
+                  "the kernels of a set have one interface");                                  \
+    static struct weft_grid set##_groups(const struct weft_variant *variant, const void *args, \
+                                         uint32_t batches) {                                   \
+        const struct weft_##group##_args *words = args;                                        \
+        (void)batches;                                                                         \
+        return variant->tiles[0] ? (groups_of_lanes) : (groups_of_group);                      \
+    }                                                                                          \
+    static const struct weft_variant set##_kernels[] = {                                       \
+        {.name = "group",                                                                      \
+         .shader = &weft_shader_##group,                                                       \
+         .grid = set##_groups,                                                                 \
+         .cost = {.processor = 8.0F}},                                                         \
+        WEFT_LANES_ROWS(weft_shader_##lanes, set##_groups),                                    \
+    };                                                                                         \
+    const struct weft_variant_set weft_##set##_variants = {                                    \
+        .name = (text),                                                                        \
+        .rows = set##_kernels,                                                                 \
+        .count = sizeof set##_kernels / sizeof set##_kernels[0],                               \
+    };
+
+/** Where `group` has a workgroup of 128 for each row, and `lanes` includes row_lanes.glsl. `length`: columns of a row. */
+#define WEFT_ROW_VARIANTS(set, text, group, lanes, length)                              \
+    WEFT_LANES_VARIANTS(set, text, group, lanes, weft_grid_of_groups(words->push.rows), \
+                        weft_row_groups(variant, words->push.rows, (length)))
 
 /** Rows for kernels whose workgroup is one subgroup, of each size that the processor device has. */
-#define WEFT_LANES_VARIANTS(kernel, workgroups)               \
-    WEFT_LANES_VARIANT("lanes-4", kernel, workgroups, 4),     \
-        WEFT_LANES_VARIANT("lanes-8", kernel, workgroups, 8), \
-        WEFT_LANES_VARIANT("lanes-16", kernel, workgroups, 16)
+#define WEFT_LANES_ROWS(kernel, groups)                   \
+    WEFT_LANES_VARIANT("lanes-4", kernel, groups, 4),     \
+        WEFT_LANES_VARIANT("lanes-8", kernel, groups, 8), \
+        WEFT_LANES_VARIANT("lanes-16", kernel, groups, 16)
 
-#define WEFT_LANES_VARIANT(text, kernel, workgroups, lanes)                  \
-    {                                                                        \
-        .name = (text), .shader = &(kernel), .tiles = {(lanes)},             \
-        .needs = {.least_subgroup = (lanes), .most_subgroup = (lanes)},      \
-        .cost = {.software = 8.0F, .hardware = 16.0F}, .grid = (workgroups), \
+#define WEFT_LANES_VARIANT(text, kernel, groups, lanes)                  \
+    {                                                                    \
+        .name = (text), .shader = &(kernel), .tiles = {(lanes)},         \
+        .needs = {.least_subgroup = (lanes), .most_subgroup = (lanes)},  \
+        .cost = {.software = 8.0F, .hardware = 16.0F}, .grid = (groups), \
     }
 
 /** KEPT of shaders/include/row_keep.glsl for rows of that many (not 0) columns. */

@@ -2,7 +2,6 @@
 /* Softmax over the last axis. */
 #include "ops/softmax.h"
 
-#include "graph/variant.h"
 #include "kernels/softmax/lanes.h"
 #include "kernels/softmax/softmax.h"
 #include "ops/row.h"
@@ -11,25 +10,7 @@ weft_status weft_graph_softmax(weft_tensor *out, weft_graph *graph, weft_tensor 
     return weft_graph_add(out, graph, &weft_op_softmax, &x, 1, NULL, 0);
 }
 
-static_assert(sizeof(struct weft_softmax_softmax_args) == sizeof(struct weft_softmax_lanes_args),
-              "the kernels of a set have one interface");
-
-static struct weft_grid row_grid(const struct weft_variant *variant, const void *args,
-                                 uint32_t batches) {
-    const struct weft_softmax_softmax_args *words = args;
-    (void)variant;
-    (void)batches;
-    return weft_grid_of_groups(words->push.rows);
-}
-
-static const struct weft_variant kernels[] =
-    WEFT_ROW_VARIANTS(weft_shader_softmax_softmax, weft_shader_softmax_lanes, row_grid);
-
-const struct weft_variant_set weft_softmax_variants = {
-    .name = "softmax/softmax",
-    .rows = kernels,
-    .count = sizeof kernels / sizeof kernels[0],
-};
+WEFT_ROW_VARIANTS(softmax, "softmax/softmax", softmax_softmax, softmax_lanes, words->push.columns)
 
 void weft_lower_softmax(struct weft_lowering *lowering, uint32_t result, uint32_t x,
                         struct weft_rows rows) {

@@ -11,8 +11,7 @@
 
 #include "index.glsl"
 #include "math.glsl"
-#include "reduce.glsl"
-#include "wave.glsl"
+#include "partial.glsl"
 
 #define TRIGONOMETRIC 0
 #define POSITIVE      1
@@ -25,7 +24,6 @@
 #define QUERY 1
 #define KEY   2
 
-layout(local_size_x = WEFT_GROUP_SIZE) in;
 layout(constant_id = 0) const uint COMPONENT = POSITIVE;
 
 // Whether exponents have a term in |w_f|^2 and features are pairs of waves.
@@ -63,15 +61,9 @@ struct row_terms {
     float b;
 };
 
-// The same in all invocations of a group; contains barriers.
-row_terms read_row(uint row)
+// What a row has beside its squared length.
+row_terms terms_with(uint row, float half_square)
 {
-    weft_partial own = weft_partial_zero();
-    for (uint c = gl_LocalInvocationID.x; c < push.width; c += WEFT_GROUP_SIZE) {
-        float scaled = push.scale * x[row * push.width + c];
-        own = weft_partial_add(own, scaled * scaled);
-    }
-    float half_square = 0.5f * weft_group_sum(weft_partial_sum(own));
     row_terms terms = row_terms(IS_WAVES ? half_square : -half_square, 0.0f, 1.0f);
     if (HAS_NORMS) {
         uint at = OF_SEQUENCES ? 3u * sequence_of(row) : 0u;
@@ -94,19 +86,6 @@ float exponent(row_terms terms, uint row, uint f, bool negated)
         return terms.b * p + terms.a * norms[f];
     }
     return negated ? -p : p;
-}
-
-// The largest t_f of a row; 0 for trigonometric features.
-float largest_exponent(row_terms terms, uint row)
-{
-    float own = uintBitsToFloat(0xff800000u); // -inf
-    for (uint f = gl_LocalInvocationID.x; f < push.columns; f += WEFT_GROUP_SIZE) {
-        own = weft_larger(own, exponent(terms, row, f, false));
-        if (COMPONENT == HYPERBOLIC) {
-            own = weft_larger(own, exponent(terms, row, f, true));
-        }
-    }
-    return COMPONENT == TRIGONOMETRIC ? 0.0f : weft_group_max(own);
 }
 
 #endif

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Rows on processors: a workgroup is one subgroup, which makes what 128 invocations make elsewhere (row_keep.glsl,
-// reduce.glsl), in the same order. Its invocations have SLOTS of them each, the columns lane + TILE_LANES * slot of every
-// turn of 128; the upper levels of the tree over the 128 are sums of registers, the others are done by all invocations alike.
-// What is computed once for a row is computed once then, and not by each of 16 subgroups. Rows wait in `result` or
-// the cache, and not in registers.
+// Rows on processors: a workgroup is one subgroup, which makes as many rows as it has lanes (one if they are long), each as 128
+// invocations make it elsewhere (row_keep.glsl, reduce.glsl), in the same order. Over a row, an invocation has SLOTS of them, the columns
+// lane + TILE_LANES * slot of every turn of 128; the upper levels of the tree over the 128 are sums of registers. What there is
+// once for a row, such as a root, is worked out for all rows at once, an invocation for each. Rows wait in `result` or the cache.
 
 #ifndef WEFT_INCLUDE_ROW_LANES_GLSL
 #define WEFT_INCLUDE_ROW_LANES_GLSL
@@ -12,18 +11,26 @@
 #include "partial.glsl"
 
 #define WEFT_TURN 128 // columns
+#define WEFT_LEAST_KEY 0x007fffffu // weft_order_key of -inf
 
 layout(constant_id = 17) const uint TILE_LANES = 8; // 4, 8 or 16: those of a vector
 
+// Columns of rows that are made several at a time; the sums of longer ones have more than one level.
+layout(constant_id = 64) const uint FIXED_SHORT_ROW = 16 * WEFT_TURN;
+
 const uint SLOTS = WEFT_TURN / TILE_LANES;
+const uint SLOTS_AT_ONCE = 8; // half of the registers of most processors
+const uint COLUMNS_AT_ONCE = SLOTS_AT_ONCE * TILE_LANES;
 
 layout(local_size_x_id = 17) in;
 
-shared uint weft_lanes[2][16]; // two, so that no barrier is needed behind reading
+shared uint weft_parts[16][16]; // of each row, those of all lanes
+shared float weft_of_rows[16];
 
-uint weft_slot_column(uint slot)
+// How many rows a workgroup has, but for the last (weft_row_groups).
+uint weft_rows_at_once(uint columns)
 {
-    return gl_LocalInvocationIndex + TILE_LANES * slot;
+    return columns <= FIXED_SHORT_ROW ? TILE_LANES : 1;
 }
 
 // The columns that all lanes have alike: loops over them are branches and not masks.
@@ -32,38 +39,134 @@ uint weft_whole(uint columns)
     return columns / TILE_LANES * TILE_LANES;
 }
 
-// The tree of reduce.glsl over all slots of all lanes. `call` is 0 and 1 by turns.
-float weft_slots_sum(float slots[SLOTS], uint call)
+// The tree of reduce.glsl over a lane's slots.
+float weft_slots_tree(float slots[SLOTS])
 {
     for (uint count = SLOTS / 2; count > 0; count /= 2) {
         for (uint i = 0; i < count; i++) {
             slots[i] = slots[i] + slots[i + count];
         }
     }
-    weft_lanes[call][gl_LocalInvocationIndex] = floatBitsToUint(slots[0]);
-    barrier();
-    float lanes[TILE_LANES];
-    for (uint i = 0; i < TILE_LANES; i++) {
-        lanes[i] = uintBitsToFloat(weft_lanes[call][i]);
-    }
-    for (uint count = TILE_LANES / 2; count > 0; count /= 2) {
-        for (uint i = 0; i < count; i++) {
-            lanes[i] = lanes[i] + lanes[i + count];
-        }
-    }
-    return lanes[0];
+    return slots[0];
 }
 
-// The largest of numbers given as weft_order_key; their order does not matter.
-float weft_lanes_max(uint key, uint call)
-{
-    weft_lanes[call][gl_LocalInvocationIndex] = key;
-    barrier();
-    uint largest = 0;
-    for (uint i = 0; i < TILE_LANES; i++) {
-        largest = max(largest, weft_lanes[call][i]);
+// A lane's part of the sum over a row: float name(uint row, uint columns, float given) of terms
+// float term(uint row, uint column, float given). A sum of at most sixteen terms is all that weft_partial makes of them: a sum
+// that begins with 0.0 is never -0.0, so that the zeros beside it change nothing.
+#define WEFT_ROW_SUM(name, term)                                                                 \
+    float name(uint row, uint columns, float given)                                              \
+    {                                                                                            \
+        float slots[SLOTS];                                                                      \
+        uint lane = gl_LocalInvocationIndex;                                                     \
+        uint whole = columns / WEFT_TURN * WEFT_TURN;                                            \
+        if (columns <= FIXED_SHORT_ROW) {                                                        \
+            for (uint g = 0; g < SLOTS; g += SLOTS_AT_ONCE) {                                    \
+                float sums[SLOTS_AT_ONCE];                                                       \
+                for (uint i = 0; i < SLOTS_AT_ONCE; i++) {                                       \
+                    sums[i] = 0.0;                                                               \
+                }                                                                                \
+                uint first = TILE_LANES * g;                                                     \
+                uint turn = 0;                                                                   \
+                for (; turn + first + COLUMNS_AT_ONCE <= columns; turn += WEFT_TURN) {           \
+                    for (uint i = 0; i < SLOTS_AT_ONCE; i++) {                                   \
+                        uint column = turn + first + TILE_LANES * i + lane;                      \
+                        sums[i] = sums[i] + term(row, column, given);                            \
+                    }                                                                            \
+                }                                                                                \
+                if (turn + first < columns) {                                                    \
+                    for (uint i = 0; i < SLOTS_AT_ONCE; i++) {                                   \
+                        uint column = turn + first + TILE_LANES * i + lane;                      \
+                        if (column < columns) {                                                  \
+                            sums[i] = sums[i] + term(row, column, given);                        \
+                        }                                                                        \
+                    }                                                                            \
+                }                                                                                \
+                for (uint i = 0; i < SLOTS_AT_ONCE; i++) {                                       \
+                    slots[g + i] = sums[i];                                                      \
+                }                                                                                \
+            }                                                                                    \
+            return weft_slots_tree(slots);                                                       \
+        }                                                                                        \
+        for (uint slot = 0; slot < SLOTS; slot++) {                                              \
+            uint column = TILE_LANES * slot + lane;                                              \
+            weft_partial own = weft_partial_zero();                                              \
+            uint number = 1;                                                                     \
+            for (uint turn = 0; turn < whole; turn += WEFT_TURN) {                               \
+                own = weft_partial_add(own, term(row, turn + column, given), number);            \
+                number++;                                                                        \
+            }                                                                                    \
+            if (whole + column < columns) {                                                      \
+                own = weft_partial_add(own, term(row, whole + column, given), number);           \
+            }                                                                                    \
+            slots[slot] = weft_partial_sum(own);                                                 \
+        }                                                                                        \
+        return weft_slots_tree(slots);                                                           \
     }
-    return weft_from_order_key(largest);
+
+// A lane's part of the largest key of weft_order_key over a row, as WEFT_ROW_SUM; their order does not matter.
+#define WEFT_ROW_LARGEST(name, key)                                                              \
+    uint name(uint row, uint columns, uint least)                                                \
+    {                                                                                            \
+        uint largest = least;                                                                    \
+        uint whole = weft_whole(columns);                                                        \
+        for (uint c = 0; c < whole; c += TILE_LANES) {                                           \
+            largest = max(largest, key(row, c + gl_LocalInvocationIndex));                       \
+        }                                                                                        \
+        if (gl_LocalInvocationIndex < columns - whole) {                                         \
+            largest = max(largest, key(row, whole + gl_LocalInvocationIndex));                   \
+        }                                                                                        \
+        return largest;                                                                          \
+    }
+
+// Calls float or void step(row, column, given) for all columns of a row.
+#define WEFT_ROW_EACH(name, step)                                                                \
+    void name(uint row, uint columns, float given)                                               \
+    {                                                                                            \
+        uint whole = weft_whole(columns);                                                        \
+        for (uint c = 0; c < whole; c += TILE_LANES) {                                           \
+            step(row, c + gl_LocalInvocationIndex, given);                                       \
+        }                                                                                        \
+        if (gl_LocalInvocationIndex < columns - whole) {                                         \
+            step(row, whole + gl_LocalInvocationIndex, given);                                   \
+        }                                                                                        \
+    }
+
+void weft_keep_part(uint r, uint bits)
+{
+    weft_parts[r][gl_LocalInvocationIndex] = bits;
+}
+
+// Behind a barrier: to each lane the sum of its row, the tree of reduce.glsl over the parts of all lanes.
+float weft_sum_of_own_row(uint rows)
+{
+    float own = 0.0;
+    for (uint r = 0; r < rows; r++) {
+        float lanes[TILE_LANES];
+        for (uint i = 0; i < TILE_LANES; i++) {
+            lanes[i] = uintBitsToFloat(weft_parts[r][i]);
+        }
+        for (uint count = TILE_LANES / 2; count > 0; count /= 2) {
+            for (uint i = 0; i < count; i++) {
+                lanes[i] = lanes[i] + lanes[i + count];
+            }
+        }
+        own = gl_LocalInvocationIndex == r ? lanes[0] : own;
+    }
+    return own;
+}
+
+// Behind a barrier: to each lane the largest number of its row.
+float weft_largest_of_own_row(uint rows)
+{
+    uint own = 0;
+    for (uint r = 0; r < rows; r++) {
+        uint largest = 0;
+        for (uint i = 0; i < TILE_LANES; i++) {
+            largest = max(largest, weft_parts[r][i]);
+        }
+        own = gl_LocalInvocationIndex == r ? largest : own;
+    }
+    return weft_from_order_key(own);
 }
 
 #endif

@@ -27,8 +27,9 @@ layout(push_constant) uniform Push
     float epsilon;
 } push;
 
-float weft_make(uint at)
+float make(uint row, uint c, float given)
 {
+    uint at = row * push.columns + c;
     float value = x[at];
     if (HAS_RESIDUAL != 0) {
         value = value + residual_data[at];
@@ -37,80 +38,59 @@ float weft_make(uint at)
     return value;
 }
 
-float weft_square(uint at, float mean)
+WEFT_ROW_SUM(sum_of, make)
+WEFT_ROW_EACH(make_row, make)
+
+float square(uint row, uint c, float mean)
 {
-    float centred = result[at] - mean;
+    float centred = result[row * push.columns + c] - mean;
     return centred * centred;
 }
 
-float weft_sum(uint base)
+WEFT_ROW_SUM(squares_of, square)
+
+shared float means[16];
+float mean_here; // of the row at hand
+
+void normalize(uint row, uint c, float scale)
 {
-    uint whole = push.columns / WEFT_TURN * WEFT_TURN;
-    float slots[SLOTS];
-    for (uint slot = 0; slot < SLOTS; slot++) {
-        uint column = weft_slot_column(slot);
-        weft_partial own = weft_partial_zero();
-        uint number = 1;
-        for (uint turn = 0; turn < whole; turn += WEFT_TURN) {
-            own = weft_partial_add(own, weft_make(base + turn + column), number);
-            number++;
-        }
-        if (whole + column < push.columns) {
-            own = weft_partial_add(own, weft_make(base + whole + column), number);
-        }
-        slots[slot] = weft_partial_sum(own);
-    }
-    return weft_slots_sum(slots, 0);
+    uint at = row * push.columns + c;
+    float normalized = (result[at] - mean_here) * scale;
+    result[at] = weft_flush(normalized * gamma[c] + beta[c]);
 }
 
-float weft_squares(uint base, float mean)
-{
-    uint whole = push.columns / WEFT_TURN * WEFT_TURN;
-    float slots[SLOTS];
-    for (uint slot = 0; slot < SLOTS; slot++) {
-        uint column = weft_slot_column(slot);
-        weft_partial own = weft_partial_zero();
-        uint number = 1;
-        for (uint turn = 0; turn < whole; turn += WEFT_TURN) {
-            own = weft_partial_add(own, weft_square(base + turn + column, mean), number);
-            number++;
-        }
-        if (whole + column < push.columns) {
-            own = weft_partial_add(own, weft_square(base + whole + column, mean), number);
-        }
-        slots[slot] = weft_partial_sum(own);
-    }
-    return weft_slots_sum(slots, 1);
-}
-
-void weft_normalize(uint base, uint c, float mean, float scale)
-{
-    float normalized = (result[base + c] - mean) * scale;
-    result[base + c] = weft_flush(normalized * gamma[c] + beta[c]);
-}
+WEFT_ROW_EACH(normalize_row, normalize)
 
 void main()
 {
-    uint row = weft_group_index(push.groups_x);
-    if (row >= push.rows) {
+    uint at_once = weft_rows_at_once(push.columns);
+    uint first = weft_group_index(push.groups_x) * at_once;
+    if (first >= push.rows) {
         return;
     }
-    uint base = row * push.columns;
+    uint rows = min(push.rows - first, at_once);
     if (HAS_NORM == 0) {
-        for (uint c = gl_LocalInvocationIndex; c < push.columns; c += TILE_LANES) {
-            weft_make(base + c);
+        for (uint r = 0; r < rows; r++) {
+            make_row(first + r, push.columns, 0.0);
         }
         return;
     }
     float count = float(push.columns);
-    float mean = weft_div(weft_sum(base), count);
-    float variance = weft_div(weft_squares(base, mean), count);
-    float scale = weft_rsqrt(variance + push.epsilon);
-    uint whole = weft_whole(push.columns);
-    for (uint c = 0; c < whole; c += TILE_LANES) {
-        weft_normalize(base, c + gl_LocalInvocationIndex, mean, scale);
+    for (uint r = 0; r < rows; r++) {
+        weft_keep_part(r, floatBitsToUint(sum_of(first + r, push.columns, 0.0)));
     }
-    if (gl_LocalInvocationIndex < push.columns - whole) {
-        weft_normalize(base, whole + gl_LocalInvocationIndex, mean, scale);
+    barrier();
+    means[gl_LocalInvocationIndex] = weft_div(weft_sum_of_own_row(rows), count);
+    barrier();
+    for (uint r = 0; r < rows; r++) {
+        weft_keep_part(r, floatBitsToUint(squares_of(first + r, push.columns, means[r])));
+    }
+    barrier();
+    float variance = weft_div(weft_sum_of_own_row(rows), count);
+    weft_of_rows[gl_LocalInvocationIndex] = weft_rsqrt(variance + push.epsilon);
+    barrier();
+    for (uint r = 0; r < rows; r++) {
+        mean_here = means[r];
+        normalize_row(first + r, push.columns, weft_of_rows[r]);
     }
 }

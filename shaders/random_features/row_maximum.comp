@@ -4,7 +4,7 @@
 //
 // The largest exponent of each row, base included: a workgroup per row.
 
-#include "random_features.glsl"
+#include "random_features_group.glsl"
 
 layout(std430, binding = 4) writeonly buffer Result { float result[]; };
 

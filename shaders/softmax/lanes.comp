@@ -20,66 +20,52 @@ layout(push_constant) uniform Push
     uint groups_x;
 } push;
 
-float weft_make_exponential(uint at, float largest)
+uint key_at(uint row, uint c)
 {
+    return weft_order_key(x[row * push.columns + c]);
+}
+
+WEFT_ROW_LARGEST(largest_key, key_at)
+
+float make_exponential(uint row, uint c, float largest)
+{
+    uint at = row * push.columns + c;
     float value = weft_exp(x[at] - largest);
     result[at] = value;
     return value;
 }
 
-void weft_scale(uint at, float scale)
+WEFT_ROW_SUM(exponentials, make_exponential)
+
+void scale_at(uint row, uint c, float scale)
 {
+    uint at = row * push.columns + c;
     result[at] = weft_flush(result[at] * scale);
 }
 
-float weft_largest(uint base)
-{
-    uint own = weft_order_key(uintBitsToFloat(0xff800000u)); // -inf
-    uint whole = weft_whole(push.columns);
-    uint lane = base + gl_LocalInvocationIndex;
-    for (uint c = 0; c < whole; c += TILE_LANES) {
-        own = max(own, weft_order_key(x[lane + c]));
-    }
-    if (gl_LocalInvocationIndex < push.columns - whole) {
-        own = max(own, weft_order_key(x[lane + whole]));
-    }
-    return weft_lanes_max(own, 0);
-}
-
-float weft_exponentials(uint base, float largest)
-{
-    uint whole = push.columns / WEFT_TURN * WEFT_TURN;
-    float slots[SLOTS];
-    for (uint slot = 0; slot < SLOTS; slot++) {
-        uint column = weft_slot_column(slot);
-        weft_partial own = weft_partial_zero();
-        uint number = 1;
-        for (uint turn = 0; turn < whole; turn += WEFT_TURN) {
-            own = weft_partial_add(own, weft_make_exponential(base + turn + column, largest), number);
-            number++;
-        }
-        if (whole + column < push.columns) {
-            own = weft_partial_add(own, weft_make_exponential(base + whole + column, largest), number);
-        }
-        slots[slot] = weft_partial_sum(own);
-    }
-    return weft_slots_sum(slots, 1);
-}
+WEFT_ROW_EACH(scale_row, scale_at)
 
 void main()
 {
-    uint row = weft_group_index(push.groups_x);
-    if (row >= push.rows) {
+    uint at_once = weft_rows_at_once(push.columns);
+    uint first = weft_group_index(push.groups_x) * at_once;
+    if (first >= push.rows) {
         return;
     }
-    uint base = row * push.columns;
-    float scale = weft_rcp(weft_exponentials(base, weft_largest(base)));
-    uint whole = weft_whole(push.columns);
-    uint lane = base + gl_LocalInvocationIndex;
-    for (uint c = 0; c < whole; c += TILE_LANES) {
-        weft_scale(lane + c, scale);
+    uint rows = min(push.rows - first, at_once);
+    for (uint r = 0; r < rows; r++) {
+        weft_keep_part(r, largest_key(first + r, push.columns, WEFT_LEAST_KEY));
     }
-    if (gl_LocalInvocationIndex < push.columns - whole) {
-        weft_scale(lane + whole, scale);
+    barrier();
+    weft_of_rows[gl_LocalInvocationIndex] = weft_largest_of_own_row(rows);
+    barrier();
+    for (uint r = 0; r < rows; r++) {
+        weft_keep_part(r, floatBitsToUint(exponentials(first + r, push.columns, weft_of_rows[r])));
+    }
+    barrier();
+    weft_of_rows[gl_LocalInvocationIndex] = weft_rcp(weft_sum_of_own_row(rows));
+    barrier();
+    for (uint r = 0; r < rows; r++) {
+        scale_row(first + r, push.columns, weft_of_rows[r]);
     }
 }

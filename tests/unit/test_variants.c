@@ -88,6 +88,61 @@ static weft_status build_circulant(weft_tensor *y, weft_graph *graph, const weft
                                           .scale = round ? 0.5F : 1.0F));
 }
 
+static weft_status build_rms_norm(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                  uint32_t round) {
+    return round ? weft_graph_simple_rms_norm(y, graph, x[0])
+                 : weft_graph_rms_norm(y, graph, x[0], x[1], 1e-5F);
+}
+
+static weft_status build_scale_norm(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                    uint32_t round) {
+    return weft_graph_scale_norm(y, graph, x[0], x[1], round ? 0.5F : 1e-5F);
+}
+
+/* By turns, components and stabilizers. */
+static weft_status build_random_features(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                         uint32_t round) {
+    return weft_graph_random_features(
+        y, graph, x[0], x[1],
+        weft_random_features_params(.component =
+                                        round ? WEFT_COMPONENT_POSITIVE : WEFT_COMPONENT_HYPERBOLIC,
+                                    .stabilizer =
+                                        round ? WEFT_STABILIZER_KEY : WEFT_STABILIZER_QUERY,
+                                    .heads = 2, .epsilon = 1e-6F));
+}
+
+static weft_status build_two_sided_features(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                            uint32_t round) {
+    return weft_graph_random_features(
+        y, graph, x[0], x[1],
+        weft_random_features_params(.component = WEFT_COMPONENT_OPTIMAL,
+                                    .stabilizer =
+                                        round ? WEFT_STABILIZER_KEY : WEFT_STABILIZER_QUERY,
+                                    .heads = 2, .other = x[2]));
+}
+
+static weft_status build_waves(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                               uint32_t round) {
+    return weft_graph_random_features(
+        y, graph, x[0], x[1],
+        weft_random_features_params(.component = round ? WEFT_COMPONENT_GENERALIZED
+                                                       : WEFT_COMPONENT_TRIGONOMETRIC,
+                                    .a = round ? -0.5F : 0.0F, .s = round ? -1 : 0));
+}
+
+static weft_status build_cosformer(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                   uint32_t round) {
+    return weft_graph_cosformer(y, graph, x[0], x[1], x[2],
+                                weft_cosformer_params(.heads = 2, .causal = round == 1));
+}
+
+static weft_status build_flt(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                             uint32_t round) {
+    return weft_graph_flt_features(
+        y, graph, x[0], x[1], x[2],
+        weft_flt_features_params(.side = round ? WEFT_FLT_KEY : WEFT_FLT_QUERY, .heads = 2));
+}
+
 /* More rows and columns than a tile of any row, and no multiple of one. */
 static const struct work works[] = {
     {"matmul/product", {{2, {131, 70}}, {2, {70, 257}}}, 2, build_product},
@@ -168,6 +223,34 @@ static const struct work works[] = {
      build_fast_weight},
     {"structured_projection/circulant", {{3, {1, 53, 100}}, {3, {2, 2, 100}}}, 2, build_circulant},
     {"structured_projection/circulant", {{3, {1, 5, 7}}, {3, {3, 2, 7}}}, 2, build_circulant},
+    {"softmax/softmax", {{2, {37, 64}}}, 1, build_softmax},
+    {"norm/layer_norm", {{2, {37, 64}}, {1, {64}}, {1, {64}}}, 3, build_layer_norm},
+    {"norm/rms_norm", {{2, {37, 64}}, {1, {64}}}, 2, build_rms_norm},
+    {"norm/rms_norm", {{2, {3, 40001}}, {1, {40001}}}, 2, build_rms_norm},
+    {"norm/rms_norm", {{2, {19, 517}}, {1, {1}}}, 2, build_scale_norm},
+    {"norm/rms_norm", {{2, {2, 1}}, {1, {1}}}, 2, build_scale_norm},
+    {"random_features/features", {{3, {2, 19, 128}}, {2, {33, 64}}}, 2, build_random_features},
+    {"random_features/features", {{3, {1, 1, 2}}, {2, {1, 1}}}, 2, build_random_features},
+    {"random_features/features",
+     {{3, {2, 19, 20}}, {2, {200, 10}}, {3, {2, 7, 20}}},
+     3,
+     build_two_sided_features},
+    {"random_features/features", {{3, {2, 19, 10}}, {2, {67, 10}}}, 2, build_waves},
+    {"cosformer/features",
+     {{3, {2, 37, 26}}, {3, {2, 37, 26}}, {3, {2, 37, 26}}},
+     3,
+     build_cosformer},
+    {"cosformer/features",
+     {{3, {1, 65, 128}}, {3, {1, 65, 128}}, {3, {1, 65, 128}}},
+     3,
+     build_cosformer},
+    {"flt/features", {{3, {2, 37, 26}}, {2, {37, 1}}, {1, {37}}}, 3, build_flt},
+    {"flt/features", {{3, {1, 9, 128}}, {3, {2, 32, 1}}, {2, {2, 32}}}, 3, build_flt},
+    {"random_features/row_maximum", {{3, {2, 19, 128}}, {2, {33, 64}}}, 2, build_random_features},
+    {"random_features/row_maximum",
+     {{3, {2, 19, 20}}, {2, {200, 10}}, {3, {2, 7, 20}}},
+     3,
+     build_two_sided_features},
 };
 
 static const char *const names[] = {"0", "1", "2", "3"};

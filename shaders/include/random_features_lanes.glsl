@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// Random features on processors: what random_features_group.glsl has, for the rows of a block.
+
+#ifndef WEFT_INCLUDE_RANDOM_FEATURES_LANES_GLSL
+#define WEFT_INCLUDE_RANDOM_FEATURES_LANES_GLSL
+
+#include "random_features.glsl"
+#include "row_lanes.glsl"
+
+float square(uint row, uint c, float given)
+{
+    float scaled = push.scale * x[row * push.width + c];
+    return scaled * scaled;
+}
+
+WEFT_ROW_SUM(squares_of, square)
+
+// The terms of each lane's own row; contains a barrier.
+row_terms read_rows(uint first, uint rows)
+{
+    for (uint r = 0; r < rows; r++) {
+        weft_keep_part(r, floatBitsToUint(squares_of(first + r, push.width, 0.0f)));
+    }
+    barrier();
+    float half_square = 0.5f * weft_sum_of_own_row(rows);
+    return terms_with(first + min(gl_LocalInvocationIndex, rows - 1u), half_square);
+}
+
+uint exponent_key(uint row, uint f)
+{
+    row_terms terms = terms_with(row, 0.0f); // the exponents have nothing of the length
+    uint key = weft_order_key(exponent(terms, row, f, false));
+    if (COMPONENT == HYPERBOLIC) {
+        key = max(key, weft_order_key(exponent(terms, row, f, true)));
+    }
+    return key;
+}
+
+WEFT_ROW_LARGEST(largest_key, exponent_key)
+
+// The largest t_f of each lane's own row; 0 for trigonometric features. Contains two barriers.
+float largest_exponents(uint first, uint rows)
+{
+    barrier(); // behind read_rows
+    for (uint r = 0; r < rows; r++) {
+        weft_keep_part(r, largest_key(first + r, push.columns, WEFT_LEAST_KEY));
+    }
+    barrier();
+    return COMPONENT == TRIGONOMETRIC ? 0.0f : weft_largest_of_own_row(rows);
+}
+
+#endif
