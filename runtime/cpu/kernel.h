@@ -16,7 +16,7 @@
 #define WEFT_CPU_MAX_INVOCATIONS 1024u
 #define WEFT_CPU_MAX_LANES       16u
 /* Bytes of shared memory that one module may declare. */
-#define WEFT_CPU_SHARED_MEMORY (32u << 10)
+#define WEFT_CPU_SHARED_MEMORY (128u << 10)
 /* Bytes on the stack for the arrays that a subgroup's invocations index. */
 #define WEFT_CPU_LOCAL_MEMORY (256u << 10)
 /* Bytes that a binding begins at a multiple of. */

@@ -67,6 +67,7 @@
     X(random_row_maximum)     \
     X(random_features)        \
     X(cosformer_features)     \
-    X(flt_features)
+    X(flt_features)           \
+    X(shared_convolution)
 
 #endif

@@ -4,10 +4,12 @@
 #include <stdio.h>
 
 #include "core/trig.h"
+#include "graph/variant.h"
 #include "kernels/convolution/crop.h"
 #include "kernels/convolution/multiply.h"
 #include "kernels/convolution/pad.h"
 #include "kernels/convolution/shared.h"
+#include "kernels/convolution/shared_lanes.h"
 #include "mixers/vkfft/fft_lowering.h"
 
 #define SLAB_BYTES   (UINT64_C(64) << 20)
@@ -180,22 +182,78 @@ uint32_t weft_lower_twiddles(struct weft_lowering *lowering, uint32_t points) {
     return weft_lower_table(lowering, key, UINT64_C(8) * points, fill_twiddles, &points);
 }
 
+static_assert(sizeof(struct weft_convolution_shared_args) ==
+                  sizeof(struct weft_convolution_shared_lanes_args),
+              "the kernels of a set have one interface");
+
+static struct weft_grid rows_grid(const struct weft_convolution_shared_args *words,
+                                  uint32_t log_rows) {
+    const uint64_t across = (((uint64_t)words->push.channels - 1) >> log_rows) + 1;
+    return weft_grid_of_groups(across * words->push.batch);
+}
+
+static struct weft_grid points_grid(const struct weft_variant *variant, const void *args,
+                                    uint32_t batches) {
+    const struct weft_convolution_shared_args *words = args;
+    (void)variant;
+    (void)batches;
+    return rows_grid(words, words->constant.fft_log_rows);
+}
+
+static struct weft_grid lanes_grid(const struct weft_variant *variant, const void *args,
+                                   uint32_t batches) {
+    const struct weft_convolution_shared_args *words = args;
+    const uint32_t most = WEFT_CONVOLUTION_SHARED_LANES_MOST_LOG_ROWS;
+    const uint32_t fit =
+        weft_variant_tile(variant, WEFT_CONVOLUTION_SHARED_LANES_AT_TILE_LOG_POINTS) -
+        words->constant.fft_log_length;
+    (void)batches;
+    return rows_grid(words, fit < most ? fit : most);
+}
+
+#define LANES_ROW(text, log_points)                                                   \
+    {                                                                                 \
+        .name = (text), .shader = &weft_shader_convolution_shared_lanes,              \
+        .tiles = {[WEFT_CONVOLUTION_SHARED_LANES_AT_TILE_LOG_POINTS] = (log_points)}, \
+        .needs = {.shared_memory = UINT32_C(8) << (log_points)}, .grid = lanes_grid,  \
+        .cost = {.software = 4.0F, .hardware = 4.0F},                                 \
+    }
+
+/*
+ * The processor device wants lanes along channels, at 8 times the speed where a workgroup has as many channels as lanes. For
+ * transforms of up to 512 points these take no more shared memory than other drivers have, and the first level's cache.
+ */
+static const struct weft_variant shared_rows[] = {
+    {.name = "points",
+     .shader = &weft_shader_convolution_shared,
+     .grid = points_grid,
+     .cost = {.processor = 6.0F}},
+    LANES_ROW("lanes", 12),
+    LANES_ROW("long-lanes", 14),
+};
+
+const struct weft_variant_set weft_shared_convolution_variants = {
+    .name = "convolution/shared",
+    .rows = shared_rows,
+    .count = sizeof shared_rows / sizeof shared_rows[0],
+};
+
 static void lower_shared(struct weft_lowering *lowering,
                          const struct weft_convolution *convolution) {
     const weft_shape *shape = &convolution->shape;
     const uint32_t length = convolution->length;
     const struct weft_shared_fft fft = weft_shared_fft_of(length, shape->dim[2], shape->dim[0]);
     const uint32_t twiddles = weft_lower_twiddles(lowering, length / 2);
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, convolution_shared, fft.grid,
-                   .bind = {.x = convolution->x,
-                            .kernel = convolution->spectrum,
-                            .twiddles = twiddles,
-                            .y = convolution->result},
-                   .push = {.batch = shape->dim[0],
-                            .sequence_length = shape->dim[1],
-                            .channels = shape->dim[2]},
-                   .constant = {.fft_log_length = fft.log_length, .fft_log_rows = fft.log_rows});
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        lowering, &weft_shared_convolution_variants, 1, convolution_shared,
+        .bind = {.x = convolution->x,
+                 .kernel = convolution->spectrum,
+                 .twiddles = twiddles,
+                 .y = convolution->result},
+        .push = {.batch = shape->dim[0],
+                 .sequence_length = shape->dim[1],
+                 .channels = shape->dim[2]},
+        .constant = {.fft_log_length = fft.log_length, .fft_log_rows = fft.log_rows});
     const double rows = (double)shape->dim[0] * shape->dim[2];
     dispatch->flops = 2.0 * fft.flops + 8.0 * rows * length;
     dispatch->bytes = rows * 8.0 * shape->dim[1] + 4.0 * length * shape->dim[2];
@@ -205,15 +263,17 @@ static void lower_shared(struct weft_lowering *lowering,
 
 weft_status weft_lower_node_convolution(struct weft_lowering *lowering,
                                         const struct weft_node *node, uint32_t x, uint32_t spectrum,
-                                        uint32_t length, bool shared) {
+                                        uint32_t length, enum weft_convolution_form form) {
     const struct weft_convolution convolution = {.x = x,
                                                  .result = weft_lower_value(lowering, node->output),
                                                  .spectrum = spectrum,
                                                  .shape =
                                                      *weft_node_shape(lowering->graph, node, 0),
                                                  .length = length};
-    if (shared) {
+    if (form == WEFT_CONVOLUTION_SHARED) {
         lower_shared(lowering, &convolution);
+    } else if (form == WEFT_CONVOLUTION_LANES) {
+        weft_lower_lanes_convolution(lowering, &convolution);
     } else {
         weft_lower_convolution(lowering, &convolution);
     }

@@ -43,6 +43,13 @@ uint32_t weft_log2(uint32_t power);
 
 /* ---- convolutions ---- */
 
+/** How a convolution is computed, and so what it wants to have of its kernels. */
+enum weft_convolution_form {
+    WEFT_CONVOLUTION_ROWS, /* by VkFFT, row by row: f32 [d, bins, 2] */
+    WEFT_CONVOLUTION_SHARED, /* in shared memory: f32 [d, length] that the shaders shared_spectrum make */
+    WEFT_CONVOLUTION_LANES /* as by VkFFT, with channels innermost: f32 [bins, 2, d] */
+};
+
 struct weft_convolution {
     uint32_t x;        /* storage of f32 [B, n, d] */
     uint32_t result;   /* the same shape */
@@ -56,13 +63,22 @@ struct weft_convolution {
 void weft_lower_convolution(struct weft_lowering *lowering,
                             const struct weft_convolution *convolution);
 
-/**
- * A node's result from the storage of its input 0 and the kernels' transforms. `shared`: in shared memory, with n at most
- * half of the length and f32 [d, length] that the shaders shared_spectrum make as `spectrum`.
- */
+/** A node's result from the storage of its input 0 and the kernels' transforms in the order of the form. */
 weft_status weft_lower_node_convolution(struct weft_lowering *lowering,
                                         const struct weft_node *node, uint32_t x, uint32_t spectrum,
-                                        uint32_t length, bool shared);
+                                        uint32_t length, enum weft_convolution_form form);
+
+/**
+ * Convolutions with the bits of VkFFT's and channels along the lanes, for processors (convolution_lanes.c): of 8192 elements,
+ * by VkFFT 1.3.4.
+ */
+bool weft_lanes_convolution_fits(uint32_t length);
+void weft_lower_lanes_convolution(struct weft_lowering *lowering,
+                                  const struct weft_convolution *convolution);
+
+/** Spectra [d, bins, 2] as WEFT_CONVOLUTION_LANES wants them. */
+void weft_lower_spread(struct weft_lowering *lowering, uint32_t rows, uint32_t result,
+                       uint32_t channels, uint32_t bins);
 
 /* ---- its parts ---- */
 

@@ -22,7 +22,7 @@ struct weft_toeplitz_kernel_node {
     uint32_t causal;
     uint32_t n;      /* length of the sequences it is for */
     uint32_t length; /* of the transforms; 0: the coefficients themselves */
-    uint32_t shared; /* the transforms are for a convolution in shared memory */
+    uint32_t form;   /* of the convolution that the transforms are for: weft_convolution_form */
 };
 
 struct weft_toeplitz_node {
@@ -160,8 +160,13 @@ static void lower_kernel_to(struct weft_lowering *lowering, const struct weft_no
                             .result = result};
     kernel.t = weft_lower_value(lowering, node->input[0]);
     kernel.gamma = weft_lower_optional(lowering, node->input[1]);
-    if (params->shared) {
+    if (params->form == WEFT_CONVOLUTION_SHARED) {
         lower_shared_spectrum(lowering, &kernel);
+    } else if (params->form == WEFT_CONVOLUTION_LANES) {
+        const uint32_t bins = weft_convolution_bins(params->length);
+        kernel.result = weft_lower_scratch(lowering, UINT64_C(8) * kernel.channels * bins);
+        lower_spectrum(lowering, &kernel);
+        weft_lower_spread(lowering, kernel.result, result, kernel.channels, bins);
     } else if (params->length) {
         lower_spectrum(lowering, &kernel);
     } else {
@@ -175,8 +180,10 @@ static weft_status kernel_infer(const weft_graph *graph, struct weft_node *node,
     WEFT_TRY(check_kernel(graph, node, 0, params->n, params->causal));
     const uint32_t d = weft_node_shape(graph, node, 0)->dim[1];
     *dtype = WEFT_F32;
-    *shape = params->shared   ? weft_shape_of(d, params->length)
-             : params->length ? weft_shape_of(d, weft_convolution_bins(params->length), 2)
+    const uint32_t bins = weft_convolution_bins(params->length);
+    *shape = params->form == WEFT_CONVOLUTION_SHARED  ? weft_shape_of(d, params->length)
+             : params->form == WEFT_CONVOLUTION_LANES ? weft_shape_of(bins, 2, d)
+             : params->length                         ? weft_shape_of(d, bins, 2)
                               : weft_shape_of(lags_of(params->n, params->causal), d);
     return WEFT_OK;
 }
@@ -197,13 +204,13 @@ const struct weft_op weft_op_toeplitz_kernel = {
 
 /* The storage of the kernel of a node of toeplitz. */
 static uint32_t lower_kernel(struct weft_lowering *lowering, const struct weft_node *node,
-                             uint32_t length, bool shared) {
+                             uint32_t length, enum weft_convolution_form form) {
     const struct weft_toeplitz_node *params = (const void *)node->params.bytes;
     const struct weft_toeplitz_kernel_node kernel = {
         .causal = params->causal,
         .n = weft_node_shape(lowering->graph, node, 0)->dim[1],
         .length = length,
-        .shared = shared};
+        .form = form};
     return weft_lower_prepared(lowering, &weft_op_toeplitz_kernel, &node->input[1], 2, &kernel,
                                lower_kernel_to);
 }
@@ -306,21 +313,33 @@ static bool fft_supports(const weft_graph *graph, const struct weft_node *node,
     return weft_node_shape(graph, node, 0)->dim[1] <= WEFT_CONVOLUTION_MAX_LENGTH / 2;
 }
 
+static bool lanes_supports(const weft_graph *graph, const struct weft_node *node,
+                           const weft_device_info *device) {
+    (void)device;
+    return weft_lanes_convolution_fits(
+        weft_convolution_length(weft_node_shape(graph, node, 0)->dim[1]));
+}
+
 static weft_status lower_by(struct weft_lowering *lowering, const struct weft_node *node,
-                            bool shared) {
+                            enum weft_convolution_form form) {
     const uint32_t n = weft_node_shape(lowering->graph, node, 0)->dim[1];
-    const uint32_t length = shared ? weft_shared_convolution_length(n) : weft_convolution_length(n);
+    const uint32_t length = form == WEFT_CONVOLUTION_SHARED ? weft_shared_convolution_length(n)
+                                                            : weft_convolution_length(n);
     const uint32_t x = weft_lower_value(lowering, node->input[0]);
-    const uint32_t spectrum = lower_kernel(lowering, node, length, shared);
-    return weft_lower_node_convolution(lowering, node, x, spectrum, length, shared);
+    const uint32_t spectrum = lower_kernel(lowering, node, length, form);
+    return weft_lower_node_convolution(lowering, node, x, spectrum, length, form);
 }
 
 static weft_status lower_shared(struct weft_lowering *lowering, const struct weft_node *node) {
-    return lower_by(lowering, node, true);
+    return lower_by(lowering, node, WEFT_CONVOLUTION_SHARED);
 }
 
 static weft_status lower_fft(struct weft_lowering *lowering, const struct weft_node *node) {
-    return lower_by(lowering, node, false);
+    return lower_by(lowering, node, WEFT_CONVOLUTION_ROWS);
+}
+
+static weft_status lower_lanes(struct weft_lowering *lowering, const struct weft_node *node) {
+    return lower_by(lowering, node, WEFT_CONVOLUTION_LANES);
 }
 
 /* ---- the choice ---- */
@@ -361,5 +380,15 @@ const struct weft_op weft_op_toeplitz = {
          .supports = shared_supports,
          .limits = "n up to 2048",
          .lower = lower_shared},
-        {.name = "fft", .bits = 2, .supports = fft_supports, .lower = lower_fft}),
+        {.name = "fft",
+         .bits = 2,
+         .cost = {.processor = 8.0F},
+         .supports = fft_supports,
+         .lower = lower_fft},
+        {.name = "fft_lanes",
+         .bits = 2,
+         .cost = {.software = 4.0F, .hardware = 4.0F},
+         .supports = lanes_supports,
+         .limits = "transforms of 8192 elements, which 2 n - 1 asks for, and VkFFT 1.3.4",
+         .lower = lower_lanes}),
 };

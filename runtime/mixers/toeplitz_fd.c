@@ -20,7 +20,7 @@ struct weft_toeplitz_fd_node {
 
 struct weft_toeplitz_fd_kernel_node {
     uint32_t causal;
-    uint32_t shared; /* the transforms are for a convolution in shared memory */
+    uint32_t form; /* of the convolution that the transforms are for: weft_convolution_form */
 };
 
 weft_status weft_graph_toeplitz_fd(weft_tensor *out, weft_graph *graph, weft_tensor x,
@@ -113,8 +113,12 @@ static void lower_kernel_to(struct weft_lowering *lowering, const struct weft_no
     const struct weft_toeplitz_fd_kernel_node *params = (const void *)node->params.bytes;
     struct response response = response_of(lowering->graph, node, 0, params->causal);
     response.source = weft_lower_value(lowering, node->input[0]);
-    if (params->shared) {
+    if (params->form == WEFT_CONVOLUTION_SHARED) {
         lower_shared_spectrum(lowering, &response, result);
+    } else if (params->form == WEFT_CONVOLUTION_LANES) {
+        const uint32_t spectrum = weft_lower_scratch(lowering, spectrum_bytes(&response));
+        lower_spectrum(lowering, &response, spectrum);
+        weft_lower_spread(lowering, spectrum, result, response.channels, response.bins);
     } else {
         lower_spectrum(lowering, &response, result);
     }
@@ -151,8 +155,11 @@ static weft_status kernel_infer(const weft_graph *graph, struct weft_node *node,
     WEFT_TRY(check_response(graph, node, 0, 1, params->causal));
     const struct response response = response_of(graph, node, 0, params->causal);
     *dtype = WEFT_F32;
-    *shape = params->shared ? weft_shape_of(response.channels, response.length)
-                            : weft_shape_of(response.channels, response.bins, 2);
+    *shape = params->form == WEFT_CONVOLUTION_SHARED
+                 ? weft_shape_of(response.channels, response.length)
+             : params->form == WEFT_CONVOLUTION_LANES
+                 ? weft_shape_of(response.bins, 2, response.channels)
+                 : weft_shape_of(response.channels, response.bins, 2);
     return WEFT_OK;
 }
 
@@ -192,22 +199,32 @@ static weft_status toeplitz_fd_infer(const weft_graph *graph, struct weft_node *
 }
 
 static weft_status lower_by(struct weft_lowering *lowering, const struct weft_node *node,
-                            bool shared) {
+                            enum weft_convolution_form form) {
     const struct weft_toeplitz_fd_node *params = (const void *)node->params.bytes;
-    const struct weft_toeplitz_fd_kernel_node kernel = {.causal = params->causal, .shared = shared};
+    const struct weft_toeplitz_fd_kernel_node kernel = {.causal = params->causal, .form = form};
     const uint32_t length = response_of(lowering->graph, node, 1, params->causal).length;
     const uint32_t x = weft_lower_value(lowering, node->input[0]);
     const uint32_t spectrum = weft_lower_prepared(lowering, &weft_op_toeplitz_fd_kernel,
                                                   &node->input[1], 1, &kernel, lower_kernel_to);
-    return weft_lower_node_convolution(lowering, node, x, spectrum, length, shared);
+    return weft_lower_node_convolution(lowering, node, x, spectrum, length, form);
 }
 
 static weft_status lower_fft(struct weft_lowering *lowering, const struct weft_node *node) {
-    return lower_by(lowering, node, false);
+    return lower_by(lowering, node, WEFT_CONVOLUTION_ROWS);
 }
 
 static weft_status lower_shared(struct weft_lowering *lowering, const struct weft_node *node) {
-    return lower_by(lowering, node, true);
+    return lower_by(lowering, node, WEFT_CONVOLUTION_SHARED);
+}
+
+static weft_status lower_lanes(struct weft_lowering *lowering, const struct weft_node *node) {
+    return lower_by(lowering, node, WEFT_CONVOLUTION_LANES);
+}
+
+static bool lanes_supports(const weft_graph *graph, const struct weft_node *node,
+                           const weft_device_info *device) {
+    (void)device;
+    return weft_lanes_convolution_fits(2 * (weft_node_shape(graph, node, 1)->dim[0] - 1));
 }
 
 static bool shared_supports(const weft_graph *graph, const struct weft_node *node,
@@ -235,9 +252,16 @@ const struct weft_op weft_op_toeplitz_fd = {
     .infer = toeplitz_fd_infer,
     .choose = toeplitz_fd_choose,
     .describe = toeplitz_fd_describe,
-    .implementations = WEFT_IMPLEMENTATIONS({.name = "fft_shared",
-                                             .supports = shared_supports,
-                                             .limits = "an N that is a power of two from 4 to 2048",
-                                             .lower = lower_shared},
-                                            {.name = "fft", .bits = 1, .lower = lower_fft}),
+    .implementations = WEFT_IMPLEMENTATIONS(
+        {.name = "fft_shared",
+         .supports = shared_supports,
+         .limits = "an N that is a power of two from 4 to 2048",
+         .lower = lower_shared},
+        {.name = "fft", .bits = 1, .cost = {.processor = 8.0F}, .lower = lower_fft},
+        {.name = "fft_lanes",
+         .bits = 1,
+         .cost = {.software = 4.0F, .hardware = 4.0F},
+         .supports = lanes_supports,
+         .limits = "N = 4096, and VkFFT 1.3.4",
+         .lower = lower_lanes}),
 };

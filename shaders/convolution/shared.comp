@@ -9,27 +9,7 @@
 // o those of the kernel, and w the delay by one step,
 //     E' = e E + w o O,   O' = o E + e O.
 
-#include "math.glsl"
-#include "positive_zero.glsl"
-#include "shared_fft.glsl"
-
-layout(std430, binding = 0) readonly buffer X { float x[]; };
-layout(std430, binding = 1) readonly buffer Kernel { vec4 kernel[]; }; // [d, WEFT_FFT_LENGTH/2]: e, o
-layout(std430, binding = 2) readonly buffer Twiddles { vec2 twiddles[]; };
-layout(std430, binding = 3) writeonly buffer Y { float y[]; };
-
-layout(push_constant) uniform Push
-{
-    uint groups_x;
-    uint batch;
-    uint sequence_length;
-    uint channels;
-} push;
-
-vec2 weft_twiddle(uint k)
-{
-    return twiddles[k];
-}
+#include "shared.glsl"
 
 // Element of a channel of the group's sequence, which starts at base; 0 behind its end.
 float element(uint base, uint channel, uint position)
@@ -53,28 +33,6 @@ void put(uint base, uint channel, uint index, vec2 point)
     if (2 * index + 1 < push.sequence_length && channel < push.channels) {
         y[at + push.channels] = weft_positive_zero(weft_flush(point.y));
     }
-}
-
-// Of pair m of frequencies, row `row`: times the channel's kernel, which holds what the length and
-// the sums of conjugates without their halves ask for.
-void multiply(uint channel, uint row, uint m)
-{
-    vec4 k = kernel[min(channel, push.channels - 1) * (WEFT_FFT_LENGTH / 2) + m];
-    uvec2 at = (weft_fft_pair(m) << WEFT_FFT_LOG_ROWS) + row;
-    vec2 a = weft_points[at.x];
-    vec2 b = weft_points[at.y];
-    if (m == 0) { // frequencies 0 and length/2: all is real, w is 1 and -1
-        weft_points[at.x] = vec2(k.x * a.x + k.y * a.y, k.y * a.x + k.x * a.y);
-        weft_points[at.y] = vec2(k.z * b.x - k.w * b.y, k.w * b.x + k.z * b.y);
-        return;
-    }
-    vec2 even = vec2(a.x + b.x, a.y - b.y);
-    vec2 odd = vec2(a.y + b.y, b.x - a.x);
-    vec2 delayed = weft_complex_multiply(odd, twiddles[weft_fft_frequency(m)]);
-    vec2 e = weft_complex_multiply(k.xy, even) + weft_complex_multiply(k.zw, delayed);
-    vec2 o = weft_complex_multiply(k.zw, even) + weft_complex_multiply(k.xy, odd);
-    weft_points[at.x] = vec2(e.x - o.y, e.y + o.x);
-    weft_points[at.y] = vec2(e.x + o.y, o.x - e.y);
 }
 
 void main()

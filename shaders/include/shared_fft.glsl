@@ -7,7 +7,8 @@
 // stage of the one and the last of the other are left to the including file, which has its points
 // elsewhere: weft_fft_butterfly stores four, weft_fft_inverse_butterfly loads four.
 //
-// The including file defines weft_twiddle; the bits depend on the length alone.
+// The including file defines weft_twiddle; the bits depend on the length alone. With WEFT_FFT_LANES, for processors
+// and as many rows as lanes, real and imaginary parts lie apart, so that they are loaded as vectors.
 
 #ifndef WEFT_INCLUDE_SHARED_FFT_GLSL
 #define WEFT_INCLUDE_SHARED_FFT_GLSL
@@ -17,13 +18,44 @@
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
 layout(constant_id = 0) const uint WEFT_FFT_LOG_LENGTH = 11;
+#ifdef WEFT_FFT_LANES
+layout(constant_id = 1) const uint FFT_LOG_ROWS = 0; // of the kernels that are not for processors
+layout(constant_id = 16) const uint TILE_LOG_POINTS = 12; // of a workgroup, each of 8 bytes; 11 or more
+layout(constant_id = 64) const uint FIXED_MOST_LOG_ROWS = 4;
+
+const uint WEFT_FFT_LOG_ROWS = WEFT_FFT_LOG_LENGTH + FIXED_MOST_LOG_ROWS < TILE_LOG_POINTS
+                                   ? FIXED_MOST_LOG_ROWS
+                                   : TILE_LOG_POINTS - WEFT_FFT_LOG_LENGTH;
+#else
 layout(constant_id = 1) const uint WEFT_FFT_LOG_ROWS = 0;
-layout(constant_id = 64) const uint WEFT_FIXED_MOST_POINTS = 2048; // of a workgroup
+#endif
 
 #define WEFT_FFT_LENGTH (1u << WEFT_FFT_LOG_LENGTH)
 #define WEFT_FFT_ROWS (1u << WEFT_FFT_LOG_ROWS)
 
-shared vec2 weft_points[WEFT_FIXED_MOST_POINTS]; // point p of row r: (p << WEFT_FFT_LOG_ROWS) + r
+// Point p of row r is number (p << WEFT_FFT_LOG_ROWS) + r.
+#ifdef WEFT_FFT_LANES
+const uint WEFT_FFT_POINTS = 1u << (WEFT_FFT_LOG_LENGTH + WEFT_FFT_LOG_ROWS);
+shared float weft_real[WEFT_FFT_POINTS];
+shared float weft_imaginary[WEFT_FFT_POINTS];
+
+#define WEFT_POINT(at) vec2(weft_real[at], weft_imaginary[at])
+#define WEFT_FFT_BELOW(i, count) ((i) >> WEFT_FFT_LOG_ROWS < (count) >> WEFT_FFT_LOG_ROWS) // for all lanes alike
+
+void weft_put_point(uint at, vec2 point)
+{
+    weft_real[at] = point.x;
+    weft_imaginary[at] = point.y;
+}
+#else
+layout(constant_id = 64) const uint WEFT_FIXED_MOST_POINTS = 2048; // of a workgroup
+
+shared vec2 weft_points[WEFT_FIXED_MOST_POINTS];
+
+#define WEFT_POINT(at) weft_points[at]
+#define WEFT_FFT_BELOW(i, count) ((i) < (count))
+#define weft_put_point(at, point) weft_points[at] = point
+#endif
 
 // exp(-2πi k / WEFT_FFT_LENGTH), k < WEFT_FFT_LENGTH.
 vec2 weft_twiddle(uint k);
@@ -41,7 +73,7 @@ vec2 weft_conjugate_multiply(vec2 a, vec2 b)
 
 // The four points of a work item of a stage.
 struct weft_fft_item {
-    uint at;       // of the first in weft_points
+    uint at;       // of the first point
     uint step;     // from each to the next
     uint exponent; // of the twiddle factor; in the first stage the first point's number in its row
 };
@@ -71,13 +103,13 @@ void weft_fft_butterfly(weft_fft_item item, vec2 a, vec2 b, vec2 c, vec2 d)
     vec2 rest = vec2(b.y - d.y, d.x - b.x); // -i (b - d)
     uint at = item.at;
     uint k = item.exponent;
-    weft_points[at] = even + sum;
+    weft_put_point(at, even + sum);
     at += item.step;
-    weft_points[at] = weft_complex_multiply(even - sum, weft_twiddle(2 * k));
+    weft_put_point(at, weft_complex_multiply(even - sum, weft_twiddle(2 * k)));
     at += item.step;
-    weft_points[at] = weft_complex_multiply(odd + rest, weft_twiddle(k));
+    weft_put_point(at, weft_complex_multiply(odd + rest, weft_twiddle(k)));
     at += item.step;
-    weft_points[at] = weft_complex_multiply(odd - rest, weft_twiddle(3 * k));
+    weft_put_point(at, weft_complex_multiply(odd - rest, weft_twiddle(3 * k)));
 }
 
 // The same two of the inverse: undoes weft_fft_butterfly, and multiplies by 4.
@@ -85,13 +117,13 @@ weft_fft_four weft_fft_inverse_butterfly(weft_fft_item item)
 {
     uint at = item.at;
     uint k = item.exponent;
-    vec2 first = weft_points[at];
+    vec2 first = WEFT_POINT(at);
     at += item.step;
-    vec2 second = weft_conjugate_multiply(weft_twiddle(2 * k), weft_points[at]);
+    vec2 second = weft_conjugate_multiply(weft_twiddle(2 * k), WEFT_POINT(at));
     at += item.step;
-    vec2 third = weft_conjugate_multiply(weft_twiddle(k), weft_points[at]);
+    vec2 third = weft_conjugate_multiply(weft_twiddle(k), WEFT_POINT(at));
     at += item.step;
-    vec2 fourth = weft_conjugate_multiply(weft_twiddle(3 * k), weft_points[at]);
+    vec2 fourth = weft_conjugate_multiply(weft_twiddle(3 * k), WEFT_POINT(at));
     vec2 even = first + second;
     vec2 sum = first - second;
     vec2 odd = third + fourth;
@@ -106,13 +138,13 @@ weft_fft_four weft_fft_inverse_butterfly(weft_fft_item item)
 // The radix-2 stage that is left when the logarithm of the length is odd: its own inverse, times 2.
 void weft_fft_pairs()
 {
-    for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_PAIRS; i += WEFT_ITEMS_PER_GROUP) {
+    for (uint i = gl_LocalInvocationID.x; WEFT_FFT_BELOW(i, WEFT_FFT_PAIRS); i += WEFT_ITEMS_PER_GROUP) {
         uint row = i & (WEFT_FFT_ROWS - 1);
         uint at = ((i >> WEFT_FFT_LOG_ROWS) << (WEFT_FFT_LOG_ROWS + 1)) + row;
-        vec2 a = weft_points[at];
-        vec2 b = weft_points[at + WEFT_FFT_ROWS];
-        weft_points[at] = a + b;
-        weft_points[at + WEFT_FFT_ROWS] = a - b;
+        vec2 a = WEFT_POINT(at);
+        vec2 b = WEFT_POINT(at + WEFT_FFT_ROWS);
+        weft_put_point(at, a + b);
+        weft_put_point(at + WEFT_FFT_ROWS, a - b);
     }
 }
 
@@ -121,12 +153,12 @@ void weft_fft_forward()
 {
     barrier();
     for (int quarter = int(WEFT_FFT_LOG_LENGTH) - 4; quarter >= 0; quarter -= 2) {
-        for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_FOURS; i += WEFT_ITEMS_PER_GROUP) {
+        for (uint i = gl_LocalInvocationID.x; WEFT_FFT_BELOW(i, WEFT_FFT_FOURS); i += WEFT_ITEMS_PER_GROUP) {
             weft_fft_item item = weft_fft_place(i, uint(quarter));
-            vec2 a = weft_points[item.at];
-            vec2 b = weft_points[item.at + item.step];
-            vec2 c = weft_points[item.at + 2 * item.step];
-            vec2 d = weft_points[item.at + 3 * item.step];
+            vec2 a = WEFT_POINT(item.at);
+            vec2 b = WEFT_POINT(item.at + item.step);
+            vec2 c = WEFT_POINT(item.at + 2 * item.step);
+            vec2 d = WEFT_POINT(item.at + 3 * item.step);
             weft_fft_butterfly(item, a, b, c, d);
         }
         barrier();
@@ -147,13 +179,13 @@ void weft_fft_inverse()
     }
     for (int quarter = int(WEFT_FFT_LOG_LENGTH & 1u); quarter <= int(WEFT_FFT_LOG_LENGTH) - 4;
          quarter += 2) {
-        for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_FOURS; i += WEFT_ITEMS_PER_GROUP) {
+        for (uint i = gl_LocalInvocationID.x; WEFT_FFT_BELOW(i, WEFT_FFT_FOURS); i += WEFT_ITEMS_PER_GROUP) {
             weft_fft_item item = weft_fft_place(i, uint(quarter));
             weft_fft_four four = weft_fft_inverse_butterfly(item);
-            weft_points[item.at] = four.a;
-            weft_points[item.at + item.step] = four.b;
-            weft_points[item.at + 2 * item.step] = four.c;
-            weft_points[item.at + 3 * item.step] = four.d;
+            weft_put_point(item.at, four.a);
+            weft_put_point(item.at + item.step, four.b);
+            weft_put_point(item.at + 2 * item.step, four.c);
+            weft_put_point(item.at + 3 * item.step, four.d);
         }
         barrier();
     }

@@ -251,6 +251,13 @@ static const struct work works[] = {
      {{3, {2, 19, 20}}, {2, {200, 10}}, {3, {2, 7, 20}}},
      3,
      build_two_sided_features},
+    /* Edges of blocks on both axes, and taps in more than one chunk. */
+    {"ski/interpolate", {{3, {2, 331, 37}}, {2, {17, 37}}, {2, {131, 37}}}, 3, build_ski},
+    {"ski/interpolate", {{3, {1, 9, 1}}, {2, {17, 1}}, {2, {65, 1}}}, 3, build_ski},
+    /* So long that both rounds are in shared memory, with lengths of all parities. */
+    {"convolution/shared", {{3, {2, 201, 21}}, {2, {401, 21}}}, 2, build_toeplitz},
+    {"convolution/shared", {{3, {1, 512, 32}}, {2, {1023, 32}}}, 2, build_toeplitz},
+    {"convolution/shared", {{3, {1, 2047, 3}}, {2, {4093, 3}}}, 2, build_toeplitz},
 };
 
 static const char *const names[] = {"0", "1", "2", "3"};

@@ -91,6 +91,10 @@ void weft_fft_vkfft_identity(char text[WEFT_FFT_IDENTITY_SIZE]) {
                    RADER_FFT_FROM, RADER_FFT_BELOW);
 }
 
+int weft_fft_vkfft_version(void) {
+    return VkFFTGetVersion();
+}
+
 /* ---- tables made on the host; running out of memory does not return, see recorder.h ---- */
 
 static void transform_on_host(double *output, const double *input, uint64_t n) {

@@ -14,6 +14,9 @@
  */
 void weft_fft_vkfft_identity(char text[WEFT_FFT_IDENTITY_SIZE]);
 
+/** 10304 is VkFFT 1.3.4. */
+int weft_fft_vkfft_version(void);
+
 /**
  * Plans `desc` (checked by the caller; at least one transformed axis is longer than 1) and fills a
  * zeroed program, whose contents the caller frees. *compiled counts the kernels compiled. The
