@@ -71,94 +71,22 @@ struct rule {
 
 /* ---- kernels ---- */
 
-static_assert(sizeof(struct weft_fast_weight_solve_args) ==
-                      sizeof(struct weft_fast_weight_solve_lanes_args) &&
-                  sizeof(struct weft_fast_weight_scan_args) ==
-                      sizeof(struct weft_fast_weight_scan_lanes_args) &&
-                  sizeof(struct weft_fast_weight_normalize_args) ==
-                      sizeof(struct weft_fast_weight_normalize_lanes_args) &&
-                  sizeof(struct weft_fast_weight_update_args) ==
-                      sizeof(struct weft_fast_weight_update_lanes_args),
-              "the kernels of a set have one interface");
+/* Those that have a workgroup for each part of the work count the parts as batches. */
 
-/* A workgroup for each part of the work: of these sets that is what is counted as batches. */
-static struct weft_grid parts_grid(const struct weft_variant *variant, const void *args,
-                                   uint32_t parts) {
-    (void)variant;
-    (void)args;
-    return weft_grid_of_groups(parts);
-}
+WEFT_LANES_VARIANTS(fast_weight_normalize, "fast_weight/normalize", fast_weight_normalize,
+                    fast_weight_normalize_lanes, weft_grid_of_items(words->push.rows),
+                    weft_grid_of_groups((words->push.rows - 1) / variant->tiles[0] + 1))
 
-static struct weft_grid update_grid(const struct weft_variant *variant, const void *args,
-                                    uint32_t parts) {
-    const struct weft_fast_weight_update_args *words = args;
-    (void)variant;
-    (void)parts;
-    return weft_grid_of_items(words->push.count);
-}
+WEFT_LANES_VARIANTS(fast_weight_solve, "fast_weight/solve", fast_weight_solve,
+                    fast_weight_solve_lanes, weft_grid_of_groups(batches),
+                    weft_grid_of_groups(batches))
 
-static const struct weft_variant solve_rows[] = WEFT_ROW_VARIANTS(
-    weft_shader_fast_weight_solve, weft_shader_fast_weight_solve_lanes, parts_grid);
+WEFT_LANES_VARIANTS(fast_weight_scan, "fast_weight/scan", fast_weight_scan, fast_weight_scan_lanes,
+                    weft_grid_of_groups(batches), weft_grid_of_groups(batches))
 
-const struct weft_variant_set weft_fast_weight_solve_variants = {
-    .name = "fast_weight/solve",
-    .rows = solve_rows,
-    .count = sizeof solve_rows / sizeof solve_rows[0],
-};
-
-static const struct weft_variant scan_rows[] =
-    WEFT_ROW_VARIANTS(weft_shader_fast_weight_scan, weft_shader_fast_weight_scan_lanes, parts_grid);
-
-const struct weft_variant_set weft_fast_weight_scan_variants = {
-    .name = "fast_weight/scan",
-    .rows = scan_rows,
-    .count = sizeof scan_rows / sizeof scan_rows[0],
-};
-
-static const struct weft_variant update_rows[] = {
-    {.name = "tiles",
-     .shader = &weft_shader_fast_weight_update,
-     .grid = update_grid,
-     .cost = {.processor = 8.0F}},
-    WEFT_LANES_ROWS(weft_shader_fast_weight_update_lanes, parts_grid),
-};
-
-const struct weft_variant_set weft_fast_weight_update_variants = {
-    .name = "fast_weight/update",
-    .rows = update_rows,
-    .count = sizeof update_rows / sizeof update_rows[0],
-};
-
-static struct weft_grid normalize_grid(const struct weft_variant *variant, const void *args,
-                                       uint32_t batches) {
-    const struct weft_fast_weight_normalize_args *words = args;
-    (void)variant;
-    (void)batches;
-    return weft_grid_of_items(words->push.rows);
-}
-
-static struct weft_grid normalize_lanes_grid(const struct weft_variant *variant, const void *args,
-                                             uint32_t batches) {
-    const struct weft_fast_weight_normalize_args *words = args;
-    (void)batches;
-    const uint32_t rows =
-        weft_variant_tile(variant, WEFT_FAST_WEIGHT_NORMALIZE_LANES_AT_TILE_LANES);
-    return weft_grid_of_groups((words->push.rows - 1) / rows + 1);
-}
-
-static const struct weft_variant normalize_rows[] = {
-    {.name = "rows",
-     .shader = &weft_shader_fast_weight_normalize,
-     .grid = normalize_grid,
-     .cost = {.processor = 8.0F}},
-    WEFT_LANES_ROWS(weft_shader_fast_weight_normalize_lanes, normalize_lanes_grid),
-};
-
-const struct weft_variant_set weft_fast_weight_normalize_variants = {
-    .name = "fast_weight/normalize",
-    .rows = normalize_rows,
-    .count = sizeof normalize_rows / sizeof normalize_rows[0],
-};
+WEFT_LANES_VARIANTS(fast_weight_update, "fast_weight/update", fast_weight_update,
+                    fast_weight_update_lanes, weft_grid_of_items(words->push.count),
+                    weft_grid_of_groups(batches))
 
 /* ---- dispatches ---- */
 

@@ -18,40 +18,12 @@ uint32_t weft_chunk_count(uint32_t n, uint32_t chunk) {
     return (n - 1) / chunk + 1;
 }
 
-static_assert(sizeof(struct weft_linear_attention_state_args) ==
-                  sizeof(struct weft_linear_attention_state_lanes_args),
-              "the kernels of a set have one interface");
-
-static struct weft_grid state_grid(const struct weft_variant *variant, const void *args,
-                                   uint32_t parts) {
-    const struct weft_linear_attention_state_args *words = args;
-    (void)variant;
-    (void)parts;
-    return weft_grid_of_items(words->push.count);
-}
-
-static struct weft_grid state_lanes_grid(const struct weft_variant *variant, const void *args,
-                                         uint32_t parts) {
-    const struct weft_linear_attention_state_args *words = args;
-    (void)variant;
-    const uint64_t tiles =
-        (words->push.features - 1) / WEFT_LINEAR_ATTENTION_STATE_LANES_LANES_ROWS + 1;
-    return weft_grid_of_groups(parts * (tiles + words->constant.ones));
-}
-
-static const struct weft_variant state_rows[] = {
-    {.name = "tiles",
-     .shader = &weft_shader_linear_attention_state,
-     .grid = state_grid,
-     .cost = {.processor = 16.0F}},
-    WEFT_LANES_ROWS(weft_shader_linear_attention_state_lanes, state_lanes_grid),
-};
-
-const struct weft_variant_set weft_linear_attention_state_variants = {
-    .name = "linear_attention/state",
-    .rows = state_rows,
-    .count = sizeof state_rows / sizeof state_rows[0],
-};
+/* A workgroup of the latter has some features of a chunk, or the sums of all of them. */
+WEFT_LANES_VARIANTS(linear_attention_state, "linear_attention/state", linear_attention_state,
+                    linear_attention_state_lanes, weft_grid_of_items(words->push.count),
+                    weft_grid_of_groups((uint64_t)batches *(
+                        (words->push.features - 1) / WEFT_LINEAR_ATTENTION_STATE_LANES_LANES_ROWS +
+                        1 + words->constant.ones)))
 
 uint32_t weft_lower_chunk_states(struct weft_lowering *lowering,
                                  const struct weft_chunk_states *states) {
@@ -97,38 +69,9 @@ static void lower_scan(struct weft_lowering *lowering, uint32_t state, uint32_t 
     dispatch->bytes = (prefix ? 8.0 : 4.0) * count;
 }
 
-static_assert(sizeof(struct weft_linear_attention_apply_args) ==
-                  sizeof(struct weft_linear_attention_apply_lanes_args),
-              "the kernels of a set have one interface");
-
-static struct weft_grid apply_grid(const struct weft_variant *variant, const void *args,
-                                   uint32_t parts) {
-    const struct weft_linear_attention_apply_args *words = args;
-    (void)variant;
-    (void)parts;
-    return weft_grid_of_groups(words->push.groups);
-}
-
-static struct weft_grid apply_lanes_grid(const struct weft_variant *variant, const void *args,
-                                         uint32_t parts) {
-    (void)variant;
-    (void)args;
-    return weft_grid_of_groups(parts);
-}
-
-static const struct weft_variant apply_rows[] = {
-    {.name = "tiles",
-     .shader = &weft_shader_linear_attention_apply,
-     .grid = apply_grid,
-     .cost = {.processor = 16.0F}},
-    WEFT_LANES_ROWS(weft_shader_linear_attention_apply_lanes, apply_lanes_grid),
-};
-
-const struct weft_variant_set weft_linear_attention_apply_variants = {
-    .name = "linear_attention/apply",
-    .rows = apply_rows,
-    .count = sizeof apply_rows / sizeof apply_rows[0],
-};
+WEFT_LANES_VARIANTS(linear_attention_apply, "linear_attention/apply", linear_attention_apply,
+                    linear_attention_apply_lanes, weft_grid_of_groups(words->push.groups),
+                    weft_grid_of_groups(batches))
 
 static void count_apply(struct weft_dispatch *dispatch, const struct weft_linear_attention *a,
                         uint32_t column_blocks) {

@@ -28,7 +28,7 @@ struct weft_grid weft_row_groups(const struct weft_variant *variant, uint32_t ro
 
 /**
  * weft_<set>_variants, whose kernels are `group`, and `lanes`, by one subgroup in each workgroup, for processors, where the former
- * take 3 to 20 times as long. `text`: its name. Their grids are made of `variant` and `words`, the arguments.
+ * take 3 to 20 times as long. `text`: its name. Their grids are made of `variant`, `words` (the arguments) and `batches`.
  */
 #define WEFT_LANES_VARIANTS(set, text, group, lanes, groups_of_group, groups_of_lanes)         \
     static_assert(sizeof(struct weft_##group##_args) == sizeof(struct weft_##lanes##_args),    \
@@ -36,7 +36,7 @@ struct weft_grid weft_row_groups(const struct weft_variant *variant, uint32_t ro
     static struct weft_grid set##_groups(const struct weft_variant *variant, const void *args, \
                                          uint32_t batches) {                                   \
         const struct weft_##group##_args *words = args;                                        \
-        (void)batches;                                                                         \
+        (void)words, (void)batches;                                                            \
         return variant->tiles[0] ? (groups_of_lanes) : (groups_of_group);                      \
     }                                                                                          \
     static const struct weft_variant set##_kernels[] = {                                       \
@@ -44,7 +44,9 @@ struct weft_grid weft_row_groups(const struct weft_variant *variant, uint32_t ro
          .shader = &weft_shader_##group,                                                       \
          .grid = set##_groups,                                                                 \
          .cost = {.processor = 8.0F}},                                                         \
-        WEFT_LANES_ROWS(weft_shader_##lanes, set##_groups),                                    \
+        WEFT_LANES_VARIANT("lanes-4", weft_shader_##lanes, set##_groups, 4),                   \
+        WEFT_LANES_VARIANT("lanes-8", weft_shader_##lanes, set##_groups, 8),                   \
+        WEFT_LANES_VARIANT("lanes-16", weft_shader_##lanes, set##_groups, 16),                 \
     };                                                                                         \
     const struct weft_variant_set weft_##set##_variants = {                                    \
         .name = (text),                                                                        \
@@ -56,12 +58,6 @@ struct weft_grid weft_row_groups(const struct weft_variant *variant, uint32_t ro
 #define WEFT_ROW_VARIANTS(set, text, group, lanes, length)                              \
     WEFT_LANES_VARIANTS(set, text, group, lanes, weft_grid_of_groups(words->push.rows), \
                         weft_row_groups(variant, words->push.rows, (length)))
-
-/** Rows for kernels whose workgroup is one subgroup, of each size that the processor device has. */
-#define WEFT_LANES_ROWS(kernel, groups)                   \
-    WEFT_LANES_VARIANT("lanes-4", kernel, groups, 4),     \
-        WEFT_LANES_VARIANT("lanes-8", kernel, groups, 8), \
-        WEFT_LANES_VARIANT("lanes-16", kernel, groups, 16)
 
 #define WEFT_LANES_VARIANT(text, kernel, groups, lanes)                  \
     {                                                                    \
