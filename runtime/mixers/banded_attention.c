@@ -151,9 +151,9 @@ static const struct weft_variant band_rows[] = {
      .shader = &weft_shader_banded_attention_direct,
      .grid = direct_grid,
      .cost = {.hardware = 1.5F, .processor = 16.0F}},
-    WEFT_LANES_VARIANT("lanes-4", weft_shader_banded_attention_lanes, lanes_grid, 4),
-    WEFT_LANES_VARIANT("lanes-8", weft_shader_banded_attention_lanes, lanes_grid, 8),
-    WEFT_LANES_VARIANT("lanes-16", weft_shader_banded_attention_lanes, lanes_grid, 16),
+    WEFT_LANES_VARIANT("lanes-4", weft_shader_banded_attention_lanes, lanes_grid, 4, 1),
+    WEFT_LANES_VARIANT("lanes-8", weft_shader_banded_attention_lanes, lanes_grid, 8, 1),
+    WEFT_LANES_VARIANT("lanes-16", weft_shader_banded_attention_lanes, lanes_grid, 16, 1),
 };
 
 const struct weft_variant_set weft_band_variants = {

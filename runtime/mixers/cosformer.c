@@ -117,7 +117,7 @@ static uint32_t lower_angles(struct weft_lowering *lowering, struct positions po
 }
 
 WEFT_LANES_VARIANTS(cosformer_features, "cosformer/features", cosformer_features,
-                    cosformer_features_lanes, weft_grid_of_items(words->push.count),
+                    cosformer_features_lanes, 1, weft_grid_of_items(words->push.count),
                     weft_grid_of_groups((words->push.count / words->push.width - 1) /
                                             WEFT_COSFORMER_FEATURES_LANES_ROWS +
                                         1))

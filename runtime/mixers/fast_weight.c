@@ -74,18 +74,18 @@ struct rule {
 /* Those that have a workgroup for each part of the work count the parts as batches. */
 
 WEFT_LANES_VARIANTS(fast_weight_normalize, "fast_weight/normalize", fast_weight_normalize,
-                    fast_weight_normalize_lanes, weft_grid_of_items(words->push.rows),
+                    fast_weight_normalize_lanes, 1, weft_grid_of_items(words->push.rows),
                     weft_grid_of_groups((words->push.rows - 1) / variant->tiles[0] + 1))
 
 WEFT_LANES_VARIANTS(fast_weight_solve, "fast_weight/solve", fast_weight_solve,
-                    fast_weight_solve_lanes, weft_grid_of_groups(batches),
+                    fast_weight_solve_lanes, 1, weft_grid_of_groups(batches),
                     weft_grid_of_groups(batches))
 
 WEFT_LANES_VARIANTS(fast_weight_scan, "fast_weight/scan", fast_weight_scan, fast_weight_scan_lanes,
-                    weft_grid_of_groups(batches), weft_grid_of_groups(batches))
+                    1, weft_grid_of_groups(batches), weft_grid_of_groups(batches))
 
 WEFT_LANES_VARIANTS(fast_weight_update, "fast_weight/update", fast_weight_update,
-                    fast_weight_update_lanes, weft_grid_of_items(words->push.count),
+                    fast_weight_update_lanes, 1, weft_grid_of_items(words->push.count),
                     weft_grid_of_groups(batches))
 
 /* ---- dispatches ---- */

@@ -125,7 +125,7 @@ static weft_status flt_features_infer(const weft_graph *graph, struct weft_node 
 
 /* ---- lowering ---- */
 
-WEFT_LANES_VARIANTS(flt_features, "flt/features", flt_features, flt_features_lanes,
+WEFT_LANES_VARIANTS(flt_features, "flt/features", flt_features, flt_features_lanes, 2,
                     weft_grid_of_items(words->push.count),
                     weft_grid_of_groups((words->push.count / (words->push.width + words->push.r) -
                                          1) /

@@ -20,7 +20,7 @@ uint32_t weft_chunk_count(uint32_t n, uint32_t chunk) {
 
 /* A workgroup of the latter has some features of a chunk, or the sums of all of them. */
 WEFT_LANES_VARIANTS(linear_attention_state, "linear_attention/state", linear_attention_state,
-                    linear_attention_state_lanes, weft_grid_of_items(words->push.count),
+                    linear_attention_state_lanes, 1, weft_grid_of_items(words->push.count),
                     weft_grid_of_groups((uint64_t)batches *(
                         (words->push.features - 1) / WEFT_LINEAR_ATTENTION_STATE_LANES_LANES_ROWS +
                         1 + words->constant.ones)))
@@ -70,7 +70,7 @@ static void lower_scan(struct weft_lowering *lowering, uint32_t state, uint32_t 
 }
 
 WEFT_LANES_VARIANTS(linear_attention_apply, "linear_attention/apply", linear_attention_apply,
-                    linear_attention_apply_lanes, weft_grid_of_groups(words->push.groups),
+                    linear_attention_apply_lanes, 1, weft_grid_of_groups(words->push.groups),
                     weft_grid_of_groups(batches))
 
 static void count_apply(struct weft_dispatch *dispatch, const struct weft_linear_attention *a,

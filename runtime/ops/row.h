@@ -27,43 +27,44 @@ struct weft_grid weft_row_groups(const struct weft_variant *variant, uint32_t ro
                                  uint32_t columns);
 
 /**
- * weft_<set>_variants, whose kernels are `group`, and `lanes`, by one subgroup in each workgroup, for processors, where the former
- * take 3 to 20 times as long. `text`: its name. Their grids are made of `variant`, `words` (the arguments) and `batches`.
+ * weft_<set>_variants, whose kernels are `group`, and `lanes`, by one subgroup or two in each workgroup, for processors,
+ * where the former take 3 to 20 times as long. `text`: its name. `subgroups`: of a workgroup of `lanes`. Their grids are made
+ * of `variant`, `words` (the arguments) and `batches`.
  */
-#define WEFT_LANES_VARIANTS(set, text, group, lanes, groups_of_group, groups_of_lanes)         \
-    static_assert(sizeof(struct weft_##group##_args) == sizeof(struct weft_##lanes##_args),    \
-                  "the kernels of a set have one interface");                                  \
-    static struct weft_grid set##_groups(const struct weft_variant *variant, const void *args, \
-                                         uint32_t batches) {                                   \
-        const struct weft_##group##_args *words = args;                                        \
-        (void)words, (void)batches;                                                            \
-        return variant->tiles[0] ? (groups_of_lanes) : (groups_of_group);                      \
-    }                                                                                          \
-    static const struct weft_variant set##_kernels[] = {                                       \
-        {.name = "group",                                                                      \
-         .shader = &weft_shader_##group,                                                       \
-         .grid = set##_groups,                                                                 \
-         .cost = {.processor = 8.0F}},                                                         \
-        WEFT_LANES_VARIANT("lanes-4", weft_shader_##lanes, set##_groups, 4),                   \
-        WEFT_LANES_VARIANT("lanes-8", weft_shader_##lanes, set##_groups, 8),                   \
-        WEFT_LANES_VARIANT("lanes-16", weft_shader_##lanes, set##_groups, 16),                 \
-    };                                                                                         \
-    const struct weft_variant_set weft_##set##_variants = {                                    \
-        .name = (text),                                                                        \
-        .rows = set##_kernels,                                                                 \
-        .count = sizeof set##_kernels / sizeof set##_kernels[0],                               \
+#define WEFT_LANES_VARIANTS(set, text, group, lanes, subgroups, groups_of_group, groups_of_lanes) \
+    static_assert(sizeof(struct weft_##group##_args) == sizeof(struct weft_##lanes##_args),       \
+                  "the kernels of a set have one interface");                                     \
+    static struct weft_grid set##_groups(const struct weft_variant *variant, const void *args,    \
+                                         uint32_t batches) {                                      \
+        const struct weft_##group##_args *words = args;                                           \
+        (void)words, (void)batches;                                                               \
+        return variant->tiles[0] ? (groups_of_lanes) : (groups_of_group);                         \
+    }                                                                                             \
+    static const struct weft_variant set##_kernels[] = {                                          \
+        {.name = "group",                                                                         \
+         .shader = &weft_shader_##group,                                                          \
+         .grid = set##_groups,                                                                    \
+         .cost = {.processor = 8.0F}},                                                            \
+        WEFT_LANES_VARIANT("lanes-4", weft_shader_##lanes, set##_groups, 4, subgroups),           \
+        WEFT_LANES_VARIANT("lanes-8", weft_shader_##lanes, set##_groups, 8, subgroups),           \
+        WEFT_LANES_VARIANT("lanes-16", weft_shader_##lanes, set##_groups, 16, subgroups),         \
+    };                                                                                            \
+    const struct weft_variant_set weft_##set##_variants = {                                       \
+        .name = (text),                                                                           \
+        .rows = set##_kernels,                                                                    \
+        .count = sizeof set##_kernels / sizeof set##_kernels[0],                                  \
     };
 
 /** Where `group` has a workgroup of 128 for each row, and `lanes` includes row_lanes.glsl. `length`: columns of a row. */
-#define WEFT_ROW_VARIANTS(set, text, group, lanes, length)                              \
-    WEFT_LANES_VARIANTS(set, text, group, lanes, weft_grid_of_groups(words->push.rows), \
+#define WEFT_ROW_VARIANTS(set, text, group, lanes, length)                                 \
+    WEFT_LANES_VARIANTS(set, text, group, lanes, 1, weft_grid_of_groups(words->push.rows), \
                         weft_row_groups(variant, words->push.rows, (length)))
 
-#define WEFT_LANES_VARIANT(text, kernel, groups, lanes)                  \
-    {                                                                    \
-        .name = (text), .shader = &(kernel), .tiles = {(lanes)},         \
-        .needs = {.least_subgroup = (lanes), .most_subgroup = (lanes)},  \
-        .cost = {.software = 8.0F, .hardware = 16.0F}, .grid = (groups), \
+#define WEFT_LANES_VARIANT(text, kernel, groups, lanes, subgroups)             \
+    {                                                                          \
+        .name = (text), .shader = &(kernel), .tiles = {(lanes) * (subgroups)}, \
+        .needs = {.least_subgroup = (lanes), .most_subgroup = (lanes)},        \
+        .cost = {.software = 8.0F, .hardware = 16.0F}, .grid = (groups),       \
     }
 
 /** KEPT of shaders/include/row_keep.glsl for rows of that many (not 0) columns. */

@@ -2,14 +2,15 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// FLT's queries and keys on processors: what features.comp computes. A workgroup is one subgroup, which makes some rows: a row is one
-// head of one token. Frequencies lie along the lanes, and what a weight alone decides is worked out once for all rows.
+// FLT's queries and keys on processors: what features.comp computes. A workgroup is two subgroups, side by side, since the steps to
+// one wave depend on each other; it makes some rows: a row is one head of one token. Frequencies lie along the lanes, and what a
+// weight alone decides is worked out once for all rows.
 
 #include "index.glsl"
 #include "math.glsl"
 #include "turns.glsl"
 
-layout(constant_id = 17) const uint TILE_LANES = 8; // 4, 8 or 16: those of a vector
+layout(constant_id = 17) const uint TILE_LANES = 16; // 8, 16 or 32: those of two vectors
 layout(constant_id = 64) const uint FIXED_ROWS = 16; // of a workgroup
 layout(local_size_x_id = 17) in;
 layout(constant_id = 0) const bool KEYS = false;

@@ -22,10 +22,16 @@ static bool knows_subgroups(const struct weft_ir_instruction *instruction) {
     }
 }
 
-/* Loops, barriers and arrays are for kernels with many values, which would no longer be in registers. */
+/*
+ * Barriers, arrays and loops are for kernels with many values, which would no longer be in registers; but a workgroup of just two
+ * subgroups is meant to have its loops walked by both at once.
+ */
 static bool is_plain(const struct weft_ir_program *program) {
+    const uint32_t *size = program->local_size;
+    const bool loops = size[0] == 2 * program->lanes && size[1] == 1 && size[2] == 1;
     for (uint32_t i = 0; i < program->node_count; i++) {
-        if (program->nodes[i].kind == WEFT_IR_LOOP || program->nodes[i].kind == WEFT_IR_BARRIER) {
+        const uint32_t kind = program->nodes[i].kind;
+        if (kind == WEFT_IR_BARRIER || (kind == WEFT_IR_LOOP && !loops)) {
             return false;
         }
     }
