@@ -108,6 +108,15 @@ static const struct kernel kernels[] = {
      "7; }\n"
      "out_(0, s); uint t = 0; for (uint k = lane(); k < 200; k += 64) t += given[k]; out_(1, t); "
      "}"},
+    {"loops within branches that lanes take differently", LINE,
+     "void main() { uint s = 0, u = in_(0) % 5; for (uint round = 0; round < 3; round++) {\n"
+     "  if (lane() < 3 + in_(1) % 60) { uint t = round; for (uint i = 0; i < 6; i++) { t += "
+     "given[i "
+     "* 64 + lane()]; for (uint j = i; j < 4; j++) t ^= j << i; }\n"
+     "    s += t; if (u > round) { for (uint k = u; k < 9; k++) { if (k == 7) break; s ^= in_(k) * "
+     "k; } } }\n"
+     "  for (uint i = round; i < 4; i++) s += i * u; }\n"
+     "out_(0, s); out_(1, u); }"},
     {"functions that return early", LINE,
      "uint find(uint x, uint y) { for (uint i = 0; i < 12; i++) { if ((x >> i & 7) == 5) { if ((y "
      "& 1) != 0)\n"
@@ -503,7 +512,7 @@ WEFT_TEST(what_cannot_be_compiled_is_refused_by_name) {
     static const struct {
         const char *body, *message;
     } refused[] = {
-        {"shared uint a[20000]; void main() { a[lane()] = 1; out_(0, a[5]); }", "shared memory"},
+        {"shared uint a[40000]; void main() { a[lane()] = 1; out_(0, a[5]); }", "shared memory"},
         {"void main() { uint a[9000]; a[in_(0) % 9000] = 1; out_(0, a[in_(1) % 9000]); }",
          "bytes of arrays"},
         {"void main() { out_(0, sin(real(0))); }", "GLSL.std.450 13"},

@@ -486,7 +486,7 @@ WEFT_TEST_WITH(test_physical_device, struct fixture *f, set_up_four, tear_down) 
     assert_true(info->has_pipeline_feedback && info->has_subgroup_arithmetic);
     assert_false(info->has_f16_arithmetic);
     assert_int_equal(info->max_workgroup_invocations, 1024);
-    assert_int_equal(info->max_shared_memory, 32 << 10);
+    assert_int_equal(info->max_shared_memory, 128 << 10);
     assert_true(info->timestamp_period_ns == 1.0);
     assert_true(info->device_memory >= 64 * MIB);
     assert_int_equal(physical.queue_family, 0);
