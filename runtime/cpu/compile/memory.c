@@ -2,8 +2,8 @@
 /*
  * Loads, stores and atomics. An address that is one for all lanes is a scalar access; addresses that count up by the
  * size of what is accessed are whole vectors, with the components of vec2 … vec4 taken apart and put together by
- * shuffles; those that count up by another constant are one scalar access for each lane, which needs no vector of addresses; the
- * rest are gathers and scatters. Masks only where not all lanes run.
+ * shuffles; those that count up by another constant, and vec2 and vec4 anywhere, are one access for each lane; the rest are
+ * gathers and scatters. Masks only where not all lanes run.
  */
 #include "cpu/compile/emit.h"
 
@@ -302,49 +302,114 @@ static void store_consecutive(struct weft_emit *emit, const struct access *acces
     }
 }
 
-/* ---- addresses that count up by more ---- */
+/* ---- lane by lane ---- */
 
-/* Where lane 0's component is, and by how many bytes further lane `lane`'s. */
-static LLVMValueRef strided_address(struct weft_emit *emit, const struct access *access,
-                                    uint32_t component, uint32_t lane, int32_t stride) {
-    return scalar_address(emit, access, (int64_t)component * access->size + (int64_t)stride * lane);
+/* Where a lane's component is, of lanes that all run. */
+static LLVMValueRef lane_address(struct weft_emit *emit, const struct access *access,
+                                 struct weft_ir_shape shape, uint32_t component, uint32_t lane) {
+    const uint32_t more = component * access->size;
+    if (shape.kind == WEFT_IR_LINEAR) {
+        return scalar_address(emit, access, (int64_t)more + (int64_t)shape.stride * lane);
+    }
+    const LLVMValueRef index =
+        LLVMBuildZExt(emit->builder,
+                      LLVMBuildExtractElement(emit->builder, weft_emit_vector(emit, access->index),
+                                              lane_number(emit, lane), ""),
+                      emit->types[WEFT_IR_I64], "");
+    LLVMValueRef place = weft_emit_u64(emit, access->instruction->place + more);
+    return LLVMBuildGEP2(emit->builder, emit->types[WEFT_IR_I8], address(emit, access, index),
+                         &place, 1, "");
 }
 
-static void load_strided(struct weft_emit *emit, const struct access *access, int32_t stride) {
-    const struct weft_ir_instruction *instruction = access->instruction;
-    for (uint32_t c = 0; c < instruction->n; c++) {
-        LLVMValueRef all = LLVMGetPoison(access->vector);
-        for (uint32_t i = 0; i < emit->lanes; i++) {
-            const LLVMValueRef from = strided_address(emit, access, c, i, stride);
-            const LLVMValueRef one = LLVMBuildLoad2(emit->builder, access->scalar, from, "");
-            LLVMSetAlignment(one, access->size);
-            all = LLVMBuildInsertElement(emit->builder, all, mark(emit, access, one),
-                                         weft_emit_u32(emit, i), "");
+static LLVMValueRef shuffle(struct weft_emit *emit, LLVMValueRef a, LLVMValueRef b,
+                            const uint32_t *place, uint32_t count) {
+    LLVMValueRef indices[WEFT_CPU_MAX_LANES * MOST_TOGETHER];
+    for (uint32_t i = 0; i < count; i++) {
+        indices[i] = lane_number(emit, place[i]);
+    }
+    return LLVMBuildShuffleVector(emit->builder, a, b, LLVMConstVector(indices, count), "");
+}
+
+/* Of a power of 2 of vectors one after the other, each of `length`, one. */
+static LLVMValueRef concatenate(struct weft_emit *emit, LLVMValueRef *parts, uint32_t count,
+                                uint32_t length) {
+    uint32_t place[WEFT_CPU_MAX_LANES * MOST_TOGETHER];
+    for (uint32_t i = 0; i < count * length; i++) {
+        place[i] = i;
+    }
+    for (; count > 1; count /= 2, length *= 2) {
+        for (uint32_t i = 0; i < count / 2; i++) {
+            parts[i] = shuffle(emit, parts[2 * i], parts[2 * i + 1], place, 2 * length);
         }
-        weft_emit_define(emit, instruction->result + c, all);
+    }
+    return parts[0];
+}
+
+/* Components of a lane that are loaded and stored at once. */
+static uint32_t together(const struct weft_ir_instruction *instruction) {
+    return instruction->n == 2 || instruction->n == 4 ? instruction->n : 1;
+}
+
+static void load_lanes(struct weft_emit *emit, const struct access *access,
+                       struct weft_ir_shape shape) {
+    const struct weft_ir_instruction *instruction = access->instruction;
+    const uint32_t n = together(instruction);
+    const LLVMTypeRef type = LLVMVectorType(access->scalar, n);
+    for (uint32_t first = 0; first < instruction->n; first += n) {
+        LLVMValueRef parts[WEFT_CPU_MAX_LANES];
+        for (uint32_t i = 0; i < emit->lanes; i++) {
+            parts[i] = LLVMBuildLoad2(emit->builder, type,
+                                      lane_address(emit, access, shape, first, i), "");
+            LLVMSetAlignment(parts[i], access->size);
+            mark(emit, access, parts[i]);
+        }
+        const LLVMValueRef all = concatenate(emit, parts, emit->lanes, n);
+        for (uint32_t c = 0; c < n; c++) {
+            uint32_t place[WEFT_CPU_MAX_LANES];
+            for (uint32_t i = 0; i < emit->lanes; i++) {
+                place[i] = i * n + c;
+            }
+            weft_emit_define(emit, instruction->result + first + c,
+                             n == 1 ? all : shuffle(emit, all, all, place, emit->lanes));
+        }
     }
 }
 
-static void store_strided(struct weft_emit *emit, const struct access *access, int32_t stride) {
+static void store_lanes(struct weft_emit *emit, const struct access *access,
+                        struct weft_ir_shape shape) {
     const struct weft_ir_instruction *instruction = access->instruction;
     const weft_ir_value *values = emit->program->arguments + instruction->arguments + 1;
-    for (uint32_t c = 0; c < instruction->n; c++) {
-        const LLVMValueRef all = weft_emit_vector(emit, values[c]);
+    const uint32_t n = together(instruction);
+    for (uint32_t first = 0; first < instruction->n; first += n) {
+        LLVMValueRef parts[MOST_TOGETHER];
+        for (uint32_t c = 0; c < n; c++) {
+            parts[c] = weft_emit_vector(emit, values[first + c]);
+        }
+        const LLVMValueRef all = concatenate(emit, parts, n, emit->lanes);
         for (uint32_t i = 0; i < emit->lanes; i++) {
-            const LLVMValueRef one =
-                LLVMBuildExtractElement(emit->builder, all, weft_emit_u32(emit, i), "");
-            const LLVMValueRef made =
-                LLVMBuildStore(emit->builder, one, strided_address(emit, access, c, i, stride));
+            uint32_t place[MOST_TOGETHER];
+            for (uint32_t c = 0; c < n; c++) {
+                place[c] = c * emit->lanes + i;
+            }
+            const LLVMValueRef made = LLVMBuildStore(
+                emit->builder,
+                n == 1 ? LLVMBuildExtractElement(emit->builder, all, lane_number(emit, i), "")
+                       : shuffle(emit, all, all, place, n),
+                lane_address(emit, access, shape, first, i));
             LLVMSetAlignment(made, access->size);
             mark(emit, access, made);
         }
     }
 }
 
-/* Masks would need a branch for each lane, which is what gathers and scatters of the processor are for. */
-static bool is_strided(const struct weft_emit *emit, const struct access *access,
+/*
+ * Whether lanes are loaded or stored one by one, with all components at once. Masks would need a branch for each lane, which
+ * is what gathers and scatters of the processor are for; these take one component at a time.
+ */
+static bool is_by_lane(const struct weft_emit *emit, const struct access *access,
                        struct weft_ir_shape shape) {
-    return shape.kind == WEFT_IR_LINEAR && !emit->exec && !access->limit;
+    return !emit->exec && !access->limit &&
+           (shape.kind == WEFT_IR_LINEAR || together(access->instruction) > 1);
 }
 
 /* ---- any addresses ---- */
@@ -393,8 +458,8 @@ void weft_emit_load(struct weft_emit *emit, const struct weft_ir_instruction *in
         load_scalars(emit, &access);
     } else if (is_consecutive(&access, shape)) {
         load_consecutive(emit, &access);
-    } else if (is_strided(emit, &access, shape)) {
-        load_strided(emit, &access, shape.stride);
+    } else if (is_by_lane(emit, &access, shape)) {
+        load_lanes(emit, &access, shape);
     } else {
         gather(emit, &access);
     }
@@ -407,8 +472,8 @@ void weft_emit_store(struct weft_emit *emit, const struct weft_ir_instruction *i
         store_scalars(emit, &access);
     } else if (is_consecutive(&access, shape)) {
         store_consecutive(emit, &access);
-    } else if (is_strided(emit, &access, shape)) {
-        store_strided(emit, &access, shape.stride);
+    } else if (is_by_lane(emit, &access, shape)) {
+        store_lanes(emit, &access, shape);
     } else {
         scatter(emit, &access);
     }
