@@ -253,7 +253,7 @@ static const struct work works[] = {
      build_two_sided_features},
     /* Edges of blocks on both axes, and taps in more than one chunk. */
     {"ski/interpolate", {{3, {2, 331, 37}}, {2, {17, 37}}, {2, {131, 37}}}, 3, build_ski},
-    {"ski/interpolate", {{3, {1, 9, 1}}, {2, {17, 1}}, {2, {65, 1}}}, 3, build_ski},
+    {"ski/interpolate", {{3, {1, 79, 1}}, {2, {17, 1}}, {2, {65, 1}}}, 3, build_ski},
     /* So long that both rounds are in shared memory, with lengths of all parities. */
     {"convolution/shared", {{3, {2, 201, 21}}, {2, {401, 21}}}, 2, build_toeplitz},
     {"convolution/shared", {{3, {1, 512, 32}}, {2, {1023, 32}}}, 2, build_toeplitz},
