@@ -54,6 +54,36 @@ static const struct kernel kernels[] = {
      "31)));\n"
      "out_(1, (a & b) | ~a); out_(2, uint(-int(a)) + min(a, b) * 3 + max(a, b));\n"
      "out_(3, uint(min(int(a), int(b)) ^ max(int(a), int(b)) + abs(int(a) >> 1))); }"},
+    {"divisions and comparisons that bounds decide, or just not", LINE,
+     "void main() { uint l = lane(), w = gl_LocalInvocationID.x, m = in_(0) % 7, s = in_(1) >> "
+     "28;\n"
+     "out_(0, (l % 63) + ((l + 64) % 127) * 64 + ((w + 64) % 128) * 8192 + (w / 64) * 3 + (w / 63) "
+     "* 5);\n"
+     "out_(1, m % 7 + (m % 6) * 8 + (m / 7) * 64 + (m / 6) * 128 + s % 16 * 256 + s % 15 * 4096 + "
+     "(s & 9) % 10 * 65536);\n"
+     "uint t = 0; if (l < 64) t |= 1; if (l < 63) t |= 2; if (w + 1 > 64) t |= 4; if (w >= 63) t "
+     "|= 8; if (m <= 6) t |= 16;\n"
+     "if (m <= 5) t |= 32; if (int(l) < 64) t |= 64; if (int(l) - 64 < 0) t |= 128; if (l - 1u < "
+     "64) t |= 256;\n"
+     "if (int(s | 0x80000000u) < 3) t |= 512; if ((s | m) > 15) t |= 1024; if ((s ^ 16) <= 30) t "
+     "|= 2048; if (s * 2 + 1 <= 31) t |= 4096;\n"
+     "out_(2, t); out_(3, (max(m, s) % 16) + (min(m, s) % 7) * 16 + ((m << 2) % 25) * 128 + ((m << "
+     "30) % 25) * 4096 + (m * 0x30000000u) % 0x20000000u); }"},
+    {"a variable that one line sets to constants of two calls", LINE,
+     "uint total; void keep(uint n) { total = n; }\n"
+     "void main() { uint s = 0; keep(1); for (uint i = 0; i < 3; i++) { s = s * 10 + total; "
+     "keep(5); } out_(0, s); out_(1, total); }"},
+    {"variables that are set again and again", LINE,
+     "uint kept; void bump(uint by) { kept += by; }\n"
+     "void main() { uint at = in_(0); kept = at; uint first = at; at = at * 3 + kept; bump(at); "
+     "uvec2 pair = uvec2(at, kept);\n"
+     "pair.x = pair.y; pair.y = 7; if ((first & 1) != 0) { at = pair.x; kept = 1; pair.x = at + "
+     "kept; } else { bump(2); at ^= kept; }\n"
+     "uint row[3]; row[0] = at; row[1] = kept; row[2] = 5; row[first % 3] = 9; uint seen = row[0]; "
+     "row[0] = 1; seen += row[0] * 4;\n"
+     "for (uint i = 0; i < (first & 3); i++) { seen += at; at = i; seen ^= at << 3; kept = at; }\n"
+     "out_(0, seen); out_(1, kept); out_(2, pair.x + pair.y * 11); out_(3, row[0] + row[1] + "
+     "row[2]); }"},
     {"arrays that are alike for all lanes, read by an index that is not", LINE,
      "void main() { uint table[5], rows[5]; for (uint i = 0; i < 5; i++) { table[i] = push.a + i * "
      "push.b; rows[i] = i + lane(); }\n"

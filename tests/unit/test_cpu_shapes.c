@@ -59,6 +59,17 @@ static const struct shape_case cases[] = {
      "float(lane)) "
      "break; } y[i] = s; }",
      {.ifs = 1, .loops = 1, .vectors = 1, .scalars = 1}},
+    {"places by divisions that change nothing",
+     "y[(lane + 64) % 768 + gl_WorkGroupID.x * 768] = x[(lane + 128) / 192 * 768 + (lane + 128) % "
+     "192]; }",
+     {.vectors = 2}},
+    {"a comparison that all lanes pass",
+     "if (lane < 64) { if (lane + 1 <= 64) { y[i] = x[i]; } } }",
+     {.vectors = 2}},
+    {"one variable for many places",
+     "uint at = i; float v = x[at]; at *= push.width; v += x[at]; at = push.width; v += x[at]; at "
+     "= lane; y[at] = v; }",
+     {.vectors = 2, .scalars = 1, .elsewhere = 1}},
     {"a counter that lanes go on with",
      "uint k = 0; if (i < push.count) { k = 1; } for (; k < push.width; k++) { y[k * 64 + lane] = "
      "x[lane]; } }",
@@ -108,10 +119,7 @@ static void run_case(const struct shape_case *given, uint32_t lanes) {
         .words = words, .size = size, .entry_point = "main", .lanes = lanes};
     struct weft_ir_program program = {.lanes = lanes};
     assert_ok(weft_ir_decode(&program, &source));
-    weft_ir_mark_workgroup(&program);
-    weft_ir_find_homes(&program);
-    weft_ir_find_shapes(&program);
-    assert_ok(program.status);
+    assert_ok(weft_ir_analyze(&program));
     const struct findings found = find(&program);
     if (memcmp(&found, &given->expected, sizeof found) != 0) {
         fail_msg("%s, %u lanes: ifs %u, loops %u, scalars %u, vectors %u, strided %u, elsewhere %u",

@@ -27,15 +27,57 @@ static uint32_t least(uint32_t a, uint32_t b) {
 /* Slots that one instruction moves: vectors of up to four stay together, which is what contiguous access needs. */
 #define MOST_TOGETHER 4u
 
+/*
+ * What the piece of code at hand has set a slot to, or read from it, is what it holds: few variables of a module are read
+ * elsewhere than where they are set, and many are set again and again, each time to a value of another shape.
+ */
+static bool latest(const struct weft_ir_decoder *decoder, const struct weft_ir_slot *slots,
+                   uint32_t type, uint32_t n, weft_ir_value *scalars) {
+    const struct weft_ir_program *program = decoder->program;
+    for (uint32_t i = 0; i < n; i++) {
+        if (slots[i].latest_block != decoder->block ||
+            program->values[slots[i].latest].type != type) {
+            return false;
+        }
+        scalars[i] = slots[i].latest;
+    }
+    return true;
+}
+
+static void note_latest(const struct weft_ir_decoder *decoder, struct weft_ir_slot *slots,
+                        const weft_ir_value *scalars, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        slots[i].latest = scalars ? scalars[i] : 0;
+        slots[i].latest_block = scalars ? decoder->block : 0;
+    }
+}
+
+static struct weft_ir_slot *slots_of(const struct weft_ir_decoder *decoder, uint32_t variable) {
+    const struct weft_ir_program *program = decoder->program;
+    return program->slots + program->variables[variable].first;
+}
+
 static void get(struct weft_ir_decoder *decoder, uint32_t variable, uint32_t place,
                 weft_ir_value index, uint32_t type, uint32_t n, weft_ir_value *scalars) {
     struct weft_ir_program *program = decoder->program;
+    if (program->status == WEFT_OK && index == 0 &&
+        latest(decoder, slots_of(decoder, variable) + place, type, n, scalars)) {
+        return;
+    }
     struct weft_ir_instruction *instruction = weft_ir_append(
         program, decoder->list, WEFT_IR_GET, type, n, true, (const weft_ir_value[]){index}, 1);
     instruction->root = variable;
     instruction->place = place;
     for (uint32_t i = 0; i < n; i++) {
         scalars[i] = program->status == WEFT_OK ? instruction->result + i : 0;
+    }
+    if (program->status == WEFT_OK && index == 0) {
+        for (uint32_t i = 0; i < n; i++) {
+            const uint64_t most = slots_of(decoder, variable)[place + i].most;
+            struct weft_ir_def *def = &program->values[scalars[i]];
+            def->most = most < def->most ? most : def->most;
+        }
+        note_latest(decoder, slots_of(decoder, variable) + place, scalars, n);
     }
 }
 
@@ -49,6 +91,15 @@ static void set(struct weft_ir_decoder *decoder, uint32_t variable, uint32_t pla
         decoder->program, decoder->list, WEFT_IR_SET, type, n, false, arguments, 1 + n);
     instruction->root = variable;
     instruction->place = place;
+    if (decoder->program->status != WEFT_OK) {
+        return;
+    }
+    struct weft_ir_slot *slots = slots_of(decoder, variable);
+    if (index == 0) {
+        note_latest(decoder, slots + place, scalars, n);
+    } else {
+        note_latest(decoder, slots, NULL, decoder->program->variables[variable].slots);
+    }
 }
 
 /* The value of a slot that is written once, with a constant; false for others. */
@@ -352,6 +403,10 @@ static void load_input(struct weft_ir_decoder *decoder, const struct part *part,
         instruction->root = part->pointer.root;
         instruction->place = part->pointer.offset + i;
         scalars[i] = instruction->result;
+        if (decoder->program->status == WEFT_OK) {
+            decoder->program->values[instruction->result].most =
+                weft_ir_most_input(decoder->program, instruction);
+        }
     }
     if (part->pointer.index != 0) {
         weft_ir_error(decoder->program, WEFT_UNSUPPORTED, "a built-in with an index");
@@ -425,27 +480,28 @@ static void store_part(struct weft_ir_decoder *decoder, const struct part *part,
     instruction->place = pointer->offset;
 }
 
-/* A variable's slots become known where a store is the only one to it and has constants. */
-static void note_constants(struct weft_ir_decoder *decoder, const struct weft_ir_id *root,
-                           const struct weft_ir_pointer *pointer, const weft_ir_value *scalars) {
+/*
+ * Where a store is the only one to a variable, reads that have a value at all have no greater one, and none but constants
+ * if that is what is stored. Not so where it is in a function and the variable is not: with each call, it is another store.
+ */
+static void note_only_store(struct weft_ir_decoder *decoder, const struct weft_ir_id *root,
+                            const struct weft_ir_pointer *pointer, const weft_ir_value *scalars) {
     struct weft_ir_program *program = decoder->program;
     if (program->status != WEFT_OK || root->stores != 1 || pointer->space != WEFT_IR_IN_VARIABLE ||
         pointer->offset != 0 || pointer->index != 0) {
         return;
     }
     struct weft_ir_variable *variable = &program->variables[pointer->root];
-    if (variable->slots != weft_ir_type_of(decoder, pointer->type)->slots) {
+    if (variable->list == 0 || variable->slots != weft_ir_type_of(decoder, pointer->type)->slots) {
         return;
     }
-    for (uint32_t i = 0; i < variable->slots; i++) {
-        if (!program->values[scalars[i]].constant) {
-            return;
-        }
-    }
-    for (uint32_t i = 0; i < variable->slots; i++) {
-        program->slots[variable->first + i].constant = program->values[scalars[i]].bits;
-    }
     variable->has_constants = true;
+    for (uint32_t i = 0; i < variable->slots; i++) {
+        const struct weft_ir_def *stored = &program->values[scalars[i]];
+        program->slots[variable->first + i].constant = stored->bits;
+        program->slots[variable->first + i].most = stored->most;
+        variable->has_constants = variable->has_constants && stored->constant;
+    }
 }
 
 void weft_ir_store(struct weft_ir_decoder *decoder, const struct weft_ir_pointer *pointer,
@@ -479,8 +535,8 @@ static void decode_store(struct weft_ir_decoder *decoder, const struct weft_ir_v
         weft_ir_error(decoder->program, WEFT_COMPILE_ERROR, "a store of another type");
         return;
     }
-    note_constants(decoder, weft_ir_id(decoder, weft_ir_id(decoder, target)->root), &pointer,
-                   scalars);
+    note_only_store(decoder, weft_ir_id(decoder, weft_ir_id(decoder, target)->root), &pointer,
+                    scalars);
     weft_ir_store(decoder, &pointer, scalars);
 }
 

@@ -12,17 +12,22 @@ static weft_status check_source(const struct weft_cpu_source *source, const weft
     return WEFT_OK;
 }
 
-static weft_status compile(struct weft_cpu_object *object, struct weft_ir_program *program,
-                           const struct weft_cpu_source *source) {
-    uint8_t *elf = NULL;
-    size_t size = 0;
-    WEFT_TRY(weft_ir_decode(program, source));
+weft_status weft_ir_analyze(struct weft_ir_program *program) {
+    weft_ir_drop_dead_stores(program);
     weft_ir_widen(program);
     weft_ir_mark_workgroup(program);
     weft_ir_find_homes(program);
     weft_ir_find_shapes(program);
     weft_ir_find_fragments(program);
-    WEFT_TRY(program->status);
+    return program->status;
+}
+
+static weft_status compile(struct weft_cpu_object *object, struct weft_ir_program *program,
+                           const struct weft_cpu_source *source) {
+    uint8_t *elf = NULL;
+    size_t size = 0;
+    WEFT_TRY(weft_ir_decode(program, source));
+    WEFT_TRY(weft_ir_analyze(program));
     weft_status status = weft_ir_emit(&elf, &size, program);
     if (status == WEFT_OK) {
         status = weft_cpu_object_pack(object, &program->interface, elf, size, program->host);

@@ -6,11 +6,6 @@
 #include "cpu/compile/ir.h"
 #include "spirv/module.h"
 
-static uint64_t mask_of(uint32_t type) {
-    const uint32_t bits = weft_ir_bits(type);
-    return bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-}
-
 static int64_t signed_of(uint64_t bits, uint32_t type) {
     const uint64_t sign = UINT64_C(1) << (weft_ir_bits(type) - 1);
     return (int64_t)((bits ^ sign) - sign);
@@ -164,6 +159,6 @@ bool weft_ir_fold(uint64_t *bits, uint32_t op, uint32_t type, uint32_t argument_
         *bits = arguments[0] != 0 ? arguments[1] : arguments[2];
         folded = true;
     }
-    *bits &= mask_of(type);
+    *bits &= weft_ir_ones(type);
     return folded;
 }

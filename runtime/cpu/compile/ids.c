@@ -164,9 +164,17 @@ weft_ir_value weft_ir_compute(struct weft_ir_decoder *decoder, uint32_t op, uint
         weft_ir_fold(&result, op, type, program->values[arguments[0]].type, bits, count)) {
         return weft_ir_constant(program, type, result);
     }
+    const weft_ir_value same = weft_ir_simplify(program, op, type, arguments, count);
+    if (same != 0) {
+        return same;
+    }
+    const uint64_t most = weft_ir_most(program, op, type, arguments, count);
     struct weft_ir_instruction *instruction =
         weft_ir_append(program, decoder->list, op, type, 1, true, arguments, count);
     instruction->fusible = fusible;
+    if (program->status == WEFT_OK) {
+        program->values[instruction->result].most = most;
+    }
     return instruction->result;
 }
 

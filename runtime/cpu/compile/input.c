@@ -261,6 +261,8 @@ void weft_emit_instruction(struct weft_emit *emit, const struct weft_ir_instruct
     case WEFT_IR_SUBGROUP:
         weft_emit_subgroup(emit, instruction);
         break;
+    case WEFT_IR_NOTHING:
+        break;
     default:
         weft_emit_arithmetic(emit, instruction);
         break;

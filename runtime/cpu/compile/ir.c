@@ -35,6 +35,11 @@ uint32_t weft_ir_bits(uint32_t type) {
     return bits[type];
 }
 
+uint64_t weft_ir_ones(uint32_t type) {
+    const uint32_t bits = weft_ir_bits(type);
+    return bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
 bool weft_ir_is_float(uint32_t type) {
     return type == WEFT_IR_F32 || type == WEFT_IR_F64;
 }
@@ -47,8 +52,8 @@ weft_ir_value weft_ir_add_values(struct weft_ir_program *program, uint32_t type,
                           sizeof *program->values)) {
             return 0;
         }
-        program->values[program->value_count++] =
-            (struct weft_ir_def){.type = (uint8_t)type, .instruction = WEFT_IR_NONE};
+        program->values[program->value_count++] = (struct weft_ir_def){
+            .type = (uint8_t)type, .instruction = WEFT_IR_NONE, .most = weft_ir_ones(type)};
     }
     return first;
 }
@@ -67,6 +72,7 @@ weft_ir_value weft_ir_constant(struct weft_ir_program *program, uint32_t type, u
         struct weft_ir_def *def = &program->values[value];
         def->constant = true;
         def->bits = bits;
+        def->most = bits;
         def->shape =
             (struct weft_ir_shape){.kind = WEFT_IR_UNIFORM, .align = weft_ir_align_of(bits)};
     }
@@ -122,7 +128,8 @@ uint32_t weft_ir_add_variable(struct weft_ir_program *program, uint32_t list, ui
                           sizeof *program->slots)) {
             return 0;
         }
-        program->slots[program->slot_count++] = (struct weft_ir_slot){.type = WEFT_IR_I32};
+        program->slots[program->slot_count++] =
+            (struct weft_ir_slot){.type = WEFT_IR_I32, .most = UINT64_MAX};
     }
     return program->variable_count++;
 }

@@ -46,6 +46,7 @@ struct weft_ir_def {
     uint32_t block; /* the straight piece of code it belongs to */
     uint32_t instruction;
     uint64_t bits; /* of a constant, zero-extended */
+    uint64_t most; /* an integer is not greater, unsigned */
     void *llvm;    /* while its piece of code is being emitted */
 };
 
@@ -64,7 +65,8 @@ enum {
     WEFT_IR_CARRY, /* of the sum, WEFT_IR_BORROW of the difference, of two unsigned numbers: 0 or 1 */
     WEFT_IR_BORROW,
     WEFT_IR_HIGH_UNSIGNED, /* upper half of a product */
-    WEFT_IR_HIGH_SIGNED
+    WEFT_IR_HIGH_SIGNED,
+    WEFT_IR_NOTHING /* what was there is not needed */
 };
 
 /** What a load, store or atomic refers to. */
@@ -134,16 +136,19 @@ struct weft_ir_slot {
     uint32_t home; /* list or, with in_loop, loop, in which its value counts: weft_ir_find_homes */
     bool in_loop;
     bool used;
-    bool kept;         /* lives across barriers, in the scratch memory: weft_ir_find_fragments */
-    uint64_t constant; /* where the variable has_constants */
-    uint32_t offset;   /* in the scratch memory, for what lives across barriers */
+    bool kept;            /* lives across barriers, in the scratch memory: weft_ir_find_fragments */
+    uint64_t constant;    /* where the variable has_constants */
+    uint64_t most;        /* what is read from it is not greater, where that is known */
+    weft_ir_value latest; /* while decoding: what it holds in the piece of code latest_block */
+    uint32_t latest_block;
+    uint32_t offset; /* in the scratch memory, for what lives across barriers */
     void *llvm;
 };
 
 struct weft_ir_program {
     const weft_host *host;
     weft_status status; /* the first error */
-    uint32_t lanes; /* of a vector: invocations that run at once */
+    uint32_t lanes;     /* of a vector: invocations that run at once */
     uint32_t local_size[3];
     bool checked;
     struct weft_cpu_interface interface;
@@ -176,6 +181,8 @@ bool weft_ir_room(struct weft_ir_program *program, void *array_address, uint32_t
 
 /** Bits of a value of a type. */
 uint32_t weft_ir_bits(uint32_t type);
+/** As many ones. */
+uint64_t weft_ir_ones(uint32_t type);
 bool weft_ir_is_float(uint32_t type);
 /** The exponent of the largest power of two that divides a number; 31 for those of more, and for 0. */
 uint8_t weft_ir_align_of(uint64_t number);
@@ -212,6 +219,23 @@ void weft_ir_widen(struct weft_ir_program *program);
 bool weft_ir_fold(uint64_t *bits, uint32_t op, uint32_t type, uint32_t argument_type,
                   const uint64_t *arguments, uint32_t count);
 
+/* ---- range.c ---- */
+
+/** The value that an operation gives without being made: one of its arguments or a constant; 0 where it has to be made. */
+weft_ir_value weft_ir_simplify(struct weft_ir_program *program, uint32_t op, uint32_t type,
+                               const weft_ir_value *arguments, uint32_t count);
+/** What the result of an operation is not greater than. */
+uint64_t weft_ir_most(const struct weft_ir_program *program, uint32_t op, uint32_t type,
+                      const weft_ir_value *arguments, uint32_t count);
+/** What a built-in variable is not greater than. */
+uint64_t weft_ir_most_input(const struct weft_ir_program *program,
+                            const struct weft_ir_instruction *input);
+
+/* ---- dead.c ---- */
+
+/** Takes out what sets variables to values that are never read. */
+void weft_ir_drop_dead_stores(struct weft_ir_program *program);
+
 /* ---- structure.c ---- */
 
 /** Marks what all of a workgroup walks together. */
@@ -229,6 +253,11 @@ void weft_ir_find_shapes(struct weft_ir_program *program);
 /** Whether a store in `list` reaches lanes other than those that are alive in the slot's home. */
 bool weft_ir_store_is_partial(const struct weft_ir_program *program, uint32_t list,
                               const struct weft_ir_slot *slot);
+
+/* ---- compile.c ---- */
+
+/** All of the above, of a program that was decoded. */
+weft_status weft_ir_analyze(struct weft_ir_program *program);
 
 /* ---- emit.c and its parts ---- */
 
