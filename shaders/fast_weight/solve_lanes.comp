@@ -63,7 +63,6 @@ float load_result(uint at, bool of_keys)
     return of_keys ? w[at] : u[at];
 }
 
-// A new element of a row.
 float solve(uint row, uint at, float sum, bool of_keys)
 {
     float x = weft_flush(beta[row] * (load_source(at, of_keys) - sum));
@@ -73,6 +72,20 @@ float solve(uint row, uint at, float sum, bool of_keys)
         u[at] = x;
     }
     return x;
+}
+
+// A token's new elements, with `own` of what was summed up for it; adds to the sums of the tokens behind it.
+void solve_row(inout weft_lanes_tile sum, Chunk chunk, uint block, uint i, vec2 own, uint column,
+               bool of_keys, bool two)
+{
+    if (block + i >= chunk.count) {
+        return;
+    }
+    uint row = weft_token_row(chunk.first_row, chunk.first + block + i);
+    uint at = row * (of_keys ? push.features : push.values) + column;
+    float low = solve(row, at, own.x, of_keys);
+    float high = two ? solve(row, at + TILE_LANES, own.y, of_keys) : 0.0;
+    weft_lanes_step_from(sum, i + 1, weft_score_rows(block, block + i), low, high, two);
 }
 
 // One column of W or U and, if there are two, the one TILE_LANES further. An invocation reads back only elements that it
@@ -87,13 +100,10 @@ void solve_columns(Chunk chunk, uint column, bool of_keys, bool two)
             weft_lanes_step(sum, weft_score_rows(block, j), load_result(at, of_keys),
                             two ? load_result(at + TILE_LANES, of_keys) : 0.0, two);
         }
-        for (uint i = 0; i < WEFT_LANES_ROWS && block + i < chunk.count; i++) {
-            uint row = weft_token_row(chunk.first_row, chunk.first + block + i);
-            uint at = row * width + column;
-            float low = solve(row, at, sum.low[i], of_keys);
-            float high = two ? solve(row, at + TILE_LANES, sum.high[i], of_keys) : 0.0;
-            weft_lanes_step_from(sum, i + 1, weft_score_rows(block, block + i), low, high, two);
-        }
+        solve_row(sum, chunk, block, 0, vec2(sum.low.x, sum.high.x), column, of_keys, two);
+        solve_row(sum, chunk, block, 1, vec2(sum.low.y, sum.high.y), column, of_keys, two);
+        solve_row(sum, chunk, block, 2, vec2(sum.low.z, sum.high.z), column, of_keys, two);
+        solve_row(sum, chunk, block, 3, vec2(sum.low.w, sum.high.w), column, of_keys, two);
     }
 }
 

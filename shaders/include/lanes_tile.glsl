@@ -41,17 +41,19 @@ void weft_lanes_step(inout weft_lanes_tile sum, vec4 rows, float low, float high
     }
 }
 
+// What the rows from `first` on become, and the others are.
+vec4 weft_lanes_from(uint first, vec4 others, vec4 rows)
+{
+    return mix(others, rows, greaterThanEqual(uvec4(0, 1, 2, 3), uvec4(first)));
+}
+
 // Those of the rows from `first` on alone.
 void weft_lanes_step_from(inout weft_lanes_tile sum, uint first, vec4 rows, float low, float high,
                           bool two)
 {
-    weft_lanes_tile all = sum;
-    weft_lanes_step(all, rows, low, high, two);
-    for (uint i = 0; i < WEFT_LANES_ROWS; i++) {
-        if (i >= first) {
-            sum.low[i] = all.low[i];
-            sum.high[i] = all.high[i];
-        }
+    sum.low = weft_lanes_from(first, sum.low, weft_multiply_add(low, rows, sum.low));
+    if (two) {
+        sum.high = weft_lanes_from(first, sum.high, weft_multiply_add(high, rows, sum.high));
     }
 }
 

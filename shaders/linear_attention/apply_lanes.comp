@@ -87,10 +87,7 @@ vec4 make_denominators(Chunk chunk, uint row, uvec4 query)
             sum = sum + weft_score_rows(row, j);
         }
         for (uint j = 0; j < WEFT_LANES_ROWS; j++) {
-            vec4 scores = weft_score_rows(row, row + j);
-            for (uint i = 0; i < WEFT_LANES_ROWS; i++) {
-                sum[i] = i >= j ? sum[i] + scores[i] : sum[i];
-            }
+            sum = weft_lanes_from(j, sum, sum + weft_score_rows(row, row + j));
         }
         total = total + sum;
     }
