@@ -9,6 +9,7 @@
 import argparse
 import json
 import os
+import re
 import select
 import subprocess
 import sys
@@ -21,8 +22,8 @@ import transforms
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# peer -> its module, the runtimes of its rows, whether it is at work on the Vulkan device
 ON_PROCESSOR = ("processor", "software")  # types of devices
+# peer -> its module, whether it is at work on the Vulkan device
 PEERS = {
     "torch": ("torch_peer", False),
     "fftw": ("fftw_peer", False),
@@ -43,6 +44,10 @@ QUICK_SERIES = ["attention", "fourier", "toeplitz", "banded_attention", "kernel_
 ANSWER_SECONDS = 240  # a peer that says nothing for so long is ended
 
 
+NO_VULKAN = ("Weft runs on its processor device, and no other: --also-device names a Vulkan device "
+             "for Vulkan peers")
+
+
 class Silence(Exception):
     """A worker ended, or did not answer in time."""
 
@@ -52,13 +57,18 @@ class Worker:
 
     def __init__(self, name, options):
         module, self.on_vulkan = PEERS[name]
-        self.name, self.refusal = name, None
+        self.name, self.refusal, self.hello, self.process = name, None, {}, None
+        if self.on_vulkan and not options["device"]:
+            self.refusal = ("unsupported", NO_VULKAN)
+        else:
+            self._start(options | {"module": module, "name": name, "vulkan": self.on_vulkan})
+
+    def _start(self, options):
         self.process = subprocess.Popen([sys.executable, os.path.join(HERE, "worker.py")],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         bufsize=1, start_new_session=True)  # Ctrl-C is for us
-        self.hello = {}
         try:
-            self.hello = self.ask(options | {"module": module})
+            self.hello = self.ask(options)
         except Silence as silence:
             self.refusal = ("error", str(silence))
         if "status" in self.hello:
@@ -79,10 +89,10 @@ class Worker:
             raise Silence(f"no answer in {ANSWER_SECONDS} s")
         raise Silence(f"the peer's process ended with {self.process.wait()}")
 
-    def measure(self, job, work, seconds, weft_device):
+    def measure(self, job, work, seconds, device):
         """Answers for the case, an empty list where the peer has nothing of its kind."""
         absent = {"runtime": self.name, "runtime_version": self.hello.get("version", ""),
-                  "device": weft_device["name"], "driver": weft_device["driver_version"], "note": ""}
+                  "device": device["name"], "driver": device["driver_version"], "note": ""}
         if not self.refusal:
             try:
                 return self.ask({"job": job, "suite": work.suite, "case": work.case,
@@ -94,7 +104,7 @@ class Worker:
         return [absent | {"status": self.refusal[0], "reason": self.refusal[1]}]
 
     def close(self):
-        if self.process.poll() is None:
+        if self.process and self.process.poll() is None:
             self.process.stdin.close()
             try:
                 self.process.wait(10)
@@ -112,15 +122,15 @@ def covers(name, work):
 # ---- Weft ----
 
 
-def run_weft(options, job, seconds):
+def run_weft(options, device, job, seconds):
     """The report of `weft bench` for one suite and filter; None where it has no such case."""
     suite_name, text, lengths = job
     command = [options.weft, "bench", "--suite", suite_name, "--filter", text, "--seconds",
                str(seconds), "--no-limits", "--json"]
     if lengths:
         command += ["--lengths", ",".join(map(str, lengths))]
-    if options.device:
-        command += ["--device", options.device]
+    if device:
+        command += ["--device", device]
     if options.math:
         command += ["--math", options.math]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -131,20 +141,27 @@ def run_weft(options, job, seconds):
     return sys.exit(f"{' '.join(command)}: {done.stderr.strip()[-500:]}")
 
 
-def device_of(options):
+def device_of(options, selector):
+    """What `weft devices` says of the device that --device SELECTOR would take."""
     done = subprocess.run([options.weft, "devices", "--json"], capture_output=True, text=True,
                           check=False)
     if done.returncode != 0:
         sys.exit(f"{options.weft} devices: {done.stderr.strip()[-500:]}")
     found = json.loads(done.stdout)
     devices = found["devices"] if isinstance(found, dict) else found
-    wanted = (options.device or "").lower()
+    wanted = (selector or "").lower()
     for device in devices:
         names = f"{device['name']} {device['driver']}".lower()
         if device["usable"] and (wanted in names or wanted == str(device["index"])):
             return device
     return sys.exit(f"no usable device matches '{wanted}'; there are "
                     + ", ".join(device["name"] for device in devices))
+
+
+def runtime_on(device):
+    """The name for Weft's rows on a second device: weft- and its driver."""
+    driver = re.sub("[^a-z0-9]+", "-", device["driver"].lower()).strip("-")
+    return driver if driver.startswith("weft-") else f"weft-{driver}"
 
 
 # ---- what is measured ----
@@ -169,12 +186,16 @@ def jobs_of(options):
 class Session:
     def __init__(self, options):
         self.options = options
-        self.device = device_of(options)
+        self.device = device_of(options, options.device)
+        self.also = options.also_device and device_of(options, options.also_device)
+        self.vulkan = next((device for device in (self.device, self.also)
+                            if device and device["type"] != "processor"), None)
         self.report = None
         self.weft_rows, self.peer_rows, self.noted = {}, {}, {}
         names = options.peers or list(PEERS)
-        base = {"device": self.device["name"], "driver": self.device["driver_version"],
-                "software": self.device["type"] in ON_PROCESSOR, "seconds": options.seconds,
+        vulkan = self.vulkan or {"name": None, "driver_version": None, "type": None}
+        base = {"device": vulkan["name"], "driver": vulkan["driver_version"],
+                "software": vulkan["type"] in ON_PROCESSOR, "seconds": options.seconds,
                 "threads": options.threads, "vkfft": options.vkfft,
                 "torch_device": options.torch_device, "torch_variants": options.torch_variants}
         self.workers = [Worker(name, base) for name in names]
@@ -182,11 +203,15 @@ class Session:
     def software(self, worker):
         """A processor's rows say nothing about any GPU, be it by Vulkan or by itself."""
         if worker.on_vulkan:
-            return self.device["type"] in ON_PROCESSOR
+            return self.device_for(worker)["type"] in ON_PROCESSOR
         return self.options.torch_device == "cpu" or worker.name != "torch"
 
+    def device_for(self, worker):
+        """What a peer's row names where the peer could not say it."""
+        return (worker.on_vulkan and self.vulkan) or self.device
+
     def _weft(self, job, names):
-        report = run_weft(self.options, job[:3], self.options.seconds)
+        report = run_weft(self.options, self.options.device, job[:3], self.options.seconds)
         if report is None:
             return
         self.report = self.report or report | {"rows": [], "fits": []}
@@ -200,11 +225,21 @@ class Session:
                 row.setdefault("runtime_version", report["environment"]["weft"])
                 self.weft_rows.setdefault((row["suite"], row["case"]), []).append(row)
 
+    def _weft_also(self, job, names):
+        """Weft on the second device, as a peer."""
+        report = run_weft(self.options, self.options.also_device, job[:3], self.options.seconds)
+        for row in report["rows"] if report else []:
+            if row["case"] in names:
+                row = rows.weft_as_peer(row, runtime_on(self.also), report["environment"]["weft"])
+                key = (row["suite"], row["case"])
+                self.peer_rows.setdefault(key, {}).setdefault(row["runtime"], []).append(row)
+
     def _peers(self, job, name):
         work = suite.parse(job[0], name)
         key = (job[0], name)
         for worker in self.workers:
-            for found in worker.measure(job[1], work, self.options.seconds, self.device):
+            for found in worker.measure(job[1], work, self.options.seconds,
+                                        self.device_for(worker)):
                 weft = self.weft_rows.get(key, [None])[-1]
                 if found.get("note"):
                     self.noted.setdefault((found["runtime"], found["note"]), []).append(name)
@@ -217,6 +252,8 @@ class Session:
             if number > 0 and time.monotonic() > until:
                 break
             self._weft(job, job[3])
+            if self.also:
+                self._weft_also(job, job[3])
             for name in job[3]:
                 self._peers(job, name)
 
@@ -239,7 +276,7 @@ class Session:
             for name in job[3]:
                 work = suite.parse(job[0], name)
                 for worker in self.workers:
-                    for found in worker.measure(job[1], work, None, self.device):
+                    for found in worker.measure(job[1], work, None, self.device_for(worker)):
                         print_check(name, found)
                         wrong += found["status"] == "error"
         return wrong
@@ -283,8 +320,8 @@ def print_check(name, found):
 
 def explanation(options, session):
     threads = (f"Weft's device is {session.device['name']} ({session.device['driver_version']}); "
-               f"PyTorch and FFTW had {options.threads} of {os.cpu_count()} threads")
-    if session.device["type"] == "software":
+               f"peers on the processor had {options.threads} of {os.cpu_count()} threads")
+    if session.vulkan and session.vulkan["type"] == "software":
         threads += ", on the cores on which the software driver runs, too: no statement about any GPU"
     return table.EXPLANATION.format(rounds=session.rounds(), threads=threads + ".").strip()
 
@@ -294,6 +331,9 @@ def read_options():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--weft", required=True, help="the weft command")
     parser.add_argument("--device", help="which device, as weft's --device")
+    parser.add_argument("--also-device", metavar="DEVICE",
+                        help="show Weft on a second device as one more peer; where --device is the "
+                             "processor, Vulkan peers take this one")
     parser.add_argument("--math", choices=("reproducible", "fast"), help="as weft's --math")
     parser.add_argument("--out", help="write rows, Weft's and the peers', as JSON")
     parser.add_argument("--markdown", help="write the table as Markdown")
@@ -311,7 +351,7 @@ def read_options():
     parser.add_argument("--torch-variants", help="of eager,compile,sdpa,flex (default: all on "
                                                  "CUDA, eager,sdpa on a processor)")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1,
-                        help="of PyTorch on a processor and FFTW (default: one per core)")
+                        help="of each peer on the processor (default: one per core)")
     parser.add_argument("--vkfft", help="the program vkfft_raw (default: beside weft)")
     options = parser.parse_args()
     options.lengths = [int(length) for length in options.lengths.split(",")]

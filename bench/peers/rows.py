@@ -5,6 +5,7 @@
 NOT_MEASURED = ("fraction_of_copy", "fraction_of_arithmetic", "extra_bytes", "weight_bytes",
                 "peak_bytes", "dispatches", "barriers", "submissions", "longest_dispatch", "start_ms",
                 "cold_ms", "tokens_per_s", "output_sha256")
+WEFT_ALONE = ("rounds_ms",)  # what only Weft's rows may have
 TIMES = ("clock", "runs", "median_ms", "p5_ms", "p95_ms", "spread", "interval_ms", "tight", "host_ms",
          "cpu_ms")
 
@@ -40,6 +41,12 @@ def peer_row(work, found, weft_row, software):
             "gflop_per_s": None if flops is None else 1e-9 * flops / seconds,
             "gb_per_s": None if size is None else 1e-9 * size / seconds}
     return row | dict.fromkeys(NOT_MEASURED) | {"verified": found["verified"]}
+
+
+def weft_as_peer(row, runtime, version):
+    """Weft's row of a second device beside those of the first, whose environment the file has."""
+    row = {name: value for name, value in row.items() if name not in WEFT_ALONE}
+    return row | {"runtime": runtime, "runtime_version": version, "device_index": None, "math": None}
 
 
 def middle_round(rounds):
