@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""ncnn on the same Vulkan driver, float32 throughout.
+"""ncnn on the same Vulkan driver, or on the processor, float32 throughout.
 
-Its Python package uploads inputs and downloads outputs with every run. median_ms is therefore the
-difference between a network that has the op 1 + MORE times in a row and one that has it once, over
-MORE; host_ms is a whole run of the network that has it once, with transfers.
+By Vulkan, its Python package uploads inputs and downloads outputs with every run. median_ms is then
+the difference between a network that has the op 1 + MORE times in a row and one that has it once,
+over MORE; host_ms is a whole run of the network that has it once, with transfers. On the processor
+there are none, and a run of the latter is what is timed.
 """
 
 import os
@@ -12,6 +13,7 @@ import tempfile
 import ncnn
 import numpy as np
 
+import host
 import measure
 
 MORE = {"layer_norm": 8, "gelu_tanh": 8, "gelu_erf": 8}  # others: 2; even for matmul
@@ -19,8 +21,9 @@ FLOAT16_AND_INT8 = ("use_fp16_packed", "use_fp16_storage", "use_fp16_arithmetic"
                     "use_bf16_packed", "use_bf16_storage", "use_int8_packed", "use_int8_storage",
                     "use_int8_arithmetic")
 KINDS = ("matmul", "layer_norm", "gelu_tanh", "gelu_erf", "softmax", "attention")
+IN_PLACE = ("layer_norm", "gelu_tanh", "gelu_erf", "softmax")
 NORM_EPSILON = 1e-12
-LONGEST_ON_PROCESSOR = 1024  # tokens of attention: 0.3 s there for 512, and quadratic
+LONGEST_ON_SOFTWARE = 1024  # tokens of attention by a software driver: 0.3 s for 512, quadratic
 
 
 class Network:
@@ -41,12 +44,14 @@ class Network:
     def text(self):
         return "\n".join(["7767517", f"{len(self.lines)} {len(self.blobs)}", *self.lines, ""])
 
-    def load(self, device):
+    def load(self, peer):
         net = ncnn.Net()
-        net.opt.use_vulkan_compute = True
+        net.opt.use_vulkan_compute = peer.vulkan
+        net.opt.num_threads = peer.threads
         for option in FLOAT16_AND_INT8:
             setattr(net.opt, option, False)
-        net.set_vulkan_device(device)
+        if peer.vulkan:
+            net.set_vulkan_device(peer.index)
         if net.load_param_mem(self.text()) != 0:
             raise RuntimeError("ncnn does not take the network")
         with tempfile.TemporaryDirectory() as folder:
@@ -56,7 +61,7 @@ class Network:
             if net.load_model(path) != 0:
                 raise RuntimeError("ncnn does not take the weights")
         for layer in net.layers():
-            if not layer.support_vulkan and layer.type != "Input":
+            if peer.vulkan and not layer.support_vulkan and layer.type != "Input":
                 raise NotImplementedError(f"ncnn runs {layer.type} on the processor, not by Vulkan")
         return net
 
@@ -125,36 +130,43 @@ def find_device(name):
 
 class Peer:
     def __init__(self, options):
-        self.version = ncnn.__version__
+        self.version, self.name = ncnn.__version__, options["name"]
+        self.vulkan, self.threads = options["vulkan"], options["threads"]
         self.software = options["software"]
-        self.device_name, self.driver = options["device"], options["driver"]
-        self.index = find_device(self.device_name)
+        if self.vulkan:
+            self.device_name, self.driver = options["device"], options["driver"]
+            self.index = find_device(self.device_name)
+        else:
+            self.device_name, self.driver = host.processor_name(), f"{self.threads} threads"
 
     def runtimes(self, work):
-        return ["ncnn"] if work.kind in KINDS else []
+        return [self.name] if work.kind in KINDS else []
 
     def prepare(self, work, data, _runtime):
-        if self.software and work.n > LONGEST_ON_PROCESSOR:
+        if not self.vulkan:
+            return Prepared(self, work, data)
+        if self.software and work.n > LONGEST_ON_SOFTWARE:
             raise measure.Skipped(f"its attention of {work.n} tokens takes many seconds on a "
                                   "software driver")
-        return Prepared(self, work, data)
+        return PreparedByVulkan(self, work, data)
 
 
 class Prepared:
     clock = "host"
 
     def __init__(self, peer, work, data):
+        self.peer, self.work, self.data = peer, work, data
+        self.note = "works in place, on a copy that each run makes" if work.kind in IN_PLACE else ""
+        # Copies: a Mat of an array counts no references, and a layer on the processor that works in
+        # place needs them to see that its input is not its own.
+        self.inputs = [ncnn.Mat(x).clone() for x in _inputs(work, data)]
+        self.once = self._network(1)
+
+    def _network(self, count):
+        """That has the op so many times in a row."""
         build = {"matmul": _matmul_network, "attention": _attention_network}.get(
-            work.kind, _unary_network)
-        self.work = work
-        self.arrays = _inputs(work, data)  # a Mat refers to its array without keeping it
-        self.inputs = [ncnn.Mat(x) for x in self.arrays]
-        self.more = MORE.get(work.kind, 2)
-        self.once = build(work, data, 1).load(peer.index)
-        self.often = build(work, data, 1 + self.more).load(peer.index)
-        self.note = f"({1 + self.more} in a row less 1) / {self.more}, so without transfers"
-        if work.kind == "matmul":
-            self.note += "; one of them is the product back, of as many operations"
+            self.work.kind, _unary_network)
+        return build(self.work, self.data, count).load(self.peer)
 
     def _extract(self, net):
         extractor = net.create_extractor()
@@ -166,14 +178,34 @@ class Prepared:
         return out
 
     def output(self):
-        self._extract(self.often)  # to warm up
         out = np.array(self._extract(self.once))
         return out.swapaxes(0, 1) if self.work.kind == "attention" else out
 
     def run(self):
-        once = measure.timed(lambda: self._extract(self.once))
+        return measure.timed(lambda: self._extract(self.once))
+
+    def close(self):
+        self.once = None
+
+
+class PreparedByVulkan(Prepared):
+    def __init__(self, peer, work, data):
+        super().__init__(peer, work, data)
+        self.more = MORE.get(work.kind, 2)
+        self.often = self._network(1 + self.more)
+        self.note = f"({1 + self.more} in a row less 1) / {self.more}, so without transfers"
+        if work.kind == "matmul":
+            self.note += "; one of them is the product back, of as many operations"
+
+    def output(self):
+        self._extract(self.often)  # to warm up
+        return super().output()
+
+    def run(self):
+        once = super().run()
         often = measure.timed(lambda: self._extract(self.often))
         return (often[0] - once[0]) / self.more, once[1], (often[2] - once[2]) / self.more
 
     def close(self):
-        self.once = self.often = None
+        super().close()
+        self.often = None

@@ -29,6 +29,7 @@ PEERS = {
     "fftw": ("fftw_peer", False),
     "vkfft": ("vkfft_peer", True),
     "ncnn": ("ncnn_peer", True),
+    "ncnn-cpu": ("ncnn_peer", False),
     "vkdispatch": ("vkdispatch_peer", True),
 }
 
@@ -116,7 +117,7 @@ def covers(name, work):
     """Whether a peer that could not even start would have had a row for the case."""
     transform = transforms.is_transform(work)
     network = work.kind in suite.OPS or work.kind == "attention"
-    return {"torch": True, "ncnn": network}.get(name, transform)
+    return {"torch": True, "ncnn": network, "ncnn-cpu": network}.get(name, transform)
 
 
 # ---- Weft ----
