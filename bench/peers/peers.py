@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 
+import iree_ops
 import rows
 import suite
 import table
@@ -30,6 +31,8 @@ PEERS = {
     "vkfft": ("vkfft_peer", True),
     "ncnn": ("ncnn_peer", True),
     "ncnn-cpu": ("ncnn_peer", False),
+    "iree-cpu": ("iree_peer", False),
+    "iree-vulkan": ("iree_peer", True),
     "vkdispatch": ("vkdispatch_peer", True),
 }
 
@@ -117,6 +120,8 @@ def covers(name, work):
     """Whether a peer that could not even start would have had a row for the case."""
     transform = transforms.is_transform(work)
     network = work.kind in suite.OPS or work.kind == "attention"
+    if name.startswith("iree"):
+        return work.kind in iree_ops.CASES
     return {"torch": True, "ncnn": network, "ncnn-cpu": network}.get(name, transform)
 
 
