@@ -52,6 +52,7 @@
     X(product)                \
     X(band)                   \
     X(layer_norm)             \
+    X(fourier_unfold)         \
     X(softmax)                \
     X(ski_apply)              \
     X(ski_interpolate)        \

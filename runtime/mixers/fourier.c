@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * FNet's Fourier sublayer, Re(F_seq(F_hidden(x))), by FFT or by matrices. Both make only the columns 0 … d/2, which is
- * all that real input leaves free; shaders/fourier/unfold.comp makes the rest of them, adds the residual and
- * normalises.
+ * all that real input leaves free; the kernels fourier/unfold make the rest of them, add the residual and normalise.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "core/trig.h"
 #include "core/try.h"
 #include "kernels/fourier/unfold.h"
+#include "kernels/fourier/unfold_lanes.h"
 #include "mixers/vkfft/fft_lowering.h"
 #include "ops/matmul.h"
 #include "ops/row.h"
@@ -35,13 +35,16 @@ struct half_spectrum {
     uint32_t stride;  /* 2: complex, 1: real parts alone */
 };
 
+WEFT_ROW_VARIANTS(fourier_unfold, "fourier/unfold", fourier_unfold, fourier_unfold_lanes,
+                  words->push.columns)
+
 static weft_status lower_unfold(struct weft_lowering *lowering, const struct weft_node *node,
                                 struct half_spectrum half) {
     const weft_shape *shape = weft_node_shape(lowering->graph, node, 0);
     const struct weft_row_args row = weft_lower_row_args(lowering, *shape, &node->epilogue);
     uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch = WEFT_LOWER(
-        lowering, fourier_unfold, weft_grid_of_groups(row.rows),
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        lowering, &weft_fourier_unfold_variants, 1, fourier_unfold,
         .bind = {.residual = row.residual,
                  .gamma = row.gamma,
                  .beta = row.beta,

@@ -41,6 +41,17 @@ static weft_status build_layer_norm(weft_tensor *y, weft_graph *graph, const wef
     return weft_graph_layer_norm(y, graph, x[0], x[1], x[2], round ? 0.5F : 1e-5F);
 }
 
+/* By turns alone, and with a residual and a LayerNorm that it is fused with. */
+static weft_status build_fourier(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                 uint32_t round) {
+    const weft_status status = weft_graph_fourier(y, graph, x[0]);
+    if (status != WEFT_OK || round == 0) {
+        return status;
+    }
+    assert_ok(weft_graph_binary(y, graph, WEFT_BINARY_ADD, *y, x[0]));
+    return weft_graph_layer_norm(y, graph, *y, x[1], x[2], 1e-5F);
+}
+
 static weft_status build_softmax(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                                  uint32_t round) {
     (void)round;
@@ -161,6 +172,9 @@ static const struct work works[] = {
     {"norm/layer_norm", {{2, {7, 517}}, {1, {517}}, {1, {517}}}, 3, build_layer_norm},
     {"norm/layer_norm", {{2, {3, 40001}}, {1, {40001}}, {1, {40001}}}, 3, build_layer_norm},
     {"norm/layer_norm", {{2, {2, 1}}, {1, {1}}, {1, {1}}}, 3, build_layer_norm},
+    {"fourier/unfold", {{3, {2, 67, 70}}, {1, {70}}, {1, {70}}}, 3, build_fourier},
+    {"fourier/unfold", {{3, {2, 9, 129}}, {1, {129}}, {1, {129}}}, 3, build_fourier},
+    {"fourier/unfold", {{3, {1, 3, 2}}, {1, {2}}, {1, {2}}}, 3, build_fourier},
     {"softmax/softmax", {{2, {7, 517}}}, 1, build_softmax},
     {"softmax/softmax", {{2, {3, 40001}}}, 1, build_softmax},
     {"softmax/softmax", {{3, {2, 3, 1}}}, 1, build_softmax},
