@@ -7,10 +7,12 @@
 """
 
 import argparse
+import contextlib
 import json
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -78,7 +80,14 @@ class Worker:
         if "status" in self.hello:
             self.refusal = (self.hello["status"], self.hello["reason"])
 
+    def _signal(self, number):
+        """To the peer and what it started; it may have ended."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, number)
+
     def ask(self, request):
+        """The answer. Between questions the peer is stopped: threads of some spin while they wait."""
+        self._signal(signal.SIGCONT)
         try:
             self.process.stdin.write(json.dumps(request) + "\n")
             self.process.stdin.flush()
@@ -87,6 +96,7 @@ class Worker:
         ready, _, _ = select.select([self.process.stdout], [], [], ANSWER_SECONDS)
         line = self.process.stdout.readline() if ready else None
         if line:
+            self._signal(signal.SIGSTOP)
             return json.loads(line)
         if not ready:
             self.process.kill()
@@ -109,6 +119,7 @@ class Worker:
 
     def close(self):
         if self.process and self.process.poll() is None:
+            self._signal(signal.SIGCONT)
             self.process.stdin.close()
             try:
                 self.process.wait(10)
@@ -398,15 +409,16 @@ def write_reports(options, session, merged):
 def main():
     options = read_options()
     session = Session(options)
-    if options.check:
-        wrong = session.check()
-        session.close()
-        return 1 if wrong else 0
-    took = session.run()
-    session.close()
+    try:
+        if options.check:
+            return 1 if session.check() else 0
+        took = session.run()
+    finally:
+        session.close()  # peers that are stopped would stay
     if not session.report:
         sys.exit("weft bench has none of these cases")
     merged = session.merged()
+    write_reports(options, session, merged)
     print(explanation(options, session), table.text(merged), sep="\n\n")
     for title, found in (("Versions and devices", table.versions(merged)),
                          ("Notes", session.notes()), ("Without a time", table.reasons(merged)),
@@ -414,7 +426,6 @@ def main():
         if found:
             print(f"\n{title}:", *found, sep="\n  ")
     print(f"\n{took:.0f} s")
-    write_reports(options, session, merged)
     return 1 if any(row["status"] == "error" for row in merged) else 0
 
 

@@ -30,6 +30,11 @@ def _number(value, digits=3):
     return f"{value:#.{digits}g}".rstrip(".") if value < 1000 else f"{value:.0f}"
 
 
+def _error(peer):
+    """None of a row that is checked by its hash: Weft's, of a whole network."""
+    return peer["verified"]["rel_l2"] if peer["status"] == "ok" else None
+
+
 def _line(weft, peer):
     ours = weft["median_ms"] if weft and weft["status"] == "ok" else None
     cells = [peer["case"] if peer["suite"] == "mixers" else f"{peer['suite']}: {peer['case']}",
@@ -37,7 +42,8 @@ def _line(weft, peer):
     if peer["status"] != "ok":
         return cells + [peer["status"], "-", "-", "-"]
     return cells + [_number(peer["median_ms"]), _number(ratio(weft, peer, "median_ms")),
-                    _number(ratio(weft, peer, "cpu_ms")), f"{peer['verified']['rel_l2']:.1e}"]
+                    _number(ratio(weft, peer, "cpu_ms")),
+                    "-" if _error(peer) is None else f"{_error(peer):.1e}"]
 
 
 HEAD = ["case", "peer", "Weft ms", "peer ms", "ratio", "ratio (CPU)", "rel. error"]
@@ -113,8 +119,8 @@ def markdown(rows, explanation, notes):
     out += ["| " + " | ".join(line) + " |" for line in grid]
     errors = {}
     for _, peer in pairs(rows):
-        if peer["status"] == "ok":
-            errors.setdefault(peer["runtime"], []).append(peer["verified"]["rel_l2"])
+        if _error(peer) is not None:
+            errors.setdefault(peer["runtime"], []).append(_error(peer))
     out += ["", "Relative errors of the results against float64: "
             + ", ".join(f"{name} {min(found):.0e} to {max(found):.0e}"
                         for name, found in errors.items()) + "."]
