@@ -69,6 +69,24 @@ static const struct kernel kernels[] = {
      "|= 2048; if (s * 2 + 1 <= 31) t |= 4096;\n"
      "out_(2, t); out_(3, (max(m, s) % 16) + (min(m, s) % 7) * 16 + ((m << 2) % 25) * 128 + ((m << "
      "30) % 25) * 4096 + (m * 0x30000000u) % 0x20000000u); }"},
+    {"rows that are shorter than a vector", "local_size_x = 2, local_size_y = 32",
+     "void main() { uint c = gl_LocalInvocationID.x, r = gl_LocalInvocationID.y;\n"
+     "uint a = given[(r * 9 + c) % 1024], b = given[(r * 16 + c * 4 + gl_WorkGroupID.x) % 1024]; "
+     "uvec4 f = fours[r * 4 + c];\n"
+     "uint l = lane(); uint d = given[l % 2 + l / 2 * 5 + 3], e = given[(l / 2 + 40) % 37 + l % 2 "
+     "* 100];\n"
+     "out_(0, a * 3 + b); out_(1, f.x ^ f.w + d); out_(2, e + (r < 17 ? c : r) + (l < 33 ? 1 : "
+     "2)); out_(3, r * 1000 + c * 77 + l); }"},
+    {"rows that are shorter than a vector, through shared memory",
+     "local_size_x = 4, local_size_y = 16",
+     "shared vec2 row[64]; shared uvec4 wide[64]; shared float one[80];\n"
+     "void main() { uint c = gl_LocalInvocationID.x, r = gl_LocalInvocationID.y;\n"
+     "row[(r * 4 % 64) + c] = vec2(real(0), real(1)); wide[(15 - r) * 4 + c] = uvec4(in_(0), "
+     "in_(1), r, c); one[r * 5 + c] = real(2);\n"
+     "barrier(); vec2 v = row[(r % 4) * 16 + (r / 4) * 4 + c]; uvec4 w = wide[r * 4 + 3 - c]; if "
+     "(r > 6) { one[r * 5 + 4] = v.y + real(3); row[r * 4 + c].x = v.y; }\n"
+     "barrier(); out_(0, v.x + one[r * 5 + c]); out_(1, w.x + w.y * w.z); out_(2, row[c * 16 + "
+     "r].x); out_(3, r > 6 ? one[r * 5 + 4] : v.y); }"},
     {"a variable that one line sets to constants of two calls", LINE,
      "uint total; void keep(uint n) { total = n; }\n"
      "void main() { uint s = 0; keep(1); for (uint i = 0; i < 3; i++) { s = s * 10 + total; "

@@ -13,19 +13,23 @@
 #include "cpu/compile/ir.h"
 
 struct findings {
-    uint32_t ifs, loops;                           /* whose lanes can part */
-    uint32_t scalars, vectors, strided, elsewhere; /* loads and stores of buffers */
+    uint32_t ifs, loops;                                 /* whose lanes can part */
+    uint32_t scalars, vectors, runs, strided, elsewhere; /* loads and stores of buffers */
 };
 
 struct shape_case {
     const char *what;
+    const char *size; /* of a workgroup */
     const char *body; /* of main */
     struct findings expected;
 };
 
+#define LINE  "local_size_x = 64"
+#define PAIRS "local_size_x = 2, local_size_y = 32"
+
 #define HEAD                                                                          \
     "#version 450\n"                                                                  \
-    "layout(local_size_x = 64) in;\n"                                                 \
+    "layout(%s) in;\n"                                                                \
     "layout(std430, binding = 0) readonly buffer X { float x[]; };\n"                 \
     "layout(std430, binding = 0) readonly buffer X4 { vec4 x4[]; };\n"                \
     "layout(std430, binding = 1) writeonly buffer Y { float y[]; };\n"                \
@@ -33,44 +37,64 @@ struct shape_case {
     "void main() { uint i = gl_GlobalInvocationID.x; uint lane = gl_LocalInvocationIndex;\n"
 
 static const struct shape_case cases[] = {
-    {"one element each", "y[i] = x[i]; }", {.vectors = 2}},
+    {"one element each", LINE, "y[i] = x[i]; }", {.vectors = 2}},
     {"one element for all",
+     LINE,
      "y[i] = x[push.width] + x[gl_WorkGroupID.x]; }",
      {.vectors = 1, .scalars = 2}},
-    {"four elements each", "vec4 v = x4[i]; y[i] = v.x + v.w; }", {.vectors = 2}},
-    {"every third element", "y[i * 3] = x[i * 3 + 1]; }", {.strided = 2}},
-    {"a row each", "y[i] = x[i * push.width]; }", {.vectors = 1, .elsewhere = 1}},
+    {"four elements each", LINE, "vec4 v = x4[i]; y[i] = v.x + v.w; }", {.vectors = 2}},
+    {"every third element", LINE, "y[i * 3] = x[i * 3 + 1]; }", {.strided = 2}},
+    {"a row each", LINE, "y[i] = x[i * push.width]; }", {.vectors = 1, .elsewhere = 1}},
     {"rows of 16 lanes",
+     LINE,
      "y[lane / 16 * push.width + lane % 16] = x[lane / 16]; }",
      {.vectors = 1, .scalars = 1}},
     {"behind an early return, a counted loop",
+     LINE,
      "if (i >= push.count) return; float s = 0.0;\n"
      "for (uint k = 0; k < push.width; k++) { s = s * push.m + x[k]; } y[i] = s; }",
      {.ifs = 1, .vectors = 1, .scalars = 1}},
     {"within a branch, a counted loop in a counted loop",
+     LINE,
      "if (i < push.count) { float s = 0.0; for (uint k = 0; k < push.width; k++) {\n"
      "for (uint l = 0; l < k; l++) { s += x[k * push.width + l]; } } y[i] = s; } }",
      {.ifs = 1, .vectors = 1, .scalars = 1}},
     {"a loop of a length for each lane, whose counter is one for those in it",
+     LINE,
      "float s = 0.0; for (uint k = 0; k < lane; k++) { s += x[k]; } y[i] = s; }",
      {.ifs = 1, .loops = 1, .vectors = 1, .scalars = 1}},
     {"a loop that lanes leave early",
+     LINE,
      "float s = 0.0; for (uint k = 0; k < push.width; k++) { s += x[k]; if (s > push.m * "
      "float(lane)) "
      "break; } y[i] = s; }",
      {.ifs = 1, .loops = 1, .vectors = 1, .scalars = 1}},
     {"places by divisions that change nothing",
+     LINE,
      "y[(lane + 64) % 768 + gl_WorkGroupID.x * 768] = x[(lane + 128) / 192 * 768 + (lane + 128) % "
      "192]; }",
      {.vectors = 2}},
     {"a comparison that all lanes pass",
+     LINE,
      "if (lane < 64) { if (lane + 1 <= 64) { y[i] = x[i]; } } }",
      {.vectors = 2}},
     {"one variable for many places",
+     LINE,
      "uint at = i; float v = x[at]; at *= push.width; v += x[at]; at = push.width; v += x[at]; at "
      "= lane; y[at] = v; }",
      {.vectors = 2, .scalars = 1, .elsewhere = 1}},
+    {"rows of two lanes",
+     PAIRS,
+     "uint row = gl_LocalInvocationID.y, column = gl_LocalInvocationID.x;\n"
+     "y[row * 96 + column] = x[row / 16 * 7 + row % 16 * 2 + column] + x[lane] + x[(row + 40) % 96 "
+     "* 50 + column] + x[row]; }",
+     {.vectors = 2, .runs = 2, .strided = 1}},
+    {"what rows of two lanes divide",
+     PAIRS,
+     "y[lane % 2 + lane / 2 * 9] = x[lane / 2 * 2 + lane % 2]; }",
+     {.vectors = 1, .runs = 1}},
     {"a counter that lanes go on with",
+     LINE,
      "uint k = 0; if (i < push.count) { k = 1; } for (; k < push.width; k++) { y[k * 64 + lane] = "
      "x[lane]; } }",
      {.ifs = 2, .loops = 1, .vectors = 1, .elsewhere = 1}},
@@ -88,8 +112,10 @@ static void count_access(struct findings *found, const struct weft_ir_program *p
     uint32_t *kind = &found->elsewhere;
     if (index == 0 || shape.kind == WEFT_IR_UNIFORM) {
         kind = &found->scalars;
+    } else if (shape.kind == WEFT_IR_LINEAR && shape.stride != size) {
+        kind = &found->strided;
     } else if (shape.kind == WEFT_IR_LINEAR) {
-        kind = shape.stride == size ? &found->vectors : &found->strided;
+        kind = weft_ir_is_even(program, shape) ? &found->vectors : &found->runs;
     }
     *kind += 1;
 }
@@ -110,7 +136,7 @@ static struct findings find(const struct weft_ir_program *program) {
 static void run_case(const struct shape_case *given, uint32_t lanes) {
     weft_device device = {.math = WEFT_MATH_REPRODUCIBLE}; /* no driver is involved */
     char text[4096];
-    const int length = snprintf(text, sizeof text, HEAD "%s\n", given->body);
+    const int length = snprintf(text, sizeof text, HEAD "%s\n", given->size, given->body);
     assert_in_range(length, 1, sizeof text - 1);
     uint32_t *words = NULL;
     size_t size = 0;
@@ -122,9 +148,10 @@ static void run_case(const struct shape_case *given, uint32_t lanes) {
     assert_ok(weft_ir_analyze(&program));
     const struct findings found = find(&program);
     if (memcmp(&found, &given->expected, sizeof found) != 0) {
-        fail_msg("%s, %u lanes: ifs %u, loops %u, scalars %u, vectors %u, strided %u, elsewhere %u",
+        fail_msg("%s, %u lanes: ifs %u, loops %u, scalars %u, vectors %u, runs %u, strided %u, "
+                 "elsewhere %u",
                  given->what, lanes, found.ifs, found.loops, found.scalars, found.vectors,
-                 found.strided, found.elsewhere);
+                 found.runs, found.strided, found.elsewhere);
     }
     weft_ir_free(&program);
     weft_free(NULL, words);

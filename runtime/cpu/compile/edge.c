@@ -66,8 +66,9 @@ bool weft_emit_is_edge(const struct weft_emit *emit, weft_ir_value condition) {
 static LLVMValueRef last_lane(struct weft_emit *emit, weft_ir_value value) {
     const struct weft_ir_shape shape = weft_emit_shape(emit, value);
     const LLVMValueRef first = weft_emit_scalar(emit, value);
-    const int64_t span =
-        shape.kind == WEFT_IR_LINEAR ? (int64_t)shape.stride * (emit->lanes - 1) : 0;
+    const int64_t span = shape.kind == WEFT_IR_LINEAR
+                             ? weft_ir_lane_offset(emit->program, shape, emit->lanes - 1)
+                             : 0;
     return LLVMBuildAdd(emit->builder, first, LLVMConstInt(LLVMTypeOf(first), (uint64_t)span, 1),
                         "");
 }
@@ -87,8 +88,8 @@ static LLVMValueRef comparison_on_ends(struct weft_emit *emit,
     const LLVMIntPredicate predicate = predicate_of(made->op);
     const bool linear[2] = {weft_emit_shape(emit, arguments[0]).kind == WEFT_IR_LINEAR,
                             weft_emit_shape(emit, arguments[1]).kind == WEFT_IR_LINEAR};
-    if (predicate == 0 || linear[0] == linear[1] ||
-        weft_emit_shape(emit, arguments[linear[0] ? 0 : 1]).stride < 0) {
+    const struct weft_ir_shape counts = weft_emit_shape(emit, arguments[linear[0] ? 0 : 1]);
+    if (predicate == 0 || linear[0] == linear[1] || counts.stride < 0 || counts.outer < 0) {
         return NULL;
     }
     const LLVMBuilderRef builder = emit->builder;

@@ -29,14 +29,15 @@ enum weft_ir_type {
 enum weft_ir_shape_kind {
     WEFT_IR_UNKNOWN = 0, /* nothing yet: the least element */
     WEFT_IR_UNIFORM,     /* one scalar */
-    WEFT_IR_LINEAR,      /* a scalar plus the lane times a constant stride (integers, modulo 2^n) */
+    WEFT_IR_LINEAR,      /* a scalar plus what weft_ir_lane_offset says (integers, modulo 2^n) */
     WEFT_IR_VARYING
 };
 
 struct weft_ir_shape {
     uint8_t kind;
-    uint8_t align; /* the scalar is a multiple of 2^align; 31 for 0 */
-    int32_t stride;
+    uint8_t align;  /* the scalar is a multiple of 2^align; 31 for 0 */
+    int32_t stride; /* from a lane to the next of its run (weft_ir_program::run) */
+    int32_t outer;  /* from a run to the next; 0 where there is one */
 };
 
 struct weft_ir_def {
@@ -149,6 +150,8 @@ struct weft_ir_program {
     const weft_host *host;
     weft_status status; /* the first error */
     uint32_t lanes;     /* of a vector: invocations that run at once */
+    uint32_t
+        run; /* lanes that are a row of a workgroup whose rows are shorter than a vector; else lanes */
     uint32_t local_size[3];
     bool checked;
     struct weft_cpu_interface interface;
@@ -249,6 +252,12 @@ void weft_ir_find_homes(struct weft_ir_program *program);
 
 /** Works out all shapes, and which constructs diverge. */
 void weft_ir_find_shapes(struct weft_ir_program *program);
+
+/** How much more a linear value of a lane is than that of lane 0. */
+int64_t weft_ir_lane_offset(const struct weft_ir_program *program, struct weft_ir_shape shape,
+                            uint32_t lane);
+/** Whether a linear value counts up by its stride over all lanes. */
+bool weft_ir_is_even(const struct weft_ir_program *program, struct weft_ir_shape shape);
 
 /** Whether a store in `list` reaches lanes other than those that are alive in the slot's home. */
 bool weft_ir_store_is_partial(const struct weft_ir_program *program, uint32_t list,

@@ -2,8 +2,8 @@
 /*
  * Loads, stores and atomics. An address that is one for all lanes is a scalar access; addresses that count up by the
  * size of what is accessed are whole vectors, with the components of vec2 … vec4 taken apart and put together by
- * shuffles; those that count up by another constant, and vec2 and vec4 anywhere, are one access for each lane; the rest are
- * gathers and scatters. Masks only where not all lanes run.
+ * shuffles; those that do so for the lanes of a run are a part of a vector for each run; those that count up by another constant, and
+ * vec2 and vec4 anywhere, are one access for each lane; the rest are gathers and scatters. Masks only where not all lanes run.
  */
 #include "cpu/compile/emit.h"
 
@@ -309,7 +309,8 @@ static LLVMValueRef lane_address(struct weft_emit *emit, const struct access *ac
                                  struct weft_ir_shape shape, uint32_t component, uint32_t lane) {
     const uint32_t more = component * access->size;
     if (shape.kind == WEFT_IR_LINEAR) {
-        return scalar_address(emit, access, (int64_t)more + (int64_t)shape.stride * lane);
+        return scalar_address(emit, access,
+                              (int64_t)more + weft_ir_lane_offset(emit->program, shape, lane));
     }
     const LLVMValueRef index =
         LLVMBuildZExt(emit->builder,
@@ -350,20 +351,30 @@ static uint32_t together(const struct weft_ir_instruction *instruction) {
     return instruction->n == 2 || instruction->n == 4 ? instruction->n : 1;
 }
 
+/* Lanes that are loaded and stored at once: those of a run, where their places follow each other. */
+static uint32_t lanes_together(const struct weft_emit *emit, const struct access *access,
+                               struct weft_ir_shape shape) {
+    const uint32_t n = access->instruction->n;
+    const bool follow = shape.kind == WEFT_IR_LINEAR && together(access->instruction) == n &&
+                        shape.stride == (int32_t)(access->size * n);
+    return follow ? emit->program->run : 1;
+}
+
 static void load_lanes(struct weft_emit *emit, const struct access *access,
                        struct weft_ir_shape shape) {
     const struct weft_ir_instruction *instruction = access->instruction;
     const uint32_t n = together(instruction);
-    const LLVMTypeRef type = LLVMVectorType(access->scalar, n);
+    const uint32_t run = lanes_together(emit, access, shape);
+    const LLVMTypeRef type = LLVMVectorType(access->scalar, run * n);
     for (uint32_t first = 0; first < instruction->n; first += n) {
         LLVMValueRef parts[WEFT_CPU_MAX_LANES];
-        for (uint32_t i = 0; i < emit->lanes; i++) {
+        for (uint32_t i = 0; i < emit->lanes / run; i++) {
             parts[i] = LLVMBuildLoad2(emit->builder, type,
-                                      lane_address(emit, access, shape, first, i), "");
+                                      lane_address(emit, access, shape, first, i * run), "");
             LLVMSetAlignment(parts[i], access->size);
             mark(emit, access, parts[i]);
         }
-        const LLVMValueRef all = concatenate(emit, parts, emit->lanes, n);
+        const LLVMValueRef all = concatenate(emit, parts, emit->lanes / run, run * n);
         for (uint32_t c = 0; c < n; c++) {
             uint32_t place[WEFT_CPU_MAX_LANES];
             for (uint32_t i = 0; i < emit->lanes; i++) {
@@ -380,21 +391,22 @@ static void store_lanes(struct weft_emit *emit, const struct access *access,
     const struct weft_ir_instruction *instruction = access->instruction;
     const weft_ir_value *values = emit->program->arguments + instruction->arguments + 1;
     const uint32_t n = together(instruction);
+    const uint32_t run = lanes_together(emit, access, shape);
     for (uint32_t first = 0; first < instruction->n; first += n) {
         LLVMValueRef parts[MOST_TOGETHER];
         for (uint32_t c = 0; c < n; c++) {
             parts[c] = weft_emit_vector(emit, values[first + c]);
         }
         const LLVMValueRef all = concatenate(emit, parts, n, emit->lanes);
-        for (uint32_t i = 0; i < emit->lanes; i++) {
-            uint32_t place[MOST_TOGETHER];
-            for (uint32_t c = 0; c < n; c++) {
-                place[c] = c * emit->lanes + i;
+        for (uint32_t i = 0; i < emit->lanes; i += run) {
+            uint32_t place[WEFT_CPU_MAX_LANES * MOST_TOGETHER];
+            for (uint32_t k = 0; k < run * n; k++) {
+                place[k] = k % n * emit->lanes + i + k / n;
             }
             const LLVMValueRef made = LLVMBuildStore(
                 emit->builder,
-                n == 1 ? LLVMBuildExtractElement(emit->builder, all, lane_number(emit, i), "")
-                       : shuffle(emit, all, all, place, n),
+                run * n == 1 ? LLVMBuildExtractElement(emit->builder, all, lane_number(emit, i), "")
+                             : shuffle(emit, all, all, place, run * n),
                 lane_address(emit, access, shape, first, i));
             LLVMSetAlignment(made, access->size);
             mark(emit, access, made);
@@ -446,8 +458,9 @@ static void scatter(struct weft_emit *emit, const struct access *access) {
     }
 }
 
-static bool is_consecutive(const struct access *access, struct weft_ir_shape shape) {
-    return shape.kind == WEFT_IR_LINEAR &&
+static bool is_consecutive(const struct weft_emit *emit, const struct access *access,
+                           struct weft_ir_shape shape) {
+    return shape.kind == WEFT_IR_LINEAR && weft_ir_is_even(emit->program, shape) &&
            shape.stride == (int32_t)(access->size * access->instruction->n);
 }
 
@@ -456,7 +469,7 @@ void weft_emit_load(struct weft_emit *emit, const struct weft_ir_instruction *in
     const struct weft_ir_shape shape = shape_of(emit, &access);
     if (shape.kind == WEFT_IR_UNIFORM) {
         load_scalars(emit, &access);
-    } else if (is_consecutive(&access, shape)) {
+    } else if (is_consecutive(emit, &access, shape)) {
         load_consecutive(emit, &access);
     } else if (is_by_lane(emit, &access, shape)) {
         load_lanes(emit, &access, shape);
@@ -470,7 +483,7 @@ void weft_emit_store(struct weft_emit *emit, const struct weft_ir_instruction *i
     const struct weft_ir_shape shape = shape_of(emit, &access);
     if (shape.kind == WEFT_IR_UNIFORM) {
         store_scalars(emit, &access);
-    } else if (is_consecutive(&access, shape)) {
+    } else if (is_consecutive(emit, &access, shape)) {
         store_consecutive(emit, &access);
     } else if (is_by_lane(emit, &access, shape)) {
         store_lanes(emit, &access, shape);

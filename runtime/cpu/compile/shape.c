@@ -3,7 +3,8 @@
  * Which values are one scalar for a subgroup, which count up from lane to lane, and which differ; and which branches
  * the lanes of a subgroup can take differently. Both follow from each other, so both begin with the best that could be
  * and are lowered until nothing changes. The invocations of a subgroup have consecutive gl_LocalInvocationIndex, of
- * which the first is a multiple of the lanes.
+ * which the first is a multiple of the lanes. Where a row of the workgroup is shorter than that, as where few columns are
+ * transformed at a time, its lanes are a run, and a value can count up within runs and from one to the next by different steps.
  */
 #include "cpu/compile/ir.h"
 
@@ -22,16 +23,36 @@ static struct weft_ir_shape uniform(uint32_t align) {
                                   .align = (uint8_t)(align < MOST_ALIGN ? align : MOST_ALIGN)};
 }
 
-static struct weft_ir_shape linear(int64_t stride, uint32_t align) {
-    if (stride == 0) {
+static bool is_wide(int64_t number) {
+    return number > INT32_MAX || number < INT32_MIN;
+}
+
+static struct weft_ir_shape linear(int64_t stride, int64_t outer, uint32_t align) {
+    if (stride == 0 && outer == 0) {
         return uniform(align);
     }
-    if (stride > INT32_MAX || stride < INT32_MIN) {
+    if (is_wide(stride) || is_wide(outer)) {
         return varying;
     }
     return (struct weft_ir_shape){.kind = WEFT_IR_LINEAR,
                                   .align = (uint8_t)(align < MOST_ALIGN ? align : MOST_ALIGN),
-                                  .stride = (int32_t)stride};
+                                  .stride = (int32_t)stride,
+                                  .outer = (int32_t)outer};
+}
+
+/* The number of the lane, and what is the same for all. */
+static struct weft_ir_shape counting(const struct weft_ir_program *program, uint32_t align) {
+    return linear(1, program->run < program->lanes ? program->run : 0, align);
+}
+
+int64_t weft_ir_lane_offset(const struct weft_ir_program *program, struct weft_ir_shape shape,
+                            uint32_t lane) {
+    return (int64_t)shape.stride * (lane % program->run) +
+           (int64_t)shape.outer * (lane / program->run);
+}
+
+bool weft_ir_is_even(const struct weft_ir_program *program, struct weft_ir_shape shape) {
+    return program->run == program->lanes || shape.outer == (int64_t)shape.stride * program->run;
 }
 
 static struct weft_ir_shape join(struct weft_ir_shape a, struct weft_ir_shape b) {
@@ -41,7 +62,8 @@ static struct weft_ir_shape join(struct weft_ir_shape a, struct weft_ir_shape b)
     if (b.kind == WEFT_IR_UNKNOWN) {
         return a;
     }
-    if (a.kind != b.kind || a.stride != b.stride || a.kind == WEFT_IR_VARYING) {
+    if (a.kind != b.kind || a.stride != b.stride || a.outer != b.outer ||
+        a.kind == WEFT_IR_VARYING) {
         return varying;
     }
     a.align = least(a.align, b.align);
@@ -49,7 +71,7 @@ static struct weft_ir_shape join(struct weft_ir_shape a, struct weft_ir_shape b)
 }
 
 static bool same(struct weft_ir_shape a, struct weft_ir_shape b) {
-    return a.kind == b.kind && a.stride == b.stride && a.align == b.align;
+    return a.kind == b.kind && a.stride == b.stride && a.outer == b.outer && a.align == b.align;
 }
 
 /* ---- inputs ---- */
@@ -73,7 +95,14 @@ static struct weft_ir_shape local_id(const struct weft_ir_program *program, uint
         return uniform(0);
     }
     if (inner == 1 && (size[dimension] % lanes == 0 || outer == 1)) {
-        return linear(1, weft_ir_align_of(lanes));
+        return counting(program, weft_ir_align_of(lanes));
+    }
+    const uint32_t runs = lanes / program->run;
+    if (runs > 1 && dimension == 0) {
+        return linear(1, 0, MOST_ALIGN);
+    }
+    if (runs > 1 && inner == program->run && (size[dimension] % runs == 0 || outer == 1)) {
+        return linear(0, 1, weft_ir_align_of(runs));
     }
     return varying;
 }
@@ -91,9 +120,9 @@ static struct weft_ir_shape input_shape(const struct weft_ir_program *program,
         return shape;
     }
     case WEFT_BUILT_IN_LOCAL_INVOCATION_INDEX:
-        return linear(1, weft_ir_align_of(program->lanes));
+        return counting(program, weft_ir_align_of(program->lanes));
     case WEFT_BUILT_IN_SUBGROUP_LANE:
-        return linear(1, MOST_ALIGN);
+        return counting(program, MOST_ALIGN);
     default:
         return uniform(0);
     }
@@ -101,18 +130,40 @@ static struct weft_ir_shape input_shape(const struct weft_ir_program *program,
 
 /* ---- arithmetic ---- */
 
-/* What a division or remainder by a constant leaves of a linear value, when all lanes have the same quotient. */
+/* What a division or remainder by a constant leaves of a linear value, when all lanes, or those of a run, have the same
+ * quotient. */
 static bool divide_linear(struct weft_ir_shape *shape, const struct weft_ir_program *program,
-                          struct weft_ir_shape a, uint64_t divisor, bool remainder) {
-    if (a.kind != WEFT_IR_LINEAR || a.stride < 0 || divisor == 0 || divisor > UINT32_MAX) {
+                          const struct weft_ir_def *a, uint64_t divisor, bool remainder) {
+    const struct weft_ir_shape x = a->shape;
+    if (x.kind != WEFT_IR_LINEAR || x.stride < 0 || x.outer < 0 || divisor == 0 ||
+        divisor > UINT32_MAX) {
         return false;
     }
-    const uint32_t align = least(a.align, weft_ir_align_of(divisor));
-    const uint64_t span = (uint64_t)a.stride * (program->lanes - 1);
-    if (span >= UINT64_C(1) << align) {
+    const uint32_t align = least(x.align, weft_ir_align_of(divisor));
+    const int64_t block = INT64_C(1) << align;
+    const int64_t span = weft_ir_lane_offset(program, x, program->lanes - 1);
+    if (span < block) {
+        *shape = remainder ? linear(x.stride, x.outer, align) : uniform(0);
+        return true;
+    }
+    /* Not where what later runs have may wrap around. */
+    if (weft_ir_lane_offset(program, x, program->run - 1) >= block ||
+        (uint64_t)x.outer % divisor != 0 || a->most > INT32_MAX || span > INT32_MAX) {
         return false;
     }
-    *shape = remainder ? linear(a.stride, align) : uniform(0);
+    *shape = remainder ? linear(x.stride, 0, align) : linear(0, x.outer / (int64_t)divisor, 0);
+    return true;
+}
+
+static bool multiply_linear(struct weft_ir_shape *shape, const struct weft_ir_def *a,
+                            const struct weft_ir_def *b) {
+    const struct weft_ir_def *constant = a->constant ? a : b;
+    const struct weft_ir_shape x = (a->constant ? b : a)->shape;
+    if (!constant->constant) {
+        return false;
+    }
+    const int64_t factor = (int32_t)constant->bits;
+    *shape = linear(x.stride * factor, x.outer * factor, (uint32_t)x.align + constant->shape.align);
     return true;
 }
 
@@ -126,43 +177,36 @@ static bool integer_shape(struct weft_ir_shape *shape, const struct weft_ir_prog
     const uint32_t align = least(x.align, y.align);
     switch (op) {
     case WEFT_OP_I_ADD:
-        *shape = linear((int64_t)x.stride + y.stride, align);
+        *shape = linear((int64_t)x.stride + y.stride, (int64_t)x.outer + y.outer, align);
         return true;
     case WEFT_OP_I_SUB:
-        *shape = linear((int64_t)x.stride - y.stride, align);
+        *shape = linear((int64_t)x.stride - y.stride, (int64_t)x.outer - y.outer, align);
         return true;
     case WEFT_OP_I_MUL:
-        if (x.stride != 0 && y.stride != 0) {
-            return false;
-        }
-        if (x.stride == 0 && y.stride == 0) {
+        if (x.kind == WEFT_IR_UNIFORM && y.kind == WEFT_IR_UNIFORM) {
             *shape = uniform((uint32_t)x.align + y.align);
             return true;
         }
-        if (x.stride == 0 ? !a->constant : !b->constant) {
-            return false;
-        }
-        *shape = x.stride == 0 ? linear(y.stride * (int64_t)(int32_t)a->bits, x.align + y.align)
-                               : linear(x.stride * (int64_t)(int32_t)b->bits, x.align + y.align);
-        return true;
+        return multiply_linear(shape, a, b);
     case WEFT_OP_SHIFT_LEFT_LOGICAL:
         if (!b->constant || b->bits >= MOST_ALIGN) {
             return false;
         }
-        *shape = linear(x.stride * (INT64_C(1) << b->bits), x.align + (uint32_t)b->bits);
+        *shape = linear(x.stride * (INT64_C(1) << b->bits), x.outer * (INT64_C(1) << b->bits),
+                        x.align + (uint32_t)b->bits);
         return true;
     case WEFT_OP_U_DIV:
-        return b->constant && divide_linear(shape, program, x, b->bits, false);
+        return b->constant && divide_linear(shape, program, a, b->bits, false);
     case WEFT_OP_SHIFT_RIGHT_LOGICAL:
         return b->constant && b->bits < MOST_ALIGN &&
-               divide_linear(shape, program, x, UINT64_C(1) << b->bits, false);
+               divide_linear(shape, program, a, UINT64_C(1) << b->bits, false);
     case WEFT_OP_U_MOD:
-        return b->constant && divide_linear(shape, program, x, b->bits, true);
+        return b->constant && divide_linear(shape, program, a, b->bits, true);
     case WEFT_OP_BITWISE_AND: {
         const struct weft_ir_def *mask = b->constant ? b : a;
         const struct weft_ir_def *value = b->constant ? a : b;
         return mask->constant && (mask->bits & (mask->bits + 1)) == 0 &&
-               divide_linear(shape, program, value->shape, mask->bits + 1, true);
+               divide_linear(shape, program, value, mask->bits + 1, true);
     }
     default:
         return false;
@@ -361,7 +405,15 @@ bool weft_ir_store_is_partial(const struct weft_ir_program *program, uint32_t li
     }
 }
 
+/* Rows of a workgroup that a vector has several of, whole. */
+static uint32_t run_of(const struct weft_ir_program *program) {
+    const uint32_t *size = program->local_size;
+    const bool rows = size[0] > 1 && size[0] < program->lanes && size[1] * size[2] > 1;
+    return rows && program->lanes % size[0] == 0 ? size[0] : program->lanes;
+}
+
 void weft_ir_find_shapes(struct weft_ir_program *program) {
+    program->run = run_of(program);
     while (program->status == WEFT_OK && visit(program)) {
     }
     /* What nothing ever sets: any value will do. */

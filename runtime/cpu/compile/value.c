@@ -77,11 +77,12 @@ LLVMValueRef weft_emit_scalar(struct weft_emit *emit, weft_ir_value value) {
     return def->llvm;
 }
 
-/* 0, s, 2s, … */
-static LLVMValueRef steps(const struct weft_emit *emit, uint32_t type, int32_t stride) {
+/* What each lane adds to lane 0's. */
+static LLVMValueRef steps(const struct weft_emit *emit, uint32_t type, struct weft_ir_shape shape) {
     LLVMValueRef lanes[WEFT_CPU_MAX_LANES];
     for (uint32_t i = 0; i < emit->lanes; i++) {
-        lanes[i] = LLVMConstInt(emit->types[type], (uint64_t)((int64_t)stride * i), 1);
+        lanes[i] = LLVMConstInt(emit->types[type],
+                                (uint64_t)weft_ir_lane_offset(emit->program, shape, i), 1);
     }
     return LLVMConstVector(lanes, emit->lanes);
 }
@@ -92,8 +93,7 @@ LLVMValueRef weft_emit_vector(struct weft_emit *emit, weft_ir_value value) {
         const LLVMValueRef splat = weft_emit_splat(emit, weft_emit_scalar(emit, value));
         return def->shape.kind != WEFT_IR_LINEAR
                    ? splat
-                   : LLVMBuildAdd(emit->builder, splat, steps(emit, def->type, def->shape.stride),
-                                  "");
+                   : LLVMBuildAdd(emit->builder, splat, steps(emit, def->type, def->shape), "");
     }
     if (!def->llvm) {
         weft_ir_error(emit->program, WEFT_COMPILE_ERROR, "a value is used before it is made");
