@@ -83,8 +83,9 @@ static const struct kernel kernels[] = {
      "void main() { uint c = gl_LocalInvocationID.x, r = gl_LocalInvocationID.y;\n"
      "row[(r * 4 % 64) + c] = vec2(real(0), real(1)); wide[(15 - r) * 4 + c] = uvec4(in_(0), "
      "in_(1), r, c); one[r * 5 + c] = real(2);\n"
-     "barrier(); vec2 v = row[(r % 4) * 16 + (r / 4) * 4 + c]; uvec4 w = wide[r * 4 + 3 - c]; if "
-     "(r > 6) { one[r * 5 + 4] = v.y + real(3); row[r * 4 + c].x = v.y; }\n"
+     "barrier(); vec2 v = row[(r % 4) * 16 + (r / 4) * 4 + c]; uvec4 w = wide[r * 4 + 3 - c]; "
+     "barrier();\n"
+     "if (r > 6) { row[r * 4 + c].x = v.y; if (c == 3) { one[r * 5 + 4] = v.y + real(3); } }\n"
      "barrier(); out_(0, v.x + one[r * 5 + c]); out_(1, w.x + w.y * w.z); out_(2, row[c * 16 + "
      "r].x); out_(3, r > 6 ? one[r * 5 + 4] : v.y); }"},
     {"a variable that one line sets to constants of two calls", LINE,
