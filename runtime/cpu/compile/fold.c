@@ -76,7 +76,7 @@ static bool fold_integer(uint64_t *result, uint32_t op, uint32_t type, uint64_t 
     case WEFT_IR_U_MIN:
         *result = a < b ? a : b;
         return true;
-    case WEFT_IR_GLSL + 41: /* UMax */
+    case WEFT_IR_U_MAX:
         *result = a > b ? a : b;
         return true;
     default:

@@ -55,6 +55,7 @@ struct weft_ir_def {
 enum {
     WEFT_IR_GLSL = 0x1000, /* + number in GLSL.std.450 */
     WEFT_IR_U_MIN = WEFT_IR_GLSL + 38,
+    WEFT_IR_U_MAX = WEFT_IR_GLSL + 41,
     WEFT_IR_LOAD = 0x2000, /* n results of consecutive places; arguments: offset in bytes or 0 */
     WEFT_IR_STORE,         /* arguments: offset or 0, n values */
     WEFT_IR_ATOMIC, /* arguments: offset or 0, value, comparator; variant: the SPIR-V opcode */

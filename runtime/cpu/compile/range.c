@@ -7,8 +7,6 @@
 #include "cpu/compile/ir.h"
 #include "spirv/module.h"
 
-enum { GLSL_U_MAX = WEFT_IR_GLSL + 41 };
-
 static uint64_t smaller(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
@@ -58,7 +56,7 @@ static uint64_t most_of_two(uint32_t op, uint64_t ones, const struct weft_ir_def
         return b->constant && b->bits != 0 ? a->most / b->bits : ones;
     case WEFT_OP_U_MOD:
         return b->constant && b->bits != 0 ? smaller(a->most, b->bits - 1) : ones;
-    case GLSL_U_MAX:
+    case WEFT_IR_U_MAX:
         return a->most > b->most ? a->most : b->most;
     default:
         return ones;
@@ -77,7 +75,7 @@ uint64_t weft_ir_most(const struct weft_ir_program *program, uint32_t op, uint32
         return most_of_two(op, ones, a, b);
     }
     if (count == 3 && op == WEFT_OP_SELECT) {
-        return most_of_two(GLSL_U_MAX, ones, &program->values[arguments[1]], b);
+        return most_of_two(WEFT_IR_U_MAX, ones, &program->values[arguments[1]], b);
     }
     const bool same = op == WEFT_OP_BITCAST || op == WEFT_OP_U_CONVERT;
     return count == 1 && same && !weft_ir_is_float(a->type) ? smaller(a->most, ones) : ones;
@@ -92,24 +90,24 @@ static weft_ir_value truth(struct weft_ir_program *program, bool value) {
 /* Comparisons with a constant on the right that come out alike for all that is not greater than `most`. */
 static weft_ir_value compare(struct weft_ir_program *program, uint32_t op, uint64_t most,
                              uint64_t bound, uint64_t ones) {
-    const bool positive = most <= ones >> 1 && bound <= ones >> 1;
+    const bool is_signed = op == WEFT_OP_S_LESS_THAN || op == WEFT_OP_S_LESS_THAN_EQUAL ||
+                           op == WEFT_OP_S_GREATER_THAN || op == WEFT_OP_S_GREATER_THAN_EQUAL;
+    if (is_signed && (most > ones >> 1 || bound > ones >> 1)) {
+        return 0;
+    }
     switch (op) {
     case WEFT_OP_S_LESS_THAN:
     case WEFT_OP_U_LESS_THAN:
-        return most < bound && (positive || op == WEFT_OP_U_LESS_THAN) ? truth(program, true) : 0;
+        return most < bound ? truth(program, true) : 0;
     case WEFT_OP_S_LESS_THAN_EQUAL:
     case WEFT_OP_U_LESS_THAN_EQUAL:
-        return most <= bound && (positive || op == WEFT_OP_U_LESS_THAN_EQUAL) ? truth(program, true)
-                                                                              : 0;
+        return most <= bound ? truth(program, true) : 0;
     case WEFT_OP_S_GREATER_THAN:
     case WEFT_OP_U_GREATER_THAN:
-        return most <= bound && (positive || op == WEFT_OP_U_GREATER_THAN) ? truth(program, false)
-                                                                           : 0;
+        return most <= bound ? truth(program, false) : 0;
     case WEFT_OP_S_GREATER_THAN_EQUAL:
     case WEFT_OP_U_GREATER_THAN_EQUAL:
-        return most < bound && (positive || op == WEFT_OP_U_GREATER_THAN_EQUAL)
-                   ? truth(program, false)
-                   : 0;
+        return most < bound ? truth(program, false) : 0;
     default:
         return 0;
     }

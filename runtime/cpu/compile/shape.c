@@ -40,7 +40,7 @@ static struct weft_ir_shape linear(int64_t stride, int64_t outer, uint32_t align
                                   .outer = (int32_t)outer};
 }
 
-/* The number of the lane, and what is the same for all. */
+/* The number of the lane, plus what is one for all. */
 static struct weft_ir_shape counting(const struct weft_ir_program *program, uint32_t align) {
     return linear(1, program->run < program->lanes ? program->run : 0, align);
 }
