@@ -18,6 +18,13 @@ if(weft_processors)
     set(weft_whole_driver processor-8)
 endif()
 set(weft_verify weft-cli verify --bits tests/data/bits.json)
+# Sanitizers see what the host does, which on the processor device is all but the kernels themselves.
+if(WEFT_SANITIZE)
+    if(weft_processors)
+        weft_add_device_test(verify DRIVERS processor-8 QUICK NONE LABELS verify COMMAND ${weft_verify} --device all)
+    endif()
+    return()
+endif()
 set(weft_quick_list --list tests/data/quick.txt)
 set(weft_kernel_list --list tests/data/kernels.txt)
 weft_add_device_test(verify QUICK ${weft_whole_driver} LABELS verify
