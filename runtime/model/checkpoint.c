@@ -10,7 +10,8 @@
 struct weft_checkpoint {
     weft_host host;
     atomic_uint references;
-    weft_safetensors *file; /* null: numbers of `seed` */
+    weft_safetensors *file;               /* null: numbers of `seed` */
+    struct weft_checkpoint_memory memory; /* that the file is of, or zeros */
     uint64_t seed;
 };
 
@@ -38,6 +39,24 @@ weft_status weft_checkpoint_open(struct weft_checkpoint **out, const char *path,
     return WEFT_OK;
 }
 
+weft_status weft_checkpoint_open_memory(struct weft_checkpoint **out,
+                                        const struct weft_checkpoint_memory *memory,
+                                        const char *name, const weft_host *host) {
+    struct weft_checkpoint *checkpoint = create(host);
+    if (!checkpoint) {
+        return weft_fail_memory(host, name);
+    }
+    weft_status status =
+        weft_safetensors_open_memory(&checkpoint->file, memory->data, memory->size, name, host);
+    if (status != WEFT_OK) {
+        weft_free(host, checkpoint);
+        return status;
+    }
+    checkpoint->memory = *memory;
+    *out = checkpoint;
+    return WEFT_OK;
+}
+
 weft_status weft_checkpoint_create_random(struct weft_checkpoint **out, uint64_t seed,
                                           const weft_host *host) {
     struct weft_checkpoint *checkpoint = create(host);
@@ -53,9 +72,17 @@ static void release(void *user) {
     struct weft_checkpoint *checkpoint = user;
     if (atomic_fetch_sub(&checkpoint->references, 1) == 1) {
         weft_host host = checkpoint->host;
+        const struct weft_checkpoint_memory memory = checkpoint->memory;
         weft_safetensors_close(&checkpoint->file);
         weft_free(&host, checkpoint);
+        if (memory.release) {
+            memory.release(memory.release_user);
+        }
     }
+}
+
+void weft_checkpoint_share(struct weft_checkpoint *checkpoint) {
+    atomic_fetch_add(&checkpoint->references, 1);
 }
 
 void weft_checkpoint_close(struct weft_checkpoint **checkpoint) {
@@ -114,7 +141,7 @@ static weft_status make_weight(weft_weight **weight, struct weft_checkpoint *che
     }
     params.release = release;
     params.release_user = checkpoint;
-    atomic_fetch_add(&checkpoint->references, 1);
+    weft_checkpoint_share(checkpoint);
     weft_status status = weft_weight_create(weight, &params, &checkpoint->host);
     if (status != WEFT_OK) {
         release(checkpoint);

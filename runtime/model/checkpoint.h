@@ -10,12 +10,26 @@
 /** An open file that stays mapped until the last weight taken from it is gone. Reference counted, atomically. */
 struct weft_checkpoint;
 
+/** The bytes of a safetensors file, and whom to tell when they are not needed any more; release may be null. */
+struct weft_checkpoint_memory {
+    const void *data;
+    size_t size;
+    weft_release release;
+    void *release_user;
+};
+
 weft_status weft_checkpoint_open(struct weft_checkpoint **checkpoint, const char *path,
                                  const weft_host *host);
+/** The same of the bytes of such a file, which messages call `name`. They are borrowed until release(user); when this fails it is not called. */
+weft_status weft_checkpoint_open_memory(struct weft_checkpoint **checkpoint,
+                                        const struct weft_checkpoint_memory *memory,
+                                        const char *name, const weft_host *host);
 /** A checkpoint without a file: it gives every tensor it is asked for, of random_weights.h, and has none of those that a file may lack. */
 weft_status weft_checkpoint_create_random(struct weft_checkpoint **checkpoint, uint64_t seed,
                                           const weft_host *host);
-/** Drops the opener's reference. */
+/** Takes a reference more. */
+void weft_checkpoint_share(struct weft_checkpoint *checkpoint);
+/** Drops a reference, as of the opener. */
 void weft_checkpoint_close(struct weft_checkpoint **checkpoint);
 
 /** Whether the file has the tensor; without a file false. */

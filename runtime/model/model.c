@@ -133,6 +133,30 @@ weft_status weft_model_load(weft_model **out, const char *folder, const weft_hos
     return create(out, &(struct weft_model_source){.folder = folder}, host);
 }
 
+weft_status weft_model_load_memory(weft_model **out, const weft_model_memory *memory,
+                                   const weft_host *host) {
+    if (!out || !memory || !memory->config_json || !memory->weights) {
+        return weft_fail(host, WEFT_INVALID_ARGUMENT, "weft_model_load_memory: null argument");
+    }
+    const struct weft_checkpoint_memory bytes = {.data = memory->weights,
+                                                 .size = memory->weights_size,
+                                                 .release = memory->release,
+                                                 .release_user = memory->release_user};
+    struct weft_checkpoint *checkpoint = NULL;
+    weft_status status = weft_checkpoint_open_memory(&checkpoint, &bytes, "weights", host);
+    if (status != WEFT_OK) {
+        if (bytes.release) {
+            bytes.release(bytes.release_user);
+        }
+        return status;
+    }
+    status = create(
+        out, &(struct weft_model_source){.config = memory->config_json, .checkpoint = checkpoint},
+        host);
+    weft_checkpoint_close(&checkpoint);
+    return status;
+}
+
 weft_status weft_model_create_random(weft_model **out, const char *config_json, uint64_t seed,
                                      const weft_host *host) {
     if (!out || !config_json) {

@@ -21,6 +21,11 @@ weft_status weft_source_read_config(json_t **object, const char *name,
 weft_status weft_source_open_checkpoint(struct weft_checkpoint **checkpoint,
                                         const struct weft_model_source *source,
                                         const weft_host *host) {
+    if (source->checkpoint) {
+        weft_checkpoint_share(source->checkpoint);
+        *checkpoint = source->checkpoint;
+        return WEFT_OK;
+    }
     if (!source->folder) {
         return weft_checkpoint_create_random(checkpoint, source->seed, host);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a model is made of: the files of a folder, or the text of a config and numbers in place of weights. */
+/* What a model is made of: the files of a folder, or the text of a config and weights in memory or numbers in their place. */
 #ifndef WEFT_MODEL_SOURCE_H
 #define WEFT_MODEL_SOURCE_H
 
@@ -9,7 +9,8 @@
 struct weft_model_source {
     const char *folder; /* with config.json, model.safetensors and the tokenizer; or null */
     const char *config; /* without a folder: what config.json would hold */
-    uint64_t seed;      /* without a folder: of the weights */
+    struct weft_checkpoint *checkpoint; /* without a folder: the weights, or null */
+    uint64_t seed;                      /* without either: of the weights */
 };
 
 /** What errors about the config's fields begin with, in the host's memory; null: there is none left. */

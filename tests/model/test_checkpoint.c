@@ -141,6 +141,83 @@ TEST(test_mutated_files, f) {
     f->tensors_size = good_size;
 }
 
+/* ---- in memory ---- */
+
+static void count_release(void *count) {
+    ++*(int *)count;
+}
+
+/** What the fixture holds, without files. */
+static weft_status load_memory(weft_model **model, const struct fixture *f, int *releases) {
+    char *config = strndup((const char *)f->config, f->config_size);
+    weft_status status = weft_model_load_memory(
+        model,
+        weft_model_memory(.config_json = config, .weights = f->tensors,
+                          .weights_size = f->tensors_size, .release = count_release,
+                          .release_user = releases),
+        &f->host.host);
+    free(config);
+    return status;
+}
+
+TEST(test_memory, f) {
+    weft_model *model = NULL;
+    weft_graph *graph = NULL;
+    weft_model_inputs inputs = {0};
+    weft_tensor out = {0};
+    int releases = 0;
+    assert_ok(load_memory(&model, f, &releases));
+    weft_model_info info;
+    assert_ok(weft_model_get_info(model, &info));
+    assert_string_equal(info.architecture, "FNetForSequenceClassification");
+    assert_string_equal(info.tokenizer, "none");
+    assert_ok(weft_graph_create(&graph, &f->host.host));
+    assert_ok(weft_graph_input(&inputs.tokens, graph, "tokens", WEFT_I32, weft_shape_of(1, 5)));
+    assert_ok(weft_model_build(&out, model, graph, &inputs));
+    weft_model_destroy(&model);
+    assert_int_equal(releases, 0); /* the graph still reads them */
+    weft_graph_destroy(&graph);
+    assert_int_equal(releases, 1);
+}
+
+TEST(test_bad_memory, f) {
+    weft_model *model = NULL;
+    int releases = 0;
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
+                        weft_model_load_memory(&model, NULL, &f->host.host), "null");
+    WEFT_EXPECT_REFUSED(
+        &f->host, WEFT_INVALID_ARGUMENT,
+        weft_model_load_memory(&model,
+                               weft_model_memory(.config_json = "{}", .release = count_release,
+                                                 .release_user = &releases),
+                               &f->host.host),
+        "null");
+    assert_int_equal(releases, 0);
+    const size_t whole = f->tensors_size;
+    f->tensors_size = whole - 1;
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_BAD_FILE, load_memory(&model, f, &releases), "weights");
+    assert_int_equal(releases, 1);
+    f->tensors_size = whole;
+    replace(f->config, f->config_size, "\"fnet\"", "\"fmet\"");
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_UNSUPPORTED, load_memory(&model, f, &releases),
+                        "config_json", "model_type", "fmet");
+    assert_int_equal(releases, 2);
+    assert_null(model);
+}
+
+TEST(test_out_of_memory_in_memory, f) {
+    weft_model *model = NULL;
+    weft_status status = WEFT_OUT_OF_HOST_MEMORY;
+    int releases = 0, calls = 0;
+    while (weft_test_next_failure(&f->host, status)) {
+        status = load_memory(&model, f, &releases);
+        calls++;
+    }
+    assert_int_equal(releases, calls - 1);
+    weft_model_destroy(&model);
+    assert_int_equal(releases, calls);
+}
+
 TEST(test_out_of_memory, f) {
     weft_model *model = NULL;
     assert_ok(load(f));

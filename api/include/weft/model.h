@@ -19,6 +19,31 @@ typedef struct weft_model weft_model;
  */
 WEFT_API weft_status weft_model_load(weft_model **model, const char *folder, const weft_host *host);
 
+/** A model in memory: what the files of a model folder hold. */
+typedef struct weft_model_memory {
+    const char
+        *config_json;    /**< the text of a config.json, zero-terminated; read during the call */
+    const void *weights; /**< the bytes of a model.safetensors */
+    size_t weights_size;
+    /** Called once, when nothing needs `weights` any more: neither model nor plan, or because the call failed. Null: the bytes
+     * outlive all of these. */
+    weft_release release;
+    void *release_user;
+} weft_model_memory;
+
+#ifndef __cplusplus
+#define weft_model_memory(...) (&(weft_model_memory){__VA_ARGS__})
+#endif
+
+/**
+ * Loads and checks a model as weft_model_load does, without files: from a program's own archive, or from another framework in
+ * the same process. F32 tensors that lie at multiples of 4 bytes are not copied. The tokenizer is "bytes" or "none". host may
+ * be null. Errors as weft_model_load, whose messages say "config_json" and "weights" for the files, and WEFT_INVALID_ARGUMENT for
+ * null, after which release has not been called.
+ */
+WEFT_API weft_status weft_model_load_memory(weft_model **model, const weft_model_memory *memory,
+                                            const weft_host *host);
+
 /**
  * Makes a model of a config alone: config_json is the text of a config.json, zero-terminated, which is copied; weights are
  * random. It is untrained, and meant for timing and tests at any size. No file is read. Destroy it like a loaded one.
