@@ -100,7 +100,9 @@ static weft_status open_chosen(weft_device *device, struct weft_discovery *disco
                                const weft_device_params *params) {
     const struct weft_physical *chosen = NULL;
     if (discovery->count == 0 && discovery->reason[0] != '\0') {
-        return weft_fail(&device->host, WEFT_NO_DEVICE, "%s", discovery->reason);
+        return weft_fail(&device->host, WEFT_NO_DEVICE,
+                         "%s, and the processor device is turned off or lacks its compiler, LLVM",
+                         discovery->reason);
     }
     WEFT_TRY(weft_physical_select(&chosen, discovery->list, discovery->count, params->select,
                                   &device->host));

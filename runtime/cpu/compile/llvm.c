@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <llvm-c/Target.h>
 
@@ -94,8 +95,9 @@ weft_status weft_llvm_open(const weft_host *host) {
                                         "the processor's compiler needs LLVM: %s", fault);
 }
 
+/* Where LLVM is as it was when this was built it need not be opened to know; a package may have come to another machine. */
 bool weft_cpu_can_compile(void) {
-    return true;
+    return access(WEFT_LLVM_PATH, R_OK) == 0 || weft_llvm_open(NULL) == WEFT_OK;
 }
 
 const char *weft_cpu_compiler(void) {
