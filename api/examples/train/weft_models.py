@@ -78,6 +78,7 @@ class Config:
         unknown = sorted(set(fields) - set(table))
         if unknown:
             raise ValueError(f"{family}: unknown fields {', '.join(unknown)}")
+        self.fields = fields
         for name, default in table.items():
             value = fields.get(name, default)
             if value is REQUIRED:
@@ -831,6 +832,7 @@ class Model(nn.Module):
     def __init__(self, config):
         super().__init__()
         c = self.c = config if isinstance(config, Config) else Config(config)
+        self.config = c.fields
         self.embeddings = Embeddings(c)
         self.layers = nn.ModuleList(Layer(c) for _ in range(c.num_hidden_layers))
         if c.norm_position == "pre":

@@ -288,7 +288,7 @@ static inline weft_arg weft_arg_bool(const char *name, bool value) {
 typedef struct weft_launch {
     weft_op_kernel kernel;
     /** Invocations, or workgroups: spread over x and y; weft_item_index and weft_group_index of "index.glsl" find their
-     * place by the push constant `groups_x`. */
+     * place by the push constant `groups_x`, the former in workgroups of WEFT_ITEMS_PER_GROUP. */
     uint64_t items, groups;
     uint32_t extent[3]; /**< workgroups along each axis, at most 65,535 */
     /** Every push constant, buffer and specialization constant, in any order; those called TILE_… may be left out. */

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""From Python's arguments to those of a C function that adds an op to a graph."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+from . import _core, errors
+from ._core import check, ffi, lib
+from .graph import Graph, Tensor, c_shape
+
+_TENSOR, _SHAPE, _CHAR = ffi.typeof("weft_tensor"), ffi.typeof("weft_shape"), ffi.typeof("char")
+
+
+def _tensors(value: Any) -> Iterator[Tensor]:
+    """The tensors in an argument."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _tensors(part)
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _tensors(part)
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from _tensors(getattr(value, field.name))
+
+
+def graph_of(*arguments: Any) -> Graph:
+    """The graph of the first tensor."""
+    for tensor in _tensors(arguments):
+        return tensor.graph
+    raise errors.InvalidArgument("expected at least one tensor of a graph, found none: Graph.weight makes one of an array")
+
+
+class _Arguments:
+    """Makes C values, and keeps what they point to for as long as the call takes."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.kept: list[Any] = []
+
+    def value(self, ctype: Any, given: Any, what: str) -> Any:
+        if ctype is _TENSOR:
+            return self.graph.value_of(given)
+        if ctype is _SHAPE:
+            return c_shape(given)
+        if ctype.kind == "enum":
+            return _core.number_of(given, ctype, what)
+        if ctype.kind == "pointer":
+            return self.pointer(ctype.item, given, what)
+        if ctype.kind == "array":
+            if not isinstance(given, (list, tuple)) or len(given) > ctype.length:
+                raise errors.InvalidArgument(f"{what}: expected a list of at most {ctype.length}, found {given!r}")
+            return [self.value(ctype.item, part, f"{what}[{i}]") for i, part in enumerate(given)]
+        if ctype.kind == "struct":
+            return self.struct(ctype, given, what)
+        return _scalar(ctype, given, what)
+
+    def pointer(self, item: Any, given: Any, what: str) -> Any:
+        if given is None or (item is _CHAR and not given):
+            return ffi.NULL
+        if item is _CHAR:
+            value: Any = ffi.new("char[]", str(given).encode())
+        elif isinstance(given, (list, tuple)):
+            if not given:
+                return ffi.NULL
+            value = ffi.new(f"{item.cname}[]", [self.value(item, part, f"{what}[{i}]") for i, part in enumerate(given)])
+        else:
+            value = ffi.new(f"{item.cname} *", self.value(item, given, what))
+        self.kept.append(value)
+        return value
+
+    def struct(self, ctype: Any, given: Any, what: str) -> dict[str, Any]:
+        """Of a dict, or of a dataclass of the same fields; how many there are of something is counted."""
+        fields = _fields(ctype, given, what)
+        result = {}
+        for name, member in ctype.fields:
+            counted = name[:-len("_count")] + "s" if name.endswith("_count") else None
+            if name in fields:
+                result[name] = self.value(member.type, fields[name], name)
+            elif counted in fields:
+                if not isinstance(fields[counted], (list, tuple)):
+                    raise errors.InvalidArgument(f"{counted}: expected a list, found {fields[counted]!r}")
+                result[name] = len(fields[counted])
+        return result
+
+
+def _fields(ctype: Any, given: Any, what: str) -> dict[str, Any]:
+    """The members of a struct that are given."""
+    if not isinstance(given, dict):
+        if not dataclasses.is_dataclass(given) or isinstance(given, type):
+            raise errors.InvalidArgument(f"{what}: expected the fields of {ctype.cname}, found {given!r}")
+        return {field.name: getattr(given, field.name) for field in dataclasses.fields(given)}
+    known = [name for name, _ in ctype.fields]
+    for name in given:
+        if name not in known:
+            raise errors.InvalidArgument(f"{what}: expected fields out of {', '.join(known)}, found {name!r}")
+    return given
+
+
+def _scalar(ctype: Any, given: Any, what: str) -> Any:
+    try:
+        return ffi.new(f"{ctype.cname} *", given)[0]
+    except (TypeError, OverflowError) as error:
+        raise errors.InvalidArgument(f"{what}: {error}") from None
+
+
+def add(name: str, operands: dict[str, Any], params: dict[str, Any] | None = None, count: int = 1,
+        null: bool = False) -> list[Tensor]:
+    """Calls the C function of that name, which gives `count` tensors. `null`: parameters that are all left out are not zeros
+    but a null pointer, which means something of its own."""
+    graph = graph_of(operands, params)
+    function = getattr(lib, name)
+    types = ffi.typeof(function).args[2:]
+    made = _Arguments(graph)
+    arguments = [made.value(ctype, given, what) for ctype, (what, given) in zip(types, operands.items())]
+    if len(types) > len(operands):
+        given = made.pointer(types[-1].item, params or {}, "parameters")
+        arguments.append(ffi.NULL if null and not bytes(ffi.buffer(given)).strip(b"\0") else given)
+    out = ffi.new("weft_tensor[]", count)
+    check(function(out, graph.handle.get(), *arguments))
+    return [Tensor(graph, out[i].id) for i in range(count)]
+
+
+def add_one(name: str, operands: dict[str, Any], params: dict[str, Any] | None = None, null: bool = False) -> Tensor:
+    """The same for one tensor."""
+    return add(name, operands, params, null=null)[0]

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""The C library underneath: calls that raise, its log, and handles that are released in the right order."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from . import errors
+from ._native import ffi as ffi
+from ._native import lib as lib
+
+logger = logging.getLogger("weft")
+logger.addHandler(logging.NullHandler())
+
+_LEVELS = (logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG)
+_said = threading.local()  # .errors: what the library said went wrong in this thread's call
+
+
+@ffi.def_extern(name="weft_py_log")  # type: ignore[untyped-decorator]
+def _log(_user: Any, level: int, message: Any) -> None:
+    text = ffi.string(message).decode("utf-8", "replace")
+    if level == lib.WEFT_LOG_ERROR:
+        if not hasattr(_said, "errors"):
+            _said.errors = []
+        _said.errors.append(text)
+    else:
+        logger.log(_LEVELS[level], "%s", text)
+
+
+host = ffi.new("weft_host *", {"log": lib.weft_py_log})
+"""What every object of the library is made with."""
+
+
+def note_error(error: BaseException) -> None:
+    """Keeps an exception of Python code that C called, for `check` to raise as the cause."""
+    _said.raised = error
+
+
+def forget() -> None:
+    """Drops what the library said of a failure that is none."""
+    _said.errors = []
+
+
+def check(status: int) -> None:
+    """Raises the exception of a status that is not WEFT_OK, with what the library logged since the last call."""
+    if status == lib.WEFT_OK:
+        return
+    said: list[str] = getattr(_said, "errors", [])
+    raised: BaseException | None = getattr(_said, "raised", None)
+    _said.errors = []
+    _said.raised = None
+    name = text_of(lib.weft_status_name(status))
+    kind = errors.BY_STATUS.get(name, errors.WeftError)
+    if raised is not None and not said:
+        said = [str(raised) or type(raised).__name__]
+    raise kind("\n".join(said) or name) from raised
+
+
+def text_of(characters: Any) -> str:
+    """A zero-terminated text of C; "" for null."""
+    return ffi.string(characters).decode("utf-8", "replace") if characters else ""
+
+
+def words(enum: Any) -> dict[str, int]:
+    """The values of a C enum under their names in Python: {"gelu_tanh": 1, …}."""
+    kind = ffi.typeof(enum) if isinstance(enum, str) else enum
+    names: dict[str, int] = kind.relements
+    common = os.path.commonprefix(list(names))
+    start = common.rfind("_") + 1
+    known = sorted((number, name) for name, number in names.items() if not name.endswith("_COUNT"))
+    return {name[start:].lower(): number for number, name in known}
+
+
+def number_of(word: str, enum: Any, what: str) -> int:
+    """The number of a value of a C enum. Raises InvalidArgument with the words there are."""
+    known = words(enum)
+    if word not in known:
+        raise errors.InvalidArgument(f"{what}: expected one of {', '.join(known)}, found {word!r}")
+    return known[word]
+
+
+class Lent(NamedTuple):
+    """Memory of Python's that the library reads from until it calls weft_py_release with `owner`."""
+
+    address: Any
+    size: int
+    owner: Any
+
+
+_lent: dict[Any, Any] = {}
+
+
+def lend(data: Any) -> Lent:
+    """Lends anything with the buffer protocol. It must not change as long as the library has it."""
+    view = ffi.from_buffer(data)
+    owner = ffi.new_handle(view)
+    _lent[owner] = view
+    return Lent(ffi.cast("void *", view), len(view), owner)
+
+
+@ffi.def_extern(name="weft_py_release")  # type: ignore[untyped-decorator]
+def take_back(owner: Any) -> None:
+    """What the library calls when it does not need it any more; and who lent it, when it never got it."""
+    _lent.pop(owner, None)
+
+
+_roots: weakref.WeakSet[Handle] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """Before the interpreter takes itself apart: releasing may call back into Python."""
+    for handle in list(_roots):
+        handle.close()
+
+
+class Handle:
+    """A pointer of the library, and those that must be released before it.
+
+    Whatever is made of a handle holds it, so that garbage collection releases what depends first; `close` releases
+    what depends at once.
+    """
+
+    def __init__(self, pointer: Any, destroy: Callable[[Any], None], parent: Handle | None = None) -> None:
+        self.pointer: Any = pointer
+        self.lock: threading.RLock = parent.lock if parent is not None else threading.RLock()
+        """To be held while the library works on it: one for all that is made of one device."""
+        self._destroy = destroy
+        self._new = ffi.new
+        self._parent = parent
+        self._children: weakref.WeakSet[Handle] = weakref.WeakSet()
+        (_roots if parent is None else parent._children).add(self)
+
+    def get(self) -> Any:
+        """The pointer. Raises InvalidArgument when it was closed."""
+        if self.pointer is None:
+            raise errors.InvalidArgument("it was closed, or what it was made of")
+        return self.pointer
+
+    def close(self) -> None:
+        """Releases it, after all that was made of it. More than once is fine."""
+        with self.lock:
+            for child in list(self._children):
+                child.close()
+            if self.pointer is not None:
+                holder = self._new(_pointer_type(self.pointer), self.pointer)
+                self.pointer = None
+                self._destroy(holder)
+
+    def __del__(self) -> None:
+        if getattr(self, "pointer", None) is not None:
+            self.close()
+
+
+def _pointer_type(pointer: Any) -> Any:
+    return ffi.typeof(pointer).cname + " *"
+
+
+def make(kind: str, create: Callable[..., int], *arguments: Any) -> Any:
+    """Calls create(out, …) and gives what it wrote: a pointer to `kind`."""
+    out = ffi.new(f"{kind} **")
+    check(create(out, *arguments))
+    return out[0]

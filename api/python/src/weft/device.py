@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""Devices: which there are, and one that is open."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from types import TracebackType
+from typing import Any, Literal
+
+from . import _core
+from ._core import check, ffi, lib, text_of
+
+Math = Literal["reproducible", "fast"]
+"""reproducible: equal input bits give equal output bits on every device. fast: accurate, but bits differ."""
+
+WeightStorage = Literal["auto", "f32", "f16"]
+"""How constant operands of matrix products are kept; auto: f16 in fast mode, f32 in reproducible mode."""
+
+
+@dataclasses.dataclass(frozen=True)
+class DeviceInfo:
+    """What a device is."""
+
+    index: int
+    """Its number, by which `Device` finds it, too."""
+    name: str
+    driver: str
+    driver_version: str
+    type: str
+    """discrete, integrated, virtual, processor, software or other."""
+    subgroup_size: int
+    """Invocations that run in lockstep; of the processor device, the lanes of its vectors."""
+    threads: int
+    """That the processor device computes with; 0 on others."""
+    device_memory: int
+    """Bytes of the largest heap of its own."""
+    max_shared_memory: int
+    """Bytes that a workgroup may use."""
+    usable: bool
+    """It has what Weft needs."""
+    reason: str
+    """What is missing, where it is not usable."""
+
+
+def _info(info: Any) -> DeviceInfo:
+    return DeviceInfo(
+        index=info.index, name=text_of(info.name), driver=text_of(info.driver), driver_version=text_of(info.driver_version),
+        type=text_of(lib.weft_device_type_name(info.type)), subgroup_size=info.subgroup_size, threads=info.threads,
+        device_memory=info.device_memory, max_shared_memory=info.max_shared_memory, usable=info.usable,
+        reason=text_of(info.reason))
+
+
+def devices() -> list[DeviceInfo]:
+    """All devices: those of Vulkan drivers, then the processor."""
+    count = ffi.new("uint32_t *")
+    check(lib.weft_device_list(ffi.NULL, count, _core.host))
+    infos = ffi.new("weft_device_info[]", count[0])
+    check(lib.weft_device_list(infos, count, _core.host))
+    return [_info(infos[i]) for i in range(min(count[0], len(infos)))]
+
+
+@dataclasses.dataclass(frozen=True)
+class DeviceStats:
+    """Counters since the device was opened."""
+
+    bytes_in_use: int
+    peak_bytes: int
+    shaders_compiled: int
+    pipelines_created: int
+    pipelines_compiled: int
+    validation_messages: int
+    submissions: int
+
+
+class Device:
+    """An open device. What is run on it may come from any number of threads: they take turns.
+
+    Args:
+        select: a number of `devices()`, or part of a device's or driver's name, such as "nvidia" or "processor". By default
+            a discrete GPU before an integrated one, the processor, and a driver that runs on it.
+        math: see `Math`.
+        weights: see `WeightStorage`; "f16" needs fast math.
+        threads: that the processor device computes with; 0: as many as this process may use processors.
+        memory_limit: bytes of device memory that may be in use at once; 0: as many as it has.
+        cache_dir: folder for compiled shaders; None: the user's cache; "": nothing is kept.
+        validation: turns on Vulkan's validation layer.
+
+    Raises NoDevice, NotFound when nothing has that name, Unsupported.
+    """
+
+    def __init__(self, select: str | int | None = None, *, math: Math = "reproducible", weights: WeightStorage = "auto",
+                 threads: int = 0, memory_limit: int = 0, cache_dir: str | None = None, validation: bool = False) -> None:
+        name = ffi.new("char[]", str(select).encode()) if select is not None else ffi.NULL
+        folder = ffi.new("char[]", cache_dir.encode()) if cache_dir is not None else ffi.NULL
+        params = ffi.new("weft_device_params *", {
+            "host": _core.host[0], "math": _core.number_of(math, "weft_math", "math"),
+            "weights": _core.number_of(weights, "weft_weight_storage", "weights"), "select": name,
+            "validation": validation, "memory_limit": memory_limit, "cache_dir": folder, "threads": threads})
+        pointer = _core.make("weft_device", lib.weft_device_open, params)
+        self.handle = _core.Handle(pointer, lib.weft_device_destroy)
+        info = ffi.new("weft_device_info *")
+        check(lib.weft_device_get_info(pointer, info))
+        self.info = _info(info)
+        """What it is."""
+        self.math: Math = math
+        """Which arithmetic it was opened for."""
+
+    def stats(self) -> DeviceStats:
+        """Counters since it was opened."""
+        stats = ffi.new("weft_device_stats *")
+        with self.handle.lock:
+            check(lib.weft_device_get_stats(self.handle.get(), stats))
+        return DeviceStats(**{field.name: getattr(stats, field.name) for field in dataclasses.fields(DeviceStats)})
+
+    def trim(self) -> None:
+        """Frees device copies of weights that no plan uses."""
+        with self.handle.lock:
+            lib.weft_device_trim(self.handle.get())
+
+    def close(self) -> None:
+        """Releases it, and the plans that were compiled for it."""
+        self.handle.close()
+
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "" if self.handle.pointer is not None else ", closed"
+        return f"<weft.Device {self.info.name!r} ({self.info.type}, {self.math} math{state})>"
+
+
+_default: Device | None = None
+_default_lock = threading.Lock()
+
+
+def default_device() -> Device:
+    """The device that everything runs on that names none; it is opened when it is first asked for."""
+    global _default
+    with _default_lock:
+        if _default is None or _default.handle.pointer is None:
+            _default = Device()
+        return _default

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""Graphs of ops, and the tensors in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, Union
+
+from . import _array, _core, errors
+from ._core import check, ffi, lib
+
+if TYPE_CHECKING:
+    from .device import Device
+    from .plan import Plan
+
+DType = Literal["f32", "i32"]
+
+Operand = Union["Tensor", Any]
+"""A tensor, or an array that becomes a weight: NumPy's, PyTorch's, or anything with DLPack or the buffer protocol."""
+
+
+def c_shape(shape: Sequence[int]) -> dict[str, Any]:
+    """A weft_shape, as cffi takes it."""
+    if len(shape) > lib.WEFT_MAX_RANK:
+        raise errors.InvalidArgument(f"shape {list(shape)}: expected at most {lib.WEFT_MAX_RANK} axes")
+    return {"rank": len(shape), "dim": [int(extent) for extent in shape]}
+
+
+def py_shape(shape: Any) -> tuple[int, ...]:
+    """A tuple of a weft_shape."""
+    return tuple(shape.dim[axis] for axis in range(shape.rank))
+
+
+class Weight:
+    """Constant data that graphs refer to; a device has one copy of it, however many graphs and plans use it.
+
+    Args:
+        data: numbers. Float32 and int32 data is not copied: it must not change as long as a graph or plan has it.
+        name: for messages.
+    """
+
+    def __init__(self, data: Any, name: str | None = None) -> None:
+        plain = _array._plain(data)
+        whole = plain.dtype.kind in "iu"
+        what = name or "a weight"
+        self.data = _array.i32(plain, what) if whole else _array.f32(plain, what)
+        """The numbers."""
+        text = ffi.new("char[]", name.encode()) if name else ffi.NULL
+        lent = _core.lend(self.data)
+        params = ffi.new("weft_weight_params *", {
+            "name": text, "dtype": _core.words("weft_dtype")["i32" if whole else "f32"], "shape": c_shape(self.data.shape),
+            "data": lent.address, "release": lib.weft_py_release, "release_user": lent.owner})
+        try:
+            pointer = _core.make("weft_weight", lib.weft_weight_create, params, _core.host)
+        except errors.WeftError:
+            _core.take_back(lent.owner)
+            raise
+        self.handle = _core.Handle(pointer, lib.weft_weight_destroy)
+
+
+class Tensor:
+    """A value in a graph. It has no numbers: those come when a plan of the graph is run."""
+
+    __array_ufunc__ = None  # NumPy leaves operators with arrays on the left to this class
+
+    def __init__(self, graph: Graph, number: int) -> None:
+        self.graph = graph
+        self.value = {"id": number}
+        """The C struct, as cffi takes it."""
+        shape, dtype = ffi.new("weft_shape *"), ffi.new("weft_dtype *")
+        check(lib.weft_graph_get_tensor(graph.handle.get(), self.value, shape, dtype))
+        self.shape = py_shape(shape)
+        """Extent of each axis, outermost first."""
+        self.dtype: DType = "i32" if dtype[0] else "f32"
+
+    def __repr__(self) -> str:
+        return f"<weft.Tensor {self.dtype} {list(self.shape)}>"
+
+    def reshape(self, *shape: int) -> Tensor:
+        """The same elements in the same order under another shape; one axis may be -1."""
+        from . import ops
+
+        known = 1
+        for extent in shape:
+            known *= extent if extent != -1 else 1
+        total = 1
+        for extent in self.shape:
+            total *= extent
+        return ops.reshape(self, [extent if extent != -1 else total // max(known, 1) for extent in shape])
+
+    def __matmul__(self, other: Operand) -> Tensor:
+        from . import ops
+
+        return ops.matmul(self, other)
+
+    def __rmatmul__(self, other: Operand) -> Tensor:
+        from . import ops
+
+        return ops.matmul(other, self)
+
+    def __add__(self, other: Operand) -> Tensor:
+        return self._binary("add", other, 1.0, 1.0)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Operand) -> Tensor:
+        return self._binary("subtract", other, 1.0, -1.0)
+
+    def __rsub__(self, other: float) -> Tensor:
+        return self._affine(-1.0, float(other))
+
+    def __mul__(self, other: Operand) -> Tensor:
+        return self._binary("multiply", other, None, 0.0)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Operand) -> Tensor:
+        from . import ops
+
+        if isinstance(other, (int, float)):
+            other = _array.full(self.shape[-1:], float(other))
+        return ops.binary("divide", self, other)
+
+    def __neg__(self) -> Tensor:
+        return self._affine(-1.0, 0.0)
+
+    def _affine(self, scale: float, offset: float) -> Tensor:
+        from . import ops
+
+        return ops.affine(self, scale, offset)
+
+    def _binary(self, op: Any, other: Operand, scale: float | None, sign: float) -> Tensor:
+        from . import ops
+
+        if isinstance(other, (int, float)):
+            return self._affine(float(other) if scale is None else scale, sign * float(other))
+        return ops.binary(op, self, other)
+
+
+class Graph:
+    """A graph of ops. It knows no device, and shapes are checked while it is built. One thread at a time.
+
+        g = weft.Graph()
+        x = g.input("x", [1, 512, 768])
+        g.output("y", weft.layer_norm(x @ w + weft.fourier(x), gamma, beta, 1e-12))
+        y = g.compile()(array)
+    """
+
+    def __init__(self) -> None:
+        self.handle = _core.Handle(_core.make("weft_graph", lib.weft_graph_create, _core.host), lib.weft_graph_destroy)
+        self._weights: dict[int, tuple[Any, Tensor]] = {}
+        self._kept: list[Any] = []
+
+    def input(self, name: str, shape: Sequence[int], dtype: DType = "f32") -> Tensor:
+        """A tensor given at run time. Names are unique among inputs and outputs."""
+        out = ffi.new("weft_tensor *")
+        kind = _core.number_of(dtype, "weft_dtype", "dtype")
+        check(lib.weft_graph_input(out, self.handle.get(), name.encode(), kind, c_shape(shape)))
+        return Tensor(self, out.id)
+
+    def weight(self, data: Any, name: str | None = None) -> Tensor:
+        """A constant: a `Weight`, or an array as Weight takes it. The same array is the same constant."""
+        known = self._weights.get(id(data))
+        if known is not None:
+            return known[1]
+        weight = data if isinstance(data, Weight) else Weight(data, name)
+        out = ffi.new("weft_tensor *")
+        check(lib.weft_graph_weight(out, self.handle.get(), weight.handle.get()))
+        tensor = Tensor(self, out.id)
+        self._weights[id(data)] = (data, tensor)
+        return tensor
+
+    def output(self, name: str, tensor: Tensor) -> None:
+        """Marks a tensor as a result, under a name."""
+        check(lib.weft_graph_output(self.handle.get(), name.encode(), self.value_of(tensor)))
+
+    def keep(self, op: Any) -> None:
+        """Keeps an op of one's own for as long as the graph is there."""
+        self._kept.append(op)
+
+    def value_of(self, operand: Operand | None) -> dict[str, int]:
+        """The C tensor of an operand: of an array, a weight that is made of it; of None, no tensor."""
+        if operand is None:
+            return {"id": 0}
+        if isinstance(operand, Tensor):
+            if operand.graph is not self:
+                raise errors.InvalidArgument("expected a tensor of the same graph, found one of another")
+            return operand.value
+        return self.weight(operand).value
+
+    def compile(self, device: Device | None = None, *, implementation: str | None = None, fusion: bool = True) -> Plan:
+        """A plan of the graph for a device (by default the default one): see `Plan`. The graph can go on to be used.
+
+        Args:
+            implementation: the name of the one to be taken for all ops that have it, such as "fft"; None: the usual choice.
+            fusion: False keeps every op a dispatch of its own: slower, with the same bits in reproducible mode.
+        """
+        from .device import default_device
+        from .plan import Plan
+
+        device = device or default_device()
+        name = ffi.new("char[]", implementation.encode()) if implementation else ffi.NULL
+        params = ffi.new("weft_plan_params *", {"no_fusion": not fusion, "implementation": name})
+        with device.handle.lock:
+            pointer = _core.make("weft_plan", lib.weft_plan_compile, device.handle.get(), self.handle.get(), params)
+        return Plan(pointer, device)

@@ -1,0 +1,396 @@
+# SPDX-License-Identifier: MIT
+"""Models: checkpoints that are run on texts, on tokens or on vectors."""
+
+from __future__ import annotations
+
+import codecs
+import collections
+import dataclasses
+import json
+import math
+import mmap
+import os
+import pathlib
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Union, overload
+
+from . import _array, _core, errors
+from ._core import check, ffi, lib, text_of
+from .device import Device, default_device
+from .plan import Plan
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    F32 = npt.NDArray[np.float32]
+
+Tokenizer = Union[Callable[[str], Any], Any]
+"""What makes token ids of a text: a tokenizer of transformers or of the package tokenizers, or any function."""
+
+_LARGEST_BATCH = 32
+_MOST_PLANS = 32
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelInfo:
+    """What a model is; weft_model_info of the C headers tells about the fields."""
+
+    architecture: str
+    mixing: str
+    task: str
+    """hidden, classify, masked_lm, next_sentence, causal_lm, regress or retrieve."""
+    layers: int
+    hidden_size: int
+    intermediate_size: int
+    vocabulary: int
+    """0: the input is vectors, of `input_size` channels."""
+    input_size: int
+    position_size: int
+    """Coordinates of each token's position that it reads; 0: none."""
+    causal: bool
+    max_length: int
+    exact_length: int
+    """The only length it can run, or 0."""
+    label_count: int
+    eos_token: int
+    parameters: int
+    tokenizer: str
+    """bytes, sentencepiece or none."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Classification:
+    """What a classifier says of one text: labels with probabilities, the likeliest first."""
+
+    labels: tuple[str, ...]
+    probabilities: tuple[float, ...]
+
+    @property
+    def label(self) -> str:
+        """The likeliest."""
+        return self.labels[0]
+
+    @property
+    def probability(self) -> float:
+        """That of the likeliest."""
+        return self.probabilities[0]
+
+    def top(self, count: int) -> list[tuple[str, float]]:
+        """The likeliest `count` labels with their probabilities."""
+        return list(zip(self.labels, self.probabilities))[:count]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{label} {probability:.1%}" for label, probability in self.top(3))
+
+
+class _Source:
+    """What a model is made of: the text of its config, the bytes of its weights, and the folder, if it has one."""
+
+    def __init__(self, config: str, weights: Any, folder: str | None) -> None:
+        self.config, self.weights, self.folder = config, weights, folder
+
+    @classmethod
+    def of_folder(cls, folder: str) -> _Source:
+        path = pathlib.Path(folder)
+        with open(path / "model.safetensors", "rb") as file:
+            return cls((path / "config.json").read_text("utf-8"), mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), folder)
+
+    def bytes(self) -> bytes:
+        """The weights, as model.safetensors has them."""
+        return bytes(self.weights if self.weights is not None else _Source.of_folder(self.folder or "").weights)
+
+    def open(self) -> Any:
+        if self.folder is not None:
+            return _core.make("weft_model", lib.weft_model_load, os.fsencode(self.folder), _core.host)
+        memory = _core.lend(self.weights)
+        params = ffi.new("weft_model_memory *", {
+            "config_json": (text := ffi.new("char[]", self.config.encode())), "weights": memory.address,
+            "weights_size": memory.size, "release": lib.weft_py_release, "release_user": memory.owner})
+        assert text is not None  # it lives until here
+        return _core.make("weft_model", lib.weft_model_load_memory, params, _core.host)
+
+
+class Model:
+    """A checkpoint: see `load` and `from_torch`, which make one.
+
+        model("What language is this?")               # a Classification
+        model(["many", "texts"])                      # a list of them, in the same order
+        model.logits(tokens)                          # [B, n] ids to f32, the task's output
+        for piece in model.generate("Once upon"):     # a language model's continuation
+            print(piece, end="")
+
+    Any thread may call it; calls on one model take turns, while the interpreter's lock is free.
+    """
+
+    def __init__(self, source: _Source, device: Device | None, tokenizer: Tokenizer | None) -> None:
+        self._source = source
+        self._device = device
+        self._tokenizer = tokenizer
+        self._handle = _core.Handle(source.open(), lib.weft_model_destroy)
+        self._plans: collections.OrderedDict[tuple[int, int, bool], Plan] = collections.OrderedDict()
+        self._plans_lock = threading.Lock()
+        self._headless: Model | None = None
+        info = ffi.new("weft_model_info *")
+        check(lib.weft_model_get_info(self._handle.get(), info))
+        self.info = _model_info(info)
+        """What it is."""
+        self.labels = tuple(text_of(lib.weft_model_label(self._handle.get(), i)) for i in range(self.info.label_count))
+        """Names of its outputs."""
+
+    @property
+    def device(self) -> Device:
+        """What it runs on: the one it was loaded for, or the default device."""
+        return self._device or default_device()
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The fields of its config.json."""
+        fields: dict[str, Any] = json.loads(self._source.config)
+        return fields
+
+    def close(self) -> None:
+        """Releases it and its plans."""
+        with self._plans_lock:
+            plans, self._plans = self._plans, collections.OrderedDict()
+        for plan in plans.values():
+            plan.close()
+        if self._headless is not None:
+            self._headless.close()
+        self._handle.close()
+
+    def __enter__(self) -> Model:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<weft.Model {self.info.architecture}, {self.info.task}, {self.info.parameters:,} parameters>"
+
+    # ---- texts ----
+
+    def tokenize(self, text: str) -> list[int]:
+        """Token ids of a text, special tokens included, at most `info.max_length`."""
+        if self._tokenizer is not None:
+            return _ids(self._tokenizer, text)[:self.info.max_length]
+        data = text.encode()
+        tokens, count = ffi.new("int32_t **"), ffi.new("uint32_t *")
+        with self._handle.lock:
+            check(lib.weft_model_tokenize(self._handle.get(), data, len(data), tokens, count))
+            try:
+                return list(ffi.unpack(tokens[0], count[0]))
+            finally:
+                lib.weft_tokens_free(self._handle.get(), tokens)
+
+    @overload
+    def __call__(self, texts: str) -> Classification: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def __call__(self, texts: Iterable[str]) -> list[Classification]: ...
+
+    def __call__(self, texts: str | Iterable[str]) -> Classification | list[Classification]:
+        """Classifies a text, or many. Texts of equal length are run together, and the order is kept; in reproducible mode
+        each has the bits that it would have alone."""
+        if self.info.task not in ("classify", "next_sentence"):
+            raise errors.Unsupported(f"expected a classifier, found task {self.info.task}: logits(), hidden() and generate() "
+                                     "run the others")
+        several = [texts] if isinstance(texts, str) else list(texts)
+        results = [self._classification(row) for row in self._rows([self.tokenize(text) for text in several])]
+        return results[0] if isinstance(texts, str) else results
+
+    def _rows(self, sequences: Sequence[Sequence[int]]) -> list[F32]:
+        """The output for each sequence. Those of one length go in batches of a power of two: few plans serve all."""
+        by_length: dict[int, list[int]] = {}
+        for index, sequence in enumerate(sequences):
+            by_length.setdefault(len(sequence), []).append(index)
+        rows: list[Any] = [None] * len(sequences)
+        for _, indices in sorted(by_length.items()):
+            while indices:
+                size = min(_LARGEST_BATCH, 1 << (len(indices).bit_length() - 1))
+                batch, indices = indices[:size], indices[size:]
+                for index, row in zip(batch, self.logits([sequences[i] for i in batch])):
+                    rows[index] = row
+        return rows
+
+    def _classification(self, logits: F32) -> Classification:
+        largest = float(logits.max())
+        weights = [math.exp(float(value) - largest) for value in logits]
+        total = math.fsum(weights)
+        order = sorted(range(len(weights)), key=lambda i: -weights[i])
+        labels = self.labels or tuple(f"LABEL_{i}" for i in range(len(weights)))
+        return Classification(tuple(labels[i] for i in order), tuple(weights[i] / total for i in order))
+
+    # ---- arrays ----
+
+    def logits(self, inputs: Any, *, types: Any = None, positions: Any = None) -> F32:
+        """The task's output, f32: [B, labels] of a classifier or a regression, [B, n, vocabulary] of a language model.
+
+        Args:
+            inputs: token ids [B, n], or vectors [B, n, input_size]; without the axis B the result is without it, too.
+            types: token types of that shape, of an fnet.
+            positions: f32 [B, n, position_size], for a model that reads them.
+        """
+        vectors = self.info.input_size > 0
+        values: Any = _array.f32(inputs, "inputs") if vectors else _array.i32(inputs, "inputs")
+        arrays = {"features" if vectors else "tokens": values}
+        if types is not None:
+            arrays["token_types"] = _array.i32(types, "types")
+        if positions is not None:
+            arrays["positions"] = _array.f32(positions, "positions")
+        single = values.ndim == (2 if vectors else 1)
+        if single:
+            arrays = {name: array[None] for name, array in arrays.items()}
+            values = values[None]
+        if values.ndim != (3 if vectors else 2) or 0 in values.shape:
+            form = f"[B, n, {self.info.input_size}]" if vectors else "[B, n]"
+            raise errors.ShapeMismatch(f"inputs: expected shape {form}, found {list(values.shape)}")
+        plan = self.plan(values.shape[0], values.shape[1], with_types=types is not None)
+        result: Any = plan.run(arrays)["output"]
+        rows: F32 = result[0] if single else result
+        return rows
+
+    def hidden(self, inputs: Any, *, types: Any = None, positions: Any = None) -> F32:
+        """The last hidden state, f32 [B, n, hidden_size], whatever the model's task. Arguments as of `logits`."""
+        if self.info.task == "hidden":
+            return self.logits(inputs, types=types, positions=positions)
+        with self._plans_lock:
+            if self._headless is None:
+                self._headless = Model(_without_head(self._source), self._device, self._tokenizer)
+        return self._headless.logits(inputs, types=types, positions=positions)
+
+    def plan(self, batch: int, length: int, *, with_types: bool = False) -> Plan:
+        """A plan for a batch and length: inputs "tokens" i32 [B, n] or "features" f32 [B, n, input_size], "token_types" and
+        "positions" where there are any; output "output". The newest ones are kept."""
+        key = (batch, length, with_types)
+        with self._plans_lock:
+            plan = self._plans.get(key)
+            if plan is not None and plan.handle.pointer is not None and plan.device is self.device:
+                self._plans.move_to_end(key)
+                return plan
+        device = self.device
+        with self._handle.lock, device.handle.lock:
+            pointer = _core.make("weft_plan", lib.weft_model_compile, self._handle.get(), device.handle.get(), batch, length,
+                                 with_types, ffi.NULL)
+        plan = Plan(pointer, device, keep=self)
+        with self._plans_lock:
+            self._plans[key] = plan
+            while len(self._plans) > _MOST_PLANS:
+                self._plans.popitem(last=False)
+        return plan
+
+    # ---- language models ----
+
+    def generate(self, text: str, tokens: int = 200, *, temperature: float = 0.0, top_k: int = 0,
+                 seed: int = 0) -> Iterator[str]:
+        """Continues a text, piece by piece. The same arguments give the same text on every device.
+
+        Args:
+            text: what is continued.
+            tokens: at most so many; fewer where the model ends the text or has no more positions.
+            temperature: of the softmax that tokens are drawn by; 0 takes the likeliest each time.
+            top_k: draws among so many of the likeliest; 0: among all.
+            seed: of the draws.
+        """
+        if self.info.task != "causal_lm":
+            raise errors.Unsupported(f"expected a causal language model, found task {self.info.task}")
+        if self.info.tokenizer != "bytes":
+            raise errors.Unsupported(f"expected a model of bytes, found tokenizer {self.info.tokenizer}: decode "
+                                     "generate_tokens() with the model's own tokenizer")
+        return self._pieces(self.tokenize(text), tokens, temperature, top_k, seed)
+
+    def _pieces(self, prompt: Sequence[int], tokens: int, temperature: float, top_k: int, seed: int) -> Iterator[str]:
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        for token in self.generate_tokens(prompt, tokens, temperature=temperature, top_k=top_k, seed=seed):
+            piece = decoder.decode(bytes([token])) if token < 256 else ""
+            if piece:
+                yield piece
+        rest = decoder.decode(b"", final=True)
+        if rest:
+            yield rest
+
+    def generate_tokens(self, prompt: Sequence[int], tokens: int = 200, *, temperature: float = 0.0, top_k: int = 0,
+                        seed: int = 0) -> Iterator[int]:
+        """The same in token ids. A token that ends a text ends it, and is not given."""
+        count = min(tokens, self.info.max_length - len(prompt) + 1)
+        if not prompt or count < 0:
+            raise errors.InvalidArgument(f"prompt: expected 1 … {self.info.max_length} tokens, found {len(prompt)}")
+        return self._tokens(list(prompt), count, temperature, top_k, seed)
+
+    def _tokens(self, prompt: list[int], count: int, temperature: float, top_k: int, seed: int) -> Iterator[int]:
+        device = self.device
+        params = ffi.new("weft_decoder_params *", {"max_length": len(prompt) + max(count, 1) - 1})
+        with self._handle.lock, device.handle.lock:
+            pointer = _core.make("weft_decoder", lib.weft_decoder_create, self._handle.get(), device.handle.get(), params)
+        decoder = _core.Handle(pointer, lib.weft_decoder_destroy, device.handle)
+        sampling = ffi.new("weft_sampling *", {"temperature": temperature, "top_k": top_k, "seed": seed})
+        logits, token, next_token = ffi.new("float[]", self.info.vocabulary), ffi.new("int32_t *"), ffi.new("uint32_t *")
+        try:
+            for index, known in enumerate(prompt):
+                token[0] = known
+                last = index + 1 == len(prompt)
+                with self._handle.lock, decoder.lock:
+                    check(lib.weft_decoder_step(decoder.get(), token, logits if last else ffi.NULL))
+            for index in range(count):
+                check(lib.weft_sample(next_token, logits, self.info.vocabulary, sampling, index, _core.host))
+                if next_token[0] == self.info.eos_token:
+                    return
+                yield next_token[0]
+                if index + 1 < count:
+                    token[0] = next_token[0]
+                    with self._handle.lock, decoder.lock:
+                        check(lib.weft_decoder_step(decoder.get(), token, logits))
+        finally:
+            decoder.close()
+
+
+def _model_info(info: Any) -> ModelInfo:
+    fields = {field.name: getattr(info, field.name) for field in dataclasses.fields(ModelInfo)}
+    for name in ("architecture", "mixing", "tokenizer"):
+        fields[name] = text_of(fields[name])
+    fields["task"] = text_of(lib.weft_task_name(info.task))
+    return ModelInfo(**fields)
+
+
+def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
+    """Token ids by whatever kind of tokenizer it is."""
+    found = tokenizer.encode(text) if hasattr(tokenizer, "encode") else tokenizer(text)
+    if hasattr(found, "ids"):  # of the package tokenizers
+        found = found.ids
+    elif isinstance(found, Mapping):  # of transformers
+        found = found["input_ids"]
+    return [int(token) for token in found]
+
+
+def _without_head(source: _Source) -> _Source:
+    """The encoder of a model alone."""
+    from . import safetensors
+
+    config = json.loads(source.config)
+    weights: Any = source.weights if source.weights is not None else _Source.of_folder(source.folder or "").weights
+    if config["model_type"] == "fnet":
+        config["architectures"] = ["FNetModel"]
+    else:
+        for name in ("num_labels", "id2label", "tie_word_embeddings", "pooling"):
+            config.pop(name, None)
+        config.setdefault("causal", config.get("task") == "causal_lm")
+        config["task"] = "hidden"
+        weights = safetensors.without(weights, ("head.", "pair."))
+    return _Source(json.dumps(config), weights, None)
+
+
+def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokenizer: Tokenizer | None = None) -> Model:
+    """Loads a model folder: config.json (Hugging Face's layout) and model.safetensors.
+
+    Args:
+        folder: the folder.
+        device: what it will run on; None: the default device.
+        tokenizer: in place of the folder's own: one of transformers or tokenizers, or a function from a text to ids.
+
+    Raises NotFound, BadFile and Unsupported, naming file, field or tensor, expected and found.
+    """
+    path = os.fspath(folder)
+    config = pathlib.Path(path) / "config.json"
+    source = _Source(config.read_text("utf-8") if config.is_file() else "", None, path)
+    return Model(source, device, tokenizer)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Finding and opening devices."""
+
+import numpy as np
+import pytest
+
+import weft
+
+
+def small_plan(device):
+    graph = weft.Graph()
+    graph.output("y", graph.input("x", [4]) * 2 + 1)
+    return graph.compile(device)
+
+
+def test_devices_are_listed():
+    found = weft.devices()
+    assert [info.index for info in found] == list(range(len(found)))
+    assert any(info.usable for info in found)
+    for info in found:
+        assert info.name and info.type in ("discrete", "integrated", "virtual", "processor", "software", "other")
+        assert info.usable == (info.reason == "")
+
+
+def test_a_device_by_number_and_by_name(device):
+    for select in (device.info.index, device.info.name, device.info.driver.upper()):
+        with weft.Device(select) as opened:
+            assert opened.info.name == device.info.name
+            assert np.array_equal(small_plan(opened)(np.arange(4)), [1, 3, 5, 7])
+
+
+def test_an_unknown_device_is_named_with_those_there_are(device):
+    with pytest.raises(weft.NotFound, match=f'no device matches "abacus".*{device.info.name}'):
+        weft.Device("abacus")
+
+
+def test_words_are_checked(device):
+    with pytest.raises(weft.InvalidArgument, match="math: expected one of reproducible, fast, found 'quick'"):
+        weft.Device(device.info.index, math="quick")
+    with pytest.raises(weft.InvalidArgument, match="f16"):
+        weft.Device(device.info.index, weights="f16")
+
+
+def test_fast_math_is_close(device):
+    x = np.random.default_rng(0).standard_normal((3, 40), np.float32)
+
+    def softmax(opened):
+        graph = weft.Graph()
+        graph.output("y", weft.softmax(graph.input("x", x.shape)))
+        return graph.compile(opened)(x)
+
+    with weft.Device(device.info.index, math="fast") as fast:
+        assert fast.math == "fast"
+        np.testing.assert_allclose(softmax(fast), softmax(device), rtol=1e-5)
+
+
+def test_closing_closes_what_was_made_of_it(device):
+    opened = weft.Device(device.info.index)
+    plan = small_plan(opened)
+    opened.close()
+    opened.close()
+    assert "closed" in repr(opened)
+    for use in (lambda: plan(np.zeros(4)), opened.stats, opened.trim, lambda: small_plan(opened)):
+        with pytest.raises(weft.InvalidArgument, match="closed"):
+            use()
+
+
+def test_stats_count(device):
+    with weft.Device(device.info.index) as opened:
+        before = opened.stats()
+        plan = small_plan(opened)
+        plan(np.zeros(4))
+        after = opened.stats()
+        assert after.bytes_in_use > before.bytes_in_use
+        assert after.pipelines_created > before.pipelines_created
+        plan.close()
+        opened.trim()
+        assert opened.stats().bytes_in_use < after.bytes_in_use
+
+
+def test_a_memory_limit_holds(device):
+    with weft.Device(device.info.index, memory_limit=1 << 20) as opened:
+        graph = weft.Graph()
+        graph.output("y", graph.input("x", [1 << 20]) + graph.weight(np.ones(1 << 20, np.float32)))
+        with pytest.raises(weft.OutOfDeviceMemory):
+            graph.compile(opened)
+
+
+def test_nothing_is_kept_where_the_cache_is_off(device, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with weft.Device(device.info.index, cache_dir="") as opened:
+        small_plan(opened)
+    assert not any(path.is_file() for path in tmp_path.rglob("*"))
+    with weft.Device(device.info.index, cache_dir=str(tmp_path / "mine")) as opened:
+        small_plan(opened)
+    assert any(path.is_file() for path in (tmp_path / "mine").rglob("*"))

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""Models on texts and tokens. What they give is held to the committed hashes of all logits and to the weft command."""
+
+import hashlib
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import weft
+from conftest import DATA, MODELS
+from weft import safetensors
+
+
+def test_what_a_model_is(langid):
+    info = langid.info
+    assert (info.architecture, info.task, info.mixing) == ("FNetForSequenceClassification", "classify", "fourier")
+    assert (info.layers, info.hidden_size, info.vocabulary, info.tokenizer) == (3, 128, 260, "bytes")
+    assert len(langid.labels) == info.label_count == 24 and langid.labels[0] == "cs"
+    assert langid.config["model_type"] == "fnet"
+    assert "FNetForSequenceClassification, classify, 334,616 parameters" in repr(langid)
+
+
+def test_all_logits_have_the_committed_bits(langid):
+    tokens = np.load(MODELS / "langid" / "test.npz")["tokens"]
+    some = tokens[np.arange(96) * len(tokens) // 96]
+    digest = hashlib.sha256(b"".join(langid.logits(some[i:i + 32]).tobytes() for i in range(0, 96, 32)))
+    assert digest.hexdigest() == (MODELS / "langid" / "logits-96.sha256").read_text().split()[0]
+
+
+def test_vectors_are_inputs_too(device):
+    data = np.load(DATA / "fashion.npz")
+    pixels = data["inputs"][:20].astype(np.float32) / np.float32(255)
+    with weft.load(MODELS / "fashion-fmmformer", device) as model:
+        assert model.info.vocabulary == 0 and model.info.input_size == pixels.shape[2]
+        expected = np.load(MODELS / "fashion-fmmformer" / "pytorch.npz")["logits"][:20]
+        np.testing.assert_allclose(model.logits(pixels), expected, atol=1e-4)
+
+
+def test_positions_are_inputs_too(device):
+    data = np.load(DATA / "points.npz")
+    with weft.load(MODELS / "points-flt", device) as model:
+        found = model.logits(data["inputs"][:8].astype(np.float32), positions=data["positions"][:8])
+        np.testing.assert_allclose(found, np.load(MODELS / "points-flt" / "pytorch.npz")["outputs"][:8], atol=1e-4)
+
+
+def test_texts_have_the_answers_of_the_command(langid, device):
+    for path in sorted((MODELS / "langid" / "samples").iterdir())[:4]:
+        run = subprocess.run([sys.executable, "-m", "weft", "run", str(MODELS / "langid"), "--text", str(path), "--json",
+                              "--device", str(device.info.index)], capture_output=True, text=True, check=True)
+        said = json.loads(run.stdout)
+        found = langid(path.read_text("utf-8"))
+        best = max(said["predictions"][0], key=lambda row: row["probability"]) if "predictions" in said else None
+        assert best is None or (best["label"] == found.label and abs(best["probability"] - found.probability) < 1e-6)
+        assert found.label in run.stdout
+
+
+def test_many_texts_keep_their_order(classifier):
+    texts = [path.read_text("utf-8")[:length] for path in sorted((MODELS / "langid" / "samples").iterdir())[:6]
+             for length in (30, 41)]
+    together = classifier(texts)
+    assert together == [classifier(text) for text in texts]
+    assert classifier([]) == []
+    for answer in together:
+        assert sum(answer.probabilities) == pytest.approx(1)
+        assert list(answer.probabilities) == sorted(answer.probabilities, reverse=True)
+        assert answer.top(2) == list(zip(answer.labels, answer.probabilities))[:2]
+        assert str(answer).startswith(f"{answer.label} {answer.probability:.1%}, ")
+
+
+def test_rows_of_a_batch_are_those_alone(langid):
+    tokens = np.random.default_rng(1).integers(0, 256, (5, 61))
+    together = langid.logits(tokens)
+    for row, expected in zip(tokens, together):
+        assert np.array_equal(langid.logits(row), expected)
+        assert np.array_equal(langid.logits(list(map(int, row))), expected)
+
+
+def test_hidden_states(langid, text_model):
+    tokens = langid.tokenize("hidden states")
+    hidden = langid.hidden(tokens)
+    assert hidden.shape == (len(tokens), 128)
+    assert np.array_equal(langid.hidden([tokens, tokens])[1], hidden)
+    whole = text_model.hidden(text_model.tokenize("some words"))
+    assert np.array_equal(text_model.hidden(text_model.tokenize("some words and more"))[:10], whole), "it is causal still"
+
+
+def test_wrong_inputs(langid):
+    with pytest.raises(weft.ShapeMismatch, match=r"expected shape \[B, n\], found \[1, 1, 1\]"):
+        langid.logits([[[1]]])
+    with pytest.raises(weft.ShapeMismatch):
+        langid.logits(np.zeros((1, 0), np.int32))
+    with pytest.raises(weft.InvalidArgument, match="512 positions"):
+        langid.logits([[1] * 513])
+    with pytest.raises(weft.InvalidArgument, match="260"):
+        langid.logits([[260]])
+    with pytest.raises(weft.InvalidArgument, match="empty"):
+        langid("")
+    with pytest.raises(weft.Unsupported, match="task classify"):
+        langid.generate("text")
+
+
+def test_generated_text_is_the_commands(text_model, device):
+    for options, arguments in (({}, ["--greedy"]), ({"temperature": 0.7, "top_k": 9, "seed": 5},
+                                                    ["--seed", "5", "--temperature", "0.7", "--top-k", "9"])):
+        command = [sys.executable, "-m", "weft", "generate", str(MODELS / "text-fmmformer"), "--text", "hacker: ",
+                   "--tokens", "50", "--device", str(device.info.index), *arguments]
+        run = subprocess.run(command, capture_output=True, check=True)
+        pieces = list(text_model.generate("hacker: ", 50, **options))
+        assert len(pieces) > 40 and "".join(pieces) == run.stdout.decode("utf-8", "replace").rstrip("\n")
+    assert list(text_model.generate("x", 0)) == []
+
+
+def test_generating_can_stop_and_goes_on_to_the_end_of_positions(text_model):
+    pieces = text_model.generate("abc", 50)
+    first = next(pieces)
+    pieces.close()
+    assert next(text_model.generate("abc", 50)) == first
+    most = text_model.info.max_length
+    assert len(list(text_model.generate_tokens([65] * (most - 1), 50))) == 2
+    with pytest.raises(weft.InvalidArgument, match="prompt: expected 1"):
+        text_model.generate_tokens([], 5)
+    with pytest.raises(weft.Unsupported, match="classifier"):
+        text_model("abc")
+
+
+def test_tokenizers_of_others(device):
+    class Encoding:  # as of the package tokenizers
+        def __init__(self, ids):
+            self.ids = ids
+
+    class Tokens:
+        def encode(self, text):
+            return Encoding(list(text.encode()))
+
+    own = weft.load(MODELS / "langid", device)
+    tokens = own.tokenize("What language is this?")
+    for tokenizer in (lambda text: own.tokenize(text), lambda text: {"input_ids": own.tokenize(text)}):
+        model = weft.load(MODELS / "langid", device, tokenizer=tokenizer)
+        assert model.tokenize("What language is this?") == tokens
+        assert model("What language is this?") == own("What language is this?")
+    assert weft.load(MODELS / "langid", device, tokenizer=Tokens()).tokenize("ab") == [97, 98]
+
+
+def test_few_plans_serve_many_lengths(classifier):
+    classifier([" " * (i % 7 + 1) + "x" * (i % 3) for i in range(100)])
+    assert len(classifier._plans) <= 32
+
+
+def test_damaged_folders(tmp_path, device):
+    good = MODELS / "langid"
+    with pytest.raises(weft.NotFound, match="config.json"):
+        weft.load(tmp_path, device)
+    (tmp_path / "config.json").write_text((good / "config.json").read_text())
+    with pytest.raises(weft.NotFound, match=r"model\.safetensors"):
+        weft.load(tmp_path, device)
+    (tmp_path / "model.safetensors").write_bytes((good / "model.safetensors").read_bytes()[:1000])
+    with pytest.raises(weft.BadFile, match=r"model\.safetensors"):
+        weft.load(tmp_path, device)
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "abacus"}))
+    with pytest.raises(weft.Unsupported, match="model_type.*abacus"):
+        weft.load(tmp_path, device)
+
+
+def test_saving_a_loaded_model(langid, device, tmp_path):
+    weft.save(langid, tmp_path / "copy")
+    again = weft.load(tmp_path / "copy", device)
+    tokens = np.arange(40)[None]
+    assert again.config == langid.config
+    assert np.array_equal(again.logits(tokens), langid.logits(tokens))
+
+
+def test_a_closed_model(device):
+    model = weft.load(MODELS / "langid", device)
+    model("a text")
+    model.close()
+    with pytest.raises(weft.InvalidArgument, match="closed"):
+        model("another text")
+    with pytest.raises(weft.InvalidArgument, match="closed"):
+        model.logits([[1, 2, 3]])
+
+
+def test_tensors_are_left_out_of_safetensors():
+    data = (MODELS / "text-fmmformer" / "model.safetensors").read_bytes()
+    less = safetensors.without(data, ("head.",))
+    length = int.from_bytes(less[:8], "little")
+    names = json.loads(less[8:8 + length])
+    assert names and not any(name.startswith("head.") for name in names)
+    assert length % 8 == 0 and len(less) < len(data)
+    assert len(less) == 8 + length + sum(end - begin for begin, end in (entry["data_offsets"] for entry in names.values()))
