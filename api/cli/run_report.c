@@ -267,8 +267,7 @@ int weft_cli_report_text(const weft_cli_result *result) {
     } else if (task_of(result) == WEFT_TASK_REGRESS) {
         exit_code = print_values(result);
     } else {
-        printf("%s: f32 %s\n",
-               result->session->info.task == WEFT_TASK_MASKED_LM ? "logits" : "last hidden state",
+        printf("%s: f32 %s\n", task_of(result) == WEFT_TASK_HIDDEN ? "last hidden state" : "logits",
                weft_shape_text(result->shape, shape));
         print_first_values(result);
         if (result->session->info.task == WEFT_TASK_MASKED_LM) {

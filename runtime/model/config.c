@@ -15,6 +15,9 @@ static const char *const architecture_names[] = {
     [WEFT_FNET_MASKED_LM] = "FNetForMaskedLM",
     [WEFT_FNET_NEXT_SENTENCE] = "FNetForNextSentencePrediction",
     [WEFT_FNET_PRE_TRAINING] = "FNetForPreTraining",
+    [WEFT_FNET_TOKEN_CLASSIFICATION] = "FNetForTokenClassification",
+    [WEFT_FNET_QUESTION_ANSWERING] = "FNetForQuestionAnswering",
+    [WEFT_FNET_MULTIPLE_CHOICE] = "FNetForMultipleChoice",
 };
 
 static const char *const mixing_names[] = {
@@ -66,7 +69,9 @@ static weft_status read_architecture(weft_fnet_config *config, const weft_json_f
     }
     return weft_json_fail(fields, WEFT_UNSUPPORTED, "architectures",
                           "FNetModel, FNetForSequenceClassification, FNetForMaskedLM, "
-                          "FNetForNextSentencePrediction or FNetForPreTraining",
+                          "FNetForNextSentencePrediction, FNetForPreTraining, "
+                          "FNetForTokenClassification, FNetForQuestionAnswering or "
+                          "FNetForMultipleChoice",
                           entry);
 }
 

@@ -19,7 +19,10 @@ typedef enum weft_fnet_architecture {
     WEFT_FNET_SEQUENCE_CLASSIFICATION, /**< FNetForSequenceClassification */
     WEFT_FNET_MASKED_LM,               /**< FNetForMaskedLM */
     WEFT_FNET_NEXT_SENTENCE,           /**< FNetForNextSentencePrediction */
-    WEFT_FNET_PRE_TRAINING             /**< FNetForPreTraining: both of the two above */
+    WEFT_FNET_PRE_TRAINING,            /**< FNetForPreTraining: both of the two above */
+    WEFT_FNET_TOKEN_CLASSIFICATION,    /**< FNetForTokenClassification */
+    WEFT_FNET_QUESTION_ANSWERING,      /**< FNetForQuestionAnswering */
+    WEFT_FNET_MULTIPLE_CHOICE          /**< FNetForMultipleChoice: a sequence for each choice */
 } weft_fnet_architecture;
 
 /** The name in config.json, such as "FNetForMaskedLM". */

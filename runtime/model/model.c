@@ -185,7 +185,7 @@ void weft_model_destroy(weft_model **address) {
 
 const char *weft_task_name(weft_task task) {
     static const char *const names[] = {"hidden",    "classify", "masked_lm", "next_sentence",
-                                        "causal_lm", "regress",  "retrieve"};
+                                        "causal_lm", "regress",  "retrieve",  "classify_tokens"};
     return (unsigned)task < sizeof names / sizeof names[0] ? names[task] : "unknown";
 }
 

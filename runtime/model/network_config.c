@@ -11,9 +11,10 @@
 static const char *const task_names[] = {"hidden",  "classify", "causal_lm", "masked_lm",
                                          "regress", "retrieve", NULL};
 /* What those names stand for, in their order. */
-static const weft_task tasks[] = {WEFT_TASK_HIDDEN,       WEFT_TASK_CLASSIFY, WEFT_TASK_CAUSAL_LM,
-                                  WEFT_TASK_MASKED_LM,    WEFT_TASK_REGRESS,  WEFT_TASK_RETRIEVE,
-                                  WEFT_TASK_NEXT_SENTENCE /* which no field can name */};
+static const weft_task tasks[] = {WEFT_TASK_HIDDEN, WEFT_TASK_CLASSIFY, WEFT_TASK_CAUSAL_LM,
+                                  WEFT_TASK_MASKED_LM, WEFT_TASK_REGRESS, WEFT_TASK_RETRIEVE,
+                                  /* which no field can name: */
+                                  WEFT_TASK_NEXT_SENTENCE, WEFT_TASK_CLASSIFY_TOKENS};
 static const char *const input_names[] = {"tokens", "features", NULL};
 static const char *const position_names[] = {"none", "learned", "sinusoidal", NULL};
 static const char *const norm_names[] = {"layer_norm", "rms_norm", "simple_rms_norm", "scale_norm",

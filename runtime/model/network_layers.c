@@ -306,7 +306,8 @@ static weft_tensor head(struct weft_builder *builder, weft_tensor x) {
     case WEFT_TASK_RETRIEVE:
         return retrieval_head(builder, pool(builder, x));
     case WEFT_TASK_HIDDEN:
-    case WEFT_TASK_NEXT_SENTENCE: /* FNet's alone */
+    case WEFT_TASK_NEXT_SENTENCE: /* FNet's alone, as the next */
+    case WEFT_TASK_CLASSIFY_TOKENS:
         break;
     }
     return x;

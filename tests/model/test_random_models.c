@@ -33,6 +33,9 @@ static const char *const configs[] = {
     FNET ",'architectures':['FNetForMaskedLM'],'tie_word_embeddings':false}",
     FNET ",'architectures':['FNetForSequenceClassification'],'weft_mixing':'linear'}",
     FNET ",'architectures':['FNetForNextSentencePrediction'],'weft_mixing':'none'}",
+    FNET ",'architectures':['FNetForTokenClassification']}",
+    FNET ",'architectures':['FNetForQuestionAnswering']}",
+    FNET ",'architectures':['FNetForMultipleChoice']}",
     FNET ",'architectures':['FNetModel'],'weft_attention_layers':3,'num_attention_heads':4}",
     "{'model_type':'transformer'," ATTENTION ",'position_embedding':'learned'}",
     "{'model_type':'transformer'," ATTENTION ",'norm_position':'post','embedding_norm':true}",
@@ -377,7 +380,7 @@ WEFT_TEST_ON_HOST(bad_configs_fail_as_in_a_folder, host) {
         "{'model_type':'ski-tnn'," AROUND ",'ski_points':8,'ski_taps':4,'gamma':0.98}",
         SPECTRA ",'component':'poisson','weight_matrix':'orf'}",
         FNET "}",
-        FNET ",'architectures':['FNetForTokenClassification']}",
+        FNET ",'architectures':['FNetForImages']}",
         FNET ",'architectures':['FNetModel'],'weft_mixing':'attention'}",
     };
     struct weft_test_model folder;

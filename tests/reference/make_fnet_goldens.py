@@ -30,6 +30,9 @@ HEADS = {
     "mlm": transformers.FNetForMaskedLM,
     "classify": transformers.FNetForSequenceClassification,
     "nsp": transformers.FNetForNextSentencePrediction,
+    "tokens": transformers.FNetForTokenClassification,
+    "answer": transformers.FNetForQuestionAnswering,
+    "choice": transformers.FNetForMultipleChoice,
 }
 
 
@@ -140,6 +143,28 @@ SMALL = [
     Checkpoint(
         "nsp_d20_l1_gelu", "nsp", 112, sizes(20, 1, 40, "gelu", 30, 8), [Case(3, 3, "int64")]
     ),
+    Checkpoint(
+        "tokens_d22_l2_gelu",
+        "tokens",
+        113,
+        sizes(22, 2, 44, "gelu", 30, 9, num_labels=4),
+        [Case(9, 2, "int64"), Case(1, 1, "int32")],
+    ),
+    Checkpoint(
+        "answer_d21_l1_gelu_new",
+        "answer",
+        114,
+        sizes(21, 1, 30, "gelu_new", 30, 12),
+        [Case(12, 2, "int32", token_types=True)],
+    ),
+    # The choices are the batch.
+    Checkpoint(
+        "choice_d18_l2_gelu_new",
+        "choice",
+        115,
+        sizes(18, 2, 36, "gelu_new", 30, 7),
+        [Case(7, 3, "int64")],
+    ),
 ]
 
 BASE_CASES = [
@@ -189,7 +214,12 @@ def forward(model):
     """The model's head as a function of (tokens, token types) to a NumPy array."""
 
     def run(ids, types):
+        if isinstance(model, transformers.FNetForMultipleChoice):
+            types = None if types is None else types[None]
+            return model(input_ids=ids[None], token_type_ids=types).logits.T.numpy()
         output = model(input_ids=ids, token_type_ids=types)
+        if "start_logits" in output:
+            return torch.stack([output.start_logits, output.end_logits], -1).numpy()
         return (output.logits if "logits" in output else output.last_hidden_state).numpy()
 
     return run

@@ -214,8 +214,8 @@ struct wrong {
 
 static const struct wrong unsupported_configs[] = {
     {"{'model_type':'bert','hidden_size':-1}", "model_type", "expected \"fnet\", found \"bert\""},
-    {"{'model_type':'fnet','architectures':['FNetForMultipleChoice']}", "architectures",
-     "found \"FNetForMultipleChoice\""},
+    {"{'model_type':'fnet','architectures':['FNetForImages']}", "architectures",
+     "found \"FNetForImages\""},
     {START ",'hidden_act':'quick_gelu'}", "hidden_act", "found \"quick_gelu\""},
 };
 

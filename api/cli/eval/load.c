@@ -149,9 +149,9 @@ static int load_archive(weft_cli_data *data, const char *path, const weft_cli_se
     return exit_code;
 }
 
-/* A bare encoder gives vectors, and nothing says which are right. */
+/* A bare encoder gives vectors, and nothing says which are right; data sets with a label for each token are not read. */
 static int check_task(const weft_cli_session *session) {
-    if (session->info.task != WEFT_TASK_HIDDEN) {
+    if (session->info.task != WEFT_TASK_HIDDEN && session->info.task != WEFT_TASK_CLASSIFY_TOKENS) {
         return WEFT_CLI_FINE;
     }
     return weft_cli_bad_file(

@@ -77,10 +77,11 @@ typedef enum weft_task {
     WEFT_TASK_CAUSAL_LM,     /**< logits f32 [B, n, vocabulary]: row p is of token p + 1 */
     WEFT_TASK_REGRESS,       /**< values f32 [B, labels] */
     /** Two towers: sequences 2b and 2b + 1 of tokens [2B, n] are a pair; logits f32 [B, labels] */
-    WEFT_TASK_RETRIEVE
+    WEFT_TASK_RETRIEVE,
+    WEFT_TASK_CLASSIFY_TOKENS /**< logits f32 [B, n, labels]: each token has a label, or begins and ends an answer */
 } weft_task;
 
-/** "hidden", "classify", "masked_lm", "next_sentence", "causal_lm", "regress" or "retrieve". */
+/** "hidden", "classify", "masked_lm", "next_sentence", "causal_lm", "regress", "retrieve" or "classify_tokens". */
 WEFT_API const char *weft_task_name(weft_task task);
 
 typedef struct weft_model_info {

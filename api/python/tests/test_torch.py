@@ -21,12 +21,15 @@ HEADS = {
     "FNetForPreTraining": lambda output: output.prediction_logits,
     "FNetForSequenceClassification": lambda output: output.logits,
     "FNetForNextSentencePrediction": lambda output: output.logits,
+    "FNetForTokenClassification": lambda output: output.logits,
+    "FNetForQuestionAnswering": lambda output: torch.stack([output.start_logits, output.end_logits], -1),
 }
 
 
 def fnet(head, activation, **fields):
     torch.manual_seed(3)
-    config = transformers.FNetConfig(vocab_size=120, hidden_size=48, num_hidden_layers=2, intermediate_size=96, num_labels=5,
+    fields = {"num_labels": 2 if head == "FNetForQuestionAnswering" else 5, **fields}
+    config = transformers.FNetConfig(vocab_size=120, hidden_size=48, num_hidden_layers=2, intermediate_size=96,
                                      max_position_embeddings=64, tpu_short_seq_length=64, hidden_act=activation, **fields)
     return getattr(transformers, head)(config).eval()
 
@@ -46,9 +49,13 @@ def test_fnet_of_transformers(device, head, activation):
             np.testing.assert_allclose(model.hidden(tokens, types=types), hidden, atol=1e-5)
 
 
-def test_heads_that_are_not_there_are_named(device):
-    with pytest.raises(weft.Unsupported, match=r'architectures.*found "FNetForQuestionAnswering"'):
-        weft.from_torch(fnet("FNetForQuestionAnswering", "gelu"), device)
+def test_multiple_choice(device):
+    module = fnet("FNetForMultipleChoice", "gelu_new")
+    tokens, types = torch.randint(0, 120, (2, 3, 20)), torch.randint(0, 4, (2, 3, 20))
+    with torch.no_grad(), weft.from_torch(module, device) as model:
+        expected = module(tokens, token_type_ids=types).logits.numpy()
+        np.testing.assert_allclose(model.logits(tokens, types=types), expected, atol=1e-5)
+        assert model.labels == ("LABEL_0",) and model.logits(tokens[0]).shape == (3, 1)
 
 
 def test_the_modules_weights_are_copied(device):

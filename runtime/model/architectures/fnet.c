@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * FNet (Lee-Thorp et al., "FNet: Mixing tokens with Fourier transforms", 2022) in the tensor layout of Hugging Face's
- * transformers, with its three heads, and the paper's siblings of section 4.1: Hybrid, Linear, Random, FF-only and the
+ * transformers, with all of its heads, and the paper's siblings of section 4.1: Hybrid, Linear, Random, FF-only and the
  * attention baseline (tests/data/fnet/README.md has their layout).
  */
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 struct fnet {
     weft_fnet_config config; /* its labels and the tokenizer's class are the network's */
-    uint32_t classes;        /* outputs of a head over the pooled token; 0 without one */
+    uint32_t classes;        /* outputs of a head that classifies; 0 without one */
 };
 
 /* ---- config.json ---- */
@@ -20,7 +20,11 @@ struct fnet {
 static weft_task task_of(weft_fnet_architecture architecture) {
     switch (architecture) {
     case WEFT_FNET_SEQUENCE_CLASSIFICATION:
+    case WEFT_FNET_MULTIPLE_CHOICE:
         return WEFT_TASK_CLASSIFY;
+    case WEFT_FNET_TOKEN_CLASSIFICATION:
+    case WEFT_FNET_QUESTION_ANSWERING:
+        return WEFT_TASK_CLASSIFY_TOKENS;
     case WEFT_FNET_MASKED_LM:
     case WEFT_FNET_PRE_TRAINING:
         return WEFT_TASK_MASKED_LM;
@@ -198,18 +202,37 @@ static weft_tensor masked_lm_head(struct weft_builder *builder, weft_tensor x) {
     return WEFT_BUILT(builder, out, weft_graph_linear(&out, builder->graph, x, table, bias));
 }
 
-/** A config without labels says nothing about their number; the classifier does. */
-static uint32_t class_count(const struct weft_network *network) {
+/**
+ * A config without labels says nothing about their number; the classifier does. Whether a token begins an answer and whether it ends
+ * one are two numbers; a choice has one, whose softmax is over the choices.
+ */
+static uint32_t class_count(const struct weft_network *network, const struct fnet *fnet) {
+    if (fnet->config.architecture == WEFT_FNET_QUESTION_ANSWERING) {
+        return 2;
+    }
+    if (fnet->config.architecture == WEFT_FNET_MULTIPLE_CHOICE) {
+        return 1;
+    }
     uint32_t rows = weft_checkpoint_rows(network->checkpoint, "classifier.weight");
     return network->config.labels || rows == 0 ? network->config.label_count : rows;
 }
 
 static weft_tensor head(struct weft_builder *builder, weft_tensor x, struct fnet *fnet) {
     const struct weft_network *network = builder->network;
-    switch (weft_network_task(&network->config)) {
+    const weft_task task = weft_network_task(&network->config);
+    const bool labelled = task == WEFT_TASK_CLASSIFY || task == WEFT_TASK_CLASSIFY_TOKENS;
+    if (labelled && network->checkpoint) {
+        fnet->classes = class_count(network, fnet);
+    }
+    switch (task) {
     case WEFT_TASK_CLASSIFY:
-        fnet->classes = network->checkpoint ? class_count(network) : fnet->classes;
         return pooled_head(builder, x, "classifier", fnet->classes);
+    case WEFT_TASK_CLASSIFY_TOKENS:
+        builder->scope[0] = '\0';
+        return weft_build_linear(
+            builder, x,
+            fnet->config.architecture == WEFT_FNET_QUESTION_ANSWERING ? "qa_outputs" : "classifier",
+            builder->width, fnet->classes);
     case WEFT_TASK_NEXT_SENTENCE:
         fnet->classes = 2;
         return pooled_head(builder, x, "cls.seq_relationship", fnet->classes);

@@ -225,10 +225,12 @@ class Model:
     # ---- arrays ----
 
     def logits(self, inputs: Any, *, types: Any = None, positions: Any = None) -> F32:
-        """The task's output, f32: [B, labels] of a classifier or a regression, [B, n, vocabulary] of a language model.
+        """The task's output, f32: [B, labels] of a classifier or a regression, [B, n, vocabulary] of a language model,
+        [B, n, labels] where each token has a label.
 
         Args:
-            inputs: token ids [B, n], or vectors [B, n, input_size]; without the axis B the result is without it, too.
+            inputs: token ids [B, n], or vectors [B, n, input_size]; without the axis B the result is without it, too. Of
+                FNetForMultipleChoice also [B, choices, n], which gives [B, choices].
             types: token types of that shape, of an fnet.
             positions: f32 [B, n, position_size], for a model that reads them.
         """
@@ -239,6 +241,9 @@ class Model:
             arrays["token_types"] = _array.i32(types, "types")
         if positions is not None:
             arrays["positions"] = _array.f32(positions, "positions")
+        if self.info.architecture == "FNetForMultipleChoice" and values.ndim == 3:
+            flat = {name: array.reshape(-1, array.shape[-1]) for name, array in arrays.items()}
+            return self.logits(flat["tokens"], types=flat.get("token_types")).reshape(values.shape[:2])
         single = values.ndim == (2 if vectors else 1)
         if single:
             arrays = {name: array[None] for name, array in arrays.items()}
