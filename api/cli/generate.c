@@ -111,13 +111,11 @@ static weft_status make_decoder(generate_state *state) {
                : weft_fail_memory(host, "the generated tokens");
 }
 
-/* Takes in the prompt but for its last token, whose step gives the first logits. */
+/* At once: it gives the first logits. */
 static weft_status take_prompt(generate_state *state) {
     const double begin = weft_clock_ms();
-    weft_status status = WEFT_OK;
-    for (uint32_t i = 0; i + 1 < state->prompt.length && status == WEFT_OK; i++) {
-        status = weft_decoder_step(state->decoder, &state->prompt.values[i], NULL);
-    }
+    weft_status status = weft_decoder_prompt(state->decoder, state->prompt.values,
+                                             state->prompt.length, state->logits);
     state->result.prompt_ms = weft_clock_ms() - begin;
     return status;
 }
@@ -130,25 +128,30 @@ static bool show(const generate_state *state, uint32_t token) {
     return putchar((int)token) != EOF && fflush(stdout) == 0;
 }
 
+/* Takes in the token before, unless that is the prompt's, and chooses. */
+static weft_status make_token(generate_state *state) {
+    weft_cli_generation *result = &state->result;
+    const double begin = weft_clock_ms();
+    uint32_t token = 0;
+    if (result->count > 0) {
+        const int32_t last = (int32_t)result->tokens[result->count - 1];
+        WEFT_TRY(weft_decoder_step(state->decoder, &last, state->logits));
+    }
+    WEFT_TRY(weft_sample(&token, state->logits, state->session.info.vocabulary,
+                         &state->options->sampling, result->count, &state->session.host));
+    result->times[result->count] = weft_clock_ms() - begin;
+    result->tokens[result->count++] = token;
+    result->ended = (int32_t)token == state->session.info.eos_token;
+    return WEFT_OK;
+}
+
 static weft_status generate(generate_state *state) {
     weft_cli_generation *result = &state->result;
-    int32_t last = state->prompt.values[state->prompt.length - 1];
     WEFT_TRY(take_prompt(state));
     while (result->count < result->capacity) {
-        const double begin = weft_clock_ms();
-        uint32_t token = 0;
-        WEFT_TRY(weft_decoder_step(state->decoder, &last, state->logits));
-        WEFT_TRY(weft_sample(&token, state->logits, state->session.info.vocabulary,
-                             &state->options->sampling, result->count, &state->session.host));
-        result->times[result->count] = weft_clock_ms() - begin;
-        result->tokens[result->count++] = token;
-        last = (int32_t)token;
-        if (last == state->session.info.eos_token) {
-            result->ended = true;
-            break;
-        }
-        if (!show(state, token)) {
-            break; /* main says it, unless the reader had enough */
+        WEFT_TRY(make_token(state));
+        if (result->ended || !show(state, result->tokens[result->count - 1])) {
+            break; /* main says it where nobody reads any more */
         }
     }
     return WEFT_OK;

@@ -7,12 +7,13 @@
 
 typedef struct weft_cli_generation {
     uint32_t *tokens; /* [capacity], of which `count` are made */
-    double *times;    /* of each, in ms: its step, and choosing it */
+    double *
+        times; /* of each, in ms: the step of the one before it, but for the first, and choosing it */
     uint32_t capacity;
     uint32_t count; /* at least 1 in a report */
     bool ended;     /* the last one is the token that ends a text */
     uint32_t prompt_length;
-    double prompt_ms; /* of all its tokens but the last */
+    double prompt_ms; /* of all its tokens, at once */
     weft_sampling sampling;
     weft_decoder_info info; /* behind the last */
 } weft_cli_generation;

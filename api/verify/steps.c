@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps: a graph that takes a sequence token by token, and what the mixers' formulas make of some of the tokens. */
+/*
+ * Steps: a graph that takes a sequence token by token, perhaps behind a prompt of several at once, and what the mixers' formulas
+ * make of some of the tokens.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +13,7 @@ struct row {
     uint32_t batch, n, heads, width, values;
     uint32_t option; /* as weft_case_step */
     weft_values kind;
+    uint32_t prompt; /* tokens of the first step; 0: 1, as of all others */
 };
 
 #define SHIFT \
@@ -113,21 +117,61 @@ static weft_tensor take_token(weft_case *c, weft_tensor x, uint32_t token) {
     return y;
 }
 
+#define MOST_PROMPT_TOKENS 256 /* of all sequences */
+
+/* The first tokens of all sequences, as [batch, count, columns]. */
+static weft_tensor take_tokens(weft_case *c, weft_array x, uint32_t count) {
+    const uint32_t batch = x.shape.dim[0];
+    int32_t rows[MOST_PROMPT_TOKENS];
+    for (uint32_t i = 0; i < batch * count; i++) {
+        rows[i] = (int32_t)(i / count * x.shape.dim[1] + i % count);
+    }
+    const weft_tensor tokens = weft_case_indices_of(c, weft_shape_of(batch, count), rows);
+    weft_tensor table = {0};
+    weft_tensor y = {0};
+    if (c->ref.status == WEFT_OK) {
+        weft_case_check(c,
+                        weft_graph_reshape(&table, c->graph, x.tensor,
+                                           weft_shape_of(batch * x.shape.dim[1], x.shape.dim[2])));
+    }
+    if (c->ref.status == WEFT_OK) {
+        weft_case_check(
+            c, weft_graph_embedding(&y, c->graph,
+                                    weft_embedding_params(.tokens = tokens, .table = table)));
+    }
+    return y;
+}
+
 /* Outputs of the first, a middle and the last token. */
 static bool is_shown(const struct row *row, uint32_t token) {
     return token == 0 || token == row->n / 2 || token + 1 == row->n;
 }
 
-/* Makes a step's result an output, that of the token in each sequence of `whole`. */
-static void expect_token(weft_case *c, weft_tensor y, weft_array whole, uint32_t token) {
+/* Makes a step's result an output, that of `count` tokens from that one on in each sequence of `whole`. */
+static void expect_tokens(weft_case *c, weft_tensor y, weft_array whole, uint32_t token,
+                          uint32_t count) {
     const uint64_t channels = whole.shape.dim[2];
+    const uint64_t own = count * channels;
     char name[24];
     snprintf(name, sizeof name, "y%u", token);
     double *expected = weft_case_output(c, name, y);
     for (uint64_t b = 0; expected && b < whole.shape.dim[0]; b++) {
-        memcpy(expected + b * channels, whole.value + (b * whole.shape.dim[1] + token) * channels,
-               channels * sizeof *expected);
+        memcpy(expected + b * own, whole.value + (b * whole.shape.dim[1] + token) * channels,
+               own * sizeof *expected);
     }
+}
+
+/* The step of the tokens from that one on. */
+static weft_tensor add_step(weft_case *c, const weft_case_step *params, const weft_array x[4],
+                            uint32_t token, uint32_t count) {
+    weft_step step = {.state = "state", .position = add_position(c, x[0].shape.dim[0], token)};
+    weft_tensor y = {0};
+    weft_tensor own[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        own[i] = count > 1 ? take_tokens(c, x[i], count) : take_token(c, x[i].tensor, token);
+    }
+    weft_case_check(c, WEFT_CASE_ADD(c, weft_case_add_step(&y, c->graph, params, own, &step)));
+    return y;
 }
 
 static void build_row(weft_case *c, weft_case_step_mixer mixer, const struct row *row) {
@@ -151,55 +195,61 @@ static void build_row(weft_case *c, weft_case_step_mixer mixer, const struct row
     c->only_values = true;
     const weft_array whole = define(c, mixer, row, x);
     c->only_values = false;
-    for (uint32_t token = 0; c->ref.status == WEFT_OK && token < row->n; token++) {
-        weft_step step = {.state = "state", .position = add_position(c, row->batch, token)};
-        weft_tensor y = {0};
-        weft_tensor own[4];
-        for (uint32_t i = 0; i < 4; i++) {
-            own[i] = take_token(c, x[i].tensor, token);
-        }
-        weft_case_check(c, WEFT_CASE_ADD(c, weft_case_add_step(&y, c->graph, &params, own, &step)));
+    for (uint32_t token = 0; c->ref.status == WEFT_OK && token < row->n;) {
+        const uint32_t count = token == 0 && row->prompt ? row->prompt : 1;
+        const weft_tensor y = add_step(c, &params, x, token, count);
         if (is_shown(row, token)) {
-            expect_token(c, y, whole, token);
+            expect_tokens(c, y, whole, token, count);
         }
+        token += count;
     }
 }
 
 /* ---- the families ---- */
 
 static const struct row linear_rows[] = {
-    {1, 1, 1, 1, 1, 0, WEFT_VALUES_UNIT},     {2, 17, 2, 8, 8, 0, WEFT_VALUES_UNIT},
-    {1, 67, 3, 7, 5, 0, WEFT_VALUES_UNIT},    {1, 130, 1, 4, 4, 0, WEFT_VALUES_UNIT},
-    {1, 66, 1, 70, 131, 0, WEFT_VALUES_UNIT},
+    {1, 1, 1, 1, 1, 0, WEFT_VALUES_UNIT, 0},      {2, 17, 2, 8, 8, 0, WEFT_VALUES_UNIT, 0},
+    {1, 67, 3, 7, 5, 0, WEFT_VALUES_UNIT, 0},     {1, 130, 1, 4, 4, 0, WEFT_VALUES_UNIT, 0},
+    {1, 66, 1, 70, 131, 0, WEFT_VALUES_UNIT, 0},  {2, 17, 2, 8, 8, 0, WEFT_VALUES_UNIT, 5},
+    {1, 67, 3, 7, 5, 0, WEFT_VALUES_UNIT, 64},    {1, 132, 1, 4, 4, 0, WEFT_VALUES_UNIT, 129},
+    {1, 68, 1, 70, 131, 0, WEFT_VALUES_UNIT, 66},
 };
 
 static const struct row kernel_rows[] = {
-    {2, 17, 2, 8, 8, 1, WEFT_VALUES_UNIT},
-    {1, 67, 3, 7, 5, 3, WEFT_VALUES_UNIT},
-    {1, 66, 1, 4, 4, 2, WEFT_VALUES_TENS},
+    {2, 17, 2, 8, 8, 1, WEFT_VALUES_UNIT, 0},
+    {1, 67, 3, 7, 5, 3, WEFT_VALUES_UNIT, 0},
+    {1, 66, 1, 4, 4, 2, WEFT_VALUES_TENS, 0},
+    {1, 67, 3, 7, 5, 3, WEFT_VALUES_UNIT, 65},
 };
 
 static const struct row cosformer_rows[] = {
-    {2, 17, 2, 8, 8, 17, WEFT_VALUES_UNIT},
-    {1, 67, 3, 7, 5, 100, WEFT_VALUES_UNIT},
+    {2, 17, 2, 8, 8, 17, WEFT_VALUES_UNIT, 0},
+    {1, 67, 3, 7, 5, 100, WEFT_VALUES_UNIT, 0},
+    {2, 20, 2, 8, 8, 33, WEFT_VALUES_UNIT, 17},
 };
 
 static const struct row rule_rows[] = {
-    {1, 1, 1, 1, 1, 0, WEFT_VALUES_UNIT},    {2, 17, 2, 8, 8, 0, WEFT_VALUES_UNIT},
-    {1, 67, 3, 7, 5, 0, WEFT_VALUES_UNIT},   {1, 130, 1, 4, 4, 0, WEFT_VALUES_UNIT},
-    {1, 66, 1, 130, 9, 0, WEFT_VALUES_UNIT}, {1, 66, 1, 5, 131, 0, WEFT_VALUES_UNIT},
+    {1, 1, 1, 1, 1, 0, WEFT_VALUES_UNIT, 0},     {2, 17, 2, 8, 8, 0, WEFT_VALUES_UNIT, 0},
+    {1, 67, 3, 7, 5, 0, WEFT_VALUES_UNIT, 0},    {1, 130, 1, 4, 4, 0, WEFT_VALUES_UNIT, 0},
+    {1, 66, 1, 130, 9, 0, WEFT_VALUES_UNIT, 0},  {1, 66, 1, 5, 131, 0, WEFT_VALUES_UNIT, 0},
+    {2, 17, 2, 8, 8, 0, WEFT_VALUES_UNIT, 5},    {1, 67, 3, 7, 5, 0, WEFT_VALUES_UNIT, 64},
+    {1, 132, 1, 4, 4, 0, WEFT_VALUES_UNIT, 129}, {1, 68, 1, 130, 9, 0, WEFT_VALUES_UNIT, 66},
 };
 
 static const struct row band_rows[] = {
-    {1, 1, 1, 1, 1, 0, WEFT_VALUES_UNIT},        {2, 17, 2, 8, 8, 4, WEFT_VALUES_UNIT},
-    {1, 67, 3, 7, 7, 31, WEFT_VALUES_TENS},      {1, 140, 1, 4, 4, 139, WEFT_VALUES_UNIT},
-    {1, 20, 1, 131, 131, 100, WEFT_VALUES_UNIT},
+    {1, 1, 1, 1, 1, 0, WEFT_VALUES_UNIT, 0},        {2, 17, 2, 8, 8, 4, WEFT_VALUES_UNIT, 0},
+    {1, 67, 3, 7, 7, 31, WEFT_VALUES_TENS, 0},      {1, 140, 1, 4, 4, 139, WEFT_VALUES_UNIT, 0},
+    {1, 20, 1, 131, 131, 100, WEFT_VALUES_UNIT, 0}, {2, 17, 2, 8, 8, 4, WEFT_VALUES_UNIT, 13},
+    {1, 67, 3, 7, 7, 31, WEFT_VALUES_TENS, 20},     {1, 20, 1, 131, 131, 100, WEFT_VALUES_UNIT, 7},
 };
 
 static void name_row(char text[WEFT_CASE_NAME_SIZE], const struct row *row) {
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/n=%u,d=%u,dv=%u,heads=%u,batch=%u,option=%u",
-             weft_values_name(row->kind), row->n, row->heads * row->width, row->heads * row->values,
-             row->heads, row->batch, row->option);
+    int used = snprintf(text, WEFT_CASE_NAME_SIZE, "%s/n=%u,d=%u,dv=%u,heads=%u,batch=%u,option=%u",
+                        weft_values_name(row->kind), row->n, row->heads * row->width,
+                        row->heads * row->values, row->heads, row->batch, row->option);
+    if (row->prompt && used > 0 && used < WEFT_CASE_NAME_SIZE) {
+        snprintf(text + used, WEFT_CASE_NAME_SIZE - (size_t)used, ",prompt=%u", row->prompt);
+    }
 }
 
 #define FAMILY(label, mixer, rows, bound)                            \

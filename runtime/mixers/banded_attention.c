@@ -9,6 +9,7 @@
 #include "graph/lowering.h"
 #include "kernels/banded_attention/direct.h"
 #include "kernels/banded_attention/lanes.h"
+#include "kernels/banded_attention/prompt.h"
 #include "kernels/banded_attention/step.h"
 #include "kernels/banded_attention/tiled.h"
 #include "mixers/step.h"
@@ -162,9 +163,9 @@ const struct weft_variant_set weft_band_variants = {
     .count = sizeof band_rows / sizeof band_rows[0],
 };
 
-static weft_status banded_attention_lower(struct weft_lowering *lowering,
-                                          const struct weft_node *node) {
-    const struct weft_banded_attention_node *params = (const void *)node->params.bytes;
+/* half_width is below n. */
+static void lower_band(struct weft_lowering *lowering, const struct weft_node *node,
+                       const struct weft_banded_attention_node *params) {
     const weft_shape *shape = weft_node_shape(lowering->graph, node, 0);
     const uint32_t n = shape->dim[1];
     const uint32_t d = shape->dim[2];
@@ -189,6 +190,11 @@ static weft_status banded_attention_lower(struct weft_lowering *lowering,
                             .constant = {.vector = d % 4 == 0 && width % 4 == 0});
     dispatch->flops = (double)sequences * count_pairs(params, n) * (4.0 * width + 20.0);
     dispatch->bytes = 16.0 * (double)weft_shape_elements(*shape);
+}
+
+static weft_status banded_attention_lower(struct weft_lowering *lowering,
+                                          const struct weft_node *node) {
+    lower_band(lowering, node, (const void *)node->params.bytes);
     return weft_lower_status(lowering);
 }
 
@@ -235,9 +241,35 @@ weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph
     return weft_add_step(out, graph, &call, size, &node, sizeof node);
 }
 
+/** The tokens that sequences begin with: the causal op, and the state that steps of all of them would leave behind. */
+static weft_status prompt_lower(struct weft_lowering *lowering, const struct weft_node *node,
+                                const weft_shape *shape) {
+    struct weft_banded_attention_node params =
+        *(const struct weft_banded_attention_node *)(const void *)node->params.bytes;
+    const uint32_t n = shape->dim[1];
+    const uint32_t d = shape->dim[2];
+    const uint32_t before = params.half_width;
+    const uint32_t kept = before < n ? before + 1 : n;
+    params.causal = true;
+    params.half_width = before < n ? before : n - 1;
+    lower_band(lowering, node, &params);
+    const uint64_t count = (uint64_t)shape->dim[0] * kept * d;
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, banded_attention_prompt, weft_grid_of_items(count),
+        .bind = {.k = weft_lower_value(lowering, node->input[1]),
+                 .v = weft_lower_value(lowering, node->input[2]),
+                 .state = weft_lower_value(lowering, node->input[WEFT_STEP_STATE])},
+        .push = {.count = (uint32_t)count, .n = n, .d = d, .kept = kept, .before = before});
+    dispatch->bytes = 16.0 * (double)count;
+    return weft_lower_status(lowering);
+}
+
 static weft_status step_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_banded_attention_node *params = (const void *)node->params.bytes;
     const weft_shape *shape = weft_node_shape(lowering->graph, node, 0);
+    if (shape->dim[1] > 1) {
+        return prompt_lower(lowering, node, shape);
+    }
     const uint32_t width = shape->dim[2] / params->heads;
     const uint64_t heads = (uint64_t)shape->dim[0] * params->heads;
     uint32_t storages[WEFT_STEP_INPUTS];

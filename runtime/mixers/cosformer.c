@@ -56,6 +56,11 @@ weft_status weft_graph_cosformer_step(weft_tensor *out, weft_graph *graph, weft_
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "%s: length %u must be in 1 … %u",
                          call.op->name, node.length, MAX_STEP_LENGTH);
     }
+    if (call.shape[0].dim[1] > node.length) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "%s: length %u must be at least the %u tokens of the sequence",
+                         call.op->name, node.length, call.shape[0].dim[1]);
+    }
     WEFT_TRY(weft_take_epsilon(&node.epsilon, graph, call.op->name));
     return weft_add_step(out, graph, &call, weft_linear_attention_state_size(&call, 2), &node,
                          sizeof node);
@@ -90,6 +95,11 @@ static weft_status cosformer_infer(const weft_graph *graph, struct weft_node *no
 }
 
 /* ---- lowering ---- */
+
+/* At a position that a run tells; otherwise they are 0 … n-1. */
+static bool takes_one_token(const weft_graph *graph, const struct weft_node *node) {
+    return node->op->state_input != 0 && weft_node_shape(graph, node, 0)->dim[1] == 1;
+}
 
 struct positions {
     uint32_t tokens, length;
@@ -127,7 +137,7 @@ static uint32_t lower_features(struct weft_lowering *lowering, const struct weft
                                uint32_t input, uint32_t angles) {
     const struct weft_cosformer_node *params = (const void *)node->params.bytes;
     const weft_shape *shape = weft_node_shape(lowering->graph, node, input);
-    const bool is_step = node->op->state_input != 0;
+    const bool is_step = takes_one_token(lowering->graph, node);
     const uint64_t count = weft_shape_elements(*shape);
     if (!weft_lower_countable(lowering, 2.0 * (double)count, "features")) {
         return 0;
@@ -149,11 +159,11 @@ static uint32_t lower_features(struct weft_lowering *lowering, const struct weft
     return features;
 }
 
-/** Both ops: a step has angles for all positions that it may come to. */
+/** Both ops: a step of one token has angles for all positions that it may come to. */
 static weft_status cosformer_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_cosformer_node *params = (const void *)node->params.bytes;
     const uint32_t channels = weft_node_shape(lowering->graph, node, 0)->dim[2];
-    const bool is_step = node->op->state_input != 0;
+    const bool is_step = takes_one_token(lowering->graph, node);
     const uint32_t angles = lower_angles(
         lowering,
         (struct positions){.tokens = is_step ? params->length : longest(lowering->graph, node),

@@ -12,6 +12,7 @@
 #include "graph/variant.h"
 #include "kernels/fast_weight/normalize.h"
 #include "kernels/fast_weight/normalize_lanes.h"
+#include "kernels/fast_weight/prompt.h"
 #include "kernels/fast_weight/scan.h"
 #include "kernels/fast_weight/scan_lanes.h"
 #include "kernels/fast_weight/solve.h"
@@ -193,6 +194,37 @@ static void lower_update(struct weft_lowering *lowering, const struct rule *rule
     dispatch->bytes = 4.0 * rows_of(rule) * (rule->features + 2.0 * rule->values);
 }
 
+/**
+ * The state that steps of all tokens would leave behind: what fast_weight/update changes before it, and the rest `updated`,
+ * of the states at the chunks' starts.
+ */
+static void lower_prompt(struct weft_lowering *lowering, const struct rule *rule,
+                         const struct weft_linear_attention *step, uint32_t starts, bool updated) {
+    const uint64_t products = (uint64_t)rule->features * rule->values;
+    const uint64_t sums = (uint64_t)rule->features * rule->features + products;
+    const uint64_t count =
+        (uint64_t)rule->batch * rule->heads *
+        (updated ? products + rule->values : sums + (uint64_t)rule->features + rule->values);
+    const bool has_starts = updated && rule->chunks > 1;
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, fast_weight_prompt, weft_grid_of_items(count),
+                   .bind = {.k = updated ? WEFT_NO_STORAGE : rule->k,
+                            .w = updated ? WEFT_NO_STORAGE : rule->w,
+                            .u = rule->u,
+                            .starts = has_starts ? starts : WEFT_NO_STORAGE,
+                            .state = step->state},
+                   .push = {.count = (uint32_t)count,
+                            .n = rule->n,
+                            .heads = rule->heads,
+                            .features = rule->features,
+                            .values = rule->values,
+                            .stride = step->stride,
+                            .chunks = rule->chunks},
+                   .constant = {.updated = updated, .has_starts = has_starts});
+    dispatch->flops = updated ? 0.0 : 2.0 * WEFT_CHUNK * (double)count;
+    dispatch->bytes = 8.0 * (double)count;
+}
+
 /** The states at the chunks' starts, and U as they make it. */
 static uint32_t lower_chunks(struct weft_lowering *lowering, const struct rule *rule) {
     uint32_t g = lower_states(lowering, rule, rule->w, rule->k, rule->features);
@@ -225,10 +257,14 @@ static struct weft_linear_attention attention_of(struct weft_lowering *lowering,
     return weft_linear_attention_of(lowering, node, params->heads, channels / params->heads);
 }
 
-static weft_status fast_weight_lower(struct weft_lowering *lowering, const struct weft_node *node) {
-    struct weft_linear_attention attention = attention_of(lowering, node);
-    struct rule rule = lower_rule(lowering, node, &attention, 3);
+/** Of whole sequences, or of the tokens that they begin with, which leave a state behind. */
+static void lower_sequence(struct weft_lowering *lowering, const struct rule *rule_of_node,
+                           struct weft_linear_attention attention) {
+    struct rule rule = *rule_of_node;
     lower_solve(lowering, &rule);
+    if (attention.has_state) {
+        lower_prompt(lowering, &rule, &attention, WEFT_NO_STORAGE, false);
+    }
     attention.q = rule.q;
     attention.k = rule.k;
     attention.v = rule.u;
@@ -239,7 +275,16 @@ static weft_status fast_weight_lower(struct weft_lowering *lowering, const struc
     if (rule.chunks > 1) {
         apply.state = lower_chunks(lowering, &rule);
     }
+    if (attention.has_state) {
+        lower_prompt(lowering, &rule, &attention, apply.state, true);
+    }
     weft_lower_chunk_apply(lowering, &apply);
+}
+
+static weft_status fast_weight_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const struct weft_linear_attention attention = attention_of(lowering, node);
+    const struct rule rule = lower_rule(lowering, node, &attention, 3);
+    lower_sequence(lowering, &rule, attention);
     return weft_lower_status(lowering);
 }
 
@@ -264,7 +309,8 @@ static weft_status check_step_beta(const weft_graph *graph, const struct weft_st
     weft_dtype dtype;
     weft_shape beta;
     WEFT_TRY(weft_graph_get_tensor(graph, call->input[WEFT_STEP_INPUTS], &beta, &dtype));
-    const weft_shape expected = weft_shape_of(call->shape[0].dim[0], 1, call->heads);
+    const weft_shape expected =
+        weft_shape_of(call->shape[0].dim[0], call->shape[0].dim[1], call->heads);
     if (dtype != WEFT_F32 || !weft_shape_equal(beta, expected)) {
         char text[2][WEFT_SHAPE_TEXT_SIZE];
         return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "%s: beta must be f32 %s, not %s %s",
@@ -356,6 +402,10 @@ static void lower_step_sums(struct weft_lowering *lowering, const struct rule *r
 static weft_status step_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_linear_attention step = attention_of(lowering, node);
     const struct rule rule = lower_rule(lowering, node, &step, WEFT_STEP_INPUTS);
+    if (!step.is_step) {
+        lower_sequence(lowering, &rule, step);
+        return weft_lower_status(lowering);
+    }
     lower_step_state(lowering, &rule, &step);
     lower_step_read(lowering, &rule, &step);
     lower_step_sums(lowering, &rule, &step);

@@ -130,6 +130,7 @@ weft_status weft_graph_kernel_attention_step(weft_tensor *out, weft_graph *graph
     struct weft_step_call call = {
         .op = &weft_op_kernel_attention_step, .step = step, .input = {q, k, v}};
     WEFT_TRY(make_node(&node, &kernels, graph, params));
+    node.causal = true;
     call.heads = node.heads;
     call.input_count = WEFT_STEP_INPUTS + node.count;
     WEFT_TRY(weft_check_step(graph, &call));
@@ -176,7 +177,7 @@ static weft_status kernel_attention_lower(struct weft_lowering *lowering,
     const uint32_t channels = weft_node_shape(lowering->graph, node, 0)->dim[2];
     struct weft_linear_attention attention =
         weft_linear_attention_of(lowering, node, params->heads, channels / params->heads);
-    const uint32_t first_text = attention.is_step ? WEFT_STEP_INPUTS : 3;
+    const uint32_t first_text = attention.has_state ? WEFT_STEP_INPUTS : 3;
     attention.causal = params->causal;
     for (uint32_t i = 0; i < params->count; i++) {
         const uint32_t text = node->input[first_text + i];

@@ -144,8 +144,11 @@ void weft_lower_linear_attention(struct weft_lowering *lowering,
                                  const struct weft_linear_attention *attention) {
     if (attention->is_step) {
         weft_lower_linear_attention_step(lowering, attention);
-    } else {
-        lower_chunks(lowering, attention);
+        return;
+    }
+    lower_chunks(lowering, attention);
+    if (attention->has_state) {
+        weft_lower_linear_attention_prompt(lowering, attention);
     }
 }
 
@@ -163,8 +166,9 @@ struct weft_linear_attention weft_linear_attention_of(struct weft_lowering *lowe
                                               .features = features,
                                               .values = v->dim[2] / heads,
                                               .weight = 1.0F,
-                                              .is_step = node->op->state_input != 0};
-    if (attention.is_step) {
+                                              .has_state = node->op->state_input != 0};
+    attention.is_step = attention.has_state && attention.n == 1;
+    if (attention.has_state) {
         attention.position = weft_lower_value(lowering, node->input[WEFT_STEP_POSITION]);
         attention.state = weft_lower_value(lowering, node->input[WEFT_STEP_STATE]);
         attention.stride = weft_node_shape(lowering->graph, node, WEFT_STEP_STATE)->dim[1];

@@ -23,7 +23,8 @@ struct weft_linear_attention {
     float epsilon;   /* > 0: a denominator closer to 0 becomes this, with its own sign */
     float weight;    /* factor on the result */
 
-    bool is_step; /* one token of each sequence (step.h), causal; only then: */
+    bool has_state; /* a step (step.h), causal; only then: */
+    bool is_step; /* of one token of each sequence; otherwise those that the sequences begin with */
     uint32_t position, state;
     uint32_t stride; /* elements of the state of a sequence */
     uint32_t offset; /* and how many of them come before this call's */
@@ -40,7 +41,7 @@ struct weft_linear_attention weft_linear_attention_of(struct weft_lowering *lowe
 /**
  * Appends result (+)= weight · φ(q_i)·Σ_j φ(k_j) v_jᵀ / φ(q_i)·Σ_j φ(k_j), over all j or j ≤ i. Keeps one state of
  * features · (values + 1) elements for every 256 (causal: 64) keys of a head as scratch; a step adds its token to the
- * state that it is given.
+ * state that it is given, and the tokens that sequences begin with make one.
  */
 void weft_lower_linear_attention(struct weft_lowering *lowering,
                                  const struct weft_linear_attention *attention);
@@ -86,9 +87,13 @@ struct weft_chunk_apply {
 
 void weft_lower_chunk_apply(struct weft_lowering *lowering, const struct weft_chunk_apply *apply);
 
-/** weft_lower_linear_attention for steps. */
+/** weft_lower_linear_attention for steps of one token. */
 void weft_lower_linear_attention_step(struct weft_lowering *lowering,
                                       const struct weft_linear_attention *step);
+
+/** Makes the state that steps of all tokens would leave behind. */
+void weft_lower_linear_attention_prompt(struct weft_lowering *lowering,
+                                        const struct weft_linear_attention *prompt);
 
 /** Whether rows of that length start at multiples of four elements and hold whole fours. */
 static inline bool weft_whole_fours(uint32_t length) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Linear attention one token at a time: the sums that the causal op has at a chunk's start, and the chunk so far. */
+/* Linear attention with a state: the sums that the causal op has at a chunk's start, and the chunk so far. */
+#include "kernels/linear_attention/prompt.h"
 #include "kernels/linear_attention/step.h"
 #include "kernels/linear_attention/step_sums.h"
 #include "mixers/linear_attention.h"
@@ -53,6 +54,26 @@ static void lower_read(struct weft_lowering *lowering, const struct weft_linear_
         (double)a->features * (a->values + 1.0) + WEFT_CHUNK * ((double)a->features + a->values);
     dispatch->flops = 2.0 * (double)heads * reads;
     dispatch->bytes = 4.0 * (double)heads * reads;
+}
+
+void weft_lower_linear_attention_prompt(struct weft_lowering *lowering,
+                                        const struct weft_linear_attention *a) {
+    const uint64_t heads = (uint64_t)a->batch * a->heads;
+    const uint64_t sums = (uint64_t)a->features * (a->values + UINT64_C(1));
+    const uint64_t count = heads * (sums + a->features + a->values);
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER(lowering, linear_attention_prompt, weft_grid_of_items(count),
+                   .bind = {.keys = a->k, .values = a->v, .state = a->state},
+                   .push = {.count = (uint32_t)count,
+                            .n = a->n,
+                            .heads = a->heads,
+                            .features = a->features,
+                            .values = a->values,
+                            .stride = a->stride,
+                            .offset = a->offset});
+    dispatch->flops = 2.0 * (double)(heads * sums) * a->n;
+    dispatch->bytes = 4.0 * ((double)heads * a->n * ((double)a->features + a->values) +
+                             WEFT_LINEAR_ATTENTION_STEP_STATE_SUMS * (double)(heads * sums));
 }
 
 void weft_lower_linear_attention_step(struct weft_lowering *lowering,

@@ -26,12 +26,6 @@ weft_status weft_check_step(const weft_graph *graph, struct weft_step_call *call
                          "%s: step must have a position and the name of a state", call->op->name);
     }
     WEFT_TRY(weft_check_qkv(call->shape, graph, call->op->name, call->input, true));
-    if (call->shape[0].dim[1] != 1) {
-        char text[WEFT_SHAPE_TEXT_SIZE];
-        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
-                         "%s: q, k and v must have one token, not %u as in %s", call->op->name,
-                         call->shape[0].dim[1], weft_shape_text(call->shape[0], text));
-    }
     WEFT_TRY(weft_check_heads(graph, call->op->name, call->heads, call->shape));
     return check_position(graph, call);
 }

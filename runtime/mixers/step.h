@@ -22,7 +22,7 @@ struct weft_step_call {
 };
 
 /**
- * Checks q, k and v f32 [B, 1, …], heads, and position i32 [B]; fills in the shapes. Every message starts with the op's
+ * Checks q, k and v f32 [B, n, …], heads, and position i32 [B]; fills in the shapes. Every message starts with the op's
  * name. Errors: WEFT_INVALID_ARGUMENT, WEFT_SHAPE_MISMATCH.
  */
 weft_status weft_check_step(const weft_graph *graph, struct weft_step_call *call);

@@ -28,12 +28,19 @@ const weft_host *weft_model_host(const weft_model *model);
 /** Whether the model can take its tokens one by one. */
 bool weft_model_is_recurrent(const weft_model *model);
 
+struct weft_model_step {
+    uint32_t batch;
+    uint32_t tokens; /* of each sequence */
+    uint32_t length; /* positions stay below it */
+};
+
 /**
  * A plan for one token of each sequence of a recurrent model: inputs "tokens" i32 [B, 1], "position" i32 [B], perhaps
- * "position_number" f32 [B, 1, 1], and states; output "output". Positions stay below `length`.
+ * "position_number" f32 [B, 1, 1], and states; output "output" f32 [B, 1, V]. Or for several that the sequences begin with: inputs
+ * "tokens" i32 [B, n] and states of the same names; the output is that of the last one.
  */
 weft_status weft_model_compile_step(weft_plan **plan, weft_model *model, weft_device *device,
-                                    uint32_t batch, uint32_t length,
+                                    const struct weft_model_step *step,
                                     const weft_plan_params *params);
 
 /**

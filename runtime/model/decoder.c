@@ -7,6 +7,7 @@
 #include "core/host.h"
 #include "core/try.h"
 #include "model/architecture.h"
+#include "plan/states.h"
 
 #define LEAST_PLAN_LENGTH 64U /* of those that evaluate again; they double from there */
 
@@ -23,9 +24,12 @@ struct weft_decoder {
     weft_plan *plan;
     uint32_t plan_length;
     /* recurrent */
-    bool has_numbers;  /* the plan reads the positions as numbers, too */
-    int32_t *position; /* [batch] */
-    float *number;     /* [batch] */
+    weft_plan
+        *prompt; /* the newest for the tokens that sequences begin with, on the states of `plan` */
+    uint32_t prompt_length; /* how many those are */
+    bool has_numbers;       /* the plan reads the positions as numbers, too */
+    int32_t *position;      /* [batch] */
+    float *number;          /* [batch] */
     uint64_t state_bytes;
     /* evaluated again */
     int32_t *tokens; /* [batch, max_length] */
@@ -63,15 +67,52 @@ static weft_status find_states(weft_decoder *decoder) {
 static weft_status begin_recurrent(weft_decoder *decoder) {
     decoder->decoding = WEFT_DECODING_RECURRENT;
     decoder->plan_length = 1;
-    WEFT_TRY(weft_model_compile_step(&decoder->plan, decoder->model, decoder->device,
-                                     decoder->batch, decoder->max_length, &decoder->plan_params));
+    const struct weft_model_step step = {
+        .batch = decoder->batch, .tokens = 1, .length = decoder->max_length};
+    WEFT_TRY(weft_model_compile_step(&decoder->plan, decoder->model, decoder->device, &step,
+                                     &decoder->plan_params));
     return find_states(decoder);
+}
+
+static weft_status prepare_prompt(weft_decoder *decoder, uint32_t count) {
+    if (decoder->prompt && decoder->prompt_length == count) {
+        return WEFT_OK;
+    }
+    weft_plan_destroy(&decoder->prompt);
+    const struct weft_model_step step = {
+        .batch = decoder->batch, .tokens = count, .length = decoder->max_length};
+    WEFT_TRY(weft_model_compile_step(&decoder->prompt, decoder->model, decoder->device, &step,
+                                     &decoder->plan_params));
+    decoder->prompt_length = count;
+    weft_status status = weft_plan_borrow_states(decoder->prompt, decoder->plan);
+    if (status != WEFT_OK) {
+        weft_plan_destroy(&decoder->prompt);
+    }
+    return status;
+}
+
+static uint32_t add_logits(weft_host_tensor *tensor, const weft_decoder *decoder, float *logits) {
+    const uint64_t count = (uint64_t)decoder->batch * decoder->model_info.vocabulary;
+    if (!logits) {
+        return 0;
+    }
+    *tensor = (weft_host_tensor){"output", logits, count * sizeof *logits};
+    return 1;
+}
+
+static weft_status prompt_recurrent(weft_decoder *decoder, const int32_t *tokens, uint32_t count,
+                                    float *logits) {
+    WEFT_TRY(prepare_prompt(decoder, count));
+    /* Cast: an input's data are only read. */
+    weft_host_tensor tensors[2] = {
+        {"tokens", (void *)(uintptr_t)tokens, (uint64_t)decoder->batch * count * sizeof *tokens}};
+    return weft_plan_execute(decoder->prompt, tensors,
+                             1 + add_logits(&tensors[1], decoder, logits));
 }
 
 /** The plan keeps the states in its own buffers from step to step. */
 static weft_status step_recurrent(weft_decoder *decoder, const int32_t *tokens, float *logits) {
     const uint32_t batch = decoder->batch;
-    const uint64_t logit_bytes = (uint64_t)batch * decoder->model_info.vocabulary * sizeof *logits;
     weft_host_tensor tensors[4];
     uint32_t count = 0;
     for (uint32_t b = 0; b < batch; b++) {
@@ -87,10 +128,7 @@ static weft_status step_recurrent(weft_decoder *decoder, const int32_t *tokens, 
         tensors[count++] = (weft_host_tensor){"position_number", decoder->number,
                                               batch * (uint64_t)sizeof *decoder->number};
     }
-    if (logits) {
-        tensors[count] = (weft_host_tensor){.name = "output", .bytes = logit_bytes};
-        tensors[count++].data = logits;
-    }
+    count += add_logits(&tensors[count], decoder, logits);
     return weft_plan_execute(decoder->plan, tensors, count);
 }
 
@@ -179,15 +217,18 @@ static weft_status run_again(weft_decoder *decoder, uint32_t length, float *logi
     return WEFT_OK;
 }
 
-static weft_status step_again(weft_decoder *decoder, const int32_t *tokens, float *logits) {
+/** Appends `count` tokens to each sequence. */
+static weft_status step_again(weft_decoder *decoder, const int32_t *tokens, uint32_t count,
+                              float *logits) {
     for (uint32_t b = 0; b < decoder->batch; b++) {
-        decoder->tokens[(size_t)b * decoder->max_length + decoder->length] = tokens[b];
+        memcpy(decoder->tokens + (size_t)b * decoder->max_length + decoder->length,
+               tokens + (size_t)b * count, count * sizeof *tokens);
     }
     if (!logits) {
         return WEFT_OK;
     }
-    WEFT_TRY(prepare_again(decoder, decoder->length + 1));
-    return run_again(decoder, decoder->length + 1, logits);
+    WEFT_TRY(prepare_again(decoder, decoder->length + count));
+    return run_again(decoder, decoder->length + count, logits);
 }
 
 /* ---- both ---- */
@@ -254,6 +295,7 @@ void weft_decoder_destroy(weft_decoder **address) {
     }
     *address = NULL;
     const weft_host host = decoder->host;
+    weft_plan_destroy(&decoder->prompt); /* before the plan whose states it has */
     drop_plan(decoder);
     weft_free(&host, decoder->position);
     weft_free(&host, decoder->number);
@@ -261,20 +303,25 @@ void weft_decoder_destroy(weft_decoder **address) {
     weft_free(&host, decoder);
 }
 
-static weft_status check_step(const weft_decoder *decoder, const int32_t *tokens) {
+static weft_status check_tokens(const weft_decoder *decoder, const int32_t *tokens,
+                                uint32_t count) {
     const weft_model_info *info = &decoder->model_info;
-    if (decoder->length >= decoder->max_length) {
-        return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
-                         "the sequences have all of their %u positions", decoder->max_length);
-    }
-    for (uint32_t b = 0; b < decoder->batch; b++) {
-        if (tokens[b] < 0 || (uint32_t)tokens[b] >= info->vocabulary) {
+    for (size_t i = 0; i < (size_t)decoder->batch * count; i++) {
+        if (tokens[i] < 0 || (uint32_t)tokens[i] >= info->vocabulary) {
             return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
-                             "sequence %u: token %d is outside 0 to %u", b, tokens[b],
+                             "sequence %zu: token %d is outside 0 to %u", i / count, tokens[i],
                              info->vocabulary - 1);
         }
     }
     return WEFT_OK;
+}
+
+static weft_status check_step(const weft_decoder *decoder, const int32_t *tokens) {
+    if (decoder->length >= decoder->max_length) {
+        return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
+                         "the sequences have all of their %u positions", decoder->max_length);
+    }
+    return check_tokens(decoder, tokens, 1);
 }
 
 weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tokens, float *logits) {
@@ -284,8 +331,39 @@ weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tokens, floa
     }
     WEFT_TRY(check_step(decoder, tokens));
     WEFT_TRY(decoder->decoding == WEFT_DECODING_RECURRENT ? step_recurrent(decoder, tokens, logits)
-                                                          : step_again(decoder, tokens, logits));
+                                                          : step_again(decoder, tokens, 1, logits));
     decoder->length++;
+    return WEFT_OK;
+}
+
+static weft_status check_prompt(const weft_decoder *decoder, const int32_t *tokens,
+                                uint32_t count) {
+    if (decoder->length > 0) {
+        return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
+                         "a prompt begins the sequences, but they have %u tokens", decoder->length);
+    }
+    if (count == 0 || count > decoder->max_length) {
+        return weft_fail(&decoder->host, WEFT_INVALID_ARGUMENT,
+                         "a prompt of %u tokens is outside 1 to %u", count, decoder->max_length);
+    }
+    return check_tokens(decoder, tokens, count);
+}
+
+weft_status weft_decoder_prompt(weft_decoder *decoder, const int32_t *tokens, uint32_t count,
+                                float *logits) {
+    if (!decoder || !tokens) {
+        return weft_fail(decoder ? &decoder->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_decoder_prompt: null argument");
+    }
+    WEFT_TRY(check_prompt(decoder, tokens, count));
+    if (decoder->decoding == WEFT_DECODING_REEVALUATED) {
+        WEFT_TRY(step_again(decoder, tokens, count, logits));
+    } else if (count > 1) {
+        WEFT_TRY(prompt_recurrent(decoder, tokens, count, logits));
+    } else {
+        WEFT_TRY(step_recurrent(decoder, tokens, logits));
+    }
+    decoder->length = count;
     return WEFT_OK;
 }
 

@@ -375,21 +375,25 @@ bool weft_model_is_recurrent(const weft_model *model) {
 }
 
 static weft_status build_step(weft_graph *graph, const weft_model *model, uint32_t batch,
-                              uint32_t length) {
+                              uint32_t tokens, uint32_t length) {
     struct weft_step_inputs inputs = {.length = length};
     weft_tensor output = {0};
-    WEFT_TRY(weft_graph_input(&inputs.tokens, graph, "tokens", WEFT_I32, weft_shape_of(batch, 1)));
-    WEFT_TRY(weft_graph_input(&inputs.position, graph, "position", WEFT_I32, weft_shape_of(batch)));
+    WEFT_TRY(
+        weft_graph_input(&inputs.tokens, graph, "tokens", WEFT_I32, weft_shape_of(batch, tokens)));
+    if (tokens == 1) {
+        WEFT_TRY(
+            weft_graph_input(&inputs.position, graph, "position", WEFT_I32, weft_shape_of(batch)));
+    }
     WEFT_TRY(weft_network_build_step(&output, model->network, graph, &inputs));
     return weft_graph_output(graph, "output", output);
 }
 
 weft_status weft_model_compile_step(weft_plan **plan, weft_model *model, weft_device *device,
-                                    uint32_t batch, uint32_t length,
+                                    const struct weft_model_step *step,
                                     const weft_plan_params *params) {
     weft_graph *graph = NULL;
     WEFT_TRY(weft_graph_create(&graph, &model->host));
-    weft_status status = build_step(graph, model, batch, length);
+    weft_status status = build_step(graph, model, step->batch, step->tokens, step->length);
     if (status == WEFT_OK) {
         status = weft_plan_compile(plan, device, graph, params);
     }

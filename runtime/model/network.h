@@ -29,10 +29,10 @@ struct weft_network {
     uint64_t parameters; /* elements that came from the checkpoint */
 };
 
-/** What a model reads token by token. */
+/** What a model reads token by token, or at once of what sequences begin with. */
 struct weft_step_inputs {
-    weft_tensor tokens;   /* i32 [B, 1] */
-    weft_tensor position; /* i32 [B] */
+    weft_tensor tokens;   /* i32 [B, 1], or [B, n] */
+    weft_tensor position; /* i32 [B], or none: those of the tokens are 0 … n-1 */
     uint32_t length;      /* all positions are below it: states need not be larger */
 };
 
@@ -53,7 +53,7 @@ weft_status weft_network_make_tokenizer(weft_tokenizer **tokenizer,
 /** Adds the network to a graph: network_layers.c. Changes the network only while it is loaded. */
 weft_status weft_network_build(weft_tensor *out, struct weft_network *network, weft_graph *graph,
                                const weft_model_inputs *inputs);
-/** Whether it can be built for one token of each sequence. */
+/** Whether it can be built with states. */
 bool weft_network_is_recurrent(const struct weft_network *network);
 weft_status weft_network_build_step(weft_tensor *out, struct weft_network *network,
                                     weft_graph *graph, const struct weft_step_inputs *inputs);

@@ -144,7 +144,7 @@ weft_tensor weft_build_integers(struct weft_builder *builder, const char *name, 
 
 weft_tensor weft_build_position_number(struct weft_builder *builder) {
     struct weft_step_builder *decoding = builder->decoding;
-    if (!decoding || builder->status != WEFT_OK) {
+    if (!decoding || decoding->prompt || builder->status != WEFT_OK) {
         return (weft_tensor){0};
     }
     if (decoding->number.id == 0) {

@@ -17,8 +17,9 @@
 
 struct weft_network;
 
-/** Building for one token of each sequence: mixers are the steps of weft/decode.h. */
+/** Building with states: mixers are the steps of weft/decode.h. */
 struct weft_step_builder {
+    bool prompt; /* for the tokens that sequences begin with; otherwise for one token of each */
     weft_tensor position; /* i32 [B] */
     uint32_t length;      /* that sequences reach at most */
     weft_tensor number;   /* the same as f32 [B, 1, 1], once something has asked for it */
@@ -33,7 +34,7 @@ struct weft_builder {
     uint32_t batch, length, width; /* B, n, d of the activations */
     uint32_t layer;
     weft_tensor positions;              /* the input f32 [B, n, l], or none */
-    struct weft_step_builder *decoding; /* or null: whole sequences */
+    struct weft_step_builder *decoding; /* or null: whole sequences, without states */
     char scope[WEFT_SCOPE_SIZE];        /* in front of names, such as "layers.3.mixer" */
 };
 
@@ -67,7 +68,8 @@ weft_tensor weft_build_integers(struct weft_builder *builder, const char *name, 
                                 const void *user);
 
 /**
- * The tokens' numbers f32 [B, 1, 1] when decoding; otherwise none, and they are 0 … n-1. An input "position_number" then.
+ * The tokens' numbers f32 [B, 1, 1] where each sequence has one; otherwise none, and they are 0 … n-1. An input
+ * "position_number" then.
  */
 weft_tensor weft_build_position_number(struct weft_builder *builder);
 

@@ -75,7 +75,7 @@ static weft_tensor embed_tokens(struct weft_builder *builder, weft_tensor tokens
     params.table = weft_build_weight(builder, "embeddings.tokens.weight",
                                      weft_shape_of(config->vocab_size, config->hidden_size));
     weft_tensor positions = position_table(builder);
-    if (builder->decoding && positions.id != 0) {
+    if (builder->decoding && !builder->decoding->prompt && positions.id != 0) {
         params.types = weft_build_reshape(builder, builder->decoding->position,
                                           weft_shape_of(builder->batch, 1));
         params.type_table = positions; /* row p is added as that of position p would be */
@@ -313,11 +313,21 @@ static weft_tensor head(struct weft_builder *builder, weft_tensor x) {
     return x;
 }
 
+/* Of a prompt only what follows it is asked for: the last token, [B, 1, d]. */
+static weft_tensor take_last(struct weft_builder *builder, weft_tensor x) {
+    x = gather(builder, x, builder->length - 1);
+    return weft_build_reshape(builder, x, weft_shape_of(builder->batch, 1, builder->width));
+}
+
 static weft_status build(weft_tensor *out, struct weft_builder *builder,
                          const weft_model_inputs *inputs) {
     const struct weft_foreign_layout *foreign = builder->network->family->foreign;
-    weft_tensor x = foreign ? foreign->build(builder, inputs)
-                            : head(builder, encode(builder, embed(builder, inputs)));
+    weft_tensor x =
+        foreign ? foreign->build(builder, inputs) : encode(builder, embed(builder, inputs));
+    if (builder->decoding && builder->decoding->prompt) {
+        x = take_last(builder, x);
+    }
+    x = foreign ? x : head(builder, x);
     if (builder->status == WEFT_OK) {
         *out = x;
     }
@@ -339,16 +349,39 @@ weft_status weft_network_build(weft_tensor *out, struct weft_network *network, w
     return build(out, &builder, inputs);
 }
 
+/* What steps have for the first tokens: i32 [B] of zeros. */
+static weft_status add_zeros(weft_tensor *out, weft_graph *graph, uint32_t batch,
+                             const weft_host *host) {
+    int32_t *zeros = weft_alloc_zero(host, batch, sizeof *zeros);
+    if (!zeros) {
+        return weft_fail_memory(host, "positions");
+    }
+    weft_weight *weight = NULL;
+    weft_status status =
+        weft_weight_create(&weight,
+                           weft_weight_params(.name = "position", .dtype = WEFT_I32,
+                                              .shape = weft_shape_of(batch), .data = zeros),
+                           host);
+    weft_free(host, zeros);
+    status = status == WEFT_OK ? weft_graph_weight(out, graph, weight) : status;
+    weft_weight_destroy(&weight);
+    return status;
+}
+
 weft_status weft_network_build_step(weft_tensor *out, struct weft_network *network,
                                     weft_graph *graph, const struct weft_step_inputs *inputs) {
     weft_shape shape = {.rank = 0};
     WEFT_TRY(weft_graph_get_tensor(graph, inputs->tokens, &shape, NULL));
-    struct weft_step_builder decoding = {.position = inputs->position, .length = inputs->length};
+    struct weft_step_builder decoding = {
+        .prompt = inputs->position.id == 0, .position = inputs->position, .length = inputs->length};
+    if (decoding.prompt) {
+        WEFT_TRY(add_zeros(&decoding.position, graph, shape.dim[0], &network->host));
+    }
     struct weft_builder builder = {.graph = graph,
                                    .network = network,
                                    .host = &network->host,
                                    .batch = shape.dim[0],
-                                   .length = 1,
+                                   .length = shape.dim[1],
                                    .width = network->config.hidden_size,
                                    .decoding = &decoding};
     return build(out, &builder, weft_model_inputs(.tokens = inputs->tokens));

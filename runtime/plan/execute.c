@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/try.h"
 #include "plan/plan.h"
+#include "plan/states.h"
 
 static const weft_host_tensor *find_tensor(const weft_host_tensor *tensors, uint32_t count,
                                            const char *name) {
@@ -70,6 +71,23 @@ static weft_status check_tensors(const weft_plan *plan, const weft_host_tensor *
     return WEFT_OK;
 }
 
+/* A buffer of the plan's own, or for a state that of another plan. */
+static weft_status make_buffer(weft_plan *plan, uint32_t index) {
+    const struct weft_port *port = &plan->ports[index];
+    const weft_plan *from = port->is_state ? plan->states_of : NULL;
+    if (!from) {
+        return weft_buffer_create(&plan->execute_buffers[index], plan->device, port->bytes);
+    }
+    for (uint32_t i = 0; i < from->port_count; i++) {
+        if (from->ports[i].is_state && strcmp(from->ports[i].name, port->name) == 0) {
+            plan->execute_buffers[index] = from->execute_buffers[i];
+            return WEFT_OK;
+        }
+    }
+    return weft_fail(&plan->device->host, WEFT_NOT_FOUND, "the other plan has no state '%s'",
+                     port->name);
+}
+
 static weft_status make_buffers(weft_plan *plan) {
     if (plan->execute_bindings) {
         return WEFT_OK;
@@ -85,8 +103,7 @@ static weft_status make_buffers(weft_plan *plan) {
     weft_status status = weft_bindings_create(&bindings, plan);
     for (uint32_t i = 0; i < plan->port_count && status == WEFT_OK; i++) {
         if (!plan->execute_buffers[i]) {
-            status =
-                weft_buffer_create(&plan->execute_buffers[i], plan->device, plan->ports[i].bytes);
+            status = make_buffer(plan, i);
         }
         if (status == WEFT_OK) {
             status = weft_bindings_set(bindings, plan->ports[i].name, plan->execute_buffers[i]);
@@ -98,6 +115,12 @@ static weft_status make_buffers(weft_plan *plan) {
     }
     plan->execute_bindings = bindings;
     return WEFT_OK;
+}
+
+weft_status weft_plan_borrow_states(weft_plan *plan, weft_plan *from) {
+    WEFT_TRY(make_buffers(from));
+    plan->states_of = from;
+    return make_buffers(plan);
 }
 
 static weft_status transfer(weft_plan *plan, const weft_host_tensor *tensors, uint32_t count,

@@ -5,7 +5,9 @@
 static void destroy_execute_buffers(weft_plan *plan) {
     weft_bindings_destroy(&plan->execute_bindings);
     for (uint32_t i = 0; plan->execute_buffers && i < plan->port_count; i++) {
-        weft_buffer_destroy(&plan->execute_buffers[i]);
+        if (!plan->states_of || !plan->ports[i].is_state) {
+            weft_buffer_destroy(&plan->execute_buffers[i]);
+        }
     }
     weft_free(&plan->device->host, plan->execute_buffers);
 }

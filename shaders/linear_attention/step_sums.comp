@@ -8,7 +8,6 @@
 
 #include "index.glsl"
 #include "math.glsl"
-#include "reduce.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
@@ -28,49 +27,7 @@ layout(push_constant) uniform Push
     uint offset;
 } push;
 
-#include "linear_attention_state.glsl"
-
-#ifdef WEFT_MATH_FAST
-
-weft_partial load_partial(uint index, uint sums, uint count)
-{
-    return weft_partial(state[index]);
-}
-
-void store_partial(uint index, uint sums, weft_partial partial)
-{
-    state[index] = partial.sum;
-}
-
-#else
-
-weft_partial load_partial(uint index, uint sums, uint count)
-{
-    return weft_partial(state[index], state[index + sums], state[index + 2 * sums],
-                        state[index + 3 * sums], count);
-}
-
-void store_partial(uint index, uint sums, weft_partial partial)
-{
-    state[index] = weft_flush(partial.ones);
-    state[index + sums] = weft_flush(partial.sixteens);
-    state[index + 2 * sums] = weft_flush(partial.blocks);
-    state[index + 3 * sums] = weft_flush(partial.large);
-}
-
-#endif
-
-// The chunk that has ended becomes one of those before.
-void start_chunk(uint base, uint element, uint sums, uint chunk)
-{
-    weft_partial partial = weft_partial_zero();
-    if (chunk > 0) {
-        partial = load_partial(base + 2 * sums + element, sums, chunk - 1);
-        partial = weft_partial_add(partial, weft_flush(0.0 + state[base + element]));
-    }
-    store_partial(base + 2 * sums + element, sums, partial);
-    state[base + sums + element] = weft_flush(weft_partial_sum(partial));
-}
+#include "linear_attention_chunk.glsl"
 
 void main()
 {
@@ -102,7 +59,7 @@ void main()
     float y = element < products ? values[head * push.values + element % push.values] : 1.0;
     float sum = 0.0;
     if (row == 0) {
-        start_chunk(base, element, sums, place / WEFT_CHUNK);
+        weft_start_chunk(base, element, sums, place / WEFT_CHUNK);
     } else {
         sum = state[base + element];
     }

@@ -231,6 +231,102 @@ TEST(test_decoding, f) {
     }
 }
 
+/* ---- prompts ---- */
+
+/* The first `count` tokens of each sequence of n. */
+static int32_t *make_prompt(const int32_t *tokens, uint32_t n, uint32_t count) {
+    int32_t *prompt = calloc((size_t)BATCH * count, sizeof *prompt);
+    assert_non_null(prompt);
+    for (uint32_t b = 0; b < BATCH; b++) {
+        memcpy(prompt + (size_t)b * count, tokens + (size_t)b * n, count * sizeof *prompt);
+    }
+    return prompt;
+}
+
+/* Prompts of many lengths, and steps behind them, in one decoder: the logits of its steps alone, `expected`. */
+static void check_prompt(const struct variant *variant, weft_decoder *decoder,
+                         const int32_t *tokens, uint32_t n, uint32_t count, const float *expected) {
+    weft_decoder_info now;
+    assert_ok(weft_decoder_get_info(decoder, &now));
+    int32_t *prompt = make_prompt(tokens, n, count);
+    float *logits = calloc((size_t)BATCH * now.vocabulary, sizeof *logits);
+    weft_decoder_reset(decoder);
+    assert_ok(weft_decoder_prompt(decoder, prompt, count, count % 2 == 1 ? logits : NULL));
+    if (count % 2 == 1) {
+        expect_logits(variant, logits, expected, n, now.vocabulary, count - 1);
+    }
+    for (uint32_t p = count; p < n && p < count + 70; p++) {
+        int32_t taken[BATCH];
+        take_tokens(taken, tokens, n, p);
+        assert_ok(weft_decoder_step(decoder, taken, logits));
+        expect_logits(variant, logits, expected, n, now.vocabulary, p);
+    }
+    assert_ok(weft_decoder_get_info(decoder, &now));
+    assert_int_equal(now.length, n < count + 70 ? n : count + 70);
+    free(logits);
+    free(prompt);
+}
+
+static void check_prompts(struct weft_test_device *f, const struct variant *variant,
+                          weft_model *model) {
+    weft_model_info info;
+    weft_decoder *decoder = NULL;
+    assert_ok(weft_model_get_info(model, &info));
+    const uint32_t n = info.max_length;
+    const uint32_t counts[] = {1, 2, 7, 63, 64, 65, n - 1, n};
+    int32_t *tokens = make_tokens(&info, n);
+    float *whole = run_whole(f, model, tokens, n, n, n);
+    assert_ok(weft_decoder_create(&decoder, model, f->device, weft_decoder_params(.batch = BATCH)));
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        check_prompt(variant, decoder, tokens, n, counts[i], whole);
+    }
+    weft_decoder_destroy(&decoder);
+    free(whole);
+    free(tokens);
+}
+
+TEST(test_prompts, f) {
+    for (size_t i = 0; i < VARIANT_COUNT; i++) {
+        weft_model *model = NULL;
+        load(&model, f, &variants[i]);
+        if (variants[i].decoding == WEFT_DECODING_RECURRENT) {
+            check_prompts(f, &variants[i], model);
+        }
+        weft_model_destroy(&model);
+    }
+}
+
+/* Evaluated again, too, a prompt is many steps. */
+TEST(test_prompts_evaluated_again, f) {
+    weft_model *model = NULL;
+    weft_model_info info;
+    load(&model, f, &variants[0]);
+    assert_ok(weft_model_get_info(model, &info));
+    const uint32_t n = 40;
+    int32_t *tokens = make_tokens(&info, n);
+    float *logits[2];
+    for (int k = 0; k < 2; k++) {
+        weft_decoder *decoder = NULL;
+        logits[k] = calloc((size_t)BATCH * info.vocabulary, sizeof(float));
+        assert_ok(weft_decoder_create(&decoder, model, f->device,
+                                      weft_decoder_params(.batch = BATCH, .reevaluate = true)));
+        if (k == 0) {
+            assert_ok(weft_decoder_prompt(decoder, tokens, n, logits[k]));
+        }
+        for (uint32_t p = 0; k == 1 && p < n; p++) {
+            int32_t taken[BATCH];
+            take_tokens(taken, tokens, n, p);
+            assert_ok(weft_decoder_step(decoder, taken, p + 1 == n ? logits[k] : NULL));
+        }
+        weft_decoder_destroy(&decoder);
+    }
+    assert_memory_equal(logits[0], logits[1], BATCH * info.vocabulary * sizeof(float));
+    free(logits[0]);
+    free(logits[1]);
+    free(tokens);
+    weft_model_destroy(&model);
+}
+
 /* A smaller state for fewer tokens: the same logits. */
 TEST(test_shorter_sequences, f) {
     char refused[32];
@@ -310,6 +406,31 @@ TEST(test_refused_models, f) {
                             "causal language models", refused[i].task);
         weft_model_destroy(&model);
     }
+}
+
+TEST(test_refused_prompts, f) {
+    weft_model *model = NULL;
+    weft_decoder *decoder = NULL;
+    weft_decoder_info now;
+    load(&model, f, &variants[0]);
+    assert_ok(
+        weft_decoder_create(&decoder, model, f->device, weft_decoder_params(.max_length = 5)));
+    const int32_t tokens[6] = {1, 2, 256, 4, 5, 6};
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
+                        weft_decoder_prompt(decoder, NULL, 1, NULL), "null");
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
+                        weft_decoder_prompt(decoder, tokens, 0, NULL), "0 tokens", "1 to 5");
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
+                        weft_decoder_prompt(decoder, tokens, 6, NULL), "6 tokens", "1 to 5");
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
+                        weft_decoder_prompt(decoder, tokens, 3, NULL), "token 256", "0 to 255");
+    assert_ok(weft_decoder_prompt(decoder, tokens, 2, NULL));
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
+                        weft_decoder_prompt(decoder, tokens, 2, NULL), "they have 2 tokens");
+    assert_ok(weft_decoder_get_info(decoder, &now));
+    assert_int_equal(now.length, 2);
+    weft_decoder_destroy(&decoder);
+    weft_model_destroy(&model);
 }
 
 TEST(test_refused_steps, f) {

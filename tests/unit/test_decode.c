@@ -474,7 +474,11 @@ WEFT_TEST_ON_GRAPH(test_bad_steps, f) {
     REFUSED(INVALID_ARGUMENT, x, x, x, NULL, NULL, "linear_attention_step", "step");
     REFUSED(SHAPE_MISMATCH, x, x, x, &step, NULL, "position", "i32 [2]", "[2, 1, 6]");
     assert_ok(weft_graph_input(&step.position, g, "p", WEFT_I32, weft_shape_of(2)));
-    REFUSED(SHAPE_MISMATCH, two, two, two, &step, NULL, "one token", "[2, 2, 6]");
+    REFUSED(SHAPE_MISMATCH, two, x, two, &step, NULL, "[2, 2, 6]", "[2, 1, 6]");
+    WEFT_EXPECT_FAILURE(
+        f, WEFT_INVALID_ARGUMENT,
+        weft_graph_cosformer_step(&y, g, two, two, two, &step, weft_cosformer_params(.length = 1)),
+        "length 1", "2 tokens");
     WEFT_EXPECT_FAILURE(f, WEFT_SHAPE_MISMATCH,
                         weft_graph_banded_attention_step(&y, g, x, x, narrow, &step, NULL),
                         "[2, 1, 6]", "[2, 1, 3]");

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps: causal mixers, one new token at a time. A step computes row p of its mixer over the tokens 0 … p from token p
- * alone and a state of bounded size, with the bits that the mixer itself gives (in reproducible mode; fast mode adds in
- * another order). Time and memory do not depend on p.
+ * Steps: causal mixers, one new token at a time, behind any number that a sequence begins with. A step computes row p of its
+ * mixer over the tokens 0 … p from token p alone and a state of bounded size, with the bits that the mixer itself gives (in
+ * reproducible mode; fast mode adds in another order). Time and memory do not depend on p.
  *
  *   the graph of one token: inputs for token p of each sequence, `position` = p, steps with states
  *   → weft_plan_compile → for p = 0, 1, 2 …: weft_bindings_set or weft_buffer_write, weft_plan_run
  *
  * A state is an input of the plan (weft_port_info.is_state) whose buffer every run reads and changes. Whoever owns the
  * buffer keeps it from run to run; a sequence starts anew at p = 0, whatever the buffer holds, and goes on with p + 1.
- * Positions that do not follow one another give meaningless results, but nothing outside the state is read. Steps of
- * one graph run in the order in which they were added, and those with the same state's name share it.
+ * A step of n > 1 tokens begins a sequence with them: it is the mixer itself on the tokens 0 … n-1, and leaves the state that
+ * steps of each of them would. `position` is 0 then, and not read. Positions that do not follow one another give meaningless
+ * results, but nothing outside the state is read. Steps of one graph run in the order in which they were added, and those with
+ * the same state's name share it.
  */
 #ifndef WEFT_DECODE_H
 #define WEFT_DECODE_H
@@ -29,14 +31,14 @@ typedef struct weft_step {
 } weft_step;
 
 /*
- * Operands are those of the mixer of that name with n = 1, and the same goes for params, errors and special values; `causal` is
+ * Operands are those of the mixer of that name with n = 1, or those that a sequence begins with, and the same goes for params, errors and special values; `causal` is
  * ignored. step must not be null. Errors besides: WEFT_INVALID_ARGUMENT naming step or position, or the state's name when
- * something else in the graph has it; WEFT_SHAPE_MISMATCH for n ≠ 1 or a state that another step has with another size;
+ * something else in the graph has it; WEFT_SHAPE_MISMATCH for a state that another step has with another size;
  * WEFT_UNSUPPORTED for a state of more than 2^31 - 1 elements. A call that fails leaves the graph as it was.
  */
 
 /**
- * weft_graph_linear_attention with causal: q_features, k_features f32 [B, 1, heads · m], v f32 [B, 1, d]. The state has,
+ * weft_graph_linear_attention with causal: q_features, k_features f32 [B, n, heads · m], v f32 [B, n, d]. The state has,
  * per sequence and head with w = d/heads, 6 m (w + 1) + 64 (m + w) elements: the sums up to the current chunk of 64
  * tokens in the order in which the mixer adds them, those of the chunk so far, and its keys and values. Time O(64 (m +
  * w) + m w) per token and head.
@@ -62,7 +64,7 @@ WEFT_API weft_status weft_graph_cosformer_step(weft_tensor *out, weft_graph *gra
                                                const weft_cosformer_params *params);
 
 /**
- * weft_graph_fast_weight: beta f32 [B, 1, heads]. The state has, per sequence and head of m and w channels, m (m + 2w) +
+ * weft_graph_fast_weight: beta f32 [B, n, heads]. The state has, per sequence and head of m and w channels, m (m + 2w) +
  * 128 (m + w) elements. Time O(64 (m + w) + m (m + w)) per token and head, and m² w more every 64 tokens.
  */
 WEFT_API weft_status weft_graph_fast_weight_step(weft_tensor *out, weft_graph *graph, weft_tensor q,

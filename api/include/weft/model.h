@@ -198,6 +198,16 @@ WEFT_API void weft_decoder_destroy(weft_decoder **decoder);
  */
 WEFT_API weft_status weft_decoder_step(weft_decoder *decoder, const int32_t *tokens, float *logits);
 
+/**
+ * Begins empty sequences with `count` tokens each, tokens[batch, count], at once, and gives the logits of the next ones, f32
+ * [batch, vocabulary], or with logits null nothing: the same bits as by steps, in a fraction of their time. A recurrent decoder
+ * compiles a plan for that many tokens, and keeps the newest. Errors: WEFT_INVALID_ARGUMENT for sequences that are not empty, a
+ * count of 0 or above max_length, or a token outside the vocabulary; the decoder is then as it was. After any other error,
+ * reset it.
+ */
+WEFT_API weft_status weft_decoder_prompt(weft_decoder *decoder, const int32_t *tokens,
+                                         uint32_t count, float *logits);
+
 /** Empties the sequences. */
 WEFT_API void weft_decoder_reset(weft_decoder *decoder);
 

@@ -1,0 +1,41 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// The state of banded_attention/step after the first n tokens: the keys and values of the last before + 1 of them, in a ring. An
+// invocation has a channel of a token.
+
+#include "index.glsl"
+#include "math.glsl"
+
+layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
+
+layout(std430, binding = 0) readonly buffer K { float k[]; };
+layout(std430, binding = 1) readonly buffer V { float v[]; };
+layout(std430, binding = 2) writeonly buffer State { float state[]; };
+
+layout(push_constant) uniform Push
+{
+    uint count; // channels of all tokens that are kept
+    uint groups_x;
+    uint n;
+    uint d;
+    uint kept; // of a sequence: at most before + 1
+    uint before;
+} push;
+
+void main()
+{
+    uint item = weft_item_index(push.groups_x);
+    if (item >= push.count) {
+        return;
+    }
+    uint channel = item % push.d;
+    uint token = push.n - push.kept + item / push.d % push.kept;
+    uint sequence = item / push.d / push.kept;
+    uint ring_size = (push.before + 1) * push.d;
+    uint own = (sequence * push.n + token) * push.d + channel;
+    uint at = sequence * 2 * ring_size + token % (push.before + 1) * push.d + channel;
+    state[at] = weft_flush(k[own]);
+    state[at + ring_size] = weft_flush(v[own]);
+}
