@@ -2,6 +2,7 @@
 """Many threads, on one device and on several: the right bits, and the interpreter's lock is free while a device works."""
 
 import concurrent.futures
+import gc
 import threading
 import time
 
@@ -61,6 +62,21 @@ def test_a_model_on_eight_threads(classifier):
     expected = classifier(texts)
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         assert list(pool.map(classifier, texts)) == expected
+
+
+def test_what_is_dropped_in_a_call_is_released_behind_it(device):
+    device.trim()
+    before = device.stats().bytes_in_use
+    plan, x, y = mixer(device, 80)
+    during = device.stats().bytes_in_use
+    assert during > before
+    with device.handle.lock:  # as while the library works
+        del plan
+        gc.collect()
+        assert device.stats().bytes_in_use == during
+    device.trim()
+    assert device.stats().bytes_in_use < during
+    assert np.array_equal(mixer(device, 80)[0](x), y)
 
 
 def test_the_interpreter_goes_on_meanwhile(device):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import atexit
+import collections
 import logging
 import os
 import threading
@@ -120,6 +121,39 @@ def _close_all() -> None:
         handle.close()
 
 
+class Turns:
+    """Lets one thread at a time call the library on a device, or on what stands alone, and keeps what garbage collection finds
+    meanwhile until nobody does: a collection may come in any thread, also in one that is in a call and was called back."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._waiting: collections.deque[tuple[Callable[[], None], Any]] = collections.deque()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self._depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self.release_waiting()
+        self._lock.release()
+
+    def release_waiting(self) -> None:
+        """Releases what has waited. The caller has the turn."""
+        while self._waiting:
+            self._waiting.popleft()[0]()
+
+    def release(self, work: Callable[[], None], parent: Any) -> None:
+        """Does the work now if it is nobody's turn, or when it is over. `parent` lives until then."""
+        self._waiting.append((work, parent))
+        if self._lock.acquire(blocking=False):
+            if self._depth == 0:
+                self.release_waiting()
+            self._lock.release()
+
+
 class Handle:
     """A pointer of the library, and those that must be released before it.
 
@@ -129,10 +163,9 @@ class Handle:
 
     def __init__(self, pointer: Any, destroy: Callable[[Any], None], parent: Handle | None = None) -> None:
         self.pointer: Any = pointer
-        self.lock: threading.RLock = parent.lock if parent is not None else threading.RLock()
+        self.lock: Turns = parent.lock if parent is not None else Turns()
         """To be held while the library works on it: one for all that is made of one device."""
         self._destroy = destroy
-        self._new = ffi.new
         self._parent = parent
         self._children: weakref.WeakSet[Handle] = weakref.WeakSet()
         (_roots if parent is None else parent._children).add(self)
@@ -148,18 +181,19 @@ class Handle:
         with self.lock:
             for child in list(self._children):
                 child.close()
+            self.lock.release_waiting()
             if self.pointer is not None:
-                holder = self._new(_pointer_type(self.pointer), self.pointer)
-                self.pointer = None
-                self._destroy(holder)
+                pointer, self.pointer = self.pointer, None
+                _destroy(self._destroy, pointer)
 
     def __del__(self) -> None:
-        if getattr(self, "pointer", None) is not None:
-            self.close()
+        pointer, destroy = getattr(self, "pointer", None), getattr(self, "_destroy", None)
+        if pointer is not None and destroy is not None:  # without children: they hold this
+            self.lock.release(lambda: _destroy(destroy, pointer), self._parent)
 
 
-def _pointer_type(pointer: Any) -> Any:
-    return ffi.typeof(pointer).cname + " *"
+def _destroy(destroy: Callable[[Any], None], pointer: Any) -> None:
+    destroy(ffi.new(ffi.typeof(pointer).cname + " *", pointer))
 
 
 def make(kind: str, create: Callable[..., int], *arguments: Any) -> Any:
