@@ -70,6 +70,23 @@ def test_many_texts_keep_their_order(classifier):
         assert str(answer).startswith(f"{answer.label} {answer.probability:.1%}, ")
 
 
+def test_progress(classifier, capfd, monkeypatch):
+    tqdm = pytest.importorskip("tqdm.auto")
+    made = []
+
+    class Bar(tqdm.tqdm):
+        def __init__(self, **options):
+            made.append(self)
+            super().__init__(**{**options, "delay": 0.0})
+
+    monkeypatch.setattr(tqdm, "tqdm", Bar)
+    classifier(["one", "two", "three"], progress=True)
+    assert made[0].n == made[0].total == 3 and "3/3" in capfd.readouterr().err
+    classifier(["one", "two", "three"])
+    classifier(["one", "two", "three"], progress=False)
+    assert capfd.readouterr().err == "", "no terminal"
+
+
 def test_rows_of_a_batch_are_those_alone(langid):
     tokens = np.random.default_rng(1).integers(0, 256, (5, 61))
     together = langid.logits(tokens)
@@ -142,6 +159,22 @@ def test_tokenizers_of_others(device):
         assert model.tokenize("What language is this?") == tokens
         assert model("What language is this?") == own("What language is this?")
     assert weft.load(MODELS / "langid", device, tokenizer=Tokens()).tokenize("ab") == [97, 98]
+
+
+def test_text_by_tokenizers_of_others(device):
+    class Bytes:
+        def encode(self, text):
+            return list(text.encode())
+
+        def decode(self, tokens):
+            return bytes(tokens).decode("utf-8", "replace")
+
+    own = weft.load(MODELS / "text-fmmformer", device)
+    other = weft.load(MODELS / "text-fmmformer", device, tokenizer=Bytes())
+    for options in ({}, {"temperature": 2.0, "seed": 3}):  # the latter gives bytes that are no text
+        assert "".join(other.generate("hacker: ", 40, **options)) == "".join(own.generate("hacker: ", 40, **options))
+    with pytest.raises(weft.Unsupported, match="decode"):
+        weft.load(MODELS / "text-fmmformer", device, tokenizer=lambda text: [1]).generate("abc")
 
 
 def test_few_plans_serve_many_lengths(classifier):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import codecs
 import collections
+import contextlib
 import dataclasses
 import json
 import math
@@ -185,22 +186,29 @@ class Model:
                 lib.weft_tokens_free(self._handle.get(), tokens)
 
     @overload
-    def __call__(self, texts: str) -> Classification: ...  # type: ignore[overload-overlap]
+    def __call__(self, texts: str, *, progress: bool | None = None) -> Classification: ...  # type: ignore[overload-overlap]
 
     @overload
-    def __call__(self, texts: Iterable[str]) -> list[Classification]: ...
+    def __call__(self, texts: Iterable[str], *, progress: bool | None = None) -> list[Classification]: ...
 
-    def __call__(self, texts: str | Iterable[str]) -> Classification | list[Classification]:
+    def __call__(self, texts: str | Iterable[str], *, progress: bool | None = None) -> Classification | list[Classification]:
         """Classifies a text, or many. Texts of equal length are run together, and the order is kept; in reproducible mode
-        each has the bits that it would have alone."""
+        each has the bits that it would have alone.
+
+        Args:
+            texts: one or many.
+            progress: whether a bar shows how far it is, once it takes a second; None: on a terminal. It needs tqdm.
+        """
         if self.info.task not in ("classify", "next_sentence"):
             raise errors.Unsupported(f"expected a classifier, found task {self.info.task}: logits(), hidden() and generate() "
                                      "run the others")
         several = [texts] if isinstance(texts, str) else list(texts)
-        results = [self._classification(row) for row in self._rows([self.tokenize(text) for text in several])]
+        with _progress(len(several), progress) as done:
+            rows = self._rows([self.tokenize(text) for text in several], done)
+        results = [self._classification(row) for row in rows]
         return results[0] if isinstance(texts, str) else results
 
-    def _rows(self, sequences: Sequence[Sequence[int]]) -> list[F32]:
+    def _rows(self, sequences: Sequence[Sequence[int]], done: Callable[[int], object]) -> list[F32]:
         """The output for each sequence. Those of one length go in batches of a power of two: few plans serve all."""
         by_length: dict[int, list[int]] = {}
         for index, sequence in enumerate(sequences):
@@ -212,6 +220,7 @@ class Model:
                 batch, indices = indices[:size], indices[size:]
                 for index, row in zip(batch, self.logits([sequences[i] for i in batch])):
                     rows[index] = row
+                done(size)
         return rows
 
     def _classification(self, logits: F32) -> Classification:
@@ -243,7 +252,8 @@ class Model:
             arrays["positions"] = _array.f32(positions, "positions")
         if self.info.architecture == "FNetForMultipleChoice" and values.ndim == 3:
             flat = {name: array.reshape(-1, array.shape[-1]) for name, array in arrays.items()}
-            return self.logits(flat["tokens"], types=flat.get("token_types")).reshape(values.shape[:2])
+            choices: F32 = self.logits(flat["tokens"], types=flat.get("token_types")).reshape(values.shape[:2])
+            return choices
         single = values.ndim == (2 if vectors else 1)
         if single:
             arrays = {name: array[None] for name, array in arrays.items()}
@@ -300,20 +310,12 @@ class Model:
         """
         if self.info.task != "causal_lm":
             raise errors.Unsupported(f"expected a causal language model, found task {self.info.task}")
-        if self.info.tokenizer != "bytes":
-            raise errors.Unsupported(f"expected a model of bytes, found tokenizer {self.info.tokenizer}: decode "
-                                     "generate_tokens() with the model's own tokenizer")
-        return self._pieces(self.tokenize(text), tokens, temperature, top_k, seed)
-
-    def _pieces(self, prompt: Sequence[int], tokens: int, temperature: float, top_k: int, seed: int) -> Iterator[str]:
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        for token in self.generate_tokens(prompt, tokens, temperature=temperature, top_k=top_k, seed=seed):
-            piece = decoder.decode(bytes([token])) if token < 256 else ""
-            if piece:
-                yield piece
-        rest = decoder.decode(b"", final=True)
-        if rest:
-            yield rest
+        decode = getattr(self._tokenizer, "decode", None)
+        if decode is None and (self._tokenizer is not None or self.info.tokenizer != "bytes"):
+            raise errors.Unsupported("expected a model of bytes, or a tokenizer with a method decode; generate_tokens() "
+                                     "gives ids")
+        found = self.generate_tokens(self.tokenize(text), tokens, temperature=temperature, top_k=top_k, seed=seed)
+        return _text_of_bytes(found) if decode is None else _text_by(decode, found)
 
     def generate_tokens(self, prompt: Sequence[int], tokens: int = 200, *, temperature: float = 0.0, top_k: int = 0,
                         seed: int = 0) -> Iterator[int]:
@@ -332,11 +334,8 @@ class Model:
         sampling = ffi.new("weft_sampling *", {"temperature": temperature, "top_k": top_k, "seed": seed})
         logits, token, next_token = ffi.new("float[]", self.info.vocabulary), ffi.new("int32_t *"), ffi.new("uint32_t *")
         try:
-            for index, known in enumerate(prompt):
-                token[0] = known
-                last = index + 1 == len(prompt)
-                with self._handle.lock, decoder.lock:
-                    check(lib.weft_decoder_step(decoder.get(), token, logits if last else ffi.NULL))
+            with self._handle.lock, decoder.lock:
+                check(lib.weft_decoder_prompt(decoder.get(), ffi.new("int32_t[]", prompt), len(prompt), logits))
             for index in range(count):
                 check(lib.weft_sample(next_token, logits, self.info.vocabulary, sampling, index, _core.host))
                 if next_token[0] == self.info.eos_token:
@@ -348,6 +347,20 @@ class Model:
                         check(lib.weft_decoder_step(decoder.get(), token, logits))
         finally:
             decoder.close()
+
+
+@contextlib.contextmanager
+def _progress(total: int, wanted: bool | None) -> Iterator[Callable[[int], object]]:
+    """A bar by tqdm, where it is installed; gives what is called with how many more are done."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        if wanted:
+            raise
+        yield lambda _: None
+        return
+    with tqdm(total=total, unit="text", delay=1.0, disable=None if wanted is None else not wanted) as bar:
+        yield bar.update
 
 
 def _model_info(info: Any) -> ModelInfo:
@@ -366,6 +379,32 @@ def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
     elif isinstance(found, Mapping):  # of transformers
         found = found["input_ids"]
     return [int(token) for token in found]
+
+
+def _text_of_bytes(tokens: Iterator[int]) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    for token in tokens:
+        piece = decoder.decode(bytes([token])) if token < 256 else ""
+        if piece:
+            yield piece
+    rest = decoder.decode(b"", final=True)
+    if rest:
+        yield rest
+
+
+def _text_by(decode: Callable[[list[int]], str], tokens: Iterator[int]) -> Iterator[str]:
+    """What a tokenizer's text has more with each token. Tokens can be parts of a character: that waits for the others."""
+    known: list[int] = []
+    shown = ""
+    for token in tokens:
+        known.append(token)
+        text = decode(known)
+        if not text.endswith("\ufffd") and len(text) > len(shown):
+            yield text[len(shown):]
+            shown = text
+    rest = decode(known)[len(shown):] if known else ""
+    if rest:
+        yield rest
 
 
 def _without_head(source: _Source) -> _Source:
