@@ -34,6 +34,7 @@ from .model import Classification, Model, ModelInfo, load
 from .op import Launch, Op
 from .ops import *  # noqa: F403
 from .plan import Plan, PlanInfo, Port
+from .pool import Pool, PooledModel
 from .tables import Table, bench, verify
 from .torch import from_torch, save
 
@@ -42,6 +43,6 @@ __version__ = _text_of(_lib.weft_version())
 __all__ = [
     "BadFile", "Classification", "CompileError", "Device", "DeviceInfo", "DeviceLost", "DeviceStats", "DriverError",
     "Graph", "InvalidArgument", "IoError", "Launch", "Model", "ModelInfo", "NoDevice", "NotFound", "Op", "Operand",
-    "OutOfDeviceMemory", "OutOfHostMemory", "Plan", "PlanInfo", "Port", "ShapeMismatch", "Table", "Tensor", "Unsupported",
-    "WeftError", "Weight", "bench", "default_device", "devices", "features", "from_torch", "load", "nn", "ops", "save",
-    "verify", *ops.__all__]
+    "OutOfDeviceMemory", "OutOfHostMemory", "Plan", "PlanInfo", "Pool", "PooledModel", "Port", "ShapeMismatch", "Table",
+    "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices", "features", "from_torch", "load",
+    "nn", "ops", "save", "verify", *ops.__all__]

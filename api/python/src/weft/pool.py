@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: MIT
+"""Several devices of one machine as one: work is cut into pieces, which they take as they get free."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import itertools
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, overload
+
+from . import _array, errors
+from .device import Device, Math, WeightStorage, devices
+from .model import Classification, Model, Tokenizer, load
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    F32 = npt.NDArray[np.float32]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+Select = Union[str, int, Device]
+"""A device: a number of `devices()`, part of a device's or driver's name, or one that is open."""
+
+_LARGEST_BATCH = 32
+
+
+class Pool:
+    """Several devices that share work. Each has a thread, which takes the next piece whenever its device is free.
+
+        with weft.Pool(devices="all") as pool:
+            model = pool.load("folder")
+            answers = model(texts)                     # as of weft.load("folder"), in the same order
+            sizes = pool.map(lambda device, x: ..., items)
+
+    Args:
+        devices: "all": every usable device that is not a driver that computes on the processors, so graphics devices and the
+            processor device; one such driver where there is nothing else. Or one or a list of `Select`: the same one may be
+            there more than once, and what was open stays open when the pool is closed.
+        math: as of `Device`, as all that follow. In reproducible mode results have the bits that one device alone gives; fast
+            math differs between devices, so that it depends on which was free.
+        weights: how constant operands of matrix products are kept.
+        threads: that each processor device computes with; 0: as many as this process may use processors.
+        memory_limit: bytes of each device's memory; 0: as many as it has.
+        cache_dir: folder for compiled shaders; None: the user's cache; "": nothing is kept.
+        validation: turns on Vulkan's validation layer.
+
+    Any thread may use it. Raises what `Device` raises.
+    """
+
+    def __init__(self, devices: Select | Sequence[Select] = "all", *, math: Math = "reproducible",
+                 weights: WeightStorage = "auto", threads: int = 0, memory_limit: int = 0, cache_dir: str | None = None,
+                 validation: bool = False) -> None:
+        opened: list[Device] = []
+        every: list[Device] = []
+        try:
+            for select in _selected(devices):
+                if isinstance(select, Device):
+                    every.append(select)
+                else:
+                    opened.append(Device(select, math=math, weights=weights, threads=threads, memory_limit=memory_limit,
+                                         cache_dir=cache_dir, validation=validation))
+                    every.append(opened[-1])
+        except BaseException:
+            for device in opened:
+                device.close()
+            raise
+        self.devices: tuple[Device, ...] = tuple(every)
+        """What it runs on."""
+        self._opened = opened
+        self._models: weakref.WeakSet[PooledModel] = weakref.WeakSet()
+        self._here = threading.local()  # .number: of the device whose thread this is
+        # The threads must not hold the pool: without it they end.
+        self._executor = concurrent.futures.ThreadPoolExecutor(
+            len(every), "weft-pool", _enter, (self._here, itertools.count()))
+
+    def load(self, folder: str | os.PathLike[str], *, tokenizer: Tokenizer | None = None) -> PooledModel:
+        """Loads a model folder for all its devices; see `weft.load`."""
+        models: list[Model] = []
+        try:
+            for device in self.devices:
+                models.append(load(folder, device, tokenizer=tokenizer))
+        except BaseException:
+            for model in models:
+                model.close()
+            raise
+        pooled = PooledModel(self, models)
+        self._models.add(pooled)
+        return pooled
+
+    def map(self, function: Callable[[Device, Item], Result], items: Iterable[Item]) -> list[Result]:
+        """function(device, item) for each item, on whichever device is free; results are in the items' order."""
+        return self._each(lambda number, item: function(self.devices[number], item), list(items))
+
+    def close(self) -> None:
+        """Waits for the pieces that are being worked on, drops the others, and releases models and devices."""
+        self._executor.shutdown(wait=True, cancel_futures=True)
+        for model in list(self._models):
+            model.close()
+        for device in self._opened:
+            device.close()
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<weft.Pool {', '.join(repr(device.info.name) for device in self.devices)}>"
+
+    def _each(self, work: Callable[[int, Item], Result], items: Sequence[Item]) -> list[Result]:
+        """work(number of a device, item) for each item. The first exception is raised when nothing runs any more."""
+        here: int | None = getattr(self._here, "number", None)
+        if here is not None:  # a piece of work that asks for more would wait for its own thread
+            return [work(here, item) for item in items]
+        stop = threading.Event()
+
+        def piece(item: Item) -> Result | None:
+            if stop.is_set():
+                return None
+            try:
+                return work(self._here.number, item)
+            except BaseException:
+                stop.set()
+                raise
+
+        futures: list[concurrent.futures.Future[Result | None]] = []
+        results: list[Result | None] = []
+        failed: Exception | None = None
+        try:
+            for item in items:
+                futures.append(self._submit(piece, item))
+            for future in futures:
+                try:
+                    results.append(future.result())
+                except concurrent.futures.CancelledError:
+                    failed = failed or errors.InvalidArgument("the pool was closed")
+                except Exception as error:
+                    failed = failed or error
+        finally:
+            stop.set()
+        if failed is not None:
+            raise failed
+        return cast("list[Result]", results)
+
+    def _submit(self, piece: Callable[[Item], Result], item: Item) -> concurrent.futures.Future[Result]:
+        try:
+            return self._executor.submit(piece, item)
+        except RuntimeError as error:
+            raise errors.InvalidArgument("the pool was closed") from error
+
+
+class PooledModel:
+    """A model on all devices of a pool; `Pool.load` makes one. Calls give what `Model` gives."""
+
+    def __init__(self, pool: Pool, models: Sequence[Model]) -> None:
+        self._pool = pool
+        self._models = tuple(models)
+        self.info = models[0].info
+        """What it is."""
+        self.labels = models[0].labels
+        """Names of its outputs."""
+
+    def tokenize(self, text: str) -> list[int]:
+        """Token ids of a text; see `Model.tokenize`."""
+        return self._models[0].tokenize(text)
+
+    @overload
+    def __call__(self, texts: str) -> Classification: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def __call__(self, texts: Iterable[str]) -> list[Classification]: ...
+
+    def __call__(self, texts: str | Iterable[str]) -> Classification | list[Classification]:
+        """Classifies a text, or many, which the devices share. The order is kept."""
+        if self.info.task not in ("classify", "next_sentence"):
+            raise errors.Unsupported(f"expected a classifier, found task {self.info.task}: logits() and hidden() run "
+                                     "the others")
+        several = [texts] if isinstance(texts, str) else list(texts)
+        results = [self._classification(row) for row in self._rows([self.tokenize(text) for text in several])]
+        return results[0] if isinstance(texts, str) else results
+
+    def logits(self, inputs: Any, *, types: Any = None, positions: Any = None) -> F32:
+        """The task's output, f32; see `Model.logits`. The devices share the rows, axis B."""
+        return self._shared(lambda model, rows: model.logits(rows[0], types=rows[1], positions=rows[2]),
+                            inputs, types, positions, 2 if self.info.task == "retrieve" else 1)
+
+    def hidden(self, inputs: Any, *, types: Any = None, positions: Any = None) -> F32:
+        """The last hidden state, f32 [B, n, hidden_size]; see `Model.hidden`. The devices share the rows, axis B."""
+        return self._shared(lambda model, rows: model.hidden(rows[0], types=rows[1], positions=rows[2]),
+                            inputs, types, positions, 1)
+
+    def close(self) -> None:
+        """Releases it and its plans."""
+        for model in self._models:
+            model.close()
+
+    def __enter__(self) -> PooledModel:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<weft.PooledModel {self.info.architecture}, {self.info.task}, on {len(self._models)} devices>"
+
+    def _classification(self, logits: F32) -> Classification:
+        return self._models[0]._classification(logits)
+
+    def _rows(self, sequences: Sequence[Sequence[int]]) -> list[F32]:
+        """The output for each sequence, whatever their lengths."""
+        by_length: dict[int, list[int]] = {}
+        for index, sequence in enumerate(sequences):
+            by_length.setdefault(len(sequence), []).append(index)
+        largest = self._largest_piece(len(sequences))
+        # The longest first: towards the end the pieces are short, and no device waits long for another.
+        pieces = [indices[start:end] for _, indices in sorted(by_length.items(), reverse=True)
+                  for start, end in _cut(len(indices), largest)]
+        found = self._pool._each(
+            lambda number, piece: self._models[number].logits([sequences[i] for i in piece]), pieces)
+        rows: list[Any] = [None] * len(sequences)
+        for piece, outputs in zip(pieces, found):
+            for index, row in zip(piece, outputs):
+                rows[index] = row
+        return rows
+
+    def _shared(self, run: Callable[[Model, list[Any]], F32], inputs: Any, types: Any, positions: Any, unit: int) -> F32:
+        """Runs pieces of the rows of all arrays; `unit` rows stay together."""
+        import numpy as np
+
+        vectors = self.info.input_size > 0
+        arrays: list[Any] = [_array.f32(inputs, "inputs") if vectors else _array.i32(inputs, "inputs"),
+                             None if types is None else _array.i32(types, "types"),
+                             None if positions is None else _array.f32(positions, "positions")]
+        rows: int = arrays[0].shape[0] if arrays[0].ndim > (2 if vectors else 1) else 0
+        whole = rows < 2 * unit or rows % unit != 0 or any(
+            array is not None and (array.ndim == 0 or array.shape[0] != rows) for array in arrays)
+        if whole:  # one row, or what the model refuses
+            return self._pool._each(lambda number, _: run(self._models[number], arrays), [None])[0]
+        pieces = [(start * unit, end * unit) for start, end in _cut(rows // unit, self._largest_piece(rows // unit))]
+        found = self._pool._each(
+            lambda number, piece: run(self._models[number], [None if a is None else a[slice(*piece)] for a in arrays]), pieces)
+        return np.concatenate(found)
+
+    def _largest_piece(self, rows: int) -> int:
+        """Rows of a piece, a power of two: every device is to get two pieces or more."""
+        share = max(1, rows // (2 * len(self._models)))
+        return min(_LARGEST_BATCH, 1 << (share.bit_length() - 1))
+
+
+def _enter(here: threading.local, numbers: itertools.count[int]) -> None:
+    """What each thread of a pool begins with: it takes the next device."""
+    here.number = next(numbers)
+
+
+def _selected(selects: Select | Sequence[Select]) -> list[Select | None]:
+    """The devices that a pool opens; None is the default one."""
+    if selects == "all":
+        usable = [info for info in devices() if info.usable]
+        hardware = [info.index for info in usable if info.type != "software"]
+        # Drivers that compute on the processors would share them: one is enough.
+        return [*hardware] or [*(info.index for info in usable[:1])] or [None]
+    found: list[Select | None] = [selects] if isinstance(selects, (str, int, Device)) else [*selects]
+    if not found:
+        raise errors.InvalidArgument("devices: expected \"all\" or a list of devices, found an empty list")
+    return found
+
+
+def _cut(count: int, largest: int) -> list[tuple[int, int]]:
+    """0 … count cut into pieces of powers of two, at most `largest`: few plans serve all."""
+    pieces: list[tuple[int, int]] = []
+    start = 0
+    while start < count:
+        size = min(largest, 1 << ((count - start).bit_length() - 1))
+        pieces.append((start, start + size))
+        start += size
+    return pieces
