@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT
+"""Weft on Ray: a predictor for Ray Data, a deployment for Ray Serve. It needs `pip install weft[ray]`.
+
+    texts = ray.data.from_items([{"text": "What language is this?"}, ...])
+    answers = texts.map_batches(weft.ray.Predictor, fn_constructor_kwargs={"folder": folder},
+                                compute=ray.data.ActorPoolStrategy(size=4), batch_size=64, num_cpus=1)
+
+    serve.run(weft.ray.deployment(folder, num_replicas=2, ray_actor_options={"num_gpus": 1}))
+
+Which devices a worker uses is what Ray gave it, see `worker_devices`. In reproducible mode outputs have the same bits whatever
+the number of workers, the batches, and the devices. Folders of models must be there on every machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Union
+
+try:
+    import ray
+except ImportError as error:
+    raise ImportError("weft.ray needs Ray, which is not installed here: pip install 'weft[ray]'") from error
+
+from . import errors
+from .device import DeviceInfo, Math, devices
+from .model import Classification, Tokenizer
+from .pool import Pool, PooledModel, Select
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from ray import serve
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    Columns = dict[str, npt.NDArray[Any]]
+
+Outcome = Union[Classification, errors.WeftError]
+
+__all__ = ["Classifier", "Predictor", "deployment", "worker_devices", "worker_pool", "worker_threads"]
+
+
+def worker_devices() -> list[int]:
+    """The devices that Ray gave to the worker that calls this, as numbers of `weft.devices()`.
+
+    Ray numbers a machine's graphics devices. Its accelerator id i is the i-th usable discrete device in the order of
+    `weft.devices()`; where none is discrete, the i-th that is neither the processor nor a driver that runs on it. On machines
+    whose Vulkan driver numbers them otherwise than Ray does, workers still get different ones, but not those that Ray means:
+    there name `devices`. A worker without accelerators (num_gpus is 0), and a program that is none of Ray's workers, gets the
+    processor device, or if that is not there a driver that runs on it.
+
+    Raises NotFound when there is no device of an id, NoDevice when nothing is there for a worker without accelerators.
+    """
+    ids = ray.get_runtime_context().get_accelerator_ids().get("GPU", []) if ray.is_initialized() else []
+    return _given(ids, devices())
+
+
+def worker_threads() -> int:
+    """Threads for a processor device of the worker that calls this: its num_cpus, at least 1; 0, as many as the process may
+    use, where Ray does not count its processors."""
+    if not ray.is_initialized():
+        return 0
+    context: Any = ray.get_runtime_context()
+    try:
+        cpus = float(context.get_assigned_resources().get("CPU", 0))
+    except AssertionError:  # a program, not a worker
+        return 0
+    return max(1, int(cpus)) if cpus > 0 else 0
+
+
+def worker_pool(devices: Select | Sequence[Select] | None = None, *, math: Math = "reproducible",
+                threads: int | None = None, cache_dir: str | None = None) -> Pool:
+    """Opens the devices that Ray gave to the worker that calls this.
+
+    Args:
+        devices: others, as of `Pool`; None: `worker_devices()`.
+        math: see `Math`.
+        threads: that a processor device computes with; None: `worker_threads()`; 0: as many as the process may use.
+        cache_dir: folder for compiled shaders; None: the user's cache; "": nothing is kept.
+    """
+    return Pool(worker_devices() if devices is None else devices, math=math,
+                threads=worker_threads() if threads is None else threads, cache_dir=cache_dir)
+
+
+class Predictor:
+    """Classifies the texts of a column, for Ray Data: a class for `Dataset.map_batches`.
+
+    It adds three columns: label, the likeliest one's name; probability, f64; and logits, f32 [labels] for each row, whose bits
+    in reproducible mode depend on nothing but the text and the model.
+
+    Args:
+        folder: a classifier's folder; a path that holds for the workers.
+        text_column: name of the column with the texts: str, or bytes in UTF-8.
+        devices: as of `worker_pool`, as all that follow.
+        math: see `Math`.
+        threads: of a processor device.
+        cache_dir: folder for compiled shaders.
+        tokenizer: see `weft.load`; it is sent to the workers.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], text_column: str = "text", *,
+                 devices: Select | Sequence[Select] | None = None, math: Math = "reproducible", threads: int | None = None,
+                 cache_dir: str | None = None, tokenizer: Tokenizer | None = None) -> None:
+        self._column = text_column
+        self._model = _classifier(worker_pool(devices, math=math, threads=threads, cache_dir=cache_dir), folder, tokenizer)
+
+    def __call__(self, batch: Columns) -> Columns:
+        """The batch with the columns label, probability and logits."""
+        import numpy as np
+
+        if self._column not in batch:
+            raise errors.NotFound(f"no column {self._column!r} of texts: there are {', '.join(batch)}")
+        rows = self._model._rows([self._model.tokenize(_text(value)) for value in batch[self._column]])
+        answers = [self._model._classification(row) for row in rows]
+        logits = np.stack(rows) if rows else np.empty((0, self._model.info.label_count), np.float32)
+        return {**batch, "label": np.array([answer.label for answer in answers], object),
+                "probability": np.array([answer.probability for answer in answers], np.float64), "logits": logits}
+
+
+class Classifier:
+    """What `deployment` deploys: a model that requests share, which it runs together as they come.
+
+    Over HTTP it takes POST with {"text": "…"} and gives {"label": "…", "probability": 0.9}; what the model refuses is answered
+    with status 400 and {"error": "…"}. A handle's remote("…") gives the same dict.
+    """
+
+    def __init__(self, folder: str, max_batch_size: int, batch_wait_timeout_s: float, tokenizer: Tokenizer | None,
+                 **devices: Any) -> None:
+        from ray import serve
+
+        self._model = _classifier(worker_pool(**devices), folder, tokenizer)
+        self._texts = self._batches = 0
+        self._classify: Any = serve.batch(max_batch_size=max_batch_size, batch_wait_timeout_s=batch_wait_timeout_s)(self._run)
+
+    async def __call__(self, request: str | Request) -> dict[str, Any] | Response:
+        """A request over HTTP, or a text from a handle."""
+        if isinstance(request, str):
+            return await self.classify(request)
+        from starlette.responses import JSONResponse
+
+        try:
+            if request.method != "POST":
+                return JSONResponse({"error": f"expected POST, found {request.method}"}, 405, {"Allow": "POST"})
+            return await self.classify(_field(await request.body()))
+        except (errors.InvalidArgument, errors.ShapeMismatch) as refused:
+            return JSONResponse({"error": str(refused)}, 400)
+
+    async def classify(self, text: str) -> dict[str, Any]:
+        """The text's label with its probability. Raises what the model raises."""
+        outcome: Outcome = await self._classify(text)
+        if isinstance(outcome, errors.WeftError):
+            raise outcome
+        return {"label": outcome.label, "probability": outcome.probability}
+
+    def counts(self) -> dict[str, int]:
+        """How many texts came so far, and in how many batches they were run."""
+        return {"texts": self._texts, "batches": self._batches}
+
+    async def _run(self, texts: list[str]) -> list[Outcome]:
+        self._texts += len(texts)
+        self._batches += 1
+        # In another thread, so that requests are taken meanwhile.
+        return await asyncio.get_running_loop().run_in_executor(None, self._outcomes, texts)
+
+    def _outcomes(self, texts: list[str]) -> list[Outcome]:
+        try:
+            return [*self._model(texts)]
+        except errors.WeftError as error:
+            if len(texts) == 1:
+                return [error]
+            return [outcome for text in texts for outcome in self._outcomes([text])]  # only the one that is wrong is refused
+
+
+def deployment(folder: str | os.PathLike[str], *, max_batch_size: int = 32, batch_wait_timeout_s: float = 0.01,
+               devices: Select | Sequence[Select] | None = None, math: Math = "reproducible", threads: int | None = None,
+               cache_dir: str | None = None, tokenizer: Tokenizer | None = None, **options: Any) -> serve.Application:
+    """A classifier for `ray.serve.run`: see `Classifier` for requests and answers.
+
+    Args:
+        folder: a classifier's folder, which must be there wherever a replica runs.
+        max_batch_size: texts that are run together at most. Those of one length are one run of the device.
+        batch_wait_timeout_s: seconds that a batch waits for more texts.
+        devices: as of `worker_pool`, as all that follow.
+        math: see `Math`.
+        threads: of a processor device.
+        cache_dir: folder for compiled shaders.
+        tokenizer: see `weft.load`; it is sent to the replicas.
+        options: of `ray.serve.deployment`: name, num_replicas, ray_actor_options={"num_gpus": 1}, ….
+    """
+    from ray import serve
+
+    # As many may be under way as fill one batch while another is run.
+    options = {"name": "weft", "max_ongoing_requests": 2 * max_batch_size, **options}
+    deployed: Any = serve.deployment(**options)(Classifier)
+    application: serve.Application = deployed.bind(
+        os.path.abspath(folder), max_batch_size, batch_wait_timeout_s, tokenizer, devices=devices, math=math, threads=threads,
+        cache_dir=cache_dir)
+    return application
+
+
+def _classifier(pool: Pool, folder: str | os.PathLike[str], tokenizer: Tokenizer | None) -> PooledModel:
+    model = pool.load(folder, tokenizer=tokenizer)
+    if model.info.task not in ("classify", "next_sentence"):
+        raise errors.Unsupported(f"{os.fspath(folder)}: expected a classifier, found task {model.info.task}")
+    return model
+
+
+def _given(ids: Sequence[str], infos: Iterable[DeviceInfo]) -> list[int]:
+    """The numbers of the devices that Ray calls by these ids; without ids, of the processor."""
+    usable = [info for info in infos if info.usable]
+    if not ids:
+        processors = [info.index for kind in ("processor", "software") for info in usable if info.type == kind]
+        if not processors:
+            raise errors.NoDevice("Ray gave this worker no accelerator, and neither the processor is a device here (it needs "
+                                  "libLLVM) nor a driver that runs on it: give workers num_gpus=1, or name devices")
+        return processors[:1]
+    graphics = [info for info in usable if info.type == "discrete"]
+    graphics = graphics or [info for info in usable if info.type not in ("processor", "software")]
+    names = ", ".join(f"{number}: {info.name}" for number, info in enumerate(graphics)) or "none"
+    for name in ids:
+        if not name.isdecimal() or int(name) >= len(graphics):
+            raise errors.NotFound(f"Ray gave this worker the accelerator {name}, which is none of Weft's graphics devices "
+                                  f"({names}): see weft.devices(), or name devices")
+    return [graphics[int(name)].index for name in ids]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8")
+    if not isinstance(value, str):
+        raise errors.InvalidArgument(f"expected a text, found {type(value).__name__}")
+    return value
+
+
+def _field(body: bytes) -> str:
+    """The text of a request."""
+    try:
+        found = json.loads(body)
+    except ValueError as error:
+        raise errors.InvalidArgument(f"expected JSON, {{\"text\": \"…\"}}: {error}") from error
+    if not isinstance(found, dict) or not isinstance(found.get("text"), str):
+        raise errors.InvalidArgument("expected {\"text\": \"…\"}")
+    return str(found["text"])
