@@ -139,14 +139,8 @@ int weft_cli_check_tokens(const weft_cli_tokens *tokens, const weft_model_info *
 #define TEXT_LIMIT ((size_t)64 << 20)
 #define TEXT_FIRST ((size_t)64 << 10)
 
-typedef struct text_data {
-    char *bytes;
-    size_t size;
-    bool more; /* the file goes on behind the limit */
-} text_data;
-
 /* Reads up to the limit and looks whether there is more. */
-static weft_status read_stream(text_data *text, FILE *stream, const char *name,
+static weft_status read_stream(weft_cli_file_bytes *text, FILE *stream, const char *name,
                                const weft_host *host) {
     size_t capacity = 0;
     for (;;) {
@@ -175,7 +169,8 @@ static weft_status read_stream(text_data *text, FILE *stream, const char *name,
     return WEFT_OK;
 }
 
-static weft_status read_text_file(text_data *text, const char *path, const weft_host *host) {
+weft_status weft_cli_read_bytes(weft_cli_file_bytes *text, const char *path,
+                                const weft_host *host) {
     bool standard = strcmp(path, "-") == 0;
     FILE *stream = standard ? stdin : fopen(path, "rb");
     if (!stream) {
@@ -192,8 +187,9 @@ static weft_status read_text_file(text_data *text, const char *path, const weft_
     return status;
 }
 
-static weft_status tokenize(weft_cli_tokens *tokens, weft_model *model, const text_data *text,
-                            const char *path, const weft_host *host) {
+static weft_status tokenize(weft_cli_tokens *tokens, weft_model *model,
+                            const weft_cli_file_bytes *text, const char *path,
+                            const weft_host *host) {
     int32_t *ids = NULL;
     uint32_t count = 0;
     weft_status status = weft_model_tokenize(model, text->bytes, text->size, &ids, &count);
@@ -214,10 +210,10 @@ static weft_status tokenize(weft_cli_tokens *tokens, weft_model *model, const te
 int weft_cli_read_text(weft_cli_tokens *tokens, weft_cli_text_note *note, weft_model *model,
                        const char *path, const weft_host *host) {
     weft_model_info info;
-    text_data text = {0};
+    weft_cli_file_bytes text = {0};
     weft_status status = weft_model_get_info(model, &info);
     if (status == WEFT_OK) {
-        status = read_text_file(&text, path, host);
+        status = weft_cli_read_bytes(&text, path, host);
     }
     if (status == WEFT_OK) {
         status = tokenize(tokens, model, &text, path, host);

@@ -43,6 +43,16 @@ bool weft_cli_check_length(uint32_t length, const weft_model_info *info, const c
 int weft_cli_check_tokens(const weft_cli_tokens *tokens, const weft_model_info *info,
                           const char *name, const weft_host *host);
 
+/** The bytes of a text file; release with weft_free. */
+typedef struct weft_cli_file_bytes {
+    char *bytes;
+    size_t size; /* at least 1 */
+    bool more;   /* the file goes on behind the 64 MiB that are read at most */
+} weft_cli_file_bytes;
+
+/** Reads a file, or standard input for "-". Errors: WEFT_NOT_FOUND, WEFT_IO_ERROR; WEFT_BAD_FILE for one without a byte. */
+weft_status weft_cli_read_bytes(weft_cli_file_bytes *text, const char *path, const weft_host *host);
+
 /** What became of a text. */
 typedef struct weft_cli_text_note {
     size_t bytes; /* read */

@@ -8,6 +8,7 @@
 #include "core/npy.h"
 #include "core/try.h"
 #include "run_inputs.h"
+#include "run_lines.h"
 #include "run_report.h"
 #include "session.h"
 #include "trace.h"
@@ -126,11 +127,17 @@ static int run(const run_options *options, const weft_cli_syntax *syntax) {
 /* WEFT_CLI_FINE, or WEFT_CLI_USAGE after a message about options that do not go together. */
 static int check_options(const weft_cli_syntax *syntax, const run_options *options) {
     const weft_cli_input_paths *paths = &options->paths;
-    int sources = (paths->text != NULL) + (paths->tokens != NULL) + (paths->input != NULL);
+    int sources = (paths->text != NULL) + (paths->tokens != NULL) + (paths->input != NULL) +
+                  (paths->lines != NULL);
     if (sources != 1) {
+        return weft_cli_usage_error(
+            syntax, "expected one of --text, --lines, --tokens and --input, found %s",
+            sources == 0 ? "none" : "several");
+    }
+    if (paths->lines && (paths->positions || options->trace || options->repeats > 1)) {
         return weft_cli_usage_error(syntax,
-                                    "expected one of --text, --tokens and --input, found %s",
-                                    sources == 0 ? "none" : "several");
+                                    "--positions, --trace and --repeat are of one batch, and "
+                                    "do not go with --lines");
     }
     if (paths->types && !paths->tokens) {
         return weft_cli_usage_error(syntax, "--token-types goes with --tokens only");
@@ -143,6 +150,8 @@ int weft_cli_run(int argc, char **argv) {
     const weft_cli_option table[] = {
         {"text", WEFT_CLI_TEXT, &options.paths.text, "FILE",
          "a text (UTF-8), or - for standard input"},
+        {"lines", WEFT_CLI_TEXT, &options.paths.lines, "FILE",
+         "a text on each line, or - for standard input: a label or value for each"},
         {"tokens", WEFT_CLI_TEXT, &options.paths.tokens, "FILE",
          "token ids, .npy, int32 or int64 [batch, length] or [length]"},
         {"token-types", WEFT_CLI_TEXT, &options.paths.types, "FILE",
@@ -179,5 +188,12 @@ int weft_cli_run(int argc, char **argv) {
         return exit_code;
     }
     exit_code = check_options(&syntax, &options);
+    if (exit_code == WEFT_CLI_FINE && options.paths.lines) {
+        return weft_cli_run_lines(&(weft_cli_run_lines_params){.common = &options.common,
+                                                               .model = options.model,
+                                                               .lines = options.paths.lines,
+                                                               .out = options.out,
+                                                               .top = options.top});
+    }
     return exit_code == WEFT_CLI_FINE ? run(&options, &syntax) : exit_code;
 }

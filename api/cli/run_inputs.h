@@ -8,11 +8,12 @@
 
 /** Files, as the options name them; null for those that are not given. */
 typedef struct weft_cli_input_paths {
-    const char *text; /* exactly one of the first three is given */
+    const char *text; /* exactly one of the first three is given, or lines */
     const char *tokens;
     const char *input;
     const char *types; /* with tokens only */
     const char *positions;
+    const char *lines; /* texts, for run_lines.h: the inputs know nothing of them */
 } weft_cli_input_paths;
 
 typedef struct weft_cli_inputs {

@@ -290,6 +290,7 @@ const char *weft_case_part(char text[WEFT_CASE_PART_SIZE], const char *format, .
     ROW(sine_spe)                 \
     ROW(conv_spe)                 \
     ROW(flt_features)             \
+    ROW(lengths)                  \
     ROW(special_banded_attention) \
     ROW(special_toeplitz)         \
     ROW(special_linear_attention) \

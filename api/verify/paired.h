@@ -31,6 +31,8 @@ weft_array weft_case_softmax(weft_case *c, weft_array x);
 weft_array weft_case_norm(weft_case *c, weft_array x, const weft_norm_params *params);
 weft_array weft_case_reshape(weft_case *c, weft_array x, weft_shape shape);
 weft_array weft_case_gather(weft_case *c, weft_array x, uint32_t position);
+/** Zeros from lengths [B] on. */
+weft_array weft_case_mask(weft_case *c, weft_array x, weft_array lengths);
 weft_array weft_case_embedding(weft_case *c, const weft_embedding_params *params);
 
 /** The arrays of these parameters. */

@@ -8,7 +8,7 @@ struct call {
     bool causal;
     const void *params;
     const double *given; /* beta, w, bias: what the mixer reads besides */
-    uint32_t count;      /* of w; bias: its reach */
+    uint32_t count;      /* of w; bias: its reach, or its rank */
     const weft_reference_map *maps;
 };
 
@@ -66,7 +66,12 @@ static weft_array attend(weft_case *c, weft_status status, weft_tensor tensor, d
 
 static void define_attention(const struct sequence *s) {
     const weft_attention_params *p = s->call->params;
-    weft_reference_softmax_attention(s->ref, s->out, s->rows, &s->a, UINT32_MAX, (double)p->scale);
+    const uint32_t rank = s->call->count; /* of the bias */
+    weft_reference_attention a = s->a;
+    const uint64_t size = (uint64_t)a.heads * a.n * a.m;
+    a.bias = s->call->given && rank == 4 ? s->call->given + s->batch * size : s->call->given;
+    a.each_head = rank > 2;
+    weft_reference_softmax_attention(s->ref, s->out, s->rows, &a, UINT32_MAX, (double)p->scale);
 }
 
 weft_array weft_case_attention(weft_case *c, weft_array q, weft_array k, weft_array v,
@@ -74,8 +79,10 @@ weft_array weft_case_attention(weft_case *c, weft_array q, weft_array k, weft_ar
     weft_tensor y = {0};
     const weft_status status =
         WEFT_CASE_ADD(c, weft_graph_attention(&y, c->graph, q.tensor, k.tensor, v.tensor, params));
+    const weft_array bias = weft_case_find(c, params->bias);
     return attend(c, status, y, define_attention,
-                  &(struct call){q, k, v, params->heads, .params = params});
+                  &(struct call){q, k, v, params->heads, .params = params, .given = bias.value,
+                                 .count = bias.shape.rank});
 }
 
 static void define_band(const struct sequence *s) {

@@ -169,6 +169,21 @@ weft_array weft_case_gather(weft_case *c, weft_array x, uint32_t position) {
     return y;
 }
 
+weft_array weft_case_mask(weft_case *c, weft_array x, weft_array lengths) {
+    const uint64_t count = weft_shape_elements(x.shape);
+    const uint64_t size = count / x.shape.dim[0];
+    weft_tensor tensor = {0};
+    double *out;
+    const weft_status status =
+        WEFT_CASE_ADD(c, weft_graph_mask(&tensor, c->graph, x.tensor, lengths.tensor));
+    weft_array y = weft_case_made(c, status, tensor, x.shape, false, &out);
+    for (uint64_t i = 0; out && i < count; i++) {
+        const uint64_t position = i % size / (size / x.shape.dim[1]);
+        out[i] = (double)position < lengths.value[i / size] ? x.value[i] : 0.0;
+    }
+    return y;
+}
+
 weft_array weft_case_embedding(weft_case *c, const weft_embedding_params *params) {
     const weft_array tokens = weft_case_find(c, params->tokens);
     const weft_array table = weft_case_find(c, params->table);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copies keep every bit: also those of subnormals and of NaN. */
 #include <stdio.h>
+#include <string.h>
 
 #include "verify/bounded.h"
 
@@ -52,6 +53,42 @@ static void build_reshape_of_gather(weft_case *c, const struct row *row) {
     weft_case_expect_words(c, (const uint32_t *)x.data + row->d);
 }
 
+/* Zeros behind the lengths, the last of which is 1. */
+static void build_mask(weft_case *c, const struct row *row) {
+    const weft_shape shape = weft_shape_of(row->batch, row->n, row->d);
+    weft_array x = weft_case_input(c, "x", shape, row->values);
+    weft_array lengths =
+        weft_case_indices(c, "lengths", weft_shape_of(row->batch), 1, (int32_t)row->n);
+    weft_tensor y = {0};
+    weft_case_check(c, weft_graph_mask(&y, c->graph, x.tensor, lengths.tensor));
+    weft_case_output(c, "y", y);
+    const uint64_t size = (uint64_t)row->n * row->d;
+    uint32_t *words = weft_reference_memory(&c->ref, row->batch * size, sizeof *words);
+    for (uint64_t i = 0; words && c->ref.status == WEFT_OK && i < row->batch * size; i++) {
+        const uint32_t *source = x.data;
+        words[i] = (double)(i % size / row->d) < lengths.value[i / size] ? source[i] : 0;
+    }
+    weft_case_expect_words(c, words);
+}
+
+/* Of each sequence the last token that counts. */
+static void build_gather_last(weft_case *c, const struct row *row) {
+    const weft_shape shape = weft_shape_of(row->batch, row->n, row->d);
+    weft_array x = weft_case_input(c, "x", shape, row->values);
+    weft_array lengths =
+        weft_case_indices(c, "lengths", weft_shape_of(row->batch), 1, (int32_t)row->n);
+    weft_tensor y = {0};
+    weft_case_check(c, weft_graph_gather_last(&y, c->graph, x.tensor, lengths.tensor));
+    weft_case_output(c, "y", y);
+    uint32_t *words = weft_reference_memory(&c->ref, (uint64_t)row->batch * row->d, sizeof *words);
+    for (uint32_t b = 0; words && c->ref.status == WEFT_OK && b < row->batch; b++) {
+        const uint32_t token = b * row->n + (uint32_t)lengths.value[b] - 1;
+        memcpy(words + (uint64_t)b * row->d, (const uint32_t *)x.data + (uint64_t)token * row->d,
+               row->d * sizeof *words);
+    }
+    weft_case_expect_words(c, words);
+}
+
 static void build_constant(weft_case *c, const struct row *row) {
     weft_shape shape = weft_shape_of(row->batch, row->n, row->d);
     weft_array w = weft_case_weight(c, shape, row->values);
@@ -74,6 +111,11 @@ static const struct copy {
     {"reshape/input", build_reshape, {WEFT_VALUES_NAN, 1, 300, 3}},
     {"reshape/result", build_reshape_of_gather, {WEFT_VALUES_EDGES, 1, 2, 2 * WEFT_EDGE_COUNT}},
     {"reshape/constant", build_constant, {WEFT_VALUES_EDGES, 2, 2, WEFT_EDGE_COUNT}},
+    {"mask", build_mask, {WEFT_VALUES_EDGES, 3, 5, WEFT_EDGE_COUNT}},
+    {"mask", build_mask, {WEFT_VALUES_NAN, 2, 300, 7}},
+    {"mask", build_mask, {WEFT_VALUES_SUBNORMAL, 2, 9, 1}},
+    {"gather_last", build_gather_last, {WEFT_VALUES_EDGES, 3, 5, WEFT_EDGE_COUNT}},
+    {"gather_last", build_gather_last, {WEFT_VALUES_NAN, 7, 131, 9}},
 };
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {

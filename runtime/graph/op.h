@@ -39,6 +39,10 @@ struct weft_op {
      * where nothing reads its output, and runs behind those before it on the same state.
      */
     uint32_t state_input;
+    /** Inputs i32 [B] that say how many tokens of input `of`, [B, n, …], count: 1 … n; unused ones are zeros. */
+    struct weft_lengths {
+        uint32_t input, of;
+    } lengths[2];
     /** Checks inputs and params (may normalise node->params) and gives the output's type and shape; logs errors. */
     weft_status (*infer)(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
                          weft_shape *shape);

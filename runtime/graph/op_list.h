@@ -12,6 +12,8 @@
     X(binary)                \
     X(affine)                \
     X(gather)                \
+    X(mask)                  \
+    X(gather_last)           \
     X(reshape)               \
     X(fourier)               \
     X(attention)             \

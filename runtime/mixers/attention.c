@@ -6,8 +6,12 @@
 #include <weft/mixers.h>
 
 #include "core/try.h"
+#include "kernels/elementwise/binary.h"
+#include "ops/mask.h"
 #include "ops/matmul.h"
 #include "ops/softmax.h"
+
+enum { LENGTHS = 3, BIAS = 4, INPUTS = 5 };
 
 struct weft_attention_node {
     uint32_t heads;
@@ -18,8 +22,11 @@ weft_status weft_graph_attention(weft_tensor *out, weft_graph *graph, weft_tenso
                                  weft_tensor v, const weft_attention_params *params) {
     struct weft_attention_node node = {.heads = params && params->heads ? params->heads : 1,
                                        .scale = params ? params->scale : 0.0F};
-    weft_tensor inputs[] = {q, k, v};
-    return weft_graph_add(out, graph, &weft_op_attention, inputs, 3, &node, sizeof node);
+    const weft_tensor none = {0};
+    const weft_tensor inputs[INPUTS] = {q, k, v, params ? params->lengths : none,
+                                        params ? params->bias : none};
+    const uint32_t given = inputs[BIAS].id ? INPUTS : weft_count_lengths(inputs[LENGTHS], BIAS);
+    return weft_graph_add(out, graph, &weft_op_attention, inputs, given, &node, sizeof node);
 }
 
 static weft_status check_heads(const weft_graph *graph, struct weft_node *node) {
@@ -38,6 +45,31 @@ static weft_status check_heads(const weft_graph *graph, struct weft_node *node) 
         params->scale = (float)(1.0 / sqrt((double)head_size));
     }
     return WEFT_OK;
+}
+
+/* [n, m], [heads, n, m] or [B, heads, n, m]. */
+static weft_status check_bias(const weft_graph *graph, const struct weft_node *node) {
+    if (!weft_node_has_input(node, BIAS)) {
+        return WEFT_OK;
+    }
+    const struct weft_attention_node *params = (const void *)node->params.bytes;
+    const weft_shape *q = weft_node_shape(graph, node, 0);
+    const uint32_t m = weft_node_shape(graph, node, 1)->dim[1];
+    const weft_shape wanted[] = {weft_shape_of(q->dim[1], m),
+                                 weft_shape_of(params->heads, q->dim[1], m),
+                                 weft_shape_of(q->dim[0], params->heads, q->dim[1], m)};
+    const weft_shape found = *weft_node_shape(graph, node, BIAS);
+    WEFT_TRY(weft_expect_f32(graph, node, BIAS, "bias"));
+    for (uint32_t i = 0; i < 3; i++) {
+        if (weft_shape_equal(found, wanted[i])) {
+            return WEFT_OK;
+        }
+    }
+    char text[4][WEFT_SHAPE_TEXT_SIZE];
+    return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                     "attention: bias must be %s, %s or %s, not %s",
+                     weft_shape_text(wanted[0], text[0]), weft_shape_text(wanted[1], text[1]),
+                     weft_shape_text(wanted[2], text[2]), weft_shape_text(found, text[3]));
 }
 
 static weft_status attention_infer(const weft_graph *graph, struct weft_node *node,
@@ -59,7 +91,9 @@ static weft_status attention_infer(const weft_graph *graph, struct weft_node *no
     }
     *dtype = WEFT_F32;
     *shape = q;
-    return check_heads(graph, node);
+    WEFT_TRY(check_heads(graph, node));
+    WEFT_TRY(weft_check_lengths(graph, node, LENGTHS, "lengths"));
+    return check_bias(graph, node);
 }
 
 /** A head's [n, d/heads] matrix within activations [B, n, d]. */
@@ -78,6 +112,36 @@ static struct weft_matrix transposed(struct weft_matrix matrix) {
     return matrix;
 }
 
+/* Scores [B, heads, n, m] in their place: with the bias, and -infinity behind the lengths of the keys. */
+static void lower_scores(struct weft_lowering *lowering, const struct weft_node *node,
+                         uint32_t scores, uint64_t count, uint32_t lengths) {
+    const weft_shape *k = weft_node_shape(lowering->graph, node, 1);
+    if (weft_node_has_input(node, BIAS) &&
+        weft_lower_countable(lowering, (double)count, "scores")) {
+        const uint64_t bias_count =
+            weft_shape_elements(*weft_node_shape(lowering->graph, node, BIAS));
+        const uint32_t bias = weft_lower_value(lowering, node->input[BIAS]);
+        struct weft_dispatch *dispatch =
+            WEFT_LOWER(lowering, elementwise_binary, weft_grid_of_items(count),
+                       .bind = {.a = scores, .b = bias, .result = scores},
+                       .push = {.count = (uint32_t)count, .b_count = (uint32_t)bias_count},
+                       .constant = {.kind = WEFT_BINARY_ADD});
+        dispatch->flops = (double)count;
+        dispatch->bytes = 8.0 * (double)count + 4.0 * (double)bias_count;
+    }
+    if (lengths != WEFT_NO_STORAGE) {
+        const struct weft_masked masked = {.x = scores,
+                                           .result = scores,
+                                           .lengths = lengths,
+                                           .count = count,
+                                           .batch = k->dim[0],
+                                           .tokens = k->dim[1],
+                                           .columns = 1,
+                                           .fill = -INFINITY};
+        weft_lower_mask(lowering, &masked);
+    }
+}
+
 static weft_status attention_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_attention_node *params = (const void *)node->params.bytes;
     const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
@@ -87,6 +151,7 @@ static weft_status attention_lower(struct weft_lowering *lowering, const struct 
     uint32_t q_storage = weft_lower_value(lowering, node->input[0]);
     uint32_t k_storage = weft_lower_value(lowering, node->input[1]);
     uint32_t v_storage = weft_lower_value(lowering, node->input[2]);
+    const uint32_t lengths = weft_lower_lengths(lowering, node, LENGTHS);
     uint32_t scores = weft_lower_scratch(lowering, score_count * sizeof(float));
     uint32_t result = weft_lower_value(lowering, node->output);
     struct weft_matrix score_matrix = {.storage = scores,
@@ -106,10 +171,13 @@ static weft_status attention_lower(struct weft_lowering *lowering, const struct 
                                    .bias = WEFT_NO_STORAGE,
                                    .residual = WEFT_NO_STORAGE};
     weft_lower_product(lowering, &product);
+    lower_scores(lowering, node, scores, score_count, lengths);
     weft_lower_softmax(lowering, scores, scores,
                        (struct weft_rows){.rows = score_count / k->dim[1], .columns = k->dim[1]});
     product.a = score_matrix;
-    product.b = head_matrix(v_storage, k, heads);
+    /* Weight 0 times what stands behind a length could be NaN. */
+    const uint32_t values = weft_lower_masked_copy(lowering, v_storage, lengths, k->dim);
+    product.b = head_matrix(values, k, heads);
     product.c = head_matrix(result, q, heads);
     product.n = q->dim[2] / heads;
     product.k = k->dim[1];
@@ -126,7 +194,8 @@ static void attention_describe(const struct weft_node *node, char *text, size_t 
 const struct weft_op weft_op_attention = {
     .name = "attention",
     .min_inputs = 3,
-    .max_inputs = 3,
+    .max_inputs = INPUTS,
+    .lengths = {{.input = LENGTHS, .of = 1}},
     .params_size = sizeof(struct weft_attention_node),
     .infer = attention_infer,
     .describe = attention_describe,

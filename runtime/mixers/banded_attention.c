@@ -13,7 +13,10 @@
 #include "kernels/banded_attention/step.h"
 #include "kernels/banded_attention/tiled.h"
 #include "mixers/step.h"
+#include "ops/mask.h"
 #include "ops/row.h"
+
+#define LENGTHS 3 /* an input, behind q, k and v */
 
 struct weft_banded_attention_node {
     uint32_t heads;
@@ -37,8 +40,9 @@ weft_status weft_graph_banded_attention(weft_tensor *out, weft_graph *graph, wef
                                         weft_tensor k, weft_tensor v,
                                         const weft_banded_attention_params *params) {
     struct weft_banded_attention_node node = node_of(params);
-    weft_tensor inputs[] = {q, k, v};
-    return weft_graph_add(out, graph, &weft_op_banded_attention, inputs, 3, &node, sizeof node);
+    weft_tensor inputs[] = {q, k, v, params ? params->lengths : (weft_tensor){0}};
+    return weft_graph_add(out, graph, &weft_op_banded_attention, inputs,
+                          weft_count_lengths(inputs[LENGTHS], LENGTHS + 1), &node, sizeof node);
 }
 
 /* ---- shapes ---- */
@@ -92,6 +96,7 @@ static weft_status banded_attention_infer(const weft_graph *graph, struct weft_n
     }
     *dtype = WEFT_F32;
     *shape = q;
+    WEFT_TRY(weft_check_lengths(graph, node, LENGTHS, "lengths"));
     return check_params(graph, node);
 }
 
@@ -166,6 +171,7 @@ const struct weft_variant_set weft_band_variants = {
 /* half_width is below n. */
 static void lower_band(struct weft_lowering *lowering, const struct weft_node *node,
                        const struct weft_banded_attention_node *params) {
+    const uint32_t lengths = weft_lower_lengths(lowering, node, node->op->lengths[0].input);
     const weft_shape *shape = weft_node_shape(lowering->graph, node, 0);
     const uint32_t n = shape->dim[1];
     const uint32_t d = shape->dim[2];
@@ -177,7 +183,7 @@ static void lower_band(struct weft_lowering *lowering, const struct weft_node *n
     const uint32_t result = weft_lower_value(lowering, node->output);
     struct weft_dispatch *dispatch =
         WEFT_LOWER_VARIANTS(lowering, &weft_band_variants, sequences, banded_attention_direct,
-                            .bind = {.q = q, .k = k, .v = v, .result = result},
+                            .bind = {.q = q, .k = k, .v = v, .result = result, .lengths = lengths},
                             .push = {.sequences = sequences,
                                      .width = width,
                                      .n = n,
@@ -187,7 +193,8 @@ static void lower_band(struct weft_lowering *lowering, const struct weft_node *n
                                      .after = params->causal ? 0 : params->half_width,
                                      .scale = params->scale,
                                      .unit = unit_of(params, n)},
-                            .constant = {.vector = d % 4 == 0 && width % 4 == 0});
+                            .constant = {.vector = d % 4 == 0 && width % 4 == 0,
+                                         .has_lengths = lengths != WEFT_NO_STORAGE});
     dispatch->flops = (double)sequences * count_pairs(params, n) * (4.0 * width + 20.0);
     dispatch->bytes = 16.0 * (double)weft_shape_elements(*shape);
 }
@@ -207,7 +214,8 @@ static void banded_attention_describe(const struct weft_node *node, char *text, 
 const struct weft_op weft_op_banded_attention = {
     .name = "banded_attention",
     .min_inputs = 3,
-    .max_inputs = 3,
+    .max_inputs = LENGTHS + 1,
+    .lengths = {{.input = LENGTHS, .of = 1}},
     .params_size = sizeof(struct weft_banded_attention_node),
     .infer = banded_attention_infer,
     .describe = banded_attention_describe,
@@ -228,6 +236,8 @@ weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph
                                   .input = {q, k, v},
                                   .input_count = WEFT_STEP_INPUTS,
                                   .heads = node.heads};
+    WEFT_TRY(
+        weft_refuse_lengths(graph, call.op->name, params ? params->lengths : (weft_tensor){0}));
     WEFT_TRY(weft_check_step(graph, &call));
     const uint32_t d = call.shape[0].dim[2];
     if (!weft_shape_equal(call.shape[0], call.shape[2])) {

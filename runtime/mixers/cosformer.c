@@ -11,6 +11,7 @@
 #include "mixers/linear_attention.h"
 #include "mixers/qkv.h"
 #include "mixers/step.h"
+#include "ops/mask.h"
 #include "ops/row.h"
 
 struct weft_cosformer_node {
@@ -20,6 +21,7 @@ struct weft_cosformer_node {
     float epsilon;
 };
 
+#define LENGTHS         3          /* an input, behind q, k and v */
 #define MAX_STEP_LENGTH (1U << 24) /* positions: a table has two numbers for each */
 
 /* ---- building ---- */
@@ -34,8 +36,9 @@ static struct weft_cosformer_node node_of(const weft_cosformer_params *params) {
 weft_status weft_graph_cosformer(weft_tensor *out, weft_graph *graph, weft_tensor q, weft_tensor k,
                                  weft_tensor v, const weft_cosformer_params *params) {
     const struct weft_cosformer_node node = node_of(params);
-    weft_tensor inputs[] = {q, k, v};
-    return weft_graph_add(out, graph, &weft_op_cosformer, inputs, 3, &node, sizeof node);
+    weft_tensor inputs[] = {q, k, v, params ? params->lengths : (weft_tensor){0}};
+    return weft_graph_add(out, graph, &weft_op_cosformer, inputs,
+                          weft_count_lengths(inputs[LENGTHS], LENGTHS + 1), &node, sizeof node);
 }
 
 weft_status weft_graph_cosformer_step(weft_tensor *out, weft_graph *graph, weft_tensor q,
@@ -51,6 +54,8 @@ weft_status weft_graph_cosformer_step(weft_tensor *out, weft_graph *graph, weft_
                                   .input_count = WEFT_STEP_INPUTS,
                                   .heads = node.heads};
     node.causal = true;
+    WEFT_TRY(
+        weft_refuse_lengths(graph, call.op->name, params ? params->lengths : (weft_tensor){0}));
     WEFT_TRY(weft_check_step(graph, &call));
     if (node.length == 0 || node.length > MAX_STEP_LENGTH) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "%s: length %u must be in 1 … %u",
@@ -79,6 +84,13 @@ static weft_status check_params(const weft_graph *graph, struct weft_node *node)
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "cosformer: length %u must be 0 or at least the %u tokens of the sequence",
                          params->length, tokens);
+    }
+    WEFT_TRY(weft_check_lengths(graph, node, LENGTHS, "lengths"));
+    if (params->length == 0 && weft_node_has_input(node, LENGTHS)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "cosformer: with lengths, length must be given, at least %u: otherwise a "
+                         "sequence's weights would depend on the others of its batch",
+                         tokens);
     }
     WEFT_TRY(weft_take_epsilon(&params->epsilon, graph, "cosformer"));
     if (params->length == 0) {
@@ -190,7 +202,8 @@ static void cosformer_describe(const struct weft_node *node, char *text, size_t 
 const struct weft_op weft_op_cosformer = {
     .name = "cosformer",
     .min_inputs = 3,
-    .max_inputs = 3,
+    .max_inputs = LENGTHS + 1,
+    .lengths = {{.input = LENGTHS, .of = 1}},
     .params_size = sizeof(struct weft_cosformer_node),
     .infer = cosformer_infer,
     .describe = cosformer_describe,

@@ -8,9 +8,12 @@
 #include "kernels/discrete_features/features.h"
 #include "kernels/discrete_features/row_maximum.h"
 #include "mixers/feature_rows.h"
+#include "ops/mask.h"
 
 /** Powers up to 1023 of this many elements keep a binary exponent within 32 bits. */
 #define LARGEST_WIDTH WEFT_FEATURES_MAX_COLUMNS
+
+#define LENGTHS 3 /* an input, behind those above */
 
 struct discrete_features_node {
     weft_stabilizer stabilizer;
@@ -25,8 +28,9 @@ weft_status weft_graph_discrete_features(weft_tensor *out, weft_graph *graph, we
         .stabilizer = params ? params->stabilizer : WEFT_STABILIZER_NONE,
         .heads = params && params->heads ? params->heads : 1,
         .scale = params ? params->scale : 0.0F};
-    weft_tensor inputs[] = {x, w, coefficients};
-    return weft_graph_add(out, graph, &weft_op_discrete_features, inputs, 3, &node, sizeof node);
+    weft_tensor inputs[] = {x, w, coefficients, params ? params->lengths : (weft_tensor){0}};
+    return weft_graph_add(out, graph, &weft_op_discrete_features, inputs,
+                          weft_count_lengths(inputs[LENGTHS], LENGTHS + 1), &node, sizeof node);
 }
 
 /* ---- checking ---- */
@@ -57,6 +61,7 @@ static weft_status discrete_features_infer(const weft_graph *graph, struct weft_
     WEFT_TRY(weft_check_feature_rows(&params->scale, graph, node, params->heads));
     WEFT_TRY(weft_expect_f32(graph, node, 1, "w"));
     WEFT_TRY(check_w(graph, node, params->heads));
+    WEFT_TRY(weft_check_lengths(graph, node, LENGTHS, "lengths"));
     return weft_infer_features(dtype, shape, graph, node, params->heads,
                                weft_node_shape(graph, node, 1)->dim[0]);
 }
@@ -69,6 +74,7 @@ struct lowered {
     uint64_t rows;
     uint32_t batch, tokens, width, features;
     uint32_t x, w, coefficients;
+    uint32_t lengths; /* or WEFT_NO_STORAGE */
 };
 
 /** What each row's features cost. */
@@ -92,7 +98,8 @@ static uint32_t lower_key_maximum(const struct lowered *l) {
                  .tokens = l->tokens,
                  .scale = l->params->scale});
     count_features(dispatch, l);
-    return weft_lower_sequence_maximum(l->lowering, of_rows, l->batch, l->tokens, heads);
+    return weft_lower_sequence_maximum(l->lowering, of_rows, l->lengths,
+                                       (const uint32_t[]){l->batch, l->tokens, heads});
 }
 
 static weft_status discrete_features_lower(struct weft_lowering *lowering,
@@ -108,6 +115,7 @@ static weft_status discrete_features_lower(struct weft_lowering *lowering,
                               .width = w->dim[1],
                               .features = w->dim[0],
                               .x = weft_lower_value(lowering, node->input[0]),
+                              .lengths = weft_lower_lengths(lowering, node, LENGTHS),
                               .w = weft_lower_value(lowering, node->input[1]),
                               .coefficients = weft_lower_value(lowering, node->input[2])};
     const double outputs = (double)l.rows * l.features;
@@ -146,7 +154,8 @@ static void discrete_features_describe(const struct weft_node *node, char *text,
 const struct weft_op weft_op_discrete_features = {
     .name = "discrete_features",
     .min_inputs = 3,
-    .max_inputs = 3,
+    .max_inputs = LENGTHS + 1,
+    .lengths = {{.input = LENGTHS, .of = 0}},
     .params_size = sizeof(struct discrete_features_node),
     .infer = discrete_features_infer,
     .describe = discrete_features_describe,

@@ -5,6 +5,7 @@
 
 #include "core/try.h"
 #include "kernels/random_features/sequence_maximum.h"
+#include "ops/mask.h"
 #include "ops/matmul.h"
 
 weft_status weft_check_stabilizer(const weft_graph *graph, const struct weft_node *node,
@@ -71,8 +72,21 @@ uint32_t weft_lower_row_projection(struct weft_lowering *lowering, uint32_t x, u
 }
 
 uint32_t weft_lower_sequence_maximum(struct weft_lowering *lowering, uint32_t of_rows,
-                                     uint32_t batch, uint32_t tokens, uint32_t heads) {
-    const uint64_t sequences = (uint64_t)batch * heads;
+                                     uint32_t lengths, const uint32_t sizes[3]) {
+    const uint32_t tokens = sizes[1];
+    const uint32_t heads = sizes[2];
+    const uint64_t sequences = (uint64_t)sizes[0] * heads;
+    if (lengths != WEFT_NO_STORAGE) {
+        const struct weft_masked masked = {.x = of_rows,
+                                           .result = of_rows,
+                                           .lengths = lengths,
+                                           .count = sequences * tokens,
+                                           .batch = sizes[0],
+                                           .tokens = tokens,
+                                           .columns = heads,
+                                           .fill = -INFINITY};
+        weft_lower_mask(lowering, &masked);
+    }
     const uint32_t result = weft_lower_scratch(lowering, sequences * sizeof(float));
     struct weft_dispatch *dispatch =
         WEFT_LOWER(lowering, random_features_sequence_maximum, weft_grid_of_groups(sequences),

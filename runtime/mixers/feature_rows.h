@@ -24,8 +24,11 @@ weft_status weft_infer_features(weft_dtype *dtype, weft_shape *shape, const weft
 uint32_t weft_lower_row_projection(struct weft_lowering *lowering, uint32_t x, uint64_t rows,
                                    uint32_t width, uint32_t w, uint32_t count, float alpha);
 
-/** The largest of of_rows [batch, tokens, heads] in a scratch storage [batch, heads]: what WEFT_STABILIZER_KEY divides by. */
+/**
+ * The largest of of_rows [batch, tokens, heads] in a scratch storage [batch, heads]: what WEFT_STABILIZER_KEY divides by.
+ * lengths: a storage, the tokens of each sequence; WEFT_NO_STORAGE: all. of_rows is changed behind them.
+ */
 uint32_t weft_lower_sequence_maximum(struct weft_lowering *lowering, uint32_t of_rows,
-                                     uint32_t batch, uint32_t tokens, uint32_t heads);
+                                     uint32_t lengths, const uint32_t sizes[3]);
 
 #endif

@@ -13,7 +13,8 @@ static weft_status add_far_field(weft_tensor *out, weft_graph *graph, const weft
             out, graph, qkv[0], qkv[1], qkv[2],
             weft_kernel_attention_params(.heads = params->heads, .causal = params->causal,
                                          .kernels = params->kernels,
-                                         .kernel_count = params->kernel_count));
+                                         .kernel_count = params->kernel_count,
+                                         .lengths = params->lengths));
     }
     if (!params->causal || params->kernels || params->kernel_count > 0) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
@@ -38,7 +39,7 @@ static weft_status add_fields(weft_tensor *out, weft_graph *graph, const weft_te
     WEFT_TRY(weft_graph_banded_attention(
         &near, graph, qkv[0], qkv[1], qkv[2],
         weft_banded_attention_params(.heads = params->heads, .half_width = params->half_width,
-                                     .causal = params->causal)));
+                                     .causal = params->causal, .lengths = params->lengths)));
     WEFT_TRY(add_far_field(&far, graph, qkv, params));
     WEFT_TRY(weigh(&near, graph, params->near_weight));
     WEFT_TRY(weigh(&far, graph, params->far_weight));

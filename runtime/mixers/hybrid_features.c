@@ -10,6 +10,9 @@
 #include "kernels/hybrid_features/features.h"
 #include "kernels/hybrid_features/row_maximum.h"
 #include "mixers/feature_rows.h"
+#include "ops/mask.h"
+
+#define LENGTHS 4 /* an input, behind those above */
 
 struct hybrid_features_node {
     weft_stabilizer stabilizer;
@@ -27,8 +30,9 @@ weft_status weft_graph_hybrid_features(weft_tensor *out, weft_graph *graph, weft
                                               .heads = p->heads ? p->heads : 1,
                                               .scale = p->scale,
                                               .keys = p->keys};
-    weft_tensor inputs[] = {x, w, directions, p->coefficients};
-    return weft_graph_add(out, graph, &weft_op_hybrid_features, inputs, 4, &node, sizeof node);
+    weft_tensor inputs[] = {x, w, directions, p->coefficients, p->lengths};
+    return weft_graph_add(out, graph, &weft_op_hybrid_features, inputs,
+                          weft_count_lengths(p->lengths, LENGTHS + 1), &node, sizeof node);
 }
 
 /* ---- checking ---- */
@@ -59,6 +63,7 @@ static weft_status hybrid_features_infer(const weft_graph *graph, struct weft_no
     WEFT_TRY(weft_expect_f32(graph, node, 1, "w"));
     WEFT_TRY(weft_expect_f32(graph, node, 2, "directions"));
     WEFT_TRY(check_matrices(graph, node, params->heads));
+    WEFT_TRY(weft_check_lengths(graph, node, LENGTHS, "lengths"));
     const uint32_t features = weft_node_shape(graph, node, 1)->dim[0];
     const uint32_t directions = weft_node_shape(graph, node, 2)->dim[0];
     if (node->input[3] != 0) {
@@ -83,6 +88,7 @@ struct lowered {
     uint32_t batch, tokens, width, features, directions;
     uint32_t x;
     uint32_t projection; /* [rows, features] */
+    uint32_t lengths;    /* or WEFT_NO_STORAGE */
     float share;         /* 1 / √(2 directions) */
 };
 
@@ -108,7 +114,8 @@ static uint32_t lower_key_maximum(const struct lowered *l) {
                             .directions = l->directions,
                             .share = l->share});
     count_rows(dispatch, l);
-    return weft_lower_sequence_maximum(l->lowering, of_rows, l->batch, l->tokens, heads);
+    return weft_lower_sequence_maximum(l->lowering, of_rows, l->lengths,
+                                       (const uint32_t[]){l->batch, l->tokens, heads});
 }
 
 static void lower_features(const struct lowered *l, uint32_t sides, uint32_t coefficients,
@@ -156,6 +163,7 @@ static weft_status hybrid_features_lower(struct weft_lowering *lowering,
                         .features = w->dim[0],
                         .directions = directions,
                         .x = weft_lower_value(lowering, node->input[0]),
+                        .lengths = weft_lower_lengths(lowering, node, LENGTHS),
                         .share = (float)(1.0 / sqrt(2.0 * (double)directions))};
     const double outputs = 3.0 * (double)l.rows * l.features * (1.0 + directions);
     if (!weft_lower_countable(lowering, outputs, "features")) {
@@ -183,7 +191,8 @@ static void hybrid_features_describe(const struct weft_node *node, char *text, s
 const struct weft_op weft_op_hybrid_features = {
     .name = "hybrid_features",
     .min_inputs = 3,
-    .max_inputs = 4,
+    .max_inputs = LENGTHS + 1,
+    .lengths = {{.input = LENGTHS, .of = 0}},
     .params_size = sizeof(struct hybrid_features_node),
     .infer = hybrid_features_infer,
     .describe = hybrid_features_describe,

@@ -10,6 +10,9 @@
 #include "mixers/linear_attention.h"
 #include "mixers/qkv.h"
 #include "mixers/step.h"
+#include "ops/mask.h"
+
+#define LENGTHS (3 + WEFT_MAX_KERNELS) /* an input, behind q, k, v and the texts of kernels */
 
 struct weft_kernel_attention_node {
     uint32_t heads;
@@ -103,12 +106,18 @@ weft_status weft_graph_kernel_attention(weft_tensor *out, weft_graph *graph, wef
     }
     struct weft_kernel_attention_node node;
     const weft_kernel *kernels = NULL;
-    weft_tensor inputs[3 + WEFT_MAX_KERNELS] = {q, k, v};
+    weft_tensor inputs[LENGTHS + 1] = {q, k, v};
+    inputs[LENGTHS] = params ? params->lengths : inputs[LENGTHS];
     WEFT_TRY(make_node(&node, &kernels, graph, params));
     WEFT_TRY(check_tensors(graph, &node, inputs));
-    WEFT_TRY(add_texts(inputs + 3, graph, kernels, node.count));
-    return weft_graph_add(out, graph, &weft_op_kernel_attention, inputs, 3 + node.count, &node,
-                          sizeof node);
+    const struct weft_graph_mark mark = weft_graph_mark(graph);
+    weft_status status = add_texts(inputs + 3, graph, kernels, node.count);
+    if (status == WEFT_OK) {
+        status = weft_graph_add(out, graph, &weft_op_kernel_attention, inputs,
+                                inputs[LENGTHS].id != 0 ? LENGTHS + 1 : 3 + node.count, &node,
+                                sizeof node);
+    }
+    return weft_graph_end(graph, mark, status);
 }
 
 static weft_status add_step(weft_tensor *out, weft_graph *graph, struct weft_step_call *call,
@@ -129,6 +138,8 @@ weft_status weft_graph_kernel_attention_step(weft_tensor *out, weft_graph *graph
     const weft_kernel *kernels = NULL;
     struct weft_step_call call = {
         .op = &weft_op_kernel_attention_step, .step = step, .input = {q, k, v}};
+    WEFT_TRY(
+        weft_refuse_lengths(graph, call.op->name, params ? params->lengths : (weft_tensor){0}));
     WEFT_TRY(make_node(&node, &kernels, graph, params));
     node.causal = true;
     call.heads = node.heads;
@@ -143,6 +154,7 @@ static weft_status kernel_attention_infer(const weft_graph *graph, struct weft_n
                                           weft_dtype *dtype, weft_shape *shape) {
     const struct weft_kernel_attention_node *params = (const void *)node->params.bytes;
     WEFT_TRY(weft_infer_qkv(dtype, shape, graph, node, params->heads, params->causal));
+    WEFT_TRY(weft_check_lengths(graph, node, LENGTHS, "lengths"));
     return weft_check_epsilon(graph, "kernel_attention", params->epsilon);
 }
 
@@ -211,7 +223,8 @@ static void kernel_attention_describe(const struct weft_node *node, char *text, 
 const struct weft_op weft_op_kernel_attention = {
     .name = "kernel_attention",
     .min_inputs = 3,
-    .max_inputs = 3 + WEFT_MAX_KERNELS,
+    .max_inputs = LENGTHS + 1,
+    .lengths = {{.input = LENGTHS, .of = 1}},
     .params_size = sizeof(struct weft_kernel_attention_node),
     .infer = kernel_attention_infer,
     .describe = kernel_attention_describe,

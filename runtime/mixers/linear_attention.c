@@ -10,6 +10,7 @@
 #include "kernels/linear_attention/state_lanes.h"
 #include "mixers/qkv.h"
 #include "mixers/step.h"
+#include "ops/mask.h"
 #include "ops/row.h"
 
 #define BIDIRECTIONAL_CHUNK (4 * WEFT_CHUNK) /* only its sum is needed: fewer, larger ones */
@@ -116,6 +117,16 @@ void weft_lower_chunk_apply(struct weft_lowering *lowering, const struct weft_ch
     count_apply(dispatch, a, column_blocks);
 }
 
+/* Of a sequence's keys and values none behind its length: zeros add nothing. Causal queries before it read none anyway. */
+static void mask_keys(struct weft_lowering *lowering, struct weft_linear_attention *a) {
+    if (!a->causal) {
+        const uint32_t k[] = {a->batch, a->keys, a->heads * a->features};
+        const uint32_t v[] = {a->batch, a->keys, a->heads * a->values};
+        a->k = weft_lower_masked_copy(lowering, a->k, a->lengths, k);
+        a->v = weft_lower_masked_copy(lowering, a->v, a->lengths, v);
+    }
+}
+
 static void lower_chunks(struct weft_lowering *lowering, const struct weft_linear_attention *a) {
     uint32_t chunk = a->causal ? WEFT_CHUNK : BIDIRECTIONAL_CHUNK;
     uint32_t chunks = weft_chunk_count(a->keys, chunk);
@@ -146,7 +157,9 @@ void weft_lower_linear_attention(struct weft_lowering *lowering,
         weft_lower_linear_attention_step(lowering, attention);
         return;
     }
-    lower_chunks(lowering, attention);
+    struct weft_linear_attention masked = *attention;
+    mask_keys(lowering, &masked);
+    lower_chunks(lowering, &masked);
     if (attention->has_state) {
         weft_lower_linear_attention_prompt(lowering, attention);
     }
@@ -157,16 +170,18 @@ struct weft_linear_attention weft_linear_attention_of(struct weft_lowering *lowe
                                                       uint32_t features) {
     const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
     const weft_shape *v = weft_node_shape(lowering->graph, node, 2);
-    struct weft_linear_attention attention = {.v = weft_lower_value(lowering, node->input[2]),
-                                              .result = weft_lower_value(lowering, node->output),
-                                              .batch = q->dim[0],
-                                              .heads = heads,
-                                              .n = q->dim[1],
-                                              .keys = v->dim[1],
-                                              .features = features,
-                                              .values = v->dim[2] / heads,
-                                              .weight = 1.0F,
-                                              .has_state = node->op->state_input != 0};
+    struct weft_linear_attention attention = {
+        .v = weft_lower_value(lowering, node->input[2]),
+        .result = weft_lower_value(lowering, node->output),
+        .batch = q->dim[0],
+        .heads = heads,
+        .n = q->dim[1],
+        .keys = v->dim[1],
+        .features = features,
+        .values = v->dim[2] / heads,
+        .weight = 1.0F,
+        .lengths = weft_lower_lengths(lowering, node, node->op->lengths[0].input),
+        .has_state = node->op->state_input != 0};
     attention.is_step = attention.has_state && attention.n == 1;
     if (attention.has_state) {
         attention.position = weft_lower_value(lowering, node->input[WEFT_STEP_POSITION]);

@@ -19,9 +19,10 @@ struct weft_linear_attention {
     uint32_t n, keys; /* equal when causal */
     uint32_t features, values;
     bool causal;
-    bool accumulate; /* adds to the result, which earlier dispatches have written */
-    float epsilon;   /* > 0: a denominator closer to 0 becomes this, with its own sign */
-    float weight;    /* factor on the result */
+    bool accumulate;  /* adds to the result, which earlier dispatches have written */
+    float epsilon;    /* > 0: a denominator closer to 0 becomes this, with its own sign */
+    float weight;     /* factor on the result */
+    uint32_t lengths; /* keys of each sequence; WEFT_NO_STORAGE: all */
 
     bool has_state; /* a step (step.h), causal; only then: */
     bool is_step; /* of one token of each sequence; otherwise those that the sequences begin with */
@@ -31,7 +32,7 @@ struct weft_linear_attention {
 };
 
 /**
- * The storages of v, the result and a step's position and state, and the shapes, of a node with the inputs q, k and v
+ * The storages of v, the result, lengths and a step's position and state, and the shapes, of a node with the inputs q, k and v
  * or of a step; `features` of a head. The rest is the caller's: weight is 1, what is not known 0.
  */
 struct weft_linear_attention weft_linear_attention_of(struct weft_lowering *lowering,

@@ -7,6 +7,9 @@
 #include "core/try.h"
 #include "mixers/linear_attention.h"
 #include "mixers/step.h"
+#include "ops/mask.h"
+
+#define LENGTHS 3 /* an input, behind q, k and v */
 
 struct weft_linear_attention_node {
     uint32_t heads;
@@ -24,8 +27,9 @@ weft_status weft_graph_linear_attention(weft_tensor *out, weft_graph *graph, wef
                                         weft_tensor k_features, weft_tensor v,
                                         const weft_linear_attention_params *params) {
     const struct weft_linear_attention_node node = node_of(params);
-    weft_tensor inputs[] = {q_features, k_features, v};
-    return weft_graph_add(out, graph, &weft_op_linear_attention, inputs, 3, &node, sizeof node);
+    weft_tensor inputs[] = {q_features, k_features, v, params ? params->lengths : (weft_tensor){0}};
+    return weft_graph_add(out, graph, &weft_op_linear_attention, inputs,
+                          weft_count_lengths(inputs[LENGTHS], LENGTHS + 1), &node, sizeof node);
 }
 
 weft_status weft_graph_linear_attention_step(weft_tensor *out, weft_graph *graph,
@@ -36,6 +40,8 @@ weft_status weft_graph_linear_attention_step(weft_tensor *out, weft_graph *graph
         return weft_graph_missing(graph, "weft_graph_linear_attention_step");
     }
     struct weft_linear_attention_node node = node_of(params);
+    WEFT_TRY(weft_refuse_lengths(graph, "linear_attention_step",
+                                 params ? params->lengths : (weft_tensor){0}));
     struct weft_step_call call = {.op = &weft_op_linear_attention_step,
                                   .step = step,
                                   .input = {q_features, k_features, v},
@@ -82,6 +88,7 @@ static weft_status linear_attention_infer(const weft_graph *graph, struct weft_n
     }
     *dtype = WEFT_F32;
     *shape = weft_shape_of(q.dim[0], q.dim[1], v.dim[2]);
+    WEFT_TRY(weft_check_lengths(graph, node, LENGTHS, "lengths"));
     return check_params(graph, node);
 }
 
@@ -109,7 +116,8 @@ static void linear_attention_describe(const struct weft_node *node, char *text, 
 const struct weft_op weft_op_linear_attention = {
     .name = "linear_attention",
     .min_inputs = 3,
-    .max_inputs = 3,
+    .max_inputs = LENGTHS + 1,
+    .lengths = {{.input = LENGTHS, .of = 1}},
     .params_size = sizeof(struct weft_linear_attention_node),
     .infer = linear_attention_infer,
     .describe = linear_attention_describe,

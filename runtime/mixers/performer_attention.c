@@ -19,10 +19,12 @@ static weft_status add_attention(weft_tensor *out, weft_graph *graph, const weft
     weft_tensor psi = {0};
     WEFT_TRY(weft_graph_random_features(&phi, graph, qkv[0], w, &features));
     features.stabilizer = p->unstabilized ? WEFT_STABILIZER_NONE : WEFT_STABILIZER_KEY;
+    features.lengths = p->lengths;
     WEFT_TRY(weft_graph_random_features(&psi, graph, qkv[1], w, &features));
-    return weft_graph_linear_attention(
-        out, graph, phi, psi, qkv[2],
-        weft_linear_attention_params(.heads = p->heads, .causal = p->causal));
+    return weft_graph_linear_attention(out, graph, phi, psi, qkv[2],
+                                       weft_linear_attention_params(.heads = p->heads,
+                                                                    .causal = p->causal,
+                                                                    .lengths = p->lengths));
 }
 
 weft_status weft_graph_performer_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,

@@ -19,6 +19,7 @@
 #include "kernels/random_features/square_norms.h"
 #include "mixers/feature_balance.h"
 #include "mixers/feature_rows.h"
+#include "ops/mask.h"
 #include "ops/row.h"
 
 struct weft_random_features_node {
@@ -31,7 +32,15 @@ struct weft_random_features_node {
     int32_t s; /* GENERALIZED: 1 or -1 */
 };
 
-enum { W = 1, OTHER = 3, PROJECTION = 4, SQUARE_NORMS = 5, INPUTS = 6 };
+enum {
+    W = 1,
+    OTHER = 3,
+    PROJECTION = 4,
+    SQUARE_NORMS = 5,
+    LENGTHS = 6,
+    OTHER_LENGTHS = 7,
+    INPUTS = 8
+};
 
 #define GENERALIZED_WAVES WEFT_COMPONENT_COUNT /* to the shaders: generalized, s = -1 */
 
@@ -49,6 +58,24 @@ const char *weft_stabilizer_name(weft_stabilizer stabilizer) {
                                                         : "unknown weft_stabilizer";
 }
 
+/** Whether the other side's tokens decide on the features. */
+static bool takes_other(const struct weft_random_features_node *params) {
+    return params->component == WEFT_COMPONENT_OPTIMAL ||
+           params->component == WEFT_COMPONENT_ASYMMETRIC;
+}
+
+/* Where sums over tokens decide on the features: zeros behind the lengths. */
+static weft_status mask_tokens(weft_tensor *inputs, weft_graph *graph,
+                               const struct weft_random_features_node *node) {
+    if (takes_other(node) && inputs[LENGTHS].id != 0) {
+        WEFT_TRY(weft_graph_mask(&inputs[0], graph, inputs[0], inputs[LENGTHS]));
+    }
+    if (takes_other(node) && inputs[OTHER].id != 0 && inputs[OTHER_LENGTHS].id != 0) {
+        WEFT_TRY(weft_graph_mask(&inputs[OTHER], graph, inputs[OTHER], inputs[OTHER_LENGTHS]));
+    }
+    return WEFT_OK;
+}
+
 weft_status weft_graph_random_features(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                        weft_tensor w, const weft_random_features_params *params) {
     const weft_random_features_params defaults = {.component = WEFT_COMPONENT_TRIGONOMETRIC};
@@ -60,8 +87,25 @@ weft_status weft_graph_random_features(weft_tensor *out, weft_graph *graph, weft
                                              .epsilon = p->epsilon,
                                              .a = p->a,
                                              .s = p->s};
-    weft_tensor inputs[INPUTS] = {x, w, p->coefficients, p->other, p->projection, p->square_norms};
-    return weft_graph_add(out, graph, &weft_op_random_features, inputs, INPUTS, &node, sizeof node);
+    weft_tensor inputs[INPUTS] = {x,
+                                  w,
+                                  p->coefficients,
+                                  p->other,
+                                  p->projection,
+                                  p->square_norms,
+                                  p->lengths,
+                                  p->other_lengths};
+    if (!out || !graph) {
+        return weft_graph_missing(graph, "weft_graph_random_features");
+    }
+    const struct weft_graph_mark mark = weft_graph_mark(graph);
+    weft_status status = mask_tokens(inputs, graph, &node);
+    if (status == WEFT_OK) {
+        status = weft_graph_add(out, graph, &weft_op_random_features, inputs,
+                                p->lengths.id || p->other_lengths.id ? INPUTS : LENGTHS, &node,
+                                sizeof node);
+    }
+    return weft_graph_end(graph, mark, status);
 }
 
 /* ---- checking ---- */
@@ -74,12 +118,6 @@ static bool is_waves(const struct weft_random_features_node *params) {
 
 static bool has_pairs(const struct weft_random_features_node *params) {
     return is_waves(params) || params->component == WEFT_COMPONENT_HYPERBOLIC;
-}
-
-/** Whether the other side's tokens decide on the features. */
-static bool takes_other(const struct weft_random_features_node *params) {
-    return params->component == WEFT_COMPONENT_OPTIMAL ||
-           params->component == WEFT_COMPONENT_ASYMMETRIC;
 }
 
 /* E exp(2A |w|² + …) exists for A < 1/4. */
@@ -217,6 +255,15 @@ static weft_status check_other(const weft_graph *graph, const struct weft_node *
     return weft_expect_shape(graph, node, OTHER, "other", expected);
 }
 
+static weft_status check_lengths(const weft_graph *graph, const struct weft_node *node) {
+    if (has_input(node, OTHER_LENGTHS) && !has_input(node, OTHER)) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "random_features: other_lengths is given, but no other");
+    }
+    WEFT_TRY(weft_check_lengths(graph, node, LENGTHS, "lengths"));
+    return weft_check_lengths(graph, node, OTHER_LENGTHS, "other_lengths");
+}
+
 static weft_status random_features_infer(const weft_graph *graph, struct weft_node *node,
                                          weft_dtype *dtype, weft_shape *shape) {
     struct weft_random_features_node *params = (void *)node->params.bytes;
@@ -226,6 +273,7 @@ static weft_status random_features_infer(const weft_graph *graph, struct weft_no
     WEFT_TRY(check_source(graph, node));
     WEFT_TRY(has_input(node, PROJECTION) ? check_projection(graph, node) : check_w(graph, node));
     WEFT_TRY(check_other(graph, node));
+    WEFT_TRY(check_lengths(graph, node));
     const uint32_t features = rows_of(graph, node);
     if (node->input[2] != 0) {
         WEFT_TRY(weft_expect_shape(graph, node, 2, "coefficients", weft_shape_of(features)));
@@ -243,10 +291,11 @@ struct lowered {
     uint32_t batch, tokens, heads, width, features;
     uint64_t rows; /* batch · tokens · heads */
     uint32_t x;
-    uint32_t w;          /* not with a given projection */
-    uint32_t projection; /* [rows, features] */
-    uint32_t norms;      /* [features], where exponents have ‖w‖² */
-    uint32_t terms;      /* likewise: A, B and ln D, [batch, heads, 3], GENERALIZED: [3] */
+    uint32_t w;                      /* not with a given projection */
+    uint32_t projection;             /* [rows, features] */
+    uint32_t norms;                  /* [features], where exponents have ‖w‖² */
+    uint32_t lengths, other_lengths; /* or WEFT_NO_STORAGE */
+    uint32_t terms; /* likewise: A, B and ln D, [batch, heads, 3], GENERALIZED: [3] */
 };
 
 static uint32_t scratch(const struct lowered *l, uint64_t count) {
@@ -307,13 +356,20 @@ static void lower_optimum(struct lowered *l, uint32_t other, uint32_t other_toke
     l->terms = scratch(l, 3 * rows);
     struct weft_dispatch *dispatch =
         WEFT_LOWER(l->lowering, random_features_optimum, weft_grid_of_groups(rows),
-                   .bind = {.x = x, .y = y, .result = l->terms},
+                   .bind = {.x = x,
+                            .y = y,
+                            .result = l->terms,
+                            .x_lengths = l->lengths,
+                            .y_lengths = l->other_lengths},
                    .push = {.rows = (uint32_t)rows,
                             .width = l->width,
                             .x_chunks = chunks_of(l->tokens),
                             .y_chunks = chunks_of(other_tokens),
                             .x_share = (float)(1.0 / (double)l->tokens),
-                            .y_share = (float)(1.0 / (double)other_tokens)});
+                            .y_share = (float)(1.0 / (double)other_tokens),
+                            .heads = l->heads},
+                   .constant = {.has_x_lengths = l->lengths != WEFT_NO_STORAGE,
+                                .has_y_lengths = l->other_lengths != WEFT_NO_STORAGE});
     const double read =
         (double)rows * (chunks_of(l->tokens) + chunks_of(other_tokens)) * (l->width + 1.0);
     dispatch->flops = read;
@@ -412,7 +468,8 @@ static uint32_t lower_key_maximum(const struct lowered *l) {
                  .epsilon = l->params->epsilon},
         .constant = {.component = component_of(l->params)});
     count_rows(dispatch, l);
-    return weft_lower_sequence_maximum(l->lowering, of_rows, l->batch, l->tokens, l->heads);
+    return weft_lower_sequence_maximum(l->lowering, of_rows, l->lengths,
+                                       (const uint32_t[]){l->batch, l->tokens, l->heads});
 }
 
 static void lower_features(const struct lowered *l, uint32_t largest, uint32_t coefficients,
@@ -455,6 +512,8 @@ static weft_status random_features_lower(struct weft_lowering *lowering,
                         .features = rows_of(lowering->graph, node),
                         .rows = (uint64_t)x->dim[0] * x->dim[1] * params->heads,
                         .x = weft_lower_value(lowering, node->input[0]),
+                        .lengths = weft_lower_lengths(lowering, node, LENGTHS),
+                        .other_lengths = weft_lower_lengths(lowering, node, OTHER_LENGTHS),
                         .norms = WEFT_NO_STORAGE,
                         .terms = WEFT_NO_STORAGE};
     if (!weft_lower_countable(lowering, (double)l.rows * l.features,
@@ -488,6 +547,7 @@ const struct weft_op weft_op_random_features = {
     .name = "random_features",
     .min_inputs = 1,
     .max_inputs = INPUTS,
+    .lengths = {{.input = LENGTHS, .of = 0}, {.input = OTHER_LENGTHS, .of = OTHER}},
     .params_size = sizeof(struct weft_random_features_node),
     .infer = random_features_infer,
     .describe = random_features_describe,

@@ -19,6 +19,7 @@ struct rfa {
     uint32_t heads;
     bool causal;
     float epsilon;
+    weft_tensor lengths;
 };
 
 static weft_status check_w(const weft_graph *graph, const struct rfa *rfa) {
@@ -83,8 +84,8 @@ static weft_status add_attention(weft_tensor *out, weft_graph *graph, struct rfa
     return weft_graph_linear_attention(
         out, graph, phi, shared ? phi : psi, rfa->tensor[2],
         weft_linear_attention_params(.heads = rfa->heads, .causal = rfa->causal,
-                                     .epsilon =
-                                         rfa->epsilon > 0.0F ? rfa->epsilon : USUAL_EPSILON));
+                                     .epsilon = rfa->epsilon > 0.0F ? rfa->epsilon : USUAL_EPSILON,
+                                     .lengths = rfa->lengths));
 }
 
 weft_status weft_graph_rfa_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
@@ -97,7 +98,8 @@ weft_status weft_graph_rfa_attention(weft_tensor *out, weft_graph *graph, weft_t
                       .w = w,
                       .heads = params && params->heads ? params->heads : 1,
                       .causal = params && params->causal,
-                      .epsilon = params ? params->epsilon : 0.0F};
+                      .epsilon = params ? params->epsilon : 0.0F,
+                      .lengths = params ? params->lengths : (weft_tensor){0}};
     const struct weft_graph_mark mark = weft_graph_mark(graph);
     return weft_graph_end(graph, mark, add_attention(out, graph, &rfa));
 }

@@ -10,6 +10,7 @@
 #include <weft/mixers.h>
 
 #include "core/try.h"
+#include "graph/graph.h"
 #include "graph/prepared.h"
 #include "kernels/toeplitz/circulant.h"
 #include "kernels/toeplitz/decay.h"
@@ -33,7 +34,17 @@ weft_status weft_graph_toeplitz(weft_tensor *out, weft_graph *graph, weft_tensor
                                 weft_tensor coefficients, const weft_toeplitz_params *params) {
     struct weft_toeplitz_node node = {.causal = params && params->causal};
     weft_tensor inputs[] = {x, coefficients, params ? params->decay : (weft_tensor){0}};
-    return weft_graph_add(out, graph, &weft_op_toeplitz, inputs, 3, &node, sizeof node);
+    if (!out || !graph) {
+        return weft_graph_missing(graph, "weft_graph_toeplitz");
+    }
+    const struct weft_graph_mark mark = weft_graph_mark(graph);
+    weft_status status = params && params->lengths.id != 0
+                             ? weft_graph_mask(&inputs[0], graph, x, params->lengths)
+                             : WEFT_OK;
+    if (status == WEFT_OK) {
+        status = weft_graph_add(out, graph, &weft_op_toeplitz, inputs, 3, &node, sizeof node);
+    }
+    return weft_graph_end(graph, mark, status);
 }
 
 /* ---- coefficients ---- */

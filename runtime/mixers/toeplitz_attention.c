@@ -8,6 +8,7 @@
 #include <weft/mixers.h>
 
 #include "core/try.h"
+#include "graph/graph.h"
 #include "kernels/toeplitz_attention/contract.h"
 #include "kernels/toeplitz_attention/direct.h"
 #include "kernels/toeplitz_attention/outer.h"
@@ -34,8 +35,19 @@ weft_status weft_graph_toeplitz_attention(weft_tensor *out, weft_graph *graph,
                                            .causal = params && params->causal,
                                            .epsilon = params ? params->epsilon : 0.0F};
     weft_tensor inputs[INPUTS] = {q_features, k_features, v, bias};
-    return weft_graph_add(out, graph, &weft_op_toeplitz_attention, inputs, INPUTS, &node,
-                          sizeof node);
+    if (!out || !graph) {
+        return weft_graph_missing(graph, "weft_graph_toeplitz_attention");
+    }
+    const struct weft_graph_mark mark = weft_graph_mark(graph);
+    weft_status status = WEFT_OK;
+    for (uint32_t i = K; i <= V && params && params->lengths.id != 0 && status == WEFT_OK; i++) {
+        status = weft_graph_mask(&inputs[i], graph, inputs[i], params->lengths);
+    }
+    if (status == WEFT_OK) {
+        status = weft_graph_add(out, graph, &weft_op_toeplitz_attention, inputs, INPUTS, &node,
+                                sizeof node);
+    }
+    return weft_graph_end(graph, mark, status);
 }
 
 static weft_status check_shapes(const weft_graph *graph, const struct weft_node *node) {

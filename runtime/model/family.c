@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-bool weft_family_is_recurrent(const void *config) {
+bool weft_family_always(const void *config) {
     (void)config;
     return true;
 }

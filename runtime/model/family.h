@@ -41,6 +41,11 @@ struct weft_model_family {
      * number, is made by the functions below. Null: no.
      */
     bool (*recurrent)(const void *config);
+    /**
+     * Whether the sequences of a batch may have lengths of their own, each with the bits that it has alone: all that sees other
+     * tokens is made by the functions below, or told of the builder's lengths. Null: no.
+     */
+    bool (*takes_lengths)(const void *config);
     const struct weft_foreign_layout *foreign; /* or null */
     /** The mixer: x f32 [B, n, d] → [B, n, d]. The builder's scope is the layer's mixer. */
     weft_tensor (*mix)(struct weft_builder *builder, weft_tensor x, const void *config);
@@ -87,8 +92,8 @@ struct weft_qkv weft_build_positive_features(struct weft_builder *builder,
 weft_tensor weft_build_fast_weight(struct weft_builder *builder, const struct weft_qkv *qkv,
                                    weft_tensor beta, uint32_t heads);
 
-/** For weft_model_family.recurrent: yes. */
-bool weft_family_is_recurrent(const void *config);
+/** For weft_model_family.recurrent and takes_lengths: yes. */
+bool weft_family_always(const void *config);
 
 /** num_attention_heads must divide hidden_size: asked of every family that has WEFT_FIELD_HEADS. */
 weft_status weft_family_check_heads(uint32_t heads, uint32_t hidden_size,

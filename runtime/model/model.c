@@ -280,6 +280,28 @@ static weft_status refuse_input(const weft_model *model, weft_tensor tensor, con
                                       "the model has no input \"%s\"", name);
 }
 
+static weft_status check_lengths(const weft_model *model, const weft_graph *graph,
+                                 weft_tensor lengths, uint32_t batch) {
+    if (lengths.id == 0) {
+        return WEFT_OK;
+    }
+    if (!model->info.takes_lengths) {
+        return weft_fail(&model->host, WEFT_INVALID_ARGUMENT,
+                         "the model has no input \"lengths\": what it makes of a %s depends on how "
+                         "long the sequence is",
+                         model->info.mixing);
+    }
+    weft_shape shape;
+    weft_dtype dtype;
+    WEFT_TRY(weft_graph_get_tensor(graph, lengths, &shape, &dtype));
+    if (dtype != WEFT_I32 || !weft_shape_equal(shape, weft_shape_of(batch))) {
+        char text[WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&model->host, WEFT_SHAPE_MISMATCH, "lengths must be i32 [%u], not %s %s",
+                         batch, weft_dtype_name(dtype), weft_shape_text(shape, text));
+    }
+    return WEFT_OK;
+}
+
 static weft_status check_inputs(const weft_model *model, const weft_graph *graph,
                                 const weft_model_inputs *inputs) {
     const weft_model_info *info = &model->info;
@@ -303,6 +325,7 @@ static weft_status check_inputs(const weft_model *model, const weft_graph *graph
     } else {
         WEFT_TRY(refuse_input(model, inputs->positions, "positions"));
     }
+    WEFT_TRY(check_lengths(model, graph, inputs->lengths, shape.dim[0]));
     if (info->task == WEFT_TASK_RETRIEVE && shape.dim[0] % 2 != 0) {
         return weft_fail(&model->host, WEFT_INVALID_ARGUMENT,
                          "the model takes pairs of sequences, not %u sequences", shape.dim[0]);
@@ -333,35 +356,58 @@ weft_status weft_model_add_inputs(weft_model_inputs *inputs, weft_graph *graph, 
     return WEFT_OK;
 }
 
+/* What a plan has as inputs besides those that the model must have. */
+struct optional_inputs {
+    bool types, lengths;
+};
+
 static weft_status build_graph(weft_graph *graph, weft_model *model, uint32_t batch,
-                               uint32_t length, bool with_types) {
+                               uint32_t length, struct optional_inputs with) {
     weft_model_inputs inputs = {0};
     weft_tensor output = {0};
     WEFT_TRY(weft_model_add_inputs(&inputs, graph, batch, length, model->info.input_size,
                                    model->info.position_size));
-    if (with_types) {
+    if (with.types) {
         WEFT_TRY(weft_graph_input(&inputs.types, graph, "token_types", WEFT_I32,
                                   weft_shape_of(batch, length)));
+    }
+    if (with.lengths) {
+        WEFT_TRY(
+            weft_graph_input(&inputs.lengths, graph, "lengths", WEFT_I32, weft_shape_of(batch)));
     }
     WEFT_TRY(weft_model_build(&output, model, graph, &inputs));
     return weft_graph_output(graph, "output", output);
 }
 
-weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device *device,
-                               uint32_t batch, uint32_t length, bool with_types,
-                               const weft_plan_params *params) {
+static weft_status compile(weft_plan **plan, weft_model *model, weft_device *device, uint32_t batch,
+                           uint32_t length, struct optional_inputs with,
+                           const weft_plan_params *params) {
     if (!plan || !model || !device) {
         return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_model_compile: null argument");
     }
     weft_graph *graph = NULL;
     WEFT_TRY(weft_graph_create(&graph, &model->host));
-    weft_status status = build_graph(graph, model, batch, length, with_types);
+    weft_status status = build_graph(graph, model, batch, length, with);
     if (status == WEFT_OK) {
         status = weft_plan_compile(plan, device, graph, params);
     }
     weft_graph_destroy(&graph);
     return status;
+}
+
+weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device *device,
+                               uint32_t batch, uint32_t length, bool with_types,
+                               const weft_plan_params *params) {
+    return compile(plan, model, device, batch, length,
+                   (struct optional_inputs){.types = with_types}, params);
+}
+
+weft_status weft_model_compile_lengths(weft_plan **plan, weft_model *model, weft_device *device,
+                                       uint32_t batch, uint32_t length,
+                                       const weft_plan_params *params) {
+    return compile(plan, model, device, batch, length, (struct optional_inputs){.lengths = true},
+                   params);
 }
 
 /* ---- one token at a time ---- */

@@ -35,9 +35,10 @@ weft_tensor weft_build_softmax_attention(struct weft_builder *builder, const str
         return weft_build_banded_attention(builder, qkv, heads, UINT32_MAX);
     }
     weft_tensor out = {0};
-    return WEFT_BUILT(builder, out,
-                      weft_graph_attention(&out, builder->graph, qkv->query, qkv->key, qkv->value,
-                                           weft_attention_params(.heads = heads)));
+    return WEFT_BUILT(
+        builder, out,
+        weft_graph_attention(&out, builder->graph, qkv->query, qkv->key, qkv->value,
+                             weft_attention_params(.heads = heads, .lengths = builder->lengths)));
 }
 
 /* The mixer `op` of these inputs, or its step when the builder is decoding. */
@@ -57,32 +58,37 @@ weft_tensor weft_build_softmax_attention(struct weft_builder *builder, const str
 weft_tensor weft_build_banded_attention(struct weft_builder *builder, const struct weft_qkv *qkv,
                                         uint32_t heads, uint32_t half_width) {
     const uint32_t length = builder->decoding ? builder->decoding->length : builder->length;
-    const weft_banded_attention_params params = {
-        .heads = heads,
-        .causal = is_causal(builder),
-        .half_width = half_width < length - 1 ? half_width : length - 1};
+    const weft_banded_attention_params params = {.heads = heads,
+                                                 .causal = is_causal(builder),
+                                                 .half_width = half_width < length - 1 ? half_width
+                                                                                       : length - 1,
+                                                 .lengths = weft_build_lengths(builder)};
     BUILD_MIXER(banded_attention, &params, qkv->query, qkv->key, qkv->value);
 }
 
 weft_tensor weft_build_linear_attention(struct weft_builder *builder, const struct weft_qkv *qkv,
                                         uint32_t heads, float epsilon) {
-    const weft_linear_attention_params params = {
-        .heads = heads, .causal = is_causal(builder), .epsilon = epsilon};
+    const weft_linear_attention_params params = {.heads = heads,
+                                                 .causal = is_causal(builder),
+                                                 .epsilon = epsilon,
+                                                 .lengths = weft_build_lengths(builder)};
     BUILD_MIXER(linear_attention, &params, qkv->query, qkv->key, qkv->value);
 }
 
 weft_tensor weft_build_kernel_attention(struct weft_builder *builder, const struct weft_qkv *qkv,
                                         const weft_kernel_attention_params *params) {
-    weft_kernel_attention_params causal = *params;
-    causal.causal = is_causal(builder);
-    BUILD_MIXER(kernel_attention, &causal, qkv->query, qkv->key, qkv->value);
+    weft_kernel_attention_params own = *params;
+    own.causal = is_causal(builder);
+    own.lengths = weft_build_lengths(builder);
+    BUILD_MIXER(kernel_attention, &own, qkv->query, qkv->key, qkv->value);
 }
 
 weft_tensor weft_build_cosformer(struct weft_builder *builder, const struct weft_qkv *qkv,
                                  const weft_cosformer_params *params) {
-    weft_cosformer_params causal = *params;
-    causal.causal = is_causal(builder);
-    BUILD_MIXER(cosformer, &causal, qkv->query, qkv->key, qkv->value);
+    weft_cosformer_params own = *params;
+    own.causal = is_causal(builder);
+    own.lengths = weft_build_lengths(builder);
+    BUILD_MIXER(cosformer, &own, qkv->query, qkv->key, qkv->value);
 }
 
 weft_tensor weft_build_fast_weight(struct weft_builder *builder, const struct weft_qkv *qkv,

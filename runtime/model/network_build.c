@@ -154,6 +154,20 @@ weft_tensor weft_build_position_number(struct weft_builder *builder) {
     return decoding->number;
 }
 
+/* ---- lengths ---- */
+
+weft_tensor weft_build_lengths(const struct weft_builder *builder) {
+    return builder->network->config.causal ? (weft_tensor){0} : builder->lengths;
+}
+
+weft_tensor weft_build_mask(struct weft_builder *builder, weft_tensor x) {
+    const weft_tensor lengths = weft_build_lengths(builder);
+    weft_tensor out = x;
+    return lengths.id == 0
+               ? x
+               : WEFT_BUILT(builder, out, weft_graph_mask(&out, builder->graph, x, lengths));
+}
+
 /* ---- ops ---- */
 
 weft_tensor weft_build_linear(struct weft_builder *builder, weft_tensor x, const char *name,

@@ -34,6 +34,7 @@ struct weft_builder {
     uint32_t batch, length, width; /* B, n, d of the activations */
     uint32_t layer;
     weft_tensor positions;              /* the input f32 [B, n, l], or none */
+    weft_tensor lengths;                /* the input i32 [B], or none: all are n */
     struct weft_step_builder *decoding; /* or null: whole sequences, without states */
     char scope[WEFT_SCOPE_SIZE];        /* in front of names, such as "layers.3.mixer" */
 };
@@ -72,6 +73,11 @@ weft_tensor weft_build_integers(struct weft_builder *builder, const char *name, 
  * "position_number" then.
  */
 weft_tensor weft_build_position_number(struct weft_builder *builder);
+
+/** The lengths for mixers; none where a mixer is causal, as nothing behind a token has an influence on it. */
+weft_tensor weft_build_lengths(const struct weft_builder *builder);
+/** x [B, n, ...] with zeros behind the lengths that mixers are told. */
+weft_tensor weft_build_mask(struct weft_builder *builder, weft_tensor x);
 
 /** name.weight [out, in] and name.bias [out] of x [..., in]. */
 weft_tensor weft_build_linear(struct weft_builder *builder, weft_tensor x, const char *name,

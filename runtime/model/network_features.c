@@ -25,6 +25,7 @@ struct weft_qkv weft_build_positive_features(struct weft_builder *builder,
     struct weft_qkv features = {.value = qkv->value};
     features.query = positive_features(builder, qkv->query, w, &params);
     params.stabilizer = stabilizer(builder, WEFT_STABILIZER_KEY);
+    params.lengths = weft_build_lengths(builder);
     features.key = positive_features(builder, qkv->key, w, &params);
     return features;
 }

@@ -198,31 +198,78 @@ static weft_tensor encode(struct weft_builder *builder, weft_tensor x) {
 
 /* ---- heads ---- */
 
-/* A row of ones, [1, n]. */
-static weft_status make_ones(weft_weight **weight, uint32_t n, const weft_host *host) {
-    WEFT_TRY(weft_weight_create_empty(
-        weight, weft_weight_params(.name = "ones", .dtype = WEFT_F32, .shape = weft_shape_of(1, n)),
-        host));
-    float *ones = (*weight)->owned;
-    for (uint32_t i = 0; i < n; i++) {
-        ones[i] = 1.0F;
+/* A weight of the graph alone: what it holds depends on the sequence's length. */
+static weft_tensor filled(struct weft_builder *builder, const char *name, weft_shape shape,
+                          float (*element)(uint32_t index)) {
+    weft_weight *weight = NULL;
+    weft_tensor tensor = none;
+    if (builder->status == WEFT_OK) {
+        builder->status = weft_weight_create_empty(
+            &weight, weft_weight_params(.name = name, .dtype = WEFT_F32, .shape = shape),
+            builder->host);
     }
-    return WEFT_OK;
+    float *data = weight ? weight->owned : NULL;
+    for (uint32_t i = 0; data && i < weft_shape_elements(shape); i++) {
+        data[i] = element(i);
+    }
+    tensor = WEFT_BUILT(builder, tensor, weft_graph_weight(&tensor, builder->graph, weight));
+    weft_weight_destroy(&weight);
+    return tensor;
 }
 
-/* The mean over tokens, [B, d]: a product with a row of ones, and a factor. */
-static weft_tensor mean(struct weft_builder *builder, weft_tensor x) {
-    uint32_t n = builder->length;
-    weft_weight *ones = NULL;
-    weft_tensor row = none;
+static float one(uint32_t index) {
+    (void)index;
+    return 1.0F;
+}
+
+/* 1 / length; there is no length 0. */
+static float share(uint32_t index) {
+    return index > 0 ? 1.0F / (float)index : 0.0F;
+}
+
+/* The sum over tokens, [B, 1, d], times a factor: a product with a row of ones. */
+static weft_tensor sum_tokens(struct weft_builder *builder, weft_tensor x, float factor) {
+    weft_tensor row = filled(builder, "ones", weft_shape_of(1, builder->length), one);
     weft_tensor sum = none;
-    builder->status = make_ones(&ones, n, builder->host);
-    row = WEFT_BUILT(builder, row, weft_graph_weight(&row, builder->graph, ones));
-    sum = WEFT_BUILT(builder, sum,
-                     weft_graph_matmul(&sum, builder->graph, row, x,
-                                       weft_matmul_params(.alpha = 1.0F / (float)n)));
-    weft_weight_destroy(&ones);
-    return weft_build_reshape(builder, sum, weft_shape_of(builder->batch, builder->width));
+    return WEFT_BUILT(
+        builder, sum,
+        weft_graph_matmul(&sum, builder->graph, row, x, weft_matmul_params(.alpha = factor)));
+}
+
+/* 1 / length of each sequence, f32 [B, 1, 1]. */
+static weft_tensor shares(struct weft_builder *builder) {
+    const weft_embedding_params params = {
+        .tokens = weft_build_reshape(builder, builder->lengths, weft_shape_of(builder->batch, 1)),
+        .table = filled(builder, "shares", weft_shape_of(builder->length + 1, 1), share)};
+    weft_tensor out = none;
+    return WEFT_BUILT(builder, out, weft_graph_embedding(&out, builder->graph, &params));
+}
+
+/* The mean over the tokens before the lengths, with the bits that the mean of so many tokens has. */
+static weft_tensor masked_mean(struct weft_builder *builder, weft_tensor x) {
+    weft_tensor masked = none;
+    weft_tensor out = none;
+    masked =
+        WEFT_BUILT(builder, masked, weft_graph_mask(&masked, builder->graph, x, builder->lengths));
+    weft_tensor sum = sum_tokens(builder, masked, 1.0F);
+    weft_tensor factor = shares(builder);
+    return WEFT_BUILT(builder, out, weft_graph_matmul(&out, builder->graph, factor, sum, NULL));
+}
+
+/* The mean over tokens, [B, d]. */
+static weft_tensor mean(struct weft_builder *builder, weft_tensor x) {
+    x = builder->lengths.id != 0 ? masked_mean(builder, x)
+                                 : sum_tokens(builder, x, 1.0F / (float)builder->length);
+    return weft_build_reshape(builder, x, weft_shape_of(builder->batch, builder->width));
+}
+
+static weft_tensor last(struct weft_builder *builder, weft_tensor x) {
+    weft_tensor row = none;
+    return builder->lengths.id != 0
+               ? WEFT_BUILT(builder, row,
+                            weft_graph_gather_last(&row, builder->graph, x, builder->lengths))
+               : WEFT_BUILT(builder, row,
+                            weft_graph_gather(&row, builder->graph, x, builder->length - 1));
 }
 
 static weft_tensor gather(struct weft_builder *builder, weft_tensor x, uint32_t position) {
@@ -240,7 +287,7 @@ static weft_tensor pool(struct weft_builder *builder, weft_tensor x) {
     case WEFT_POOLING_FIRST:
         return gather(builder, x, 0);
     case WEFT_POOLING_LAST:
-        return gather(builder, x, builder->length - 1);
+        return last(builder, x);
     }
     return none;
 }
@@ -345,7 +392,8 @@ weft_status weft_network_build(weft_tensor *out, struct weft_network *network, w
                                    .batch = shape.dim[0],
                                    .length = shape.dim[1],
                                    .width = network->config.hidden_size,
-                                   .positions = inputs->positions};
+                                   .positions = inputs->positions,
+                                   .lengths = inputs->lengths};
     return build(out, &builder, inputs);
 }
 

@@ -66,6 +66,11 @@ static weft_status read_config(struct weft_network *network,
 
 /* ---- model.safetensors ---- */
 
+static bool takes_lengths(const struct weft_network *network) {
+    const struct weft_model_family *family = network->family;
+    return family->takes_lengths && family->takes_lengths(network->family_config);
+}
+
 static uint32_t exact_length(const struct weft_network *network) {
     const struct weft_model_family *family = network->family;
     return family->exact_length ? family->exact_length(network->family_config) : 0;
@@ -191,6 +196,7 @@ void weft_network_describe(const struct weft_network *network, weft_model_info *
                               .position_size = position_size(network),
                               .max_length = config->max_positions,
                               .exact_length = exact_length(network),
+                              .takes_lengths = takes_lengths(network),
                               .causal = config->causal,
                               .label_count = config->label_count,
                               .eos_token = config->eos_token,

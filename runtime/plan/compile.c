@@ -45,29 +45,48 @@ static weft_status make_ports(weft_plan *plan, const weft_graph *graph) {
     return WEFT_OK;
 }
 
-static void limit_index(weft_plan *plan, const weft_graph *graph, uint32_t tokens, uint32_t table) {
-    uint32_t root = weft_graph_storage_of(graph, tokens);
-    if (tokens == 0 || table == 0 || graph->values[root].source != WEFT_VALUE_INPUT) {
+/* An input of indices, or a view of one, has values from `first` to `limit` - 1. */
+static void limit_index(weft_plan *plan, const weft_graph *graph, uint32_t indices, uint32_t first,
+                        uint32_t limit) {
+    uint32_t root = weft_graph_storage_of(graph, indices);
+    if (indices == 0 || graph->values[root].source != WEFT_VALUE_INPUT) {
         return;
     }
     for (uint32_t p = 0; p < plan->port_count; p++) {
         struct weft_port *port = &plan->ports[p];
         if (strcmp(port->name, graph->values[root].name) == 0) {
-            uint32_t rows = graph->values[table].shape.dim[0];
+            port->index_first = port->index_first > first ? port->index_first : first;
             port->index_limit =
-                port->index_limit && port->index_limit < rows ? port->index_limit : rows;
+                port->index_limit && port->index_limit < limit ? port->index_limit : limit;
         }
     }
 }
 
-/** Notes which inputs index embedding tables, so that weft_plan_execute can refuse bad indices. */
+static void limit_rows(weft_plan *plan, const weft_graph *graph, uint32_t tokens, uint32_t table) {
+    if (table != 0) {
+        limit_index(plan, graph, tokens, 0, graph->values[table].shape.dim[0]);
+    }
+}
+
+static void limit_lengths(weft_plan *plan, const weft_graph *graph, const struct weft_node *node) {
+    for (uint32_t i = 0; node->op && i < 2; i++) { /* null: it is fused into another */
+        const struct weft_lengths *lengths = &node->op->lengths[i];
+        if (lengths->input != 0 && weft_node_has_input(node, lengths->input)) {
+            const uint32_t tokens = weft_node_shape(graph, node, lengths->of)->dim[1];
+            limit_index(plan, graph, node->input[lengths->input], 1, tokens + 1);
+        }
+    }
+}
+
+/** Notes which inputs index embedding tables or are lengths, so that weft_plan_execute can refuse bad ones. */
 static void limit_indices(weft_plan *plan, const weft_graph *graph) {
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const struct weft_node *node = &graph->nodes[i];
         if (node->op == &weft_op_embedding) {
-            limit_index(plan, graph, node->input[0], node->input[1]);
-            limit_index(plan, graph, node->input[2], node->input[3]);
+            limit_rows(plan, graph, node->input[0], node->input[1]);
+            limit_rows(plan, graph, node->input[2], node->input[3]);
         }
+        limit_lengths(plan, graph, node);
     }
 }
 

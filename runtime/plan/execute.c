@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Running a plan on host memory, through buffers the plan keeps for it. */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/clock.h"
@@ -21,12 +22,16 @@ static weft_status check_indices(const weft_plan *plan, const struct weft_port *
                                  const int32_t *indices) {
     uint64_t count = port->bytes / 4;
     for (uint64_t i = 0; i < count; i++) {
-        if (indices[i] < 0 || (uint32_t)indices[i] >= port->index_limit) {
-            uint32_t length = port->shape.dim[port->shape.rank - 1];
+        if (indices[i] < (int32_t)port->index_first || (uint32_t)indices[i] >= port->index_limit) {
+            char place[64] = "";
+            uint32_t length = port->shape.rank > 1 ? port->shape.dim[port->shape.rank - 1] : 1;
+            if (port->shape.rank > 1) {
+                snprintf(place, sizeof place, ", position %llu", (unsigned long long)(i % length));
+            }
             return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,
-                             "input '%s': sequence %llu, position %llu is %d, outside 0 to %u",
-                             port->name, (unsigned long long)(i / length),
-                             (unsigned long long)(i % length), indices[i], port->index_limit - 1);
+                             "input '%s': sequence %llu%s is %d, outside %u to %u", port->name,
+                             (unsigned long long)(i / length), place, indices[i], port->index_first,
+                             port->index_limit - 1);
         }
     }
     return WEFT_OK;

@@ -12,7 +12,8 @@ struct weft_port {
     uint64_t bytes;
     bool is_output;
     bool is_state;
-    uint32_t index_limit; /* for i32 inputs that index tables: the smallest table's rows; else 0 */
+    /* Of i32 inputs that index tables or are lengths: the least value and the one behind the largest; else 0. */
+    uint32_t index_first, index_limit;
     const char *index_of; /* what it indexes, for messages */
 };
 

@@ -208,6 +208,7 @@ void main()
     if (first >= push.n) {
         return;
     }
+    weft_band_open(group / tiles);
     uint head = weft_band_head(group / tiles);
     uint end = 0;
     for (uint i = 0; i < QUERIES; i++) {

@@ -224,6 +224,7 @@ void main()
         return; // the whole group: no barrier is missed
     }
     uint first = group % tiles * FIXED_QUERIES;
+    weft_band_open(group / tiles);
     uint begin = weft_band_of(first).begin;
     uint end = weft_band_of(min(first + FIXED_QUERIES, push.n) - 1).end;
     uint largest[VECTORS];

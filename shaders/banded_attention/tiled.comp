@@ -266,6 +266,7 @@ void main()
         return; // the whole group: no barrier is missed
     }
     uint first_query = group % tiles * QUERIES;
+    weft_band_open(group / tiles);
     uint head = weft_band_head(group / tiles);
     uint begin = weft_band_of(first_query).begin / WEFT_KEYS * WEFT_KEYS;
     uint end = weft_band_of(min(first_query + QUERIES, push.n) - 1).end;

@@ -30,6 +30,7 @@
 #define WEFT_CHUNK 64 // channels
 
 layout(constant_id = 0) const uint VECTOR = 0; // channels of a head, and of all: multiples of four
+layout(constant_id = 1) const uint HAS_LENGTHS = 0;
 
 layout(std430, binding = 0) readonly buffer Q { float q[]; };
 layout(std430, binding = 0) readonly buffer QVector { vec4 q4[]; };
@@ -39,6 +40,7 @@ layout(std430, binding = 2) readonly buffer V { float v[]; };
 layout(std430, binding = 2) readonly buffer VVector { vec4 v4[]; };
 layout(std430, binding = 3) buffer Result { float result[]; };
 layout(std430, binding = 3) buffer ResultVector { vec4 result4[]; };
+layout(std430, binding = 4) readonly buffer Lengths { int lengths[]; }; // keys of each sequence
 
 layout(push_constant) uniform Push
 {
@@ -54,17 +56,34 @@ layout(push_constant) uniform Push
     float unit;
 } push;
 
-// The band of a query; queries from n on have an empty one.
+uint weft_band_keys; // of the workgroup's sequence, where there are lengths
+
+// Before any band of a workgroup.
+void weft_band_open(uint sequence_and_head)
+{
+    if (HAS_LENGTHS != 0) {
+        weft_band_keys = uint(clamp(lengths[sequence_and_head / push.heads], 1, int(push.n)));
+    }
+}
+
+// The band of a query; queries from n on have an empty one. One that has no key before the sequence's length has the last.
 weft_band weft_band_of(uint query)
 {
     uint begin = query - min(query, push.before);
     uint end = push.n - 1 - min(push.n - 1, query) < push.after ? push.n : query + push.after + 1;
+    if (HAS_LENGTHS != 0) {
+        end = min(end, weft_band_keys);
+        begin = min(begin, end - 1);
+    }
     return query < push.n ? weft_band(begin, end) : weft_band(0, 0);
 }
 
-// Of weights: of causal bands by the keys that a query has.
+// Of weights: of causal bands by the keys that a query has, with lengths by those that the sequence alone would have.
 float weft_band_unit(weft_band band)
 {
+    if (HAS_LENGTHS != 0 && push.after != 0) {
+        return weft_unit_of_keys(min(push.before + push.after + 1, weft_band_keys));
+    }
     return push.after == 0 && band.end > band.begin ? weft_causal_unit(band) : push.unit;
 }
 

@@ -44,12 +44,17 @@ float weft_band_shift(float largest)
     return floatBitsToUint(largest) == 0xff800000u ? 0.0 : largest;
 }
 
-// The largest power of two that is at most 1 / (keys of the band, at least one): by the keys that are
-// there, so that a causal result depends on no later token, not even on whether there is one.
+// The largest power of two that is at most 1 / keys, of at least one.
+float weft_unit_of_keys(uint keys)
+{
+    uint exponent = uint(findMSB(2 * keys - 1));
+    return uintBitsToFloat((127 - exponent) << 23);
+}
+
+// By the keys that are there, so that a causal result depends on no later token, not even on whether there is one.
 float weft_causal_unit(weft_band band)
 {
-    uint exponent = uint(findMSB(2 * (band.end - band.begin) - 1));
-    return uintBitsToFloat((127 - exponent) << 23);
+    return weft_unit_of_keys(band.end - band.begin);
 }
 
 #endif

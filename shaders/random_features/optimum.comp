@@ -14,9 +14,14 @@
 
 layout(local_size_x = WEFT_GROUP_SIZE) in;
 
+layout(constant_id = 0) const uint HAS_X_LENGTHS = 0;
+layout(constant_id = 1) const uint HAS_Y_LENGTHS = 0;
+
 layout(std430, binding = 0) readonly buffer X { float x[]; };
 layout(std430, binding = 1) readonly buffer Y { float y[]; };
 layout(std430, binding = 2) writeonly buffer Result { float result[]; };
+layout(std430, binding = 3) readonly buffer XLengths { int x_lengths[]; }; // tokens of each sequence
+layout(std430, binding = 4) readonly buffer YLengths { int y_lengths[]; };
 
 layout(push_constant) uniform Push
 {
@@ -25,9 +30,20 @@ layout(push_constant) uniform Push
     uint groups_x;
     uint x_chunks;
     uint y_chunks;
-    float x_share; // 1 / tokens
+    float x_share; // 1 / tokens, without lengths
     float y_share;
+    uint heads;
 } push;
+
+float x_share(uint row)
+{
+    return HAS_X_LENGTHS != 0 ? weft_rcp(float(x_lengths[row / push.heads])) : push.x_share;
+}
+
+float y_share(uint row)
+{
+    return HAS_Y_LENGTHS != 0 ? weft_rcp(float(y_lengths[row / push.heads])) : push.y_share;
+}
 
 float x_mean(uint row, uint c)
 {
@@ -35,7 +51,7 @@ float x_mean(uint row, uint c)
     for (uint i = 0; i < push.x_chunks; i++) {
         sum = weft_partial_add(sum, x[(row * push.x_chunks + i) * (push.width + 1u) + c]);
     }
-    return weft_partial_sum(sum) * push.x_share;
+    return weft_partial_sum(sum) * x_share(row);
 }
 
 float y_mean(uint row, uint c)
@@ -44,7 +60,7 @@ float y_mean(uint row, uint c)
     for (uint i = 0; i < push.y_chunks; i++) {
         sum = weft_partial_add(sum, y[(row * push.y_chunks + i) * (push.width + 1u) + c]);
     }
-    return weft_partial_sum(sum) * push.y_share;
+    return weft_partial_sum(sum) * y_share(row);
 }
 
 void main()

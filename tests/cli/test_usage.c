@@ -39,7 +39,7 @@ WEFT_TEST(wrong_usage_is_refused) {
     expect_refused(2, "devices -x", "-x", NULL);
     expect_refused(2, "devices --json=yes", "--json", NULL);
     expect_refused(2, "run", "expected MODEL", NULL);
-    expect_refused(2, "run MODEL", "--text, --tokens and --input", "none", NULL);
+    expect_refused(2, "run MODEL", "--text, --lines, --tokens and --input", "none", NULL);
     expect_refused(2, "run MODEL --text a --tokens b", "several", NULL);
     expect_refused(2, "run MODEL --text", "--text needs a value", NULL);
     expect_refused(2, "run MODEL OTHER --text a", "unexpected argument 'OTHER'", NULL);

@@ -21,6 +21,7 @@ complete -c weft -n '__fish_seen_subcommand_from devices run eval generate verif
 complete -c weft -n '__fish_seen_subcommand_from devices run eval generate verify bench inspect' -l help -d 'print the help'
 
 complete -c weft -n '__fish_seen_subcommand_from run' -l text -rF -d 'a text (UTF-8), or - for standard input'
+complete -c weft -n '__fish_seen_subcommand_from run' -l lines -rF -d 'a text on each line, or - for standard input'
 complete -c weft -n '__fish_seen_subcommand_from run' -l tokens -rF -d 'token ids, .npy'
 complete -c weft -n '__fish_seen_subcommand_from run' -l token-types -rF -d 'token types, .npy'
 complete -c weft -n '__fish_seen_subcommand_from run' -l input -rF -d 'vectors, .npy'

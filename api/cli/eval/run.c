@@ -42,12 +42,14 @@ static int compare_order(const void *left, const void *right) {
     return (a->index > b->index) - (a->index < b->index);
 }
 
-/* ---- a plan for one length, with room for its inputs and its output ---- */
+/* ---- a plan for about one length, with room for its inputs and its output ---- */
 
 typedef struct group {
-    uint32_t batch; /* examples */
-    uint32_t length;
+    uint32_t batch;  /* examples */
+    uint32_t length; /* of the longest sequence */
+    bool padded;     /* others are shorter */
     weft_plan *plan;
+    int32_t *lengths; /* null unless padded */
     int32_t *tokens;  /* null for features */
     float *features;  /* null for tokens */
     float *positions; /* null where the model takes none */
@@ -58,8 +60,13 @@ typedef struct group {
 } group;
 
 static weft_status compile_group(group *made, const evaluator *self) {
-    WEFT_TRY(weft_model_compile(&made->plan, self->session->model, self->session->device,
-                                made->batch * self->per_example, made->length, false, NULL));
+    weft_model *model = self->session->model;
+    weft_device *device = self->session->device;
+    const uint32_t sequences = made->batch * self->per_example;
+    WEFT_TRY(
+        made->padded
+            ? weft_model_compile_lengths(&made->plan, model, device, sequences, made->length, NULL)
+            : weft_model_compile(&made->plan, model, device, sequences, made->length, false, NULL));
     weft_plan_info info;
     WEFT_TRY(weft_plan_get_info(made->plan, &info));
     weft_shape shape;
@@ -85,16 +92,21 @@ static weft_status prepare_group(group *made, const evaluator *self) {
         made->positions =
             weft_alloc_zero(host, tokens * info->position_size, sizeof *made->positions);
     }
+    if (made->padded) {
+        made->lengths =
+            weft_alloc_zero(host, (size_t)made->batch * self->per_example, sizeof *made->lengths);
+    }
     made->output = made->output_elements > SIZE_MAX
                        ? NULL
                        : weft_alloc_zero(host, (size_t)made->output_elements, sizeof(float));
     bool fine = (made->tokens || made->features) && made->output &&
-                (made->positions || info->position_size == 0);
+                (made->positions || info->position_size == 0) && (made->lengths || !made->padded);
     return fine ? WEFT_OK : weft_fail_memory(host, "a batch");
 }
 
 static void release_group(group *made, const weft_host *host) {
     weft_plan_destroy(&made->plan);
+    weft_free(host, made->lengths);
     weft_free(host, made->tokens);
     weft_free(host, made->features);
     weft_free(host, made->positions);
@@ -103,23 +115,37 @@ static void release_group(group *made, const weft_host *host) {
 
 /* ---- a run ---- */
 
+/* Copies elements of `bytes` each, and zeros behind them. */
+static void fill_row_of(void *inputs, const void *data, size_t bytes, const group *made,
+                        uint32_t row, const weft_cli_sequence *sequence) {
+    if (inputs) {
+        uint8_t *to = (uint8_t *)inputs + (size_t)row * made->length * bytes;
+        const size_t used = sequence->length * bytes;
+        memcpy(to, (const uint8_t *)data + sequence->begin * bytes, used);
+        memset(to + used, 0, made->length * bytes - used);
+    }
+}
+
 /* Copies a sequence of the data to row `row` of the inputs. */
 static void fill_row(const group *made, uint32_t row, const weft_cli_sequence *sequence,
                      const weft_cli_data *data) {
-    size_t to = (size_t)row * made->length;
-    size_t length = made->length;
-    if (made->tokens) {
-        memcpy(&made->tokens[to], &data->tokens[sequence->begin], length * sizeof *made->tokens);
-    } else {
-        size_t width = data->feature_size;
-        memcpy(&made->features[to * width], &data->features[sequence->begin * width],
-               length * width * sizeof *made->features);
+    fill_row_of(made->tokens, data->tokens, sizeof *made->tokens, made, row, sequence);
+    fill_row_of(made->features, data->features, data->feature_size * sizeof(float), made, row,
+                sequence);
+    fill_row_of(made->positions, data->positions, data->position_size * sizeof(float), made, row,
+                sequence);
+    if (made->lengths) {
+        made->lengths[row] = (int32_t)sequence->length;
     }
-    if (made->positions) {
-        size_t width = data->position_size;
-        memcpy(&made->positions[to * width], &data->positions[sequence->begin * width],
-               length * width * sizeof *made->positions);
+}
+
+/* The tokens of some examples from place `first` of the order on, without what is behind them. */
+static uint64_t count_tokens(const evaluator *self, uint32_t first, uint32_t count) {
+    uint64_t tokens = 0;
+    for (uint32_t slot = 0; slot < count; slot++) {
+        tokens += (uint64_t)self->per_example * self->order[first + slot].length;
     }
+    return tokens;
 }
 
 static void fill(const evaluator *self, const group *made, uint32_t first, uint32_t count) {
@@ -133,46 +159,55 @@ static void fill(const evaluator *self, const group *made, uint32_t first, uint3
     }
 }
 
+/* Rows without an example have the first one again, and count as one. */
 static void add_time(weft_cli_evaluation *times, const evaluator *self, const group *made,
-                     double ms) {
-    uint64_t sequences = (uint64_t)made->batch * self->per_example;
+                     uint64_t tokens, double ms) {
     times->timed_ms += ms;
     times->timed_examples += made->batch;
-    times->timed_sequences += sequences;
-    times->timed_tokens += sequences * made->length;
+    times->timed_sequences += (uint64_t)made->batch * self->per_example;
+    times->timed_tokens += tokens;
 }
 
-static weft_status execute(evaluator *self, group *made) {
+/* `tokens`: of all rows, without what is behind them. */
+static weft_status execute(evaluator *self, group *made, uint64_t tokens) {
     const weft_model_info *info = &self->session->info;
-    uint64_t tokens = (uint64_t)made->batch * self->per_example * made->length;
-    weft_host_tensor tensors[3] = {
-        {"output", made->output, made->output_elements * sizeof(float)},
-        {"tokens", made->tokens, tokens * sizeof(int32_t)},
-        {"positions", made->positions, tokens * info->position_size * sizeof(float)},
-    };
-    if (made->features) {
-        tensors[1] = (weft_host_tensor){"features", made->features,
-                                        tokens * info->input_size * sizeof(float)};
+    const uint64_t sequences = (uint64_t)made->batch * self->per_example;
+    const uint64_t places = sequences * made->length;
+    weft_host_tensor tensors[4] = {{"output", made->output, made->output_elements * sizeof(float)}};
+    uint32_t count = 1;
+    tensors[count++] = made->features
+                           ? (weft_host_tensor){"features", made->features,
+                                                places * info->input_size * sizeof(float)}
+                           : (weft_host_tensor){"tokens", made->tokens, places * sizeof(int32_t)};
+    if (made->positions) {
+        tensors[count++] = (weft_host_tensor){"positions", made->positions,
+                                              places * info->position_size * sizeof(float)};
+    }
+    if (made->lengths) {
+        tensors[count++] =
+            (weft_host_tensor){"lengths", made->lengths, sequences * sizeof(int32_t)};
     }
     double begin = weft_clock_ms();
-    weft_status status = weft_plan_execute(made->plan, tensors, made->positions ? 3 : 2);
+    weft_status status = weft_plan_execute(made->plan, tensors, count);
     double ms = weft_clock_ms() - begin;
     self->evaluation->run_ms += ms;
-    add_time(made->runs == 0 ? &self->first : self->evaluation, self, made, ms);
+    add_time(made->runs == 0 ? &self->first : self->evaluation, self, made, tokens, ms);
     made->runs++;
     return status;
 }
 
 /* Runs `count` examples, at most a batch, from place `first` of the order. */
 static weft_status run_batch(evaluator *self, group *made, uint32_t first, uint32_t count) {
+    const uint64_t tokens = count_tokens(self, first, count);
+    const uint64_t again = (uint64_t)(made->batch - count) * count_tokens(self, first, 1);
     fill(self, made, first, count);
-    weft_status status = execute(self, made);
+    weft_status status = execute(self, made, tokens + again);
     uint64_t each = made->output_elements / made->batch;
     for (uint32_t slot = 0; status == WEFT_OK && slot < count; slot++) {
         status = weft_cli_score_take(self->score, self->order[first + slot].index,
                                      &made->output[slot * each], made->output_width);
     }
-    self->evaluation->tokens += (uint64_t)count * self->per_example * made->length;
+    self->evaluation->tokens += tokens;
     self->done += count;
     weft_cli_progress_set(&self->progress, self->done);
     return status;
@@ -191,11 +226,13 @@ static uint32_t default_batch(const evaluator *self, uint32_t length) {
     return most < 1 ? 1 : most < DEFAULT_BATCH ? (uint32_t)most : DEFAULT_BATCH;
 }
 
-/* All examples of one length: places first to end of the order. */
+/* All examples of about one length: places first to end of the order. */
 static weft_status run_group(evaluator *self, uint32_t first, uint32_t end, uint32_t batch) {
-    uint32_t length = self->order[first].length;
+    uint32_t length = self->order[end - 1].length;
     uint32_t most = batch > 0 ? batch : default_batch(self, length);
-    group made = {.batch = end - first < most ? end - first : most, .length = length};
+    group made = {.batch = end - first < most ? end - first : most,
+                  .length = length,
+                  .padded = self->order[first].length < length};
     weft_status status = prepare_group(&made, self);
     while (status == WEFT_OK && first < end) {
         uint32_t count = end - first < made.batch ? end - first : made.batch;
@@ -204,6 +241,12 @@ static weft_status run_group(evaluator *self, uint32_t first, uint32_t end, uint
     }
     release_group(&made, &self->session->host);
     return status;
+}
+
+/* Whether a sequence goes with shorter ones: it has the bits that it has alone, and a quarter of the work at most is for nothing. */
+static bool goes_with(const evaluator *self, uint32_t longer, uint32_t shortest) {
+    return longer == shortest ||
+           (self->session->info.takes_lengths && (uint64_t)longer * 3 <= (uint64_t)shortest * 4);
 }
 
 static weft_status run_all(evaluator *self, uint32_t batch) {
@@ -216,7 +259,8 @@ static weft_status run_all(evaluator *self, uint32_t batch) {
     uint32_t first = 0;
     while (first < data->example_count) {
         uint32_t end = first;
-        while (end < data->example_count && self->order[end].length == self->order[first].length) {
+        while (end < data->example_count &&
+               goes_with(self, self->order[end].length, self->order[first].length)) {
             end++;
         }
         WEFT_TRY(run_group(self, first, end, batch));

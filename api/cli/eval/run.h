@@ -7,7 +7,7 @@
 
 typedef struct weft_cli_evaluation {
     uint64_t tokens;   /* all examples' */
-    uint32_t plans;    /* one for each length and batch size */
+    uint32_t plans;    /* one for each group of lengths */
     double compile_ms; /* all plans' */
     double run_ms;     /* all runs, transfers included */
     /*
@@ -26,9 +26,9 @@ typedef struct weft_cli_evaluation {
 double weft_cli_speed(const weft_cli_evaluation *evaluation, uint64_t amount);
 
 /**
- * Runs examples of equal length together, at most `batch` at a time; 0: 32, or fewer that have 8,192
- * tokens and, of a language model, 2^24 logits together. Nothing is padded in length, which would
- * change what FNet computes. A last, smaller batch is filled up with copies of its first example,
+ * Runs examples of equal length together, or of up to 4/3 of the shortest one's where the model takes lengths, at most
+ * `batch` at a time; 0: 32, or fewer that have 8,192 tokens and, of a language model, 2^24 logits together. Each has the
+ * bits that it has alone. A last, smaller batch is filled up with copies of its first example,
  * whose results are dropped. Shows a progress bar with that label. The session is open. Returns an
  * exit code.
  */

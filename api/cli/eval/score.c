@@ -122,9 +122,9 @@ static void add_errors(weft_cli_score *score) {
 }
 
 void weft_cli_score_end(weft_cli_score *score) {
-    if (score->measure == WEFT_CLI_MEASURE_LABELS) {
+    if (score->measure == WEFT_CLI_MEASURE_LABELS && !score->only_outputs) {
         count_labels(score);
-    } else if (score->measure == WEFT_CLI_MEASURE_VALUES) {
+    } else if (score->measure == WEFT_CLI_MEASURE_VALUES && !score->only_outputs) {
         add_errors(score);
     }
     if (score->outputs) {

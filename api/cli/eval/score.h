@@ -31,6 +31,7 @@ typedef struct weft_cli_score {
     /* Labels and values: all outputs [examples, width], as the data has them. Null for tokens. */
     float *outputs;
     uint32_t width;
+    bool only_outputs;                  /* the data has no answers: nothing is scored */
     bool not_finite;                    /* an output was not, see weft_cli_score_take */
     char digest[WEFT_DIGEST_TEXT_SIZE]; /* SHA-256 of all outputs' bits, see weft_cli_score_end */
 

@@ -115,22 +115,29 @@ static bool grow_tokens(folder_reader *reader, uint32_t count) {
     return true;
 }
 
-static bool add_example(folder_reader *reader, const weft_cli_tokens *text, uint32_t label) {
+static bool add_sequence(folder_reader *reader, const int32_t *tokens, uint32_t count) {
     weft_cli_data *data = reader->data;
-    const weft_host *host = &reader->session->host;
-    if (!weft_grow(host, &data->sequences, data->sequence_count, &reader->sequence_capacity,
-                   sizeof *data->sequences) ||
-        !weft_grow(host, &data->labels, reader->label_count, &reader->label_capacity,
-                   sizeof *data->labels) ||
-        !grow_tokens(reader, text->length)) {
+    if (!weft_grow(&reader->session->host, &data->sequences, data->sequence_count,
+                   &reader->sequence_capacity, sizeof *data->sequences) ||
+        !grow_tokens(reader, count)) {
         return false;
     }
-    memcpy(&data->tokens[reader->token_count], text->values, text->length * sizeof *text->values);
+    memcpy(&data->tokens[reader->token_count], tokens, count * sizeof *tokens);
     data->sequences[data->sequence_count++] =
-        (weft_cli_sequence){.begin = reader->token_count, .length = text->length};
-    data->labels[reader->label_count++] = (int32_t)label;
+        (weft_cli_sequence){.begin = reader->token_count, .length = count};
     data->example_count = data->sequence_count;
-    reader->token_count += text->length;
+    reader->token_count += count;
+    return true;
+}
+
+static bool add_example(folder_reader *reader, const weft_cli_tokens *text, uint32_t label) {
+    weft_cli_data *data = reader->data;
+    if (!weft_grow(&reader->session->host, &data->labels, reader->label_count,
+                   &reader->label_capacity, sizeof *data->labels) ||
+        !add_sequence(reader, text->values, text->length)) {
+        return false;
+    }
+    data->labels[reader->label_count++] = (int32_t)label;
     return true;
 }
 
@@ -212,5 +219,51 @@ int weft_cli_texts_load(weft_cli_data *data, const char *path, const weft_cli_se
         weft_fail(host, WEFT_BAD_FILE, "%s: expected texts, LABEL/NAME.txt; found none", path);
         exit_code = WEFT_CLI_BAD_FILE;
     }
+    return exit_code;
+}
+
+/* ---- a text on each line ---- */
+
+static int add_line(folder_reader *reader, const char *text, size_t size, const char *path) {
+    const weft_cli_session *session = reader->session;
+    const uint32_t number = reader->data->sequence_count + 1;
+    int32_t *tokens = NULL;
+    uint32_t count = 0;
+    if (size == 0) {
+        return weft_cli_bad_file(&session->host, "%s: line %u: expected a text, found none", path,
+                                 number);
+    }
+    if (weft_model_tokenize(session->model, text, size, &tokens, &count) != WEFT_OK) {
+        return weft_cli_bad_file(
+            &session->host, "%s: line %u: the text could not be turned into tokens", path, number);
+    }
+    const bool bytes = strcmp(session->info.tokenizer, "bytes") == 0;
+    reader->data->cut += bytes && size > count ? 1 : 0;
+    int exit_code = weft_cli_check_tokens(&(weft_cli_tokens){tokens, 1, count}, &session->info,
+                                          path, &session->host);
+    if (exit_code == WEFT_CLI_FINE && !add_sequence(reader, tokens, count)) {
+        exit_code = weft_cli_exit_code(weft_fail_memory(&session->host, path));
+    }
+    weft_tokens_free(session->model, &tokens);
+    return exit_code;
+}
+
+int weft_cli_lines_load(weft_cli_data *data, const char *path, const weft_cli_session *session) {
+    folder_reader reader = {.data = data, .session = session};
+    weft_cli_file_bytes text = {0};
+    int exit_code = weft_cli_exit_code_of_file(weft_cli_read_bytes(&text, path, &session->host));
+    if (exit_code == WEFT_CLI_FINE && text.more) {
+        exit_code = weft_cli_bad_file(&session->host, "%s: expected at most %zu bytes of texts",
+                                      path, text.size);
+    }
+    for (size_t begin = 0; exit_code == WEFT_CLI_FINE && begin < text.size;) {
+        const char *line = text.bytes + begin;
+        const char *end = memchr(line, '\n', text.size - begin);
+        size_t size = end ? (size_t)(end - line) : text.size - begin;
+        begin += size + 1;
+        exit_code =
+            add_line(&reader, line, size > 0 && line[size - 1] == '\r' ? size - 1 : size, path);
+    }
+    weft_free(&session->host, text.bytes);
     return exit_code;
 }

@@ -179,6 +179,23 @@ WEFT_API weft_status weft_graph_affine(weft_tensor *out, weft_graph *graph, weft
 WEFT_API weft_status weft_graph_gather(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                        uint32_t position);
 
+/** The last token of each sequence, lengths i32 [B], each 1 … n: [B, n, d] → [B, d]. See weft_graph_mask. */
+WEFT_API weft_status weft_graph_gather_last(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                            weft_tensor lengths);
+
+/**
+ * Sequences of different lengths in one batch: the first lengths[b] tokens of sequence b, and zeros behind them, whatever x
+ * has there, NaN included. x f32 [B, n, ...], lengths i32 [B], each 1 … n: weft_plan_execute refuses others; elsewhere one
+ * below 1 counts as 0 here, and one above n as n.
+ *
+ * Mixers take such lengths as a parameter. They say how many of a sequence's keys and values count: what is behind them has
+ * no influence on any token, and a token before the length has the bits that it has where its sequence runs alone, with as
+ * many tokens, unless the mixer's documentation says otherwise. Queries are not masked: the results of tokens behind the
+ * length are made of what they hold, and are NaN if they are.
+ */
+WEFT_API weft_status weft_graph_mask(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                     weft_tensor lengths);
+
 /** The same elements in the same order under another shape; costs nothing at run time. */
 WEFT_API weft_status weft_graph_reshape(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                         weft_shape shape);
@@ -297,8 +314,8 @@ typedef struct weft_host_tensor {
 
 /**
  * The simplest way to run: uploads every input, runs, downloads the outputs that are listed. Uses buffers the plan
- * keeps for this. Refuses indices outside their embedding table (WEFT_INVALID_ARGUMENT naming input, position, value
- * and range) and inputs that are missing or of the wrong size, before anything runs. A state that is not listed stays as
+ * keeps for this. Refuses indices outside their embedding table and lengths outside their sequence (WEFT_INVALID_ARGUMENT
+ * naming input, position, value and range) and inputs that are missing or of the wrong size, before anything runs. A state that is not listed stays as
  * the last call left it; before the first call it is undefined.
  */
 WEFT_API weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *tensors,

@@ -98,7 +98,9 @@ typedef struct weft_model_info {
     uint32_t position_size; /**< l of the input "positions" f32 [B, n, l], or 0: it has none */
     bool causal;            /**< row p of the result reads the tokens 0 … p alone */
     uint32_t max_length;    /**< longest sequence in tokens */
-    uint32_t exact_length;  /**< the only length it can run (learned sequence matrices), or 0 */
+    bool
+        takes_lengths; /**< the sequences of a batch may have lengths of their own: weft_model_inputs */
+    uint32_t exact_length; /**< the only length it can run (learned sequence matrices), or 0 */
     uint32_t
         label_count; /**< outputs per sequence (retrieve: pair); 0 for hidden and language models */
     int32_t eos_token; /**< the token that ends a text, or -1 */
@@ -126,6 +128,9 @@ typedef struct weft_model_inputs {
     weft_tensor types;     /**< i32 [B, n], or none; fnet alone */
     weft_tensor features;  /**< f32 [B, n, input_size], with input_size */
     weft_tensor positions; /**< f32 [B, n, position_size], with position_size */
+    /** i32 [B], each 1 … n, or none, all n; with takes_lengths alone. Behind a length tokens are any of the vocabulary, and vectors
+     * any numbers; results there mean nothing. */
+    weft_tensor lengths;
 } weft_model_inputs;
 
 #ifndef __cplusplus
@@ -147,6 +152,14 @@ WEFT_API weft_status weft_model_build(weft_tensor *out, weft_model *model, weft_
 WEFT_API weft_status weft_model_compile(weft_plan **plan, weft_model *model, weft_device *device,
                                         uint32_t batch, uint32_t length, bool with_types,
                                         const weft_plan_params *params);
+
+/**
+ * The same for sequences of up to `length` tokens, with one more input, "lengths" i32 [B]: each has the bits that it has alone, in
+ * a plan for its own length. WEFT_INVALID_ARGUMENT for a model without takes_lengths.
+ */
+WEFT_API weft_status weft_model_compile_lengths(weft_plan **plan, weft_model *model,
+                                                weft_device *device, uint32_t batch,
+                                                uint32_t length, const weft_plan_params *params);
 
 /* ---- decoding: causal language models, one token at a time ---- */
 

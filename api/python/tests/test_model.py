@@ -12,6 +12,7 @@ import pytest
 import weft
 from conftest import DATA, MODELS
 from weft import safetensors
+from weft._batches import batches
 
 
 def test_what_a_model_is(langid):
@@ -68,6 +69,44 @@ def test_many_texts_keep_their_order(classifier):
         assert list(answer.probabilities) == sorted(answer.probabilities, reverse=True)
         assert answer.top(2) == list(zip(answer.labels, answer.probabilities))[:2]
         assert str(answer).startswith(f"{answer.label} {answer.probability:.1%}, ")
+
+
+def test_texts_of_all_lengths_go_together(classifier):
+    """Each has the bits that it has alone, in far fewer runs than there are lengths."""
+    source = "".join(path.read_text("utf-8") for path in sorted((MODELS / "langid" / "samples").iterdir()))
+    texts = [source[start:start + length] for start, length in enumerate([3, 200, 17, 64, 65, 1, 90, 333, 91, 33, 60, 63])]
+    tokens = [classifier.tokenize(text) for text in texts]
+    assert classifier.info.takes_lengths
+    for row, alone in zip(classifier._rows(tokens, lambda _: None), tokens):
+        assert np.array_equal(row, classifier.logits(alone))
+    lengths = [len(row) for row in tokens]
+    padded = np.zeros((len(tokens), max(lengths)), np.int32)
+    for row, some in zip(padded, tokens):
+        row[:len(some)] = some
+    hidden = classifier.hidden(padded, lengths=lengths)
+    for row, some in zip(hidden, tokens):
+        assert np.array_equal(row[:len(some)], classifier.hidden(some))
+
+
+@pytest.mark.parametrize("pad", [False, True])
+def test_batches(pad):
+    lengths = [int(n) for n in np.random.default_rng(2).integers(1, 700, 300)]
+    found = batches(lengths, 32, 700, pad)
+    assert sorted(i for batch in found for i in batch.indices) == list(range(300))
+    for indices, length in found:
+        own = [lengths[i] for i in indices]
+        assert len(own) in (1, 2, 4, 8, 16, 32) and max(own) <= length <= 700
+        assert min(own) == length if not pad else min(own) > max(own) * 3 // 4 or len(own) == 1
+    assert len({batch.length for batch in found}) <= (40 if pad else 300)
+    assert pad == (len(found) < 60)
+
+
+def test_lengths_where_there_are_none(langid, classifier):
+    assert not langid.info.takes_lengths
+    with pytest.raises(weft.InvalidArgument, match="lengths"):
+        langid.logits([[1, 2, 3]], lengths=[2])
+    with pytest.raises(weft.InvalidArgument, match="outside 1 to 3"):
+        classifier.logits([[1, 2, 3]], lengths=[4])
 
 
 def test_progress(classifier, capfd, monkeypatch):

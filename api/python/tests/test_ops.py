@@ -251,6 +251,20 @@ def test_gather(run, rng, shape, position):
     check(run(lambda x: ops.gather(x, position), x=x), x[:, position])
 
 
+LENGTHS = np.array([13, 1, 6], np.int32)
+
+
+@covers("mask", "gather_last")
+@pytest.mark.parametrize("rest", [(), (5,), (3, 4)], ids=str)
+def test_lengths(run, rng, rest):
+    x = normal(rng, 3, 13, *rest)
+    before = (np.arange(13) < LENGTHS[:, None]).reshape(3, 13, *[1] * len(rest))
+    x[~np.broadcast_to(before, x.shape)] = np.nan
+    check(run(ops.mask, x=x, lengths=LENGTHS), np.where(before, x, 0))
+    if len(rest) == 1:
+        check(run(ops.gather_last, x=x, lengths=LENGTHS), x[np.arange(3), LENGTHS - 1])
+
+
 @covers("reshape")
 @pytest.mark.parametrize("before, after", [((2, 6), (3, 4)), ((2, 7, 6), (2, 7, 3, 2)), ((5, 1, 7), (35,))], ids=str)
 def test_reshape(run, rng, before, after):
@@ -407,6 +421,74 @@ def test_attention(run, rng, shape, scale, keys):
 def qkv_of(rng, shape):
     batch, n, d, _ = shape
     return {name: normal(rng, batch, n, d) for name in "qkv"}
+
+
+@covers("attention")
+@pytest.mark.parametrize("shape", [(2, 7, 6, 1), (3, 67, 8, 2)], ids=str)
+def test_attention_with_padding(run, rng, shape):
+    """As PyTorch's MultiheadAttention with key_padding_mask."""
+    batch, n, d, heads = shape
+    lengths = np.array([n, 1, n // 2][:batch], np.int32)
+    q, k, v = (normal(rng, batch, n, d) for _ in range(3))
+    module = torch.nn.MultiheadAttention(d, heads, bias=False, batch_first=True, dtype=torch.float64)
+    module.in_proj_weight.data = torch.eye(d, dtype=torch.float64).repeat(3, 1)
+    module.out_proj.weight.data = torch.eye(d, dtype=torch.float64)
+    padding = torch.arange(n) >= torch.from_numpy(lengths)[:, None]
+    expected = module(t64(q), t64(k), t64(v), key_padding_mask=padding, need_weights=False)[0]
+    behind = (np.arange(n) >= lengths[:, None])[..., None]
+    k, v = (np.where(behind, np.float32(np.nan), x) for x in (k, v))
+    check(run(lambda q, k, v, lengths: ops.attention(q, k, v, heads=heads, lengths=lengths), q=q, k=k, v=v, lengths=lengths),
+          expected)
+
+
+@covers("attention")
+@pytest.mark.parametrize("rank", [2, 3, 4])
+def test_attention_with_a_bias(run, rng, rank):
+    """As PyTorch's scaled_dot_product_attention with attn_mask."""
+    batch, n, m, d, heads = 3, 7, 67, 8, 2
+    q, k, v = normal(rng, batch, n, d), normal(rng, batch, m, d), normal(rng, batch, m, d)
+    bias = normal(rng, *(batch, heads, n, m)[4 - rank:])
+    bias[rng.random(bias.shape) < 0.3] = -np.inf
+    expected = F.scaled_dot_product_attention(*(t64(split(x, heads)) for x in (q, k, v)), attn_mask=t64(bias))
+    check(run(lambda q, k, v, bias: ops.attention(q, k, v, heads=heads, bias=bias), q=q, k=k, v=v, bias=bias),
+          merge(expected.numpy()))
+
+
+@covers("kernel_attention", "performer_attention", "cosformer", "banded_attention", "toeplitz", "fmm_attention",
+        "rfa_attention", "linear_attention", "random_features", "toeplitz_attention")
+@pytest.mark.parametrize("mixer", ["kernel", "performer", "cosformer", "band", "toeplitz", "fmm", "rfa", "features",
+                                   "relative"])
+def test_lengths_of_mixers(run, rng, mixer):
+    """What is behind a length has no influence: each sequence is what it is alone."""
+    batch, n, d, heads = 3, 67, 8, 2
+    lengths = np.array([n, 1, 31], np.int32)
+    q, k, v = (normal(rng, batch, n, d) for _ in range(3))
+    for x in (q, k, v):
+        x[np.arange(n) >= lengths[:, None]] = np.nan
+    w = normal(rng, 20, d // heads)
+    lag = normal(rng, 2 * n - 1, d)
+
+    def features(x, **options):
+        return ops.random_features(x, w, component="optimal", heads=heads, **options)
+
+    build = {
+        "kernel": lambda q, k, v, **o: ops.kernel_attention(q, k, v, heads=heads, **o),
+        "performer": lambda q, k, v, **o: ops.performer_attention(q, k, v, w, heads=heads, **o),
+        "cosformer": lambda q, k, v, **o: ops.cosformer(q, k, v, heads=heads, length=n, **o),
+        "band": lambda q, k, v, **o: ops.banded_attention(q, k, v, heads=heads, half_width=min(5, q.shape[1] - 1), **o),
+        "toeplitz": lambda q, k, v, **o: ops.toeplitz(v, lag, **o),
+        "fmm": lambda q, k, v, **o: ops.fmm_attention(q, k, v, heads=heads, half_width=min(5, q.shape[1] - 1), **o),
+        "rfa": lambda q, k, v, **o: ops.rfa_attention(q, k, v, w, heads=heads, **o),
+        "features": lambda q, k, v, lengths=None: ops.linear_attention(
+            features(q, stabilizer="query", other=k, lengths=lengths, other_lengths=lengths),
+            features(k, stabilizer="key", other=q, lengths=lengths, other_lengths=lengths), v, heads=heads, lengths=lengths),
+        "relative": lambda q, k, v, **o: ops.toeplitz_attention(ops.activate(q, "exp"), ops.activate(k, "exp"), v,
+                                                                np.ascontiguousarray(lag[:, :heads]), heads=heads, **o),
+    }[mixer]
+    found = run(build, q=q, k=k, v=v, lengths=lengths)
+    for b, length in enumerate(lengths):
+        alone = run(build, **{name: x[b:b + 1, :length] for name, x in {"q": q, "k": k, "v": v}.items()})[0]
+        check(found[b, :length], alone, 1e-6)
 
 
 @covers("banded_attention")

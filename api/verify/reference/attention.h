@@ -10,6 +10,9 @@ typedef struct weft_reference_attention {
     uint32_t n, m, heads;
     uint32_t width, values; /* of a head */
     bool causal;
+    const double *
+        bias; /* on the scaled scores of softmax attention: [heads, n, m] or, each_head false, [n, m]; or null */
+    bool each_head;
 } weft_reference_attention;
 
 /**

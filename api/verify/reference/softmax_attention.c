@@ -16,9 +16,10 @@ static struct band band_of(const weft_reference_attention *a, uint32_t keys, uin
     return (struct band){.begin = i > half_width ? i - half_width : 0, .end = last};
 }
 
-/** One head of one query; q, k, v and out are at the head's first channel. */
-static void attend(double *out, const double *q, const double *k, const double *v, double *weights,
-                   const weft_reference_attention *a, struct band band, double scale) {
+/** One head of one query; q, k, v and out are at the head's first channel, bias at the query's row, or null. */
+static void attend(double *out, const double *q, const double *k, const double *v,
+                   const double *bias, double *weights, const weft_reference_attention *a,
+                   struct band band, double scale) {
     const uint64_t key_step = (uint64_t)a->heads * a->width;
     const uint64_t value_step = (uint64_t)a->heads * a->values;
     for (uint64_t j = band.begin; j < band.end; j++) {
@@ -26,7 +27,7 @@ static void attend(double *out, const double *q, const double *k, const double *
         for (uint32_t c = 0; c < a->width; c++) {
             score += q[c] * k[j * key_step + c];
         }
-        weights[j - band.begin] = scale * score;
+        weights[j - band.begin] = scale * score + (bias ? bias[j] : 0.0);
     }
     weft_reference_softmax(weights, weights, 1, band.end - band.begin);
     for (uint32_t c = 0; c < a->values; c++) {
@@ -57,8 +58,9 @@ void weft_reference_softmax_attention(weft_reference *ref, double *out, weft_row
         const uint64_t head = part % a.heads;
         const uint64_t r = part / a.heads;
         const uint32_t i = rows.at[r];
+        const uint64_t bias_row = (a.each_head ? head * a.n : 0) + i;
         attend(out + part * a.values, a.q + ((uint64_t)i * a.heads + head) * a.width,
-               a.k + head * a.width, a.v + head * a.values, weights, &a,
-               band_of(&a, a.m, half_width, i), factor);
+               a.k + head * a.width, a.v + head * a.values, a.bias ? a.bias + bias_row * a.m : NULL,
+               weights, &a, band_of(&a, a.m, half_width, i), factor);
     }
 }

@@ -32,7 +32,7 @@ static weft_status check(void *config, const weft_network_config *network,
 }
 
 /* Without a length of its own the weights depend on the sequence's. */
-static bool recurrent(const void *config) {
+static bool has_length(const void *config) {
     return ((const struct cosformer *)config)->length != 0;
 }
 
@@ -52,6 +52,7 @@ const struct weft_model_family weft_family_cosformer = {
     .config_size = sizeof(struct cosformer),
     WEFT_ATTENTION_PARTS,
     .check = check,
-    .recurrent = recurrent,
+    .recurrent = has_length,
+    .takes_lengths = has_length,
     .mix = mix,
 };

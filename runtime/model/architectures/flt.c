@@ -138,6 +138,11 @@ static bool is_recurrent(const void *config) {
     return ((const struct flt *)config)->positions == POSITIONS_INDEX;
 }
 
+/* A grid has as many tokens as it has cells. */
+static bool takes_lengths(const void *config) {
+    return ((const struct flt *)config)->positions != POSITIONS_GRID;
+}
+
 /* ---- the mixer ---- */
 
 /* The index of each cell along each axis, [n, axes], row-major. */
@@ -237,5 +242,6 @@ const struct weft_model_family weft_family_flt = {
     .exact_length = exact_length,
     .position_size = position_size,
     .recurrent = is_recurrent,
+    .takes_lengths = takes_lengths,
     .mix = mix,
 };

@@ -184,6 +184,7 @@ const struct weft_model_family weft_family_fmmformer = {
     WEFT_ATTENTION_PARTS,
     .set_defaults = set_defaults,
     .check = check,
-    .recurrent = weft_family_is_recurrent,
+    .recurrent = weft_family_always,
+    .takes_lengths = weft_family_always,
     .mix = mix,
 };

@@ -39,6 +39,7 @@ const struct weft_model_family weft_family_performer = {
     .config_size = sizeof(struct performer),
     WEFT_ATTENTION_PARTS,
     .set_defaults = set_defaults,
-    .recurrent = weft_family_is_recurrent,
+    .recurrent = weft_family_always,
+    .takes_lengths = weft_family_always,
     .mix = mix,
 };

@@ -27,6 +27,8 @@ static weft_tensor coefficients(const struct features *features, bool keys) {
 
 static weft_tensor balance(struct weft_builder *builder, weft_tensor x, weft_tensor other) {
     weft_tensor out = {0};
+    x = weft_build_mask(builder, x);
+    other = weft_build_mask(builder, other);
     return WEFT_BUILT(builder, out, weft_graph_balance_channels(&out, builder->graph, x, other));
 }
 
@@ -55,7 +57,8 @@ static weft_tensor exponentials(const struct features *features, weft_tensor x, 
                                           .stabilizer = stabilizer(builder, keys),
                                           .epsilon = config->feature_eps,
                                           .coefficients = coefficients(features, keys),
-                                          .square_norms = features->weights.square_norms};
+                                          .square_norms = features->weights.square_norms,
+                                          .lengths = weft_build_lengths(builder)};
     if (params.component == WEFT_COMPONENT_ASYMMETRIC && structured) {
         /* The same as optimal features of balanced channels, which can be projected. */
         weft_tensor balanced = balance(builder, x, other);
@@ -66,6 +69,7 @@ static weft_tensor exponentials(const struct features *features, weft_tensor x, 
     if (params.component == WEFT_COMPONENT_OPTIMAL ||
         params.component == WEFT_COMPONENT_ASYMMETRIC) {
         params.other = other;
+        params.other_lengths = params.lengths;
     }
     if (params.component == WEFT_COMPONENT_GENERALIZED) {
         params.a = config->a;
@@ -88,7 +92,8 @@ static weft_tensor powers(const struct features *features, weft_tensor x, bool k
                           &out, builder->graph, x, features->weights.w,
                           coefficients(features, keys),
                           weft_discrete_features_params(.heads = features->config->heads,
-                                                        .stabilizer = stabilizer(builder, keys))));
+                                                        .stabilizer = stabilizer(builder, keys),
+                                                        .lengths = weft_build_lengths(builder))));
 }
 
 static weft_tensor hybrids(const struct features *features, weft_tensor x, bool keys) {
@@ -100,7 +105,8 @@ static weft_tensor hybrids(const struct features *features, weft_tensor x, bool 
             &out, builder->graph, x, features->weights.w, features->directions,
             weft_hybrid_features_params(.heads = features->config->heads, .keys = keys,
                                         .stabilizer = stabilizer(builder, keys),
-                                        .coefficients = coefficients(features, keys))));
+                                        .coefficients = coefficients(features, keys),
+                                        .lengths = weft_build_lengths(builder))));
 }
 
 static weft_tensor features_of(const struct features *features, weft_tensor x, weft_tensor other,
@@ -140,6 +146,7 @@ const struct weft_model_family weft_family_spectraformer = {
     WEFT_ATTENTION_PARTS,
     .set_defaults = weft_spectraformer_defaults,
     .check = weft_spectraformer_check,
-    .recurrent = weft_family_is_recurrent, /* whatever reads the whole sequence is not causal */
+    .recurrent = weft_family_always, /* whatever reads the whole sequence is not causal */
+    .takes_lengths = weft_family_always,
     .mix = mix,
 };

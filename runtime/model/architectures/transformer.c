@@ -21,6 +21,7 @@ const struct weft_model_family weft_family_transformer = {
     .fields = {fields, sizeof fields / sizeof fields[0]},
     .config_size = sizeof(struct transformer),
     WEFT_ATTENTION_PARTS,
-    .recurrent = weft_family_is_recurrent,
+    .recurrent = weft_family_always,
+    .takes_lengths = weft_family_always,
     .mix = mix,
 };

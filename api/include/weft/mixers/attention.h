@@ -12,6 +12,10 @@ extern "C" {
 typedef struct weft_attention_params {
     uint32_t heads; /**< divides d; 0 means 1 */
     float scale;    /**< on the scores; 0 means 1/sqrt(d/heads) */
+    weft_tensor
+        lengths; /**< i32 [B], how many keys of each sequence count: see weft_graph_mask; none: all */
+    /** f32 [n, m], [heads, n, m] or [B, heads, n, m], added to the scaled scores; -infinity leaves a key out for a query. */
+    weft_tensor bias;
 } weft_attention_params;
 
 #ifndef __cplusplus
@@ -19,9 +23,10 @@ typedef struct weft_attention_params {
 #endif
 
 /**
- * Softmax self-attention without a mask, head h using channels h·d/heads …: softmax(scale · q kᵀ) v per head.
+ * Softmax attention, head h using channels h·d/heads …: softmax(scale · q kᵀ + bias) v per head.
  * Vaswani et al., "Attention is all you need", 2017, equation (1). The sequence lengths of q and of k, v may differ.
- * Holds the [B, heads, n, n] scores: FNet's Hybrid sibling and the baseline use it. params may be null.
+ * Holds the [B, heads, n, n] scores: FNet's Hybrid sibling and the baseline use it. A query that bias
+ * leaves no key is NaN. params may be null.
  */
 WEFT_API weft_status weft_graph_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,
                                           weft_tensor k, weft_tensor v,
@@ -33,6 +38,8 @@ typedef struct weft_banded_attention_params {
         half_width; /**< k, 0 … n-1: token i reads the tokens j with |i-j| ≤ k; 0: only itself */
     bool causal;    /**< 0 ≤ i-j ≤ k instead */
     float scale;    /**< on the scores; 0 means 1/sqrt(d/heads) */
+    weft_tensor
+        lengths; /**< i32 [B], how many keys of each sequence count: see weft_graph_mask; none: all */
 } weft_banded_attention_params;
 
 #ifndef __cplusplus
@@ -44,7 +51,8 @@ typedef struct weft_banded_attention_params {
  * "FMMformer", 2021, equation (4). q, k, v and out f32 [B, n, d]; head h has the channels h·d/heads …, as
  * weft_graph_attention. k = n-1 is softmax attention, or causal softmax attention.
  * Time is linear in n·k·d, and memory is that of the result: no score is stored. The bandwidth "k" of the authors' code
- * keeps |i-j| < k: it is half_width + 1. Implementations, of the same bits: "direct" and "tiled". params may be null.
+ * keeps |i-j| < k: it is half_width + 1. Implementations, of the same bits: "direct" and "tiled". With lengths a token whose
+ * band is behind its sequence's reads the last key before it. params may be null.
  * Errors: WEFT_INVALID_ARGUMENT for heads that do not divide d, half_width ≥ n, or a scale that is not finite.
  */
 WEFT_API weft_status weft_graph_banded_attention(weft_tensor *out, weft_graph *graph, weft_tensor q,

@@ -16,6 +16,8 @@ typedef struct weft_linear_attention_params {
     uint32_t heads; /**< divides the features and d; 0 means 1 */
     bool causal;    /**< token i reads the tokens 0 … i; otherwise all */
     float epsilon;  /**< a denominator closer to 0 than this becomes ±epsilon; 0: only 0 itself */
+    weft_tensor
+        lengths; /**< i32 [B], how many keys of each sequence count: see weft_graph_mask; none: all */
 } weft_linear_attention_params;
 
 #ifndef __cplusplus
@@ -73,6 +75,8 @@ typedef struct weft_kernel_attention_params {
     uint32_t kernel_count;      /**< 1 … WEFT_MAX_KERNELS; 0 with kernels null */
     /** A denominator closer to 0 becomes ±epsilon. 0: 1e-6 for tanh and GLSL maps, only 0 itself for the others. */
     float epsilon;
+    weft_tensor
+        lengths; /**< i32 [B], how many keys of each sequence count: see weft_graph_mask; none: all */
 } weft_kernel_attention_params;
 
 #ifndef __cplusplus
@@ -99,6 +103,8 @@ typedef struct weft_cosformer_params {
     bool causal;     /**< token i reads the tokens 0 … i; otherwise all */
     uint32_t length; /**< M, at least n and m; 0 means the larger of n and m */
     float epsilon;   /**< a smaller denominator becomes this; 0: only 0 itself */
+    weft_tensor
+        lengths; /**< i32 [B], as in weft_linear_attention_params; `length` must be given then */
 } weft_cosformer_params;
 
 #ifndef __cplusplus
@@ -137,7 +143,7 @@ typedef struct weft_fast_weight_params {
  * of 64: a triangular system within each, and from chunk to chunk one product with its d/heads × d/heads matrix.
  * A NaN or an infinity stays in S. One in v_i makes its channel NaN for all later tokens, and NaN or infinite for token
  * i; one in beta_i, and a NaN or +infinity in k_i, does that to all channels of the head. A k_i that is -infinity in all
- * channels of a head writes nothing.
+ * channels of a head writes nothing. No lengths are needed: what is behind a token has no influence on it.
  * Errors: WEFT_INVALID_ARGUMENT for heads that do not divide, WEFT_UNSUPPORTED for d/heads over 512. params may be null.
  */
 WEFT_API weft_status weft_graph_fast_weight(weft_tensor *out, weft_graph *graph, weft_tensor q,
@@ -155,6 +161,7 @@ typedef struct weft_fmm_attention_params {
     weft_tensor
         near_weight; /**< w_1, f32 [d], after its sigmoid, a head's in all its channels; none: 1 */
     weft_tensor far_weight; /**< w_2, likewise */
+    weft_tensor lengths;    /**< i32 [B], how many keys of each sequence count: of both fields */
 } weft_fmm_attention_params;
 
 #ifndef __cplusplus

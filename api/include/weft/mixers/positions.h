@@ -107,6 +107,7 @@ typedef struct weft_toeplitz_attention_params {
     uint32_t heads; /**< divides the features and d; 0 means 1 */
     bool causal;    /**< token i reads the tokens 0 … i; otherwise all */
     float epsilon;  /**< a denominator closer to 0 than this becomes ±epsilon; 0: only 0 itself */
+    weft_tensor lengths; /**< i32 [B], how many keys of each sequence count: see below; none: all */
 } weft_toeplitz_attention_params;
 
 #ifndef __cplusplus
@@ -129,7 +130,8 @@ typedef struct weft_toeplitz_attention_params {
  * n ≈ 12 log2(2n) m d/(m + d) with d that of a head (causal: twice that), 5200 for m = d = 64; fast mode what it
  * measures to be faster. "direct" is exactly causal, also for NaN. With "fft" a sum has errors of 1e-7 of the largest sum of
  * its sequence (causal: of those up to 8 times as far along), so that a denominator much smaller than that is
- * inaccurate, and a later token shows in an earlier result by as much.
+ * inaccurate, and a later token shows in an earlier result by as much. With lengths (weft_graph_mask) keys behind them have
+ * no influence, but the bits of a sequence alone are others: n decides on the implementation and on the largest b.
  * Errors: WEFT_SHAPE_MISMATCH; WEFT_INVALID_ARGUMENT naming heads or epsilon; a plan gives WEFT_UNSUPPORTED for "fft" with
  * more than 2^31 - 1 products. params may be null.
  */

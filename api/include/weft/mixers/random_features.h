@@ -88,6 +88,12 @@ typedef struct weft_random_features_params {
     weft_tensor projection;
     /** f32 [s], ‖w_i‖²: OPTIMAL and GENERALIZED with a projection alone, see weft_features_square_norms */
     weft_tensor square_norms;
+    /**
+     * i32 [B], how many tokens of each sequence of x, and of other, count (weft_graph_mask); none: all. Features are made of
+     * all tokens, but with WEFT_STABILIZER_KEY, OPTIMAL and ASYMMETRIC of those of others before the length alone.
+     */
+    weft_tensor lengths;
+    weft_tensor other_lengths;
     float a;   /**< GENERALIZED alone: A, finite and below 1/4 */
     int32_t s; /**< GENERALIZED alone: 1 or -1; 0 means 1 */
 } weft_random_features_params;
@@ -115,7 +121,7 @@ WEFT_API weft_status weft_graph_random_features(weft_tensor *out, weft_graph *gr
  * SADERF's change of variables by itself: out[b, i, l] = Ψ_l x[b, i, l], Ψ_l = (Σ_j other[b, j, l]² / Σ_i x[b, i, l]²)^(1/4),
  * 1 where a sum is 0 (or below 2^-126). x f32 [B, n, d], other f32 [B, m, d], out [B, n, d]; for keys with the two in
  * exchanged places. OPTIMAL features of the two results are ASYMMETRIC features of x and other, bit for bit; here they can
- * be projected in another way first. Likhosherstov et al., 2023; Spectraformer, (36). Errors: WEFT_SHAPE_MISMATCH.
+ * be projected in another way first (with lengths: of weft_graph_mask of both). Likhosherstov et al., 2023; Spectraformer, (36). Errors: WEFT_SHAPE_MISMATCH.
  */
 WEFT_API weft_status weft_graph_balance_channels(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                                  weft_tensor other);
@@ -124,7 +130,8 @@ typedef struct weft_discrete_features_params {
     uint32_t heads; /**< divides d; 0 means 1 */
     /** QUERY and KEY divide by a power of two, the one next below the largest feature's magnitude. */
     weft_stabilizer stabilizer;
-    float scale; /**< on x; 0 means (d/heads)^(-1/4), for queries and keys */
+    float scale;         /**< on x; 0 means (d/heads)^(-1/4), for queries and keys */
+    weft_tensor lengths; /**< i32 [B], as in weft_random_features_params */
 } weft_discrete_features_params;
 
 #ifndef __cplusplus
@@ -159,6 +166,7 @@ typedef struct weft_hybrid_features_params {
     float scale; /**< on x; 0 means (d/heads)^(-1/4), for queries and keys */
     /** f32 [s], factors of the features of the rows of w, as in weft_random_features_params; none: 1/√s. */
     weft_tensor coefficients;
+    weft_tensor lengths; /**< i32 [B], as in weft_random_features_params */
 } weft_hybrid_features_params;
 
 #ifndef __cplusplus
@@ -263,6 +271,8 @@ typedef struct weft_performer_attention_params {
     bool causal;       /**< token i reads the tokens 0 … i; otherwise all */
     bool unstabilized; /**< plain exponentials, epsilon added to them as they are */
     float epsilon;     /**< at least 0, added to each exponential; 0 means 1e-6, unstabilized 0 */
+    weft_tensor
+        lengths; /**< i32 [B], how many keys of each sequence count: see weft_graph_mask; none: all */
 } weft_performer_attention_params;
 
 #ifndef __cplusplus
@@ -290,6 +300,8 @@ typedef struct weft_rfa_attention_params {
     uint32_t heads; /**< divides the channels; 0 means 1 */
     bool causal;    /**< token i reads the tokens 0 … i; otherwise all */
     float epsilon;  /**< a denominator closer to 0 becomes ±epsilon; 0 means 1e-6 */
+    weft_tensor
+        lengths; /**< i32 [B], how many keys of each sequence count: see weft_graph_mask; none: all */
 } weft_rfa_attention_params;
 
 #ifndef __cplusplus

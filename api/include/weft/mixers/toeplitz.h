@@ -15,6 +15,8 @@ extern "C" {
 typedef struct weft_toeplitz_params {
     bool causal;       /**< lags 0 … n-1 alone: T is lower triangular */
     weft_tensor decay; /**< γ, f32 [d], each in (0, 1]; none: all 1 */
+    weft_tensor
+        lengths; /**< i32 [B], how many tokens of each sequence count: see below; none: all */
 } weft_toeplitz_params;
 
 #ifndef __cplusplus
@@ -40,6 +42,8 @@ typedef struct weft_toeplitz_params {
  * With "direct" a NaN or an infinity in x reaches the elements that read it. With the others it makes its channel NaN for
  * all tokens of the sequence, earlier ones included; so can finite numbers whose transform overflows. A NaN or an infinity
  * in the coefficients does the same in all sequences.
+ * With lengths (weft_graph_mask) tokens behind them have no influence. A sequence has the bits that it has alone where both
+ * take "direct"; by transforms of another length it differs by their rounding errors.
  * Errors: WEFT_SHAPE_MISMATCH for shapes; WEFT_INVALID_ARGUMENT for a weight as decay with an element outside (0, 1]. A
  * decay that is not a weight is taken as it is.
  */

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union, overload
 
-from . import _array, _core, errors
+from . import _array, _batches, _core, errors
 from ._core import check, ffi, lib, text_of
 from .device import Device, default_device
 from .plan import Plan
@@ -52,6 +52,8 @@ class ModelInfo:
     """Coordinates of each token's position that it reads; 0: none."""
     causal: bool
     max_length: int
+    takes_lengths: bool
+    """Whether the sequences of a batch may have lengths of their own, each with the bits that it has alone."""
     exact_length: int
     """The only length it can run, or 0."""
     label_count: int
@@ -130,7 +132,7 @@ class Model:
         self._device = device
         self._tokenizer = tokenizer
         self._handle = _core.Handle(source.open(), lib.weft_model_destroy)
-        self._plans: collections.OrderedDict[tuple[int, int, bool], Plan] = collections.OrderedDict()
+        self._plans: collections.OrderedDict[tuple[int, int, bool, bool], Plan] = collections.OrderedDict()
         self._plans_lock = threading.Lock()
         self._headless: Model | None = None
         info = ffi.new("weft_model_info *")
@@ -192,8 +194,8 @@ class Model:
     def __call__(self, texts: Iterable[str], *, progress: bool | None = None) -> list[Classification]: ...
 
     def __call__(self, texts: str | Iterable[str], *, progress: bool | None = None) -> Classification | list[Classification]:
-        """Classifies a text, or many. Texts of equal length are run together, and the order is kept; in reproducible mode
-        each has the bits that it would have alone.
+        """Classifies a text, or many. They are run in batches, and the order is kept: texts of about the same length where
+        `info.takes_lengths`, otherwise those of equal length. In reproducible mode each has the bits that it would have alone.
 
         Args:
             texts: one or many.
@@ -209,19 +211,21 @@ class Model:
         return results[0] if isinstance(texts, str) else results
 
     def _rows(self, sequences: Sequence[Sequence[int]], done: Callable[[int], object]) -> list[F32]:
-        """The output for each sequence. Those of one length go in batches of a power of two: few plans serve all."""
-        by_length: dict[int, list[int]] = {}
-        for index, sequence in enumerate(sequences):
-            by_length.setdefault(len(sequence), []).append(index)
+        """The output for each sequence, whatever their lengths."""
         rows: list[Any] = [None] * len(sequences)
-        for _, indices in sorted(by_length.items()):
-            while indices:
-                size = min(_LARGEST_BATCH, 1 << (len(indices).bit_length() - 1))
-                batch, indices = indices[:size], indices[size:]
-                for index, row in zip(batch, self.logits([sequences[i] for i in batch])):
-                    rows[index] = row
-                done(size)
+        for batch in self._in_batches(sequences, _LARGEST_BATCH):
+            for index, row in zip(batch.indices, self._batch_rows(sequences, batch)):
+                rows[index] = row
+            done(len(batch.indices))
         return rows
+
+    def _in_batches(self, sequences: Sequence[Sequence[int]], largest: int) -> list[_batches.Batch]:
+        return _batches.batches([len(sequence) for sequence in sequences], largest, self.info.max_length,
+                                self.info.takes_lengths)
+
+    def _batch_rows(self, sequences: Sequence[Sequence[int]], batch: _batches.Batch) -> F32:
+        tokens, lengths = _batches.padded([sequences[i] for i in batch.indices], batch.length)
+        return self.logits(tokens, lengths=lengths)
 
     def _classification(self, logits: F32) -> Classification:
         largest = float(logits.max())
@@ -233,7 +237,7 @@ class Model:
 
     # ---- arrays ----
 
-    def logits(self, inputs: Any, *, types: Any = None, positions: Any = None) -> F32:
+    def logits(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None) -> F32:
         """The task's output, f32: [B, labels] of a classifier or a regression, [B, n, vocabulary] of a language model,
         [B, n, labels] where each token has a label.
 
@@ -242,6 +246,8 @@ class Model:
                 FNetForMultipleChoice also [B, choices, n], which gives [B, choices].
             types: token types of that shape, of an fnet.
             positions: f32 [B, n, position_size], for a model that reads them.
+            lengths: how many tokens of each sequence count, integers [B] from 1 to n; None: all. Each sequence then has the
+                bits that it has alone, and what is in a result behind its length means nothing. Where `info.takes_lengths`.
         """
         vectors = self.info.input_size > 0
         values: Any = _array.f32(inputs, "inputs") if vectors else _array.i32(inputs, "inputs")
@@ -250,6 +256,8 @@ class Model:
             arrays["token_types"] = _array.i32(types, "types")
         if positions is not None:
             arrays["positions"] = _array.f32(positions, "positions")
+        if lengths is not None:
+            arrays["lengths"] = _array.i32(lengths, "lengths")
         if self.info.architecture == "FNetForMultipleChoice" and values.ndim == 3:
             flat = {name: array.reshape(-1, array.shape[-1]) for name, array in arrays.items()}
             choices: F32 = self.logits(flat["tokens"], types=flat.get("token_types")).reshape(values.shape[:2])
@@ -261,24 +269,26 @@ class Model:
         if values.ndim != (3 if vectors else 2) or 0 in values.shape:
             form = f"[B, n, {self.info.input_size}]" if vectors else "[B, n]"
             raise errors.ShapeMismatch(f"inputs: expected shape {form}, found {list(values.shape)}")
-        plan = self.plan(values.shape[0], values.shape[1], with_types=types is not None)
+        plan = self.plan(values.shape[0], values.shape[1], with_types=types is not None, with_lengths=lengths is not None)
         result: Any = plan.run(arrays)["output"]
         rows: F32 = result[0] if single else result
         return rows
 
-    def hidden(self, inputs: Any, *, types: Any = None, positions: Any = None) -> F32:
+    def hidden(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None) -> F32:
         """The last hidden state, f32 [B, n, hidden_size], whatever the model's task. Arguments as of `logits`."""
         if self.info.task == "hidden":
-            return self.logits(inputs, types=types, positions=positions)
+            return self.logits(inputs, types=types, positions=positions, lengths=lengths)
         with self._plans_lock:
             if self._headless is None:
                 self._headless = Model(_without_head(self._source), self._device, self._tokenizer)
-        return self._headless.logits(inputs, types=types, positions=positions)
+        return self._headless.logits(inputs, types=types, positions=positions, lengths=lengths)
 
-    def plan(self, batch: int, length: int, *, with_types: bool = False) -> Plan:
-        """A plan for a batch and length: inputs "tokens" i32 [B, n] or "features" f32 [B, n, input_size], "token_types" and
-        "positions" where there are any; output "output". The newest ones are kept."""
-        key = (batch, length, with_types)
+    def plan(self, batch: int, length: int, *, with_types: bool = False, with_lengths: bool = False) -> Plan:
+        """A plan for a batch and length: inputs "tokens" i32 [B, n] or "features" f32 [B, n, input_size], "token_types",
+        "positions" and "lengths" where there are any; output "output". The newest ones are kept."""
+        if with_types and with_lengths:
+            raise errors.InvalidArgument("expected types or lengths: no model has both")
+        key = (batch, length, with_types, with_lengths)
         with self._plans_lock:
             plan = self._plans.get(key)
             if plan is not None and plan.handle.pointer is not None and plan.device is self.device:
@@ -286,8 +296,9 @@ class Model:
                 return plan
         device = self.device
         with self._handle.lock, device.handle.lock:
-            pointer = _core.make("weft_plan", lib.weft_model_compile, self._handle.get(), device.handle.get(), batch, length,
-                                 with_types, ffi.NULL)
+            given = (self._handle.get(), device.handle.get(), batch, length)
+            pointer = _core.make("weft_plan", lib.weft_model_compile_lengths, *given, ffi.NULL) if with_lengths else (
+                _core.make("weft_plan", lib.weft_model_compile, *given, with_types, ffi.NULL))
         plan = Plan(pointer, device, keep=self)
         with self._plans_lock:
             self._plans[key] = plan

@@ -186,15 +186,15 @@ class PooledModel:
         results = [self._classification(row) for row in self._rows([self.tokenize(text) for text in several])]
         return results[0] if isinstance(texts, str) else results
 
-    def logits(self, inputs: Any, *, types: Any = None, positions: Any = None) -> F32:
+    def logits(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None) -> F32:
         """The task's output, f32; see `Model.logits`. The devices share the rows, axis B."""
-        return self._shared(lambda model, rows: model.logits(rows[0], types=rows[1], positions=rows[2]),
-                            inputs, types, positions, 2 if self.info.task == "retrieve" else 1)
+        return self._shared(lambda model, rows: model.logits(rows[0], types=rows[1], positions=rows[2], lengths=rows[3]),
+                            (inputs, types, positions, lengths), 2 if self.info.task == "retrieve" else 1)
 
-    def hidden(self, inputs: Any, *, types: Any = None, positions: Any = None) -> F32:
+    def hidden(self, inputs: Any, *, types: Any = None, positions: Any = None, lengths: Any = None) -> F32:
         """The last hidden state, f32 [B, n, hidden_size]; see `Model.hidden`. The devices share the rows, axis B."""
-        return self._shared(lambda model, rows: model.hidden(rows[0], types=rows[1], positions=rows[2]),
-                            inputs, types, positions, 1)
+        return self._shared(lambda model, rows: model.hidden(rows[0], types=rows[1], positions=rows[2], lengths=rows[3]),
+                            (inputs, types, positions, lengths), 1)
 
     def close(self) -> None:
         """Releases it and its plans."""
@@ -215,29 +215,25 @@ class PooledModel:
 
     def _rows(self, sequences: Sequence[Sequence[int]]) -> list[F32]:
         """The output for each sequence, whatever their lengths."""
-        by_length: dict[int, list[int]] = {}
-        for index, sequence in enumerate(sequences):
-            by_length.setdefault(len(sequence), []).append(index)
-        largest = self._largest_piece(len(sequences))
         # The longest first: towards the end the pieces are short, and no device waits long for another.
-        pieces = [indices[start:end] for _, indices in sorted(by_length.items(), reverse=True)
-                  for start, end in _cut(len(indices), largest)]
-        found = self._pool._each(
-            lambda number, piece: self._models[number].logits([sequences[i] for i in piece]), pieces)
+        pieces = self._models[0]._in_batches(sequences, self._largest_piece(len(sequences)))
+        found = self._pool._each(lambda number, piece: self._models[number]._batch_rows(sequences, piece), pieces)
         rows: list[Any] = [None] * len(sequences)
         for piece, outputs in zip(pieces, found):
-            for index, row in zip(piece, outputs):
+            for index, row in zip(piece.indices, outputs):
                 rows[index] = row
         return rows
 
-    def _shared(self, run: Callable[[Model, list[Any]], F32], inputs: Any, types: Any, positions: Any, unit: int) -> F32:
+    def _shared(self, run: Callable[[Model, list[Any]], F32], given: tuple[Any, Any, Any, Any], unit: int) -> F32:
         """Runs pieces of the rows of all arrays; `unit` rows stay together."""
         import numpy as np
 
+        inputs, types, positions, lengths = given
         vectors = self.info.input_size > 0
         arrays: list[Any] = [_array.f32(inputs, "inputs") if vectors else _array.i32(inputs, "inputs"),
                              None if types is None else _array.i32(types, "types"),
-                             None if positions is None else _array.f32(positions, "positions")]
+                             None if positions is None else _array.f32(positions, "positions"),
+                             None if lengths is None else _array.i32(lengths, "lengths")]
         rows: int = arrays[0].shape[0] if arrays[0].ndim > (2 if vectors else 1) else 0
         whole = rows < 2 * unit or rows % unit != 0 or any(
             array is not None and (array.ndim == 0 or array.shape[0] != rows) for array in arrays)
