@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft generate: continues a text, byte by byte. */
+/* weft generate: continues a text, token by token. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -47,12 +47,12 @@ static int check_model(const weft_cli_session *session) {
             &session->host, "%s: expected a causal language model (task causal_lm), found task %s",
             session->folder, weft_task_name(info->task));
     }
-    if (strcmp(info->tokenizer, "bytes") != 0) {
+    if (strcmp(info->tokenizer, "none") == 0) {
         return weft_cli_bad_file(
             &session->host,
-            "%s: expected a model of bytes (tokenizer_class ByteTokenizer), found tokenizer "
-            "%s",
-            session->folder, info->tokenizer);
+            "%s: expected a model with a tokenizer (tokenizer_class ByteTokenizer, or a "
+            "spiece.model), found none",
+            session->folder);
     }
     return WEFT_CLI_FINE;
 }
@@ -72,10 +72,17 @@ static int read_prompt(generate_state *state) {
         WEFT_CLI_TRY(weft_cli_exit_code(weft_model_tokenize(
             session->model, options->text, size, &state->prompt.values, &state->prompt.length)));
     }
-    if (size > session->info.max_length) {
+    const char *name = options->prompt ? options->prompt : "--text";
+    const bool bytes = strcmp(session->info.tokenizer, "bytes") == 0;
+    if (bytes && size > session->info.max_length) {
+        return weft_cli_bad_file(&session->host,
+                                 "%s: the prompt has %zu bytes, more than the model's %u positions",
+                                 name, size, session->info.max_length);
+    }
+    if (!bytes && state->prompt.length == session->info.max_length) {
         return weft_cli_bad_file(
-            &session->host, "%s: the prompt has %zu bytes, more than the model's %u positions",
-            options->prompt ? options->prompt : "--text", size, session->info.max_length);
+            &session->host, "%s: the prompt fills the model's %u positions, or has more tokens",
+            name, session->info.max_length);
     }
     return WEFT_CLI_FINE;
 }
@@ -120,12 +127,54 @@ static weft_status take_prompt(generate_state *state) {
     return status;
 }
 
-/* Tokens that are no bytes are not shown. False when nobody is reading any more. */
-static bool show(const generate_state *state, uint32_t token) {
-    if (state->options->common.json || token > 255) {
-        return true;
+/* The text of the prompt and of what is made so far; free it with weft_text_free. */
+static weft_status text_so_far(char **text, size_t *size, const generate_state *state) {
+    const weft_host *host = &state->session.host;
+    const uint32_t made = state->result.count - state->result.ended;
+    const uint32_t count = state->prompt.length + made;
+    int32_t *tokens = weft_alloc(host, count * sizeof *tokens);
+    if (!tokens) {
+        return weft_fail_memory(host, "a text");
     }
-    return putchar((int)token) != EOF && fflush(stdout) == 0;
+    memcpy(tokens, state->prompt.values, state->prompt.length * sizeof *tokens);
+    for (uint32_t i = 0; i < made; i++) {
+        tokens[state->prompt.length + i] = (int32_t)state->result.tokens[i];
+    }
+    weft_status status = weft_model_detokenize(state->session.model, tokens, count, text, size);
+    weft_free(host, tokens);
+    return status;
+}
+
+/* How much of a text is whole characters: tokens can be parts of one. Text that is no UTF-8 at all counts as whole. */
+static size_t whole_characters(const char *text, size_t size) {
+    size_t end = size;
+    while (end > 0 && size - end < 3 && ((uint8_t)text[end - 1] & 0xc0) == 0x80) {
+        end--;
+    }
+    const uint8_t first = end > 0 ? (uint8_t)text[end - 1] : 0;
+    const size_t wanted = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+    return wanted > size - end + 1 ? end - 1 : size;
+}
+
+/* Keeps the text that the newest token adds, and shows it. *open: somebody is still reading. */
+static weft_status show(generate_state *state, bool *open, bool is_last) {
+    weft_cli_generation *result = &state->result;
+    char *text = NULL;
+    size_t size = 0;
+    WEFT_TRY(text_so_far(&text, &size, state));
+    const bool bytes = strcmp(state->session.info.tokenizer, "bytes") == 0;
+    const size_t whole = is_last || bytes ? size : whole_characters(text, size);
+    if (result->count == 0) {
+        result->prompt_size = whole;
+    } else if (!state->options->common.json && whole > result->shown) {
+        const size_t more = whole - result->shown;
+        *open = fwrite(text + result->shown, 1, more, stdout) == more && fflush(stdout) == 0;
+    }
+    result->shown = whole > result->shown ? whole : result->shown;
+    weft_text_free(state->session.model, &result->text);
+    result->text = text;
+    result->text_size = size;
+    return WEFT_OK;
 }
 
 /* Takes in the token before, unless that is the prompt's, and chooses. */
@@ -147,12 +196,12 @@ static weft_status make_token(generate_state *state) {
 
 static weft_status generate(generate_state *state) {
     weft_cli_generation *result = &state->result;
+    bool open = true; /* main says it where nobody reads any more */
     WEFT_TRY(take_prompt(state));
-    while (result->count < result->capacity) {
+    WEFT_TRY(show(state, &open, false));
+    while (open && !result->ended && result->count < result->capacity) {
         WEFT_TRY(make_token(state));
-        if (result->ended || !show(state, result->tokens[result->count - 1])) {
-            break; /* main says it where nobody reads any more */
-        }
+        WEFT_TRY(show(state, &open, result->ended || result->count == result->capacity));
     }
     return WEFT_OK;
 }
@@ -187,6 +236,7 @@ static int run(const generate_options *options, const weft_cli_syntax *syntax) {
     int exit_code = run_all(&state, syntax);
     weft_host host = state.session.host;
     weft_decoder_destroy(&state.decoder);
+    weft_text_free(state.session.model, &state.result.text);
     weft_free(&host, state.prompt.values);
     weft_free(&host, state.logits);
     weft_free(&host, state.result.tokens);
@@ -265,9 +315,10 @@ int weft_cli_generate(int argc, char **argv) {
         .positionals = "MODEL",
         .positional_count = 1,
         .summary =
-            "Continues a text with a causal language model of bytes. The new bytes come on\n"
-            "standard output as they are made, what it took on standard error. It ends with\n"
-            "the model's eos_token_id, which is not shown, if there is one.",
+            "Continues a text with a causal language model of bytes or pieces (SentencePiece). "
+            "The\n"
+            "new text comes on standard output as it is made, what it took on standard error. It\n"
+            "ends with the model's eos_token_id, which is not shown, if there is one.",
         .options = table,
     };
     int exit_code = WEFT_CLI_FINE;

@@ -43,13 +43,15 @@ static json_t *tokens_json(const weft_cli_generation *result) {
     return tokens;
 }
 
-/* The bytes as text; those that are no UTF-8 become '?'. */
+/* What the tokens add; bytes that are no UTF-8 become '?', and zeros are left out. */
 static json_t *text_json(const weft_cli_generation *result, const weft_host *host) {
-    char *text = weft_alloc_zero(host, (size_t)result->count + 1, 1);
+    const size_t begin =
+        result->prompt_size < result->text_size ? result->prompt_size : result->text_size;
+    char *text = weft_alloc_zero(host, result->text_size - begin + 1, 1);
     size_t size = 0;
-    for (uint32_t i = 0; text && i < result->count - result->ended; i++) {
-        if (result->tokens[i] > 0 && result->tokens[i] <= 255) {
-            text[size++] = (char)result->tokens[i];
+    for (size_t i = begin; text && i < result->text_size; i++) {
+        if (result->text[i] != '\0') {
+            text[size++] = result->text[i];
         }
     }
     json_t *json = !text ? NULL : weft_cli_json_text(text);

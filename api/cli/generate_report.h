@@ -13,7 +13,11 @@ typedef struct weft_cli_generation {
     uint32_t count; /* at least 1 in a report */
     bool ended;     /* the last one is the token that ends a text */
     uint32_t prompt_length;
-    double prompt_ms; /* of all its tokens, at once */
+    char *text; /* of prompt and tokens, as the tokenizer has it: weft_model_detokenize */
+    size_t text_size;
+    size_t prompt_size; /* bytes of it that are the prompt's */
+    size_t shown;       /* bytes of it that are whole characters, and shown without --json */
+    double prompt_ms;   /* of all its tokens, at once */
     weft_sampling sampling;
     weft_decoder_info info; /* behind the last */
 } weft_cli_generation;

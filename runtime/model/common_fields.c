@@ -116,6 +116,8 @@ weft_status weft_read_tokenizer_class(weft_tokenizer_kind *kind, char **name,
         *kind = WEFT_TOKENIZER_BYTES;
     } else if (strcmp(text, "FNetTokenizer") == 0 || strcmp(text, "FNetTokenizerFast") == 0) {
         *kind = WEFT_TOKENIZER_SENTENCEPIECE;
+    } else if (strcmp(text, "SentencePieceTokenizer") == 0) {
+        *kind = WEFT_TOKENIZER_PIECES;
     } else {
         *kind = WEFT_TOKENIZER_UNKNOWN;
     }

@@ -218,8 +218,9 @@ weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size
     }
     int32_t *ids = NULL;
     uint32_t id_count = 0;
-    WEFT_TRY(weft_tokenizer_encode(model->tokenizer, text, size, true, model->info.max_length, &ids,
-                                   &id_count));
+    const bool special = model->info.task != WEFT_TASK_CAUSAL_LM;
+    WEFT_TRY(weft_tokenizer_encode(model->tokenizer, text, size, special, model->info.max_length,
+                                   &ids, &id_count));
     if (id_count == 0) {
         return weft_fail(&model->host, WEFT_INVALID_ARGUMENT, "the text has no tokens");
     }
@@ -232,6 +233,22 @@ void weft_tokens_free(weft_model *model, int32_t **tokens) {
     if (model && tokens) {
         weft_free(&model->host, *tokens);
         *tokens = NULL;
+    }
+}
+
+weft_status weft_model_detokenize(weft_model *model, const int32_t *tokens, uint32_t count,
+                                  char **text, size_t *size) {
+    if (!model || (!tokens && count > 0) || !text || !size) {
+        return weft_fail(model ? &model->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_model_detokenize: null argument");
+    }
+    return weft_tokenizer_decode(model->tokenizer, tokens, count, text, size);
+}
+
+void weft_text_free(weft_model *model, char **text) {
+    if (model && text) {
+        weft_free(&model->host, *text);
+        *text = NULL;
     }
 }
 

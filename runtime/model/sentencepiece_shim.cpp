@@ -91,3 +91,16 @@ weft_spm_result weft_spm_encode(const weft_spm *spm, const char *text, size_t si
         return result;
     });
 }
+
+weft_spm_result weft_spm_decode(const weft_spm *spm, const int32_t *ids, size_t count,
+                                weft_spm_take take, void *user, char reason[WEFT_SPM_REASON_SIZE]) {
+    return guarded(reason, [&]() {
+        std::string text;
+        weft_spm_result result =
+            result_of(spm->processor.Decode(std::vector<int>(ids, ids + count), &text), reason);
+        if (result == WEFT_SPM_OK) {
+            take(user, text.data(), text.size());
+        }
+        return result;
+    });
+}

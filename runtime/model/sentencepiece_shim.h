@@ -44,6 +44,10 @@ typedef bool (*weft_spm_take)(void *user, const char *piece, size_t size);
 weft_spm_result weft_spm_encode(const weft_spm *spm, const char *text, size_t size,
                                 weft_spm_take take, void *user, char reason[WEFT_SPM_REASON_SIZE]);
 
+/** Hands over the text of pieces, once; ids are below weft_spm_size. */
+weft_spm_result weft_spm_decode(const weft_spm *spm, const int32_t *ids, size_t count,
+                                weft_spm_take take, void *user, char reason[WEFT_SPM_REASON_SIZE]);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,9 +8,10 @@ struct weft_spm_tokenizer {
 };
 
 weft_status weft_spm_tokenizer_open(struct weft_spm_tokenizer **tokenizer, const char *path,
-                                    uint32_t vocabulary, const weft_host *host) {
+                                    uint32_t vocabulary, bool plain, const weft_host *host) {
     (void)tokenizer;
     (void)vocabulary;
+    (void)plain;
     return weft_fail(host, WEFT_UNSUPPORTED,
                      "%s: this build of Weft does not have the SentencePiece library", path);
 }
@@ -31,6 +32,17 @@ weft_status weft_spm_tokenizer_encode(const struct weft_spm_tokenizer *tokenizer
     (void)maximum;
     (void)ids;
     (void)count;
+    return WEFT_UNSUPPORTED;
+}
+
+weft_status weft_spm_tokenizer_decode(const struct weft_spm_tokenizer *tokenizer,
+                                      const int32_t *ids, uint32_t count, char **text,
+                                      size_t *size) {
+    (void)tokenizer;
+    (void)ids;
+    (void)count;
+    (void)text;
+    (void)size;
     return WEFT_UNSUPPORTED;
 }
 /* NOLINTEND(readability-non-const-parameter) */
@@ -60,6 +72,7 @@ struct weft_spm_tokenizer {
     weft_host host;
     char *path;
     weft_spm *spm;
+    bool plain;                     /* text goes to the library as it is */
     int32_t special[SPECIAL_COUNT]; /* ids, or -1 */
 };
 
@@ -86,7 +99,7 @@ static weft_status check_pieces(struct weft_spm_tokenizer *tokenizer, uint32_t v
             weft_spm_find(tokenizer->spm, special_names[i], strlen(special_names[i]));
     }
     for (size_t i = SPECIAL_CLS; i <= SPECIAL_SEP; i++) {
-        if (tokenizer->special[i] < 0) {
+        if (tokenizer->special[i] < 0 && !tokenizer->plain) {
             return weft_fail(&tokenizer->host, WEFT_BAD_FILE, "%s: expected a piece %s, found none",
                              tokenizer->path, special_names[i]);
         }
@@ -111,12 +124,13 @@ static weft_status load(struct weft_spm_tokenizer *tokenizer, uint32_t vocabular
 }
 
 weft_status weft_spm_tokenizer_open(struct weft_spm_tokenizer **tokenizer, const char *path,
-                                    uint32_t vocabulary, const weft_host *host) {
+                                    uint32_t vocabulary, bool plain, const weft_host *host) {
     struct weft_spm_tokenizer *created = weft_alloc_zero(host, 1, sizeof *created);
     if (!created) {
         return weft_fail_memory(host, path);
     }
     created->host = host ? *host : (weft_host){0};
+    created->plain = plain;
     created->path = weft_strdup(host, path);
     weft_status status = created->path ? load(created, vocabulary) : weft_fail_memory(host, path);
     if (status == WEFT_OK) {
@@ -291,8 +305,23 @@ static size_t special_at(const struct weft_spm_tokenizer *tokenizer, const char 
     return SPECIAL_COUNT;
 }
 
+static bool take_plain_piece(void *user, const char *piece, size_t size) {
+    return put_piece(user, piece, size);
+}
+
+static weft_status encode_plain(struct output *output, const char *text, size_t size) {
+    const struct weft_spm_tokenizer *tokenizer = output->tokenizer;
+    char reason[WEFT_SPM_REASON_SIZE] = "";
+    weft_spm_result result =
+        weft_spm_encode(tokenizer->spm, text, size, take_plain_piece, output, reason);
+    return result == WEFT_SPM_OK ? output->status : fail_spm(tokenizer, result, reason);
+}
+
 static weft_status encode_text(struct output *output, const char *text, size_t size,
                                char *scratch) {
+    if (output->tokenizer->plain) {
+        return encode_plain(output, text, size);
+    }
     size_t begin = 0; /* of the segment */
     size_t i = 0;
     while (i < size && output->status == WEFT_OK && output->count < output->limit) {
@@ -313,6 +342,7 @@ weft_status weft_spm_tokenizer_encode(const struct weft_spm_tokenizer *tokenizer
                                       size_t size, bool add_special, uint32_t maximum,
                                       int32_t **ids, uint32_t *count) {
     struct output output = {.tokenizer = tokenizer, .status = WEFT_OK};
+    add_special = add_special && !tokenizer->plain;
     output.limit = maximum - (add_special ? 1 : 0); /* room for [SEP] */
     if (add_special) {
         (void)put_id(&output, tokenizer->special[SPECIAL_CLS]);
@@ -334,6 +364,62 @@ weft_status weft_spm_tokenizer_encode(const struct weft_spm_tokenizer *tokenizer
     *ids = output.ids;
     *count = output.count;
     return WEFT_OK;
+}
+
+/* ---- decoding ---- */
+
+/* A text's bytes, in the memory of the host. */
+struct copy {
+    const weft_host *host;
+    char *text;
+    size_t size;
+};
+
+static bool take_text(void *user, const char *text, size_t size) {
+    struct copy *copy = user;
+    copy->text = weft_alloc(copy->host, size + 1);
+    if (copy->text) {
+        memcpy(copy->text, text, size);
+        copy->text[size] = '\0';
+        copy->size = size;
+    }
+    return false;
+}
+
+static bool has_text(const struct weft_spm_tokenizer *tokenizer, int32_t id) {
+    bool special = false;
+    for (size_t i = 0; i < SPECIAL_COUNT && !tokenizer->plain; i++) {
+        special = special || id == tokenizer->special[i];
+    }
+    return id >= 0 && (uint32_t)id < weft_spm_size(tokenizer->spm) && !special;
+}
+
+weft_status weft_spm_tokenizer_decode(const struct weft_spm_tokenizer *tokenizer,
+                                      const int32_t *ids, uint32_t count, char **text,
+                                      size_t *size) {
+    const weft_host *host = &tokenizer->host;
+    int32_t *pieces = weft_alloc(host, (count + (size_t)1) * sizeof *pieces);
+    if (!pieces) {
+        return weft_fail_memory(host, tokenizer->path);
+    }
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (has_text(tokenizer, ids[i])) {
+            pieces[used++] = ids[i];
+        }
+    }
+    struct copy copy = {.host = host};
+    char reason[WEFT_SPM_REASON_SIZE] = "";
+    weft_spm_result result =
+        weft_spm_decode(tokenizer->spm, pieces, used, take_text, &copy, reason);
+    weft_free(host, pieces);
+    if (result != WEFT_SPM_OK) {
+        weft_free(host, copy.text);
+        return fail_spm(tokenizer, result, reason);
+    }
+    *text = copy.text;
+    *size = copy.size;
+    return copy.text ? WEFT_OK : weft_fail_memory(host, tokenizer->path);
 }
 
 #endif

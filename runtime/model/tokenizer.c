@@ -65,12 +65,12 @@ weft_status weft_tokenizer_create_bytes(weft_tokenizer **tokenizer, uint32_t voc
     return create(tokenizer, KIND_BYTES, host);
 }
 
-weft_status weft_tokenizer_open_sentencepiece(weft_tokenizer **tokenizer, const char *path,
-                                              uint32_t vocabulary, const weft_host *host) {
+static weft_status open_spm(weft_tokenizer **tokenizer, const char *path, uint32_t vocabulary,
+                            bool plain, const weft_host *host) {
     weft_tokenizer *created = NULL;
     weft_status status = create(&created, KIND_SENTENCEPIECE, host);
     if (status == WEFT_OK) {
-        status = weft_spm_tokenizer_open(&created->spm, path, vocabulary, host);
+        status = weft_spm_tokenizer_open(&created->spm, path, vocabulary, plain, host);
     }
     if (status == WEFT_OK) {
         *tokenizer = created;
@@ -78,6 +78,16 @@ weft_status weft_tokenizer_open_sentencepiece(weft_tokenizer **tokenizer, const 
         weft_tokenizer_destroy(&created);
     }
     return status;
+}
+
+weft_status weft_tokenizer_open_sentencepiece(weft_tokenizer **tokenizer, const char *path,
+                                              uint32_t vocabulary, const weft_host *host) {
+    return open_spm(tokenizer, path, vocabulary, false, host);
+}
+
+weft_status weft_tokenizer_open_pieces(weft_tokenizer **tokenizer, const char *path,
+                                       uint32_t vocabulary, const weft_host *host) {
+    return open_spm(tokenizer, path, vocabulary, true, host);
 }
 
 /* Takes `reason`, which is null when there was no memory for it. */
@@ -132,7 +142,8 @@ static weft_status check_settings(const char *path, const weft_host *host) {
 }
 
 static weft_status load_sentencepiece(weft_tokenizer **tokenizer, const char *model,
-                                      const char *preparation, uint32_t vocabulary,
+                                      const char *preparation,
+                                      const weft_tokenizer_settings *settings,
                                       const weft_host *host) {
     if (!is_there(model, host)) {
         return create_none(tokenizer, weft_format(host, "%s: there is no such file", model), host);
@@ -144,10 +155,13 @@ static weft_status load_sentencepiece(weft_tokenizer **tokenizer, const char *mo
                         model),
             host);
     }
+    if (settings->kind == WEFT_TOKENIZER_PIECES) {
+        return weft_tokenizer_open_pieces(tokenizer, model, settings->vocabulary, host);
+    }
     if (is_there(preparation, host)) {
         WEFT_TRY(check_settings(preparation, host));
     }
-    return weft_tokenizer_open_sentencepiece(tokenizer, model, vocabulary, host);
+    return weft_tokenizer_open_sentencepiece(tokenizer, model, settings->vocabulary, host);
 }
 
 weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,
@@ -167,9 +181,9 @@ weft_status weft_tokenizer_load(weft_tokenizer **tokenizer, const char *folder,
     }
     char *model = weft_path_join(folder, "spiece.model", host);
     char *preparation = weft_path_join(folder, "tokenizer_config.json", host);
-    weft_status status = model && preparation ? load_sentencepiece(tokenizer, model, preparation,
-                                                                   settings->vocabulary, host)
-                                              : weft_fail_memory(host, folder);
+    weft_status status = model && preparation
+                             ? load_sentencepiece(tokenizer, model, preparation, settings, host)
+                             : weft_fail_memory(host, folder);
     weft_free(host, model);
     weft_free(host, preparation);
     return status;
@@ -221,4 +235,34 @@ weft_status weft_tokenizer_encode(const weft_tokenizer *tokenizer, const char *t
                ? encode_bytes(tokenizer, text, size, maximum, ids, count)
                : weft_spm_tokenizer_encode(tokenizer->spm, text, size, add_special, maximum, ids,
                                            count);
+}
+
+/* ---- decoding ---- */
+
+static weft_status decode_bytes(const weft_tokenizer *tokenizer, const int32_t *ids, uint32_t count,
+                                char **text, size_t *size) {
+    char *bytes = weft_alloc(&tokenizer->host, count + (size_t)1);
+    if (!bytes) {
+        return weft_fail_memory(&tokenizer->host, "a text");
+    }
+    size_t used = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (ids[i] >= 0 && ids[i] <= UINT8_MAX) {
+            bytes[used++] = (char)ids[i];
+        }
+    }
+    bytes[used] = '\0';
+    *text = bytes;
+    *size = used;
+    return WEFT_OK;
+}
+
+weft_status weft_tokenizer_decode(const weft_tokenizer *tokenizer, const int32_t *ids,
+                                  uint32_t count, char **text, size_t *size) {
+    if (tokenizer->kind == KIND_NONE) {
+        return weft_fail(&tokenizer->host, WEFT_UNSUPPORTED, "no tokenizer: %s", tokenizer->reason);
+    }
+    return tokenizer->kind == KIND_BYTES
+               ? decode_bytes(tokenizer, ids, count, text, size)
+               : weft_spm_tokenizer_decode(tokenizer->spm, ids, count, text, size);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text to token ids. Two kinds: bytes, and SentencePiece models as Hugging Face's FNetTokenizer
- * uses them. A tokenizer is immutable once made; encoding may run in several threads at the same
- * time.
+ * Text to token ids and back. Three kinds: bytes, SentencePiece models as Hugging Face's FNetTokenizer
+ * uses them, and SentencePiece models as they are. A tokenizer is immutable once made; it may be used in several
+ * threads at the same time.
  */
 #ifndef WEFT_MODEL_TOKENIZER_H
 #define WEFT_MODEL_TOKENIZER_H
@@ -15,6 +15,7 @@ typedef enum weft_tokenizer_kind {
     WEFT_TOKENIZER_UNSPECIFIED = 0, /**< no tokenizer_class: SentencePiece if there is a model */
     WEFT_TOKENIZER_BYTES,           /**< "ByteTokenizer": a token is a byte of the text */
     WEFT_TOKENIZER_SENTENCEPIECE,   /**< "FNetTokenizer" or "FNetTokenizerFast" */
+    WEFT_TOKENIZER_PIECES,          /**< "SentencePieceTokenizer" */
     WEFT_TOKENIZER_UNKNOWN          /**< a class that Weft does not have, see tokenizer_class */
 } weft_tokenizer_kind;
 
@@ -55,6 +56,13 @@ weft_status weft_tokenizer_open_sentencepiece(weft_tokenizer **tokenizer, const 
                                               uint32_t vocabulary, const weft_host *host);
 
 /**
+ * A SentencePiece model file as it is: the text goes to the library without preparation, and no special token is added or
+ * looked for. Errors as above, but for [CLS] and [SEP].
+ */
+weft_status weft_tokenizer_open_pieces(weft_tokenizer **tokenizer, const char *path,
+                                       uint32_t vocabulary, const weft_host *host);
+
+/**
  * The tokenizer of a model folder: by the config's tokenizer_class, or spiece.model where that is
  * there and no class is named. tokenizer_config.json, if there is one, must not ask for
  * do_lower_case, remove_space or keep_accents other than above (WEFT_UNSUPPORTED naming the field).
@@ -82,5 +90,13 @@ const char *weft_tokenizer_kind_name(const weft_tokenizer *tokenizer);
 weft_status weft_tokenizer_encode(const weft_tokenizer *tokenizer, const char *text, size_t size,
                                   bool add_special, uint32_t maximum, int32_t **ids,
                                   uint32_t *count);
+
+/**
+ * The text of tokens, *size bytes and a zero behind them in the memory of the tokenizer's host (weft_free). Bytes are themselves;
+ * what SentencePiece makes of pieces begins without their first space. Tokens without a text are left out: special ones, and
+ * those that the tokenizer does not have. Errors: WEFT_UNSUPPORTED for "none", with the reason; WEFT_OUT_OF_HOST_MEMORY.
+ */
+weft_status weft_tokenizer_decode(const weft_tokenizer *tokenizer, const int32_t *ids,
+                                  uint32_t count, char **text, size_t *size);
 
 #endif

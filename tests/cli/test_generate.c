@@ -182,5 +182,5 @@ TEST(wrong_requests_are_refused, model) {
     char *options = weft_test_text("--text '%s'", text);
     refuse(model, 4, options, "151 bytes", "150 positions");
     expect_refused(4, "generate '" FNET "' --text a", "causal language model", "classify", NULL);
-    expect_refused(4, "generate '" NO_BYTES "' --text a", "ByteTokenizer", "none", NULL);
+    expect_refused(4, "generate '" NO_BYTES "' --text a", "ByteTokenizer", "found none", NULL);
 }

@@ -241,6 +241,52 @@ WEFT_TEST_ON_HOST(texts_get_the_ids_of_the_reference, test) {
     golden_end(&golden);
 }
 
+static char *decode(const weft_tokenizer *tokenizer, const int32_t *ids, uint32_t count) {
+    char *text = NULL;
+    size_t size = 0;
+    assert_ok(weft_tokenizer_decode(tokenizer, ids, count, &text, &size));
+    assert_int_equal(strlen(text), size);
+    return text;
+}
+
+/* What comes back is the text as it was prepared; special tokens and those that are none have no text. */
+WEFT_TEST_ON_HOST(ids_become_texts_again, test) {
+    static const int32_t around[] = {4, 10, 7, 34, 39, 8, 10, 7, 32, 16, 5, -1, PIECES, INT32_MAX};
+    struct golden golden;
+    golden_begin(&golden, test);
+    char *text = decode(golden.tokenizer, around, sizeof around / sizeof around[0]);
+    assert_string_equal(text, "the weaver holds the warp.");
+    weft_free(&test->host, text);
+    text = decode(golden.tokenizer, around, 0);
+    assert_string_equal(text, "");
+    weft_free(&test->host, text);
+    golden_end(&golden);
+}
+
+/* The library's own pieces: white space is its business, and the names of special pieces are text. */
+WEFT_TEST_ON_HOST(plain_pieces_have_no_special_tokens, test) {
+    weft_tokenizer *tokenizer = NULL;
+    int32_t *ids = NULL;
+    uint32_t count = 0;
+    assert_ok(weft_tokenizer_open_pieces(&tokenizer, weft_test_data("tokenizer/spiece.model"),
+                                         PIECES, &test->host));
+    assert_string_equal(weft_tokenizer_kind_name(tokenizer), "sentencepiece");
+    assert_ok(weft_tokenizer_encode(tokenizer, "the weaver holds the warp.", 26, true, 1000, &ids,
+                                    &count));
+    static const int32_t expected[] = {10, 7, 34, 39, 8, 10, 7, 32, 16};
+    assert_int_equal(count, sizeof expected / sizeof expected[0]);
+    assert_memory_equal(ids, expected, sizeof expected);
+    char *text = decode(tokenizer, ids, count);
+    assert_string_equal(text, "the weaver holds the warp.");
+    weft_free(&test->host, text);
+    weft_free(&test->host, ids);
+    assert_ok(weft_tokenizer_encode(tokenizer, "the weaver holds", 16, true, 3, &ids, &count));
+    assert_int_equal(count, 3);
+    assert_memory_equal(ids, expected, 3 * sizeof *ids);
+    weft_free(&test->host, ids);
+    weft_tokenizer_destroy(&tokenizer);
+}
+
 /* The first ids of the whole, with [SEP] behind them where special tokens are asked for. */
 WEFT_TEST_ON_HOST(cuts_keep_the_special_tokens, test) {
     struct golden golden;

@@ -114,13 +114,24 @@ WEFT_API weft_status weft_model_get_info(const weft_model *model, weft_model_inf
 WEFT_API const char *weft_model_label(const weft_model *model, uint32_t index);
 
 /**
- * Tokens of a text (UTF-8, not zero-terminated): at most max_length, special tokens included. *tokens is in the host's
+ * Tokens of a text (UTF-8, not zero-terminated): at most max_length, special tokens included, of which a causal language model
+ * has none. *tokens is in the host's
  * memory; free it with weft_tokens_free. Errors: WEFT_UNSUPPORTED without a tokenizer (the message says what is
  * missing), WEFT_INVALID_ARGUMENT for an empty text.
  */
 WEFT_API weft_status weft_model_tokenize(weft_model *model, const char *text, size_t size,
                                          int32_t **tokens, uint32_t *count);
 WEFT_API void weft_tokens_free(weft_model *model, int32_t **tokens);
+
+/**
+ * The text of tokens: *size bytes, and a zero behind them, in the host's memory; free it with weft_text_free. Tokens without a
+ * text are left out: special ones and those that the tokenizer does not have. Tokens of bytes need not be UTF-8 together.
+ * With SentencePiece a text begins without its first space: what a token adds to a text shows when all of them are given.
+ * Errors: WEFT_UNSUPPORTED without a tokenizer (the message says what is missing).
+ */
+WEFT_API weft_status weft_model_detokenize(weft_model *model, const int32_t *tokens, uint32_t count,
+                                           char **text, size_t *size);
+WEFT_API void weft_text_free(weft_model *model, char **text);
 
 /** What a model reads. All have the same [B, n]. */
 typedef struct weft_model_inputs {

@@ -3,6 +3,7 @@
 
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import weft
-from conftest import DATA, MODELS
+from conftest import DATA, MODELS, ROOT
 from weft import safetensors
 from weft._batches import batches
 
@@ -214,6 +215,56 @@ def test_text_by_tokenizers_of_others(device):
         assert "".join(other.generate("hacker: ", 40, **options)) == "".join(own.generate("hacker: ", 40, **options))
     with pytest.raises(weft.Unsupported, match="decode"):
         weft.load(MODELS / "text-fmmformer", device, tokenizer=lambda text: [1]).generate("abc")
+
+
+def test_texts_of_pieces(tmp_path, device):
+    """A SentencePiece model of the folder; what the command shows is what generate gives."""
+    folder = shutil.copytree(MODELS / "text-fmmformer", tmp_path / "pieces")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "tokenizer_class": "SentencePieceTokenizer"}))
+    shutil.copy(ROOT / "tests" / "data" / "tokenizer" / "spiece.model", folder)
+    model = weft.load(folder, device)
+    if model.info.tokenizer == "none":
+        pytest.skip("this build has no SentencePiece")
+    assert model.detokenize(model.tokenize("the weaver holds")) == "the weaver holds"
+    ids = []
+    pieces = list(model.generate("the weaver holds", 20, seed=3, temperature=1.0, ids=ids))
+    assert len(ids) == 20
+    assert model.detokenize(model.tokenize("the weaver holds") + ids) == "the weaver holds" + "".join(pieces)
+    run = subprocess.run([sys.executable, "-m", "weft", "generate", str(folder), "--text", "the weaver holds", "--tokens", "20",
+                          "--seed", "3", "--device", str(device.info.index)], capture_output=True, check=True)
+    assert run.stdout.decode() == "".join(pieces)
+
+
+def test_a_folders_tokenizer_json(tmp_path, device):
+    tokenizers = pytest.importorskip("tokenizers")
+    words = "[UNK] a cat sat on the mat and saw its own tail go by in no time at all".split()
+    folder = shutil.copytree(ROOT / "tests" / "data" / "models" / "transformer_rms_causal_lm_tied", tmp_path / "words")
+    bare = weft.load(folder, device)
+    with pytest.raises(weft.Unsupported, match="no tokenizer"):
+        bare.tokenize("the cat")
+    with pytest.raises(weft.Unsupported, match="expected a model with a tokenizer"):
+        bare.generate("the cat")
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    model = weft.load(folder, device)
+    assert model.tokenize("the cat sat") == [words.index(word) for word in ("the", "cat", "sat")]
+    ids = []
+    pieces = list(model.generate("the cat", 6, seed=2, temperature=1.0, ids=ids))
+    assert "".join(pieces).split() == [words[i] for i in ids if 0 < i < len(words)]
+    command = [sys.executable, "-m", "weft", "generate", str(folder), "--text", "the cat", "--tokens", "6", "--seed", "2",
+               "--device", str(device.info.index)]
+    run = subprocess.run(command, capture_output=True, check=True, text=True)
+    assert run.stdout == "".join(pieces)
+    said = json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True, text=True).stdout)
+    assert said["tokens"] == ids and said["prompt_tokens"] == 2
+    assert subprocess.run([*command, "--greedy"], capture_output=True).returncode == 2
+    (folder / "tokenizer.json").write_text("{}")
+    with pytest.raises(weft.BadFile, match=r"tokenizer\.json"):
+        weft.load(folder, device)
+    refused = subprocess.run(command, capture_output=True, text=True)
+    assert refused.returncode == 4 and "tokenizer.json" in refused.stderr
 
 
 def test_few_plans_serve_many_lengths(classifier):

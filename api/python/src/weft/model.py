@@ -187,6 +187,23 @@ class Model:
             finally:
                 lib.weft_tokens_free(self._handle.get(), tokens)
 
+    def detokenize(self, tokens: Iterable[int]) -> str:
+        """The text of token ids. Those without a text are left out, and bytes that are no UTF-8 become U+FFFD. With pieces
+        of words a text begins without its first space: what a token adds shows when all are given."""
+        ids = [int(token) for token in tokens]
+        if self._tokenizer is not None:
+            decode = getattr(self._tokenizer, "decode", None)
+            if decode is None:
+                raise errors.Unsupported("expected a tokenizer with a method decode")
+            return str(decode(ids))
+        text, size = ffi.new("char **"), ffi.new("size_t *")
+        with self._handle.lock:
+            check(lib.weft_model_detokenize(self._handle.get(), ids, len(ids), text, size))
+            try:
+                return bytes(ffi.buffer(text[0], size[0])).decode("utf-8", "replace")
+            finally:
+                lib.weft_text_free(self._handle.get(), text)
+
     @overload
     def __call__(self, texts: str, *, progress: bool | None = None) -> Classification: ...  # type: ignore[overload-overlap]
 
@@ -309,7 +326,7 @@ class Model:
     # ---- language models ----
 
     def generate(self, text: str, tokens: int = 200, *, temperature: float = 0.0, top_k: int = 0,
-                 seed: int = 0) -> Iterator[str]:
+                 seed: int = 0, ids: list[int] | None = None) -> Iterator[str]:
         """Continues a text, piece by piece. The same arguments give the same text on every device.
 
         Args:
@@ -318,15 +335,19 @@ class Model:
             temperature: of the softmax that tokens are drawn by; 0 takes the likeliest each time.
             top_k: draws among so many of the likeliest; 0: among all.
             seed: of the draws.
+            ids: a list that gets the ids of the tokens as they are made.
         """
         if self.info.task != "causal_lm":
             raise errors.Unsupported(f"expected a causal language model, found task {self.info.task}")
-        decode = getattr(self._tokenizer, "decode", None)
-        if decode is None and (self._tokenizer is not None or self.info.tokenizer != "bytes"):
-            raise errors.Unsupported("expected a model of bytes, or a tokenizer with a method decode; generate_tokens() "
-                                     "gives ids")
-        found = self.generate_tokens(self.tokenize(text), tokens, temperature=temperature, top_k=top_k, seed=seed)
-        return _text_of_bytes(found) if decode is None else _text_by(decode, found)
+        if not hasattr(self._tokenizer, "decode") and (self._tokenizer is not None or self.info.tokenizer == "none"):
+            raise errors.Unsupported("expected a model with a tokenizer, or one given that has a method decode; "
+                                     "generate_tokens() gives ids")
+        prompt = self.tokenize(text)
+        found = self.generate_tokens(prompt, tokens, temperature=temperature, top_k=top_k, seed=seed)
+        if ids is not None:
+            found = _noted(found, ids)
+        is_bytes = self._tokenizer is None and self.info.tokenizer == "bytes"
+        return _text_of_bytes(found) if is_bytes else _text_by(self.detokenize, prompt, found)
 
     def generate_tokens(self, prompt: Sequence[int], tokens: int = 200, *, temperature: float = 0.0, top_k: int = 0,
                         seed: int = 0) -> Iterator[int]:
@@ -403,17 +424,23 @@ def _text_of_bytes(tokens: Iterator[int]) -> Iterator[str]:
         yield rest
 
 
-def _text_by(decode: Callable[[list[int]], str], tokens: Iterator[int]) -> Iterator[str]:
+def _noted(tokens: Iterator[int], ids: list[int]) -> Iterator[int]:
+    for token in tokens:
+        ids.append(token)
+        yield token
+
+
+def _text_by(decode: Callable[[list[int]], str], prompt: Sequence[int], tokens: Iterator[int]) -> Iterator[str]:
     """What a tokenizer's text has more with each token. Tokens can be parts of a character: that waits for the others."""
-    known: list[int] = []
-    shown = ""
+    known = list(prompt)
+    shown = len(decode(known))
     for token in tokens:
         known.append(token)
         text = decode(known)
-        if not text.endswith("\ufffd") and len(text) > len(shown):
-            yield text[len(shown):]
-            shown = text
-    rest = decode(known)[len(shown):] if known else ""
+        if not text.endswith("\ufffd") and len(text) > shown:
+            yield text[shown:]
+            shown = len(text)
+    rest = decode(known)[shown:]
     if rest:
         yield rest
 
@@ -441,11 +468,30 @@ def load(folder: str | os.PathLike[str], device: Device | None = None, *, tokeni
     Args:
         folder: the folder.
         device: what it will run on; None: the default device.
-        tokenizer: in place of the folder's own: one of transformers or tokenizers, or a function from a text to ids.
+        tokenizer: in place of the folder's own: one of transformers or tokenizers, or a function from a text to ids. A
+            folder's tokenizer.json is read by the package tokenizers, where the model has no other and it is installed.
 
     Raises NotFound, BadFile and Unsupported, naming file, field or tensor, expected and found.
     """
     path = os.fspath(folder)
     config = pathlib.Path(path) / "config.json"
     source = _Source(config.read_text("utf-8") if config.is_file() else "", None, path)
-    return Model(source, device, tokenizer)
+    model = Model(source, device, tokenizer)
+    if tokenizer is None and model.info.tokenizer == "none":
+        model._tokenizer = _tokenizer_of(pathlib.Path(path))
+    return model
+
+
+def _tokenizer_of(folder: pathlib.Path) -> Tokenizer | None:
+    """The folder's tokenizer.json."""
+    file = folder / "tokenizer.json"
+    if not file.is_file():
+        return None
+    try:
+        from tokenizers import Tokenizer as OfFile
+    except ImportError:
+        return None
+    try:
+        return OfFile.from_file(str(file))
+    except Exception as error:  # whatever it makes of a file that is none
+        raise errors.BadFile(f"{file}: expected a tokenizer of the package tokenizers: {error}") from error

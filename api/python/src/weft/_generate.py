@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""weft generate, for folders whose tokenizer is a tokenizer.json of Hugging Face's, which the C library does not read."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import sys
+from collections.abc import Sequence
+
+from . import errors
+
+_TOKENS = 200  # as the C command
+
+
+def is_for(arguments: Sequence[str]) -> bool:
+    """Whether a command line is one for this module and not for the C library."""
+    return list(arguments[:1]) == ["generate"] and any(_has_only_json(pathlib.Path(text)) for text in arguments[1:])
+
+
+def _has_only_json(folder: pathlib.Path) -> bool:
+    if not (folder / "tokenizer.json").is_file() or (folder / "spiece.model").exists():
+        return False
+    try:
+        config = json.loads((folder / "config.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(config, dict) and config.get("tokenizer_class") != "ByteTokenizer"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="weft generate", description="Continues a text with a causal language model. Its tokenizer.json is read by the "
+        "package tokenizers; the options are those of the weft command.")
+    parser.add_argument("model", metavar="MODEL")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--prompt", metavar="FILE", help="the text that goes on, or - for standard input")
+    source.add_argument("--text", metavar="STRING", help="the text itself")
+    parser.add_argument("--tokens", metavar="N", type=int, help=f"how many tokens to make (default {_TOKENS})")
+    parser.add_argument("--greedy", action="store_true", help="take the likeliest token each time (default)")
+    parser.add_argument("--seed", metavar="S", type=int, help="draw tokens: the same seed draws the same text everywhere")
+    parser.add_argument("--temperature", metavar="T", type=float, help="draw by softmax(logits / T) (default 1)")
+    parser.add_argument("--top-k", metavar="K", type=int, help="draw among the K likeliest tokens (default: all)")
+    parser.add_argument("--device", metavar="SEL", help="which device: an index or part of a name")
+    parser.add_argument("--math", choices=("reproducible", "fast"), default="reproducible")
+    parser.add_argument("--weights", choices=("auto", "f32", "f16"), default="auto")
+    parser.add_argument("--validation", action="store_true", help="turn on the Vulkan validation layer")
+    parser.add_argument("--no-cache", action="store_true", help="keep no compiled shaders on disk, and use none")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs it. Gives the exit codes of the weft command."""
+    parser = _parser()
+    given = parser.parse_args(arguments[1:])
+    samples = given.seed is not None or given.temperature is not None or given.top_k is not None
+    if samples and given.greedy:
+        parser.error("--greedy goes without --seed, --temperature and --top-k: it draws nothing")
+    try:
+        _run(given, samples)
+    except errors.NoDevice as error:
+        return _fail(error, 3)
+    except (errors.WeftError, OSError, UnicodeError) as error:
+        return _fail(error, 4)
+    return 0
+
+
+def _fail(error: Exception, code: int) -> int:
+    print(f"weft: error: {error}", file=sys.stderr)
+    return code
+
+
+def _run(given: argparse.Namespace, samples: bool) -> None:
+    from .device import Device
+    from .model import load
+
+    text = given.text
+    if text is None:
+        text = sys.stdin.read() if given.prompt == "-" else pathlib.Path(given.prompt).read_text("utf-8")
+    number = int(given.device) if given.device is not None and given.device.isdigit() else given.device
+    with Device(number, math=given.math, weights=given.weights, validation=given.validation,
+                cache_dir="" if given.no_cache else None) as device, load(given.model, device) as model:
+        tokens: list[int] = []
+        pieces = model.generate(text, given.tokens or _TOKENS, temperature=(given.temperature or 1.0) if samples else 0.0,
+                                top_k=given.top_k or 0, seed=given.seed or 0, ids=tokens)
+        made = []
+        for piece in pieces:
+            made.append(piece)
+            if not given.json:
+                print(piece, end="", flush=True)
+        if given.json:
+            print(json.dumps({"model": given.model, "architecture": model.info.architecture, "device": device.info.name,
+                              "math": device.math, "prompt_tokens": len(model.tokenize(text)), "tokens": tokens,
+                              "text": "".join(made)}, indent=2, ensure_ascii=False))
+        elif sys.stdout.isatty():
+            print()
