@@ -38,7 +38,7 @@ foreach(driver IN LISTS weft_drivers weft_processors)
         continue()
     endif()
     set(cases ${weft_quick_list} --check-list tests/data/kernels.txt --kernels-once)
-    if(driver MATCHES "^(lavapipe-16|mesa-backports|processor-.*)$")
+    if(driver MATCHES "^(lavapipe-4|lavapipe-16|mesa-backports|processor-.*)$")
         set(cases ${weft_kernel_list})
     endif()
     weft_add_device_test(verify.quick DRIVERS ${driver} LABELS verify short

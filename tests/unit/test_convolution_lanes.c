@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* weft-test: device */
+/* weft-test: long device */
 /* Convolutions with channels along the lanes have the bits of those by VkFFT, whose order they follow. */
 #include <math.h>
 
