@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Compiling a graph to a plan. */
+#include <math.h>
 #include <string.h>
 
 #include "core/clock.h"
@@ -220,7 +221,7 @@ static weft_status build_steps(weft_plan *plan, weft_graph *graph, const weft_pl
     WEFT_TRY(make_arena(plan));
     WEFT_TRY(make_descriptors(plan));
     sum_up(plan);
-    WEFT_TRY(weft_plan_split(plan));
+    WEFT_TRY(weft_plan_split(plan, params->part_ms));
     if (params->timestamps) {
         WEFT_TRY(make_queries(plan));
     }
@@ -293,7 +294,13 @@ weft_status weft_plan_compile(weft_plan **out, weft_device *device, const weft_g
                          "weft_plan_compile: null argument");
     }
     const weft_plan_params defaults = {0};
-    return compile(out, device, graph, params ? params : &defaults, false);
+    const weft_plan_params *given = params ? params : &defaults;
+    if (!(given->part_ms >= 0.0) || !isfinite(given->part_ms)) {
+        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_plan_compile: part_ms %g must be finite and at least 0",
+                         given->part_ms);
+    }
+    return compile(out, device, graph, given, false);
 }
 
 static weft_status run_once(const char *implementation, weft_device *device,

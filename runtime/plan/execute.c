@@ -183,9 +183,19 @@ weft_status weft_plan_get_timings(weft_plan *plan, weft_timing *timings, uint32_
                               VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
                           "vkGetQueryPoolResults");
     double scale = device->info.timestamp_period_ns * 1e-6;
-    for (size_t i = 0; i < dispatches && i < *count && status == WEFT_OK; i++) {
-        timings[i].start_ms = (double)(int64_t)(stamps[2 * i] - stamps[0]) * scale;
-        timings[i].duration_ms = (double)(int64_t)(stamps[2 * i + 1] - stamps[2 * i]) * scale;
+    if (!plan->dispatch_ms && status == WEFT_OK) {
+        plan->dispatch_ms =
+            weft_alloc_zero(&device->host, (size_t)dispatches + 1, sizeof *plan->dispatch_ms);
+        status = plan->dispatch_ms ? WEFT_OK : weft_fail_memory(&device->host, "times");
+    }
+    for (size_t i = 0; i < dispatches && status == WEFT_OK; i++) {
+        const double ms = (double)(int64_t)(stamps[2 * i + 1] - stamps[2 * i]) * scale;
+        plan->dispatch_ms[i] = ms;
+        if (i < *count) {
+            timings[i] =
+                (weft_timing){.start_ms = (double)(int64_t)(stamps[2 * i] - stamps[0]) * scale,
+                              .duration_ms = ms};
+        }
     }
     weft_free(&device->host, stamps);
     if (status == WEFT_OK) {

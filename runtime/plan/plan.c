@@ -51,6 +51,7 @@ void weft_plan_destroy(weft_plan **address) {
     weft_free(&host, plan->ports);
     weft_free(&host, plan->sets);
     weft_free(&host, plan->steps);
+    weft_free(&host, plan->dispatch_ms);
     weft_free(&host, plan);
 }
 

@@ -49,6 +49,7 @@ struct weft_plan {
     uint32_t step_count, step_capacity;
     VkQueryPool queries; /* two per dispatch, or null */
     uint64_t newest_run; /* timeline value, 0: none */
+    double *dispatch_ms; /* as weft_plan_get_timings found them last; null: it has not been asked */
     weft_plan_info info;
     char *text
         [WEFT_PLAN_PASS_COUNT]; /* what weft_plan_describe gives, in the order of weft_plan_passes */
@@ -81,8 +82,22 @@ void weft_descriptors_write(const weft_plan *plan, uint32_t dispatch, VkDescript
 /** WEFT_INVALID_ARGUMENT naming the first port that is not set; writes the descriptor sets that are out of date. */
 weft_status weft_bindings_prepare(weft_bindings *bindings);
 
-/** Splits the dispatches into steps and submissions that stay under the device's limit. */
-weft_status weft_plan_split(weft_plan *plan);
+/** Splits the dispatches into steps and submissions that stay under the device's limit, and steps also under part_ms, if not 0. */
+weft_status weft_plan_split(weft_plan *plan, double part_ms);
+
+/** What a dispatch is expected to take on the device, by what it computes and moves. */
+double weft_dispatch_ms(const weft_device *device, const struct weft_dispatch *dispatch);
+
+/** Appends a barrier behind all compute work before. */
+void weft_record_barrier(const weft_device *device, VkCommandBuffer commands);
+
+/** Appends a step. `ordered`: it comes right behind a barrier. */
+void weft_record_step(const weft_plan *plan, VkCommandBuffer commands,
+                      const weft_bindings *bindings, const struct weft_dispatch_part *step,
+                      bool ordered);
+
+/** What comes before the steps of a run. */
+void weft_record_begin(const weft_plan *plan, VkCommandBuffer commands);
 
 /** The text of a pass over the graph or the lowering, for weft_plan_describe; freed with the device's host. */
 char *weft_describe_graph(const weft_graph *graph, bool implementations, const weft_host *host);

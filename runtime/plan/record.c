@@ -6,7 +6,7 @@
 
 #include "core/try.h"
 
-static void barrier(const weft_device *device, VkCommandBuffer commands) {
+void weft_record_barrier(const weft_device *device, VkCommandBuffer commands) {
     VkMemoryBarrier memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                               .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
                               .dstAccessMask =
@@ -32,8 +32,9 @@ static void stamp(const weft_plan *plan, VkCommandBuffer commands, uint32_t quer
     }
 }
 
-static void record_step(const weft_plan *plan, VkCommandBuffer commands,
-                        const weft_bindings *bindings, const struct weft_dispatch_part *step) {
+void weft_record_step(const weft_plan *plan, VkCommandBuffer commands,
+                      const weft_bindings *bindings, const struct weft_dispatch_part *step,
+                      bool ordered) {
     const struct weft_vk_device *vk = &plan->device->vk;
     const struct weft_dispatch *dispatch = &plan->lowering.dispatches[step->dispatch];
     const struct weft_pipeline *pipeline = dispatch->built;
@@ -43,8 +44,8 @@ static void record_step(const weft_plan *plan, VkCommandBuffer commands,
     bool last_part = step->base[0] + step->groups[0] == dispatch->groups[0] &&
                      step->base[1] + step->groups[1] == dispatch->groups[1] &&
                      step->base[2] + step->groups[2] == dispatch->groups[2];
-    if (dispatch->barrier && first_part && !step->new_submission) {
-        barrier(plan->device, commands);
+    if (dispatch->barrier && first_part && !ordered) {
+        weft_record_barrier(plan->device, commands);
     }
     vk->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->handle);
     vk->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->layout, 0, 1,
@@ -79,10 +80,18 @@ static void record_submission(weft_plan *plan, VkCommandBuffer commands,
         if (seen != submission + 1) {
             continue;
         }
-        if (plan->steps[i].new_submission) {
-            barrier(plan->device, commands);
+        const bool begins = plan->steps[i].new_submission;
+        if (begins) {
+            weft_record_barrier(plan->device, commands);
         }
-        record_step(plan, commands, bindings, &plan->steps[i]);
+        weft_record_step(plan, commands, bindings, &plan->steps[i], begins);
+    }
+}
+
+void weft_record_begin(const weft_plan *plan, VkCommandBuffer commands) {
+    if (plan->queries) {
+        plan->device->vk.CmdResetQueryPool(commands, plan->queries, 0,
+                                           2 * plan->lowering.dispatch_count);
     }
 }
 
@@ -93,10 +102,7 @@ weft_status weft_plan_record(weft_plan *plan, VkCommandBuffer commands, weft_bin
     }
     WEFT_TRY(weft_device_alive(plan->device));
     WEFT_TRY(weft_bindings_prepare(bindings));
-    if (plan->queries) {
-        plan->device->vk.CmdResetQueryPool(commands, plan->queries, 0,
-                                           2 * plan->lowering.dispatch_count);
-    }
+    weft_record_begin(plan, commands);
     for (uint32_t i = 0; i < plan->info.submissions; i++) {
         record_submission(plan, commands, bindings, i);
     }
@@ -121,9 +127,8 @@ static weft_status record_own(weft_bindings *bindings, uint32_t submission) {
                                       .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
     WEFT_TRY(weft_device_check(device, device->vk.BeginCommandBuffer(*commands, &begin),
                                "vkBeginCommandBuffer"));
-    if (plan->queries && submission == 0) {
-        device->vk.CmdResetQueryPool(*commands, plan->queries, 0,
-                                     2 * plan->lowering.dispatch_count);
+    if (submission == 0) {
+        weft_record_begin(plan, *commands);
     }
     record_submission(plan, *commands, bindings, submission);
     if (bindings->has_host && submission + 1 == plan->info.submissions) {

@@ -21,8 +21,19 @@ static weft_status add_step(weft_plan *plan, const struct weft_dispatch_part *st
     return WEFT_OK;
 }
 
-/** Cuts a dispatch into `parts` along its axis with the most groups. */
-static weft_status add_parts(weft_plan *plan, uint32_t index, uint32_t parts) {
+double weft_dispatch_ms(const weft_device *device, const struct weft_dispatch *dispatch) {
+    return work_of(dispatch) / device->flops_per_ms;
+}
+
+/* Pieces of a dispatch, and whether each is a submission of its own; otherwise whether the first begins one. */
+struct pieces {
+    uint32_t count;
+    bool each_submitted, first_submitted;
+};
+
+/** Cuts a dispatch along its axis with the most groups. */
+static weft_status add_parts(weft_plan *plan, uint32_t index, const struct pieces *pieces) {
+    uint32_t parts = pieces->count;
     const uint32_t *groups = plan->lowering.dispatches[index].groups;
     uint32_t axis = 0;
     for (uint32_t i = 1; i < 3; i++) {
@@ -36,32 +47,39 @@ static weft_status add_parts(weft_plan *plan, uint32_t index, uint32_t parts) {
         uint32_t end = (uint32_t)((uint64_t)groups[axis] * (part + 1) / parts);
         step.base[axis] = begin;
         step.groups[axis] = end - begin;
-        step.new_submission = true;
+        step.new_submission = pieces->each_submitted || (part == 0 && pieces->first_submitted);
         WEFT_TRY(add_step(plan, &step));
     }
     return WEFT_OK;
 }
 
-weft_status weft_plan_split(weft_plan *plan) {
+/* Pieces that are below a limit of work each; 0: none. */
+static uint32_t pieces_of(double work, double limit) {
+    const double count = limit > 0.0 ? work / limit + 1.0 : 1.0;
+    return count < (double)UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+}
+
+weft_status weft_plan_split(weft_plan *plan, double part_ms) {
     const weft_device *device = plan->device;
     double limit = device->submission_limit_ms * device->flops_per_ms; /* 0: unlimited */
+    double part_limit = part_ms * device->flops_per_ms;                /* likewise */
     double used = 0.0;
     for (uint32_t i = 0; i < plan->lowering.dispatch_count; i++) {
         const struct weft_dispatch *dispatch = &plan->lowering.dispatches[i];
         double work = work_of(dispatch);
-        bool split = limit > 0.0 && work > limit;
-        if (split) {
-            WEFT_TRY(add_parts(plan, i, (uint32_t)(work / limit) + 1));
+        const uint32_t in_limit = pieces_of(work, limit);
+        const uint32_t in_parts = pieces_of(work, part_limit);
+        struct pieces pieces = {.count = in_limit > in_parts ? in_limit : in_parts,
+                                .each_submitted = limit > 0.0 && work > limit};
+        if (pieces.each_submitted) {
             used = limit; /* the next dispatch starts a submission of its own */
         } else {
-            bool next = i == 0 || (limit > 0.0 && used + work > limit);
-            used = next ? work : used + work;
-            const uint32_t *groups = dispatch->groups;
-            struct weft_dispatch_part step = {
-                .dispatch = i, .groups = {groups[0], groups[1], groups[2]}, .new_submission = next};
-            WEFT_TRY(add_step(plan, &step));
+            pieces.first_submitted = i == 0 || (limit > 0.0 && used + work > limit);
+            used = pieces.first_submitted ? work : used + work;
         }
+        WEFT_TRY(add_parts(plan, i, &pieces));
     }
+    plan->info.parts = plan->step_count;
     for (uint32_t i = 0; i < plan->step_count; i++) {
         plan->info.submissions += plan->steps[i].new_submission;
     }

@@ -214,6 +214,12 @@ typedef struct weft_plan_params {
         no_fusion; /**< keep every op a dispatch of its own, in every run: slower, with the same bits in reproducible mode; for tests and for finding faults */
     /** Forces the implementation of that name, such as "fft" or "matrix", on every op that has one; null: the usual choice. */
     const char *implementation;
+    /**
+     * Dispatches that are expected to take longer than so many milliseconds are cut into parts, without any change of bits, for
+     * weft_plan_record_frame of weft/vulkan.h; 0: only those that the device's submission_limit_ms asks for. Expected by the
+     * arithmetic that weft_plan_execute has measured on the device, which is taken for slow before its first run.
+     */
+    double part_ms;
 } weft_plan_params;
 
 #ifndef __cplusplus
@@ -239,6 +245,7 @@ typedef struct weft_plan_info {
     uint64_t f16_weight_bytes; /**< that part of it which holds f16 (weft_weight_storage) */
     uint32_t dispatches;
     uint32_t barriers;
+    uint32_t parts;              /**< dispatches, or pieces of them: see weft_plan_params.part_ms */
     uint32_t submissions;        /**< command buffer submissions of one run */
     uint32_t shaders_compiled;   /**< GLSL texts compiled while compiling the plan */
     uint32_t pipelines_compiled; /**< pipelines that no cache held */

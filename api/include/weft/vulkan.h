@@ -91,6 +91,53 @@ WEFT_API VkBuffer weft_buffer_vulkan(const weft_buffer *buffer, uint64_t *offset
 WEFT_API weft_status weft_plan_record(weft_plan *plan, VkCommandBuffer commands,
                                       weft_bindings *bindings);
 
+/* ---- a run in parts, over several frames ---- */
+
+/** One of the plan's weft_plan_info.parts. */
+typedef struct weft_part_info {
+    uint32_t dispatch; /**< of weft_plan_get_dispatch */
+    double share;      /**< of the dispatch's workgroups: 1 where it is not cut */
+    /**
+     * How long it is expected to take: its share of what weft_plan_get_timings found last for the dispatch (so of a plan with
+     * timestamps, after a run), or until then of what its operations take at the device's measured rate.
+     */
+    double ms;
+    bool measured;
+} weft_part_info;
+
+/** WEFT_NOT_FOUND past the last one. */
+WEFT_API weft_status weft_plan_get_part(const weft_plan *plan, uint32_t index,
+                                        weft_part_info *info);
+
+/**
+ * As weft_plan_record, but the parts first … first + count - 1 of the run alone; count > 0. A run is complete when all its parts
+ * have been recorded, in order, and executed, in one queue or ordered by semaphores; bits do not depend on where it was cut. Between
+ * its first and its last part the plan's arena is the run's: no other run or recording of this plan may execute, and inputs must
+ * stay as they are. Each call begins with a barrier behind all earlier compute work of the queue. Any thread, one at a time.
+ * Errors: WEFT_INVALID_ARGUMENT for parts that the plan does not have (named); those of weft_plan_record.
+ */
+WEFT_API weft_status weft_plan_record_range(weft_plan *plan, VkCommandBuffer commands,
+                                            weft_bindings *bindings, uint32_t first,
+                                            uint32_t count);
+
+/** Where a run is that goes on from frame to frame. Zeros: at its beginning. */
+typedef struct weft_frame_cursor {
+    uint32_t
+        next; /**< the part that comes next. Set to 0 it gives up a run; one with states (decode.h) must be ended */
+    bool done; /**< the newest call recorded the last part, and the next one begins a run */
+    double ms; /**< how long what the newest call recorded is expected to take */
+} weft_frame_cursor;
+
+/**
+ * Records as many parts from cursor->next on as are expected to take at most budget_ms together, one at least, and moves the
+ * cursor behind them. With part_ms of weft_plan_params no larger than the budget, frames exceed it by as much as expectations are
+ * wrong. Everything else as weft_plan_record_range. Errors also: WEFT_INVALID_ARGUMENT for a budget that is not above 0 or a
+ * cursor behind the last part; the cursor is then as it was.
+ */
+WEFT_API weft_status weft_plan_record_frame(weft_plan *plan, VkCommandBuffer commands,
+                                            weft_bindings *bindings, double budget_ms,
+                                            weft_frame_cursor *cursor);
+
 /** Stage and access in which a recorded plan reads its inputs and writes its outputs. */
 #define WEFT_PLAN_STAGE  VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT
 #define WEFT_PLAN_ACCESS (VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT)

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* A run in parts: what each is expected to take, and as many at a time as fit into a frame. */
+#include <weft/vulkan.h>
+
+#include "core/try.h"
+#include "plan/plan.h"
+
+static uint64_t groups_in(const uint32_t groups[3]) {
+    return (uint64_t)groups[0] * groups[1] * groups[2];
+}
+
+static weft_part_info part_of(const weft_plan *plan, uint32_t index) {
+    const struct weft_dispatch_part *step = &plan->steps[index];
+    const struct weft_dispatch *dispatch = &plan->lowering.dispatches[step->dispatch];
+    weft_part_info info = {.dispatch = step->dispatch,
+                           .share = (double)groups_in(step->groups) /
+                                    (double)groups_in(dispatch->groups),
+                           .measured = plan->dispatch_ms != NULL};
+    info.ms = info.share * (info.measured ? plan->dispatch_ms[step->dispatch]
+                                          : weft_dispatch_ms(plan->device, dispatch));
+    return info;
+}
+
+weft_status weft_plan_get_part(const weft_plan *plan, uint32_t index, weft_part_info *info) {
+    if (!plan || !info) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    if (index >= plan->step_count) {
+        return WEFT_NOT_FOUND;
+    }
+    *info = part_of(plan, index);
+    return WEFT_OK;
+}
+
+static void record_parts(const weft_plan *plan, VkCommandBuffer commands,
+                         const weft_bindings *bindings, uint32_t first, uint32_t count) {
+    if (first == 0) {
+        weft_record_begin(plan, commands);
+    }
+    weft_record_barrier(plan->device, commands);
+    for (uint32_t i = first; i < first + count; i++) {
+        weft_record_step(plan, commands, bindings, &plan->steps[i], i == first);
+    }
+}
+
+weft_status weft_plan_record_range(weft_plan *plan, VkCommandBuffer commands,
+                                   weft_bindings *bindings, uint32_t first, uint32_t count) {
+    if (!plan || !commands || !bindings || bindings->plan != plan) {
+        return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_plan_record_range: null argument, or bindings of another plan");
+    }
+    if (count == 0 || first >= plan->step_count || count > plan->step_count - first) {
+        return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_plan_record_range: %u parts from %u on, of a plan with %u", count,
+                         first, plan->step_count);
+    }
+    WEFT_TRY(weft_device_alive(plan->device));
+    WEFT_TRY(weft_bindings_prepare(bindings));
+    record_parts(plan, commands, bindings, first, count);
+    return WEFT_OK;
+}
+
+weft_status weft_plan_record_frame(weft_plan *plan, VkCommandBuffer commands,
+                                   weft_bindings *bindings, double budget_ms,
+                                   weft_frame_cursor *cursor) {
+    if (!plan || !cursor) {
+        return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "weft_plan_record_frame: null argument");
+    }
+    if (!(budget_ms > 0.0) || cursor->next >= plan->step_count) {
+        return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_plan_record_frame: a budget of %g ms from part %u on, of a plan "
+                         "with %u",
+                         budget_ms, cursor->next, plan->step_count);
+    }
+    uint32_t count = 1;
+    double ms = part_of(plan, cursor->next).ms;
+    while (cursor->next + count < plan->step_count) {
+        const double more = part_of(plan, cursor->next + count).ms;
+        if (ms + more > budget_ms) {
+            break;
+        }
+        ms += more;
+        count++;
+    }
+    WEFT_TRY(weft_plan_record_range(plan, commands, bindings, cursor->next, count));
+    const uint32_t next = cursor->next + count;
+    *cursor = (weft_frame_cursor){
+        .next = next < plan->step_count ? next : 0, .done = next == plan->step_count, .ms = ms};
+    return WEFT_OK;
+}
