@@ -10,39 +10,80 @@
     y = g.compile()(array)
 """
 
-from . import features, nn, ops
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from ._core import lib as _lib
 from ._core import text_of as _text_of
-from .device import Device, DeviceInfo, DeviceStats, default_device, devices
-from .errors import (
-                     BadFile,
-                     CompileError,
-                     DeviceLost,
-                     DriverError,
-                     InvalidArgument,
-                     IoError,
-                     NoDevice,
-                     NotFound,
-                     OutOfDeviceMemory,
-                     OutOfHostMemory,
-                     ShapeMismatch,
-                     Unsupported,
-                     WeftError,
-)
-from .graph import Graph, Operand, Tensor, Weight
-from .model import Classification, Model, ModelInfo, load
-from .op import Launch, Op
-from .ops import *  # noqa: F403
-from .plan import Plan, PlanInfo, Port
-from .pool import Pool, PooledModel
-from .tables import Table, bench, verify
-from .torch import from_torch, save
+
+if _TYPE_CHECKING:
+    from . import features, nn, ops
+    from .device import Device, DeviceInfo, DeviceStats, default_device, devices
+    from .errors import (
+        BadFile,
+        CompileError,
+        DeviceLost,
+        DriverError,
+        InvalidArgument,
+        IoError,
+        NoDevice,
+        NotFound,
+        OutOfDeviceMemory,
+        OutOfHostMemory,
+        ShapeMismatch,
+        Unsupported,
+        WeftError,
+    )
+    from .graph import Graph, Operand, Tensor, Weight
+    from .model import Classification, Model, ModelInfo, load
+    from .op import Launch, Op
+    from .ops import *  # noqa: F403
+    from .plan import Plan, PlanInfo, Port
+    from .pool import Pool, PooledModel
+    from .tables import Table, bench, verify
+    from .torch import from_torch, save
 
 __version__ = _text_of(_lib.weft_version())
 
-__all__ = [
-    "BadFile", "Classification", "CompileError", "Device", "DeviceInfo", "DeviceLost", "DeviceStats", "DriverError",
-    "Graph", "InvalidArgument", "IoError", "Launch", "Model", "ModelInfo", "NoDevice", "NotFound", "Op", "Operand",
-    "OutOfDeviceMemory", "OutOfHostMemory", "Plan", "PlanInfo", "Pool", "PooledModel", "Port", "ShapeMismatch", "Table",
-    "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices", "features", "from_torch", "load",
-    "nn", "ops", "save", "verify", *ops.__all__]
+# Where each name is. Modules are imported when something of them is asked for: the package itself takes a third of the time.
+_PLACES = {name: place for place, names in {
+    "device": ("Device", "DeviceInfo", "DeviceStats", "default_device", "devices"),
+    "errors": ("BadFile", "CompileError", "DeviceLost", "DriverError", "InvalidArgument", "IoError", "NoDevice", "NotFound",
+               "OutOfDeviceMemory", "OutOfHostMemory", "ShapeMismatch", "Unsupported", "WeftError"),
+    "graph": ("Graph", "Operand", "Tensor", "Weight"),
+    "model": ("Classification", "Model", "ModelInfo", "load"),
+    "op": ("Launch", "Op"),
+    "plan": ("Plan", "PlanInfo", "Port"),
+    "pool": ("Pool", "PooledModel"),
+    "tables": ("Table", "bench", "verify"),
+    "torch": ("from_torch", "save"),
+}.items() for name in names}
+_MODULES = ("features", "nn", "ops")  # that are in __all__
+
+if _TYPE_CHECKING:
+    __all__ = [
+        "BadFile", "Classification", "CompileError", "Device", "DeviceInfo", "DeviceLost", "DeviceStats", "DriverError",
+        "Graph", "InvalidArgument", "IoError", "Launch", "Model", "ModelInfo", "NoDevice", "NotFound", "Op", "Operand",
+        "OutOfDeviceMemory", "OutOfHostMemory", "Plan", "PlanInfo", "Pool", "PooledModel", "Port", "ShapeMismatch", "Table",
+        "Tensor", "Unsupported", "WeftError", "Weight", "bench", "default_device", "devices", "features", "from_torch", "load",
+        "nn", "ops", "save", "verify", *ops.__all__]
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    if name in _MODULES or name in _PLACES.values():
+        return import_module(f".{name}", __name__)
+    if name.startswith("_") and name != "__all__":  # also a module that is asked for while another is being imported
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    mixers = import_module(".ops", __name__) if name not in _PLACES else None
+    if name == "__all__":
+        return [*_PLACES, *_MODULES, *(mixers.__all__ if mixers else ())]
+    if mixers is not None and name not in mixers.__all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(mixers or import_module(f".{_PLACES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})  # type: ignore[misc]

@@ -5,21 +5,21 @@ from __future__ import annotations
 
 import atexit
 import collections
-import logging
+import functools
 import os
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import errors
 from ._native import ffi as ffi
 from ._native import lib as lib
 
-logger = logging.getLogger("weft")
-logger.addHandler(logging.NullHandler())
+if TYPE_CHECKING:
+    import logging
 
-_LEVELS = (logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG)
+_LEVELS = (40, 30, 20, 10)  # of logging: ERROR, WARNING, INFO, DEBUG
 _said = threading.local()  # .errors: what the library said went wrong in this thread's call
 
 
@@ -31,7 +31,17 @@ def _log(_user: Any, level: int, message: Any) -> None:
             _said.errors = []
         _said.errors.append(text)
     else:
-        logger.log(_LEVELS[level], "%s", text)
+        _logger().log(_LEVELS[level], "%s", text)
+
+
+@functools.cache
+def _logger() -> logging.Logger:
+    """The logger "weft". Without it an import takes less time."""
+    import logging
+
+    found = logging.getLogger("weft")
+    found.addHandler(logging.NullHandler())
+    return found
 
 
 host = ffi.new("weft_host *", {"log": lib.weft_py_log})
