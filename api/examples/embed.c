@@ -279,7 +279,6 @@ static void print_log(void *user, weft_log_level level, const char *message) {
     }
 }
 
-/* y = GELU(fourier(x)), x and y [1, LENGTH, WIDTH] */
 /* Returns the first error, where nothing has to be cleaned up. */
 #define TRY(call)                          \
     do {                                   \
@@ -289,6 +288,7 @@ static void print_log(void *user, weft_log_level level, const char *message) {
         }                                  \
     } while (0)
 
+/* y = GELU(fourier(x)), x and y [1, LENGTH, WIDTH] */
 static weft_status build(weft_graph *graph) {
     weft_tensor x = {0};
     TRY(weft_graph_input(&x, graph, "x", WEFT_F32, weft_shape_of(1, LENGTH, WIDTH)));
@@ -349,6 +349,14 @@ static void barrier(const engine *e, VkPipelineStageFlags from, VkAccessFlags wr
     e->vkCmdPipelineBarrier(e->commands, from, to, 0, 1, &memory, 0, NULL, 0, NULL);
 }
 
+/* Behind what has made the output available to transfers. */
+static void copy_to_host(const engine *e) {
+    const VkBufferCopy whole = {.size = BYTES};
+    e->vkCmdCopyBuffer(e->commands, e->output.handle, e->staging.handle, 1, &whole);
+    barrier(e, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+            VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+}
+
 static bool record(const engine *e, const network *n) {
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     const VkBufferCopy whole = {.size = BYTES};
@@ -363,21 +371,28 @@ static bool record(const engine *e, const network *n) {
     }
     barrier(e, WEFT_PLAN_STAGE, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
             VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
-    e->vkCmdCopyBuffer(e->commands, e->output.handle, e->staging.handle, 1, &whole);
-    barrier(e, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
-            VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    copy_to_host(e);
     return check(e->vkEndCommandBuffer(e->commands), "vkEndCommandBuffer");
 }
 
-static bool run_frame(const engine *e) {
+static void fill_input(const engine *e) {
     for (int i = 0; i < COUNT; i++) {
         e->mapped[i] = sinf((float)i) / 10.0f;
     }
-    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                                 .commandBufferCount = 1,
-                                 .pCommandBuffers = &e->commands};
-    if (!check(e->vkQueueSubmit(e->queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit") ||
-        !check(e->vkDeviceWaitIdle(e->device), "vkDeviceWaitIdle")) {
+}
+
+/* What was recorded, to its end. */
+static bool submit(const engine *e) {
+    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .commandBufferCount = 1,
+                               .pCommandBuffers = &e->commands};
+    return check(e->vkQueueSubmit(e->queue, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit") &&
+           check(e->vkDeviceWaitIdle(e->device), "vkDeviceWaitIdle");
+}
+
+static bool run_frame(const engine *e) {
+    fill_input(e);
+    if (!submit(e)) {
         return false;
     }
     printf("y[0] = %g %g %g %g ...\n", (double)e->mapped[0], (double)e->mapped[1],
@@ -408,9 +423,7 @@ static bool record_part(const engine *e, const network *n, weft_frame_cursor *cu
     if (cursor->done) {
         barrier(e, WEFT_PLAN_STAGE, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
                 VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
-        e->vkCmdCopyBuffer(e->commands, e->output.handle, e->staging.handle, 1, &whole);
-        barrier(e, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
-                VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+        copy_to_host(e);
     }
     return check(e->vkEndCommandBuffer(e->commands), "vkEndCommandBuffer");
 }
@@ -421,16 +434,9 @@ static bool run_frames(const engine *e, const network *n) {
     float expected[COUNT];
     int frames = 0;
     memcpy(expected, e->mapped, sizeof expected);
-    for (int i = 0; i < COUNT; i++) {
-        e->mapped[i] = sinf((float)i) / 10.0f;
-    }
-    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                                 .commandBufferCount = 1,
-                                 .pCommandBuffers = &e->commands};
+    fill_input(e);
     while (!cursor.done) {
-        if (!record_part(e, n, &cursor) ||
-            !check(e->vkQueueSubmit(e->queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit") ||
-            !check(e->vkDeviceWaitIdle(e->device), "vkDeviceWaitIdle")) {
+        if (!record_part(e, n, &cursor) || !submit(e)) {
             return false;
         }
         frames++;
