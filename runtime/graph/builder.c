@@ -302,6 +302,9 @@ weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const struct wef
     if (status != WEFT_OK) {
         return status;
     }
+    while (input_count > op->min_inputs && inputs[input_count - 1].id == 0) {
+        input_count--; /* what is not given at the end is as if it could not be */
+    }
     struct weft_node node = {.op = op, .input_count = input_count};
     for (uint32_t i = 0; i < input_count; i++) {
         node.input[i] = inputs[i].id;
@@ -311,6 +314,9 @@ weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const struct wef
     }
     struct weft_value value = {.source = WEFT_VALUE_NODE};
     status = op->infer(graph, &node, &value.dtype, &value.shape);
+    if (status == WEFT_OK) {
+        status = weft_check_lengths(graph, &node);
+    }
     if (status == WEFT_OK) {
         status = weft_shape_check(value.shape, op->name, &graph->host);
     }

@@ -68,6 +68,26 @@ weft_status weft_expect_shape(const weft_graph *graph, const struct weft_node *n
     return WEFT_OK;
 }
 
+weft_status weft_check_lengths(const weft_graph *graph, const struct weft_node *node) {
+    static const char *const roles[] = {"lengths", "other_lengths"};
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct weft_lengths *lengths = &node->op->lengths[i];
+        if (lengths->input == 0 || !weft_node_has_input(node, lengths->input)) {
+            continue;
+        }
+        const weft_shape found = *weft_node_shape(graph, node, lengths->input);
+        const weft_shape wanted = weft_shape_of(weft_node_shape(graph, node, lengths->of)->dim[0]);
+        const weft_dtype dtype = weft_node_dtype(graph, node, lengths->input);
+        if (dtype != WEFT_I32 || !weft_shape_equal(found, wanted)) {
+            char text[2][WEFT_SHAPE_TEXT_SIZE];
+            return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "%s: %s must be i32 %s, not %s %s",
+                             node->op->name, roles[i], weft_shape_text(wanted, text[0]),
+                             weft_dtype_name(dtype), weft_shape_text(found, text[1]));
+        }
+    }
+    return WEFT_OK;
+}
+
 struct weft_rows weft_shape_rows(weft_shape shape) {
     struct weft_rows result = {.rows = 1, .columns = 1};
     if (shape.rank > 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an op is. Strangers make theirs by weft/op.h, which has most of it. To add one: a C file with its functions and a `const struct weft_op`, a shader folder, a row in
- * op_list.h, and a reference among those of `weft verify`.
+ * What an op is. Strangers make theirs by weft/op.h, which has most of it. To add one: a C file with its functions and a
+ * `const struct weft_op`, a shader folder, a row in op_list.h, and a reference among those of `weft verify`.
  */
 #ifndef WEFT_GRAPH_OP_H
 #define WEFT_GRAPH_OP_H
@@ -39,7 +39,10 @@ struct weft_op {
      * where nothing reads its output, and runs behind those before it on the same state.
      */
     uint32_t state_input;
-    /** Inputs i32 [B] that say how many tokens of input `of`, [B, n, …], count: 1 … n; unused ones are zeros. */
+    /**
+     * Inputs i32 [B] that say how many tokens of input `of`, [B, n, …], count: 1 … n; unused ones are zeros. Messages call
+     * the first "lengths" and the second "other_lengths". weft_graph_add checks them.
+     */
     struct weft_lengths {
         uint32_t input, of;
     } lengths[2];
@@ -68,6 +71,9 @@ WEFT_OPS(WEFT_DECLARE_OP)
 
 #define WEFT_DECLARE_VARIANTS(name) extern const struct weft_variant_set weft_##name##_variants;
 WEFT_VARIANT_SETS(WEFT_DECLARE_VARIANTS)
+
+/** Checks the inputs that op->lengths names, where they are given. WEFT_SHAPE_MISMATCH. */
+weft_status weft_check_lengths(const weft_graph *graph, const struct weft_node *node);
 
 /* ---- shapes, as ops see them ---- */
 

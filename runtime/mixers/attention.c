@@ -25,8 +25,7 @@ weft_status weft_graph_attention(weft_tensor *out, weft_graph *graph, weft_tenso
     const weft_tensor none = {0};
     const weft_tensor inputs[INPUTS] = {q, k, v, params ? params->lengths : none,
                                         params ? params->bias : none};
-    const uint32_t given = inputs[BIAS].id ? INPUTS : weft_count_lengths(inputs[LENGTHS], BIAS);
-    return weft_graph_add(out, graph, &weft_op_attention, inputs, given, &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_attention, inputs, INPUTS, &node, sizeof node);
 }
 
 static weft_status check_heads(const weft_graph *graph, struct weft_node *node) {
@@ -92,7 +91,6 @@ static weft_status attention_infer(const weft_graph *graph, struct weft_node *no
     *dtype = WEFT_F32;
     *shape = q;
     WEFT_TRY(check_heads(graph, node));
-    WEFT_TRY(weft_check_lengths(graph, node, LENGTHS, "lengths"));
     return check_bias(graph, node);
 }
 

@@ -41,8 +41,8 @@ weft_status weft_graph_banded_attention(weft_tensor *out, weft_graph *graph, wef
                                         const weft_banded_attention_params *params) {
     struct weft_banded_attention_node node = node_of(params);
     weft_tensor inputs[] = {q, k, v, params ? params->lengths : (weft_tensor){0}};
-    return weft_graph_add(out, graph, &weft_op_banded_attention, inputs,
-                          weft_count_lengths(inputs[LENGTHS], LENGTHS + 1), &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_banded_attention, inputs, LENGTHS + 1, &node,
+                          sizeof node);
 }
 
 /* ---- shapes ---- */
@@ -96,7 +96,6 @@ static weft_status banded_attention_infer(const weft_graph *graph, struct weft_n
     }
     *dtype = WEFT_F32;
     *shape = q;
-    WEFT_TRY(weft_check_lengths(graph, node, LENGTHS, "lengths"));
     return check_params(graph, node);
 }
 
@@ -235,9 +234,8 @@ weft_status weft_graph_banded_attention_step(weft_tensor *out, weft_graph *graph
                                   .step = step,
                                   .input = {q, k, v},
                                   .input_count = WEFT_STEP_INPUTS,
-                                  .heads = node.heads};
-    WEFT_TRY(
-        weft_refuse_lengths(graph, call.op->name, params ? params->lengths : (weft_tensor){0}));
+                                  .heads = node.heads,
+                                  .lengths = params ? params->lengths : (weft_tensor){0}};
     WEFT_TRY(weft_check_step(graph, &call));
     const uint32_t d = call.shape[0].dim[2];
     if (!weft_shape_equal(call.shape[0], call.shape[2])) {

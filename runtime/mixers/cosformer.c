@@ -37,8 +37,7 @@ weft_status weft_graph_cosformer(weft_tensor *out, weft_graph *graph, weft_tenso
                                  weft_tensor v, const weft_cosformer_params *params) {
     const struct weft_cosformer_node node = node_of(params);
     weft_tensor inputs[] = {q, k, v, params ? params->lengths : (weft_tensor){0}};
-    return weft_graph_add(out, graph, &weft_op_cosformer, inputs,
-                          weft_count_lengths(inputs[LENGTHS], LENGTHS + 1), &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_cosformer, inputs, LENGTHS + 1, &node, sizeof node);
 }
 
 weft_status weft_graph_cosformer_step(weft_tensor *out, weft_graph *graph, weft_tensor q,
@@ -52,10 +51,9 @@ weft_status weft_graph_cosformer_step(weft_tensor *out, weft_graph *graph, weft_
                                   .step = step,
                                   .input = {q, k, v},
                                   .input_count = WEFT_STEP_INPUTS,
-                                  .heads = node.heads};
+                                  .heads = node.heads,
+                                  .lengths = params ? params->lengths : (weft_tensor){0}};
     node.causal = true;
-    WEFT_TRY(
-        weft_refuse_lengths(graph, call.op->name, params ? params->lengths : (weft_tensor){0}));
     WEFT_TRY(weft_check_step(graph, &call));
     if (node.length == 0 || node.length > MAX_STEP_LENGTH) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "%s: length %u must be in 1 … %u",
@@ -85,7 +83,6 @@ static weft_status check_params(const weft_graph *graph, struct weft_node *node)
                          "cosformer: length %u must be 0 or at least the %u tokens of the sequence",
                          params->length, tokens);
     }
-    WEFT_TRY(weft_check_lengths(graph, node, LENGTHS, "lengths"));
     if (params->length == 0 && weft_node_has_input(node, LENGTHS)) {
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "cosformer: with lengths, length must be given, at least %u: otherwise a "
@@ -183,11 +180,10 @@ static weft_status cosformer_lower(struct weft_lowering *lowering, const struct 
     const uint32_t queries = lower_features(lowering, node, 0, angles);
     const uint32_t keys =
         node->input[0] == node->input[1] ? queries : lower_features(lowering, node, 1, angles);
-    struct weft_linear_attention attention =
-        weft_linear_attention_of(lowering, node, params->heads, 2 * (channels / params->heads));
+    struct weft_linear_attention attention = weft_linear_attention_of(
+        lowering, node, params->heads, 2 * (channels / params->heads), params->causal);
     attention.q = queries;
     attention.k = keys;
-    attention.causal = params->causal;
     attention.epsilon = params->epsilon;
     weft_lower_linear_attention(lowering, &attention);
     return weft_lower_status(lowering);

@@ -29,8 +29,8 @@ weft_status weft_graph_discrete_features(weft_tensor *out, weft_graph *graph, we
         .heads = params && params->heads ? params->heads : 1,
         .scale = params ? params->scale : 0.0F};
     weft_tensor inputs[] = {x, w, coefficients, params ? params->lengths : (weft_tensor){0}};
-    return weft_graph_add(out, graph, &weft_op_discrete_features, inputs,
-                          weft_count_lengths(inputs[LENGTHS], LENGTHS + 1), &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_discrete_features, inputs, LENGTHS + 1, &node,
+                          sizeof node);
 }
 
 /* ---- checking ---- */
@@ -61,7 +61,6 @@ static weft_status discrete_features_infer(const weft_graph *graph, struct weft_
     WEFT_TRY(weft_check_feature_rows(&params->scale, graph, node, params->heads));
     WEFT_TRY(weft_expect_f32(graph, node, 1, "w"));
     WEFT_TRY(check_w(graph, node, params->heads));
-    WEFT_TRY(weft_check_lengths(graph, node, LENGTHS, "lengths"));
     return weft_infer_features(dtype, shape, graph, node, params->heads,
                                weft_node_shape(graph, node, 1)->dim[0]);
 }

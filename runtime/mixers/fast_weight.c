@@ -254,7 +254,7 @@ static struct weft_linear_attention attention_of(struct weft_lowering *lowering,
                                                  const struct weft_node *node) {
     const struct weft_fast_weight_node *params = (const void *)node->params.bytes;
     const uint32_t channels = weft_node_shape(lowering->graph, node, 0)->dim[2];
-    return weft_linear_attention_of(lowering, node, params->heads, channels / params->heads);
+    return weft_linear_attention_of(lowering, node, params->heads, channels / params->heads, true);
 }
 
 /** Of whole sequences, or of the tokens that they begin with, which leave a state behind. */
@@ -268,7 +268,6 @@ static void lower_sequence(struct weft_lowering *lowering, const struct rule *ru
     attention.q = rule.q;
     attention.k = rule.k;
     attention.v = rule.u;
-    attention.causal = true;
     attention.epsilon = WEFT_LEAST_DENOMINATOR;
     struct weft_chunk_apply apply = {
         .attention = &attention, .state = WEFT_NO_STORAGE, .state_chunks = rule.chunks};

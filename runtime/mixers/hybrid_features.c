@@ -31,8 +31,8 @@ weft_status weft_graph_hybrid_features(weft_tensor *out, weft_graph *graph, weft
                                               .scale = p->scale,
                                               .keys = p->keys};
     weft_tensor inputs[] = {x, w, directions, p->coefficients, p->lengths};
-    return weft_graph_add(out, graph, &weft_op_hybrid_features, inputs,
-                          weft_count_lengths(p->lengths, LENGTHS + 1), &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_hybrid_features, inputs, LENGTHS + 1, &node,
+                          sizeof node);
 }
 
 /* ---- checking ---- */
@@ -63,7 +63,6 @@ static weft_status hybrid_features_infer(const weft_graph *graph, struct weft_no
     WEFT_TRY(weft_expect_f32(graph, node, 1, "w"));
     WEFT_TRY(weft_expect_f32(graph, node, 2, "directions"));
     WEFT_TRY(check_matrices(graph, node, params->heads));
-    WEFT_TRY(weft_check_lengths(graph, node, LENGTHS, "lengths"));
     const uint32_t features = weft_node_shape(graph, node, 1)->dim[0];
     const uint32_t directions = weft_node_shape(graph, node, 2)->dim[0];
     if (node->input[3] != 0) {

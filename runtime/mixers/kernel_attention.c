@@ -113,8 +113,7 @@ weft_status weft_graph_kernel_attention(weft_tensor *out, weft_graph *graph, wef
     const struct weft_graph_mark mark = weft_graph_mark(graph);
     weft_status status = add_texts(inputs + 3, graph, kernels, node.count);
     if (status == WEFT_OK) {
-        status = weft_graph_add(out, graph, &weft_op_kernel_attention, inputs,
-                                inputs[LENGTHS].id != 0 ? LENGTHS + 1 : 3 + node.count, &node,
+        status = weft_graph_add(out, graph, &weft_op_kernel_attention, inputs, LENGTHS + 1, &node,
                                 sizeof node);
     }
     return weft_graph_end(graph, mark, status);
@@ -136,10 +135,10 @@ weft_status weft_graph_kernel_attention_step(weft_tensor *out, weft_graph *graph
     }
     struct weft_kernel_attention_node node;
     const weft_kernel *kernels = NULL;
-    struct weft_step_call call = {
-        .op = &weft_op_kernel_attention_step, .step = step, .input = {q, k, v}};
-    WEFT_TRY(
-        weft_refuse_lengths(graph, call.op->name, params ? params->lengths : (weft_tensor){0}));
+    struct weft_step_call call = {.op = &weft_op_kernel_attention_step,
+                                  .step = step,
+                                  .input = {q, k, v},
+                                  .lengths = params ? params->lengths : (weft_tensor){0}};
     WEFT_TRY(make_node(&node, &kernels, graph, params));
     node.causal = true;
     call.heads = node.heads;
@@ -154,7 +153,6 @@ static weft_status kernel_attention_infer(const weft_graph *graph, struct weft_n
                                           weft_dtype *dtype, weft_shape *shape) {
     const struct weft_kernel_attention_node *params = (const void *)node->params.bytes;
     WEFT_TRY(weft_infer_qkv(dtype, shape, graph, node, params->heads, params->causal));
-    WEFT_TRY(weft_check_lengths(graph, node, LENGTHS, "lengths"));
     return weft_check_epsilon(graph, "kernel_attention", params->epsilon);
 }
 
@@ -187,10 +185,9 @@ static weft_status kernel_attention_lower(struct weft_lowering *lowering,
                                           const struct weft_node *node) {
     const struct weft_kernel_attention_node *params = (const void *)node->params.bytes;
     const uint32_t channels = weft_node_shape(lowering->graph, node, 0)->dim[2];
-    struct weft_linear_attention attention =
-        weft_linear_attention_of(lowering, node, params->heads, channels / params->heads);
+    struct weft_linear_attention attention = weft_linear_attention_of(
+        lowering, node, params->heads, channels / params->heads, params->causal);
     const uint32_t first_text = attention.has_state ? WEFT_STEP_INPUTS : 3;
-    attention.causal = params->causal;
     for (uint32_t i = 0; i < params->count; i++) {
         const uint32_t text = node->input[first_text + i];
         attention.q = lower_features(lowering, node, 0, i, text);

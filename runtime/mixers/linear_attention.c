@@ -117,14 +117,12 @@ void weft_lower_chunk_apply(struct weft_lowering *lowering, const struct weft_ch
     count_apply(dispatch, a, column_blocks);
 }
 
-/* Of a sequence's keys and values none behind its length: zeros add nothing. Causal queries before it read none anyway. */
-static void mask_keys(struct weft_lowering *lowering, struct weft_linear_attention *a) {
-    if (!a->causal) {
-        const uint32_t k[] = {a->batch, a->keys, a->heads * a->features};
-        const uint32_t v[] = {a->batch, a->keys, a->heads * a->values};
-        a->k = weft_lower_masked_copy(lowering, a->k, a->lengths, k);
-        a->v = weft_lower_masked_copy(lowering, a->v, a->lengths, v);
-    }
+/* Keys or values [batch, keys, columns] without those behind a sequence's length, since zeros add nothing. Causal queries before it
+ * read none anyway. */
+static uint32_t masked(struct weft_lowering *lowering, const struct weft_linear_attention *a,
+                       uint32_t storage, uint32_t columns) {
+    const uint32_t shape[] = {a->batch, a->keys, columns};
+    return a->causal ? storage : weft_lower_masked_copy(lowering, storage, a->lengths, shape);
 }
 
 static void lower_chunks(struct weft_lowering *lowering, const struct weft_linear_attention *a) {
@@ -157,9 +155,9 @@ void weft_lower_linear_attention(struct weft_lowering *lowering,
         weft_lower_linear_attention_step(lowering, attention);
         return;
     }
-    struct weft_linear_attention masked = *attention;
-    mask_keys(lowering, &masked);
-    lower_chunks(lowering, &masked);
+    struct weft_linear_attention counting = *attention;
+    counting.k = masked(lowering, attention, attention->k, attention->heads * attention->features);
+    lower_chunks(lowering, &counting);
     if (attention->has_state) {
         weft_lower_linear_attention_prompt(lowering, attention);
     }
@@ -167,7 +165,7 @@ void weft_lower_linear_attention(struct weft_lowering *lowering,
 
 struct weft_linear_attention weft_linear_attention_of(struct weft_lowering *lowering,
                                                       const struct weft_node *node, uint32_t heads,
-                                                      uint32_t features) {
+                                                      uint32_t features, bool causal) {
     const weft_shape *q = weft_node_shape(lowering->graph, node, 0);
     const weft_shape *v = weft_node_shape(lowering->graph, node, 2);
     struct weft_linear_attention attention = {
@@ -179,9 +177,11 @@ struct weft_linear_attention weft_linear_attention_of(struct weft_lowering *lowe
         .keys = v->dim[1],
         .features = features,
         .values = v->dim[2] / heads,
+        .causal = causal,
         .weight = 1.0F,
         .lengths = weft_lower_lengths(lowering, node, node->op->lengths[0].input),
         .has_state = node->op->state_input != 0};
+    attention.v = masked(lowering, &attention, attention.v, v->dim[2]);
     attention.is_step = attention.has_state && attention.n == 1;
     if (attention.has_state) {
         attention.position = weft_lower_value(lowering, node->input[WEFT_STEP_POSITION]);

@@ -28,8 +28,8 @@ weft_status weft_graph_linear_attention(weft_tensor *out, weft_graph *graph, wef
                                         const weft_linear_attention_params *params) {
     const struct weft_linear_attention_node node = node_of(params);
     weft_tensor inputs[] = {q_features, k_features, v, params ? params->lengths : (weft_tensor){0}};
-    return weft_graph_add(out, graph, &weft_op_linear_attention, inputs,
-                          weft_count_lengths(inputs[LENGTHS], LENGTHS + 1), &node, sizeof node);
+    return weft_graph_add(out, graph, &weft_op_linear_attention, inputs, LENGTHS + 1, &node,
+                          sizeof node);
 }
 
 weft_status weft_graph_linear_attention_step(weft_tensor *out, weft_graph *graph,
@@ -40,13 +40,12 @@ weft_status weft_graph_linear_attention_step(weft_tensor *out, weft_graph *graph
         return weft_graph_missing(graph, "weft_graph_linear_attention_step");
     }
     struct weft_linear_attention_node node = node_of(params);
-    WEFT_TRY(weft_refuse_lengths(graph, "linear_attention_step",
-                                 params ? params->lengths : (weft_tensor){0}));
     struct weft_step_call call = {.op = &weft_op_linear_attention_step,
                                   .step = step,
                                   .input = {q_features, k_features, v},
                                   .input_count = WEFT_STEP_INPUTS,
-                                  .heads = node.heads};
+                                  .heads = node.heads,
+                                  .lengths = params ? params->lengths : (weft_tensor){0}};
     WEFT_TRY(weft_check_step(graph, &call));
     WEFT_TRY(weft_take_epsilon(&node.epsilon, graph, call.op->name));
     node.causal = true;
@@ -88,7 +87,6 @@ static weft_status linear_attention_infer(const weft_graph *graph, struct weft_n
     }
     *dtype = WEFT_F32;
     *shape = weft_shape_of(q.dim[0], q.dim[1], v.dim[2]);
-    WEFT_TRY(weft_check_lengths(graph, node, LENGTHS, "lengths"));
     return check_params(graph, node);
 }
 
@@ -97,12 +95,11 @@ static weft_status linear_attention_lower(struct weft_lowering *lowering,
     const struct weft_linear_attention_node *params = (const void *)node->params.bytes;
     const uint32_t q = weft_lower_value(lowering, node->input[0]);
     const uint32_t k = weft_lower_value(lowering, node->input[1]);
-    struct weft_linear_attention attention =
-        weft_linear_attention_of(lowering, node, params->heads,
-                                 weft_node_shape(lowering->graph, node, 0)->dim[2] / params->heads);
+    struct weft_linear_attention attention = weft_linear_attention_of(
+        lowering, node, params->heads,
+        weft_node_shape(lowering->graph, node, 0)->dim[2] / params->heads, params->causal);
     attention.q = q;
     attention.k = k;
-    attention.causal = params->causal;
     attention.epsilon = params->epsilon;
     weft_lower_linear_attention(lowering, &attention);
     return weft_lower_status(lowering);

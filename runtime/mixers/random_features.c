@@ -101,8 +101,7 @@ weft_status weft_graph_random_features(weft_tensor *out, weft_graph *graph, weft
     const struct weft_graph_mark mark = weft_graph_mark(graph);
     weft_status status = mask_tokens(inputs, graph, &node);
     if (status == WEFT_OK) {
-        status = weft_graph_add(out, graph, &weft_op_random_features, inputs,
-                                p->lengths.id || p->other_lengths.id ? INPUTS : LENGTHS, &node,
+        status = weft_graph_add(out, graph, &weft_op_random_features, inputs, INPUTS, &node,
                                 sizeof node);
     }
     return weft_graph_end(graph, mark, status);
@@ -260,8 +259,7 @@ static weft_status check_lengths(const weft_graph *graph, const struct weft_node
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "random_features: other_lengths is given, but no other");
     }
-    WEFT_TRY(weft_check_lengths(graph, node, LENGTHS, "lengths"));
-    return weft_check_lengths(graph, node, OTHER_LENGTHS, "other_lengths");
+    return WEFT_OK;
 }
 
 static weft_status random_features_infer(const weft_graph *graph, struct weft_node *node,

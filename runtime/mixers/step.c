@@ -25,6 +25,13 @@ weft_status weft_check_step(const weft_graph *graph, struct weft_step_call *call
         return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
                          "%s: step must have a position and the name of a state", call->op->name);
     }
+    if (call->lengths.id != 0) {
+        return weft_fail(
+            &graph->host, WEFT_INVALID_ARGUMENT,
+            "%s: lengths are given: a step has none, as each sequence's position says how far "
+            "it is",
+            call->op->name);
+    }
     WEFT_TRY(weft_check_qkv(call->shape, graph, call->op->name, call->input, true));
     WEFT_TRY(weft_check_heads(graph, call->op->name, call->heads, call->shape));
     return check_position(graph, call);

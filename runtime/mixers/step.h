@@ -18,11 +18,13 @@ struct weft_step_call {
     weft_tensor input[WEFT_MAX_NODE_INPUTS]; /* q, k, v, -, -, and the mixer's own */
     uint32_t input_count;
     uint32_t heads;
+    weft_tensor
+        lengths; /* of the mixer's parameters, where they have some: weft_check_step refuses them */
     weft_shape shape[3]; /* of q, k and v; set by weft_check_step */
 };
 
 /**
- * Checks q, k and v f32 [B, n, …], heads, and position i32 [B]; fills in the shapes. Every message starts with the op's
+ * Checks that no lengths are given, q, k and v f32 [B, n, …], heads, and position i32 [B]; fills in the shapes. Every message starts with the op's
  * name. Errors: WEFT_INVALID_ARGUMENT, WEFT_SHAPE_MISMATCH.
  */
 weft_status weft_check_step(const weft_graph *graph, struct weft_step_call *call);

@@ -15,31 +15,6 @@ weft_status weft_graph_mask(weft_tensor *out, weft_graph *graph, weft_tensor x,
     return weft_graph_add(out, graph, &weft_op_mask, inputs, 2, NULL, 0);
 }
 
-weft_status weft_check_lengths(const weft_graph *graph, const weft_node *node, uint32_t input,
-                               const char *role) {
-    if (!weft_node_has_input(node, input)) {
-        return WEFT_OK;
-    }
-    const weft_shape found = *weft_node_shape(graph, node, input);
-    const weft_shape wanted = weft_shape_of(weft_node_shape(graph, node, 0)->dim[0]);
-    if (weft_node_dtype(graph, node, input) != WEFT_I32 || !weft_shape_equal(found, wanted)) {
-        char text[2][WEFT_SHAPE_TEXT_SIZE];
-        return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "%s: %s must be i32 %s, not %s %s",
-                         node->op->name, role, weft_shape_text(wanted, text[0]),
-                         weft_dtype_name(weft_node_dtype(graph, node, input)),
-                         weft_shape_text(found, text[1]));
-    }
-    return WEFT_OK;
-}
-
-weft_status weft_refuse_lengths(const weft_graph *graph, const char *op, weft_tensor lengths) {
-    return lengths.id == 0 ? WEFT_OK
-                           : weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
-                                       "%s: lengths are given: a step has none, as each sequence's "
-                                       "position says how far it is",
-                                       op);
-}
-
 uint32_t weft_lower_lengths(struct weft_lowering *lowering, const weft_node *node, uint32_t input) {
     return input != 0 && weft_node_has_input(node, input)
                ? weft_lower_value(lowering, node->input[input])
@@ -91,7 +66,7 @@ static weft_status mask_infer(const weft_graph *graph, weft_node *node, weft_dty
         return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH, "mask: x must be [B, n, ...], not %s",
                          weft_shape_text(*shape, text));
     }
-    return weft_check_lengths(graph, node, LENGTHS, "lengths");
+    return WEFT_OK;
 }
 
 static weft_status mask_lower(struct weft_lowering *lowering, const weft_node *node) {
@@ -123,7 +98,7 @@ static weft_status last_infer(const weft_graph *graph, weft_node *node, weft_dty
     const weft_shape *x = weft_node_shape(graph, node, X);
     *dtype = WEFT_F32;
     *shape = weft_shape_of(x->dim[0], x->dim[2]);
-    return weft_check_lengths(graph, node, LENGTHS, "lengths");
+    return WEFT_OK;
 }
 
 static weft_status last_lower(struct weft_lowering *lowering, const weft_node *node) {
@@ -132,12 +107,10 @@ static weft_status last_lower(struct weft_lowering *lowering, const weft_node *n
     const uint32_t x = weft_lower_value(lowering, node->input[X]);
     const uint32_t lengths = weft_lower_value(lowering, node->input[LENGTHS]);
     const uint32_t result = weft_lower_value(lowering, node->output);
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, elementwise_last, weft_grid_of_items(count),
-                   .bind = {.x = x, .lengths = lengths, .result = result},
-                   .push = {.count = (uint32_t)count,
-                            .tokens = shape->dim[1],
-                            .columns = shape->dim[2]});
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, elementwise_last, weft_grid_of_items(count),
+        .bind = {.x = x, .lengths = lengths, .result = result},
+        .push = {.count = (uint32_t)count, .tokens = shape->dim[1], .columns = shape->dim[2]});
     dispatch->bytes = 8.0 * (double)count;
     return weft_lower_status(lowering);
 }

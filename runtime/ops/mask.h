@@ -21,22 +21,7 @@ void weft_lower_mask(struct weft_lowering *lowering, const struct weft_masked *m
 uint32_t weft_lower_masked_copy(struct weft_lowering *lowering, uint32_t x, uint32_t lengths,
                                 const uint32_t shape[3]);
 
-/**
- * Checks that an input, where it is given, is i32 [B] with input 0's B. Errors: WEFT_SHAPE_MISMATCH, with the op's name
- * and `role`.
- */
-weft_status weft_check_lengths(const weft_graph *graph, const weft_node *node, uint32_t input,
-                               const char *role);
-
-/** WEFT_INVALID_ARGUMENT where a step is given lengths. */
-weft_status weft_refuse_lengths(const weft_graph *graph, const char *op, weft_tensor lengths);
-
 /** The storage of an input that may be missing (0: the op has none): then WEFT_NO_STORAGE. */
 uint32_t weft_lower_lengths(struct weft_lowering *lowering, const weft_node *node, uint32_t input);
-
-/** How many of `count` inputs a node takes whose last one is lengths: without them it is as if there were none. */
-static inline uint32_t weft_count_lengths(weft_tensor lengths, uint32_t count) {
-    return lengths.id != 0 ? count : count - 1;
-}
 
 #endif
