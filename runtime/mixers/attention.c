@@ -6,7 +6,7 @@
 #include <weft/mixers.h>
 
 #include "core/try.h"
-#include "kernels/elementwise/binary.h"
+#include "ops/binary.h"
 #include "ops/mask.h"
 #include "ops/matmul.h"
 #include "ops/softmax.h"
@@ -116,16 +116,13 @@ static void lower_scores(struct weft_lowering *lowering, const struct weft_node 
     const weft_shape *k = weft_node_shape(lowering->graph, node, 1);
     if (weft_node_has_input(node, BIAS) &&
         weft_lower_countable(lowering, (double)count, "scores")) {
-        const uint64_t bias_count =
-            weft_shape_elements(*weft_node_shape(lowering->graph, node, BIAS));
-        const uint32_t bias = weft_lower_value(lowering, node->input[BIAS]);
-        struct weft_dispatch *dispatch =
-            WEFT_LOWER(lowering, elementwise_binary, weft_grid_of_items(count),
-                       .bind = {.a = scores, .b = bias, .result = scores},
-                       .push = {.count = (uint32_t)count, .b_count = (uint32_t)bias_count},
-                       .constant = {.kind = WEFT_BINARY_ADD});
-        dispatch->flops = (double)count;
-        dispatch->bytes = 8.0 * (double)count + 4.0 * (double)bias_count;
+        const struct weft_operands add = {
+            .a = scores,
+            .b = weft_lower_value(lowering, node->input[BIAS]),
+            .result = scores,
+            .count = count,
+            .b_count = weft_shape_elements(*weft_node_shape(lowering->graph, node, BIAS))};
+        weft_lower_binary(lowering, WEFT_BINARY_ADD, &add);
     }
     if (lengths != WEFT_NO_STORAGE) {
         const struct weft_masked masked = {.x = scores,

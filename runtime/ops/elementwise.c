@@ -8,6 +8,7 @@
 #include "kernels/activation/activation.h"
 #include "kernels/elementwise/affine.h"
 #include "kernels/elementwise/binary.h"
+#include "ops/binary.h"
 #include "ops/params.h"
 
 struct weft_affine_node {
@@ -131,19 +132,26 @@ static weft_status binary_infer(const weft_graph *graph, struct weft_node *node,
     return same_shape_infer(graph, node, dtype, shape);
 }
 
+void weft_lower_binary(struct weft_lowering *lowering, weft_binary op,
+                       const struct weft_operands *operands) {
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, elementwise_binary, weft_grid_of_items(operands->count),
+        .bind = {.a = operands->a, .b = operands->b, .result = operands->result},
+        .push = {.count = (uint32_t)operands->count, .b_count = (uint32_t)operands->b_count},
+        .constant = {.kind = op});
+    dispatch->flops = (double)operands->count;
+    dispatch->bytes = 8.0 * (double)operands->count + 4.0 * (double)operands->b_count;
+}
+
 static weft_status binary_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_binary_node *params = (const void *)node->params.bytes;
-    uint32_t a = weft_lower_value(lowering, node->input[0]);
-    uint32_t b = weft_lower_value(lowering, node->input[1]);
-    uint32_t result = weft_lower_value(lowering, node->output);
-    uint64_t count = output_elements(lowering, node);
-    uint64_t b_count = weft_shape_elements(*weft_node_shape(lowering->graph, node, 1));
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, elementwise_binary, weft_grid_of_items(count),
-                   .bind = {.a = a, .b = b, .result = result},
-                   .push = {.count = (uint32_t)count, .b_count = (uint32_t)b_count},
-                   .constant = {.kind = params->op});
-    finish(dispatch, lowering->graph, node, 1.0);
+    const struct weft_operands operands = {
+        .a = weft_lower_value(lowering, node->input[0]),
+        .b = weft_lower_value(lowering, node->input[1]),
+        .result = weft_lower_value(lowering, node->output),
+        .count = output_elements(lowering, node),
+        .b_count = weft_shape_elements(*weft_node_shape(lowering->graph, node, 1))};
+    weft_lower_binary(lowering, params->op, &operands);
     return weft_lower_status(lowering);
 }
 
