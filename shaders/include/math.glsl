@@ -73,6 +73,7 @@ float weft_rcp(float x) { return 1.0f / x; }
 float weft_rsqrt(float x) { return inversesqrt(x); }
 float weft_sqrt(float x) { return sqrt(x); }
 float weft_div(float a, float b) { return a / b; }
+float weft_twice(float x) { return x + x; }
 
 // tanh is 1 to float32 beyond 9.02; the clamp keeps drivers that use exp(2x) from inf / inf, and the
 // series (relative error 2^-21) keeps the small results that they lose in the difference.
@@ -98,6 +99,17 @@ float weft_flush(float x)
     uint u = floatBitsToUint(x);
     uint a = u & WEFT_BITS_ABS;
     uint r = a < WEFT_BITS_MIN_NORMAL ? (u & WEFT_BITS_SIGN) : u;
+    return uintBitsToFloat(a > WEFT_BITS_INF ? WEFT_BITS_NAN : r);
+}
+
+// 2 x. Compilers take a product with a power of two for exact and fuse it with the sum that it goes into (RDNA2 and later), also
+// where it is written x + x. When it overflows that is another result: inf + 2 x is NaN for x = -2^127, and fused it is inf.
+float weft_twice(float x)
+{
+    uint u = floatBitsToUint(x);
+    uint a = u & WEFT_BITS_ABS;
+    uint r = a < 0x7f000000u ? u + WEFT_BITS_MIN_NORMAL : (u & WEFT_BITS_SIGN) | WEFT_BITS_INF;
+    r = a < WEFT_BITS_MIN_NORMAL ? u & WEFT_BITS_SIGN : r;
     return uintBitsToFloat(a > WEFT_BITS_INF ? WEFT_BITS_NAN : r);
 }
 
@@ -300,7 +312,8 @@ float weft_tanh(float x)
     p = p * z + 0.133325845f;
     p = p * z + -0.333333164f;
     float near = v + v * (z * p);
-    float e = weft_impl_exp_pair(-2.0f * v, 0.0f, 0u);
+    // -2 v by its bits, since no compiler can fuse that with a sum; of no use below 0.55.
+    float e = weft_impl_exp_pair(uintBitsToFloat(floatBitsToUint(v) + 0x80800000u), 0.0f, 0u);
     float far = 1.0f - (e + e) * weft_impl_rcp(1.0f + e);
     uint w = floatBitsToUint(a < 0x3f0ccccdu ? near : far); // |x| < 0.55
     w = a < WEFT_BITS_MIN_NORMAL ? 0u : w;

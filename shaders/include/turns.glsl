@@ -108,7 +108,9 @@ float weft_impl_small_cos(float x)
 // The angle to the nearest quarter turn is at most pi/4, up to the last bit.
 void weft_turns_cos_sin(weft_turns turns, out float cosine, out float sine)
 {
-    precise float shifted = turns.high * 4.0f + 12582912.0f;
+    // 4 high by its bits, as weft_twice (math.glsl): at most 2 here, and what becomes of 0 is too small to matter.
+    float four = uintBitsToFloat(floatBitsToUint(turns.high) + 0x01000000u);
+    precise float shifted = four + 12582912.0f;
     precise float quarters = shifted - 12582912.0f;
     precise float rest = (turns.high - quarters * 0.25f) + turns.low;
     float angle = rest * 6.28318548f;

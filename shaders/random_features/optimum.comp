@@ -76,13 +76,14 @@ void main()
     float product = weft_group_sum(weft_partial_sum(own));
     if (gl_LocalInvocationID.x == 0) {
         float d = float(push.width);
-        float z = (x_mean(row, push.width) + y_mean(row, push.width)) + 2.0f * product;
+        float z = (x_mean(row, push.width) + y_mean(row, push.width)) + weft_twice(product);
         z = z < 0.0f ? 0.0f : z; // by rounding: y = -x
-        float sum = 2.0f * z + d;
+        float twice_z = weft_twice(z);
+        float sum = twice_z + d;
         float root = weft_sqrt(sum * sum + 8.0f * d * z);
         float quotient = weft_div(4.0f * z * (z + 3.0f * d), root + d);
-        float a = -weft_div(quotient + 2.0f * z, 16.0f * d);
-        float b_square = 1.0f - 4.0f * a;
+        float a = -weft_div(quotient + twice_z, 16.0f * d);
+        float b_square = 1.0f - weft_twice(weft_twice(a));
         result[3u * row] = a;
         result[3u * row + 1u] = weft_sqrt(b_square);
         result[3u * row + 2u] = 0.25f * d * weft_log(b_square);
