@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+#
+# Machine code of GPUs that are not here keeps to the rules of reproducible math: every pipeline of the cases of quick.txt, which
+# execute every kernel with each value of its constants, goes through the compilers that WEFT_COMPILERS_DIR has manifests of, like
+# those of drivers. They compile and cannot run.
+
+set(WEFT_COMPILERS_DIR "${PROJECT_SOURCE_DIR}/build/deps/compilers" CACHE PATH
+    "Manifests of Vulkan drivers that compile for GPUs without having one (./dev setup writes them)")
+file(GLOB weft_compilers CONFIGURE_DEPENDS "${WEFT_COMPILERS_DIR}/*.json")
+if(NOT weft_compilers OR NOT WEFT_BUILD_CLI OR WEFT_SANITIZE OR NOT "lavapipe-8" IN_LIST weft_drivers)
+    return()
+endif()
+
+# weft-pipelines: which pipelines there are; weft-compile: what compilers make of them.
+function(weft_add_compiler_tool target)
+    list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/compilers/" REGEX "\\.c$" OUTPUT_VARIABLE sources)
+    add_executable(${target} ${sources})
+    weft_compile_options(${target})
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/api")
+    target_compile_definitions(${target} PRIVATE _XOPEN_SOURCE=700) # folders
+    target_link_libraries(${target} PRIVATE weft_evaluator weft_reference weft_internal m)
+    set_target_properties(${target} PROPERTIES
+        LINKER_LANGUAGE CXX RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/compilers")
+    weft_finish_program(${target})
+endfunction()
+weft_add_compiler_tool(weft-pipelines pipelines.c $<TARGET_OBJECTS:weft-cli-objects>)
+weft_add_compiler_tool(weft-compile compile.c rules.c)
+
+set(weft_pipelines_dir "${CMAKE_CURRENT_BINARY_DIR}/compilers/pipelines")
+
+# weft_add_pipelines(<name> <argument>...): what weft-pipelines writes, from scratch, with the kernels that GPUs get.
+function(weft_add_pipelines name)
+    set(folder "${weft_pipelines_dir}/${name}")
+    add_test(NAME "compilers.clear.${name}" COMMAND "${CMAKE_COMMAND}" -E rm -rf "${folder}")
+    add_test(NAME "compilers.pipelines.${name}" COMMAND weft-pipelines "${folder}" ${ARGN}
+             WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties("compilers.clear.${name}" PROPERTIES
+        FIXTURES_SETUP weft_clear_${name} LABELS compilers)
+    set_tests_properties("compilers.pipelines.${name}" PROPERTIES
+        ENVIRONMENT "${weft_driver_env_lavapipe-8}" FIXTURES_REQUIRED weft_clear_${name}
+        FIXTURES_SETUP weft_pipelines_${name} LABELS compilers TIMEOUT 600)
+endfunction()
+
+weft_add_pipelines(reproducible reproducible tests/data/quick.txt)
+weft_add_pipelines(fast fast tests/data/kernels.txt)
+
+foreach(manifest IN LISTS weft_compilers)
+    cmake_path(GET manifest STEM name)
+    set(env "VK_DRIVER_FILES=${manifest}" "VK_ICD_FILENAMES=${manifest}" "WEFT_PROCESSOR=0")
+    if(EXISTS "${WEFT_COMPILERS_DIR}/${name}.env")
+        file(STRINGS "${WEFT_COMPILERS_DIR}/${name}.env" lines REGEX "=")
+        list(APPEND env ${lines})
+    endif()
+    add_test(NAME "compilers.${name}"
+        COMMAND weft-compile "${weft_pipelines_dir}/reproducible" "${weft_pipelines_dir}/${name}" --check)
+    # Contraction let through, as fast mode does, has to be noticed.
+    add_test(NAME "compilers.contracted.${name}"
+        COMMAND weft-compile "${weft_pipelines_dir}/fast" "${weft_pipelines_dir}/${name}-fast" --check)
+    set_tests_properties("compilers.${name}" PROPERTIES
+        ENVIRONMENT "${env}" FIXTURES_REQUIRED weft_pipelines_reproducible LABELS compilers TIMEOUT 600)
+    set_tests_properties("compilers.contracted.${name}" PROPERTIES
+        ENVIRONMENT "${env}" FIXTURES_REQUIRED weft_pipelines_fast LABELS compilers TIMEOUT 600
+        PASS_REGULAR_EXPRESSION "[1-9][0-9]* of them against the rules")
+endforeach()

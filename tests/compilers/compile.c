@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * weft-compile PIPELINES OUT [--check]: hands the pipelines that weft-pipelines wrote to the compiler of the first Vulkan device, which needs
+ * no hardware (RADV without a GPU, drivers on a shim): nothing is submitted. For each, what VK_KHR_pipeline_executable_properties
+ * tells: numbers, as a line of OUT/pipelines.jsonl, and machine code, as OUT/NAME.REPRESENTATION.txt. Modules of reproducible math
+ * first get what Weft adds for the device (shader/pipeline.c). --check fails where machine code breaks reproducible math (rules.h).
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/file.h"
+#include "core/float_modes.h"
+#include "core/json.h"
+#include "core/try.h"
+#include "device/instance.h"
+#include "device/physical.h"
+#include "device/result.h"
+#include "rules.h"
+#include "shader/spirv_float_modes.h"
+#include "shader/spirv_flush.h"
+
+#define MOST_CONSTANTS 64
+#define MOST_BINDINGS  16
+
+struct compiler {
+    const char *from, *to;
+    struct weft_vk_instance instance;
+    struct weft_vk_device vk;
+    struct weft_physical physical;
+    PFN_vkGetPipelineExecutablePropertiesKHR executables;
+    PFN_vkGetPipelineExecutableStatisticsKHR statistics;
+    PFN_vkGetPipelineExecutableInternalRepresentationsKHR representations;
+    FILE *out;
+    const struct weft_isa *isa; /* null: nothing is checked */
+    uint32_t broken;
+};
+
+static void print_log(void *user, weft_log_level level, const char *message) {
+    (void)user;
+    if (level <= WEFT_LOG_WARNING) {
+        fprintf(stderr, "weft-compile: %s\n", message);
+    }
+}
+
+static const weft_host host = {.log = print_log};
+
+/* ---- the device ---- */
+
+static weft_status create_device(struct compiler *c) {
+    static const char *const extensions[] = {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME};
+    const float priority = 1.0F;
+    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueFamilyIndex = c->physical.queue_family,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
+    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
+        .pipelineExecutableInfo = VK_TRUE};
+    VkPhysicalDeviceVulkan12Features features = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        .pNext = &executables,
+        .timelineSemaphore = VK_TRUE,
+        .shaderFloat16 = c->physical.info.has_f16_arithmetic};
+    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                     .pNext = &features,
+                                     .queueCreateInfoCount = 1,
+                                     .pQueueCreateInfos = &queue,
+                                     .enabledExtensionCount = 1,
+                                     .ppEnabledExtensionNames = extensions};
+    WEFT_TRY(weft_vk_check(&host,
+                           c->instance.CreateDevice(c->physical.handle, &info, NULL, &c->vk.handle),
+                           "vkCreateDevice"));
+    return weft_vk_load_device(&c->vk, &c->instance, &host);
+}
+
+static weft_status open_compiler(struct compiler *c) {
+    char reason[WEFT_REASON_SIZE] = "";
+    struct weft_physical *list = NULL;
+    uint32_t count = 0;
+    weft_status status = weft_instance_create(&c->instance, &host, NULL, reason);
+    if (status != WEFT_OK) {
+        return weft_fail(&host, status, "%s", reason);
+    }
+    status = weft_physical_list(&list, &count, &c->instance, &host);
+    if (status == WEFT_OK && count == 0) {
+        status = weft_fail(&host, WEFT_NO_DEVICE, "no driver offers a device");
+    }
+    if (status == WEFT_OK) {
+        c->physical = list[0];
+    }
+    weft_free(&host, list);
+    WEFT_TRY(status);
+    WEFT_TRY(create_device(c));
+    c->executables = (PFN_vkGetPipelineExecutablePropertiesKHR)c->instance.GetDeviceProcAddr(
+        c->vk.handle, "vkGetPipelineExecutablePropertiesKHR");
+    c->statistics = (PFN_vkGetPipelineExecutableStatisticsKHR)c->instance.GetDeviceProcAddr(
+        c->vk.handle, "vkGetPipelineExecutableStatisticsKHR");
+    c->representations =
+        (PFN_vkGetPipelineExecutableInternalRepresentationsKHR)c->instance.GetDeviceProcAddr(
+            c->vk.handle, "vkGetPipelineExecutableInternalRepresentationsKHR");
+    return c->executables && c->statistics && c->representations
+               ? WEFT_OK
+               : weft_fail(&host, WEFT_UNSUPPORTED, "the driver tells nothing of its pipelines");
+}
+
+static void close_compiler(struct compiler *c) {
+    if (c->vk.handle) {
+        c->vk.DestroyDevice(c->vk.handle, NULL);
+    }
+    weft_instance_destroy(&c->instance, VK_NULL_HANDLE);
+}
+
+/* ---- what a driver tells ---- */
+
+static json_t *statistic_json(const VkPipelineExecutableStatisticKHR *statistic) {
+    switch (statistic->format) {
+    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_BOOL32_KHR:
+        return json_boolean(statistic->value.b32);
+    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_INT64_KHR:
+        return json_integer((json_int_t)statistic->value.i64);
+    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR:
+        return json_integer((json_int_t)statistic->value.u64);
+    default:
+        return json_real(statistic->value.f64);
+    }
+}
+
+static json_t *statistics_json(const struct compiler *c, const VkPipelineExecutableInfoKHR *which) {
+    enum { MOST = 64 };
+    VkPipelineExecutableStatisticKHR statistics[MOST];
+    uint32_t count = MOST;
+    for (uint32_t i = 0; i < MOST; i++) {
+        statistics[i] = (VkPipelineExecutableStatisticKHR){
+            .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR};
+    }
+    json_t *object = json_object();
+    if (c->statistics(c->vk.handle, which, &count, statistics) == VK_SUCCESS) {
+        for (uint32_t i = 0; i < count; i++) {
+            json_object_set_new(object, statistics[i].name, statistic_json(&statistics[i]));
+        }
+    }
+    return object;
+}
+
+/* "OUT/NAME.Assembly.txt": all that is not a letter or a digit in a representation's name becomes an underscore. */
+static weft_status write_text(const struct compiler *c, const char *name,
+                              const VkPipelineExecutableInternalRepresentationKHR *text) {
+    char kind[VK_MAX_DESCRIPTION_SIZE];
+    size_t length = 0;
+    for (; text->name[length] != '\0'; length++) {
+        const char letter = text->name[length];
+        const bool plain = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+                           (letter >= '0' && letter <= '9');
+        kind[length] = letter;
+        kind[length] = (char)(plain ? letter : '_');
+    }
+    kind[length] = '\0';
+    char *path = weft_format(&host, "%s/%s.%s.txt", c->to, name, kind);
+    const weft_status status =
+        path ? weft_file_write(path, text->pData, strnlen(text->pData, text->dataSize), &host)
+             : weft_fail_memory(&host, "a path");
+    weft_free(&host, path);
+    return status;
+}
+
+static void check_text(struct compiler *c, const char *name,
+                       const VkPipelineExecutableInternalRepresentationKHR *text) {
+    char why[256];
+    if (c->isa && strcmp(text->name, c->isa->representation) == 0 &&
+        c->isa->breaks(why, sizeof why, text->pData)) {
+        printf("%s: %s\n", name, why);
+        c->broken++;
+    }
+}
+
+static weft_status write_texts(struct compiler *c, const char *name,
+                               const VkPipelineExecutableInfoKHR *which) {
+    enum { MOST = 16 };
+    VkPipelineExecutableInternalRepresentationKHR texts[MOST];
+    uint32_t count = MOST;
+    for (uint32_t i = 0; i < MOST; i++) {
+        texts[i] = (VkPipelineExecutableInternalRepresentationKHR){
+            .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INTERNAL_REPRESENTATION_KHR};
+    }
+    /* Once for the sizes and once for the texts. */
+    weft_status status = WEFT_OK;
+    if (c->representations(c->vk.handle, which, &count, texts) != VK_SUCCESS) {
+        return weft_fail(&host, WEFT_DRIVER_ERROR, "%s: no machine code", name);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        texts[i].pData = calloc(1, texts[i].dataSize + 1);
+        status = texts[i].pData ? status : weft_fail_memory(&host, "machine code");
+    }
+    if (status == WEFT_OK) {
+        (void)c->representations(c->vk.handle, which, &count, texts);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (status == WEFT_OK && texts[i].isText) {
+            status = write_text(c, name, &texts[i]);
+            check_text(c, name, &texts[i]);
+        }
+        free(texts[i].pData);
+    }
+    return status;
+}
+
+static weft_status describe(struct compiler *c, json_t *line, const char *name,
+                            VkPipeline pipeline) {
+    const VkPipelineInfoKHR info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_INFO_KHR,
+                                    .pipeline = pipeline};
+    const VkPipelineExecutableInfoKHR first = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR, .pipeline = pipeline};
+    VkPipelineExecutablePropertiesKHR properties = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_PROPERTIES_KHR};
+    uint32_t count = 1; /* further ones are the same for other subgroup sizes */
+    (void)c->executables(c->vk.handle, &info, &count, &properties);
+    json_object_set_new(line, "subgroup_size", json_integer(properties.subgroupSize));
+    json_object_set_new(line, "statistics", statistics_json(c, &first));
+    return write_texts(c, name, &first);
+}
+
+/* ---- one pipeline ---- */
+
+struct source {
+    uint32_t *words;
+    size_t size;
+    uint32_t bindings, push_bytes, constant_count;
+    uint32_t constants[MOST_CONSTANTS];
+};
+
+/* What Weft adds for a device, in shader/pipeline.c: its float modes, or instructions in their place. */
+static weft_status make_ready(const struct compiler *c, struct source *source) {
+    const uint32_t modes = c->physical.float_modes;
+    uint32_t *made = NULL;
+    size_t size = 0;
+    if ((modes & WEFT_FLOAT_FLUSH) == 0) {
+        WEFT_TRY(weft_spirv_flush_subnormals(&made, &size, source->words, source->size, &host));
+        weft_free(&host, source->words);
+        source->words = made;
+        source->size = size;
+    }
+    WEFT_TRY(weft_spirv_add_float_modes(&made, &size, source->words, source->size, modes, &host));
+    weft_free(&host, source->words);
+    source->words = made;
+    source->size = size;
+    return WEFT_OK;
+}
+
+static weft_status read_source(struct source *source, const struct compiler *c, const char *name,
+                               json_t *interface) {
+    char *path = weft_format(&host, "%s/%s.spv", c->from, name);
+    uint8_t *bytes = NULL;
+    WEFT_TRY(weft_file_read(&bytes, &source->size, (size_t)1 << 26, path, &host));
+    weft_free(&host, path);
+    source->words = (uint32_t *)(void *)bytes;
+    source->bindings = (uint32_t)json_integer_value(json_object_get(interface, "bindings"));
+    source->push_bytes = (uint32_t)json_integer_value(json_object_get(interface, "push_bytes"));
+    const json_t *constants = json_object_get(interface, "constants");
+    source->constant_count = (uint32_t)json_array_size(constants);
+    if (source->bindings > MOST_BINDINGS || source->constant_count > MOST_CONSTANTS) {
+        return weft_fail(&host, WEFT_BAD_FILE, "%s: too many bindings or constants", name);
+    }
+    for (uint32_t i = 0; i < source->constant_count; i++) {
+        source->constants[i] = (uint32_t)json_integer_value(json_array_get(constants, i));
+    }
+    const char *math = json_string_value(json_object_get(interface, "math"));
+    return math && strcmp(math, "reproducible") == 0 ? make_ready(c, source) : WEFT_OK;
+}
+
+struct made {
+    VkDescriptorSetLayout set;
+    VkPipelineLayout layout;
+    VkShaderModule module;
+    VkPipeline pipeline;
+};
+
+static VkResult make_layout(const struct compiler *c, struct made *made,
+                            const struct source *source) {
+    VkDescriptorSetLayoutBinding bindings[MOST_BINDINGS];
+    for (uint32_t i = 0; i < source->bindings; i++) {
+        bindings[i] =
+            (VkDescriptorSetLayoutBinding){.binding = i,
+                                           .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                           .descriptorCount = 1,
+                                           .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
+    }
+    const VkDescriptorSetLayoutCreateInfo set = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .bindingCount = source->bindings,
+        .pBindings = bindings};
+    VkResult result = c->vk.CreateDescriptorSetLayout(c->vk.handle, &set, NULL, &made->set);
+    const VkPushConstantRange push = {.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+                                      .size = source->push_bytes};
+    const VkPipelineLayoutCreateInfo layout = {.sType =
+                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                               .setLayoutCount = 1,
+                                               .pSetLayouts = &made->set,
+                                               .pushConstantRangeCount = source->push_bytes > 0,
+                                               .pPushConstantRanges = &push};
+    return result ? result : c->vk.CreatePipelineLayout(c->vk.handle, &layout, NULL, &made->layout);
+}
+
+static VkResult make_pipeline(const struct compiler *c, struct made *made,
+                              const struct source *source) {
+    const VkShaderModuleCreateInfo module = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                             .codeSize = source->size,
+                                             .pCode = source->words};
+    VkSpecializationMapEntry entries[MOST_CONSTANTS];
+    for (uint32_t i = 0; i < source->constant_count; i++) {
+        entries[i] = (VkSpecializationMapEntry){.constantID = i, .offset = 4 * i, .size = 4};
+    }
+    const VkSpecializationInfo constants = {.mapEntryCount = source->constant_count,
+                                            .pMapEntries = entries,
+                                            .dataSize = 4 * (size_t)source->constant_count,
+                                            .pData = source->constants};
+    VkResult result = c->vk.CreateShaderModule(c->vk.handle, &module, NULL, &made->module);
+    const VkComputePipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+        .flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT |
+                 VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR |
+                 VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR,
+        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                  .module = made->module,
+                  .pName = "main",
+                  .pSpecializationInfo = &constants},
+        .layout = made->layout};
+    return result ? result
+                  : c->vk.CreateComputePipelines(c->vk.handle, VK_NULL_HANDLE, 1, &info, NULL,
+                                                 &made->pipeline);
+}
+
+static void unmake(const struct compiler *c, const struct made *made) {
+    c->vk.DestroyPipeline(c->vk.handle, made->pipeline, NULL);
+    c->vk.DestroyShaderModule(c->vk.handle, made->module, NULL);
+    c->vk.DestroyPipelineLayout(c->vk.handle, made->layout, NULL);
+    c->vk.DestroyDescriptorSetLayout(c->vk.handle, made->set, NULL);
+}
+
+static weft_status compile(struct compiler *c, const char *name, json_t *line) {
+    struct source source = {0};
+    struct made made = {0};
+    weft_status status = read_source(&source, c, name, line);
+    const double start = weft_clock_ms();
+    if (status == WEFT_OK) {
+        VkResult result = make_layout(c, &made, &source);
+        result = result ? result : make_pipeline(c, &made, &source);
+        status = weft_vk_check(&host, result, name);
+    }
+    json_object_set_new(line, "name", json_string(name));
+    json_object_set_new(line, "ms", json_real(weft_clock_ms() - start));
+    if (status == WEFT_OK) {
+        status = describe(c, line, name, made.pipeline);
+    }
+    unmake(c, &made);
+    weft_free(&host, source.words);
+    return status;
+}
+
+/* ---- all of them ---- */
+
+static weft_status compile_file(struct compiler *c, const char *file) {
+    char *path = weft_format(&host, "%s/%s", c->from, file);
+    char *name = weft_format(&host, "%.*s", (int)(strlen(file) - strlen(".json")), file);
+    json_t *line = NULL;
+    weft_status status =
+        path && name ? weft_json_read(&line, path, &host) : weft_fail_memory(&host, "a path");
+    if (status == WEFT_OK) {
+        status = compile(c, name, line);
+        json_dumpf(line, c->out, JSON_COMPACT);
+        fputc('\n', c->out);
+    }
+    json_decref(line);
+    weft_free(&host, name);
+    weft_free(&host, path);
+    return status;
+}
+
+static int is_interface(const struct dirent *entry) {
+    const size_t length = strlen(entry->d_name);
+    return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
+}
+
+static weft_status compile_all(struct compiler *c) {
+    struct dirent **files = NULL;
+    const int count = scandir(c->from, &files, is_interface, alphasort);
+    if (count <= 0) {
+        return weft_fail(&host, WEFT_NOT_FOUND, "%s has no pipelines", c->from);
+    }
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < count; i++) {
+        status = status ? status : compile_file(c, files[i]->d_name);
+        free(files[i]);
+    }
+    free(files);
+    printf("%s, %s %s: %d pipelines", c->physical.info.name, c->physical.info.driver,
+           c->physical.info.driver_version, count);
+    if (c->isa) {
+        printf(", %u of them against the rules of reproducible math", c->broken);
+    }
+    putchar('\n');
+    return status;
+}
+
+static weft_status choose_rules(struct compiler *c) {
+    c->isa = weft_isa_of(c->physical.info.driver);
+    return c->isa ? WEFT_OK
+                  : weft_fail(&host, WEFT_UNSUPPORTED, "no rules for the machine code of %s",
+                              c->physical.info.driver);
+}
+
+int main(int argc, char **argv) {
+    const bool checks = argc == 4 && strcmp(argv[3], "--check") == 0;
+    if (argc < 3 || argc > 4 || checks != (argc == 4)) {
+        fprintf(stderr, "usage: weft-compile PIPELINES OUT [--check]\n");
+        return 2;
+    }
+    struct compiler c = {.from = argv[1], .to = argv[2]};
+    weft_status status = weft_make_folders(c.to, &host);
+    char *path = weft_format(&host, "%s/pipelines.jsonl", c.to);
+    c.out = status == WEFT_OK && path ? fopen(path, "w") : NULL;
+    if (!c.out) {
+        status =
+            status ? status : weft_fail(&host, WEFT_IO_ERROR, "cannot write %s", path ? path : "");
+    }
+    status = status ? status : open_compiler(&c);
+    if (checks && status == WEFT_OK) {
+        status = choose_rules(&c);
+    }
+    status = status ? status : compile_all(&c);
+    if (c.out && fclose(c.out) != 0 && status == WEFT_OK) {
+        status = weft_fail(&host, WEFT_IO_ERROR, "cannot write %s", path);
+    }
+    weft_free(&host, path);
+    close_compiler(&c);
+    return status == WEFT_OK && c.broken == 0 ? 0 : 1;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * weft-pipelines FOLDER reproducible|fast [LIST]: every pipeline that a case of `weft verify`, or one that LIST names, needs on a
+ * Vulkan device, as files that compile.c hands to compilers of other devices: KERNEL.HASH.spv, and KERNEL.HASH.json with its constants and its interface. Plans
+ * are compiled and not run. In reproducible math the modules are those that define the bits, before what a driver needs is added.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weft/inspect.h>
+
+#include "core/file.h"
+#include "core/hash.h"
+#include "core/json.h"
+#include "core/try.h"
+#include "verify/conformance.h"
+
+#define NAME_SIZE 160
+#define HASH_SIZE 12
+
+struct dump {
+    const char *folder;
+    weft_device *device;
+    bool fast;
+    const char *list; /* names, each on a line; null: all cases */
+    uint32_t plans, written;
+};
+
+static void print_log(void *user, weft_log_level level, const char *message) {
+    (void)user;
+    if (level == WEFT_LOG_ERROR) {
+        fprintf(stderr, "weft-pipelines: %s\n", message);
+    }
+}
+
+static const weft_host host = {.log = print_log};
+
+/* "matmul-tiled.0123456789ab" */
+static void name_file(char name[NAME_SIZE], const char *kernel, const weft_kernel_info *info,
+                      const void *words, size_t size) {
+    char digest[WEFT_DIGEST_TEXT_SIZE];
+    weft_sha256 hash;
+    weft_sha256_begin(&hash);
+    weft_sha256_add(&hash, words, size);
+    weft_sha256_add(&hash, info->specialization,
+                    info->specialization_count * sizeof *info->specialization);
+    const weft_digest sum = weft_sha256_end(&hash);
+    const int length =
+        snprintf(name, NAME_SIZE, "%.120s.%.*s", kernel, HASH_SIZE, weft_digest_text(&sum, digest));
+    for (int i = 0; i < length; i++) {
+        name[i] = (char)(strchr("/ ", name[i]) ? '-' : name[i]);
+    }
+}
+
+static weft_status write_file(const struct dump *dump, const char *name, const char *ending,
+                              const void *data, size_t size) {
+    char *path = weft_format(&host, "%s/%s.%s", dump->folder, name, ending);
+    const weft_status status =
+        path ? weft_file_write(path, data, size, &host) : weft_fail_memory(&host, "a path");
+    weft_free(&host, path);
+    return status;
+}
+
+static weft_status write_interface(const struct dump *dump, const char *name, const char *kernel,
+                                   const weft_kernel_info *info) {
+    json_t *constants = json_array();
+    for (uint32_t i = 0; constants && i < info->specialization_count; i++) {
+        json_array_append_new(constants, json_integer(info->specialization[i]));
+    }
+    json_t *object =
+        json_pack("{s:s, s:s, s:I, s:I, s:o}", "kernel", kernel, "math",
+                  dump->fast ? "fast" : "reproducible", "bindings", (json_int_t)info->operand_count,
+                  "push_bytes", (json_int_t)info->push_bytes, "constants", constants);
+    char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    const weft_status status = text ? write_file(dump, name, "json", text, strlen(text))
+                                    : weft_fail_memory(&host, "a pipeline's interface");
+    free(text);
+    json_decref(object);
+    return status;
+}
+
+static bool is_there(const struct dump *dump, const char *name) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s.spv", dump->folder, name);
+    FILE *file = fopen(path, "rb");
+    if (file) {
+        fclose(file);
+    }
+    return file != NULL;
+}
+
+static weft_status write_module(struct dump *dump, const weft_plan *plan, uint32_t index,
+                                const char *kernel, uint32_t *words, size_t size) {
+    const weft_module_form form = dump->fast ? WEFT_MODULE_OF_DEVICE : WEFT_MODULE_PORTABLE;
+    weft_kernel_info info;
+    char name[NAME_SIZE];
+    WEFT_TRY(weft_plan_get_kernel(plan, index, &info));
+    WEFT_TRY(weft_plan_get_module(plan, index, form, words, &size));
+    name_file(name, kernel, &info, words, size);
+    if (is_there(dump, name)) {
+        return WEFT_OK;
+    }
+    WEFT_TRY(write_interface(dump, name, kernel, &info));
+    dump->written++;
+    return write_file(dump, name, "spv", words, size);
+}
+
+static weft_status write_plan(struct dump *dump, const weft_plan *plan) {
+    const weft_module_form form = dump->fast ? WEFT_MODULE_OF_DEVICE : WEFT_MODULE_PORTABLE;
+    weft_dispatch_info dispatch;
+    weft_status status = WEFT_OK;
+    dump->plans++;
+    for (uint32_t i = 0; status == WEFT_OK && weft_plan_get_dispatch(plan, i, &dispatch) == WEFT_OK;
+         i++) {
+        size_t size = 0;
+        WEFT_TRY(weft_plan_get_module(plan, i, form, NULL, &size));
+        uint32_t *words = malloc(size);
+        status = words ? write_module(dump, plan, i, dispatch.kernel, words, size)
+                       : weft_fail_memory(&host, "a module");
+        free(words);
+    }
+    return status;
+}
+
+/* A case that this device or math mode has not, makes nothing. */
+static weft_status write_case(struct dump *dump, const weft_case_family *family, uint32_t index) {
+    weft_case c;
+    weft_status status = weft_case_create(&c, family, index, &host);
+    for (int unfused = 0; status == WEFT_OK && unfused <= (int)c.check_fusion; unfused++) {
+        weft_plan *plan = NULL;
+        if (c.ref.status == WEFT_OK &&
+            weft_plan_compile(&plan, dump->device, c.graph,
+                              weft_plan_params(.no_fusion = unfused,
+                                               .implementation = c.implementation)) == WEFT_OK) {
+            status = write_plan(dump, plan);
+        }
+        weft_plan_destroy(&plan);
+    }
+    weft_case_destroy(&c);
+    weft_device_trim(dump->device);
+    return status;
+}
+
+static bool is_listed(const struct dump *dump, const weft_case_family *family, uint32_t index) {
+    char name[WEFT_CASE_NAME_SIZE];
+    weft_case_name(name, family, index);
+    const size_t length = strlen(name);
+    const char *at = dump->list;
+    while (at && (strncmp(at, name, length) != 0 || at[length] != '\n')) {
+        at = strchr(at, '\n');
+        at = at ? at + 1 : NULL;
+    }
+    return !dump->list || at;
+}
+
+static weft_status write_cases(struct dump *dump) {
+    const weft_case_family *family = NULL;
+    for (uint32_t i = 0; (family = weft_case_family_at(i)); i++) {
+        for (uint32_t k = 0; k < family->count; k++) {
+            if (is_listed(dump, family, k)) {
+                WEFT_TRY(write_case(dump, family, k));
+            }
+        }
+    }
+    return dump->plans > 0 ? WEFT_OK : weft_fail(&host, WEFT_NOT_FOUND, "no case is listed");
+}
+
+/* With a zero behind it, and a line break before that. */
+static weft_status read_list(char **text, const char *path) {
+    uint8_t *data = NULL;
+    size_t size = 0;
+    WEFT_TRY(weft_file_read(&data, &size, (size_t)1 << 20, path, &host));
+    *text = weft_format(&host, "%.*s\n", (int)size, (const char *)data);
+    weft_free(&host, data);
+    return *text ? WEFT_OK : weft_fail_memory(&host, "a list of cases");
+}
+
+static bool is_usage(int argc, char **argv) {
+    return (argc == 3 || argc == 4) &&
+           (strcmp(argv[2], "fast") == 0 || strcmp(argv[2], "reproducible") == 0);
+}
+
+int main(int argc, char **argv) {
+    if (!is_usage(argc, argv)) {
+        fprintf(stderr, "usage: weft-pipelines FOLDER reproducible|fast [LIST]\n");
+        return 2;
+    }
+    struct dump dump = {.folder = argv[1], .fast = strcmp(argv[2], "fast") == 0};
+    char *list = NULL;
+    weft_status status = argc == 4 ? read_list(&list, argv[3]) : WEFT_OK;
+    dump.list = list;
+    status = status ? status : weft_make_folders(dump.folder, &host);
+    if (status == WEFT_OK) {
+        status = weft_device_open(
+            &dump.device,
+            weft_device_params(.host = host, .select = "0", .cache_dir = "",
+                               .math = dump.fast ? WEFT_MATH_FAST : WEFT_MATH_REPRODUCIBLE));
+    }
+    status = status ? status : write_cases(&dump);
+    weft_device_destroy(&dump.device);
+    weft_free(&host, list);
+    printf("%u plans, %u pipelines: %s\n", dump.plans, dump.written, weft_status_name(status));
+    return status == WEFT_OK ? 0 : 1;
+}
