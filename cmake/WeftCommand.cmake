@@ -13,6 +13,8 @@ endif()
 list(REMOVE_ITEM weft_cli_sources "${PROJECT_SOURCE_DIR}/api/cli/main.c")
 file(GLOB weft_bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.c" "${PROJECT_SOURCE_DIR}/bench/suites/*.c")
 file(GLOB weft_conformance_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/api/verify/*.c")
+weft_keep_platform(weft_cli_sources)
+weft_keep_platform(weft_bench_sources)
 include(WeftPage)
 add_library(weft-cli-objects OBJECT ${weft_cli_sources} ${weft_bench_sources} ${weft_conformance_sources} "${weft_page_source}")
 target_include_directories(weft-cli-objects PRIVATE

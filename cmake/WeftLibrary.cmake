@@ -12,6 +12,8 @@ if(NOT weft_c_sources OR NOT weft_core_sources)
     message(FATAL_ERROR "No C source was found below ${PROJECT_SOURCE_DIR}/runtime.")
 endif()
 list(REMOVE_ITEM weft_c_sources ${weft_core_sources})
+weft_keep_platform(weft_c_sources)
+weft_keep_platform(weft_core_sources)
 # The processor's compiler, or what stands in its place.
 set(weft_compiler_c_sources ${weft_c_sources})
 list(FILTER weft_compiler_c_sources INCLUDE REGEX "/runtime/cpu/compile/")

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L
-#endif
-#ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64
-#endif
-
 #include "core/disk_cache.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/bytes.h"
 #include "core/file.h"
+#include "core/system.h"
 
 /*
  * An entry, integers little-endian: 8 bytes magic, 4 format version, 4 zero, 32 digest of the key,
@@ -50,19 +41,8 @@ static weft_host forgiving_host(weft_host *original, const weft_host *host) {
     return result;
 }
 
-/* The XDG Base Directory Specification: a path that is not absolute is to be ignored. */
-static const char *absolute_variable(const char *name) {
-    const char *value = getenv(name);
-    return value && value[0] == '/' ? value : NULL;
-}
-
 char *weft_cache_default_dir(const weft_host *host) {
-    const char *cache = absolute_variable("XDG_CACHE_HOME");
-    if (cache) {
-        return weft_path_join(cache, "weft", host);
-    }
-    const char *home = absolute_variable("HOME");
-    return home ? weft_path_join(home, ".cache/weft", host) : NULL;
+    return weft_system_cache_folder(host);
 }
 
 static char *entry_path(const char *dir, const char *kind, const weft_digest *key,
@@ -104,16 +84,17 @@ static const char *entry_fault(const uint8_t *entry, size_t size, const weft_dig
 
 /* Whether there is anything to read: a plain miss is not worth a line in the log. */
 static bool entry_exists(const char *path, const weft_host *host) {
-    struct stat information;
-    if (stat(path, &information) != 0) {
-        if (errno != ENOENT && errno != ENOTDIR) {
+    weft_file_facts facts;
+    const int error = weft_system_facts(&facts, path);
+    if (error != 0) {
+        if (error != ENOENT && error != ENOTDIR) {
             weft_log(host, WEFT_LOG_WARNING, "%s: the cache cannot be read (error %d)", path,
-                     errno);
+                     error);
         }
         return false;
     }
     /* Checked before opening, because opening a FIFO would wait for its writer. */
-    if (!S_ISREG(information.st_mode)) {
+    if (facts.kind != WEFT_FILE_REGULAR) {
         weft_log(host, WEFT_LOG_WARNING, "%s: not a regular file, taken as a cache miss", path);
         return false;
     }
@@ -140,7 +121,7 @@ static weft_status read_entry(uint8_t **data, size_t *size, const char *path,
     if (fault) {
         weft_log(host, WEFT_LOG_WARNING, "%s: %s, taken as a cache miss", path, fault);
         weft_free(host, entry);
-        (void)remove(path); /* where that fails, the next write replaces it */
+        (void)weft_system_remove(path); /* where that fails, the next write replaces it */
         return WEFT_OK;
     }
     memmove(entry, entry + HEADER_SIZE, entry_size - HEADER_SIZE);

@@ -1,48 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-#endif
 #include "cpu/kernel.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "core/try.h"
 #include "cpu/link.h"
+#include "cpu/memory.h"
 #include "cpu/object.h"
 #include "cpu/target.h"
-
-static weft_status map(void **code, size_t size, const weft_host *host) {
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
-        return weft_fail_memory(host, "native code");
-    }
-    *code = memory;
-    return WEFT_OK;
-}
 
 /* From here on nothing is written any more: never are pages writable and executable at once. */
 static weft_status protect(void *code, const struct weft_cpu_layout *layout,
                            const weft_host *host) {
     char *const start = code, *const constants = start + layout->text_size;
+    bool out_of_memory = false;
     __builtin___clear_cache(start, constants);
-    if (mprotect(constants, layout->size - layout->text_size, PROT_READ) == 0 &&
-        mprotect(start, layout->text_size, PROT_READ | PROT_EXEC) == 0) {
+    int error =
+        weft_cpu_pages_protect(constants, layout->size - layout->text_size, false, &out_of_memory);
+    if (error == 0) {
+        error = weft_cpu_pages_protect(start, layout->text_size, true, &out_of_memory);
+    }
+    if (error == 0) {
         return WEFT_OK;
     }
-    if (errno == ENOMEM) {
+    if (out_of_memory) {
         return weft_fail_memory(host, "native code");
     }
     return weft_fail(
         host, WEFT_UNSUPPORTED,
-        "native code: the system lets this program make no memory executable (error %d)", errno);
+        "native code: the system lets this program make no memory executable (error %d)", error);
 }
 
 static weft_status link_kernel(struct weft_cpu_kernel *kernel, const struct weft_cpu_layout *layout,
                                const weft_host *host) {
-    WEFT_TRY(map(&kernel->code, layout->size, host));
+    kernel->code = weft_cpu_pages_map(layout->size);
+    if (!kernel->code) {
+        return weft_fail_memory(host, "native code");
+    }
     kernel->code_size = layout->size;
     WEFT_TRY(weft_cpu_link(kernel->code, layout, host));
     WEFT_TRY(protect(kernel->code, layout, host));
@@ -64,7 +58,7 @@ static weft_status load(struct weft_cpu_kernel *kernel, const uint8_t *bytes, si
         return weft_fail(host, WEFT_BAD_FILE, "native code: ELF machine %u, expected %u",
                          elf.machine, weft_cpu_machine()->elf);
     }
-    WEFT_TRY(weft_cpu_layout_make(&layout, &elf, (size_t)sysconf(_SC_PAGESIZE), host));
+    WEFT_TRY(weft_cpu_layout_make(&layout, &elf, weft_cpu_page_size(), host));
     const weft_status status = link_kernel(kernel, &layout, host);
     weft_cpu_layout_free(&layout, host);
     return status;
@@ -85,7 +79,7 @@ weft_status weft_cpu_kernel_load(struct weft_cpu_kernel **kernel, const uint8_t 
 
 void weft_cpu_kernel_unload(struct weft_cpu_kernel **kernel, const weft_host *host) {
     if (*kernel && (*kernel)->code) {
-        munmap((*kernel)->code, (*kernel)->code_size);
+        weft_cpu_pages_unmap((*kernel)->code, (*kernel)->code_size);
     }
     weft_free(host, *kernel);
     *kernel = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the operating system says about this machine. */
+/* What the operating system says about this machine: processor_posix.c, processor_windows.c. */
 #ifndef WEFT_CPU_PROCESSOR_H
 #define WEFT_CPU_PROCESSOR_H
 
@@ -11,6 +11,9 @@ uint32_t weft_cpu_processor_count(void);
 
 /** The processor's name, such as "AMD EPYC 7763 64-Core Processor"; its architecture where it does not tell. */
 void weft_cpu_processor_name(char *name, size_t size);
+
+/** What the operating system calls the processor, or its architecture. */
+void weft_cpu_system_name(char *name, size_t size);
 
 /** Bytes of physical memory. */
 uint64_t weft_cpu_physical_memory(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting a thread that has nothing of its parent's signals. */
+/* Starting a thread that has nothing of its parent's signals: thread_posix.c, thread_windows.c. */
 #ifndef WEFT_CPU_THREAD_H
 #define WEFT_CPU_THREAD_H
 

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Device memory, which is host memory, and buffers in it. */
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE /* madvise */
-#endif
 #include "cpu/vk_memory.h"
 
-#include <stdlib.h>
-#include <sys/mman.h>
-
 #include "cpu/kernel.h"
+#include "cpu/memory.h"
 #include "cpu/vk_device.h"
 
-#define ALIGNMENT  ((size_t)64) /* of buffers: a cache line, and the widest vector */
-#define LARGE_PAGE ((size_t)2 << 20)
+#define ALIGNMENT ((size_t)64) /* of buffers: a cache line, and the widest vector */
 
 /* ---- memory ---- */
 
@@ -27,20 +21,8 @@ static bool take_from_heap(struct weft_cpu_device *device, uint64_t size) {
     return true;
 }
 
-/* Large blocks in large pages, where the system has them: kernels step through memory in ways that 4 KiB pages make slow. */
 static uint8_t *allocate_bytes(uint64_t size) {
-    const size_t alignment = size >= LARGE_PAGE ? LARGE_PAGE : ALIGNMENT;
-    if (size > SIZE_MAX - 2 * LARGE_PAGE) {
-        return NULL;
-    }
-    const size_t rounded = ((size_t)size + alignment - 1) / alignment * alignment;
-    uint8_t *bytes = aligned_alloc(alignment, rounded);
-#ifdef MADV_HUGEPAGE
-    if (bytes && alignment == LARGE_PAGE) {
-        (void)madvise(bytes, rounded, MADV_HUGEPAGE); /* where it is refused, pages are small */
-    }
-#endif
-    return bytes;
+    return size > SIZE_MAX ? NULL : weft_cpu_bytes_allocate((size_t)size);
 }
 
 static VkResult make_memory(struct weft_cpu_memory **memory, const struct weft_cpu_device *device,
@@ -91,7 +73,7 @@ static VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice handle, VkDeviceMemory me
     struct weft_cpu_memory *old = weft_cpu_memory_of(memory);
     if (old && !old->imported) {
         atomic_fetch_sub(&device->memory_in_use, old->size);
-        free(old->bytes);
+        weft_cpu_bytes_free(old->bytes);
     }
     weft_cpu_delete(device, old);
 }

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What Weft asks of the operating system about files: system_posix.c, system_windows.c. core/file.h is what stands on it.
+ * Paths and names are UTF-8. Results are 0 or a value of errno.h where nothing else is said.
+ */
+#ifndef WEFT_CORE_SYSTEM_H
+#define WEFT_CORE_SYSTEM_H
+
+#include <stdio.h>
+
+#include "core/host.h"
+
+#define WEFT_SYSTEM_PATH_SIZE 16384u /* bytes of a path that the system gives back, with its end */
+
+typedef enum weft_file_kind { WEFT_FILE_REGULAR, WEFT_FILE_FOLDER, WEFT_FILE_OTHER } weft_file_kind;
+
+typedef struct weft_file_facts {
+    weft_file_kind kind;
+    uint64_t size;
+} weft_file_facts;
+
+typedef enum weft_open_how {
+    WEFT_OPEN_READ,
+    WEFT_OPEN_READ_AT_ONCE, /* without waiting for the writer of a FIFO; for regular files the same */
+    WEFT_OPEN_WRITE,        /* what is there, such as a device */
+    WEFT_OPEN_CREATE,       /* a new file; EEXIST where there is something of that name */
+} weft_open_how;
+
+int weft_system_open(int *file, const char *path, weft_open_how how);
+/** Closes it in any case. */
+int weft_system_close(int file);
+/** At most `size` bytes; *count is 0 at the end of the file. */
+int weft_system_read(size_t *count, int file, void *data, size_t size);
+/** At most `size` bytes, at least one. */
+int weft_system_write(size_t *count, int file, const void *data, size_t size);
+/** Until the device has it. */
+int weft_system_sync(int file);
+int weft_system_facts_of(weft_file_facts *facts, int file);
+/** Of what a symbolic link leads to. */
+int weft_system_facts(weft_file_facts *facts, const char *path);
+
+/** Read-only memory of `size` > 0 bytes of a regular file, which may be closed meanwhile. */
+int weft_system_map(const uint8_t **data, int file, size_t size);
+void weft_system_unmap(const uint8_t *data, size_t size);
+
+/** The file that symbolic links lead to. */
+int weft_system_resolve(char target[WEFT_SYSTEM_PATH_SIZE], const char *path);
+/** Replaces a file of the name `to`. */
+int weft_system_rename(const char *from, const char *to);
+int weft_system_remove(const char *path);
+/** Its parent must exist. EEXIST where there is something of that name. */
+int weft_system_make_folder(const char *path);
+/** The names of all entries of a folder but . and .., until `take` gives false. */
+int weft_system_list(const char *path, bool (*take)(void *user, const char *name), void *user);
+
+/** For reading bytes; null with errno. */
+FILE *weft_system_stream(const char *path);
+
+/** Whether the letter stands between the parts of a path: '/', on Windows '\\' as well. */
+bool weft_system_is_separator(char letter);
+/** How many bytes at the start of a path name no folder that could be made: "/", "C:/". */
+size_t weft_system_root_length(const char *path);
+
+/** What an errno value means, in one line without its end. */
+void weft_system_error_text(char *text, size_t size, int error);
+/** Of this process, for names that other processes do not take. */
+unsigned long weft_system_process(void);
+/** The folder below which Weft keeps what it caches, in host memory; null where the environment names none, and out of memory. */
+char *weft_system_cache_folder(const weft_host *host);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#endif
+#ifndef _FILE_OFFSET_BITS
+#define _FILE_OFFSET_BITS 64
+#endif
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700 /* realpath */
+#endif
+
+#include "core/system.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/file.h"
+
+#define SINGLE_IO_SIZE ((size_t)1 << 30) /* Linux moves at most 2 GiB a call */
+
+_Static_assert(PATH_MAX <= WEFT_SYSTEM_PATH_SIZE, "realpath may write PATH_MAX bytes");
+
+static int flags_of(weft_open_how how) {
+    switch (how) {
+    case WEFT_OPEN_READ:
+        return O_RDONLY;
+    case WEFT_OPEN_READ_AT_ONCE:
+        return O_RDONLY | O_NONBLOCK;
+    case WEFT_OPEN_WRITE:
+        return O_WRONLY;
+    case WEFT_OPEN_CREATE:
+        break;
+    }
+    return O_WRONLY | O_CREAT | O_EXCL;
+}
+
+int weft_system_open(int *file, const char *path, weft_open_how how) {
+    do {
+        *file = open(path, flags_of(how) | O_CLOEXEC | O_NOCTTY, 0666);
+    } while (*file < 0 && errno == EINTR);
+    return *file < 0 ? errno : 0;
+}
+
+int weft_system_close(int file) {
+    return close(file) == 0 ? 0 : errno;
+}
+
+int weft_system_read(size_t *count, int file, void *data, size_t size) {
+    ssize_t done;
+    do {
+        done = read(file, data, size < SINGLE_IO_SIZE ? size : SINGLE_IO_SIZE);
+    } while (done < 0 && errno == EINTR);
+    *count = done > 0 ? (size_t)done : 0;
+    return done < 0 ? errno : 0;
+}
+
+int weft_system_write(size_t *count, int file, const void *data, size_t size) {
+    ssize_t done;
+    do {
+        done = write(file, data, size < SINGLE_IO_SIZE ? size : SINGLE_IO_SIZE);
+    } while (done < 0 && errno == EINTR);
+    *count = done > 0 ? (size_t)done : 0;
+    return done > 0 ? 0 : done < 0 ? errno : EIO;
+}
+
+int weft_system_sync(int file) {
+    return fsync(file) == 0 ? 0 : errno;
+}
+
+static weft_file_facts facts_from(const struct stat *information) {
+    return (weft_file_facts){.kind = S_ISREG(information->st_mode)   ? WEFT_FILE_REGULAR
+                                     : S_ISDIR(information->st_mode) ? WEFT_FILE_FOLDER
+                                                                     : WEFT_FILE_OTHER,
+                             .size = (uint64_t)information->st_size};
+}
+
+int weft_system_facts_of(weft_file_facts *facts, int file) {
+    struct stat information;
+    if (fstat(file, &information) != 0) {
+        return errno;
+    }
+    *facts = facts_from(&information);
+    return 0;
+}
+
+int weft_system_facts(weft_file_facts *facts, const char *path) {
+    struct stat information;
+    if (stat(path, &information) != 0) {
+        return errno;
+    }
+    *facts = facts_from(&information);
+    return 0;
+}
+
+int weft_system_map(const uint8_t **data, int file, size_t size) {
+    const void *memory = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (memory == MAP_FAILED) {
+        return errno;
+    }
+    *data = memory;
+    return 0;
+}
+
+void weft_system_unmap(const uint8_t *data, size_t size) {
+    /* munmap takes a pointer to non-const but does not write through it. */
+    munmap((void *)(uintptr_t)data, size);
+}
+
+int weft_system_resolve(char target[WEFT_SYSTEM_PATH_SIZE], const char *path) {
+    return realpath(path, target) ? 0 : errno;
+}
+
+int weft_system_rename(const char *from, const char *to) {
+    return rename(from, to) == 0 ? 0 : errno;
+}
+
+int weft_system_remove(const char *path) {
+    return remove(path) == 0 ? 0 : errno;
+}
+
+int weft_system_make_folder(const char *path) {
+    return mkdir(path, 0777) == 0 ? 0 : errno;
+}
+
+int weft_system_list(const char *path, bool (*take)(void *user, const char *name), void *user) {
+    DIR *folder = opendir(path);
+    if (!folder) {
+        return errno;
+    }
+    bool more = true;
+    while (more) {
+        const struct dirent *entry = readdir(folder);
+        const bool real =
+            entry && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+        more = entry && (!real || take(user, entry->d_name));
+    }
+    closedir(folder);
+    return 0;
+}
+
+FILE *weft_system_stream(const char *path) {
+    return fopen(path, "rb");
+}
+
+bool weft_system_is_separator(char letter) {
+    return letter == '/';
+}
+
+size_t weft_system_root_length(const char *path) {
+    return path[0] == '/' ? 1 : 0;
+}
+
+void weft_system_error_text(char *text, size_t size, int error) {
+    if (strerror_r(error, text, size) != 0) {
+        snprintf(text, size, "error %d", error);
+    }
+}
+
+unsigned long weft_system_process(void) {
+    return (unsigned long)getpid();
+}
+
+/* The XDG Base Directory Specification: a path that is not absolute is to be ignored. */
+static const char *absolute_variable(const char *name) {
+    const char *value = getenv(name);
+    return value && value[0] == '/' ? value : NULL;
+}
+
+char *weft_system_cache_folder(const weft_host *host) {
+    const char *cache = absolute_variable("XDG_CACHE_HOME");
+    if (cache) {
+        return weft_path_join(cache, "weft", host);
+    }
+    const char *home = absolute_variable("HOME");
+    return home ? weft_path_join(home, ".cache/weft", host) : NULL;
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _WIN32_WINNT
+#define _WIN32_WINNT 0x0A00 /* Windows 10 */
+#endif
+#define WIN32_LEAN_AND_MEAN
+#include "core/system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <io.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+#include <windows.h>
+
+#include "core/file.h"
+
+#define SINGLE_IO_SIZE ((size_t)1 << 30) /* the C library counts in int */
+#define WIDE_SIZE      4096              /* letters of a path, with its end */
+#define SHORT_PATH \
+    240 /* letters; from about here on Windows wants the form that begins with \\?\ */
+#define LONG_PREFIX L"\\\\?\\"
+#define RENAME_TRIES \
+    20 /* 5 ms apart: somebody who looks at a file, such as a scanner, keeps it from being replaced */
+#define RENAME_WAIT_MS 5
+
+/* ---- errors ---- */
+
+static int errno_of(DWORD error) {
+    switch (error) {
+    case ERROR_FILE_NOT_FOUND:
+    case ERROR_PATH_NOT_FOUND:
+    case ERROR_INVALID_DRIVE:
+    case ERROR_BAD_NETPATH:
+    case ERROR_BAD_NET_NAME:
+    case ERROR_INVALID_NAME:
+        return ENOENT;
+    case ERROR_ALREADY_EXISTS:
+    case ERROR_FILE_EXISTS:
+        return EEXIST;
+    case ERROR_ACCESS_DENIED:
+    case ERROR_SHARING_VIOLATION:
+    case ERROR_LOCK_VIOLATION:
+    case ERROR_WRITE_PROTECT:
+    case ERROR_USER_MAPPED_FILE:
+        return EACCES;
+    case ERROR_DIRECTORY:
+        return ENOTDIR;
+    case ERROR_DIR_NOT_EMPTY:
+        return ENOTEMPTY;
+    case ERROR_NOT_ENOUGH_MEMORY:
+    case ERROR_OUTOFMEMORY:
+    case ERROR_COMMITMENT_LIMIT:
+        return ENOMEM;
+    case ERROR_DISK_FULL:
+    case ERROR_HANDLE_DISK_FULL:
+        return ENOSPC;
+    case ERROR_BROKEN_PIPE:
+    case ERROR_NO_DATA:
+        return EPIPE;
+    case ERROR_TOO_MANY_OPEN_FILES:
+        return EMFILE;
+    case ERROR_FILENAME_EXCED_RANGE:
+        return ENAMETOOLONG;
+    default:
+        return EIO;
+    }
+}
+
+static int last_error(void) {
+    return errno_of(GetLastError());
+}
+
+void weft_system_error_text(char *text, size_t size, int error) {
+    if (strerror_s(text, size, error) != 0) {
+        snprintf(text, size, "error %d", error);
+    }
+}
+
+/* ---- paths ---- */
+
+bool weft_system_is_separator(char letter) {
+    return letter == '/' || letter == '\\';
+}
+
+static bool has_drive(const char *path) {
+    const char letter = (char)(path[0] | 0x20);
+    return letter >= 'a' && letter <= 'z' && path[1] == ':';
+}
+
+static bool is_network(const char *path) {
+    return weft_system_is_separator(path[0]) && weft_system_is_separator(path[1]);
+}
+
+/* "C:/", "C:", "\", and of "\\server\share\folder" all before the folder. */
+size_t weft_system_root_length(const char *path) {
+    if (has_drive(path)) {
+        return weft_system_is_separator(path[2]) ? 3 : 2;
+    }
+    if (!is_network(path)) {
+        return weft_system_is_separator(path[0]) ? 1 : 0;
+    }
+    size_t length = 2;
+    for (int part = 0; part < 2; part++) {
+        length += strcspn(path + length, "/\\");
+        length += path[length] != '\0' ? 1 : 0;
+    }
+    return length;
+}
+
+/* Whether it means the same from whatever folder. */
+static bool is_absolute(const char *path) {
+    return (has_drive(path) && weft_system_is_separator(path[2])) || is_network(path);
+}
+
+/* The path in UTF-16 as Windows takes it; 0 or an errno value. */
+static int widen(wchar_t wide[WIDE_SIZE], const char *path) {
+    wchar_t plain[WIDE_SIZE];
+    const int length =
+        MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, plain, WIDE_SIZE);
+    if (length <= 1) {
+        return path[0] == '\0'                               ? ENOENT
+               : GetLastError() == ERROR_INSUFFICIENT_BUFFER ? ENAMETOOLONG
+                                                             : EILSEQ;
+    }
+    if (length < SHORT_PATH || wcsncmp(plain, LONG_PREFIX, 4) == 0) {
+        memcpy(wide, plain, (size_t)length * sizeof *plain);
+        return 0;
+    }
+    /* Such paths are absolute and have no other separators than \. */
+    const bool network = is_network(path);
+    const wchar_t *const prefix = network ? LONG_PREFIX L"UNC" : LONG_PREFIX;
+    const size_t before = network ? 7 : 4, after = network ? 1 : 0;
+    wchar_t full[WIDE_SIZE];
+    const DWORD size = GetFullPathNameW(plain, WIDE_SIZE, full, NULL);
+    if (size == 0 || size + before >= WIDE_SIZE) {
+        return size == 0 ? last_error() : ENAMETOOLONG;
+    }
+    memcpy(wide, prefix, before * sizeof *wide);
+    memcpy(wide + before, full + after, (size - after + 1) * sizeof *wide);
+    return 0;
+}
+
+/* 0 or an errno value. */
+static int narrow(char *text, size_t size, const wchar_t *wide) {
+    const int length =
+        WideCharToMultiByte(CP_UTF8, WC_ERR_INVALID_CHARS, wide, -1, text, (int)size, NULL, NULL);
+    return length > 0 ? 0 : GetLastError() == ERROR_INSUFFICIENT_BUFFER ? ENAMETOOLONG : EILSEQ;
+}
+
+/* ---- facts ---- */
+
+static int facts_of_handle(weft_file_facts *facts, HANDLE handle) {
+    BY_HANDLE_FILE_INFORMATION information;
+    if (GetFileType(handle) != FILE_TYPE_DISK) {
+        *facts = (weft_file_facts){.kind = WEFT_FILE_OTHER};
+        return 0;
+    }
+    if (!GetFileInformationByHandle(handle, &information)) {
+        return last_error();
+    }
+    const bool folder = (information.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
+    *facts = (weft_file_facts){.kind = folder ? WEFT_FILE_FOLDER : WEFT_FILE_REGULAR,
+                               .size = (uint64_t)information.nFileSizeHigh << 32 |
+                                       information.nFileSizeLow};
+    return 0;
+}
+
+static HANDLE handle_of(int file) {
+    return (HANDLE)_get_osfhandle(file);
+}
+
+int weft_system_facts_of(weft_file_facts *facts, int file) {
+    return facts_of_handle(facts, handle_of(file));
+}
+
+/* For looking at what is there, folders included. Null with *error. */
+static HANDLE open_to_look(int *error, const char *path) {
+    wchar_t wide[WIDE_SIZE];
+    *error = widen(wide, path);
+    if (*error != 0) {
+        return NULL;
+    }
+    HANDLE handle = CreateFileW(wide, FILE_READ_ATTRIBUTES,
+                                FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
+                                OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
+    *error = handle == INVALID_HANDLE_VALUE ? last_error() : 0;
+    return handle == INVALID_HANDLE_VALUE ? NULL : handle;
+}
+
+int weft_system_facts(weft_file_facts *facts, const char *path) {
+    int error = 0;
+    HANDLE handle = open_to_look(&error, path);
+    if (handle) {
+        error = facts_of_handle(facts, handle);
+        CloseHandle(handle);
+    }
+    return error;
+}
+
+int weft_system_resolve(char target[WEFT_SYSTEM_PATH_SIZE], const char *path) {
+    int error = 0;
+    HANDLE handle = open_to_look(&error, path);
+    if (!handle) {
+        return error;
+    }
+    wchar_t wide[WIDE_SIZE];
+    const DWORD size = GetFinalPathNameByHandleW(handle, wide, WIDE_SIZE, FILE_NAME_NORMALIZED);
+    error = size == 0 ? last_error() : size >= WIDE_SIZE ? ENAMETOOLONG : 0;
+    CloseHandle(handle);
+    return error != 0 ? error : narrow(target, WEFT_SYSTEM_PATH_SIZE, wide);
+}
+
+/* ---- reading and writing ---- */
+
+/* A folder can be opened, and then not be read. */
+static int check_opened(HANDLE handle, weft_open_how how) {
+    weft_file_facts facts;
+    const int error = facts_of_handle(&facts, handle);
+    return error == 0 && how == WEFT_OPEN_READ && facts.kind == WEFT_FILE_FOLDER ? EISDIR : error;
+}
+
+int weft_system_open(int *file, const char *path, weft_open_how how) {
+    wchar_t wide[WIDE_SIZE];
+    const bool reads = how == WEFT_OPEN_READ || how == WEFT_OPEN_READ_AT_ONCE;
+    int error = widen(wide, path);
+    if (error != 0) {
+        return error;
+    }
+    /* Shared in every way, so that a file can be replaced while it is read. */
+    HANDLE handle =
+        CreateFileW(wide, reads ? GENERIC_READ : GENERIC_WRITE,
+                    FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
+                    how == WEFT_OPEN_CREATE ? CREATE_NEW : OPEN_EXISTING,
+                    FILE_ATTRIBUTE_NORMAL | (reads ? FILE_FLAG_BACKUP_SEMANTICS : 0), NULL);
+    if (handle == INVALID_HANDLE_VALUE) {
+        return last_error();
+    }
+    error = check_opened(handle, how);
+    *file = error != 0 ? -1
+                       : _open_osfhandle((intptr_t)handle, (reads ? _O_RDONLY : _O_WRONLY) |
+                                                               _O_BINARY | _O_NOINHERIT);
+    if (*file < 0) {
+        CloseHandle(handle);
+        return error != 0 ? error : EMFILE;
+    }
+    return 0;
+}
+
+int weft_system_close(int file) {
+    return _close(file) == 0 ? 0 : errno;
+}
+
+int weft_system_read(size_t *count, int file, void *data, size_t size) {
+    const int done = _read(file, data, (unsigned)(size < SINGLE_IO_SIZE ? size : SINGLE_IO_SIZE));
+    *count = done > 0 ? (size_t)done : 0;
+    return done < 0 ? errno : 0;
+}
+
+int weft_system_write(size_t *count, int file, const void *data, size_t size) {
+    const int done = _write(file, data, (unsigned)(size < SINGLE_IO_SIZE ? size : SINGLE_IO_SIZE));
+    *count = done > 0 ? (size_t)done : 0;
+    return done > 0 ? 0 : done < 0 ? errno : EIO;
+}
+
+int weft_system_sync(int file) {
+    return _commit(file) == 0 ? 0 : errno;
+}
+
+int weft_system_map(const uint8_t **data, int file, size_t size) {
+    HANDLE mapping = CreateFileMappingW(handle_of(file), NULL, PAGE_READONLY, 0, 0, NULL);
+    if (!mapping) {
+        return last_error();
+    }
+    *data = MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, size);
+    const int error = *data ? 0 : last_error();
+    CloseHandle(mapping); /* the view holds the mapping by itself */
+    return error;
+}
+
+void weft_system_unmap(const uint8_t *data, size_t size) {
+    (void)size;
+    UnmapViewOfFile(data);
+}
+
+FILE *weft_system_stream(const char *path) {
+    wchar_t wide[WIDE_SIZE];
+    const int error = widen(wide, path);
+    if (error != 0) {
+        errno = error;
+        return NULL;
+    }
+    return _wfopen(wide, L"rb");
+}
+
+/* ---- folders and names ---- */
+
+int weft_system_rename(const char *from, const char *to) {
+    wchar_t wide_from[WIDE_SIZE], wide_to[WIDE_SIZE];
+    int error = widen(wide_from, from);
+    error = error != 0 ? error : widen(wide_to, to);
+    for (int attempt = 0; error == 0; attempt++) {
+        if (MoveFileExW(wide_from, wide_to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) {
+            return 0;
+        }
+        const int reason = last_error();
+        error = reason != EACCES || attempt + 1 >= RENAME_TRIES ? reason : 0;
+        if (error == 0) {
+            Sleep(RENAME_WAIT_MS);
+        }
+    }
+    return error;
+}
+
+int weft_system_remove(const char *path) {
+    wchar_t wide[WIDE_SIZE];
+    const int error = widen(wide, path);
+    if (error != 0) {
+        return error;
+    }
+    const DWORD attributes = GetFileAttributesW(wide);
+    if (attributes == INVALID_FILE_ATTRIBUTES) {
+        return last_error();
+    }
+    const bool folder = (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
+    return (folder ? RemoveDirectoryW(wide) : DeleteFileW(wide)) ? 0 : last_error();
+}
+
+int weft_system_make_folder(const char *path) {
+    wchar_t wide[WIDE_SIZE];
+    const int error = widen(wide, path);
+    return error != 0 ? error : CreateDirectoryW(wide, NULL) ? 0 : last_error();
+}
+
+/* Calls `take` for each entry but . and .., as long as it gives true; 0 or an errno value. */
+static int list_entries(HANDLE search, WIN32_FIND_DATAW *entry,
+                        bool (*take)(void *user, const char *name), void *user) {
+    do {
+        char name[4 * MAX_PATH]; /* MAX_PATH letters, each of at most three bytes */
+        const int error = narrow(name, sizeof name, entry->cFileName);
+        if (error != 0) {
+            return error;
+        }
+        if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !take(user, name)) {
+            return 0;
+        }
+    } while (FindNextFileW(search, entry));
+    return GetLastError() == ERROR_NO_MORE_FILES ? 0 : last_error();
+}
+
+int weft_system_list(const char *path, bool (*take)(void *user, const char *name), void *user) {
+    char *pattern = weft_path_join(path, "*", NULL);
+    if (!pattern) {
+        return ENOMEM;
+    }
+    wchar_t wide[WIDE_SIZE];
+    int error = widen(wide, pattern);
+    weft_free(NULL, pattern);
+    if (error != 0) {
+        return error;
+    }
+    WIN32_FIND_DATAW entry;
+    HANDLE search = FindFirstFileW(wide, &entry);
+    if (search == INVALID_HANDLE_VALUE) {
+        return last_error();
+    }
+    error = list_entries(search, &entry, take, user);
+    FindClose(search);
+    return error;
+}
+
+/* ---- the process ---- */
+
+unsigned long weft_system_process(void) {
+    return GetCurrentProcessId();
+}
+
+/* "folder/name" below the folder that a variable names, if it names an absolute one; else null. */
+static char *below_variable(const wchar_t *variable, const char *name, const weft_host *host) {
+    wchar_t wide[WIDE_SIZE];
+    char folder[WEFT_SYSTEM_PATH_SIZE];
+    const DWORD length = GetEnvironmentVariableW(variable, wide, WIDE_SIZE);
+    if (length == 0 || length >= WIDE_SIZE || narrow(folder, sizeof folder, wide) != 0 ||
+        !is_absolute(folder)) {
+        return NULL;
+    }
+    return weft_path_join(folder, name, host);
+}
+
+char *weft_system_cache_folder(const weft_host *host) {
+    char *folder = below_variable(L"XDG_CACHE_HOME", "weft", host);
+    return folder ? folder : below_variable(L"LOCALAPPDATA", "weft/cache", host);
+}
