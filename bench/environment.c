@@ -1,48 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L /* gmtime_r */
-#endif
-
 #include "bench/environment.h"
-
-#include <stdio.h>
-#include <string.h>
-#include <sys/utsname.h>
-#include <time.h>
-#include <unistd.h>
-
-/** The value of a line "model name : VALUE" of Linux's list of processors. */
-static void read_cpu(char *cpu, size_t size) {
-    static const char key[] = "model name";
-    char line[2 * WEFT_BENCH_TEXT_SIZE];
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    if (!file) {
-        return;
-    }
-    while (cpu[0] == '\0' && fgets(line, sizeof line, file)) {
-        const char *colon = strchr(line, ':');
-        if (colon && strncmp(line, key, sizeof key - 1) == 0) {
-            colon += 1 + strspn(colon + 1, " \t");
-            snprintf(cpu, size, "%.*s", (int)strcspn(colon, "\n"), colon);
-        }
-    }
-    fclose(file);
-}
 
 weft_bench_environment weft_bench_environment_now(void) {
     weft_bench_environment environment = {.cores = 1};
-    const time_t now = time(NULL);
     struct tm utc;
-    struct utsname name;
-    if (gmtime_r(&now, &utc)) {
+    if (weft_bench_utc(&utc, time(NULL))) {
         strftime(environment.started, sizeof environment.started, "%Y-%m-%dT%H:%M:%SZ", &utc);
     }
-    if (uname(&name) >= 0) {
-        snprintf(environment.system, sizeof environment.system, "%.40s %.60s %.40s", name.sysname,
-                 name.release, name.machine);
-    }
-    read_cpu(environment.cpu, sizeof environment.cpu);
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    environment.cores = cores > 0 ? (uint32_t)cores : 1;
+    weft_bench_ask_system(&environment);
     return environment;
 }

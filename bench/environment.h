@@ -3,7 +3,9 @@
 #ifndef WEFT_BENCH_ENVIRONMENT_H
 #define WEFT_BENCH_ENVIRONMENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #define WEFT_BENCH_TEXT_SIZE 160
 
@@ -16,5 +18,9 @@ typedef struct weft_bench_environment {
 
 /** This machine, now. */
 weft_bench_environment weft_bench_environment_now(void);
+
+/** What the operating system knows, in environment_posix.c and environment_windows.c: all but when. */
+void weft_bench_ask_system(weft_bench_environment *environment);
+bool weft_bench_utc(struct tm *utc, time_t time);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ctrl-C during a long measurement: what is done is kept. */
+/* Ctrl-C during a long measurement: what is done is kept. interrupt_posix.c, interrupt_windows.c. */
 #ifndef WEFT_BENCH_INTERRUPT_H
 #define WEFT_BENCH_INTERRUPT_H
 

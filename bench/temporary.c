@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700 /* mkdtemp, nftw, setenv */
-#endif
-
 #include "bench/temporary.h"
 
 #include <errno.h>
-#include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/file.h"
+#include "core/system.h"
 #include "core/try.h"
 
 /* Where drivers keep compiled shaders: Mesa now and before, NVIDIA's, AMD's, and what else goes by the XDG folders. */
@@ -20,15 +13,17 @@ static const char *const variables[WEFT_BENCH_CACHE_VARIABLES] = {
     "AMD_SHADER_DISK_CACHE_PATH", "XDG_CACHE_HOME"};
 
 static weft_status make_folder(weft_bench_temporary *temporary, const weft_host *host) {
-    const char *parent = getenv("TMPDIR");
-    char *name =
-        weft_path_join(parent && parent[0] != '\0' ? parent : "/tmp", "weft-bench-XXXXXX", host);
-    if (!name) {
+    char *name = NULL;
+    const int error = weft_bench_make_temporary(&name, host);
+    if (error == ENOMEM) {
+        weft_free(host, name);
         return weft_fail_memory(host, "the name of a temporary folder");
     }
-    if (!mkdtemp(name)) {
-        weft_status status =
-            weft_fail(host, WEFT_IO_ERROR, "cannot make the folder %s: %s", name, strerror(errno));
+    if (error != 0) {
+        char reason[128];
+        weft_system_error_text(reason, sizeof reason, error);
+        weft_status status = weft_fail(host, WEFT_IO_ERROR, "cannot make the folder %s: %s",
+                                       name ? name : "for what is temporary", reason);
         weft_free(host, name);
         return status;
     }
@@ -40,15 +35,13 @@ static weft_status make_folder(weft_bench_temporary *temporary, const weft_host 
 /** Keeps all values before it changes any, so that they can always be restored. */
 static weft_status redirect(weft_bench_temporary *temporary, const weft_host *host) {
     for (uint32_t i = 0; i < WEFT_BENCH_CACHE_VARIABLES; i++) {
-        const char *value = getenv(variables[i]);
-        temporary->previous[i] = value ? weft_strdup(host, value) : NULL;
-        if (value && !temporary->previous[i]) {
+        if (weft_bench_get_variable(&temporary->previous[i], variables[i], host) != 0) {
             return weft_fail_memory(host, variables[i]);
         }
     }
     temporary->redirected = true;
     for (uint32_t i = 0; i < WEFT_BENCH_CACHE_VARIABLES; i++) {
-        if (setenv(variables[i], temporary->folder, 1) != 0) {
+        if (weft_bench_set_variable(variables[i], temporary->folder) != 0) {
             return weft_fail_memory(host, variables[i]);
         }
     }
@@ -61,25 +54,19 @@ weft_status weft_bench_temporary_begin(weft_bench_temporary *temporary, const we
     return redirect(temporary, host);
 }
 
-static int remove_entry(const char *path, const struct stat *about, int type, struct FTW *place) {
-    (void)about;
-    (void)type;
-    (void)place;
-    return remove(path);
-}
-
 void weft_bench_temporary_end(weft_bench_temporary *temporary, const weft_host *host) {
     for (uint32_t i = 0; i < WEFT_BENCH_CACHE_VARIABLES; i++) {
-        if (temporary->redirected && temporary->previous[i]) {
-            setenv(variables[i], temporary->previous[i], 1);
-        } else if (temporary->redirected) {
-            unsetenv(variables[i]);
+        if (temporary->redirected) {
+            (void)weft_bench_set_variable(variables[i], temporary->previous[i]);
         }
         weft_free(host, temporary->previous[i]);
     }
-    if (temporary->folder && nftw(temporary->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0) {
+    const int error = temporary->folder ? weft_bench_remove_folder(temporary->folder, host) : 0;
+    if (error != 0) {
+        char reason[128];
+        weft_system_error_text(reason, sizeof reason, error);
         weft_log(host, WEFT_LOG_WARNING, "cannot remove the folder %s: %s", temporary->folder,
-                 strerror(errno));
+                 reason);
     }
     weft_free(host, temporary->own);
     weft_free(host, temporary->folder);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L /* isatty */
-#endif
-
 #include "generate_report.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "console.h"
 #include "core/try.h"
 
 /* ---- times ---- */
@@ -111,7 +107,7 @@ int weft_cli_generation_text(const weft_cli_generation *result, const weft_cli_s
     double first_ms = 0.0;
     double last_ms = 0.0;
     WEFT_CLI_TRY(weft_cli_exit_code(find_quarters(&first_ms, &last_ms, result, &session->host)));
-    if (isatty(STDOUT_FILENO)) {
+    if (weft_cli_is_terminal(stdout)) {
         putchar('\n');
     }
     fprintf(stderr,

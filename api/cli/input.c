@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/system.h"
 #include "core/try.h"
 #include "members.h"
 
@@ -172,7 +173,7 @@ static weft_status read_stream(weft_cli_file_bytes *text, FILE *stream, const ch
 weft_status weft_cli_read_bytes(weft_cli_file_bytes *text, const char *path,
                                 const weft_host *host) {
     bool standard = strcmp(path, "-") == 0;
-    FILE *stream = standard ? stdin : fopen(path, "rb");
+    FILE *stream = standard ? stdin : weft_system_stream(path);
     if (!stream) {
         return weft_fail(host, WEFT_NOT_FOUND, "%s: cannot open: %s", path, strerror(errno));
     }

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The weft command: picks the subcommand. Only the files of this folder print. */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L /* SIGPIPE, poll */
-#endif
-
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "commands.h"
+#include "console.h"
 
 typedef struct subcommand {
     const char *name;
@@ -91,17 +85,11 @@ static int dispatch(int argc, char **argv) {
     return !chosen ? unknown(argv[1]) : chosen->run(argc - 1, argv + 1);
 }
 
-/* Whether standard output is a pipe that nobody reads from any more, as in weft … | head -n 1. */
-static bool reader_is_gone(void) {
-    struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
-    return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
-}
-
 /* All output must have been written, unless the reader has closed the pipe. */
 static int close_output(int exit_code) {
     bool failed = ferror(stdout) != 0;
     failed |= fflush(stdout) != 0;
-    if (!failed || reader_is_gone()) {
+    if (!failed || weft_cli_reader_is_gone()) {
         return exit_code;
     }
     fprintf(stderr, "weft: error: standard output could not be written\n");
@@ -109,7 +97,12 @@ static int close_output(int exit_code) {
 }
 
 int main(int argc, char **argv) {
-    /* Writing to a closed pipe then fails instead of killing the process before it has cleaned up. */
-    signal(SIGPIPE, SIG_IGN);
-    return close_output(dispatch(argc, argv));
+    char **arguments = weft_cli_console_begin(argc, argv);
+    if (!arguments) {
+        fprintf(stderr, "weft: error: out of memory for the arguments\n");
+        return WEFT_CLI_FAILED;
+    }
+    const int exit_code = close_output(dispatch(argc, arguments));
+    weft_cli_console_end();
+    return exit_code;
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* JSON, tables, numbers with units, and the progress bar. */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L /* isatty, fileno */
-#endif
-
 #include "cli.h"
 
 #include <math.h>
@@ -11,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "console.h"
 #include "core/clock.h"
 
 /* ---- JSON ---- */
@@ -95,7 +91,7 @@ void weft_cli_progress_begin(weft_cli_progress *progress, const char *label, uin
     *progress = (weft_cli_progress){.label = label,
                                     .total = total,
                                     .begin_ms = weft_clock_ms(),
-                                    .terminal = isatty(fileno(stderr)) != 0};
+                                    .terminal = weft_cli_is_terminal(stderr)};
 }
 
 void weft_cli_progress_set(weft_cli_progress *progress, uint64_t done) {

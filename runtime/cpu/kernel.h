@@ -40,13 +40,23 @@ struct weft_cpu_call {
     uint32_t groups[3]; /* of the dispatch: gl_NumWorkGroups */
 };
 
+/*
+ * How kernels call and are called: as the System V psABI has it, on Windows, too, where C has another convention, so that one
+ * loader of ELF objects is enough. The compiler turns one into the other at each call.
+ */
+#if defined(_WIN32) && defined(__x86_64__)
+#define WEFT_CPU_ABI __attribute__((sysv_abi))
+#else
+#define WEFT_CPU_ABI
+#endif
+
 /**
  * Runs the workgroups (x, y, z), (x + 1, y, z) … (x + count - 1, y, z). The calling thread's float state must round to
  * nearest and, for reproducible math, flush subnormal operands and results (core/float_state.h). Thread safe as far as
  * the workgroups are: each thread has its own call and scratch.
  */
-typedef void (*weft_cpu_entry)(const struct weft_cpu_call *call, uint32_t x, uint32_t y, uint32_t z,
-                               uint32_t count);
+typedef void(WEFT_CPU_ABI *weft_cpu_entry)(const struct weft_cpu_call *call, uint32_t x, uint32_t y,
+                                           uint32_t z, uint32_t count);
 
 struct weft_cpu_binding {
     uint32_t set, binding;

@@ -18,9 +18,26 @@ static const char *const imports[] = {"memcpy", "memmove", "memset"};
 
 #define IMPORT_COUNT (sizeof imports / sizeof *imports)
 
+#ifdef _WIN32 /* in the convention of kernels, which is not that of the C library */
+static WEFT_CPU_ABI void *copy(void *to, const void *from, size_t size) {
+    return memcpy(to, from, size);
+}
+
+static WEFT_CPU_ABI void *move(void *to, const void *from, size_t size) {
+    return memmove(to, from, size);
+}
+
+static WEFT_CPU_ABI void *set(void *to, int value, size_t size) {
+    return memset(to, value, size);
+}
+#else
+#define copy memcpy
+#define move memmove
+#define set  memset
+#endif
+
 static uint64_t import_address(size_t index) {
-    const uintptr_t addresses[IMPORT_COUNT] = {(uintptr_t)memcpy, (uintptr_t)memmove,
-                                               (uintptr_t)memset};
+    const uintptr_t addresses[IMPORT_COUNT] = {(uintptr_t)copy, (uintptr_t)move, (uintptr_t)set};
     return addresses[index];
 }
 

@@ -15,12 +15,19 @@
 #define ELF_MACHINE  WEFT_ELF_AARCH64
 #endif
 
+#define WINDOWS_STACK false
 #if defined(__linux__)
 #define SYSTEM "linux"
 #define TRIPLE ARCHITECTURE "-unknown-linux-gnu"
 #elif defined(__FreeBSD__)
 #define SYSTEM "freebsd"
 #define TRIPLE ARCHITECTURE "-unknown-freebsd"
+#elif defined(_WIN32) && defined(__x86_64__)
+/* ELF objects in the convention of WEFT_CPU_ABI are all that LLVM has to make. */
+#define SYSTEM "windows"
+#define TRIPLE ARCHITECTURE "-unknown-linux-gnu"
+#undef WINDOWS_STACK
+#define WINDOWS_STACK true
 #endif
 
 #if defined(ARCHITECTURE) && defined(SYSTEM)
@@ -28,7 +35,7 @@
 #define MACHINE(name, more, width)                                                                 \
     {                                                                                              \
         .triple = TRIPLE, .cpu = (name), .features = (more), .lanes = (width), .elf = ELF_MACHINE, \
-        .target = ARCHITECTURE "-" SYSTEM " " name more                                            \
+        .target = ARCHITECTURE "-" SYSTEM " " name more, .windows_stack = WINDOWS_STACK            \
     }
 
 #ifdef __x86_64__

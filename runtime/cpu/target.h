@@ -3,6 +3,7 @@
 #ifndef WEFT_CPU_TARGET_H
 #define WEFT_CPU_TARGET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct weft_cpu_machine {
@@ -12,6 +13,9 @@ struct weft_cpu_machine {
     uint32_t lanes;       /* the vector width that it runs best with, in 32-bit values */
     uint32_t elf;         /* e_machine of its objects; 0 where this library loads none */
     const char *target;   /* weft_cpu_target() */
+    /* The stack grows only by its next page, so that each must be touched in turn, and what is below it may be overwritten at
+     * any time. */
+    bool windows_stack;
 };
 
 /** In static memory, the same at every call. Thread safe. */

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L /* stat */
-#endif
-
 #include "eval/data.h"
 
 #include <string.h>
-#include <sys/stat.h>
+
+#include "core/system.h"
 
 bool weft_cli_is_folder(const char *path) {
-    struct stat information;
-    return stat(path, &information) == 0 && S_ISDIR(information.st_mode);
+    weft_file_facts facts;
+    return weft_system_facts(&facts, path) == 0 && facts.kind == WEFT_FILE_FOLDER;
 }
 
 void weft_cli_data_clear(weft_cli_data *data, const weft_host *host) {

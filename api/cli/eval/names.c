@@ -3,13 +3,15 @@
 
 #include <string.h>
 
+#include "core/system.h"
+
 const char *weft_cli_last_part(const char *path, int *length) {
     size_t end = strlen(path);
-    while (end > 1 && path[end - 1] == '/') {
+    while (end > 1 && weft_system_is_separator(path[end - 1])) {
         end--;
     }
     size_t begin = end;
-    while (begin > 0 && path[begin - 1] != '/') {
+    while (begin > 0 && !weft_system_is_separator(path[begin - 1])) {
         begin--;
     }
     *length = (int)(end - begin);

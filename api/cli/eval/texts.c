@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L /* opendir */
-#endif
-
 #include "eval/texts.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/file.h"
+#include "core/system.h"
 #include "input.h"
 
 typedef struct name_list {
@@ -42,19 +37,28 @@ static bool add_name(name_list *list, const char *name, const weft_host *host) {
     return true;
 }
 
+struct listing {
+    name_list *list;
+    const weft_host *host;
+    bool fine;
+};
+
+static bool take_name(void *user, const char *name) {
+    struct listing *listing = user;
+    listing->fine = name[0] == '.' || add_name(listing->list, name, listing->host);
+    return listing->fine;
+}
+
 /* The entries of a folder, sorted, without hidden ones. */
 static weft_status list_folder(name_list *list, const char *path, const weft_host *host) {
-    DIR *folder = opendir(path);
-    if (!folder) {
-        return weft_fail(host, WEFT_IO_ERROR, "%s: cannot list: %s", path, strerror(errno));
+    struct listing listing = {list, host, true};
+    const int error = weft_system_list(path, take_name, &listing);
+    if (error != 0) {
+        char reason[128];
+        weft_system_error_text(reason, sizeof reason, error);
+        return weft_fail(host, WEFT_IO_ERROR, "%s: cannot list: %s", path, reason);
     }
-    bool fine = true;
-    const struct dirent *entry;
-    while (fine && (entry = readdir(folder))) {
-        fine = entry->d_name[0] == '.' || add_name(list, entry->d_name, host);
-    }
-    closedir(folder);
-    if (!fine) {
+    if (!listing.fine) {
         return weft_fail_memory(host, path);
     }
     if (list->count > 0) {

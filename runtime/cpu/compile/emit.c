@@ -65,6 +65,10 @@ static void make_function(struct weft_emit *emit) {
     add_attribute(emit, "denormal-fp-math", "preserve-sign,preserve-sign");
     add_attribute(emit, "no-builtins", "true"); /* no calls of functions that are nowhere */
     add_enum_attribute(emit, "nounwind");
+    if (weft_cpu_machine()->windows_stack) {
+        add_attribute(emit, "probe-stack", "inline-asm");
+        add_enum_attribute(emit, "noredzone");
+    }
     emit->entry = weft_emit_block(emit, "entry");
 }
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/compile/llvm.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <llvm-c/Target.h>
 
+#include "cpu/compile/library.h"
 #include "cpu/kernel.h"
 #include "llvm_identity.h"
 
@@ -31,14 +30,20 @@
 #error "WEFT_PROCESSOR is for x86-64 and AArch64"
 #endif
 
-#define WEFT_LLVM_FUNCTION(name)                                                           \
-    __asm__(".pushsection .text\n"                                                         \
-            " .balign 16\n"                                                                \
-            " .globl weft_" #name "\n"                                                     \
-            " .hidden weft_" #name "\n"                                                    \
-            " .type weft_" #name ", %function\n"                                           \
-            "weft_" #name ":\n " JUMP(#name) " .size weft_" #name ", . - weft_" #name "\n" \
-                                             " .popsection\n");
+#ifdef _WIN32 /* COFF, which has no more to say of a function */
+#define BEGIN(name) ".text\n .balign 16\n .globl weft_" name "\n"
+#define END(name)
+#else
+#define BEGIN(name)            \
+    ".pushsection .text\n"     \
+    " .balign 16\n"            \
+    " .globl weft_" name "\n"  \
+    " .hidden weft_" name "\n" \
+    " .type weft_" name ", %function\n"
+#define END(name) " .size weft_" name ", . - weft_" name "\n .popsection\n"
+#endif
+
+#define WEFT_LLVM_FUNCTION(name) __asm__(BEGIN(#name) "weft_" #name ":\n " JUMP(#name) END(#name));
 #include "llvm_functions.h"
 #undef WEFT_LLVM_FUNCTION
 
@@ -59,7 +64,7 @@ static char fault[512]; /* empty: it is open */
 
 static void find_functions(void *library) {
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        void *address = dlsym(library, functions[i].name);
+        void *address = weft_library_function(library, functions[i].name);
         if (!address) {
             snprintf(fault, sizeof fault, "%s has no %s", WEFT_LLVM_NAME, functions[i].name);
             return;
@@ -71,11 +76,10 @@ static void find_functions(void *library) {
 
 /* The library stays for good: LLVM does not survive being closed. */
 static void open_library(void) {
-    void *library = dlopen(WEFT_LLVM_NAME, RTLD_LAZY | RTLD_LOCAL);
+    void *library = weft_library_open(WEFT_LLVM_NAME, fault, sizeof fault);
     if (!library) {
-        const char *reason = dlerror();
-        snprintf(fault, sizeof fault, "%s", reason ? reason : WEFT_LLVM_NAME);
-        library = dlopen(WEFT_LLVM_PATH, RTLD_LAZY | RTLD_LOCAL);
+        char reason[sizeof fault]; /* the name's is told */
+        library = weft_library_open(WEFT_LLVM_PATH, reason, sizeof reason);
     }
     if (!library) {
         return;
@@ -97,7 +101,7 @@ weft_status weft_llvm_open(const weft_host *host) {
 
 /* Where LLVM is as it was when this was built it need not be opened to know; a package may have come to another machine. */
 bool weft_cpu_can_compile(void) {
-    return access(WEFT_LLVM_PATH, R_OK) == 0 || weft_llvm_open(NULL) == WEFT_OK;
+    return weft_library_is_there(WEFT_LLVM_PATH) || weft_llvm_open(NULL) == WEFT_OK;
 }
 
 const char *weft_cpu_compiler(void) {

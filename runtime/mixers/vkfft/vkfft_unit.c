@@ -15,7 +15,6 @@
 #include "mixers/vkfft/vkfft_unit.h"
 
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -25,6 +24,7 @@
 #include <glslang/Include/glslang_c_interface.h>
 #include <glslang/build_info.h>
 
+#include "core/locale.h"
 #include "core/rules.h"
 #include "core/try.h"
 #include "mixers/vkfft/host_dft.h"
@@ -448,22 +448,17 @@ static weft_status run_session(struct session *session, struct weft_fft_program 
 weft_status weft_fft_vkfft_plan(struct weft_fft_program *program, const struct weft_fft_desc *desc,
                                 uint32_t *compiled, const char **reason, const weft_host *host) {
     struct session *session = weft_alloc_zero(host, 1, sizeof *session);
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!session || c_locale == (locale_t)0) {
+    weft_locale locale;
+    if (!session || !weft_locale_begin(&locale, host)) {
         weft_free(host, session);
-        if (c_locale != (locale_t)0) {
-            freelocale(c_locale);
-        }
         *reason = "out of memory";
         return WEFT_OUT_OF_HOST_MEMORY;
     }
     weft_fft_recorder_init(&session->recorder, host);
     current_recorder = &session->recorder;
-    locale_t previous = uselocale(c_locale);
     weft_status status = run_session(session, program, desc, reason);
     *compiled = session->recorder.compiled;
-    uselocale(previous);
-    freelocale(c_locale);
+    weft_locale_end(&locale, host);
     /* Everything that VkFFT holds is the recorder's, so there is nothing left for deleteVkFFT. */
     weft_fft_recorder_finish(&session->recorder);
     current_recorder = NULL;

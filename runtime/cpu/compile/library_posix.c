@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#endif
+#include "cpu/compile/library.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+
+void *weft_library_open(const char *name, char *reason, size_t size) {
+    void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    if (!library) {
+        const char *told = dlerror();
+        snprintf(reason, size, "%s", told ? told : name);
+    }
+    return library;
+}
+
+void *weft_library_function(void *library, const char *name) {
+    return dlsym(library, name);
+}
+
+bool weft_library_is_there(const char *path) {
+    return access(path, R_OK) == 0;
+}
