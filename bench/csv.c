@@ -102,7 +102,7 @@ static const json_t *cell_value(const json_t *row, const struct column *column) 
 
 static void add_number(struct weft_text *text, const json_t *value) {
     if (json_is_integer(value)) {
-        weft_text_add(text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        weft_text_add(text, "%lld", (long long)json_integer_value(value));
     } else {
         weft_text_add(text, "%.12g", json_real_value(value));
     }

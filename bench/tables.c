@@ -186,9 +186,8 @@ int weft_bench_tables_print(const json_t *report) {
     size_t i;
     json_t *device;
     if (json_is_integer(slow_down)) {
-        printf("Debugging: each time is of %" JSON_INTEGER_FORMAT
-               " executions (--debug-slow-down).\n\n",
-               json_integer_value(slow_down));
+        printf("Debugging: each time is of %lld executions (--debug-slow-down).\n\n",
+               (long long)json_integer_value(slow_down));
     }
     json_array_foreach(devices, i, device) {
         WEFT_CLI_TRY(print_device(report, device, i > 0 ? "\n" : ""));

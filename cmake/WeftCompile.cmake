@@ -80,6 +80,11 @@ function(weft_compile_options target)
         -Wall -Wextra -Wconversion -Wshadow -Wpedantic -ffp-contract=off
         $<$<BOOL:${WEFT_WERROR}>:-Werror>
         ${weft_sanitize_flags})
+    if(MINGW) # printf as C has it, whatever the standard and the source ask for
+        target_compile_definitions(${target} PRIVATE __USE_MINGW_ANSI_STDIO=1)
+        # Its isfinite and isnan choose among functions for all three types, and convert to each.
+        target_compile_options(${target} PRIVATE -Wno-float-conversion)
+    endif()
     target_link_options(${target} PRIVATE ${weft_sanitize_flags})
 endfunction()
 

@@ -4,7 +4,7 @@
 # nothing else. Sets weft_page_source to the C file with the table of them.
 
 find_file(WEFT_CHART_JS NAMES chart.min.js Chart.min.js
-    PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist NO_DEFAULT_PATH
+    PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH
     DOC "Chart.js 3, the minified file that defines Chart")
 if(NOT WEFT_CHART_JS)
     message(FATAL_ERROR "The weft command cannot be built here: Chart.js (libjs-chart.js) was not found.\n"

@@ -52,12 +52,41 @@ function(weft_find_llvm)
     set(weft_llvm_name "${name}" PARENT_SCOPE)
 endfunction()
 
+# weft_find_llvm_headers(): the same for Windows, where the library is found when it is wanted: LLVM-C.dll of LLVM's own
+# installer, or else the one that is called after its version. Its C headers are the same for all systems.
+function(weft_find_llvm_headers)
+    set(weft_llvm_missing "" PARENT_SCOPE)
+    find_path(WEFT_LLVM_INCLUDE_DIR llvm-c/Core.h NO_CMAKE_FIND_ROOT_PATH PATHS
+        /usr/lib/llvm-19/include /usr/lib/llvm-18/include /usr/lib/llvm-17/include /usr/lib/llvm-16/include
+        /usr/lib/llvm-15/include)
+    mark_as_advanced(WEFT_LLVM_INCLUDE_DIR)
+    set(config "${WEFT_LLVM_INCLUDE_DIR}/llvm/Config/llvm-config.h")
+    if(NOT EXISTS "${config}")
+        set(weft_llvm_missing "LLVM's C headers (llvm-15-dev) were not found; WEFT_LLVM_INCLUDE_DIR names their folder"
+            PARENT_SCOPE)
+        return()
+    endif()
+    file(STRINGS "${config}" line REGEX "define LLVM_VERSION_STRING ")
+    string(REGEX MATCH "[0-9]+\\.[0-9.]+" version "${line}")
+    string(REGEX MATCH "^[0-9]+" major "${version}")
+    if(major LESS 15)
+        set(weft_llvm_missing "LLVM ${version} in ${WEFT_LLVM_INCLUDE_DIR} is older than 15 (llvm-15-dev)" PARENT_SCOPE)
+        return()
+    endif()
+    set(weft_llvm_version "${version}" PARENT_SCOPE)
+    set(weft_llvm_include_dirs "${WEFT_LLVM_INCLUDE_DIR}" PARENT_SCOPE)
+    set(weft_llvm_path "libLLVM-${major}.dll" PARENT_SCOPE)
+    set(weft_llvm_name "LLVM-C.dll" PARENT_SCOPE)
+endfunction()
+
 set(WEFT_HAVE_LLVM OFF)
 if(WEFT_PROCESSOR STREQUAL "OFF")
     set(weft_llvm_missing "WEFT_PROCESSOR is OFF")
+elseif(WIN32 AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    weft_find_llvm_headers()
 elseif(NOT CMAKE_SYSTEM_NAME MATCHES "^(Linux|FreeBSD)$" OR
        NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64|aarch64|arm64)$")
-    set(weft_llvm_missing "it is for x86-64 and AArch64 with Linux or FreeBSD")
+    set(weft_llvm_missing "it is for x86-64 and AArch64 with Linux or FreeBSD, and x86-64 with Windows")
 else()
     weft_find_llvm()
 endif()

@@ -5,7 +5,10 @@
 
 #include <weft/weft.h>
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) && \
+    !defined(__clang__) /* there "printf" is that of Microsoft's old library */
+#define WEFT_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#elif defined(__GNUC__)
 #define WEFT_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define WEFT_PRINTF(text, first)

@@ -54,7 +54,7 @@ const char *weft_json_describe(const json_t *value, char text[WEFT_JSON_TEXT_SIZ
         snprintf(text, size, "\"%.80s\"", json_string_value(value));
         break;
     case JSON_INTEGER:
-        snprintf(text, size, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        snprintf(text, size, "%lld", (long long)json_integer_value(value));
         break;
     case JSON_REAL:
         snprintf(text, size, "%.9g", json_real_value(value));

@@ -160,7 +160,9 @@ WEFT_API const void *weft_node_weight(const weft_graph *graph, const weft_node *
 /** Logs an error, behind the op's name, through the graph's host. Returns status. */
 WEFT_API weft_status weft_node_fail(const weft_graph *graph, const weft_node *node,
                                     weft_status status, const char *format, ...)
-#ifdef __GNUC__
+#if defined(__MINGW32__) && !defined(__clang__)
+    __attribute__((format(gnu_printf, 4, 5)))
+#elif defined(__GNUC__)
     __attribute__((format(printf, 4, 5)))
 #endif
     ;
