@@ -6,6 +6,7 @@
 
 file(GLOB weft_support_sources CONFIGURE_DEPENDS
      "${CMAKE_CURRENT_SOURCE_DIR}/support/*.c" "${CMAKE_CURRENT_SOURCE_DIR}/support/*.cpp")
+weft_keep_platform(weft_support_sources)
 add_library(weft_test_support INTERFACE)
 target_include_directories(weft_test_support INTERFACE
     "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}/support"
@@ -16,6 +17,9 @@ target_compile_definitions(weft_test_support INTERFACE
     "WEFT_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"" "WEFT_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
 # assert() in a test must hold in every build type.
 target_compile_options(weft_test_support INTERFACE -UNDEBUG)
+if(MINGW) # cmocka's messages are declared to be of Microsoft's printf
+    target_compile_options(weft_test_support INTERFACE -Wno-format)
+endif()
 if(weft_support_sources)
     add_library(weft_test_support_objects STATIC ${weft_support_sources})
     weft_compile_options(weft_test_support_objects)
@@ -33,6 +37,10 @@ endif()
 # weft_add_test_program(<folder> <source>)
 function(weft_add_test_program folder source)
     cmake_path(GET source STEM stem)
+    file(STRINGS "${source}" head LIMIT_COUNT 5)
+    if(WIN32 AND head MATCHES "/\\* weft-test: posix \\*/")
+        return()
+    endif()
     string(REGEX REPLACE "^test_" "" short "${stem}")
     set(target "weft-test-${folder}-${short}")
     add_executable(${target} "${source}")
@@ -45,7 +53,6 @@ function(weft_add_test_program folder source)
     # The marker decides how the test is registered, so a change of it must configure again; the
     # source is copied nowhere, only its time is watched.
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
-    file(STRINGS "${source}" head LIMIT_COUNT 5)
     set(quick "")
     set(labels ${folder})
     set(processor_labels long)
@@ -76,7 +83,9 @@ function(weft_add_test_program folder source)
 endfunction()
 
 set(weft_test_patterns unit/test_*.c unit/test_*.cpp model/test_*.c embed/*.c)
-if(WEFT_BUILD_CLI)
+if(WIN32)
+    list(APPEND weft_test_patterns windows/test_*.c)
+elseif(WEFT_BUILD_CLI)
     list(APPEND weft_test_patterns cli/test_*.c)
 endif()
 foreach(pattern IN LISTS weft_test_patterns)

@@ -149,14 +149,13 @@ static void count_release(void *count) {
 
 /** What the fixture holds, without files. */
 static weft_status load_memory(weft_model **model, const struct fixture *f, int *releases) {
-    char *config = strndup((const char *)f->config, f->config_size);
+    char *config = weft_test_text("%.*s", (int)f->config_size, (const char *)f->config);
     weft_status status = weft_model_load_memory(
         model,
         weft_model_memory(.config_json = config, .weights = f->tensors,
                           .weights_size = f->tensors_size, .release = count_release,
                           .release_user = releases),
         &f->host.host);
-    free(config);
     return status;
 }
 

@@ -2,12 +2,10 @@
 #include "support.h"
 
 #include <dirent.h>
-#include <ftw.h>
 #include <pthread.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/philox.h"
+#include "support_system.h"
 
 /* ---- the log ---- */
 
@@ -227,19 +225,12 @@ void *weft_test_keep(size_t size) {
     return keep(size, false);
 }
 
-static int remove_entry(const char *path, const struct stat *about, int type, struct FTW *place) {
-    (void)about;
-    (void)type;
-    (void)place;
-    return remove(path);
-}
-
 __attribute__((destructor)) static void drop_all_kept(void) {
     while (all_kept) {
         struct kept *kept = all_kept;
         all_kept = kept->next;
         if (kept->is_folder) {
-            nftw((const char *)kept->bytes, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+            weft_test_remove_folder((const char *)kept->bytes);
         }
         free(kept);
     }
@@ -259,12 +250,10 @@ char *weft_test_text(const char *format, ...) {
 }
 
 char *weft_test_folder(void) {
-    const char *parent = getenv("TMPDIR");
-    parent = parent && parent[0] != '\0' ? parent : "/tmp";
-    const size_t size = strlen(parent) + sizeof "/weft-test-XXXXXX";
-    char *folder = keep(size, true);
-    snprintf(folder, size, "%s/weft-test-XXXXXX", parent);
-    assert_non_null(mkdtemp(folder));
+    char path[WEFT_TEST_FOLDER_SIZE];
+    weft_test_make_folder(path);
+    char *folder = keep(strlen(path) + 1, true);
+    memcpy(folder, path, strlen(path) + 1);
     return folder;
 }
 

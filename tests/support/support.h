@@ -171,6 +171,9 @@ uint8_t *weft_test_read(const char *path, size_t *size);
 /** How many entries a folder has. */
 size_t weft_test_entries(const char *folder);
 
+/** Sets an environment variable of this process, or removes it: no value. */
+void weft_test_set_variable(const char *name, const char *value);
+
 /* ---- numbers ---- */
 
 /** Uniform numbers of a stream in malloc's memory. */

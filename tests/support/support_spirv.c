@@ -45,8 +45,10 @@ void weft_test_expect_valid(struct words words, const char *name) {
     char path[] = "/tmp/weft-spirv-XXXXXX";
     int descriptor = mkstemp(path);
     assert_true(descriptor >= 0);
-    assert_int_equal(write(descriptor, words.data, words.size), (ssize_t)words.size);
-    close(descriptor);
+    FILE *file = fdopen(descriptor, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(words.data, 1, words.size, file), words.size);
+    assert_int_equal(fclose(file), 0);
     char command[128];
     snprintf(command, sizeof command, "spirv-val --target-env vulkan1.2 %s", path);
     int verdict = system(command);

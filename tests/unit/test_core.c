@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* weft-test: posix */
 /* Status values, shapes, logging and allocation, SHA-256, Philox, files. */
 #include <signal.h>
 #include <sys/resource.h>

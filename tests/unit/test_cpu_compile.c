@@ -8,6 +8,7 @@
 
 #include "core/float_state.h"
 #include "cpu/kernel.h"
+#include "cpu/memory.h"
 #include "shader/glsl.h"
 #include "shader/spirv_pass.h"
 #include "support.h"
@@ -368,7 +369,7 @@ static void run_native(uint32_t *result, const struct weft_cpu_kernel *kernel,
                        const struct given *given, uint64_t size) {
     const struct weft_cpu_interface *interface = &kernel->interface;
     const size_t scratch_size = ((size_t)interface->scratch_size + 64) / 64 * 64;
-    uint8_t *scratch = aligned_alloc(64, scratch_size);
+    uint8_t *scratch = weft_cpu_bytes_allocate(scratch_size);
     assert_non_null(scratch);
     memset(scratch, 0xFF, scratch_size);
     struct given copy = *given;
@@ -384,7 +385,7 @@ static void run_native(uint32_t *result, const struct weft_cpu_kernel *kernel,
     kernel->entry(&call, 0, 0, 0, 1);
     kernel->entry(&call, 1, 0, 0, GROUPS - 1);
     weft_float_state_restore(state);
-    free(scratch);
+    weft_cpu_bytes_free(scratch);
 }
 
 static void compare(const struct kernel *kernel, uint32_t lanes, bool checked, uint32_t seed,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* weft-test: posix */
 /*
  * The processor device's Vulkan functions, called as an application would call them, on one thread and on four. The kernels
  * are C functions: what compiled ones compute is not the subject here.

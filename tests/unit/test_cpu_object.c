@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* weft-test: posix */
 /* Native code as an object: packed, loaded and called, and what becomes of damaged and foreign ones. */
 #include "core/bytes.h"
 #include "core/hash.h"

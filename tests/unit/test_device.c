@@ -3,7 +3,6 @@
 /* Finding, opening, adopting and losing devices; buffers, memory, submissions and the arithmetic
  * probe. */
 #include <pthread.h>
-#include <unistd.h>
 
 #include "core/hash.h"
 #include "core/host.h"
@@ -193,10 +192,6 @@ TEST(test_open_bad_arguments, fixture) {
     weft_device_destroy(NULL);
 }
 
-static void set_or_unset(const char *name, const char *value) {
-    assert_int_equal(!value ? unsetenv(name) : setenv(name, value, 1), 0);
-}
-
 TEST(test_no_driver, fixture) {
     static const char *const names[] = {"VK_DRIVER_FILES", "VK_ICD_FILENAMES",
                                         "VK_ADD_DRIVER_FILES", "WEFT_PROCESSOR"};
@@ -206,7 +201,7 @@ TEST(test_no_driver, fixture) {
     for (size_t i = 0; i < 4; i++) {
         const char *value = getenv(names[i]);
         saved[i] = !value ? NULL : strdup(value);
-        set_or_unset(names[i], values[i]);
+        weft_test_set_variable(names[i], values[i]);
     }
     const weft_host host = fixture->host.host;
     uint32_t count = 0;
@@ -215,7 +210,7 @@ TEST(test_no_driver, fixture) {
     weft_device_params params = default_params(fixture);
     weft_status opened = weft_device_open(&fixture->device, &params);
     for (size_t i = 0; i < 4; i++) {
-        set_or_unset(names[i], saved[i]);
+        weft_test_set_variable(names[i], saved[i]);
         free(saved[i]);
     }
     assert_ok(listed);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* weft-test: posix */
 /* The cache folder: what is stored comes back, and whatever else lies there is a miss. */
 #include <pthread.h>
 #include <sys/stat.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: device */
+/* weft-test: posix */
 /* Buffers of the host's own memory: what a device that can work on them does, and what it refuses. */
 #include <stdlib.h>
 

@@ -6,29 +6,28 @@
  * r8, r9, doubles by their own count, and keeps none of those.
  */
 
-
-#define BRIDGE(name)                                                                                           \
-    __asm__(".text\n"                                                                                          \
-            ".globl bridge_" #name "\n"                                                                        \
-            ".type bridge_" #name ", @function\n"                                                              \
-            "bridge_" #name ":\n"                                                                              \
-            "push %rbp\n mov %rsp, %rbp\n push %rdi\n push %rsi\n"                                             \
-            "sub $0xb0, %rsp\n"                                                                                \
-            "movups %xmm6, 0x10(%rsp)\n movups %xmm7, 0x20(%rsp)\n movups %xmm8, 0x30(%rsp)\n"                 \
-            "movups %xmm9, 0x40(%rsp)\n movups %xmm10, 0x50(%rsp)\n movups %xmm11, 0x60(%rsp)\n"               \
-            "movups %xmm12, 0x70(%rsp)\n movups %xmm13, 0x80(%rsp)\n movups %xmm14, 0x90(%rsp)\n"              \
-            "movups %xmm15, 0xa0(%rsp)\n"                                                                      \
-            "mov %rcx, %rdi\n mov %rdx, %rsi\n mov %r8, %rdx\n mov %r9, %rcx\n"                                \
-            "mov 0x30(%rbp), %r8\n mov 0x38(%rbp), %r9\n"                                                      \
-            "mov 0x40(%rbp), %rax\n mov %rax, (%rsp)\n mov 0x48(%rbp), %rax\n mov %rax, 8(%rsp)\n"             \
-            "movaps %xmm1, %xmm0\n"                                                                            \
-            "xor %eax, %eax\n"                                                                                 \
-            "call " #name "@PLT\n"                                                                             \
-            "movups 0x10(%rsp), %xmm6\n movups 0x20(%rsp), %xmm7\n movups 0x30(%rsp), %xmm8\n"                 \
-            "movups 0x40(%rsp), %xmm9\n movups 0x50(%rsp), %xmm10\n movups 0x60(%rsp), %xmm11\n"               \
-            "movups 0x70(%rsp), %xmm12\n movups 0x80(%rsp), %xmm13\n movups 0x90(%rsp), %xmm14\n"              \
-            "movups 0xa0(%rsp), %xmm15\n"                                                                      \
-            "add $0xb0, %rsp\n pop %rsi\n pop %rdi\n pop %rbp\n ret\n"                                         \
+#define BRIDGE(name)                                                                               \
+    __asm__(".text\n"                                                                              \
+            ".globl bridge_" #name "\n"                                                            \
+            ".type bridge_" #name ", @function\n"                                                  \
+            "bridge_" #name ":\n"                                                                  \
+            "push %rbp\n mov %rsp, %rbp\n push %rdi\n push %rsi\n"                                 \
+            "sub $0xb0, %rsp\n"                                                                    \
+            "movups %xmm6, 0x10(%rsp)\n movups %xmm7, 0x20(%rsp)\n movups %xmm8, 0x30(%rsp)\n"     \
+            "movups %xmm9, 0x40(%rsp)\n movups %xmm10, 0x50(%rsp)\n movups %xmm11, 0x60(%rsp)\n"   \
+            "movups %xmm12, 0x70(%rsp)\n movups %xmm13, 0x80(%rsp)\n movups %xmm14, 0x90(%rsp)\n"  \
+            "movups %xmm15, 0xa0(%rsp)\n"                                                          \
+            "mov %rcx, %rdi\n mov %rdx, %rsi\n mov %r8, %rdx\n mov %r9, %rcx\n"                    \
+            "mov 0x30(%rbp), %r8\n mov 0x38(%rbp), %r9\n"                                          \
+            "mov 0x40(%rbp), %rax\n mov %rax, (%rsp)\n mov 0x48(%rbp), %rax\n mov %rax, 8(%rsp)\n" \
+            "movaps %xmm1, %xmm0\n"                                                                \
+            "xor %eax, %eax\n"                                                                     \
+            "call " #name "@PLT\n"                                                                 \
+            "movups 0x10(%rsp), %xmm6\n movups 0x20(%rsp), %xmm7\n movups 0x30(%rsp), %xmm8\n"     \
+            "movups 0x40(%rsp), %xmm9\n movups 0x50(%rsp), %xmm10\n movups 0x60(%rsp), %xmm11\n"   \
+            "movups 0x70(%rsp), %xmm12\n movups 0x80(%rsp), %xmm13\n movups 0x90(%rsp), %xmm14\n"  \
+            "movups 0xa0(%rsp), %xmm15\n"                                                          \
+            "add $0xb0, %rsp\n pop %rsi\n pop %rdi\n pop %rbp\n ret\n"                             \
             ".size bridge_" #name ", . - bridge_" #name "\n");
 
 #include "llvm_bridge_functions.h"

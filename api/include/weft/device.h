@@ -119,7 +119,10 @@ typedef struct weft_device_params {
     bool validation;
     /** Largest number of device bytes that may be in use at once; 0: no limit but the device's own. */
     uint64_t memory_limit;
-    /** Folder for compiled shaders. Null: $XDG_CACHE_HOME/weft or ~/.cache/weft; "": nothing is kept on disk. */
+    /**
+     * Folder for compiled shaders. Null: $XDG_CACHE_HOME/weft or ~/.cache/weft, on Windows %LOCALAPPDATA%/weft/cache;
+     * "": nothing is kept on disk.
+     */
     const char *cache_dir;
     /**
      * Longest estimated time of a single submission in milliseconds, so that no watchdog fires. 0: 500 on hardware,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <llvm-c/Target.h>
+#include <llvm/Config/llvm-config.h>
 
 #include "cpu/compile/library.h"
 #include "cpu/kernel.h"
@@ -74,6 +75,21 @@ static void find_functions(void *library) {
     }
 }
 
+/* A name alone may lead to another version than that of the headers. Before LLVM 16 it is not told. */
+static void check_version(void *library) {
+    void *address = weft_library_function(library, "LLVMGetVersion");
+    void (*ask)(unsigned *major, unsigned *minor, unsigned *patch) = NULL;
+    unsigned major = 15, minor = 0, patch = 0;
+    memcpy(&ask, &address, sizeof address);
+    if (ask) {
+        ask(&major, &minor, &patch);
+    }
+    if (major != LLVM_VERSION_MAJOR) {
+        snprintf(fault, sizeof fault, "%s is of version %u, expected %d", WEFT_LLVM_NAME, major,
+                 LLVM_VERSION_MAJOR);
+    }
+}
+
 /* The library stays for good: LLVM does not survive being closed. */
 static void open_library(void) {
     void *library = weft_library_open(WEFT_LLVM_NAME, fault, sizeof fault);
@@ -85,7 +101,10 @@ static void open_library(void) {
         return;
     }
     fault[0] = '\0';
-    find_functions(library);
+    check_version(library);
+    if (fault[0] == '\0') {
+        find_functions(library);
+    }
     if (fault[0] == '\0') {
         LLVMInitializeNativeTarget();
         LLVMInitializeNativeAsmPrinter();
