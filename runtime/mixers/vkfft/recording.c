@@ -2,7 +2,6 @@
 #include "mixers/vkfft/recorder.h"
 
 #include <stdalign.h>
-#include <string.h>
 
 #include "mixers/vkfft/recorder_object.h"
 
@@ -106,10 +105,11 @@ static struct weft_fft_block *block_of(void *pointer) {
                                              offsetof(struct weft_fft_block, bytes));
 }
 
+/* Zeros: VkFFT uploads a table of 4 bytes that it never writes, and programs are to be the same each time. */
 void *weft_fft_malloc(struct weft_fft_recorder *recorder, size_t size) {
     struct weft_fft_block *block = NULL;
     if (size <= SIZE_MAX - sizeof *block) {
-        block = weft_alloc(recorder->host, sizeof *block + size);
+        block = weft_alloc_zero(recorder->host, 1, sizeof *block + size);
     }
     if (!block) {
         weft_fft_recorder_out_of_memory(recorder);
@@ -129,11 +129,7 @@ void *weft_fft_calloc(struct weft_fft_recorder *recorder, size_t count, size_t s
         weft_fft_recorder_out_of_memory(recorder);
         return NULL;
     }
-    void *pointer = weft_fft_malloc(recorder, count * size);
-    if (pointer) {
-        memset(pointer, 0, count * size);
-    }
-    return pointer;
+    return weft_fft_malloc(recorder, count * size);
 }
 
 void weft_fft_free(struct weft_fft_recorder *recorder, void *pointer) {
