@@ -18,8 +18,8 @@ static void set_control(unsigned long long control) {
 
 #elif defined(__aarch64__) && defined(__GNUC__)
 
-#define FLUSH      (1ull << 24) /* FZ, for operands and results */
-#define AS_STARTED 0ull         /* to nearest, nothing traps, NaN are kept */
+#define FLUSH      0ull
+#define AS_STARTED 0ull /* to nearest, nothing traps, NaN and subnormals are kept */
 
 static unsigned long long get_control(void) {
     unsigned long long control;

@@ -9,14 +9,17 @@
 #include "cpu/object.h"
 #include "cpu/target.h"
 
-/* From here on nothing is written any more: never are pages writable and executable at once. */
+/* From here on nothing is written any more: never are pages writable and executable at once. Of constants there may be
+ * none, and QEMU's mprotect fails for an empty range. */
 static weft_status protect(void *code, const struct weft_cpu_layout *layout,
                            const weft_host *host) {
     char *const start = code, *const constants = start + layout->text_size;
     bool out_of_memory = false;
     __builtin___clear_cache(start, constants);
-    int error =
-        weft_cpu_pages_protect(constants, layout->size - layout->text_size, false, &out_of_memory);
+    const size_t constant_size = layout->size - layout->text_size;
+    int error = constant_size == 0
+                    ? 0
+                    : weft_cpu_pages_protect(constants, constant_size, false, &out_of_memory);
     if (error == 0) {
         error = weft_cpu_pages_protect(start, layout->text_size, true, &out_of_memory);
     }

@@ -20,13 +20,15 @@
 
 /* Without touching an argument, so that one kind of jump fits every signature. Each begins as the target of a jump may have to. */
 #if defined(__x86_64__)
-#define JUMP(name) "endbr64\n jmp *weft_llvm_at_" name "(%rip)\n"
+#define JUMP(name)       "endbr64\n jmp *weft_llvm_at_" name "(%rip)\n"
+#define INITIALIZE(part) LLVMInitializeX86##part()
 #elif defined(__aarch64__)
 #define JUMP(name)                                   \
     "hint #34\n"                                     \
     " adrp x16, weft_llvm_at_" name "\n"             \
     " ldr x16, [x16, :lo12:weft_llvm_at_" name "]\n" \
     " br x16\n"
+#define INITIALIZE(part) LLVMInitializeAArch64##part()
 #else
 #error "WEFT_PROCESSOR is for x86-64 and AArch64"
 #endif
@@ -106,8 +108,11 @@ static void open_library(void) {
         find_functions(library);
     }
     if (fault[0] == '\0') {
-        LLVMInitializeNativeTarget();
-        LLVMInitializeNativeAsmPrinter();
+        /* What LLVM calls native is what its headers were made for, which a cross compiler's need not be. */
+        INITIALIZE(TargetInfo);
+        INITIALIZE(Target);
+        INITIALIZE(TargetMC);
+        INITIALIZE(AsmPrinter);
     }
 }
 

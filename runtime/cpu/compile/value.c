@@ -132,11 +132,52 @@ LLVMValueRef weft_emit_exec(struct weft_emit *emit) {
     return emit->exec ? emit->exec : weft_emit_all_lanes(emit, true);
 }
 
+#if defined(__aarch64__)
+
+/* The upper half of a vector of so many elements or'ed to the lower one. */
+static LLVMValueRef fold_halves(struct weft_emit *emit, LLVMValueRef vector, uint32_t count) {
+    LLVMValueRef places[2][WEFT_CPU_MAX_LANES];
+    for (uint32_t i = 0; i < count / 2; i++) {
+        places[0][i] = weft_emit_u32(emit, i);
+        places[1][i] = weft_emit_u32(emit, i + count / 2);
+    }
+    LLVMValueRef halves[2];
+    for (uint32_t k = 0; k < 2; k++) {
+        halves[k] = LLVMBuildShuffleVector(emit->builder, vector, vector,
+                                           LLVMConstVector(places[k], count / 2), "");
+    }
+    return LLVMBuildOr(emit->builder, halves[0], halves[1], "");
+}
+
+/*
+ * Each lane's bit, added up by an instruction that LLVM does not look into. Where it does, as in the other way below, it turns
+ * "the bits are not 0" into the largest of 16-bit elements of which only the lowest bit counts: LLVM 15 then takes a mask that
+ * has been negated for empty when one of its lanes is.
+ */
+LLVMValueRef weft_emit_mask_bits(struct weft_emit *emit, LLVMValueRef mask) {
+    LLVMValueRef places[WEFT_CPU_MAX_LANES];
+    for (uint32_t i = 0; i < emit->lanes; i++) {
+        places[i] = weft_emit_u32(emit, UINT32_C(1) << i);
+    }
+    const LLVMValueRef all = LLVMConstVector(places, emit->lanes);
+    LLVMValueRef bits =
+        LLVMBuildSelect(emit->builder, mask, all, LLVMConstNull(LLVMTypeOf(all)), "");
+    for (uint32_t count = emit->lanes; count > 4; count /= 2) {
+        bits = fold_halves(emit, bits, count);
+    }
+    LLVMTypeRef types[] = {emit->types[WEFT_IR_I32], LLVMTypeOf(bits)};
+    return weft_emit_intrinsic(emit, "llvm.aarch64.neon.uaddv", types, 2, &bits, 1);
+}
+
+#else
+
 LLVMValueRef weft_emit_mask_bits(struct weft_emit *emit, LLVMValueRef mask) {
     const LLVMTypeRef bits = LLVMIntTypeInContext(emit->context, emit->lanes);
     return LLVMBuildZExt(emit->builder, LLVMBuildBitCast(emit->builder, mask, bits, ""),
                          emit->types[WEFT_IR_I32], "");
 }
+
+#endif
 
 LLVMValueRef weft_emit_first_lane(struct weft_emit *emit) {
     if (!emit->exec) {
@@ -151,9 +192,8 @@ LLVMValueRef weft_emit_first_lane(struct weft_emit *emit) {
 }
 
 LLVMValueRef weft_emit_any(struct weft_emit *emit, LLVMValueRef mask) {
-    const LLVMTypeRef bits = LLVMIntTypeInContext(emit->context, emit->lanes);
-    return LLVMBuildICmp(emit->builder, LLVMIntNE, LLVMBuildBitCast(emit->builder, mask, bits, ""),
-                         LLVMConstNull(bits), "");
+    return LLVMBuildICmp(emit->builder, LLVMIntNE, weft_emit_mask_bits(emit, mask),
+                         weft_emit_u32(emit, 0), "");
 }
 
 LLVMValueRef weft_emit_mask_load(struct weft_emit *emit, LLVMValueRef variable) {
