@@ -28,3 +28,4 @@ function(weft_add_host_example_test name)
 endfunction()
 
 weft_add_host_example_test(window XVFB)
+weft_add_host_example_test(libplacebo)
