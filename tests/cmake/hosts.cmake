@@ -29,3 +29,4 @@ endfunction()
 
 weft_add_host_example_test(window XVFB)
 weft_add_host_example_test(libplacebo)
+weft_add_host_example_test(ffmpeg)
