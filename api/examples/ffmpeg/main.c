@@ -81,34 +81,9 @@ static bool find_compute(gpu *g) {
     return false;
 }
 
-/* FFmpeg 5.1 wants timeline semaphores, as Weft does. */
-static bool make_device(gpu *g) {
-    VkPhysicalDeviceVulkan12Features features12 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
-    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                          .pNext = &features12};
-    if (weft_vulkan_require_features(&features) != WEFT_OK) {
-        return false;
-    }
-    const float priority = 1.0f;
-    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueFamilyIndex = g->family,
-                                           .queueCount = 1,
-                                           .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .pNext = &features,
-                                     .queueCreateInfoCount = 1,
-                                     .pQueueCreateInfos = &queue};
-    if (!gpu_check(vkCreateDevice(g->physical, &info, NULL, &g->device), "vkCreateDevice")) {
-        return false;
-    }
-    vkGetDeviceQueue(g->device, g->family, 0, &g->queue);
-    return true;
-}
-
-/* The one queue does everything. */
+/* FFmpeg 5.1 wants timeline semaphores, as Weft does. The one queue does everything. */
 static bool give_ours(program *p) {
-    if (!make_instance(&p->g) || !find_compute(&p->g) || !make_device(&p->g)) {
+    if (!make_instance(&p->g) || !find_compute(&p->g) || !gpu_make_device(&p->g, NULL)) {
         return false;
     }
     p->device = av_hwdevice_ctx_alloc(AV_HWDEVICE_TYPE_VULKAN);

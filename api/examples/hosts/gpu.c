@@ -3,11 +3,60 @@
 
 #include <stdio.h>
 
+#include <weft/vulkan.h>
+
+enum { EXTENSIONS = 16 }; /* most that are enabled */
+
 bool gpu_check(VkResult result, const char *call) {
     if (result != VK_SUCCESS) {
         fprintf(stderr, "%s: VkResult %d\n", call, (int)result);
     }
     return result == VK_SUCCESS;
+}
+
+/* How many there are of both, or more than fit. */
+static uint32_t list_extensions(const char *list[EXTENSIONS], const char *extension) {
+    uint32_t count = 0;
+    if (extension) {
+        list[count++] = extension;
+    }
+    for (const char *const *name = weft_vulkan_required_extensions(); *name; name++, count++) {
+        if (count < EXTENSIONS) {
+            list[count] = *name;
+        }
+    }
+    return count;
+}
+
+bool gpu_make_device(gpu *g, const char *extension) {
+    VkPhysicalDeviceVulkan12Features features12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                          .pNext = &features12};
+    const char *extensions[EXTENSIONS];
+    const uint32_t extension_count = list_extensions(extensions, extension);
+    if (extension_count > EXTENSIONS || weft_vulkan_require_features(&features) != WEFT_OK) {
+        fprintf(stderr,
+                "Weft asks for %u extensions, or for features that this program does not know\n",
+                extension_count);
+        return false;
+    }
+    const float priority = 1.0f;
+    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueFamilyIndex = g->family,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                     .pNext = &features,
+                                     .queueCreateInfoCount = 1,
+                                     .pQueueCreateInfos = &queue,
+                                     .enabledExtensionCount = extension_count,
+                                     .ppEnabledExtensionNames = extensions};
+    if (!gpu_check(vkCreateDevice(g->physical, &info, NULL, &g->device), "vkCreateDevice")) {
+        return false;
+    }
+    vkGetDeviceQueue(g->device, g->family, 0, &g->queue);
+    return true;
 }
 
 bool gpu_allocate(const gpu *g, VkMemoryRequirements needs, VkMemoryPropertyFlags wanted,

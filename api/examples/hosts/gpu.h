@@ -26,6 +26,9 @@ typedef struct gpu_buffer {
 /* Says on stderr which call failed, and how. */
 bool gpu_check(VkResult result, const char *call);
 
+/* A device on g's physical device with what Weft asks for, an extension beside that or null, and one queue of g's family. */
+bool gpu_make_device(gpu *g, const char *extension);
+
 /* A storage buffer that can be copied from and to: in memory that the host sees, and mapped, or in the device's own. */
 bool gpu_make_buffer(const gpu *g, gpu_buffer *made, VkDeviceSize size, bool host);
 void gpu_destroy_buffer(const gpu *g, gpu_buffer *old);

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <weft/vulkan.h>
-
 static bool make_instance(host *h) {
     const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                            .pApplicationName = "weft window example",
@@ -59,39 +57,6 @@ static bool choose_physical(host *h, const char *select) {
     fprintf(stderr, "no device%s%s with Vulkan 1.2 that draws, computes, presents and tells time\n",
             select ? " called " : "", select ? select : "");
     return false;
-}
-
-/* The swapchain's extension and what Weft asks for. */
-static bool make_device(host *h) {
-    VkPhysicalDeviceVulkan12Features features12 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
-    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                          .pNext = &features12};
-    if (weft_vulkan_require_features(&features) != WEFT_OK) {
-        return false;
-    }
-    const char *extensions[16] = {VK_KHR_SWAPCHAIN_EXTENSION_NAME};
-    uint32_t extension_count = 1;
-    for (const char *const *name = weft_vulkan_required_extensions();
-         *name && extension_count < sizeof extensions / sizeof extensions[0]; name++) {
-        extensions[extension_count++] = *name;
-    }
-    const float priority = 1.0f;
-    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueFamilyIndex = h->g.family,
-                                           .queueCount = 1,
-                                           .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                     .pNext = &features,
-                                     .queueCreateInfoCount = 1,
-                                     .pQueueCreateInfos = &queue,
-                                     .enabledExtensionCount = extension_count,
-                                     .ppEnabledExtensionNames = extensions};
-    if (!gpu_check(vkCreateDevice(h->g.physical, &info, NULL, &h->g.device), "vkCreateDevice")) {
-        return false;
-    }
-    vkGetDeviceQueue(h->g.device, h->g.family, 0, &h->g.queue);
-    return true;
 }
 
 /* ---- the swapchain ---- */
@@ -268,8 +233,8 @@ static bool make_window(host *h, int width, int height) {
 bool host_create(host *h, int width, int height, const char *select) {
     *h = (host){0};
     return make_window(h, width, height) && make_instance(h) && choose_physical(h, select) &&
-           make_device(h) && choose_format(h) && make_pass(h) && make_semaphores(h) &&
-           make_swapchain(h);
+           gpu_make_device(&h->g, VK_KHR_SWAPCHAIN_EXTENSION_NAME) && choose_format(h) &&
+           make_pass(h) && make_semaphores(h) && make_swapchain(h);
 }
 
 void host_destroy(host *h) {
