@@ -157,15 +157,20 @@ WEFT_API weft_dtype weft_node_dtype(const weft_graph *graph, const weft_node *no
 WEFT_API const void *weft_node_weight(const weft_graph *graph, const weft_node *node,
                                       uint32_t input);
 
+#if defined(__MINGW32__) && !defined(__clang__) /* where "printf" is that of an old library */
+#define WEFT_PRINTF_KIND gnu_printf
+#else
+#define WEFT_PRINTF_KIND printf
+#endif
+
 /** Logs an error, behind the op's name, through the graph's host. Returns status. */
 WEFT_API weft_status weft_node_fail(const weft_graph *graph, const weft_node *node,
                                     weft_status status, const char *format, ...)
-#if defined(__MINGW32__) && !defined(__clang__)
-    __attribute__((format(gnu_printf, 4, 5)))
-#elif defined(__GNUC__)
-    __attribute__((format(printf, 4, 5)))
+#ifdef __GNUC__
+    __attribute__((format(WEFT_PRINTF_KIND, 4, 5)))
 #endif
     ;
+#undef WEFT_PRINTF_KIND
 
 /* ---- for infer; `role` names the input in the message ---- */
 
