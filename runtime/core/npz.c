@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/npz.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <zip.h>
+
+#include "core/system.h"
 
 struct weft_npz {
     weft_host host;
@@ -14,7 +17,11 @@ struct weft_npz {
 static weft_status fail_open(const weft_host *host, int code, const char *path) {
     zip_error_t error;
     zip_error_init_with_code(&error, code);
-    weft_status status = code == ZIP_ER_NOENT    ? WEFT_NOT_FOUND
+    /* libzip for Windows knows a missing file, but not a missing folder. */
+    weft_file_facts facts;
+    const bool missing =
+        code == ZIP_ER_NOENT || (code == ZIP_ER_OPEN && weft_system_facts(&facts, path) == ENOENT);
+    weft_status status = missing                 ? WEFT_NOT_FOUND
                          : code == ZIP_ER_MEMORY ? WEFT_OUT_OF_HOST_MEMORY
                          : code == ZIP_ER_OPEN || code == ZIP_ER_READ || code == ZIP_ER_SEEK
                              ? WEFT_IO_ERROR

@@ -198,17 +198,33 @@ int weft_system_facts(weft_file_facts *facts, const char *path) {
     return error;
 }
 
+/* The path without what stands before a long one: it is for people, too, and put there again where it is needed. */
+static const wchar_t *without_prefix(wchar_t *wide) {
+    if (wcsncmp(wide, LONG_PREFIX L"UNC\\", 8) == 0) {
+        wide[6] = L'\\';
+        return wide + 6;
+    }
+    return wcsncmp(wide, LONG_PREFIX, 4) == 0 ? wide + 4 : wide;
+}
+
 int weft_system_resolve(char target[WEFT_SYSTEM_PATH_SIZE], const char *path) {
-    int error = 0;
-    HANDLE handle = open_to_look(&error, path);
+    wchar_t wide[WIDE_SIZE];
+    int error = widen(wide, path);
+    const DWORD attributes = error == 0 ? GetFileAttributesW(wide) : 0;
+    if (error == 0 && (attributes & FILE_ATTRIBUTE_REPARSE_POINT) == 0) {
+        /* Folders on the way to it may be links. */
+        return snprintf(target, WEFT_SYSTEM_PATH_SIZE, "%s", path) < (int)WEFT_SYSTEM_PATH_SIZE
+                   ? 0
+                   : ENAMETOOLONG;
+    }
+    HANDLE handle = error == 0 ? open_to_look(&error, path) : NULL;
     if (!handle) {
         return error;
     }
-    wchar_t wide[WIDE_SIZE];
     const DWORD size = GetFinalPathNameByHandleW(handle, wide, WIDE_SIZE, FILE_NAME_NORMALIZED);
     error = size == 0 ? last_error() : size >= WIDE_SIZE ? ENAMETOOLONG : 0;
     CloseHandle(handle);
-    return error != 0 ? error : narrow(target, WEFT_SYSTEM_PATH_SIZE, wide);
+    return error != 0 ? error : narrow(target, WEFT_SYSTEM_PATH_SIZE, without_prefix(wide));
 }
 
 /* ---- reading and writing ---- */

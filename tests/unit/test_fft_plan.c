@@ -41,6 +41,10 @@ static void assert_same(const struct weft_fft_program *a, const struct weft_fft_
 /* ---- arithmetic on the host ---- */
 
 WEFT_TEST(test_trigonometry) {
+#ifdef __MINGW32__ /* the processor's own instructions, which reduce angles by 66 bits of pi */
+    print_message("this C library's sine and cosine are no measure\n");
+    skip();
+#endif
     for (uint64_t i = 0; i < 200000; i++) {
         uint32_t word = weft_philox_u32(1, 0, i);
         double x = ((double)word * 0x1p-32 - 0.5) * (i % 2 == 0 ? 20.0 : 6e6);

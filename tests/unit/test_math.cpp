@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* weft-test: posix */ // mingw-w64's sine and cosine are no measure
 /* weft-test: long */
 //
 // shaders/include/math.glsl and activation.glsl, compiled as C++ and compared with the C library in
