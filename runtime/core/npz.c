@@ -19,8 +19,8 @@ static weft_status fail_open(const weft_host *host, int code, const char *path) 
     zip_error_init_with_code(&error, code);
     /* libzip for Windows knows a missing file, but not a missing folder. */
     weft_file_facts facts;
-    const bool missing =
-        code == ZIP_ER_NOENT || (code == ZIP_ER_OPEN && weft_system_facts(&facts, path) == ENOENT);
+    const bool missing = code == ZIP_ER_NOENT || ((code == ZIP_ER_OPEN || code == ZIP_ER_READ) &&
+                                                  weft_system_facts(&facts, path) == ENOENT);
     weft_status status = missing                 ? WEFT_NOT_FOUND
                          : code == ZIP_ER_MEMORY ? WEFT_OUT_OF_HOST_MEMORY
                          : code == ZIP_ER_OPEN || code == ZIP_ER_READ || code == ZIP_ER_SEEK

@@ -193,6 +193,10 @@ TEST(test_open_bad_arguments, fixture) {
 }
 
 TEST(test_no_driver, fixture) {
+#ifdef _WIN32
+    print_message("Wine's Vulkan looks for drivers in another environment than this process has\n");
+    skip();
+#endif
     static const char *const names[] = {"VK_DRIVER_FILES", "VK_ICD_FILENAMES",
                                         "VK_ADD_DRIVER_FILES", "WEFT_PROCESSOR"};
     static const char *const values[] = {"/nonexistent/driver.json", "/nonexistent/driver.json",
