@@ -3,6 +3,7 @@
 
 #include "photos.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,14 +36,33 @@ static bool expect(network *n, float *features) {
     return fine;
 }
 
-/* From then on parts are expected to take what their dispatches took in the second run. */
-static bool measure(network *n, float *features) {
+/* One run of the plan, timed; from then on parts are expected to take what their dispatches took in it. */
+static bool time_run(network *n, float *features, float *logits, weft_timing *timings,
+                     double *total) {
     uint32_t count = n->info.dispatches;
-    weft_timing *timings = calloc(count, sizeof *timings);
+    if (!classifier_execute(n->c.plan, features, logits) ||
+        weft_plan_get_timings(n->c.plan, timings, &count) != WEFT_OK) {
+        return false;
+    }
+    *total = 0.0;
+    for (uint32_t i = 0; i < count; i++) {
+        *total += timings[i].duration_ms;
+    }
+    return true;
+}
+
+enum { LEAST_RUNS = 4, MOST_RUNS = 20 };
+
+/* Ends with a run that nothing has disturbed: one that takes about as long as the fastest. In the first one drivers compile. */
+static bool measure(network *n, float *features) {
+    weft_timing *timings = calloc(n->info.dispatches, sizeof *timings);
     float *logits = malloc(output_bytes(n));
-    const bool fine = timings && logits && classifier_execute(n->c.plan, features, logits) &&
-                      classifier_execute(n->c.plan, features, logits) &&
-                      weft_plan_get_timings(n->c.plan, timings, &count) == WEFT_OK;
+    double total = 0.0, fastest = INFINITY;
+    bool fine = timings && logits;
+    for (int i = 0; fine && i < MOST_RUNS && (i < LEAST_RUNS || total > 1.1 * fastest); i++) {
+        fine = time_run(n, features, logits, timings, &total);
+        fastest = total < fastest ? total : fastest;
+    }
     free(timings);
     free(logits);
     return fine;
