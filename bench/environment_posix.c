@@ -2,6 +2,9 @@
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L /* gmtime_r */
 #endif
+#ifdef __APPLE__
+#define _DARWIN_C_SOURCE /* _SC_NPROCESSORS_ONLN */
+#endif
 
 #include <stdio.h>
 #include <string.h>

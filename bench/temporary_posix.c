@@ -2,11 +2,17 @@
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700 /* mkdtemp, nftw, setenv */
 #endif
+#ifdef __APPLE__
+#define _DARWIN_C_SOURCE /* mkdtemp */
+#endif
 
 #include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#ifdef __APPLE__
+#include <unistd.h> /* mkdtemp */
+#endif
 
 #include "bench/temporary.h"
 #include "core/file.h"

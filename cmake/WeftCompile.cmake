@@ -78,6 +78,7 @@ function(weft_compile_options target)
         C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
     target_compile_options(${target} PRIVATE
         -Wall -Wextra -Wconversion -Wshadow -Wpedantic -ffp-contract=off
+        $<$<COMPILE_LANG_AND_ID:C,Clang,AppleClang>:-Wno-enum-float-conversion> # shaders' constants are enumerators
         $<$<BOOL:${WEFT_WERROR}>:-Werror>
         ${weft_sanitize_flags})
     if(MINGW) # printf as C has it, whatever the standard and the source ask for

@@ -2,10 +2,17 @@
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
+#ifdef __APPLE__
+#define _DARWIN_C_SOURCE /* pthread_cond_timedwait_relative_np */
+#endif
 #include "cpu/thread.h"
 
 #include <signal.h>
 #include <time.h>
+
+#ifdef __APPLE__
+#include "cpu/processor.h"
+#endif
 
 bool weft_cpu_thread_start(pthread_t *thread, void *(*run)(void *), void *argument) {
     sigset_t all, before;
@@ -19,24 +26,51 @@ bool weft_cpu_thread_start(pthread_t *thread, void *(*run)(void *), void *argume
     return started;
 }
 
+/* macOS has no conditions that wait by the monotonic clock, but some that wait for a time. */
+#ifdef __APPLE__
+
+static int create_condition(pthread_cond_t *condition, const pthread_condattr_t *attributes) {
+    return pthread_cond_init(condition, attributes);
+}
+
+static void wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t deadline) {
+    const uint64_t second = UINT64_C(1000000000), now = weft_cpu_clock_ns();
+    const uint64_t left = deadline > now ? deadline - now : 0;
+    const struct timespec time = {.tv_sec = (time_t)(left / second),
+                                  .tv_nsec = (long)(left % second)};
+    (void)pthread_cond_timedwait_relative_np(condition, lock, &time);
+}
+
+#else
+
+static int create_condition(pthread_cond_t *condition, pthread_condattr_t *attributes) {
+    const int error = pthread_condattr_setclock(attributes, CLOCK_MONOTONIC);
+    return error ? error : pthread_cond_init(condition, attributes);
+}
+
+static void wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t deadline) {
+    const uint64_t second = UINT64_C(1000000000);
+    const struct timespec at = {.tv_sec = (time_t)(deadline / second),
+                                .tv_nsec = (long)(deadline % second)};
+    (void)pthread_cond_timedwait(condition, lock, &at);
+}
+
+#endif
+
 bool weft_cpu_condition_create(pthread_cond_t *condition) {
     pthread_condattr_t attributes;
     if (pthread_condattr_init(&attributes) != 0) {
         return false;
     }
-    const bool made = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
-                      pthread_cond_init(condition, &attributes) == 0;
+    const bool made = create_condition(condition, &attributes) == 0;
     (void)pthread_condattr_destroy(&attributes);
     return made;
 }
 
 void weft_cpu_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t deadline) {
-    const uint64_t second = UINT64_C(1000000000);
     if (deadline == UINT64_MAX) {
         (void)pthread_cond_wait(condition, lock);
-        return;
+    } else {
+        wait_until(condition, lock, deadline);
     }
-    const struct timespec at = {.tv_sec = (time_t)(deadline / second),
-                                .tv_nsec = (long)(deadline % second)};
-    (void)pthread_cond_timedwait(condition, lock, &at);
 }
