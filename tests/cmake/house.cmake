@@ -22,3 +22,23 @@ if(WEFT_BUILD_CLI AND NOT BUILD_SHARED_LIBS)
     set_tests_properties(globals.twice PROPERTIES
         PASS_REGULAR_EXPRESSION "weft_sha256_begin: [^ ]*libweft\\.a\\(hash[^ ]* and [^ ]*libweft_core\\.a\\(hash")
 endif()
+
+# What libweft takes of the C library, against what Android's has. The command takes more, which the test notices.
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT WEFT_SANITIZE AND NOT BUILD_SHARED_LIBS)
+    set(weft_c_library "${CMAKE_COMMAND}" "-DNM=${CMAKE_NM}" "-DLIST=${CMAKE_CURRENT_SOURCE_DIR}/house/c_library.txt")
+    weft_add_host_test(c_library.functions LABELS house
+        COMMAND ${weft_c_library} "-DFILES=$<TARGET_FILE:weft>" -P tests/house/c_library.cmake)
+    if(WEFT_BUILD_CLI)
+        weft_add_host_test(c_library.more LABELS house
+            COMMAND ${weft_c_library} "-DFILES=$<TARGET_FILE:weft>;$<TARGET_OBJECTS:weft-cli-objects>"
+                    -P tests/house/c_library.cmake)
+        set_tests_properties(c_library.more PROPERTIES PASS_REGULAR_EXPRESSION "not in.*printf")
+    endif()
+endif()
+
+# Constants in our shaders are the same whoever compiles them.
+set(weft_folded "${CMAKE_COMMAND}" "-DVALIDATOR=${WEFT_GLSLANG_VALIDATOR}" "-DSHADERS=${PROJECT_SOURCE_DIR}/shaders")
+weft_add_host_test(folded.shaders LABELS house COMMAND ${weft_folded} -P tests/house/folded.cmake)
+weft_add_host_test(folded.noticed LABELS house
+    COMMAND ${weft_folded} "-DSAMPLE=${CMAKE_CURRENT_BINARY_DIR}/folded.comp" -P tests/house/folded.cmake)
+set_tests_properties(folded.noticed PROPERTIES PASS_REGULAR_EXPRESSION "folded\\.comp[ \n]+calls[ \n]+exp")
