@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
 #
-# Each api/examples/<name>.c is a program of its own, <build>/examples/<name>.
+# Each api/examples/<name>.c is a program of its own, <build>/examples/<name>, and <name>.cpp one called <name>-cpp.
 
-file(GLOB weft_examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/api/examples/*.c")
+file(GLOB weft_examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/api/examples/*.c"
+     "${PROJECT_SOURCE_DIR}/api/examples/*.cpp")
 foreach(source IN LISTS weft_examples)
     cmake_path(GET source STEM name)
+    if(source MATCHES "\\.cpp$")
+        string(APPEND name "-cpp")
+    endif()
     add_executable(weft-example-${name} "${source}")
     weft_compile_options(weft-example-${name})
     target_link_libraries(weft-example-${name} PRIVATE weft::weft m)

@@ -22,7 +22,7 @@ if(TARGET weft-cli)
     add_dependencies(weft-cli weft)
 endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/api/include/weft" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-    FILES_MATCHING PATTERN "*.h")
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 install(EXPORT weftTargets NAMESPACE weft:: DESTINATION "${weft_package_dir}")

@@ -2,7 +2,7 @@
 #
 # cmake -DPAGE=file.md -P page.cmake, in the repository's root
 #
-# Fails unless every file that the page links to is there, and every block of C or GLSL that it shows is,
+# Fails unless every file that the page links to is there, and every block of C, C++ or GLSL that it shows is,
 # to the letter, in one of these files.
 cmake_minimum_required(VERSION 3.25)
 
@@ -31,10 +31,10 @@ while(rest MATCHES "\\]\\(([^)#:]+)\\)")
     endif()
 endwhile()
 
-# Blocks between ```c or ```glsl and ```.
+# Blocks between ```c, ```cpp or ```glsl and ```.
 set(rest "${page}")
 set(blocks 0)
-while(rest MATCHES "(\n```(c|glsl)\n)")
+while(rest MATCHES "(\n```(c|cpp|glsl)\n)")
     set(fence "${CMAKE_MATCH_1}")
     string(FIND "${rest}" "${fence}" at)
     string(LENGTH "${fence}" length)

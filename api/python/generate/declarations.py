@@ -214,11 +214,11 @@ def _without_comments(text: str) -> str:
     return re.sub(r"/\*.*?\*/", "", text, flags=re.S)
 
 
-def read(include: pathlib.Path) -> Declarations:
+def read(include: pathlib.Path, headers: tuple[str, ...] = HEADERS) -> Declarations:
     """What the headers below `include` (with weft/weft.h) declare."""
     found = Declarations({}, {}, {}, {}, "")
     cdef = []
-    for header in HEADERS:
+    for header in headers:
         text = _without_conditionals((include / "weft" / header).read_text())
         text = _constants(text, found.constants)
         for statement, doc in _statements(text):
