@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# cmake -DWAY=install|find_package|example|pkg_config|add_subdirectory ... -P consume.cmake
+# cmake -DWAY=install|find_package|components|preset|example|pkg_config|add_subdirectory ... -P consume.cmake
 cmake_minimum_required(VERSION 3.25)
 
 # run(<command>...): stops the test with the output if the command fails.
@@ -24,7 +24,7 @@ function(expect_version)
 endfunction()
 
 set(prefix "${STAGE}/prefix")
-set(work "${STAGE}/${WAY}")
+set(work "${STAGE}/${WAY}${PRESET}")
 file(REMOVE_RECURSE "${work}")
 
 # configure_and_build(<with C++> <-D...>...): the consumer project. Without C++ in the project at all,
@@ -78,6 +78,38 @@ if(WAY STREQUAL "install")
 elseif(WAY STREQUAL "find_package")
     configure_and_build(OFF "-DCMAKE_PREFIX_PATH=${prefix}")
     configure_and_build(ON "-DCMAKE_PREFIX_PATH=${prefix}")
+elseif(WAY STREQUAL "components")
+    # What it is and has is found, and nothing else.
+    set(has "")
+    set(lacks unheard-of)
+    foreach(component shared static processor sentencepiece)
+        if(HAS_${component})
+            list(APPEND has ${component})
+        else()
+            list(APPEND lacks ${component})
+        endif()
+    endforeach()
+    configure_and_build(OFF "-DCMAKE_PREFIX_PATH=${prefix}" "-DWEFT_COMPONENTS=${has}")
+    foreach(component IN LISTS lacks)
+        execute_process(COMMAND "${CMAKE_COMMAND}" -S "${CONSUMER}" -B "${work}/lacks-${component}" -G "${GENERATOR}"
+                "-DCMAKE_MAKE_PROGRAM=${MAKE}" "-DCMAKE_C_COMPILER=${CC}" "-DCMAKE_PREFIX_PATH=${prefix}"
+                "-DWEFT_WAY=find_package" "-DWEFT_COMPONENTS=${component}"
+            RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE text)
+        if(result EQUAL 0 OR NOT text MATCHES "${component}")
+            message(FATAL_ERROR "components: ${component} was found, or the message does not name it: ${text}")
+        endif()
+    endforeach()
+elseif(WAY STREQUAL "preset")
+    # As one does by hand: the preset, and where Weft is in the environment.
+    set(ENV{CMAKE_PREFIX_PATH} "${prefix}")
+    set(ENV{WEFT_SOURCE} "${SOURCE}")
+    file(COPY "${CONSUMER}" DESTINATION "${work}")
+    run("${CMAKE_COMMAND}" -S "${work}/consumer" --preset "${PRESET}" -G "${GENERATOR}" "-DCMAKE_MAKE_PROGRAM=${MAKE}"
+        "-DCMAKE_C_COMPILER=${CC}" "-DCMAKE_CXX_COMPILER=${CXX}" "-DVKFFT_INCLUDE_DIR=${VKFFT}")
+    execute_process(COMMAND "${CMAKE_COMMAND}" --build --preset "${PRESET}" --parallel 2 WORKING_DIRECTORY "${work}/consumer"
+                    COMMAND_ERROR_IS_FATAL ANY)
+    expect_version("${work}/consumer/build/${PRESET}/consumer_c")
+    expect_version("${work}/consumer/build/${PRESET}/consumer_cxx")
 elseif(WAY STREQUAL "example")
     run("${CMAKE_COMMAND}" -S "${SOURCE}/api/examples/mixer" -B "${work}" -G "${GENERATOR}"
         "-DCMAKE_MAKE_PROGRAM=${MAKE}" "-DCMAKE_C_COMPILER=${CC}" -DCMAKE_BUILD_TYPE=Release

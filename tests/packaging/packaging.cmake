@@ -5,26 +5,42 @@
 set(weft_stage "${CMAKE_CURRENT_BINARY_DIR}/packaging")
 set(weft_consumer "${CMAKE_CURRENT_SOURCE_DIR}/packaging/consumer")
 
-# weft_add_packaging_test(<way> [-D...]): runs packaging/consume.cmake.
+# weft_add_packaging_test(<way> [<preset>]): runs packaging/consume.cmake.
 function(weft_add_packaging_test way)
-    add_test(NAME packaging.${way}
-        COMMAND "${CMAKE_COMMAND}" "-DWAY=${way}" "-DSTAGE=${weft_stage}"
+    set(way_and_preset ${way} ${ARGN})
+    list(JOIN way_and_preset "-" name)
+    if(BUILD_SHARED_LIBS)
+        set(static OFF)
+    else()
+        set(static ON)
+    endif()
+    add_test(NAME packaging.${name}
+        COMMAND "${CMAKE_COMMAND}" "-DWAY=${way}" "-DPRESET=${ARGN}" "-DSTAGE=${weft_stage}"
                 "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DBINARY=${PROJECT_BINARY_DIR}"
                 "-DCONSUMER=${weft_consumer}" "-DVERSION=${PROJECT_VERSION}"
                 "-DCC=${CMAKE_C_COMPILER}" "-DCXX=${CMAKE_CXX_COMPILER}"
                 "-DGENERATOR=${CMAKE_GENERATOR}" "-DMAKE=${CMAKE_MAKE_PROGRAM}"
                 "-DLIBDIR=${CMAKE_INSTALL_LIBDIR}"
                 "-DPKG_CONFIG=${PKG_CONFIG_EXECUTABLE}" "-DVKFFT=${weft_vkfft_dir}"
+                "-DHAS_shared=${BUILD_SHARED_LIBS}" "-DHAS_static=${static}" "-DHAS_processor=${WEFT_HAVE_LLVM}"
+                "-DHAS_sentencepiece=${WEFT_HAVE_SENTENCEPIECE}"
                 "-DWITH_COMMAND=${WEFT_BUILD_CLI}" "-DLIBRARY=$<TARGET_FILE:weft>"
                 -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/consume.cmake")
-    set_tests_properties(packaging.${way} PROPERTIES LABELS packaging TIMEOUT 600)
+    set_tests_properties(packaging.${name} PROPERTIES LABELS packaging TIMEOUT 1800)
 endfunction()
 
 weft_add_packaging_test(install)
 set_tests_properties(packaging.install PROPERTIES FIXTURES_SETUP weft_stage)
-foreach(way find_package pkg_config)
+foreach(way find_package components pkg_config)
     weft_add_packaging_test(${way})
     set_tests_properties(packaging.${way} PROPERTIES FIXTURES_REQUIRED weft_stage)
+endforeach()
+# The consumer's presets: those that take what is installed, and, long, those that compile the whole library again.
+weft_add_packaging_test(preset installed)
+set_tests_properties(packaging.preset-installed PROPERTIES FIXTURES_REQUIRED weft_stage)
+foreach(preset fetched shared small asan)
+    weft_add_packaging_test(preset ${preset})
+    set_tests_properties(packaging.preset-${preset} PROPERTIES PROCESSORS 2 LABELS "packaging;long")
 endforeach()
 # Compiles the whole library again, hence both cores' worth of work.
 weft_add_packaging_test(add_subdirectory)
@@ -36,3 +52,4 @@ add_test(NAME packaging.symbols
             "-DLIBRARY=$<TARGET_FILE:weft>" "-DHEADERS=${PROJECT_SOURCE_DIR}/api/include/weft"
             "-DSHARED=${BUILD_SHARED_LIBS}" -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/symbols.cmake")
 set_tests_properties(packaging.symbols PROPERTIES LABELS packaging)
+
