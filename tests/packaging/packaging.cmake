@@ -53,3 +53,10 @@ add_test(NAME packaging.symbols
             "-DSHARED=${BUILD_SHARED_LIBS}" -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/symbols.cmake")
 set_tests_properties(packaging.symbols PROPERTIES LABELS packaging)
 
+# The vcpkg port, by what vcpkg would do with it; this compiles the library again, too.
+add_test(NAME packaging.vcpkg
+    COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DWORK=${weft_stage}/vcpkg" "-DVKFFT=${weft_vkfft_dir}"
+            "-DCC=${CMAKE_C_COMPILER}" "-DCXX=${CMAKE_CXX_COMPILER}" "-DMAKE=${CMAKE_MAKE_PROGRAM}"
+            "-DPKG_CONFIG=${PKG_CONFIG_EXECUTABLE}" "-DCONSUMER=${weft_consumer}" "-DVERSION=${PROJECT_VERSION}"
+            -P "${CMAKE_CURRENT_SOURCE_DIR}/packaging/vcpkg.cmake")
+set_tests_properties(packaging.vcpkg PROPERTIES PROCESSORS 2 LABELS "packaging;long" TIMEOUT 1800)
