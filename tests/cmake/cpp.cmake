@@ -17,7 +17,9 @@ foreach(standard 17 20)
     weft_finish_program(${target})
 endforeach()
 # One of them with Vulkan of its own, the other without any.
-target_compile_definitions(weft-test-cpp-17 PRIVATE WITH_VULKAN)
+if(UNIX)
+    target_compile_definitions(weft-test-cpp-17 PRIVATE WITH_VULKAN)
+endif()
 weft_add_device_test(cpp.wrapper-17 ONE_DRIVER LABELS cpp COMMAND weft-test-cpp-17)
 set(weft_cpp_driver "${weft_one_driver}")
 if(weft_processors)
@@ -32,7 +34,7 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
 endif()
 find_program(WEFT_OTHER_CXX ${weft_other_cxx})
 mark_as_advanced(WEFT_OTHER_CXX)
-if(WEFT_OTHER_CXX AND NOT WEFT_SANITIZE)
+if(WEFT_OTHER_CXX AND NOT WEFT_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
     foreach(standard 17 20)
         weft_add_host_test(cpp.compiles-${weft_other_cxx}-${standard} LABELS cpp
             COMMAND "${WEFT_OTHER_CXX}" -std=c++${standard} ${weft_cpp_flags} -DWITH_VULKAN "-DWEFT_SOURCE_DIR=\"\""
@@ -64,7 +66,7 @@ if(Python_Interpreter_FOUND AND NOT WEFT_SANITIZE)
 endif()
 
 # The example prints what its twin in C does.
-if(WEFT_BUILD_EXAMPLES)
+if(WEFT_BUILD_EXAMPLES AND NOT CMAKE_CROSSCOMPILING)
     weft_add_device_test(cpp.quickstart DRIVERS ${weft_cpp_driver} LABELS cpp
         COMMAND "${CMAKE_COMMAND}" "-DC=$<TARGET_FILE:weft-example-quickstart>"
                 "-DCXX=$<TARGET_FILE:weft-example-quickstart-cpp>" -P tests/cpp/quickstart.cmake)
