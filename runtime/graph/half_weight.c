@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Weights that the device keeps as f16: which ones, and how they are converted. */
+#include "graph/half_weight.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -84,13 +86,13 @@ bool weft_lower_half_exponent(int *exponent, const struct weft_lowering *lowerin
 
 /* ---- conversion ---- */
 
-static uint16_t convert(float value, float scale) {
+uint16_t weft_half_weight_element(float value, float scale) {
     float scaled = value * scale;
     return fabsf(scaled) < SMALLEST ? (uint16_t)(signbit(scaled) ? 0x8000 : 0)
                                     : weft_half_of_float(scaled);
 }
 
-static float scale_of(weft_weight *weight) {
+float weft_half_weight_scale(weft_weight *weight) {
     return ldexpf(1.0F, exponent_of(weight) - BIAS);
 }
 
@@ -106,9 +108,9 @@ static weft_status fill_half(void *user, void *data) {
     const float *source = weight->data;
     uint16_t *target = data;
     uint64_t count = weft_shape_elements(weight->shape);
-    float scale = scale_of(weight);
+    float scale = weft_half_weight_scale(weight);
     for (uint64_t i = 0; i < count; i++) {
-        target[i] = convert(source[i], scale);
+        target[i] = weft_half_weight_element(source[i], scale);
     }
     pad(target, count);
     return WEFT_OK;
@@ -122,14 +124,14 @@ static weft_status fill_half_transposed(void *user, void *data) {
     uint16_t *target = data;
     size_t rows = weight->shape.dim[0];
     size_t columns = weight->shape.dim[1];
-    float scale = scale_of(weight);
+    float scale = weft_half_weight_scale(weight);
     for (size_t top = 0; top < rows; top += block) {
         size_t bottom = top + block < rows ? top + block : rows;
         for (size_t left = 0; left < columns; left += block) {
             size_t right = left + block < columns ? left + block : columns;
             for (size_t j = left; j < right; j++) {
                 for (size_t i = top; i < bottom; i++) {
-                    target[j * rows + i] = convert(source[i * columns + j], scale);
+                    target[j * rows + i] = weft_half_weight_element(source[i * columns + j], scale);
                 }
             }
         }

@@ -113,6 +113,16 @@ bool weft_lower_half_exponent(int *exponent, const struct weft_lowering *lowerin
 /** The storage of such a weight; `transposed` as weft_lower_transposed_weight. Uploaded on first use. */
 uint32_t weft_lower_half_weight(struct weft_lowering *lowering, uint32_t value, bool transposed);
 
+#define WEFT_PANEL_COLUMNS 64u
+
+/**
+ * The storage of a rank-2 f32 weight, or with `transposed` of its transpose, as the right-hand side of products: panels of
+ * WEFT_PANEL_COLUMNS columns, each with one row behind the other. Zeros fill up the last panel. `half`: as f16, of a weight that weft_lower_half_exponent says so of; a word then has columns c and
+ * c + WEFT_PANEL_COLUMNS / 2. Uploaded in that layout on first use.
+ */
+uint32_t weft_lower_panel_weight(struct weft_lowering *lowering, uint32_t value, bool transposed,
+                                 bool half);
+
 /** Whether a value is a weight (and not a view of one). */
 bool weft_lower_is_weight(const struct weft_lowering *lowering, uint32_t value);
 

@@ -52,6 +52,7 @@
 /* The sets of kernels that do the same work. X(name) stands for weft_name_variants. */
 #define WEFT_VARIANT_SETS(X)  \
     X(product)                \
+    X(panel_product)          \
     X(band)                   \
     X(layer_norm)             \
     X(fourier_unfold)         \

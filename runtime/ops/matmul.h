@@ -12,6 +12,7 @@ struct weft_matrix {
     uint32_t row;
     uint32_t column; /* must be 1 for the result */
     bool half;       /* a constant stored as f16, in fast mode */
+    bool panels; /* b, a constant, as weft_lower_panel_weight stores it: the strides say nothing */
 };
 
 /** c = activation(alpha a b + bias) + residual for `batches` pairs. bias and residual: storages, or WEFT_NO_STORAGE. */

@@ -94,6 +94,9 @@ static const struct product products[] = {
     {36, 45, 68, false, false, true, 1.0F, "tiled"},
     {35, 45, 67, true, true, true, 1.0F, "direct"},
     {35, 45, 67, true, true, true, 1.0F, "tiled"},
+    {37, 64, 52, false, true, false, -3.0F, "panels"},
+    {19, 64, 67, false, false, false, 1.0F, "panels"},
+    {19, 64, 67, true, true, false, 1.0F, "panels"},
     {1, 1, 1, false, true, false, 1.0F, NULL},
 };
 

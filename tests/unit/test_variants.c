@@ -8,6 +8,7 @@
 #include "graph/lowering.h"
 #include "graph/op.h"
 #include "kernels/matmul/tiled.h"
+#include "ops/matmul.h"
 #include "support_graph.h"
 
 #define ROW_OF_SETS(name) &weft_##name##_variants,
@@ -154,8 +155,70 @@ static weft_status build_flt(weft_tensor *y, weft_graph *graph, const weft_tenso
         weft_flt_features_params(.side = round ? WEFT_FLT_KEY : WEFT_FLT_QUERY, .heads = 2));
 }
 
+/* A product of x [m, k] and a constant [k, n] or, transposed, [n, k], in panels whatever the device. */
+static weft_status panels_infer(const weft_graph *graph, struct weft_node *node, weft_dtype *dtype,
+                                weft_shape *shape) {
+    const uint32_t transposed = *(const uint32_t *)(const void *)node->params.bytes;
+    const weft_shape *a = weft_node_shape(graph, node, 0);
+    const weft_shape *b = weft_node_shape(graph, node, 1);
+    *dtype = WEFT_F32;
+    *shape = weft_shape_of(a->dim[0], b->dim[transposed ? 0 : 1]);
+    return WEFT_OK;
+}
+
+static weft_status panels_lower(struct weft_lowering *lowering, const struct weft_node *node) {
+    const uint32_t transposed = *(const uint32_t *)(const void *)node->params.bytes;
+    const weft_shape *a = weft_node_shape(lowering->graph, node, 0);
+    const weft_shape *c = &lowering->graph->values[node->output].shape;
+    struct weft_product product = {.m = c->dim[0],
+                                   .n = c->dim[1],
+                                   .k = a->dim[1],
+                                   .batches = 1,
+                                   .inner_count = 1,
+                                   .alpha = 1.0F,
+                                   .bias = WEFT_NO_STORAGE,
+                                   .residual = WEFT_NO_STORAGE};
+    product.a = (struct weft_matrix){
+        .storage = weft_lower_value(lowering, node->input[0]), .row = a->dim[1], .column = 1};
+    product.b = (struct weft_matrix){
+        .storage = weft_lower_panel_weight(lowering, node->input[1], transposed != 0, false),
+        .panels = true};
+    product.c = (struct weft_matrix){
+        .storage = weft_lower_value(lowering, node->output), .row = c->dim[1], .column = 1};
+    weft_lower_product(lowering, &product);
+    return weft_lower_status(lowering);
+}
+
+static const struct weft_op panels_op = {
+    .name = "test_panels",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .params_size = sizeof(uint32_t),
+    .infer = panels_infer,
+    .implementations = WEFT_IMPLEMENTATIONS({.name = "panels", .lower = panels_lower}),
+};
+
+/* By turns as it is, and transposed. The constant has as many elements as x[1], which only says so. */
+static weft_status build_panels(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                uint32_t round) {
+    weft_shape shape;
+    assert_ok(weft_graph_get_tensor(graph, x[1], &shape, NULL));
+    const size_t count = (size_t)weft_shape_elements(shape);
+    float *data = malloc(count * sizeof *data);
+    weft_philox_uniform(data, count, 47, round);
+    const uint32_t k = shape.dim[0];
+    const uint32_t n = shape.dim[1];
+    const weft_tensor inputs[] = {
+        x[0], weft_test_constant(graph, round ? weft_shape_of(n, k) : weft_shape_of(k, n), data)};
+    free(data);
+    return weft_graph_add(y, graph, &panels_op, inputs, 2, &round, sizeof round);
+}
+
 /* More rows and columns than a tile of any row, and no multiple of one. */
 static const struct work works[] = {
+    {"matmul/panel_product", {{2, {131, 70}}, {2, {70, 257}}}, 2, build_panels},
+    {"matmul/panel_product", {{2, {97, 128}}, {2, {128, 64}}}, 2, build_panels},
+    {"matmul/panel_product", {{2, {1, 1}}, {2, {1, 1}}}, 2, build_panels},
     {"matmul/product", {{2, {131, 70}}, {2, {70, 257}}}, 2, build_product},
     {"matmul/product", {{3, {3, 9, 33}}, {3, {3, 33, 5}}}, 2, build_product},
     {"matmul/product", {{2, {1, 1}}, {2, {1, 1}}}, 2, build_product},

@@ -1,0 +1,162 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// Matrix product for processors, of a constant b in panels (weft_lower_panel_weight): 64 columns side by side, one step of
+// k behind the other. Columns lie along the lanes: a register has a part of a row of b, and an element of a is the same for
+// all lanes. An invocation makes TILE_ROWS rows of four columns. All rows of a workgroup take a chunk of k before any takes
+// the next, from a copy of the panel's part in shared memory: it stays in the nearest cache, and there is f32.
+
+#include "matmul.glsl"
+
+layout(constant_id = 16) const uint TILE_ROWS = 2;      // of an invocation: 1 to MOST_ROWS
+layout(constant_id = 64) const uint FIXED_COLUMNS = 64; // of a panel, and of a workgroup
+
+#define COLUMNS   64 // FIXED_COLUMNS, for the sizes of arrays
+#define MOST_ROWS 6
+
+layout(local_size_x = COLUMNS / 4, local_size_y = 16) in;
+
+// An invocation's four columns are a quarter of the panel apart.
+struct Step {
+    float column[4][COLUMNS / 4];
+};
+
+layout(std430, binding = 1) readonly buffer BPanels { Step b_panels[]; };
+
+#ifdef WEFT_MATH_FAST
+// A word of f16 has two columns: that of its place and the one half a panel behind.
+struct HalfStep {
+    uint columns[2][COLUMNS / 4];
+};
+
+layout(std430, binding = 1) readonly buffer BHalfPanels { HalfStep b_half_panels[]; };
+#endif
+
+shared float tile[WEFT_CHUNK][4][COLUMNS / 4];
+
+// Copies an invocation's columns of one step of b to step t of the tile.
+void copy_step(uint t, uint step)
+{
+    uint x = gl_LocalInvocationID.x;
+#ifdef WEFT_MATH_FAST
+    if (HALF_B != 0) {
+        vec2 even = unpackHalf2x16(b_half_panels[step].columns[0][x]);
+        vec2 odd = unpackHalf2x16(b_half_panels[step].columns[1][x]);
+        tile[t][0][x] = even.x;
+        tile[t][1][x] = odd.x;
+        tile[t][2][x] = even.y;
+        tile[t][3][x] = odd.y;
+        return;
+    }
+#endif
+    for (uint j = 0; j < 4; j++) {
+        tile[t][j][x] = b_panels[step].column[j][x];
+    }
+}
+
+// Copies the chunk that begins with step `first` of b: each row of invocations some of its steps.
+void copy_chunk(uint first, uint depth)
+{
+    const uint STEPS = WEFT_CHUNK / gl_WorkGroupSize.y;
+    for (uint i = 0; i < STEPS; i++) {
+        uint t = gl_LocalInvocationID.y * STEPS + i;
+        if (t < depth) {
+            copy_step(t, first + t);
+        }
+    }
+}
+
+// Buffers have less than 2^32 bytes, so that a whole chunk of a's that begins at this element or before does not wrap
+// around. Said by a min, which then changes nothing, it lets a compiler keep an address of 64 bits for each row, and one
+// step for all of them.
+const uint LAST_CHUNK = 0x40000000u - WEFT_CHUNK;
+
+bool has_plain_rows(uint last)
+{
+#ifdef WEFT_MATH_FAST
+    if (HALF_A != 0) {
+        return false;
+    }
+#endif
+    return push.a_column == 1 && last <= LAST_CHUNK;
+}
+
+#define ROW(i, element)                                       \
+    if (i < TILE_ROWS) {                                      \
+        sum[i] = weft_multiply_add(element, columns, sum[i]); \
+    }
+
+vec4 columns_of(uint t)
+{
+    uint x = gl_LocalInvocationID.x;
+    return vec4(tile[t][0][x], tile[t][1][x], tile[t][2][x], tile[t][3][x]);
+}
+
+// Adds the sums of a chunk, whose first step is `begin`, to the totals.
+void add_chunk(inout vec4 total[MOST_ROWS], uint rows[MOST_ROWS], uint begin)
+{
+    uint depth = min(WEFT_CHUNK, push.k - begin);
+    uint k = begin * push.a_column;
+    vec4 sum[MOST_ROWS];
+    for (uint i = 0; i < MOST_ROWS; i++) {
+        sum[i] = vec4(0.0);
+    }
+    if (has_plain_rows(rows[TILE_ROWS - 1] + k)) {
+        uint at[MOST_ROWS];
+        for (uint i = 0; i < MOST_ROWS; i++) {
+            at[i] = min(rows[i] + k, LAST_CHUNK);
+        }
+        for (uint t = 0; t < depth; t++) {
+            vec4 columns = columns_of(t);
+            ROW(0, a[at[0] + t])
+            ROW(1, a[at[1] + t])
+            ROW(2, a[at[2] + t])
+            ROW(3, a[at[3] + t])
+            ROW(4, a[at[4] + t])
+            ROW(5, a[at[5] + t])
+        }
+    } else {
+        for (uint t = 0; t < depth; t++) {
+            vec4 columns = columns_of(t);
+            ROW(0, weft_a(rows[0] + k))
+            ROW(1, weft_a(rows[1] + k))
+            ROW(2, weft_a(rows[2] + k))
+            ROW(3, weft_a(rows[3] + k))
+            ROW(4, weft_a(rows[4] + k))
+            ROW(5, weft_a(rows[5] + k))
+            k += push.a_column;
+        }
+    }
+    for (uint i = 0; i < TILE_ROWS; i++) {
+        total[i] = total[i] + sum[i];
+    }
+}
+
+void main()
+{
+    uint row = (gl_WorkGroupID.y * gl_WorkGroupSize.y + gl_LocalInvocationID.y) * TILE_ROWS;
+    uint panel = gl_WorkGroupID.x * push.k;
+    uint a_base = weft_batch_offset(push.a_outer, push.a_inner);
+    uint rows[MOST_ROWS]; // where they begin; those past the edge are the last one again
+    vec4 total[MOST_ROWS];
+    for (uint i = 0; i < MOST_ROWS; i++) {
+        rows[i] = a_base + min(row + i, push.m - 1) * push.a_row;
+        total[i] = vec4(0.0);
+    }
+    for (uint begin = 0; begin < push.k; begin += WEFT_CHUNK) {
+        copy_chunk(panel + begin, min(WEFT_CHUNK, push.k - begin));
+        barrier();
+        if (row < push.m) {
+            add_chunk(total, rows, begin);
+        }
+        barrier();
+    }
+    uint c_base = weft_batch_offset(push.c_outer, push.c_inner);
+    uint column = gl_WorkGroupID.x * COLUMNS + gl_LocalInvocationID.x;
+    for (uint i = 0; i < TILE_ROWS; i++) {
+        for (uint j = 0; j < 4; j++) {
+            weft_store(c_base, row + i, column + j * (COLUMNS / 4), total[i][j]);
+        }
+    }
+}
