@@ -3,6 +3,9 @@
 #ifndef WEFT_DEVICE_DEVICE_H
 #define WEFT_DEVICE_DEVICE_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include <weft/buffer.h>
 #include <weft/device.h>
 
@@ -14,6 +17,32 @@ struct weft_memory_pool;
 struct weft_range;
 struct weft_pipeline_store;
 struct weft_weight_store;
+struct weft_command_slot;
+struct weft_staging;
+
+/*
+ * What a device's threads share, and which lock guards it. All are held shortly: never while a pipeline is compiled, a plan is
+ * measured, a file is read or written, or somebody waits for the device. Who holds one takes another only further down this
+ * list, or none; callbacks of the host (log, allocator) may be called under any of them.
+ */
+struct weft_device_locks {
+    pthread_mutex_t
+        constants; /* lists of weights, tables and host objects: graph/constant_store.c */
+    pthread_cond_t constant_made; /* a constant that somebody was making is there, or failed */
+    pthread_mutex_t pipelines;    /* maps and layouts of the pipeline store */
+    pthread_mutex_t memory;       /* the memory pool, bytes_in_use and peak_bytes */
+    pthread_mutex_t slots;        /* which command slots and staging buffers are taken */
+    pthread_mutex_t
+        queue; /* vkQueueSubmit and the timeline's newest value; within lock_queue of an adopted device */
+};
+
+/* weft_device_stats, counted by several threads. */
+struct weft_device_counters {
+    atomic_uint_least64_t bytes_in_use, peak_bytes; /* set under locks.memory */
+    atomic_uint_least32_t shaders_compiled, pipelines_created, pipelines_compiled;
+    atomic_uint_least32_t validation_messages;
+    atomic_uint_least64_t submissions;
+};
 
 struct weft_device {
     weft_host host;
@@ -34,25 +63,30 @@ struct weft_device {
     void (*lock_queue)(void *user); /* null unless the adopter shares the queue */
     void (*unlock_queue)(void *user);
     void *lock_user;
-    VkCommandPool command_pool;
-    VkSemaphore timeline;    /* counts submissions */
-    uint64_t timeline_value; /* of the newest submission */
-    bool lost;
+    struct weft_device_locks locks;
+    VkCommandPool command_pool; /* that of the first slot */
+    struct weft_command_slot
+        *slots;           /* for commands that run once; each is one thread's at a time */
+    VkSemaphore timeline; /* counts submissions */
+    atomic_uint_least64_t timeline_value; /* of the newest submission; set under locks.queue */
+    atomic_bool lost;
     VkPhysicalDeviceMemoryProperties memory_properties;
     VkPhysicalDeviceLimits limits;
     uint32_t submission_limit_ms; /* 0: unlimited */
-    double
+    _Atomic double
         flops_per_ms; /* measured arithmetic rate, for splitting submissions; starts low, see weft_device_note_rate */
     char *cache_dir; /* null: nothing is kept on disk */
-    weft_device_stats stats;
+    struct weft_device_counters stats;
     uint64_t memory_limit;
     struct weft_memory_pool *memory;
     struct weft_pipeline_store *pipelines;
     struct weft_weight_store *weights;
-    VkBuffer staging;
-    struct weft_allocation *staging_allocation;
-    void *staging_mapped;
+    struct weft_staging *staging; /* each is one thread's at a time */
 };
+
+/** All or, where the system has no more of them, none and false. */
+bool weft_device_locks_create(struct weft_device_locks *locks);
+void weft_device_locks_destroy(struct weft_device_locks *locks);
 
 /** Whether the processor does the work, by this library or by a driver. */
 static inline bool weft_runs_on_processor(const weft_device_info *info) {
@@ -136,6 +170,19 @@ weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *comma
                                uint64_t *value);
 /** Waits until the timeline reaches `value`; timeout in nanoseconds (UINT64_MAX: for ever). *done may be null. */
 weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeout_ns, bool *done);
+
+/** The first staging buffer; others are made when several threads transfer at once. */
+weft_status weft_staging_create(weft_device *device);
+void weft_staging_destroy(weft_device *device);
+
+/** A pool for command buffers that can be reset, to be used by one thread at a time. */
+weft_status weft_command_pool_create(VkCommandPool *pool, weft_device *device);
+
+/** The first slot for commands that run once. */
+weft_status weft_command_slots_create(weft_device *device);
+
+/** Frees the pools of commands that run once; none may be in flight. */
+void weft_command_slots_destroy(weft_device *device);
 
 /** Begins a one-time command buffer and, after `weft_device_finish_commands`, submits it, waits and frees it. */
 weft_status weft_device_begin_commands(VkCommandBuffer *commands, weft_device *device);

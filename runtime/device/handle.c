@@ -58,13 +58,22 @@ weft_status weft_device_get_stats(const weft_device *device, weft_device_stats *
                          "weft_device_get_stats: stats is null");
     }
     WEFT_TRY(weft_device_alive(device));
-    *stats = device->stats;
+    const struct weft_device_counters *counters = &device->stats;
+    *stats = (weft_device_stats){.bytes_in_use = counters->bytes_in_use,
+                                 .peak_bytes = counters->peak_bytes,
+                                 .shaders_compiled = counters->shaders_compiled,
+                                 .pipelines_created = counters->pipelines_created,
+                                 .pipelines_compiled = counters->pipelines_compiled,
+                                 .validation_messages = counters->validation_messages,
+                                 .submissions = counters->submissions};
     return WEFT_OK;
 }
 
 void weft_device_reset_peak(weft_device *device) {
     if (device) {
-        device->stats.peak_bytes = device->stats.bytes_in_use;
+        pthread_mutex_lock(&device->locks.memory);
+        device->stats.peak_bytes = atomic_load(&device->stats.bytes_in_use);
+        pthread_mutex_unlock(&device->locks.memory);
     }
 }
 
@@ -86,7 +95,9 @@ void weft_device_note_rate(weft_device *device, double flops, double millisecond
     const double newest_share = 0.25;
     const double rate = flops / milliseconds;
     if (flops > 0.0 && milliseconds > 0.0 && isfinite(rate)) {
-        device->flops_per_ms += newest_share * (rate - device->flops_per_ms);
+        /* Of two threads' rates at the same moment one may be lost: it is an estimate. */
+        const double known = device->flops_per_ms;
+        device->flops_per_ms = known + newest_share * (rate - known);
     }
 }
 
@@ -106,16 +117,12 @@ static void destroy_objects(weft_device *device) {
             part->destroy(device);
         }
     }
-    if (device->staging != VK_NULL_HANDLE) {
-        weft_vkbuffer_destroy(device, &device->staging, &device->staging_allocation);
-    }
+    weft_staging_destroy(device);
     weft_memory_pool_destroy(device);
     if (device->timeline != VK_NULL_HANDLE) {
         device->vk.DestroySemaphore(device->vk.handle, device->timeline, NULL);
     }
-    if (device->command_pool != VK_NULL_HANDLE) {
-        device->vk.DestroyCommandPool(device->vk.handle, device->command_pool, NULL);
-    }
+    weft_command_slots_destroy(device);
 }
 
 void weft_device_destroy(weft_device **device) {
@@ -132,6 +139,7 @@ void weft_device_destroy(weft_device **device) {
     }
     const weft_host host = old->host;
     weft_free(&host, old->cache_dir);
+    weft_device_locks_destroy(&old->locks);
     weft_free(&host, old);
     *device = NULL;
 }

@@ -223,7 +223,7 @@ static weft_status add_room(weft_device *device, uint64_t size, uint32_t type,
     if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_TOO_MANY_OBJECTS) {
         return weft_fail(&device->host, WEFT_OUT_OF_DEVICE_MEMORY,
                          "the driver has no %" PRIu64 " bytes more; %" PRIu64 " are in use", size,
-                         device->stats.bytes_in_use);
+                         (uint64_t)device->stats.bytes_in_use);
     }
     return weft_device_check(device, result, "vkAllocateMemory");
 }
@@ -284,18 +284,9 @@ static weft_status find_range(struct weft_allocation *made, weft_device *device,
     return WEFT_OK;
 }
 
-weft_status weft_memory_allocate(struct weft_allocation **allocation, weft_device *device,
-                                 const VkMemoryRequirements *requirements,
-                                 enum weft_memory_kind kind) {
-    struct weft_allocation *made = weft_alloc_zero(&device->host, 1, sizeof *made);
-    if (!made) {
-        return weft_fail_memory(&device->host, "memory allocation");
-    }
-    weft_status status = find_range(made, device, requirements, kind);
-    if (status != WEFT_OK) {
-        weft_free(&device->host, made);
-        return status;
-    }
+/* What the owner sees of a range that was found, which counts from now on. */
+static void describe(struct weft_allocation *made, weft_device *device,
+                     enum weft_memory_kind kind) {
     made->memory = made->block->memory;
     made->offset = made->range->offset;
     made->size = made->range->size;
@@ -303,8 +294,27 @@ weft_status weft_memory_allocate(struct weft_allocation **allocation, weft_devic
     if (kind == WEFT_MEMORY_DEVICE) {
         device->stats.bytes_in_use += made->size;
         if (device->stats.bytes_in_use > device->stats.peak_bytes) {
-            device->stats.peak_bytes = device->stats.bytes_in_use;
+            device->stats.peak_bytes = atomic_load(&device->stats.bytes_in_use);
         }
+    }
+}
+
+weft_status weft_memory_allocate(struct weft_allocation **allocation, weft_device *device,
+                                 const VkMemoryRequirements *requirements,
+                                 enum weft_memory_kind kind) {
+    struct weft_allocation *made = weft_alloc_zero(&device->host, 1, sizeof *made);
+    if (!made) {
+        return weft_fail_memory(&device->host, "memory allocation");
+    }
+    pthread_mutex_lock(&device->locks.memory);
+    const weft_status status = find_range(made, device, requirements, kind);
+    if (status == WEFT_OK) {
+        describe(made, device, kind);
+    }
+    pthread_mutex_unlock(&device->locks.memory);
+    if (status != WEFT_OK) {
+        weft_free(&device->host, made);
+        return status;
     }
     *allocation = made;
     return WEFT_OK;
@@ -315,6 +325,7 @@ void weft_memory_free(weft_device *device, struct weft_allocation **allocation) 
         return;
     }
     struct weft_memory_block *block = (*allocation)->block;
+    pthread_mutex_lock(&device->locks.memory);
     if (block->kind == WEFT_MEMORY_DEVICE) {
         device->stats.bytes_in_use -= (*allocation)->size;
     }
@@ -322,4 +333,5 @@ void weft_memory_free(weft_device *device, struct weft_allocation **allocation) 
     weft_free(&device->host, *allocation);
     *allocation = NULL;
     release_unless_kept(device, block);
+    pthread_mutex_unlock(&device->locks.memory);
 }

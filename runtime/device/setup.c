@@ -16,6 +16,10 @@ static weft_status begin(weft_device **device, const weft_host *host, weft_math 
     }
     made->host = *host;
     made->math = math;
+    if (!weft_device_locks_create(&made->locks)) {
+        weft_free(host, made);
+        return weft_fail(host, WEFT_OUT_OF_HOST_MEMORY, "the system has no more locks");
+    }
     *device = made;
     return WEFT_OK;
 }
@@ -84,15 +88,6 @@ static weft_status set_parameters(weft_device *device, const struct weft_setup *
     return WEFT_OK;
 }
 
-static weft_status create_command_pool(weft_device *device) {
-    VkCommandPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-        .queueFamilyIndex = device->queue_family,
-    };
-    return WEFT_VK(device, CreateCommandPool, &info, NULL, &device->command_pool);
-}
-
 static weft_status create_timeline(weft_device *device) {
     VkSemaphoreTypeCreateInfo type = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
@@ -105,19 +100,12 @@ static weft_status create_timeline(weft_device *device) {
     return WEFT_VK(device, CreateSemaphore, &info, NULL, &device->timeline);
 }
 
-static weft_status create_staging(weft_device *device) {
-    WEFT_TRY(weft_vkbuffer_create(&device->staging, &device->staging_allocation, device,
-                                  WEFT_STAGING_SIZE, WEFT_MEMORY_STAGING));
-    device->staging_mapped = device->staging_allocation->mapped;
-    return WEFT_OK;
-}
-
 static weft_status finish(weft_device *device, const struct weft_setup *setup) {
     static weft_status (*const steps[])(weft_device *) = {
-        create_command_pool,
+        weft_command_slots_create,
         create_timeline,
         weft_memory_pool_create,
-        create_staging,
+        weft_staging_create,
     };
     WEFT_TRY(set_weight_storage(device, setup->weights));
     WEFT_TRY(set_parameters(device, setup));

@@ -19,7 +19,7 @@ static void unlock_queue(const weft_device *device) {
 weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *commands, uint32_t count,
                                uint64_t *value) {
     WEFT_TRY(weft_device_alive(device));
-    const uint64_t signal = device->timeline_value + 1;
+    uint64_t signal = 0;
     VkTimelineSemaphoreSubmitInfo timeline = {
         .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
         .signalSemaphoreValueCount = 1,
@@ -33,11 +33,17 @@ weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *comma
         .signalSemaphoreCount = 1,
         .pSignalSemaphores = &device->timeline,
     };
+    /* The owner's lock first: it may be one that this thread already holds. */
     lock_queue(device);
-    VkResult result = device->vk.QueueSubmit(device->queue, 1, &info, VK_NULL_HANDLE);
+    pthread_mutex_lock(&device->locks.queue);
+    signal = atomic_load(&device->timeline_value) + 1;
+    const VkResult result = device->vk.QueueSubmit(device->queue, 1, &info, VK_NULL_HANDLE);
+    if (result == VK_SUCCESS) {
+        atomic_store(&device->timeline_value, signal);
+    }
+    pthread_mutex_unlock(&device->locks.queue);
     unlock_queue(device);
     WEFT_TRY(weft_device_check(device, result, "vkQueueSubmit"));
-    device->timeline_value = signal;
     device->stats.submissions++;
     *value = signal;
     return WEFT_OK;
@@ -61,31 +67,143 @@ weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeo
     return WEFT_OK;
 }
 
-weft_status weft_device_begin_commands(VkCommandBuffer *commands, weft_device *device) {
-    WEFT_TRY(weft_device_alive(device));
-    VkCommandBufferAllocateInfo info = {
+weft_status weft_command_pool_create(VkCommandPool *pool, weft_device *device) {
+    const VkCommandPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+        .queueFamilyIndex = device->queue_family,
+    };
+    return WEFT_VK(device, CreateCommandPool, &info, NULL, pool);
+}
+
+/* ---- commands that run once ---- */
+
+/* A pool with one command buffer at a time, so that no two threads ever record from one pool. */
+struct weft_command_slot {
+    struct weft_command_slot *next;
+    VkCommandPool pool;
+    VkCommandBuffer commands; /* guarded by locks.slots, as `busy` is */
+    bool busy;
+};
+
+static struct weft_command_slot *take_slot(weft_device *device) {
+    pthread_mutex_lock(&device->locks.slots);
+    struct weft_command_slot *slot = device->slots;
+    while (slot && slot->busy) {
+        slot = slot->next;
+    }
+    if (slot) {
+        slot->busy = true;
+    }
+    pthread_mutex_unlock(&device->locks.slots);
+    return slot;
+}
+
+static void give_slot(weft_device *device, struct weft_command_slot *slot) {
+    pthread_mutex_lock(&device->locks.slots);
+    slot->commands = VK_NULL_HANDLE;
+    slot->busy = false;
+    pthread_mutex_unlock(&device->locks.slots);
+}
+
+/* The list has the oldest in front, so that one thread alone always finds the same. */
+static void append_slot(weft_device *device, struct weft_command_slot *slot) {
+    pthread_mutex_lock(&device->locks.slots);
+    struct weft_command_slot **link = &device->slots;
+    while (*link) {
+        link = &(*link)->next;
+    }
+    *link = slot;
+    if (device->slots == slot) {
+        device->command_pool = slot->pool;
+    }
+    pthread_mutex_unlock(&device->locks.slots);
+}
+
+static weft_status make_slot(struct weft_command_slot **slot, weft_device *device) {
+    struct weft_command_slot *made = weft_alloc_zero(&device->host, 1, sizeof *made);
+    if (!made) {
+        return weft_fail_memory(&device->host, "a command pool");
+    }
+    made->busy = true;
+    weft_status status = weft_command_pool_create(&made->pool, device);
+    if (status != WEFT_OK) {
+        weft_free(&device->host, made);
+        return status;
+    }
+    append_slot(device, made);
+    *slot = made;
+    return WEFT_OK;
+}
+
+weft_status weft_command_slots_create(weft_device *device) {
+    struct weft_command_slot *slot = NULL;
+    WEFT_TRY(make_slot(&slot, device));
+    give_slot(device, slot);
+    return WEFT_OK;
+}
+
+void weft_command_slots_destroy(weft_device *device) {
+    while (device->slots) {
+        struct weft_command_slot *slot = device->slots;
+        device->slots = slot->next;
+        device->vk.DestroyCommandPool(device->vk.handle, slot->pool, NULL);
+        weft_free(&device->host, slot);
+    }
+}
+
+static weft_status begin_in_slot(struct weft_command_slot *slot, VkCommandBuffer *commands,
+                                 weft_device *device) {
+    const VkCommandBufferAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = device->command_pool,
+        .commandPool = slot->pool,
         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
         .commandBufferCount = 1,
     };
-    VkCommandBuffer made = VK_NULL_HANDLE;
-    WEFT_TRY(WEFT_VK(device, AllocateCommandBuffers, &info, &made));
-    VkCommandBufferBeginInfo begin = {
+    const VkCommandBufferBeginInfo begin = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
         .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
     };
-    weft_status status = weft_device_check(device, device->vk.BeginCommandBuffer(made, &begin),
-                                           "vkBeginCommandBuffer");
+    VkCommandBuffer made = VK_NULL_HANDLE;
+    WEFT_TRY(WEFT_VK(device, AllocateCommandBuffers, &info, &made));
+    const weft_status status = weft_device_check(
+        device, device->vk.BeginCommandBuffer(made, &begin), "vkBeginCommandBuffer");
     if (status != WEFT_OK) {
-        device->vk.FreeCommandBuffers(device->vk.handle, device->command_pool, 1, &made);
+        device->vk.FreeCommandBuffers(device->vk.handle, slot->pool, 1, &made);
         return status;
     }
+    pthread_mutex_lock(&device->locks.slots);
+    slot->commands = made;
+    pthread_mutex_unlock(&device->locks.slots);
     *commands = made;
     return WEFT_OK;
 }
 
+weft_status weft_device_begin_commands(VkCommandBuffer *commands, weft_device *device) {
+    WEFT_TRY(weft_device_alive(device));
+    struct weft_command_slot *slot = take_slot(device);
+    if (!slot) {
+        WEFT_TRY(make_slot(&slot, device));
+    }
+    const weft_status status = begin_in_slot(slot, commands, device);
+    if (status != WEFT_OK) {
+        give_slot(device, slot);
+    }
+    return status;
+}
+
+static struct weft_command_slot *slot_of(weft_device *device, VkCommandBuffer commands) {
+    pthread_mutex_lock(&device->locks.slots);
+    struct weft_command_slot *slot = device->slots;
+    while (slot && slot->commands != commands) {
+        slot = slot->next;
+    }
+    pthread_mutex_unlock(&device->locks.slots);
+    return slot;
+}
+
 weft_status weft_device_finish_commands(weft_device *device, VkCommandBuffer commands) {
+    struct weft_command_slot *slot = slot_of(device, commands);
     uint64_t value = 0;
     weft_status status =
         weft_device_check(device, device->vk.EndCommandBuffer(commands), "vkEndCommandBuffer");
@@ -96,10 +214,10 @@ weft_status weft_device_finish_commands(weft_device *device, VkCommandBuffer com
     if (submitted) {
         status = weft_device_wait(device, value, UINT64_MAX, NULL);
     }
-    /* Where the wait itself failed the commands may still run: then they stay until the pool goes.
-     */
+    /* Where the wait itself failed the commands may still run: then they keep the slot until it goes. */
     if (!submitted || status == WEFT_OK || device->lost) {
-        device->vk.FreeCommandBuffers(device->vk.handle, device->command_pool, 1, &commands);
+        device->vk.FreeCommandBuffers(device->vk.handle, slot->pool, 1, &commands);
+        give_slot(device, slot);
     }
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/try.h"
 #include "graph/lowering.h"
 
 struct kept {
@@ -53,31 +54,60 @@ static void destroy_kept_weight(weft_device *device, struct kept_weight *kept) {
     weft_free(&device->host, kept);
 }
 
-/** Those that no graph uses, or all. */
-static void destroy_kept_weights(weft_device *device, bool all) {
-    struct kept_weight **link = &device->weights->kept_weights;
-    while (*link) {
-        struct kept_weight *kept = *link;
-        if (!all && atomic_load(&kept->weight->references) > 1) {
-            link = &kept->next;
-            continue;
-        }
-        *link = kept->next;
+static void destroy_kept_weights(weft_device *device, struct kept_weight *kept) {
+    while (kept) {
+        struct kept_weight *next = kept->next;
         destroy_kept_weight(device, kept);
+        kept = next;
     }
 }
 
-void weft_weight_store_destroy(weft_device *device) {
-    struct weft_constant *constant = device->weights ? device->weights->first : NULL;
+static void destroy_constants(weft_device *device, struct weft_constant *constant) {
     while (constant) {
         struct weft_constant *next = constant->next;
         destroy_constant(device, constant);
         constant = next;
     }
-    destroy_kept(device);
-    if (device->weights) {
-        destroy_kept_weights(device, true);
+}
+
+/* Takes out of the store what nobody uses, with the lock held: nobody can find it any more. */
+static struct kept_weight *unused_weights(struct weft_weight_store *store) {
+    struct kept_weight *unused = NULL, **link = &store->kept_weights;
+    while (*link) {
+        struct kept_weight *kept = *link;
+        if (atomic_load(&kept->weight->references) > 1) {
+            link = &kept->next;
+            continue;
+        }
+        *link = kept->next;
+        kept->next = unused;
+        unused = kept;
     }
+    return unused;
+}
+
+static struct weft_constant *unused_constants(struct weft_weight_store *store) {
+    struct weft_constant *unused = NULL, **link = &store->first;
+    while (*link) {
+        struct weft_constant *constant = *link;
+        if (atomic_load(&constant->references) > 0) {
+            link = &constant->next;
+            continue;
+        }
+        *link = constant->next;
+        constant->next = unused;
+        unused = constant;
+    }
+    return unused;
+}
+
+void weft_weight_store_destroy(weft_device *device) {
+    if (!device->weights) {
+        return;
+    }
+    destroy_constants(device, device->weights->first);
+    destroy_kept(device);
+    destroy_kept_weights(device, device->weights->kept_weights);
     weft_free(&device->host, device->weights);
     device->weights = NULL;
 }
@@ -86,17 +116,12 @@ void weft_device_trim(weft_device *device) {
     if (!device || !device->weights) {
         return;
     }
-    destroy_kept_weights(device, false);
-    struct weft_constant **link = &device->weights->first;
-    while (*link) {
-        struct weft_constant *constant = *link;
-        if (constant->references > 0) {
-            link = &constant->next;
-            continue;
-        }
-        *link = constant->next;
-        destroy_constant(device, constant);
-    }
+    pthread_mutex_lock(&device->locks.constants);
+    struct kept_weight *weights = unused_weights(device->weights);
+    struct weft_constant *constants = unused_constants(device->weights);
+    pthread_mutex_unlock(&device->locks.constants);
+    destroy_kept_weights(device, weights);
+    destroy_constants(device, constants);
 }
 
 static weft_status upload(weft_device *device, struct weft_constant *constant,
@@ -117,47 +142,88 @@ static weft_status upload(weft_device *device, struct weft_constant *constant,
 }
 
 static weft_status make_constant(struct weft_constant *constant, weft_device *device,
-                                 const char *key, weft_status (*fill)(void *user, void *data),
-                                 void *user) {
-    constant->key = weft_strdup(&device->host, key);
-    if (!constant->key) {
-        return weft_fail_memory(&device->host, "a constant's key");
-    }
+                                 weft_status (*fill)(void *user, void *data), void *user) {
     weft_status status = weft_vkbuffer_create_or_trim(&constant->buffer, &constant->allocation,
                                                       device, constant->bytes);
     return status == WEFT_OK ? upload(device, constant, fill, user) : status;
 }
 
+/* With the lock held: the constant of that key, after waiting for the thread that makes it; null when there is none. */
+static struct weft_constant *find_made(weft_device *device, const char *key) {
+    struct weft_constant *found = device->weights->first;
+    while (found && (strcmp(found->key, key) != 0 || !found->ready)) {
+        if (strcmp(found->key, key) == 0) {
+            pthread_cond_wait(&device->locks.constant_made, &device->locks.constants);
+            found = device->weights->first; /* what was found may be gone */
+            continue;
+        }
+        found = found->next;
+    }
+    return found;
+}
+
+/* Finds the constant, or puts a new one in its place for the caller to make. */
+static weft_status find_or_begin(struct weft_constant **out, bool *begun, weft_device *device,
+                                 const char *key, uint64_t bytes) {
+    pthread_mutex_lock(&device->locks.constants);
+    struct weft_constant *constant = find_made(device, key);
+    *begun = !constant;
+    if (*begun) {
+        constant = weft_alloc_zero(&device->host, 1, sizeof *constant);
+        char *copy = weft_strdup(&device->host, key);
+        if (!constant || !copy) {
+            pthread_mutex_unlock(&device->locks.constants);
+            weft_free(&device->host, constant);
+            weft_free(&device->host, copy);
+            return weft_fail_memory(&device->host, "a constant");
+        }
+        constant->key = copy;
+        constant->bytes = bytes;
+        constant->next = device->weights->first;
+        device->weights->first = constant;
+    }
+    atomic_fetch_add(&constant->references, 1);
+    pthread_mutex_unlock(&device->locks.constants);
+    *out = constant;
+    return WEFT_OK;
+}
+
+/* What was made is there for all; what failed is gone, and who waited tries for himself. */
+static void end_making(weft_device *device, struct weft_constant *constant, bool made) {
+    pthread_mutex_lock(&device->locks.constants);
+    constant->ready = made;
+    struct weft_constant **link = &device->weights->first;
+    while (!made && *link != constant) {
+        link = &(*link)->next;
+    }
+    if (!made) {
+        *link = constant->next;
+    }
+    pthread_cond_broadcast(&device->locks.constant_made);
+    pthread_mutex_unlock(&device->locks.constants);
+}
+
 weft_status weft_constant_acquire(struct weft_constant **out, weft_device *device, const char *key,
                                   uint64_t bytes, weft_status (*fill)(void *user, void *data),
                                   void *user) {
-    for (struct weft_constant *found = device->weights->first; found; found = found->next) {
-        if (strcmp(found->key, key) == 0) {
-            found->references++;
-            *out = found;
-            return WEFT_OK;
+    struct weft_constant *constant = NULL;
+    bool begun = false;
+    WEFT_TRY(find_or_begin(&constant, &begun, device, key, bytes));
+    if (begun) {
+        const weft_status status = make_constant(constant, device, fill, user);
+        end_making(device, constant, status == WEFT_OK);
+        if (status != WEFT_OK) {
+            destroy_constant(device, constant);
+            return status;
         }
     }
-    struct weft_constant *constant = weft_alloc_zero(&device->host, 1, sizeof *constant);
-    if (!constant) {
-        return weft_fail_memory(&device->host, "a constant");
-    }
-    constant->bytes = bytes;
-    weft_status status = make_constant(constant, device, key, fill, user);
-    if (status != WEFT_OK) {
-        destroy_constant(device, constant);
-        return status;
-    }
-    constant->references = 1;
-    constant->next = device->weights->first;
-    device->weights->first = constant;
     *out = constant;
     return WEFT_OK;
 }
 
 void weft_constant_release(struct weft_constant **constant) {
     if (*constant) {
-        (*constant)->references--;
+        atomic_fetch_sub(&(*constant)->references, 1);
         *constant = NULL;
     }
 }
@@ -171,12 +237,13 @@ weft_status weft_vkbuffer_create_or_trim(VkBuffer *buffer, struct weft_allocatio
 }
 
 void *weft_device_find_kept(weft_device *device, const char *key) {
-    for (struct kept *kept = device->weights->kept; kept; kept = kept->next) {
-        if (strcmp(kept->key, key) == 0) {
-            return kept->object;
-        }
+    pthread_mutex_lock(&device->locks.constants);
+    const struct kept *kept = device->weights->kept;
+    while (kept && strcmp(kept->key, key) != 0) {
+        kept = kept->next;
     }
-    return NULL;
+    pthread_mutex_unlock(&device->locks.constants);
+    return kept ? kept->object : NULL; /* it stays as long as the device */
 }
 
 weft_status weft_device_keep(weft_device *device, const char *key, void *object,
@@ -189,19 +256,23 @@ weft_status weft_device_keep(weft_device *device, const char *key, void *object,
         destroy(object, &device->host);
         return weft_fail_memory(&device->host, key);
     }
+    pthread_mutex_lock(&device->locks.constants);
     *kept = (struct kept){
         .next = device->weights->kept, .key = copy, .object = object, .destroy = destroy};
     device->weights->kept = kept;
+    pthread_mutex_unlock(&device->locks.constants);
     return WEFT_OK;
 }
 
 weft_weight *weft_device_find_weight(weft_device *device, const char *key) {
-    for (struct kept_weight *kept = device->weights->kept_weights; kept; kept = kept->next) {
-        if (strcmp(kept->key, key) == 0) {
-            return kept->weight;
-        }
+    pthread_mutex_lock(&device->locks.constants);
+    const struct kept_weight *kept = device->weights->kept_weights;
+    while (kept && strcmp(kept->key, key) != 0) {
+        kept = kept->next;
     }
-    return NULL;
+    weft_weight *found = kept ? weft_weight_retain(kept->weight) : NULL;
+    pthread_mutex_unlock(&device->locks.constants);
+    return found;
 }
 
 weft_status weft_device_keep_weight(weft_device *device, const char *key, weft_weight *weight) {
@@ -213,8 +284,10 @@ weft_status weft_device_keep_weight(weft_device *device, const char *key, weft_w
         weft_weight_destroy(&weight);
         return weft_fail_memory(&device->host, key);
     }
-    *kept =
-        (struct kept_weight){.next = device->weights->kept_weights, .key = copy, .weight = weight};
+    pthread_mutex_lock(&device->locks.constants);
+    *kept = (struct kept_weight){
+        .next = device->weights->kept_weights, .key = copy, .weight = weft_weight_retain(weight)};
     device->weights->kept_weights = kept;
+    pthread_mutex_unlock(&device->locks.constants);
     return WEFT_OK;
 }

@@ -203,10 +203,10 @@ void *weft_device_find_kept(weft_device *device, const char *key);
 weft_status weft_device_keep(weft_device *device, const char *key, void *object,
                              void (*destroy)(void *object, const weft_host *host));
 
-/** A weight that the device itself has made (fold.c), found by key, or null. */
+/** A weight that the device itself has made (fold.c), found by key, with a reference for the caller; or null. */
 weft_weight *weft_device_find_weight(weft_device *device, const char *key);
 
-/** Hands the caller's reference over to the device, which drops it when trimmed while no graph has another. */
+/** The device takes a reference, which it drops when trimmed while no graph has another. On failure the caller's is gone. */
 weft_status weft_device_keep_weight(weft_device *device, const char *key, weft_weight *weight);
 
 /* ---- constants on the device (constant_store.c) ---- */
@@ -214,7 +214,8 @@ weft_status weft_device_keep_weight(weft_device *device, const char *key, weft_w
 struct weft_constant {
     struct weft_constant *next;
     char *key;
-    uint32_t references; /* of plans; an entry without any stays until the device is trimmed */
+    bool ready;             /* made; under device->locks.constants, as the lists are */
+    atomic_uint references; /* of plans; an entry without any stays until the device is trimmed */
     VkBuffer buffer;
     struct weft_allocation *allocation;
     uint64_t bytes;
@@ -222,7 +223,7 @@ struct weft_constant {
 
 /**
  * A reference to the constant of that key. When it is not there it is made from the data that `fill` writes, or, with
- * fill null, from the `bytes` bytes at `user`.
+ * fill null, from the `bytes` bytes at `user`. Where another thread is making it, this one waits for that.
  */
 weft_status weft_constant_acquire(struct weft_constant **constant, weft_device *device,
                                   const char *key, uint64_t bytes,

@@ -47,17 +47,13 @@ void weft_bindings_destroy(weft_bindings **address) {
         return;
     }
     *address = NULL;
-    weft_plan *plan = bindings->plan;
-    weft_device *device = plan->device;
+    weft_device *device = bindings->plan->device;
     const weft_host *host = &device->host;
     if (bindings->newest_run && !device->lost) {
         weft_device_wait(device, bindings->newest_run, UINT64_MAX, NULL);
     }
-    for (uint32_t i = 0; bindings->commands && i < plan->info.submissions; i++) {
-        if (bindings->commands[i]) {
-            device->vk.FreeCommandBuffers(device->vk.handle, device->command_pool, 1,
-                                          &bindings->commands[i]);
-        }
+    if (bindings->command_pool) {
+        device->vk.DestroyCommandPool(device->vk.handle, bindings->command_pool, NULL);
     }
     if (bindings->descriptor_pool) {
         device->vk.DestroyDescriptorPool(device->vk.handle, bindings->descriptor_pool, NULL);

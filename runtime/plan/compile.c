@@ -261,7 +261,8 @@ static weft_status compile(weft_plan **out, weft_device *device, const weft_grap
         return status;
     }
     double start = weft_clock_ms();
-    weft_device_stats before = device->stats;
+    const uint32_t shaders = device->stats.shaders_compiled;
+    const uint32_t pipelines = device->stats.pipelines_compiled;
     weft_graph *working = NULL;
     weft_plan *plan = weft_alloc_zero(&device->host, 1, sizeof *plan);
     if (!plan) {
@@ -280,8 +281,8 @@ static weft_status compile(weft_plan **out, weft_device *device, const weft_grap
         weft_plan_destroy(&plan);
         return status;
     }
-    plan->info.shaders_compiled = device->stats.shaders_compiled - before.shaders_compiled;
-    plan->info.pipelines_compiled = device->stats.pipelines_compiled - before.pipelines_compiled;
+    plan->info.shaders_compiled = device->stats.shaders_compiled - shaders;
+    plan->info.pipelines_compiled = device->stats.pipelines_compiled - pipelines;
     plan->info.compile_ms = weft_clock_ms() - start;
     *out = plan;
     return WEFT_OK;

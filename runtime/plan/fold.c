@@ -173,7 +173,7 @@ static weft_status fold_value(struct fold *fold, uint32_t value) {
     }
     fold->graph->nodes[weft_graph_producer(fold->graph, value)].op = NULL;
     fold->graph->values[value].source = WEFT_VALUE_WEIGHT;
-    fold->graph->values[value].weight = weft_weight_retain(weight);
+    fold->graph->values[value].weight = weight;
     return WEFT_OK;
 }
 

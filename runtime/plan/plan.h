@@ -63,8 +63,9 @@ struct weft_bindings {
     VkBuffer *buffers; /* per port; null handle: not set */
     uint64_t *offsets;
     VkDescriptorPool descriptor_pool;
-    VkDescriptorSet *sets;     /* per dispatch; null handles for dispatches that bind no port */
-    VkCommandBuffer *commands; /* one per submission, recorded on first submit after a change */
+    VkDescriptorSet *sets;      /* per dispatch; null handles for dispatches that bind no port */
+    VkCommandPool command_pool; /* made with the first of: */
+    VkCommandBuffer *commands;  /* one per submission, recorded on first submit after a change */
     bool sets_current;
     bool has_host; /* or had: a buffer of the host's memory */
     bool commands_current;

@@ -113,9 +113,12 @@ static weft_status record_own(weft_bindings *bindings, uint32_t submission) {
     weft_plan *plan = bindings->plan;
     weft_device *device = plan->device;
     VkCommandBuffer *commands = &bindings->commands[submission];
+    if (!bindings->command_pool) {
+        WEFT_TRY(weft_command_pool_create(&bindings->command_pool, device));
+    }
     if (!*commands) {
         VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                            .commandPool = device->command_pool,
+                                            .commandPool = bindings->command_pool,
                                             .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                             .commandBufferCount = 1};
         WEFT_TRY(weft_device_check(

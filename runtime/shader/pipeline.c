@@ -334,10 +334,36 @@ static void end(struct build *build, weft_device *device) {
 /* Room first: a pipeline that exists must not get lost for want of a slot. */
 static weft_status reserve(weft_device *device, uint32_t count) {
     struct weft_pipeline_store *store = device->pipelines;
-    return weft_digest_map_reserve(&store->pipelines, count, &device->host) &&
-                   weft_digest_map_reserve(&store->manifest, count, &device->host)
-               ? WEFT_OK
-               : weft_fail_memory(&device->host, "pipeline store");
+    pthread_mutex_lock(&device->locks.pipelines);
+    const uint32_t promised = store->promised + count;
+    const bool room = weft_digest_map_reserve(&store->pipelines, promised, &device->host) &&
+                      weft_digest_map_reserve(&store->manifest, promised, &device->host);
+    store->promised += room ? count : 0;
+    pthread_mutex_unlock(&device->locks.pipelines);
+    return room ? WEFT_OK : weft_fail_memory(&device->host, "pipeline store");
+}
+
+static void unreserve(weft_device *device, uint32_t count) {
+    pthread_mutex_lock(&device->locks.pipelines);
+    device->pipelines->promised -= count;
+    pthread_mutex_unlock(&device->locks.pipelines);
+}
+
+/* Into the store, unless another thread has made the same meanwhile: then this one goes. */
+static void keep(struct build *build, weft_device *device, VkPipeline handle) {
+    struct weft_pipeline_store *store = device->pipelines;
+    pthread_mutex_lock(&device->locks.pipelines);
+    const bool late = weft_digest_map_find(&store->pipelines, &build->key) != NULL;
+    if (!late) {
+        build->made->handle = handle;
+        weft_digest_map_put(&store->pipelines, &build->key, build->made);
+        build->made = NULL;
+        note_created(device, build);
+    }
+    pthread_mutex_unlock(&device->locks.pipelines);
+    if (late) {
+        device->vk.DestroyPipeline(device->vk.handle, handle, NULL);
+    }
 }
 
 /* What the driver made goes to the store, also when it failed at others. */
@@ -354,10 +380,7 @@ static weft_status create_handles(struct build *builds, uint32_t count, weft_dev
             failed = failed ? failed : name_of(builds[i].desc);
             continue;
         }
-        builds[i].made->handle = handles[i];
-        weft_digest_map_put(&device->pipelines->pipelines, &builds[i].key, builds[i].made);
-        builds[i].made = NULL;
-        note_created(device, &builds[i]);
+        keep(&builds[i], device, handles[i]);
     }
     char call[CALL_TEXT_SIZE];
     snprintf(call, sizeof call, "vkCreateComputePipelines of %s", failed ? failed : "(none)");
@@ -370,6 +393,7 @@ static weft_status create(struct build *builds, uint32_t count, weft_device *dev
     VkComputePipelineCreateInfo *infos = weft_alloc_zero(host, count, sizeof *infos);
     weft_status status =
         handles && infos ? reserve(device, count) : weft_fail_memory(host, "pipelines");
+    const bool reserved = status == WEFT_OK;
     for (uint32_t i = 0; i < count && status == WEFT_OK; i++) {
         status = begin(&builds[i], device);
     }
@@ -379,21 +403,26 @@ static weft_status create(struct build *builds, uint32_t count, weft_device *dev
     for (uint32_t i = 0; i < count; i++) {
         end(&builds[i], device);
     }
+    if (reserved) {
+        unreserve(device, count);
+    }
     weft_free(host, infos);
     weft_free(host, handles);
     return status;
 }
 
-static bool find(struct weft_pipeline_request *request, const weft_device *device,
+static bool find(struct weft_pipeline_request *request, weft_device *device,
                  const weft_digest *key) {
+    pthread_mutex_lock(&device->locks.pipelines);
     const struct weft_digest_slot *slot = weft_digest_map_find(&device->pipelines->pipelines, key);
     request->pipeline = slot ? slot->value : NULL;
-    return slot != NULL;
+    pthread_mutex_unlock(&device->locks.pipelines);
+    return request->pipeline != NULL;
 }
 
 /* Those that are not in the store, each once. */
 static uint32_t collect(struct build *builds, struct weft_pipeline_request *requests,
-                        uint32_t count, const weft_device *device) {
+                        uint32_t count, weft_device *device) {
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++) {
         const weft_digest key = description_key(device, requests[i].desc);

@@ -172,19 +172,32 @@ static weft_status make_payload(uint8_t **payload, size_t *size, weft_device *de
     return weft_device_check(device, result, "vkGetPipelineCacheData");
 }
 
+/* Null where nothing is new. Whatever is added from now on is new again. */
+static weft_status take_new(uint8_t **payload, size_t *size, weft_device *device) {
+    struct weft_pipeline_store *store = device->pipelines;
+    weft_status status = WEFT_OK;
+    pthread_mutex_lock(&device->locks.pipelines);
+    if (store->dirty) {
+        status = make_payload(payload, size, device);
+        store->dirty = status != WEFT_OK;
+    }
+    pthread_mutex_unlock(&device->locks.pipelines);
+    return status;
+}
+
 weft_status weft_pipeline_store_save(weft_device *device) {
     weft_status status = weft_device_alive(device);
-    struct weft_pipeline_store *store = device->pipelines;
-    if (status != WEFT_OK || !store || !store->dirty || !device->cache_dir) {
+    if (status != WEFT_OK || !device->pipelines || !device->cache_dir) {
         return status;
     }
     uint8_t *payload = NULL;
     size_t size = 0;
-    WEFT_TRY(make_payload(&payload, &size, device));
-    weft_cache_write(device->cache_dir, CACHE_KIND, &store->cache_key, payload, size,
-                     &device->host);
+    WEFT_TRY(take_new(&payload, &size, device));
+    if (payload) {
+        weft_cache_write(device->cache_dir, CACHE_KIND, &device->pipelines->cache_key, payload,
+                         size, &device->host);
+    }
     weft_free(&device->host, payload);
-    store->dirty = false;
     return WEFT_OK;
 }
 
@@ -247,8 +260,8 @@ static weft_status create_layout(VkPipelineLayout *layout, weft_device *device,
     return WEFT_VK(device, CreatePipelineLayout, &info, NULL, layout);
 }
 
-weft_status weft_pipeline_layout_get(VkPipelineLayout *layout, VkDescriptorSetLayout *set_layout,
-                                     weft_device *device, uint32_t bindings, uint32_t push_size) {
+static weft_status get_layout(VkPipelineLayout *layout, VkDescriptorSetLayout *set_layout,
+                              weft_device *device, uint32_t bindings, uint32_t push_size) {
     struct weft_pipeline_store *store = device->pipelines;
     VkDescriptorSetLayout *shared_set = &store->set_layouts[bindings];
     VkPipelineLayout *shared = &store->layouts[bindings][push_size / 4];
@@ -261,4 +274,12 @@ weft_status weft_pipeline_layout_get(VkPipelineLayout *layout, VkDescriptorSetLa
     *layout = *shared;
     *set_layout = *shared_set;
     return WEFT_OK;
+}
+
+weft_status weft_pipeline_layout_get(VkPipelineLayout *layout, VkDescriptorSetLayout *set_layout,
+                                     weft_device *device, uint32_t bindings, uint32_t push_size) {
+    pthread_mutex_lock(&device->locks.pipelines);
+    const weft_status status = get_layout(layout, set_layout, device, bindings, push_size);
+    pthread_mutex_unlock(&device->locks.pipelines);
+    return status;
 }

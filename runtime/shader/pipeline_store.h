@@ -18,7 +18,9 @@ struct weft_pipeline {
     uint32_t push_size;
 };
 
+/* All of it is under device->locks.pipelines, but for `cache`, which the driver locks by itself. */
 struct weft_pipeline_store {
+    uint32_t promised; /* pipelines that threads are making; both maps have room for them */
     struct weft_digest_map pipelines; /* digest of a description to struct weft_pipeline */
     VkDescriptorSetLayout set_layouts[WEFT_MAX_BINDINGS + 1]; /* by bindings */
     VkPipelineLayout layouts[WEFT_MAX_BINDINGS + 1]

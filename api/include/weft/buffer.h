@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/** A range of device memory. Same thread safety as its device, and destroyed before it. */
+/** A range of device memory. One thread at a time; destroyed before its device. */
 typedef struct weft_buffer weft_buffer;
 
 /**

@@ -96,7 +96,10 @@ WEFT_API weft_status weft_device_list(weft_device_info *infos, uint32_t *count,
 
 /**
  * One opened device with its queue, memory, pipelines and caches.
- * Thread safety: calls that take the same device, or buffers, plans and models made from it, must not overlap.
+ * Thread safety: several threads may use a device at once, each with buffers, plans and models of its own: compile, load, submit,
+ * execute, read, write, destroy, trim, save the cache and read the counters. Calls that take the same buffer, the same model or the
+ * same plan (with its bindings) must not overlap. weft_device_destroy overlaps nothing. The callbacks of `host` are called from
+ * all these threads, also while the library holds a lock, and must not call it back.
  * Reference rule: destroy buffers, plans and models before their device.
  */
 typedef struct weft_device weft_device;

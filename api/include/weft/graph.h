@@ -204,7 +204,8 @@ WEFT_API weft_status weft_graph_reshape(weft_tensor *out, weft_graph *graph, wef
 
 /**
  * A graph compiled for one device: pipelines, one arena for all intermediate tensors, the recorded commands.
- * Thread safety: as its device. Destroy bindings before their plan, and plans before their device.
+ * Thread safety: one thread at a time for a plan and its bindings, beside other plans of the device. Destroy bindings before their
+ * plan, and plans before their device.
  */
 typedef struct weft_plan weft_plan;
 
@@ -245,10 +246,11 @@ typedef struct weft_plan_info {
     uint64_t f16_weight_bytes; /**< that part of it which holds f16 (weft_weight_storage) */
     uint32_t dispatches;
     uint32_t barriers;
-    uint32_t parts;              /**< dispatches, or pieces of them: see weft_plan_params.part_ms */
-    uint32_t submissions;        /**< command buffer submissions of one run */
-    uint32_t shaders_compiled;   /**< GLSL texts compiled while compiling the plan */
-    uint32_t pipelines_compiled; /**< pipelines that no cache held */
+    uint32_t parts;       /**< dispatches, or pieces of them: see weft_plan_params.part_ms */
+    uint32_t submissions; /**< command buffer submissions of one run */
+    uint32_t
+        shaders_compiled; /**< GLSL texts compiled for the device while compiling the plan, by any thread */
+    uint32_t pipelines_compiled; /**< pipelines that no cache held, likewise */
     double compile_ms;
     double flops; /**< floating-point operations of one run, as counted by the ops */
 } weft_plan_info;

@@ -30,11 +30,11 @@
 #include "mixers/vkfft/host_dft.h"
 #include "mixers/vkfft/recorder.h"
 
-/* Set while planning, which one thread does at a time: the recorder that VkFFT's allocations go to,
+/* Set while this thread plans: the recorder that VkFFT's allocations go to,
    and the objects of glslang that exist just now. */
-static struct weft_fft_recorder *current_recorder;
-static glslang_shader_t *current_shader;
-static glslang_program_t *current_program;
+static _Thread_local struct weft_fft_recorder *current_recorder;
+static _Thread_local glslang_shader_t *current_shader;
+static _Thread_local glslang_program_t *current_program;
 
 static int generate_phase_vectors(void *application, void *plan, uint64_t axis);
 static int generate_rader_kernels(void *application, void *axis);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The locks of a device; which guards what is said in device.h. */
+#include "device/device.h"
+
+#define LOCKS 5
+
+static void list(pthread_mutex_t *mutexes[LOCKS], struct weft_device_locks *locks) {
+    mutexes[0] = &locks->constants;
+    mutexes[1] = &locks->pipelines;
+    mutexes[2] = &locks->memory;
+    mutexes[3] = &locks->slots;
+    mutexes[4] = &locks->queue;
+}
+
+bool weft_device_locks_create(struct weft_device_locks *locks) {
+    pthread_mutex_t *mutexes[LOCKS];
+    list(mutexes, locks);
+    uint32_t made = 0;
+    while (made < LOCKS && pthread_mutex_init(mutexes[made], NULL) == 0) {
+        made++;
+    }
+    if (made == LOCKS && pthread_cond_init(&locks->constant_made, NULL) == 0) {
+        return true;
+    }
+    while (made-- > 0) {
+        pthread_mutex_destroy(mutexes[made]);
+    }
+    return false;
+}
+
+void weft_device_locks_destroy(struct weft_device_locks *locks) {
+    pthread_mutex_t *mutexes[LOCKS];
+    list(mutexes, locks);
+    pthread_cond_destroy(&locks->constant_made);
+    for (uint32_t i = 0; i < LOCKS; i++) {
+        pthread_mutex_destroy(mutexes[i]);
+    }
+}
