@@ -106,6 +106,16 @@ weft_status weft_device_check(weft_device *device, VkResult result, const char *
     weft_device_check((device), (device)->vk.function((device)->vk.handle, __VA_ARGS__), \
                       "vk" #function)
 
+/**
+ * The same for a function that makes one object, as in WEFT_VK_MAKE(device, CreateFence, &info, &fence). A driver may leave
+ * anything in `made` when it fails: then it is null, so that whoever cleans up destroys nothing.
+ */
+#define WEFT_VK_MAKE(device, function, info, made)                                               \
+    weft_device_made((device), (device)->vk.function((device)->vk.handle, (info), NULL, (made)), \
+                     "vk" #function, (made), sizeof *(made))
+weft_status weft_device_made(weft_device *device, VkResult result, const char *call, void *handle,
+                             size_t size);
+
 /** WEFT_DEVICE_LOST when the device is lost, else WEFT_OK. The first line of every entry point that touches it. */
 weft_status weft_device_alive(const weft_device *device);
 

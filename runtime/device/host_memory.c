@@ -83,7 +83,7 @@ static weft_status import_memory(VkDeviceMemory *imported, weft_device *device, 
                          "weft_buffer_wrap_host: %s cannot work on memory of this kind in place",
                          device->info.name);
     }
-    return WEFT_VK(device, AllocateMemory, &info, NULL, imported);
+    return WEFT_VK_MAKE(device, AllocateMemory, &info, imported);
 }
 
 static weft_status fill(weft_buffer *buffer, void *memory) {
@@ -98,7 +98,7 @@ static weft_status fill(weft_buffer *buffer, void *memory) {
                                               VK_BUFFER_USAGE_TRANSFER_DST_BIT,
                                      .sharingMode = VK_SHARING_MODE_EXCLUSIVE};
     VkMemoryRequirements requirements;
-    WEFT_TRY(WEFT_VK(device, CreateBuffer, &info, NULL, &buffer->handle));
+    WEFT_TRY(WEFT_VK_MAKE(device, CreateBuffer, &info, &buffer->handle));
     device->vk.GetBufferMemoryRequirements(device->vk.handle, buffer->handle, &requirements);
     WEFT_TRY(import_memory(&buffer->imported, device, memory, buffer->size, &requirements));
     return WEFT_VK(device, BindBufferMemory, buffer->handle, buffer->imported, 0);

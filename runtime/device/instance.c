@@ -188,20 +188,21 @@ static VkResult call_create_instance(VkInstance *handle, const struct global_fun
     return global->CreateInstance(&info, NULL, handle);
 }
 
-/* Whether the loader itself is for Vulkan 1.2; below that, an instance cannot ask for it. */
-static bool loader_is_recent(const struct global_functions *global, char *reason) {
+/* The loader itself must be for Vulkan 1.2; below that, an instance cannot ask for it. */
+static weft_status check_loader(const struct global_functions *global, const weft_host *host,
+                                char *reason) {
     uint32_t version = VK_API_VERSION_1_0;
-    if (global->EnumerateInstanceVersion &&
-        global->EnumerateInstanceVersion(&version) != VK_SUCCESS) {
-        version = VK_API_VERSION_1_0;
+    if (global->EnumerateInstanceVersion) {
+        WEFT_TRY(weft_vk_check(host, global->EnumerateInstanceVersion(&version),
+                               "vkEnumerateInstanceVersion"));
     }
     if (version >= VK_API_VERSION_1_2) {
-        return true;
+        return WEFT_OK;
     }
     (void)snprintf(reason, WEFT_REASON_SIZE,
                    "the system's Vulkan loader is for version %u.%u, Weft needs 1.2",
                    VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
-    return false;
+    return WEFT_NO_DEVICE;
 }
 
 static weft_status create_handle(struct weft_vk_instance *instance, const weft_host *host,
@@ -213,9 +214,7 @@ static weft_status create_handle(struct weft_vk_instance *instance, const weft_h
         (void)snprintf(reason, WEFT_REASON_SIZE, "the system's Vulkan loader is incomplete");
         return WEFT_NO_DEVICE;
     }
-    if (!loader_is_recent(&global, reason)) {
-        return WEFT_NO_DEVICE;
-    }
+    WEFT_TRY(check_loader(&global, host, reason));
     struct instance_plan plan;
     WEFT_TRY(plan_instance(&plan, &global, validated != NULL, host));
     VkInstance handle = VK_NULL_HANDLE;
@@ -261,8 +260,10 @@ weft_status weft_instance_create_processor(struct weft_vk_instance *instance,
     *instance = (struct weft_vk_instance){.GetInstanceProcAddr = weft_cpu_get_instance_proc_addr};
     struct global_functions global;
     load_globals(&global, instance->GetInstanceProcAddr);
-    WEFT_TRY(weft_vk_check(host, global.CreateInstance(&info, NULL, &instance->handle),
+    VkInstance handle = VK_NULL_HANDLE; /* undefined after a failure */
+    WEFT_TRY(weft_vk_check(host, global.CreateInstance(&info, NULL, &handle),
                            "vkCreateInstance of the processor"));
+    instance->handle = handle;
     const weft_status status = weft_vk_load_instance(instance, host);
     if (status != WEFT_OK) {
         weft_instance_destroy(instance, VK_NULL_HANDLE);

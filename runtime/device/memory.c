@@ -119,7 +119,10 @@ static uint64_t shared_block_size(const weft_device *device, uint32_t type,
     return size;
 }
 
-static VkResult allocate_and_map(struct weft_memory_block *block, const weft_device *device) {
+/* *call is the function that the result is of. */
+static VkResult allocate_and_map(struct weft_memory_block *block, const weft_device *device,
+                                 const char **call) {
+    *call = "vkAllocateMemory";
     VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
         .allocationSize = block->size,
@@ -130,17 +133,25 @@ static VkResult allocate_and_map(struct weft_memory_block *block, const weft_dev
         return result;
     }
     void *mapped = NULL;
+    *call = "vkMapMemory";
     result = device->vk.MapMemory(device->vk.handle, block->memory, 0, VK_WHOLE_SIZE, 0, &mapped);
     if (result != VK_SUCCESS) {
         device->vk.FreeMemory(device->vk.handle, block->memory, NULL);
+        return result;
     }
     block->mapped = mapped;
     return result;
 }
 
-/* A new block, first in the pool. *result keeps what the driver said. */
+/* What the driver said, and of which function. */
+struct answer {
+    VkResult result;
+    const char *call;
+};
+
+/* A new block, first in the pool, unless the driver's answer is an error. */
 static weft_status add_block(weft_device *device, uint64_t size, bool shared, uint32_t type,
-                             enum weft_memory_kind kind, VkResult *result) {
+                             enum weft_memory_kind kind, struct answer *answer) {
     struct weft_memory_block *block = weft_alloc_zero(&device->host, 1, sizeof *block);
     if (!block) {
         return weft_fail_memory(&device->host, "memory block");
@@ -152,8 +163,8 @@ static weft_status add_block(weft_device *device, uint64_t size, bool shared, ui
         weft_free(&device->host, block);
         return status;
     }
-    *result = allocate_and_map(block, device);
-    if (*result != VK_SUCCESS) {
+    answer->result = allocate_and_map(block, device, &answer->call);
+    if (answer->result != VK_SUCCESS) {
         weft_ranges_destroy(&block->ranges, &device->host);
         weft_free(&device->host, block);
         return WEFT_OK;
@@ -208,24 +219,25 @@ static void release_unless_kept(weft_device *device, struct weft_memory_block *b
 /* A block with room for `size` more bytes: a shared one where they fit, else one of their own. */
 static weft_status add_room(weft_device *device, uint64_t size, uint32_t type,
                             enum weft_memory_kind kind) {
-    VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    struct answer answer = {.result = VK_ERROR_OUT_OF_DEVICE_MEMORY};
     uint64_t shared_size = shared_block_size(device, type, kind);
     if (size < shared_size) {
-        WEFT_TRY(add_block(device, shared_size, true, type, kind, &result));
+        WEFT_TRY(add_block(device, shared_size, true, type, kind, &answer));
     }
-    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
-        WEFT_TRY(add_block(device, size, false, type, kind, &result));
+    if (answer.result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+        WEFT_TRY(add_block(device, size, false, type, kind, &answer));
     }
-    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+    if (answer.result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
         release_empty(device);
-        WEFT_TRY(add_block(device, size, false, type, kind, &result));
+        WEFT_TRY(add_block(device, size, false, type, kind, &answer));
     }
-    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_TOO_MANY_OBJECTS) {
+    if (answer.result == VK_ERROR_OUT_OF_DEVICE_MEMORY ||
+        answer.result == VK_ERROR_TOO_MANY_OBJECTS) {
         return weft_fail(&device->host, WEFT_OUT_OF_DEVICE_MEMORY,
-                         "the driver has no %" PRIu64 " bytes more; %" PRIu64 " are in use", size,
-                         (uint64_t)device->stats.bytes_in_use);
+                         "%s: the driver has no %" PRIu64 " bytes more; %" PRIu64 " are in use",
+                         answer.call, size, (uint64_t)device->stats.bytes_in_use);
     }
-    return weft_device_check(device, result, "vkAllocateMemory");
+    return weft_device_check(device, answer.result, answer.call);
 }
 
 /* Takes a range from any block of the type and kind; *block is null when none has room. */

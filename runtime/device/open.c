@@ -70,9 +70,9 @@ static weft_status create_device(weft_device *device, const struct weft_physical
         .enabledExtensionCount = extension_count,
         .ppEnabledExtensionNames = extensions,
     };
-    return weft_device_check(
+    return weft_device_made(
         device, device->instance.CreateDevice(physical->handle, &info, NULL, &device->vk.handle),
-        "vkCreateDevice");
+        "vkCreateDevice", &device->vk.handle, sizeof device->vk.handle);
 }
 
 static weft_status create_and_load(weft_device *device, const struct weft_physical *physical,

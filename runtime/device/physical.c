@@ -282,8 +282,10 @@ static weft_status list_handles(VkPhysicalDevice **handles, uint32_t *count,
     *count = 0;
     uint32_t found = 0;
     VkResult result = instance->EnumeratePhysicalDevices(instance->handle, &found, NULL);
-    if (result == VK_ERROR_INITIALIZATION_FAILED) {
-        return WEFT_OK; /* how some loaders say that no driver works */
+    if (result == VK_ERROR_INITIALIZATION_FAILED) { /* how some loaders say that no driver works */
+        weft_log(host, WEFT_LOG_INFO,
+                 "vkEnumeratePhysicalDevices: VK_ERROR_INITIALIZATION_FAILED, so there are none");
+        return WEFT_OK;
     }
     if (result != VK_SUCCESS || found == 0) {
         return weft_vk_check(host, result, "vkEnumeratePhysicalDevices");
@@ -293,7 +295,11 @@ static weft_status list_handles(VkPhysicalDevice **handles, uint32_t *count,
         return weft_fail_memory(host, "device list");
     }
     result = instance->EnumeratePhysicalDevices(instance->handle, &found, list);
-    if (result != VK_SUCCESS && result != VK_INCOMPLETE) {
+    if (result ==
+        VK_INCOMPLETE) { /* more came in between the two calls: what was written is valid */
+        result = VK_SUCCESS;
+    }
+    if (result != VK_SUCCESS || found == 0) { /* or all have gone */
         weft_free(host, list);
         return weft_vk_check(host, result, "vkEnumeratePhysicalDevices");
     }

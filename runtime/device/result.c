@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "device/result.h"
 
+#include <string.h>
+
 #include "device/device.h"
 
 /** "VK_ERROR_DEVICE_LOST"; "VkResult" for values that Vulkan 1.2 core functions do not return. */
@@ -29,6 +31,7 @@ static const char *result_name(VkResult result) {
         NAME(VK_ERROR_UNKNOWN);
         NAME(VK_ERROR_OUT_OF_POOL_MEMORY);
         NAME(VK_ERROR_FRAGMENTATION);
+        NAME(VK_ERROR_INVALID_EXTERNAL_HANDLE);
         NAME(VK_ERROR_VALIDATION_FAILED_EXT);
         NAME(VK_ERROR_INVALID_SHADER_NV);
     default:
@@ -44,6 +47,9 @@ static weft_status result_status(VkResult result) {
         return WEFT_OUT_OF_HOST_MEMORY;
     case VK_ERROR_OUT_OF_DEVICE_MEMORY:
     case VK_ERROR_TOO_MANY_OBJECTS:
+    case VK_ERROR_FRAGMENTED_POOL:
+    case VK_ERROR_OUT_OF_POOL_MEMORY:
+    case VK_ERROR_FRAGMENTATION:
         return WEFT_OUT_OF_DEVICE_MEMORY;
     case VK_ERROR_DEVICE_LOST:
         return WEFT_DEVICE_LOST;
@@ -68,6 +74,14 @@ weft_status weft_device_check(weft_device *device, VkResult result, const char *
         device->lost = true;
     }
     return weft_vk_check(&device->host, result, call);
+}
+
+weft_status weft_device_made(weft_device *device, VkResult result, const char *call, void *handle,
+                             size_t size) {
+    if (result != VK_SUCCESS) {
+        memset(handle, 0, size);
+    }
+    return weft_device_check(device, result, call);
 }
 
 weft_status weft_device_alive(const weft_device *device) {

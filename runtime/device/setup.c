@@ -97,7 +97,7 @@ static weft_status create_timeline(weft_device *device) {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
         .pNext = &type,
     };
-    return WEFT_VK(device, CreateSemaphore, &info, NULL, &device->timeline);
+    return WEFT_VK_MAKE(device, CreateSemaphore, &info, &device->timeline);
 }
 
 static weft_status finish(weft_device *device, const struct weft_setup *setup) {

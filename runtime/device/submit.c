@@ -73,7 +73,7 @@ weft_status weft_command_pool_create(VkCommandPool *pool, weft_device *device) {
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
         .queueFamilyIndex = device->queue_family,
     };
-    return WEFT_VK(device, CreateCommandPool, &info, NULL, pool);
+    return WEFT_VK_MAKE(device, CreateCommandPool, &info, pool);
 }
 
 /* ---- commands that run once ---- */

@@ -191,9 +191,7 @@ static weft_status make_queries(weft_plan *plan) {
     VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                   .queryType = VK_QUERY_TYPE_TIMESTAMP,
                                   .queryCount = 2 * plan->lowering.dispatch_count + 1};
-    return weft_device_check(
-        device, device->vk.CreateQueryPool(device->vk.handle, &info, NULL, &plan->queries),
-        "vkCreateQueryPool");
+    return WEFT_VK_MAKE(device, CreateQueryPool, &info, &plan->queries);
 }
 
 static void sum_up(weft_plan *plan) {

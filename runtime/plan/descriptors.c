@@ -20,9 +20,7 @@ static weft_status create_pool(VkDescriptorPool *pool, weft_device *device, uint
                                        .maxSets = sets,
                                        .poolSizeCount = 1,
                                        .pPoolSizes = &size};
-    return weft_device_check(device,
-                             device->vk.CreateDescriptorPool(device->vk.handle, &info, NULL, pool),
-                             "vkCreateDescriptorPool");
+    return WEFT_VK_MAKE(device, CreateDescriptorPool, &info, pool);
 }
 
 weft_status weft_descriptors_create(VkDescriptorPool *pool, VkDescriptorSet *sets,

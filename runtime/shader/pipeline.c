@@ -211,8 +211,9 @@ static weft_status create_module(VkShaderModule *module, weft_device *device, co
                                            .pCode = spirv->words};
     char call[CALL_TEXT_SIZE];
     snprintf(call, sizeof call, "vkCreateShaderModule of %s", name);
-    return weft_device_check(
-        device, device->vk.CreateShaderModule(device->vk.handle, &info, NULL, module), call);
+    return weft_device_made(device,
+                            device->vk.CreateShaderModule(device->vk.handle, &info, NULL, module),
+                            call, module, sizeof *module);
 }
 
 /* What the driver says about how a pipeline came to be; flags 0 where it says nothing. */

@@ -83,7 +83,7 @@ static weft_status create_cache(struct weft_pipeline_store *store, weft_device *
     const VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
                                             .initialDataSize = size,
                                             .pInitialData = data};
-    return WEFT_VK(device, CreatePipelineCache, &info, NULL, &store->cache);
+    return WEFT_VK_MAKE(device, CreatePipelineCache, &info, &store->cache);
 }
 
 /* The payload is null where the disk has none. */
@@ -245,7 +245,7 @@ static weft_status create_set_layout(VkDescriptorSetLayout *set_layout, weft_dev
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
         .bindingCount = bindings,
         .pBindings = binding};
-    return WEFT_VK(device, CreateDescriptorSetLayout, &info, NULL, set_layout);
+    return WEFT_VK_MAKE(device, CreateDescriptorSetLayout, &info, set_layout);
 }
 
 static weft_status create_layout(VkPipelineLayout *layout, weft_device *device,
@@ -257,7 +257,7 @@ static weft_status create_layout(VkPipelineLayout *layout, weft_device *device,
                                              .pSetLayouts = set_layout,
                                              .pushConstantRangeCount = push_size > 0 ? 1 : 0,
                                              .pPushConstantRanges = &range};
-    return WEFT_VK(device, CreatePipelineLayout, &info, NULL, layout);
+    return WEFT_VK_MAKE(device, CreatePipelineLayout, &info, layout);
 }
 
 static weft_status get_layout(VkPipelineLayout *layout, VkDescriptorSetLayout *set_layout,

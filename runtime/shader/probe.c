@@ -116,7 +116,7 @@ static weft_status create_set(struct probe *probe, weft_device *device) {
         .poolSizeCount = 1,
         .pPoolSizes = &size,
     };
-    WEFT_TRY(WEFT_VK(device, CreateDescriptorPool, &pool, NULL, &probe->pool));
+    WEFT_TRY(WEFT_VK_MAKE(device, CreateDescriptorPool, &pool, &probe->pool));
     VkDescriptorSetAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
         .descriptorPool = probe->pool,
