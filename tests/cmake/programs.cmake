@@ -41,6 +41,9 @@ function(weft_add_test_program folder source)
     if(WIN32 AND head MATCHES "/\\* weft-test: posix \\*/")
         return()
     endif()
+    if(NOT WEFT_HAVE_LLVM AND head MATCHES "/\\* weft-test: (slow )?faults")
+        return() # what fails is the processor device
+    endif()
     string(REGEX REPLACE "^test_" "" short "${stem}")
     set(target "weft-test-${folder}-${short}")
     add_executable(${target} "${source}")
@@ -49,6 +52,10 @@ function(weft_add_test_program folder source)
     set_target_properties(${target} PROPERTIES
         OUTPUT_NAME "${short}" RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/${folder}")
     weft_finish_program(${target})
+    if(head MATCHES "/\\* weft-test: (slow )?faults") # what support_faults.h stands in front of
+        target_link_options(${target} PRIVATE
+            "LINKER:--wrap=weft_loader_open,--wrap=weft_cpu_get_instance_proc_addr")
+    endif()
 
     # The marker decides how the test is registered, so a change of it must configure again; the
     # source is copied nowhere, only its time is watched.
@@ -106,3 +113,11 @@ foreach(pattern IN LISTS weft_test_patterns)
         endif()
     endforeach()
 endforeach()
+
+# ./dev test has a part of the faults, ./dev test all has every one.
+if(TARGET weft-test-unit-faults AND WEFT_HAVE_LLVM)
+    weft_add_host_test(unit.faults.all LABELS unit long COMMAND weft-test-unit-faults)
+    set_tests_properties(unit.faults.all PROPERTIES
+        ENVIRONMENT "${weft_test_env};WEFT_TEST_FAULTS=all" TIMEOUT 5400)
+    set_tests_properties(unit.soak PROPERTIES TIMEOUT 1800)
+endif()

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The life of a device from listing to destruction, in steps that can be repeated when one has failed. */
+#ifndef WEFT_TESTS_SUPPORT_CYCLE_H
+#define WEFT_TESTS_SUPPORT_CYCLE_H
+
+#include <weft/model.h>
+#include <weft/vulkan.h>
+
+#include "support.h"
+
+enum { WEFT_CYCLE_TOKENS = 8, WEFT_CYCLE_LOGITS = 256, WEFT_CYCLE_RESULTS = 8 };
+
+struct weft_cycle {
+    weft_host host;
+    const char *model_folder, *cache_dir;
+    weft_device *device;
+    weft_device *adopted;
+    weft_buffer *x, *y, *of_host, *wrapped;
+    void *memory;
+    weft_model *model;
+    weft_graph *graph;
+    weft_plan *plan, *other;
+    weft_bindings *bindings;
+    weft_decoder *decoder;
+    VkCommandBuffer commands;
+    uint64_t ticket;
+    float results[WEFT_CYCLE_RESULTS]
+                 [WEFT_CYCLE_LOGITS]; /* what it computed, the same bits in every life */
+};
+
+struct weft_cycle_step {
+    const char *name;
+    weft_status (*run)(struct weft_cycle *cycle);
+    bool on_host; /* can go on when the device is lost */
+};
+
+/** In order. One that fails leaves all as it was: it may be run again. */
+extern const struct weft_cycle_step weft_cycle_steps[];
+extern const uint32_t weft_cycle_step_count;
+
+void weft_cycle_begin(struct weft_cycle *cycle, const weft_host *host, const char *model_folder,
+                      const char *cache_dir);
+/** Destroys what there is, in the order that the headers ask for. */
+void weft_cycle_end(struct weft_cycle *cycle);
+
+#endif
