@@ -11,6 +11,8 @@ struct weft_staging {
     VkBuffer buffer;
     struct weft_allocation *allocation;
     bool busy; /* under locks.slots */
+    bool
+        unsettled; /* submitted, and not known to be complete: where a wait failed the copy may still be to run */
 };
 
 static weft_status add_staging(struct weft_staging **staging, weft_device *device) {
@@ -47,9 +49,10 @@ static weft_status take_staging(struct weft_staging **staging, weft_device *devi
     return found ? WEFT_OK : add_staging(staging, device);
 }
 
+/* One that is not settled stays taken until the device goes. */
 static void give_staging(weft_device *device, struct weft_staging *staging) {
     pthread_mutex_lock(&device->locks.slots);
-    staging->busy = false;
+    staging->busy = staging->unsettled;
     pthread_mutex_unlock(&device->locks.slots);
 }
 
@@ -96,8 +99,16 @@ static void copy(const weft_device *device, VkCommandBuffer commands, VkBuffer s
     device->vk.CmdCopyBuffer(commands, source, target, 1, &region);
 }
 
-static weft_status upload_piece(weft_device *device, const struct weft_staging *staging,
-                                VkBuffer buffer, uint64_t offset, const void *data, uint64_t size) {
+static weft_status finish(weft_device *device, struct weft_staging *staging,
+                          VkCommandBuffer commands) {
+    staging->unsettled = true;
+    WEFT_TRY(weft_device_finish_commands(device, commands));
+    staging->unsettled = false;
+    return WEFT_OK;
+}
+
+static weft_status upload_piece(weft_device *device, struct weft_staging *staging, VkBuffer buffer,
+                                uint64_t offset, const void *data, uint64_t size) {
     VkCommandBuffer commands = VK_NULL_HANDLE;
     WEFT_TRY(weft_device_begin_commands(&commands, device));
     /* A submission makes what the host wrote before it visible to the device. */
@@ -107,10 +118,10 @@ static weft_status upload_piece(weft_device *device, const struct weft_staging *
     barrier(device, commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
             VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
             VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
-    return weft_device_finish_commands(device, commands);
+    return finish(device, staging, commands);
 }
 
-static weft_status download_piece(weft_device *device, const struct weft_staging *staging,
+static weft_status download_piece(weft_device *device, struct weft_staging *staging,
                                   VkBuffer buffer, uint64_t offset, void *data, uint64_t size) {
     VkCommandBuffer commands = VK_NULL_HANDLE;
     WEFT_TRY(weft_device_begin_commands(&commands, device));
@@ -118,7 +129,7 @@ static weft_status download_piece(weft_device *device, const struct weft_staging
     copy(device, commands, buffer, offset, staging->buffer, 0, size);
     barrier(device, commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
             VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
-    WEFT_TRY(weft_device_finish_commands(device, commands));
+    WEFT_TRY(finish(device, staging, commands));
     memcpy(data, staging->allocation->mapped, (size_t)size);
     return WEFT_OK;
 }
