@@ -108,7 +108,8 @@ static void *work(void *argument) {
     const struct shared *shared = worker->shared;
     const double end = weft_clock_ms() + shared->seconds * 1e3;
     float *y = malloc(BYTES);
-    for (; !worker->failed && (worker->rounds < KINDS || weft_clock_ms() < end); worker->rounds++) {
+    for (; !worker->failed && (worker->rounds < 5 * KINDS || weft_clock_ms() < end);
+         worker->rounds++) {
         const uint32_t kind = (worker->index + worker->rounds) % KINDS;
         weft_device_stats stats;
         memset(y, 0xff, BYTES);
