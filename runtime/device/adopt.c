@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Adopting a VkDevice that the caller made and keeps. */
 #include "core/try.h"
+#include "device/debug_label.h"
 #include "device/instance.h"
 #include "device/loader.h"
 #include "device/physical.h"
@@ -66,7 +67,8 @@ static weft_status load_tables(weft_device *device, const weft_device_adopt_para
     instance->handle = params->instance;
     device->vk.handle = params->device;
     WEFT_TRY(weft_vk_load_instance(instance, &device->host));
-    return weft_vk_load_device(&device->vk, instance, &device->host);
+    WEFT_TRY(weft_vk_load_device(&device->vk, instance, &device->host));
+    return params->debug_labels ? weft_debug_label_load(device) : WEFT_OK;
 }
 
 static weft_status read_physical(weft_device *device, const weft_device_adopt_params *params) {

@@ -7,6 +7,7 @@
 #include <weft/vulkan.h>
 
 #include "core/try.h"
+#include "device/debug_label.h"
 
 static uint64_t largest_heap(const weft_device *device) {
     const VkPhysicalDeviceMemoryProperties *memory = &device->memory_properties;
@@ -83,6 +84,7 @@ weft_status weft_buffer_create(weft_buffer **buffer, weft_device *device, uint64
         weft_free(&device->host, made);
         return status;
     }
+    weft_debug_name(device, VK_OBJECT_TYPE_BUFFER, (uint64_t)made->handle, "weft buffer");
     *buffer = made;
     return WEFT_OK;
 }

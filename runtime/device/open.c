@@ -4,6 +4,7 @@
 #include "core/rules.h"
 #include "core/try.h"
 #include "cpu/driver.h"
+#include "device/debug_label.h"
 #include "device/discover.h"
 #include "device/result.h"
 #include "device/robustness.h"
@@ -90,6 +91,9 @@ static weft_status create_and_load(weft_device *device, const struct weft_physic
         if (!device->vk.GetMemoryHostPointerPropertiesEXT) {
             device->info.host_memory_alignment = 0;
         }
+    }
+    if (device->instance.CreateDebugUtilsMessengerEXT) { /* for the validation layer's messages */
+        WEFT_TRY(weft_debug_label_load(device));
     }
     device->vk.GetDeviceQueue(device->vk.handle, device->queue_family, 0, &device->queue);
     return WEFT_OK;

@@ -92,6 +92,10 @@ struct weft_vk_device {
     WEFT_VK_DEVICE_FUNCTIONS(WEFT_VK_MEMBER)
     /* Null where VK_EXT_external_memory_host is not enabled. */
     PFN_vkGetMemoryHostPointerPropertiesEXT GetMemoryHostPointerPropertiesEXT;
+    /* Null where nothing is named for captures, see debug_label.h. */
+    PFN_vkSetDebugUtilsObjectNameEXT SetDebugUtilsObjectNameEXT;
+    PFN_vkCmdBeginDebugUtilsLabelEXT CmdBeginDebugUtilsLabelEXT;
+    PFN_vkCmdEndDebugUtilsLabelEXT CmdEndDebugUtilsLabelEXT;
 };
 
 #undef WEFT_VK_MEMBER

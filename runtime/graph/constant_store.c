@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/try.h"
+#include "device/debug_label.h"
 #include "graph/lowering.h"
 
 struct kept {
@@ -145,7 +146,11 @@ static weft_status make_constant(struct weft_constant *constant, weft_device *de
                                  weft_status (*fill)(void *user, void *data), void *user) {
     weft_status status = weft_vkbuffer_create_or_trim(&constant->buffer, &constant->allocation,
                                                       device, constant->bytes);
-    return status == WEFT_OK ? upload(device, constant, fill, user) : status;
+    if (status != WEFT_OK) {
+        return status;
+    }
+    weft_debug_name(device, VK_OBJECT_TYPE_BUFFER, (uint64_t)constant->buffer, constant->key);
+    return upload(device, constant, fill, user);
 }
 
 /* With the lock held: the constant of that key, after waiting for the thread that makes it; null when there is none. */

@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "core/try.h"
+#include "device/debug_label.h"
 #include "graph/choose.h"
 #include "plan/measure.h"
 #include "plan/passes.h"
@@ -163,8 +164,10 @@ static weft_status make_arena(weft_plan *plan) {
     if (plan->info.arena_bytes == 0) {
         return WEFT_OK;
     }
-    return weft_vkbuffer_create_or_trim(&plan->arena, &plan->arena_allocation, plan->device,
-                                        plan->info.arena_bytes);
+    WEFT_TRY(weft_vkbuffer_create_or_trim(&plan->arena, &plan->arena_allocation, plan->device,
+                                          plan->info.arena_bytes));
+    weft_debug_name(plan->device, VK_OBJECT_TYPE_BUFFER, (uint64_t)plan->arena, "weft arena");
+    return WEFT_OK;
 }
 
 static weft_status make_descriptors(weft_plan *plan) {

@@ -5,6 +5,7 @@
 #include <weft/vulkan.h>
 
 #include "core/try.h"
+#include "device/debug_label.h"
 
 void weft_record_barrier(const weft_device *device, VkCommandBuffer commands) {
     VkMemoryBarrier memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
@@ -47,6 +48,7 @@ void weft_record_step(const weft_plan *plan, VkCommandBuffer commands,
     if (dispatch->barrier && first_part && !ordered) {
         weft_record_barrier(plan->device, commands);
     }
+    weft_debug_label_begin(plan->device, commands, dispatch->label);
     vk->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->handle);
     vk->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->layout, 0, 1,
                               &set, 0, NULL);
@@ -66,6 +68,7 @@ void weft_record_step(const weft_plan *plan, VkCommandBuffer commands,
     if (last_part) {
         stamp(plan, commands, 2 * step->dispatch + 1);
     }
+    weft_debug_label_end(plan->device, commands);
 }
 
 /*

@@ -6,6 +6,7 @@
 
 #include "core/rules.h"
 #include "core/try.h"
+#include "device/debug_label.h"
 #include "device/robustness.h"
 #include "shader/capabilities.h"
 #include "shader/embedded.h"
@@ -381,6 +382,9 @@ static weft_status create_handles(struct build *builds, uint32_t count, weft_dev
             failed = failed ? failed : name_of(builds[i].desc);
             continue;
         }
+        /* Named before other threads can find it. */
+        weft_debug_name(device, VK_OBJECT_TYPE_PIPELINE, (uint64_t)handles[i],
+                        name_of(builds[i].desc));
         keep(&builds[i], device, handles[i]);
     }
     char call[CALL_TEXT_SIZE];

@@ -66,8 +66,11 @@ static void make_instance(struct program *program) {
     VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                      .pApplicationName = "embed",
                                      .apiVersion = VK_API_VERSION_1_2};
+    static const char *const extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
     VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                 .pApplicationInfo = &application};
+                                 .pApplicationInfo = &application,
+                                 .enabledExtensionCount = 1,
+                                 .ppEnabledExtensionNames = extensions};
     assert_int_equal(create(&info, NULL, &program->instance.handle), VK_SUCCESS);
     load_instance_functions(program);
 }
@@ -166,7 +169,8 @@ static int set_up(void **state) {
                                        .queue_family = program->family,
                                        .lock_queue = lock_queue,
                                        .unlock_queue = unlock_queue,
-                                       .lock_user = program};
+                                       .lock_user = program,
+                                       .debug_labels = true};
     assert_ok(weft_device_adopt(&program->device, &params));
     *state = program;
     return 0;
@@ -460,4 +464,28 @@ TEST(test_wrap_refuses_misaligned_offsets, program) {
     assert_ptr_equal(weft_buffer_vulkan(buffer, &offset), program->buffer);
     assert_int_equal(offset, program->stride);
     weft_buffer_destroy(&buffer);
+}
+
+/** A loader whose instances do not have the extension. */
+static PFN_vkVoidFunction VKAPI_CALL get_without_labels(VkInstance instance, const char *name) {
+    return strcmp(name, "vkCmdBeginDebugUtilsLabelEXT") == 0 ? NULL
+                                                             : weft_loader_open()(instance, name);
+}
+
+TEST(test_labels_need_their_extension, program) {
+    weft_device *device = NULL;
+    weft_device_adopt_params params = {.host = program->host.host,
+                                       .instance = program->instance.handle,
+                                       .physical_device = program->physical,
+                                       .device = program->vk.handle,
+                                       .queue = program->queue,
+                                       .queue_family = program->family,
+                                       .get_instance_proc_addr = get_without_labels,
+                                       .debug_labels = true};
+    WEFT_EXPECT_REFUSED(&program->host, WEFT_UNSUPPORTED, weft_device_adopt(&device, &params),
+                        "vkCmdBeginDebugUtilsLabelEXT", "VK_EXT_debug_utils");
+    assert_null(device);
+    params.debug_labels = false;
+    assert_ok(weft_device_adopt(&device, &params));
+    weft_device_destroy(&device);
 }

@@ -50,6 +50,11 @@ typedef struct weft_device_adopt_params {
     uint64_t memory_limit;        /**< as weft_device_params */
     const char *cache_dir;        /**< as weft_device_params */
     uint32_t submission_limit_ms; /**< as weft_device_params */
+    /**
+     * The instance has VK_EXT_debug_utils enabled, and captures are to show what is Weft's: names of its pipelines and buffers,
+     * and while a plan is recorded a label around each dispatch, with its node, as weft_plan_get_dispatch has it.
+     */
+    bool debug_labels;
 } weft_device_adopt_params;
 
 #ifndef __cplusplus
@@ -60,7 +65,8 @@ typedef struct weft_device_adopt_params {
  * Makes a weft_device on the caller's VkDevice. Weft creates its own objects on it and destroys only those.
  * Errors: WEFT_INVALID_ARGUMENT for a null handle (named) or one lock callback without the other, or f16
  * weights in reproducible mode, WEFT_UNSUPPORTED
- * for a device below Vulkan 1.2, a queue family without compute, or one that fails the reproducibility probe.
+ * for a device below Vulkan 1.2, a queue family without compute, one that fails the reproducibility probe, or debug_labels on an
+ * instance without VK_EXT_debug_utils (the function that is missing is named).
  */
 WEFT_API weft_status weft_device_adopt(weft_device **device,
                                        const weft_device_adopt_params *params);
