@@ -230,8 +230,7 @@ WEFT_TEST(other_statuses_are_told_with_their_reason) {
     static const char *const reasons[] = {
         "was ok, is error: not finite", "was skipped, is ok: too long",
         "unsupported in both: no f16", "the shape of the input is another",
-        "timed by the clock of the host, before by that of the "
-        "device"};
+        "timed by the clock of the host, before by that of the device"};
     for (size_t i = 0; i < 5; i++) {
         assert_string_equal(verdict_of(comparison, i), verdicts[i]);
         assert_string_equal(reason_of(comparison, i), reasons[i]);
