@@ -121,3 +121,10 @@ if(TARGET weft-test-unit-faults AND WEFT_HAVE_LLVM)
         ENVIRONMENT "${weft_test_env};WEFT_TEST_FAULTS=all" TIMEOUT 5400)
     set_tests_properties(unit.soak PROPERTIES TIMEOUT 1800)
 endif()
+
+# Threads on one device for a few seconds there, for a minute here.
+if(TARGET weft-test-unit-threads AND WEFT_HAVE_LLVM)
+    weft_add_host_test(unit.threads.minute LABELS unit long COMMAND weft-test-unit-threads)
+    set_tests_properties(unit.threads.minute PROPERTIES
+        ENVIRONMENT "${weft_test_env};${weft_driver_env_processor-8};WEFT_TEST_THREAD_SECONDS=60")
+endif()
