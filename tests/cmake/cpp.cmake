@@ -11,7 +11,7 @@ foreach(standard 17 20)
     weft_compile_options(${target})
     set_target_properties(${target} PROPERTIES
         CXX_STANDARD ${standard} OUTPUT_NAME "wrapper-${standard}" RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests/cpp")
-    target_compile_options(${target} PRIVATE ${weft_cpp_flags})
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${weft_cpp_flags}>") # sanitizers add C
     target_compile_definitions(${target} PRIVATE "WEFT_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
     target_link_libraries(${target} PRIVATE weft::weft ${CMAKE_DL_LIBS})
     weft_finish_program(${target})
