@@ -46,11 +46,7 @@ weft_add_pipelines(fast fast tests/data/kernels.txt)
 
 foreach(manifest IN LISTS weft_compilers)
     cmake_path(GET manifest STEM name)
-    set(env "VK_DRIVER_FILES=${manifest}" "VK_ICD_FILENAMES=${manifest}" "WEFT_PROCESSOR=0")
-    if(EXISTS "${WEFT_COMPILERS_DIR}/${name}.env")
-        file(STRINGS "${WEFT_COMPILERS_DIR}/${name}.env" lines REGEX "=")
-        list(APPEND env ${lines})
-    endif()
+    weft_read_driver(env "${manifest}")
     add_test(NAME "compilers.${name}"
         COMMAND weft-compile "${weft_pipelines_dir}/reproducible" "${weft_pipelines_dir}/${name}" --check)
     # Contraction let through, as fast mode does, has to be noticed.

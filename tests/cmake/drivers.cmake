@@ -19,6 +19,20 @@ if(WEFT_SANITIZE MATCHES "thread")
          "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp")
 endif()
 
+# weft_read_driver(<variable> <manifest>): the environment in which a driver is the only one.
+function(weft_read_driver variable manifest)
+    # Loaders before 1.3.207 know only VK_ICD_FILENAMES.
+    # The processor would be preferred to a software driver.
+    set(env "VK_DRIVER_FILES=${manifest}" "VK_ICD_FILENAMES=${manifest}" "WEFT_PROCESSOR=0")
+    cmake_path(REPLACE_EXTENSION manifest LAST_ONLY env OUTPUT_VARIABLE settings)
+    if(EXISTS "${settings}")
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${settings}")
+        file(STRINGS "${settings}" lines REGEX "=")
+        list(APPEND env ${lines})
+    endif()
+    set(${variable} ${env} PARENT_SCOPE)
+endfunction()
+
 file(GLOB weft_manifests CONFIGURE_DEPENDS "${WEFT_DRIVERS_DIR}/*.json")
 set(weft_drivers "")
 foreach(manifest IN LISTS weft_manifests)
@@ -27,15 +41,7 @@ foreach(manifest IN LISTS weft_manifests)
         continue()
     endif()
     list(APPEND weft_drivers "${name}")
-    # Loaders before 1.3.207 know only VK_ICD_FILENAMES.
-    # The processor would be preferred to a software driver.
-    set(weft_driver_env_${name} "VK_DRIVER_FILES=${manifest}" "VK_ICD_FILENAMES=${manifest}" "WEFT_PROCESSOR=0")
-    set(settings "${WEFT_DRIVERS_DIR}/${name}.env")
-    if(EXISTS "${settings}")
-        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${settings}")
-        file(STRINGS "${settings}" lines REGEX "=")
-        list(APPEND weft_driver_env_${name} ${lines})
-    endif()
+    weft_read_driver(weft_driver_env_${name} "${manifest}")
 endforeach()
 foreach(name IN LISTS WEFT_TEST_DRIVERS)
     if(NOT name IN_LIST weft_drivers)

@@ -23,6 +23,7 @@ struct dump {
     const char *folder;
     weft_device *device;
     bool fast;
+    weft_module_form form;
     const char *list; /* names, each on a line; null: all cases */
     uint32_t plans, written;
 };
@@ -92,11 +93,10 @@ static bool is_there(const struct dump *dump, const char *name) {
 
 static weft_status write_module(struct dump *dump, const weft_plan *plan, uint32_t index,
                                 const char *kernel, uint32_t *words, size_t size) {
-    const weft_module_form form = dump->fast ? WEFT_MODULE_OF_DEVICE : WEFT_MODULE_PORTABLE;
     weft_kernel_info info;
     char name[NAME_SIZE];
     WEFT_TRY(weft_plan_get_kernel(plan, index, &info));
-    WEFT_TRY(weft_plan_get_module(plan, index, form, words, &size));
+    WEFT_TRY(weft_plan_get_module(plan, index, dump->form, words, &size));
     name_file(name, kernel, &info, words, size);
     if (is_there(dump, name)) {
         return WEFT_OK;
@@ -107,14 +107,13 @@ static weft_status write_module(struct dump *dump, const weft_plan *plan, uint32
 }
 
 static weft_status write_plan(struct dump *dump, const weft_plan *plan) {
-    const weft_module_form form = dump->fast ? WEFT_MODULE_OF_DEVICE : WEFT_MODULE_PORTABLE;
     weft_dispatch_info dispatch;
     weft_status status = WEFT_OK;
     dump->plans++;
     for (uint32_t i = 0; status == WEFT_OK && weft_plan_get_dispatch(plan, i, &dispatch) == WEFT_OK;
          i++) {
         size_t size = 0;
-        WEFT_TRY(weft_plan_get_module(plan, i, form, NULL, &size));
+        WEFT_TRY(weft_plan_get_module(plan, i, dump->form, NULL, &size));
         uint32_t *words = malloc(size);
         status = words ? write_module(dump, plan, i, dispatch.kernel, words, size)
                        : weft_fail_memory(&host, "a module");
@@ -187,6 +186,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     struct dump dump = {.folder = argv[1], .fast = strcmp(argv[2], "fast") == 0};
+    dump.form = dump.fast ? WEFT_MODULE_OF_DEVICE : WEFT_MODULE_PORTABLE;
     char *list = NULL;
     weft_status status = argc == 4 ? read_list(&list, argv[3]) : WEFT_OK;
     dump.list = list;

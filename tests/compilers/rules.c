@@ -45,46 +45,56 @@ static long register_of(const char *operand) {
     return number < REGISTERS ? number : -1;
 }
 
-struct line {
+struct instruction {
     char name[64];
     char first[64], second[64]; /* operands */
 };
 
-static bool read_line(struct line *line, const char *text) {
-    *line = (struct line){{0}, {0}, {0}};
+static bool read_instruction(struct instruction *read, const char *text) {
+    *read = (struct instruction){{0}, {0}, {0}};
     const int found =
-        sscanf(text, " %63[a-z0-9_] %63[^, \n], %63[^, \n]", line->name, line->first, line->second);
-    return found >= 1 && (begins(line->name, "v_") || begins(line->name, "s_"));
+        sscanf(text, " %63[a-z0-9_] %63[^, \n], %63[^, \n]", read->name, read->first, read->second);
+    return found >= 1 && (begins(read->name, "v_") || begins(read->name, "s_"));
 }
 
-/* Of the two halves of an instruction that issues two, each. */
+/* Without the prefix that every instruction has, and that of one half of an instruction that issues two. */
 static const char *stem_of(const char *name) {
     const char *stem = name + 2;
     return begins(stem, "dual_") ? stem + 5 : stem;
 }
 
+/* from_integer: of each register whether v_cvt_f32_u32 was the last to write it. */
+static bool instruction_breaks(char *why, size_t size, const char *text,
+                               bool from_integer[REGISTERS]) {
+    struct instruction read;
+    if (!read_instruction(&read, text)) {
+        return false;
+    }
+    const char *stem = stem_of(read.name);
+    const long source = register_of(read.second), target = register_of(read.first);
+    const bool divides = begins(stem, "rcp_f32") && source >= 0 && from_integer[source];
+    if (is_refused(stem) && !divides) {
+        snprintf(why, size, "%s %s, %s", read.name, read.first, read.second);
+        return true;
+    }
+    if (target >= 0) {
+        from_integer[target] = begins(stem, "cvt_f32_u32");
+    }
+    return false;
+}
+
 static bool amd_breaks(char *why, size_t size, const char *code) {
     bool from_integer[REGISTERS] = {false};
-    for (const char *at = code; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL) {
-        struct line line;
-        const char *half = strstr(at, ":: ");
-        const char *end = strchr(at, '\n');
-        for (const char *part = at; part;
-             part = part == at && half && (!end || half < end) ? half + 3 : NULL) {
-            if (!read_line(&line, part)) {
-                continue;
-            }
-            const char *stem = stem_of(line.name);
-            const long source = register_of(line.second), target = register_of(line.first);
-            const bool divides = begins(stem, "rcp_f32") && source >= 0 && from_integer[source];
-            if (is_refused(stem) && !divides) {
-                snprintf(why, size, "%s %s, %s", line.name, line.first, line.second);
-                return true;
-            }
-            if (target >= 0) {
-                from_integer[target] = begins(stem, "cvt_f32_u32");
-            }
+    char line[512];
+    for (const char *at = code; *at != '\0';) {
+        const size_t length = strcspn(at, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, at);
+        char *second = strstr(line, ":: "); /* of two that are issued together */
+        if (instruction_breaks(why, size, line, from_integer) ||
+            (second && instruction_breaks(why, size, second + 3, from_integer))) {
+            return true;
         }
+        at += length + (at[length] == '\n');
     }
     return false;
 }
