@@ -21,10 +21,11 @@ static weft_status make_bindings(weft_bindings *bindings) {
     return weft_descriptors_create(&bindings->descriptor_pool, bindings->sets, plan, true);
 }
 
-weft_status weft_bindings_create(weft_bindings **out, weft_plan *plan) {
+static weft_status create(weft_bindings **out, weft_plan *plan, bool concurrent,
+                          const char *function) {
     if (!out || !plan) {
         return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_bindings_create: null argument");
+                         "%s: null argument", function);
     }
     WEFT_TRY(weft_device_alive(plan->device));
     weft_bindings *bindings = weft_alloc_zero(&plan->device->host, 1, sizeof *bindings);
@@ -32,13 +33,26 @@ weft_status weft_bindings_create(weft_bindings **out, weft_plan *plan) {
         return weft_fail_memory(&plan->device->host, "bindings");
     }
     bindings->plan = plan;
+    bindings->workspace = concurrent ? &bindings->own : &plan->workspace;
     weft_status status = make_bindings(bindings);
+    if (status == WEFT_OK && concurrent) {
+        status =
+            weft_workspace_begin(&bindings->own, plan, plan->workspace.queries != VK_NULL_HANDLE);
+    }
     if (status != WEFT_OK) {
         weft_bindings_destroy(&bindings);
         return status;
     }
     *out = bindings;
     return WEFT_OK;
+}
+
+weft_status weft_bindings_create(weft_bindings **out, weft_plan *plan) {
+    return create(out, plan, false, "weft_bindings_create");
+}
+
+weft_status weft_bindings_create_concurrent(weft_bindings **out, weft_plan *plan) {
+    return create(out, plan, true, "weft_bindings_create_concurrent");
 }
 
 void weft_bindings_destroy(weft_bindings **address) {
@@ -58,6 +72,7 @@ void weft_bindings_destroy(weft_bindings **address) {
     if (bindings->descriptor_pool) {
         device->vk.DestroyDescriptorPool(device->vk.handle, bindings->descriptor_pool, NULL);
     }
+    weft_workspace_end(&bindings->own, bindings->plan);
     weft_free(host, bindings->buffers);
     weft_free(host, bindings->offsets);
     weft_free(host, bindings->sets);
@@ -127,8 +142,8 @@ weft_status weft_bindings_prepare(weft_bindings *bindings) {
     }
     for (uint32_t i = 0; i < plan->lowering.dispatch_count; i++) {
         if (bindings->sets[i]) {
-            weft_descriptors_write(plan, i, bindings->sets[i], bindings->buffers,
-                                   bindings->offsets);
+            weft_descriptors_write(plan, bindings->workspace->arena, i, bindings->sets[i],
+                                   bindings->buffers, bindings->offsets);
         }
     }
     bindings->sets_current = true;

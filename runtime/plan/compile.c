@@ -5,7 +5,6 @@
 
 #include "core/clock.h"
 #include "core/try.h"
-#include "device/debug_label.h"
 #include "graph/choose.h"
 #include "plan/measure.h"
 #include "plan/passes.h"
@@ -160,41 +159,10 @@ static weft_status build_pipelines(weft_plan *plan) {
     return status;
 }
 
-static weft_status make_arena(weft_plan *plan) {
-    if (plan->info.arena_bytes == 0) {
-        return WEFT_OK;
-    }
-    WEFT_TRY(weft_vkbuffer_create_or_trim(&plan->arena, &plan->arena_allocation, plan->device,
-                                          plan->info.arena_bytes));
-    weft_debug_name(plan->device, VK_OBJECT_TYPE_BUFFER, (uint64_t)plan->arena, "weft arena");
-    return WEFT_OK;
-}
-
-static weft_status make_descriptors(weft_plan *plan) {
-    uint32_t count = plan->lowering.dispatch_count;
-    plan->sets = weft_alloc_zero(&plan->device->host, count + 1, sizeof *plan->sets);
-    if (!plan->sets) {
-        return weft_fail_memory(&plan->device->host, "descriptor sets");
-    }
-    WEFT_TRY(weft_descriptors_create(&plan->descriptor_pool, plan->sets, plan, false));
-    for (uint32_t i = 0; i < count; i++) {
-        if (plan->sets[i]) {
-            weft_descriptors_write(plan, i, plan->sets[i], NULL, NULL);
-        }
-    }
-    return WEFT_OK;
-}
-
-static weft_status make_queries(weft_plan *plan) {
-    weft_device *device = plan->device;
-    if (device->info.timestamp_period_ns <= 0.0) {
-        return weft_fail(&device->host, WEFT_UNSUPPORTED, "%s has no time stamps",
-                         device->info.name);
-    }
-    VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                                  .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                  .queryCount = 2 * plan->lowering.dispatch_count + 1};
-    return WEFT_VK_MAKE(device, CreateQueryPool, &info, &plan->queries);
+static weft_status make_times(weft_plan *plan) {
+    plan->dispatch_ms = weft_alloc_zero(
+        &plan->device->host, (size_t)plan->lowering.dispatch_count + 1, sizeof *plan->dispatch_ms);
+    return plan->dispatch_ms ? WEFT_OK : weft_fail_memory(&plan->device->host, "times");
 }
 
 static void sum_up(weft_plan *plan) {
@@ -219,12 +187,11 @@ static weft_status build_steps(weft_plan *plan, weft_graph *graph, const weft_pl
     plan->lowering.graph = graph;
     WEFT_TRY(run_lowering_passes(plan));
     WEFT_TRY(build_pipelines(plan));
-    WEFT_TRY(make_arena(plan));
-    WEFT_TRY(make_descriptors(plan));
     sum_up(plan);
     WEFT_TRY(weft_plan_split(plan, params->part_ms));
+    WEFT_TRY(weft_workspace_begin(&plan->workspace, plan, params->timestamps));
     if (params->timestamps) {
-        WEFT_TRY(make_queries(plan));
+        WEFT_TRY(make_times(plan));
     }
     return describe(plan, WEFT_PASS_ORDER, weft_describe_order(plan));
 }

@@ -53,15 +53,16 @@ weft_status weft_descriptors_create(VkDescriptorPool *pool, VkDescriptorSet *set
     return status;
 }
 
-static VkDescriptorBufferInfo buffer_of(const weft_plan *plan, const struct weft_operand *operand,
-                                        const VkBuffer *buffers, const uint64_t *offsets) {
+static VkDescriptorBufferInfo buffer_of(const weft_plan *plan, VkBuffer arena,
+                                        const struct weft_operand *operand, const VkBuffer *buffers,
+                                        const uint64_t *offsets) {
     const struct weft_storage *storage = &plan->lowering.storages[operand->storage];
     VkDescriptorBufferInfo info = {.offset = operand->offset,
                                    .range = operand->range ? operand->range
                                                            : storage->bytes - operand->offset};
     switch (storage->kind) {
     case WEFT_STORAGE_ARENA:
-        info.buffer = plan->arena;
+        info.buffer = arena;
         info.offset += storage->offset;
         break;
     case WEFT_STORAGE_PORT:
@@ -75,13 +76,13 @@ static VkDescriptorBufferInfo buffer_of(const weft_plan *plan, const struct weft
     return info;
 }
 
-void weft_descriptors_write(const weft_plan *plan, uint32_t index, VkDescriptorSet set,
-                            const VkBuffer *buffers, const uint64_t *offsets) {
+void weft_descriptors_write(const weft_plan *plan, VkBuffer arena, uint32_t index,
+                            VkDescriptorSet set, const VkBuffer *buffers, const uint64_t *offsets) {
     const struct weft_dispatch *dispatch = &plan->lowering.dispatches[index];
     VkDescriptorBufferInfo infos[WEFT_MAX_BINDINGS];
     VkWriteDescriptorSet writes[WEFT_MAX_BINDINGS];
     for (uint32_t i = 0; i < dispatch->operand_count; i++) {
-        infos[i] = buffer_of(plan, &dispatch->operand[i], buffers, offsets);
+        infos[i] = buffer_of(plan, arena, &dispatch->operand[i], buffers, offsets);
         writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
                                            .dstSet = set,
                                            .dstBinding = i,

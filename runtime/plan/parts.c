@@ -15,8 +15,8 @@ static weft_part_info part_of(const weft_plan *plan, uint32_t index) {
     weft_part_info info = {.dispatch = step->dispatch,
                            .share = (double)groups_in(step->groups) /
                                     (double)groups_in(dispatch->groups),
-                           .measured = plan->dispatch_ms != NULL};
-    info.ms = info.share * (info.measured ? plan->dispatch_ms[step->dispatch]
+                           .measured = atomic_load(&plan->measured)};
+    info.ms = info.share * (info.measured ? atomic_load(&plan->dispatch_ms[step->dispatch])
                                           : weft_dispatch_ms(plan->device, dispatch));
     return info;
 }
@@ -35,7 +35,7 @@ weft_status weft_plan_get_part(const weft_plan *plan, uint32_t index, weft_part_
 static void record_parts(const weft_plan *plan, VkCommandBuffer commands,
                          const weft_bindings *bindings, uint32_t first, uint32_t count) {
     if (first == 0) {
-        weft_record_begin(plan, commands);
+        weft_record_begin(bindings, commands);
     }
     weft_record_barrier(plan->device, commands);
     for (uint32_t i = first; i < first + count; i++) {

@@ -28,19 +28,9 @@ void weft_plan_destroy(weft_plan **address) {
         return;
     }
     *address = NULL;
-    weft_device *device = plan->device;
-    const weft_host host = device->host;
+    const weft_host host = plan->device->host;
     destroy_execute_buffers(plan);
-    if (plan->newest_run && !device->lost) {
-        weft_device_wait(device, plan->newest_run, UINT64_MAX, NULL);
-    }
-    if (plan->queries) {
-        device->vk.DestroyQueryPool(device->vk.handle, plan->queries, NULL);
-    }
-    if (plan->descriptor_pool) {
-        device->vk.DestroyDescriptorPool(device->vk.handle, plan->descriptor_pool, NULL);
-    }
-    weft_vkbuffer_destroy(device, &plan->arena, &plan->arena_allocation);
+    weft_workspace_end(&plan->workspace, plan);
     destroy_lowering(&plan->lowering);
     for (uint32_t i = 0; i < plan->port_count; i++) {
         weft_free(&host, plan->ports[i].name);
@@ -49,9 +39,8 @@ void weft_plan_destroy(weft_plan **address) {
         weft_free(&host, plan->text[i]);
     }
     weft_free(&host, plan->ports);
-    weft_free(&host, plan->sets);
     weft_free(&host, plan->steps);
-    weft_free(&host, plan->dispatch_ms);
+    weft_free(&host, (void *)plan->dispatch_ms);
     weft_free(&host, plan);
 }
 

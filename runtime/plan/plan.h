@@ -36,20 +36,27 @@ enum weft_plan_pass {
 };
 extern const char *const weft_plan_passes[WEFT_PLAN_PASS_COUNT];
 
+/* What one run at a time has to itself: the plan's own, which its bindings share, and that of bindings with an arena of their own. */
+struct weft_workspace {
+    VkBuffer arena;
+    struct weft_allocation *arena_allocation;
+    VkDescriptorPool descriptor_pool;
+    VkDescriptorSet *sets; /* per dispatch; null handles for dispatches that bind ports */
+    VkQueryPool queries;   /* two per dispatch, or null */
+    uint64_t newest_run;   /* timeline value, 0: none */
+};
+
 struct weft_plan {
     weft_device *device;
     struct weft_lowering lowering; /* storages and dispatches, kept for recording */
     struct weft_port *ports;
     uint32_t port_count;
-    VkBuffer arena;
-    struct weft_allocation *arena_allocation;
-    VkDescriptorPool descriptor_pool;
-    VkDescriptorSet *sets; /* per dispatch; null handles for dispatches that bind ports */
+    struct weft_workspace workspace;
     struct weft_dispatch_part *steps;
     uint32_t step_count, step_capacity;
-    VkQueryPool queries; /* two per dispatch, or null */
-    uint64_t newest_run; /* timeline value, 0: none */
-    double *dispatch_ms; /* as weft_plan_get_timings found them last; null: it has not been asked */
+    /* Per dispatch, as they were found last; null without time stamps. Atomic: each bindings' thread may ask. */
+    _Atomic double *dispatch_ms;
+    atomic_bool measured; /* whether they were */
     weft_plan_info info;
     char *text
         [WEFT_PLAN_PASS_COUNT]; /* what weft_plan_describe gives, in the order of weft_plan_passes */
@@ -60,6 +67,8 @@ struct weft_plan {
 
 struct weft_bindings {
     weft_plan *plan;
+    struct weft_workspace *workspace; /* the plan's, or: */
+    struct weft_workspace own;
     VkBuffer *buffers; /* per port; null handle: not set */
     uint64_t *offsets;
     VkDescriptorPool descriptor_pool;
@@ -77,8 +86,14 @@ weft_status weft_descriptors_create(VkDescriptorPool *pool, VkDescriptorSet *set
                                     const weft_plan *plan, bool ports);
 
 /** Points a dispatch's set at its memory. buffers and offsets are per port and may be null when it binds none. */
-void weft_descriptors_write(const weft_plan *plan, uint32_t dispatch, VkDescriptorSet set,
-                            const VkBuffer *buffers, const uint64_t *offsets);
+void weft_descriptors_write(const weft_plan *plan, VkBuffer arena, uint32_t dispatch,
+                            VkDescriptorSet set, const VkBuffer *buffers, const uint64_t *offsets);
+
+/** An arena with the sets and time stamps that belong to it, for a plan that is split; where it fails, for weft_workspace_end. */
+weft_status weft_workspace_begin(struct weft_workspace *workspace, const weft_plan *plan,
+                                 bool timestamps);
+/** Waits for the newest run that was submitted. */
+void weft_workspace_end(struct weft_workspace *workspace, const weft_plan *plan);
 
 /** WEFT_INVALID_ARGUMENT naming the first port that is not set; writes the descriptor sets that are out of date. */
 weft_status weft_bindings_prepare(weft_bindings *bindings);
@@ -98,7 +113,7 @@ void weft_record_step(const weft_plan *plan, VkCommandBuffer commands,
                       bool ordered);
 
 /** What comes before the steps of a run. */
-void weft_record_begin(const weft_plan *plan, VkCommandBuffer commands);
+void weft_record_begin(const weft_bindings *bindings, VkCommandBuffer commands);
 
 /** The text of a pass over the graph or the lowering, for weft_plan_describe; freed with the device's host. */
 char *weft_describe_graph(const weft_graph *graph, bool implementations, const weft_host *host);

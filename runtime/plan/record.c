@@ -26,10 +26,10 @@ static void host_barrier(const weft_device *device, VkCommandBuffer commands) {
                                   VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &memory, 0, NULL, 0, NULL);
 }
 
-static void stamp(const weft_plan *plan, VkCommandBuffer commands, uint32_t query) {
-    if (plan->queries) {
-        plan->device->vk.CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
-                                           plan->queries, query);
+static void stamp(const weft_bindings *bindings, VkCommandBuffer commands, uint32_t query) {
+    if (bindings->workspace->queries) {
+        bindings->plan->device->vk.CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
+                                                     bindings->workspace->queries, query);
     }
 }
 
@@ -39,8 +39,8 @@ void weft_record_step(const weft_plan *plan, VkCommandBuffer commands,
     const struct weft_vk_device *vk = &plan->device->vk;
     const struct weft_dispatch *dispatch = &plan->lowering.dispatches[step->dispatch];
     const struct weft_pipeline *pipeline = dispatch->built;
-    VkDescriptorSet set =
-        plan->sets[step->dispatch] ? plan->sets[step->dispatch] : bindings->sets[step->dispatch];
+    VkDescriptorSet set = bindings->workspace->sets[step->dispatch];
+    set = set ? set : bindings->sets[step->dispatch];
     bool first_part = step->base[0] == 0 && step->base[1] == 0 && step->base[2] == 0;
     bool last_part = step->base[0] + step->groups[0] == dispatch->groups[0] &&
                      step->base[1] + step->groups[1] == dispatch->groups[1] &&
@@ -57,7 +57,7 @@ void weft_record_step(const weft_plan *plan, VkCommandBuffer commands,
                              dispatch->push_size, dispatch->push);
     }
     if (first_part) {
-        stamp(plan, commands, 2 * step->dispatch);
+        stamp(bindings, commands, 2 * step->dispatch);
     }
     if (first_part) { /* the validation layer looks for hazards at this one only */
         vk->CmdDispatch(commands, step->groups[0], step->groups[1], step->groups[2]);
@@ -66,7 +66,7 @@ void weft_record_step(const weft_plan *plan, VkCommandBuffer commands,
                             step->groups[1], step->groups[2]);
     }
     if (last_part) {
-        stamp(plan, commands, 2 * step->dispatch + 1);
+        stamp(bindings, commands, 2 * step->dispatch + 1);
     }
     weft_debug_label_end(plan->device, commands);
 }
@@ -91,9 +91,10 @@ static void record_submission(weft_plan *plan, VkCommandBuffer commands,
     }
 }
 
-void weft_record_begin(const weft_plan *plan, VkCommandBuffer commands) {
-    if (plan->queries) {
-        plan->device->vk.CmdResetQueryPool(commands, plan->queries, 0,
+void weft_record_begin(const weft_bindings *bindings, VkCommandBuffer commands) {
+    const weft_plan *plan = bindings->plan;
+    if (bindings->workspace->queries) {
+        plan->device->vk.CmdResetQueryPool(commands, bindings->workspace->queries, 0,
                                            2 * plan->lowering.dispatch_count);
     }
 }
@@ -105,7 +106,7 @@ weft_status weft_plan_record(weft_plan *plan, VkCommandBuffer commands, weft_bin
     }
     WEFT_TRY(weft_device_alive(plan->device));
     WEFT_TRY(weft_bindings_prepare(bindings));
-    weft_record_begin(plan, commands);
+    weft_record_begin(bindings, commands);
     for (uint32_t i = 0; i < plan->info.submissions; i++) {
         record_submission(plan, commands, bindings, i);
     }
@@ -134,7 +135,7 @@ static weft_status record_own(weft_bindings *bindings, uint32_t submission) {
     WEFT_TRY(weft_device_check(device, device->vk.BeginCommandBuffer(*commands, &begin),
                                "vkBeginCommandBuffer"));
     if (submission == 0) {
-        weft_record_begin(plan, *commands);
+        weft_record_begin(bindings, *commands);
     }
     record_submission(plan, *commands, bindings, submission);
     if (bindings->has_host && submission + 1 == plan->info.submissions) {
@@ -168,7 +169,7 @@ weft_status weft_plan_submit(weft_plan *plan, weft_bindings *bindings, uint64_t 
     for (uint32_t i = 0; i < plan->info.submissions; i++) {
         WEFT_TRY(weft_device_submit(plan->device, &bindings->commands[i], 1, ticket));
     }
-    plan->newest_run = *ticket;
+    bindings->workspace->newest_run = *ticket;
     bindings->newest_run = *ticket;
     return WEFT_OK;
 }

@@ -204,8 +204,10 @@ WEFT_API weft_status weft_graph_reshape(weft_tensor *out, weft_graph *graph, wef
 
 /**
  * A graph compiled for one device: pipelines, one arena for all intermediate tensors, the recorded commands.
- * Thread safety: one thread at a time for a plan and its bindings, beside other plans of the device. Destroy bindings before their
- * plan, and plans before their device.
+ * Thread safety: one thread at a time for a plan and its bindings, beside other plans of the device. Bindings of
+ * weft_bindings_create_concurrent may each have a thread of their own, which sets, submits, waits, records and asks for their
+ * timings beside the others; nobody makes or destroys bindings of the plan meanwhile. Destroy bindings before their plan, and plans
+ * before their device.
  */
 typedef struct weft_plan weft_plan;
 
@@ -288,8 +290,19 @@ WEFT_API weft_status weft_plan_get_port(const weft_plan *plan, uint32_t index,
 /** Which buffers a plan's inputs and outputs are. Any number per plan; the plan outlives them. */
 typedef struct weft_bindings weft_bindings;
 
-/** Makes bindings with nothing set. */
+/**
+ * Makes bindings with nothing set. They share the plan's arena with weft_plan_execute and with all other bindings of this kind: of
+ * their runs one executes at a time, which Weft sees to in its own queue and whoever records them elsewhere.
+ */
 WEFT_API weft_status weft_bindings_create(weft_bindings **bindings, weft_plan *plan);
+
+/**
+ * The same with an arena, and time stamps, of their own: their runs may execute beside any other run of the plan, in
+ * different queues or part by part in turn (weft_plan_record_range of vulkan.h); runs of the same bindings may not. Two that have a
+ * state (decode.h) in the same buffer, or where one reads what the other writes, still follow each other. Each takes
+ * weft_plan_info.arena_bytes of device memory, which weft_device_stats.bytes_in_use counts. Errors also: WEFT_OUT_OF_DEVICE_MEMORY.
+ */
+WEFT_API weft_status weft_bindings_create_concurrent(weft_bindings **bindings, weft_plan *plan);
 WEFT_API void weft_bindings_destroy(weft_bindings **bindings);
 
 /**
@@ -336,8 +349,15 @@ typedef struct weft_timing {
     double duration_ms;
 } weft_timing;
 
-/** Times per dispatch; *count as in weft_device_list. WEFT_UNSUPPORTED without weft_plan_params.timestamps. */
+/**
+ * Times per dispatch of the newest run in the plan's own arena; *count as in weft_device_list. WEFT_UNSUPPORTED without
+ * weft_plan_params.timestamps.
+ */
 WEFT_API weft_status weft_plan_get_timings(weft_plan *plan, weft_timing *timings, uint32_t *count);
+
+/** The same of the newest run in these bindings' arena, which is the plan's where they have none of their own. */
+WEFT_API weft_status weft_bindings_get_timings(weft_bindings *bindings, weft_timing *timings,
+                                               uint32_t *count);
 
 /**
  * What a pass made of a graph, as text, for `weft inspect --pass`: "graph", "fuse", "choose", "place" or

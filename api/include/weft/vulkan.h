@@ -87,7 +87,8 @@ WEFT_API VkBuffer weft_buffer_vulkan(const weft_buffer *buffer, uint64_t *offset
  * be submitted to a queue of the device's queue family. Records dispatches and barriers only: it allocates nothing,
  * submits nothing and waits for nothing. `bindings` must have every input and output set and must stay unchanged until
  * the command buffer has finished. May be called any number of times; recordings of one plan share its arena, so they
- * must not run at the same time on different queues.
+ * must not run at the same time on different queues, unless their bindings have arenas of their own
+ * (weft_bindings_create_concurrent).
  *
  * Synchronisation, the caller's part: writes to the inputs must be made available before, with a barrier whose
  * destination is WEFT_PLAN_STAGE / WEFT_PLAN_ACCESS; outputs are written at that stage with
@@ -118,8 +119,9 @@ WEFT_API weft_status weft_plan_get_part(const weft_plan *plan, uint32_t index,
 /**
  * As weft_plan_record, but the parts first … first + count - 1 of the run alone; count > 0. A run is complete when all its parts
  * have been recorded, in order, and executed, in one queue or ordered by semaphores; bits do not depend on where it was cut. Between
- * its first and its last part the plan's arena is the run's: no other run or recording of this plan may execute, and inputs must
- * stay as they are. Each call begins with a barrier behind all earlier compute work of the queue. Any thread, one at a time.
+ * its first and its last part the arena is the run's: no other run or recording of this plan may execute, unless the bindings have
+ * an arena of their own (weft_bindings_create_concurrent), and inputs must stay as they are. Each call begins with a barrier behind
+ * all earlier compute work of the queue. Any thread, one at a time for an arena.
  * Errors: WEFT_INVALID_ARGUMENT for parts that the plan does not have (named); those of weft_plan_record.
  */
 WEFT_API weft_status weft_plan_record_range(weft_plan *plan, VkCommandBuffer commands,

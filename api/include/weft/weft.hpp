@@ -494,8 +494,20 @@ class bindings : public handle<::weft_bindings, weft_bindings_destroy> {
 
     /** weft_bindings_create of weft/graph.h. */
     static result<weft::bindings> create(weft::plan &plan) noexcept;
+    /** weft_bindings_create_concurrent of weft/graph.h. */
+    static result<weft::bindings> create_concurrent(weft::plan &plan) noexcept;
     /** weft_bindings_set of weft/graph.h. */
     status set(const char *name, weft::buffer &buffer) noexcept;
+
+    /** weft_bindings_get_timings of weft/graph.h: as many as fit; gives how many there are. */
+    result<std::uint32_t> timings(span<::weft_timing> timings) noexcept {
+        auto count = static_cast<std::uint32_t>(timings.size());
+        const weft_status code = weft_bindings_get_timings(get(), timings.data(), &count);
+        if (code != WEFT_OK) {
+            return code;
+        }
+        return count;
+    }
 };
 
 /** Owns a weft_model: what it is, and what threads may do with it, is said there. */
@@ -921,6 +933,15 @@ inline result<::weft_port_info> plan::port(uint32_t index) const noexcept {
 inline result<weft::bindings> bindings::create(weft::plan &plan) noexcept {
     ::weft_bindings *made = nullptr;
     const weft_status code = weft_bindings_create(&made, plan.get());
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::bindings(made);
+}
+
+inline result<weft::bindings> bindings::create_concurrent(weft::plan &plan) noexcept {
+    ::weft_bindings *made = nullptr;
+    const weft_status code = weft_bindings_create_concurrent(&made, plan.get());
     if (code != WEFT_OK) {
         return code;
     }

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "support_frames.h"
+
+#include <weft/mixers.h>
+
+#include "device/device.h"
+
+enum { N = WEFT_FRAMES_N, D = WEFT_FRAMES_D, COUNT = WEFT_FRAMES_COUNT, BYTES = WEFT_FRAMES_BYTES };
+
+void weft_test_frames_build(weft_graph *graph, uint32_t layers) {
+    float *numbers = weft_test_uniform(2 * N * D, 3, 0);
+    const weft_tensor x = weft_test_input(graph, "x", weft_shape_of(2, N, D));
+    const weft_tensor w = weft_test_constant(graph, weft_shape_of(D, D), numbers);
+    const weft_tensor gamma = weft_test_constant(graph, weft_shape_of(D), numbers + 1);
+    weft_tensor y = x;
+    for (uint32_t i = 0; i < layers; i++) {
+        weft_tensor mixed;
+        assert_ok(weft_graph_linear(&y, graph, y, w, gamma));
+        assert_ok(weft_graph_fourier(&mixed, graph, y));
+        assert_ok(weft_graph_add_norm(
+            &y, graph, mixed, y,
+            &(weft_norm_params){
+                .kind = WEFT_NORM_LAYER, .gamma = gamma, .beta = gamma, .epsilon = 1e-5F}));
+        assert_ok(weft_graph_attention(&y, graph, y, y, mixed, NULL));
+    }
+    for (uint32_t i = 0; i < 2 && layers == 0; i++) {
+        assert_ok(weft_graph_linear(&y, graph, y, w, gamma));
+        assert_ok(weft_graph_softmax(&y, graph, y));
+    }
+    assert_ok(weft_graph_output(graph, "y", y));
+    free(numbers);
+}
+
+void weft_test_lane_begin(struct weft_test_lane *lane, const struct weft_test_frames *s,
+                          weft_status (*create)(weft_bindings **, weft_plan *), uint64_t stream) {
+    float *x = weft_test_uniform(COUNT, 4, stream);
+    *lane = (struct weft_test_lane){0};
+    assert_ok(weft_buffer_create(&lane->x, s->f->device, BYTES));
+    assert_ok(weft_buffer_create(&lane->y, s->f->device, BYTES));
+    assert_ok(weft_buffer_write(lane->x, 0, x, BYTES));
+    assert_ok(create(&lane->bindings, s->plan));
+    assert_ok(weft_bindings_set(lane->bindings, "x", lane->x));
+    assert_ok(weft_bindings_set(lane->bindings, "y", lane->y));
+    assert_ok(weft_plan_run(s->plan, lane->bindings));
+    assert_ok(weft_buffer_read(lane->y, 0, lane->whole, BYTES));
+    free(x);
+}
+
+void weft_test_lane_end(struct weft_test_lane *lane) {
+    weft_bindings_destroy(&lane->bindings);
+    weft_buffer_destroy(&lane->x);
+    weft_buffer_destroy(&lane->y);
+}
+
+void weft_test_lane_forget(const struct weft_test_lane *lane) {
+    float nothing[COUNT];
+    memset(nothing, 0xff, sizeof nothing);
+    assert_ok(weft_buffer_write(lane->y, 0, nothing, BYTES));
+}
+
+void weft_test_lane_expect(const struct weft_test_lane *lane, const char *how) {
+    float found[COUNT];
+    assert_ok(weft_buffer_read(lane->y, 0, found, BYTES));
+    if (memcmp(found, lane->whole, BYTES) != 0) {
+        fail_msg("%s: other bits than a whole run", how);
+    }
+}
+
+void weft_test_frames_begin_layers(struct weft_test_frames *s, struct weft_test_graph *f,
+                                   const weft_plan_params *params, uint32_t layers) {
+    *s = (struct weft_test_frames){.f = f};
+    weft_test_frames_build(f->graph, layers);
+    assert_ok(weft_plan_compile(&s->plan, f->device, f->graph, params));
+    assert_ok(weft_plan_get_info(s->plan, &s->info));
+    weft_test_lane_begin(&s->lane, s, weft_bindings_create, 0);
+    const VkCommandBufferAllocateInfo info = {.sType =
+                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                              .commandPool = f->device->command_pool,
+                                              .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                              .commandBufferCount = 1};
+    const struct weft_vk_device *vk = &f->device->vk;
+    assert_int_equal(vk->AllocateCommandBuffers(vk->handle, &info, &s->commands), VK_SUCCESS);
+}
+
+void weft_test_frames_begin(struct weft_test_frames *s, struct weft_test_graph *f,
+                            const weft_plan_params *params) {
+    weft_test_frames_begin_layers(s, f, params, 2);
+}
+
+void weft_test_frames_end(struct weft_test_frames *s) {
+    weft_test_lane_end(&s->lane);
+    weft_plan_destroy(&s->plan);
+}
+
+void weft_test_frame_start(const struct weft_test_frames *s) {
+    const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    assert_int_equal(s->f->device->vk.BeginCommandBuffer(s->commands, &info), VK_SUCCESS);
+}
+
+void weft_test_frame_finish(const struct weft_test_frames *s) {
+    uint64_t ticket = 0;
+    assert_int_equal(s->f->device->vk.EndCommandBuffer(s->commands), VK_SUCCESS);
+    assert_ok(weft_device_submit(s->f->device, &s->commands, 1, &ticket));
+    assert_ok(weft_device_wait(s->f->device, ticket, UINT64_MAX, NULL));
+}
