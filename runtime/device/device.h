@@ -8,6 +8,7 @@
 
 #include <weft/buffer.h>
 #include <weft/device.h>
+#include <weft/vulkan.h>
 
 #include "core/host.h"
 #include "device/vk.h"
@@ -178,6 +179,19 @@ weft_status weft_device_download(weft_device *device, VkBuffer buffer, uint64_t 
 /** Submits command buffers in order as one submission. *value is the timeline value that says it is complete. */
 weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *commands, uint32_t count,
                                uint64_t *value);
+/**
+ * vkQueueSubmit for `count` submissions, all or none of which are made. Each signals the timeline; the values for that, which
+ * `infos` point to, are set here, one behind the other. *value is the last.
+ */
+weft_status weft_device_queue_submit(weft_device *device, const VkSubmitInfo *infos,
+                                     uint64_t *values, uint32_t count, uint64_t *value);
+/**
+ * Submits `count` command buffers, each as a submission of its own, all or none of them. The first waits and the last signals
+ * as `params` says.
+ */
+weft_status weft_device_submit_run(weft_device *device, const VkCommandBuffer *commands,
+                                   uint32_t count, const weft_submit_params *params,
+                                   uint64_t *value);
 /** Waits until the timeline reaches `value`; timeout in nanoseconds (UINT64_MAX: for ever). *done may be null. */
 weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeout_ns, bool *done);
 

@@ -16,9 +16,30 @@ static void unlock_queue(const weft_device *device) {
     }
 }
 
+weft_status weft_device_queue_submit(weft_device *device, const VkSubmitInfo *infos,
+                                     uint64_t *values, uint32_t count, uint64_t *value) {
+    WEFT_TRY(weft_device_alive(device));
+    /* The owner's lock first: it may be one that this thread already holds. */
+    lock_queue(device);
+    pthread_mutex_lock(&device->locks.queue);
+    uint64_t newest = atomic_load(&device->timeline_value);
+    for (uint32_t i = 0; i < count; i++) {
+        values[i] = ++newest;
+    }
+    const VkResult result = device->vk.QueueSubmit(device->queue, count, infos, VK_NULL_HANDLE);
+    if (result == VK_SUCCESS) {
+        atomic_store(&device->timeline_value, newest);
+    }
+    pthread_mutex_unlock(&device->locks.queue);
+    unlock_queue(device);
+    WEFT_TRY(weft_device_check(device, result, "vkQueueSubmit"));
+    device->stats.submissions += count;
+    *value = newest;
+    return WEFT_OK;
+}
+
 weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *commands, uint32_t count,
                                uint64_t *value) {
-    WEFT_TRY(weft_device_alive(device));
     uint64_t signal = 0;
     VkTimelineSemaphoreSubmitInfo timeline = {
         .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
@@ -33,20 +54,7 @@ weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *comma
         .signalSemaphoreCount = 1,
         .pSignalSemaphores = &device->timeline,
     };
-    /* The owner's lock first: it may be one that this thread already holds. */
-    lock_queue(device);
-    pthread_mutex_lock(&device->locks.queue);
-    signal = atomic_load(&device->timeline_value) + 1;
-    const VkResult result = device->vk.QueueSubmit(device->queue, 1, &info, VK_NULL_HANDLE);
-    if (result == VK_SUCCESS) {
-        atomic_store(&device->timeline_value, signal);
-    }
-    pthread_mutex_unlock(&device->locks.queue);
-    unlock_queue(device);
-    WEFT_TRY(weft_device_check(device, result, "vkQueueSubmit"));
-    device->stats.submissions++;
-    *value = signal;
-    return WEFT_OK;
+    return weft_device_queue_submit(device, &info, &signal, 1, value);
 }
 
 weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeout_ns, bool *done) {

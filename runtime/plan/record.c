@@ -159,19 +159,43 @@ static weft_status prepare_commands(weft_bindings *bindings) {
     return status;
 }
 
-weft_status weft_plan_submit(weft_plan *plan, weft_bindings *bindings, uint64_t *ticket) {
-    if (!plan || !bindings || !ticket || bindings->plan != plan) {
-        return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
-                         "weft_plan_submit: null argument, or bindings of another plan");
+static weft_status check_points(const weft_host *host, const weft_semaphore_point *points,
+                                uint32_t count, const char *what) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (!points || points[i].semaphore == VK_NULL_HANDLE) {
+            return weft_fail(host, WEFT_INVALID_ARGUMENT,
+                             "weft_plan_submit_with: %s %u of %u is null", what, i, count);
+        }
     }
+    return WEFT_OK;
+}
+
+static weft_status submit(weft_plan *plan, weft_bindings *bindings,
+                          const weft_submit_params *params, uint64_t *ticket,
+                          const char *function) {
+    if (!plan || !bindings || !params || !ticket || bindings->plan != plan) {
+        return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
+                         "%s: null argument, or bindings of another plan", function);
+    }
+    const weft_host *host = &plan->device->host;
+    WEFT_TRY(check_points(host, params->waits, params->wait_count, "wait"));
+    WEFT_TRY(check_points(host, params->signals, params->signal_count, "signal"));
     WEFT_TRY(weft_device_alive(plan->device));
     WEFT_TRY(prepare_commands(bindings));
-    for (uint32_t i = 0; i < plan->info.submissions; i++) {
-        WEFT_TRY(weft_device_submit(plan->device, &bindings->commands[i], 1, ticket));
-    }
+    WEFT_TRY(weft_device_submit_run(plan->device, bindings->commands, plan->info.submissions,
+                                    params, ticket));
     bindings->workspace->newest_run = *ticket;
     bindings->newest_run = *ticket;
     return WEFT_OK;
+}
+
+weft_status weft_plan_submit(weft_plan *plan, weft_bindings *bindings, uint64_t *ticket) {
+    return submit(plan, bindings, &(weft_submit_params){0}, ticket, "weft_plan_submit");
+}
+
+weft_status weft_plan_submit_with(weft_plan *plan, weft_bindings *bindings,
+                                  const weft_submit_params *params, uint64_t *ticket) {
+    return submit(plan, bindings, params, ticket, "weft_plan_submit_with");
 }
 
 weft_status weft_plan_wait(weft_plan *plan, uint64_t ticket, uint64_t timeout_ns, bool *done) {

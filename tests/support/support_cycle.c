@@ -275,6 +275,55 @@ static weft_status record_frame(struct weft_cycle *c) {
     return finish_commands(c, c->results[5]);
 }
 
+static weft_status bind_concurrent(struct weft_cycle *c) {
+    return weft_bindings_create_concurrent(&c->concurrent, c->plan);
+}
+
+/* The parts of two runs in turn, but for the last one of the other. */
+static weft_status run_concurrent(struct weft_cycle *c) {
+    WEFT_TRY(weft_bindings_set(c->concurrent, "x", c->x));
+    WEFT_TRY(weft_bindings_set(c->concurrent, "y", c->y));
+    weft_plan_info info;
+    WEFT_TRY(weft_plan_get_info(c->plan, &info));
+    WEFT_TRY(start_commands(c));
+    for (uint32_t part = 0; part < info.parts; part++) {
+        WEFT_TRY(weft_plan_record_range(c->plan, c->commands, c->concurrent, part, 1));
+        if (part + 1 < info.parts) {
+            WEFT_TRY(weft_plan_record_range(c->plan, c->commands, c->bindings, part, 1));
+        }
+    }
+    return finish_commands(c, c->results[8]);
+}
+
+static weft_status make_semaphore(struct weft_cycle *c) {
+    const VkSemaphoreTypeCreateInfo type = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+    };
+    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                        .pNext = &type};
+    WEFT_TRY(weft_device_alive(c->device));
+    OWN(c, CreateSemaphore, c->device->vk.handle, &info, NULL, &c->semaphore);
+    return WEFT_OK;
+}
+
+/* Each run waits for the one before it, and signals; a submission that fails signals nothing. */
+static weft_status submit_with(struct weft_cycle *c) {
+    const weft_semaphore_point wait = {c->semaphore, c->signalled};
+    const weft_semaphore_point signal = {c->semaphore, c->signalled + 1};
+    uint64_t ticket = 0;
+    WEFT_TRY(weft_bindings_set(c->bindings, "y", c->y));
+    const weft_status status = weft_plan_submit_with(
+        c->plan, c->bindings,
+        weft_submit_params(.waits = &wait, .wait_count = 1, .signals = &signal, .signal_count = 1),
+        &ticket);
+    assert_true((status == WEFT_OK) == (ticket > 0));
+    c->signalled += status == WEFT_OK;
+    WEFT_TRY(status);
+    WEFT_TRY(weft_plan_wait(c->plan, ticket, UINT64_MAX, NULL));
+    return read_y(c, c->results[9]);
+}
+
 static weft_status create_decoder(struct weft_cycle *c) {
     return weft_decoder_create(&c->decoder, c->model, c->device, NULL);
 }
@@ -342,6 +391,10 @@ const struct weft_cycle_step weft_cycle_steps[] = {HOST(list),
                                                    STEP(timings),
                                                    STEP(record),
                                                    STEP(record_frame),
+                                                   STEP(bind_concurrent),
+                                                   STEP(run_concurrent),
+                                                   STEP(make_semaphore),
+                                                   STEP(submit_with),
                                                    STEP(create_decoder),
                                                    STEP(decode),
                                                    STEP(save),
@@ -363,6 +416,15 @@ void weft_cycle_end(struct weft_cycle *cycle) {
     weft_device_destroy(&cycle->adopted);
     weft_decoder_destroy(&cycle->decoder);
     weft_bindings_destroy(&cycle->bindings);
+    weft_bindings_destroy(&cycle->concurrent);
+    if (cycle->semaphore) {
+        const struct weft_vk_device *vk = &cycle->device->vk;
+        weft_faults.paused = true;
+        vk->DeviceWaitIdle(vk->handle);
+        vk->DestroySemaphore(vk->handle, cycle->semaphore, NULL);
+        weft_faults.paused = false;
+        cycle->semaphore = VK_NULL_HANDLE;
+    }
     weft_plan_destroy(&cycle->plan);
     weft_graph_destroy(&cycle->graph);
     weft_model_destroy(&cycle->model);

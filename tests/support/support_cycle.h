@@ -8,7 +8,7 @@
 
 #include "support.h"
 
-enum { WEFT_CYCLE_TOKENS = 8, WEFT_CYCLE_LOGITS = 256, WEFT_CYCLE_RESULTS = 8 };
+enum { WEFT_CYCLE_TOKENS = 8, WEFT_CYCLE_LOGITS = 256, WEFT_CYCLE_RESULTS = 10 };
 
 struct weft_cycle {
     weft_host host;
@@ -20,9 +20,11 @@ struct weft_cycle {
     weft_model *model;
     weft_graph *graph;
     weft_plan *plan, *other;
-    weft_bindings *bindings;
+    weft_bindings *bindings, *concurrent;
     weft_decoder *decoder;
     VkCommandBuffer commands;
+    VkSemaphore semaphore; /* of the test's own, a timeline */
+    uint64_t signalled;    /* its value */
     uint64_t ticket;
     float results[WEFT_CYCLE_RESULTS]
                  [WEFT_CYCLE_LOGITS]; /* what it computed, the same bits in every life */

@@ -98,6 +98,44 @@ WEFT_API VkBuffer weft_buffer_vulkan(const weft_buffer *buffer, uint64_t *offset
 WEFT_API weft_status weft_plan_record(weft_plan *plan, VkCommandBuffer commands,
                                       weft_bindings *bindings);
 
+/* ---- a run that is submitted among the caller's own submissions ---- */
+
+/** A semaphore of the caller's, of the device's VkDevice. */
+typedef struct weft_semaphore_point {
+    VkSemaphore semaphore;
+    uint64_t value; /**< of a timeline semaphore; ignored for a binary one */
+} weft_semaphore_point;
+
+typedef struct weft_submit_params {
+    const weft_semaphore_point
+        *waits; /**< before the run's first dispatch; later work of the queue waits, too */
+    uint32_t wait_count;
+    const weft_semaphore_point
+        *signals; /**< when all of the run is done and its outputs are visible */
+    uint32_t signal_count;
+} weft_submit_params;
+
+#ifndef __cplusplus
+#define weft_submit_params(...) (&(weft_submit_params){__VA_ARGS__})
+#endif
+
+/**
+ * weft_plan_submit with semaphores, so that a run waits for the caller's submissions to any queue, or for the host, and these
+ * wait for the run. All of a run, whose submissions may be several, is one call of vkQueueSubmit: one that fails leaves plan,
+ * bindings and semaphores as they were. Waits hold back the device's whole queue: until they are signalled, weft_buffer_read,
+ * _write and _destroy, weft_plan_compile, and whatever else waits for the device, wait as well; who signals must not be waiting in one
+ * of these. Values follow the rules of vkQueueSubmit, which Weft does not check. Errors also: WEFT_INVALID_ARGUMENT for a semaphore
+ * that is null.
+ */
+WEFT_API weft_status weft_plan_submit_with(weft_plan *plan, weft_bindings *bindings,
+                                           const weft_submit_params *params, uint64_t *ticket);
+
+/**
+ * The timeline semaphore of which the tickets of weft_plan_submit are values: the caller's submissions may wait for a ticket,
+ * on any queue of the VkDevice. It is the device's; only Weft signals it. Null for a null device.
+ */
+WEFT_API VkSemaphore weft_device_timeline(const weft_device *device);
+
 /* ---- a run in parts, over several frames ---- */
 
 /** One of the plan's weft_plan_info.parts. */

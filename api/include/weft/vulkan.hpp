@@ -67,6 +67,22 @@ inline status plan_record(weft::plan &plan, VkCommandBuffer commands,
     return weft_plan_record(plan.get(), commands, bindings.get());
 }
 
+/** weft_plan_submit_with of weft/vulkan.h. */
+inline result<uint64_t> plan_submit_with(weft::plan &plan, weft::bindings &bindings,
+                                         const ::weft_submit_params &params) noexcept {
+    uint64_t made{};
+    const weft_status code = weft_plan_submit_with(plan.get(), bindings.get(), &params, &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+/** weft_device_timeline of weft/vulkan.h. */
+[[nodiscard]] inline VkSemaphore device_timeline(const weft::device &device) noexcept {
+    return weft_device_timeline(device.get());
+}
+
 /** weft_plan_get_part of weft/vulkan.h. */
 inline result<::weft_part_info> plan_get_part(const weft::plan &plan, uint32_t index) noexcept {
     ::weft_part_info made{};
@@ -91,6 +107,8 @@ inline status plan_record_frame(weft::plan &plan, VkCommandBuffer commands,
 }
 
 using device_adopt_params = ::weft_device_adopt_params;
+using semaphore_point = ::weft_semaphore_point;
+using submit_params = ::weft_submit_params;
 using part_info = ::weft_part_info;
 using frame_cursor = ::weft_frame_cursor;
 
