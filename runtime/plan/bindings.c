@@ -13,9 +13,7 @@ static weft_status make_bindings(weft_bindings *bindings) {
     bindings->offsets = weft_alloc_zero(host, plan->port_count, sizeof *bindings->offsets);
     bindings->sets =
         weft_alloc_zero(host, plan->lowering.dispatch_count + 1, sizeof *bindings->sets);
-    bindings->commands =
-        weft_alloc_zero(host, plan->info.submissions + 1, sizeof *bindings->commands);
-    if (!bindings->buffers || !bindings->offsets || !bindings->sets || !bindings->commands) {
+    if (!bindings->buffers || !bindings->offsets || !bindings->sets) {
         return weft_fail_memory(host, "bindings");
     }
     return weft_descriptors_create(&bindings->descriptor_pool, bindings->sets, plan, true);
@@ -43,6 +41,8 @@ static weft_status create(weft_bindings **out, weft_plan *plan, bool concurrent,
         weft_bindings_destroy(&bindings);
         return status;
     }
+    bindings->next = plan->bindings;
+    plan->bindings = bindings;
     *out = bindings;
     return WEFT_OK;
 }
@@ -55,12 +55,23 @@ weft_status weft_bindings_create_concurrent(weft_bindings **out, weft_plan *plan
     return create(out, plan, true, "weft_bindings_create_concurrent");
 }
 
+static void forget_bindings(const weft_bindings *bindings) {
+    weft_bindings **link = &bindings->plan->bindings;
+    while (*link && *link != bindings) {
+        link = &(*link)->next;
+    }
+    if (*link) { /* else they were never complete */
+        *link = bindings->next;
+    }
+}
+
 void weft_bindings_destroy(weft_bindings **address) {
     weft_bindings *bindings = address ? *address : NULL;
     if (!bindings) {
         return;
     }
     *address = NULL;
+    forget_bindings(bindings);
     weft_device *device = bindings->plan->device;
     const weft_host *host = &device->host;
     if (bindings->newest_run && !device->lost) {

@@ -188,7 +188,10 @@ static weft_status build_steps(weft_plan *plan, weft_graph *graph, const weft_pl
     WEFT_TRY(run_lowering_passes(plan));
     WEFT_TRY(build_pipelines(plan));
     sum_up(plan);
-    WEFT_TRY(weft_plan_split(plan, params->part_ms));
+    struct weft_steps steps = {0};
+    const weft_status split = weft_plan_split(&steps, plan, params->part_ms, false);
+    weft_plan_take_steps(plan, &steps);
+    WEFT_TRY(split);
     WEFT_TRY(weft_workspace_begin(&plan->workspace, plan, params->timestamps));
     if (params->timestamps) {
         WEFT_TRY(make_times(plan));

@@ -111,8 +111,8 @@ char *weft_describe_placement(const struct weft_lowering *lowering, uint64_t are
 
 char *weft_describe_order(const weft_plan *plan) {
     struct weft_text text = {.host = plan->device->host};
-    for (uint32_t i = 0; i < plan->step_count; i++) {
-        const struct weft_dispatch_part *step = &plan->steps[i];
+    for (uint32_t i = 0; i < plan->steps.count; i++) {
+        const struct weft_dispatch_part *step = &plan->steps.at[i];
         const struct weft_dispatch *dispatch = &plan->lowering.dispatches[step->dispatch];
         if (step->new_submission) {
             weft_text_add(&text, "submission\n");

@@ -10,7 +10,7 @@ static uint64_t groups_in(const uint32_t groups[3]) {
 }
 
 static weft_part_info part_of(const weft_plan *plan, uint32_t index) {
-    const struct weft_dispatch_part *step = &plan->steps[index];
+    const struct weft_dispatch_part *step = &plan->steps.at[index];
     const struct weft_dispatch *dispatch = &plan->lowering.dispatches[step->dispatch];
     weft_part_info info = {.dispatch = step->dispatch,
                            .share = (double)groups_in(step->groups) /
@@ -25,7 +25,7 @@ weft_status weft_plan_get_part(const weft_plan *plan, uint32_t index, weft_part_
     if (!plan || !info) {
         return WEFT_INVALID_ARGUMENT;
     }
-    if (index >= plan->step_count) {
+    if (index >= plan->steps.count) {
         return WEFT_NOT_FOUND;
     }
     *info = part_of(plan, index);
@@ -39,7 +39,7 @@ static void record_parts(const weft_plan *plan, VkCommandBuffer commands,
     }
     weft_record_barrier(plan->device, commands);
     for (uint32_t i = first; i < first + count; i++) {
-        weft_record_step(plan, commands, bindings, &plan->steps[i], i == first);
+        weft_record_step(plan, commands, bindings, i, i == first);
     }
 }
 
@@ -49,10 +49,10 @@ weft_status weft_plan_record_range(weft_plan *plan, VkCommandBuffer commands,
         return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_plan_record_range: null argument, or bindings of another plan");
     }
-    if (count == 0 || first >= plan->step_count || count > plan->step_count - first) {
+    if (count == 0 || first >= plan->steps.count || count > plan->steps.count - first) {
         return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,
                          "weft_plan_record_range: %u parts from %u on, of a plan with %u", count,
-                         first, plan->step_count);
+                         first, plan->steps.count);
     }
     WEFT_TRY(weft_device_alive(plan->device));
     WEFT_TRY(weft_bindings_prepare(bindings));
@@ -67,15 +67,15 @@ weft_status weft_plan_record_frame(weft_plan *plan, VkCommandBuffer commands,
         return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_plan_record_frame: null argument");
     }
-    if (!(budget_ms > 0.0) || cursor->next >= plan->step_count) {
+    if (!(budget_ms > 0.0) || cursor->next >= plan->steps.count) {
         return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,
                          "weft_plan_record_frame: a budget of %g ms from part %u on, of a plan "
                          "with %u",
-                         budget_ms, cursor->next, plan->step_count);
+                         budget_ms, cursor->next, plan->steps.count);
     }
     uint32_t count = 1;
     double ms = part_of(plan, cursor->next).ms;
-    while (cursor->next + count < plan->step_count) {
+    while (cursor->next + count < plan->steps.count) {
         const double more = part_of(plan, cursor->next + count).ms;
         if (ms + more > budget_ms) {
             break;
@@ -86,6 +86,6 @@ weft_status weft_plan_record_frame(weft_plan *plan, VkCommandBuffer commands,
     WEFT_TRY(weft_plan_record_range(plan, commands, bindings, cursor->next, count));
     const uint32_t next = cursor->next + count;
     *cursor = (weft_frame_cursor){
-        .next = next < plan->step_count ? next : 0, .done = next == plan->step_count, .ms = ms};
+        .next = next < plan->steps.count ? next : 0, .done = next == plan->steps.count, .ms = ms};
     return WEFT_OK;
 }

@@ -39,7 +39,7 @@ void weft_plan_destroy(weft_plan **address) {
         weft_free(&host, plan->text[i]);
     }
     weft_free(&host, plan->ports);
-    weft_free(&host, plan->steps);
+    weft_free(&host, plan->steps.at);
     weft_free(&host, (void *)plan->dispatch_ms);
     weft_free(&host, plan);
 }

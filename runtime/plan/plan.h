@@ -25,6 +25,12 @@ struct weft_dispatch_part {
     bool new_submission; /* starts the next command buffer */
 };
 
+struct weft_steps {
+    struct weft_dispatch_part *at;
+    uint32_t count, room;
+    uint32_t submissions;
+};
+
 enum weft_plan_pass {
     WEFT_PASS_GRAPH,
     WEFT_PASS_FUSE,
@@ -42,7 +48,7 @@ struct weft_workspace {
     struct weft_allocation *arena_allocation;
     VkDescriptorPool descriptor_pool;
     VkDescriptorSet *sets; /* per dispatch; null handles for dispatches that bind ports */
-    VkQueryPool queries;   /* two per dispatch, or null */
+    VkQueryPool queries;   /* two per step, or null */
     uint64_t newest_run;   /* timeline value, 0: none */
 };
 
@@ -52,8 +58,8 @@ struct weft_plan {
     struct weft_port *ports;
     uint32_t port_count;
     struct weft_workspace workspace;
-    struct weft_dispatch_part *steps;
-    uint32_t step_count, step_capacity;
+    struct weft_steps steps;
+    weft_bindings *bindings; /* all that there are, by `next` */
     /* Per dispatch, as they were found last; null without time stamps. Atomic: each bindings' thread may ask. */
     _Atomic double *dispatch_ms;
     atomic_bool measured; /* whether they were */
@@ -67,6 +73,7 @@ struct weft_plan {
 
 struct weft_bindings {
     weft_plan *plan;
+    weft_bindings *next;
     struct weft_workspace *workspace; /* the plan's, or: */
     struct weft_workspace own;
     VkBuffer *buffers; /* per port; null handle: not set */
@@ -75,6 +82,7 @@ struct weft_bindings {
     VkDescriptorSet *sets;      /* per dispatch; null handles for dispatches that bind no port */
     VkCommandPool command_pool; /* made with the first of: */
     VkCommandBuffer *commands;  /* one per submission, recorded on first submit after a change */
+    uint32_t command_count;
     bool sets_current;
     bool has_host; /* or had: a buffer of the host's memory */
     bool commands_current;
@@ -98,8 +106,18 @@ void weft_workspace_end(struct weft_workspace *workspace, const weft_plan *plan)
 /** WEFT_INVALID_ARGUMENT naming the first port that is not set; writes the descriptor sets that are out of date. */
 weft_status weft_bindings_prepare(weft_bindings *bindings);
 
-/** Splits the dispatches into steps and submissions that stay under the device's limit, and steps also under part_ms, if not 0. */
-weft_status weft_plan_split(weft_plan *plan, double part_ms);
+/**
+ * Splits the dispatches into steps and submissions that stay under the device's limit, and steps also under part_ms, if not 0: by
+ * what was measured, or what is expected. `steps` is empty before, and has what there is to free also after a failure.
+ */
+weft_status weft_plan_split(struct weft_steps *steps, const weft_plan *plan, double part_ms,
+                            bool measured);
+
+/** The plan has these steps from now on, instead of those that it had. */
+void weft_plan_take_steps(weft_plan *plan, struct weft_steps *steps);
+
+/** Two queries per step, none of which is available yet. */
+weft_status weft_queries_create(VkQueryPool *queries, const weft_plan *plan, uint32_t steps);
 
 /** What a dispatch is expected to take on the device, by what it computes and moves. */
 double weft_dispatch_ms(const weft_device *device, const struct weft_dispatch *dispatch);
@@ -107,10 +125,9 @@ double weft_dispatch_ms(const weft_device *device, const struct weft_dispatch *d
 /** Appends a barrier behind all compute work before. */
 void weft_record_barrier(const weft_device *device, VkCommandBuffer commands);
 
-/** Appends a step. `ordered`: it comes right behind a barrier. */
+/** Appends a step of the plan's. `ordered`: it comes right behind a barrier. */
 void weft_record_step(const weft_plan *plan, VkCommandBuffer commands,
-                      const weft_bindings *bindings, const struct weft_dispatch_part *step,
-                      bool ordered);
+                      const weft_bindings *bindings, uint32_t index, bool ordered);
 
 /** What comes before the steps of a run. */
 void weft_record_begin(const weft_bindings *bindings, VkCommandBuffer commands);

@@ -34,17 +34,14 @@ static void stamp(const weft_bindings *bindings, VkCommandBuffer commands, uint3
 }
 
 void weft_record_step(const weft_plan *plan, VkCommandBuffer commands,
-                      const weft_bindings *bindings, const struct weft_dispatch_part *step,
-                      bool ordered) {
+                      const weft_bindings *bindings, uint32_t index, bool ordered) {
     const struct weft_vk_device *vk = &plan->device->vk;
+    const struct weft_dispatch_part *step = &plan->steps.at[index];
     const struct weft_dispatch *dispatch = &plan->lowering.dispatches[step->dispatch];
     const struct weft_pipeline *pipeline = dispatch->built;
     VkDescriptorSet set = bindings->workspace->sets[step->dispatch];
     set = set ? set : bindings->sets[step->dispatch];
     bool first_part = step->base[0] == 0 && step->base[1] == 0 && step->base[2] == 0;
-    bool last_part = step->base[0] + step->groups[0] == dispatch->groups[0] &&
-                     step->base[1] + step->groups[1] == dispatch->groups[1] &&
-                     step->base[2] + step->groups[2] == dispatch->groups[2];
     if (dispatch->barrier && first_part && !ordered) {
         weft_record_barrier(plan->device, commands);
     }
@@ -56,18 +53,14 @@ void weft_record_step(const weft_plan *plan, VkCommandBuffer commands,
         vk->CmdPushConstants(commands, pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                              dispatch->push_size, dispatch->push);
     }
-    if (first_part) {
-        stamp(bindings, commands, 2 * step->dispatch);
-    }
+    stamp(bindings, commands, 2 * index);
     if (first_part) { /* the validation layer looks for hazards at this one only */
         vk->CmdDispatch(commands, step->groups[0], step->groups[1], step->groups[2]);
     } else {
         vk->CmdDispatchBase(commands, step->base[0], step->base[1], step->base[2], step->groups[0],
                             step->groups[1], step->groups[2]);
     }
-    if (last_part) {
-        stamp(bindings, commands, 2 * step->dispatch + 1);
-    }
+    stamp(bindings, commands, 2 * index + 1);
     weft_debug_label_end(plan->device, commands);
 }
 
@@ -78,16 +71,16 @@ void weft_record_step(const weft_plan *plan, VkCommandBuffer commands,
 static void record_submission(weft_plan *plan, VkCommandBuffer commands,
                               const weft_bindings *bindings, uint32_t submission) {
     uint32_t seen = 0;
-    for (uint32_t i = 0; i < plan->step_count; i++) {
-        seen += plan->steps[i].new_submission;
+    for (uint32_t i = 0; i < plan->steps.count; i++) {
+        seen += plan->steps.at[i].new_submission;
         if (seen != submission + 1) {
             continue;
         }
-        const bool begins = plan->steps[i].new_submission;
+        const bool begins = plan->steps.at[i].new_submission;
         if (begins) {
             weft_record_barrier(plan->device, commands);
         }
-        weft_record_step(plan, commands, bindings, &plan->steps[i], begins);
+        weft_record_step(plan, commands, bindings, i, begins);
     }
 }
 
@@ -95,7 +88,7 @@ void weft_record_begin(const weft_bindings *bindings, VkCommandBuffer commands) 
     const weft_plan *plan = bindings->plan;
     if (bindings->workspace->queries) {
         plan->device->vk.CmdResetQueryPool(commands, bindings->workspace->queries, 0,
-                                           2 * plan->lowering.dispatch_count);
+                                           2 * plan->steps.count);
     }
 }
 
@@ -144,15 +137,38 @@ static weft_status record_own(weft_bindings *bindings, uint32_t submission) {
     return weft_device_check(device, device->vk.EndCommandBuffer(*commands), "vkEndCommandBuffer");
 }
 
+/* As many command buffers as there are submissions: another number once the plan has been split again. */
+static weft_status resize_commands(weft_bindings *bindings) {
+    const weft_plan *plan = bindings->plan;
+    const weft_host *host = &plan->device->host;
+    const uint32_t count = plan->steps.submissions;
+    if (bindings->command_count == count) {
+        return WEFT_OK;
+    }
+    VkCommandBuffer *commands = weft_alloc_zero(host, count, sizeof *commands);
+    if (!commands) {
+        return weft_fail_memory(host, "bindings");
+    }
+    if (bindings->command_pool) { /* and with it the command buffers */
+        plan->device->vk.DestroyCommandPool(plan->device->vk.handle, bindings->command_pool, NULL);
+        bindings->command_pool = VK_NULL_HANDLE;
+    }
+    weft_free(host, bindings->commands);
+    bindings->commands = commands;
+    bindings->command_count = count;
+    return WEFT_OK;
+}
+
 static weft_status prepare_commands(weft_bindings *bindings) {
     weft_status status = weft_bindings_prepare(bindings);
     if (status != WEFT_OK || bindings->commands_current) {
         return status;
     }
     if (bindings->newest_run) { /* command buffers in flight must not be recorded again */
-        status = weft_device_wait(bindings->plan->device, bindings->newest_run, UINT64_MAX, NULL);
+        WEFT_TRY(weft_device_wait(bindings->plan->device, bindings->newest_run, UINT64_MAX, NULL));
     }
-    for (uint32_t i = 0; i < bindings->plan->info.submissions && status == WEFT_OK; i++) {
+    WEFT_TRY(resize_commands(bindings));
+    for (uint32_t i = 0; i < bindings->command_count && status == WEFT_OK; i++) {
         status = record_own(bindings, i);
     }
     bindings->commands_current = status == WEFT_OK;

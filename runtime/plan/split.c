@@ -12,12 +12,13 @@ static double work_of(const struct weft_dispatch *dispatch) {
     return dispatch->flops > dispatch->bytes ? dispatch->flops : dispatch->bytes;
 }
 
-static weft_status add_step(weft_plan *plan, const struct weft_dispatch_part *step) {
-    if (!weft_grow(&plan->device->host, &plan->steps, plan->step_count, &plan->step_capacity,
-                   sizeof *plan->steps)) {
-        return weft_fail_memory(&plan->device->host, "a plan's steps");
+static weft_status add_step(struct weft_steps *steps, const weft_host *host,
+                            const struct weft_dispatch_part *step) {
+    if (!weft_grow(host, &steps->at, steps->count, &steps->room, sizeof *steps->at)) {
+        return weft_fail_memory(host, "a plan's steps");
     }
-    plan->steps[plan->step_count++] = *step;
+    steps->at[steps->count++] = *step;
+    steps->submissions += step->new_submission;
     return WEFT_OK;
 }
 
@@ -31,57 +32,77 @@ struct pieces {
     bool each_submitted, first_submitted;
 };
 
-/** Cuts a dispatch along its axis with the most groups. */
-static weft_status add_parts(weft_plan *plan, uint32_t index, const struct pieces *pieces) {
-    uint32_t parts = pieces->count;
-    const uint32_t *groups = plan->lowering.dispatches[index].groups;
-    uint32_t axis = 0;
-    for (uint32_t i = 1; i < 3; i++) {
-        axis = groups[i] > groups[axis] ? i : axis;
+/* In how many pieces each axis is cut, so that there are at least `pieces` if there are as many groups: those with the most first. */
+static void cut_axes(uint32_t cuts[3], const uint32_t groups[3], uint32_t pieces) {
+    bool done[3] = {false};
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t axis = 3;
+        for (uint32_t a = 0; a < 3; a++) {
+            axis = !done[a] && (axis == 3 || groups[a] > groups[axis]) ? a : axis;
+        }
+        done[axis] = true;
+        cuts[axis] = pieces < groups[axis] ? pieces : groups[axis];
+        pieces = pieces / cuts[axis] + (pieces % cuts[axis] != 0);
     }
-    parts = parts < groups[axis] ? parts : groups[axis];
-    for (uint32_t part = 0; part < parts; part++) {
-        struct weft_dispatch_part step = {.dispatch = index,
-                                          .groups = {groups[0], groups[1], groups[2]}};
-        uint32_t begin = (uint32_t)((uint64_t)groups[axis] * part / parts);
-        uint32_t end = (uint32_t)((uint64_t)groups[axis] * (part + 1) / parts);
-        step.base[axis] = begin;
-        step.groups[axis] = end - begin;
+}
+
+static void cut_axis(struct weft_dispatch_part *step, uint32_t axis, uint32_t groups,
+                     uint32_t piece, uint32_t pieces) {
+    const uint32_t begin = (uint32_t)((uint64_t)groups * piece / pieces);
+    const uint32_t end = (uint32_t)((uint64_t)groups * (piece + 1) / pieces);
+    step->base[axis] = begin;
+    step->groups[axis] = end - begin;
+}
+
+static weft_status add_parts(struct weft_steps *steps, const weft_plan *plan, uint32_t index,
+                             const struct pieces *pieces) {
+    const uint32_t *groups = plan->lowering.dispatches[index].groups;
+    uint32_t cuts[3];
+    cut_axes(cuts, groups, pieces->count);
+    const uint64_t count = (uint64_t)cuts[0] * cuts[1] * cuts[2];
+    for (uint64_t part = 0; part < count; part++) {
+        struct weft_dispatch_part step = {.dispatch = index};
+        cut_axis(&step, 0, groups[0], (uint32_t)(part % cuts[0]), cuts[0]);
+        cut_axis(&step, 1, groups[1], (uint32_t)(part / cuts[0] % cuts[1]), cuts[1]);
+        cut_axis(&step, 2, groups[2], (uint32_t)(part / cuts[0] / cuts[1]), cuts[2]);
         step.new_submission = pieces->each_submitted || (part == 0 && pieces->first_submitted);
-        WEFT_TRY(add_step(plan, &step));
+        WEFT_TRY(add_step(steps, &plan->device->host, &step));
     }
     return WEFT_OK;
 }
 
-/* Pieces that are below a limit of work each; 0: none. */
-static uint32_t pieces_of(double work, double limit) {
-    const double count = limit > 0.0 ? work / limit + 1.0 : 1.0;
+/* Pieces that are below a limit each; a limit of 0: none. */
+static uint32_t pieces_of(double ms, double limit) {
+    const double count = limit > 0.0 && ms > 0.0 ? ms / limit + 1.0 : 1.0;
     return count < (double)UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
 
-weft_status weft_plan_split(weft_plan *plan, double part_ms) {
+weft_status weft_plan_split(struct weft_steps *steps, const weft_plan *plan, double part_ms,
+                            bool measured) {
     const weft_device *device = plan->device;
-    double limit = device->submission_limit_ms * device->flops_per_ms; /* 0: unlimited */
-    double part_limit = part_ms * device->flops_per_ms;                /* likewise */
+    const double limit = device->submission_limit_ms; /* 0: unlimited */
     double used = 0.0;
     for (uint32_t i = 0; i < plan->lowering.dispatch_count; i++) {
-        const struct weft_dispatch *dispatch = &plan->lowering.dispatches[i];
-        double work = work_of(dispatch);
-        const uint32_t in_limit = pieces_of(work, limit);
-        const uint32_t in_parts = pieces_of(work, part_limit);
+        const double ms = measured ? atomic_load(&plan->dispatch_ms[i])
+                                   : weft_dispatch_ms(device, &plan->lowering.dispatches[i]);
+        const uint32_t in_limit = pieces_of(ms, limit);
+        const uint32_t in_parts = pieces_of(ms, part_ms);
         struct pieces pieces = {.count = in_limit > in_parts ? in_limit : in_parts,
-                                .each_submitted = limit > 0.0 && work > limit};
+                                .each_submitted = limit > 0.0 && ms > limit};
         if (pieces.each_submitted) {
             used = limit; /* the next dispatch starts a submission of its own */
         } else {
-            pieces.first_submitted = i == 0 || (limit > 0.0 && used + work > limit);
-            used = pieces.first_submitted ? work : used + work;
+            pieces.first_submitted = i == 0 || (limit > 0.0 && used + ms > limit);
+            used = pieces.first_submitted ? ms : used + ms;
         }
-        WEFT_TRY(add_parts(plan, i, &pieces));
-    }
-    plan->info.parts = plan->step_count;
-    for (uint32_t i = 0; i < plan->step_count; i++) {
-        plan->info.submissions += plan->steps[i].new_submission;
+        WEFT_TRY(add_parts(steps, plan, i, &pieces));
     }
     return WEFT_OK;
+}
+
+void weft_plan_take_steps(weft_plan *plan, struct weft_steps *steps) {
+    weft_free(&plan->device->host, plan->steps.at);
+    plan->steps = *steps;
+    plan->info.parts = steps->count;
+    plan->info.submissions = steps->submissions;
 }

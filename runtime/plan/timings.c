@@ -3,52 +3,64 @@
 #include "core/try.h"
 #include "plan/plan.h"
 
-static weft_status read_stamps(uint64_t *stamps, const struct weft_workspace *workspace,
-                               const weft_plan *plan) {
-    weft_device *device = plan->device;
-    const uint32_t count = 2 * plan->lowering.dispatch_count;
-    return weft_device_check(
-        device,
-        device->vk.GetQueryPoolResults(device->vk.handle, workspace->queries, 0, count,
-                                       count * sizeof *stamps, stamps, sizeof *stamps,
-                                       VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
-        "vkGetQueryPoolResults");
+/* VK_NOT_READY where the newest run has not finished. */
+static VkResult read_stamps(uint64_t *stamps, const struct weft_workspace *workspace,
+                            const weft_plan *plan) {
+    const struct weft_vk_device *vk = &plan->device->vk;
+    const uint32_t count = 2 * plan->steps.count;
+    return vk->GetQueryPoolResults(vk->handle, workspace->queries, 0, count, count * sizeof *stamps,
+                                   stamps, sizeof *stamps, VK_QUERY_RESULT_64_BIT);
 }
 
+/* What a dispatch takes is what its parts take: there may be frames between them. */
 static void take_times(weft_plan *plan, const uint64_t *stamps, weft_timing *timings,
                        uint32_t count) {
     const double scale = plan->device->info.timestamp_period_ns * 1e-6;
-    for (size_t i = 0; i < plan->lowering.dispatch_count; i++) {
-        const double ms = (double)(int64_t)(stamps[2 * i + 1] - stamps[2 * i]) * scale;
-        atomic_store(&plan->dispatch_ms[i], ms);
-        if (i < count) {
-            timings[i] =
-                (weft_timing){.start_ms = (double)(int64_t)(stamps[2 * i] - stamps[0]) * scale,
-                              .duration_ms = ms};
+    for (uint32_t i = 0; i < plan->steps.count;) {
+        const uint32_t dispatch = plan->steps.at[i].dispatch;
+        weft_timing timing = {.start_ms =
+                                  (double)(int64_t)(stamps[2 * (size_t)i] - stamps[0]) * scale};
+        for (; i < plan->steps.count && plan->steps.at[i].dispatch == dispatch; i++) {
+            const uint64_t *stamp = &stamps[2 * (size_t)i];
+            timing.duration_ms += (double)(int64_t)(stamp[1] - stamp[0]) * scale;
+        }
+        atomic_store(&plan->dispatch_ms[dispatch], timing.duration_ms);
+        if (dispatch < count) {
+            timings[dispatch] = timing;
         }
     }
     atomic_store(&plan->measured, true);
+}
+
+static weft_status get_times(weft_plan *plan, const struct weft_workspace *workspace,
+                             uint64_t *stamps, weft_timing *timings, uint32_t *count) {
+    weft_device *device = plan->device;
+    if (workspace->newest_run) {
+        WEFT_TRY(weft_device_wait(device, workspace->newest_run, UINT64_MAX, NULL));
+    }
+    const VkResult result = read_stamps(stamps, workspace, plan);
+    if (result == VK_NOT_READY) {
+        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
+                         "the plan has not run yet, or its newest run has not finished");
+    }
+    WEFT_TRY(weft_device_check(device, result, "vkGetQueryPoolResults"));
+    take_times(plan, stamps, timings, *count);
+    *count = plan->lowering.dispatch_count;
+    return WEFT_OK;
 }
 
 static weft_status get_timings(weft_plan *plan, const struct weft_workspace *workspace,
                                weft_timing *timings, uint32_t *count) {
     const weft_host *host = &plan->device->host;
     WEFT_TRY(weft_device_alive(plan->device));
-    if (!workspace->queries || !workspace->newest_run) {
-        return weft_fail(host, workspace->queries ? WEFT_INVALID_ARGUMENT : WEFT_UNSUPPORTED,
-                         workspace->queries ? "the plan has not run yet"
-                                            : "the plan was compiled without time stamps");
+    if (!workspace->queries) {
+        return weft_fail(host, WEFT_UNSUPPORTED, "the plan was compiled without time stamps");
     }
-    uint64_t *stamps =
-        weft_alloc_zero(host, 2 * (size_t)plan->lowering.dispatch_count + 1, sizeof *stamps);
+    uint64_t *stamps = weft_alloc_zero(host, 2 * (size_t)plan->steps.count + 1, sizeof *stamps);
     if (!stamps) {
         return weft_fail_memory(host, "time stamps");
     }
-    const weft_status status = read_stamps(stamps, workspace, plan);
-    if (status == WEFT_OK) {
-        take_times(plan, stamps, timings, *count);
-        *count = plan->lowering.dispatch_count;
-    }
+    const weft_status status = get_times(plan, workspace, stamps, timings, count);
     weft_free(host, stamps);
     return status;
 }

@@ -29,7 +29,15 @@ static weft_status make_descriptors(struct weft_workspace *workspace, const weft
     return WEFT_OK;
 }
 
-static weft_status make_queries(struct weft_workspace *workspace, const weft_plan *plan) {
+/* Those that were never reset must not be asked for. */
+static weft_status reset(weft_device *device, VkQueryPool queries, uint32_t count) {
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    WEFT_TRY(weft_device_begin_commands(&commands, device));
+    device->vk.CmdResetQueryPool(commands, queries, 0, count);
+    return weft_device_finish_commands(device, commands);
+}
+
+weft_status weft_queries_create(VkQueryPool *queries, const weft_plan *plan, uint32_t steps) {
     weft_device *device = plan->device;
     if (device->info.timestamp_period_ns <= 0.0) {
         return weft_fail(&device->host, WEFT_UNSUPPORTED, "%s has no time stamps",
@@ -37,15 +45,16 @@ static weft_status make_queries(struct weft_workspace *workspace, const weft_pla
     }
     const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                         .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                        .queryCount = 2 * plan->lowering.dispatch_count + 1};
-    return WEFT_VK_MAKE(device, CreateQueryPool, &info, &workspace->queries);
+                                        .queryCount = 2 * steps + 1};
+    WEFT_TRY(WEFT_VK_MAKE(device, CreateQueryPool, &info, queries));
+    return reset(device, *queries, info.queryCount);
 }
 
 weft_status weft_workspace_begin(struct weft_workspace *workspace, const weft_plan *plan,
                                  bool timestamps) {
     WEFT_TRY(make_arena(workspace, plan));
     WEFT_TRY(make_descriptors(workspace, plan));
-    return timestamps ? make_queries(workspace, plan) : WEFT_OK;
+    return timestamps ? weft_queries_create(&workspace->queries, plan, plan->steps.count) : WEFT_OK;
 }
 
 void weft_workspace_end(struct weft_workspace *workspace, const weft_plan *plan) {

@@ -5,7 +5,9 @@
 
 #include <weft/vulkan.h>
 
+#include "core/clock.h"
 #include "device/device.h"
+#include "plan/plan.h"
 #include "support_frames.h"
 
 static void record_range(struct weft_test_frames *s, uint32_t first, uint32_t count) {
@@ -127,6 +129,205 @@ WEFT_TEST_ON_GRAPH(test_measured_parts, f) {
         }
         assert_true(count_frames(&s, 1e9) == 1);
     }
+    weft_test_frames_end(&s);
+}
+
+/* ---- cuts by measured time ---- */
+
+static double ms_of(const struct weft_test_frames *s, uint32_t *longest) {
+    double all = 0.0, most = -1.0;
+    weft_plan_info info;
+    assert_ok(weft_plan_get_info(s->plan, &info));
+    for (uint32_t i = 0; i < info.parts; i++) {
+        weft_part_info part;
+        assert_ok(weft_plan_get_part(s->plan, i, &part));
+        assert_true(part.measured);
+        all += part.ms;
+        if (part.ms > most) {
+            most = part.ms;
+            *longest = i;
+        }
+    }
+    return all;
+}
+
+static uint32_t measure(struct weft_test_frames *s, uint32_t *longest, double *all) {
+    weft_timing timings[64];
+    uint32_t count = 64;
+    assert_ok(weft_plan_get_timings(s->plan, timings, &count));
+    *all = ms_of(s, longest);
+    return count;
+}
+
+/* Whether the groups of a dispatch's parts are all of its groups, each once. */
+static void expect_tiles(const weft_plan *plan, uint32_t dispatch) {
+    const uint32_t *groups = plan->lowering.dispatches[dispatch].groups;
+    const size_t count = (size_t)groups[0] * groups[1] * groups[2];
+    uint8_t *seen = calloc(count, 1);
+    assert_non_null(seen);
+    for (uint32_t i = 0; i < plan->steps.count; i++) {
+        const struct weft_dispatch_part *step = &plan->steps.at[i];
+        const size_t parts = (size_t)step->groups[0] * step->groups[1] * step->groups[2];
+        for (size_t g = 0; g < parts && step->dispatch == dispatch; g++) {
+            const size_t x = step->base[0] + g % step->groups[0];
+            const size_t y = step->base[1] + g / step->groups[0] % step->groups[1];
+            const size_t z = step->base[2] + g / step->groups[0] / step->groups[1];
+            assert_true(x < groups[0] && y < groups[1] && z < groups[2]);
+            assert_int_equal(seen[(z * groups[1] + y) * groups[0] + x]++, 0);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(seen[i], 1);
+    }
+    free(seen);
+}
+
+/* All bindings go on, those that share the arena and those that do not, and nothing is compiled again. */
+WEFT_TEST_ON_GRAPH(test_a_plan_is_split_by_what_was_measured, f) {
+    if (f->device->info.timestamp_period_ns <= 0.0) {
+        return;
+    }
+    struct weft_test_frames s;
+    struct weft_test_lane other;
+    weft_device_stats before, after;
+    uint32_t longest = 0;
+    double all = 0.0;
+    weft_test_frames_begin(&s, f, &(weft_plan_params){.timestamps = true});
+    weft_test_lane_begin(&other, &s, weft_bindings_create_concurrent, 5);
+    const uint32_t uncut = s.info.parts;
+    assert_ok(weft_device_get_stats(f->device, &before));
+    assert_int_equal(measure(&s, &longest, &all), uncut);
+    for (double part_ms = all / 40.0; part_ms > 0.0; part_ms = part_ms > 1e-9 ? 1e-12 : 0.0) {
+        assert_ok(weft_plan_split_measured(s.plan, part_ms));
+        assert_ok(weft_plan_get_info(s.plan, &s.info));
+        assert_true(s.info.parts > uncut);
+        for (uint32_t i = 0; i < s.info.dispatches; i++) {
+            expect_tiles(s.plan, i);
+        }
+        for (uint32_t i = 0; i < s.info.parts; i++) {
+            weft_part_info part;
+            const uint32_t *groups = s.plan->steps.at[i].groups;
+            assert_ok(weft_plan_get_part(s.plan, i, &part));
+            if (groups[0] * groups[1] * groups[2] > 1) { /* cut so that equal pieces would fit */
+                const uint32_t *whole = s.plan->lowering.dispatches[part.dispatch].groups;
+                const double groups_of = (double)whole[0] * whole[1] * whole[2];
+                assert_true(part.ms <= part_ms * 2.0 || part.share * groups_of <= 4.0);
+            }
+        }
+        forget(&s);
+        weft_test_lane_forget(&other);
+        assert_ok(weft_plan_run(s.plan, s.lane.bindings));
+        assert_ok(weft_plan_run(s.plan, other.bindings));
+        expect_whole(&s, "a run behind it");
+        weft_test_lane_expect(&other, "a run in an arena of its own behind it");
+        for (uint32_t i = 0; i < s.info.parts; i += 5) {
+            record_range(&s, i, s.info.parts - i < 5 ? s.info.parts - i : 5);
+        }
+        expect_whole(&s, "five parts at a time");
+        measure(&s, &longest, &all);
+    }
+    assert_ok(weft_plan_split_measured(s.plan, 0.0));
+    assert_ok(weft_plan_get_info(s.plan, &s.info));
+    assert_int_equal(s.info.parts, uncut);
+    assert_true(count_frames(&s, 1e9) == 1);
+    assert_ok(weft_device_get_stats(f->device, &after));
+    assert_true(after.pipelines_created == before.pipelines_created);
+    weft_test_lane_end(&other);
+    weft_test_frames_end(&s);
+}
+
+/* A dispatch that seems to take long is cut, whatever its arithmetic, and submissions keep to the limit. */
+WEFT_TEST_ON_GRAPH(test_a_measured_split_follows_the_times, f) {
+    if (f->device->info.timestamp_period_ns <= 0.0) {
+        return;
+    }
+    struct weft_test_frames s;
+    uint32_t longest = 0;
+    double all = 0.0;
+    weft_test_frames_begin(&s, f, &(weft_plan_params){.timestamps = true});
+    const uint32_t dispatches = measure(&s, &longest, &all);
+    uint32_t slow = 0;
+    for (uint32_t i = 0; i < dispatches; i++) {
+        const uint32_t *groups = s.plan->lowering.dispatches[i].groups;
+        const uint32_t *most = s.plan->lowering.dispatches[slow].groups;
+        slow = groups[0] > most[0] ? i : slow;
+        atomic_store(&s.plan->dispatch_ms[i], 1.0);
+    }
+    assert_true(s.plan->lowering.dispatches[slow].groups[0] >= 4);
+    atomic_store(&s.plan->dispatch_ms[slow], 39.0);
+    f->device->submission_limit_ms = 20;
+    assert_ok(weft_plan_split_measured(s.plan, 10.0));
+    assert_ok(weft_plan_get_info(s.plan, &s.info));
+    assert_int_equal(s.info.parts, dispatches + 3);
+    assert_in_range(s.info.submissions, 5, 6); /* four of the slow one, and what is around it */
+    forget(&s);
+    assert_ok(weft_plan_run(s.plan, s.lane.bindings));
+    expect_whole(&s, "several submissions");
+    f->device->submission_limit_ms = 0;
+    assert_ok(weft_plan_split_measured(s.plan, 10.0));
+    assert_ok(weft_plan_get_info(s.plan, &s.info));
+    assert_int_equal(s.info.submissions, 1);
+    forget(&s);
+    assert_ok(weft_plan_run(s.plan, s.lane.bindings));
+    expect_whole(&s, "one submission again");
+    weft_test_frames_end(&s);
+}
+
+static double sum_of_times(const struct weft_test_frames *s) {
+    weft_timing timings[64];
+    uint32_t count = 64;
+    double sum = 0.0;
+    assert_ok(weft_plan_get_timings(s->plan, timings, &count));
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(timings[i].duration_ms >= 0.0);
+        sum += timings[i].duration_ms;
+    }
+    return sum;
+}
+
+/* Time that passes between frames is nobody's: not of a dispatch that is cut over two of them, either. */
+WEFT_TEST_ON_GRAPH(test_times_over_frames, f) {
+    if (f->device->info.timestamp_period_ns <= 0.0) {
+        return;
+    }
+    enum { GAP_MS = 50, FRAMES = 8 };
+    struct weft_test_frames s;
+    weft_timing timing;
+    double gaps = 0.0, busy = 0.0;
+    weft_test_frames_begin(&s, f, &(weft_plan_params){.timestamps = true, .part_ms = 1e-12});
+    for (uint32_t frame = 0; frame < FRAMES; frame++) {
+        const uint32_t first = s.info.parts * frame / FRAMES;
+        const double begin = weft_clock_ms();
+        while (frame > 0 && weft_clock_ms() < begin + GAP_MS) {
+        }
+        const double middle = weft_clock_ms();
+        record_range(&s, first, s.info.parts * (frame + 1) / FRAMES - first);
+        gaps += middle - begin;
+        busy += weft_clock_ms() - middle;
+        if (frame + 1 < FRAMES) {
+            WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT,
+                                weft_plan_get_timings(s.plan, &timing, &(uint32_t){1}),
+                                "not finished");
+        }
+    }
+    const double sum = sum_of_times(&s);
+    if (sum > busy + 1.0) {
+        fail_msg("%g ms of a run that was executed in %g ms, with %g ms between", sum, busy, gaps);
+    }
+    weft_test_frames_end(&s);
+}
+
+WEFT_TEST_ON_GRAPH(test_a_split_that_is_refused, f) {
+    struct weft_test_frames s;
+    weft_test_frames_begin(&s, f, NULL);
+    const char *function = "weft_plan_split_measured";
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT, weft_plan_split_measured(s.plan, 1.0),
+                        function, "are not");
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT, weft_plan_split_measured(s.plan, -2.0),
+                        function, "part_ms -2");
+    WEFT_EXPECT_REFUSED(&f->host, WEFT_INVALID_ARGUMENT, weft_plan_split_measured(s.plan, NAN),
+                        function, "finite");
+    assert_status(weft_plan_split_measured(NULL, 1.0), WEFT_INVALID_ARGUMENT);
     weft_test_frames_end(&s);
 }
 

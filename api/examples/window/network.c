@@ -78,16 +78,24 @@ static bool upload(network *n, const float *features) {
     return fine;
 }
 
-/* The whole plan's runs have told the device's rate, so that dispatches are cut where they really are too long. */
+/*
+ * The whole plan's runs have told the device's rate, so that dispatches are cut where their arithmetic is too long; then those
+ * that are too long all the same are cut, and what has become of them is measured.
+ */
+static bool compile_in_parts(network *n, float *features, double part_ms) {
+    const weft_plan_params in_parts = {.timestamps = true, .part_ms = part_ms};
+    return compile(n, &n->c.plan, &in_parts) &&
+           weft_plan_get_info(n->c.plan, &n->info) == WEFT_OK && measure(n, features) &&
+           weft_plan_split_measured(n->c.plan, part_ms) == WEFT_OK &&
+           weft_plan_get_info(n->c.plan, &n->info) == WEFT_OK && measure(n, features);
+}
+
 bool network_create(network *n, const gpu *g, const char *folder, float *features, uint32_t batch,
                     uint32_t batches, double part_ms) {
-    const weft_plan_params in_parts = {.timestamps = true, .part_ms = part_ms};
     *n = (network){.batch = batch, .batches = batches};
     return classifier_open(&n->c, g, (queue_lock){0}, folder) && expect(n, features) &&
-           compile(n, &n->c.plan, &in_parts) &&
-           weft_plan_get_info(n->c.plan, &n->info) == WEFT_OK && measure(n, features) &&
-           upload(n, features) && classifier_bind(&n->c) &&
-           gpu_make_buffer(g, &n->logits, output_bytes(n), true);
+           compile_in_parts(n, features, part_ms) && upload(n, features) &&
+           classifier_bind(&n->c) && gpu_make_buffer(g, &n->logits, output_bytes(n), true);
 }
 
 void network_destroy(network *n) {

@@ -346,12 +346,14 @@ WEFT_API weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *
 /** Device time of one dispatch of the newest finished run. */
 typedef struct weft_timing {
     double start_ms; /**< since the run's first dispatch */
-    double duration_ms;
+    double
+        duration_ms; /**< of its parts (vulkan.h) together: without what came between them in other frames */
 } weft_timing;
 
 /**
- * Times per dispatch of the newest run in the plan's own arena; *count as in weft_device_list. WEFT_UNSUPPORTED without
- * weft_plan_params.timestamps.
+ * Times per dispatch of the newest run in the plan's own arena, submitted or recorded; waits for one that was submitted. *count as
+ * in weft_device_list. Errors: WEFT_UNSUPPORTED without weft_plan_params.timestamps, WEFT_INVALID_ARGUMENT where there was no run yet
+ * or the newest, recorded one has not been executed to its end.
  */
 WEFT_API weft_status weft_plan_get_timings(weft_plan *plan, weft_timing *timings, uint32_t *count);
 

@@ -166,6 +166,17 @@ WEFT_API weft_status weft_plan_record_range(weft_plan *plan, VkCommandBuffer com
                                             weft_bindings *bindings, uint32_t first,
                                             uint32_t count);
 
+/**
+ * Cuts the plan's dispatches again, by what weft_plan_get_timings found them to take, and compiles nothing: those of more than
+ * part_ms into parts, as weft_plan_params.part_ms does by their arithmetic, and submissions by the device's submission_limit_ms.
+ * One workgroup is not cut. No bit changes. weft_plan_info.parts and .submissions and weft_plan_get_part say what there is then,
+ * and times of a run after it what the parts take; weft_plan_describe tells what there was. Bindings stay, recordings made before
+ * must not be submitted any more, and runs in parts begin anew: none may be under way. Waits for runs of weft_plan_submit. Uses the
+ * plan and all of its bindings: one thread. What fails leaves the plan as it was. Errors: WEFT_INVALID_ARGUMENT for a part_ms that
+ * is negative or not finite, or times that are not known yet; WEFT_OUT_OF_HOST_MEMORY, WEFT_OUT_OF_DEVICE_MEMORY.
+ */
+WEFT_API weft_status weft_plan_split_measured(weft_plan *plan, double part_ms);
+
 /** Where a run is that goes on from frame to frame. Zeros: at its beginning. */
 typedef struct weft_frame_cursor {
     uint32_t

@@ -99,6 +99,11 @@ inline status plan_record_range(weft::plan &plan, VkCommandBuffer commands,
     return weft_plan_record_range(plan.get(), commands, bindings.get(), first, count);
 }
 
+/** weft_plan_split_measured of weft/vulkan.h. */
+inline status plan_split_measured(weft::plan &plan, double part_ms) noexcept {
+    return weft_plan_split_measured(plan.get(), part_ms);
+}
+
 /** weft_plan_record_frame of weft/vulkan.h. */
 inline status plan_record_frame(weft::plan &plan, VkCommandBuffer commands,
                                 weft::bindings &bindings, double budget_ms,
