@@ -234,9 +234,11 @@ class Writer:
 
     # ---- the text ----
 
-    def classes(self) -> list[str]:
+    def classes(self, of_vulkan: bool) -> list[str]:
         lines = []
         for noun in self.handles:
+            if (self.headers[f"weft_{noun}_destroy"] == "vulkan.h") != of_vulkan:
+                continue
             lines += ["", f"/** Owns a weft_{noun}: what it is, and what threads may do with it, is said there. */",
                       f"class {noun} : public handle<::weft_{noun}, weft_{noun}_destroy> {{", "  public:",
                       "    using handle::handle;", ""]
@@ -307,8 +309,8 @@ def main(include: pathlib.Path, output: pathlib.Path) -> None:
         "weft.hpp": fill(text, {
             "aliases": writer.aliases([name for name in names if name not in of_vulkan]),
             "forward": [f"class {noun};" for noun in writer.handles],
-            "classes": writer.classes(), "members": writer.defined, "functions": writer.free}),
-        "vulkan.hpp": fill(vulkan, {"aliases": writer.aliases(of_vulkan), "functions": writer.vulkan})}
+            "classes": writer.classes(False), "members": writer.defined, "functions": writer.free}),
+        "vulkan.hpp": fill(vulkan, {"classes": writer.classes(True), "aliases": writer.aliases(of_vulkan), "functions": writer.vulkan})}
     code = re.sub(r"/\*.*?\*/", "", "".join(headers.values()) + base, flags=re.S)
     missing = [name for name in found.functions if not writer.reason(name) and not re.search(rf"\b{name}\b", code)]
     if missing:

@@ -60,6 +60,21 @@ weft_status weft_plan_record_range(weft_plan *plan, VkCommandBuffer commands,
     return WEFT_OK;
 }
 
+uint32_t weft_parts_that_fit(const weft_plan *plan, uint32_t first, double budget_ms,
+                             bool at_least_one, double *ms) {
+    uint32_t count = 0;
+    *ms = 0.0;
+    while (first + count < plan->steps.count) {
+        const double more = part_of(plan, first + count).ms;
+        if (*ms + more > budget_ms && !(at_least_one && count == 0)) {
+            break;
+        }
+        *ms += more;
+        count++;
+    }
+    return count;
+}
+
 weft_status weft_plan_record_frame(weft_plan *plan, VkCommandBuffer commands,
                                    weft_bindings *bindings, double budget_ms,
                                    weft_frame_cursor *cursor) {
@@ -73,16 +88,8 @@ weft_status weft_plan_record_frame(weft_plan *plan, VkCommandBuffer commands,
                          "with %u",
                          budget_ms, cursor->next, plan->steps.count);
     }
-    uint32_t count = 1;
-    double ms = part_of(plan, cursor->next).ms;
-    while (cursor->next + count < plan->steps.count) {
-        const double more = part_of(plan, cursor->next + count).ms;
-        if (ms + more > budget_ms) {
-            break;
-        }
-        ms += more;
-        count++;
-    }
+    double ms = 0.0;
+    const uint32_t count = weft_parts_that_fit(plan, cursor->next, budget_ms, true, &ms);
     WEFT_TRY(weft_plan_record_range(plan, commands, bindings, cursor->next, count));
     const uint32_t next = cursor->next + count;
     *cursor = (weft_frame_cursor){

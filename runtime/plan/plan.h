@@ -122,6 +122,13 @@ weft_status weft_queries_create(VkQueryPool *queries, const weft_plan *plan, uin
 /** What a dispatch is expected to take on the device, by what it computes and moves. */
 double weft_dispatch_ms(const weft_device *device, const struct weft_dispatch *dispatch);
 
+/**
+ * How many parts from `first` on are expected to take at most budget_ms together, one at least if `at_least_one`; *ms is what they
+ * are expected to take.
+ */
+uint32_t weft_parts_that_fit(const weft_plan *plan, uint32_t first, double budget_ms,
+                             bool at_least_one, double *ms);
+
 /** Appends a barrier behind all compute work before. */
 void weft_record_barrier(const weft_device *device, VkCommandBuffer commands);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support_frames.h"
 
+#include <weft/decode.h>
 #include <weft/mixers.h>
 
 #include "device/device.h"
@@ -66,6 +67,17 @@ void weft_test_lane_expect(const struct weft_test_lane *lane, const char *how) {
     }
 }
 
+void weft_test_frames_commands(struct weft_test_frames *s) {
+    weft_device *device = s->f->device;
+    const VkCommandBufferAllocateInfo info = {.sType =
+                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                              .commandPool = device->command_pool,
+                                              .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                              .commandBufferCount = 1};
+    const struct weft_vk_device *vk = &device->vk;
+    assert_int_equal(vk->AllocateCommandBuffers(vk->handle, &info, &s->commands), VK_SUCCESS);
+}
+
 void weft_test_frames_begin_layers(struct weft_test_frames *s, struct weft_test_graph *f,
                                    const weft_plan_params *params, uint32_t layers) {
     *s = (struct weft_test_frames){.f = f};
@@ -73,13 +85,7 @@ void weft_test_frames_begin_layers(struct weft_test_frames *s, struct weft_test_
     assert_ok(weft_plan_compile(&s->plan, f->device, f->graph, params));
     assert_ok(weft_plan_get_info(s->plan, &s->info));
     weft_test_lane_begin(&s->lane, s, weft_bindings_create, 0);
-    const VkCommandBufferAllocateInfo info = {.sType =
-                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                              .commandPool = f->device->command_pool,
-                                              .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                              .commandBufferCount = 1};
-    const struct weft_vk_device *vk = &f->device->vk;
-    assert_int_equal(vk->AllocateCommandBuffers(vk->handle, &info, &s->commands), VK_SUCCESS);
+    weft_test_frames_commands(s);
 }
 
 void weft_test_frames_begin(struct weft_test_frames *s, struct weft_test_graph *f,
@@ -102,4 +108,57 @@ void weft_test_frame_finish(const struct weft_test_frames *s) {
     assert_int_equal(s->f->device->vk.EndCommandBuffer(s->commands), VK_SUCCESS);
     assert_ok(weft_device_submit(s->f->device, &s->commands, 1, &ticket));
     assert_ok(weft_device_wait(s->f->device, ticket, UINT64_MAX, NULL));
+}
+
+/* ---- a step with a state ---- */
+
+enum { TOKENS = WEFT_SEQUENCE_TOKENS, WIDTH = WEFT_SEQUENCE_WIDTH };
+
+weft_plan *weft_test_step_compile(struct weft_test_graph *f) {
+    weft_graph *g = f->graph;
+    const weft_tensor q = weft_test_input(g, "q", weft_shape_of(1, 1, WIDTH));
+    const weft_tensor position = weft_test_input_i32(g, "position", weft_shape_of(1));
+    weft_tensor y;
+    weft_plan *plan = NULL;
+    assert_ok(weft_graph_activate(&y, g, q, WEFT_ACTIVATION_SIGMOID));
+    assert_ok(weft_graph_linear_attention_step(&y, g, y, y, q,
+                                               &(weft_step){.position = position, .state = "s"},
+                                               &(weft_linear_attention_params){.heads = 1}));
+    assert_ok(weft_graph_softmax(&y, g, y));
+    assert_ok(weft_graph_output(g, "y", y));
+    assert_ok(weft_plan_compile(&plan, f->device, g, NULL));
+    return plan;
+}
+
+void weft_test_sequence_begin(struct weft_test_sequence *s, weft_device *device, weft_plan *plan,
+                              uint64_t stream) {
+    weft_port_info port;
+    uint32_t i = 0;
+    do {
+        assert_ok(weft_plan_get_port(plan, i++, &port));
+    } while (!port.is_state);
+    s->data = weft_test_uniform((size_t)TOKENS * WIDTH, 9, stream);
+    assert_ok(weft_buffer_create(&s->q, device, WIDTH * 4));
+    assert_ok(weft_buffer_create(&s->position, device, 4));
+    assert_ok(weft_buffer_create(&s->state, device, port.bytes));
+    assert_ok(weft_buffer_create(&s->y, device, WIDTH * 4));
+    assert_ok(weft_bindings_create_concurrent(&s->bindings, plan));
+    assert_ok(weft_bindings_set(s->bindings, "q", s->q));
+    assert_ok(weft_bindings_set(s->bindings, "position", s->position));
+    assert_ok(weft_bindings_set(s->bindings, "s", s->state));
+    assert_ok(weft_bindings_set(s->bindings, "y", s->y));
+}
+
+void weft_test_sequence_end(struct weft_test_sequence *s) {
+    weft_bindings_destroy(&s->bindings);
+    weft_buffer_destroy(&s->q);
+    weft_buffer_destroy(&s->position);
+    weft_buffer_destroy(&s->state);
+    weft_buffer_destroy(&s->y);
+    free(s->data);
+}
+
+void weft_test_sequence_feed(const struct weft_test_sequence *s, int32_t token) {
+    assert_ok(weft_buffer_write(s->q, 0, s->data + (size_t)token * WIDTH, WIDTH * 4));
+    assert_ok(weft_buffer_write(s->position, 0, &token, 4));
 }

@@ -47,8 +47,28 @@ void weft_test_lane_forget(const struct weft_test_lane *lane);
 /** Fails the test unless the result has the bits of a whole run. */
 void weft_test_lane_expect(const struct weft_test_lane *lane, const char *how);
 
+/** Makes the command buffer, where frames are of another plan. */
+void weft_test_frames_commands(struct weft_test_frames *frames);
 /** Begins the command buffer; submits what was recorded and waits for it. */
 void weft_test_frame_start(const struct weft_test_frames *frames);
 void weft_test_frame_finish(const struct weft_test_frames *frames);
+
+/* ---- a step with a state ---- */
+
+enum { WEFT_SEQUENCE_TOKENS = 5, WEFT_SEQUENCE_WIDTH = 8 };
+
+/** A sequence that is decoded token by token, in bindings with an arena of their own, and what it gave. */
+struct weft_test_sequence {
+    weft_buffer *q, *position, *state, *y;
+    weft_bindings *bindings;
+    float *data, out[WEFT_SEQUENCE_TOKENS][WEFT_SEQUENCE_WIDTH];
+};
+
+weft_plan *weft_test_step_compile(struct weft_test_graph *f);
+void weft_test_sequence_begin(struct weft_test_sequence *sequence, weft_device *device,
+                              weft_plan *plan, uint64_t stream);
+void weft_test_sequence_end(struct weft_test_sequence *sequence);
+/** Writes the inputs of a token. */
+void weft_test_sequence_feed(const struct weft_test_sequence *sequence, int32_t token);
 
 #endif

@@ -3,8 +3,6 @@
 /* Bindings with an arena of their own: runs of one plan take turns part by part, or have a thread each, and keep their bits. */
 #include <pthread.h>
 
-#include <weft/decode.h>
-
 #include "device/device.h"
 #include "plan/plan.h"
 #include "support_frames.h"
@@ -261,90 +259,26 @@ WEFT_TEST_ON_GRAPH(test_a_thread_each, f) {
 
 /* ---- states ---- */
 
-enum { TOKENS = 5, WIDTH = 8 };
-
-/* A sequence that is decoded token by token: its buffers, and what it gave. */
-struct sequence {
-    weft_buffer *q, *position, *state, *y;
-    weft_bindings *bindings;
-    float *data, out[TOKENS][WIDTH];
-};
-
-static weft_plan *compile_step(struct weft_test_graph *f) {
-    weft_graph *g = f->graph;
-    const weft_tensor q = weft_test_input(g, "q", weft_shape_of(1, 1, WIDTH));
-    const weft_tensor position = weft_test_input_i32(g, "position", weft_shape_of(1));
-    weft_tensor y;
-    weft_plan *plan = NULL;
-    assert_ok(weft_graph_activate(&y, g, q, WEFT_ACTIVATION_SIGMOID));
-    assert_ok(weft_graph_linear_attention_step(&y, g, y, y, q,
-                                               &(weft_step){.position = position, .state = "s"},
-                                               &(weft_linear_attention_params){.heads = 1}));
-    assert_ok(weft_graph_softmax(&y, g, y));
-    assert_ok(weft_graph_output(g, "y", y));
-    assert_ok(weft_plan_compile(&plan, f->device, g, NULL));
-    return plan;
-}
-
-static void begin_sequence(struct sequence *s, weft_device *device, weft_plan *plan,
-                           uint64_t stream) {
-    weft_port_info port;
-    uint32_t i = 0;
-    do {
-        assert_ok(weft_plan_get_port(plan, i++, &port));
-    } while (!port.is_state);
-    s->data = weft_test_uniform((size_t)TOKENS * WIDTH, 9, stream);
-    assert_ok(weft_buffer_create(&s->q, device, WIDTH * 4));
-    assert_ok(weft_buffer_create(&s->position, device, 4));
-    assert_ok(weft_buffer_create(&s->state, device, port.bytes));
-    assert_ok(weft_buffer_create(&s->y, device, WIDTH * 4));
-    assert_ok(weft_bindings_create_concurrent(&s->bindings, plan));
-    assert_ok(weft_bindings_set(s->bindings, "q", s->q));
-    assert_ok(weft_bindings_set(s->bindings, "position", s->position));
-    assert_ok(weft_bindings_set(s->bindings, "s", s->state));
-    assert_ok(weft_bindings_set(s->bindings, "y", s->y));
-}
-
-static void end_sequence(struct sequence *s) {
-    weft_bindings_destroy(&s->bindings);
-    weft_buffer_destroy(&s->q);
-    weft_buffer_destroy(&s->position);
-    weft_buffer_destroy(&s->state);
-    weft_buffer_destroy(&s->y);
-    free(s->data);
-}
-
-static void feed(const struct sequence *s, int32_t token) {
-    assert_ok(weft_buffer_write(s->q, 0, s->data + (size_t)token * WIDTH, WIDTH * 4));
-    assert_ok(weft_buffer_write(s->position, 0, &token, 4));
-}
-
 /* Each sequence alone, then both in turn, part by part. */
 WEFT_TEST_ON_GRAPH(test_states_of_two_sequences, f) {
-    weft_plan *plan = compile_step(f);
+    weft_plan *plan = weft_test_step_compile(f);
     weft_plan_info info;
-    struct sequence two[2];
+    struct weft_test_sequence two[2];
     struct weft_test_frames s = {.f = f, .plan = plan};
-    const struct weft_vk_device *vk = &f->device->vk;
-    const VkCommandBufferAllocateInfo allocate = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = f->device->command_pool,
-        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-        .commandBufferCount = 1};
-    assert_int_equal(vk->AllocateCommandBuffers(vk->handle, &allocate, &s.commands), VK_SUCCESS);
+    weft_test_frames_commands(&s);
     assert_ok(weft_plan_get_info(plan, &info));
     assert_true(info.parts >= 3);
     for (uint32_t i = 0; i < 2; i++) {
-        begin_sequence(&two[i], f->device, plan, i);
-        for (int32_t token = 0; token < TOKENS; token++) {
-            feed(&two[i], token);
+        weft_test_sequence_begin(&two[i], f->device, plan, i);
+        for (int32_t token = 0; token < WEFT_SEQUENCE_TOKENS; token++) {
+            weft_test_sequence_feed(&two[i], token);
             assert_ok(weft_plan_run(plan, two[i].bindings));
-            assert_ok(weft_buffer_read(two[i].y, 0, two[i].out[token], WIDTH * 4));
+            assert_ok(weft_buffer_read(two[i].y, 0, two[i].out[token], WEFT_SEQUENCE_WIDTH * 4));
         }
     }
-    for (int32_t token = 0; token < TOKENS; token++) {
-        feed(&two[0], token);
-        feed(&two[1], token);
+    for (int32_t token = 0; token < WEFT_SEQUENCE_TOKENS; token++) {
+        weft_test_sequence_feed(&two[0], token);
+        weft_test_sequence_feed(&two[1], token);
         for (uint32_t part = 0; part < 2 * info.parts; part++) {
             weft_test_frame_start(&s);
             assert_ok(
@@ -352,12 +286,12 @@ WEFT_TEST_ON_GRAPH(test_states_of_two_sequences, f) {
             weft_test_frame_finish(&s);
         }
         for (uint32_t i = 0; i < 2; i++) {
-            float out[WIDTH];
+            float out[WEFT_SEQUENCE_WIDTH];
             assert_ok(weft_buffer_read(two[i].y, 0, out, sizeof out));
             assert_memory_equal(out, two[i].out[token], sizeof out);
         }
     }
-    end_sequence(&two[0]);
-    end_sequence(&two[1]);
+    weft_test_sequence_end(&two[0]);
+    weft_test_sequence_end(&two[1]);
     weft_plan_destroy(&plan);
 }

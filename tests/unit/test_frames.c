@@ -182,6 +182,26 @@ static void expect_tiles(const weft_plan *plan, uint32_t dispatch) {
     free(seen);
 }
 
+/* Into as many pieces as were asked for, as long as there are groups. */
+WEFT_TEST_ON_GRAPH(test_cuts_along_all_axes, f) {
+    const uint32_t shapes[][3] = {{3, 4, 2}, {1, 1, 7}, {5, 5, 5}, {1, 1, 1}, {2, 9, 3}};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        const uint32_t groups = shapes[i][0] * shapes[i][1] * shapes[i][2];
+        for (uint32_t pieces = 1; pieces < groups + 3; pieces++) {
+            struct weft_dispatch dispatch = {0};
+            _Atomic double ms = pieces - 0.5;
+            weft_plan plan = {.device = f->device,
+                              .lowering = {.dispatches = &dispatch, .dispatch_count = 1},
+                              .dispatch_ms = &ms};
+            memcpy(dispatch.groups, shapes[i], sizeof shapes[i]);
+            assert_ok(weft_plan_split(&plan.steps, &plan, 1.0, true));
+            expect_tiles(&plan, 0);
+            assert_in_range(plan.steps.count, pieces < groups ? pieces : groups, groups);
+            weft_free(&f->device->host, plan.steps.at);
+        }
+    }
+}
+
 /* All bindings go on, those that share the arena and those that do not, and nothing is compiled again. */
 WEFT_TEST_ON_GRAPH(test_a_plan_is_split_by_what_was_measured, f) {
     if (f->device->info.timestamp_period_ns <= 0.0) {

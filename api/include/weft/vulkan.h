@@ -195,6 +195,76 @@ WEFT_API weft_status weft_plan_record_frame(weft_plan *plan, VkCommandBuffer com
                                             weft_bindings *bindings, double budget_ms,
                                             weft_frame_cursor *cursor);
 
+/* ---- several runs that share frames ---- */
+
+/**
+ * Runs that are recorded in parts, frame after frame, those of the highest priority first. Destroy it before its device; that
+ * drops what has not been recorded. Thread safety: one thread at a time, which uses the plans and bindings of its jobs with it.
+ */
+typedef struct weft_frame_queue weft_frame_queue;
+
+WEFT_API weft_status weft_frame_queue_create(weft_frame_queue **queue, weft_device *device);
+WEFT_API void weft_frame_queue_destroy(weft_frame_queue **queue);
+
+/**
+ * Adds a run, a job from now on: larger priorities come first, and equal ones in the order of arrival, each to its end. A job
+ * that comes while one of lower priority is under way goes first from its next frame on, and the other goes on behind it; but where both
+ * share an arena, so that only one can be under way, the one that has begun is finished first, and where they share the buffer of a
+ * state (decode.h), the one that came first. Where a job reads what another one writes, give them the same priority, in
+ * their order. Plan and bindings, which have all inputs and outputs set, stay as they are, and the inputs' contents too, until
+ * the job has been recorded to its end and executed, or is cancelled. *job is 1, 2, 3 ….
+ * Errors: WEFT_INVALID_ARGUMENT for bindings of another plan, a plan of another device, or a port that is not set.
+ */
+WEFT_API weft_status weft_frame_queue_add(weft_frame_queue *queue, weft_plan *plan,
+                                          weft_bindings *bindings, int32_t priority, uint64_t *job);
+
+/** What one call of weft_frame_queue_record has recorded. */
+typedef struct weft_frame_info {
+    uint32_t parts;
+    double ms; /**< that they are expected to take */
+    uint32_t
+        finished_count; /**< jobs whose last part is among them: their outputs are complete with this frame */
+    const uint64_t *finished; /**< these jobs; until the next call that takes the queue */
+    uint32_t jobs_left;       /**< waiting or running */
+} weft_frame_info;
+
+/**
+ * Records parts of jobs that are expected to take at most budget_ms together, one at least where there is a job. Nothing of
+ * a job of lower priority fills what is left when the next part of the first one does not fit. All frames of a queue go to one queue of
+ * the device, in their order, or are ordered by semaphores; else as weft_plan_record_range. *info may be null. Where it fails, what it
+ * has recorded counts all the same. Errors: WEFT_INVALID_ARGUMENT for a budget that is not above 0; those of
+ * weft_plan_record_range.
+ */
+WEFT_API weft_status weft_frame_queue_record(weft_frame_queue *queue, VkCommandBuffer commands,
+                                             double budget_ms, weft_frame_info *info);
+
+/**
+ * Gives a job up that waits or is running. What was recorded of it still executes; its arena is free for later recordings of the
+ * queue at once, and for others when the frames recorded so far have been executed, and its outputs have no meaning. One that has ended
+ * stays as it is. Errors: WEFT_NOT_FOUND as weft_frame_queue_get_job; WEFT_INVALID_ARGUMENT for a running job of a plan
+ * with states (decode.h), which would be left halfway: it must end.
+ */
+WEFT_API weft_status weft_frame_queue_cancel(weft_frame_queue *queue, uint64_t job);
+
+typedef enum weft_frame_job_state {
+    WEFT_FRAME_JOB_WAITING = 0, /**< nothing of it is recorded */
+    WEFT_FRAME_JOB_RUNNING,
+    WEFT_FRAME_JOB_DONE, /**< recorded to its end; executed when that frame is */
+    WEFT_FRAME_JOB_CANCELLED
+} weft_frame_job_state;
+
+typedef struct weft_frame_job_info {
+    weft_frame_job_state state;
+    int32_t priority;
+    uint32_t parts;    /**< of the run */
+    uint32_t recorded; /**< of these */
+} weft_frame_job_info;
+
+/** WEFT_NOT_FOUND for a job that was never there, or that ended more than WEFT_FRAME_QUEUE_REMEMBERS ended jobs ago. */
+WEFT_API weft_status weft_frame_queue_get_job(const weft_frame_queue *queue, uint64_t job,
+                                              weft_frame_job_info *info);
+#define WEFT_FRAME_QUEUE_REMEMBERS 64
+
 /** Stage and access in which a recorded plan reads its inputs and writes its outputs. */
 #define WEFT_PLAN_STAGE  VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT
 #define WEFT_PLAN_ACCESS (VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT)

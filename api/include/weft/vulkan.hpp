@@ -10,6 +10,17 @@
 #include <weft/weft.hpp>
 
 /* clang-format off */
+namespace weft {
+
+/** Owns a weft_frame_queue: what it is, and what threads may do with it, is said there. */
+class frame_queue : public handle<::weft_frame_queue, weft_frame_queue_destroy> {
+  public:
+    using handle::handle;
+
+};
+
+} // namespace weft
+
 namespace weft::vulkan {
 
 /** Makes a device hold the caller's lock (lock() and unlock(), as std::mutex has) around every use of the queue. It outlives
@@ -111,11 +122,58 @@ inline status plan_record_frame(weft::plan &plan, VkCommandBuffer commands,
     return weft_plan_record_frame(plan.get(), commands, bindings.get(), budget_ms, &cursor);
 }
 
+/** weft_frame_queue_create of weft/vulkan.h. */
+inline result<weft::frame_queue> frame_queue_create(weft::device &device) noexcept {
+    ::weft_frame_queue *made = nullptr;
+    const weft_status code = weft_frame_queue_create(&made, device.get());
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::frame_queue(made);
+}
+
+/** weft_frame_queue_add of weft/vulkan.h. */
+inline status frame_queue_add(weft::frame_queue &queue, weft::plan &plan, weft::bindings &bindings,
+                              int32_t priority, uint64_t *job) noexcept {
+    return weft_frame_queue_add(queue.get(), plan.get(), bindings.get(), priority, job);
+}
+
+/** weft_frame_queue_record of weft/vulkan.h. */
+inline result<::weft_frame_info> frame_queue_record(weft::frame_queue &queue,
+                                                    VkCommandBuffer commands,
+                                                    double budget_ms) noexcept {
+    ::weft_frame_info made{};
+    const weft_status code = weft_frame_queue_record(queue.get(), commands, budget_ms, &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+/** weft_frame_queue_cancel of weft/vulkan.h. */
+inline status frame_queue_cancel(weft::frame_queue &queue, uint64_t job) noexcept {
+    return weft_frame_queue_cancel(queue.get(), job);
+}
+
+/** weft_frame_queue_get_job of weft/vulkan.h. */
+inline result<::weft_frame_job_info> frame_queue_get_job(const weft::frame_queue &queue,
+                                                         uint64_t job) noexcept {
+    ::weft_frame_job_info made{};
+    const weft_status code = weft_frame_queue_get_job(queue.get(), job, &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
 using device_adopt_params = ::weft_device_adopt_params;
 using semaphore_point = ::weft_semaphore_point;
 using submit_params = ::weft_submit_params;
 using part_info = ::weft_part_info;
 using frame_cursor = ::weft_frame_cursor;
+using frame_info = ::weft_frame_info;
+using frame_job_state = ::weft_frame_job_state;
+using frame_job_info = ::weft_frame_job_info;
 
 } // namespace weft::vulkan
 /* clang-format on */

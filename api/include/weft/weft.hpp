@@ -120,6 +120,7 @@ class bindings;
 class model;
 class decoder;
 class op;
+class frame_queue;
 
 /** Owns a weft_device: what it is, and what threads may do with it, is said there. */
 class device : public handle<::weft_device, weft_device_destroy> {
