@@ -34,7 +34,7 @@ struct weft_device_locks {
     pthread_mutex_t memory;       /* the memory pool, bytes_in_use and peak_bytes */
     pthread_mutex_t slots;        /* which command slots and staging buffers are taken */
     pthread_mutex_t
-        queue; /* vkQueueSubmit and the timeline's newest value; within lock_queue of an adopted device */
+        queue; /* vkQueueSubmit, the timeline's newest value and plans' pending runs; within lock_queue of an adopted device */
 };
 
 /* weft_device_stats, counted by several threads. */

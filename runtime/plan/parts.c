@@ -57,6 +57,7 @@ weft_status weft_plan_record_range(weft_plan *plan, VkCommandBuffer commands,
     WEFT_TRY(weft_device_alive(plan->device));
     WEFT_TRY(weft_bindings_prepare(bindings));
     record_parts(plan, commands, bindings, first, count);
+    weft_stats_recorded(plan, count, first + count == plan->steps.count);
     return WEFT_OK;
 }
 

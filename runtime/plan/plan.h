@@ -49,7 +49,20 @@ struct weft_workspace {
     VkDescriptorPool descriptor_pool;
     VkDescriptorSet *sets; /* per dispatch; null handles for dispatches that bind ports */
     VkQueryPool queries;   /* two per step, or null */
-    uint64_t newest_run;   /* timeline value, 0: none */
+    atomic_uint_least64_t newest_run; /* timeline value, 0: none */
+    /* As weft_plan_get_stats found them. */
+    uint64_t seen; /* first stamp of the newest run that it has seen finished */
+    uint64_t runs_timed;
+    double newest_ms, sum_ms, max_ms;
+};
+
+/* Runs that were submitted and, as far as anybody has looked, not finished: up to a ticket each. Guarded by locks.queue. */
+struct weft_pending_runs {
+    struct weft_pending {
+        uint64_t ticket, runs;
+    } at[64];
+    uint32_t first, count;
+    uint64_t finished;
 };
 
 struct weft_plan {
@@ -63,6 +76,8 @@ struct weft_plan {
     /* Per dispatch, as they were found last; null without time stamps. Atomic: each bindings' thread may ask. */
     _Atomic double *dispatch_ms;
     atomic_bool measured; /* whether they were */
+    atomic_uint_least64_t runs_submitted, runs_recorded, parts_recorded;
+    struct weft_pending_runs pending;
     weft_plan_info info;
     char *text
         [WEFT_PLAN_PASS_COUNT]; /* what weft_plan_describe gives, in the order of weft_plan_passes */
@@ -112,6 +127,17 @@ weft_status weft_bindings_prepare(weft_bindings *bindings);
  */
 weft_status weft_plan_split(struct weft_steps *steps, const weft_plan *plan, double part_ms,
                             bool measured);
+
+/** Counts a run that was submitted. */
+void weft_stats_submitted(weft_plan *plan, uint64_t ticket);
+/** Counts parts that were recorded; `last`: and with them a run. */
+void weft_stats_recorded(weft_plan *plan, uint32_t parts, bool last);
+
+/** VK_NOT_READY where the newest run has not finished; stamps [2 * steps]. Waits for nothing. */
+VkResult weft_stamps_read(uint64_t *stamps, const struct weft_workspace *workspace,
+                          const weft_plan *plan);
+/** What two stamps are apart. */
+double weft_stamps_ms(const weft_plan *plan, uint64_t begin, uint64_t end);
 
 /** The plan has these steps from now on, instead of those that it had. */
 void weft_plan_take_steps(weft_plan *plan, struct weft_steps *steps);

@@ -103,6 +103,7 @@ weft_status weft_plan_record(weft_plan *plan, VkCommandBuffer commands, weft_bin
     for (uint32_t i = 0; i < plan->info.submissions; i++) {
         record_submission(plan, commands, bindings, i);
     }
+    weft_stats_recorded(plan, plan->steps.count, true);
     return WEFT_OK;
 }
 
@@ -202,6 +203,7 @@ static weft_status submit(weft_plan *plan, weft_bindings *bindings,
                                     params, ticket));
     bindings->workspace->newest_run = *ticket;
     bindings->newest_run = *ticket;
+    weft_stats_submitted(plan, *ticket);
     return WEFT_OK;
 }
 

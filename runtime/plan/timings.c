@@ -3,26 +3,28 @@
 #include "core/try.h"
 #include "plan/plan.h"
 
-/* VK_NOT_READY where the newest run has not finished. */
-static VkResult read_stamps(uint64_t *stamps, const struct weft_workspace *workspace,
-                            const weft_plan *plan) {
+VkResult weft_stamps_read(uint64_t *stamps, const struct weft_workspace *workspace,
+                          const weft_plan *plan) {
     const struct weft_vk_device *vk = &plan->device->vk;
     const uint32_t count = 2 * plan->steps.count;
     return vk->GetQueryPoolResults(vk->handle, workspace->queries, 0, count, count * sizeof *stamps,
                                    stamps, sizeof *stamps, VK_QUERY_RESULT_64_BIT);
 }
 
+double weft_stamps_ms(const weft_plan *plan, uint64_t begin, uint64_t end) {
+    return (double)(int64_t)(end - begin) * plan->device->info.timestamp_period_ns * 1e-6;
+}
+
 /* What a dispatch takes is what its parts take: there may be frames between them. */
 static void take_times(weft_plan *plan, const uint64_t *stamps, weft_timing *timings,
                        uint32_t count) {
-    const double scale = plan->device->info.timestamp_period_ns * 1e-6;
     for (uint32_t i = 0; i < plan->steps.count;) {
         const uint32_t dispatch = plan->steps.at[i].dispatch;
-        weft_timing timing = {.start_ms =
-                                  (double)(int64_t)(stamps[2 * (size_t)i] - stamps[0]) * scale};
+        const double start_ms = weft_stamps_ms(plan, stamps[0], stamps[2 * (size_t)i]);
+        weft_timing timing = {.start_ms = start_ms};
         for (; i < plan->steps.count && plan->steps.at[i].dispatch == dispatch; i++) {
             const uint64_t *stamp = &stamps[2 * (size_t)i];
-            timing.duration_ms += (double)(int64_t)(stamp[1] - stamp[0]) * scale;
+            timing.duration_ms += weft_stamps_ms(plan, stamp[0], stamp[1]);
         }
         atomic_store(&plan->dispatch_ms[dispatch], timing.duration_ms);
         if (dispatch < count) {
@@ -38,7 +40,7 @@ static weft_status get_times(weft_plan *plan, const struct weft_workspace *works
     if (workspace->newest_run) {
         WEFT_TRY(weft_device_wait(device, workspace->newest_run, UINT64_MAX, NULL));
     }
-    const VkResult result = read_stamps(stamps, workspace, plan);
+    const VkResult result = weft_stamps_read(stamps, workspace, plan);
     if (result == VK_NOT_READY) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
                          "the plan has not run yet, or its newest run has not finished");

@@ -324,6 +324,33 @@ static weft_status submit_with(struct weft_cycle *c) {
     return read_y(c, c->results[9]);
 }
 
+/* Both kinds of bindings go on behind it. */
+static weft_status split_measured(struct weft_cycle *c) {
+    WEFT_TRY(weft_plan_split_measured(c->plan, 1e-12));
+    WEFT_TRY(weft_plan_run(c->plan, c->bindings));
+    return read_y(c, c->results[10]);
+}
+
+static weft_status create_queue(struct weft_cycle *c) {
+    return weft_frame_queue_create(&c->queue, c->device);
+}
+
+static weft_status record_queue(struct weft_cycle *c) {
+    uint64_t job = 0;
+    weft_frame_info info = {.jobs_left = 1};
+    WEFT_TRY(start_commands(c));
+    WEFT_TRY(weft_frame_queue_add(c->queue, c->plan, c->concurrent, 0, &job));
+    while (info.jobs_left > 0) {
+        WEFT_TRY(weft_frame_queue_record(c->queue, c->commands, 1e-9, &info));
+    }
+    return finish_commands(c, c->results[11]);
+}
+
+static weft_status get_stats(struct weft_cycle *c) {
+    weft_plan_stats stats;
+    return weft_plan_get_stats(c->plan, &stats);
+}
+
 static weft_status create_decoder(struct weft_cycle *c) {
     return weft_decoder_create(&c->decoder, c->model, c->device, NULL);
 }
@@ -395,6 +422,10 @@ const struct weft_cycle_step weft_cycle_steps[] = {HOST(list),
                                                    STEP(run_concurrent),
                                                    STEP(make_semaphore),
                                                    STEP(submit_with),
+                                                   STEP(split_measured),
+                                                   STEP(create_queue),
+                                                   STEP(record_queue),
+                                                   STEP(get_stats),
                                                    STEP(create_decoder),
                                                    STEP(decode),
                                                    STEP(save),
@@ -415,6 +446,7 @@ void weft_cycle_end(struct weft_cycle *cycle) {
     weft_plan_destroy(&cycle->other);
     weft_device_destroy(&cycle->adopted);
     weft_decoder_destroy(&cycle->decoder);
+    weft_frame_queue_destroy(&cycle->queue);
     weft_bindings_destroy(&cycle->bindings);
     weft_bindings_destroy(&cycle->concurrent);
     if (cycle->semaphore) {

@@ -8,7 +8,7 @@
 
 #include "support.h"
 
-enum { WEFT_CYCLE_TOKENS = 8, WEFT_CYCLE_LOGITS = 256, WEFT_CYCLE_RESULTS = 10 };
+enum { WEFT_CYCLE_TOKENS = 8, WEFT_CYCLE_LOGITS = 256, WEFT_CYCLE_RESULTS = 12 };
 
 struct weft_cycle {
     weft_host host;
@@ -21,6 +21,7 @@ struct weft_cycle {
     weft_graph *graph;
     weft_plan *plan, *other;
     weft_bindings *bindings, *concurrent;
+    weft_frame_queue *queue;
     weft_decoder *decoder;
     VkCommandBuffer commands;
     VkSemaphore semaphore; /* of the test's own, a timeline */

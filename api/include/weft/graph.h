@@ -361,6 +361,31 @@ WEFT_API weft_status weft_plan_get_timings(weft_plan *plan, weft_timing *timings
 WEFT_API weft_status weft_bindings_get_timings(weft_bindings *bindings, weft_timing *timings,
                                                uint32_t *count);
 
+/** Counters of a plan since it was compiled, and what its runs take: for an overlay. */
+typedef struct weft_plan_stats {
+    uint64_t runs_submitted; /**< by weft_plan_submit and what calls it */
+    uint64_t
+        runs_finished; /**< of these; where more than 64 are under way it may lag behind by some of them */
+    uint64_t
+        runs_recorded; /**< to their last part, in the caller's command buffers; whether executed, Weft does not know */
+    uint64_t parts_recorded; /**< in the caller's command buffers */
+    uint64_t arena_bytes;    /**< of all its arenas: its own and those of bindings */
+    uint64_t weight_bytes;   /**< as weft_plan_info */
+    uint64_t
+        runs_timed; /**< runs, submitted or recorded, that a call of weft_plan_get_stats found newly finished; 0 without time stamps */
+    double newest_ms; /**< device time of the newest of these: of all its dispatches together */
+    double mean_ms;   /**< of all of them */
+    double max_ms;
+} weft_plan_stats;
+
+/**
+ * Waits for nothing: of each arena the newest run counts if it has finished by now, and one is missed when a newer one has begun
+ * since the last call. Call it once a frame. (Lavapipe of Mesa 22 waits, in vkGetQueryPoolResults, for the caller's own
+ * submissions where the plan has time stamps; for Weft's it is not asked.) One thread, which may be another one than those that submit, record and wait; nobody makes
+ * or destroys bindings of the plan, or splits it, meanwhile.
+ */
+WEFT_API weft_status weft_plan_get_stats(weft_plan *plan, weft_plan_stats *stats);
+
 /**
  * What a pass made of a graph, as text, for `weft inspect --pass`: "graph", "fuse", "choose", "place" or
  * "order". *text lives as long as the plan. WEFT_NOT_FOUND for another name.

@@ -457,6 +457,8 @@ class plan : public handle<::weft_plan, weft_plan_destroy> {
     status run(weft::bindings &bindings) noexcept;
     /** weft_plan_execute of weft/graph.h. */
     status execute(span<const ::weft_host_tensor> tensors) noexcept;
+    /** weft_plan_get_stats of weft/graph.h. */
+    result<::weft_plan_stats> stats() noexcept;
     /** weft_plan_describe of weft/graph.h. */
     result<const char *> describe(const char *pass) const noexcept;
     /** weft_plan_get_storage of weft/inspect.h. */
@@ -977,6 +979,15 @@ inline status plan::run(weft::bindings &bindings) noexcept {
 
 inline status plan::execute(span<const ::weft_host_tensor> tensors) noexcept {
     return weft_plan_execute(get(), tensors.data(), static_cast<uint32_t>(tensors.size()));
+}
+
+inline result<::weft_plan_stats> plan::stats() noexcept {
+    ::weft_plan_stats made{};
+    const weft_status code = weft_plan_get_stats(get(), &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
 }
 
 inline result<const char *> plan::describe(const char *pass) const noexcept {
@@ -2338,6 +2349,7 @@ using dispatch_info = ::weft_dispatch_info;
 using port_info = ::weft_port_info;
 using host_tensor = ::weft_host_tensor;
 using timing = ::weft_timing;
+using plan_stats = ::weft_plan_stats;
 using attention_params = ::weft_attention_params;
 using banded_attention_params = ::weft_banded_attention_params;
 using batch_norm_params = ::weft_batch_norm_params;
