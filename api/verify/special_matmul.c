@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrix products by either kernel, which must give the same bits here too. */
+/* Matrix products by each kernel, which must give the same bits here too. */
 #include <stdio.h>
 
 #include "verify/bounded.h"
@@ -25,11 +25,14 @@ static const struct row {
     {11, 13, 65, 0, false, false, false, -2.0F, WEFT_VALUES_ZEROS, WEFT_VALUES_ZEROS},
     {11, 13, 65, 0, false, false, false, 0x1p-120F, WEFT_VALUES_UNIT, WEFT_VALUES_UNIT},
     {11, 13, 65, 0, false, true, false, 1e-40F, WEFT_VALUES_UNIT, WEFT_VALUES_INFINITE},
+    /* Whole tiles and parts of them, all in fours; the last tile of k has 4 steps. */
+    {70, 132, 196, 0, false, false, false, 1.0F, WEFT_VALUES_UNIT, WEFT_VALUES_UNIT},
+    {65, 68, 20, 2, false, true, true, 0.5F, WEFT_VALUES_HUGE, WEFT_VALUES_UNIT},
 };
 
 #define ROW_COUNT WEFT_COUNT(rows)
 
-static const char *const kernels[] = {"direct", "tiled"};
+static const char *const kernels[] = {"direct", "tiled", "tiled-128", "tiled-32"};
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct row *row = &rows[index % ROW_COUNT];
@@ -66,7 +69,7 @@ static void expect(weft_case *c, const struct row *row, const double *a_value,
 static void build(weft_case *c, uint32_t index) {
     const struct row *row = &rows[index % ROW_COUNT];
     c->implementation = kernels[index / ROW_COUNT];
-    c->seed = index % ROW_COUNT; /* the same input for both kernels */
+    c->seed = index % ROW_COUNT; /* the same input for all kernels */
     weft_shape b_shape = shape_of(row, row->transpose_b, row->k, row->n);
     weft_array a = weft_case_input(c, "a", shape_of(row, row->transpose_a, row->m, row->k), row->a);
     weft_array b = row->weight ? weft_case_weight(c, b_shape, row->b)

@@ -58,6 +58,18 @@ static const struct weft_variant product_rows[] = {
      .shader = &weft_shader_matmul_tiled,
      .grid = tiled_grid,
      .cost = {.software = 3.0F, .processor = 4.0F}},
+    /* 64 sums an invocation: the fewest instructions, the most registers, for large products. */
+    {.name = "tiled-128",
+     .shader = &weft_shader_matmul_tiled,
+     .tiles = {[WEFT_MATMUL_TILED_AT_TILE_COLUMNS] = 128},
+     .grid = tiled_grid,
+     .cost = {.software = 3.0F, .processor = 4.0F}},
+    /* 16 sums: twice the workgroups, for products with few rows. */
+    {.name = "tiled-32",
+     .shader = &weft_shader_matmul_tiled,
+     .tiles = {[WEFT_MATMUL_TILED_AT_TILE_ROWS] = 32},
+     .grid = tiled_grid,
+     .cost = {.software = 3.0F, .processor = 4.0F}},
     {.name = "direct",
      .shader = &weft_shader_matmul_direct,
      .grid = direct_grid,
@@ -158,6 +170,7 @@ void weft_lower_product(struct weft_lowering *lowering, const struct weft_produc
                      .has_residual = p->residual != WEFT_NO_STORAGE,
                      .vector_a = can_load_fours(&p->a, p->a.column, p->a.row, p->k),
                      .vector_b = can_load_fours(&p->b, p->b.column, p->b.row, p->n),
+                     .vector_c = can_load_fours(&p->c, p->c.column, p->c.row, p->n),
                      .half_a = p->a.half,
                      .half_b = p->b.half});
     count_costs(dispatch, p);

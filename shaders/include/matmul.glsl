@@ -20,14 +20,18 @@ layout(constant_id = 1) const uint HAS_BIAS = 0;
 layout(constant_id = 2) const uint HAS_RESIDUAL = 0;
 layout(constant_id = 3) const uint VECTOR_A = 0; // a's elements along k: contiguous, and all fours aligned
 layout(constant_id = 4) const uint VECTOR_B = 0; // b's elements along n: contiguous, and all fours aligned
+layout(constant_id = 7) const uint VECTOR_C = 0; // rows of c and of the residual begin at multiples of four, and end there
 
 layout(std430, binding = 0) readonly buffer A { float a[]; };
 layout(std430, binding = 0) readonly buffer AVector { vec4 a4[]; };
 layout(std430, binding = 1) readonly buffer B { float b[]; };
 layout(std430, binding = 1) readonly buffer BVector { vec4 b4[]; };
 layout(std430, binding = 2) readonly buffer Bias { float bias[]; };
+layout(std430, binding = 2) readonly buffer BiasVector { vec4 bias4[]; };
 layout(std430, binding = 3) readonly buffer Residual { float residual_data[]; };
+layout(std430, binding = 3) readonly buffer ResidualVector { vec4 residual4[]; };
 layout(std430, binding = 4) writeonly buffer C { float c[]; };
+layout(std430, binding = 4) writeonly buffer CVector { vec4 c4[]; };
 
 // Strides in elements. A batch index is (z / inner, z % inner), with a stride for each part.
 layout(push_constant) uniform Push
@@ -121,23 +125,51 @@ uint weft_batch_offset(uint outer_stride, uint inner_stride)
     return (z / push.inner) * outer_stride + (z % push.inner) * inner_stride;
 }
 
+// What is stored, of a sum and what its place has of bias and residual.
+float weft_finish(float sum, float bias_value, float residual_value)
+{
+    float value = push.alpha * sum;
+    if (HAS_BIAS != 0) {
+        value = value + bias_value;
+    }
+    if (ACTIVATION != WEFT_ACT_NONE) {
+        value = weft_activate(ACTIVATION, value);
+    }
+    if (HAS_RESIDUAL != 0) {
+        value = value + residual_value;
+    }
+    return weft_flush(value);
+}
+
 void weft_store(uint base, uint row, uint column, float sum)
 {
     if (row >= push.m || column >= push.n) {
         return;
     }
     uint index = base + row * push.c_row + column;
-    float value = push.alpha * sum;
-    if (HAS_BIAS != 0) {
-        value = value + bias[column];
+    c[index] = weft_finish(sum, HAS_BIAS != 0 ? bias[column] : 0.0, HAS_RESIDUAL != 0 ? residual_data[index] : 0.0);
+}
+
+// Columns column … column + 3 of a row; column is a multiple of four.
+void weft_store_four(uint base, uint row, uint column, vec4 sum)
+{
+    if (VECTOR_C == 0) {
+        for (uint j = 0; j < 4; j++) {
+            weft_store(base, row, column + j, sum[j]);
+        }
+        return;
     }
-    if (ACTIVATION != WEFT_ACT_NONE) {
-        value = weft_activate(ACTIVATION, value);
+    if (row >= push.m || column >= push.n) {
+        return;
     }
-    if (HAS_RESIDUAL != 0) {
-        value = value + residual_data[index];
+    uint index = (base + row * push.c_row + column) / 4;
+    vec4 bias_values = HAS_BIAS != 0 ? bias4[column / 4] : vec4(0.0);
+    vec4 residual_values = HAS_RESIDUAL != 0 ? residual4[index] : vec4(0.0);
+    vec4 values;
+    for (uint j = 0; j < 4; j++) {
+        values[j] = weft_finish(sum[j], bias_values[j], residual_values[j]);
     }
-    c[index] = weft_flush(value);
+    c4[index] = values;
 }
 
 #endif

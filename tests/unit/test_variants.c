@@ -526,6 +526,7 @@ static weft_status tiles_lower(struct weft_lowering *lowering, const struct weft
                                      .has_residual = 0,
                                      .vector_a = 0,
                                      .vector_b = 0,
+                                     .vector_c = 0,
                                      .half_a = 0,
                                      .half_b = 0});
     return weft_lower_status(lowering);
