@@ -81,15 +81,16 @@ static uint64_t multiply(float *y, weft_device *device, const struct product *p,
 
 /* ---- the same numbers, the same bits ---- */
 
+/* Where another kernel than panels is named, panels would not be larger: the processor takes them if it can. */
 static const struct product products[] = {
     {37, 64, 52, false, true, false, 1.0F, "direct"}, /* fours of b */
     {37, 64, 52, false, true, false, 1.0F, "tiled"},
     {37, 64, 52, false, false, false, 0.375F, "direct"},
     {37, 64, 52, false, false, false, -3.0F, "tiled"},
-    {19, 61, 67, false, true, false, 1.0F, "direct"}, /* odd sizes: a half word at the end */
-    {19, 61, 67, false, true, false, 1.0F, "tiled"},
-    {19, 61, 67, true, false, false, 1.0F, "direct"},
-    {19, 61, 67, true, false, false, 1.0F, "tiled"},
+    {19, 45, 67, false, true, false, 1.0F, "direct"}, /* odd sizes: a half word at the end */
+    {19, 45, 67, false, true, false, 1.0F, "tiled"},
+    {19, 45, 67, true, false, false, 1.0F, "direct"},
+    {19, 45, 67, true, false, false, 1.0F, "tiled"},
     {36, 45, 68, false, false, true, 1.0F, "direct"}, /* fours of a */
     {36, 45, 68, false, false, true, 1.0F, "tiled"},
     {35, 45, 67, true, true, true, 1.0F, "direct"},
@@ -280,7 +281,7 @@ WEFT_TEST_ON_HOST(test_f16_and_f32_copies_of_one_weight, f) {
     assert_ok(weft_graph_weight(&b, r.graph, weight));
     assert_ok(weft_graph_matmul(&sum, r.graph, a, b, NULL));
     assert_ok(weft_graph_binary(&sum, r.graph, WEFT_BINARY_SUBTRACT, sum, b));
-    weft_plan *plan = weft_test_plan_to(&r, "y", sum, NULL);
+    weft_plan *plan = weft_test_plan_to(&r, "y", sum, "product"); /* panels are larger */
     assert_ok(weft_plan_get_info(plan, &info));
     assert_int_equal(info.f16_weight_bytes, 2 * K * K);
     assert_int_equal(info.weight_bytes, 6 * K * K);
