@@ -18,8 +18,7 @@ struct weft_memory_pool;
 struct weft_range;
 struct weft_pipeline_store;
 struct weft_weight_store;
-struct weft_command_slot;
-struct weft_staging;
+struct weft_commands;
 
 /*
  * What a device's threads share, and which lock guards it. All are held shortly: never while a pipeline is compiled, a plan is
@@ -32,7 +31,7 @@ struct weft_device_locks {
     pthread_cond_t constant_made; /* a constant that somebody was making is there, or failed */
     pthread_mutex_t pipelines;    /* maps and layouts of the pipeline store */
     pthread_mutex_t memory;       /* the memory pool, bytes_in_use and peak_bytes */
-    pthread_mutex_t slots;        /* which command slots and staging buffers are taken */
+    pthread_mutex_t commands;     /* which commands that run once are taken */
     pthread_mutex_t
         queue; /* vkQueueSubmit, the timeline's newest value and plans' pending runs; within lock_queue of an adopted device */
 };
@@ -65,10 +64,8 @@ struct weft_device {
     void (*unlock_queue)(void *user);
     void *lock_user;
     struct weft_device_locks locks;
-    VkCommandPool command_pool; /* that of the first slot */
-    struct weft_command_slot
-        *slots;           /* for commands that run once; each is one thread's at a time */
-    VkSemaphore timeline; /* counts submissions */
+    struct weft_commands *commands;       /* that run once */
+    VkSemaphore timeline;                 /* counts submissions */
     atomic_uint_least64_t timeline_value; /* of the newest submission; set under locks.queue */
     atomic_bool lost;
     VkPhysicalDeviceMemoryProperties memory_properties;
@@ -82,7 +79,6 @@ struct weft_device {
     struct weft_memory_pool *memory;
     struct weft_pipeline_store *pipelines;
     struct weft_weight_store *weights;
-    struct weft_staging *staging; /* each is one thread's at a time */
 };
 
 /** All or, where the system has no more of them, none and false. */
@@ -93,8 +89,6 @@ void weft_device_locks_destroy(struct weft_device_locks *locks);
 static inline bool weft_runs_on_processor(const weft_device_info *info) {
     return info->type == WEFT_DEVICE_PROCESSOR || info->type == WEFT_DEVICE_SOFTWARE;
 }
-
-#define WEFT_STAGING_SIZE (UINT64_C(4) << 20)
 
 /**
  * Turns a VkResult into a status: VK_SUCCESS is WEFT_OK; anything else is logged as "call: VK_ERROR_…"; a lost device
@@ -195,22 +189,8 @@ weft_status weft_device_submit_run(weft_device *device, const VkCommandBuffer *c
 /** Waits until the timeline reaches `value`; timeout in nanoseconds (UINT64_MAX: for ever). *done may be null. */
 weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeout_ns, bool *done);
 
-/** The first staging buffer; others are made when several threads transfer at once. */
-weft_status weft_staging_create(weft_device *device);
-void weft_staging_destroy(weft_device *device);
-
 /** A pool for command buffers that can be reset, to be used by one thread at a time. */
 weft_status weft_command_pool_create(VkCommandPool *pool, weft_device *device);
-
-/** The first slot for commands that run once. */
-weft_status weft_command_slots_create(weft_device *device);
-
-/** Frees the pools of commands that run once; none may be in flight. */
-void weft_command_slots_destroy(weft_device *device);
-
-/** Begins a one-time command buffer and, after `weft_device_finish_commands`, submits it, waits and frees it. */
-weft_status weft_device_begin_commands(VkCommandBuffer *commands, weft_device *device);
-weft_status weft_device_finish_commands(weft_device *device, VkCommandBuffer commands);
 
 /** Takes a measured arithmetic rate into account (exponential average). */
 void weft_device_note_rate(weft_device *device, double flops, double milliseconds);

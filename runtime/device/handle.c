@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What an open device tells about itself, and how it is closed. */
-#include "device/device.h"
+#include "device/commands.h"
 
 #include <math.h>
 
@@ -117,12 +117,11 @@ static void destroy_objects(weft_device *device) {
             part->destroy(device);
         }
     }
-    weft_staging_destroy(device);
+    weft_commands_destroy(device);
     weft_memory_pool_destroy(device);
     if (device->timeline != VK_NULL_HANDLE) {
         device->vk.DestroySemaphore(device->vk.handle, device->timeline, NULL);
     }
-    weft_command_slots_destroy(device);
 }
 
 void weft_device_destroy(weft_device **device) {

@@ -8,7 +8,7 @@ static void list(pthread_mutex_t *mutexes[LOCKS], struct weft_device_locks *lock
     mutexes[0] = &locks->constants;
     mutexes[1] = &locks->pipelines;
     mutexes[2] = &locks->memory;
-    mutexes[3] = &locks->slots;
+    mutexes[3] = &locks->commands;
     mutexes[4] = &locks->queue;
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/disk_cache.h"
 #include "core/try.h"
+#include "device/commands.h"
 
 #define HARDWARE_SUBMISSION_LIMIT_MS 500u
 
@@ -102,10 +103,9 @@ static weft_status create_timeline(weft_device *device) {
 
 static weft_status finish(weft_device *device, const struct weft_setup *setup) {
     static weft_status (*const steps[])(weft_device *) = {
-        weft_command_slots_create,
         create_timeline,
         weft_memory_pool_create,
-        weft_staging_create,
+        weft_commands_create,
     };
     WEFT_TRY(set_weight_storage(device, setup->weights));
     WEFT_TRY(set_parameters(device, setup));

@@ -21,7 +21,7 @@ void weft_setup_physical(weft_device *device, const struct weft_physical *physic
 
 /**
  * A device: zeroed but for host and math; then `fill`, which sets device->instance, vk and queue and calls
- * weft_setup_physical; then everything above the VkDevice: pools, semaphore, staging, and the parts of the layers above.
+ * weft_setup_physical; then everything above the VkDevice: memory, semaphore, commands, and the parts of the layers above.
  * Errors also: WEFT_INVALID_ARGUMENT for a math mode that does not exist.
  */
 weft_status weft_setup_device(weft_device **device, const struct weft_setup *setup,

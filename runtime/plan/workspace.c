@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What one run of a plan at a time has to itself. */
 #include "core/try.h"
+#include "device/commands.h"
 #include "device/debug_label.h"
 #include "plan/plan.h"
 
@@ -29,12 +30,14 @@ static weft_status make_descriptors(struct weft_workspace *workspace, const weft
     return WEFT_OK;
 }
 
-/* Those that were never reset must not be asked for. */
-static weft_status reset(weft_device *device, VkQueryPool queries, uint32_t count) {
-    VkCommandBuffer commands = VK_NULL_HANDLE;
-    WEFT_TRY(weft_device_begin_commands(&commands, device));
-    device->vk.CmdResetQueryPool(commands, queries, 0, count);
-    return weft_device_finish_commands(device, commands);
+struct queries {
+    VkQueryPool pool;
+    uint32_t count;
+};
+
+static void reset(const void *user, const weft_device *device, VkCommandBuffer commands) {
+    const struct queries *queries = user;
+    device->vk.CmdResetQueryPool(commands, queries->pool, 0, queries->count);
 }
 
 weft_status weft_queries_create(VkQueryPool *queries, const weft_plan *plan, uint32_t steps) {
@@ -47,7 +50,9 @@ weft_status weft_queries_create(VkQueryPool *queries, const weft_plan *plan, uin
                                         .queryType = VK_QUERY_TYPE_TIMESTAMP,
                                         .queryCount = 2 * steps + 1};
     WEFT_TRY(WEFT_VK_MAKE(device, CreateQueryPool, &info, queries));
-    return reset(device, *queries, info.queryCount);
+    /* Those that were never reset must not be asked for. */
+    const struct queries all = {*queries, info.queryCount};
+    return weft_commands_once(device, reset, &all);
 }
 
 weft_status weft_workspace_begin(struct weft_workspace *workspace, const weft_plan *plan,

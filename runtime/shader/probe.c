@@ -8,7 +8,7 @@
 #include "core/disk_cache.h"
 #include "core/hash.h"
 #include "core/try.h"
-#include "device/device.h"
+#include "device/commands.h"
 #include "shader/embedded.h"
 #include "shader/pipeline.h"
 #include "shader/probe_cases.h"
@@ -141,9 +141,8 @@ static weft_status create_set(struct probe *probe, weft_device *device) {
     return WEFT_OK;
 }
 
-static weft_status dispatch(struct probe *probe, weft_device *device) {
-    VkCommandBuffer commands = VK_NULL_HANDLE;
-    WEFT_TRY(weft_device_begin_commands(&commands, device));
+static void record(const void *user, const weft_device *device, VkCommandBuffer commands) {
+    const struct probe *probe = user;
     const uint32_t count = WEFT_PROBE_CASES;
     const struct weft_pipeline *pipeline = probe->pipeline;
     device->vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->handle);
@@ -159,7 +158,6 @@ static weft_status dispatch(struct probe *probe, weft_device *device) {
     };
     device->vk.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                                   VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &written, 0, NULL, 0, NULL);
-    return weft_device_finish_commands(device, commands);
 }
 
 static weft_status run_and_judge(struct probe *probe, weft_device *device) {
@@ -168,7 +166,7 @@ static weft_status run_and_judge(struct probe *probe, weft_device *device) {
     WEFT_TRY(weft_pipeline_get(&probe->pipeline, device, &desc));
     WEFT_TRY(create_buffers(probe, device));
     WEFT_TRY(create_set(probe, device));
-    WEFT_TRY(dispatch(probe, device));
+    WEFT_TRY(weft_commands_once(device, record, probe));
     memcpy(probe->results, probe->allocations[1]->mapped, sizeof probe->results);
     probe->verdict =
         weft_probe_judge(probe->reason, sizeof probe->reason, probe->inputs, probe->results);

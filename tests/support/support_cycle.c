@@ -5,7 +5,7 @@
 #include <weft/op.h>
 
 #include "core/try.h"
-#include "device/device.h"
+#include "device/commands.h"
 #include "support_faults.h"
 
 enum { N = 8, BYTES = N * N * (int)sizeof(float) };
@@ -234,7 +234,7 @@ static weft_status timings(struct weft_cycle *c) {
 static weft_status start_commands(struct weft_cycle *c) {
     const VkCommandBufferAllocateInfo info = {.sType =
                                                   VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                              .commandPool = c->device->command_pool,
+                                              .commandPool = c->device->commands->pool,
                                               .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                               .commandBufferCount = 1};
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};

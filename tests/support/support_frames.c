@@ -4,7 +4,7 @@
 #include <weft/decode.h>
 #include <weft/mixers.h>
 
-#include "device/device.h"
+#include "device/commands.h"
 
 enum { N = WEFT_FRAMES_N, D = WEFT_FRAMES_D, COUNT = WEFT_FRAMES_COUNT, BYTES = WEFT_FRAMES_BYTES };
 
@@ -71,7 +71,7 @@ void weft_test_frames_commands(struct weft_test_frames *s) {
     weft_device *device = s->f->device;
     const VkCommandBufferAllocateInfo info = {.sType =
                                                   VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                              .commandPool = device->command_pool,
+                                              .commandPool = device->commands->pool,
                                               .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                               .commandBufferCount = 1};
     const struct weft_vk_device *vk = &device->vk;

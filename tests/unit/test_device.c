@@ -7,7 +7,7 @@
 #include "core/hash.h"
 #include "core/host.h"
 #include "core/philox.h"
-#include "device/device.h"
+#include "device/commands.h"
 #include "device/loader.h"
 #include "shader/probe.h"
 #include "support.h"
@@ -658,20 +658,21 @@ TEST(test_validation_speaks, fixture) {
         skip();
     }
     weft_buffer *buffer = NULL;
-    VkCommandBuffer commands = VK_NULL_HANDLE;
+    struct weft_commands *commands = NULL;
     assert_ok(weft_buffer_create(&buffer, device, 64));
-    assert_ok(weft_device_begin_commands(&commands, device));
+    assert_ok(weft_commands_take(&commands, device));
+    assert_ok(weft_commands_begin(commands, device));
     assert_int_equal(device->stats.validation_messages, 0);
-    device->vk.CmdFillBuffer(commands, buffer->handle, 0, 64, 1);
-    device->vk.CmdFillBuffer(commands, buffer->handle, 0, 64, 2);
+    device->vk.CmdFillBuffer(commands->handle, buffer->handle, 0, 64, 1);
+    device->vk.CmdFillBuffer(commands->handle, buffer->handle, 0, 64, 2);
     assert_int_equal(device->stats.validation_messages, 1);
     weft_test_expect_log(&fixture->host, "SYNC-HAZARD-WRITE");
     VkBufferCopy beyond = {.srcOffset = 60, .size = 8};
-    device->vk.CmdCopyBuffer(commands, buffer->handle, buffer->handle, 1, &beyond);
+    device->vk.CmdCopyBuffer(commands->handle, buffer->handle, buffer->handle, 1, &beyond);
     assert_true(device->stats.validation_messages > 1);
     weft_test_expect_log(&fixture->host, "VUID-vkCmdCopyBuffer");
     assert_int_equal(fixture->host.validation, device->stats.validation_messages);
-    device->vk.FreeCommandBuffers(device->vk.handle, device->command_pool, 1, &commands);
+    device->vk.FreeCommandBuffers(device->vk.handle, commands->pool, 1, &commands->handle);
     weft_buffer_destroy(&buffer);
     fixture->host.validation = 0;
     device->stats.validation_messages = 0;

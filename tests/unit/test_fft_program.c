@@ -5,6 +5,7 @@
 
 #include "core/hash.h"
 #include "core/philox.h"
+#include "device/commands.h"
 #include "mixers/vkfft/fft_program.h"
 #include "mixers/vkfft/vkfft_unit.h"
 #include "shader/pipeline.h"
@@ -149,11 +150,15 @@ static void run_program(weft_device *device, const struct weft_fft_program *prog
         run.tables[i] = make_buffer(device, program->tables[i].size, program->tables[i].data);
     }
     make_pool(&run);
-    assert_ok(weft_device_begin_commands(&run.commands, device));
+    struct weft_commands *commands = NULL;
+    assert_ok(weft_commands_take(&commands, device));
+    assert_ok(weft_commands_begin(commands, device));
+    run.commands = commands->handle;
     for (uint32_t i = 0; i < program->dispatch_count; i++) {
         record(&run, &program->dispatches[i]);
     }
-    assert_ok(weft_device_finish_commands(device, run.commands));
+    assert_ok(weft_commands_run(commands, device));
+    weft_commands_give(device, commands);
 
     float *input_after = malloc(program->input_bytes);
     assert_non_null(input_after);

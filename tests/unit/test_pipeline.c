@@ -4,6 +4,7 @@
 #include "core/disk_cache.h"
 #include "core/file.h"
 #include "core/philox.h"
+#include "device/commands.h"
 #include "shader/embedded.h"
 #include "shader/glsl.h"
 #include "shader/pipeline.h"
@@ -149,10 +150,12 @@ static void run(weft_device *device, const struct dispatch *dispatch, uint32_t *
     assert_ok(weft_device_upload(device, buffer, 0, data, 4 * words));
     VkDescriptorPool pool = make_pool(device);
     VkDescriptorSet set = make_set(device, pool, buffer, dispatch->pipeline->set_layout);
-    VkCommandBuffer commands = VK_NULL_HANDLE;
-    assert_ok(weft_device_begin_commands(&commands, device));
-    record(device, commands, dispatch, set);
-    assert_ok(weft_device_finish_commands(device, commands));
+    struct weft_commands *commands = NULL;
+    assert_ok(weft_commands_take(&commands, device));
+    assert_ok(weft_commands_begin(commands, device));
+    record(device, commands->handle, dispatch, set);
+    assert_ok(weft_commands_run(commands, device));
+    weft_commands_give(device, commands);
     assert_ok(weft_device_download(device, buffer, 0, data, 4 * words));
     device->vk.DestroyDescriptorPool(device->vk.handle, pool, NULL);
     weft_vkbuffer_destroy(device, &buffer, &allocation);
