@@ -321,6 +321,7 @@ const char *weft_case_part(char text[WEFT_CASE_PART_SIZE], const char *format, .
     ROW(structure)                \
     ROW(special_binary)           \
     ROW(special_affine)           \
+    ROW(special_convert)          \
     ROW(special_activation)       \
     ROW(special_embedding)        \
     ROW(special_copies)           \

@@ -51,8 +51,25 @@ const char *weft_dtype_name(weft_dtype dtype) {
         return "f32";
     case WEFT_I32:
         return "i32";
+    case WEFT_F16:
+        return "f16";
+    case WEFT_U8:
+        return "u8";
     }
     return "unknown weft_dtype";
+}
+
+uint32_t weft_dtype_size(weft_dtype dtype) {
+    switch (dtype) {
+    case WEFT_F32:
+    case WEFT_I32:
+        return 4;
+    case WEFT_F16:
+        return 2;
+    case WEFT_U8:
+        return 1;
+    }
+    return 0;
 }
 
 uint64_t weft_shape_elements(weft_shape shape) {

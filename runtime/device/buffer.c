@@ -162,11 +162,6 @@ static weft_status check_range(const weft_buffer *buffer, uint64_t offset, const
     if (!data && size != 0) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT, "%s: data is null", function);
     }
-    if (offset % 4 != 0 || size % 4 != 0) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT,
-                         "%s: offset %" PRIu64 " and size %" PRIu64 " must be multiples of 4",
-                         function, offset, size);
-    }
     if (offset > buffer->size || size > buffer->size - offset) {
         return weft_fail(host, WEFT_INVALID_ARGUMENT,
                          "%s: %" PRIu64 " bytes at %" PRIu64 " do not fit a buffer of %" PRIu64,

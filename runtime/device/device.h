@@ -163,7 +163,7 @@ struct weft_buffer {
 
 /* ---- transfers and submission ---- */
 
-/** Copies host bytes to a VkBuffer through staging; returns when done. offset and size are multiples of 4. */
+/** Copies host bytes to a VkBuffer through staging; returns when done. */
 weft_status weft_device_upload(weft_device *device, VkBuffer buffer, uint64_t offset,
                                const void *data, uint64_t size);
 /** Copies a VkBuffer's bytes to the host through staging, after all submitted work; returns when done. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/try.h"
 #include "graph/op.h"
 
 weft_status weft_graph_create(weft_graph **out, const weft_host *host) {
@@ -135,7 +136,7 @@ weft_status weft_graph_input(weft_tensor *out, weft_graph *graph, const char *na
                          "weft_graph_input: null argument");
     }
     weft_status status = check_name(graph, name);
-    if (status == WEFT_OK && dtype != WEFT_F32 && dtype != WEFT_I32) {
+    if (status == WEFT_OK && weft_dtype_size(dtype) == 0) {
         status = weft_fail(&graph->host, WEFT_INVALID_ARGUMENT, "input '%s': unknown dtype %d",
                            name, (int)dtype);
     }
@@ -269,6 +270,41 @@ static weft_status check_inputs(const weft_graph *graph, const struct weft_op *o
     return WEFT_OK;
 }
 
+uint64_t weft_value_bytes(const struct weft_value *value) {
+    return (weft_shape_elements(value->shape) * weft_dtype_size(value->dtype) + 3) / 4 * 4;
+}
+
+/* f16 and u8 lie several in a word, which ops do not know. */
+static weft_status check_packed(const weft_graph *graph, const struct weft_node *node) {
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        const weft_dtype dtype = weft_node_dtype(graph, node, i);
+        if (node->input[i] && weft_dtype_size(dtype) != 4) {
+            return weft_fail(&graph->host, WEFT_SHAPE_MISMATCH,
+                             "%s: input %u is %s, which weft_graph_convert makes f32",
+                             node->op->name, i, weft_dtype_name(dtype));
+        }
+    }
+    return WEFT_OK;
+}
+
+/* What the op makes of its inputs. */
+static weft_status infer(const weft_graph *graph, struct weft_node *node,
+                         struct weft_value *value) {
+    const struct weft_op *op = node->op;
+    const bool knows_packed = op->takes_packed || op->view;
+    if (!knows_packed) {
+        WEFT_TRY(check_packed(graph, node));
+    }
+    WEFT_TRY(op->infer(graph, node, &value->dtype, &value->shape));
+    if (!knows_packed && weft_dtype_size(value->dtype) != 4) {
+        return weft_fail(&graph->host, WEFT_INVALID_ARGUMENT,
+                         "%s: the output of an op is f32 or i32, not %s", op->name,
+                         weft_dtype_name(value->dtype));
+    }
+    WEFT_TRY(weft_check_lengths(graph, node));
+    return weft_shape_check(value->shape, op->name, &graph->host);
+}
+
 /** Keeps an op that a program has registered. */
 static weft_status keep_op(weft_graph *graph, const struct weft_op *op) {
     bool kept = op->uid == 0;
@@ -313,16 +349,7 @@ weft_status weft_graph_add(weft_tensor *out, weft_graph *graph, const struct wef
         memcpy(node.params.bytes, params, params_size);
     }
     struct weft_value value = {.source = WEFT_VALUE_NODE};
-    status = op->infer(graph, &node, &value.dtype, &value.shape);
-    if (status == WEFT_OK) {
-        status = weft_check_lengths(graph, &node);
-    }
-    if (status == WEFT_OK) {
-        status = weft_shape_check(value.shape, op->name, &graph->host);
-    }
-    if (status != WEFT_OK) {
-        return status;
-    }
+    WEFT_TRY(infer(graph, &node, &value));
     if (!weft_grow(&graph->host, &graph->nodes, graph->node_count, &graph->node_capacity,
                    sizeof *graph->nodes)) {
         return weft_fail_memory(&graph->host, "a graph's nodes");

@@ -118,6 +118,9 @@ weft_status weft_graph_copy(weft_graph **copy, const weft_graph *graph);
 /** Number of nodes and results that read each value, as an array of value_count counts in host memory. */
 weft_status weft_graph_count_uses(uint32_t **uses, const weft_graph *graph);
 
+/** Bytes that a value takes: whole words, so that a shader may read the last elements as part of one. */
+uint64_t weft_value_bytes(const struct weft_value *value);
+
 /** The value whose elements `value` shares: itself, or what it is a view of. */
 uint32_t weft_graph_storage_of(const weft_graph *graph, uint32_t value);
 

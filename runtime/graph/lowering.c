@@ -48,7 +48,7 @@ static uint32_t add_storage(struct weft_lowering *lowering, const struct weft_st
 }
 
 static uint64_t value_bytes(const struct weft_lowering *lowering, uint32_t value) {
-    return weft_shape_elements(lowering->graph->values[value].shape) * 4;
+    return weft_value_bytes(&lowering->graph->values[value]);
 }
 
 static uint32_t add_constant(struct weft_lowering *lowering, const char *key, uint64_t bytes,

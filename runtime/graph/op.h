@@ -34,6 +34,7 @@ struct weft_op {
     size_t params_size; /* of the struct that weft_graph_add takes; 0: none */
     uint32_t fusable;   /* weft_fusable bits */
     bool view;          /* the output is the first input under another shape: no dispatch */
+    bool takes_packed;  /* reads or makes f16 or u8, which other ops but views do not */
     /**
      * The input that is a state (weft_graph_state), which the node reads and changes; 0: none. Such a node is kept also
      * where nothing reads its output, and runs behind those before it on the same state.

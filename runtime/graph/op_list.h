@@ -15,6 +15,7 @@
     X(mask)                  \
     X(gather_last)           \
     X(reshape)               \
+    X(convert)               \
     X(fourier)               \
     X(attention)             \
     X(toeplitz)              \

@@ -5,16 +5,11 @@
 
 static atomic_uint_fast64_t next_uid = 1;
 
-static size_t dtype_size(weft_dtype dtype) {
-    (void)dtype; /* both types there are have four bytes */
-    return 4;
-}
-
 static weft_status check_params(const weft_weight_params *params, const weft_host *host) {
     const char *name = params->name ? params->name : "weight";
     if (params->dtype != WEFT_F32 && params->dtype != WEFT_I32) {
-        return weft_fail(host, WEFT_INVALID_ARGUMENT, "%s: unknown dtype %d", name,
-                         (int)params->dtype);
+        return weft_fail(host, WEFT_INVALID_ARGUMENT, "%s: a weight is f32 or i32, not %s", name,
+                         weft_dtype_name(params->dtype));
     }
     return weft_shape_check(params->shape, name, host);
 }
@@ -27,7 +22,7 @@ static weft_status take_data(weft_weight *weight, const weft_weight_params *para
         weight->release_user = params->release_user;
         return WEFT_OK;
     }
-    size_t bytes = (size_t)weft_shape_elements(params->shape) * dtype_size(params->dtype);
+    size_t bytes = (size_t)weft_shape_elements(params->shape) * weft_dtype_size(params->dtype);
     weight->owned =
         params->data ? weft_alloc(&weight->host, bytes) : weft_alloc_zero(&weight->host, 1, bytes);
     if (!weight->owned) {

@@ -106,6 +106,16 @@ static weft_status unknown_port(const weft_plan *plan, const char *name) {
                      "the plan has no input or output '%s'; it has:%s", name, names);
 }
 
+static uint64_t whole_words(uint64_t bytes) {
+    return (bytes + 3) / 4 * 4;
+}
+
+/* Plans access whole words, which a buffer of Weft's own has behind its last byte. */
+static bool holds(const weft_buffer *buffer, const struct weft_port *port) {
+    const uint64_t size = buffer->allocation ? whole_words(buffer->size) : buffer->size;
+    return size >= whole_words(port->bytes);
+}
+
 weft_status weft_bindings_set(weft_bindings *bindings, const char *name, weft_buffer *buffer) {
     if (!bindings || !name || !buffer) {
         return weft_fail(bindings ? &bindings->plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
@@ -120,12 +130,12 @@ weft_status weft_bindings_set(weft_bindings *bindings, const char *name, weft_bu
         if (strcmp(plan->ports[i].name, name) != 0) {
             continue;
         }
-        if (buffer->size < plan->ports[i].bytes) {
+        if (!holds(buffer, &plan->ports[i])) {
             char shape[WEFT_SHAPE_TEXT_SIZE];
             return weft_fail(&plan->device->host, WEFT_SHAPE_MISMATCH,
                              "'%s' of shape %s needs %llu bytes, the buffer has %llu", name,
                              weft_shape_text(plan->ports[i].shape, shape),
-                             (unsigned long long)plan->ports[i].bytes,
+                             (unsigned long long)whole_words(plan->ports[i].bytes),
                              (unsigned long long)buffer->size);
         }
         if (bindings->buffers[i] != buffer->handle || bindings->offsets[i] != buffer->offset) {

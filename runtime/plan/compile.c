@@ -21,7 +21,7 @@ static weft_status add_port(weft_plan *plan, const char *name, const struct weft
     }
     port->dtype = value->dtype;
     port->shape = value->shape;
-    port->bytes = weft_shape_elements(value->shape) * 4;
+    port->bytes = weft_shape_elements(value->shape) * weft_dtype_size(value->dtype);
     port->is_output = is_output;
     port->is_state = value->is_state && !is_output;
     plan->port_count++;

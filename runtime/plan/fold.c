@@ -52,7 +52,11 @@ static weft_digest digest_of_node(const struct fold *fold, const struct weft_nod
     return weft_sha256_end(&hash);
 }
 
+/* Weights are f32 or i32. */
 static bool is_constant(const struct fold *fold, const struct weft_node *node) {
+    if (weft_dtype_size(fold->graph->values[node->output].dtype) != 4) {
+        return false;
+    }
     for (uint32_t i = 0; i < node->input_count; i++) {
         if (node->input[i] && !fold->constant[node->input[i]]) {
             return false;

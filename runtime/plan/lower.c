@@ -23,7 +23,7 @@ static bool can_write_directly(const struct weft_lowering *lowering, uint32_t re
 
 static uint32_t add_port(struct weft_lowering *lowering, uint32_t port, uint32_t value) {
     uint32_t storage =
-        weft_lower_scratch(lowering, weft_shape_elements(lowering->graph->values[value].shape) * 4);
+        weft_lower_scratch(lowering, weft_value_bytes(&lowering->graph->values[value]));
     if (lowering->status == WEFT_OK) {
         lowering->storages[storage].kind = WEFT_STORAGE_PORT;
         lowering->storages[storage].port = port;
@@ -60,7 +60,7 @@ static void copy_outputs(struct weft_lowering *lowering) {
             uint32_t source = weft_lower_value(lowering, graph->results[i].value);
             uint32_t target = add_port(lowering, port, graph->results[i].value);
             weft_lower_copy(lowering, target, source,
-                            weft_shape_elements(graph->values[graph->results[i].value].shape));
+                            weft_value_bytes(&graph->values[graph->results[i].value]) / 4);
         }
     }
 }

@@ -38,7 +38,7 @@ WEFT_API uint64_t weft_buffer_size(const weft_buffer *buffer);
 
 /**
  * Copies `size` bytes from host memory to the buffer at `offset`; returns when the copy is complete.
- * Errors: WEFT_INVALID_ARGUMENT when the range does not fit, or offset or size is not a multiple of 4.
+ * Errors: WEFT_INVALID_ARGUMENT when the range does not fit.
  */
 WEFT_API weft_status weft_buffer_write(weft_buffer *buffer, uint64_t offset, const void *data,
                                        uint64_t size);

@@ -196,6 +196,17 @@ WEFT_API weft_status weft_graph_gather_last(weft_tensor *out, weft_graph *graph,
 WEFT_API weft_status weft_graph_mask(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                      weft_tensor lengths);
 
+/**
+ * Elements of another type: f16 or u8, which only inputs and outputs are (4 / size of them in a word, the first in its lowest
+ * bits), to f32 and back. No other op but reshape takes them.
+ *
+ * f16 to f32 is exact, subnormal numbers included. f32 to f16 rounds to nearest even, to subnormal numbers too, and to infinity
+ * from 65520 on; a NaN becomes 0x7e00. u8 to f32 gives 0 … 255; f32 to u8 rounds to nearest even and clamps to 0 … 255, and a
+ * NaN becomes 0. In both math modes alike. Pixels between 0 and 1: weft_graph_affine by 1/255, or by 255 before.
+ */
+WEFT_API weft_status weft_graph_convert(weft_tensor *out, weft_graph *graph, weft_tensor x,
+                                        weft_dtype dtype);
+
 /** The same elements in the same order under another shape; costs nothing at run time. */
 WEFT_API weft_status weft_graph_reshape(weft_tensor *out, weft_graph *graph, weft_tensor x,
                                         weft_shape shape);

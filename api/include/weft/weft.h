@@ -113,10 +113,14 @@ typedef struct weft_job_system {
     void (*run)(void *user, weft_job work, void *job, uint32_t count);
 } weft_job_system;
 
-typedef enum weft_dtype { WEFT_F32 = 0, WEFT_I32 = 1 } weft_dtype;
+/** f16 and u8 are types of inputs and outputs alone: weft_graph_convert makes f32 of them, and them of f32. */
+typedef enum weft_dtype { WEFT_F32 = 0, WEFT_I32 = 1, WEFT_F16 = 2, WEFT_U8 = 3 } weft_dtype;
 
-/** "f32" or "i32". */
+/** "f32", "i32", "f16" or "u8". */
 WEFT_API const char *weft_dtype_name(weft_dtype dtype);
+
+/** Bytes of an element: 4, 4, 2 or 1; 0 for anything else. */
+WEFT_API uint32_t weft_dtype_size(weft_dtype dtype);
 
 #define WEFT_MAX_RANK 4
 

@@ -242,6 +242,8 @@ class graph : public handle<::weft_graph, weft_graph_destroy> {
     result<::weft_tensor> gather_last(const operand &x, const operand &lengths) noexcept;
     /** weft_graph_mask of weft/graph.h. */
     result<::weft_tensor> mask(const operand &x, const operand &lengths) noexcept;
+    /** weft_graph_convert of weft/graph.h. */
+    result<::weft_tensor> convert(const operand &x, ::weft_dtype dtype) noexcept;
     /** weft_graph_reshape of weft/graph.h. */
     result<::weft_tensor> reshape(const operand &x, ::weft_shape shape) noexcept;
     /** weft_graph_attention of weft/mixers/attention.h. */
@@ -869,6 +871,18 @@ inline result<::weft_tensor> graph::mask(const operand &x, const operand &length
     }
     ::weft_tensor made{};
     const weft_status code = weft_graph_mask(&made, get(), x.tensor(), lengths.tensor());
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<::weft_tensor> graph::convert(const operand &x, ::weft_dtype dtype) noexcept {
+    if (const weft_status code = error_of(x); code != WEFT_OK) {
+        return code;
+    }
+    ::weft_tensor made{};
+    const weft_status code = weft_graph_convert(&made, get(), x.tensor(), dtype);
     if (code != WEFT_OK) {
         return code;
     }
@@ -2167,6 +2181,11 @@ inline result<std::uint32_t> device_list(span<::weft_device_info> infos, const :
 /** weft_dtype_name of weft/weft.h. */
 [[nodiscard]] inline const char *dtype_name(::weft_dtype dtype) noexcept {
     return weft_dtype_name(dtype);
+}
+
+/** weft_dtype_size of weft/weft.h. */
+[[nodiscard]] inline uint32_t dtype_size(::weft_dtype dtype) noexcept {
+    return weft_dtype_size(dtype);
 }
 
 /** weft_shape_equal of weft/weft.h. */

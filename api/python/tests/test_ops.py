@@ -57,7 +57,8 @@ def run(device):
 
 
 def add_input(g, name, array):
-    return g.input(name, array.shape, "i32" if array.dtype.kind == "i" else "f32")
+    names = {np.dtype(np.int32): "i32", np.dtype(np.float16): "f16", np.dtype(np.uint8): "u8"}
+    return g.input(name, array.shape, names.get(array.dtype, "f32"))
 
 
 @pytest.fixture
@@ -241,6 +242,19 @@ def test_binary(run, rng, name, function, a, b):
 def test_affine(run, rng, shape):
     x = normal(rng, *shape)
     check(run(lambda x: ops.affine(x, -1.5, 0.25), x=x), -1.5 * f64(x) + 0.25)
+
+
+@covers("convert")
+@pytest.mark.parametrize("dtype, numpy", [("f16", np.float16), ("u8", np.uint8)])
+def test_convert(run, rng, dtype, numpy):
+    x = (rng.random((3, 7, 5)) * 255).astype(numpy)
+    assert run(lambda x: ops.affine(ops.convert(x, "f32"), 1.0, 0.5), x=x).tolist() == (x.astype(np.float32) + 0.5).tolist()
+    back = run(lambda x: ops.convert(ops.convert(x, "f32"), dtype), x=x)
+    assert back.dtype == numpy and (back == x).all()
+    made = run(lambda x: ops.convert(x, dtype), x=normal(rng, 4, 9, scale=50.0))
+    assert made.dtype == numpy and made.shape == (4, 9)
+    with pytest.raises(weft.errors.ShapeMismatch, match="weft_graph_convert"):
+        run(lambda x: ops.softmax(x), x=x)
 
 
 @covers("gather")

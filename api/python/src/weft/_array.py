@@ -13,17 +13,25 @@ if TYPE_CHECKING:
 
     F32 = npt.NDArray[np.float32]
     I32 = npt.NDArray[np.int32]
+    F16 = npt.NDArray[np.float16]
+    U8 = npt.NDArray[np.uint8]
+
+    from .graph import DType
+
+NUMPY = {"f32": "float32", "i32": "int32", "f16": "float16", "u8": "uint8"}
+"""The names of Weft's types in NumPy."""
 
 
-def _plain(value: Any) -> Any:
-    """A NumPy array of the same memory where there is one."""
+def _plain(value: Any, narrow: bool = False) -> Any:
+    """A NumPy array of the same memory where there is one; narrow: also of float16."""
     import numpy as np
 
     if isinstance(value, np.ndarray):
         return value
     if hasattr(value, "detach"):  # PyTorch's, which may want a gradient or be on a GPU
         value = value.detach().cpu()
-        if value.is_floating_point() and value.element_size() < 4:  # NumPy has no bfloat16
+        kept = narrow and str(value.dtype) == "torch.float16"
+        if value.is_floating_point() and value.element_size() < 4 and not kept:  # NumPy has no bfloat16
             value = value.float()
     if hasattr(value, "__dlpack__"):
         return np.from_dlpack(value)
@@ -52,6 +60,29 @@ def i32(value: Any, what: str) -> I32:
         if array.min() < bounds.min or array.max() > bounds.max:
             raise errors.InvalidArgument(f"{what}: expected integers of 32 bits, found {array.min()} … {array.max()}")
     return np.require(array, np.int32, ["C", "A"])
+
+
+def f16(value: Any, what: str) -> F16:
+    """Dense float16: of nothing else, as other numbers would lose digits."""
+    return _only(_plain(value, narrow=True), "float16", what)
+
+
+def u8(value: Any, what: str) -> U8:
+    """Dense uint8: of nothing else, as other numbers may not fit."""
+    return _only(_plain(value), "uint8", what)
+
+
+def _only(array: Any, dtype: str, what: str) -> Any:
+    import numpy as np
+
+    if array.dtype != dtype:
+        raise errors.InvalidArgument(f"{what}: expected dtype {dtype}, found {array.dtype}")
+    return np.require(array, dtype, ["C", "A"])
+
+
+def of(dtype: DType, value: Any, what: str) -> Any:
+    """Dense elements of one of Weft's types."""
+    return {"f32": f32, "i32": i32, "f16": f16, "u8": u8}[dtype](value, what)
 
 
 def full(shape: tuple[int, ...], value: float) -> F32:

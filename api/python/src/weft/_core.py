@@ -88,6 +88,11 @@ def words(enum: Any) -> dict[str, int]:
     return {name[start:].lower(): number for number, name in known}
 
 
+def word_of(number: int, enum: Any) -> str:
+    """The name in Python of a value of a C enum."""
+    return {value: name for name, value in words(enum).items()}[number]
+
+
 def number_of(word: str, enum: Any, what: str) -> int:
     """The number of a value of a C enum. Raises InvalidArgument with the words there are."""
     known = words(enum)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal, Union, cast
 
 from . import _array, _core, errors
 from ._core import check, ffi, lib
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .device import Device
     from .plan import Plan
 
-DType = Literal["f32", "i32"]
+DType = Literal["f32", "i32", "f16", "u8"]
 
 Operand = Union["Tensor", Any]
 """A tensor, or an array that becomes a weight: NumPy's, PyTorch's, or anything with DLPack or the buffer protocol."""
@@ -71,7 +71,7 @@ class Tensor:
         check(lib.weft_graph_get_tensor(graph.handle.get(), self.value, shape, dtype))
         self.shape = py_shape(shape)
         """Extent of each axis, outermost first."""
-        self.dtype: DType = "i32" if dtype[0] else "f32"
+        self.dtype: DType = cast(DType, _core.word_of(dtype[0], "weft_dtype"))
 
     def __repr__(self) -> str:
         return f"<weft.Tensor {self.dtype} {list(self.shape)}>"

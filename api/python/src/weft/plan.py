@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from . import _array, _core, errors
 from ._core import check, ffi, lib, text_of
@@ -109,7 +109,7 @@ class Plan:
         port = self.inputs.get(name)
         if port is None:
             raise errors.NotFound(f"no input is called {name!r}: there are {', '.join(self.inputs)}")
-        values: Array = _array.f32(array, name) if port.dtype == "f32" else _array.i32(array, name)
+        values: Array = _array.of(port.dtype, array, name)
         if values.shape != port.shape:
             raise errors.ShapeMismatch(f"input {name}: expected shape {list(port.shape)}, found {list(values.shape)}")
         if port.is_state and values is not array:
@@ -119,7 +119,7 @@ class Plan:
     def _result(self, port: Port, out: Mapping[str, Array] | None) -> Array:
         import numpy as np
 
-        dtype: Any = np.float32 if port.dtype == "f32" else np.int32
+        dtype = np.dtype(_array.NUMPY[port.dtype])
         array = out.get(port.name) if out else None
         if array is None:
             made: Array = np.empty(port.shape, dtype)
@@ -152,7 +152,7 @@ def _ports(pointer: Any) -> list[Port]:
     info = ffi.new("weft_port_info *")
     ports: list[Port] = []
     while lib.weft_plan_get_port(pointer, len(ports), info) == lib.WEFT_OK:
-        ports.append(Port(text_of(info.name), "i32" if info.dtype else "f32", py_shape(info.shape), info.is_output,
-                          info.is_state))
+        dtype = cast(DType, _core.word_of(info.dtype, "weft_dtype"))
+        ports.append(Port(text_of(info.name), dtype, py_shape(info.shape), info.is_output, info.is_state))
     _core.forget()
     return ports

@@ -1,0 +1,121 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+// SPDX-License-Identifier: MIT
+//
+// f16 or u8 elements, two or four in a word, to f32, and f32 to them. By integers: what drivers' own conversions round and
+// flush is theirs to choose. An invocation does a word of them; behind the last element it holds zeros.
+
+#include "index.glsl"
+
+#define F16_TO_F32 0
+#define F32_TO_F16 1
+#define U8_TO_F32  2
+#define F32_TO_U8  3
+
+layout(constant_id = 0) const uint KIND = F16_TO_F32;
+
+layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
+
+layout(std430, binding = 0) readonly buffer X { uint x[]; };
+layout(std430, binding = 1) writeonly buffer Result { uint result[]; };
+
+layout(push_constant) uniform Push
+{
+    uint count; // elements
+    uint groups_x;
+} push;
+
+const uint SIGN = 0x80000000u;
+const uint INFINITE = 0x7f800000u;
+
+// m / 2^shift, to the nearest, ties to even; 0 < shift < 32.
+uint rounded_shift(uint m, uint shift)
+{
+    uint quotient = m >> shift;
+    uint rest = m & ((1u << shift) - 1u);
+    uint tie = 1u << (shift - 1u);
+    return quotient + uint(rest > tie || (rest == tie && (quotient & 1u) != 0u));
+}
+
+// Bits of the f32 with the value of an f16; all of them are normal or zero.
+uint of_half(uint half_bits)
+{
+    uint sign = (half_bits & 0x8000u) << 16;
+    uint exponent = half_bits >> 10 & 31u;
+    uint fraction = half_bits & 0x3ffu;
+    if (exponent == 31u) {
+        return fraction != 0u ? 0x7fc00000u : sign | INFINITE;
+    }
+    if (exponent != 0u) {
+        return sign | (exponent + 112u) << 23 | fraction << 13;
+    }
+    if (fraction == 0u) {
+        return sign;
+    }
+    uint top = uint(findMSB(fraction)); // the value is fraction · 2^-24
+    return sign | (top + 103u) << 23 | (fraction << (23u - top) & 0x7fffffu);
+}
+
+uint to_half(uint bits)
+{
+    uint sign = bits >> 16 & 0x8000u;
+    uint size = bits & ~SIGN;
+    if (size > INFINITE) {
+        return 0x7e00u;
+    }
+    if (size >= 0x477ff000u) { // 65520, from where on the nearest is infinity
+        return sign | 0x7c00u;
+    }
+    if (size >= 0x38800000u) { // 2^-14, the least normal number
+        return sign | (rounded_shift(size, 13u) - (112u << 10));
+    }
+    if (size < 0x33000000u) { // 2^-25
+        return sign;
+    }
+    return sign | rounded_shift((size & 0x7fffffu) | 0x800000u, 126u - (size >> 23));
+}
+
+uint to_byte(uint bits)
+{
+    uint size = bits & ~SIGN;
+    if ((bits & SIGN) != 0u || size > INFINITE || size < 0x3f000000u) { // 1/2
+        return 0u;
+    }
+    if (size >= 0x437f0000u) { // 255
+        return 255u;
+    }
+    return rounded_shift((size & 0x7fffffu) | 0x800000u, 150u - (size >> 23));
+}
+
+void unpack(uint word, uint per_word)
+{
+    uint bits = 32u / per_word;
+    for (uint j = 0u; j < per_word && word * per_word + j < push.count; j++) {
+        uint element = x[word] >> (bits * j) & ((1u << bits) - 1u);
+        result[word * per_word + j] = KIND == F16_TO_F32 ? of_half(element) : floatBitsToUint(float(element));
+    }
+}
+
+void pack(uint word, uint per_word)
+{
+    uint bits = 32u / per_word;
+    uint packed = 0u;
+    for (uint j = 0u; j < per_word && word * per_word + j < push.count; j++) {
+        uint element = x[word * per_word + j];
+        packed |= (KIND == F32_TO_F16 ? to_half(element) : to_byte(element)) << (bits * j);
+    }
+    result[word] = packed;
+}
+
+void main()
+{
+    uint per_word = KIND == F16_TO_F32 || KIND == F32_TO_F16 ? 2u : 4u;
+    uint i = weft_item_index(push.groups_x);
+    if (i < (push.count + per_word - 1u) / per_word) {
+        if (KIND == F16_TO_F32 || KIND == U8_TO_F32) {
+            unpack(i, per_word);
+        } else {
+            pack(i, per_word);
+        }
+    }
+}
