@@ -158,8 +158,8 @@ static void draw_cost(scene *s) {
           s->answered > 0 ? 100.0 * (double)s->right / (double)s->answered : 0.0);
     weft_plan_stats stats;
     if (weft_plan_get_stats(s->n->c.plan, &stats) == WEFT_OK) {
-        print(&s->d, x, CHART_TOP + 102.0f, 1.0f, white, "%.1f ms a run; %.1f MB, %.1f of weights",
-              stats.mean_ms, (double)stats.arena_bytes * 1e-6, (double)stats.weight_bytes * 1e-6);
+        print(&s->d, x, CHART_TOP - 12.0f, 1.0f, grey, "%.1f MB of arenas, %.1f of weights",
+              (double)stats.arena_bytes * 1e-6, (double)stats.weight_bytes * 1e-6);
     }
     print(&s->d, CHART_LEFT, 432.0f, 1.0f, s->n->same_bits == s->n->runs ? green : red,
           "%u of %u runs with the bits of a run in one piece", s->n->same_bits, s->n->runs);
