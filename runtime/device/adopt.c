@@ -100,6 +100,54 @@ static weft_status read_physical(weft_device *device, const weft_device_adopt_pa
     return WEFT_OK;
 }
 
+/* Adds a family that shares buffers, once. */
+static weft_status add_family(weft_device *device, uint32_t family,
+                              const VkQueueFamilyProperties *families, uint32_t count) {
+    if (family >= count) {
+        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_device_adopt: shared family %u, and %s has %u", family,
+                         device->info.name, count);
+    }
+    for (uint32_t i = 0; i < device->family_count; i++) {
+        if (device->families[i] == family) {
+            return WEFT_OK;
+        }
+    }
+    device->families[device->family_count++] = family;
+    if ((families[family].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0 &&
+        families[family].timestampValidBits == 0) {
+        device->info.timestamp_period_ns = 0.0;
+    }
+    return WEFT_OK;
+}
+
+static weft_status read_families(weft_device *device, const weft_device_adopt_params *params) {
+    const struct weft_vk_instance *instance = &device->instance;
+    uint32_t count = 0;
+    if (params->shared_family_count == 0) {
+        return WEFT_OK;
+    }
+    if (params->shared_family_count > WEFT_MAX_SHARED_FAMILIES || !params->shared_families) {
+        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_device_adopt: %u shared families, of at most %d%s",
+                         params->shared_family_count, WEFT_MAX_SHARED_FAMILIES,
+                         params->shared_families ? "" : ", but shared_families is null");
+    }
+    instance->GetPhysicalDeviceQueueFamilyProperties(params->physical_device, &count, NULL);
+    VkQueueFamilyProperties *families =
+        weft_alloc_zero(&device->host, (size_t)count + 1, sizeof *families);
+    if (!families) {
+        return weft_fail_memory(&device->host, "queue families");
+    }
+    instance->GetPhysicalDeviceQueueFamilyProperties(params->physical_device, &count, families);
+    weft_status status = WEFT_OK;
+    for (uint32_t i = 0; i < params->shared_family_count && status == WEFT_OK; i++) {
+        status = add_family(device, params->shared_families[i], families, count);
+    }
+    weft_free(&device->host, families);
+    return status;
+}
+
 static weft_status fill_device(weft_device *device, const void *adopt_params) {
     const weft_device_adopt_params *params = adopt_params;
     device->queue = params->queue;
@@ -107,7 +155,8 @@ static weft_status fill_device(weft_device *device, const void *adopt_params) {
     device->unlock_queue = params->unlock_queue;
     device->lock_user = params->lock_user;
     WEFT_TRY(load_tables(device, params));
-    return read_physical(device, params);
+    WEFT_TRY(read_physical(device, params));
+    return read_families(device, params);
 }
 
 weft_status weft_device_adopt(weft_device **device, const weft_device_adopt_params *params) {

@@ -18,6 +18,15 @@ static uint64_t largest_heap(const weft_device *device) {
     return largest;
 }
 
+void weft_vkbuffer_share(VkBufferCreateInfo *info, const weft_device *device) {
+    info->sharingMode = VK_SHARING_MODE_EXCLUSIVE;
+    if (device->family_count > 1) {
+        info->sharingMode = VK_SHARING_MODE_CONCURRENT;
+        info->queueFamilyIndexCount = device->family_count;
+        info->pQueueFamilyIndices = device->families;
+    }
+}
+
 weft_status weft_vkbuffer_create(VkBuffer *buffer, struct weft_allocation **allocation,
                                  weft_device *device, VkDeviceSize size,
                                  enum weft_memory_kind kind) {
@@ -33,8 +42,8 @@ weft_status weft_vkbuffer_create(VkBuffer *buffer, struct weft_allocation **allo
         .size = size,
         .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                  VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
     };
+    weft_vkbuffer_share(&info, device);
     VkBuffer handle = VK_NULL_HANDLE;
     struct weft_allocation *memory = NULL;
     WEFT_TRY(WEFT_VK(device, CreateBuffer, &info, NULL, &handle));

@@ -59,6 +59,8 @@ struct weft_device {
     bool keeps_subnormals; /* found by the probe: modules need weft_spirv_flush_subnormals */
     bool folds_zeros;      /* found by the probe: modules need weft_spirv_hide_zeros */
     uint32_t queue_family;
+    uint32_t families[1 + WEFT_MAX_SHARED_FAMILIES]; /* that use its buffers: queue_family first */
+    uint32_t family_count;
     VkQueue queue;
     void (*lock_queue)(void *user); /* null unless the adopter shares the queue */
     void (*unlock_queue)(void *user);
@@ -143,6 +145,9 @@ weft_status weft_memory_allocate(struct weft_allocation **allocation, weft_devic
                                  const VkMemoryRequirements *requirements,
                                  enum weft_memory_kind kind);
 void weft_memory_free(weft_device *device, struct weft_allocation **allocation);
+
+/** Fills in which families a buffer is for, in what describes one that is to be made. */
+void weft_vkbuffer_share(VkBufferCreateInfo *info, const weft_device *device);
 
 /** A storage + transfer buffer with memory bound. */
 weft_status weft_vkbuffer_create(VkBuffer *buffer, struct weft_allocation **allocation,

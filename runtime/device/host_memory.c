@@ -90,14 +90,14 @@ static weft_status fill(weft_buffer *buffer, void *memory) {
     weft_device *device = buffer->device;
     const VkExternalMemoryBufferCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO, .handleTypes = HANDLE_TYPE};
-    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                     .pNext = &external,
-                                     .size = buffer->size,
-                                     .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                                              VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                                              VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-                                     .sharingMode = VK_SHARING_MODE_EXCLUSIVE};
+    VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                               .pNext = &external,
+                               .size = buffer->size,
+                               .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                                        VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                                        VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     VkMemoryRequirements requirements;
+    weft_vkbuffer_share(&info, device);
     WEFT_TRY(WEFT_VK_MAKE(device, CreateBuffer, &info, &buffer->handle));
     device->vk.GetBufferMemoryRequirements(device->vk.handle, buffer->handle, &requirements);
     WEFT_TRY(import_memory(&buffer->imported, device, memory, buffer->size, &requirements));

@@ -30,6 +30,8 @@ void weft_setup_physical(weft_device *device, const struct weft_physical *physic
     device->physical = physical->handle;
     device->info = physical->info;
     device->queue_family = physical->queue_family;
+    device->families[0] = physical->queue_family;
+    device->family_count = 1;
     device->float_modes = physical->float_modes;
     device->robustness = physical->robustness;
     device->instance.GetPhysicalDeviceProperties(device->physical, &properties);

@@ -55,7 +55,18 @@ typedef struct weft_device_adopt_params {
      * and while a plan is recorded a label around each dispatch, with its node, as weft_plan_get_dispatch has it.
      */
     bool debug_labels;
+    /**
+     * Other queue families of `device` whose queues use Weft's buffers or execute recordings of its plans, as when `queue` is an
+     * asynchronous compute queue and the outputs are drawn by a graphics queue. Buffers and arenas that Weft makes are then shared among
+     * these and queue_family (VK_SHARING_MODE_CONCURRENT), and need no transfer of ownership; and recordings may go to command buffers
+     * of any of these families that computes. Buffers that are wrapped are as their owner made them. At most
+     * WEFT_MAX_SHARED_FAMILIES; queue_family itself may be among them. Plans have time stamps where all of these that compute have.
+     */
+    const uint32_t *shared_families;
+    uint32_t shared_family_count;
 } weft_device_adopt_params;
+
+#define WEFT_MAX_SHARED_FAMILIES 8
 
 #ifndef __cplusplus
 #define weft_device_adopt_params(...) (&(weft_device_adopt_params){__VA_ARGS__})
@@ -64,7 +75,7 @@ typedef struct weft_device_adopt_params {
 /**
  * Makes a weft_device on the caller's VkDevice. Weft creates its own objects on it and destroys only those.
  * Errors: WEFT_INVALID_ARGUMENT for a null handle (named) or one lock callback without the other, or f16
- * weights in reproducible mode, WEFT_UNSUPPORTED
+ * weights in reproducible mode, or a shared family that the device does not have (named), WEFT_UNSUPPORTED
  * for a device below Vulkan 1.2, a queue family without compute, one that fails the reproducibility probe, or debug_labels on an
  * instance without VK_EXT_debug_utils (the function that is missing is named).
  */
@@ -84,7 +95,7 @@ WEFT_API VkBuffer weft_buffer_vulkan(const weft_buffer *buffer, uint64_t *offset
 
 /**
  * Records one run of a plan into a command buffer that is in the recording state, outside a render pass, and that will
- * be submitted to a queue of the device's queue family. Records dispatches and barriers only: it allocates nothing,
+ * be submitted to a queue of the device's queue family, or of one of its shared_families that computes. Records dispatches and barriers only: it allocates nothing,
  * submits nothing and waits for nothing. `bindings` must have every input and output set and must stay unchanged until
  * the command buffer has finished. May be called any number of times; recordings of one plan share its arena, so they
  * must not run at the same time on different queues, unless their bindings have arenas of their own
