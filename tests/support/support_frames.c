@@ -4,7 +4,7 @@
 #include <weft/decode.h>
 #include <weft/mixers.h>
 
-#include "device/commands.h"
+#include "device/device.h"
 
 enum { N = WEFT_FRAMES_N, D = WEFT_FRAMES_D, COUNT = WEFT_FRAMES_COUNT, BYTES = WEFT_FRAMES_BYTES };
 
@@ -69,9 +69,10 @@ void weft_test_lane_expect(const struct weft_test_lane *lane, const char *how) {
 
 void weft_test_frames_commands(struct weft_test_frames *s) {
     weft_device *device = s->f->device;
+    assert_ok(weft_command_pool_create(&s->pool, device));
     const VkCommandBufferAllocateInfo info = {.sType =
                                                   VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                              .commandPool = device->commands->pool,
+                                              .commandPool = s->pool,
                                               .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
                                               .commandBufferCount = 1};
     const struct weft_vk_device *vk = &device->vk;
@@ -93,7 +94,13 @@ void weft_test_frames_begin(struct weft_test_frames *s, struct weft_test_graph *
     weft_test_frames_begin_layers(s, f, params, 2);
 }
 
+void weft_test_frames_commands_end(struct weft_test_frames *s) {
+    const struct weft_vk_device *vk = &s->f->device->vk;
+    vk->DestroyCommandPool(vk->handle, s->pool, NULL);
+}
+
 void weft_test_frames_end(struct weft_test_frames *s) {
+    weft_test_frames_commands_end(s);
     weft_test_lane_end(&s->lane);
     weft_plan_destroy(&s->plan);
 }

@@ -26,6 +26,7 @@ struct weft_test_frames {
     weft_plan *plan;
     weft_plan_info info;
     struct weft_test_lane lane;
+    VkCommandPool pool; /* of its own: the device's are for transfers, of any thread */
     VkCommandBuffer commands;
 };
 
@@ -49,6 +50,7 @@ void weft_test_lane_expect(const struct weft_test_lane *lane, const char *how);
 
 /** Makes the command buffer, where frames are of another plan. */
 void weft_test_frames_commands(struct weft_test_frames *frames);
+void weft_test_frames_commands_end(struct weft_test_frames *frames);
 /** Begins the command buffer; submits what was recorded and waits for it. */
 void weft_test_frame_start(const struct weft_test_frames *frames);
 void weft_test_frame_finish(const struct weft_test_frames *frames);

@@ -291,6 +291,7 @@ WEFT_TEST_ON_GRAPH(test_states_of_two_sequences, f) {
             assert_memory_equal(out, two[i].out[token], sizeof out);
         }
     }
+    weft_test_frames_commands_end(&s);
     weft_test_sequence_end(&two[0]);
     weft_test_sequence_end(&two[1]);
     weft_plan_destroy(&plan);

@@ -273,6 +273,7 @@ WEFT_TEST_ON_GRAPH(test_states_keep_their_order, f) {
     const uint64_t third = add_step(&j, plan, &s, 0);
     assert_ok(weft_frame_queue_cancel(j.queue, third)); /* it has not begun */
     weft_frame_queue_destroy(&j.queue);
+    weft_test_frames_commands_end(&j.frames);
     weft_test_sequence_end(&s);
     weft_test_sequence_end(&next);
     weft_plan_destroy(&plan);

@@ -2,6 +2,7 @@
 /* weft-test: device */
 /* A run in parts: wherever it is cut, and however long frames are, it has the bits of a whole run. */
 #include <math.h>
+#include <pthread.h>
 
 #include <weft/vulkan.h>
 
@@ -349,6 +350,77 @@ WEFT_TEST_ON_GRAPH(test_a_split_that_is_refused, f) {
                         function, "finite");
     assert_status(weft_plan_split_measured(NULL, 1.0), WEFT_INVALID_ARGUMENT);
     weft_test_frames_end(&s);
+}
+
+/* ---- frames beside a compilation ---- */
+
+enum { COMPILED = 3 };
+
+/* Compiles plans and runs them once, on a thread of its own. */
+struct compiling {
+    weft_device *device;
+    weft_graph *graphs[COMPILED];
+    const float *x, *y;
+    const char *failed;
+    atomic_bool done;
+};
+
+static void *compile_plans(void *argument) {
+    struct compiling *c = argument;
+    float *x = malloc(WEFT_FRAMES_BYTES), *y = malloc(WEFT_FRAMES_BYTES);
+    memcpy(x, c->x, WEFT_FRAMES_BYTES);
+    for (uint32_t i = 0; i < COMPILED && !c->failed; i++) {
+        weft_plan *plan = NULL;
+        const weft_host_tensor tensors[] = {{"x", x, WEFT_FRAMES_BYTES},
+                                            {"y", y, WEFT_FRAMES_BYTES}};
+        if (weft_plan_compile(&plan, c->device, c->graphs[i], NULL) != WEFT_OK ||
+            weft_plan_execute(plan, tensors, 2) != WEFT_OK) {
+            c->failed = "a plan that is compiled beside frames";
+        } else if (memcmp(y, c->y, WEFT_FRAMES_BYTES) != 0) {
+            c->failed = "the bits of a plan that was compiled beside frames";
+        }
+        weft_plan_destroy(&plan);
+    }
+    free(x);
+    free(y);
+    atomic_store(&c->done, true);
+    return NULL;
+}
+
+/* Frames go on, and each run of theirs keeps its bits, while another thread compiles on the same device. */
+WEFT_TEST_ON_GRAPH(test_frames_beside_a_compilation, f) {
+    struct weft_test_frames s;
+    struct compiling c = {.device = f->device};
+    pthread_t thread;
+    uint32_t frames = 0, beside = 0;
+    float *x = weft_test_uniform(WEFT_FRAMES_COUNT, 4, 0); /* as the lane's */
+    weft_test_frames_begin(&s, f, &(weft_plan_params){.part_ms = 1e-3});
+    for (uint32_t i = 0; i < COMPILED; i++) {
+        assert_ok(weft_graph_create(&c.graphs[i], &f->host.host));
+        weft_test_frames_build(c.graphs[i], 2);
+    }
+    c.x = x;
+    c.y = s.lane.whole;
+    assert_int_equal(pthread_create(&thread, NULL, compile_plans, &c), 0);
+    while (!atomic_load(&c.done) || frames == 0) {
+        weft_frame_cursor cursor = {0};
+        forget(&s);
+        for (; !cursor.done; frames++) {
+            weft_test_frame_start(&s);
+            assert_ok(weft_plan_record_frame(s.plan, s.commands, s.lane.bindings, 0.5, &cursor));
+            weft_test_frame_finish(&s);
+            beside += !atomic_load(&c.done);
+        }
+        expect_whole(&s, "a run beside a compilation");
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_string_equal(c.failed ? c.failed : "", "");
+    assert_true(beside > 0);
+    for (uint32_t i = 0; i < COMPILED; i++) {
+        weft_graph_destroy(&c.graphs[i]);
+    }
+    weft_test_frames_end(&s);
+    free(x);
 }
 
 /* A run that was given up leaves nothing that a later one would see. */
