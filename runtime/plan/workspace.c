@@ -52,7 +52,12 @@ weft_status weft_queries_create(VkQueryPool *queries, const weft_plan *plan, uin
     WEFT_TRY(WEFT_VK_MAKE(device, CreateQueryPool, &info, queries));
     /* Those that were never reset must not be asked for. */
     const struct queries all = {*queries, info.queryCount};
-    return weft_commands_once(device, reset, &all);
+    const weft_status status = weft_commands_once(device, reset, &all);
+    if (status != WEFT_OK &&
+        !device->lost) { /* where a wait failed the reset may still run, on queries that go now */
+        (void)weft_device_wait(device, device->timeline_value, UINT64_MAX, NULL);
+    }
+    return status;
 }
 
 weft_status weft_workspace_begin(struct weft_workspace *workspace, const weft_plan *plan,
