@@ -60,6 +60,10 @@ weft_status weft_vk_load_device(struct weft_vk_device *device,
     }
     WEFT_VK_DEVICE_FUNCTIONS(LOAD)
 #undef LOAD
+    device->CmdCopyImageToBuffer = (PFN_vkCmdCopyImageToBuffer)instance->GetDeviceProcAddr(
+        device->handle, "vkCmdCopyImageToBuffer");
+    device->CmdCopyBufferToImage = (PFN_vkCmdCopyBufferToImage)instance->GetDeviceProcAddr(
+        device->handle, "vkCmdCopyBufferToImage");
     return WEFT_OK;
 }
 

@@ -42,7 +42,7 @@ static void fill(struct run *run, const VkCommandBuffer *commands, uint32_t coun
     for (uint32_t i = 0; i < params->wait_count; i++) {
         run->waits[i] = params->waits[i].semaphore;
         run->wait_values[i] = params->waits[i].value;
-        run->stages[i] = WEFT_PLAN_STAGE;
+        run->stages[i] = WEFT_PLAN_STAGE | WEFT_IMAGE_STAGE;
     }
     for (uint32_t i = 0; i < params->signal_count; i++) {
         run->signals[1 + i] = params->signals[i].semaphore;

@@ -92,6 +92,9 @@ struct weft_vk_device {
     WEFT_VK_DEVICE_FUNCTIONS(WEFT_VK_MEMBER)
     /* Null where VK_EXT_external_memory_host is not enabled. */
     PFN_vkGetMemoryHostPointerPropertiesEXT GetMemoryHostPointerPropertiesEXT;
+    /* Not on the processor device, which has no images; null there, or of a layer that does not know. */
+    PFN_vkCmdCopyImageToBuffer CmdCopyImageToBuffer;
+    PFN_vkCmdCopyBufferToImage CmdCopyBufferToImage;
     /* Null where nothing is named for captures, see debug_label.h. */
     PFN_vkSetDebugUtilsObjectNameEXT SetDebugUtilsObjectNameEXT;
     PFN_vkCmdBeginDebugUtilsLabelEXT CmdBeginDebugUtilsLabelEXT;

@@ -84,6 +84,7 @@ void weft_bindings_destroy(weft_bindings **address) {
         device->vk.DestroyDescriptorPool(device->vk.handle, bindings->descriptor_pool, NULL);
     }
     weft_workspace_end(&bindings->own, bindings->plan);
+    weft_images_end(bindings);
     weft_free(host, bindings->buffers);
     weft_free(host, bindings->offsets);
     weft_free(host, bindings->sets);
@@ -106,6 +107,25 @@ static weft_status unknown_port(const weft_plan *plan, const char *name) {
                      "the plan has no input or output '%s'; it has:%s", name, names);
 }
 
+weft_status weft_plan_find_port(uint32_t *index, const weft_plan *plan, const char *name) {
+    for (uint32_t i = 0; i < plan->port_count; i++) {
+        if (strcmp(plan->ports[i].name, name) == 0) {
+            *index = i;
+            return WEFT_OK;
+        }
+    }
+    return unknown_port(plan, name);
+}
+
+void weft_bindings_point(weft_bindings *bindings, uint32_t port, VkBuffer buffer, uint64_t offset) {
+    if (bindings->buffers[port] != buffer || bindings->offsets[port] != offset) {
+        bindings->buffers[port] = buffer;
+        bindings->offsets[port] = offset;
+        bindings->sets_current = false;
+        bindings->commands_current = false;
+    }
+}
+
 static uint64_t whole_words(uint64_t bytes) {
     return (bytes + 3) / 4 * 4;
 }
@@ -126,28 +146,23 @@ weft_status weft_bindings_set(weft_bindings *bindings, const char *name, weft_bu
         return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,
                          "'%s': the buffer belongs to another device", name);
     }
-    for (uint32_t i = 0; i < plan->port_count; i++) {
-        if (strcmp(plan->ports[i].name, name) != 0) {
-            continue;
-        }
-        if (!holds(buffer, &plan->ports[i])) {
-            char shape[WEFT_SHAPE_TEXT_SIZE];
-            return weft_fail(&plan->device->host, WEFT_SHAPE_MISMATCH,
-                             "'%s' of shape %s needs %llu bytes, the buffer has %llu", name,
-                             weft_shape_text(plan->ports[i].shape, shape),
-                             (unsigned long long)whole_words(plan->ports[i].bytes),
-                             (unsigned long long)buffer->size);
-        }
-        if (bindings->buffers[i] != buffer->handle || bindings->offsets[i] != buffer->offset) {
-            bindings->buffers[i] = buffer->handle;
-            bindings->offsets[i] = buffer->offset;
-            bindings->has_host = bindings->has_host || buffer->is_host;
-            bindings->sets_current = false;
-            bindings->commands_current = false;
-        }
-        return WEFT_OK;
+    uint32_t index = 0;
+    WEFT_TRY(weft_plan_find_port(&index, plan, name));
+    const struct weft_port *port = &plan->ports[index];
+    if (!holds(buffer, port)) {
+        char shape[WEFT_SHAPE_TEXT_SIZE];
+        return weft_fail(&plan->device->host, WEFT_SHAPE_MISMATCH,
+                         "'%s' of shape %s needs %llu bytes, the buffer has %llu", name,
+                         weft_shape_text(port->shape, shape),
+                         (unsigned long long)whole_words(port->bytes),
+                         (unsigned long long)buffer->size);
     }
-    return unknown_port(plan, name);
+    if (bindings->images) {
+        bindings->images[index].is_set = false;
+    }
+    bindings->has_host = bindings->has_host || buffer->is_host;
+    weft_bindings_point(bindings, index, buffer->handle, buffer->offset);
+    return WEFT_OK;
 }
 
 weft_status weft_bindings_prepare(weft_bindings *bindings) {

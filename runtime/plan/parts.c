@@ -41,6 +41,9 @@ static void record_parts(const weft_plan *plan, VkCommandBuffer commands,
     for (uint32_t i = first; i < first + count; i++) {
         weft_record_step(plan, commands, bindings, i, i == first);
     }
+    if (first + count == plan->steps.count) {
+        weft_record_end(bindings, commands);
+    }
 }
 
 weft_status weft_plan_record_range(weft_plan *plan, VkCommandBuffer commands,

@@ -3,6 +3,8 @@
 #ifndef WEFT_PLAN_PLAN_H
 #define WEFT_PLAN_PLAN_H
 
+#include <weft/vulkan.h>
+
 #include "graph/lowering.h"
 
 struct weft_port {
@@ -86,6 +88,15 @@ struct weft_plan {
     weft_plan *states_of; /* whose states weft_plan_execute has; null: its own */
 };
 
+/** A port that is an image. */
+struct weft_image_port {
+    bool is_set;
+    weft_image_params params;
+    uint32_t layers;
+    VkBuffer buffer; /* what the plan reads or writes; kept when the port is a buffer again */
+    struct weft_allocation *allocation;
+};
+
 struct weft_bindings {
     weft_plan *plan;
     weft_bindings *next;
@@ -93,6 +104,7 @@ struct weft_bindings {
     struct weft_workspace own;
     VkBuffer *buffers; /* per port; null handle: not set */
     uint64_t *offsets;
+    struct weft_image_port *images; /* per port; null: none was ever set */
     VkDescriptorPool descriptor_pool;
     VkDescriptorSet *sets;      /* per dispatch; null handles for dispatches that bind no port */
     VkCommandPool command_pool; /* made with the first of: */
@@ -117,6 +129,17 @@ weft_status weft_workspace_begin(struct weft_workspace *workspace, const weft_pl
                                  bool timestamps);
 /** Waits for the newest run that was submitted. */
 void weft_workspace_end(struct weft_workspace *workspace, const weft_plan *plan);
+
+/** The port of that name. WEFT_NOT_FOUND with those that there are. */
+weft_status weft_plan_find_port(uint32_t *index, const weft_plan *plan, const char *name);
+
+/** A port is there from now on. */
+void weft_bindings_point(weft_bindings *bindings, uint32_t port, VkBuffer buffer, uint64_t offset);
+
+/** Copies of the images that are inputs, in front of a run, or of those that are outputs, behind it. */
+void weft_images_record(const weft_bindings *bindings, VkCommandBuffer commands, bool outputs);
+/** Frees what images took. */
+void weft_images_end(weft_bindings *bindings);
 
 /** WEFT_INVALID_ARGUMENT naming the first port that is not set; writes the descriptor sets that are out of date. */
 weft_status weft_bindings_prepare(weft_bindings *bindings);
@@ -164,6 +187,8 @@ void weft_record_step(const weft_plan *plan, VkCommandBuffer commands,
 
 /** What comes before the steps of a run. */
 void weft_record_begin(const weft_bindings *bindings, VkCommandBuffer commands);
+/** What comes behind them. */
+void weft_record_end(const weft_bindings *bindings, VkCommandBuffer commands);
 
 /** The text of a pass over the graph or the lowering, for weft_plan_describe; freed with the device's host. */
 char *weft_describe_graph(const weft_graph *graph, bool implementations, const weft_host *host);

@@ -90,6 +90,11 @@ void weft_record_begin(const weft_bindings *bindings, VkCommandBuffer commands) 
         plan->device->vk.CmdResetQueryPool(commands, bindings->workspace->queries, 0,
                                            2 * plan->steps.count);
     }
+    weft_images_record(bindings, commands, false);
+}
+
+void weft_record_end(const weft_bindings *bindings, VkCommandBuffer commands) {
+    weft_images_record(bindings, commands, true);
 }
 
 weft_status weft_plan_record(weft_plan *plan, VkCommandBuffer commands, weft_bindings *bindings) {
@@ -103,6 +108,7 @@ weft_status weft_plan_record(weft_plan *plan, VkCommandBuffer commands, weft_bin
     for (uint32_t i = 0; i < plan->info.submissions; i++) {
         record_submission(plan, commands, bindings, i);
     }
+    weft_record_end(bindings, commands);
     weft_stats_recorded(plan, plan->steps.count, true);
     return WEFT_OK;
 }
@@ -132,8 +138,11 @@ static weft_status record_own(weft_bindings *bindings, uint32_t submission) {
         weft_record_begin(bindings, *commands);
     }
     record_submission(plan, *commands, bindings, submission);
-    if (bindings->has_host && submission + 1 == plan->info.submissions) {
-        host_barrier(device, *commands);
+    if (submission + 1 == plan->info.submissions) {
+        weft_record_end(bindings, *commands);
+        if (bindings->has_host) {
+            host_barrier(device, *commands);
+        }
     }
     return weft_device_check(device, device->vk.EndCommandBuffer(*commands), "vkEndCommandBuffer");
 }

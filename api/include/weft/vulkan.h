@@ -276,6 +276,48 @@ WEFT_API weft_status weft_frame_queue_get_job(const weft_frame_queue *queue, uin
                                               weft_frame_job_info *info);
 #define WEFT_FRAME_QUEUE_REMEMBERS 64
 
+/* ---- images ---- */
+
+/** A VkImage of one sample, with a color aspect and VK_IMAGE_USAGE_TRANSFER_SRC_BIT (input) or _DST_BIT (output). */
+typedef struct weft_image_params {
+    VkImage image;
+    VkFormat format;        /**< the image's */
+    uint32_t width, height; /**< of the mip level, which is taken whole */
+    uint32_t mip_level;
+    uint32_t base_layer;        /**< of as many layers as the tensor has */
+    VkImageLayout layout;       /**< it is in when a run begins; of an output also UNDEFINED */
+    VkImageLayout final_layout; /**< it is left in; neither UNDEFINED nor PREINITIALIZED */
+} weft_image_params;
+
+#ifndef __cplusplus
+#define weft_image_params(...) (&(weft_image_params){__VA_ARGS__})
+#endif
+
+/**
+ * Sets an input or output of shape [h, w], [h, w, c] or [layers, h, w, c] to an image, whose texels are the tensor's last axis (one
+ * channel where there is none), in the format's order: u8 is R8, R8G8, R8G8B8A8, A8B8G8R8_PACK32 and B8G8R8A8 (UNORM, UINT and SRGB: the
+ * stored numbers, 0 … 255, which are not decoded), f16 is R16, R16G16 and R16G16B16A16 (SFLOAT), f32 is R32, R32G32 and
+ * R32G32B32A32 (SFLOAT), i32 the same (SINT, UINT). weft_graph_convert makes f32 of the first two. Copied whole to a buffer of the
+ * bindings' before the run's first dispatch, or from one behind its last (of a run in parts with its first and last part):
+ * bit by bit, whatever the tiling. The image stays alive and as it was described while it is set; weft_bindings_set or another
+ * image takes its place. *image is copied. The bindings must not be in use by work that has not finished.
+ *
+ * Synchronisation, the caller's part: an input's contents must be available, in `layout` and in the device's queue family, to
+ * WEFT_IMAGE_STAGE with VK_ACCESS_TRANSFER_READ_BIT, and an output's earlier readers must be done with it, by a barrier whose
+ * destination is that stage or by a wait of weft_plan_submit_with. Behind the run both are in final_layout, written at that
+ * stage with VK_ACCESS_TRANSFER_WRITE_BIT. A run that is submitted again finds the image in `layout` again.
+ *
+ * Errors: WEFT_INVALID_ARGUMENT for null, a layout that cannot be, or a state; WEFT_NOT_FOUND for an unknown name;
+ * WEFT_SHAPE_MISMATCH when type, height, width or channels differ (both named); WEFT_UNSUPPORTED for another format or the
+ * processor device, which has no images; WEFT_OUT_OF_DEVICE_MEMORY for the buffer.
+ */
+WEFT_API weft_status weft_bindings_set_image(weft_bindings *bindings, const char *name,
+                                             const weft_image_params *image);
+
+/** Stage and access in which images are copied. */
+#define WEFT_IMAGE_STAGE  VK_PIPELINE_STAGE_TRANSFER_BIT
+#define WEFT_IMAGE_ACCESS (VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT)
+
 /** Stage and access in which a recorded plan reads its inputs and writes its outputs. */
 #define WEFT_PLAN_STAGE  VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT
 #define WEFT_PLAN_ACCESS (VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT)

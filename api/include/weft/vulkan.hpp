@@ -166,6 +166,12 @@ inline result<::weft_frame_job_info> frame_queue_get_job(const weft::frame_queue
     return made;
 }
 
+/** weft_bindings_set_image of weft/vulkan.h. */
+inline status bindings_set_image(weft::bindings &bindings, const char *name,
+                                 const ::weft_image_params &image) noexcept {
+    return weft_bindings_set_image(bindings.get(), name, &image);
+}
+
 using device_adopt_params = ::weft_device_adopt_params;
 using semaphore_point = ::weft_semaphore_point;
 using submit_params = ::weft_submit_params;
@@ -174,6 +180,7 @@ using frame_cursor = ::weft_frame_cursor;
 using frame_info = ::weft_frame_info;
 using frame_job_state = ::weft_frame_job_state;
 using frame_job_info = ::weft_frame_job_info;
+using image_params = ::weft_image_params;
 
 } // namespace weft::vulkan
 /* clang-format on */

@@ -64,12 +64,14 @@ def i32(value: Any, what: str) -> I32:
 
 def f16(value: Any, what: str) -> F16:
     """Dense float16: of nothing else, as other numbers would lose digits."""
-    return _only(_plain(value, narrow=True), "float16", what)
+    array: F16 = _only(_plain(value, narrow=True), "float16", what)
+    return array
 
 
 def u8(value: Any, what: str) -> U8:
     """Dense uint8: of nothing else, as other numbers may not fit."""
-    return _only(_plain(value), "uint8", what)
+    array: U8 = _only(_plain(value), "uint8", what)
+    return array
 
 
 def _only(array: Any, dtype: str, what: str) -> Any:
