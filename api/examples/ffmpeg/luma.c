@@ -18,7 +18,6 @@ bool luma_of(luma *l, int width, int height, bool full_range) {
     }
     *l = (luma){.width = (uint32_t)width,
                 .height = (uint32_t)height,
-                .pitch = ((uint32_t)width + 3) / 4 * 4,
                 .square = (uint32_t)side,
                 .black = full_range ? 0 : 16,
                 .white = full_range ? 255 : 235};
@@ -37,11 +36,10 @@ static weft_status infer(const weft_graph *graph, weft_node *node, weft_dtype *d
                          weft_shape *shape) {
     const luma *l = weft_node_params(node);
     const weft_shape plane = *weft_node_shape(graph, node, 0);
-    if (weft_node_dtype(graph, node, 0) != WEFT_I32 || plane.rank != 2 || plane.dim[0] != 1 ||
-        plane.dim[1] != l->pitch / 4 * l->height) {
-        return weft_node_fail(graph, node, WEFT_SHAPE_MISMATCH,
-                              "the plane must be i32 [1, %u], four pixels each",
-                              l->pitch / 4 * l->height);
+    if (weft_node_dtype(graph, node, 0) != WEFT_F32 || plane.rank != 2 ||
+        plane.dim[0] != l->height || plane.dim[1] != l->width) {
+        return weft_node_fail(graph, node, WEFT_SHAPE_MISMATCH, "the plane must be f32 [%u, %u]",
+                              l->height, l->width);
     }
     *dtype = WEFT_F32;
     *shape = weft_shape_of(1, PHOTO_TOKENS, PHOTO_CHANNELS);
@@ -54,17 +52,17 @@ static weft_status lower(weft_lowering *lowering, const weft_node *node) {
     const weft_arg args[] = {weft_arg_buffer("plane", weft_lower_input(lowering, node, 0)),
                              weft_arg_buffer("result", weft_lower_output(lowering, node)),
                              weft_arg_uint("count", PHOTO_VALUES),
-                             weft_arg_uint("pitch", l->pitch),
+                             weft_arg_uint("width", l->width),
                              weft_arg_uint("left", margin(l->width, l->square)),
                              weft_arg_uint("top", margin(l->height, l->square)),
                              weft_arg_uint("square", l->square),
-                             weft_arg_int("black", (int32_t)(l->black * pixels)),
+                             weft_arg_float("black", (float)(l->black * pixels)),
                              weft_arg_float("scale", scale_of(l))};
     return weft_lower_launch(lowering, weft_launch(.kernel = {.name = "luma", .glsl = luma_glsl},
                                                    .items = PHOTO_VALUES, .args = args,
                                                    .arg_count = sizeof args / sizeof args[0],
                                                    .flops = (double)PHOTO_VALUES * pixels,
-                                                   .bytes = (double)PHOTO_VALUES * (pixels + 4)));
+                                                   .bytes = 4.0 * PHOTO_VALUES * (pixels + 1)));
 }
 
 weft_status graph_luma(weft_tensor *out, weft_graph *graph, weft_tensor plane, const luma *l) {

@@ -3,10 +3,8 @@
  * A video's frames in, labels out: FFmpeg decodes and puts frames on a Vulkan device, Weft reads them there.
  *
  *     av_hwframe_transfer_data    a decoded frame to an AVVkFrame
- *     wait for the frame's semaphore
- *     copy image → input          its first plane, as bytes
- *     weft_plan_record            luma.c's op, then the model
- *     signal the frame's semaphore
+ *     weft_bindings_set_image     its first plane, as bytes, is the plan's input
+ *     weft_plan_submit_with       waits for the frame's semaphore, and signals it
  *
  * The device is FFmpeg's, adopted by Weft, or with --ours one of this program, given to both.
  */
@@ -30,10 +28,7 @@ typedef struct program {
     luma l;
     classifier c;
     weft_plan *whole; /* the model alone, for comparison */
-    gpu_buffer logits;
-    VkCommandPool pool;
-    VkCommandBuffer commands;
-    VkFence fence;
+    float *logits;
     uint32_t count, same_bits;
 } program;
 
@@ -137,13 +132,24 @@ static bool open_video(program *p, const char *path) {
 
 static weft_status build(const program *p, weft_graph *graph) {
     weft_tensor plane = {0}, features = {0}, logits = {0};
-    weft_status status = weft_graph_input(&plane, graph, "plane", WEFT_I32,
-                                          weft_shape_of(1, p->l.pitch / 4 * p->l.height));
+    weft_status status =
+        weft_graph_input(&plane, graph, "plane", WEFT_U8, weft_shape_of(p->l.height, p->l.width));
+    status = status ? status : weft_graph_convert(&plane, graph, plane, WEFT_F32);
     status = status ? status : graph_luma(&features, graph, plane, &p->l);
     status = status ? status
                     : weft_model_build(&logits, p->c.model, graph,
                                        weft_model_inputs(.features = features));
     return status ? status : weft_graph_output(graph, "logits", logits);
+}
+
+static size_t logits_size(const program *p) {
+    return p->c.labels * sizeof(float);
+}
+
+static weft_status bind(program *p) {
+    weft_status status = weft_bindings_create(&p->c.bindings, p->c.plan);
+    status = status ? status : weft_buffer_create(&p->c.output_port, p->c.device, logits_size(p));
+    return status ? status : weft_bindings_set(p->c.bindings, "logits", p->c.output_port);
 }
 
 static bool make_network(program *p, const char *folder) {
@@ -158,86 +164,38 @@ static bool make_network(program *p, const char *folder) {
     status = status ? status
                     : weft_model_compile(&p->whole, p->c.model, p->c.device, 1, PHOTO_TOKENS, false,
                                          NULL);
-    return status == WEFT_OK && classifier_bind(&p->c);
-}
-
-static bool make_commands(program *p) {
-    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    return gpu_make_commands(&p->g, &p->pool, &p->commands, 1) &&
-           gpu_check(vkCreateFence(p->g.device, &fence, NULL, &p->fence), "vkCreateFence") &&
-           gpu_make_buffer(&p->g, &p->logits, p->c.labels * sizeof(float), true);
+    p->logits = malloc(logits_size(p));
+    return status == WEFT_OK && p->logits && bind(p) == WEFT_OK;
 }
 
 /* ---- one frame ---- */
 
-/* The frame says what its image went through last, and is told what it went through here. */
-static void take_image(VkCommandBuffer commands, AVVkFrame *frame) {
-    const VkImageMemoryBarrier take = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
-                                       .srcAccessMask = frame->access[0],
-                                       .dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT,
-                                       .oldLayout = frame->layout[0],
-                                       .newLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
-                                       .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-                                       .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-                                       .image = frame->img[0],
-                                       .subresourceRange = {.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT,
-                                                            .levelCount = 1,
-                                                            .layerCount = 1}};
-    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
-                         VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, NULL, 0, NULL, 1, &take);
-    frame->access[0] = (VkAccessFlagBits)take.dstAccessMask;
-    frame->layout[0] = take.newLayout;
-}
-
-static bool record(const program *p, AVVkFrame *frame) {
-    const VkBufferImageCopy plane = {
-        .bufferRowLength = p->l.pitch,
-        .imageSubresource = {.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .layerCount = 1},
-        .imageExtent = {p->l.width, p->l.height, 1}};
-    const VkBufferCopy whole = {.size = p->logits.size};
-    if (!gpu_begin(p->commands)) {
+/*
+ * The frame says what its image went through last, and is told what it went through here. FFmpeg and this program use the queue
+ * in turns, in one thread: FFmpeg 5.1 has no lock for it.
+ */
+static bool classify_image(program *p, AVVkFrame *frame) {
+    const weft_semaphore_point filled = {frame->sem[0], frame->sem_value[0]};
+    const weft_semaphore_point read = {frame->sem[0], frame->sem_value[0] + 1};
+    uint64_t ticket = 0;
+    weft_status status = weft_bindings_set_image(
+        p->c.bindings, "plane",
+        weft_image_params(.image = frame->img[0], .format = VK_FORMAT_R8_UNORM, .width = p->l.width,
+                          .height = p->l.height, .layout = frame->layout[0],
+                          .final_layout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL));
+    status = status ? status
+                    : weft_plan_submit_with(p->c.plan, p->c.bindings,
+                                            weft_submit_params(.waits = &filled, .wait_count = 1,
+                                                               .signals = &read, .signal_count = 1),
+                                            &ticket);
+    if (status != WEFT_OK) {
         return false;
     }
-    take_image(p->commands, frame);
-    vkCmdCopyImageToBuffer(p->commands, frame->img[0], frame->layout[0], p->c.input.handle, 1,
-                           &plane);
-    gpu_barrier(p->commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
-                WEFT_PLAN_STAGE, WEFT_PLAN_ACCESS);
-    if (weft_plan_record(p->c.plan, p->commands, p->c.bindings) != WEFT_OK) {
-        return false;
-    }
-    gpu_barrier(p->commands, WEFT_PLAN_STAGE, VK_ACCESS_SHADER_WRITE_BIT,
-                VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
-    vkCmdCopyBuffer(p->commands, p->c.output.handle, p->logits.handle, 1, &whole);
-    gpu_barrier(p->commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
-                VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
-    return gpu_check(vkEndCommandBuffer(p->commands), "vkEndCommandBuffer");
-}
-
-/* FFmpeg and this program use the queue in turns, in one thread: FFmpeg 5.1 has no lock for it. */
-static bool submit(const program *p, AVVkFrame *frame) {
-    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
-    const uint64_t from = frame->sem_value[0], to = from + 1;
-    const VkTimelineSemaphoreSubmitInfo timeline = {
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .waitSemaphoreValueCount = 1,
-        .pWaitSemaphoreValues = &from,
-        .signalSemaphoreValueCount = 1,
-        .pSignalSemaphoreValues = &to};
-    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                               .pNext = &timeline,
-                               .waitSemaphoreCount = 1,
-                               .pWaitSemaphores = &frame->sem[0],
-                               .pWaitDstStageMask = &stage,
-                               .commandBufferCount = 1,
-                               .pCommandBuffers = &p->commands,
-                               .signalSemaphoreCount = 1,
-                               .pSignalSemaphores = &frame->sem[0]};
-    frame->sem_value[0] = to;
-    return gpu_check(vkQueueSubmit(p->g.queue, 1, &info, p->fence), "vkQueueSubmit") &&
-           gpu_check(vkWaitForFences(p->g.device, 1, &p->fence, VK_TRUE, UINT64_MAX),
-                     "vkWaitForFences") &&
-           gpu_check(vkResetFences(p->g.device, 1, &p->fence), "vkResetFences");
+    frame->sem_value[0] = read.value;
+    frame->layout[0] = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
+    frame->access[0] = VK_ACCESS_TRANSFER_READ_BIT;
+    return weft_plan_wait(p->c.plan, ticket, UINT64_MAX, NULL) == WEFT_OK &&
+           weft_buffer_read(p->c.output_port, 0, p->logits, logits_size(p)) == WEFT_OK;
 }
 
 /* FFmpeg 5.1 decodes to the host's memory and copies to the device; a frame that is on the device already would begin below. */
@@ -259,21 +217,21 @@ static AVVkFrame *to_device(program *p) {
 /* The same on the host, from what was decoded: the bits must be equal. */
 static bool compare(program *p) {
     float features[PHOTO_VALUES];
-    float *logits = malloc(p->logits.size);
+    float *logits = malloc(logits_size(p));
     luma_on_host(&p->l, p->decoded->data[0], p->decoded->linesize[0], features);
     const bool fine = logits && classifier_execute(p->whole, features, logits);
-    p->same_bits += fine && memcmp(logits, p->logits.mapped, p->logits.size) == 0;
+    p->same_bits += fine && memcmp(logits, p->logits, logits_size(p)) == 0;
     free(logits);
     return fine;
 }
 
 static bool run_frame(program *p) {
     AVVkFrame *image = to_device(p);
-    if (!image || !record(p, image) || !submit(p, image)) {
+    if (!image || !classify_image(p, image)) {
         return false;
     }
     float probability;
-    const uint32_t label = photo_answer(p->logits.mapped, p->c.labels, &probability);
+    const uint32_t label = photo_answer(p->logits, p->c.labels, &probability);
     printf("frame %3u: %-12s %5.1f %%\n", p->count, weft_model_label(p->c.model, label),
            100.0 * (double)probability);
     p->count++;
@@ -295,11 +253,7 @@ static bool run(program *p) {
 static void destroy(program *p) {
     weft_plan_destroy(&p->whole);
     classifier_destroy(&p->c);
-    if (p->g.device) {
-        gpu_destroy_buffer(&p->g, &p->logits);
-        vkDestroyFence(p->g.device, p->fence, NULL);
-        vkDestroyCommandPool(p->g.device, p->pool, NULL);
-    }
+    free(p->logits);
     av_frame_free(&p->decoded);
     av_frame_free(&p->on_device);
     video_close(&p->v);
@@ -315,7 +269,7 @@ static void destroy(program *p) {
 
 static bool classify(program *p, const char *path, const char *model) {
     const bool fine = (p->ours ? give_ours(p) : adopt_ffmpegs(p)) && open_video(p, path) &&
-                      make_network(p, model) && make_commands(p) && run(p);
+                      make_network(p, model) && run(p);
     destroy(p);
     return fine;
 }

@@ -2,33 +2,27 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: MIT
 //
-// A plane of bytes as the network reads it: 28 by 28 means of squares in the plane's middle, patches of 4 by 4 of them one behind
-// the other. Sums are of integers, and exact.
+// A plane as the network reads it: 28 by 28 means of squares in the plane's middle, patches of 4 by 4 of them one behind the
+// other. Sums are of whole numbers below 2^24, and exact.
 
 #include "index.glsl"
 
 layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 
-layout(std430, binding = 0) readonly buffer Plane { uint plane[]; }; // four pixels each
+layout(std430, binding = 0) readonly buffer Plane { float plane[]; }; // 0 … 255
 layout(std430, binding = 1) writeonly buffer Result { float result[]; }; // [7, 7, 4, 4]
 
 layout(push_constant) uniform Push
 {
     uint count;
     uint groups_x;
-    uint pitch; // bytes of a row
+    uint width; // of the plane
     uint left;
     uint top;
     uint square; // pixels of its side
-    int black;   // of a whole square
+    float black; // of a whole square
     float scale; // 1 / (white - black)
 } push;
-
-uint pixel(uint x, uint y)
-{
-    uint at = y * push.pitch + x;
-    return plane[at / 4] >> at % 4 * 8 & 255;
-}
 
 void main()
 {
@@ -38,11 +32,11 @@ void main()
     }
     uint x = push.left + (index / 16 % 7 * 4 + index % 4) * push.square;
     uint y = push.top + (index / 112 * 4 + index / 4 % 4) * push.square;
-    uint sum = 0;
+    float sum = 0.0;
     for (uint i = 0; i < push.square; i++) {
         for (uint j = 0; j < push.square; j++) {
-            sum += pixel(x + j, y + i);
+            sum += plane[(y + i) * push.width + x + j];
         }
     }
-    result[index] = float(int(sum) - push.black) * push.scale;
+    result[index] = (sum - push.black) * push.scale;
 }
