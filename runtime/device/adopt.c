@@ -53,6 +53,16 @@ static weft_status check_params(const weft_device_adopt_params *params) {
     return WEFT_OK;
 }
 
+static weft_status check_allocator(const weft_device_adopt_params *params) {
+    const weft_vulkan_allocator *allocator = params->allocator;
+    if (!allocator || (allocator->allocate && allocator->free)) {
+        return WEFT_OK;
+    }
+    return weft_fail(&params->host, WEFT_INVALID_ARGUMENT,
+                     "weft_device_adopt: the allocator has no %s",
+                     allocator->allocate ? "free" : "allocate");
+}
+
 static weft_status load_tables(weft_device *device, const weft_device_adopt_params *params) {
     struct weft_vk_instance *instance = &device->instance;
     instance->GetInstanceProcAddr = params->get_instance_proc_addr;
@@ -151,6 +161,7 @@ static weft_status read_families(weft_device *device, const weft_device_adopt_pa
 static weft_status fill_device(weft_device *device, const void *adopt_params) {
     const weft_device_adopt_params *params = adopt_params;
     device->queue = params->queue;
+    device->allocator = params->allocator ? *params->allocator : (weft_vulkan_allocator){0};
     device->lock_queue = params->lock_queue;
     device->unlock_queue = params->unlock_queue;
     device->lock_user = params->lock_user;
@@ -167,6 +178,7 @@ weft_status weft_device_adopt(weft_device **device, const weft_device_adopt_para
         return weft_fail(&params->host, WEFT_INVALID_ARGUMENT, "weft_device_adopt: device is null");
     }
     WEFT_TRY(check_params(params));
+    WEFT_TRY(check_allocator(params));
     const struct weft_setup setup = {
         .host = &params->host,
         .math = params->math,

@@ -78,6 +78,7 @@ struct weft_device {
     char *cache_dir; /* null: nothing is kept on disk */
     struct weft_device_counters stats;
     uint64_t memory_limit;
+    weft_vulkan_allocator allocator; /* of an adopted device; null functions: the pool's */
     struct weft_memory_pool *memory;
     struct weft_pipeline_store *pipelines;
     struct weft_weight_store *weights;
@@ -128,8 +129,10 @@ struct weft_allocation {
     VkDeviceSize offset;
     VkDeviceSize size;
     void *mapped; /* start of this allocation for WEFT_MEMORY_STAGING, else null */
-    struct weft_memory_block *block; /* the pool's */
+    struct weft_memory_block *block; /* the pool's; null: it is the allocator's */
     struct weft_range *range;        /* the pool's */
+    weft_vulkan_memory given;        /* the allocator's */
+    enum weft_memory_kind kind;
 };
 
 /** Makes the pool; called once by weft_device_open and weft_device_adopt. */

@@ -259,9 +259,9 @@ static weft_status take(struct weft_memory_block **block, struct weft_range **ra
     return WEFT_OK;
 }
 
-/* Refuses what the limit or the heap can never hold, before the driver sees it. */
-static weft_status check_size(weft_device *device, uint64_t size, uint32_t type,
-                              enum weft_memory_kind kind) {
+/* Refuses what the limit cannot hold. */
+static weft_status check_limit(const weft_device *device, uint64_t size,
+                               enum weft_memory_kind kind) {
     const uint64_t in_use = device->stats.bytes_in_use;
     const uint64_t limit = device->memory_limit;
     if (kind == WEFT_MEMORY_DEVICE && limit != 0 && (in_use > limit || size > limit - in_use)) {
@@ -269,6 +269,13 @@ static weft_status check_size(weft_device *device, uint64_t size, uint32_t type,
                          "%" PRIu64 " bytes asked, %" PRIu64 " in use, the limit is %" PRIu64, size,
                          in_use, limit);
     }
+    return WEFT_OK;
+}
+
+/* Refuses what the limit or the heap can never hold, before the driver sees it. */
+static weft_status check_size(const weft_device *device, uint64_t size, uint32_t type,
+                              enum weft_memory_kind kind) {
+    WEFT_TRY(check_limit(device, size, kind));
     if (size > heap_size(device, type)) {
         return weft_fail(&device->host, WEFT_OUT_OF_DEVICE_MEMORY,
                          "%" PRIu64 " bytes asked, the memory heap has %" PRIu64, size,
@@ -296,14 +303,67 @@ static weft_status find_range(struct weft_allocation *made, weft_device *device,
     return WEFT_OK;
 }
 
-/* What the owner sees of a range that was found, which counts from now on. */
-static void describe(struct weft_allocation *made, weft_device *device,
-                     enum weft_memory_kind kind) {
+/* What the owner sees of a range that was found. */
+static void describe_range(struct weft_allocation *made) {
     made->memory = made->block->memory;
     made->offset = made->range->offset;
     made->size = made->range->size;
     made->mapped = !made->block->mapped ? NULL : made->block->mapped + made->offset;
-    if (kind == WEFT_MEMORY_DEVICE) {
+}
+
+/* ---- from the allocator of an adopted device's owner ---- */
+
+/* What is wrong with what the allocator gave; null: nothing that can be seen. */
+static const char *fault_of(const weft_vulkan_memory *given,
+                            const VkMemoryRequirements *requirements, enum weft_memory_kind kind) {
+    return given->memory == VK_NULL_HANDLE                ? "no VkDeviceMemory"
+           : given->offset % requirements->alignment != 0 ? "an offset that is not aligned"
+           : kind == WEFT_MEMORY_STAGING && given->mapped == NULL
+               ? "no mapping where host access was asked for"
+               : NULL;
+}
+
+static weft_status ask_allocator(struct weft_allocation *made, weft_device *device,
+                                 const VkMemoryRequirements *requirements,
+                                 enum weft_memory_kind kind) {
+    const weft_vulkan_allocator *allocator = &device->allocator;
+    WEFT_TRY(check_limit(device, requirements->size, kind));
+    const VkResult result = allocator->allocate(allocator->user, requirements,
+                                                kind == WEFT_MEMORY_STAGING, &made->given);
+    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_TOO_MANY_OBJECTS) {
+        return weft_fail(&device->host, WEFT_OUT_OF_DEVICE_MEMORY,
+                         "the program's allocator has no %" PRIu64 " bytes more; %" PRIu64
+                         " are in use",
+                         (uint64_t)requirements->size, (uint64_t)device->stats.bytes_in_use);
+    }
+    WEFT_TRY(weft_device_check(device, result, "the program's allocator"));
+    const char *fault = fault_of(&made->given, requirements, kind);
+    if (fault) {
+        allocator->free(allocator->user, &made->given);
+        return weft_fail(&device->host, WEFT_INVALID_ARGUMENT, "the program's allocator gave %s",
+                         fault);
+    }
+    made->memory = made->given.memory;
+    made->offset = made->given.offset;
+    made->size = requirements->size;
+    made->mapped = kind == WEFT_MEMORY_STAGING ? made->given.mapped : NULL;
+    return WEFT_OK;
+}
+
+/* ---- both ---- */
+
+static weft_status obtain(struct weft_allocation *made, weft_device *device,
+                          const VkMemoryRequirements *requirements, enum weft_memory_kind kind) {
+    if (device->allocator.allocate) {
+        return ask_allocator(made, device, requirements, kind);
+    }
+    WEFT_TRY(find_range(made, device, requirements, kind));
+    describe_range(made);
+    return WEFT_OK;
+}
+
+static void count_bytes(weft_device *device, const struct weft_allocation *made) {
+    if (made->kind == WEFT_MEMORY_DEVICE) {
         device->stats.bytes_in_use += made->size;
         if (device->stats.bytes_in_use > device->stats.peak_bytes) {
             device->stats.peak_bytes = atomic_load(&device->stats.bytes_in_use);
@@ -319,9 +379,10 @@ weft_status weft_memory_allocate(struct weft_allocation **allocation, weft_devic
         return weft_fail_memory(&device->host, "memory allocation");
     }
     pthread_mutex_lock(&device->locks.memory);
-    const weft_status status = find_range(made, device, requirements, kind);
+    made->kind = kind;
+    const weft_status status = obtain(made, device, requirements, kind);
     if (status == WEFT_OK) {
-        describe(made, device, kind);
+        count_bytes(device, made);
     }
     pthread_mutex_unlock(&device->locks.memory);
     if (status != WEFT_OK) {
@@ -333,17 +394,21 @@ weft_status weft_memory_allocate(struct weft_allocation **allocation, weft_devic
 }
 
 void weft_memory_free(weft_device *device, struct weft_allocation **allocation) {
-    if (!*allocation) {
+    struct weft_allocation *old = *allocation;
+    if (!old) {
         return;
     }
-    struct weft_memory_block *block = (*allocation)->block;
-    pthread_mutex_lock(&device->locks.memory);
-    if (block->kind == WEFT_MEMORY_DEVICE) {
-        device->stats.bytes_in_use -= (*allocation)->size;
-    }
-    weft_ranges_give(&block->ranges, (*allocation)->range, &device->host);
-    weft_free(&device->host, *allocation);
     *allocation = NULL;
-    release_unless_kept(device, block);
+    pthread_mutex_lock(&device->locks.memory);
+    if (old->kind == WEFT_MEMORY_DEVICE) {
+        device->stats.bytes_in_use -= old->size;
+    }
+    if (old->block) {
+        weft_ranges_give(&old->block->ranges, old->range, &device->host);
+        release_unless_kept(device, old->block);
+    } else {
+        device->allocator.free(device->allocator.user, &old->given);
+    }
     pthread_mutex_unlock(&device->locks.memory);
+    weft_free(&device->host, old);
 }

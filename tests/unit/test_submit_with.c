@@ -29,7 +29,7 @@ static VkSemaphore make_semaphore(weft_device *device, bool timeline) {
     return made;
 }
 
-static void signal(const weft_device *device, VkSemaphore semaphore, uint64_t value) {
+static void signal_value(const weft_device *device, VkSemaphore semaphore, uint64_t value) {
     PFN_vkSignalSemaphore call = (PFN_vkSignalSemaphore)device->instance.GetDeviceProcAddr(
         device->vk.handle, "vkSignalSemaphore");
     const VkSemaphoreSignalInfo info = {
@@ -140,11 +140,11 @@ static void run_chain(struct weft_test_graph *f, uint32_t least_submissions) {
     const uint64_t second = submit_run(&c, c.second, (weft_semaphore_point){c.between, 2},
                                        (weft_semaphore_point){c.between, 3});
     assert_true(second == first + c.frames.info.submissions);
-    signal(f->device, c.from_host, 4);
+    signal_value(f->device, c.from_host, 4);
     assert_ok(weft_plan_wait(plan, first, 20 * MS, &done));
     assert_false(done);
     assert_int_equal(value_of(f->device, c.between), 0);
-    signal(f->device, c.from_host, 5);
+    signal_value(f->device, c.from_host, 5);
     expect_end(&c, second);
     const VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                       .semaphoreCount = 1,

@@ -31,6 +31,28 @@ WEFT_API const char *const *weft_vulkan_optional_extensions(void);
  */
 WEFT_API weft_status weft_vulkan_require_features(VkPhysicalDeviceFeatures2 *features);
 
+/** Memory for one of Weft's buffers, as an allocator gives it. */
+typedef struct weft_vulkan_memory {
+    VkDeviceMemory memory; /**< of a type that the requirements permit */
+    VkDeviceSize offset;   /**< a multiple of the alignment */
+    void *mapped;          /**< what is at offset, if host access was asked for; else ignored */
+    void *handle;          /**< the allocator's own, such as a VmaAllocation */
+} weft_vulkan_memory;
+
+/**
+ * Memory from the caller's allocator, such as VMA: `allocate` is vmaAllocateMemory and vmaGetAllocationInfo, `free` vmaFreeMemory.
+ * Each buffer of Weft's, arena and weight is one allocation, and each thread that transfers has one of 4 MiB with host access:
+ * of memory that is HOST_VISIBLE, HOST_COHERENT and mapped until it is freed, HOST_CACHED by preference. Other memory is DEVICE_LOCAL by
+ * preference. Called by one thread at a time, any that uses the device, and never while a buffer is in use; neither may call Weft.
+ */
+typedef struct weft_vulkan_allocator {
+    void *user;
+    /** VK_SUCCESS and *memory, or an error, which leaves nothing; VK_ERROR_OUT_OF_DEVICE_MEMORY may be followed by frees and a second try. */
+    VkResult (*allocate)(void *user, const VkMemoryRequirements *requirements, bool host_access,
+                         weft_vulkan_memory *memory);
+    void (*free)(void *user, const weft_vulkan_memory *memory);
+} weft_vulkan_allocator;
+
 /** A device that the caller made and keeps. All handles must stay alive until the weft_device is destroyed. */
 typedef struct weft_device_adopt_params {
     weft_host host;
@@ -64,6 +86,8 @@ typedef struct weft_device_adopt_params {
      */
     const uint32_t *shared_families;
     uint32_t shared_family_count;
+    /** Where Weft's memory comes from; copied. Null: vkAllocateMemory, in blocks of 64 MiB that buffers share. */
+    const weft_vulkan_allocator *allocator;
 } weft_device_adopt_params;
 
 #define WEFT_MAX_SHARED_FAMILIES 8
@@ -74,7 +98,7 @@ typedef struct weft_device_adopt_params {
 
 /**
  * Makes a weft_device on the caller's VkDevice. Weft creates its own objects on it and destroys only those.
- * Errors: WEFT_INVALID_ARGUMENT for a null handle (named) or one lock callback without the other, or f16
+ * Errors: WEFT_INVALID_ARGUMENT for a null handle (named), one lock callback or one of the allocator's without the other, or f16
  * weights in reproducible mode, or a shared family that the device does not have (named), WEFT_UNSUPPORTED
  * for a device below Vulkan 1.2, a queue family without compute, one that fails the reproducibility probe, or debug_labels on an
  * instance without VK_EXT_debug_utils (the function that is missing is named).

@@ -172,6 +172,8 @@ inline status bindings_set_image(weft::bindings &bindings, const char *name,
     return weft_bindings_set_image(bindings.get(), name, &image);
 }
 
+using vulkan_memory = ::weft_vulkan_memory;
+using vulkan_allocator = ::weft_vulkan_allocator;
 using device_adopt_params = ::weft_device_adopt_params;
 using semaphore_point = ::weft_semaphore_point;
 using submit_params = ::weft_submit_params;
