@@ -15,7 +15,9 @@ const char *const *weft_vulkan_required_extensions(void) {
 }
 
 const char *const *weft_vulkan_optional_extensions(void) {
-    static const char *const optional[] = {VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME, NULL};
+    static const char *const optional[] = {VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME,
+                                           VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME,
+                                           VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME, NULL};
     return optional;
 }
 
@@ -78,6 +80,9 @@ static weft_status load_tables(weft_device *device, const weft_device_adopt_para
     device->vk.handle = params->device;
     WEFT_TRY(weft_vk_load_instance(instance, &device->host));
     WEFT_TRY(weft_vk_load_device(&device->vk, instance, &device->host));
+    if (params->external_memory_fd) {
+        weft_external_memory_load(device, params->external_memory_dma_buf);
+    }
     return params->debug_labels ? weft_debug_label_load(device) : WEFT_OK;
 }
 

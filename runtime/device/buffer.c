@@ -137,7 +137,7 @@ void weft_buffer_destroy(weft_buffer **buffer) {
     }
     weft_buffer *old = *buffer;
     weft_device *device = old->device;
-    if (old->allocation || old->is_host) {
+    if (old->allocation || old->is_host || old->is_external) {
         /* A run that was submitted and not yet waited for may still use the memory. */
         if (!device->lost) {
             (void)weft_device_wait(device, device->timeline_value, UINT64_MAX, NULL);

@@ -29,13 +29,13 @@ weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const wef
 }
 
 /*
- * With the one feature Weft needs, memory of the host, bounds checks for kernels that are not its own, and in fast mode f16 arithmetic where
+ * With the one feature Weft needs, memory of the host and of others, bounds checks for kernels that are not its own, and in fast mode f16 arithmetic where
  * there is any, which `weft bench` measures and no kernel of the library uses. Nothing else is turned on, so nothing else
  * can come to matter.
  */
 static weft_status create_device(weft_device *device, const struct weft_physical *physical,
                                  const struct weft_cpu_jobs_info *jobs) {
-    const char *extensions[4];
+    const char *extensions[6];
     uint32_t extension_count = 0;
     if (physical->info.has_pipeline_feedback) {
         extensions[extension_count++] = VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME;
@@ -45,6 +45,12 @@ static weft_status create_device(weft_device *device, const struct weft_physical
     }
     if (physical->info.host_memory_alignment != 0) {
         extensions[extension_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
+    }
+    if (physical->external_fd) {
+        extensions[extension_count++] = VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME;
+        if (physical->dma_buf) {
+            extensions[extension_count++] = VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME;
+        }
     }
     if (physical->robustness) {
         extensions[extension_count++] = weft_robustness_extension();
@@ -91,6 +97,9 @@ static weft_status create_and_load(weft_device *device, const struct weft_physic
         if (!device->vk.GetMemoryHostPointerPropertiesEXT) {
             device->info.host_memory_alignment = 0;
         }
+    }
+    if (physical->external_fd) {
+        weft_external_memory_load(device, physical->dma_buf);
     }
     if (device->instance.CreateDebugUtilsMessengerEXT) { /* for the validation layer's messages */
         WEFT_TRY(weft_debug_label_load(device));

@@ -15,6 +15,8 @@ struct weft_physical {
     uint32_t queue_family;   /* the one Weft uses; WEFT_NO_FAMILY when none computes */
     bool portability_subset; /* has VK_KHR_portability_subset, which must then be enabled */
     bool host_memory;        /* has VK_EXT_external_memory_host */
+    bool external_fd;        /* has VK_KHR_external_memory_fd, … */
+    bool dma_buf;            /* … and VK_EXT_external_memory_dma_buf */
     bool robustness;         /* has VK_EXT_pipeline_robustness, with its feature */
     uint32_t float_modes;    /* execution modes for float32: flags of weft_float_mode */
 };

@@ -92,6 +92,9 @@ struct weft_vk_device {
     WEFT_VK_DEVICE_FUNCTIONS(WEFT_VK_MEMBER)
     /* Null where VK_EXT_external_memory_host is not enabled. */
     PFN_vkGetMemoryHostPointerPropertiesEXT GetMemoryHostPointerPropertiesEXT;
+    /* Null where VK_KHR_external_memory_fd is not enabled. */
+    PFN_vkGetMemoryFdKHR GetMemoryFdKHR;
+    PFN_vkGetMemoryFdPropertiesKHR GetMemoryFdPropertiesKHR;
     /* Not on the processor device, which has no images; null there, or of a layer that does not know. */
     PFN_vkCmdCopyImageToBuffer CmdCopyImageToBuffer;
     PFN_vkCmdCopyBufferToImage CmdCopyBufferToImage;

@@ -59,13 +59,13 @@ static const struct layer layers[] = {
 
 /* Public headers, each below those that may include it, and the lowest rank of the library that may. */
 static const struct layer headers[] = {
-    {"api/include/weft/weft.h", CORE},     {"api/include/weft/device.h", DEVICE},
-    {"api/include/weft/buffer.h", DEVICE}, {"api/include/weft/features.h", GRAPH},
-    {"api/include/weft/flt.h", GRAPH},     {"api/include/weft/graph.h", GRAPH},
-    {"api/include/weft/inspect.h", GRAPH}, {"api/include/weft/op.h", GRAPH},
-    {"api/include/weft/vulkan.h", DEVICE}, {"api/include/weft/mixers/", OPS},
-    {"api/include/weft/mixers.h", OPS},    {"api/include/weft/decode.h", MIXERS},
-    {"api/include/weft/model.h", MODEL},
+    {"api/include/weft/weft.h", CORE},      {"api/include/weft/device.h", DEVICE},
+    {"api/include/weft/buffer.h", DEVICE},  {"api/include/weft/external.h", DEVICE},
+    {"api/include/weft/features.h", GRAPH}, {"api/include/weft/flt.h", GRAPH},
+    {"api/include/weft/graph.h", GRAPH},    {"api/include/weft/inspect.h", GRAPH},
+    {"api/include/weft/op.h", GRAPH},       {"api/include/weft/vulkan.h", DEVICE},
+    {"api/include/weft/mixers/", OPS},      {"api/include/weft/mixers.h", OPS},
+    {"api/include/weft/decode.h", MIXERS},  {"api/include/weft/model.h", MODEL},
 };
 
 /* What programs may include of the library besides public headers: that of which weft_core is made. */

@@ -88,6 +88,8 @@ typedef struct weft_device_adopt_params {
     uint32_t shared_family_count;
     /** Where Weft's memory comes from; copied. Null: vkAllocateMemory, in blocks of 64 MiB that buffers share. */
     const weft_vulkan_allocator *allocator;
+    bool external_memory_fd;      /**< VK_KHR_external_memory_fd is enabled: for weft/external.h */
+    bool external_memory_dma_buf; /**< and VK_EXT_external_memory_dma_buf */
 } weft_device_adopt_params;
 
 #define WEFT_MAX_SHARED_FAMILIES 8

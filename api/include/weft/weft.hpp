@@ -18,6 +18,7 @@
 #include <weft/base.hpp>
 #include <weft/decode.h>
 #include <weft/features.h>
+#include <weft/external.h>
 #include <weft/flt.h>
 #include <weft/inspect.h>
 #include <weft/mixers.h>
@@ -142,6 +143,8 @@ class device : public handle<::weft_device, weft_device_destroy> {
     status save_cache() noexcept;
     /** weft_device_trim of weft/device.h. */
     void trim() noexcept;
+    /** weft_device_get_external of weft/external.h. */
+    result<::weft_external_info> external(::weft_external_type type) const noexcept;
 };
 
 /** Owns a weft_buffer: what it is, and what threads may do with it, is said there. */
@@ -153,6 +156,14 @@ class buffer : public handle<::weft_buffer, weft_buffer_destroy> {
     static result<weft::buffer> create(weft::device &device, uint64_t size) noexcept;
     /** weft_buffer_size of weft/buffer.h. */
     [[nodiscard]] uint64_t size() const noexcept;
+    /** weft_buffer_create_exportable of weft/external.h. */
+    static result<weft::buffer> create_exportable(weft::device &device, uint64_t size,
+                                                  ::weft_external_type type) noexcept;
+    /** weft_buffer_export_memory of weft/external.h. */
+    status export_memory(int *descriptor) noexcept;
+    /** weft_buffer_import_memory of weft/external.h. */
+    static result<weft::buffer> import_memory(weft::device &device, ::weft_external_type type,
+                                              int descriptor, uint64_t size) noexcept;
 
     /** weft_buffer_wrap_host of weft/buffer.h. */
     static result<buffer> wrap_host(weft::device &device, bytes memory) noexcept;
@@ -682,6 +693,39 @@ inline result<weft::buffer> buffer::create(weft::device &device, uint64_t size) 
 
 inline uint64_t buffer::size() const noexcept {
     return weft_buffer_size(get());
+}
+
+inline result<::weft_external_info> device::external(::weft_external_type type) const noexcept {
+    ::weft_external_info made{};
+    const weft_status code = weft_device_get_external(get(), type, &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<weft::buffer> buffer::create_exportable(weft::device &device, uint64_t size,
+                                                      ::weft_external_type type) noexcept {
+    ::weft_buffer *made = nullptr;
+    const weft_status code = weft_buffer_create_exportable(&made, device.get(), size, type);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::buffer(made);
+}
+
+inline status buffer::export_memory(int *descriptor) noexcept {
+    return weft_buffer_export_memory(get(), descriptor);
+}
+
+inline result<weft::buffer> buffer::import_memory(weft::device &device, ::weft_external_type type,
+                                                  int descriptor, uint64_t size) noexcept {
+    ::weft_buffer *made = nullptr;
+    const weft_status code = weft_buffer_import_memory(&made, device.get(), type, descriptor, size);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::buffer(made);
 }
 
 inline result<weft::weight> weight::create(const ::weft_weight_params &params,
@@ -2208,6 +2252,11 @@ inline result<std::uint32_t> device_list(span<::weft_device_info> infos, const :
     return weft_device_type_name(type);
 }
 
+/** weft_external_type_name of weft/external.h. */
+[[nodiscard]] inline const char *external_type_name(::weft_external_type type) noexcept {
+    return weft_external_type_name(type);
+}
+
 /** weft_activation_name of weft/graph.h. */
 [[nodiscard]] inline const char *activation_name(::weft_activation activation) noexcept {
     return weft_activation_name(activation);
@@ -2331,6 +2380,7 @@ using dtype = ::weft_dtype;
 using math = ::weft_math;
 using weight_storage = ::weft_weight_storage;
 using device_type = ::weft_device_type;
+using external_type = ::weft_external_type;
 using activation = ::weft_activation;
 using binary = ::weft_binary;
 using norm = ::weft_norm;
@@ -2358,6 +2408,7 @@ using shape = ::weft_shape;
 using device_info = ::weft_device_info;
 using device_params = ::weft_device_params;
 using device_stats = ::weft_device_stats;
+using external_info = ::weft_external_info;
 using weight_params = ::weft_weight_params;
 using tensor = ::weft_tensor;
 using embedding_params = ::weft_embedding_params;
