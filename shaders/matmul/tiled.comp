@@ -15,7 +15,8 @@
 
 layout(constant_id = 16) const uint TILE_ROWS = 64;    // a multiple of 32
 layout(constant_id = 17) const uint TILE_COLUMNS = 64; // a multiple of 64
-layout(constant_id = 18) const uint TILE_DEPTH = 16;   // a multiple of 16 that divides WEFT_CHUNK
+layout(constant_id = 18) const uint TILE_DEPTH = 16;   // a multiple of 4 that divides WEFT_CHUNK; with each of the others it
+                                                       // makes a multiple of 512, four for each invocation
 
 const uint ROWS = TILE_ROWS / 8;
 const uint FOURS = TILE_COLUMNS / 64;

@@ -478,8 +478,8 @@ static struct weft_grid tiled_grid(const struct weft_variant *variant, const voi
 
 static const struct weft_variant tile_rows[] = {
     {.name = "usual", .shader = &weft_shader_matmul_tiled, .grid = tiled_grid},
-    TILED("low", 8, 64, 32),
-    TILED("wide", 32, 128, 4),
+    TILED("low", 32, 64, 32),
+    TILED("wide", 64, 128, 8),
     TILED("high", 128, 64, 8),
 };
 static const struct weft_variant_set tile_set = {
