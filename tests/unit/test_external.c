@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* weft-test: device */
 /* Memory that two devices or two processes share: what one writes, the other's plan reads. */
-#define _GNU_SOURCE
 #include <dirent.h>
+#include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <weft/external.h>
@@ -95,6 +96,71 @@ WEFT_TEST_ON_GRAPH(two_devices_share_memory, f) {
     }
     share(f, WEFT_EXTERNAL_OPAQUE_FD);
 }
+
+/* ---- another process: this program again, with the descriptors in its environment ---- */
+
+#define DESCRIPTORS "WEFT_TEST_DESCRIPTORS"
+
+/* Negates what the descriptors are of. */
+static void work_for_parent(weft_device *device, const char *text) {
+    int fd[2] = {-1, -1};
+    weft_buffer *x = NULL, *y = NULL;
+    assert_int_equal(sscanf(text, "%d %d", &fd[0], &fd[1]), 2);
+    assert_ok(weft_buffer_import_memory(&x, device, WEFT_EXTERNAL_OPAQUE_FD, fd[0], BYTES));
+    assert_ok(weft_buffer_import_memory(&y, device, WEFT_EXTERNAL_OPAQUE_FD, fd[1], BYTES));
+    negate(device, x, y);
+    weft_buffer_destroy(&x);
+    weft_buffer_destroy(&y);
+}
+
+/* The status that it ends with. */
+static int run_child(const int fd[2]) {
+    char text[32];
+    int status = -1;
+    snprintf(text, sizeof text, "%d %d", fd[0], fd[1]);
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)fcntl(fd[0], F_SETFD, 0); /* it keeps them */
+        (void)fcntl(fd[1], F_SETFD, 0);
+        (void)setenv(DESCRIPTORS, text, 1);
+        execl("/proc/self/exe", "external", (char *)NULL);
+        _exit(127);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+WEFT_TEST_ON_GRAPH(two_processes_share_memory, f) {
+    const char *given = getenv(DESCRIPTORS);
+    float sent[COUNT], found[COUNT];
+    weft_buffer *x = NULL, *y = NULL;
+    int fd[2] = {-1, -1};
+    if (!can_share(f->device, WEFT_EXTERNAL_OPAQUE_FD)) {
+        skip();
+    }
+    if (given) {
+        work_for_parent(f->device, given);
+        return;
+    }
+    weft_philox_uniform(sent, COUNT, 4, 0);
+    assert_ok(weft_buffer_create_exportable(&x, f->device, BYTES, WEFT_EXTERNAL_OPAQUE_FD));
+    assert_ok(weft_buffer_create_exportable(&y, f->device, BYTES, WEFT_EXTERNAL_OPAQUE_FD));
+    assert_ok(weft_buffer_export_memory(x, &fd[0]));
+    assert_ok(weft_buffer_export_memory(y, &fd[1]));
+    assert_ok(weft_buffer_write(x, 0, sent, BYTES));
+    assert_int_equal(run_child(fd), 0);
+    assert_ok(weft_buffer_read(y, 0, found, BYTES));
+    for (uint32_t i = 0; i < COUNT; i++) {
+        assert_true(found[i] == -sent[i]);
+    }
+    close(fd[0]);
+    close(fd[1]);
+    weft_buffer_destroy(&x);
+    weft_buffer_destroy(&y);
+}
+
+/* ---- */
 
 /* dma-bufs of a software driver come from /dev/udmabuf. */
 WEFT_TEST_ON_GRAPH(two_devices_share_a_dma_buf, f) {
