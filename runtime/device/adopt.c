@@ -83,7 +83,7 @@ static weft_status load_tables(weft_device *device, const weft_device_adopt_para
     if (params->external_memory_fd) {
         weft_external_memory_load(device, params->external_memory_dma_buf);
     }
-    return params->debug_labels ? weft_debug_label_load(device) : WEFT_OK;
+    return params->debug_labels ? weft_debug_label_load(device, true) : WEFT_OK;
 }
 
 static weft_status read_physical(weft_device *device, const weft_device_adopt_params *params) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "device/debug_label.h"
 
-weft_status weft_debug_label_load(weft_device *device) {
+weft_status weft_debug_label_load(weft_device *device, bool commands) {
     /* Asked of the instance, whose extension it is: a layer may have it without the loader or the driver. */
     const PFN_vkGetInstanceProcAddr get = device->instance.GetInstanceProcAddr;
     struct weft_vk_device loaded = device->vk;
@@ -13,8 +13,10 @@ weft_status weft_debug_label_load(weft_device *device) {
                          "enabled");                                                          \
     }
     LOAD(SetDebugUtilsObjectNameEXT)
-    LOAD(CmdBeginDebugUtilsLabelEXT)
-    LOAD(CmdEndDebugUtilsLabelEXT)
+    if (commands) {
+        LOAD(CmdBeginDebugUtilsLabelEXT)
+        LOAD(CmdEndDebugUtilsLabelEXT)
+    }
 #undef LOAD
     device->vk = loaded; /* all or none */
     return WEFT_OK;

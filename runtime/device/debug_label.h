@@ -6,10 +6,10 @@
 #include "device/device.h"
 
 /**
- * Loads what names and labels need, on an instance with VK_EXT_debug_utils enabled. Where it is not called, nothing is named and
- * nothing labelled. Errors: WEFT_UNSUPPORTED naming the function that is missing.
+ * Loads what names of objects and, where wanted, labels of commands need, on an instance with VK_EXT_debug_utils enabled. Where it
+ * is not called, nothing is named and nothing labelled. Errors: WEFT_UNSUPPORTED naming the function that is missing.
  */
-weft_status weft_debug_label_load(weft_device *device);
+weft_status weft_debug_label_load(weft_device *device, bool commands);
 
 /** Names an object that no other thread uses yet. A name that the driver has no memory for is left out. */
 void weft_debug_name(const weft_device *device, VkObjectType type, uint64_t handle,

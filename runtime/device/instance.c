@@ -20,9 +20,16 @@ struct global_functions {
 
 #define MAX_EXTENSIONS 4
 
+/*
+ * Before, the validation layer forgot a destroyed command buffer's labels without the lock of their list (its function
+ * EraseCmdDebugUtilsLabel): two threads that record and destroy broke its heap, in one run of twenty.
+ */
+#define FIRST_WITH_SAFE_LABELS VK_MAKE_API_VERSION(0, 1, 3, 242)
+
 /* What an instance will be created with. */
 struct instance_plan {
     bool validation;
+    bool labels;          /* the layer keeps threads' labels apart */
     bool synchronization; /* the layer can check hazards too */
     bool portability;
     const char *extensions[MAX_EXTENSIONS];
@@ -91,9 +98,10 @@ static weft_status has_extension(bool *found, const struct global_functions *glo
     return weft_vk_check(host, result, "vkEnumerateInstanceExtensionProperties");
 }
 
-static weft_status has_layer(bool *found, const struct global_functions *global, const char *name,
-                             const weft_host *host) {
-    *found = false;
+/* The version of Vulkan that a layer was written for, 0 where it is not installed. */
+static weft_status find_layer(uint32_t *version, const struct global_functions *global,
+                              const char *name, const weft_host *host) {
+    *version = 0;
     uint32_t count = 0;
     VkResult result = global->EnumerateInstanceLayerProperties(&count, NULL);
     if (result != VK_SUCCESS || count == 0) {
@@ -108,7 +116,9 @@ static weft_status has_layer(bool *found, const struct global_functions *global,
         result = VK_SUCCESS;
     }
     for (uint32_t i = 0; result == VK_SUCCESS && i < count; i++) {
-        *found = *found || strcmp(list[i].layerName, name) == 0;
+        if (strcmp(list[i].layerName, name) == 0) {
+            *version = list[i].specVersion;
+        }
     }
     weft_free(host, list);
     return weft_vk_check(host, result, "vkEnumerateInstanceLayerProperties");
@@ -116,7 +126,10 @@ static weft_status has_layer(bool *found, const struct global_functions *global,
 
 static weft_status plan_validation(struct instance_plan *plan,
                                    const struct global_functions *global, const weft_host *host) {
-    WEFT_TRY(has_layer(&plan->validation, global, WEFT_VALIDATION_LAYER, host));
+    uint32_t version = 0;
+    WEFT_TRY(find_layer(&version, global, WEFT_VALIDATION_LAYER, host));
+    plan->validation = version != 0;
+    plan->labels = version >= FIRST_WITH_SAFE_LABELS;
     if (!plan->validation) {
         weft_log(host, WEFT_LOG_WARNING, "validation was asked for, but %s is not installed",
                  WEFT_VALIDATION_LAYER);
@@ -235,6 +248,7 @@ static weft_status create_handle(struct weft_vk_instance *instance, const weft_h
     instance->DestroyInstance =
         (PFN_vkDestroyInstance)instance->GetInstanceProcAddr(handle, "vkDestroyInstance");
     WEFT_TRY(weft_vk_load_instance(instance, host));
+    instance->labels = plan.validation && plan.labels;
     if (plan.validation) {
         WEFT_TRY(weft_validation_start(instance, validated));
     }

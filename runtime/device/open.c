@@ -102,7 +102,7 @@ static weft_status create_and_load(weft_device *device, const struct weft_physic
         weft_external_memory_load(device, physical->dma_buf);
     }
     if (device->instance.CreateDebugUtilsMessengerEXT) { /* for the validation layer's messages */
-        WEFT_TRY(weft_debug_label_load(device));
+        WEFT_TRY(weft_debug_label_load(device, device->instance.labels));
     }
     device->vk.GetDeviceQueue(device->vk.handle, device->queue_family, 0, &device->queue);
     return WEFT_OK;

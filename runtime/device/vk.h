@@ -9,6 +9,8 @@
 #ifndef VK_NO_PROTOTYPES
 #define VK_NO_PROTOTYPES
 #endif
+#include <stdbool.h>
+
 #include <vulkan/vulkan.h>
 
 #define WEFT_VK_INSTANCE_FUNCTIONS(X)         \
@@ -85,6 +87,7 @@ struct weft_vk_instance {
     /* Null where VK_EXT_debug_utils is not enabled. */
     PFN_vkCreateDebugUtilsMessengerEXT CreateDebugUtilsMessengerEXT;
     PFN_vkDestroyDebugUtilsMessengerEXT DestroyDebugUtilsMessengerEXT;
+    bool labels; /* commands are labelled for the validation layer's messages */
 };
 
 struct weft_vk_device {

@@ -58,15 +58,16 @@ const uint32_t weft_fault_function_count = AT_COUNT;
 
 /* ---- accounts ---- */
 
-#define KINDS(X)                                                                            \
-    X(Instance)                                                                             \
-    X(Device)                                                                               \
-    X(CommandPool)                                                                          \
-    X(QueryPool)                                                                            \
-    X(Buffer)                                                                               \
-    X(Memory)                                                                               \
-    X(Semaphore) X(ShaderModule) X(DescriptorSetLayout) X(DescriptorPool) X(PipelineLayout) \
-        X(Pipeline) X(PipelineCache)
+#define KINDS(X)                                                                           \
+    X(Instance)                                                                            \
+    X(Device)                                                                              \
+    X(CommandPool)                                                                         \
+    X(QueryPool)                                                                           \
+    X(Buffer)                                                                              \
+    X(Memory)                                                                              \
+    X(Semaphore)                                                                           \
+    X(ShaderModule) X(DescriptorSetLayout) X(DescriptorPool) X(PipelineLayout) X(Pipeline) \
+        X(PipelineCache)
 #define FIELD(kind) OF_##kind,
 enum { KINDS(FIELD) OF_COUNT };
 #undef FIELD

@@ -74,7 +74,8 @@ typedef struct weft_device_adopt_params {
     uint32_t submission_limit_ms; /**< as weft_device_params */
     /**
      * The instance has VK_EXT_debug_utils enabled, and captures are to show what is Weft's: names of its pipelines and buffers,
-     * and while a plan is recorded a label around each dispatch, with its node, as weft_plan_get_dispatch has it.
+     * and while a plan is recorded a label around each dispatch, with its node, as weft_plan_get_dispatch has it. Khronos' validation
+     * layer breaks its heap before version 1.3.242 where several threads record labelled commands and destroy command pools.
      */
     bool debug_labels;
     /**
