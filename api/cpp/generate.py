@@ -35,7 +35,7 @@ NOT_ALIASED = {"weft_status", "weft_job_system"}
 NEEDS_PARAMS = {"weft_graph_embedding", "weft_graph_batch_norm", "weft_graph_norm", "weft_graph_project_qkv",
                 "weft_graph_dgm_weights", "weft_graph_gtu", "weft_graph_ski_toeplitz"}
 
-NUMBERS = {"uint8_t", "uint32_t", "uint64_t", "int32_t", "size_t", "float", "double", "bool", "char"}
+NUMBERS = {"uint8_t", "uint32_t", "uint64_t", "int32_t", "size_t", "float", "double", "bool", "char", "weft_external_handle"}
 
 
 class Unknown(Exception):
@@ -65,7 +65,7 @@ class Writer:
         return short if short in self.handles else None
 
     def type(self, name: str) -> str:
-        return name if name in NUMBERS or not name.startswith("weft_") else f"::{name}"
+        return f"::{name}" if name.startswith("weft_") else name
 
     def is_plain(self, name: str) -> bool:
         return name in NUMBERS or name in self.found.structs or name in self.found.enums
@@ -161,7 +161,7 @@ class Writer:
             mutable = not last.text.startswith("const ")
             text = last.type == "char" and last.pointers == 2
             if (last.pointers == 1 and mutable and self.is_plain(last.type) and last.name != "cursor"
-                    and last.name in ("info", "stats", "ticket", "done", "structure")) or text:
+                    and last.name in ("info", "stats", "ticket", "done", "structure", "handle")) or text:
                 parameters.remove(last)
                 type_name = "const char *" if text else self.type(last.type)
                 return last, f"result<{type_name}>", "made"

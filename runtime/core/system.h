@@ -43,9 +43,6 @@ int weft_system_facts(weft_file_facts *facts, const char *path);
 int weft_system_map(const uint8_t **data, int file, size_t size);
 void weft_system_unmap(const uint8_t *data, size_t size);
 
-/** Another descriptor of the same thing, which programs that are started do not get. Windows: ENOSYS. */
-int weft_system_duplicate(int *copy, int file);
-
 /** The file that symbolic links lead to. */
 int weft_system_resolve(char target[WEFT_SYSTEM_PATH_SIZE], const char *path);
 /** Replaces a file of the name `to`. */

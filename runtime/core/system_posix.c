@@ -181,8 +181,3 @@ char *weft_system_cache_folder(const weft_host *host) {
     const char *home = absolute_variable("HOME");
     return home ? weft_path_join(home, ".cache/weft", host) : NULL;
 }
-
-int weft_system_duplicate(int *copy, int file) {
-    *copy = fcntl(file, F_DUPFD_CLOEXEC, 0);
-    return *copy < 0 ? errno : 0;
-}

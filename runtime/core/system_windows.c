@@ -407,9 +407,3 @@ char *weft_system_cache_folder(const weft_host *host) {
     char *folder = below_variable(L"XDG_CACHE_HOME", "weft", host);
     return folder ? folder : below_variable(L"LOCALAPPDATA", "weft/cache", host);
 }
-
-int weft_system_duplicate(int *copy, int file) {
-    (void)copy;
-    (void)file;
-    return ENOSYS;
-}

@@ -14,11 +14,11 @@ static const struct weft_cpu_function *const physical_lists[] = {
 };
 
 static const struct weft_cpu_function *const device_lists[] = {
-    weft_cpu_device_functions,     weft_cpu_memory_functions,   weft_cpu_layout_functions,
-    weft_cpu_descriptor_functions, weft_cpu_template_functions, weft_cpu_pipeline_functions,
-    weft_cpu_cache_functions,      weft_cpu_command_functions,  weft_cpu_dispatch_functions,
-    weft_cpu_transfer_functions,   weft_cpu_query_functions,    weft_cpu_queue_functions,
-    weft_cpu_sync_functions,
+    weft_cpu_device_functions,   weft_cpu_memory_functions,     weft_cpu_shared_memory_functions,
+    weft_cpu_layout_functions,   weft_cpu_descriptor_functions, weft_cpu_template_functions,
+    weft_cpu_pipeline_functions, weft_cpu_cache_functions,      weft_cpu_command_functions,
+    weft_cpu_dispatch_functions, weft_cpu_transfer_functions,   weft_cpu_query_functions,
+    weft_cpu_queue_functions,    weft_cpu_sync_functions,
 };
 
 static PFN_vkVoidFunction find(const struct weft_cpu_function *list, const char *name) {

@@ -30,6 +30,7 @@ extern const struct weft_cpu_function weft_cpu_physical_functions[];
 extern const struct weft_cpu_function weft_cpu_physical_feature_functions[];
 extern const struct weft_cpu_function weft_cpu_device_functions[];
 extern const struct weft_cpu_function weft_cpu_memory_functions[];
+extern const struct weft_cpu_function weft_cpu_shared_memory_functions[];
 extern const struct weft_cpu_function weft_cpu_layout_functions[];
 extern const struct weft_cpu_function weft_cpu_descriptor_functions[];
 extern const struct weft_cpu_function weft_cpu_template_functions[];

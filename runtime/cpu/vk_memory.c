@@ -4,6 +4,7 @@
 
 #include "cpu/kernel.h"
 #include "cpu/memory.h"
+#include "cpu/shared_memory.h"
 #include "cpu/vk_device.h"
 
 #define ALIGNMENT ((size_t)64) /* of buffers: a cache line, and the widest vector */
@@ -21,25 +22,45 @@ static bool take_from_heap(struct weft_cpu_device *device, uint64_t size) {
     return true;
 }
 
-static uint8_t *allocate_bytes(uint64_t size) {
-    return size > SIZE_MAX ? NULL : weft_cpu_bytes_allocate((size_t)size);
+static void drop_memory(struct weft_cpu_device *device, struct weft_cpu_memory *memory) {
+    atomic_fetch_sub(&device->memory_in_use, memory->counted);
+    weft_cpu_delete(device, memory);
 }
 
-static VkResult make_memory(struct weft_cpu_memory **memory, const struct weft_cpu_device *device,
-                            uint64_t size, void *imported) {
-    struct weft_cpu_memory *made = weft_cpu_new(device, sizeof *made);
-    if (!made) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    *made = (struct weft_cpu_memory){.bytes = imported ? imported : allocate_bytes(size),
-                                     .size = size,
-                                     .imported = imported != NULL};
-    if (!made->bytes) {
-        weft_cpu_delete(device, made);
+/* Bytes of the device's own. */
+static VkResult make_bytes(struct weft_cpu_memory *memory, const void *chain) {
+    const VkExportMemoryAllocateInfo *exported =
+        weft_cpu_find_structure(chain, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
+    if (memory->size > SIZE_MAX) {
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
-    *memory = made;
-    return VK_SUCCESS;
+    if (exported && exported->handleTypes != 0) {
+        return weft_cpu_shared_create(&memory->shared, &memory->bytes, (size_t)memory->size);
+    }
+    memory->bytes = weft_cpu_bytes_allocate((size_t)memory->size);
+    return memory->bytes ? VK_SUCCESS : VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+static VkResult find_bytes(struct weft_cpu_memory *memory, struct weft_cpu_device *device,
+                           const void *chain) {
+    const VkImportMemoryHostPointerInfoEXT *host =
+        weft_cpu_find_structure(chain, VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT);
+    const intptr_t imported = weft_cpu_shared_import_of(chain);
+    if (host) {
+        memory->bytes = host->pHostPointer;
+        memory->is_host = true;
+        return VK_SUCCESS;
+    }
+    if (imported != WEFT_CPU_NOT_SHARED) {
+        return memory->size > SIZE_MAX ? VK_ERROR_INVALID_EXTERNAL_HANDLE
+                                       : weft_cpu_shared_open(&memory->shared, &memory->bytes,
+                                                              imported, (size_t)memory->size);
+    }
+    if (!take_from_heap(device, memory->size)) {
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    memory->counted = memory->size;
+    return make_bytes(memory, chain);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL allocate_memory(VkDevice handle,
@@ -48,18 +69,14 @@ static VKAPI_ATTR VkResult VKAPI_CALL allocate_memory(VkDevice handle,
                                                       VkDeviceMemory *memory) {
     (void)allocator;
     struct weft_cpu_device *device = weft_cpu_device_of(handle);
-    const VkImportMemoryHostPointerInfoEXT *import =
-        weft_cpu_find_structure(info->pNext, VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT);
-    if (!import && !take_from_heap(device, info->allocationSize)) {
-        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    struct weft_cpu_memory *made = weft_cpu_new(device, sizeof *made);
+    if (!made) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    struct weft_cpu_memory *made = NULL;
-    const VkResult result =
-        make_memory(&made, device, info->allocationSize, import ? import->pHostPointer : NULL);
+    *made = (struct weft_cpu_memory){.size = info->allocationSize, .shared = WEFT_CPU_NOT_SHARED};
+    const VkResult result = find_bytes(made, device, info->pNext);
     if (result != VK_SUCCESS) {
-        if (!import) {
-            atomic_fetch_sub(&device->memory_in_use, info->allocationSize);
-        }
+        drop_memory(device, made);
         return result;
     }
     *memory = WEFT_CPU_HANDLE(VkDeviceMemory, made);
@@ -69,13 +86,16 @@ static VKAPI_ATTR VkResult VKAPI_CALL allocate_memory(VkDevice handle,
 static VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice handle, VkDeviceMemory memory,
                                               const VkAllocationCallbacks *allocator) {
     (void)allocator;
-    struct weft_cpu_device *device = weft_cpu_device_of(handle);
     struct weft_cpu_memory *old = weft_cpu_memory_of(memory);
-    if (old && !old->imported) {
-        atomic_fetch_sub(&device->memory_in_use, old->size);
+    if (!old) {
+        return;
+    }
+    if (old->shared != WEFT_CPU_NOT_SHARED) {
+        weft_cpu_shared_free(old->shared, old->bytes, (size_t)old->size);
+    } else if (!old->is_host) {
         weft_cpu_bytes_free(old->bytes);
     }
-    weft_cpu_delete(device, old);
+    drop_memory(weft_cpu_device_of(handle), old);
 }
 
 /* Any of the host's memory is as good as the device's. */

@@ -7,7 +7,9 @@
 struct weft_cpu_memory {
     uint8_t *bytes;
     uint64_t size;
-    bool imported; /* the bytes are somebody else's */
+    uint64_t counted; /* bytes of the heap that it takes: none where it was imported */
+    bool is_host;     /* the bytes are the host's, */
+    intptr_t shared;  /* or are shared by this handle, which is its own; or WEFT_CPU_NOT_SHARED */
 };
 
 struct weft_cpu_buffer {

@@ -6,6 +6,7 @@
 #include "core/hash.h"
 #include "cpu/kernel.h"
 #include "cpu/processor.h"
+#include "cpu/shared_memory.h"
 #include "cpu/vk_command.h"
 #include "cpu/vk_instance.h"
 
@@ -16,6 +17,11 @@
 const VkExtensionProperties weft_cpu_device_extensions[] = {
     {VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME, 1},
     {VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, 1},
+#if defined(__linux__)
+    {VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME, 1},
+#elif defined(_WIN32)
+    {"VK_KHR_external_memory_win32", 1},
+#endif
 #ifdef VK_EXT_pipeline_robustness
     {VK_EXT_PIPELINE_ROBUSTNESS_EXTENSION_NAME, 1},
 #endif
@@ -358,6 +364,11 @@ get_external_buffer(VkPhysicalDevice device, const VkPhysicalDeviceExternalBuffe
         properties->externalMemoryProperties = (VkExternalMemoryProperties){
             .externalMemoryFeatures = VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT,
             .compatibleHandleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT};
+    } else if (info->handleType == weft_cpu_shared_type) {
+        properties->externalMemoryProperties = (VkExternalMemoryProperties){
+            .externalMemoryFeatures = VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT |
+                                      VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT,
+            .compatibleHandleTypes = info->handleType};
     }
 }
 

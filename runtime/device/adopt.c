@@ -2,6 +2,7 @@
 /* Adopting a VkDevice that the caller made and keeps. */
 #include "core/try.h"
 #include "device/debug_label.h"
+#include "device/external.h"
 #include "device/instance.h"
 #include "device/loader.h"
 #include "device/physical.h"
@@ -15,9 +16,9 @@ const char *const *weft_vulkan_required_extensions(void) {
 }
 
 const char *const *weft_vulkan_optional_extensions(void) {
-    static const char *const optional[] = {VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME,
-                                           VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME,
-                                           VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME, NULL};
+    static const char *const optional[] = {
+        VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME, WEFT_EXTERNAL_MEMORY_EXTENSION,
+        WEFT_EXTERNAL_SEMAPHORE_EXTENSION, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME, NULL};
     return optional;
 }
 
@@ -80,9 +81,11 @@ static weft_status load_tables(weft_device *device, const weft_device_adopt_para
     device->vk.handle = params->device;
     WEFT_TRY(weft_vk_load_instance(instance, &device->host));
     WEFT_TRY(weft_vk_load_device(&device->vk, instance, &device->host));
-    if (params->external_memory_fd) {
-        weft_external_memory_load(device, params->external_memory_dma_buf);
-    }
+    weft_external_load(device, &(struct weft_external_extensions){
+                                   .memory = params->external_memory,
+                                   .dma_buf = params->external_memory_dma_buf,
+                                   .semaphore = params->external_semaphore,
+                               });
     return params->debug_labels ? weft_debug_label_load(device, true) : WEFT_OK;
 }
 

@@ -57,9 +57,7 @@ struct weft_device {
     bool owns_handles;    /* false for an adopted device */
     uint32_t float_modes; /* execution modes for float32 that it has: flags of weft_float_mode */
     bool robustness;      /* a pipeline can ask for bounds checks */
-    bool has_dma_buf;     /* VK_EXT_external_memory_dma_buf is enabled */
-    PFN_vkGetPhysicalDeviceExternalBufferProperties
-        GetExternalBufferProperties; /* null where vk.GetMemoryFdKHR is */
+    struct weft_vk_external external;
     bool keeps_subnormals; /* found by the probe: modules need weft_spirv_flush_subnormals */
     bool folds_zeros;      /* found by the probe: modules need weft_spirv_hide_zeros */
     uint32_t queue_family;
@@ -87,9 +85,6 @@ struct weft_device {
     struct weft_pipeline_store *pipelines;
     struct weft_weight_store *weights;
 };
-
-/** Finds the functions for memory that others have, too, where their extensions are enabled. */
-void weft_external_memory_load(weft_device *device, bool dma_buf);
 
 /** All or, where the system has no more of them, none and false. */
 bool weft_device_locks_create(struct weft_device_locks *locks);
@@ -174,6 +169,7 @@ struct weft_buffer {
     struct weft_allocation *allocation; /* null: wrapped, not ours */
     bool is_host;                       /* of the host's memory, or … */
     bool is_external;                   /* … of memory that others may have, … */
+    bool is_exportable;                 /* … by handles that are made of it, … */
     weft_external_type external;        /* … of this type */
     VkDeviceMemory imported;            /* which the device has as this */
 };

@@ -35,7 +35,7 @@ weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const wef
  */
 static weft_status create_device(weft_device *device, const struct weft_physical *physical,
                                  const struct weft_cpu_jobs_info *jobs) {
-    const char *extensions[6];
+    const char *extensions[7];
     uint32_t extension_count = 0;
     if (physical->info.has_pipeline_feedback) {
         extensions[extension_count++] = VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME;
@@ -46,11 +46,14 @@ static weft_status create_device(weft_device *device, const struct weft_physical
     if (physical->info.host_memory_alignment != 0) {
         extensions[extension_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
     }
-    if (physical->external_fd) {
-        extensions[extension_count++] = VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME;
-        if (physical->dma_buf) {
-            extensions[extension_count++] = VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME;
-        }
+    if (physical->external.memory) {
+        extensions[extension_count++] = WEFT_EXTERNAL_MEMORY_EXTENSION;
+    }
+    if (physical->external.memory && physical->external.dma_buf) {
+        extensions[extension_count++] = VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME;
+    }
+    if (physical->external.semaphore) {
+        extensions[extension_count++] = WEFT_EXTERNAL_SEMAPHORE_EXTENSION;
     }
     if (physical->robustness) {
         extensions[extension_count++] = weft_robustness_extension();
@@ -98,9 +101,7 @@ static weft_status create_and_load(weft_device *device, const struct weft_physic
             device->info.host_memory_alignment = 0;
         }
     }
-    if (physical->external_fd) {
-        weft_external_memory_load(device, physical->dma_buf);
-    }
+    weft_external_load(device, &physical->external);
     if (device->instance.CreateDebugUtilsMessengerEXT) { /* for the validation layer's messages */
         WEFT_TRY(weft_debug_label_load(device, device->instance.labels));
     }

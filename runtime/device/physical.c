@@ -111,10 +111,12 @@ static weft_status read_extensions(struct weft_physical *physical,
             physical->info.has_pipeline_feedback = true;
         } else if (strcmp(name, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0) {
             physical->host_memory = true;
-        } else if (strcmp(name, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME) == 0) {
-            physical->external_fd = true;
+        } else if (strcmp(name, WEFT_EXTERNAL_MEMORY_EXTENSION) == 0) {
+            physical->external.memory = true;
+        } else if (strcmp(name, WEFT_EXTERNAL_SEMAPHORE_EXTENSION) == 0) {
+            physical->external.semaphore = true;
         } else if (strcmp(name, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME) == 0) {
-            physical->dma_buf = true;
+            physical->external.dma_buf = true;
         } else if (robustness && strcmp(name, robustness) == 0) {
             physical->robustness = true;
         } else if (strcmp(name, "VK_KHR_portability_subset") == 0) {

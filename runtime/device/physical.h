@@ -4,7 +4,7 @@
 #ifndef WEFT_DEVICE_PHYSICAL_H
 #define WEFT_DEVICE_PHYSICAL_H
 
-#include "device/device.h"
+#include "device/external.h"
 
 #define WEFT_NO_FAMILY UINT32_MAX
 
@@ -15,10 +15,9 @@ struct weft_physical {
     uint32_t queue_family;   /* the one Weft uses; WEFT_NO_FAMILY when none computes */
     bool portability_subset; /* has VK_KHR_portability_subset, which must then be enabled */
     bool host_memory;        /* has VK_EXT_external_memory_host */
-    bool external_fd;        /* has VK_KHR_external_memory_fd, … */
-    bool dma_buf;            /* … and VK_EXT_external_memory_dma_buf */
-    bool robustness;         /* has VK_EXT_pipeline_robustness, with its feature */
-    uint32_t float_modes;    /* execution modes for float32: flags of weft_float_mode */
+    struct weft_external_extensions external; /* has these */
+    bool robustness;                          /* has VK_EXT_pipeline_robustness, with its feature */
+    uint32_t float_modes; /* execution modes for float32: flags of weft_float_mode */
 };
 
 /**

@@ -95,9 +95,6 @@ struct weft_vk_device {
     WEFT_VK_DEVICE_FUNCTIONS(WEFT_VK_MEMBER)
     /* Null where VK_EXT_external_memory_host is not enabled. */
     PFN_vkGetMemoryHostPointerPropertiesEXT GetMemoryHostPointerPropertiesEXT;
-    /* Null where VK_KHR_external_memory_fd is not enabled. */
-    PFN_vkGetMemoryFdKHR GetMemoryFdKHR;
-    PFN_vkGetMemoryFdPropertiesKHR GetMemoryFdPropertiesKHR;
     /* Not on the processor device, which has no images; null there, or of a layer that does not know. */
     PFN_vkCmdCopyImageToBuffer CmdCopyImageToBuffer;
     PFN_vkCmdCopyBufferToImage CmdCopyBufferToImage;
@@ -105,6 +102,17 @@ struct weft_vk_device {
     PFN_vkSetDebugUtilsObjectNameEXT SetDebugUtilsObjectNameEXT;
     PFN_vkCmdBeginDebugUtilsLabelEXT CmdBeginDebugUtilsLabelEXT;
     PFN_vkCmdEndDebugUtilsLabelEXT CmdEndDebugUtilsLabelEXT;
+};
+
+/* For what others have, too, see external.h. */
+struct weft_vk_external {
+    PFN_vkGetPhysicalDeviceExternalBufferProperties
+        buffer_properties; /* null: no memory of others */
+    PFN_vkGetPhysicalDeviceExternalSemaphoreProperties
+        semaphore_properties; /* null: no semaphores of others */
+    /* The system's: its own types are known where they are called. */
+    PFN_vkVoidFunction get_memory, memory_properties, get_semaphore, import_semaphore;
+    bool dma_buf; /* VK_EXT_external_memory_dma_buf */
 };
 
 #undef WEFT_VK_MEMBER

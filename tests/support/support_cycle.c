@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "support_cycle.h"
 
+#include <weft/external.h>
 #include <weft/mixers.h>
 #include <weft/op.h>
 
 #include "core/try.h"
 #include "device/commands.h"
 #include "support_faults.h"
+#include "support_system.h"
 
 enum { N = 8, BYTES = N * N * (int)sizeof(float) };
 
@@ -331,6 +333,27 @@ static weft_status split_measured(struct weft_cycle *c) {
     return read_y(c, c->results[10]);
 }
 
+static weft_status create_exportable(struct weft_cycle *c) {
+    return weft_buffer_create_exportable(&c->exported, c->device, BYTES, WEFT_EXTERNAL_OPAQUE);
+}
+
+/* By another device, if it were one: what a handle leads to is not looked for in the same process. */
+static weft_status import(struct weft_cycle *c) {
+    weft_external_handle handle = -1;
+    WEFT_TRY(weft_buffer_export_memory(c->exported, &handle));
+    const weft_status status =
+        weft_buffer_import_memory(&c->imported, c->device, WEFT_EXTERNAL_OPAQUE, handle, BYTES);
+    weft_test_close_handle(handle);
+    return status;
+}
+
+static weft_status run_shared(struct weft_cycle *c) {
+    WEFT_TRY(weft_bindings_set(c->bindings, "y", c->imported));
+    WEFT_TRY(weft_plan_run(c->plan, c->bindings));
+    WEFT_TRY(weft_bindings_set(c->bindings, "y", c->y));
+    return weft_buffer_read(c->exported, 0, c->results[12], BYTES);
+}
+
 static weft_status create_queue(struct weft_cycle *c) {
     return weft_frame_queue_create(&c->queue, c->device);
 }
@@ -423,6 +446,9 @@ const struct weft_cycle_step weft_cycle_steps[] = {HOST(list),
                                                    STEP(make_semaphore),
                                                    STEP(submit_with),
                                                    STEP(split_measured),
+                                                   STEP(create_exportable),
+                                                   STEP(import),
+                                                   STEP(run_shared),
                                                    STEP(create_queue),
                                                    STEP(record_queue),
                                                    STEP(get_stats),
@@ -460,6 +486,8 @@ void weft_cycle_end(struct weft_cycle *cycle) {
     weft_plan_destroy(&cycle->plan);
     weft_graph_destroy(&cycle->graph);
     weft_model_destroy(&cycle->model);
+    weft_buffer_destroy(&cycle->imported);
+    weft_buffer_destroy(&cycle->exported);
     weft_buffer_destroy(&cycle->of_host);
     weft_buffer_destroy(&cycle->wrapped);
     weft_buffer_destroy(&cycle->y);

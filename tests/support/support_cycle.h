@@ -8,14 +8,14 @@
 
 #include "support.h"
 
-enum { WEFT_CYCLE_TOKENS = 8, WEFT_CYCLE_LOGITS = 256, WEFT_CYCLE_RESULTS = 12 };
+enum { WEFT_CYCLE_TOKENS = 8, WEFT_CYCLE_LOGITS = 256, WEFT_CYCLE_RESULTS = 13 };
 
 struct weft_cycle {
     weft_host host;
     const char *model_folder, *cache_dir;
     weft_device *device;
     weft_device *adopted;
-    weft_buffer *x, *y, *of_host, *wrapped;
+    weft_buffer *x, *y, *of_host, *wrapped, *exported, *imported;
     void *memory;
     weft_model *model;
     weft_graph *graph;

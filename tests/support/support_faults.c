@@ -45,6 +45,7 @@ struct weft_faults weft_faults;
     X(CreateComputePipelines, MEMORY)                                                            \
     X(CreatePipelineCache, MEMORY)                                                               \
     X(GetPipelineCacheData, MEMORY, VK_INCOMPLETE)                                               \
+    X(GetMemoryFdKHR, VK_ERROR_TOO_MANY_OBJECTS, VK_ERROR_OUT_OF_HOST_MEMORY)                    \
     X(GetMemoryHostPointerPropertiesEXT, VK_ERROR_OUT_OF_HOST_MEMORY,                            \
       VK_ERROR_INVALID_EXTERNAL_HANDLE)
 
@@ -58,16 +59,16 @@ const uint32_t weft_fault_function_count = AT_COUNT;
 
 /* ---- accounts ---- */
 
-#define KINDS(X)                                                                           \
-    X(Instance)                                                                            \
-    X(Device)                                                                              \
-    X(CommandPool)                                                                         \
-    X(QueryPool)                                                                           \
-    X(Buffer)                                                                              \
-    X(Memory)                                                                              \
-    X(Semaphore)                                                                           \
-    X(ShaderModule) X(DescriptorSetLayout) X(DescriptorPool) X(PipelineLayout) X(Pipeline) \
-        X(PipelineCache)
+#define KINDS(X)    \
+    X(Instance)     \
+    X(Device)       \
+    X(CommandPool)  \
+    X(QueryPool)    \
+    X(Buffer)       \
+    X(Memory)       \
+    X(Semaphore)    \
+    X(ShaderModule) \
+    X(DescriptorSetLayout) X(DescriptorPool) X(PipelineLayout) X(Pipeline) X(PipelineCache)
 #define FIELD(kind) OF_##kind,
 enum { KINDS(FIELD) OF_COUNT };
 #undef FIELD
@@ -108,6 +109,7 @@ static struct {
     MEMBER(CreateInstance)
     MEMBER(EnumerateInstanceVersion)
     MEMBER(EnumerateInstanceExtensionProperties)
+    MEMBER(GetMemoryFdKHR)
     MEMBER(GetMemoryHostPointerPropertiesEXT)
     WEFT_VK_INSTANCE_FUNCTIONS(MEMBER)
     WEFT_VK_DEVICE_FUNCTIONS(MEMBER)
@@ -278,6 +280,7 @@ FAILS(MapMemory, d,
 FAILS(GetSemaphoreCounterValue, d, (VkDevice d, VkSemaphore s, uint64_t *value), (d, s, value))
 FAILS(AllocateDescriptorSets, d,
       (VkDevice d, const VkDescriptorSetAllocateInfo *i, VkDescriptorSet *out), (d, i, out))
+FAILS(GetMemoryFdKHR, d, (VkDevice d, const VkMemoryGetFdInfoKHR *i, int *file), (d, i, file))
 FAILS(GetMemoryHostPointerPropertiesEXT, d,
       (VkDevice d, VkExternalMemoryHandleTypeFlagBits t, const void *p,
        VkMemoryHostPointerPropertiesEXT *to),

@@ -36,3 +36,45 @@ void weft_test_remove_folder(const char *path) {
 void weft_test_set_variable(const char *name, const char *value) {
     assert_int_equal(_putenv_s(name, value ? value : ""), 0); /* empty: none */
 }
+
+bool weft_test_can_write_file(const char *path) {
+    int file = -1;
+    if (weft_system_open(&file, path, WEFT_OPEN_WRITE) != 0) {
+        return false;
+    }
+    (void)weft_system_close(file);
+    return true;
+}
+
+uint32_t weft_test_open_handles(void) {
+    DWORD count = 0;
+    assert_true(GetProcessHandleCount(GetCurrentProcess(), &count));
+    return count;
+}
+
+static HANDLE handle_of(weft_external_handle handle) {
+    return (HANDLE)handle; /* NOLINT(performance-no-int-to-ptr) */
+}
+
+void weft_test_close_handle(weft_external_handle handle) {
+    assert_true(CloseHandle(handle_of(handle)));
+}
+
+int weft_test_run_again(const weft_external_handle *handles, uint32_t count) {
+    wchar_t program[MAX_PATH + 1];
+    STARTUPINFOW start = {.cb = sizeof start};
+    PROCESS_INFORMATION child;
+    DWORD status = 1;
+    const DWORD length = GetModuleFileNameW(NULL, program, MAX_PATH);
+    assert_in_range(length, 1, MAX_PATH - 1);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(
+            SetHandleInformation(handle_of(handles[i]), HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT));
+    }
+    assert_true(CreateProcessW(program, NULL, NULL, NULL, TRUE, 0, NULL, NULL, &start, &child));
+    assert_int_equal(WaitForSingleObject(child.hProcess, INFINITE), WAIT_OBJECT_0);
+    assert_true(GetExitCodeProcess(child.hProcess, &status));
+    CloseHandle(child.hThread);
+    CloseHandle(child.hProcess);
+    return (int)status;
+}

@@ -8,6 +8,7 @@
 #include "support_cycle.h"
 #include "support_faults.h"
 #include "support_model.h"
+#include "support_system.h"
 
 /* ---- a life with one fault ---- */
 
@@ -18,6 +19,7 @@ struct trial {
     struct weft_test_model model;
     char what[160];
     long faults, absorbed;
+    uint32_t handles; /* of the system, open between lives */
 };
 
 static void describe(struct trial *t) {
@@ -97,6 +99,9 @@ static void check_empty(struct trial *t) {
     if (atomic_load(&t->host.live) != 0) {
         fail_msg("%s: %ld blocks of the host's are left", t->what, atomic_load(&t->host.live));
     }
+    if (t->handles != 0 && weft_test_open_handles() != t->handles) {
+        fail_msg("%s: %u handles are open, not %u", t->what, weft_test_open_handles(), t->handles);
+    }
 }
 
 static void check_results(struct trial *t) {
@@ -166,6 +171,7 @@ static void begin(struct trial *t, bool through_loader) {
     }
     weft_cycle_end(&t->whole);
     check_empty(t);
+    t->handles = weft_test_open_handles();
 }
 
 static void end(struct trial *t) {

@@ -10,6 +10,7 @@
 #include <vulkan/vulkan_core.h>
 
 #include <weft/buffer.h>
+#include <weft/external.h>
 #include <weft/graph.h>
 
 #ifdef __cplusplus
@@ -89,8 +90,11 @@ typedef struct weft_device_adopt_params {
     uint32_t shared_family_count;
     /** Where Weft's memory comes from; copied. Null: vkAllocateMemory, in blocks of 64 MiB that buffers share. */
     const weft_vulkan_allocator *allocator;
-    bool external_memory_fd;      /**< VK_KHR_external_memory_fd is enabled: for weft/external.h */
-    bool external_memory_dma_buf; /**< and VK_EXT_external_memory_dma_buf */
+    /** For weft/external.h: VK_KHR_external_memory_fd is enabled, on Windows VK_KHR_external_memory_win32; … */
+    bool external_memory;
+    bool external_memory_dma_buf; /**< … and VK_EXT_external_memory_dma_buf; … */
+    bool
+        external_semaphore; /**< VK_KHR_external_semaphore_fd, on Windows VK_KHR_external_semaphore_win32 */
 } weft_device_adopt_params;
 
 #define WEFT_MAX_SHARED_FAMILIES 8
@@ -173,6 +177,9 @@ WEFT_API weft_status weft_plan_submit_with(weft_plan *plan, weft_bindings *bindi
  * on any queue of the VkDevice. It is the device's; only Weft signals it. Null for a null device.
  */
 WEFT_API VkSemaphore weft_device_timeline(const weft_device *device);
+
+/** A semaphore of weft/external.h, for weft_plan_submit_with; it stays the weft_semaphore's. Null for null. */
+WEFT_API VkSemaphore weft_semaphore_vulkan(const weft_semaphore *semaphore);
 
 /* ---- a run in parts, over several frames ---- */
 

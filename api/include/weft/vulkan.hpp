@@ -94,6 +94,11 @@ inline result<uint64_t> plan_submit_with(weft::plan &plan, weft::bindings &bindi
     return weft_device_timeline(device.get());
 }
 
+/** weft_semaphore_vulkan of weft/vulkan.h. */
+[[nodiscard]] inline VkSemaphore semaphore_vulkan(const weft::semaphore &semaphore) noexcept {
+    return weft_semaphore_vulkan(semaphore.get());
+}
+
 /** weft_plan_get_part of weft/vulkan.h. */
 inline result<::weft_part_info> plan_get_part(const weft::plan &plan, uint32_t index) noexcept {
     ::weft_part_info made{};

@@ -6,7 +6,7 @@
  *   weft.h     status values, logging, allocation, shapes (this file)
  *   device.h   finding and opening devices
  *   buffer.h   device memory
- *   external.h device memory that others have, too
+ *   external.h device memory and semaphores that others have, too
  *   graph.h    building a graph of ops, compiling it to a plan, running it
  *   mixers.h   the token mixers, as graph ops; it includes all of mixers/, where they are by topic
  *   decode.h   the causal ones, one token at a time

@@ -114,6 +114,7 @@ inline ::weft_host_tensor output_to(const char *name, bytes data) noexcept {
 
 class device;
 class buffer;
+class semaphore;
 class weight;
 class graph;
 class plan;
@@ -145,6 +146,8 @@ class device : public handle<::weft_device, weft_device_destroy> {
     void trim() noexcept;
     /** weft_device_get_external of weft/external.h. */
     result<::weft_external_info> external(::weft_external_type type) const noexcept;
+    /** weft_device_get_external_semaphore of weft/external.h. */
+    result<::weft_external_info> external_semaphore(bool timeline) const noexcept;
 };
 
 /** Owns a weft_buffer: what it is, and what threads may do with it, is said there. */
@@ -160,10 +163,11 @@ class buffer : public handle<::weft_buffer, weft_buffer_destroy> {
     static result<weft::buffer> create_exportable(weft::device &device, uint64_t size,
                                                   ::weft_external_type type) noexcept;
     /** weft_buffer_export_memory of weft/external.h. */
-    status export_memory(int *descriptor) noexcept;
+    result<::weft_external_handle> export_memory() noexcept;
     /** weft_buffer_import_memory of weft/external.h. */
     static result<weft::buffer> import_memory(weft::device &device, ::weft_external_type type,
-                                              int descriptor, uint64_t size) noexcept;
+                                              ::weft_external_handle handle,
+                                              uint64_t size) noexcept;
 
     /** weft_buffer_wrap_host of weft/buffer.h. */
     static result<buffer> wrap_host(weft::device &device, bytes memory) noexcept;
@@ -175,6 +179,20 @@ class buffer : public handle<::weft_buffer, weft_buffer_destroy> {
     status read(std::uint64_t offset, bytes data) noexcept {
         return weft_buffer_read(get(), offset, data.data(), data.bytes());
     }
+};
+
+/** Owns a weft_semaphore: what it is, and what threads may do with it, is said there. */
+class semaphore : public handle<::weft_semaphore, weft_semaphore_destroy> {
+  public:
+    using handle::handle;
+
+    /** weft_semaphore_create_exportable of weft/external.h. */
+    static result<weft::semaphore> create_exportable(weft::device &device, bool timeline) noexcept;
+    /** weft_semaphore_export_handle of weft/external.h. */
+    result<::weft_external_handle> export_handle() noexcept;
+    /** weft_semaphore_import_handle of weft/external.h. */
+    static result<weft::semaphore> import_handle(weft::device &device, bool timeline,
+                                                 ::weft_external_handle handle) noexcept;
 };
 
 /** Owns a weft_weight: what it is, and what threads may do with it, is said there. */
@@ -714,18 +732,62 @@ inline result<weft::buffer> buffer::create_exportable(weft::device &device, uint
     return weft::buffer(made);
 }
 
-inline status buffer::export_memory(int *descriptor) noexcept {
-    return weft_buffer_export_memory(get(), descriptor);
+inline result<::weft_external_handle> buffer::export_memory() noexcept {
+    ::weft_external_handle made{};
+    const weft_status code = weft_buffer_export_memory(get(), &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
 }
 
 inline result<weft::buffer> buffer::import_memory(weft::device &device, ::weft_external_type type,
-                                                  int descriptor, uint64_t size) noexcept {
+                                                  ::weft_external_handle handle,
+                                                  uint64_t size) noexcept {
     ::weft_buffer *made = nullptr;
-    const weft_status code = weft_buffer_import_memory(&made, device.get(), type, descriptor, size);
+    const weft_status code = weft_buffer_import_memory(&made, device.get(), type, handle, size);
     if (code != WEFT_OK) {
         return code;
     }
     return weft::buffer(made);
+}
+
+inline result<::weft_external_info> device::external_semaphore(bool timeline) const noexcept {
+    ::weft_external_info made{};
+    const weft_status code = weft_device_get_external_semaphore(get(), timeline, &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<weft::semaphore> semaphore::create_exportable(weft::device &device,
+                                                            bool timeline) noexcept {
+    ::weft_semaphore *made = nullptr;
+    const weft_status code = weft_semaphore_create_exportable(&made, device.get(), timeline);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::semaphore(made);
+}
+
+inline result<::weft_external_handle> semaphore::export_handle() noexcept {
+    ::weft_external_handle made{};
+    const weft_status code = weft_semaphore_export_handle(get(), &made);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return made;
+}
+
+inline result<weft::semaphore> semaphore::import_handle(weft::device &device, bool timeline,
+                                                        ::weft_external_handle handle) noexcept {
+    ::weft_semaphore *made = nullptr;
+    const weft_status code = weft_semaphore_import_handle(&made, device.get(), timeline, handle);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::semaphore(made);
 }
 
 inline result<weft::weight> weight::create(const ::weft_weight_params &params,
