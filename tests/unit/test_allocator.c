@@ -6,6 +6,8 @@
 
 enum { BLOCK = 16 << 20, MOST = 64 };
 
+enum { SPOILS_NOTHING, SPOILS_MEMORY, SPOILS_OFFSET, SPOILS_MAPPING };
+
 /* Blocks that allocations are cut from, front to back. */
 struct heap {
     weft_device *real;
@@ -16,7 +18,7 @@ struct heap {
     uint32_t calls, live, with_host;
     uint32_t fails_at; /* the call that fails; 0: none */
     VkResult error;
-    enum { SPOILS_NOTHING, SPOILS_MEMORY, SPOILS_OFFSET, SPOILS_MAPPING } spoils;
+    int spoils; /* SPOILS_… */
 };
 
 static uint32_t type_of(const weft_device *device, uint32_t bits, bool host_access) {

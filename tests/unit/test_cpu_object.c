@@ -144,7 +144,11 @@ WEFT_TEST_ON_HOST(code_is_never_writable, test) {
     read_access(access, kernel->code);
     assert_string_equal(access, "r-xp");
     read_access(access, (const char *)kernel->code + kernel->code_size - 1);
+    assert_int_equal(access[1], '-');
+#if defined( \
+    __x86_64__) /* QEMU, which runs this for other processors, tells one access for code and constants */
     assert_string_equal(access, "r--p");
+#endif
     weft_cpu_kernel_unload(&kernel, &test->host);
     weft_free(&test->host, object.bytes);
 }
