@@ -2,8 +2,9 @@
 /*
  * weft-compile PIPELINES OUT [--check]: hands the pipelines that weft-pipelines wrote to the compiler of the first Vulkan device, which needs
  * no hardware (RADV without a GPU, drivers on a shim): nothing is submitted. For each, what VK_KHR_pipeline_executable_properties
- * tells: numbers, as a line of OUT/pipelines.jsonl, and machine code, as OUT/NAME.REPRESENTATION.txt. Modules of reproducible math
- * first get what Weft adds for the device (shader/pipeline.c). --check fails where machine code breaks reproducible math (rules.h).
+ * tells: numbers, as a line of OUT/pipelines.jsonl, whose first line names the device, and machine code, as
+ * OUT/NAME.REPRESENTATION.txt. Modules of reproducible math first get what Weft adds for the device (shader/pipeline.c). --check
+ * fails where machine code breaks reproducible math (rules.h).
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -169,8 +170,8 @@ static weft_status write_text(const struct compiler *c, const char *name,
 static void check_text(struct compiler *c, const char *name,
                        const VkPipelineExecutableInternalRepresentationKHR *text) {
     char why[256];
-    if (c->isa && strcmp(text->name, c->isa->representation) == 0 &&
-        c->isa->breaks(why, sizeof why, text->pData)) {
+    if (c->isa && weft_isa_is(c->isa, text->name) &&
+        weft_isa_breaks(c->isa, why, sizeof why, text->pData)) {
         printf("%s: %s\n", name, why);
         c->broken++;
     }
@@ -384,8 +385,23 @@ static int is_interface(const struct dirent *entry) {
     return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
 }
 
+/* The first line: of whom all the others are. */
+static weft_status write_device(const struct compiler *c) {
+    const weft_device_info *info = &c->physical.info;
+    json_t *line = json_pack("{s:s, s:s, s:s}", "device", info->name, "driver", info->driver,
+                             "version", info->driver_version);
+    if (!line) {
+        return weft_fail_memory(&host, "the device's line");
+    }
+    json_dumpf(line, c->out, JSON_COMPACT);
+    fputc('\n', c->out);
+    json_decref(line);
+    return WEFT_OK;
+}
+
 static weft_status compile_all(struct compiler *c) {
     struct dirent **files = NULL;
+    WEFT_TRY(write_device(c));
     const int count = scandir(c->from, &files, is_interface, alphasort);
     if (count <= 0) {
         return weft_fail(&host, WEFT_NOT_FOUND, "%s has no pipelines", c->from);

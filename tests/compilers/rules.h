@@ -7,13 +7,15 @@
 #include <stddef.h>
 
 /** The machine code of a compiler whose instructions are known here. */
-struct weft_isa {
-    const char *driver;         /* the beginning of VkPhysicalDeviceDriverProperties::driverName */
-    const char *representation; /* what the driver calls its machine code */
-    bool (*breaks)(char *why, size_t size, const char *code);
-};
+struct weft_isa;
 
-/** Null for a driver whose machine code is not known. */
+/** By VkPhysicalDeviceDriverProperties::driverName; null for a driver whose machine code is not known. */
 const struct weft_isa *weft_isa_of(const char *driver);
+
+/** Whether what the driver calls `representation` is that machine code. */
+bool weft_isa_is(const struct weft_isa *isa, const char *representation);
+
+/** The first instruction that breaks reproducible math is written to `why`. */
+bool weft_isa_breaks(const struct weft_isa *isa, char *why, size_t size, const char *code);
 
 #endif

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154 # ./dev, which reads this, has set the names that are not set here
+#
+# ./dev gpus: compilers of GPUs that are not here, Mesa's. Each compiles for a GPU that a driver is made to see: AMD's driver knows how
+# to do without one; the others talk to a kernel that is not there, which Mesa's own drm-shim plays.
+
+gpus=$deps/gpus
+amd_gpus=(vega10 navi21 navi31)
+usual_gpus=("${amd_gpus[@]}" dg2 bmg turing ampere adreno660 adreno740)
+all_gpus=("${usual_gpus[@]}" v3d71 g610)
+
+# The packages of Mesa's build, and what it takes from PyPI.
+shim_packages=(patch bison flex m4 libdrm-dev zlib1g-dev pkg-config ninja-build)
+shim_python=('meson>=1.4' mako pyyaml packaging)
+
+# What GPU is played, as each shim or driver wants to hear it.
+gpu_variable() {
+    case $1 in
+    vega10 | navi21 | navi31) echo "RADV_FORCE_FAMILY=$1" ;;
+    dg2 | bmg) echo "INTEL_STUB_GPU_PLATFORM=$1" ;;
+    turing) echo NOUVEAU_CHIPSET=0x164 ;;
+    ampere) echo NOUVEAU_CHIPSET=0x174 ;;
+    adreno*) echo "FD_GPU_ID=${1#adreno}" ;;
+    v3d71) echo V3D_GPU=71 ;;
+    g610) echo PAN_GPU_ID=a867 ;;
+    *) die "no GPU is called $1 (there are: ${all_gpus[*]})" ;;
+    esac
+}
+
+# Of whose compiler a GPU is: amd, intel, nouveau, freedreno, broadcom, panfrost.
+gpu_driver() {
+    case $1 in
+    vega10 | navi*) echo amd ;;
+    dg2 | bmg) echo intel ;;
+    turing | ampere) echo nouveau ;;
+    adreno*) echo freedreno ;;
+    v3d*) echo broadcom ;;
+    g610) echo panfrost ;;
+    esac
+}
+
+# --- What has to be there ------------------------------------------------------------------------
+
+mesa_source() {
+    [[ -f $deps/apt/sources/mesa/VERSION ]] && return 0
+    fetch_source mesa "$(codename)-backports" ||
+        die "the source of Mesa is not to be had here (log: build/deps/apt/source-mesa.log)"
+    local diff
+    for diff in bench/compilers/shims/*.diff; do
+        patch --silent -d "$deps/apt/sources/mesa" -p1 <"$diff" || die "$diff does not fit Mesa's source"
+    done
+}
+
+# mesa_build FOLDER TARGET[,TARGET...] MESON-OPTION...: some targets of Mesa, in build/deps/gpus/FOLDER.
+mesa_build() {
+    local folder=$gpus/$1 targets=$2 environment=$gpus/env
+    shift 2
+    mesa_source
+    find_python
+    [[ -x $environment/bin/meson ]] || python3 -m venv "$environment"
+    "$environment/bin/python" -m pip install --quiet --disable-pip-version-check "${shim_python[@]}" ||
+        die "pip could not install ${shim_python[*]} (see above)"
+    say "building ${targets//,/, } of Mesa"
+    {
+        [[ -f $folder/build.ninja ]] || PATH=$environment/bin:/usr/bin:$PATH meson setup "$folder" "$deps/apt/sources/mesa" \
+            --buildtype release -Dgallium-drivers= -Dllvm=disabled -Dplatforms= -Dglx=disabled -Degl=disabled -Dgbm=disabled \
+            -Dgles1=disabled -Dgles2=disabled -Dopengl=false -Dbuild-tests=false -Dvideo-codecs= -Dzstd=disabled \
+            -Dshader-cache=disabled -Dlibunwind=disabled -Dlmsensors=disabled -Dvalgrind=disabled -Dxmlconfig=disabled "$@"
+    } >"$gpus/${folder##*/}.log" 2>&1 &&
+        PATH=$environment/bin:/usr/bin:$PATH ninja -j "$jobs" -C "$folder" ${targets//,/ } >>"$gpus/${folder##*/}.log" 2>&1 ||
+        die "Mesa could not be built (log: build/deps/gpus/${folder##*/}.log)"
+}
+
+# Intel's needs Mesa's tables of Intel's GPUs; the others one file each, and what is common to all.
+build_shims() {
+    local mesa=$deps/apt/sources/mesa build=$gpus/shims driver source
+    [[ -f $gpus/shim-freedreno.so ]] && return 0
+    install_packages "${shim_packages[@]}"
+    mesa_build shims src/intel/tools/libintel_noop_drm_shim.so -Dtools=drm-shim,intel -Dvulkan-drivers=
+    cp "$build/src/intel/tools/libintel_noop_drm_shim.so" "$gpus/shim-intel.so"
+    for driver in nouveau freedreno; do
+        source=$mesa/src/$driver/drm-shim/${driver}_noop.c
+        gcc -std=gnu11 -shared -fPIC -O2 -fvisibility=hidden -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DHAVE_PTHREAD \
+            -DHAVE_STRUCT_TIMESPEC -DHAVE_LIBDRM -DMAJOR_IN_SYSMACROS -DHAVE_ENDIAN_H -DHAVE_SECURE_GETENV \
+            -I/usr/include/libdrm -I"$mesa/src" -I"$mesa/include" -I"${source%/*}" "$source" \
+            -Wl,--whole-archive "$build/src/drm-shim/libdrm_shim.a" -Wl,--no-whole-archive -Wl,--start-group \
+            "$build"/src/util/libmesa_util*.a "$build"/src/util/blake3/libblake3.a "$build"/src/c11/impl/libmesa_util_c11.a \
+            -Wl,--end-group -ldl -lpthread -lm -lz -o "$gpus/shim-$driver.so" >>"$gpus/shims.log" 2>&1 ||
+            die "the shim of $driver could not be built (log: build/deps/gpus/shims.log)"
+    done
+}
+
+# Drivers that Debian has for other processors only: those of small devices.
+build_small() {
+    [[ -f $gpus/shim-panfrost.so ]] && return 0
+    install_packages "${shim_packages[@]}" libexpat1-dev
+    local shims=src/broadcom/drm-shim/libv3d_noop_drm_shim.so,src/panfrost/drm-shim/libpanfrost_noop_drm_shim.so
+    mesa_build small "src/broadcom/vulkan/libvulkan_broadcom.so,src/panfrost/vulkan/libvulkan_panfrost.so,$shims" \
+        -Dtools=drm-shim -Dvulkan-drivers=broadcom,panfrost
+    cp "$gpus/small/src/broadcom/drm-shim/libv3d_noop_drm_shim.so" "$gpus/shim-broadcom.so"
+    cp "$gpus/small/src/panfrost/drm-shim/libpanfrost_noop_drm_shim.so" "$gpus/shim-panfrost.so"
+}
+
+# The newest Mesa, for which Debian compiles NVIDIA's and Qualcomm's drivers, too; with its own C library.
+newest_mesa=$deps/mesa-sid
+setup_newest_mesa() {
+    unpack_foreign mesa-sid "$(dpkg --print-architecture)" sid mesa-vulkan-drivers libvulkan1 libstdc++6 ||
+        die "the newest Mesa is not to be had here (logs: build/deps/apt/mesa-sid)"
+}
+
+setup_gpu() {
+    mkdir -p "$gpus"
+    case $(gpu_driver "$1") in
+    amd) [[ -d $deps/mesa-backports ]] || die "the backports' Mesa is not to be had here" ;;
+    broadcom | panfrost) build_small ;;
+    *)
+        setup_newest_mesa
+        build_shims
+        ;;
+    esac
+}
+
+# --- Running -------------------------------------------------------------------------------------
+
+# write_manifest NAME LIBRARY
+write_manifest() {
+    printf '{"file_format_version": "1.0.0", "ICD": {"library_path": "%s", "api_version": "1.3.0"}}\n' "$2" >"$gpus/$1.json"
+}
+
+# on_gpu GPU COMMAND...: with that GPU as the one Vulkan device. Mesa's own cache would hide what compiling takes.
+on_gpu() {
+    local gpu=$1 driver libraries=/usr/lib/$(gcc -print-multiarch)
+    driver=$(gpu_driver "$gpu")
+    shift
+    local run=(timeout 900 env "$(gpu_variable "$gpu")" MESA_SHADER_CACHE_DISABLE=true WEFT_PROCESSOR=0
+        PAN_I_WANT_A_BROKEN_VULKAN_DRIVER=1 "VK_DRIVER_FILES=$gpus/$driver.json" "VK_ICD_FILENAMES=$gpus/$driver.json")
+    case $driver in
+    amd)
+        write_manifest amd "$deps/mesa-backports$libraries/libvulkan_radeon.so"
+        "${run[@]}" "$@"
+        ;;
+    broadcom | panfrost)
+        write_manifest "$driver" "$gpus/small/src/$driver/vulkan/libvulkan_$driver.so"
+        "${run[@]}" "LD_PRELOAD=$gpus/shim-$driver.so" "$@"
+        ;;
+    *)
+        libraries=$newest_mesa$libraries
+        write_manifest "$driver" "$libraries/libvulkan_$driver.so"
+        "${run[@]}" "$(echo "$libraries"/ld-linux-*.so.*)" --preload "$gpus/shim-$driver.so" \
+            --library-path "$libraries:/usr/lib/$(gcc -print-multiarch):/lib/$(gcc -print-multiarch)" "$@"
+        ;;
+    esac
+}
+
+# compile_gpu GPU: every pipeline in both modes. In reproducible math it has to keep to the rules, where they are known.
+compile_gpu() {
+    local gpu=$1 math out=build/gpus/$1 check=(--check)
+    [[ $gpu == v3d71 || $gpu == g610 ]] && check=()
+    rm -rf "$out"
+    for math in reproducible fast; do
+        mkdir -p "$out/$math"
+        on_gpu "$gpu" "$compiler" "build/gpus/pipelines/$math" "$out/$math" "${check[@]}" \
+            >"$out/$math.txt" 2>"$out/$math.log" || [[ $math == fast && -s $out/$math.txt ]] || {
+            tail -n 8 "$out/$math.txt" "$out/$math.log" >&2
+            return 1
+        }
+        say "$gpu, $math: $(tail -n 1 "$out/$math.txt")"
+        check=()
+    done
+}
+
+write_pipelines() {
+    local math
+    rm -rf build/gpus/pipelines
+    for math in reproducible fast; do
+        env $(<"$drivers/lavapipe-8.env") WEFT_PROCESSOR=0 "VK_DRIVER_FILES=$drivers/lavapipe-8.json" \
+            "VK_ICD_FILENAMES=$drivers/lavapipe-8.json" build/tests/compilers/weft-pipelines \
+            "build/gpus/pipelines/$math" "$math" tests/data/quick.txt || return 1
+    done
+}
+
+command_gpus() {
+    local options=() names=() word failed=() compiler=build/tests/compilers/weft-compile
+    for word in "$@"; do
+        case $word in
+        --compare) options+=(--compare) ;;
+        --all) names+=("${all_gpus[@]}") ;;
+        amd) names+=("${amd_gpus[@]}") ;;
+        *)
+            gpu_variable "$word" >/dev/null
+            names+=("$word")
+            ;;
+        esac
+    done
+    ((${#names[@]} > 0)) || names=("${usual_gpus[@]}")
+    setup_build "${test_packages[@]}"
+    setup_drivers optional
+    find_python
+    for word in "${names[@]}"; do
+        setup_gpu "$word"
+    done
+    command_build default weft-compile -DWEFT_BUILD_TESTS=ON
+    command_build default weft-pipelines
+    write_pipelines || die "the pipelines could not be written"
+    for word in "${names[@]}"; do
+        compile_gpu "$word" || failed+=("$word")
+    done
+    ((${#failed[@]} == 0)) || die "failed: ${failed[*]}"
+    python3 bench/compilers/report.py "${options[@]}" build/gpus bench/compilers "${names[@]}"
+}

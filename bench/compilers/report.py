@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""report.py [--compare] BUILD RESULTS GPU...: what compilers of GPUs made of every kernel (./dev gpus).
+
+Reads BUILD/GPU/MATH/pipelines.jsonl and the machine code beside it, both of weft-compile, writes RESULTS/GPU.json and the page
+BUILD/index.html, and prints what is worth a look. With --compare nothing is written to RESULTS: what is better or worse than there
+is printed instead.
+"""
+
+import argparse
+import html
+import json
+import pathlib
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import astuple, dataclass, fields
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from isa import hottest_loop, isa_of
+
+MATHS = ("reproducible", "fast")
+SLOW_SECONDS = 10.0
+
+
+@dataclass
+class Row:
+    """One pipeline. What a driver does not tell is null; occupancy and cycles are in a unit of each driver's own."""
+
+    kernel: str
+    math: str
+    constants: list
+    instructions: int | None
+    registers: int | None
+    spills: int | None
+    shared: int | None  # bytes
+    occupancy: int | None  # subgroups that a unit of the GPU holds at once
+    cycles: int | None
+    subgroup: int
+    loop_issued: int  # of the hottest loop (isa.py): instructions, and of these on float numbers: products, all
+    loop_products: int
+    loop_arithmetic: int
+
+    def key(self):
+        return self.kernel, self.math, tuple(self.constants)
+
+
+COLUMNS = [field.name for field in fields(Row)]
+
+# What each column is called by each driver; several names are summed up.
+STATISTICS = {
+    "radv": {
+        "instructions": ["Instructions"],
+        "registers": ["VGPRs"],
+        "spills": ["Spilled VGPRs", "Spilled SGPRs"],
+        "shared": ["LDS size"],
+        "occupancy": ["Subgroups per SIMD"],
+        "cycles": ["Inverse Throughput"],
+    },
+    "Intel open-source Mesa driver": {
+        "instructions": ["Instructions"],
+        "registers": ["Max live registers"],
+        "spills": ["Spills"],
+        "shared": ["Workgroup Memory Size"],
+        "occupancy": [],
+        "cycles": ["Cycles"],
+    },
+    "NVK": {
+        "instructions": ["Instruction count"],
+        "registers": ["Number of GPRs"],
+        "spills": ["Spills to memory"],
+        "shared": [],
+        "occupancy": ["Max warps/SM"],
+        "cycles": ["Static cycle count"],
+    },
+    "turnip Mesa driver": {
+        "instructions": ["Instruction Count"],
+        "registers": ["Registers used"],
+        "spills": ["STP Count"],
+        "shared": [],
+        "occupancy": ["Max Waves Per Core"],
+        "cycles": [],
+    },
+    "V3DV Mesa": {
+        "instructions": ["Instruction Count"],
+        "registers": ["Max Temps"],
+        "spills": ["Spill Size"],
+        "shared": [],
+        "occupancy": ["Thread Count"],
+        "cycles": ["Inst and stalls"],
+    },
+    "panvk": {
+        "instructions": ["Code Size"],
+        "registers": [],
+        "spills": [],
+        "shared": [],
+        "occupancy": [],
+        "cycles": [],
+    },
+}
+
+
+def statistics_of(driver: str) -> dict:
+    for begin, names in STATISTICS.items():
+        if driver.startswith(begin):
+            return names
+    raise ValueError(f"nothing is known of the statistics of the driver {driver!r}")
+
+
+def read_row(line: dict, driver: str, folder: pathlib.Path) -> Row:
+    told = line["statistics"]
+    values = {}
+    for column, names in statistics_of(driver).items():
+        found = [told[name] for name in names if name in told]
+        values[column] = int(sum(found)) if found else None
+    isa = isa_of(driver)
+    texts = list(folder.glob(line["name"] + ".*" + isa.file))
+    loop = hottest_loop(isa, texts[0].read_text(errors="replace")) if texts else None
+    return Row(
+        kernel=line["kernel"],
+        math=line["math"],
+        constants=line["constants"],
+        subgroup=line["subgroup_size"],
+        loop_issued=loop.issued if loop else 0,
+        loop_products=loop.products if loop else 0,
+        loop_arithmetic=loop.arithmetic if loop else 0,
+        **values,
+    )
+
+
+def read_build(folder: pathlib.Path) -> dict:
+    """What weft-compile wrote, in the form of the files in RESULTS but for rows, which are Rows here."""
+    device, rows, slowest = None, [], (0.0, "")
+    for math in MATHS:
+        for text in (folder / math / "pipelines.jsonl").read_text().splitlines():
+            line = json.loads(text)
+            if "device" in line:
+                device = line
+                continue
+            rows.append(read_row(line, device["driver"], folder / math))
+            slowest = max(slowest, (line["ms"] / 1000, line["kernel"]))
+    return {
+        "gpu": folder.name,
+        "device": device["device"].strip(),
+        "driver": f"{device['driver']} {device['version']}",
+        "slow": slowest[1] if slowest[0] > SLOW_SECONDS else None,
+        "rows": sorted(rows, key=Row.key),
+    }
+
+
+def read_result(path: pathlib.Path) -> dict:
+    result = json.loads(path.read_text())
+    result["rows"] = [Row(**dict(zip(result["columns"], row))) for row in result["rows"]]
+    return result
+
+
+def write_result(path: pathlib.Path, result: dict) -> None:
+    """A pipeline a line, so that a change of one kernel changes its lines alone."""
+    head = {name: result[name] for name in ("gpu", "device", "driver", "slow")}
+    head["columns"] = COLUMNS
+    rows = ",\n".join(json.dumps(list(astuple(row)), separators=(",", ":")) for row in result["rows"])
+    path.write_text(json.dumps(head, indent=1)[:-2] + ',\n "rows": [\n' + rows + "\n]}\n")
+
+
+# ---- by kernel ----
+
+
+def worst_by_kernel(rows: list[Row]) -> dict:
+    """Of each kernel and math the pipeline that spills most, and of these the one of most instructions."""
+    worst: dict = {}
+    for row in rows:
+        key = (row.kernel.split(" ")[0] if not row.kernel.startswith("vkfft") else "vkfft", row.math)
+        rank = (row.spills or 0, row.instructions or 0)
+        if key not in worst or rank > ((worst[key].spills or 0), (worst[key].instructions or 0)):
+            worst[key] = row
+    return worst
+
+
+def per_product(row: Row) -> float | None:
+    return row.loop_issued / row.loop_products if row.loop_products >= 8 else None
+
+
+def describe(result: dict) -> None:
+    rows = result["rows"]
+    spilling = [row for row in rows if row.spills]
+    print(f"\n{result['gpu']}: {result['device']}, {result['driver']}: {len(rows)} pipelines")
+    if result["slow"]:
+        print(f"  took more than {SLOW_SECONDS:.0f} s: {result['slow']}")
+    for row in sorted(spilling, key=lambda row: -row.spills)[:10]:
+        print(f"  {row.spills:5} spills in {row.kernel} {row.constants}, {row.math}")
+    for math in MATHS:
+        loops = {
+            tuple(row.constants): per_product(row)
+            for row in rows
+            if row.kernel == "matmul/tiled" and row.math == math
+        }
+        told = ", ".join(f"{value:.2f}" for value in sorted(v for v in loops.values() if v))
+        print(f"  matmul/tiled, {math}: instructions for each multiply-add in its loop: {told}")
+
+
+def compare(old: dict, new: dict) -> int:
+    """Prints what changed, and returns how many pipelines got worse."""
+    before = {row.key(): row for row in old["rows"]}
+    worse = 0
+    print(f"\n{new['gpu']}: {new['driver']} (before: {old['driver']})")
+    for row in new["rows"]:
+        was = before.pop(row.key(), None)
+        changes = []
+        for column in ("spills", "registers", "occupancy", "instructions", "cycles"):
+            a, b = (getattr(was, column) if was else None), getattr(row, column)
+            if was and a != b and a is not None and b is not None:
+                changes.append(f"{column} {a} -> {b}")
+        if changes:
+            print(f"  {row.kernel} {row.constants} {row.math}: {', '.join(changes)}")
+            worse += (row.spills or 0) > (was.spills or 0) or (row.cycles or 0) > (was.cycles or 0)
+        elif not was:
+            print(f"  {row.kernel} {row.constants} {row.math}: new")
+    for row in before.values():
+        print(f"  {row.kernel} {row.constants} {row.math}: gone")
+    return worse
+
+
+# ---- the page ----
+
+STYLE = """body{font:14px system-ui,sans-serif;margin:2em;color:#222}table{border-collapse:collapse}
+th,td{padding:.25em .6em;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}th:first-child,td:first-child{text-align:left}
+thead th{position:sticky;top:0;background:#fff}.spills{background:#fcc}.low{background:#ffe9c0}small{color:#777}
+h2{margin-top:2em}p{max-width:60em}"""
+
+EXPLANATION = """Nothing ran: each kernel was compiled by the GPU's own compiler (Mesa's). Of each kernel the pipeline that spills most or
+is largest. In each cell: instructions; registers; occupancy, in the driver's unit; and, of the hottest loop, the share of its
+instructions that are float arithmetic. Red: registers are spilled to memory, and how many. Yellow: less than a fifth of the loop is
+float arithmetic."""
+
+
+def cell(row: Row | None) -> str:
+    if row is None:
+        return "<td></td>"
+    share = row.loop_arithmetic / row.loop_issued if row.loop_issued else 0.0
+    kind = "spills" if row.spills else "low" if row.loop_products >= 8 and share < 0.2 else ""
+    text = [str(row.instructions if row.instructions is not None else "")]
+    text += [f"{row.spills} spilled"] if row.spills else []
+    text += [f"{row.registers} r"] if row.registers is not None else []
+    text += [f"occ {row.occupancy}"] if row.occupancy is not None else []
+    text += [f"{share:.0%}"] if row.loop_arithmetic else []
+    title = html.escape(f"constants {row.constants}, subgroup {row.subgroup}, shared {row.shared}, cycles {row.cycles}")
+    return f'<td class="{kind}" title="{title}">{"<small>; </small>".join(text)}</td>'
+
+
+def page(results: list[dict]) -> str:
+    worst = [worst_by_kernel(result["rows"]) for result in results]
+    parts = [f"<!doctype html><meta charset=utf-8><title>Weft's kernels on GPU compilers</title><style>{STYLE}</style>"]
+    parts.append(f"<h1>Weft's kernels on GPU compilers</h1><p>{EXPLANATION}</p>")
+    for math in MATHS:
+        kernels = sorted({kernel for of_gpu in worst for kernel, of in of_gpu if of == math})
+        heads = "".join(
+            f"<th>{html.escape(r['gpu'])}<br><small>{html.escape(r['driver'])}</small></th>" for r in results
+        )
+        parts.append(f"<h2>{math.capitalize()} math</h2><table><thead><tr><th>kernel</th>{heads}</tr></thead><tbody>")
+        for kernel in kernels:
+            cells = "".join(cell(of_gpu.get((kernel, math))) for of_gpu in worst)
+            parts.append(f"<tr><td>{html.escape(kernel)}</td>{cells}</tr>")
+        parts.append("</tbody></table>")
+    return "\n".join(parts) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--compare", action="store_true")
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("results", type=pathlib.Path)
+    parser.add_argument("gpus", nargs="+")
+    options = parser.parse_args()
+    worse = 0
+    with ProcessPoolExecutor() as pool:
+        results = list(pool.map(read_build, [options.build / gpu for gpu in options.gpus]))
+    for result in results:
+        path = options.results / f"{result['gpu']}.json"
+        if not options.compare:
+            write_result(path, result)
+            describe(result)
+        elif path.exists():
+            worse += compare(read_result(path), result)
+        else:
+            print(f"\n{result['gpu']}: {path} is not there to be compared with")
+    known = [p.stem for p in sorted(options.results.glob("*.json")) if p.stem not in options.gpus]
+    others = [read_result(options.results / f"{gpu}.json") for gpu in known]
+    (options.build / "index.html").write_text(page(results + others))
+    print(f"\nthe page: {options.build / 'index.html'}")
+    if options.compare:
+        print(f"{worse} pipelines got worse (more spills or cycles)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
