@@ -252,9 +252,9 @@ static void judge(struct weft_physical *physical, const struct facts *facts) {
     } else if (limits->maxComputeSharedMemorySize < NEEDED_SHARED_MEMORY) {
         (void)snprintf(reason, size, "has %u bytes of shared memory, Weft needs %u",
                        limits->maxComputeSharedMemorySize, NEEDED_SHARED_MEMORY);
-    } else if (bindings < WEFT_MAX_BINDINGS) {
+    } else if (bindings < WEFT_OWN_MAX_BINDINGS) {
         (void)snprintf(reason, size, "allows %u storage buffers in a shader, Weft needs %u",
-                       bindings, (unsigned)WEFT_MAX_BINDINGS);
+                       bindings, (unsigned)WEFT_OWN_MAX_BINDINGS);
     } else {
         info->usable = true;
     }

@@ -111,8 +111,7 @@ static weft_status embedding_lower(struct weft_lowering *lowering, const struct 
     uint32_t result = weft_lower_value(lowering, node->output);
     struct weft_dispatch *dispatch = WEFT_LOWER(
         lowering, embedding_embedding, weft_grid_of_groups(row.rows),
-        .bind = {.residual = row.residual,
-                 .gamma = row.gamma,
+        .bind = {.gamma = row.gamma,
                  .beta = row.beta,
                  .result = result,
                  .tokens = input[0],
@@ -126,8 +125,7 @@ static weft_status embedding_lower(struct weft_lowering *lowering, const struct 
                  .sequence_length = weft_node_shape(graph, node, 0)->dim[1],
                  .table_rows = weft_node_shape(graph, node, 1)->dim[0],
                  .type_rows = node->input[3] ? weft_node_shape(graph, node, 3)->dim[0] : 1},
-        .constant = {.has_residual = row.has_residual,
-                     .has_norm = row.has_norm,
+        .constant = {.has_norm = row.has_norm,
                      .kept = row.kept,
                      .has_types = node->input[2] != 0,
                      .has_type_table = node->input[3] != 0,
@@ -140,7 +138,7 @@ const struct weft_op weft_op_embedding = {
     .name = "embedding",
     .min_inputs = 2,
     .max_inputs = 5,
-    .fusable = WEFT_FUSE_RESIDUAL | WEFT_FUSE_NORM,
+    .fusable = WEFT_FUSE_NORM,
     .infer = embedding_infer,
     .implementations = WEFT_IMPLEMENTATIONS({.name = "row", .lower = embedding_lower}),
 };

@@ -3,17 +3,19 @@
 // SPDX-License-Identifier: MIT
 //
 // Sum of embedding tables: (table[token] + type_table[type]) + positions[s]. An index outside its
-// table gives NaN, so that it cannot go unnoticed nor read foreign memory.
+// table gives NaN, so that it cannot go unnoticed nor read foreign memory. A residual would be a ninth buffer, and some devices
+// have eight.
 
-layout(std430, binding = 0) readonly buffer Residual { float residual_data[]; };
-layout(std430, binding = 1) readonly buffer Gamma { float gamma[]; };
-layout(std430, binding = 2) readonly buffer Beta { float beta[]; };
-layout(std430, binding = 3) buffer Result { float result[]; };
-layout(std430, binding = 4) readonly buffer Tokens { int tokens[]; };
-layout(std430, binding = 5) readonly buffer Table { float table[]; };
-layout(std430, binding = 6) readonly buffer Types { int types[]; };
-layout(std430, binding = 7) readonly buffer TypeTable { float type_table[]; };
-layout(std430, binding = 8) readonly buffer Positions { float positions[]; };
+#define WEFT_ROW_NO_RESIDUAL
+
+layout(std430, binding = 0) readonly buffer Gamma { float gamma[]; };
+layout(std430, binding = 1) readonly buffer Beta { float beta[]; };
+layout(std430, binding = 2) buffer Result { float result[]; };
+layout(std430, binding = 3) readonly buffer Tokens { int tokens[]; };
+layout(std430, binding = 4) readonly buffer Table { float table[]; };
+layout(std430, binding = 5) readonly buffer Types { int types[]; };
+layout(std430, binding = 6) readonly buffer TypeTable { float type_table[]; };
+layout(std430, binding = 7) readonly buffer Positions { float positions[]; };
 
 layout(push_constant) uniform Push
 {
@@ -26,9 +28,9 @@ layout(push_constant) uniform Push
     uint type_rows;
 } push;
 
-layout(constant_id = 3) const uint HAS_TYPES = 0;
-layout(constant_id = 4) const uint HAS_TYPE_TABLE = 0;
-layout(constant_id = 5) const uint HAS_POSITIONS = 0;
+layout(constant_id = 0) const uint HAS_TYPES = 0;
+layout(constant_id = 3) const uint HAS_TYPE_TABLE = 0;
+layout(constant_id = 4) const uint HAS_POSITIONS = 0;
 
 float weft_row_value(uint row, uint column)
 {

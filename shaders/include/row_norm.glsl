@@ -6,7 +6,8 @@
 //   float weft_row_value(uint row, uint column);
 //
 // and declares push constants `uint rows, columns, groups_x; float epsilon;` (with the instance
-// name `push`), the buffers `residual_data`, `gamma`, `beta` and `result` (float arrays).
+// name `push`), the buffers `residual_data`, `gamma`, `beta` and `result` (float arrays). With WEFT_ROW_NO_RESIDUAL
+// there is no residual, no buffer of that name and no constant with the number 0.
 // Rows that are too long to be kept in registers wait in `result`; an invocation reads back only what it wrote itself.
 
 #ifndef WEFT_INCLUDE_ROW_NORM_GLSL
@@ -15,7 +16,9 @@
 #include "index.glsl"
 #include "math.glsl"
 
+#ifndef WEFT_ROW_NO_RESIDUAL
 layout(constant_id = 0) const uint HAS_RESIDUAL = 0;
+#endif
 layout(constant_id = 1) const uint HAS_NORM = 0;
 layout(constant_id = 2) const uint KEPT = 0; // 0 without HAS_NORM
 
@@ -67,9 +70,11 @@ void weft_normalize_row(uint base, float own_sum)
 float weft_element(uint row, uint base, uint c)
 {
     float value = weft_row_value(row, c);
+#ifndef WEFT_ROW_NO_RESIDUAL
     if (HAS_RESIDUAL != 0) {
         value = value + residual_data[base + c];
     }
+#endif
     return value;
 }
 

@@ -193,9 +193,9 @@ TEST(test_reasons) {
     limits->maxComputeSharedMemorySize = 16383;
     assert_refused("has 16383 bytes of shared memory, Weft needs 16384");
     limits->maxPerStageDescriptorStorageBuffers = 4;
-    assert_refused("allows 4 storage buffers in a shader, Weft needs 12");
-    limits->maxPerStageResources = 11;
-    assert_refused("allows 11 storage buffers in a shader, Weft needs 12");
+    assert_refused("allows 4 storage buffers in a shader, Weft needs 8");
+    limits->maxPerStageResources = 7;
+    assert_refused("allows 7 storage buffers in a shader, Weft needs 8");
 }
 
 TEST(test_queue_family) {

@@ -181,13 +181,13 @@ WEFT_TEST_ON_HOST(test_out_of_memory, test) {
     free(words.data);
 }
 
-/* Every shader of the library has a workgroup, and bindings one behind the other. */
+/* Every shader of the library has a workgroup, and bindings one behind the other, no more than every device has. */
 WEFT_TEST(test_embedded) {
     for (size_t i = 0; i < weft_shader_count; i++) {
         const struct weft_shader_interface *interface = &weft_shaders[i]->interface;
         assert_ptr_equal(weft_shader_find(weft_shaders[i]->name), weft_shaders[i]);
         assert_in_range(interface->local_size[0], 1, 128);
-        assert_in_range(interface->binding_count, 1, WEFT_MAX_BINDINGS);
+        assert_in_range(interface->binding_count, 1, WEFT_OWN_MAX_BINDINGS);
         for (uint32_t b = 0; b < interface->binding_count; b++) {
             assert_int_equal(weft_shader_bindings(interface)[b].place, b);
         }

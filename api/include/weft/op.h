@@ -222,8 +222,9 @@ WEFT_API uint32_t weft_lower_table(weft_lowering *lowering, const char *key, uin
 /**
  * A compute shader, entry point "main". Its interface is read from the module: push constants (at most 32) and
  * specialization constants (at constant_ids below 24) are 32-bit scalars, buffers are storage buffers at set 0 and
- * bindings without a gap, at most 12. Fields go by the names that members of the push constant block, buffer blocks and
- * specialization constants have, in snake_case. A push constant `groups_x` is filled in by the launch (see weft_launch).
+ * bindings without a gap, at most 12, and of these as many as the device has, which are at least 8. Fields go by the
+ * names that members of the push constant block, buffer blocks and specialization constants have, in snake_case. A push
+ * constant `groups_x` is filled in by the launch (see weft_launch).
  *
  * GLSL may #include Weft's files, such as "math.glsl", "index.glsl" and "reduce.glsl", with
  * `#extension GL_GOOGLE_include_directive : require`; WEFT_MATH_FAST is defined in fast mode. SPIR-V is of version 1.5 at
