@@ -1,5 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 // SPDX-License-Identifier: MIT
 //
 // Banded attention through tiles in shared memory: for GPUs. A workgroup of 128 has QUERIES queries
@@ -19,26 +20,23 @@ layout(constant_id = 64) const uint FIXED_QUERIES = 32;
 
 #define GROUP 128
 #define PITCH 65               // of scores: odd, so that a column's elements are in different banks
+#define Q_PITCH (QUERIES / 4)   // in fours of queries
 #define K_PITCH (BLOCK / 4 + 1) // of k's tile, in fours of keys; v's has fewer elements
 
 layout(local_size_x = 16, local_size_y = 8) in;
 
 shared float scores[QUERIES * PITCH];  // of the block: scores, then weights
-shared float tile_q[DEPTH * QUERIES];
+shared vec4 tile_q[DEPTH * Q_PITCH];    // a row per channel
 shared vec4 tile[DEPTH * K_PITCH];      // of k, a row per channel, or of v, a row per key
 shared float exchange[QUERIES * CHUNKS]; // what the chunks of a query tell each other
 shared float factors[QUERIES * CHUNKS]; // for what there was before the chunk
 shared float inverse[QUERIES];          // of the total, once it is complete
 
-// Outside the sequence and beyond the head's channels: zeros, whose products are never added.
-float load_q(uint head, uint query, uint channel)
+// Behind the sequence: the last token's, in products that are never added. Beyond the head's channels: zeros, whose products leave
+// every sum as it is, since none is -0.
+uvec4 tokens_at(uint token)
 {
-    return query < push.n && channel < push.width ? q[head + query * push.d + channel] : 0.0;
-}
-
-float load_k(uint head, uint key, uint channel)
-{
-    return key < push.n && channel < push.width ? k[head + key * push.d + channel] : 0.0;
+    return min(token + uvec4(0, 1, 2, 3), uvec4(push.n - 1));
 }
 
 vec4 load_v(uint head, uint key, uint channel)
@@ -54,17 +52,52 @@ vec4 load_v(uint head, uint key, uint channel)
     return vec4(v[at.x], v[at.y], v[at.z], v[at.w]);
 }
 
-void load_tiles(uint head, uint first_query, uint block, uint channel)
+// Four channels of a token.
+vec4 load_four(bool of_q, uint at)
 {
-    for (uint i = gl_LocalInvocationIndex; i < QUERIES * DEPTH; i += GROUP) {
-        tile_q[i % DEPTH * QUERIES + i / DEPTH] = load_q(head, first_query + i / DEPTH, channel + i % DEPTH);
+    return of_q ? q4[at / 4] : k4[at / 4];
+}
+
+// Of an invocation: four tokens times four channels, of k by the first, of q by those behind them.
+void load_tiles_by_fours(uint head, uint first_query, uint block, uint channel)
+{
+    const uint of_k = BLOCK / 4 * (DEPTH / 4);
+    const uint of_all = of_k + QUERIES / 4 * (DEPTH / 4);
+    uint i = gl_LocalInvocationIndex;
+    if (i >= of_all) {
+        return;
+    }
+    bool of_q = i >= of_k;
+    i -= of_q ? of_k : 0;
+    uint row = i / (DEPTH / 4);
+    uint first = i % (DEPTH / 4) * 4;
+    bool there = channel + first < push.width;
+    uvec4 at = head + tokens_at((of_q ? first_query : block) + row * 4) * push.d + (there ? channel + first : 0);
+    mat4 block_of = mat4(load_four(of_q, at.x), load_four(of_q, at.y), load_four(of_q, at.z), load_four(of_q, at.w));
+    [[unroll]] for (uint c = 0; c < 4; c++) {
+        vec4 four = vec4(block_of[0][c], block_of[1][c], block_of[2][c], block_of[3][c]);
+        four = there ? four : vec4(0.0);
+        if (of_q) {
+            tile_q[(first + c) * Q_PITCH + row] = four;
+        } else {
+            tile[(first + c) * K_PITCH + row] = four;
+        }
+    }
+}
+
+void load_tiles_one_by_one(uint head, uint first_query, uint block, uint channel)
+{
+    for (uint i = gl_LocalInvocationIndex; i < QUERIES / 4 * DEPTH; i += GROUP) {
+        uint own = channel + i % DEPTH;
+        uvec4 at = head + tokens_at(first_query + i / DEPTH * 4) * push.d + min(own, push.width - 1);
+        vec4 four = vec4(q[at.x], q[at.y], q[at.z], q[at.w]);
+        tile_q[i % DEPTH * Q_PITCH + i / DEPTH] = own < push.width ? four : vec4(0.0);
     }
     for (uint i = gl_LocalInvocationIndex; i < BLOCK / 4 * DEPTH; i += GROUP) {
-        uint key = block + i / DEPTH * 4;
-        uint at = channel + i % DEPTH;
-        tile[i % DEPTH * K_PITCH + i / DEPTH] =
-            vec4(load_k(head, key, at), load_k(head, key + 1, at), load_k(head, key + 2, at),
-                 load_k(head, key + 3, at));
+        uint own = channel + i % DEPTH;
+        uvec4 at = head + tokens_at(block + i / DEPTH * 4) * push.d + min(own, push.width - 1);
+        vec4 four = vec4(k[at.x], k[at.y], k[at.z], k[at.w]);
+        tile[i % DEPTH * K_PITCH + i / DEPTH] = own < push.width ? four : vec4(0.0);
     }
 }
 
@@ -80,14 +113,17 @@ void make_scores(uint head, uint first_query, uint block)
         sum[i] = vec4(0.0);
     }
     for (uint channel = 0; channel < push.width; channel += DEPTH) {
-        load_tiles(head, first_query, block, channel);
+        if (VECTOR != 0) {
+            load_tiles_by_fours(head, first_query, block, channel);
+        } else {
+            load_tiles_one_by_one(head, first_query, block, channel);
+        }
         barrier();
-        uint depth = min(uint(DEPTH), push.width - channel);
-        for (uint t = 0; t < depth; t++) {
+        [[unroll]] for (uint t = 0; t < DEPTH; t++) {
+            vec4 x = tile_q[t * Q_PITCH + query / 4];
             vec4 y = tile[t * K_PITCH + key / 4];
-            for (uint i = 0; i < 4; i++) {
-                float x = tile_q[t * QUERIES + query + i];
-                sum[i] = weft_multiply_add(x, y, sum[i]);
+            [[unroll]] for (uint i = 0; i < 4; i++) {
+                sum[i] = weft_multiply_add(x[i], y, sum[i]);
             }
         }
         if ((channel + DEPTH) % WEFT_CHUNK == 0 || channel + DEPTH >= push.width) {
@@ -220,6 +256,31 @@ void load_values(uint head, uint chunk, uint channel)
     }
 }
 
+bool has_whole_chunk(uint first_query, uint chunk)
+{
+    bool whole = true;
+    for (uint i = 0; i < 4; i++) {
+        weft_band band = weft_band_of(first_query + i);
+        whole = whole && band.begin <= chunk && band.end >= chunk + WEFT_KEYS;
+    }
+    return whole;
+}
+
+// The same sums for four queries whose bands have all of the chunk: each value is read once.
+void sum_values_of_four(out vec4 sum[4], uint chunk, uint row, uint column)
+{
+    uint weights = row * PITCH + chunk % BLOCK;
+    for (uint i = 0; i < 4; i++) {
+        sum[i] = vec4(0.0);
+    }
+    [[unroll]] for (uint j = 0; j < WEFT_KEYS; j++) {
+        vec4 y = tile[j * (CHANNELS / 4) + column];
+        [[unroll]] for (uint i = 0; i < 4; i++) {
+            sum[i] = weft_multiply_add(scores[weights + i * PITCH + j], y, sum[i]);
+        }
+    }
+}
+
 // An invocation has four queries and four channels. The chunks are those between begin and end,
 // where the workgroup's bands are.
 void add_values(uint head, uint first_query, uint block, uint begin, uint end, uint first_channel)
@@ -239,10 +300,15 @@ void add_values(uint head, uint first_query, uint block, uint begin, uint end, u
     for (uint chunk = begin; chunk < end; chunk += WEFT_KEYS) {
         load_values(head, chunk, first_channel);
         barrier();
+        vec4 sums[4];
+        bool whole = has_whole_chunk(first_query + row, chunk);
+        if (whole) {
+            sum_values_of_four(sums, chunk, row, column);
+        }
         for (uint i = 0; i < 4; i++) {
             weft_band band = weft_band_of(first_query + row + i);
             if (weft_band_meets(band, chunk)) {
-                vec4 sum = sum_values(band, chunk, row + i, column);
+                vec4 sum = whole ? sums[i] : sum_values(band, chunk, row + i, column);
                 float factor = factors[(row + i) * CHUNKS + chunk % BLOCK / WEFT_KEYS];
                 value[i] = weft_band_starts(band, chunk) ? sum : factor * value[i] + sum;
                 value[i] = weft_band_ends(band, chunk) ? inverse[row + i] * value[i] : value[i];
