@@ -55,6 +55,8 @@ typedef struct weft_cli_common {
     bool no_cache;               /* --no-cache */
     bool verbose;                /* --verbose: the log's information lines too */
     bool json;                   /* --json */
+    bool compile_only;           /* --compile-only, which only inspect has */
+    bool executables;            /* no option: as weft_device_params */
     /* No option: receives the newest error (WEFT_CLI_ERROR_SIZE bytes) instead of stderr; or null. */
     char *error;
 } weft_cli_common;

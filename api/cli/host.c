@@ -65,7 +65,9 @@ weft_status weft_cli_open_selected(weft_device **device, const weft_cli_common *
                                  .weights = common->weights,
                                  .select = select,
                                  .validation = common->validation,
-                                 .cache_dir = common->no_cache ? "" : NULL};
+                                 .cache_dir = common->no_cache ? "" : NULL,
+                                 .compile_only = common->compile_only,
+                                 .executables = common->executables};
     return weft_device_open(device, &params);
 }
 
@@ -139,7 +141,7 @@ json_t *weft_cli_device_json(const weft_device_info *info) {
     }
     return json_pack(
         "{s:I, s:o, s:s, s:o, s:o, s:I, s:I, s:s, s:I, s:o, s:b, s:I, s:I, s:I, s:I, s:o, s:I, "
-        "s:b, s:b, s:o, s:s}",
+        "s:b, s:b, s:b, s:b, s:o, s:s}",
         "index", (json_int_t)info->index, "name", weft_cli_json_text(info->name), "type",
         weft_device_type_name(info->type), "driver", weft_cli_json_text(info->driver),
         "driver_version", weft_cli_json_text(info->driver_version), "vendor_id",
@@ -152,6 +154,7 @@ json_t *weft_cli_device_json(const weft_device_info *info) {
         (json_int_t)info->max_storage_buffer_size, "device_memory", (json_int_t)info->device_memory,
         "timestamp_period_ns", weft_cli_json_real(info->timestamp_period_ns),
         "host_memory_alignment", (json_int_t)info->host_memory_alignment, "pipeline_feedback",
-        (int)info->has_pipeline_feedback, "usable", (int)info->usable, "reason",
+        (int)info->has_pipeline_feedback, "executables", (int)info->has_executables, "usable",
+        (int)info->usable, "compiles", (int)info->compiles, "reason",
         info->usable ? json_null() : weft_cli_json_text(info->reason), "uuid", uuid);
 }

@@ -6,23 +6,30 @@
 #include "cli.h"
 #include "commands.h"
 #include "core/try.h"
+#include "inspect_case.h"
 #include "inspect_layers.h"
+#include "inspect_pipelines.h"
 #include "session.h"
 
 typedef struct inspect_options {
     weft_cli_common common;
-    const char *model;
+    const char *model; /* or a case's name */
     const char *pass;
-    bool choices;    /* --pass choices */
+    const char *isa;
+    bool choices; /* --pass choices */
+    bool pipelines;
+    bool is_case;
     uint32_t length; /* 0: not given */
     uint32_t batch;
 } inspect_options;
 
 typedef struct inspect_state {
     const inspect_options *options;
-    weft_cli_session session;
+    weft_cli_session session; /* of a case: without a model */
+    weft_cli_case *of_case;   /* or null */
     uint32_t length;
     weft_plan *plan;
+    weft_cli_pipelines *pipelines; /* or null */
     weft_plan_info info;
     uint32_t *layers; /* of each dispatch */
     uint32_t most_in_layer;
@@ -80,12 +87,28 @@ static weft_status find_layers(inspect_state *state) {
     return WEFT_OK;
 }
 
+static weft_status compile_plan(inspect_state *state) {
+    const inspect_options *options = state->options;
+    weft_cli_session *session = &state->session;
+    if (state->of_case) {
+        return weft_cli_case_compile(&state->plan, state->of_case, session->device);
+    }
+    return weft_model_compile(&state->plan, session->model, session->device, options->batch,
+                              state->length, false, NULL);
+}
+
 static int compile(inspect_state *state) {
-    WEFT_CLI_TRY(weft_cli_session_open(&state->session, &state->options->common));
-    WEFT_CLI_TRY(weft_cli_exit_code(weft_model_compile(&state->plan, state->session.model,
-                                                       state->session.device, state->options->batch,
-                                                       state->length, false, NULL)));
+    const inspect_options *options = state->options;
+    WEFT_CLI_TRY(weft_cli_session_open(&state->session, &options->common));
+    WEFT_CLI_TRY(weft_cli_exit_code(compile_plan(state)));
     WEFT_CLI_TRY(weft_cli_exit_code(weft_plan_get_info(state->plan, &state->info)));
+    if (options->pipelines) {
+        WEFT_CLI_TRY(weft_cli_exit_code(
+            weft_cli_pipelines_read(&state->pipelines, state->plan, &state->session.host)));
+    }
+    if (options->isa) {
+        WEFT_CLI_TRY(weft_cli_exit_code(weft_cli_pipelines_write(state->pipelines, options->isa)));
+    }
     return weft_cli_exit_code(find_layers(state));
 }
 
@@ -147,6 +170,13 @@ static json_t *per_layer_json(const inspect_state *state) {
 
 static int report_json(const inspect_state *state) {
     json_t *report = weft_cli_session_json(&state->session, state->plan);
+    if (state->of_case) {
+        report = weft_cli_json_field(report, "case", weft_cli_json_text(state->options->model));
+    }
+    if (state->pipelines) {
+        report =
+            weft_cli_json_field(report, "pipelines", weft_cli_pipelines_json(state->pipelines));
+    }
     json_t *more = json_pack(
         "{s:I, s:I, s:o, s:o, s:I, s:I, s:o}", "batch", (json_int_t)state->options->batch, "length",
         (json_int_t)state->length, "arena_ratio", weft_cli_json_real(arena_ratio(state)),
@@ -178,11 +208,19 @@ static void print_plan(const inspect_state *state) {
     char arena[WEFT_CLI_BYTES_SIZE];
     char bound[WEFT_CLI_BYTES_SIZE];
     char weights[WEFT_CLI_BYTES_SIZE];
-    printf("\nplan for batch %u, length %u on %s (%s), %s\n", state->options->batch, state->length,
-           device->name, weft_device_type_name(device->type),
+    if (state->of_case) {
+        printf("plan of %s", state->options->model);
+    } else {
+        printf("\nplan for batch %u, length %u", state->options->batch, state->length);
+    }
+    printf(" on %s (%s), %s\n", device->name, weft_device_type_name(device->type),
            weft_math_name(state->options->common.math));
-    printf("  %u dispatches, at most %u in a layer, %u outside of layers\n", info->dispatches,
-           state->most_in_layer, dispatches_in_layer(state, WEFT_CLI_NO_LAYER));
+    if (state->of_case) {
+        printf("  %u dispatch%s\n", info->dispatches, info->dispatches == 1 ? "" : "es");
+    } else {
+        printf("  %u dispatches, at most %u in a layer, %u outside of layers\n", info->dispatches,
+               state->most_in_layer, dispatches_in_layer(state, WEFT_CLI_NO_LAYER));
+    }
     printf("  %u barriers, %u submission%s\n", info->barriers, info->submissions,
            info->submissions == 1 ? "" : "s");
     printf("  arena %s (%llu bytes), lower bound %s, ratio %.3f\n",
@@ -233,17 +271,29 @@ static int report(const inspect_state *state) {
     } else if (state->options->common.json) {
         WEFT_CLI_TRY(report_json(state));
     } else {
-        print_model(state);
+        if (!state->of_case) {
+            print_model(state);
+        }
         print_plan(state);
-        WEFT_CLI_TRY(print_dispatches(state));
+        WEFT_CLI_TRY(state->pipelines ? weft_cli_pipelines_print(state->pipelines)
+                                      : print_dispatches(state));
     }
     return weft_cli_validation_code(state->session.device);
 }
 
-static int inspect_all(inspect_state *state, const weft_cli_syntax *syntax) {
+static int load(inspect_state *state, const weft_cli_syntax *syntax) {
     const inspect_options *options = state->options;
+    if (options->is_case) {
+        state->session.host = weft_cli_host(&options->common);
+        return weft_cli_exit_code(
+            weft_cli_case_make(&state->of_case, options->model, &state->session.host));
+    }
     WEFT_CLI_TRY(weft_cli_session_load(&state->session, &options->common, options->model));
-    WEFT_CLI_TRY(choose_length(state, syntax));
+    return choose_length(state, syntax);
+}
+
+static int inspect_all(inspect_state *state, const weft_cli_syntax *syntax) {
+    WEFT_CLI_TRY(load(state, syntax));
     WEFT_CLI_TRY(compile(state));
     return report(state);
 }
@@ -253,9 +303,32 @@ static int inspect(const inspect_options *options, const weft_cli_syntax *syntax
     int exit_code = inspect_all(&state, syntax);
     weft_host host = state.session.host;
     weft_free(&host, state.layers);
+    weft_cli_pipelines_free(&state.pipelines);
     weft_plan_destroy(&state.plan);
+    weft_cli_case_free(&state.of_case);
     weft_cli_session_close(&state.session);
     return exit_code;
+}
+
+/* What options ask for together; WEFT_CLI_FINE, or a usage error. */
+static int settle(inspect_options *options, const weft_cli_syntax *syntax) {
+    if (options->choices) {
+        options->pass = "choices";
+    }
+    if (options->pass && !is_pass(options->pass)) {
+        return weft_cli_usage_error(
+            syntax, "--pass: expected graph, fuse, choose, place, order or choices, found '%s'",
+            options->pass);
+    }
+    if (options->is_case && (options->length != 0 || options->batch != 1)) {
+        return weft_cli_usage_error(syntax, "--case: a case has its own length and batch");
+    }
+    options->pipelines = options->pipelines || options->isa;
+    if (options->pipelines && options->pass) {
+        return weft_cli_usage_error(syntax, "--pass and --pipelines: one of them");
+    }
+    options->common.executables = options->pipelines;
+    return WEFT_CLI_FINE;
 }
 
 int weft_cli_inspect(int argc, char **argv) {
@@ -270,6 +343,15 @@ int weft_cli_inspect(int argc, char **argv) {
         {"choices", WEFT_CLI_FLAG, &options.choices, NULL,
          "print the candidates for each piece of work instead, why some\nwere left out, their "
          "times, and which was taken"},
+        {"pipelines", WEFT_CLI_FLAG, &options.pipelines, NULL,
+         "print what the driver's compiler made of each kernel instead:\nregisters, spills, "
+         "occupancy, instructions"},
+        {"isa", WEFT_CLI_TEXT, &options.isa, "DIR",
+         "the same, and write the machine code of each kernel to DIR"},
+        {"compile-only", WEFT_CLI_FLAG, &options.common.compile_only, NULL,
+         "a device that can only compile will do: hardware that is not there"},
+        {"case", WEFT_CLI_FLAG, &options.is_case, NULL,
+         "MODEL is the name of a case of weft verify, such as one op"},
         WEFT_CLI_DEVICE_OPTIONS(&options.common),
         WEFT_CLI_OUTPUT_OPTIONS(&options.common),
         {.name = NULL},
@@ -279,20 +361,13 @@ int weft_cli_inspect(int argc, char **argv) {
         .positionals = "MODEL",
         .positional_count = 1,
         .summary = "Shows what a model is and what its plan for a batch and a length consists of:\n"
-                   "dispatches, submissions, bytes.",
+                   "dispatches, submissions, bytes, and what the driver's compiler made of them.",
         .options = table,
     };
     int exit_code = WEFT_CLI_FINE;
     if (!weft_cli_parse(&syntax, argc, argv, &options.model, &exit_code)) {
         return exit_code;
     }
-    if (options.choices) {
-        options.pass = "choices";
-    }
-    if (options.pass && !is_pass(options.pass)) {
-        return weft_cli_usage_error(
-            &syntax, "--pass: expected graph, fuse, choose, place, order or choices, found '%s'",
-            options.pass);
-    }
-    return inspect(&options, &syntax);
+    exit_code = settle(&options, &syntax);
+    return exit_code == WEFT_CLI_FINE ? inspect(&options, &syntax) : exit_code;
 }

@@ -105,7 +105,8 @@ json_t *weft_cli_session_json(const weft_cli_session *session, const weft_plan *
     if (weft_device_get_stats(session->device, &stats) != WEFT_OK) {
         return NULL;
     }
-    json_t *report = json_pack("{s:o, s:o, s:s, s:I, s:I}", "model", model_json(session), "device",
+    json_t *report = json_pack("{s:o, s:o, s:s, s:I, s:I}", "model",
+                               session->model ? model_json(session) : json_null(), "device",
                                weft_cli_device_json(&session->device_info), "math",
                                weft_math_name(weft_device_get_math(session->device)),
                                "shaders_compiled", (json_int_t)stats.shaders_compiled,

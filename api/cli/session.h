@@ -43,7 +43,7 @@ weft_status weft_cli_execute(double *median_ms, const weft_cli_execution *execut
 weft_status weft_cli_output_shape(weft_shape *shape, const weft_plan *plan);
 
 /**
- * Model, device, math, plan and the device's counters as JSON: what `run --json` and
+ * Model (null without one), device, math, plan and the device's counters as JSON: what `run --json` and
  * `inspect --json` have in common. Null when memory is out.
  */
 json_t *weft_cli_session_json(const weft_cli_session *session, const weft_plan *plan);

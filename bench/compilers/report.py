@@ -39,6 +39,7 @@ class Row:
     loop_issued: int  # of the hottest loop (isa.py): instructions, and of these on float numbers: products, all
     loop_products: int
     loop_arithmetic: int
+    taken: bool  # by such a device: not one of the kernels for others, such as those for software drivers
 
     def key(self):
         return self.kernel, self.math, tuple(self.constants)
@@ -120,6 +121,7 @@ def read_row(line: dict, driver: str, folder: pathlib.Path) -> Row:
         math=line["math"],
         constants=line["constants"],
         subgroup=line["subgroup_size"],
+        taken=line["taken"],
         loop_issued=loop.issued if loop else 0,
         loop_products=loop.products if loop else 0,
         loop_arithmetic=loop.arithmetic if loop else 0,
@@ -165,9 +167,9 @@ def write_result(path: pathlib.Path, result: dict) -> None:
 
 
 def worst_by_kernel(rows: list[Row]) -> dict:
-    """Of each kernel and math the pipeline that spills most, and of these the one of most instructions."""
+    """Of each kernel and math the pipeline that spills most, and of these the one of most instructions; of those that are taken."""
     worst: dict = {}
-    for row in rows:
+    for row in filter(lambda row: row.taken, rows):
         key = (row.kernel.split(" ")[0] if not row.kernel.startswith("vkfft") else "vkfft", row.math)
         rank = (row.spills or 0, row.instructions or 0)
         if key not in worst or rank > ((worst[key].spills or 0), (worst[key].instructions or 0)):
@@ -181,8 +183,12 @@ def per_product(row: Row) -> float | None:
 
 def describe(result: dict) -> None:
     rows = result["rows"]
-    spilling = [row for row in rows if row.spills]
-    print(f"\n{result['gpu']}: {result['device']}, {result['driver']}: {len(rows)} pipelines")
+    spilling = [row for row in rows if row.spills and row.taken]
+    taken = sum(row.taken for row in rows)
+    print(
+        f"\n{result['gpu']}: {result['device']}, {result['driver']}: {len(rows)} pipelines, of which it takes {taken}; "
+        f"{len(spilling)} of these spill"
+    )
     if result["slow"]:
         print(f"  took more than {SLOW_SECONDS:.0f} s: {result['slow']}")
     for row in sorted(spilling, key=lambda row: -row.spills)[:10]:
@@ -191,7 +197,7 @@ def describe(result: dict) -> None:
         loops = {
             tuple(row.constants): per_product(row)
             for row in rows
-            if row.kernel == "matmul/tiled" and row.math == math
+            if row.kernel == "matmul/tiled" and row.math == math and row.taken
         }
         told = ", ".join(f"{value:.2f}" for value in sorted(v for v in loops.values() if v))
         print(f"  matmul/tiled, {math}: instructions for each multiply-add in its loop: {told}")
@@ -226,7 +232,7 @@ th,td{padding:.25em .6em;text-align:right;border-bottom:1px solid #ddd;white-spa
 thead th{position:sticky;top:0;background:#fff}.spills{background:#fcc}.low{background:#ffe9c0}small{color:#777}
 h2{margin-top:2em}p{max-width:60em}"""
 
-EXPLANATION = """Nothing ran: each kernel was compiled by the GPU's own compiler (Mesa's). Of each kernel the pipeline that spills most or
+EXPLANATION = """Nothing ran: each kernel that such a GPU would run was compiled by its own compiler (Mesa's). Of each kernel the pipeline that spills most or
 is largest. In each cell: instructions; registers; occupancy, in the driver's unit; and, of the hottest loop, the share of its
 instructions that are float arithmetic. Red: registers are spilled to memory, and how many. Yellow: less than a fifth of the loop is
 float arithmetic."""

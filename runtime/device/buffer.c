@@ -79,7 +79,7 @@ weft_status weft_buffer_create(weft_buffer **buffer, weft_device *device, uint64
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT, "weft_buffer_create: %s",
                          !buffer ? "buffer is null" : "size is 0");
     }
-    WEFT_TRY(weft_device_alive(device));
+    WEFT_TRY(weft_device_runs(device));
     weft_buffer *made = weft_alloc_zero(&device->host, 1, sizeof *made);
     if (!made) {
         return weft_fail_memory(&device->host, "buffer");
@@ -121,7 +121,7 @@ weft_status weft_buffer_wrap(weft_buffer **buffer, weft_device *device, VkBuffer
                          " is not a multiple of minStorageBufferOffsetAlignment, %" PRIu64,
                          offset, alignment);
     }
-    WEFT_TRY(weft_device_alive(device));
+    WEFT_TRY(weft_device_runs(device));
     weft_buffer *made = weft_alloc_zero(&device->host, 1, sizeof *made);
     if (!made) {
         return weft_fail_memory(&device->host, "buffer");
@@ -176,7 +176,7 @@ static weft_status check_range(const weft_buffer *buffer, uint64_t offset, const
                          "%s: %" PRIu64 " bytes at %" PRIu64 " do not fit a buffer of %" PRIu64,
                          function, size, offset, buffer->size);
     }
-    return weft_device_alive(buffer->device);
+    return weft_device_runs(buffer->device);
 }
 
 weft_status weft_buffer_write(weft_buffer *buffer, uint64_t offset, const void *data,

@@ -65,7 +65,7 @@ void weft_commands_destroy(weft_device *device) {
 }
 
 weft_status weft_commands_take(struct weft_commands **commands, weft_device *device) {
-    WEFT_TRY(weft_device_alive(device));
+    WEFT_TRY(weft_device_runs(device));
     pthread_mutex_lock(&device->locks.commands);
     struct weft_commands *found = device->commands;
     while (found && found->busy) {

@@ -57,6 +57,8 @@ struct weft_device {
     bool owns_handles;    /* false for an adopted device */
     uint32_t float_modes; /* execution modes for float32 that it has: flags of weft_float_mode */
     bool robustness;      /* a pipeline can ask for bounds checks */
+    bool compile_only;    /* it has no queue, no commands and no memory */
+    bool executables;     /* its driver keeps what it tells of pipelines */
     struct weft_vk_external external;
     bool keeps_subnormals; /* found by the probe: modules need weft_spirv_flush_subnormals */
     bool folds_zeros;      /* found by the probe: modules need weft_spirv_hide_zeros */
@@ -118,6 +120,9 @@ weft_status weft_device_made(weft_device *device, VkResult result, const char *c
 
 /** WEFT_DEVICE_LOST when the device is lost, else WEFT_OK. The first line of every entry point that touches it. */
 weft_status weft_device_alive(const weft_device *device);
+
+/** The same for what needs memory or a queue: WEFT_UNSUPPORTED for a device that only compiles. */
+weft_status weft_device_runs(const weft_device *device);
 
 /* ---- memory: blocks shared by many buffers ---- */
 

@@ -132,7 +132,7 @@ static weft_status check(const weft_device *device, weft_buffer *const *buffer, 
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT, "%s: %s", function,
                          buffer ? "size is 0" : "buffer is null");
     }
-    WEFT_TRY(weft_device_alive(device));
+    WEFT_TRY(weft_device_runs(device));
     WEFT_TRY(weft_device_get_external(device, source->type, &info));
     if (!(source->imported ? info.imports : info.exports)) {
         return weft_fail(&device->host, WEFT_UNSUPPORTED, "%s: %s %s no memory of type %s",
@@ -174,6 +174,6 @@ weft_status weft_buffer_export_memory(weft_buffer *buffer, weft_external_handle 
             buffer ? &buffer->device->host : NULL, WEFT_INVALID_ARGUMENT,
             "weft_buffer_export_memory: null argument, or a buffer that is not exportable");
     }
-    WEFT_TRY(weft_device_alive(buffer->device));
+    WEFT_TRY(weft_device_runs(buffer->device));
     return weft_external_memory_export(handle, buffer->device, buffer->imported, buffer->external);
 }

@@ -43,7 +43,7 @@ static weft_status check(const weft_device *device, weft_semaphore *const *semap
     if (!semaphore) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT, "%s: semaphore is null", function);
     }
-    WEFT_TRY(weft_device_alive(device));
+    WEFT_TRY(weft_device_runs(device));
     WEFT_TRY(weft_device_get_external_semaphore(device, timeline, &info));
     if (!(imports ? info.imports : info.exports)) {
         return weft_fail(&device->host, WEFT_UNSUPPORTED, "%s: %s %s no %s semaphores", function,
@@ -111,7 +111,7 @@ weft_status weft_semaphore_export_handle(weft_semaphore *semaphore, weft_externa
             semaphore ? &semaphore->device->host : NULL, WEFT_INVALID_ARGUMENT,
             "weft_semaphore_export_handle: null argument, or a semaphore that is not exportable");
     }
-    WEFT_TRY(weft_device_alive(semaphore->device));
+    WEFT_TRY(weft_device_runs(semaphore->device));
     return weft_external_semaphore_export(handle, semaphore->device, semaphore->handle);
 }
 

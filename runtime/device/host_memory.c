@@ -28,7 +28,7 @@ static weft_status check(const weft_device *device, weft_buffer *const *buffer, 
                          : !memory ? "the memory is null"
                                    : "size is 0");
     }
-    WEFT_TRY(weft_device_alive(device));
+    WEFT_TRY(weft_device_runs(device));
     if (alignment == 0) {
         return weft_fail(host, WEFT_UNSUPPORTED,
                          "weft_buffer_wrap_host: %s cannot work on the host's memory in place",

@@ -6,6 +6,7 @@
 #include "cpu/driver.h"
 #include "device/debug_label.h"
 #include "device/discover.h"
+#include "device/executable.h"
 #include "device/result.h"
 #include "device/robustness.h"
 #include "device/setup.h"
@@ -35,7 +36,7 @@ weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const wef
  */
 static weft_status create_device(weft_device *device, const struct weft_physical *physical,
                                  const struct weft_cpu_jobs_info *jobs) {
-    const char *extensions[7];
+    const char *extensions[8];
     uint32_t extension_count = 0;
     if (physical->info.has_pipeline_feedback) {
         extensions[extension_count++] = VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME;
@@ -58,6 +59,9 @@ static weft_status create_device(weft_device *device, const struct weft_physical
     if (physical->robustness) {
         extensions[extension_count++] = weft_robustness_extension();
     }
+    if (device->executables) {
+        extensions[extension_count++] = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME;
+    }
     const float priority = 1.0f;
     VkDeviceQueueCreateInfo queue = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
@@ -65,9 +69,14 @@ static weft_status create_device(weft_device *device, const struct weft_physical
         .queueCount = 1,
         .pQueuePriorities = &priority,
     };
+    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
+        .pNext = (void *)(uintptr_t)jobs, /* which nobody writes to */
+        .pipelineExecutableInfo = VK_TRUE,
+    };
     VkPhysicalDeviceVulkan12Features features = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
-        .pNext = (void *)(uintptr_t)jobs, /* which nobody writes to */
+        .pNext = device->executables ? &executables : executables.pNext,
         .timelineSemaphore = VK_TRUE,
         .shaderFloat16 = device->math == WEFT_MATH_FAST && physical->info.has_f16_arithmetic,
     };
@@ -102,6 +111,9 @@ static weft_status create_and_load(weft_device *device, const struct weft_physic
         }
     }
     weft_external_load(device, &physical->external);
+    if (device->executables) {
+        WEFT_TRY(weft_executable_load(&device->vk, &device->instance, &device->host));
+    }
     if (device->instance.CreateDebugUtilsMessengerEXT) { /* for the validation layer's messages */
         WEFT_TRY(weft_debug_label_load(device, device->instance.labels));
     }
@@ -119,7 +131,15 @@ static weft_status open_chosen(weft_device *device, struct weft_discovery *disco
                          discovery->reason);
     }
     WEFT_TRY(weft_physical_select(&chosen, discovery->list, discovery->count, params->select,
-                                  &device->host));
+                                  params->compile_only, &device->host));
+    if (params->executables && !chosen->executables) {
+        return weft_fail(&device->host, WEFT_UNSUPPORTED,
+                         "%s tells nothing of its kernels: its driver lacks "
+                         "VK_KHR_pipeline_executable_properties",
+                         chosen->info.name);
+    }
+    device->compile_only = params->compile_only;
+    device->executables = params->executables;
     const struct weft_cpu_jobs_info jobs = {
         .sType = WEFT_CPU_JOBS_INFO, .threads = params->threads, .jobs = params->jobs};
     const bool is_ours = chosen->instance == &discovery->processor;

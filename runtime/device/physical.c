@@ -9,6 +9,7 @@
 #include "core/try.h"
 #include "cpu/driver.h"
 #include "device/device.h"
+#include "device/executable.h"
 #include "device/host_memory.h"
 #include "device/result.h"
 #include "device/robustness.h"
@@ -119,6 +120,8 @@ static weft_status read_extensions(struct weft_physical *physical,
             physical->external.dma_buf = true;
         } else if (robustness && strcmp(name, robustness) == 0) {
             physical->robustness = true;
+        } else if (strcmp(name, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME) == 0) {
+            physical->executables = true;
         } else if (strcmp(name, "VK_KHR_portability_subset") == 0) {
             physical->portability_subset = true;
         }
@@ -256,7 +259,11 @@ static void judge(struct weft_physical *physical, const struct facts *facts) {
         (void)snprintf(reason, size, "allows %u storage buffers in a shader, Weft needs %u",
                        bindings, (unsigned)WEFT_OWN_MAX_BINDINGS);
     } else {
-        info->usable = true;
+        info->compiles = true;
+        info->usable = info->device_memory > 0;
+        if (!info->usable) { /* as Mesa's driver of AMD's GPUs without one */
+            (void)snprintf(reason, size, "has no memory: it can be opened for compiling only");
+        }
     }
 }
 
@@ -276,8 +283,12 @@ weft_status weft_physical_read(struct weft_physical *physical,
     if (physical->info.usable && physical->host_memory) {
         physical->info.host_memory_alignment = weft_host_memory_alignment(handle, instance);
     }
+    const bool compiles = physical->info.compiles;
     physical->robustness =
-        physical->robustness && physical->info.usable && weft_robustness_feature(handle, instance);
+        physical->robustness && compiles && weft_robustness_feature(handle, instance);
+    physical->executables =
+        physical->executables && compiles && weft_executable_feature(handle, instance);
+    physical->info.has_executables = physical->executables;
     return WEFT_OK;
 }
 

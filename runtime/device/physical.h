@@ -17,6 +17,7 @@ struct weft_physical {
     bool host_memory;        /* has VK_EXT_external_memory_host */
     struct weft_external_extensions external; /* has these */
     bool robustness;                          /* has VK_EXT_pipeline_robustness, with its feature */
+    bool executables;     /* has VK_KHR_pipeline_executable_properties, with its feature */
     uint32_t float_modes; /* execution modes for float32: flags of weft_float_mode */
 };
 
@@ -36,10 +37,13 @@ weft_status weft_physical_read(struct weft_physical *physical,
 weft_status weft_physical_list(struct weft_physical **list, uint32_t *count,
                                const struct weft_vk_instance *instance, const weft_host *host);
 
-/** Chooses by weft_device_params::select; errors are weft_device_open's and name what there is. */
+/**
+ * Chooses by weft_device_params::select among those that can be used or, for compiling only, among those that compile; errors are
+ * weft_device_open's and name what there is.
+ */
 weft_status weft_physical_select(const struct weft_physical **chosen,
                                  const struct weft_physical *list, uint32_t count,
-                                 const char *select, const weft_host *host);
+                                 const char *select, bool compile_only, const weft_host *host);
 
 /** Where `handle` stands in the system's order; 0 when the system does not list it. */
 weft_status weft_physical_index(uint32_t *index, const struct weft_vk_instance *instance,

@@ -91,3 +91,12 @@ weft_status weft_device_alive(const weft_device *device) {
     }
     return WEFT_OK;
 }
+
+weft_status weft_device_runs(const weft_device *device) {
+    if (device->compile_only) {
+        return weft_fail(&device->host, WEFT_UNSUPPORTED,
+                         "%s was opened for compiling only: it runs nothing and has no memory",
+                         device->info.name);
+    }
+    return weft_device_alive(device);
+}

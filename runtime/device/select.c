@@ -56,19 +56,24 @@ static bool matches(const struct weft_physical *physical, const char *part) {
     return contains(physical->info.name, part) || contains(physical->info.driver, part);
 }
 
-/* The best of the devices that match; a usable one before any other. The enum's order is the order
+static bool serves(const struct weft_physical *physical, bool compile_only) {
+    return compile_only ? physical->info.compiles : physical->info.usable;
+}
+
+/* The best of the devices that match; one that serves before any other. The enum's order is the order
  * of preference. */
 static const struct weft_physical *best(const struct weft_physical *list, uint32_t count,
-                                        const char *part) {
+                                        const char *part, bool compile_only) {
     const struct weft_physical *found = NULL;
     for (uint32_t i = 0; i < count; i++) {
         const struct weft_physical *candidate = &list[i];
         if (part && !matches(candidate, part)) {
             continue;
         }
-        if (!found || (candidate->info.usable && !found->info.usable) ||
-            (candidate->info.usable == found->info.usable &&
-             candidate->info.type < found->info.type)) {
+        const bool good = serves(candidate, compile_only);
+        const bool better = !found || (good && !serves(found, compile_only));
+        if (better ||
+            (good == serves(found, compile_only) && candidate->info.type < found->info.type)) {
             found = candidate;
         }
     }
@@ -77,7 +82,7 @@ static const struct weft_physical *best(const struct weft_physical *list, uint32
 
 weft_status weft_physical_select(const struct weft_physical **chosen,
                                  const struct weft_physical *list, uint32_t count,
-                                 const char *select, const weft_host *host) {
+                                 const char *select, bool compile_only, const weft_host *host) {
     char there[640];
     describe(list, count, there, sizeof there);
     if (count == 0) {
@@ -89,16 +94,17 @@ weft_status weft_physical_select(const struct weft_physical **chosen,
     if (!any && is_number(select, &index)) {
         found = index < count ? &list[index] : NULL;
     } else {
-        found = best(list, count, any ? NULL : select);
+        found = best(list, count, any ? NULL : select, compile_only);
     }
     if (!found) {
         return weft_fail(host, WEFT_NOT_FOUND, "no device matches \"%s\"; there is %s", select,
                          there);
     }
-    if (!found->info.usable && any) {
+    const bool good = serves(found, compile_only);
+    if (!good && any) {
         return weft_fail(host, WEFT_NO_DEVICE, "no usable device; there is %s", there);
     }
-    if (!found->info.usable) {
+    if (!good) {
         return weft_fail(host, WEFT_UNSUPPORTED, "device %u, %s, cannot be used: it %s",
                          found->info.index, found->info.name, found->info.reason);
     }

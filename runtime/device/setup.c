@@ -80,6 +80,9 @@ static weft_status set_parameters(weft_device *device, const struct weft_setup *
         device->submission_limit_ms = HARDWARE_SUBMISSION_LIMIT_MS;
     }
     device->flops_per_ms = first_rate(device->info.type);
+    if (device->executables) { /* what comes from a cache may come without what is told of it */
+        return WEFT_OK;
+    }
     if (!setup->cache_dir) {
         device->cache_dir = weft_cache_default_dir(&device->host);
     } else if (setup->cache_dir[0] != '\0') {
@@ -111,15 +114,16 @@ static weft_status finish(weft_device *device, const struct weft_setup *setup) {
     };
     WEFT_TRY(set_weight_storage(device, setup->weights));
     WEFT_TRY(set_parameters(device, setup));
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+    for (size_t i = 0; !device->compile_only && i < sizeof steps / sizeof steps[0]; i++) {
         WEFT_TRY(steps[i](device));
     }
     for (size_t i = 0; i < weft_device_part_count; i++) {
         WEFT_TRY(weft_device_parts[i].create(device));
     }
-    weft_log(&device->host, WEFT_LOG_INFO, "opened device %u: %s (%s, %s), %s math",
+    weft_log(&device->host, WEFT_LOG_INFO, "opened device %u: %s (%s, %s), %s math%s",
              device->info.index, device->info.name, device->info.driver,
-             device->info.driver_version, weft_math_name(device->math));
+             device->info.driver_version, weft_math_name(device->math),
+             device->compile_only ? ", for compiling only" : "");
     return WEFT_OK;
 }
 

@@ -18,7 +18,7 @@ static void unlock_queue(const weft_device *device) {
 
 weft_status weft_device_queue_submit(weft_device *device, const VkSubmitInfo *infos,
                                      uint64_t *values, uint32_t count, uint64_t *value) {
-    WEFT_TRY(weft_device_alive(device));
+    WEFT_TRY(weft_device_runs(device));
     /* The owner's lock first: it may be one that this thread already holds. */
     lock_queue(device);
     pthread_mutex_lock(&device->locks.queue);
@@ -58,7 +58,7 @@ weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *comma
 }
 
 weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeout_ns, bool *done) {
-    WEFT_TRY(weft_device_alive(device));
+    WEFT_TRY(weft_device_runs(device));
     VkSemaphoreWaitInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
         .semaphoreCount = 1,

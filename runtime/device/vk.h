@@ -98,6 +98,11 @@ struct weft_vk_device {
     /* Not on the processor device, which has no images; null there, or of a layer that does not know. */
     PFN_vkCmdCopyImageToBuffer CmdCopyImageToBuffer;
     PFN_vkCmdCopyBufferToImage CmdCopyBufferToImage;
+    /* Null where VK_KHR_pipeline_executable_properties is not enabled. */
+    PFN_vkGetPipelineExecutablePropertiesKHR GetPipelineExecutableProperties;
+    PFN_vkGetPipelineExecutableStatisticsKHR GetPipelineExecutableStatistics;
+    PFN_vkGetPipelineExecutableInternalRepresentationsKHR
+        GetPipelineExecutableInternalRepresentations;
     /* Null where nothing is named for captures, see debug_label.h. */
     PFN_vkSetDebugUtilsObjectNameEXT SetDebugUtilsObjectNameEXT;
     PFN_vkCmdBeginDebugUtilsLabelEXT CmdBeginDebugUtilsLabelEXT;

@@ -11,7 +11,6 @@
 #include "graph/lowering.h"
 
 #define CACHE_KIND     "choice"
-#define HOPELESS       2.0 /* times the least expected cost */
 #define KEY_SIZE       (sizeof "choice/" + WEFT_DIGEST_TEXT_SIZE)
 #define REPORT_MINIMUM 1024
 
@@ -92,7 +91,7 @@ static void leave_out_hopeless(struct weft_choice *choice) {
     }
     for (uint32_t i = 0; i < choice->count; i++) {
         struct weft_candidate *candidate = &choice->candidates[i];
-        if (!candidate->left_out && candidate->cost > HOPELESS * least) {
+        if (!candidate->left_out && candidate->cost > WEFT_HOPELESS_COST * least) {
             candidate->left_out = "expected to take more than twice the time of another";
         }
     }
@@ -205,6 +204,19 @@ static weft_status recall_or_measure(uint32_t *chosen, const char **how, struct 
     return remember(device, kept_key, choice->candidates[*chosen].name);
 }
 
+/** The one that is expected to take the least time, where none can be measured. */
+static uint32_t find_cheapest(const struct weft_choice *choice) {
+    uint32_t best = choice->count;
+    for (uint32_t i = 0; i < choice->count; i++) {
+        const struct weft_candidate *candidate = &choice->candidates[i];
+        if (!candidate->left_out &&
+            (best == choice->count || candidate->cost < choice->candidates[best].cost)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
 weft_status weft_choose(uint32_t *chosen, struct weft_choice *choice,
                         struct weft_chooser *chooser) {
     const char *how = "named by the caller";
@@ -217,7 +229,11 @@ weft_status weft_choose(uint32_t *chosen, struct weft_choice *choice,
         keep_to_group(choice, chooser->device);
         leave_out_hopeless(choice);
         how = "the only one";
-        if (count_left(chosen, choice) > 1) {
+        const uint32_t left = count_left(chosen, choice);
+        if (left > 1 && chooser->device->compile_only) {
+            *chosen = find_cheapest(choice);
+            how = "expected to be the fastest: nothing runs here that could be timed";
+        } else if (left > 1) {
             WEFT_TRY(recall_or_measure(chosen, &how, choice, chooser->device));
         }
     }

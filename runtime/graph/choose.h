@@ -10,7 +10,8 @@
 #include "core/hash.h"
 #include "graph/variant.h"
 
-#define WEFT_CHOICE_NAME_SIZE 64 /* of a candidate that is remembered */
+#define WEFT_CHOICE_NAME_SIZE 64  /* of a candidate that is remembered */
+#define WEFT_HOPELESS_COST    2.0 /* times the least expected one: not even measured */
 
 struct weft_candidate {
     const char *name;

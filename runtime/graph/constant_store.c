@@ -144,6 +144,9 @@ static weft_status upload(weft_device *device, struct weft_constant *constant,
 
 static weft_status make_constant(struct weft_constant *constant, weft_device *device,
                                  weft_status (*fill)(void *user, void *data), void *user) {
+    if (device->compile_only) {
+        return WEFT_OK; /* it has no memory for them */
+    }
     weft_status status = weft_vkbuffer_create_or_trim(&constant->buffer, &constant->allocation,
                                                       device, constant->bytes);
     if (status != WEFT_OK) {

@@ -25,7 +25,7 @@ static weft_status create(weft_bindings **out, weft_plan *plan, bool concurrent,
         return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "%s: null argument", function);
     }
-    WEFT_TRY(weft_device_alive(plan->device));
+    WEFT_TRY(weft_device_runs(plan->device));
     weft_bindings *bindings = weft_alloc_zero(&plan->device->host, 1, sizeof *bindings);
     if (!bindings) {
         return weft_fail_memory(&plan->device->host, "bindings");

@@ -149,7 +149,7 @@ weft_status weft_plan_execute(weft_plan *plan, const weft_host_tensor *tensors, 
         return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_plan_execute: null argument");
     }
-    WEFT_TRY(weft_device_alive(plan->device));
+    WEFT_TRY(weft_device_runs(plan->device));
     WEFT_TRY(check_tensors(plan, tensors, count));
     WEFT_TRY(make_buffers(plan));
     WEFT_TRY(transfer(plan, tensors, count, false));

@@ -29,7 +29,7 @@ weft_status weft_frame_queue_create(weft_frame_queue **out, weft_device *device)
         return weft_fail(device ? &device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_frame_queue_create: null argument");
     }
-    WEFT_TRY(weft_device_alive(device));
+    WEFT_TRY(weft_device_runs(device));
     weft_frame_queue *queue = weft_alloc_zero(&device->host, 1, sizeof *queue);
     if (!queue) {
         return weft_fail_memory(&device->host, "a frame queue");
@@ -140,7 +140,7 @@ weft_status weft_frame_queue_add(weft_frame_queue *queue, weft_plan *plan, weft_
                          "of another device");
     }
     const weft_host *host = &queue->device->host;
-    WEFT_TRY(weft_device_alive(queue->device));
+    WEFT_TRY(weft_device_runs(queue->device));
     WEFT_TRY(weft_bindings_prepare(bindings));
     if (!weft_grow(host, &queue->jobs, queue->count, &queue->room, sizeof *queue->jobs) ||
         !weft_grow(host, &queue->finished, queue->count, &queue->finished_room,
@@ -244,7 +244,7 @@ weft_status weft_frame_queue_record(weft_frame_queue *queue, VkCommandBuffer com
         return weft_fail(queue ? &queue->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_frame_queue_record: null argument, or a budget of %g ms", budget_ms);
     }
-    WEFT_TRY(weft_device_alive(queue->device));
+    WEFT_TRY(weft_device_runs(queue->device));
     weft_frame_info frame = {0};
     weft_status status = WEFT_OK;
     queue->finished_count = 0;

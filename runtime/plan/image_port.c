@@ -147,7 +147,7 @@ weft_status weft_bindings_set_image(weft_bindings *bindings, const char *name,
         return weft_fail(&device->host, WEFT_UNSUPPORTED,
                          "weft_bindings_set_image: %s has no images", device->info.name);
     }
-    WEFT_TRY(weft_device_alive(device));
+    WEFT_TRY(weft_device_runs(device));
     WEFT_TRY(weft_plan_find_port(&index, plan, name));
     WEFT_TRY(check_image(&extents, &plan->ports[index], image, &device->host));
     if (!bindings->images) {

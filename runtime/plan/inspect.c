@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/try.h"
+#include "plan/executable.h"
 #include "plan/plan.h"
 
 weft_status weft_plan_get_storage(const weft_plan *plan, uint32_t storage,
@@ -107,4 +108,22 @@ weft_status weft_plan_get_module(const weft_plan *plan, uint32_t dispatch, weft_
     const weft_status status = give_words(words, size, &module, host);
     weft_free(host, owned);
     return status;
+}
+
+weft_status weft_plan_get_executable(weft_executable **executable, const weft_plan *plan,
+                                     uint32_t dispatch) {
+    if (!plan || !executable) {
+        return WEFT_INVALID_ARGUMENT;
+    }
+    const struct weft_dispatch *found = find_dispatch(plan, dispatch);
+    if (!found) {
+        return WEFT_NOT_FOUND;
+    }
+    const weft_device *device = plan->device;
+    if (!device->executables) {
+        return weft_fail(&device->host, WEFT_UNSUPPORTED,
+                         "weft_plan_get_executable: %s was opened without `executables`",
+                         device->info.name);
+    }
+    return weft_executable_read(executable, &device->vk, found->built->handle, &device->host);
 }

@@ -102,7 +102,7 @@ weft_status weft_plan_record(weft_plan *plan, VkCommandBuffer commands, weft_bin
         return weft_fail(plan ? &plan->device->host : NULL, WEFT_INVALID_ARGUMENT,
                          "weft_plan_record: null argument, or bindings of another plan");
     }
-    WEFT_TRY(weft_device_alive(plan->device));
+    WEFT_TRY(weft_device_runs(plan->device));
     WEFT_TRY(weft_bindings_prepare(bindings));
     weft_record_begin(bindings, commands);
     for (uint32_t i = 0; i < plan->info.submissions; i++) {
@@ -206,7 +206,7 @@ static weft_status submit(weft_plan *plan, weft_bindings *bindings,
     const weft_host *host = &plan->device->host;
     WEFT_TRY(check_points(host, params->waits, params->wait_count, "wait"));
     WEFT_TRY(check_points(host, params->signals, params->signal_count, "signal"));
-    WEFT_TRY(weft_device_alive(plan->device));
+    WEFT_TRY(weft_device_runs(plan->device));
     WEFT_TRY(prepare_commands(bindings));
     WEFT_TRY(weft_device_submit_run(plan->device, bindings->commands, plan->info.submissions,
                                     params, ticket));
@@ -229,7 +229,7 @@ weft_status weft_plan_wait(weft_plan *plan, uint64_t ticket, uint64_t timeout_ns
     if (!plan) {
         return WEFT_INVALID_ARGUMENT;
     }
-    WEFT_TRY(weft_device_alive(plan->device));
+    WEFT_TRY(weft_device_runs(plan->device));
     return weft_device_wait(plan->device, ticket, timeout_ns, done);
 }
 

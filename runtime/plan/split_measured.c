@@ -86,7 +86,7 @@ weft_status weft_plan_split_measured(weft_plan *plan, double part_ms) {
                          "the plan's times known from weft_plan_get_timings, which they are%s",
                          part_ms, atomic_load(&plan->measured) ? "" : " not");
     }
-    WEFT_TRY(weft_device_alive(device));
+    WEFT_TRY(weft_device_runs(device));
     const uint32_t count = count_workspaces(plan);
     VkQueryPool *queries = weft_alloc_zero(&device->host, count, sizeof(VkQueryPool));
     if (!queries) {

@@ -54,7 +54,7 @@ static weft_status get_times(weft_plan *plan, const struct weft_workspace *works
 static weft_status get_timings(weft_plan *plan, const struct weft_workspace *workspace,
                                weft_timing *timings, uint32_t *count) {
     const weft_host *host = &plan->device->host;
-    WEFT_TRY(weft_device_alive(plan->device));
+    WEFT_TRY(weft_device_runs(plan->device));
     if (!workspace->queries) {
         return weft_fail(host, WEFT_UNSUPPORTED, "the plan was compiled without time stamps");
     }

@@ -62,6 +62,9 @@ weft_status weft_queries_create(VkQueryPool *queries, const weft_plan *plan, uin
 
 weft_status weft_workspace_begin(struct weft_workspace *workspace, const weft_plan *plan,
                                  bool timestamps) {
+    if (plan->device->compile_only) {
+        return WEFT_OK;
+    }
     WEFT_TRY(make_arena(workspace, plan));
     WEFT_TRY(make_descriptors(workspace, plan));
     return timestamps ? weft_queries_create(&workspace->queries, plan, plan->steps.count) : WEFT_OK;

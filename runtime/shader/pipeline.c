@@ -247,6 +247,13 @@ struct build {
     VkPipelineCreationFeedbackCreateInfoEXT ask;
 };
 
+/* What the driver is to keep for weft_plan_get_executable. */
+static VkPipelineCreateFlags kept_flags(const weft_device *device) {
+    return device->executables ? VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR |
+                                     VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR
+                               : 0;
+}
+
 static VkComputePipelineCreateInfo describe(struct build *build, const weft_device *device) {
     const struct weft_pipeline_desc *desc = build->desc;
     const void *checks = desc->checked && device->robustness ? weft_robustness_request() : NULL;
@@ -268,7 +275,7 @@ static VkComputePipelineCreateInfo describe(struct build *build, const weft_devi
     return (VkComputePipelineCreateInfo){
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .pNext = device->info.has_pipeline_feedback ? &build->ask : checks,
-        .flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT,
+        .flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT | kept_flags(device),
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                   .module = build->shader,

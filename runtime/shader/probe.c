@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/disk_cache.h"
+#include "core/float_modes.h"
 #include "core/hash.h"
 #include "core/try.h"
 #include "device/commands.h"
@@ -245,6 +246,13 @@ static weft_status judge(struct probe *probe, weft_device *device) {
 
 weft_status weft_device_probe(weft_device *device) {
     if (device->math != WEFT_MATH_REPRODUCIBLE) {
+        return WEFT_OK;
+    }
+    if (device->compile_only) { /* what hardware without the mode for it would be found to need */
+        set_needs(device, weft_runs_on_processor(&device->info) ||
+                                  (device->float_modes & WEFT_FLOAT_FLUSH) != 0
+                              ? WEFT_PROBE_RIGHT
+                              : WEFT_PROBE_KEEPS_SUBNORMALS);
         return WEFT_OK;
     }
     struct probe *probe = weft_alloc_zero(&device->host, 1, sizeof *probe);

@@ -24,7 +24,7 @@ function(weft_add_compiler_tool target)
     weft_finish_program(${target})
 endfunction()
 weft_add_compiler_tool(weft-pipelines pipelines.c $<TARGET_OBJECTS:weft-cli-objects>)
-weft_add_compiler_tool(weft-compile compile.c rules.c)
+weft_add_compiler_tool(weft-compile compile.c rules.c taken.c $<TARGET_OBJECTS:weft-cli-objects>)
 
 set(weft_pipelines_dir "${CMAKE_CURRENT_BINARY_DIR}/compilers/pipelines")
 
@@ -52,6 +52,18 @@ foreach(manifest IN LISTS weft_compilers)
     # Contraction let through, as fast mode does, has to be noticed.
     add_test(NAME "compilers.contracted.${name}"
         COMMAND weft-compile "${weft_pipelines_dir}/fast" "${weft_pipelines_dir}/${name}-fast" --check)
+    # The command says what such a device is, inspects with it, and refuses to run on it.
+    set(model "${PROJECT_SOURCE_DIR}/tests/data/fnet/classify_d36_l2_gelu")
+    set(listings "${weft_pipelines_dir}/${name}-listings")
+    add_test(NAME "compilers.devices.${name}" COMMAND weft-cli devices)
+    add_test(NAME "compilers.refusal.${name}" COMMAND weft-cli inspect "${model}" --pipelines)
+    add_test(NAME "compilers.inspect.${name}" COMMAND weft-cli inspect "${model}" --compile-only --isa "${listings}")
+    set_tests_properties("compilers.devices.${name}" "compilers.refusal.${name}" PROPERTIES
+        PASS_REGULAR_EXPRESSION "has no memory: it can be opened for compiling only")
+    set_tests_properties("compilers.inspect.${name}" PROPERTIES
+        PASS_REGULAR_EXPRESSION "matmul/tiled [0-9 ]+ 64 +[1-9][0-9]* +0 +[1-9]")
+    set_tests_properties("compilers.devices.${name}" "compilers.refusal.${name}" "compilers.inspect.${name}" PROPERTIES
+        ENVIRONMENT "${env}" LABELS compilers)
     set_tests_properties("compilers.${name}" PROPERTIES
         ENVIRONMENT "${env}" FIXTURES_REQUIRED weft_pipelines_reproducible LABELS compilers TIMEOUT 600)
     set_tests_properties("compilers.contracted.${name}" PROPERTIES

@@ -2,8 +2,8 @@
 /*
  * weft-compile PIPELINES OUT [--check]: hands the pipelines that weft-pipelines wrote to the compiler of the first Vulkan device, which needs
  * no hardware (RADV without a GPU, drivers on a shim): nothing is submitted. For each, what VK_KHR_pipeline_executable_properties
- * tells: numbers, as a line of OUT/pipelines.jsonl, whose first line names the device, and machine code, as
- * OUT/NAME.REPRESENTATION.txt. Modules of reproducible math first get what Weft adds for the device (shader/pipeline.c). --check
+ * tells: numbers, and whether the device would take the kernel (taken.h), as a line of OUT/pipelines.jsonl, whose first line names the
+ * device, and machine code, as OUT/NAME.REPRESENTATION.txt. Modules of reproducible math first get what Weft adds for the device (shader/pipeline.c). --check
  * fails where machine code breaks reproducible math (rules.h).
  */
 #include <dirent.h>
@@ -11,17 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/pipelines.h"
 #include "core/clock.h"
 #include "core/file.h"
 #include "core/float_modes.h"
 #include "core/json.h"
 #include "core/try.h"
+#include "device/executable.h"
 #include "device/instance.h"
 #include "device/physical.h"
 #include "device/result.h"
+#include "plan/executable.h"
 #include "rules.h"
 #include "shader/spirv_float_modes.h"
 #include "shader/spirv_flush.h"
+#include "taken.h"
 
 #define MOST_CONSTANTS 64
 #define MOST_BINDINGS  16
@@ -31,9 +35,6 @@ struct compiler {
     struct weft_vk_instance instance;
     struct weft_vk_device vk;
     struct weft_physical physical;
-    PFN_vkGetPipelineExecutablePropertiesKHR executables;
-    PFN_vkGetPipelineExecutableStatisticsKHR statistics;
-    PFN_vkGetPipelineExecutableInternalRepresentationsKHR representations;
     FILE *out;
     const struct weft_isa *isa; /* null: nothing is checked */
     uint32_t broken;
@@ -95,16 +96,7 @@ static weft_status open_compiler(struct compiler *c) {
     weft_free(&host, list);
     WEFT_TRY(status);
     WEFT_TRY(create_device(c));
-    c->executables = (PFN_vkGetPipelineExecutablePropertiesKHR)c->instance.GetDeviceProcAddr(
-        c->vk.handle, "vkGetPipelineExecutablePropertiesKHR");
-    c->statistics = (PFN_vkGetPipelineExecutableStatisticsKHR)c->instance.GetDeviceProcAddr(
-        c->vk.handle, "vkGetPipelineExecutableStatisticsKHR");
-    c->representations =
-        (PFN_vkGetPipelineExecutableInternalRepresentationsKHR)c->instance.GetDeviceProcAddr(
-            c->vk.handle, "vkGetPipelineExecutableInternalRepresentationsKHR");
-    return c->executables && c->statistics && c->representations
-               ? WEFT_OK
-               : weft_fail(&host, WEFT_UNSUPPORTED, "the driver tells nothing of its pipelines");
+    return weft_executable_load(&c->vk, &c->instance, &host);
 }
 
 static void close_compiler(struct compiler *c) {
@@ -116,111 +108,31 @@ static void close_compiler(struct compiler *c) {
 
 /* ---- what a driver tells ---- */
 
-static json_t *statistic_json(const VkPipelineExecutableStatisticKHR *statistic) {
-    switch (statistic->format) {
-    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_BOOL32_KHR:
-        return json_boolean(statistic->value.b32);
-    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_INT64_KHR:
-        return json_integer((json_int_t)statistic->value.i64);
-    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR:
-        return json_integer((json_int_t)statistic->value.u64);
-    default:
-        return json_real(statistic->value.f64);
-    }
-}
-
-static json_t *statistics_json(const struct compiler *c, const VkPipelineExecutableInfoKHR *which) {
-    enum { MOST = 64 };
-    VkPipelineExecutableStatisticKHR statistics[MOST];
-    uint32_t count = MOST;
-    for (uint32_t i = 0; i < MOST; i++) {
-        statistics[i] = (VkPipelineExecutableStatisticKHR){
-            .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR};
-    }
-    json_t *object = json_object();
-    if (c->statistics(c->vk.handle, which, &count, statistics) == VK_SUCCESS) {
-        for (uint32_t i = 0; i < count; i++) {
-            json_object_set_new(object, statistics[i].name, statistic_json(&statistics[i]));
-        }
-    }
-    return object;
-}
-
-/* "OUT/NAME.Assembly.txt": all that is not a letter or a digit in a representation's name becomes an underscore. */
-static weft_status write_text(const struct compiler *c, const char *name,
-                              const VkPipelineExecutableInternalRepresentationKHR *text) {
-    char kind[VK_MAX_DESCRIPTION_SIZE];
-    size_t length = 0;
-    for (; text->name[length] != '\0'; length++) {
-        const char letter = text->name[length];
-        const bool plain = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-                           (letter >= '0' && letter <= '9');
-        kind[length] = letter;
-        kind[length] = (char)(plain ? letter : '_');
-    }
-    kind[length] = '\0';
-    char *path = weft_format(&host, "%s/%s.%s.txt", c->to, name, kind);
-    const weft_status status =
-        path ? weft_file_write(path, text->pData, strnlen(text->pData, text->dataSize), &host)
-             : weft_fail_memory(&host, "a path");
-    weft_free(&host, path);
-    return status;
-}
-
-static void check_text(struct compiler *c, const char *name,
-                       const VkPipelineExecutableInternalRepresentationKHR *text) {
+static void check_texts(struct compiler *c, const char *name, const weft_executable *executable) {
     char why[256];
-    if (c->isa && weft_isa_is(c->isa, text->name) &&
-        weft_isa_breaks(c->isa, why, sizeof why, text->pData)) {
-        printf("%s: %s\n", name, why);
-        c->broken++;
-    }
-}
-
-static weft_status write_texts(struct compiler *c, const char *name,
-                               const VkPipelineExecutableInfoKHR *which) {
-    enum { MOST = 16 };
-    VkPipelineExecutableInternalRepresentationKHR texts[MOST];
-    uint32_t count = MOST;
-    for (uint32_t i = 0; i < MOST; i++) {
-        texts[i] = (VkPipelineExecutableInternalRepresentationKHR){
-            .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INTERNAL_REPRESENTATION_KHR};
-    }
-    /* Once for the sizes and once for the texts. */
-    weft_status status = WEFT_OK;
-    if (c->representations(c->vk.handle, which, &count, texts) != VK_SUCCESS) {
-        return weft_fail(&host, WEFT_DRIVER_ERROR, "%s: no machine code", name);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        texts[i].pData = calloc(1, texts[i].dataSize + 1);
-        status = texts[i].pData ? status : weft_fail_memory(&host, "machine code");
-    }
-    if (status == WEFT_OK) {
-        (void)c->representations(c->vk.handle, which, &count, texts);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        if (status == WEFT_OK && texts[i].isText) {
-            status = write_text(c, name, &texts[i]);
-            check_text(c, name, &texts[i]);
+    for (uint32_t i = 0; i < executable->listing_count; i++) {
+        const weft_listing *listing = &executable->listings[i];
+        if (c->isa && weft_isa_is(c->isa, listing->name) &&
+            weft_isa_breaks(c->isa, why, sizeof why, listing->text)) {
+            printf("%s: %s\n", name, why);
+            c->broken++;
         }
-        free(texts[i].pData);
     }
-    return status;
 }
 
 static weft_status describe(struct compiler *c, json_t *line, const char *name,
                             VkPipeline pipeline) {
-    const VkPipelineInfoKHR info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_INFO_KHR,
-                                    .pipeline = pipeline};
-    const VkPipelineExecutableInfoKHR first = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR, .pipeline = pipeline};
-    VkPipelineExecutablePropertiesKHR properties = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_PROPERTIES_KHR};
-    uint32_t count = 1; /* further ones are the same for other subgroup sizes */
-    (void)c->executables(c->vk.handle, &info, &count, &properties);
-    json_object_set_new(line, "subgroup_size", json_integer(properties.subgroupSize));
-    json_object_set_new(line, "statistics", statistics_json(c, &first));
-    return write_texts(c, name, &first);
+    weft_executable *executable = NULL;
+    WEFT_TRY(weft_executable_read(&executable, &c->vk, pipeline, &host));
+    json_t *told = weft_cli_executable_json(executable);
+    weft_status status = told && json_object_update(line, told) == 0
+                             ? WEFT_OK
+                             : weft_fail_memory(&host, "a pipeline's line");
+    json_decref(told);
+    status = status ? status : weft_cli_write_listings(executable, c->to, name, &host);
+    check_texts(c, name, executable);
+    weft_executable_destroy(&executable);
+    return status;
 }
 
 /* ---- one pipeline ---- */
@@ -250,6 +162,11 @@ static weft_status make_ready(const struct compiler *c, struct source *source) {
     return WEFT_OK;
 }
 
+static bool is_reproducible(const json_t *interface) {
+    const char *math = json_string_value(json_object_get(interface, "math"));
+    return math && strcmp(math, "reproducible") == 0;
+}
+
 static weft_status read_source(struct source *source, const struct compiler *c, const char *name,
                                json_t *interface) {
     char *path = weft_format(&host, "%s/%s.spv", c->from, name);
@@ -267,8 +184,7 @@ static weft_status read_source(struct source *source, const struct compiler *c, 
     for (uint32_t i = 0; i < source->constant_count; i++) {
         source->constants[i] = (uint32_t)json_integer_value(json_array_get(constants, i));
     }
-    const char *math = json_string_value(json_object_get(interface, "math"));
-    return math && strcmp(math, "reproducible") == 0 ? make_ready(c, source) : WEFT_OK;
+    return is_reproducible(interface) ? make_ready(c, source) : WEFT_OK;
 }
 
 struct made {
@@ -351,7 +267,13 @@ static weft_status compile(struct compiler *c, const char *name, json_t *line) {
         result = result ? result : make_pipeline(c, &made, &source);
         status = weft_vk_check(&host, result, name);
     }
+    const char *kernel = json_string_value(json_object_get(line, "kernel"));
+    const weft_math math = is_reproducible(line) ? WEFT_MATH_REPRODUCIBLE : WEFT_MATH_FAST;
     json_object_set_new(line, "name", json_string(name));
+    json_object_set_new(
+        line, "taken",
+        json_boolean(weft_kernel_is_taken(&c->physical.info, math, kernel ? kernel : "",
+                                          source.constants, source.constant_count)));
     json_object_set_new(line, "ms", json_real(weft_clock_ms() - start));
     if (status == WEFT_OK) {
         status = describe(c, line, name, made.pipeline);

@@ -10,14 +10,11 @@
 
 #include <weft/inspect.h>
 
+#include "cli/pipelines.h"
 #include "core/file.h"
-#include "core/hash.h"
 #include "core/json.h"
 #include "core/try.h"
 #include "verify/conformance.h"
-
-#define NAME_SIZE 160
-#define HASH_SIZE 12
 
 struct dump {
     const char *folder;
@@ -36,23 +33,6 @@ static void print_log(void *user, weft_log_level level, const char *message) {
 }
 
 static const weft_host host = {.log = print_log};
-
-/* "matmul-tiled.0123456789ab" */
-static void name_file(char name[NAME_SIZE], const char *kernel, const weft_kernel_info *info,
-                      const void *words, size_t size) {
-    char digest[WEFT_DIGEST_TEXT_SIZE];
-    weft_sha256 hash;
-    weft_sha256_begin(&hash);
-    weft_sha256_add(&hash, words, size);
-    weft_sha256_add(&hash, info->specialization,
-                    info->specialization_count * sizeof *info->specialization);
-    const weft_digest sum = weft_sha256_end(&hash);
-    const int length =
-        snprintf(name, NAME_SIZE, "%.120s.%.*s", kernel, HASH_SIZE, weft_digest_text(&sum, digest));
-    for (int i = 0; i < length; i++) {
-        name[i] = (char)(strchr("/ ", name[i]) ? '-' : name[i]);
-    }
-}
 
 static weft_status write_file(const struct dump *dump, const char *name, const char *ending,
                               const void *data, size_t size) {
@@ -94,10 +74,10 @@ static bool is_there(const struct dump *dump, const char *name) {
 static weft_status write_module(struct dump *dump, const weft_plan *plan, uint32_t index,
                                 const char *kernel, uint32_t *words, size_t size) {
     weft_kernel_info info;
-    char name[NAME_SIZE];
+    char name[WEFT_CLI_PIPELINE_NAME_SIZE];
     WEFT_TRY(weft_plan_get_kernel(plan, index, &info));
     WEFT_TRY(weft_plan_get_module(plan, index, dump->form, words, &size));
-    name_file(name, kernel, &info, words, size);
+    WEFT_TRY(weft_cli_pipeline_name(name, plan, index, dump->form, &host));
     if (is_there(dump, name)) {
         return WEFT_OK;
     }

@@ -14,6 +14,7 @@ static struct {
     VkQueueFamilyProperties families[3];
     uint32_t family_count;
     const char *driver_info;
+    VkDeviceSize memory; /* of the largest heap */
 } fake;
 
 static VKAPI_ATTR void VKAPI_CALL get_properties(VkPhysicalDevice handle,
@@ -66,8 +67,8 @@ static VKAPI_ATTR void VKAPI_CALL get_memory(VkPhysicalDevice handle,
     *memory = (VkPhysicalDeviceMemoryProperties){
         .memoryHeapCount = 3,
         .memoryHeaps = {{.size = 900},
-                        {.size = 500, .flags = VK_MEMORY_HEAP_DEVICE_LOCAL_BIT},
-                        {.size = 700, .flags = VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}},
+                        {.size = fake.memory / 2, .flags = VK_MEMORY_HEAP_DEVICE_LOCAL_BIT},
+                        {.size = fake.memory, .flags = VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}},
     };
 }
 
@@ -98,6 +99,7 @@ static int reset(void **state) {
     memset(&fake, 0, sizeof fake);
     fake.driver_info = "12.3 (beta)";
     fake.timeline = VK_TRUE;
+    fake.memory = 700;
     fake.family_count = 1;
     fake.families[0].queueFlags = VK_QUEUE_COMPUTE_BIT;
     fake.properties.apiVersion = VK_MAKE_API_VERSION(0, 1, 2, 3);
@@ -169,9 +171,18 @@ TEST(test_driver_version_number) {
     assert_string_equal(look().info.driver_version, "4.5.6");
 }
 
+/* Without memory it compiles, and no more. */
+TEST(test_hardware_that_is_not_there) {
+    assert_true(look().info.compiles);
+    fake.memory = 0;
+    const struct weft_physical physical = look();
+    assert_true(physical.info.compiles && !physical.info.usable);
+    assert_string_equal(physical.info.reason, "has no memory: it can be opened for compiling only");
+}
+
 static void assert_refused(const char *reason) {
     const struct weft_physical physical = look();
-    assert_false(physical.info.usable);
+    assert_false(physical.info.usable || physical.info.compiles);
     assert_string_equal(physical.info.reason, reason);
     reset(NULL);
 }
@@ -229,7 +240,8 @@ static void on_log(void *user, weft_log_level level, const char *message) {
 
 static struct weft_physical made(uint32_t index, const char *name, const char *driver,
                                  weft_device_type type, bool usable) {
-    struct weft_physical physical = {.info = {.index = index, .type = type, .usable = usable}};
+    struct weft_physical physical = {
+        .info = {.index = index, .type = type, .usable = usable, .compiles = usable}};
     (void)snprintf(physical.info.name, sizeof physical.info.name, "%s", name);
     (void)snprintf(physical.info.driver, sizeof physical.info.driver, "%s", driver);
     (void)snprintf(physical.info.reason, sizeof physical.info.reason, "%s",
@@ -238,12 +250,18 @@ static struct weft_physical made(uint32_t index, const char *name, const char *d
 }
 
 /* The index chosen, or minus the status. */
-static int chosen(const struct weft_physical *list, uint32_t count, const char *select) {
+static int chosen_for(const struct weft_physical *list, uint32_t count, const char *select,
+                      bool compile_only) {
     const weft_host host = {.log = on_log};
     const struct weft_physical *found = NULL;
-    const weft_status status = weft_physical_select(&found, list, count, select, &host);
+    const weft_status status =
+        weft_physical_select(&found, list, count, select, compile_only, &host);
     assert_true((status == WEFT_OK) == (found != NULL));
     return found ? (int)found->info.index : -(int)status;
+}
+
+static int chosen(const struct weft_physical *list, uint32_t count, const char *select) {
+    return chosen_for(list, count, select, false);
 }
 
 WEFT_TEST(test_preference) {
@@ -279,6 +297,22 @@ WEFT_TEST(test_preference_of_the_processor) {
     assert_int_equal(chosen(list, 2, NULL), 1);
     assert_int_equal(chosen(list, 3, NULL), 2);
     assert_int_equal(chosen(list, 3, "processor"), 1);
+}
+
+/* For compiling, hardware that is not there is as good as any. */
+WEFT_TEST(test_preference_for_compiling) {
+    struct weft_physical list[] = {
+        made(0, "llvmpipe", "llvmpipe", WEFT_DEVICE_SOFTWARE, true),
+        made(1, "Null hardware", "radv", WEFT_DEVICE_DISCRETE, false),
+        made(2, "Ancient", "other", WEFT_DEVICE_DISCRETE, false),
+    };
+    list[1].info.compiles = true;
+    assert_int_equal(chosen_for(list, 3, NULL, true), 1);
+    assert_int_equal(chosen_for(list, 3, NULL, false), 0);
+    assert_int_equal(chosen_for(list, 3, "null", true), 1);
+    assert_int_equal(chosen_for(list, 3, "null", false), -WEFT_UNSUPPORTED);
+    assert_int_equal(chosen_for(list, 3, "ancient", true), -WEFT_UNSUPPORTED);
+    assert_int_equal(chosen_for(list + 2, 1, NULL, true), -WEFT_NO_DEVICE);
 }
 
 WEFT_TEST(test_refusals) {

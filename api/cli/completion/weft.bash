@@ -25,7 +25,7 @@ _weft() {
         $device $output" ;;
     bench) options="--suite --filter --size --lengths --seconds --rounds --time-cap --no-limits --out --csv --html --from --compare
         --noise --fail-on-slower --debug-slow-down --write-expected $device $output" ;;
-    inspect) options="--length --batch --pass --choices $device $output" ;;
+    inspect) options="--length --batch --pass --choices --pipelines --isa --compile-only --case $device $output" ;;
     help) options=$commands ;;
     esac
     case $previous in

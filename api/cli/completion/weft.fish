@@ -81,4 +81,8 @@ complete -c weft -n '__fish_seen_subcommand_from inspect' -l length -x -d 'token
 complete -c weft -n '__fish_seen_subcommand_from inspect' -l batch -x -d 'sequences'
 complete -c weft -n '__fish_seen_subcommand_from inspect' -l pass -xa 'graph fuse choose place order choices' -d 'print what a pass made of the graph instead: graph, fuse, choose, place, order or choices'
 complete -c weft -n '__fish_seen_subcommand_from inspect' -l choices -d 'print the candidates for each piece of work instead, why some were left out, their times, and which was taken'
+complete -c weft -n '__fish_seen_subcommand_from inspect' -l pipelines -d 'print what the driver\'s compiler made of each kernel instead: registers, spills, occupancy, instructions'
+complete -c weft -n '__fish_seen_subcommand_from inspect' -l isa -rF -d 'the same, and write the machine code of each kernel to DIR'
+complete -c weft -n '__fish_seen_subcommand_from inspect' -l compile-only -d 'a device that can only compile will do: hardware that is not there'
+complete -c weft -n '__fish_seen_subcommand_from inspect' -l case -d 'MODEL is the name of a case of weft verify, such as one op'
 complete -c weft -n '__fish_seen_subcommand_from help' -fa 'devices run eval generate verify bench inspect'

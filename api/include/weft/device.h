@@ -80,9 +80,11 @@ typedef struct weft_device_info {
      * devices cannot, as far as Weft knows. */
     uint64_t host_memory_alignment;
     bool has_pipeline_feedback; /**< tells whether a pipeline came from the cache */
-    bool usable;                /**< meets what Weft needs */
-    char reason[256];           /**< when not usable: what is missing */
-    uint8_t uuid[16];           /**< the driver's pipeline cache identity */
+    bool has_executables; /**< tells what it made of kernels, see weft_device_params.executables */
+    bool usable;          /**< meets what Weft needs */
+    bool compiles; /**< usable, or lacks nothing but memory: see weft_device_params.compile_only */
+    char reason[256]; /**< when not usable: what is missing */
+    uint8_t uuid[16]; /**< the driver's pipeline cache identity */
 } weft_device_info;
 
 /**
@@ -140,6 +142,17 @@ typedef struct weft_device_params {
     uint32_t threads;
     const weft_job_system
         *jobs; /**< copied; instead of `threads`. Null: threads of the device's own */
+    /**
+     * Opens the device for compiling only, as for hardware that is not there: RADV without a GPU, any driver on a shim. Plans are
+     * compiled, with all their pipelines, and can be inspected; nothing is probed, timed or uploaded, and all that needs memory or
+     * a queue fails with WEFT_UNSUPPORTED. Between kernels of which one would be timed, the one expected to be the fastest is taken.
+     */
+    bool compile_only;
+    /**
+     * Has the driver keep what its compiler made of each kernel, for weft_plan_get_executable; nothing is read from cache_dir or
+     * written to it then. Only where weft_device_info.has_executables; else WEFT_UNSUPPORTED.
+     */
+    bool executables;
 } weft_device_params;
 
 #ifndef __cplusplus

@@ -82,6 +82,42 @@ typedef enum weft_module_form {
 WEFT_API weft_status weft_plan_get_module(const weft_plan *plan, uint32_t dispatch,
                                           weft_module_form form, uint32_t *words, size_t *size);
 
+/* ---- what a driver's compiler made of kernels ---- */
+
+#define WEFT_EXECUTABLE_NAME_SIZE 256
+
+/** A number that the compiler tells, such as of registers; names and units are the driver's. A truth value is 0 or 1. */
+typedef struct weft_statistic {
+    char name[WEFT_EXECUTABLE_NAME_SIZE];
+    char description[WEFT_EXECUTABLE_NAME_SIZE];
+    double value;
+} weft_statistic;
+
+/** A form that the kernel had on its way, such as "Assembly". */
+typedef struct weft_listing {
+    char name[WEFT_EXECUTABLE_NAME_SIZE];
+    char description[WEFT_EXECUTABLE_NAME_SIZE];
+    const char *text;
+} weft_listing;
+
+/** The machine code of a kernel; of several, such as one for each subgroup size, the first. */
+typedef struct weft_executable {
+    char name[WEFT_EXECUTABLE_NAME_SIZE];
+    uint32_t subgroup_size;
+    uint32_t statistic_count;
+    uint32_t listing_count;
+    const weft_statistic *statistics;
+    const weft_listing *listings;
+} weft_executable;
+
+/**
+ * What VK_KHR_pipeline_executable_properties tells of a dispatch's kernel, to be given back to weft_executable_destroy. Errors:
+ * WEFT_UNSUPPORTED for a device that was opened without weft_device_params.executables; WEFT_OUT_OF_HOST_MEMORY, driver errors.
+ */
+WEFT_API weft_status weft_plan_get_executable(weft_executable **executable, const weft_plan *plan,
+                                              uint32_t dispatch);
+WEFT_API void weft_executable_destroy(weft_executable **executable);
+
 #ifdef __cplusplus
 }
 #endif

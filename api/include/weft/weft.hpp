@@ -121,6 +121,7 @@ class plan;
 class bindings;
 class model;
 class decoder;
+class executable;
 class op;
 class frame_queue;
 
@@ -500,6 +501,8 @@ class plan : public handle<::weft_plan, weft_plan_destroy> {
     result<::weft_kernel_info> kernel(uint32_t dispatch) const noexcept;
     /** weft_plan_get_operand of weft/inspect.h. */
     result<::weft_operand_info> operand(uint32_t dispatch, uint32_t binding) const noexcept;
+    /** weft_plan_get_executable of weft/inspect.h. */
+    result<weft::executable> executable(uint32_t dispatch) const noexcept;
 
     /** weft_plan_get_timings of weft/graph.h: as many as fit; gives how many there are. */
     result<std::uint32_t> timings(span<::weft_timing> timings) noexcept {
@@ -634,6 +637,13 @@ class decoder : public handle<::weft_decoder, weft_decoder_destroy> {
     static bool fits(const ::weft_decoder_info &info, span<const float> logits) noexcept {
         return logits.empty() || logits.size() == std::size_t{info.batch} * info.vocabulary;
     }
+};
+
+/** Owns a weft_executable: what it is, and what threads may do with it, is said there. */
+class executable : public handle<::weft_executable, weft_executable_destroy> {
+  public:
+    using handle::handle;
+
 };
 
 /** Owns a weft_op: what it is, and what threads may do with it, is said there. */
@@ -2226,6 +2236,15 @@ inline result<::weft_operand_info> plan::operand(uint32_t dispatch,
     return made;
 }
 
+inline result<weft::executable> plan::executable(uint32_t dispatch) const noexcept {
+    ::weft_executable *made = nullptr;
+    const weft_status code = weft_plan_get_executable(&made, get(), dispatch);
+    if (code != WEFT_OK) {
+        return code;
+    }
+    return weft::executable(made);
+}
+
 inline result<weft::op> op::create(const ::weft_op_params &params,
                                    const ::weft_host *host) noexcept {
     ::weft_op *made = nullptr;
@@ -2525,6 +2544,8 @@ using sampling = ::weft_sampling;
 using storage_info = ::weft_storage_info;
 using kernel_info = ::weft_kernel_info;
 using operand_info = ::weft_operand_info;
+using statistic = ::weft_statistic;
+using listing = ::weft_listing;
 using needs = ::weft_needs;
 using cost = ::weft_cost;
 using implementation = ::weft_implementation;
