@@ -144,7 +144,7 @@ static struct weft_grid lanes_grid(const struct weft_variant *variant, const voi
 }
 
 /*
- * Registers alone suit drivers that emulate a GPU on a processor, whose caches serve all invocations; GPUs want tiles in
+ * Registers alone suit drivers that emulate a GPU on a processor, whose caches serve all invocations, and spill on GPUs; GPUs want tiles in
  * shared memory; and the processor device one subgroup for queries that follow one another.
  */
 static const struct weft_variant band_rows[] = {
@@ -155,7 +155,7 @@ static const struct weft_variant band_rows[] = {
     {.name = "direct",
      .shader = &weft_shader_banded_attention_direct,
      .grid = direct_grid,
-     .cost = {.hardware = 1.5F, .processor = 16.0F}},
+     .cost = {.hardware = 3.0F, .processor = 16.0F}},
     WEFT_LANES_VARIANT("lanes-4", weft_shader_banded_attention_lanes, lanes_grid, 4, 1),
     WEFT_LANES_VARIANT("lanes-8", weft_shader_banded_attention_lanes, lanes_grid, 8, 1),
     WEFT_LANES_VARIANT("lanes-16", weft_shader_banded_attention_lanes, lanes_grid, 16, 1),
