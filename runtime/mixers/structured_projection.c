@@ -230,21 +230,24 @@ static weft_status lower_hadamard(struct weft_lowering *lowering, const struct w
     const double scale = (double)structure->scale * (double)l.scale;
     const uint64_t groups = (units - 1) / (tile / structure->size) + 1;
     const uint32_t permutation = weft_lower_optional(lowering, node->input[PERMUTATION]);
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, structured_projection_hadamard, weft_grid_of_groups(groups),
-                   .bind = {.x = l.x,
-                            .diagonals = l.diagonals,
-                            .permutation = permutation,
-                            .result = l.result},
-                   .push = {.groups = (uint32_t)groups,
-                            .width = l.width,
-                            .units = (uint32_t)units,
-                            .blocks = structure->blocks,
-                            .diagonal_count = structure->diagonals,
-                            .features = l.features,
-                            .step = (float)(ldexp(1.0, -half)),
-                            .scale = (float)(ldexp(scale, half * transforms))},
-                   .constant = {.kind = (uint32_t)kind, .bits = bits, .sets = tile / least});
+    struct weft_dispatch *dispatch = WEFT_LOWER(
+        lowering, structured_projection_hadamard, weft_grid_of_groups(groups),
+        .bind = {.x = l.x,
+                 .diagonals = l.diagonals,
+                 .permutation = permutation,
+                 .result = l.result},
+        .push = {.groups = (uint32_t)groups,
+                 .width = l.width,
+                 .rows = (uint32_t)l.rows,
+                 .blocks = structure->blocks,
+                 .diagonal_count = structure->diagonals,
+                 .features = l.features,
+                 .step = (float)(ldexp(1.0, -half)),
+                 .scale = (float)(ldexp(scale, half * transforms))},
+        .constant = {.kind = (uint32_t)kind,
+                     .bits = bits,
+                     .sets = tile / least,
+                     .odd = kind != WEFT_FEATURES_FASTFOOD && structure->diagonals % 2 == 0});
     const double elements = (double)units * structure->size;
     dispatch->flops = elements * transforms * (2.0 + bits);
     dispatch->bytes = 4.0 * (double)l.rows * ((double)l.width + l.features);

@@ -1,5 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 // SPDX-License-Identifier: MIT
 //
 // Circular convolution of sequences [B, n, d] with a kernel per channel, whole in one workgroup:
@@ -47,19 +48,19 @@ void main()
     uint quarter = WEFT_FFT_LENGTH / 4;
 
     // The sequence takes half of the length at most.
-    for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_FOURS; i += WEFT_ITEMS_PER_GROUP) {
+    [[dont_unroll]] for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_FOURS; i += WEFT_ITEMS_PER_GROUP) {
         weft_fft_item item = weft_fft_place(i, WEFT_FFT_FIRST_QUARTER);
         uint channel = first_channel + (i & (WEFT_FFT_ROWS - 1));
         weft_fft_butterfly(item, point(base, channel, item.exponent),
                            point(base, channel, item.exponent + quarter), vec2(0.0), vec2(0.0));
     }
     weft_fft_forward();
-    for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_PAIRS; i += WEFT_ITEMS_PER_GROUP) {
+    [[dont_unroll]] for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_PAIRS; i += WEFT_ITEMS_PER_GROUP) {
         uint row = i & (WEFT_FFT_ROWS - 1);
         multiply(first_channel + row, row, i >> WEFT_FFT_LOG_ROWS);
     }
     weft_fft_inverse();
-    for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_FOURS; i += WEFT_ITEMS_PER_GROUP) {
+    [[dont_unroll]] for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_FOURS; i += WEFT_ITEMS_PER_GROUP) {
         weft_fft_item item = weft_fft_place(i, WEFT_FFT_FIRST_QUARTER);
         uint channel = first_channel + (i & (WEFT_FFT_ROWS - 1));
         weft_fft_four four = weft_fft_inverse_butterfly(item);

@@ -1,5 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 // SPDX-License-Identifier: MIT
 //
 // What shared.comp computes, in the same order, on processors: channels lie along the lanes, so that twiddle factors and
@@ -60,7 +61,7 @@ void main()
     uint base = group / across * push.sequence_length * push.channels + channel;
     bool whole = first_channel + WEFT_FFT_ROWS <= push.channels; // then nothing is masked
 
-    for (uint i = gl_LocalInvocationID.x; WEFT_FFT_BELOW(i, WEFT_FFT_FOURS); i += WEFT_ITEMS_PER_GROUP) {
+    [[dont_unroll]] for (uint i = gl_LocalInvocationID.x; WEFT_FFT_BELOW(i, WEFT_FFT_FOURS); i += WEFT_ITEMS_PER_GROUP) {
         if (whole) {
             load(base, i);
         } else {
@@ -68,11 +69,11 @@ void main()
         }
     }
     weft_fft_forward();
-    for (uint i = gl_LocalInvocationID.x; WEFT_FFT_BELOW(i, WEFT_FFT_PAIRS); i += WEFT_ITEMS_PER_GROUP) {
+    [[dont_unroll]] for (uint i = gl_LocalInvocationID.x; WEFT_FFT_BELOW(i, WEFT_FFT_PAIRS); i += WEFT_ITEMS_PER_GROUP) {
         multiply(channel, row, i >> WEFT_FFT_LOG_ROWS);
     }
     weft_fft_inverse();
-    for (uint i = gl_LocalInvocationID.x; WEFT_FFT_BELOW(i, WEFT_FFT_FOURS); i += WEFT_ITEMS_PER_GROUP) {
+    [[dont_unroll]] for (uint i = gl_LocalInvocationID.x; WEFT_FFT_BELOW(i, WEFT_FFT_FOURS); i += WEFT_ITEMS_PER_GROUP) {
         if (whole) {
             store(base, i);
         } else if (channel < push.channels) {

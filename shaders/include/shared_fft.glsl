@@ -7,7 +7,10 @@
 // stage of the one and the last of the other are left to the including file, which has its points
 // elsewhere: weft_fft_butterfly stores four, weft_fft_inverse_butterfly loads four.
 //
-// The including file defines weft_twiddle; the bits depend on the length alone. With WEFT_FFT_LANES, for processors
+// Loops over work items stay loops: some compilers would have the points of all of an invocation's items in registers at once, and
+// spill them.
+//
+// The including file defines weft_twiddle and asks for GL_EXT_control_flow_attributes; the bits depend on the length alone. With WEFT_FFT_LANES, for processors
 // and as many rows as lanes, real and imaginary parts lie apart, so that they are loaded as vectors.
 
 #ifndef WEFT_INCLUDE_SHARED_FFT_GLSL
@@ -138,7 +141,7 @@ weft_fft_four weft_fft_inverse_butterfly(weft_fft_item item)
 // The radix-2 stage that is left when the logarithm of the length is odd: its own inverse, times 2.
 void weft_fft_pairs()
 {
-    for (uint i = gl_LocalInvocationID.x; WEFT_FFT_BELOW(i, WEFT_FFT_PAIRS); i += WEFT_ITEMS_PER_GROUP) {
+    [[dont_unroll]] for (uint i = gl_LocalInvocationID.x; WEFT_FFT_BELOW(i, WEFT_FFT_PAIRS); i += WEFT_ITEMS_PER_GROUP) {
         uint row = i & (WEFT_FFT_ROWS - 1);
         uint at = ((i >> WEFT_FFT_LOG_ROWS) << (WEFT_FFT_LOG_ROWS + 1)) + row;
         vec2 a = WEFT_POINT(at);
@@ -153,7 +156,7 @@ void weft_fft_forward()
 {
     barrier();
     for (int quarter = int(WEFT_FFT_LOG_LENGTH) - 4; quarter >= 0; quarter -= 2) {
-        for (uint i = gl_LocalInvocationID.x; WEFT_FFT_BELOW(i, WEFT_FFT_FOURS); i += WEFT_ITEMS_PER_GROUP) {
+        [[dont_unroll]] for (uint i = gl_LocalInvocationID.x; WEFT_FFT_BELOW(i, WEFT_FFT_FOURS); i += WEFT_ITEMS_PER_GROUP) {
             weft_fft_item item = weft_fft_place(i, uint(quarter));
             vec2 a = WEFT_POINT(item.at);
             vec2 b = WEFT_POINT(item.at + item.step);
@@ -179,7 +182,7 @@ void weft_fft_inverse()
     }
     for (int quarter = int(WEFT_FFT_LOG_LENGTH & 1u); quarter <= int(WEFT_FFT_LOG_LENGTH) - 4;
          quarter += 2) {
-        for (uint i = gl_LocalInvocationID.x; WEFT_FFT_BELOW(i, WEFT_FFT_FOURS); i += WEFT_ITEMS_PER_GROUP) {
+        [[dont_unroll]] for (uint i = gl_LocalInvocationID.x; WEFT_FFT_BELOW(i, WEFT_FFT_FOURS); i += WEFT_ITEMS_PER_GROUP) {
             weft_fft_item item = weft_fft_place(i, uint(quarter));
             weft_fft_four four = weft_fft_inverse_butterfly(item);
             weft_put_point(item.at, four.a);

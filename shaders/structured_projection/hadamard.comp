@@ -25,6 +25,7 @@ layout(local_size_x = WEFT_ITEMS_PER_GROUP) in;
 layout(constant_id = 0) const uint KIND = 2;
 layout(constant_id = 1) const uint BITS = 0; // p: a block has 2^p columns
 layout(constant_id = 2) const uint SETS = 1; // of an invocation: 2 for p = 12
+layout(constant_id = 3) const bool ODD = false; // so many transforms after the first that are of one product
 layout(constant_id = 64) const uint FIXED_SET = 16; // 2^SET_BITS elements
 
 const uint TILE = SETS * FIXED_SET * WEFT_ITEMS_PER_GROUP;
@@ -40,7 +41,7 @@ layout(push_constant) uniform Push
     uint groups;
     uint width;
     uint groups_x;
-    uint units; // rows * blocks
+    uint rows; // of x
     uint blocks;
     uint diagonal_count;
     uint features;
@@ -162,10 +163,29 @@ void transform(inout weft_sets sets, bool down)
     }
 }
 
-// The unit of a position. Units of 16 elements or more have whole sets, shorter ones parts of them.
-uint unit_of(uint first_unit, uint at)
+// The unit of a set's first element, as its row of x and its block. Units of 16 elements or more have whole sets; of shorter ones a
+// set has several, one behind the other.
+struct weft_unit {
+    uint row;
+    uint block;
+};
+
+weft_unit unit_of(uint first_unit, uint set, uint bit)
 {
-    return first_unit + (at >> BITS);
+    uint unit = first_unit + (position(set, bit, 0u) >> BITS);
+    uint row = unit / push.blocks;
+    return weft_unit(row, unit - row * push.blocks);
+}
+
+// From the unit of element e of a set to that of the one behind it.
+void advance(inout weft_unit unit, uint e)
+{
+    if (BITS < SET_BITS && ((e + 1u) & ((1u << BITS) - 1u)) == 0) {
+        unit.block++;
+        bool end = unit.block == push.blocks;
+        unit.block = end ? 0u : unit.block;
+        unit.row += end ? 1u : 0u;
+    }
 }
 
 uint offset_of(uint at)
@@ -173,42 +193,37 @@ uint offset_of(uint at)
     return at & ((1u << BITS) - 1u);
 }
 
-float diagonal(uint block, uint index, uint at)
+// All ones for a < b and none otherwise, of numbers below 2^31: a mask takes a register of each lane, where conditions of many
+// elements at once take more scalar registers than AMD's GPUs have.
+uint below(uint a, uint b)
 {
-    return diagonals[((block * push.diagonal_count + index) << BITS) + offset_of(at)];
+    return uint(int(a - b) >> 31);
 }
 
-vec4 diagonal_four(uint first_unit, uint index, uint set, uint bit, uint e)
+float diagonal(weft_unit unit, uint index, uint at)
 {
-    uvec4 at = uvec4(position(set, bit, e), position(set, bit, e + 1), position(set, bit, e + 2),
-                     position(set, bit, e + 3));
-    uvec4 block = uvec4(unit_of(first_unit, at.x) % push.blocks);
-    if (BITS < 2) {
-        block.y = unit_of(first_unit, at.y) % push.blocks;
-        block.z = unit_of(first_unit, at.z) % push.blocks;
-        block.w = unit_of(first_unit, at.w) % push.blocks;
-    }
-    return vec4(diagonal(block.x, index, at.x), diagonal(block.y, index, at.y),
-                diagonal(block.z, index, at.z), diagonal(block.w, index, at.w));
+    return diagonals[((unit.block * push.diagonal_count + index) << BITS) + offset_of(at)];
 }
 
-float element(uint first_unit, uint at)
+// x, with zeros behind its rows and in units that there are not.
+float element(weft_unit unit, uint at)
 {
-    uint unit = unit_of(first_unit, at);
     uint column = offset_of(at);
-    return unit < push.units && column < push.width ? x[unit / push.blocks * push.width + column] : 0.0;
+    uint mask = below(column, push.width) & below(unit.row, push.rows);
+    return uintBitsToFloat(floatBitsToUint(x[(unit.row * push.width + column) & mask]) & mask);
 }
 
-// x times the first diagonal, with zeros behind its rows and in units that there are not.
+// x times the first diagonal.
 void load(out weft_sets sets, uint first_unit, uint bit)
 {
     for (uint h = 0; h < SETS; h++) {
+        weft_unit unit = unit_of(first_unit, h, bit);
         for (uint q = 0; q < 4; q++) {
-            vec4 value = vec4(element(first_unit, position(h, bit, 4 * q)),
-                              element(first_unit, position(h, bit, 4 * q + 1)),
-                              element(first_unit, position(h, bit, 4 * q + 2)),
-                              element(first_unit, position(h, bit, 4 * q + 3)));
-            sets.v[4 * h + q] = diagonal_four(first_unit, 0u, h, bit, 4 * q) * value;
+            for (uint c = 0; c < 4; c++) {
+                uint at = position(h, bit, 4 * q + c);
+                sets.v[4 * h + q][c] = diagonal(unit, 0u, at) * element(unit, at);
+                advance(unit, 4 * q + c);
+            }
         }
     }
 }
@@ -216,18 +231,21 @@ void load(out weft_sets sets, uint first_unit, uint bit)
 void multiply(inout weft_sets sets, uint first_unit, uint index, uint bit)
 {
     for (uint h = 0; h < SETS; h++) {
+        weft_unit unit = unit_of(first_unit, h, bit);
         for (uint q = 0; q < 4; q++) {
-            vec4 factor = diagonal_four(first_unit, index, h, bit, 4 * q);
-            sets.v[4 * h + q] = factor * (push.step * sets.v[4 * h + q]);
+            for (uint c = 0; c < 4; c++) {
+                float factor = diagonal(unit, index, position(h, bit, 4 * q + c));
+                sets.v[4 * h + q][c] = factor * (push.step * sets.v[4 * h + q][c]);
+                advance(unit, 4 * q + c);
+            }
         }
     }
 }
 
 // An index outside of the unit gives NaN, so that it cannot go unnoticed.
-float permuted(uint first_unit, uint at)
+float permuted(weft_unit unit, uint at)
 {
-    uint block = unit_of(first_unit, at) % push.blocks;
-    uint source = uint(permutation[(block << BITS) + offset_of(at)]);
+    uint source = uint(permutation[(unit.block << BITS) + offset_of(at)]);
     return source >> BITS == 0 ? tile[address((at >> BITS) << BITS | source)] : uintBitsToFloat(0x7fc00000u);
 }
 
@@ -236,40 +254,40 @@ void permute(inout weft_sets sets, uint first_unit, uint bit)
     write_tile(sets, bit);
     barrier();
     for (uint h = 0; h < SETS; h++) {
+        weft_unit unit = unit_of(first_unit, h, bit);
         for (uint q = 0; q < 4; q++) {
-            sets.v[4 * h + q] = vec4(permuted(first_unit, position(h, bit, 4 * q)),
-                                     permuted(first_unit, position(h, bit, 4 * q + 1)),
-                                     permuted(first_unit, position(h, bit, 4 * q + 2)),
-                                     permuted(first_unit, position(h, bit, 4 * q + 3)));
+            for (uint c = 0; c < 4; c++) {
+                sets.v[4 * h + q][c] = permuted(unit, position(h, bit, 4 * q + c));
+                advance(unit, 4 * q + c);
+            }
         }
     }
     barrier();
 }
 
 // An element of a block is its row offset_of(at) * stride + first_row.
-void put(uint first_unit, uint at, uint stride, uint first_row, float value)
+void put(weft_unit unit, uint at, uint stride, uint first_row, float value)
 {
-    uint unit = unit_of(first_unit, at);
-    uint row = unit / push.blocks;
-    uint block = unit - row * push.blocks;
-    uint feature = ((block << BITS) + offset_of(at)) * stride + first_row;
-    if (unit < push.units && feature < push.features) {
-        result[row * push.features + feature] = weft_flush(push.scale * value);
+    uint feature = ((unit.block << BITS) + offset_of(at)) * stride + first_row;
+    if (unit.row < push.rows && feature < push.features) {
+        result[unit.row * push.features + feature] = weft_flush(push.scale * value);
     }
 }
 
 void store(weft_sets sets, uint first_unit, uint bit, uint stride, uint first_row)
 {
     for (uint h = 0; h < SETS; h++) {
+        weft_unit unit = unit_of(first_unit, h, bit);
         for (uint q = 0; q < 4; q++) {
-            vec4 value = push.step * sets.v[4 * h + q];
-            if (KIND == FASTFOOD) {
-                value = diagonal_four(first_unit, 2u, h, bit, 4 * q) * value;
+            for (uint c = 0; c < 4; c++) {
+                uint at = position(h, bit, 4 * q + c);
+                float value = push.step * sets.v[4 * h + q][c];
+                if (KIND == FASTFOOD) {
+                    value = diagonal(unit, 2u, at) * value;
+                }
+                put(unit, at, stride, first_row, value);
+                advance(unit, 4 * q + c);
             }
-            put(first_unit, position(h, bit, 4 * q), stride, first_row, value.x);
-            put(first_unit, position(h, bit, 4 * q + 1), stride, first_row, value.y);
-            put(first_unit, position(h, bit, 4 * q + 2), stride, first_row, value.z);
-            put(first_unit, position(h, bit, 4 * q + 3), stride, first_row, value.w);
         }
     }
 }
@@ -293,24 +311,31 @@ void main()
         store(sets, first_unit, high, 1u, 0u);
         return;
     }
+    // By twos, so that where the sets are is known when this is compiled.
     uint factors = KIND == S_HYBRID ? push.diagonal_count - 2 : push.diagonal_count;
-    bool down = false;
-    for (uint index = 1; index < factors; index++) {
-        multiply(sets, first_unit, index, down ? high : low);
-        transform(sets, down);
-        down = !down;
+    uint index = 1;
+    for (; index + 1 < factors; index += 2) {
+        multiply(sets, first_unit, index, low);
+        transform(sets, false);
+        multiply(sets, first_unit, index + 1, high);
+        transform(sets, true);
     }
+    if (ODD) {
+        multiply(sets, first_unit, index, low);
+        transform(sets, false);
+    }
+    uint bit = ODD ? high : low;
     if (KIND != S_HYBRID) {
-        store(sets, first_unit, down ? high : low, 1u, 0u);
+        store(sets, first_unit, bit, 1u, 0u);
         return;
     }
     // The two rows of each complex one, from the same product of the factors before.
     weft_sets product = sets;
     for (uint part = 0; part < 2; part++) {
         sets = product;
-        multiply(sets, first_unit, factors + part, down ? high : low);
+        multiply(sets, first_unit, factors + part, bit);
         barrier(); // the part before has been read
-        transform(sets, down);
-        store(sets, first_unit, down ? low : high, 2u, part);
+        transform(sets, ODD);
+        store(sets, first_unit, ODD ? low : high, 2u, part);
     }
 }

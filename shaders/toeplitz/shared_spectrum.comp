@@ -1,5 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 // SPDX-License-Identifier: MIT
 //
 // What convolution/shared.comp wants of Toeplitz coefficients: the transforms of the even and of
@@ -74,7 +75,7 @@ void main()
     }
     uint first_channel = group << WEFT_FFT_LOG_ROWS;
     uint quarter = WEFT_FFT_LENGTH / 4;
-    for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_FOURS; i += WEFT_ITEMS_PER_GROUP) {
+    [[dont_unroll]] for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_FOURS; i += WEFT_ITEMS_PER_GROUP) {
         weft_fft_item item = weft_fft_place(i, WEFT_FFT_FIRST_QUARTER);
         uint channel = first_channel + (i & (WEFT_FFT_ROWS - 1));
         uint at = item.exponent;
@@ -82,7 +83,7 @@ void main()
                            point(channel, at + 2 * quarter), point(channel, at + 3 * quarter));
     }
     weft_fft_forward();
-    for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_PAIRS; i += WEFT_ITEMS_PER_GROUP) {
+    [[dont_unroll]] for (uint i = gl_LocalInvocationID.x; i < WEFT_FFT_PAIRS; i += WEFT_ITEMS_PER_GROUP) {
         uint row = i & (WEFT_FFT_ROWS - 1);
         uint m = i >> WEFT_FFT_LOG_ROWS;
         uvec2 at = (weft_fft_pair(m) << WEFT_FFT_LOG_ROWS) + row;
