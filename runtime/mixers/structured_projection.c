@@ -242,6 +242,7 @@ static weft_status lower_hadamard(struct weft_lowering *lowering, const struct w
                  .blocks = structure->blocks,
                  .diagonal_count = structure->diagonals,
                  .features = l.features,
+                 .passes = bits == 0 ? 1 : (bits - 1) / weft_log2(set) + 1,
                  .step = (float)(ldexp(1.0, -half)),
                  .scale = (float)(ldexp(scale, half * transforms))},
         .constant = {.kind = (uint32_t)kind,

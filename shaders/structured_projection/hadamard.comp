@@ -45,6 +45,7 @@ layout(push_constant) uniform Push
     uint blocks;
     uint diagonal_count;
     uint features;
+    uint passes; // PASSES: two sets' loop over them is not for unrolling, which takes more registers than there are
     float step;  // 2^-(p/2)
     float scale; // the rest
 } push;
@@ -69,27 +70,29 @@ uint position(uint set, uint bit, uint e)
     return (i >> bit) << (bit + SET_BITS) | e << bit | (i & ((1u << bit) - 1u));
 }
 
-// The address of a position in shared memory: so, a set's elements are in different banks.
+// The address of a position in shared memory: so, a set's elements are in different banks. That of a sum without carries is the
+// exclusive or of the addresses.
 uint address(uint at)
 {
     return at ^ ((at >> SET_BITS) & (FIXED_SET - 1));
 }
 
-vec4 load_tile(uint set, uint bit, uint e)
+vec4 load_tile(uint first, uint bit, uint e)
 {
-    return vec4(tile[address(position(set, bit, e))], tile[address(position(set, bit, e + 1))],
-                tile[address(position(set, bit, e + 2))], tile[address(position(set, bit, e + 3))]);
+    return vec4(tile[first ^ address(e << bit)], tile[first ^ address((e + 1) << bit)],
+                tile[first ^ address((e + 2) << bit)], tile[first ^ address((e + 3) << bit)]);
 }
 
 void write_tile(weft_sets sets, uint bit)
 {
     for (uint h = 0; h < SETS; h++) {
+        uint first = address(position(h, bit, 0u));
         for (uint q = 0; q < 4; q++) {
             vec4 value = sets.v[4 * h + q];
-            tile[address(position(h, bit, 4 * q))] = value.x;
-            tile[address(position(h, bit, 4 * q + 1))] = value.y;
-            tile[address(position(h, bit, 4 * q + 2))] = value.z;
-            tile[address(position(h, bit, 4 * q + 3))] = value.w;
+            tile[first ^ address((4 * q) << bit)] = value.x;
+            tile[first ^ address((4 * q + 1) << bit)] = value.y;
+            tile[first ^ address((4 * q + 2) << bit)] = value.z;
+            tile[first ^ address((4 * q + 3) << bit)] = value.w;
         }
     }
 }
@@ -100,8 +103,9 @@ void exchange(inout weft_sets sets, uint from, uint to)
     write_tile(sets, from);
     barrier();
     for (uint h = 0; h < SETS; h++) {
+        uint first = address(position(h, to, 0u));
         for (uint q = 0; q < 4; q++) {
-            sets.v[4 * h + q] = load_tile(h, to, 4 * q);
+            sets.v[4 * h + q] = load_tile(first, to, 4 * q);
         }
     }
 }
@@ -154,7 +158,8 @@ void butterflies(inout weft_sets sets, uint k)
 // first one; and the other way round.
 void transform(inout weft_sets sets, bool down)
 {
-    for (uint j = 0; j < PASSES; j++) {
+    uint passes = SETS == 1 ? PASSES : push.passes;
+    for (uint j = 0; j < passes; j++) {
         uint k = down ? PASSES - 1 - j : j;
         if (j > 0) {
             exchange(sets, first_bit(down ? k + 1 : k - 1), first_bit(k));
