@@ -7,6 +7,13 @@
 set(weft_shader_source_dir "${PROJECT_SOURCE_DIR}/shaders")
 set(weft_shader_binary_dir "${PROJECT_BINARY_DIR}/shaders")
 
+# What comes of shaders is the same for every compiler and every target: builds beside one another need only one of them to make it.
+set(WEFT_COMPILED_SHADERS "" CACHE PATH
+    "The folder `shaders` of another build of these sources, where the target weft_shaders is made, in place of compiling them again")
+if(WEFT_COMPILED_SHADERS)
+    set(weft_shader_binary_dir "${WEFT_COMPILED_SHADERS}")
+endif()
+
 # The folders are globbed on purpose: a mixer arrives as files, without an edit here.
 file(GLOB weft_shaders CONFIGURE_DEPENDS RELATIVE "${weft_shader_source_dir}"
      "${weft_shader_source_dir}/*/*.comp")
@@ -41,6 +48,11 @@ function(weft_compile_kernel name)
     set(source_dir "${weft_shader_source_dir}")
     set(module "${weft_shader_binary_dir}/${name}")
     set(output "${weft_shader_binary_dir}/kernels/${name}")
+    set(weft_last_object "${output}.inc" PARENT_SCOPE)
+    set(weft_last_modules "${module}.reproducible.spv" "${module}.fast.spv" PARENT_SCOPE)
+    if(weft_shader_binary_dir STREQUAL WEFT_COMPILED_SHADERS)
+        return()
+    endif()
     cmake_path(GET module PARENT_PATH folder)
     file(MAKE_DIRECTORY "${folder}")
     cmake_path(GET output PARENT_PATH folder)
@@ -62,8 +74,6 @@ function(weft_compile_kernel name)
         DEPFILE "${output}.inc.d"
         COMMENT "Shader ${name}"
         VERBATIM)
-    set(weft_last_object "${output}.inc" PARENT_SCOPE)
-    set(weft_last_modules "${module}.reproducible.spv" "${module}.fast.spv" PARENT_SCOPE)
 endfunction()
 
 # The include files, for shaders compiled at run time.
@@ -71,16 +81,20 @@ set(weft_include_initialisers "")
 set(weft_include_arrays "")
 set(weft_include_rows "")
 set(weft_index 0)
-file(MAKE_DIRECTORY "${weft_shader_binary_dir}/include")
+if(NOT WEFT_COMPILED_SHADERS)
+    file(MAKE_DIRECTORY "${weft_shader_binary_dir}/include")
+endif()
 foreach(name IN LISTS weft_shader_includes)
     set(initialiser "${weft_shader_binary_dir}/include/${name}.inc")
-    add_custom_command(
-        OUTPUT "${initialiser}"
-        COMMAND "${CMAKE_COMMAND}" "-DINPUT=${weft_shader_source_dir}/include/${name}"
-                "-DOUTPUT=${initialiser}" -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
-        DEPENDS "${weft_shader_source_dir}/include/${name}" "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
-        COMMENT "Embedding shaders/include/${name}"
-        VERBATIM)
+    if(NOT WEFT_COMPILED_SHADERS)
+        add_custom_command(
+            OUTPUT "${initialiser}"
+            COMMAND "${CMAKE_COMMAND}" "-DINPUT=${weft_shader_source_dir}/include/${name}"
+                    "-DOUTPUT=${initialiser}" -P "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
+            DEPENDS "${weft_shader_source_dir}/include/${name}" "${PROJECT_SOURCE_DIR}/cmake/embed.cmake"
+            COMMENT "Embedding shaders/include/${name}"
+            VERBATIM)
+    endif()
     list(APPEND weft_include_initialisers "${initialiser}")
     string(APPEND weft_include_arrays
            "static const char include_${weft_index}[] = {\n#include \"${initialiser}\"\n};\n")
@@ -90,18 +104,27 @@ foreach(name IN LISTS weft_shader_includes)
 endforeach()
 set(weft_include_count ${weft_index})
 
-# weft_embed_shaders(<target> <folder> [definition...]):
-# <folder>/embedded_shaders.c with all shaders, the definitions applied to their reproducible variants,
-# and a target that makes what it includes (one owner, so that two libraries may compile the table
-# without two builds of a module running into each other). Sets <target>_source and <target>_modules.
+# weft_embed_shaders(<target> <folder> [<pattern> definition...]):
+# <folder>/embedded_shaders.c with all shaders, and a target that makes what it includes (one owner, so that two libraries may
+# compile the table without two builds of a module running into each other). Sets <target>_source and <target>_modules. With a
+# pattern, the shaders whose names match it are compiled again, their reproducible variants with the definitions; the others are
+# the library's, whose target is weft_shaders.
 function(weft_embed_shaders target folder)
-    set(weft_shader_binary_dir "${folder}")
+    set(library_folder "${weft_shader_binary_dir}")
+    list(POP_FRONT ARGN pattern)
     set(objects ${weft_include_initialisers})
     set(modules "")
     set(weft_table_arrays "${weft_include_arrays}")
     set(weft_shader_rows "")
     foreach(name IN LISTS weft_shaders)
-        weft_compile_kernel("${name}" ${ARGN})
+        set(weft_shader_binary_dir "${folder}")
+        if(pattern AND NOT name MATCHES "${pattern}")
+            set(weft_shader_binary_dir "${library_folder}")
+            set(weft_last_object "${library_folder}/kernels/${name}.inc")
+            set(weft_last_modules "")
+        else()
+            weft_compile_kernel("${name}" ${ARGN})
+        endif()
         list(APPEND modules ${weft_last_modules})
         list(APPEND objects "${weft_last_object}")
         string(REPLACE "/" "_" symbol "${name}")
@@ -111,7 +134,9 @@ function(weft_embed_shaders target folder)
     endforeach()
     list(LENGTH weft_shaders weft_shader_count)
     set(source "${folder}/embedded_shaders.c")
-    configure_file("${PROJECT_SOURCE_DIR}/cmake/embedded_shaders.c.in" "${source}" @ONLY)
+    if(NOT folder STREQUAL WEFT_COMPILED_SHADERS)
+        configure_file("${PROJECT_SOURCE_DIR}/cmake/embedded_shaders.c.in" "${source}" @ONLY)
+    endif()
     add_custom_target(${target} DEPENDS ${objects})
     set_source_files_properties("${source}" PROPERTIES OBJECT_DEPENDS "${objects}")
     set(${target}_source "${source}" PARENT_SCOPE)
