@@ -114,8 +114,15 @@ foreach(pattern IN LISTS weft_test_patterns)
     endforeach()
 endforeach()
 
-# ./dev test has a part of the faults, ./dev test all has every one.
+# ./dev test has a part of the faults, ./dev test all has every one; on the processor device and, for images, on a driver.
 if(TARGET weft-test-unit-faults AND WEFT_HAVE_LLVM)
+    set(weft_sanitized "")
+    if(WEFT_SANITIZE)
+        set(weft_sanitized long)
+    endif()
+    weft_add_device_test(unit.faults ONE_DRIVER LABELS unit ${weft_sanitized} COMMAND weft-test-unit-faults)
+    weft_add_device_test(unit.faults.all ONE_DRIVER LABELS unit long
+        COMMAND "${CMAKE_COMMAND}" -E env WEFT_TEST_FAULTS=all $<TARGET_FILE:weft-test-unit-faults>)
     weft_add_host_test(unit.faults.all LABELS unit long COMMAND weft-test-unit-faults)
     set_tests_properties(unit.faults.all PROPERTIES
         ENVIRONMENT "${weft_test_env};WEFT_TEST_FAULTS=all" TIMEOUT 5400)

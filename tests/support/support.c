@@ -101,8 +101,8 @@ static void *reallocate(void *user, void *pointer, size_t size) {
         free(pointer);
         return NULL;
     }
-    long request = atomic_fetch_add(&test->allocations, 1) + 1;
-    bool chosen = test->fail_at > 0 &&
+    long request = test->paused ? 0 : atomic_fetch_add(&test->allocations, 1) + 1;
+    bool chosen = request > 0 && test->fail_at > 0 &&
                   (request == test->fail_at || (test->fail_rest && request > test->fail_at));
     void *result = chosen ? NULL : realloc(pointer, size);
     if (result && !pointer) {

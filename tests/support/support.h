@@ -80,6 +80,7 @@ struct weft_test_host {
     /* Set by the test. */
     long fail_at;   /* the n-th allocation from here on (1 is the next one) gives null; 0: none */
     bool fail_rest; /* so do all after it */
+    bool paused;    /* the test's own calls: their allocations neither count nor fail */
 
     /* Read by the test. */
     long failures;           /* how many allocations weft_test_next_failure let fail */

@@ -90,7 +90,7 @@ static weft_status list(struct weft_cycle *c) {
 
 static weft_status open(struct weft_cycle *c) {
     return weft_device_open(&c->device,
-                            weft_device_params(.host = c->host, .select = "processor",
+                            weft_device_params(.host = c->host, .select = c->select,
                                                .cache_dir = c->cache_dir, .threads = 1));
 }
 
@@ -244,17 +244,23 @@ static weft_status start_commands(struct weft_cycle *c) {
     if (!c->commands) {
         OWN(c, AllocateCommandBuffers, c->device->vk.handle, &info, &c->commands);
     }
+    OWN(c, ResetCommandBuffer, c->commands, 0); /* what failed may have left it recording */
     OWN(c, BeginCommandBuffer, c->commands, &begin);
     return WEFT_OK;
 }
 
-static weft_status finish_commands(struct weft_cycle *c, float *result) {
+static weft_status run_commands(struct weft_cycle *c) {
     const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                                .commandBufferCount = 1,
                                .pCommandBuffers = &c->commands};
     OWN(c, EndCommandBuffer, c->commands);
     OWN(c, QueueSubmit, c->device->queue, 1, &info, VK_NULL_HANDLE);
     OWN(c, DeviceWaitIdle, c->device->vk.handle);
+    return WEFT_OK;
+}
+
+static weft_status finish_commands(struct weft_cycle *c, float *result) {
+    WEFT_TRY(run_commands(c));
     return read_y(c, result);
 }
 
@@ -374,6 +380,108 @@ static weft_status get_stats(struct weft_cycle *c) {
     return weft_plan_get_stats(c->plan, &stats);
 }
 
+/* ---- images, of devices that have them ---- */
+
+enum { PICTURE = 8, CHANNELS = 4, PICTURE_TEXELS = PICTURE * PICTURE * CHANNELS };
+
+/* The test's own calls, many of them. */
+static void own_calls(struct weft_cycle *c, bool begin) {
+    struct weft_test_host *host = c->host.allocator_user;
+    host->paused = begin;
+    weft_faults.paused = begin;
+}
+
+static weft_status make_pictures(struct weft_cycle *c) {
+    const uint32_t size[3] = {PICTURE, PICTURE, 1};
+    uint8_t texels[PICTURE_TEXELS];
+    if (!weft_test_has_images(c->device)) {
+        return WEFT_OK;
+    }
+    WEFT_TRY(weft_device_alive(c->device));
+    for (uint32_t i = 0; i < PICTURE_TEXELS; i++) {
+        texels[i] = (uint8_t)(37 * i);
+    }
+    own_calls(c, true);
+    c->picture = weft_test_image_create(c->device, VK_FORMAT_R8G8B8A8_UNORM, CHANNELS, size, 0);
+    c->drawn = weft_test_image_create(c->device, VK_FORMAT_R32G32B32A32_SFLOAT,
+                                      CHANNELS * sizeof(float), size, 1);
+    weft_test_image_upload(c->device, &c->picture, texels, VK_IMAGE_LAYOUT_GENERAL);
+    own_calls(c, false);
+    return WEFT_OK;
+}
+
+static weft_status add_drawing(weft_graph *graph) {
+    weft_tensor x;
+    WEFT_TRY(weft_graph_input(&x, graph, "x", WEFT_U8, weft_shape_of(PICTURE, PICTURE, CHANNELS)));
+    WEFT_TRY(weft_graph_convert(&x, graph, x, WEFT_F32));
+    WEFT_TRY(weft_graph_softmax(&x, graph, x));
+    return weft_graph_output(graph, "y", x);
+}
+
+static weft_status compile_drawing(struct weft_cycle *c) {
+    weft_graph *graph = NULL;
+    WEFT_TRY(weft_graph_create(&graph, &c->host));
+    weft_status status = add_drawing(graph);
+    if (status == WEFT_OK) {
+        status = weft_plan_compile(&c->drawing, c->device, graph, NULL);
+    }
+    weft_graph_destroy(&graph);
+    return status;
+}
+
+static weft_status bind_pictures(struct weft_cycle *c) {
+    if (!c->picture.image) {
+        return WEFT_OK;
+    }
+    const weft_image_params x =
+        weft_test_image_params(&c->picture, VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_LAYOUT_GENERAL);
+    const weft_image_params y =
+        weft_test_image_params(&c->drawn, VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_GENERAL);
+    if (!c->pictures) {
+        WEFT_TRY(weft_bindings_create(&c->pictures, c->drawing));
+    }
+    WEFT_TRY(weft_bindings_set_image(c->pictures, "x", &x));
+    return weft_bindings_set_image(c->pictures, "y", &y);
+}
+
+static void read_drawn(struct weft_cycle *c, float *result) {
+    own_calls(c, true);
+    weft_test_image_download(c->device, &c->drawn, result, VK_IMAGE_LAYOUT_GENERAL);
+    own_calls(c, false);
+}
+
+static weft_status draw(struct weft_cycle *c) {
+    if (!c->picture.image) {
+        return WEFT_OK;
+    }
+    WEFT_TRY(weft_plan_run(c->drawing, c->pictures));
+    read_drawn(c, c->results[13]);
+    return WEFT_OK;
+}
+
+static weft_status record_drawing(struct weft_cycle *c) {
+    if (!c->picture.image) {
+        return WEFT_OK;
+    }
+    WEFT_TRY(start_commands(c));
+    WEFT_TRY(weft_plan_record(c->drawing, c->commands, c->pictures));
+    WEFT_TRY(run_commands(c));
+    read_drawn(c, c->results[14]);
+    return WEFT_OK;
+}
+
+static void destroy_pictures(struct weft_cycle *c) {
+    weft_bindings_destroy(&c->pictures);
+    weft_plan_destroy(&c->drawing);
+    if (c->picture.image) {
+        own_calls(c, true);
+        c->device->vk.DeviceWaitIdle(c->device->vk.handle);
+        weft_test_image_destroy(c->device, &c->picture);
+        weft_test_image_destroy(c->device, &c->drawn);
+        own_calls(c, false);
+    }
+}
+
 static weft_status create_decoder(struct weft_cycle *c) {
     return weft_decoder_create(&c->decoder, c->model, c->device, NULL);
 }
@@ -419,11 +527,13 @@ static weft_status run_adopted(struct weft_cycle *c) {
 }
 
 #define STEP(name) \
-    { #name, name, false }
+    { #name, name, false, false }
 #define HOST(name) \
-    { #name, name, true }
-const struct weft_cycle_step weft_cycle_steps[] = {HOST(list),
-                                                   STEP(open),
+    { #name, name, true, false }
+#define IMAGES(name) \
+    { #name, name, false, true }
+const struct weft_cycle_step weft_cycle_steps[] = {{"list", list, true, true},
+                                                   IMAGES(open),
                                                    STEP(create_x),
                                                    STEP(create_y),
                                                    STEP(write),
@@ -452,18 +562,31 @@ const struct weft_cycle_step weft_cycle_steps[] = {HOST(list),
                                                    STEP(create_queue),
                                                    STEP(record_queue),
                                                    STEP(get_stats),
+                                                   IMAGES(make_pictures),
+                                                   IMAGES(compile_drawing),
+                                                   IMAGES(bind_pictures),
+                                                   IMAGES(draw),
+                                                   IMAGES(record_drawing),
                                                    STEP(create_decoder),
                                                    STEP(decode),
-                                                   STEP(save),
+                                                   IMAGES(save),
                                                    HOST(trim),
                                                    STEP(adopt),
                                                    STEP(run_adopted)};
 const uint32_t weft_cycle_step_count = sizeof weft_cycle_steps / sizeof weft_cycle_steps[0];
 
-void weft_cycle_begin(struct weft_cycle *cycle, const weft_host *host, const char *model_folder,
-                      const char *cache_dir) {
-    *cycle =
-        (struct weft_cycle){.host = *host, .model_folder = model_folder, .cache_dir = cache_dir};
+bool weft_cycle_has(const struct weft_cycle *cycle, uint32_t step) {
+    return weft_cycle_steps[step].of_images || !cycle->of_images;
+}
+
+weft_status weft_cycle_run(struct weft_cycle *cycle, uint32_t step) {
+    return weft_cycle_has(cycle, step) ? weft_cycle_steps[step].run(cycle) : WEFT_OK;
+}
+
+void weft_cycle_begin(struct weft_cycle *cycle, const weft_host *host, const char *select,
+                      const char *model_folder, const char *cache_dir) {
+    *cycle = (struct weft_cycle){
+        .host = *host, .select = select, .model_folder = model_folder, .cache_dir = cache_dir};
     static _Alignas(4096) unsigned char memory[4096]; /* of pages, as devices may ask */
     cycle->memory = memory;
 }
@@ -483,6 +606,7 @@ void weft_cycle_end(struct weft_cycle *cycle) {
         weft_faults.paused = false;
         cycle->semaphore = VK_NULL_HANDLE;
     }
+    destroy_pictures(cycle);
     weft_plan_destroy(&cycle->plan);
     weft_graph_destroy(&cycle->graph);
     weft_model_destroy(&cycle->model);

@@ -7,12 +7,14 @@
 #include <weft/vulkan.h>
 
 #include "support.h"
+#include "support_images.h"
 
-enum { WEFT_CYCLE_TOKENS = 8, WEFT_CYCLE_LOGITS = 256, WEFT_CYCLE_RESULTS = 13 };
+enum { WEFT_CYCLE_TOKENS = 8, WEFT_CYCLE_LOGITS = 256, WEFT_CYCLE_RESULTS = 15 };
 
 struct weft_cycle {
     weft_host host;
-    const char *model_folder, *cache_dir;
+    const char *select, *model_folder, *cache_dir;
+    bool of_images; /* only the steps that are */
     weft_device *device;
     weft_device *adopted;
     weft_buffer *x, *y, *of_host, *wrapped, *exported, *imported;
@@ -27,6 +29,9 @@ struct weft_cycle {
     VkSemaphore semaphore; /* of the test's own, a timeline */
     uint64_t signalled;    /* its value */
     uint64_t ticket;
+    struct weft_test_image picture, drawn; /* of devices that have images */
+    weft_plan *drawing;
+    weft_bindings *pictures;
     float results[WEFT_CYCLE_RESULTS]
                  [WEFT_CYCLE_LOGITS]; /* what it computed, the same bits in every life */
 };
@@ -35,14 +40,20 @@ struct weft_cycle_step {
     const char *name;
     weft_status (*run)(struct weft_cycle *cycle);
     bool on_host; /* can go on when the device is lost */
+    bool
+        of_images; /* in a life of images, too: the processor device has none, and drivers are slow */
 };
 
 /** In order. One that fails leaves all as it was: it may be run again. */
 extern const struct weft_cycle_step weft_cycle_steps[];
 extern const uint32_t weft_cycle_step_count;
+/** WEFT_OK, without anything, where the cycle has not that step. */
+weft_status weft_cycle_run(struct weft_cycle *cycle, uint32_t step);
+bool weft_cycle_has(const struct weft_cycle *cycle, uint32_t step);
 
-void weft_cycle_begin(struct weft_cycle *cycle, const weft_host *host, const char *model_folder,
-                      const char *cache_dir);
+/** Of the device that `select` chooses, of all steps; `host` is of a struct weft_test_host. */
+void weft_cycle_begin(struct weft_cycle *cycle, const weft_host *host, const char *select,
+                      const char *model_folder, const char *cache_dir);
 /** Destroys what there is, in the order that the headers ask for. */
 void weft_cycle_end(struct weft_cycle *cycle);
 

@@ -80,9 +80,9 @@ static long calls[AT_COUNT];
 static long live[OF_COUNT];
 
 void weft_faults_reset(void) {
-    const bool through_loader = weft_faults.through_loader;
+    const enum weft_faults_driver driver = weft_faults.driver;
     memset(calls, 0, sizeof calls);
-    weft_faults = (struct weft_faults){.through_loader = through_loader};
+    weft_faults = (struct weft_faults){.driver = driver};
 }
 
 long weft_faults_calls(uint32_t function) {
@@ -267,7 +267,13 @@ FAILS(AllocateCommandBuffers, d,
       (VkDevice d, const VkCommandBufferAllocateInfo *i, VkCommandBuffer *out), (d, i, out))
 FAILS(BeginCommandBuffer, VK_NULL_HANDLE, (VkCommandBuffer c, const VkCommandBufferBeginInfo *i),
       (c, i))
-FAILS(EndCommandBuffer, VK_NULL_HANDLE, (VkCommandBuffer c), (c))
+/* One that fails leaves no commands that are still recorded: so the driver's ends them. */
+static VKAPI_ATTR VkResult VKAPI_CALL EndCommandBuffer(VkCommandBuffer c) {
+    VkResult result = VK_SUCCESS;
+    const bool failed = fails(AT_EndCommandBuffer, VK_NULL_HANDLE, &result);
+    const VkResult ended = real.EndCommandBuffer(c);
+    return failed ? result : ended;
+}
 FAILS(ResetCommandBuffer, VK_NULL_HANDLE, (VkCommandBuffer c, VkCommandBufferResetFlags f), (c, f))
 FAILS(GetQueryPoolResults, d,
       (VkDevice d, VkQueryPool p, uint32_t first, uint32_t n, size_t size, void *data,
@@ -346,11 +352,16 @@ PFN_vkVoidFunction VKAPI_CALL __real_weft_cpu_get_instance_proc_addr(VkInstance 
                                                                      const char *name);
 PFN_vkVoidFunction VKAPI_CALL __wrap_weft_cpu_get_instance_proc_addr(VkInstance instance,
                                                                      const char *name);
+PFN_vkGetInstanceProcAddr __real_weft_loader_open(void);
 PFN_vkGetInstanceProcAddr __wrap_weft_loader_open(void);
 
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL weft_faults_get_instance_proc_addr(VkInstance instance,
                                                                             const char *name) {
-    return in_front(__real_weft_cpu_get_instance_proc_addr(instance, name), name);
+    const PFN_vkGetInstanceProcAddr of_system =
+        weft_faults.driver == WEFT_FAULTS_SYSTEM ? __real_weft_loader_open() : NULL;
+    return in_front(of_system ? of_system(instance, name)
+                              : __real_weft_cpu_get_instance_proc_addr(instance, name),
+                    name);
 }
 
 PFN_vkVoidFunction VKAPI_CALL __wrap_weft_cpu_get_instance_proc_addr(VkInstance instance,
@@ -359,5 +370,5 @@ PFN_vkVoidFunction VKAPI_CALL __wrap_weft_cpu_get_instance_proc_addr(VkInstance 
 }
 
 PFN_vkGetInstanceProcAddr __wrap_weft_loader_open(void) {
-    return weft_faults.through_loader ? weft_faults_get_instance_proc_addr : NULL;
+    return weft_faults.driver == WEFT_FAULTS_PROCESSOR ? NULL : weft_faults_get_instance_proc_addr;
 }

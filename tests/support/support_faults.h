@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A driver whose calls fail when a test says so: the processor device's functions, directly or as if a loader had found them, with one in front of each
- * that counts, keeps account of what is made and destroyed, and gives an error instead of the n-th call. A program that uses
- * this is linked so that the library finds its loader and its processor here (tests/cmake/programs.cmake).
+ * A driver whose calls fail when a test says so: the processor device's functions, directly or as if a loader had found them, or those of
+ * the system's loader, with one in front of each that counts, keeps account of what is made and destroyed, and gives an error instead of the
+ * n-th call. A program that uses this is linked so that the library finds its loader and its processor here
+ * (tests/cmake/programs.cmake).
  */
 #ifndef WEFT_TESTS_SUPPORT_FAULTS_H
 #define WEFT_TESTS_SUPPORT_FAULTS_H
@@ -19,14 +20,21 @@ struct weft_fault_function {
 extern const struct weft_fault_function weft_fault_functions[];
 extern const uint32_t weft_fault_function_count;
 
+/** Where the library finds the functions that fail. */
+enum weft_faults_driver {
+    WEFT_FAULTS_PROCESSOR, /* at its own processor device; there is no loader */
+    WEFT_FAULTS_LOADER, /* at a loader, which finds the processor device; it has none of its own */
+    WEFT_FAULTS_SYSTEM, /* at the system's loader */
+};
+
 /* One thread at a time, as a device is used. */
 struct weft_faults {
     /* Set by the test. */
     uint32_t function; /* of weft_fault_functions */
     long at; /* the call that fails, counted from weft_faults_reset: 1 is the first; 0: none */
     VkResult error;
-    bool through_loader; /* the library finds a loader with a driver, and no processor of its own */
-    bool paused;         /* the test's own calls: neither counted nor failed */
+    enum weft_faults_driver driver;
+    bool paused; /* the test's own calls: neither counted nor failed */
 
     /* Read by the test. */
     bool injected; /* the call came */

@@ -28,6 +28,13 @@ static void describe(struct trial *t) {
                    (int)weft_faults.error);
 }
 
+static void begin_cycle(struct weft_cycle *cycle, struct trial *t) {
+    const bool is_driver = weft_faults.driver == WEFT_FAULTS_SYSTEM;
+    weft_cycle_begin(cycle, &t->host.host, is_driver ? "0" : "processor", t->model.folder,
+                     t->cache_dir);
+    cycle->of_images = is_driver;
+}
+
 static const char *step_name(uint32_t step) {
     return weft_cycle_steps[step].name;
 }
@@ -49,7 +56,7 @@ static weft_status expected_status(VkResult error) {
     case VK_ERROR_FEATURE_NOT_PRESENT:
         return WEFT_UNSUPPORTED;
     case VK_ERROR_INCOMPATIBLE_DRIVER:
-        return weft_faults.through_loader ? WEFT_NO_DEVICE : WEFT_DRIVER_ERROR;
+        return weft_faults.driver != WEFT_FAULTS_PROCESSOR ? WEFT_NO_DEVICE : WEFT_DRIVER_ERROR;
     default:
         return WEFT_DRIVER_ERROR;
     }
@@ -79,10 +86,10 @@ static void check_failure(struct trial *t, uint32_t step, weft_status status) {
 /* Lost once is lost until it is destroyed. */
 static void check_lost(struct trial *t, uint32_t step) {
     for (uint32_t i = step; i < weft_cycle_step_count; i++) {
-        if (weft_cycle_steps[i].on_host) {
+        if (weft_cycle_steps[i].on_host || !weft_cycle_has(&t->cycle, i)) {
             continue;
         }
-        const weft_status status = weft_cycle_steps[i].run(&t->cycle);
+        const weft_status status = weft_cycle_run(&t->cycle, i);
         if (status != WEFT_DEVICE_LOST) {
             fail_msg("%s: %s failed in %s, and then it gives %s", t->what, step_name(i),
                      step_name(step), weft_status_name(status));
@@ -115,7 +122,7 @@ static void check_results(struct trial *t) {
 static bool run_step(struct trial *t, uint32_t step) {
     weft_test_host_reset(&t->host);
     const bool before = weft_faults.injected;
-    weft_status status = weft_cycle_steps[step].run(&t->cycle);
+    weft_status status = weft_cycle_run(&t->cycle, step);
     if (status == WEFT_OK) {
         t->absorbed += weft_faults.injected && !before;
         return true;
@@ -130,7 +137,7 @@ static bool run_step(struct trial *t, uint32_t step) {
         return false;
     }
     weft_test_host_reset(&t->host);
-    status = weft_cycle_steps[step].run(&t->cycle);
+    status = weft_cycle_run(&t->cycle, step);
     if (status != WEFT_OK) {
         fail_msg("%s: %s again gives %s; the log:\n%s", t->what, step_name(step),
                  weft_status_name(status), weft_test_log(&t->host));
@@ -140,7 +147,7 @@ static bool run_step(struct trial *t, uint32_t step) {
 
 static void live(struct trial *t) {
     bool goes_on = true;
-    weft_cycle_begin(&t->cycle, &t->host.host, t->model.folder, t->cache_dir);
+    begin_cycle(&t->cycle, t);
     for (uint32_t i = 0; goes_on && i < weft_cycle_step_count; i++) {
         goes_on = run_step(t, i);
     }
@@ -153,17 +160,17 @@ static void live(struct trial *t) {
 
 /* ---- all of them ---- */
 
-static void begin(struct trial *t, bool through_loader) {
+static void begin(struct trial *t, enum weft_faults_driver driver) {
     *t = (struct trial){.cache_dir = weft_test_folder(), .what = "without a fault"};
     weft_test_host_begin(&t->host);
     weft_test_model_begin(&t->model);
     weft_test_model_write_bytes(&t->model, 16);
-    weft_test_set_variable("WEFT_PROCESSOR", through_loader ? "0" : NULL);
-    weft_faults.through_loader = through_loader;
+    weft_test_set_variable("WEFT_PROCESSOR", driver == WEFT_FAULTS_PROCESSOR ? NULL : "0");
+    weft_faults.driver = driver;
     weft_faults_reset();
-    weft_cycle_begin(&t->whole, &t->host.host, t->model.folder, t->cache_dir);
+    begin_cycle(&t->whole, t);
     for (uint32_t i = 0; i < weft_cycle_step_count; i++) {
-        const weft_status status = weft_cycle_steps[i].run(&t->whole);
+        const weft_status status = weft_cycle_run(&t->whole, i);
         if (status != WEFT_OK) {
             fail_msg("%s gives %s:\n%s", step_name(i), weft_status_name(status),
                      weft_test_log(&t->host));
@@ -195,8 +202,9 @@ static void fail_call(struct trial *t, uint32_t function, long call, VkResult er
     t->faults += weft_faults.injected;
 }
 
-static void fail_calls(struct trial *t, bool through_loader, long part) {
-    begin(t, through_loader);
+static void fail_calls(struct trial *t, enum weft_faults_driver driver, long part) {
+    static const char *const names[] = {"processor", "loader", "driver"};
+    begin(t, driver);
     long counts[64];
     const long step = stride(part);
     long index = 0;
@@ -217,20 +225,39 @@ static void fail_calls(struct trial *t, bool through_loader, long part) {
         }
     }
     printf("[ FAULTS   ] %s: %ld Vulkan calls failed, %ld of these without consequence\n",
-           through_loader ? "loader" : "processor", t->faults, t->absorbed);
+           names[driver], t->faults, t->absorbed);
+    assert_true(t->faults > 30);
     end(t);
+}
+
+/* The test runs once on the processor device, and once on a driver. */
+static bool on_driver(void) {
+    return getenv("WEFT_TEST_DRIVER") != NULL;
 }
 
 WEFT_TEST(each_call_fails_once) {
     struct trial t;
-    fail_calls(&t, false, 61);
-    assert_true(t.faults > 30);
+    if (on_driver()) {
+        skip();
+    }
+    fail_calls(&t, WEFT_FAULTS_PROCESSOR, 61);
 }
 
 WEFT_TEST(each_call_through_a_loader_fails_once) {
     struct trial t;
-    fail_calls(&t, true, 97);
-    assert_true(t.faults > 30);
+    if (on_driver()) {
+        skip();
+    }
+    fail_calls(&t, WEFT_FAULTS_LOADER, 97);
+}
+
+/* With images, which the processor device has not. */
+WEFT_TEST(each_call_of_a_driver_fails_once) {
+    struct trial t;
+    if (!on_driver()) {
+        skip();
+    }
+    fail_calls(&t, WEFT_FAULTS_SYSTEM, 17);
 }
 
 /* ---- the host's allocator ---- */
@@ -243,7 +270,7 @@ static bool starve_step(struct trial *t, uint32_t step, long at) {
     weft_test_host_reset(&t->host);
     t->host.fail_at = at;
     (void)snprintf(t->what, sizeof t->what, "%s, allocation %ld", step_name(step), at);
-    weft_status status = weft_cycle_steps[step].run(&t->cycle);
+    weft_status status = weft_cycle_run(&t->cycle, step);
     const bool failed = atomic_load(&t->host.allocations) >= at;
     if (status == WEFT_OK) {
         t->absorbed += failed;
@@ -255,7 +282,7 @@ static bool starve_step(struct trial *t, uint32_t step, long at) {
     t->faults += failed;
     weft_test_host_reset(&t->host);
     if (status != WEFT_OK) {
-        status = weft_cycle_steps[step].run(&t->cycle);
+        status = weft_cycle_run(&t->cycle, step);
     }
     if (status != WEFT_OK) {
         fail_msg("%s, and again: %s; the log:\n%s", t->what, weft_status_name(status),
@@ -267,11 +294,11 @@ static bool starve_step(struct trial *t, uint32_t step, long at) {
 /* A life in which that allocation of that step fails; false: it has not so many. */
 static bool starve(struct trial *t, uint32_t step, long at) {
     bool failed = false;
-    weft_cycle_begin(&t->cycle, &t->host.host, t->model.folder, t->cache_dir);
+    begin_cycle(&t->cycle, t);
     for (uint32_t i = 0; i < weft_cycle_step_count; i++) {
         if (i == step) {
             failed = starve_step(t, i, at);
-        } else if (weft_cycle_steps[i].run(&t->cycle) != WEFT_OK) {
+        } else if (weft_cycle_run(&t->cycle, i) != WEFT_OK) {
             fail_msg("%s: %s fails; the log:\n%s", t->what, step_name(i), weft_test_log(&t->host));
         }
     }
@@ -283,8 +310,8 @@ static bool starve(struct trial *t, uint32_t step, long at) {
 
 WEFT_TEST(each_allocation_fails_once) {
     struct trial t;
-    begin(&t, false);
-    const long part = stride(53);
+    begin(&t, on_driver() ? WEFT_FAULTS_SYSTEM : WEFT_FAULTS_PROCESSOR);
+    const long part = stride(on_driver() ? 3 : 53);
     for (uint32_t step = 0; step < weft_cycle_step_count; step++) {
         for (long at = 1; starve(&t, step, at); at += part) {
         }
@@ -302,7 +329,7 @@ static void run_until(struct trial *t, const char *last) {
         /* What a lost device leaves: models and graphs. */
         if (!(strcmp(step_name(i), "load") == 0 && t->cycle.model) &&
             !(strcmp(step_name(i), "build") == 0 && t->cycle.graph)) {
-            assert_ok(weft_cycle_steps[i].run(&t->cycle));
+            assert_ok(weft_cycle_run(&t->cycle, i));
         }
         if (strcmp(step_name(i), last) == 0) {
             return;
@@ -313,9 +340,12 @@ static void run_until(struct trial *t, const char *last) {
 /* The recipe of docs/programming.md: what is made of the device goes, graphs, weights and models stay. */
 WEFT_TEST(a_lost_device_is_opened_again) {
     struct trial t;
-    begin(&t, false);
+    if (on_driver()) {
+        skip();
+    }
+    begin(&t, WEFT_FAULTS_PROCESSOR);
     weft_faults_reset();
-    weft_cycle_begin(&t.cycle, &t.host.host, t.model.folder, t.cache_dir);
+    begin_cycle(&t.cycle, &t);
     run_until(&t, "run_and_read");
     memset(t.cycle.results[0], 0, sizeof t.cycle.results[0]);
 

@@ -6,145 +6,7 @@
 #include "core/philox.h"
 #include "device/commands.h"
 #include "support_graph.h"
-
-/* ---- images of the test's own, on the device's VkDevice ---- */
-
-struct picture {
-    VkImage image;
-    VkDeviceMemory memory;
-    VkFormat format;
-    uint32_t width, height, layers; /* of level `mip` */
-    uint32_t mip;
-    uint64_t bytes; /* of that level */
-};
-
-#define GET(device, name) \
-    ((PFN_vk##name)(device)->instance.GetDeviceProcAddr((device)->vk.handle, "vk" #name))
-
-static bool has_images(const weft_device *device) {
-    return device->info.type != WEFT_DEVICE_PROCESSOR;
-}
-
-/* Level `mip` of that size, in the middle layers of more. */
-static struct picture make_picture(weft_device *device, VkFormat format, uint32_t texel_bytes,
-                                   const uint32_t size[3], uint32_t mip) {
-    struct picture p = {.format = format,
-                        .width = size[0],
-                        .height = size[1],
-                        .layers = size[2],
-                        .mip = mip,
-                        .bytes = (uint64_t)size[0] * size[1] * size[2] * texel_bytes};
-    const VkImageCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-        .imageType = VK_IMAGE_TYPE_2D,
-        .format = format,
-        .extent = {size[0] << mip, size[1] << mip, 1},
-        .mipLevels = mip + 1,
-        .arrayLayers = size[2] + 2,
-        .samples = VK_SAMPLE_COUNT_1_BIT,
-        .tiling = VK_IMAGE_TILING_OPTIMAL,
-        .usage = VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT,
-    };
-    assert_int_equal(GET(device, CreateImage)(device->vk.handle, &info, NULL, &p.image),
-                     VK_SUCCESS);
-    VkMemoryRequirements needs;
-    GET(device, GetImageMemoryRequirements)(device->vk.handle, p.image, &needs);
-    uint32_t type = 0;
-    while ((needs.memoryTypeBits & (1U << type)) == 0) {
-        type++;
-    }
-    const VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                         .allocationSize = needs.size,
-                                         .memoryTypeIndex = type};
-    assert_int_equal(device->vk.AllocateMemory(device->vk.handle, &memory, NULL, &p.memory),
-                     VK_SUCCESS);
-    assert_int_equal(GET(device, BindImageMemory)(device->vk.handle, p.image, p.memory, 0),
-                     VK_SUCCESS);
-    return p;
-}
-
-static void destroy_picture(weft_device *device, struct picture *p) {
-    GET(device, DestroyImage)(device->vk.handle, p->image, NULL);
-    device->vk.FreeMemory(device->vk.handle, p->memory, NULL);
-}
-
-static weft_image_params params_of(const struct picture *p, VkImageLayout before,
-                                   VkImageLayout after) {
-    return (weft_image_params){.image = p->image,
-                               .format = p->format,
-                               .width = p->width,
-                               .height = p->height,
-                               .mip_level = p->mip,
-                               .base_layer = 1,
-                               .layout = before,
-                               .final_layout = after};
-}
-
-struct transfer {
-    const struct picture *picture;
-    const weft_buffer *buffer;
-    VkImageLayout from, to;
-    bool upload;
-};
-
-static void image_barrier(const struct transfer *t, const weft_device *device,
-                          VkCommandBuffer commands, VkImageLayout from, VkImageLayout to) {
-    const VkImageMemoryBarrier barrier = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
-        .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
-        .dstAccessMask = WEFT_IMAGE_ACCESS,
-        .oldLayout = from,
-        .newLayout = to,
-        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .image = t->picture->image,
-        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, t->picture->mip, 1, 1, t->picture->layers}};
-    device->vk.CmdPipelineBarrier(commands, WEFT_IMAGE_STAGE, WEFT_IMAGE_STAGE, 0, 0, NULL, 0, NULL,
-                                  1, &barrier);
-}
-
-static void record_transfer(const void *user, const weft_device *device, VkCommandBuffer commands) {
-    const struct transfer *t = user;
-    const VkImageLayout during =
-        t->upload ? VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL : VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
-    const VkBufferImageCopy region = {
-        .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, t->picture->mip, 1, t->picture->layers},
-        .imageExtent = {t->picture->width, t->picture->height, 1}};
-    image_barrier(t, device, commands, t->from, during);
-    if (t->upload) {
-        device->vk.CmdCopyBufferToImage(commands, t->buffer->handle, t->picture->image, during, 1,
-                                        &region);
-    } else {
-        device->vk.CmdCopyImageToBuffer(commands, t->picture->image, during, t->buffer->handle, 1,
-                                        &region);
-    }
-    image_barrier(t, device, commands, during, t->to);
-}
-
-static void upload(weft_device *device, const struct picture *p, const void *texels,
-                   VkImageLayout to) {
-    weft_buffer *buffer = NULL;
-    assert_ok(weft_buffer_create(&buffer, device, p->bytes));
-    assert_ok(weft_buffer_write(buffer, 0, texels, p->bytes));
-    assert_ok(weft_commands_once(device, record_transfer,
-                                 &(struct transfer){.picture = p,
-                                                    .buffer = buffer,
-                                                    .from = VK_IMAGE_LAYOUT_UNDEFINED,
-                                                    .to = to,
-                                                    .upload = true}));
-    weft_buffer_destroy(&buffer);
-}
-
-static void download(weft_device *device, const struct picture *p, void *texels,
-                     VkImageLayout from) {
-    weft_buffer *buffer = NULL;
-    assert_ok(weft_buffer_create(&buffer, device, p->bytes));
-    assert_ok(weft_commands_once(
-        device, record_transfer,
-        &(struct transfer){.picture = p, .buffer = buffer, .from = from, .to = from}));
-    assert_ok(weft_buffer_read(buffer, 0, texels, p->bytes));
-    weft_buffer_destroy(&buffer);
-}
+#include "support_images.h"
 
 /* ---- round trips ---- */
 
@@ -224,37 +86,38 @@ static void round_trip(weft_device *device, const struct kind *kind, const uint3
     const uint32_t texel = kind->channels * weft_dtype_size(kind->dtype);
     const VkImageLayout in =
         way == PARTS ? VK_IMAGE_LAYOUT_GENERAL : VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
-    struct picture source = make_picture(device, kind->format, texel, size, mip);
-    struct picture target = make_picture(device, kind->format, texel, size, 0);
+    struct weft_test_image source = weft_test_image_create(device, kind->format, texel, size, mip);
+    struct weft_test_image target = weft_test_image_create(device, kind->format, texel, size, 0);
     uint8_t *texels = make_texels(kind, source.bytes, 5 + mip), *found = malloc(source.bytes);
-    upload(device, &source, texels, in);
+    weft_test_image_upload(device, &source, texels, in);
     const weft_shape shape = size[2] > 1 ? weft_shape_of(size[2], size[1], size[0], kind->channels)
                              : kind->channels > 1 ? weft_shape_of(size[1], size[0], kind->channels)
                                                   : weft_shape_of(size[1], size[0]);
     weft_plan *plan = make_plan(device, kind, shape);
     weft_bindings *bindings = NULL;
     assert_ok(weft_bindings_create(&bindings, plan));
-    const weft_image_params x = params_of(&source, in, VK_IMAGE_LAYOUT_GENERAL);
-    const weft_image_params y =
-        params_of(&target, VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
+    const weft_image_params x = weft_test_image_params(&source, in, VK_IMAGE_LAYOUT_GENERAL);
+    const weft_image_params y = weft_test_image_params(&target, VK_IMAGE_LAYOUT_UNDEFINED,
+                                                       VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
     assert_ok(weft_bindings_set_image(bindings, "x", &x));
     assert_ok(weft_bindings_set_image(bindings, "y", &y));
     run(device, plan, bindings, way);
-    download(device, &target, found, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
+    weft_test_image_download(device, &target, found, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
     assert_memory_equal(found, texels, source.bytes);
-    download(device, &source, found, VK_IMAGE_LAYOUT_GENERAL); /* as it was, but for its layout */
+    weft_test_image_download(device, &source, found,
+                             VK_IMAGE_LAYOUT_GENERAL); /* as it was, but for its layout */
     assert_memory_equal(found, texels, source.bytes);
     weft_bindings_destroy(&bindings);
     weft_plan_destroy(&plan);
-    destroy_picture(device, &source);
-    destroy_picture(device, &target);
+    weft_test_image_destroy(device, &source);
+    weft_test_image_destroy(device, &target);
     free(texels);
     free(found);
 }
 
 WEFT_TEST_ON_GRAPH(what_goes_in_comes_out, f) {
     const uint32_t sizes[][3] = {{1, 1, 1}, {5, 3, 1}, {37, 29, 1}, {19, 7, 3}};
-    if (!has_images(f->device)) {
+    if (!weft_test_has_images(f->device)) {
         skip();
     }
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
@@ -267,7 +130,7 @@ WEFT_TEST_ON_GRAPH(what_goes_in_comes_out, f) {
 /* Every half and every byte, each way. */
 WEFT_TEST_ON_GRAPH(every_way_has_the_same_bits, f) {
     const uint32_t size[3] = {256, 256, 1};
-    if (!has_images(f->device)) {
+    if (!weft_test_has_images(f->device)) {
         skip();
     }
     for (uint32_t way = 0; way < WAYS; way++) {
@@ -287,7 +150,7 @@ WEFT_TEST_ON_GRAPH(runs_follow_each_other, f) {
     weft_plan *plan = NULL;
     weft_bindings *bindings = NULL;
     struct weft_commands *commands = NULL;
-    if (!has_images(device)) {
+    if (!weft_test_has_images(device)) {
         skip();
     }
     assert_ok(weft_graph_input(&x, f->graph, "x", WEFT_U8, weft_shape_of(17, 33, 4)));
@@ -296,14 +159,15 @@ WEFT_TEST_ON_GRAPH(runs_follow_each_other, f) {
     assert_ok(weft_graph_convert(&x, f->graph, x, WEFT_U8));
     assert_ok(weft_graph_output(f->graph, "y", x));
     assert_ok(weft_plan_compile(&plan, device, f->graph, NULL));
-    struct picture p = make_picture(device, VK_FORMAT_R8G8B8A8_UNORM, 4, size, 0);
+    struct weft_test_image p = weft_test_image_create(device, VK_FORMAT_R8G8B8A8_UNORM, 4, size, 0);
     uint8_t *texels = malloc(p.bytes), *found = malloc(p.bytes);
     for (uint64_t i = 0; i < p.bytes; i++) {
         texels[i] = (uint8_t)(i % 101);
     }
-    upload(device, &p, texels, VK_IMAGE_LAYOUT_GENERAL);
+    weft_test_image_upload(device, &p, texels, VK_IMAGE_LAYOUT_GENERAL);
     assert_ok(weft_bindings_create(&bindings, plan));
-    const weft_image_params image = params_of(&p, VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_LAYOUT_GENERAL);
+    const weft_image_params image =
+        weft_test_image_params(&p, VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_LAYOUT_GENERAL);
     assert_ok(weft_bindings_set_image(bindings, "x", &image));
     assert_ok(weft_bindings_set_image(bindings, "y", &image));
     uint64_t ticket = 0;
@@ -317,13 +181,13 @@ WEFT_TEST_ON_GRAPH(runs_follow_each_other, f) {
     }
     assert_ok(weft_commands_run(commands, device));
     weft_commands_give(device, commands);
-    download(device, &p, found, VK_IMAGE_LAYOUT_GENERAL);
+    weft_test_image_download(device, &p, found, VK_IMAGE_LAYOUT_GENERAL);
     for (uint64_t i = 0; i < p.bytes; i++) {
         assert_int_equal(found[i], texels[i] + 2 * RUNS * 7);
     }
     weft_bindings_destroy(&bindings);
     weft_plan_destroy(&plan);
-    destroy_picture(device, &p);
+    weft_test_image_destroy(device, &p);
     free(texels);
     free(found);
 }
@@ -336,15 +200,16 @@ WEFT_TEST_ON_GRAPH(buffers_and_images_take_turns, f) {
     float first[COUNT], second[COUNT], found[COUNT];
     weft_buffer *x = NULL, *y = NULL;
     weft_bindings *bindings = NULL;
-    if (!has_images(device)) {
+    if (!weft_test_has_images(device)) {
         skip();
     }
     weft_philox_uniform(first, COUNT, 1, 0);
     weft_philox_uniform(second, COUNT, 2, 0);
-    struct picture p = make_picture(device, kind->format, 4, size, 1);
-    upload(device, &p, first, VK_IMAGE_LAYOUT_GENERAL);
+    struct weft_test_image p = weft_test_image_create(device, kind->format, 4, size, 1);
+    weft_test_image_upload(device, &p, first, VK_IMAGE_LAYOUT_GENERAL);
     weft_plan *plan = make_plan(device, kind, weft_shape_of(5, 6));
-    const weft_image_params image = params_of(&p, VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_LAYOUT_GENERAL);
+    const weft_image_params image =
+        weft_test_image_params(&p, VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_LAYOUT_GENERAL);
     assert_ok(weft_buffer_create(&x, device, sizeof second));
     assert_ok(weft_buffer_create(&y, device, sizeof second));
     assert_ok(weft_buffer_write(x, 0, second, sizeof second));
@@ -362,7 +227,7 @@ WEFT_TEST_ON_GRAPH(buffers_and_images_take_turns, f) {
     weft_plan_destroy(&plan);
     weft_buffer_destroy(&x);
     weft_buffer_destroy(&y);
-    destroy_picture(device, &p);
+    weft_test_image_destroy(device, &p);
 }
 
 /* ---- refusals ---- */
@@ -382,7 +247,7 @@ WEFT_TEST_ON_GRAPH(what_is_no_tensor_is_refused, f) {
                                     .final_layout = VK_IMAGE_LAYOUT_GENERAL};
     weft_image_params image = good;
     assert_ok(weft_bindings_create(&bindings, plan));
-    if (!has_images(f->device)) {
+    if (!weft_test_has_images(f->device)) {
         REFUSED(f, WEFT_UNSUPPORTED, "has no images");
         weft_bindings_destroy(&bindings);
         weft_plan_destroy(&plan);
