@@ -8,7 +8,7 @@
 #include "core/philox.h"
 
 #define NEGATION      8  /* in the table below */
-#define LITERAL_ZEROS 14 /* from here on, operations have a zero that is written in the shader */
+#define LITERAL_ZEROS 16 /* from here on, operations have a zero that is written in the shader */
 
 #define FIRST_SUBNORMAL (WEFT_PROBE_PLAIN + WEFT_PROBE_SPECIAL)
 
@@ -35,6 +35,8 @@ static const struct {
     {"float(exact uint d)", "d", true},
     {"int(float e)", "e", false},
     {"uint(abs e)", "e", false},
+    {"2 * a - b", "ab", true},
+    {"4 * a + c", "ac", true},
     {"a * 0", "a", true},
     {"a * -0", "a", true},
     {"a + 0", "a", true},
@@ -153,6 +155,8 @@ void weft_probe_expect(struct weft_probe_result *expected, const struct weft_pro
         float_word_of_integer(d < 0x1000000 ? d : d & 0xffffff00, false),
         (uint32_t)(int32_t)e,
         (uint32_t)fabsf(e),
+        word_of(subtract(multiply(a, 2.0f), b)),
+        word_of(add(multiply(a, 4.0f), c)),
         word_of(multiply(a, 0.0f)),
         word_of(multiply(a, -0.0f)),
         word_of(add(a, 0.0f)),
@@ -343,10 +347,21 @@ static uint32_t make_special_word(struct generator *generator) {
     }
 }
 
-static void make_specials(struct weft_probe_input *input, struct generator *generator) {
+static void make_infinities(struct weft_probe_input *input, struct generator *generator) {
     for (size_t i = 0; i < 3; i++) {
         input->word[i] = make_special_word(generator);
     }
+}
+
+/* By turns: a * b, and a + b, 2 a and 4 a, of 2^127 to 2^129, and what may bring them back into the range. */
+static void make_overflow(struct weft_probe_input *input, size_t index,
+                          struct generator *generator) {
+    const bool is_product = index % 4 == 0;
+    const float a = random_float(generator, is_product ? 20 : 126, is_product ? 100 : 127);
+    const int exponent = is_product ? 127 - exponent_of(a) : random_between(generator, 126, 127);
+    const float b = random_float(generator, exponent, exponent);
+    const float c = random_float(generator, 126, 127);
+    set(input, a, is_product ? b : copysignf(b, a), copysignf(c, is_product ? -(a * b) : -a));
 }
 
 /*
@@ -406,6 +421,15 @@ static void make_subnormals(struct weft_probe_input *input, size_t index,
     input->word[4] = random_word(generator) & UINT32_C(0x807fffff);
 }
 
+static void make_specials(struct weft_probe_input *input, size_t index,
+                          struct generator *generator) {
+    if (index % 2 == 0) {
+        make_overflow(input, index, generator);
+    } else {
+        make_infinities(input, generator);
+    }
+}
+
 void weft_probe_make_inputs(struct weft_probe_input *inputs) {
     struct generator generator = {0};
     for (size_t i = 0; i < WEFT_PROBE_CASES; i++) {
@@ -414,7 +438,7 @@ void weft_probe_make_inputs(struct weft_probe_input *inputs) {
         if (i < WEFT_PROBE_PLAIN) {
             make_floats(&inputs[i], i, &generator);
         } else if (i < FIRST_SUBNORMAL) {
-            make_specials(&inputs[i], &generator);
+            make_specials(&inputs[i], i, &generator);
         } else {
             make_subnormals(&inputs[i], i, &generator);
         }

@@ -9,14 +9,14 @@
 #include <stdint.h>
 
 /* The cases, in this order: those without subnormals, infinities and NaN, about which drivers have
- * no choice; those with infinities and NaN; those with subnormals. */
+ * no choice; those with infinities, NaN and overflow; those with subnormals. */
 #define WEFT_PROBE_PLAIN     2048
-#define WEFT_PROBE_SPECIAL   256
+#define WEFT_PROBE_SPECIAL   512
 #define WEFT_PROBE_SUBNORMAL 768
 #define WEFT_PROBE_CASES     (WEFT_PROBE_PLAIN + WEFT_PROBE_SPECIAL + WEFT_PROBE_SUBNORMAL)
 #define WEFT_PROBE_INPUTS    5 /* words of a case: floats a, b, c, word d, float e */
 #define WEFT_PROBE_RESULTS \
-    22 /* words; see the table in probe_cases.c and shaders/probe/arithmetic.comp */
+    24 /* words; see the table in probe_cases.c and shaders/probe/arithmetic.comp */
 
 struct weft_probe_input {
     uint32_t word[WEFT_PROBE_INPUTS];
@@ -29,7 +29,8 @@ struct weft_probe_result {
 /**
  * Fills inputs[WEFT_PROBE_CASES], the same on every machine: ties, cancellations, carries into the
  * next binade, signed zeros, products whose rounding error shows when the rounding is skipped; sums
- * and products of infinities and NaN; operands and results that are subnormal, among them products
+ * and products of infinities and NaN; products and sums that overflow, or just do not, where the next
+ * sum is finite if the overflow is skipped; operands and results that are subnormal, among them products
  * that round to 2^-126 from below or just do not.
  */
 void weft_probe_make_inputs(struct weft_probe_input *inputs);

@@ -6,6 +6,9 @@
  * under test can touch the bits.
  */
 #version 450
+#extension GL_GOOGLE_include_directive : require
+
+#include "math.glsl"
 
 layout(local_size_x = 64) in;
 
@@ -13,7 +16,7 @@ layout(std430, set = 0, binding = 0) readonly buffer Cases {
     uint cases[]; // [count][5]: a, b, c, d, e
 };
 layout(std430, set = 0, binding = 1) writeonly buffer Results {
-    uint results[]; // [count][22]
+    uint results[]; // [count][24]
 };
 layout(push_constant) uniform Parameters {
     uint count;
@@ -44,6 +47,9 @@ void main() {
     precise float sum_of_three = (a + b) + c;
     precise float sum_and_back = (a + b) - a;
     precise float negated = -a;
+    // As kernels double what is then added: a product with 2 or 4 is exact, but where it overflows.
+    precise float twice_minus = weft_twice(a) - b;
+    precise float four_times_plus = weft_twice(weft_twice(a)) + c;
 
     // Zeros that the driver sees: x * 0 is no zero for an infinite x, and x + 0 no x for -0. The
     // last two are a complex product with a constant factor, as Fourier transforms have it.
@@ -58,7 +64,7 @@ void main() {
     precise float real = a * one - b * zero;
     precise float imaginary = a * zero + b * one;
 
-    uint base = index * 22u;
+    uint base = index * 24u;
     results[base] = floatBitsToUint(sum);
     results[base + 1u] = floatBitsToUint(difference);
     results[base + 2u] = floatBitsToUint(product);
@@ -74,12 +80,14 @@ void main() {
     results[base + 11u] = floatBitsToUint(float(d < 0x1000000u ? d : d & 0xffffff00u));
     results[base + 12u] = uint(int(uintBitsToFloat(e)));
     results[base + 13u] = uint(uintBitsToFloat(e & 0x7fffffffu));
-    results[base + 14u] = floatBitsToUint(times_zero);
-    results[base + 15u] = floatBitsToUint(times_minus_zero);
-    results[base + 16u] = floatBitsToUint(plus_zero);
-    results[base + 17u] = floatBitsToUint(plus_minus_zero);
-    results[base + 18u] = floatBitsToUint(zero_minus);
-    results[base + 19u] = floatBitsToUint(minus_zero);
-    results[base + 20u] = floatBitsToUint(real);
-    results[base + 21u] = floatBitsToUint(imaginary);
+    results[base + 14u] = floatBitsToUint(twice_minus);
+    results[base + 15u] = floatBitsToUint(four_times_plus);
+    results[base + 16u] = floatBitsToUint(times_zero);
+    results[base + 17u] = floatBitsToUint(times_minus_zero);
+    results[base + 18u] = floatBitsToUint(plus_zero);
+    results[base + 19u] = floatBitsToUint(plus_minus_zero);
+    results[base + 20u] = floatBitsToUint(zero_minus);
+    results[base + 21u] = floatBitsToUint(minus_zero);
+    results[base + 22u] = floatBitsToUint(real);
+    results[base + 23u] = floatBitsToUint(imaginary);
 }
