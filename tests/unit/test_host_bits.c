@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* weft-test: long */
 /*
  * What the host computes and devices read - feature matrices, FLT sets, VkFFT's programs - has the same bits on every
  * processor, by every compiler and C library: its hashes are those of tests/data/host-bits.sha256, which are of x86-64 with

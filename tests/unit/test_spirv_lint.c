@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* weft-test: long */
 /*
  * The lint: everything that Weft gives to drivers in reproducible math passes it, and everything
  * that could give other bits elsewhere does not. No device.
