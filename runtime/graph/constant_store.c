@@ -261,8 +261,9 @@ weft_status weft_device_keep(weft_device *device, const char *key, void *object,
     if (!kept || !copy) {
         weft_free(&device->host, kept);
         weft_free(&device->host, copy);
-        destroy(object, &device->host);
-        return weft_fail_memory(&device->host, key);
+        const weft_status status = weft_fail_memory(&device->host, key);
+        destroy(object, &device->host); /* of which the key may be a part */
+        return status;
     }
     pthread_mutex_lock(&device->locks.constants);
     *kept = (struct kept){

@@ -60,8 +60,9 @@ static weft_status make_kernel(const struct given_kernel **out, weft_device *dev
         destroy_kernel(given, &device->host);
         return status;
     }
+    WEFT_TRY(weft_device_keep(device, given->key, given, destroy_kernel));
     *out = given;
-    return weft_device_keep(device, given->key, given, destroy_kernel);
+    return WEFT_OK;
 }
 
 static const struct weft_shader *find_kernel(struct weft_lowering *lowering, const char *key,
