@@ -57,7 +57,7 @@ function(weft_compile_kernel name)
     file(MAKE_DIRECTORY "${folder}")
     cmake_path(GET output PARENT_PATH folder)
     file(MAKE_DIRECTORY "${folder}")
-    set(compile "${WEFT_GLSLANG_VALIDATOR}" --quiet -V --target-env vulkan1.2
+    set(compile "${WEFT_GLSLANG_VALIDATOR}" --quiet -V --target-env vulkan1.1
         "-I${weft_shader_source_dir}/include")
     add_custom_command(
         OUTPUT "${output}.inc"

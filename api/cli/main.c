@@ -27,7 +27,7 @@ static const subcommand subcommands[] = {
 
 static void print_help(FILE *stream) {
     fputs("usage: weft COMMAND [ARGUMENTS]\n\n"
-          "Runs sequence-mixing networks on any Vulkan 1.2 device.\n\n",
+          "Runs sequence-mixing networks on any Vulkan 1.1 device.\n\n",
           stream);
     for (size_t index = 0; index < SUBCOMMAND_COUNT; index++) {
         fprintf(stream, "  %-8s  %s\n", subcommands[index].name, subcommands[index].help);

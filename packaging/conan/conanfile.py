@@ -23,7 +23,7 @@ FOLDERS = ("cmake", "runtime", "shaders", "bench", "api/include", "api/cli", "ap
 
 class Weft(ConanFile):
     name = "weft"
-    description = "Sequence-mixing networks on any Vulkan 1.2 device, with the same bits from each"
+    description = "Sequence-mixing networks on any Vulkan 1.1 device, with the same bits from each"
     license = "MIT"
     topics = ("vulkan", "machine-learning", "inference", "fourier-transform", "toeplitz")
     package_type = "library"

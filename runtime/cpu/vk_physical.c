@@ -128,6 +128,16 @@ static void fill_vulkan11(VkPhysicalDeviceVulkan11Properties *eleven,
  * No float control is claimed: nothing in a module changes what kernels do. Their threads round to nearest, keep infinities and
  * NaN, and flush subnormals, as Weft's probe finds out.
  */
+static void fill_float_controls(VkPhysicalDeviceFloatControlsProperties *controls) {
+    void *next = controls->pNext;
+    *controls = (VkPhysicalDeviceFloatControlsProperties){
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES,
+        .pNext = next,
+        .denormBehaviorIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE,
+        .roundingModeIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE,
+    };
+}
+
 static void fill_vulkan12(VkPhysicalDeviceVulkan12Properties *twelve,
                           const struct weft_cpu_physical *physical) {
     void *next = twelve->pNext;
@@ -194,6 +204,9 @@ static void fill_link(VkBaseOutStructure *link, const struct weft_cpu_physical *
         break;
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES:
         fill_driver(any, physical);
+        break;
+    case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES:
+        fill_float_controls(any);
         break;
     case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES:
         fill_subgroup(any, physical);

@@ -66,7 +66,7 @@ static weft_status check_allocator(const weft_device_adopt_params *params) {
                      allocator->allocate ? "free" : "allocate");
 }
 
-static weft_status load_tables(weft_device *device, const weft_device_adopt_params *params) {
+static weft_status load_instance(weft_device *device, const weft_device_adopt_params *params) {
     struct weft_vk_instance *instance = &device->instance;
     instance->GetInstanceProcAddr = params->get_instance_proc_addr;
     if (!instance->GetInstanceProcAddr) {
@@ -78,9 +78,18 @@ static weft_status load_tables(weft_device *device, const weft_device_adopt_para
                          "is installed");
     }
     instance->handle = params->instance;
+    instance->version =
+        params->instance_version == 0 ? VK_API_VERSION_1_2 : params->instance_version;
+    return weft_vk_load_instance(instance, &device->host);
+}
+
+static weft_status load_device(weft_device *device, const weft_device_adopt_params *params) {
     device->vk.handle = params->device;
-    WEFT_TRY(weft_vk_load_instance(instance, &device->host));
-    WEFT_TRY(weft_vk_load_device(&device->vk, instance, &device->host));
+    WEFT_TRY(weft_vk_load_device(&device->vk, &device->instance, &device->host));
+    if (device->has_timeline) {
+        WEFT_TRY(
+            weft_vk_load_timeline(&device->vk, device->version, &device->instance, &device->host));
+    }
     weft_external_load(device, &(struct weft_external_extensions){
                                    .memory = params->external_memory,
                                    .dma_buf = params->external_memory_dma_buf,
@@ -89,32 +98,36 @@ static weft_status load_tables(weft_device *device, const weft_device_adopt_para
     return params->debug_labels ? weft_debug_label_load(device, true) : WEFT_OK;
 }
 
-static weft_status read_physical(weft_device *device, const weft_device_adopt_params *params) {
+/* What there is on the VkDevice of the caller's, as far as the caller says. */
+static weft_status read_physical(struct weft_physical *physical, weft_device *device,
+                                 const weft_device_adopt_params *params) {
     uint32_t index = 0;
-    struct weft_physical physical;
     if (params->queue_family == WEFT_NO_FAMILY) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
                          "weft_device_adopt: queue_family is VK_QUEUE_FAMILY_IGNORED");
     }
     WEFT_TRY(
         weft_physical_index(&index, &device->instance, params->physical_device, &device->host));
-    WEFT_TRY(weft_physical_read(&physical, &device->instance, params->physical_device, index,
+    WEFT_TRY(weft_physical_read(physical, &device->instance, params->physical_device, index,
                                 params->queue_family, &device->host));
-    if (physical.queue_family == WEFT_NO_FAMILY) {
+    if (physical->queue_family == WEFT_NO_FAMILY) {
         return weft_fail(&device->host, WEFT_INVALID_ARGUMENT,
-                         "weft_device_adopt: %s has no queue family %u", physical.info.name,
+                         "weft_device_adopt: %s has no queue family %u", physical->info.name,
                          params->queue_family);
     }
-    if (!physical.info.usable) {
+    if (!physical->info.usable) {
         return weft_fail(&device->host, WEFT_UNSUPPORTED, "weft_device_adopt: %s %s",
-                         physical.info.name, physical.info.reason);
+                         physical->info.name, physical->info.reason);
     }
     /* A VkDevice cannot be asked what was enabled on it, and what was not must not be used. */
-    physical.info.has_pipeline_feedback = false;
-    physical.info.has_f16_arithmetic = false;
-    physical.robustness = false;
-    physical.info.host_memory_alignment = 0;
-    weft_setup_physical(device, &physical);
+    physical->info.has_pipeline_feedback = false;
+    physical->info.has_f16_arithmetic = false;
+    physical->robustness = false;
+    physical->info.host_memory_alignment = 0;
+    if (physical->version < VK_API_VERSION_1_2) {
+        physical->timeline = physical->timeline && params->timeline_semaphore;
+        physical->float_modes = params->float_controls ? physical->float_modes : 0;
+    }
     return WEFT_OK;
 }
 
@@ -173,8 +186,11 @@ static weft_status fill_device(weft_device *device, const void *adopt_params) {
     device->lock_queue = params->lock_queue;
     device->unlock_queue = params->unlock_queue;
     device->lock_user = params->lock_user;
-    WEFT_TRY(load_tables(device, params));
-    WEFT_TRY(read_physical(device, params));
+    struct weft_physical physical;
+    WEFT_TRY(load_instance(device, params));
+    WEFT_TRY(read_physical(&physical, device, params));
+    weft_setup_physical(device, &physical);
+    WEFT_TRY(load_device(device, params));
     return read_families(device, params);
 }
 

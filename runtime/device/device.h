@@ -20,6 +20,7 @@ struct weft_range;
 struct weft_pipeline_store;
 struct weft_weight_store;
 struct weft_commands;
+struct weft_fences;
 
 /*
  * What a device's threads share, and which lock guards it. All are held shortly: never while a pipeline is compiled, a plan is
@@ -34,7 +35,7 @@ struct weft_device_locks {
     pthread_mutex_t memory;       /* the memory pool, bytes_in_use and peak_bytes */
     pthread_mutex_t commands;     /* which commands that run once are taken */
     pthread_mutex_t
-        queue; /* vkQueueSubmit, the timeline's newest value and plans' pending runs; within lock_queue of an adopted device */
+        queue; /* vkQueueSubmit, fences, the timeline's newest value and plans' pending runs; within lock_queue of an adopted device */
 };
 
 /* weft_device_stats, counted by several threads. */
@@ -53,6 +54,9 @@ struct weft_device {
     struct weft_vk_instance instance;
     struct weft_vk_device vk;
     VkPhysicalDevice physical;
+    uint32_t
+        version; /* of Vulkan that is used: the device's or, where that is less, the instance's */
+    bool has_timeline; /* timeline semaphores can be used */
     VkDebugUtilsMessengerEXT messenger;
     bool owns_handles;    /* false for an adopted device */
     uint32_t float_modes; /* execution modes for float32 that it has: flags of weft_float_mode */
@@ -71,7 +75,8 @@ struct weft_device {
     void *lock_user;
     struct weft_device_locks locks;
     struct weft_commands *commands;       /* that run once */
-    VkSemaphore timeline;                 /* counts submissions */
+    VkSemaphore timeline;                 /* counts submissions; or, where there are none, … */
+    struct weft_fences *fences;           /* … these do, under locks.queue */
     atomic_uint_least64_t timeline_value; /* of the newest submission; set under locks.queue */
     atomic_bool lost;
     VkPhysicalDeviceMemoryProperties memory_properties;
@@ -192,8 +197,8 @@ weft_status weft_device_download(weft_device *device, VkBuffer buffer, uint64_t 
 weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *commands, uint32_t count,
                                uint64_t *value);
 /**
- * vkQueueSubmit for `count` submissions, all or none of which are made. Each signals the timeline; the values for that, which
- * `infos` point to, are set here, one behind the other. *value is the last.
+ * vkQueueSubmit for `count` submissions, all or none of which are made. Each signals the timeline, where that is a semaphore; the values
+ * for that, which `infos` point to, are set here, one behind the other. *value is the last.
  */
 weft_status weft_device_queue_submit(weft_device *device, const VkSubmitInfo *infos,
                                      uint64_t *values, uint32_t count, uint64_t *value);
@@ -206,6 +211,8 @@ weft_status weft_device_submit_run(weft_device *device, const VkCommandBuffer *c
                                    uint64_t *value);
 /** Waits until the timeline reaches `value`; timeout in nanoseconds (UINT64_MAX: for ever). *done may be null. */
 weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeout_ns, bool *done);
+/** The newest value that it has reached. */
+weft_status weft_device_completed(weft_device *device, uint64_t *value);
 
 /** A pool for command buffers that can be reset, to be used by one thread at a time. */
 weft_status weft_command_pool_create(VkCommandPool *pool, weft_device *device);

@@ -16,7 +16,7 @@ weft_status weft_device_get_external_semaphore(const weft_device *device, bool t
                          "weft_device_get_external_semaphore: null argument");
     }
     *info = (weft_external_info){false, false};
-    if (!device->external.semaphore_properties) {
+    if (!device->external.semaphore_properties || (timeline && !device->has_timeline)) {
         return WEFT_OK;
     }
     const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
@@ -24,7 +24,7 @@ weft_status weft_device_get_external_semaphore(const weft_device *device, bool t
                                                                       : VK_SEMAPHORE_TYPE_BINARY};
     const VkPhysicalDeviceExternalSemaphoreInfo asked = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
-        .pNext = &type,
+        .pNext = timeline ? &type : NULL,
         .handleType = weft_external_names.semaphore};
     VkExternalSemaphoreProperties found = {.sType =
                                                VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES};
@@ -63,7 +63,7 @@ static weft_status make(weft_semaphore **semaphore, weft_device *device, bool ti
                                             .semaphoreType = timeline ? VK_SEMAPHORE_TYPE_TIMELINE
                                                                       : VK_SEMAPHORE_TYPE_BINARY};
     const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                        .pNext = &type};
+                                        .pNext = timeline ? &type : type.pNext};
     weft_semaphore *made = weft_alloc_zero(&device->host, 1, sizeof *made);
     if (!made) {
         return weft_fail_memory(&device->host, "semaphore");

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "core/try.h"
+#include "device/fences.h"
 #include "device/instance.h"
 
 const char *weft_math_name(weft_math math) {
@@ -103,7 +104,7 @@ void weft_device_note_rate(weft_device *device, double flops, double millisecond
 
 /* Weft's own objects, newest first; each may be missing when setting up stopped half-way. */
 static void destroy_objects(weft_device *device) {
-    if (device->timeline != VK_NULL_HANDLE && !device->lost) {
+    if ((device->timeline != VK_NULL_HANDLE || device->fences) && !device->lost) {
         /* Only our submissions: the rest of an adopted device's work is its owner's to wait for. */
         (void)weft_device_wait(device, device->timeline_value, UINT64_MAX, NULL);
     }
@@ -119,6 +120,7 @@ static void destroy_objects(weft_device *device) {
     }
     weft_commands_destroy(device);
     weft_memory_pool_destroy(device);
+    weft_fences_destroy(device);
     if (device->timeline != VK_NULL_HANDLE) {
         device->vk.DestroySemaphore(device->vk.handle, device->timeline, NULL);
     }

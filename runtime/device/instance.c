@@ -28,6 +28,7 @@ struct global_functions {
 
 /* What an instance will be created with. */
 struct instance_plan {
+    uint32_t version; /* of Vulkan */
     bool validation;
     bool labels;          /* the layer keeps threads' labels apart */
     bool synchronization; /* the layer can check hazards too */
@@ -58,13 +59,15 @@ weft_status weft_vk_load_instance(struct weft_vk_instance *instance, const weft_
     return WEFT_OK;
 }
 
+#define LOAD_AS(name, text)                                                            \
+    device->name = (PFN_vk##name)instance->GetDeviceProcAddr(device->handle, text);    \
+    if (!device->name) {                                                               \
+        return weft_fail(host, WEFT_UNSUPPORTED, "the Vulkan device has no %s", text); \
+    }
+
 weft_status weft_vk_load_device(struct weft_vk_device *device,
                                 const struct weft_vk_instance *instance, const weft_host *host) {
-#define LOAD(name)                                                                        \
-    device->name = (PFN_vk##name)instance->GetDeviceProcAddr(device->handle, "vk" #name); \
-    if (!device->name) {                                                                  \
-        return weft_fail(host, WEFT_UNSUPPORTED, "the Vulkan device has no vk" #name);    \
-    }
+#define LOAD(name) LOAD_AS(name, "vk" #name)
     WEFT_VK_DEVICE_FUNCTIONS(LOAD)
 #undef LOAD
     device->CmdCopyImageToBuffer = (PFN_vkCmdCopyImageToBuffer)instance->GetDeviceProcAddr(
@@ -73,6 +76,17 @@ weft_status weft_vk_load_device(struct weft_vk_device *device,
         device->handle, "vkCmdCopyBufferToImage");
     return WEFT_OK;
 }
+
+weft_status weft_vk_load_timeline(struct weft_vk_device *device, uint32_t version,
+                                  const struct weft_vk_instance *instance, const weft_host *host) {
+    const bool has_1_2 = version >= VK_API_VERSION_1_2;
+#define LOAD(name) LOAD_AS(name, has_1_2 ? "vk" #name : "vk" #name "KHR")
+    WEFT_VK_TIMELINE_FUNCTIONS(LOAD)
+#undef LOAD
+    return WEFT_OK;
+}
+
+#undef LOAD_AS
 
 /* Whether an extension is offered by the loader and drivers (layer null) or by a layer. */
 static weft_status has_extension(bool *found, const struct global_functions *global,
@@ -160,7 +174,6 @@ static weft_status plan_validation(struct instance_plan *plan,
 
 static weft_status plan_instance(struct instance_plan *plan, const struct global_functions *global,
                                  bool validation, const weft_host *host) {
-    *plan = (struct instance_plan){0};
     WEFT_TRY(has_extension(&plan->portability, global, NULL,
                            VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME, host));
     if (plan->portability) {
@@ -186,7 +199,7 @@ static VkResult call_create_instance(VkInstance *handle, const struct global_fun
         .pEngineName = "weft",
         .engineVersion =
             VK_MAKE_API_VERSION(0, WEFT_VERSION_MAJOR, WEFT_VERSION_MINOR, WEFT_VERSION_PATCH),
-        .apiVersion = VK_API_VERSION_1_2,
+        .apiVersion = plan->version,
     };
     VkInstanceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
@@ -205,20 +218,21 @@ static VkResult call_create_instance(VkInstance *handle, const struct global_fun
     return global->CreateInstance(&info, NULL, handle);
 }
 
-/* The loader itself must be for Vulkan 1.2; below that, an instance cannot ask for it. */
-static weft_status check_loader(const struct global_functions *global, const weft_host *host,
-                                char *reason) {
-    uint32_t version = VK_API_VERSION_1_0;
+/* What an instance can ask the loader for: at most 1.2, of which alone anything is used, and at least 1.1. */
+static weft_status choose_version(uint32_t *version, const struct global_functions *global,
+                                  const weft_host *host, char *reason) {
+    uint32_t found = VK_API_VERSION_1_0;
     if (global->EnumerateInstanceVersion) {
-        WEFT_TRY(weft_vk_check(host, global->EnumerateInstanceVersion(&version),
+        WEFT_TRY(weft_vk_check(host, global->EnumerateInstanceVersion(&found),
                                "vkEnumerateInstanceVersion"));
     }
-    if (version >= VK_API_VERSION_1_2) {
+    *version = found >= VK_API_VERSION_1_2 ? VK_API_VERSION_1_2 : VK_API_VERSION_1_1;
+    if (found >= VK_API_VERSION_1_1) {
         return WEFT_OK;
     }
     (void)snprintf(reason, WEFT_REASON_SIZE,
-                   "the system's Vulkan loader is for version %u.%u, Weft needs 1.2",
-                   VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
+                   "the system's Vulkan loader is for version %u.%u, Weft needs 1.1",
+                   VK_API_VERSION_MAJOR(found), VK_API_VERSION_MINOR(found));
     return WEFT_NO_DEVICE;
 }
 
@@ -231,8 +245,8 @@ static weft_status create_handle(struct weft_vk_instance *instance, const weft_h
         (void)snprintf(reason, WEFT_REASON_SIZE, "the system's Vulkan loader is incomplete");
         return WEFT_NO_DEVICE;
     }
-    WEFT_TRY(check_loader(&global, host, reason));
-    struct instance_plan plan;
+    struct instance_plan plan = {0};
+    WEFT_TRY(choose_version(&plan.version, &global, host, reason));
     WEFT_TRY(plan_instance(&plan, &global, validated != NULL, host));
     VkInstance handle = VK_NULL_HANDLE;
     VkResult result = call_create_instance(&handle, &global, &plan, validated);
@@ -244,6 +258,7 @@ static weft_status create_handle(struct weft_vk_instance *instance, const weft_h
         return weft_vk_check(host, result, "vkCreateInstance");
     }
     instance->handle = handle;
+    instance->version = plan.version;
     /* Loaded first: it is what destroys the handle should another function be missing. */
     instance->DestroyInstance =
         (PFN_vkDestroyInstance)instance->GetInstanceProcAddr(handle, "vkDestroyInstance");
@@ -275,7 +290,8 @@ weft_status weft_instance_create_processor(struct weft_vk_instance *instance,
     const struct weft_cpu_host_info host_info = {.sType = WEFT_CPU_HOST_INFO, .host = host};
     const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                        .pNext = &host_info};
-    *instance = (struct weft_vk_instance){.GetInstanceProcAddr = weft_cpu_get_instance_proc_addr};
+    *instance = (struct weft_vk_instance){.version = VK_API_VERSION_1_2,
+                                          .GetInstanceProcAddr = weft_cpu_get_instance_proc_addr};
     struct global_functions global;
     load_globals(&global, instance->GetInstanceProcAddr);
     VkInstance handle = VK_NULL_HANDLE; /* undefined after a failure */

@@ -8,9 +8,8 @@
 #define WEFT_REASON_SIZE 256
 
 /**
- * Makes an instance for Vulkan 1.2 on the system's loader. WEFT_NO_DEVICE, which is not logged but
- * told in `reason` (WEFT_REASON_SIZE bytes), when there is no loader, no driver or only Vulkan
- * below 1.2; other errors are logged. Where `validated` is not null, the validation layer is on and
+ * Makes an instance for Vulkan 1.2 on the system's loader, or for 1.1 where that has no more. WEFT_NO_DEVICE, which is not
+ * logged but told in `reason` (WEFT_REASON_SIZE bytes), when there is no loader, no driver or only Vulkan 1.0; other errors are logged. Where `validated` is not null, the validation layer is on and
  * its messages go to that device's log and counter (device->messenger must be destroyed with it,
  * see weft_instance_destroy).
  */
@@ -33,5 +32,9 @@ weft_status weft_vk_load_instance(struct weft_vk_instance *instance, const weft_
 /** The same for device->handle through instance->GetDeviceProcAddr. */
 weft_status weft_vk_load_device(struct weft_vk_device *device,
                                 const struct weft_vk_instance *instance, const weft_host *host);
+
+/** And for its timeline semaphores, where it has them, used as a device of that version of Vulkan. */
+weft_status weft_vk_load_timeline(struct weft_vk_device *device, uint32_t version,
+                                  const struct weft_vk_instance *instance, const weft_host *host);
 
 #endif

@@ -29,39 +29,49 @@ weft_status weft_device_list(weft_device_info *infos, uint32_t *count, const wef
     return status;
 }
 
+/* No kernel of the library uses it, but `weft bench` measures it. */
+static bool uses_f16(const weft_device *device, const struct weft_physical *physical) {
+    return device->math == WEFT_MATH_FAST && physical->info.has_f16_arithmetic;
+}
+
+enum { MAX_EXTENSIONS = 11 };
+
+static uint32_t choose_extensions(const char *extensions[MAX_EXTENSIONS], const weft_device *device,
+                                  const struct weft_physical *physical) {
+    const bool before_1_2 = physical->version < VK_API_VERSION_1_2;
+    const struct {
+        const char *name;
+        bool wanted;
+    } choices[MAX_EXTENSIONS] = {
+        {VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME, physical->info.has_pipeline_feedback},
+        {"VK_KHR_portability_subset", physical->portability_subset},
+        {VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, physical->info.host_memory_alignment != 0},
+        {WEFT_EXTERNAL_MEMORY_EXTENSION, physical->external.memory},
+        {VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME,
+         physical->external.memory && physical->external.dma_buf},
+        {WEFT_EXTERNAL_SEMAPHORE_EXTENSION, physical->external.semaphore},
+        {weft_robustness_extension(), physical->robustness},
+        {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, device->executables},
+        {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, before_1_2 && physical->timeline},
+        {VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME, before_1_2 && physical->float_controls},
+        {VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME, before_1_2 && uses_f16(device, physical)},
+    };
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < MAX_EXTENSIONS; i++) {
+        if (choices[i].wanted) {
+            extensions[count++] = choices[i].name;
+        }
+    }
+    return count;
+}
+
 /*
- * With the one feature Weft needs, memory of the host and of others, bounds checks for kernels that are not its own, and in fast mode f16 arithmetic where
- * there is any, which `weft bench` measures and no kernel of the library uses. Nothing else is turned on, so nothing else
- * can come to matter.
+ * With timeline semaphores where there are any, memory of the host and of others, bounds checks for kernels that are not its own, and in fast
+ * mode f16 arithmetic where there is any. Nothing else is turned on, so nothing else can come to matter.
  */
 static weft_status create_device(weft_device *device, const struct weft_physical *physical,
                                  const struct weft_cpu_jobs_info *jobs) {
-    const char *extensions[8];
-    uint32_t extension_count = 0;
-    if (physical->info.has_pipeline_feedback) {
-        extensions[extension_count++] = VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME;
-    }
-    if (physical->portability_subset) {
-        extensions[extension_count++] = "VK_KHR_portability_subset";
-    }
-    if (physical->info.host_memory_alignment != 0) {
-        extensions[extension_count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
-    }
-    if (physical->external.memory) {
-        extensions[extension_count++] = WEFT_EXTERNAL_MEMORY_EXTENSION;
-    }
-    if (physical->external.memory && physical->external.dma_buf) {
-        extensions[extension_count++] = VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME;
-    }
-    if (physical->external.semaphore) {
-        extensions[extension_count++] = WEFT_EXTERNAL_SEMAPHORE_EXTENSION;
-    }
-    if (physical->robustness) {
-        extensions[extension_count++] = weft_robustness_extension();
-    }
-    if (device->executables) {
-        extensions[extension_count++] = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME;
-    }
+    const char *extensions[MAX_EXTENSIONS];
     const float priority = 1.0f;
     VkDeviceQueueCreateInfo queue = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
@@ -74,19 +84,24 @@ static weft_status create_device(weft_device *device, const struct weft_physical
         .pNext = (void *)(uintptr_t)jobs, /* which nobody writes to */
         .pipelineExecutableInfo = VK_TRUE,
     };
-    VkPhysicalDeviceVulkan12Features features = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+    VkPhysicalDeviceShaderFloat16Int8Features float16 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
         .pNext = device->executables ? &executables : executables.pNext,
-        .timelineSemaphore = VK_TRUE,
-        .shaderFloat16 = device->math == WEFT_MATH_FAST && physical->info.has_f16_arithmetic,
+        .shaderFloat16 = VK_TRUE,
     };
+    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
+        .pNext = uses_f16(device, physical) ? &float16 : float16.pNext,
+        .timelineSemaphore = VK_TRUE,
+    };
+    void *features = physical->timeline ? &timeline : timeline.pNext;
     struct weft_robustness_link robustness;
     VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = physical->robustness ? weft_robustness_enable(&robustness, &features) : &features,
+        .pNext = physical->robustness ? weft_robustness_enable(&robustness, features) : features,
         .queueCreateInfoCount = 1,
         .pQueueCreateInfos = &queue,
-        .enabledExtensionCount = extension_count,
+        .enabledExtensionCount = choose_extensions(extensions, device, physical),
         .ppEnabledExtensionNames = extensions,
     };
     return weft_device_made(
@@ -102,6 +117,10 @@ static weft_status create_and_load(weft_device *device, const struct weft_physic
     device->vk.DestroyDevice = (PFN_vkDestroyDevice)device->instance.GetDeviceProcAddr(
         device->vk.handle, "vkDestroyDevice");
     WEFT_TRY(weft_vk_load_device(&device->vk, &device->instance, &device->host));
+    if (physical->timeline) {
+        WEFT_TRY(weft_vk_load_timeline(&device->vk, physical->version, &device->instance,
+                                       &device->host));
+    }
     if (physical->info.host_memory_alignment != 0) {
         device->vk.GetMemoryHostPointerPropertiesEXT =
             (PFN_vkGetMemoryHostPointerPropertiesEXT)device->instance.GetDeviceProcAddr(

@@ -21,9 +21,9 @@
 /* What Vulkan is asked for to fill one weft_physical. */
 struct facts {
     VkPhysicalDeviceProperties properties;
-    VkPhysicalDeviceVulkan11Properties vulkan11;
-    VkPhysicalDeviceVulkan12Properties vulkan12;
-    bool timeline_semaphore;
+    VkPhysicalDeviceSubgroupProperties subgroup;
+    VkPhysicalDeviceDriverProperties driver;
+    VkPhysicalDeviceFloatControlsProperties float_controls;
     bool shader_float16;
     uint32_t queue_flags; /* of the family chosen */
     uint32_t timestamp_bits;
@@ -89,9 +89,35 @@ static weft_status read_family(struct facts *facts, struct weft_physical *physic
     return WEFT_OK;
 }
 
+/* Where it is noted that a device has that extension; null for one that does not matter. */
+static bool *note_of(struct weft_physical *physical, const char *name) {
+    const struct {
+        const char *name; /* or null: not known to the headers that this was built with */
+        bool *note;
+    } notes[] = {
+        {VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME, &physical->info.has_pipeline_feedback},
+        {VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, &physical->host_memory},
+        {WEFT_EXTERNAL_MEMORY_EXTENSION, &physical->external.memory},
+        {WEFT_EXTERNAL_SEMAPHORE_EXTENSION, &physical->external.semaphore},
+        {VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME, &physical->external.dma_buf},
+        {weft_robustness_extension(), &physical->robustness},
+        {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, &physical->executables},
+        {"VK_KHR_portability_subset", &physical->portability_subset},
+        {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, &physical->timeline_semaphore},
+        {VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME, &physical->float_controls},
+        {VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME, &physical->float16},
+        {VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME, &physical->driver_properties},
+    };
+    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++) {
+        if (notes[i].name && strcmp(notes[i].name, name) == 0) {
+            return notes[i].note;
+        }
+    }
+    return NULL;
+}
+
 static weft_status read_extensions(struct weft_physical *physical,
                                    const struct weft_vk_instance *instance, const weft_host *host) {
-    const char *robustness = weft_robustness_extension();
     uint32_t count = 0;
     VkResult result =
         instance->EnumerateDeviceExtensionProperties(physical->handle, NULL, &count, NULL);
@@ -107,55 +133,63 @@ static weft_status read_extensions(struct weft_physical *physical,
         result = VK_SUCCESS;
     }
     for (uint32_t i = 0; result == VK_SUCCESS && i < count; i++) {
-        const char *name = list[i].extensionName;
-        if (strcmp(name, VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME) == 0) {
-            physical->info.has_pipeline_feedback = true;
-        } else if (strcmp(name, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) == 0) {
-            physical->host_memory = true;
-        } else if (strcmp(name, WEFT_EXTERNAL_MEMORY_EXTENSION) == 0) {
-            physical->external.memory = true;
-        } else if (strcmp(name, WEFT_EXTERNAL_SEMAPHORE_EXTENSION) == 0) {
-            physical->external.semaphore = true;
-        } else if (strcmp(name, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME) == 0) {
-            physical->external.dma_buf = true;
-        } else if (robustness && strcmp(name, robustness) == 0) {
-            physical->robustness = true;
-        } else if (strcmp(name, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME) == 0) {
-            physical->executables = true;
-        } else if (strcmp(name, "VK_KHR_portability_subset") == 0) {
-            physical->portability_subset = true;
+        bool *note = note_of(physical, list[i].extensionName);
+        if (note) {
+            *note = true;
         }
     }
     weft_free(host, list);
     return weft_vk_check(host, result, "vkEnumerateDeviceExtensionProperties");
 }
 
-/* The structures of Vulkan 1.1 and 1.2 exist only on devices of those versions. */
-static void read_properties(struct facts *facts, VkPhysicalDevice handle,
+static uint32_t least(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+static void link_in_front(void **chain, void *structure, VkStructureType type) {
+    VkBaseOutStructure *link = structure;
+    link->sType = type;
+    link->pNext = *chain;
+    *chain = link;
+}
+
+/* Vulkan 1.0 has no way to ask for more, and 1.1 needs an extension for what 1.2 has. */
+static void read_properties(struct facts *facts, struct weft_physical *physical,
                             const struct weft_vk_instance *instance) {
     *facts = (struct facts){0};
-    instance->GetPhysicalDeviceProperties(handle, &facts->properties);
-    if (facts->properties.apiVersion < VK_API_VERSION_1_2) {
+    instance->GetPhysicalDeviceProperties(physical->handle, &facts->properties);
+    physical->version = least(facts->properties.apiVersion, instance->version);
+    if (physical->version < VK_API_VERSION_1_1) {
         return;
     }
-    facts->vulkan12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES;
-    facts->vulkan11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
-    facts->vulkan11.pNext = &facts->vulkan12;
-    VkPhysicalDeviceProperties2 properties = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
-        .pNext = &facts->vulkan11,
-    };
-    instance->GetPhysicalDeviceProperties2(handle, &properties);
-    VkPhysicalDeviceVulkan12Features features12 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
-    };
-    VkPhysicalDeviceFeatures2 features = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-        .pNext = &features12,
-    };
-    instance->GetPhysicalDeviceFeatures2(handle, &features);
-    facts->timeline_semaphore = features12.timelineSemaphore == VK_TRUE;
-    facts->shader_float16 = features12.shaderFloat16 == VK_TRUE;
+    const bool has_1_2 = physical->version >= VK_API_VERSION_1_2;
+    VkPhysicalDeviceProperties2 properties = {.sType =
+                                                  VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+    link_in_front(&properties.pNext, &facts->subgroup,
+                  VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES);
+    if (has_1_2 || physical->driver_properties) {
+        link_in_front(&properties.pNext, &facts->driver,
+                      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES);
+    }
+    if (has_1_2 || physical->float_controls) {
+        link_in_front(&properties.pNext, &facts->float_controls,
+                      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES);
+    }
+    instance->GetPhysicalDeviceProperties2(physical->handle, &properties);
+    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {0};
+    VkPhysicalDeviceShaderFloat16Int8Features float16 = {0};
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+    if (has_1_2 || physical->timeline_semaphore) {
+        link_in_front(&features.pNext, &timeline,
+                      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES);
+    }
+    if (has_1_2 || physical->float16) {
+        link_in_front(&features.pNext, &float16,
+                      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES);
+    }
+    instance->GetPhysicalDeviceFeatures2(physical->handle, &features);
+    physical->timeline = timeline.timelineSemaphore == VK_TRUE;
+    facts->shader_float16 = float16.shaderFloat16 == VK_TRUE;
 }
 
 static uint64_t largest_device_heap(VkPhysicalDevice handle,
@@ -184,9 +218,9 @@ static void write_type(weft_device_info *info, const struct facts *facts) {
 /* The driver's own text where it has one; else its packed number, which most drivers pack as Vulkan
  * does. */
 static void write_driver_version(weft_device_info *info, const struct facts *facts) {
-    if (facts->vulkan12.driverInfo[0] != '\0') {
+    if (facts->driver.driverInfo[0] != '\0') {
         (void)snprintf(info->driver_version, sizeof info->driver_version, "%s",
-                       facts->vulkan12.driverInfo);
+                       facts->driver.driverInfo);
         return;
     }
     uint32_t version = facts->properties.driverVersion;
@@ -199,7 +233,7 @@ static void fill_info(weft_device_info *info, const struct facts *facts) {
     const VkPhysicalDeviceProperties *properties = &facts->properties;
     const VkPhysicalDeviceLimits *limits = &properties->limits;
     (void)snprintf(info->name, sizeof info->name, "%s", properties->deviceName);
-    (void)snprintf(info->driver, sizeof info->driver, "%s", facts->vulkan12.driverName);
+    (void)snprintf(info->driver, sizeof info->driver, "%s", facts->driver.driverName);
     write_driver_version(info, facts);
     write_type(info, facts);
     info->vendor_id = properties->vendorID;
@@ -207,10 +241,10 @@ static void fill_info(weft_device_info *info, const struct facts *facts) {
     info->api_version[0] = VK_API_VERSION_MAJOR(properties->apiVersion);
     info->api_version[1] = VK_API_VERSION_MINOR(properties->apiVersion);
     info->api_version[2] = VK_API_VERSION_PATCH(properties->apiVersion);
-    info->subgroup_size = facts->vulkan11.subgroupSize;
+    info->subgroup_size = facts->subgroup.subgroupSize;
     info->has_subgroup_arithmetic =
-        (facts->vulkan11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0 &&
-        (facts->vulkan11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
+        (facts->subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0 &&
+        (facts->subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
     info->has_f16_arithmetic = facts->shader_float16;
     info->max_workgroup_invocations = limits->maxComputeWorkGroupInvocations;
     info->max_shared_memory = limits->maxComputeSharedMemorySize;
@@ -219,17 +253,13 @@ static void fill_info(weft_device_info *info, const struct facts *facts) {
     memcpy(info->uuid, properties->pipelineCacheUUID, sizeof info->uuid);
 }
 
-static uint32_t least(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
-}
-
-/* Sets usable, or the first reason against it. */
-static uint32_t float_modes(const VkPhysicalDeviceVulkan12Properties *properties) {
+static uint32_t float_modes(const VkPhysicalDeviceFloatControlsProperties *properties) {
     return (properties->shaderDenormFlushToZeroFloat32 ? WEFT_FLOAT_FLUSH : 0u) |
            (properties->shaderSignedZeroInfNanPreserveFloat32 ? WEFT_FLOAT_SPECIAL : 0u) |
            (properties->shaderRoundingModeRTEFloat32 ? WEFT_FLOAT_NEAREST : 0u);
 }
 
+/* Sets usable, or the first reason against it. */
 static void judge(struct weft_physical *physical, const struct facts *facts) {
     const VkPhysicalDeviceLimits *limits = &facts->properties.limits;
     weft_device_info *info = &physical->info;
@@ -240,11 +270,9 @@ static void judge(struct weft_physical *physical, const struct facts *facts) {
               least(limits->maxDescriptorSetStorageBuffers, limits->maxPerStageResources));
     const uint32_t invocations =
         least(limits->maxComputeWorkGroupInvocations, limits->maxComputeWorkGroupSize[0]);
-    if (facts->properties.apiVersion < VK_API_VERSION_1_2) {
-        (void)snprintf(reason, size, "supports Vulkan %u.%u, Weft needs 1.2", info->api_version[0],
+    if (physical->version < VK_API_VERSION_1_1) {
+        (void)snprintf(reason, size, "supports Vulkan %u.%u, Weft needs 1.1", info->api_version[0],
                        info->api_version[1]);
-    } else if (!facts->timeline_semaphore) {
-        (void)snprintf(reason, size, "lacks the feature timelineSemaphore");
     } else if (physical->queue_family == WEFT_NO_FAMILY) {
         (void)snprintf(reason, size, "has no compute queue");
     } else if ((facts->queue_flags & VK_QUEUE_COMPUTE_BIT) == 0) {
@@ -273,11 +301,11 @@ weft_status weft_physical_read(struct weft_physical *physical,
     *physical =
         (struct weft_physical){.handle = handle, .instance = instance, .info = {.index = index}};
     struct facts facts;
-    read_properties(&facts, handle, instance);
-    WEFT_TRY(read_family(&facts, physical, instance, family, host));
     WEFT_TRY(read_extensions(physical, instance, host));
+    read_properties(&facts, physical, instance);
+    WEFT_TRY(read_family(&facts, physical, instance, family, host));
     fill_info(&physical->info, &facts);
-    physical->float_modes = float_modes(&facts.vulkan12);
+    physical->float_modes = float_modes(&facts.float_controls);
     physical->info.device_memory = largest_device_heap(handle, instance);
     judge(physical, &facts);
     if (physical->info.usable && physical->host_memory) {

@@ -12,12 +12,18 @@ struct weft_physical {
     VkPhysicalDevice handle;
     const struct weft_vk_instance *instance; /* the one that it was read from */
     weft_device_info info;
+    uint32_t
+        version; /* of Vulkan that may be used: the device's, or the instance's where that is less */
     uint32_t queue_family;   /* the one Weft uses; WEFT_NO_FAMILY when none computes */
     bool portability_subset; /* has VK_KHR_portability_subset, which must then be enabled */
     bool host_memory;        /* has VK_EXT_external_memory_host */
     struct weft_external_extensions external; /* has these */
     bool robustness;                          /* has VK_EXT_pipeline_robustness, with its feature */
-    bool executables;     /* has VK_KHR_pipeline_executable_properties, with its feature */
+    bool executables; /* has VK_KHR_pipeline_executable_properties, with its feature */
+    /* Has VK_KHR_timeline_semaphore, VK_KHR_shader_float_controls, VK_KHR_shader_float16_int8 and VK_KHR_driver_properties, which
+     * are part of Vulkan 1.2: before, they must be enabled to be used. */
+    bool timeline_semaphore, float_controls, float16, driver_properties;
+    bool timeline; /* timeline semaphores can be used; else submissions are counted by fences */
     uint32_t float_modes; /* execution modes for float32: flags of weft_float_mode */
 };
 

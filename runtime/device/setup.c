@@ -4,6 +4,7 @@
 #include "core/disk_cache.h"
 #include "core/try.h"
 #include "device/commands.h"
+#include "device/fences.h"
 
 #define HARDWARE_SUBMISSION_LIMIT_MS 500u
 
@@ -28,6 +29,8 @@ static weft_status begin(weft_device **device, const weft_host *host, weft_math 
 void weft_setup_physical(weft_device *device, const struct weft_physical *physical) {
     VkPhysicalDeviceProperties properties;
     device->physical = physical->handle;
+    device->version = physical->version;
+    device->has_timeline = physical->timeline;
     device->info = physical->info;
     device->queue_family = physical->queue_family;
     device->families[0] = physical->queue_family;
@@ -94,7 +97,11 @@ static weft_status set_parameters(weft_device *device, const struct weft_setup *
     return WEFT_OK;
 }
 
+/* What counts submissions. */
 static weft_status create_timeline(weft_device *device) {
+    if (!device->has_timeline) {
+        return weft_fences_create(device);
+    }
     VkSemaphoreTypeCreateInfo type = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
         .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue: submissions counted by one timeline semaphore. */
+/* The queue: submissions counted by one timeline semaphore, or by fences. */
 #include "device/device.h"
 
 #include "core/try.h"
+#include "device/fences.h"
 
 static void lock_queue(const weft_device *device) {
     if (device->lock_queue) {
@@ -16,25 +17,41 @@ static void unlock_queue(const weft_device *device) {
     }
 }
 
+/* Under both locks. */
+static weft_status submit(weft_device *device, const VkSubmitInfo *infos, uint64_t *values,
+                          uint32_t count, uint64_t *value) {
+    struct weft_fence *fence = NULL;
+    uint64_t newest = atomic_load(&device->timeline_value);
+    for (uint32_t i = 0; i < count; i++) {
+        values[i] = ++newest;
+    }
+    if (device->fences) {
+        WEFT_TRY(weft_fences_take(&fence, device));
+    }
+    const VkResult result =
+        device->vk.QueueSubmit(device->queue, count, infos, weft_fence_handle(fence));
+    if (fence && result == VK_SUCCESS) {
+        weft_fences_submitted(device, fence, newest);
+    } else if (fence) {
+        weft_fences_give_back(device, fence);
+    }
+    WEFT_TRY(weft_device_check(device, result, "vkQueueSubmit"));
+    atomic_store(&device->timeline_value, newest);
+    *value = newest;
+    return WEFT_OK;
+}
+
 weft_status weft_device_queue_submit(weft_device *device, const VkSubmitInfo *infos,
                                      uint64_t *values, uint32_t count, uint64_t *value) {
     WEFT_TRY(weft_device_runs(device));
     /* The owner's lock first: it may be one that this thread already holds. */
     lock_queue(device);
     pthread_mutex_lock(&device->locks.queue);
-    uint64_t newest = atomic_load(&device->timeline_value);
-    for (uint32_t i = 0; i < count; i++) {
-        values[i] = ++newest;
-    }
-    const VkResult result = device->vk.QueueSubmit(device->queue, count, infos, VK_NULL_HANDLE);
-    if (result == VK_SUCCESS) {
-        atomic_store(&device->timeline_value, newest);
-    }
+    const weft_status status = submit(device, infos, values, count, value);
     pthread_mutex_unlock(&device->locks.queue);
     unlock_queue(device);
-    WEFT_TRY(weft_device_check(device, result, "vkQueueSubmit"));
+    WEFT_TRY(status);
     device->stats.submissions += count;
-    *value = newest;
     return WEFT_OK;
 }
 
@@ -48,10 +65,10 @@ weft_status weft_device_submit(weft_device *device, const VkCommandBuffer *comma
     };
     VkSubmitInfo info = {
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .pNext = &timeline,
+        .pNext = device->has_timeline ? &timeline : NULL,
         .commandBufferCount = count,
         .pCommandBuffers = commands,
-        .signalSemaphoreCount = 1,
+        .signalSemaphoreCount = device->has_timeline ? 1 : 0,
         .pSignalSemaphores = &device->timeline,
     };
     return weft_device_queue_submit(device, &info, &signal, 1, value);
@@ -65,14 +82,22 @@ weft_status weft_device_wait(weft_device *device, uint64_t value, uint64_t timeo
         .pSemaphores = &device->timeline,
         .pValues = &value,
     };
-    VkResult result = device->vk.WaitSemaphores(device->vk.handle, &info, timeout_ns);
+    const VkResult result = device->fences
+                                ? weft_fences_wait(device, value, timeout_ns)
+                                : device->vk.WaitSemaphores(device->vk.handle, &info, timeout_ns);
     if (result != VK_SUCCESS && result != VK_TIMEOUT) {
-        return weft_device_check(device, result, "vkWaitSemaphores");
+        return weft_device_check(device, result,
+                                 device->fences ? "vkWaitForFences" : "vkWaitSemaphores");
     }
     if (done) {
         *done = result == VK_SUCCESS;
     }
     return WEFT_OK;
+}
+
+weft_status weft_device_completed(weft_device *device, uint64_t *value) {
+    return device->fences ? weft_fences_value(device, value)
+                          : WEFT_VK(device, GetSemaphoreCounterValue, device->timeline, value);
 }
 
 weft_status weft_command_pool_create(VkCommandPool *pool, weft_device *device) {

@@ -38,7 +38,8 @@ static void release(struct run *run, const weft_host *host) {
 }
 
 static void fill(struct run *run, const VkCommandBuffer *commands, uint32_t count,
-                 const weft_submit_params *params) {
+                 const weft_submit_params *params, bool has_timeline) {
+    const uint32_t own = has_timeline ? 1 : 0;
     for (uint32_t i = 0; i < params->wait_count; i++) {
         run->waits[i] = params->waits[i].semaphore;
         run->wait_values[i] = params->waits[i].value;
@@ -50,7 +51,7 @@ static void fill(struct run *run, const VkCommandBuffer *commands, uint32_t coun
     }
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t waits = i == 0 ? params->wait_count : 0;
-        const uint32_t signals = i + 1 == count ? params->signal_count + 1 : 1;
+        const uint32_t signals = i + 1 == count ? params->signal_count + own : own;
         run->timelines[i] = (VkTimelineSemaphoreSubmitInfo){
             .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
             .waitSemaphoreValueCount = waits,
@@ -60,14 +61,14 @@ static void fill(struct run *run, const VkCommandBuffer *commands, uint32_t coun
         };
         run->infos[i] = (VkSubmitInfo){
             .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-            .pNext = &run->timelines[i],
+            .pNext = has_timeline ? &run->timelines[i] : NULL,
             .waitSemaphoreCount = waits,
             .pWaitSemaphores = run->waits,
             .pWaitDstStageMask = run->stages,
             .commandBufferCount = 1,
             .pCommandBuffers = &commands[i],
             .signalSemaphoreCount = signals,
-            .pSignalSemaphores = run->signals,
+            .pSignalSemaphores = &run->signals[1 - own],
         };
     }
 }
@@ -82,7 +83,7 @@ weft_status weft_device_submit_run(weft_device *device, const VkCommandBuffer *c
     weft_status status = WEFT_OK;
     if (allocate(&run, &device->host, count, params)) {
         run.signals[0] = device->timeline;
-        fill(&run, commands, count, params);
+        fill(&run, commands, count, params, device->has_timeline);
         status = weft_device_queue_submit(device, run.infos, run.signal_values, count, value);
     } else {
         status = weft_fail_memory(&device->host, "a submission");

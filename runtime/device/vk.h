@@ -58,10 +58,13 @@
     X(FreeMemory)                   \
     X(MapMemory)                    \
     X(UnmapMemory)                  \
+    X(CreateFence)                  \
+    X(DestroyFence)                 \
+    X(ResetFences)                  \
+    X(GetFenceStatus)               \
+    X(WaitForFences)                \
     X(CreateSemaphore)              \
     X(DestroySemaphore)             \
-    X(WaitSemaphores)               \
-    X(GetSemaphoreCounterValue)     \
     X(CreateShaderModule)           \
     X(DestroyShaderModule)          \
     X(CreateDescriptorSetLayout)    \
@@ -78,10 +81,17 @@
     X(DestroyPipelineCache)         \
     X(GetPipelineCacheData)
 
+/* Of devices that have timeline semaphores: of Vulkan 1.2 or, with KHR behind their names, VK_KHR_timeline_semaphore. */
+#define WEFT_VK_TIMELINE_FUNCTIONS(X) \
+    X(WaitSemaphores)                 \
+    X(GetSemaphoreCounterValue)
+
 #define WEFT_VK_MEMBER(name) PFN_vk##name name;
 
 struct weft_vk_instance {
     VkInstance handle;
+    uint32_t
+        version; /* of Vulkan that it was made for: nothing newer may be used, whatever devices have */
     PFN_vkGetInstanceProcAddr GetInstanceProcAddr;
     WEFT_VK_INSTANCE_FUNCTIONS(WEFT_VK_MEMBER)
     /* Null where VK_EXT_debug_utils is not enabled. */
@@ -93,6 +103,7 @@ struct weft_vk_instance {
 struct weft_vk_device {
     VkDevice handle;
     WEFT_VK_DEVICE_FUNCTIONS(WEFT_VK_MEMBER)
+    WEFT_VK_TIMELINE_FUNCTIONS(WEFT_VK_MEMBER)
     /* Null where VK_EXT_external_memory_host is not enabled. */
     PFN_vkGetMemoryHostPointerPropertiesEXT GetMemoryHostPointerPropertiesEXT;
     /* Not on the processor device, which has no images; null there, or of a layer that does not know. */

@@ -230,6 +230,12 @@ weft_status weft_plan_wait(weft_plan *plan, uint64_t ticket, uint64_t timeout_ns
         return WEFT_INVALID_ARGUMENT;
     }
     WEFT_TRY(weft_device_runs(plan->device));
+    if (ticket > atomic_load(&plan->device->timeline_value)) {
+        return weft_fail(&plan->device->host, WEFT_INVALID_ARGUMENT,
+                         "weft_plan_wait: no submission has ticket %llu, the newest is %llu",
+                         (unsigned long long)ticket,
+                         (unsigned long long)atomic_load(&plan->device->timeline_value));
+    }
     return weft_device_wait(plan->device, ticket, timeout_ns, done);
 }
 

@@ -135,7 +135,7 @@ weft_status weft_plan_get_stats(weft_plan *plan, weft_plan_stats *out) {
     weft_device *device = plan->device;
     uint64_t newest = 0, value = 0;
     WEFT_TRY(weft_device_runs(device));
-    WEFT_TRY(WEFT_VK(device, GetSemaphoreCounterValue, device->timeline, &value));
+    WEFT_TRY(weft_device_completed(device, &value));
     WEFT_TRY(add_workspace(&stats, &newest, &plan->workspace, plan, value));
     for (weft_bindings *bindings = plan->bindings; bindings; bindings = bindings->next) {
         if (bindings->workspace == &bindings->own) {

@@ -22,7 +22,7 @@
 
 /* What, besides the text, decides what comes out. */
 static const char compiler_identity[] = "glslang " NUMBER(GLSLANG_VERSION_MAJOR) "." NUMBER(
-    GLSLANG_VERSION_MINOR) "." NUMBER(GLSLANG_VERSION_PATCH) " vulkan1.2 spirv1.5";
+    GLSLANG_VERSION_MINOR) "." NUMBER(GLSLANG_VERSION_PATCH) " vulkan1.1 spirv1.3";
 
 static pthread_mutex_t glslang_mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool glslang_ready; /* under the mutex */
@@ -146,9 +146,9 @@ static weft_status compile(uint32_t **words, size_t *size, const char *name, con
         .input = {.language = GLSLANG_SOURCE_GLSL,
                   .stage = GLSLANG_STAGE_COMPUTE,
                   .client = GLSLANG_CLIENT_VULKAN,
-                  .client_version = GLSLANG_TARGET_VULKAN_1_2,
+                  .client_version = GLSLANG_TARGET_VULKAN_1_1,
                   .target_language = GLSLANG_TARGET_SPV,
-                  .target_language_version = GLSLANG_TARGET_SPV_1_5,
+                  .target_language_version = GLSLANG_TARGET_SPV_1_3,
                   .code = text,
                   .default_version = 450,
                   .default_profile = GLSLANG_NO_PROFILE,

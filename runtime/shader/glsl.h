@@ -6,7 +6,7 @@
 #include "device/device.h"
 
 /**
- * Compiles a compute shader to SPIR-V 1.5 for Vulkan 1.2 in host memory; the caller frees it. `#include "math.glsl"`
+ * Compiles a compute shader to SPIR-V 1.3 for Vulkan 1.1 in host memory; the caller frees it. `#include "math.glsl"`
  * and the other files of shaders/include are found. WEFT_MATH_FAST is defined in fast mode. Results are kept in the
  * disk cache under the hash of the text, includes and mode; stats.shaders_compiled counts what was really compiled.
  * Errors: WEFT_COMPILE_ERROR with the compiler's message and `name`.

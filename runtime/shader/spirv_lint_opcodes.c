@@ -310,7 +310,7 @@ const struct weft_lint_rule weft_lint_opcodes[] = {
     REFUSE(GROUP_NON_UNIFORM_QUAD_BROADCAST, WHY_LANES, USE_IN_SHARED)
     REFUSE(GROUP_NON_UNIFORM_QUAD_SWAP, WHY_LANES, USE_IN_SHARED)
     ALLOW(COPY_LOGICAL, WHY_MOVES)
-    REFUSE(S_DOT, "it is exact, but no part of Vulkan 1.2", "products and sums of integers")
+    REFUSE(S_DOT, "it is exact, but no part of Vulkan 1.1", "products and sums of integers")
     REFUSE(TYPE_COOPERATIVE_MATRIX, "order and precision of the sums are the driver's choice",
            USE_IN_LOOP)
     REFUSE(READ_CLOCK, "time is no part of the input", NULL)

@@ -4,6 +4,11 @@
 # VK_DRIVER_FILES to that, and WEFT_PROCESSOR=0 to hide the same device in the library: then Weft reaches it through the
 # system's loader, and the validation layer sees what it does there.
 
+#
+# And lavapipe held to Vulkan 1.1, weft_vulkan11: weft_vulkan11_drivers are the names of that driver with and without timeline
+# semaphores, if there is one.
+
+set(weft_vulkan11_drivers "")
 if(NOT UNIX OR APPLE)
     return()
 endif()
@@ -27,4 +32,23 @@ if(WEFT_BUILD_CLI AND NOT WEFT_SANITIZE)
         LABELS unit
         ENVIRONMENT "${weft_driver_env_processor}"
         PASS_REGULAR_EXPRESSION " processor +Weft processor [^\n]* yes, the default")
+endif()
+
+if("lavapipe-8" IN_LIST weft_drivers)
+    add_library(weft_vulkan11 MODULE "${CMAKE_CURRENT_SOURCE_DIR}/driver/vulkan11.c")
+    weft_compile_options(weft_vulkan11)
+    target_link_libraries(weft_vulkan11 PRIVATE Vulkan::Headers ${CMAKE_DL_LIBS})
+    set_target_properties(weft_vulkan11 PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/driver")
+    set(weft_vulkan11_manifest "${CMAKE_CURRENT_BINARY_DIR}/driver/vulkan-1.1.json")
+    file(GENERATE OUTPUT "${weft_vulkan11_manifest}" CONTENT
+"{\"file_format_version\": \"1.0.0\", \"ICD\": {\"library_path\": \"$<TARGET_FILE:weft_vulkan11>\", \"api_version\": \"1.1.0\"}}
+")
+    file(READ "${WEFT_DRIVERS_DIR}/lavapipe-8.json" weft_held_manifest)
+    string(JSON weft_held_driver GET "${weft_held_manifest}" ICD library_path)
+    set(weft_vulkan11_drivers vulkan-1.1 vulkan-1.1-fences)
+    set(weft_driver_env_vulkan-1.1 ${weft_driver_env_lavapipe-8})
+    list(FILTER weft_driver_env_vulkan-1.1 EXCLUDE REGEX "^VK_")
+    list(APPEND weft_driver_env_vulkan-1.1 "VK_DRIVER_FILES=${weft_vulkan11_manifest}"
+        "VK_ICD_FILENAMES=${weft_vulkan11_manifest}" "WEFT_HELD_DRIVER=${weft_held_driver}")
+    set(weft_driver_env_vulkan-1.1-fences ${weft_driver_env_vulkan-1.1} "WEFT_HELD_WITHOUT=VK_KHR_timeline_semaphore")
 endif()

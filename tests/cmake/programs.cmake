@@ -82,6 +82,14 @@ function(weft_add_test_program folder source)
             weft_add_device_test("${folder}.${short}" DRIVERS processor LABELS ${labels} ${processor_labels}
                                  COMMAND ${target})
         endif()
+        if(weft_vulkan11_drivers AND NOT WEFT_SANITIZE) # what is not about the device is the same there
+            set(vulkan11_labels long)
+            if(short MATCHES "^(device|embed|plan_stats|submit_with|threads)$")
+                set(vulkan11_labels "")
+            endif()
+            weft_add_device_test("${folder}.${short}" DRIVERS ${weft_vulkan11_drivers}
+                                 LABELS ${labels} ${vulkan11_labels} COMMAND ${target})
+        endif()
     elseif(head MATCHES "/\\* weft-test: (slow )?one (long )?device \\*/")
         weft_add_device_test("${folder}.${short}" ONE_DRIVER LABELS ${labels} COMMAND ${target})
     else()

@@ -5,7 +5,7 @@ cmake_minimum_required(VERSION 3.25)
 file(STRINGS "${LIST}" modules)
 set(bad 0)
 foreach(module IN LISTS modules)
-    execute_process(COMMAND "${SPIRV_VAL}" --target-env vulkan1.2 "${module}"
+    execute_process(COMMAND "${SPIRV_VAL}" --target-env vulkan1.1 "${module}"
                     RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
     if(NOT result EQUAL 0)
         math(EXPR bad "${bad} + 1")

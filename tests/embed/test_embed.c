@@ -86,15 +86,20 @@ static void make_device(struct program *program) {
                                      .queueFamilyIndex = program->family,
                                      .queueCount = 1,
                                      .pQueuePriorities = &priority};
-    VkPhysicalDeviceVulkan12Features features12 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    VkPhysicalDeviceProperties properties;
+    program->instance.GetPhysicalDeviceProperties(program->physical, &properties);
+    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES};
     VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                          .pNext = &features12};
+                                          .pNext = &timeline};
     assert_ok(weft_vulkan_require_features(&features));
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                .pNext = &features,
                                .queueCreateInfoCount = 1,
                                .pQueueCreateInfos = &queue};
+    if (properties.apiVersion < VK_API_VERSION_1_2) { /* nothing is needed, and nothing is said */
+        info.pNext = NULL;
+    }
     assert_int_equal(
         program->instance.CreateDevice(program->physical, &info, NULL, &program->vk.handle),
         VK_SUCCESS);

@@ -23,7 +23,7 @@ if(DEFINED from_${CASE})
         message(FATAL_ERROR "the shader has no '${from_${CASE}}' to change")
     endif()
     file(WRITE "${FOLDER}/affine.comp" "${changed}")
-    execute_process(COMMAND "${VALIDATOR}" --quiet -V --target-env vulkan1.2 "-I${SHADERS}/include"
+    execute_process(COMMAND "${VALIDATOR}" --quiet -V --target-env vulkan1.1 "-I${SHADERS}/include"
         -o "${FOLDER}/affine.spv" "${FOLDER}/affine.comp" COMMAND_ERROR_IS_FATAL ANY)
     execute_process(COMMAND "${TOOL}" elementwise/affine "${FOLDER}/affine.spv" "${FOLDER}/affine.spv"
         "${FOLDER}/kernels/elementwise/affine" COMMAND_ERROR_IS_FATAL ANY)

@@ -35,6 +35,10 @@ struct weft_faults weft_faults;
     X(AllocateMemory, MEMORY, VK_ERROR_TOO_MANY_OBJECTS, VK_ERROR_INVALID_EXTERNAL_HANDLE)       \
     X(MapMemory, MEMORY, VK_ERROR_MEMORY_MAP_FAILED)                                             \
     X(CreateSemaphore, MEMORY)                                                                   \
+    X(CreateFence, MEMORY)                                                                       \
+    X(GetFenceStatus, MEMORY_LOST)                                                               \
+    X(WaitForFences, MEMORY_LOST, VK_TIMEOUT)                                                    \
+    X(ResetFences, VK_ERROR_OUT_OF_DEVICE_MEMORY)                                                \
     X(WaitSemaphores, MEMORY_LOST, VK_TIMEOUT)                                                   \
     X(GetSemaphoreCounterValue, MEMORY_LOST)                                                     \
     X(CreateShaderModule, MEMORY)                                                                \
@@ -67,6 +71,7 @@ const uint32_t weft_fault_function_count = AT_COUNT;
     X(Buffer)       \
     X(Memory)       \
     X(Semaphore)    \
+    X(Fence)        \
     X(ShaderModule) \
     X(DescriptorSetLayout) X(DescriptorPool) X(PipelineLayout) X(Pipeline) X(PipelineCache)
 #define FIELD(kind) OF_##kind,
@@ -113,6 +118,7 @@ static struct {
     MEMBER(GetMemoryHostPointerPropertiesEXT)
     WEFT_VK_INSTANCE_FUNCTIONS(MEMBER)
     WEFT_VK_DEVICE_FUNCTIONS(MEMBER)
+    WEFT_VK_TIMELINE_FUNCTIONS(MEMBER)
 } real;
 #undef MEMBER
 
@@ -230,6 +236,9 @@ PAIR(CommandPool, CommandPool, VkCommandPoolCreateInfo, VkCommandPool)
 PAIR(QueryPool, QueryPool, VkQueryPoolCreateInfo, VkQueryPool)
 PAIR(Buffer, Buffer, VkBufferCreateInfo, VkBuffer)
 PAIR(Semaphore, Semaphore, VkSemaphoreCreateInfo, VkSemaphore)
+PAIR(Fence, Fence, VkFenceCreateInfo, VkFence)
+FAILS(GetFenceStatus, d, (VkDevice d, VkFence f), (d, f))
+FAILS(ResetFences, d, (VkDevice d, uint32_t n, const VkFence *f), (d, n, f))
 PAIR(ShaderModule, ShaderModule, VkShaderModuleCreateInfo, VkShaderModule)
 PAIR(DescriptorSetLayout, DescriptorSetLayout, VkDescriptorSetLayoutCreateInfo,
      VkDescriptorSetLayout)
@@ -308,6 +317,31 @@ static VKAPI_ATTR VkResult VKAPI_CALL WaitSemaphores(VkDevice d, const VkSemapho
     return result;
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL WaitForFences(VkDevice d, uint32_t n, const VkFence *f,
+                                                    VkBool32 all, uint64_t timeout) {
+    VkResult result = VK_SUCCESS;
+    if (!fails(AT_WaitForFences, d, &result)) {
+        return real.WaitForFences(d, n, f, all, timeout);
+    }
+    if (result == VK_TIMEOUT && timeout == UINT64_MAX) {
+        weft_faults.injected = false;
+        return real.WaitForFences(d, n, f, all, timeout);
+    }
+    return result;
+}
+
+static VKAPI_ATTR void VKAPI_CALL GetPhysicalDeviceFeatures2(VkPhysicalDevice device,
+                                                             VkPhysicalDeviceFeatures2 *features) {
+    real.GetPhysicalDeviceFeatures2(device, features);
+    for (VkBaseOutStructure *link = features->pNext; link; link = link->pNext) {
+        if (weft_faults.driver == WEFT_FAULTS_FENCES &&
+            link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES) {
+            ((VkPhysicalDeviceTimelineSemaphoreFeatures *)(void *)link)->timelineSemaphore =
+                VK_FALSE;
+        }
+    }
+}
+
 /* ---- finding them ---- */
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL GetDeviceProcAddr(VkDevice device,
@@ -329,6 +363,8 @@ static PFN_vkVoidFunction in_front(PFN_vkVoidFunction found, const char *name) {
     HOOK(DestroyQueryPool)
     HOOK(DestroyBuffer)
     HOOK(DestroySemaphore)
+    HOOK(DestroyFence)
+    HOOK(GetPhysicalDeviceFeatures2)
     HOOK(DestroyShaderModule)
     HOOK(DestroyDescriptorSetLayout)
     HOOK(DestroyDescriptorPool)
@@ -370,5 +406,7 @@ PFN_vkVoidFunction VKAPI_CALL __wrap_weft_cpu_get_instance_proc_addr(VkInstance 
 }
 
 PFN_vkGetInstanceProcAddr __wrap_weft_loader_open(void) {
-    return weft_faults.driver == WEFT_FAULTS_PROCESSOR ? NULL : weft_faults_get_instance_proc_addr;
+    return weft_faults.driver == WEFT_FAULTS_PROCESSOR || weft_faults.driver == WEFT_FAULTS_FENCES
+               ? NULL
+               : weft_faults_get_instance_proc_addr;
 }

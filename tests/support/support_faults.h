@@ -23,6 +23,7 @@ extern const uint32_t weft_fault_function_count;
 /** Where the library finds the functions that fail. */
 enum weft_faults_driver {
     WEFT_FAULTS_PROCESSOR, /* at its own processor device; there is no loader */
+    WEFT_FAULTS_FENCES,    /* there, too, and it has no timeline semaphores */
     WEFT_FAULTS_LOADER, /* at a loader, which finds the processor device; it has none of its own */
     WEFT_FAULTS_SYSTEM, /* at the system's loader */
 };

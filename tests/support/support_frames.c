@@ -117,6 +117,17 @@ void weft_test_frame_finish(const struct weft_test_frames *s) {
     assert_ok(weft_device_wait(s->f->device, ticket, UINT64_MAX, NULL));
 }
 
+void weft_test_signal(const weft_device *device, VkSemaphore semaphore, uint64_t value) {
+    const char *name =
+        device->version < VK_API_VERSION_1_2 ? "vkSignalSemaphoreKHR" : "vkSignalSemaphore";
+    PFN_vkSignalSemaphore call =
+        (PFN_vkSignalSemaphore)device->instance.GetDeviceProcAddr(device->vk.handle, name);
+    const VkSemaphoreSignalInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = semaphore, .value = value};
+    assert_non_null(call);
+    assert_int_equal(call(device->vk.handle, &info), VK_SUCCESS);
+}
+
 /* ---- a step with a state ---- */
 
 enum { TOKENS = WEFT_SEQUENCE_TOKENS, WIDTH = WEFT_SEQUENCE_WIDTH };

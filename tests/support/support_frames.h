@@ -55,6 +55,9 @@ void weft_test_frames_commands_end(struct weft_test_frames *frames);
 void weft_test_frame_start(const struct weft_test_frames *frames);
 void weft_test_frame_finish(const struct weft_test_frames *frames);
 
+/** The host gives a timeline semaphore that value. */
+void weft_test_signal(const weft_device *device, VkSemaphore semaphore, uint64_t value);
+
 /* ---- a step with a state ---- */
 
 enum { WEFT_SEQUENCE_TOKENS = 5, WEFT_SEQUENCE_WIDTH = 8 };

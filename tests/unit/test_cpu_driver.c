@@ -95,7 +95,8 @@ static VkResult create_instance(struct weft_vk_instance *instance, const weft_ho
     const struct weft_cpu_host_info info = {.sType = WEFT_CPU_HOST_INFO, .host = host};
     const VkInstanceCreateInfo create = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                          .pNext = &info};
-    *instance = (struct weft_vk_instance){.GetInstanceProcAddr = weft_cpu_get_instance_proc_addr};
+    *instance = (struct weft_vk_instance){.version = VK_API_VERSION_1_2,
+                                          .GetInstanceProcAddr = weft_cpu_get_instance_proc_addr};
     PFN_vkCreateInstance make =
         (PFN_vkCreateInstance)weft_cpu_get_instance_proc_addr(NULL, "vkCreateInstance");
     const VkResult result = make(&create, NULL, &instance->handle);
@@ -235,6 +236,7 @@ static VkResult open_fixture(struct fixture *f) {
         return result;
     }
     assert_ok(weft_vk_load_device(&f->vk, &f->instance, &f->host.host));
+    assert_ok(weft_vk_load_timeline(&f->vk, f->instance.version, &f->instance, &f->host.host));
     load_more(f);
     f->vk.GetDeviceQueue(f->vk.handle, 0, 0, &f->queue);
     result = f->vk.CreateCommandPool(f->vk.handle, &pool, NULL, &f->pool);

@@ -535,6 +535,17 @@ static VKAPI_ATTR VkResult VKAPI_CALL lose_wait(VkDevice device, const VkSemapho
     return VK_ERROR_DEVICE_LOST;
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL lose_fences(VkDevice device, uint32_t count,
+                                                  const VkFence *fences, VkBool32 all,
+                                                  uint64_t timeout) {
+    (void)device;
+    (void)count;
+    (void)fences;
+    (void)all;
+    (void)timeout;
+    return VK_ERROR_DEVICE_LOST;
+}
+
 static void check_all_lost(struct weft_test_device *fixture, weft_buffer *buffer) {
     weft_device *device = fixture->device;
     weft_buffer *other = NULL;
@@ -578,12 +589,16 @@ OPENED(test_lost_at_waiting, fixture) {
     uint32_t word = 1;
     assert_ok(weft_buffer_create(&buffer, device, 64));
     PFN_vkWaitSemaphores wait = device->vk.WaitSemaphores;
+    PFN_vkWaitForFences wait_fences = device->vk.WaitForFences;
     device->vk.WaitSemaphores = lose_wait;
+    device->vk.WaitForFences = lose_fences;
     uint64_t value = 0;
     assert_ok(weft_device_submit(device, NULL, 0, &value));
     REFUSED(DEVICE_LOST, weft_device_wait(device, value, 0, NULL),
-            "vkWaitSemaphores: VK_ERROR_DEVICE_LOST");
+            device->has_timeline ? "vkWaitSemaphores: VK_ERROR_DEVICE_LOST"
+                                 : "vkWaitForFences: VK_ERROR_DEVICE_LOST");
     device->vk.WaitSemaphores = wait;
+    device->vk.WaitForFences = wait_fences;
     check_all_lost(fixture, buffer);
     assert_int_equal(word, 1);
     weft_buffer_destroy(&buffer);
@@ -694,6 +709,7 @@ struct owner {
     uint32_t locks;
     bool locked;
     bool unbalanced;
+    bool timeline_extension; /* before Vulkan 1.2 */
 };
 
 #define GET(owner, name) ((PFN_##name)(owner)->get((owner)->instance, #name))
@@ -771,6 +787,20 @@ static void owner_create_instance(struct owner *owner) {
     }
 }
 
+static bool owner_has_timeline(struct owner *owner) {
+    VkExtensionProperties list[512];
+    uint32_t count = 512;
+    bool found = false;
+    assert_int_equal(
+        GET(owner, vkEnumerateDeviceExtensionProperties)(owner->physical, NULL, &count, list),
+        VK_SUCCESS);
+    for (uint32_t i = 0; i < count; i++) {
+        found =
+            found || strcmp(list[i].extensionName, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME) == 0;
+    }
+    return found;
+}
+
 static void owner_create(struct owner *owner) {
     *owner = (struct owner){0};
     owner->get = weft_loader_open();
@@ -788,14 +818,19 @@ static void owner_create(struct owner *owner) {
         owner->family++;
     }
     assert_true(owner->family < count);
-    VkPhysicalDeviceVulkan12Features features12 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    VkPhysicalDeviceProperties properties;
+    GET(owner, vkGetPhysicalDeviceProperties)(owner->physical, &properties);
+    owner->timeline_extension =
+        properties.apiVersion < VK_API_VERSION_1_2 && owner_has_timeline(owner);
+    static const char *const extensions[] = {VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME};
+    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES};
     VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
-    assert_int_equal(weft_vulkan_require_features(&features), WEFT_INVALID_ARGUMENT);
-    features.pNext = &features12;
-    assert_ok(weft_vulkan_require_features(&features));
-    assert_int_equal(features12.timelineSemaphore, VK_TRUE);
-    assert_null(weft_vulkan_required_extensions()[0]);
+    if (properties.apiVersion >= VK_API_VERSION_1_2 || owner->timeline_extension) {
+        features.pNext = &timeline;
+        assert_ok(weft_vulkan_require_features(&features));
+        assert_int_equal(timeline.timelineSemaphore, VK_TRUE);
+    }
     const float priority = 1.0f;
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                      .queueFamilyIndex = owner->family,
@@ -804,10 +839,23 @@ static void owner_create(struct owner *owner) {
     VkDeviceCreateInfo device = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                  .pNext = &features,
                                  .queueCreateInfoCount = 1,
-                                 .pQueueCreateInfos = &queue};
+                                 .pQueueCreateInfos = &queue,
+                                 .enabledExtensionCount = owner->timeline_extension,
+                                 .ppEnabledExtensionNames = extensions};
     assert_int_equal(GET(owner, vkCreateDevice)(owner->physical, &device, NULL, &owner->device),
                      VK_SUCCESS);
     GET(owner, vkGetDeviceQueue)(owner->device, owner->family, 0, &owner->queue);
+}
+
+WEFT_TEST(test_required_features) {
+    VkPhysicalDeviceVulkan12Features features12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+    assert_int_equal(weft_vulkan_require_features(&features), WEFT_INVALID_ARGUMENT);
+    features.pNext = &features12;
+    assert_ok(weft_vulkan_require_features(&features));
+    assert_int_equal(features12.timelineSemaphore, VK_TRUE);
+    assert_null(weft_vulkan_required_extensions()[0]);
 }
 
 static void owner_create_buffer(struct owner *owner, uint64_t size) {
@@ -859,6 +907,7 @@ static weft_device_adopt_params adopt_params(struct owner *owner,
         .unlock_queue = owner_unlock,
         .lock_user = owner,
         .cache_dir = "",
+        .timeline_semaphore = owner->timeline_extension,
     };
 }
 

@@ -56,7 +56,7 @@ static weft_status expected_status(VkResult error) {
     case VK_ERROR_FEATURE_NOT_PRESENT:
         return WEFT_UNSUPPORTED;
     case VK_ERROR_INCOMPATIBLE_DRIVER:
-        return weft_faults.driver != WEFT_FAULTS_PROCESSOR ? WEFT_NO_DEVICE : WEFT_DRIVER_ERROR;
+        return weft_faults.driver >= WEFT_FAULTS_LOADER ? WEFT_NO_DEVICE : WEFT_DRIVER_ERROR;
     default:
         return WEFT_DRIVER_ERROR;
     }
@@ -165,7 +165,7 @@ static void begin(struct trial *t, enum weft_faults_driver driver) {
     weft_test_host_begin(&t->host);
     weft_test_model_begin(&t->model);
     weft_test_model_write_bytes(&t->model, 16);
-    weft_test_set_variable("WEFT_PROCESSOR", driver == WEFT_FAULTS_PROCESSOR ? NULL : "0");
+    weft_test_set_variable("WEFT_PROCESSOR", driver < WEFT_FAULTS_LOADER ? NULL : "0");
     weft_faults.driver = driver;
     weft_faults_reset();
     begin_cycle(&t->whole, t);
@@ -203,7 +203,7 @@ static void fail_call(struct trial *t, uint32_t function, long call, VkResult er
 }
 
 static void fail_calls(struct trial *t, enum weft_faults_driver driver, long part) {
-    static const char *const names[] = {"processor", "loader", "driver"};
+    static const char *const names[] = {"processor", "fences", "loader", "driver"};
     begin(t, driver);
     long counts[64];
     const long step = stride(part);
@@ -241,6 +241,15 @@ WEFT_TEST(each_call_fails_once) {
         skip();
     }
     fail_calls(&t, WEFT_FAULTS_PROCESSOR, 61);
+}
+
+/* Submissions are counted by fences. */
+WEFT_TEST(each_call_without_a_timeline_fails_once) {
+    struct trial t;
+    if (on_driver()) {
+        skip();
+    }
+    fail_calls(&t, WEFT_FAULTS_FENCES, 89);
 }
 
 WEFT_TEST(each_call_through_a_loader_fails_once) {

@@ -21,7 +21,7 @@ static void assert_compiles(weft_device *device, const char *text) {
     assert_ok(weft_glsl_compile(&words, &size, device, "kernel", text));
     assert_ok(weft_spirv_check(words, size, &device->host));
     assert_true(weft_spirv_has_compute_main(words, size));
-    assert_int_equal(words[1], 0x10500);
+    assert_int_equal(words[1], 0x10300);
     weft_free(&device->host, words);
 }
 

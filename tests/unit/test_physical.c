@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Judging and choosing physical devices, on devices made up for the purpose. */
+#include "core/float_modes.h"
 #include "device/physical.h"
 #include "support.h"
 
@@ -7,6 +8,7 @@
 
 static struct {
     VkPhysicalDeviceProperties properties;
+    const char *extensions[4]; /* null after the last */
     VkBool32 timeline;
     VkBool32 float16;
     VkSubgroupFeatureFlags subgroup_operations;
@@ -23,22 +25,56 @@ static VKAPI_ATTR void VKAPI_CALL get_properties(VkPhysicalDevice handle,
     *properties = fake.properties;
 }
 
+static bool has_extension(const char *name) {
+    bool found = false;
+    for (size_t i = 0; fake.extensions[i]; i++) {
+        found = found || strcmp(fake.extensions[i], name) == 0;
+    }
+    return found;
+}
+
+/* A structure must not be shown to a device that has neither its version nor its extension. */
+static void assert_known(VkStructureType type) {
+    static const struct {
+        VkStructureType type;
+        const char *extension;
+    } since_1_2[] = {
+        {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, "VK_KHR_driver_properties"},
+        {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES,
+         "VK_KHR_shader_float_controls"},
+        {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
+         "VK_KHR_timeline_semaphore"},
+        {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
+         "VK_KHR_shader_float16_int8"},
+    };
+    assert_true(fake.properties.apiVersion >= VK_API_VERSION_1_1);
+    for (size_t i = 0; i < sizeof since_1_2 / sizeof since_1_2[0]; i++) {
+        if (since_1_2[i].type == type) {
+            assert_true(fake.properties.apiVersion >= VK_API_VERSION_1_2 ||
+                        has_extension(since_1_2[i].extension));
+            return;
+        }
+    }
+    assert_int_equal(type, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES);
+}
+
 static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice handle,
                                                   VkPhysicalDeviceProperties2 *properties) {
     (void)handle;
-    /* Structures of 1.1 and 1.2 must not be shown to a device below 1.2. */
-    assert_true(fake.properties.apiVersion >= VK_API_VERSION_1_2);
     for (VkBaseOutStructure *link = properties->pNext; link; link = link->pNext) {
-        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES) {
-            VkPhysicalDeviceVulkan12Properties *twelve = (void *)link;
-            (void)snprintf(twelve->driverName, sizeof twelve->driverName, "made up");
-            (void)snprintf(twelve->driverInfo, sizeof twelve->driverInfo, "%s", fake.driver_info);
+        assert_known(link->sType);
+        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES) {
+            VkPhysicalDeviceDriverProperties *driver = (void *)link;
+            (void)snprintf(driver->driverName, sizeof driver->driverName, "made up");
+            (void)snprintf(driver->driverInfo, sizeof driver->driverInfo, "%s", fake.driver_info);
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES) {
+            VkPhysicalDeviceFloatControlsProperties *controls = (void *)link;
+            controls->shaderDenormFlushToZeroFloat32 = VK_TRUE;
         } else {
-            assert_int_equal(link->sType, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES);
-            VkPhysicalDeviceVulkan11Properties *eleven = (void *)link;
-            eleven->subgroupSize = 16;
-            eleven->subgroupSupportedOperations = fake.subgroup_operations;
-            eleven->subgroupSupportedStages = fake.subgroup_stages;
+            VkPhysicalDeviceSubgroupProperties *subgroup = (void *)link;
+            subgroup->subgroupSize = 16;
+            subgroup->supportedOperations = fake.subgroup_operations;
+            subgroup->supportedStages = fake.subgroup_stages;
         }
     }
 }
@@ -46,10 +82,16 @@ static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice handle,
 static VKAPI_ATTR void VKAPI_CALL get_features2(VkPhysicalDevice handle,
                                                 VkPhysicalDeviceFeatures2 *features) {
     (void)handle;
-    VkPhysicalDeviceVulkan12Features *twelve = features->pNext;
-    assert_int_equal(twelve->sType, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
-    twelve->timelineSemaphore = fake.timeline;
-    twelve->shaderFloat16 = fake.float16;
+    for (VkBaseOutStructure *link = features->pNext; link; link = link->pNext) {
+        assert_known(link->sType);
+        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES) {
+            ((VkPhysicalDeviceTimelineSemaphoreFeatures *)(void *)link)->timelineSemaphore =
+                fake.timeline;
+        } else {
+            ((VkPhysicalDeviceShaderFloat16Int8Features *)(void *)link)->shaderFloat16 =
+                fake.float16;
+        }
+    }
 }
 
 static VKAPI_ATTR void VKAPI_CALL get_families(VkPhysicalDevice handle, uint32_t *count,
@@ -76,15 +118,19 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_extensions(VkPhysicalDevice handle, co
                                                      uint32_t *count, VkExtensionProperties *list) {
     (void)handle;
     assert_null(layer);
-    if (list) {
-        (void)snprintf(list[0].extensionName, sizeof list[0].extensionName, "%s",
-                       VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME);
+    uint32_t found = 0;
+    for (; fake.extensions[found]; found++) {
+        if (list) {
+            (void)snprintf(list[found].extensionName, sizeof list[found].extensionName, "%s",
+                           fake.extensions[found]);
+        }
     }
-    *count = 1;
+    *count = found;
     return VK_SUCCESS;
 }
 
-static const struct weft_vk_instance instance = {
+static struct weft_vk_instance instance = {
+    .version = VK_API_VERSION_1_2,
     .GetPhysicalDeviceProperties = get_properties,
     .GetPhysicalDeviceProperties2 = get_properties2,
     .GetPhysicalDeviceFeatures2 = get_features2,
@@ -98,6 +144,7 @@ static int reset(void **state) {
     (void)state;
     memset(&fake, 0, sizeof fake);
     fake.driver_info = "12.3 (beta)";
+    fake.extensions[0] = VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME;
     fake.timeline = VK_TRUE;
     fake.memory = 700;
     fake.family_count = 1;
@@ -189,10 +236,8 @@ static void assert_refused(const char *reason) {
 
 TEST(test_reasons) {
     VkPhysicalDeviceLimits *limits = &fake.properties.limits;
-    fake.properties.apiVersion = VK_API_VERSION_1_1;
-    assert_refused("supports Vulkan 1.1, Weft needs 1.2");
-    fake.timeline = VK_FALSE;
-    assert_refused("lacks the feature timelineSemaphore");
+    fake.properties.apiVersion = VK_API_VERSION_1_0;
+    assert_refused("supports Vulkan 1.0, Weft needs 1.1");
     fake.families[0].queueFlags = VK_QUEUE_TRANSFER_BIT;
     assert_refused("has no compute queue");
     fake.family_count = 0;
@@ -207,6 +252,43 @@ TEST(test_reasons) {
     assert_refused("allows 4 storage buffers in a shader, Weft needs 8");
     limits->maxPerStageResources = 7;
     assert_refused("allows 7 storage buffers in a shader, Weft needs 8");
+}
+
+/* What 1.2 has is an extension each. */
+TEST(test_vulkan_1_1) {
+    fake.properties.apiVersion = VK_API_VERSION_1_1;
+    fake.float16 = VK_TRUE;
+    fake.extensions[0] = "VK_KHR_driver_properties";
+    struct weft_physical physical = look();
+    assert_true(physical.info.usable && !physical.timeline);
+    assert_int_equal(physical.version, VK_API_VERSION_1_1);
+    assert_string_equal(physical.info.driver, "made up");
+    fake.extensions[0] = "VK_KHR_timeline_semaphore";
+    physical = look();
+    assert_true(physical.info.usable && physical.timeline);
+    assert_string_equal(physical.info.driver, "");
+    assert_string_equal(physical.info.driver_version, "4.5.6");
+    assert_int_equal(physical.info.subgroup_size, 16);
+    assert_int_equal(physical.float_modes, 0);
+    assert_false(physical.info.has_f16_arithmetic);
+    fake.extensions[1] = "VK_KHR_shader_float_controls";
+    fake.extensions[2] = "VK_KHR_shader_float16_int8";
+    physical = look();
+    assert_int_equal(physical.float_modes, WEFT_FLOAT_FLUSH);
+    assert_true(physical.info.has_f16_arithmetic);
+}
+
+/* A newer device of an instance that was made for less: as one of that version. */
+TEST(test_older_instance) {
+    assert_true(look().timeline);
+    instance.version = VK_API_VERSION_1_1;
+    assert_false(look().timeline);
+    fake.extensions[0] = "VK_KHR_timeline_semaphore";
+    const struct weft_physical physical = look();
+    instance.version = VK_API_VERSION_1_2;
+    assert_true(physical.info.usable && physical.timeline);
+    assert_int_equal(physical.version, VK_API_VERSION_1_1);
+    assert_int_equal(physical.info.api_version[1], 2);
 }
 
 TEST(test_queue_family) {

@@ -106,6 +106,9 @@ static VkSemaphore make_timeline(weft_device *device) {
 WEFT_TEST_ON_GRAPH(test_nothing_is_waited_for, f) {
     struct weft_test_frames s;
     uint64_t ticket = 0;
+    if (!f->device->has_timeline) { /* what holds them back is one */
+        skip();
+    }
     weft_test_frames_begin_layers(&s, f, &(weft_plan_params){.timestamps = has_times(f)}, 0);
     assert_int_equal(stats_of(s.plan).runs_finished, 1);
     const VkSemaphore gate = make_timeline(f->device);
@@ -117,11 +120,7 @@ WEFT_TEST_ON_GRAPH(test_nothing_is_waited_for, f) {
     }
     weft_plan_stats stats = stats_of(s.plan);
     assert_true(stats.runs_submitted == MANY + 1 && stats.runs_finished == 1);
-    const VkSemaphoreSignalInfo signal = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = gate, .value = 1};
-    PFN_vkSignalSemaphore call = (PFN_vkSignalSemaphore)f->device->instance.GetDeviceProcAddr(
-        f->device->vk.handle, "vkSignalSemaphore");
-    assert_int_equal(call(f->device->vk.handle, &signal), VK_SUCCESS);
+    weft_test_signal(f->device, gate, 1);
     assert_ok(weft_plan_wait(s.plan, ticket, UINT64_MAX, NULL));
     stats = stats_of(s.plan);
     assert_true(stats.runs_submitted == MANY + 1 && stats.runs_finished == MANY + 1);

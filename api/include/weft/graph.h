@@ -331,7 +331,10 @@ WEFT_API weft_status weft_bindings_set(weft_bindings *bindings, const char *name
  */
 WEFT_API weft_status weft_plan_submit(weft_plan *plan, weft_bindings *bindings, uint64_t *ticket);
 
-/** Waits for a submitted run for at most timeout_ns nanoseconds (UINT64_MAX: for ever). *done may be null. */
+/**
+ * Waits for a submitted run for at most timeout_ns nanoseconds (UINT64_MAX: for ever). *done may be null. Errors: WEFT_INVALID_ARGUMENT
+ * for a ticket that no submission has.
+ */
 WEFT_API weft_status weft_plan_wait(weft_plan *plan, uint64_t ticket, uint64_t timeout_ns,
                                     bool *done);
 

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/** Device extensions an adopted device must have enabled; null-terminated. Vulkan 1.2 needs none. */
+/** Device extensions an adopted device must have enabled; null-terminated. Vulkan 1.1 and 1.2 need none. */
 WEFT_API const char *const *weft_vulkan_required_extensions(void);
 
 /** Device extensions Weft makes use of where they are enabled; null-terminated. */
@@ -25,7 +25,7 @@ WEFT_API const char *const *weft_vulkan_optional_extensions(void);
 
 /**
  * Sets, in a caller's chain that already contains them, the features an adopted device must have enabled
- * (VkPhysicalDeviceVulkan12Features::timelineSemaphore). `features` may be any VkPhysicalDeviceFeatures2 chain;
+ * (VkPhysicalDeviceVulkan12Features::timelineSemaphore, of Vulkan 1.2). `features` may be any VkPhysicalDeviceFeatures2 chain;
  * structures that are not in the chain are left out. Features that are set already stay set.
  * Returns WEFT_INVALID_ARGUMENT when the chain has no VkPhysicalDeviceVulkan12Features and no
  * VkPhysicalDeviceTimelineSemaphoreFeatures to set them in.
@@ -59,7 +59,7 @@ typedef struct weft_device_adopt_params {
     weft_host host;
     weft_math math;
     weft_weight_storage weights; /**< as weft_device_params */
-    VkInstance instance;         /**< made for Vulkan 1.2 or later */
+    VkInstance instance;         /**< made for Vulkan 1.1 or later, see instance_version */
     VkPhysicalDevice physical_device;
     VkDevice device;       /**< with the required extensions and features enabled */
     VkQueue queue;         /**< supports compute; used for uploads and weft_plan_run */
@@ -95,6 +95,15 @@ typedef struct weft_device_adopt_params {
     bool external_memory_dma_buf; /**< … and VK_EXT_external_memory_dma_buf; … */
     bool
         external_semaphore; /**< VK_KHR_external_semaphore_fd, on Windows VK_KHR_external_semaphore_win32 */
+    /**
+     * VkApplicationInfo::apiVersion that `instance` was made with; 0: 1.2 or later. Where that or the device's version is below 1.2,
+     * extensions take the place of what 1.2 has:
+     */
+    uint32_t instance_version;
+    /** VK_KHR_timeline_semaphore is enabled, with its feature; without it submissions are counted by fences. */
+    bool timeline_semaphore;
+    /** VK_KHR_shader_float_controls is enabled; without it kernels flush subnormals by instructions where drivers keep them. */
+    bool float_controls;
 } weft_device_adopt_params;
 
 #define WEFT_MAX_SHARED_FAMILIES 8
@@ -107,7 +116,7 @@ typedef struct weft_device_adopt_params {
  * Makes a weft_device on the caller's VkDevice. Weft creates its own objects on it and destroys only those.
  * Errors: WEFT_INVALID_ARGUMENT for a null handle (named), one lock callback or one of the allocator's without the other, or f16
  * weights in reproducible mode, or a shared family that the device does not have (named), WEFT_UNSUPPORTED
- * for a device below Vulkan 1.2, a queue family without compute, one that fails the reproducibility probe, or debug_labels on an
+ * for a device below Vulkan 1.1, a queue family without compute, one that fails the reproducibility probe, or debug_labels on an
  * instance without VK_EXT_debug_utils (the function that is missing is named).
  */
 WEFT_API weft_status weft_device_adopt(weft_device **device,
@@ -174,7 +183,8 @@ WEFT_API weft_status weft_plan_submit_with(weft_plan *plan, weft_bindings *bindi
 
 /**
  * The timeline semaphore of which the tickets of weft_plan_submit are values: the caller's submissions may wait for a ticket,
- * on any queue of the VkDevice. It is the device's; only Weft signals it. Null for a null device.
+ * on any queue of the VkDevice. It is the device's; only Weft signals it. Null for a null device, and for
+ * one without timeline semaphores, as some of Vulkan 1.1 are.
  */
 WEFT_API VkSemaphore weft_device_timeline(const weft_device *device);
 

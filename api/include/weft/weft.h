@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Weft: sequence-mixing networks on any Vulkan 1.2 device.
+ * Weft: sequence-mixing networks on any Vulkan 1.1 device.
  *
  * Tiers, lowest first; include only what you use:
  *   weft.h     status values, logging, allocation, shapes (this file)

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A driver of Vulkan 1.1: the one that WEFT_HELD_DRIVER is the path of, without what came after, but for the extensions that it has; with
+ * WEFT_HELD_WITHOUT also without one of these.
+ * With it the validation layer sees whether Weft uses anything of 1.2 on a device that does not have it.
+ */
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VK_NO_PROTOTYPES
+#include <vulkan/vulkan.h>
+
+#define HELD_VERSION VK_MAKE_API_VERSION(0, 1, 1, 0)
+
+VKAPI_ATTR VkResult VKAPI_CALL vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *version);
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetInstanceProcAddr(VkInstance instance,
+                                                                   const char *name);
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetPhysicalDeviceProcAddr(VkInstance instance,
+                                                                         const char *name);
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/* What there is in front of it; found when the loader first asks. */
+static struct {
+    VkResult(VKAPI_PTR *negotiate)(uint32_t *version);
+    PFN_vkGetInstanceProcAddr get_instance, get_physical;
+    PFN_vkGetDeviceProcAddr get_device;
+    PFN_vkGetPhysicalDeviceProperties properties;
+    PFN_vkGetPhysicalDeviceProperties2 properties2;
+    PFN_vkEnumerateDeviceExtensionProperties extensions;
+} real;
+
+static bool open_driver(void) {
+    const char *path = getenv("WEFT_HELD_DRIVER");
+    void *library = path && !real.negotiate ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (library) {
+        *(void **)&real.get_instance = dlsym(library, "vk_icdGetInstanceProcAddr");
+        *(void **)&real.get_physical = dlsym(library, "vk_icdGetPhysicalDeviceProcAddr");
+        *(void **)&real.negotiate = dlsym(library, "vk_icdNegotiateLoaderICDInterfaceVersion");
+    }
+    return real.negotiate && real.get_instance && real.get_physical;
+}
+
+/* Functions of compute and of what it needs that Vulkan 1.2 and 1.3 brought, by names without KHR. */
+static bool is_newer(const char *name) {
+    static const char *const newer[] = {
+        "vkResetQueryPool",
+        "vkGetSemaphoreCounterValue",
+        "vkWaitSemaphores",
+        "vkSignalSemaphore",
+        "vkGetBufferDeviceAddress",
+        "vkGetBufferOpaqueCaptureAddress",
+        "vkGetDeviceMemoryOpaqueCaptureAddress",
+        "vkGetPhysicalDeviceToolProperties",
+        "vkCreatePrivateDataSlot",
+        "vkDestroyPrivateDataSlot",
+        "vkSetPrivateData",
+        "vkGetPrivateData",
+        "vkCmdSetEvent2",
+        "vkCmdResetEvent2",
+        "vkCmdWaitEvents2",
+        "vkCmdPipelineBarrier2",
+        "vkCmdWriteTimestamp2",
+        "vkQueueSubmit2",
+        "vkCmdCopyBuffer2",
+        "vkCmdCopyImage2",
+        "vkCmdCopyBufferToImage2",
+        "vkCmdCopyImageToBuffer2",
+        "vkGetDeviceBufferMemoryRequirements",
+        "vkGetDeviceImageMemoryRequirements",
+    };
+    bool found = false;
+    for (size_t i = 0; i < sizeof newer / sizeof newer[0]; i++) {
+        found = found || strcmp(name, newer[i]) == 0;
+    }
+    return found;
+}
+
+static VKAPI_ATTR void VKAPI_CALL get_properties(VkPhysicalDevice device,
+                                                 VkPhysicalDeviceProperties *properties) {
+    real.properties(device, properties);
+    properties->apiVersion = HELD_VERSION;
+}
+
+static VKAPI_ATTR void VKAPI_CALL get_properties2(VkPhysicalDevice device,
+                                                  VkPhysicalDeviceProperties2 *properties) {
+    real.properties2(device, properties);
+    properties->properties.apiVersion = HELD_VERSION;
+}
+
+/* The number stays: in the place of that one there is one that nobody knows. */
+static VKAPI_ATTR VkResult VKAPI_CALL get_extensions(VkPhysicalDevice device, const char *layer,
+                                                     uint32_t *count, VkExtensionProperties *list) {
+    const char *without = getenv("WEFT_HELD_WITHOUT");
+    const VkResult result = real.extensions(device, layer, count, list);
+    for (uint32_t i = 0; list && without && i < *count; i++) {
+        if (strcmp(list[i].extensionName, without) == 0) {
+            strcpy(list[i].extensionName, "VK_WEFT_none");
+        }
+    }
+    return result;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device(VkDevice device, const char *name);
+
+/* What the loader gets of `found`. */
+static PFN_vkVoidFunction held(PFN_vkVoidFunction found, const char *name) {
+    if (!found || is_newer(name)) {
+        return NULL;
+    }
+    if (strcmp(name, "vkGetDeviceProcAddr") == 0) {
+        real.get_device = (PFN_vkGetDeviceProcAddr)found;
+        return (PFN_vkVoidFunction)get_device;
+    }
+    if (strcmp(name, "vkGetPhysicalDeviceProperties") == 0) {
+        real.properties = (PFN_vkGetPhysicalDeviceProperties)found;
+        return (PFN_vkVoidFunction)get_properties;
+    }
+    if (strcmp(name, "vkEnumerateDeviceExtensionProperties") == 0) {
+        real.extensions = (PFN_vkEnumerateDeviceExtensionProperties)found;
+        return (PFN_vkVoidFunction)get_extensions;
+    }
+    if (strcmp(name, "vkGetPhysicalDeviceProperties2") == 0 ||
+        strcmp(name, "vkGetPhysicalDeviceProperties2KHR") == 0) {
+        real.properties2 = (PFN_vkGetPhysicalDeviceProperties2)found;
+        return (PFN_vkVoidFunction)get_properties2;
+    }
+    return found;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device(VkDevice device, const char *name) {
+    return held(real.get_device(device, name), name);
+}
+
+EXPORTED VKAPI_ATTR VkResult VKAPI_CALL
+vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t *version) {
+    return open_driver() ? real.negotiate(version) : VK_ERROR_INITIALIZATION_FAILED;
+}
+
+EXPORTED VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetInstanceProcAddr(VkInstance instance,
+                                                                            const char *name) {
+    return open_driver() ? held(real.get_instance(instance, name), name) : NULL;
+}
+
+EXPORTED VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
+vk_icdGetPhysicalDeviceProcAddr(VkInstance instance, const char *name) {
+    return open_driver() ? held(real.get_physical(instance, name), name) : NULL;
+}
