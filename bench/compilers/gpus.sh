@@ -132,7 +132,7 @@ on_gpu() {
     local gpu=$1 driver libraries=/usr/lib/$(gcc -print-multiarch)
     driver=$(gpu_driver "$gpu")
     shift
-    local run=(timeout 900 env "$(gpu_variable "$gpu")" MESA_SHADER_CACHE_DISABLE=true WEFT_PROCESSOR=0
+    local run=(timeout 3600 env "$(gpu_variable "$gpu")" MESA_SHADER_CACHE_DISABLE=true WEFT_PROCESSOR=0
         PAN_I_WANT_A_BROKEN_VULKAN_DRIVER=1 "VK_DRIVER_FILES=$gpus/$driver.json" "VK_ICD_FILENAMES=$gpus/$driver.json")
     case $driver in
     amd)
@@ -152,20 +152,28 @@ on_gpu() {
     esac
 }
 
-# compile_gpu GPU: every pipeline in both modes. In reproducible math it has to keep to the rules, where they are known.
+# compile_gpu GPU: every pipeline in both modes. In reproducible math it has to keep to the rules; fast math, which fuses and
+# approximates, has to be noticed, or they see nothing.
 compile_gpu() {
-    local gpu=$1 math out=build/gpus/$1 check=(--check)
-    [[ $gpu == v3d71 || $gpu == g610 ]] && check=()
+    local gpu=$1 math status out=build/gpus/$1
     rm -rf "$out"
     for math in reproducible fast; do
         mkdir -p "$out/$math"
-        on_gpu "$gpu" "$compiler" "build/gpus/pipelines/$math" "$out/$math" "${check[@]}" \
-            >"$out/$math.txt" 2>"$out/$math.log" || [[ $math == fast && -s $out/$math.txt ]] || {
+        status=0
+        on_gpu "$gpu" "$compiler" "build/gpus/pipelines/$math" "$out/$math" --check --jobs "$jobs" \
+            >"$out/$math.txt" 2>"$out/$math.log" || status=$?
+        if [[ $math == fast && $status == 1 ]] && grep -q ", [1-9][0-9]* of them against the rules" "$out/fast.txt" &&
+            ! grep -q " could not be compiled" "$out/fast.txt"; then
+            status=0
+        elif [[ $math == fast && $status == 0 ]]; then
+            say "$gpu: the rules notice nothing in fast math"
+            status=1
+        fi
+        ((status == 0)) || {
             tail -n 8 "$out/$math.txt" "$out/$math.log" >&2
             return 1
         }
         say "$gpu, $math: $(tail -n 1 "$out/$math.txt")"
-        check=()
     done
 }
 

@@ -22,6 +22,10 @@ class Isa:
     skipped: str  # lines without an instruction, besides empty ones and labels
     product: str  # of float numbers, alone or summed up at once
     arithmetic: str  # of float numbers, products included
+    # Where branches name no place but a distance from the instruction behind them: how much an instruction counts in it, and
+    # how many more are executed before a branch is taken.
+    distance: int = 0
+    delay: int = 0
 
 
 ISAS = {
@@ -62,16 +66,25 @@ ISAS = {
         r"\b(?:add\.f|mul\.f|mad\.f32)\b",
     ),
     "V3DV Mesa": Isa(
-        "QPU.txt", r"$^", r"$^", r"$^", r"$^", r"\bfmul\b", r"\b(?:fadd|faddnf|fsub|fmul)\b"
+        "QPU__MESA_SHADER_COMPUTE_.txt",
+        r"$^",
+        r"^bu?(?:\.\w+)? +(-?\d+)",
+        r"^bu? ",
+        r"^nop +; nop *$",
+        r"\bfmul\b",
+        r"\b(?:fadd|faddnf|fsub|fmul)\b",
+        distance=8,
+        delay=3,
     ),
     "panvk": Isa(
         "Assembly.txt",
         r"$^",
-        r"$^",
-        r"$^",
-        r"^\s*(clause|\}|ds\()",
+        r"\bBRANCHZ\S* .*offset:(-?\d+)",
+        r"\bBRANCHZ\S* 0x0,",
+        r"^\s*NOP",
         r"\bFMA\w*\.(?:v2)?f32",
         r"\b(?:FADD|FADD_IMM|FMA\w*)\.(?:v2)?f32",
+        distance=1,
     ),
 }
 
@@ -125,15 +138,42 @@ def _places(isa: Isa, lines: list[str]) -> dict[str, int]:
     return {label.group(1): at for label, at in found if label}
 
 
-def _targets(isa: Isa, lines: list[str]) -> list[int | None]:
-    """For each line, where it may branch to."""
+@dataclass(frozen=True)
+class Branch:
+    """Where a line may branch to, and whether it always does."""
+
+    to: int | None = None
+    always: bool = False
+
+
+def _distant(isa: Isa, lines: list[str]) -> list[Branch]:
+    """Of branches that name a distance: an instruction a line, and the branch is where it is taken."""
+    places = [at for at, line in enumerate(lines) if line.strip()]
+    found = [Branch()] * len(lines)
+    for index, at in enumerate(places):
+        branch = re.search(isa.branch, lines[at])
+        taken = index + isa.delay
+        if branch and taken < len(places):
+            to = taken + 1 + int(branch.group(1)) // isa.distance
+            found[places[taken]] = Branch(
+                places[to] if 0 <= to < len(places) else None, bool(re.search(isa.always, lines[at]))
+            )
+    return found
+
+
+def _branches(isa: Isa, lines: list[str]) -> list[Branch]:
+    if isa.distance:
+        return _distant(isa, lines)
     places = _places(isa, lines)
-    branches = (re.search(isa.branch, line) for line in lines)
-    return [places.get(branch.group(1)) if branch else None for branch in branches]
+    found = (re.search(isa.branch, line) for line in lines)
+    return [
+        Branch(places.get(branch.group(1)) if branch else None, bool(re.search(isa.always, line)))
+        for branch, line in zip(found, lines)
+    ]
 
 
-def _loops(targets: list[int | None]) -> list[range]:
-    loops = [range(to, at + 1) for at, to in enumerate(targets) if to is not None and to <= at]
+def _loops(branches: list[Branch]) -> list[range]:
+    loops = [range(of.to, at + 1) for at, of in enumerate(branches) if of.to is not None and of.to <= at]
     return [
         a
         for a in loops
@@ -141,23 +181,28 @@ def _loops(targets: list[int | None]) -> list[range]:
     ]
 
 
-def _way_through(isa: Isa, lines: list[str], targets: list[int | None], loop: range) -> Code:
+def _way_through(isa: Isa, lines: list[str], branches: list[Branch], loop: range) -> Code:
     """From its last line backwards: the best of what may follow each."""
     best: dict[int, Code | None] = {loop.stop: Code()}  # none: it leaves the loop
     for at in reversed(loop):
-        to, line = targets[at], lines[at]
+        to = branches[at].to
         ahead = to is not None and at < to < loop.stop
         follows = [best[to]] if ahead else []
-        if at + 1 == loop.stop or not re.search(isa.always, line):
+        if at + 1 == loop.stop or not branches[at].always:
             follows.append(best[at + 1])
         follows = [code for code in follows if code is not None]
-        best[at] = _count(isa, line) + max(follows, key=Code.preference) if follows else None
+        best[at] = _count(isa, lines[at]) + max(follows, key=Code.preference) if follows else None
     return best[loop.start] or Code()
 
 
 def hottest_loop(isa: Isa, text: str) -> Code:
     lines = text.splitlines()
-    targets = _targets(isa, lines)
-    ways = [_way_through(isa, lines, targets, loop) for loop in _loops(targets)]
+    branches = _branches(isa, lines)
+    ways = [_way_through(isa, lines, branches, loop) for loop in _loops(branches)]
     hottest = max(ways, key=lambda way: way.arithmetic, default=Code())
-    return hottest if hottest.arithmetic > 0 else _way_through(isa, lines, targets, range(len(lines)))
+    return hottest if hottest.arithmetic > 0 else _way_through(isa, lines, branches, range(len(lines)))
+
+
+def instructions(isa: Isa, text: str) -> int:
+    """All of them, where a driver does not tell."""
+    return sum((_count(isa, line) for line in text.splitlines()), Code()).issued

@@ -6,6 +6,17 @@
 
 set(WEFT_COMPILERS_DIR "${PROJECT_SOURCE_DIR}/build/deps/compilers" CACHE PATH
     "Manifests of Vulkan drivers that compile for GPUs without having one (./dev setup writes them)")
+
+# The rules themselves need no compiler.
+add_executable(weft-test-compilers-rules compilers/test_rules.c compilers/modes.c compilers/rules.c)
+weft_compile_options(weft-test-compilers-rules)
+target_link_libraries(weft-test-compilers-rules PRIVATE weft_test_support)
+set_target_properties(weft-test-compilers-rules PROPERTIES
+    OUTPUT_NAME rules RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/compilers")
+weft_finish_program(weft-test-compilers-rules)
+add_test(NAME compilers.rules COMMAND weft-test-compilers-rules)
+set_tests_properties(compilers.rules PROPERTIES LABELS compilers)
+
 file(GLOB weft_compilers CONFIGURE_DEPENDS "${WEFT_COMPILERS_DIR}/*.json")
 if(NOT weft_compilers OR NOT WEFT_BUILD_CLI OR WEFT_SANITIZE OR NOT "lavapipe-8" IN_LIST weft_drivers)
     return()
@@ -24,7 +35,7 @@ function(weft_add_compiler_tool target)
     weft_finish_program(${target})
 endfunction()
 weft_add_compiler_tool(weft-pipelines pipelines.c $<TARGET_OBJECTS:weft-cli-objects>)
-weft_add_compiler_tool(weft-compile compile.c rules.c taken.c $<TARGET_OBJECTS:weft-cli-objects>)
+weft_add_compiler_tool(weft-compile compile.c apart.c modes.c rules.c taken.c $<TARGET_OBJECTS:weft-cli-objects>)
 
 set(weft_pipelines_dir "${CMAKE_CURRENT_BINARY_DIR}/compilers/pipelines")
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * weft-compile PIPELINES OUT [--check]: hands the pipelines that weft-pipelines wrote to the compiler of the first Vulkan device, which needs
- * no hardware (RADV without a GPU, drivers on a shim): nothing is submitted. For each, what VK_KHR_pipeline_executable_properties
+ * weft-compile PIPELINES OUT [--check] [--jobs N] [--seconds N]: hands the pipelines that weft-pipelines wrote to the compiler of the first
+ * Vulkan device, which needs no hardware (RADV without a GPU, drivers on a shim): nothing is submitted. Each is compiled in a process of its
+ * own, N at once, which is given up after so many seconds of processor time. For each, what VK_KHR_pipeline_executable_properties
  * tells: numbers, and whether the device would take the kernel (taken.h), as a line of OUT/pipelines.jsonl, whose first line names the
  * device, and machine code, as OUT/NAME.REPRESENTATION.txt. Modules of reproducible math first get what Weft adds for the device (shader/pipeline.c). --check
  * fails where machine code breaks reproducible math (rules.h).
@@ -10,9 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "apart.h"
 #include "cli/pipelines.h"
-#include "core/clock.h"
 #include "core/file.h"
 #include "core/float_modes.h"
 #include "core/json.h"
@@ -21,6 +24,7 @@
 #include "device/instance.h"
 #include "device/physical.h"
 #include "device/result.h"
+#include "modes.h"
 #include "plan/executable.h"
 #include "rules.h"
 #include "shader/spirv_float_modes.h"
@@ -35,9 +39,11 @@ struct compiler {
     struct weft_vk_instance instance;
     struct weft_vk_device vk;
     struct weft_physical physical;
-    FILE *out;
     const struct weft_isa *isa; /* null: nothing is checked */
-    uint32_t broken;
+    uint32_t jobs, seconds;
+    struct dirent **files; /* of interfaces */
+    FILE *out;
+    uint32_t broken, in_other_modes, of_untold_modes, late, failed;
 };
 
 static void print_log(void *user, weft_log_level level, const char *message) {
@@ -108,16 +114,28 @@ static void close_compiler(struct compiler *c) {
 
 /* ---- what a driver tells ---- */
 
-static void check_texts(struct compiler *c, const char *name, const weft_executable *executable) {
+/* What breaks reproducible math, in words, as "breaks" and "modes" of the line. */
+static void check_texts(const struct compiler *c, json_t *line, const weft_executable *executable) {
+    const bool flushes = (c->physical.float_modes & WEFT_FLOAT_FLUSH) != 0;
     char why[256];
+    bool has_modes = false;
     for (uint32_t i = 0; i < executable->listing_count; i++) {
         const weft_listing *listing = &executable->listings[i];
-        if (c->isa && weft_isa_is(c->isa, listing->name) &&
-            weft_isa_breaks(c->isa, why, sizeof why, listing->text)) {
-            printf("%s: %s\n", name, why);
-            c->broken++;
+        const bool is_code = weft_isa_is(c->isa, listing->name);
+        if (is_code && weft_isa_breaks(c->isa, why, sizeof why, listing->text)) {
+            json_object_set_new(line, "breaks", json_string(why));
+        }
+        if (is_code && weft_isa_lacks_modes(c->isa, listing->text)) {
+            json_object_set_new(line, "modes", json_string("the code sets no float modes"));
+        }
+        if (weft_float_modes_are_told(listing->text)) {
+            has_modes = true;
+            if (weft_float_modes_break(why, sizeof why, listing->text, flushes)) {
+                json_object_set_new(line, "modes", json_string(why));
+            }
         }
     }
+    json_object_set_new(line, "tells_modes", json_boolean(has_modes));
 }
 
 static weft_status describe(struct compiler *c, json_t *line, const char *name,
@@ -130,7 +148,9 @@ static weft_status describe(struct compiler *c, json_t *line, const char *name,
                              : weft_fail_memory(&host, "a pipeline's line");
     json_decref(told);
     status = status ? status : weft_cli_write_listings(executable, c->to, name, &host);
-    check_texts(c, name, executable);
+    if (c->isa) {
+        check_texts(c, line, executable);
+    }
     weft_executable_destroy(&executable);
     return status;
 }
@@ -257,24 +277,22 @@ static void unmake(const struct compiler *c, const struct made *made) {
     c->vk.DestroyDescriptorSetLayout(c->vk.handle, made->set, NULL);
 }
 
+/* Of this process: what else the machine does is no matter of a compiler's. */
+static double processor_ms(void) {
+    return 1e3 * (double)clock() / CLOCKS_PER_SEC;
+}
+
 static weft_status compile(struct compiler *c, const char *name, json_t *line) {
     struct source source = {0};
     struct made made = {0};
     weft_status status = read_source(&source, c, name, line);
-    const double start = weft_clock_ms();
+    const double start = processor_ms();
     if (status == WEFT_OK) {
         VkResult result = make_layout(c, &made, &source);
         result = result ? result : make_pipeline(c, &made, &source);
         status = weft_vk_check(&host, result, name);
     }
-    const char *kernel = json_string_value(json_object_get(line, "kernel"));
-    const weft_math math = is_reproducible(line) ? WEFT_MATH_REPRODUCIBLE : WEFT_MATH_FAST;
-    json_object_set_new(line, "name", json_string(name));
-    json_object_set_new(
-        line, "taken",
-        json_boolean(weft_kernel_is_taken(&c->physical.info, math, kernel ? kernel : "",
-                                          source.constants, source.constant_count)));
-    json_object_set_new(line, "ms", json_real(weft_clock_ms() - start));
+    json_object_set_new(line, "ms", json_real(processor_ms() - start));
     if (status == WEFT_OK) {
         status = describe(c, line, name, made.pipeline);
     }
@@ -285,20 +303,97 @@ static weft_status compile(struct compiler *c, const char *name, json_t *line) {
 
 /* ---- all of them ---- */
 
-static weft_status compile_file(struct compiler *c, const char *file) {
+/* The interface that weft-pipelines wrote, with the pipeline's name, and whether the device would take it. */
+static weft_status read_interface(json_t **line, char **name, const struct compiler *c,
+                                  uint32_t index) {
+    const char *file = c->files[index]->d_name;
+    uint32_t constants[MOST_CONSTANTS];
     char *path = weft_format(&host, "%s/%s", c->from, file);
-    char *name = weft_format(&host, "%.*s", (int)(strlen(file) - strlen(".json")), file);
+    *name = weft_format(&host, "%.*s", (int)(strlen(file) - strlen(".json")), file);
+    const weft_status status =
+        path && *name ? weft_json_read(line, path, &host) : weft_fail_memory(&host, "a path");
+    weft_free(&host, path);
+    WEFT_TRY(status);
+    const json_t *list = json_object_get(*line, "constants");
+    const char *kernel = json_string_value(json_object_get(*line, "kernel"));
+    uint32_t count = 0;
+    for (; count < json_array_size(list) && count < MOST_CONSTANTS; count++) {
+        constants[count] = (uint32_t)json_integer_value(json_array_get(list, count));
+    }
+    const bool is_taken = weft_kernel_is_taken(
+        &c->physical.info, is_reproducible(*line) ? WEFT_MATH_REPRODUCIBLE : WEFT_MATH_FAST,
+        kernel ? kernel : "", constants, count);
+    json_object_set_new(*line, "name", json_string(*name));
+    json_object_set_new(*line, "taken", json_boolean(is_taken));
+    return WEFT_OK;
+}
+
+static char *line_path(const struct compiler *c, const char *name) {
+    return weft_format(&host, "%s/%s.line", c->to, name);
+}
+
+/* In a process of its own: a file with the pipeline's line. */
+static bool compile_one(void *user, uint32_t index) {
+    struct compiler *c = user;
     json_t *line = NULL;
-    weft_status status =
-        path && name ? weft_json_read(&line, path, &host) : weft_fail_memory(&host, "a path");
+    char *name = NULL;
+    weft_status status = read_interface(&line, &name, c, index);
+    status = status ? status : compile(c, name, line);
+    char *path = name ? line_path(c, name) : NULL;
+    const bool is_written = status == WEFT_OK && path && json_dump_file(line, path, 0) == 0;
+    weft_free(&host, path);
+    weft_free(&host, name);
+    json_decref(line);
+    return is_written;
+}
+
+/* Prints what is wrong with a pipeline, and counts it. */
+static void judge(struct compiler *c, json_t *line, const char *name, enum weft_ending ending) {
+    const char *breaks = json_string_value(json_object_get(line, "breaks"));
+    const char *modes = json_string_value(json_object_get(line, "modes"));
+    char failed[64] = "";
+    if (ending == WEFT_ENDED_LATE) {
+        snprintf(failed, sizeof failed, "did not compile in %u s", c->seconds);
+        c->late++;
+    } else if (ending != WEFT_ENDED_WELL) {
+        snprintf(failed, sizeof failed, "%s",
+                 ending == WEFT_ENDED_CRASHED ? "its compiler crashed" : "was not compiled");
+        c->failed++;
+    }
+    if (failed[0] != '\0') {
+        json_object_set_new(line, "failed", json_string(failed));
+        printf("%s: %s\n", name, failed);
+    }
+    if (breaks) {
+        printf("%s: %s\n", name, breaks);
+        c->broken++;
+    }
+    c->of_untold_modes += json_is_false(json_object_get(line, "tells_modes"));
+    if (modes) {
+        c->in_other_modes++;
+        printf("%s: %s\n", name, modes);
+    }
+}
+
+/* Its line, of the file that its process wrote, goes to all the others'. */
+static weft_status collect(struct compiler *c, uint32_t index, enum weft_ending ending) {
+    json_t *line = NULL;
+    char *name = NULL;
+    weft_status status = read_interface(&line, &name, c, index);
+    char *path = status == WEFT_OK ? line_path(c, name) : NULL;
+    if (path && ending == WEFT_ENDED_WELL) {
+        json_decref(line);
+        status = weft_json_read(&line, path, &host);
+        unlink(path);
+    }
     if (status == WEFT_OK) {
-        status = compile(c, name, line);
+        judge(c, line, name, ending);
         json_dumpf(line, c->out, JSON_COMPACT);
         fputc('\n', c->out);
     }
-    json_decref(line);
-    weft_free(&host, name);
     weft_free(&host, path);
+    weft_free(&host, name);
+    json_decref(line);
     return status;
 }
 
@@ -321,25 +416,50 @@ static weft_status write_device(const struct compiler *c) {
     return WEFT_OK;
 }
 
+static void print_counts(const struct compiler *c, uint32_t count) {
+    printf("%s, %s %s: %u pipelines", c->physical.info.name, c->physical.info.driver,
+           c->physical.info.driver_version, count);
+    if (c->failed > 0) {
+        printf(", %u could not be compiled", c->failed);
+    }
+    if (c->late > 0) {
+        printf(", %u not in %u s", c->late, c->seconds);
+    }
+    if (c->isa) {
+        printf(", %u of them against the rules of reproducible math, %u in other float modes",
+               c->broken, c->in_other_modes);
+    }
+    if (c->of_untold_modes >
+        0) { /* Mesa 22 does not print them, nor newer ones where none are asked for */
+        printf(", %u of modes that the driver does not tell", c->of_untold_modes);
+    }
+    putchar('\n');
+}
+
+static weft_status compile_files(struct compiler *c, uint32_t count) {
+    enum weft_ending *endings = calloc(count, sizeof *endings);
+    weft_status status = endings ? write_device(c) : weft_fail_memory(&host, "how compiling ended");
+    if (status == WEFT_OK && !weft_run_apart(endings, count, c->jobs, c->seconds, compile_one, c)) {
+        status = weft_fail(&host, WEFT_IO_ERROR, "no process can be started");
+    }
+    for (uint32_t i = 0; status == WEFT_OK && i < count; i++) {
+        status = collect(c, i, endings[i]);
+    }
+    free(endings);
+    return status;
+}
+
 static weft_status compile_all(struct compiler *c) {
-    struct dirent **files = NULL;
-    WEFT_TRY(write_device(c));
-    const int count = scandir(c->from, &files, is_interface, alphasort);
+    const int count = scandir(c->from, &c->files, is_interface, alphasort);
     if (count <= 0) {
         return weft_fail(&host, WEFT_NOT_FOUND, "%s has no pipelines", c->from);
     }
-    weft_status status = WEFT_OK;
+    const weft_status status = compile_files(c, (uint32_t)count);
     for (int i = 0; i < count; i++) {
-        status = status ? status : compile_file(c, files[i]->d_name);
-        free(files[i]);
+        free(c->files[i]);
     }
-    free(files);
-    printf("%s, %s %s: %d pipelines", c->physical.info.name, c->physical.info.driver,
-           c->physical.info.driver_version, count);
-    if (c->isa) {
-        printf(", %u of them against the rules of reproducible math", c->broken);
-    }
-    putchar('\n');
+    free(c->files);
+    print_counts(c, (uint32_t)count);
     return status;
 }
 
@@ -350,13 +470,38 @@ static weft_status choose_rules(struct compiler *c) {
                               c->physical.info.driver);
 }
 
+/* Of "--name 12"; 0 where it is another option or no number. */
+static uint32_t number_option(char **at, const char *name) {
+    return strcmp(at[0], name) == 0 && at[1] ? (uint32_t)strtoul(at[1], NULL, 10) : 0;
+}
+
+static bool read_options(struct compiler *c, bool *checks, int argc, char **argv) {
+    *c = (struct compiler){.jobs = 1, .seconds = 10};
+    if (argc < 3) {
+        return false;
+    }
+    c->from = argv[1];
+    c->to = argv[2];
+    for (char **at = argv + 3; *at; at++) {
+        const uint32_t jobs = number_option(at, "--jobs"), seconds = number_option(at, "--seconds");
+        *checks = *checks || strcmp(*at, "--check") == 0;
+        if (jobs == 0 && seconds == 0 && strcmp(*at, "--check") != 0) {
+            return false;
+        }
+        c->jobs = jobs ? jobs : c->jobs;
+        c->seconds = seconds ? seconds : c->seconds;
+        at += jobs || seconds;
+    }
+    return true;
+}
+
 int main(int argc, char **argv) {
-    const bool checks = argc == 4 && strcmp(argv[3], "--check") == 0;
-    if (argc < 3 || argc > 4 || checks != (argc == 4)) {
-        fprintf(stderr, "usage: weft-compile PIPELINES OUT [--check]\n");
+    struct compiler c;
+    bool checks = false;
+    if (!read_options(&c, &checks, argc, argv)) {
+        fprintf(stderr, "usage: weft-compile PIPELINES OUT [--check] [--jobs N] [--seconds N]\n");
         return 2;
     }
-    struct compiler c = {.from = argv[1], .to = argv[2]};
     weft_status status = weft_make_folders(c.to, &host);
     char *path = weft_format(&host, "%s/pipelines.jsonl", c.to);
     c.out = status == WEFT_OK && path ? fopen(path, "w") : NULL;
@@ -374,5 +519,5 @@ int main(int argc, char **argv) {
     }
     weft_free(&host, path);
     close_compiler(&c);
-    return status == WEFT_OK && c.broken == 0 ? 0 : 1;
+    return status == WEFT_OK && c.broken + c.in_other_modes + c.failed == 0 ? 0 : 1;
 }

@@ -7,6 +7,13 @@
  *   AMD: v_mad_f32, v_mac_f32 and their forms with a constant (up to RDNA1): product and sum are rounded apart, and subnormals flushed
  *     as Weft asks for.
  *   Qualcomm: mad.f32. Mesa's compiler makes it of a product and a sum that may not be fused, and takes it to round both.
+ *   Arm: FMA whose addend is -0, the only product there is: adding -0 changes nothing, and what it rounds is the product alone.
+ *   Broadcom has nothing that fuses; refused are the estimates of its unit for special functions.
+ *
+ * Rounding and subnormals. AMD: the pipeline begins with modes that the code does not show (modes.h) and may not set others. Intel: the code
+ * has to set its control register, to nearest and flushing, and to nothing else. NVIDIA: every instruction flushes and none rounds
+ * another way. Qualcomm: the code has nothing of either (modes.h). Broadcom and Arm flush by instructions that Weft adds, which are integer ones;
+ * Arm's name another way of rounding, Broadcom has none.
  */
 #include "rules.h"
 
@@ -31,6 +38,7 @@ static bool begins_with_one_of(const char *text, const char *const list[]) {
 }
 
 struct instruction {
+    const char *line;
     char name[64];
     char target[64], source[64];
     long repeats;        /* Qualcomm's: for so many further registers */
@@ -44,6 +52,8 @@ struct language {
     bool (*is_reciprocal)(const struct instruction *read);
     bool (*is_from_integer)(const struct instruction *read);
     long (*register_of)(const char *operand); /* below REGISTERS; -1 for what is none */
+    const char *separator;  /* of instructions that are issued together; null: none are */
+    const char *sets_modes; /* what is in code that sets its own float modes; null: code does not */
 };
 
 /* "12" is 12; -1 where there is no number. *end is what comes after it. */
@@ -57,7 +67,7 @@ static long number_of(const char *text, const char **end) {
     return number;
 }
 
-/* ---- AMD: "v_add_f32_e32 v1, v2, v3", perhaps with ":: " and a second one that is issued together with it ---- */
+/* ---- AMD: "v_add_f32_e32 v1, v2, v3", perhaps with ":: " and a second one ---- */
 
 static bool read_amd(struct instruction *read, const char *line) {
     const int found = sscanf(line, " %63[a-z0-9_] %63[^, \n], %63[^, \n]", read->name, read->target,
@@ -73,12 +83,13 @@ static const char *amd_stem(const struct instruction *read) {
 
 static bool amd_refuses(const struct instruction *read) {
     static const char *const refused[] = {
-        "fma_f",      "fmac_f",     "fmaak_f",   "fmamk_f", "fma_mix", "pk_fma",     "pk_fmac",
-        "mad_mix",    "dot2",       "dot4",      "dot8",    "wmma",    "mfma",       "div_",
-        "rcp_",       "rsq_",       "sqrt_",     "exp_f",   "log_f",   "sin_",       "cos_",
-        "ldexp_",     "fract_",     "frexp_",    "interp_", "mad_f16", "mad_legacy", "mac_f16",
-        "mac_legacy", "mul_legacy", "cvt_pkrtz", NULL};
-    return begins_with_one_of(amd_stem(read), refused);
+        "fma_f",      "fmac_f",     "fmaak_f",   "fmamk_f", "fma_mix",     "pk_fma",     "pk_fmac",
+        "mad_mix",    "dot2",       "dot4",      "dot8",    "wmma",        "mfma",       "div_",
+        "rcp_",       "rsq_",       "sqrt_",     "exp_f",   "log_f",       "sin_",       "cos_",
+        "ldexp_",     "fract_",     "frexp_",    "interp_", "mad_f16",     "mad_legacy", "mac_f16",
+        "mac_legacy", "mul_legacy", "cvt_pkrtz", "setreg",  "denorm_mode", "round_mode", NULL};
+    return begins_with_one_of(amd_stem(read), refused) || strstr(read->line, " mul:") ||
+           strstr(read->line, " div:"); /* results that are scaled lose the sign of zero */
 }
 
 static bool amd_reciprocal(const struct instruction *read) {
@@ -116,11 +127,21 @@ static bool read_intel(struct instruction *read, const char *line) {
     return found == 3;
 }
 
+/* "and (1) cr0 cr0<0> 0xffffff4f": bits 4 and 5 choose the rounding, 0 is to nearest; bit 7 keeps subnormals. */
+static bool sets_other_modes(const struct instruction *read) {
+    const char *mask = strstr(read->line, "0x");
+    const bool clears = strcmp(read->name, "and") == 0 && begins(read->source, "cr0<0>") && mask &&
+                        (strtoul(mask, NULL, 16) & 0xb0) == 0;
+    return begins(read->target, "cr0") && !clears;
+}
+
 static bool intel_refuses(const struct instruction *read) {
     static const char *const refused[] = {"mad", "lrp",   "pln",  "line", "dp2", "dp3",
                                           "dph", "dpas.", "math", "frc",  NULL};
-    return begins_with_one_of(read->name, refused) && !begins(read->name, "math.int") &&
-           (is_float(read->target) || begins(read->name, "dpas"));
+    const bool computes = begins_with_one_of(read->name, refused) &&
+                          !begins(read->name, "math.int") &&
+                          (is_float(read->target) || begins(read->name, "dpas"));
+    return computes || sets_other_modes(read);
 }
 
 static bool intel_reciprocal(const struct instruction *read) {
@@ -151,13 +172,17 @@ static bool read_nvidia(struct instruction *read, const char *line) {
            sscanf(equals, " = %63s %63s", read->name, read->source) >= 1;
 }
 
-/* Subnormals are flushed by each instruction. */
+/* Subnormals are flushed by each instruction, which would name another way of rounding. */
+static bool has_nvidia_modes(const char *name) {
+    return strstr(name, ".ftz") && !strstr(name, ".rz") && !strstr(name, ".rm") &&
+           !strstr(name, ".rp");
+}
+
 static bool nvidia_refuses(const struct instruction *read) {
     static const char *const refused[] = {"ffma", "hfma2", "dfma", "hmma",
                                           "mufu", "fswz",  "rro",  NULL};
-    const bool keeps =
-        (begins(read->name, "fadd") || begins(read->name, "fmul")) && !strstr(read->name, ".ftz");
-    return keeps || begins_with_one_of(read->name, refused);
+    const bool computes = begins(read->name, "fadd") || begins(read->name, "fmul");
+    return (computes && !has_nvidia_modes(read->name)) || begins_with_one_of(read->name, refused);
 }
 
 static bool nvidia_reciprocal(const struct instruction *read) {
@@ -213,6 +238,80 @@ static long qualcomm_register(const char *operand) {
     return component ? 4 * number + (long)(component - components) : -1;
 }
 
+/* ---- Broadcom: "fadd rf1, rf2, rf3 ; fmul.ifa rf4, rf5, rf6 ; ldunifrf.rf7", two operations and what is loaded ---- */
+
+static bool read_broadcom(struct instruction *read, const char *line) {
+    if (sscanf(line, " %63[a-z0-9.] %63[^, \n], %63[^, ;\n]", read->name, read->target,
+               read->source) >= 2) {
+        return true;
+    }
+    const char *loaded = strstr(line, ".rf");
+    snprintf(read->target, sizeof read->target, "%.*s",
+             loaded ? (int)strcspn(loaded + 1, " ;\n") : 0, loaded ? loaded + 1 : "");
+    return loaded != NULL;
+}
+
+/* The unit for special functions is an operation in 7.1, and a place to write to in 4.2. */
+static bool broadcom_refuses(const struct instruction *read) {
+    static const char *const refused[] = {"recip", "rsqrt", "exp", "log", "sin", NULL};
+    return begins_with_one_of(read->name, refused) || begins_with_one_of(read->target, refused);
+}
+
+static bool broadcom_reciprocal(const struct instruction *read) {
+    return begins(read->name, "recip");
+}
+
+static bool broadcom_from_integer(const struct instruction *read) {
+    return strcmp(read->name, "utof") == 0;
+}
+
+static long broadcom_register(const char *operand) {
+    const char *end = NULL;
+    return begins(operand, "rf") ? number_of(operand + 2, &end) : -1;
+}
+
+/* ---- Arm: "FMA.f32 r1, ^r2, u3, 0x0.neg"; "@r4:r5" for two registers ---- */
+
+static bool read_arm(struct instruction *read, const char *line) {
+    const int found = sscanf(line, " %63[A-Za-z0-9_.] %63[^, \n], %63[^, \n]", read->name,
+                             read->target, read->source);
+    for (const char *at = read->target; (at = strchr(at, ':')); at++) {
+        read->repeats++;
+    }
+    return found >= 2;
+}
+
+static bool is_product(const char *line) {
+    const char *addend = strrchr(line, ',');
+    return addend && strncmp(addend, ", 0x0.neg", 9) == 0 &&
+           (addend[9] == '\0' || addend[9] == ' ');
+}
+
+static bool arm_refuses(const struct instruction *read) {
+    static const char *const refused[] = {
+        "FRCP",  "FRSQ",  "FSQRT", "FEXP",   "FLOG",       "FPOW",        "FSIN", "FCOS",
+        "FATAN", "FREXP", "LDEXP", "FSCALE", "FMA_RSCALE", "FADD_LSCALE", "FDOT", NULL};
+    const bool computes = begins(read->name, "FMA.") || begins(read->name, "FADD");
+    return begins_with_one_of(read->name, refused) ||
+           (begins(read->name, "FMA.") && !is_product(read->line)) ||
+           (computes && strstr(read->name, ".rt"));
+}
+
+static bool arm_reciprocal(const struct instruction *read) {
+    return strcmp(read->name, "FRCP.f32") == 0;
+}
+
+static bool arm_from_integer(const struct instruction *read) {
+    return begins(read->name, "U32_TO_F32");
+}
+
+static long arm_register(const char *operand) {
+    const char *end = NULL;
+    operand += *operand == '^' || *operand == '@';
+    const long number = operand[0] == 'r' ? number_of(operand + 1, &end) : -1;
+    return number >= 0 && (*end == '\0' || *end == ':') ? number : -1;
+}
+
 /* ---- all ---- */
 
 /* Whether a conversion from an integer was the last to write what an instruction reads. */
@@ -236,7 +335,7 @@ static void note_written(const struct instruction *read, long target, bool conve
 
 static bool instruction_breaks(char *why, size_t size, const struct language *language,
                                const char *text, bool from_integer[REGISTERS]) {
-    struct instruction read = {.repeats = 0};
+    struct instruction read = {.line = text};
     if (!language->read(&read, text)) {
         return false;
     }
@@ -251,15 +350,30 @@ static bool instruction_breaks(char *why, size_t size, const struct language *la
     return false;
 }
 
+/* A line, of one instruction or of several that are issued together. */
+static bool line_breaks(char *why, size_t size, const struct language *language, char *line,
+                        bool from_integer[REGISTERS]) {
+    char *next = NULL;
+    for (char *at = line; at; at = next) {
+        next = language->separator ? strstr(at, language->separator) : NULL;
+        if (next) {
+            *next = '\0';
+            next += strlen(language->separator);
+        }
+        if (instruction_breaks(why, size, language, at, from_integer)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool code_breaks(char *why, size_t size, const struct language *language, const char *code) {
     bool from_integer[REGISTERS] = {false};
     char line[512];
     for (const char *at = code; *at != '\0';) {
         const size_t length = strcspn(at, "\n");
         snprintf(line, sizeof line, "%.*s", (int)length, at);
-        const char *second = strstr(line, ":: "); /* of AMD's, of two that are issued together */
-        if (instruction_breaks(why, size, language, line, from_integer) ||
-            (second && instruction_breaks(why, size, language, second + 3, from_integer))) {
+        if (line_breaks(why, size, language, line, from_integer)) {
             return true;
         }
         at += length + (at[length] == '\n');
@@ -274,17 +388,28 @@ struct weft_isa {
 };
 
 static const struct weft_isa known[] = {
-    {"radv", "Assembly", {read_amd, amd_refuses, amd_reciprocal, amd_from_integer, amd_register}},
+    {"radv",
+     "Assembly",
+     {read_amd, amd_refuses, amd_reciprocal, amd_from_integer, amd_register, ":: ", NULL}},
     {"Intel open-source Mesa driver",
      "GEN Assembly",
-     {read_intel, intel_refuses, intel_reciprocal, intel_from_integer, intel_register}},
+     {read_intel, intel_refuses, intel_reciprocal, intel_from_integer, intel_register, NULL,
+      " cr0<0> "}},
     {"NVK",
      "NAK assembly",
-     {read_nvidia, nvidia_refuses, nvidia_reciprocal, nvidia_from_integer, nvidia_register}},
+     {read_nvidia, nvidia_refuses, nvidia_reciprocal, nvidia_from_integer, nvidia_register, NULL,
+      NULL}},
     {"turnip Mesa driver",
      "IR3 Assembly",
      {read_qualcomm, qualcomm_refuses, qualcomm_reciprocal, qualcomm_from_integer,
-      qualcomm_register}},
+      qualcomm_register, NULL, NULL}},
+    {"V3DV Mesa",
+     "QPU (MESA_SHADER_COMPUTE)",
+     {read_broadcom, broadcom_refuses, broadcom_reciprocal, broadcom_from_integer,
+      broadcom_register, ";", NULL}},
+    {"panvk",
+     "Assembly",
+     {read_arm, arm_refuses, arm_reciprocal, arm_from_integer, arm_register, NULL, NULL}},
 };
 
 const struct weft_isa *weft_isa_of(const char *driver) {
@@ -302,4 +427,8 @@ bool weft_isa_is(const struct weft_isa *isa, const char *representation) {
 
 bool weft_isa_breaks(const struct weft_isa *isa, char *why, size_t size, const char *code) {
     return code_breaks(why, size, &isa->language, code);
+}
+
+bool weft_isa_lacks_modes(const struct weft_isa *isa, const char *code) {
+    return isa->language.sets_modes && !strstr(code, isa->language.sets_modes);
 }

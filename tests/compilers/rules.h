@@ -18,4 +18,7 @@ bool weft_isa_is(const struct weft_isa *isa, const char *representation);
 /** The first instruction that breaks reproducible math is written to `why`. */
 bool weft_isa_breaks(const struct weft_isa *isa, char *why, size_t size, const char *code);
 
+/** Whether code that has to set its own float modes, as Intel's, sets none. */
+bool weft_isa_lacks_modes(const struct weft_isa *isa, const char *code);
+
 #endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lines of machine code, written by hand in the words of each vendor's instructions, that the rules have to let pass or to refuse: a
+ * checker that sees nothing would pass everything.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "modes.h"
+#include "rules.h"
+
+struct sample {
+    const char *code;
+    const char *refused; /* how the words begin that say why; null: it is no breach */
+};
+
+static void check(const char *driver, const char *before, const struct sample *samples,
+                  size_t count) {
+    const struct weft_isa *isa = weft_isa_of(driver);
+    assert_non_null(isa);
+    for (size_t i = 0; i < count; i++) {
+        char code[512], why[256] = "";
+        snprintf(code, sizeof code, "%s%s", before, samples[i].code);
+        const bool breaks = weft_isa_breaks(isa, why, sizeof why, code);
+        const char *refused = samples[i].refused;
+        if (breaks != (refused != NULL) ||
+            (refused && strncmp(why, refused, strlen(refused)) != 0)) {
+            fail_msg("%s: \"%s\" is %s (%s)", driver, samples[i].code,
+                     breaks ? "refused" : "let pass", why);
+        }
+    }
+}
+
+#define CHECK(driver, before, samples) \
+    check(driver, before, samples, sizeof(samples) / sizeof(samples)[0])
+
+static void test_amd(void **state) {
+    (void)state;
+    static const struct sample samples[] = {
+        {"\tv_add_f32_e32 v1, v2, v3                    ; 06020702\n", NULL},
+        {"\tv_mul_f32_e64 v1, s2, v3\n\tv_sub_f32_e32 v1, v1, v4\n", NULL},
+        {"\tv_mad_f32 v1, v2, v3, v4\n\tv_mac_f32_e32 v1, v2, v3\n", NULL}, /* both are rounded */
+        {"\tv_madak_f32 v1, v2, v3, 0x3f800000\n", NULL},
+        {"\tv_fma_f32 v1, v2, v3, v4\n", "v_fma_f32"},
+        {"\tv_fmac_f32_e32 v1, v2, v3\n", "v_fmac_f32"},
+        {"\tv_fmaak_f32 v1, v2, v3, 0x3f800000\n", "v_fmaak_f32"},
+        {"\tv_fmamk_f32 v1, v2, 0x3f800000, v3\n", "v_fmamk_f32"},
+        {"\tv_pk_fma_f16 v1, v2, v3, v4\n", "v_pk_fma_f16"},
+        {"\tv_fma_mix_f32 v1, v2, v3, v4\n", "v_fma_mix_f32"},
+        {"\tv_dot2_f32_f16 v1, v2, v3, v4\n", "v_dot2_f32_f16"},
+        {"\tv_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]\n", "v_wmma"},
+        {"\tv_dual_add_f32 v1, v2, v3 :: v_dual_mul_f32 v4, v5, v6\n", NULL},
+        {"\tv_dual_add_f32 v1, v2, v3 :: v_dual_fmac_f32 v4, v5, v6\n", "v_dual_fmac_f32"},
+        {"\tv_dual_fmac_f32 v1, v2, v3 :: v_dual_mul_f32 v4, v5, v6\n", "v_dual_fmac_f32"},
+        {"\tv_exp_f32_e32 v1, v2\n", "v_exp_f32"},
+        {"\tv_log_f32_e32 v1, v2\n", "v_log_f32"},
+        {"\tv_rsq_f32_e32 v1, v2\n", "v_rsq_f32"},
+        {"\tv_sqrt_f32_e32 v1, v2\n", "v_sqrt_f32"},
+        {"\tv_sin_f32_e32 v1, v2\n", "v_sin_f32"},
+        {"\tv_rcp_f32_e32 v1, v2\n", "v_rcp_f32"},
+        {"\tv_cvt_f32_u32_e32 v2, v3\n\tv_rcp_iflag_f32_e32 v1, v3\n", "v_rcp_iflag_f32"},
+        {"\tv_cvt_f32_u32_e32 v2, v3\n\tv_rcp_f32_e32 v1, v2\n", NULL},
+        {"\tv_cvt_f32_u32_e32 v2, v3\n\tv_add_f32_e32 v2, v2, v3\n\tv_rcp_f32_e32 v1, v2\n",
+         "v_rcp_f32"},
+        {"\tv_mul_f32_e64 v1, v2, v3 mul:2\n", "v_mul_f32"},
+        {"\ts_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 8), 0xf0\n", "s_setreg"},
+        {"\ts_denorm_mode 15\n", "s_denorm_mode"},
+        {"\ts_round_mode 3\n", "s_round_mode"},
+        {"BB3:\n\ts_mul_i32 s1, s2, s3\n\ts_cbranch_scc1 BB3\n", NULL},
+    };
+    CHECK("radv", "", samples);
+}
+
+static void test_intel(void **state) {
+    (void)state;
+    static const char modes[] = "(W)     and (1)   cr0   cr0<0>   0xffffff4f   {A@1}\n";
+    static const struct sample samples[] = {
+        {"        add (16)   r12:f   r14:f   r16:f   {F@1}\n", NULL},
+        {"(W&f0.0) mul (8)   r12:f   r14<0>:f   r16:f\n", NULL},
+        {"        mad (16)   r12:d   r14:d   r16:d   r18:d\n", NULL},
+        {"        mad (16)   r12:f   r14:f   r16:f   r18:f\n", "mad"},
+        {"        mad.sat (16)   r12:hf   r14:hf   r16:hf   r18:hf\n", "mad"},
+        {"        dpas.8x8 (8)   r12   r14   r16   r18\n", "dpas"},
+        {"        math.exp (16)   r12:f   r14:f   null:f\n", "math.exp"},
+        {"        math.sqt (16)   r12:f   r14:f   null:f\n", "math.sqt"},
+        {"        math.intdiv (8)   r12   r14   r16\n", NULL},
+        {"        math.inv (16)   r12:f   r14:f   null:f\n", "math.inv"},
+        {"        mov (16)   r14:f   r10\n        math.inv (16)   r12:f   r14:f   null:f\n", NULL},
+        {"        mov (16)   r14:f   r10:f\n        math.inv (16)   r12:f   r14:f   null:f\n",
+         "math.inv"},
+        {"(W)     or (1)   cr0   cr0<0>   0x00000080\n", "or"},   /* keeps subnormals */
+        {"(W)     and (1)   cr0   cr0<0>   0xffffffcf\n", "and"}, /* as they were */
+        {"(W)     mov (1)   cr0   0x00000030\n", "mov"},          /* towards zero */
+    };
+    CHECK("Intel open-source Mesa driver", modes, samples);
+    const struct weft_isa *isa = weft_isa_of("Intel open-source Mesa driver");
+    assert_false(weft_isa_lacks_modes(isa, modes));
+    assert_true(weft_isa_lacks_modes(isa, samples[0].code));
+    assert_false(weft_isa_lacks_modes(weft_isa_of("radv"), "\ts_endpgm\n"));
+}
+
+static void test_nvidia(void **state) {
+    (void)state;
+    static const struct sample samples[] = {
+        {"    r1 = fadd.ftz r2 -r3 // delay=4\n", NULL},
+        {"    @p0 r1 = fmul.ftz r2 0x40000000 // delay=4\n", NULL},
+        {"    r1 = fadd r2 r3\n", "fadd"}, /* keeps subnormals */
+        {"    r1 = fmul r2 r3\n", "fmul"},
+        {"    r1 = fadd.ftz.rz r2 r3\n", "fadd.ftz.rz"},
+        {"    r1 = fmul.rm.ftz r2 r3\n", "fmul.rm.ftz"},
+        {"    r1 = fadd.rp.ftz r2 r3\n", "fadd.rp.ftz"},
+        {"    r1 = ffma.ftz r2 r3 r4\n", "ffma"},
+        {"    r1 = hfma2 r2 r3 r4\n", "hfma2"},
+        {"    r0..4 = hmma.m16n8k16.f32 r4..8 r8..10 r0..4\n", "hmma"},
+        {"    r1 = imad r2 r3 r4\n", NULL},
+        {"    r1 = mufu.exp2.f32 r2\n", "mufu.exp2"},
+        {"    r1 = mufu.rcp.f32 r2\n", "mufu.rcp"},
+        {"    r2 = i2f.f32.u32 r3\n    r1 = mufu.rcp.f32 r2\n", NULL},
+        {"    ur2 = i2f.f32.u32 ur3\n    r1 = mufu.rcp.f32 r2\n", "mufu.rcp"},
+    };
+    CHECK("NVK", "", samples);
+}
+
+static void test_qualcomm(void **state) {
+    (void)state;
+    static const struct sample samples[] = {
+        {"(sy)(nop3) add.f r1.x, r2.y, (neg)r3.z\n", NULL},
+        {"(rpt1)mul.f r1.x, (r)r2.y, c3.z\n", NULL},
+        {"mad.f32 r1.x, r2.y, r3.z, c4.w\n", NULL}, /* rounds both */
+        {"mad.f16 hr1.x, hr2.y, hr3.z, hr4.w\n", "mad.f16"},
+        {"(ss)rsq r1.x, r2.y, r3.z\n", "rsq"},
+        {"exp2 r1.x, r2.y, r3.z\n", "exp2"},
+        {"cov.u32f32 r2.y, r1.x, r0.x\nrcp r1.x, r2.y, r0.x\n", NULL},
+        {"cov.u32f32 r2.x, r1.x, r0.x\nrcp r1.x, r2.y, r0.x\n", "rcp"},
+    };
+    CHECK("turnip Mesa driver", "", samples);
+}
+
+static void test_broadcom(void **state) {
+    (void)state;
+    static const struct sample samples[] = {
+        {"fadd rf1, rf2, rf3            ; fmul rf4, rf5, rf6          ; ldunifrf.rf7\n", NULL},
+        {"fsub.ifa rf1, rf2, rf3        ; nop                         ; thrsw; ldunif\n", NULL},
+        {"and rf6, rf3, rf0             ; umul24 rf10, rf8, rf0\n", NULL},
+        {"recip rf1, rf2                ; nop\n", "recip"},
+        {"rsqrt rf1, rf2                ; nop\n", "rsqrt"},
+        {"rsqrt2 rf1, rf2               ; nop\n", "rsqrt2"},
+        {"exp rf1, rf2                  ; fmul rf4, rf5, rf6\n", "exp"},
+        {"log rf1, rf2                  ; nop\n", "log"},
+        {"sin rf1, rf2                  ; nop\n", "sin"},
+        {"nop                           ; mov recip, rf2\n", "mov recip"}, /* as 4.2 asks for it */
+        {"utof rf2, rf3                 ; nop\nrecip rf1, rf2 ; nop\n", NULL},
+        {"utof rf2, rf3 ; nop ; ldunifrf.rf2\nrecip rf1, rf2 ; nop\n", "recip"},
+        {"utof rf2, rf3 ; nop\nnop ; fmul rf2, rf2, rf4\nrecip rf1, rf2 ; nop\n", "recip"},
+    };
+    CHECK("V3DV Mesa", "", samples);
+}
+
+static void test_arm(void **state) {
+    (void)state;
+    static const struct sample samples[] = {
+        {"   FADD.f32 r1, ^r2, r3.neg\n", NULL},
+        {"   FADD_IMM.f32 r1, r2, #0x3F800000\n", NULL},
+        {"   FMA.f32 r1, ^r2, u3, 0x0.neg\n", NULL},  /* a product */
+        {"   FMA.f32 r1, ^r2, u3, 0x0\n", "FMA.f32"}, /* loses the sign of a product that is -0 */
+        {"   FMA.f32 r1, r2, r3, ^r4\n", "FMA.f32"},
+        {"   FMA.f32 r1, r2, r3, ^r4.neg\n", "FMA.f32"},
+        {"   FMA.v2f16 r1, r2, r3, r4\n", "FMA.v2f16"},
+        {"   FMA_RSCALE.f32 r1, r2, r3, 0x0.neg, r4\n", "FMA_RSCALE"},
+        {"   FADD.f32.rtz r1, r2, r3\n", "FADD.f32.rtz"},
+        {"   FMA.f32.rtp r1, r2, r3, 0x0.neg\n", "FMA.f32.rtp"},
+        {"   F32_TO_U32.rtz r1, r2\n", NULL},
+        {"   FRSQ.f32 r1, r2\n", "FRSQ"},
+        {"   FEXP.f32 r1, r2, r3\n", "FEXP"},
+        {"   FLOGD.f32 r1, r2\n", "FLOGD"},
+        {"   FSIN_TABLE.u6 r1, r2\n", "FSIN"},
+        {"   FRCP.f32 r1, ^r2\n", "FRCP"},
+        {"   U32_TO_F32 r2, u7\n   FRCP.f32 r1, ^r2\n", NULL},
+        {"   U32_TO_F32 r2, u7\n   LD_BUFFER.i64.unsigned.slot0.wait0 @r1:r2, r0, 0x0\n"
+         "   FRCP.f32 r3, ^r2\n",
+         "FRCP"},
+    };
+    CHECK("panvk", "", samples);
+}
+
+/* Bits as Mesa's enum float_controls numbers them: before version 26 flush 13, preserve 10, nearest 16, zero 19; since 4, 1, 7, 10. */
+static void test_modes(void **state) {
+    (void)state;
+    static const struct {
+        const char *modes;
+        bool flushes, breaks;
+    } samples[] = {
+        {"0x00012092", true, false},  {"0x00012092", false, false}, {"0x00010092", false, false},
+        {"0x00010092", true, true},   {"0x00010492", true, true},   {"0x00002092", true, true},
+        {"0x00082092", true, true},   {"0x00000090", true, false},  {"0x00000082", true, true},
+        {"0x00000080", false, false}, {"0x00000080", true, true},   {"0x00000410", true, true},
+    };
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+        char text[128], why[256];
+        snprintf(text, sizeof text,
+                 "shader: MESA_SHADER_COMPUTE\nfloat_controls_execution_mode: %s\n",
+                 samples[i].modes);
+        assert_true(weft_float_modes_are_told(text));
+        assert_int_equal(weft_float_modes_break(why, sizeof why, text, samples[i].flushes),
+                         samples[i].breaks);
+    }
+    assert_false(weft_float_modes_are_told("shader: MESA_SHADER_COMPUTE\n"));
+}
+
+static void test_unknown(void **state) {
+    (void)state;
+    assert_null(weft_isa_of("llvmpipe"));
+    assert_true(weft_isa_is(weft_isa_of("V3DV Mesa"), "QPU (MESA_SHADER_COMPUTE)"));
+    assert_false(weft_isa_is(weft_isa_of("radv"), "ACO IR"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_amd),      cmocka_unit_test(test_intel),
+        cmocka_unit_test(test_nvidia),   cmocka_unit_test(test_qualcomm),
+        cmocka_unit_test(test_broadcom), cmocka_unit_test(test_arm),
+        cmocka_unit_test(test_modes),    cmocka_unit_test(test_unknown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
