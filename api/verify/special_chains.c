@@ -37,6 +37,11 @@ static const struct chain {
      WEFT_VALUES_INFINITE, WEFT_VALUES_NAN},
     {20, 7, 19, BIAS | RESIDUAL_FIRST | NORM, WEFT_ACTIVATION_NONE, WEFT_VALUES_NAN,
      WEFT_VALUES_UNIT, WEFT_VALUES_UNIT, WEFT_VALUES_UNIT},
+    /* tanh doubles what it has clamped, and what comes behind it is huge */
+    {9, 13, 37, BIAS | RESIDUAL, WEFT_ACTIVATION_TANH, WEFT_VALUES_HUGE, WEFT_VALUES_UNIT,
+     WEFT_VALUES_HUGE, WEFT_VALUES_HUGE},
+    {9, 13, 37, BIAS | RESIDUAL, WEFT_ACTIVATION_GELU_TANH, WEFT_VALUES_HUGE, WEFT_VALUES_UNIT,
+     WEFT_VALUES_HUGE, WEFT_VALUES_HUGE},
 };
 
 static void name_case(char text[WEFT_CASE_NAME_SIZE], const struct chain *chain) {

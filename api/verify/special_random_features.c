@@ -48,24 +48,33 @@ struct feature_row {
     uint32_t n, heads, width, features;
     float epsilon;
     weft_values x;
+    uint32_t other; /* OPTIMAL: tokens of the other side, which are huge */
 };
 
 static const struct feature_row feature_rows[] = {
-    {WEFT_COMPONENT_POSITIVE, WEFT_STABILIZER_NONE, 9, 2, 4, 6, 0.0F, WEFT_VALUES_SUBNORMAL},
-    {WEFT_COMPONENT_POSITIVE, WEFT_STABILIZER_QUERY, 9, 2, 3, 6, 1e-6F, WEFT_VALUES_INFINITE},
-    {WEFT_COMPONENT_HYPERBOLIC, WEFT_STABILIZER_KEY, 5, 8, 1, 6, 1e-6F, WEFT_VALUES_NAN},
-    {WEFT_COMPONENT_POSITIVE, WEFT_STABILIZER_NONE, 19, 2, 3, 6, 0.0F, WEFT_VALUES_HUNDREDS},
-    {WEFT_COMPONENT_TRIGONOMETRIC, WEFT_STABILIZER_NONE, 19, 2, 2, 5, 0.0F, WEFT_VALUES_TENS},
+    {WEFT_COMPONENT_POSITIVE, WEFT_STABILIZER_NONE, 9, 2, 4, 6, 0.0F, WEFT_VALUES_SUBNORMAL, 0},
+    {WEFT_COMPONENT_POSITIVE, WEFT_STABILIZER_QUERY, 9, 2, 3, 6, 1e-6F, WEFT_VALUES_INFINITE, 0},
+    {WEFT_COMPONENT_HYPERBOLIC, WEFT_STABILIZER_KEY, 5, 8, 1, 6, 1e-6F, WEFT_VALUES_NAN, 0},
+    {WEFT_COMPONENT_POSITIVE, WEFT_STABILIZER_NONE, 19, 2, 3, 6, 0.0F, WEFT_VALUES_HUNDREDS, 0},
+    {WEFT_COMPONENT_TRIGONOMETRIC, WEFT_STABILIZER_NONE, 19, 2, 2, 5, 0.0F, WEFT_VALUES_TENS, 0},
+    {WEFT_COMPONENT_OPTIMAL, WEFT_STABILIZER_NONE, 7, 3, 2, 5, 0.0F, WEFT_VALUES_HUGE, 5},
+    {WEFT_COMPONENT_OPTIMAL, WEFT_STABILIZER_QUERY, 9, 2, 1, 6, 1e-6F, WEFT_VALUES_HUGE, 1},
 };
 
 static void name_features(char text[WEFT_CASE_NAME_SIZE], const struct feature_row *row) {
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/%s/n=%u,d=%u,s=%u,heads=%u",
+    char other[24] = "";
+    if (row->other != 0) {
+        snprintf(other, sizeof other, ",m=%u", row->other);
+    }
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/%s/n=%u%s,d=%u,s=%u,heads=%u",
              weft_component_name(row->component), weft_stabilizer_name(row->stabilizer),
-             weft_values_name(row->x), row->n, row->heads * row->width, row->features, row->heads);
+             weft_values_name(row->x), row->n, other, row->heads * row->width, row->features,
+             row->heads);
 }
 
 static bool has_pairs(const struct feature_row *row) {
-    return row->component != WEFT_COMPONENT_POSITIVE;
+    return row->component == WEFT_COMPONENT_HYPERBOLIC ||
+           row->component == WEFT_COMPONENT_TRIGONOMETRIC;
 }
 
 static weft_bounded negated(weft_bounded x) {
@@ -172,22 +181,41 @@ static void expect_heads(weft_bounded *out, const struct feature_row *row, const
     }
 }
 
+/*
+ * OPRF's z, the mean of |x + y|² over all pairs, is mean |x|² + mean |y|² + 2 mean x · mean y. The squares of huge numbers overflow, so that
+ * z is infinite, or NaN where the last product, or its double alone, overflows to the other side. A has a quotient of z's square and z: NaN.
+ */
+static void expect_optimal(weft_bounded *out, uint64_t count) {
+    for (uint64_t i = 0; i < count; i++) {
+        out[i] = weft_bounded_exact(NAN);
+    }
+}
+
 static void build_features(weft_case *c, const struct feature_row *row) {
     const uint64_t size = (uint64_t)row->n * row->heads;
-    weft_array x =
-        weft_case_input(c, "x", weft_shape_of(1, row->n, row->heads * row->width), row->x);
+    const uint32_t d = row->heads * row->width;
+    const uint64_t columns = (uint64_t)row->features * (has_pairs(row) ? 2 : 1);
+    weft_array x = weft_case_input(c, "x", weft_shape_of(1, row->n, d), row->x);
     weft_array w = weft_case_weight(c, weft_shape_of(row->features, row->width), WEFT_VALUES_UNIT);
+    weft_array other = {.value = NULL};
+    if (row->other != 0) {
+        other = weft_case_input(c, "other", weft_shape_of(1, row->other, d), WEFT_VALUES_HUGE);
+    }
     weft_case_expect(
         c, "y",
         weft_case_random_features(
             c, x, w,
             weft_random_features_params(.component = row->component, .heads = row->heads,
-                                        .stabilizer = row->stabilizer, .epsilon = row->epsilon)));
+                                        .stabilizer = row->stabilizer, .epsilon = row->epsilon,
+                                        .other = other.tensor)));
     weft_bounded *source = weft_bounded_of(c, x.value, size * row->width);
-    weft_bounded *out = weft_bounded_scratch(c, size * row->features * (has_pairs(row) ? 2 : 1));
+    weft_bounded *out = weft_bounded_scratch(c, size * columns);
     struct head head = {.p = weft_bounded_scratch(c, row->features),
                         .exponent = weft_bounded_scratch(c, 2 * (uint64_t)row->features)};
-    for (uint64_t h = 0; c->ref.status == WEFT_OK && h < row->heads; h++) {
+    if (c->ref.status == WEFT_OK && row->component == WEFT_COMPONENT_OPTIMAL) {
+        expect_optimal(out, size * columns);
+    }
+    for (uint64_t h = 0; c->ref.status == WEFT_OK && row->other == 0 && h < row->heads; h++) {
         expect_heads(out, row, source, w.value, &head, h);
     }
     weft_bounded_expect(c, out);
