@@ -187,11 +187,38 @@ write_pipelines() {
     done
 }
 
+# compile_anchors GGML NCNN GPU...: shaders of checkouts of theirs, in the sizes of subgroups that they ask for: 32 on RDNA 1 and 2.
+compile_anchors() {
+    local ggml=$1 ncnn=$2 gpu subgroup out=build/gpus/anchors
+    shift 2
+    install_packages glslang-tools spirv-tools
+    rm -rf "$out"
+    python3 bench/compilers/anchors.py modules "$ggml" "$ncnn" "$out/modules" || return 1
+    for gpu in "$@"; do
+        case $gpu in
+        vega10 | navi31 | adreno*) subgroup=64 ;;
+        *) subgroup=32 ;;
+        esac
+        mkdir -p "$out/$gpu"
+        RADV_PERFTEST=$([[ $gpu != navi21 ]] || echo cswave32) on_gpu "$gpu" "$compiler" "$out/modules/$subgroup" "$out/$gpu" \
+            --jobs "$jobs" >"$out/$gpu.txt" 2>"$out/$gpu.log" || note "$gpu: $(tail -n 1 "$out/$gpu.txt" "$out/$gpu.log")"
+    done
+    python3 bench/compilers/anchors.py table "$out" bench/compilers "$@" >"$out/anchors.md" &&
+        cp "$out/anchors.md" bench/compilers/anchors.md
+}
+
 command_gpus() {
-    local options=() names=() word failed=() compiler=build/tests/compilers/weft-compile
-    for word in "$@"; do
+    local options=() names=() anchors=() word failed=() compiler=build/tests/compilers/weft-compile
+    while (($# > 0)); do
+        word=$1
+        shift
         case $word in
         --compare) options+=(--compare) ;;
+        --anchors)
+            (($# >= 2)) || die "--anchors needs two folders: checkouts of ggml and of ncnn"
+            anchors=("$1" "$2")
+            shift 2
+            ;;
         --all) names+=("${all_gpus[@]}") ;;
         amd) names+=("${amd_gpus[@]}") ;;
         *)
@@ -215,4 +242,8 @@ command_gpus() {
     done
     ((${#failed[@]} == 0)) || die "failed: ${failed[*]}"
     python3 bench/compilers/report.py "${options[@]}" build/gpus bench/compilers "${names[@]}"
+    if ((${#anchors[@]} > 0)); then
+        compile_anchors "${anchors[@]}" "${names[@]}" || die "the table of others' shaders could not be made"
+        say "bench/compilers/anchors.md"
+    fi
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""report.py [--compare] BUILD RESULTS GPU...: what compilers of GPUs made of every kernel (./dev gpus).
+"""report.py [--compare | --before] BUILD RESULTS GPU...: what compilers of GPUs made of every kernel (./dev gpus).
 
 Reads BUILD/GPU/MATH/pipelines.jsonl and the machine code beside it, both of weft-compile, writes RESULTS/GPU.json and the page
 BUILD/index.html, and prints what is worth a look. With --compare nothing is written to RESULTS: what is better or worse than there
-is printed instead.
+is printed instead. With --before all that is written is RESULTS/before.json, what an older state of the kernels was, a row for each:
+the page and the text show it beside the present one.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import astuple, dataclass, fields
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from isa import hottest_loop, isa_of
+from isa import hottest_loop, instructions, isa_of
 
 MATHS = ("reproducible", "fast")
 SLOW_SECONDS = 10.0
@@ -84,13 +85,13 @@ STATISTICS = {
     "V3DV Mesa": {
         "instructions": ["Instruction Count"],
         "registers": ["Max Temps"],
-        "spills": ["Spill Size"],
+        "spills": ["TMU Spills"],
         "shared": [],
         "occupancy": ["Thread Count"],
         "cycles": ["Inst and stalls"],
     },
-    "panvk": {
-        "instructions": ["Code Size"],
+    "panvk": {  # tells bytes of code, and no more
+        "instructions": [],
         "registers": [],
         "spills": [],
         "shared": [],
@@ -115,7 +116,10 @@ def read_row(line: dict, driver: str, folder: pathlib.Path) -> Row:
         values[column] = int(sum(found)) if found else None
     isa = isa_of(driver)
     texts = list(folder.glob(line["name"] + ".*" + isa.file))
-    loop = hottest_loop(isa, texts[0].read_text(errors="replace")) if texts else None
+    text = texts[0].read_text(errors="replace") if texts else ""
+    loop = hottest_loop(isa, text) if texts else None
+    if texts and values["instructions"] is None:
+        values["instructions"] = instructions(isa, text)
     return Row(
         kernel=line["kernel"],
         math=line["math"],
@@ -131,12 +135,16 @@ def read_row(line: dict, driver: str, folder: pathlib.Path) -> Row:
 
 def read_build(folder: pathlib.Path) -> dict:
     """What weft-compile wrote, in the form of the files in RESULTS but for rows, which are Rows here."""
-    device, rows, slowest = None, [], (0.0, "")
+    device, rows, failed, slowest = None, [], [], (0.0, "")
     for math in MATHS:
         for text in (folder / math / "pipelines.jsonl").read_text().splitlines():
             line = json.loads(text)
             if "device" in line:
                 device = line
+                continue
+            if "failed" in line:
+                constants = " ".join(str(value) for value in line["constants"])
+                failed.append([line["kernel"], math, constants, line["failed"], line["taken"]])
                 continue
             rows.append(read_row(line, device["driver"], folder / math))
             slowest = max(slowest, (line["ms"] / 1000, line["kernel"]))
@@ -145,19 +153,21 @@ def read_build(folder: pathlib.Path) -> dict:
         "device": device["device"].strip(),
         "driver": f"{device['driver']} {device['version']}",
         "slow": slowest[1] if slowest[0] > SLOW_SECONDS else None,
+        "failed": failed,
         "rows": sorted(rows, key=Row.key),
     }
 
 
 def read_result(path: pathlib.Path) -> dict:
     result = json.loads(path.read_text())
+    result.setdefault("failed", [])
     result["rows"] = [Row(**dict(zip(result["columns"], row))) for row in result["rows"]]
     return result
 
 
 def write_result(path: pathlib.Path, result: dict) -> None:
     """A pipeline a line, so that a change of one kernel changes its lines alone."""
-    head = {name: result[name] for name in ("gpu", "device", "driver", "slow")}
+    head = {name: result[name] for name in ("gpu", "device", "driver", "slow", "failed")}
     head["columns"] = COLUMNS
     rows = ",\n".join(json.dumps(list(astuple(row)), separators=(",", ":")) for row in result["rows"])
     path.write_text(json.dumps(head, indent=1)[:-2] + ',\n "rows": [\n' + rows + "\n]}\n")
@@ -177,11 +187,31 @@ def worst_by_kernel(rows: list[Row]) -> dict:
     return worst
 
 
+def write_before(path: pathlib.Path, results: list[dict]) -> None:
+    """Of each kernel the worst pipeline: what a page needs."""
+    gpus = []
+    for result in results:
+        rows = [list(astuple(row)) for _, row in sorted(worst_by_kernel(result["rows"]).items())]
+        lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
+        gpus.append(f"{json.dumps(result['gpu'])}: [\n{lines}]")
+    path.write_text(f'{{"columns": {json.dumps(COLUMNS)},\n' + ",\n".join(gpus) + "\n}\n")
+
+
+def read_before(path: pathlib.Path) -> dict:
+    """By GPU, what worst_by_kernel made."""
+    if not path.exists():
+        return {}
+    before = json.loads(path.read_text())
+    columns = before.pop("columns")
+    rows = {gpu: [Row(**dict(zip(columns, row))) for row in of_gpu] for gpu, of_gpu in before.items()}
+    return {gpu: worst_by_kernel(of_gpu) for gpu, of_gpu in rows.items()}
+
+
 def per_product(row: Row) -> float | None:
     return row.loop_issued / row.loop_products if row.loop_products >= 8 else None
 
 
-def describe(result: dict) -> None:
+def describe(result: dict, before: dict) -> None:
     rows = result["rows"]
     spilling = [row for row in rows if row.spills and row.taken]
     taken = sum(row.taken for row in rows)
@@ -191,6 +221,8 @@ def describe(result: dict) -> None:
     )
     if result["slow"]:
         print(f"  took more than {SLOW_SECONDS:.0f} s: {result['slow']}")
+    for kernel, math, constants, why, is_taken in result["failed"]:
+        print(f"  {kernel} {constants}, {math}{'' if is_taken else ', which it does not take'}: {why}")
     for row in sorted(spilling, key=lambda row: -row.spills)[:10]:
         print(f"  {row.spills:5} spills in {row.kernel} {row.constants}, {row.math}")
     for math in MATHS:
@@ -201,6 +233,18 @@ def describe(result: dict) -> None:
         }
         told = ", ".join(f"{value:.2f}" for value in sorted(v for v in loops.values() if v))
         print(f"  matmul/tiled, {math}: instructions for each multiply-add in its loop: {told}")
+    if before:
+        describe_change(worst_by_kernel(rows), before)
+
+
+def describe_change(now: dict, before: dict) -> None:
+    """Kernels that are there in both states, each by its worst pipeline."""
+    both = [(before[key], now[key]) for key in sorted(now) if key in before]
+    for column, better in (("spills", min), ("instructions", min), ("occupancy", max), ("cycles", min)):
+        pairs = [(getattr(a, column), getattr(b, column)) for a, b in both]
+        pairs = [(a, b) for a, b in pairs if a is not None and b is not None and a != b]
+        gained = sum(better(a, b) == b for a, b in pairs)
+        print(f"  {column} of {len(both)} kernels since before.json: {gained} better, {len(pairs) - gained} worse")
 
 
 def compare(old: dict, new: dict) -> int:
@@ -235,24 +279,45 @@ h2{margin-top:2em}p{max-width:60em}"""
 EXPLANATION = """Nothing ran: each kernel that such a GPU would run was compiled by its own compiler (Mesa's). Of each kernel the pipeline that spills most or
 is largest. In each cell: instructions; registers; occupancy, in the driver's unit; and, of the hottest loop, the share of its
 instructions that are float arithmetic. Red: registers are spilled to memory, and how many. Yellow: less than a fifth of the loop is
-float arithmetic."""
+float arithmetic. Small, below: the same of the kernels as they were at commit 517c351, where that is another."""
 
 
-def cell(row: Row | None) -> str:
-    if row is None:
-        return "<td></td>"
-    share = row.loop_arithmetic / row.loop_issued if row.loop_issued else 0.0
-    kind = "spills" if row.spills else "low" if row.loop_products >= 8 and share < 0.2 else ""
+def share_of(row: Row) -> float:
+    return row.loop_arithmetic / row.loop_issued if row.loop_issued else 0.0
+
+
+def words(row: Row) -> list[str]:
     text = [str(row.instructions if row.instructions is not None else "")]
     text += [f"{row.spills} spilled"] if row.spills else []
     text += [f"{row.registers} r"] if row.registers is not None else []
     text += [f"occ {row.occupancy}"] if row.occupancy is not None else []
-    text += [f"{share:.0%}"] if row.loop_arithmetic else []
+    text += [f"{share_of(row):.0%}"] if row.loop_arithmetic else []
+    return text
+
+
+def cell(row: Row | None, before: Row | None) -> str:
+    if row is None:
+        return "<td></td>"
+    low = row.loop_products >= 8 and share_of(row) < 0.2
+    kind = "spills" if row.spills else "low" if low else ""
+    text = "<small>; </small>".join(words(row))
+    if before is not None and words(before) != words(row):
+        text += f"<br><small>before: {'; '.join(words(before))}</small>"
     title = html.escape(f"constants {row.constants}, subgroup {row.subgroup}, shared {row.shared}, cycles {row.cycles}")
-    return f'<td class="{kind}" title="{title}">{"<small>; </small>".join(text)}</td>'
+    return f'<td class="{kind}" title="{title}">{text}</td>'
 
 
-def page(results: list[dict]) -> str:
+def failures(results: list[dict]) -> str:
+    items = [
+        f"<li>{html.escape(result['gpu'])}: {html.escape(kernel)} {constants}, {math}: {html.escape(why)}</li>"
+        for result in results
+        for kernel, math, constants, why, is_taken in result["failed"]
+        if is_taken
+    ]
+    return f"<h2>Not compiled</h2><ul>{''.join(items)}</ul>" if items else ""
+
+
+def page(results: list[dict], before: dict) -> str:
     worst = [worst_by_kernel(result["rows"]) for result in results]
     parts = [f"<!doctype html><meta charset=utf-8><title>Weft's kernels on GPU compilers</title><style>{STYLE}</style>"]
     parts.append(f"<h1>Weft's kernels on GPU compilers</h1><p>{EXPLANATION}</p>")
@@ -263,15 +328,21 @@ def page(results: list[dict]) -> str:
         )
         parts.append(f"<h2>{math.capitalize()} math</h2><table><thead><tr><th>kernel</th>{heads}</tr></thead><tbody>")
         for kernel in kernels:
-            cells = "".join(cell(of_gpu.get((kernel, math))) for of_gpu in worst)
+            key = (kernel, math)
+            cells = "".join(
+                cell(of_gpu.get(key), before.get(r["gpu"], {}).get(key)) for r, of_gpu in zip(results, worst)
+            )
             parts.append(f"<tr><td>{html.escape(kernel)}</td>{cells}</tr>")
         parts.append("</tbody></table>")
+    parts.append(failures(results))
     return "\n".join(parts) + "\n"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--compare", action="store_true")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--compare", action="store_true")
+    what.add_argument("--before", action="store_true")
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("results", type=pathlib.Path)
     parser.add_argument("gpus", nargs="+")
@@ -279,18 +350,23 @@ def main() -> int:
     worse = 0
     with ProcessPoolExecutor() as pool:
         results = list(pool.map(read_build, [options.build / gpu for gpu in options.gpus]))
+    before_path = options.results / "before.json"
+    if options.before:
+        write_before(before_path, results)
+        return 0
+    before = read_before(before_path)
     for result in results:
         path = options.results / f"{result['gpu']}.json"
         if not options.compare:
             write_result(path, result)
-            describe(result)
+            describe(result, before.get(result["gpu"], {}))
         elif path.exists():
             worse += compare(read_result(path), result)
         else:
             print(f"\n{result['gpu']}: {path} is not there to be compared with")
-    known = [p.stem for p in sorted(options.results.glob("*.json")) if p.stem not in options.gpus]
+    known = [p.stem for p in sorted(options.results.glob("*.json")) if p.stem not in [*options.gpus, "before"]]
     others = [read_result(options.results / f"{gpu}.json") for gpu in known]
-    (options.build / "index.html").write_text(page(results + others))
+    (options.build / "index.html").write_text(page(results + others, before))
     print(f"\nthe page: {options.build / 'index.html'}")
     if options.compare:
         print(f"{worse} pipelines got worse (more spills or cycles)")
