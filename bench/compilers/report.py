@@ -4,8 +4,8 @@
 
 Reads BUILD/GPU/MATH/pipelines.jsonl and the machine code beside it, both of weft-compile, writes RESULTS/GPU.json and the page
 BUILD/index.html, and prints what is worth a look. With --compare nothing is written to RESULTS: what is better or worse than there
-is printed instead. With --before all that is written is RESULTS/before.json, what an older state of the kernels was, a row for each:
-the page and the text show it beside the present one.
+is printed instead. With --before all that is written is RESULTS/before.json, what an older state of the kernels was, a row for each,
+beside what it has of other GPUs: the page and the text show it beside the present one.
 """
 
 import argparse
@@ -188,13 +188,17 @@ def worst_by_kernel(rows: list[Row]) -> dict:
 
 
 def write_before(path: pathlib.Path, results: list[dict]) -> None:
-    """Of each kernel the worst pipeline: what a page needs."""
-    gpus = []
+    """Of each kernel the worst pipeline: what a page needs. Other GPUs' rows stay."""
+    gpus = json.loads(path.read_text()) if path.exists() else {}
+    gpus.pop("columns", None)
     for result in results:
-        rows = [list(astuple(row)) for _, row in sorted(worst_by_kernel(result["rows"]).items())]
+        worst = worst_by_kernel(result["rows"])
+        gpus[result["gpu"]] = [list(astuple(worst[key])) for key in sorted(worst)]
+    parts = [f'"columns": {json.dumps(COLUMNS)}']
+    for gpu, rows in gpus.items():
         lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
-        gpus.append(f"{json.dumps(result['gpu'])}: [\n{lines}]")
-    path.write_text(f'{{"columns": {json.dumps(COLUMNS)},\n' + ",\n".join(gpus) + "\n}\n")
+        parts.append(f"{json.dumps(gpu)}: [\n{lines}]")
+    path.write_text("{" + ",\n".join(parts) + "\n}\n")
 
 
 def read_before(path: pathlib.Path) -> dict:
