@@ -105,13 +105,6 @@ static weft_status open_compiler(struct compiler *c) {
     return weft_executable_load(&c->vk, &c->instance, &host);
 }
 
-static void close_compiler(struct compiler *c) {
-    if (c->vk.handle) {
-        c->vk.DestroyDevice(c->vk.handle, NULL);
-    }
-    weft_instance_destroy(&c->instance, VK_NULL_HANDLE);
-}
-
 /* ---- what a driver tells ---- */
 
 /* What breaks reproducible math, in words, as "breaks" and "modes" of the line. */
@@ -358,7 +351,8 @@ static void judge(struct compiler *c, json_t *line, const char *name, enum weft_
     } else if (ending != WEFT_ENDED_WELL) {
         snprintf(failed, sizeof failed, "%s",
                  ending == WEFT_ENDED_CRASHED ? "its compiler crashed" : "was not compiled");
-        c->failed++;
+        c->failed +=
+            json_is_true(json_object_get(line, "taken")); /* others may need what is not there */
     }
     if (failed[0] != '\0') {
         json_object_set_new(line, "failed", json_string(failed));
@@ -518,6 +512,7 @@ int main(int argc, char **argv) {
         status = weft_fail(&host, WEFT_IO_ERROR, "cannot write %s", path);
     }
     weft_free(&host, path);
-    close_compiler(&c);
-    return status == WEFT_OK && c.broken + c.in_other_modes + c.failed == 0 ? 0 : 1;
+    fflush(NULL);
+    /* The device is not closed: V3D's driver on a shim crashes in that, now and then, and nobody needs it. */
+    _exit(status == WEFT_OK && c.broken + c.in_other_modes + c.failed == 0 ? 0 : 1);
 }
