@@ -270,6 +270,17 @@ static void unmake(const struct compiler *c, const struct made *made) {
     c->vk.DestroyDescriptorSetLayout(c->vk.handle, made->set, NULL);
 }
 
+/* Of fast mode, which has modules with sums over a subgroup and others for devices without them. */
+static bool is_for_others(const struct compiler *c, const struct source *source) {
+    enum { FIRST_INSTRUCTION = 5, OP_CAPABILITY = 17, GROUP_NON_UNIFORM_ARITHMETIC = 63 };
+    bool needs_sums = false;
+    for (size_t i = FIRST_INSTRUCTION;
+         i + 1 < source->size / 4 && source->words[i] == (2U << 16 | OP_CAPABILITY); i += 2) {
+        needs_sums = needs_sums || source->words[i + 1] == GROUP_NON_UNIFORM_ARITHMETIC;
+    }
+    return needs_sums && !c->physical.info.has_subgroup_arithmetic;
+}
+
 /* Of this process: what else the machine does is no matter of a compiler's. */
 static double processor_ms(void) {
     return 1e3 * (double)clock() / CLOCKS_PER_SEC;
@@ -279,6 +290,12 @@ static weft_status compile(struct compiler *c, const char *name, json_t *line) {
     struct source source = {0};
     struct made made = {0};
     weft_status status = read_source(&source, c, name, line);
+    if (status == WEFT_OK && is_for_others(c, &source)) {
+        json_object_set_new(line, "taken", json_false());
+        json_object_set_new(line, "failed", json_string("is for devices that sum over a subgroup"));
+        weft_free(&host, source.words);
+        return WEFT_OK;
+    }
     const double start = processor_ms();
     if (status == WEFT_OK) {
         VkResult result = make_layout(c, &made, &source);
