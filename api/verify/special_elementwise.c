@@ -90,26 +90,32 @@ WEFT_SPECIAL_TABLE(affine, affine_rows, WEFT_TOLERANCE_BITS, name_affine, build_
 
 /* ---- activation ---- */
 
+/* Fours of elements, and what is left of them, have kernels of their own. */
 static const struct activation_row {
+    const char *kernel; /* null: the usual choice */
     weft_shape x;
     weft_values values;
 } activation_rows[] = {
-    {{2, {2, WEFT_EDGE_COUNT}}, WEFT_VALUES_EDGES},
-    {{1, {300}}, WEFT_VALUES_TINY},
+    {NULL, {2, {2, WEFT_EDGE_COUNT}}, WEFT_VALUES_EDGES},
+    {NULL, {1, {300}}, WEFT_VALUES_TINY},
+    {"four", {2, {2, WEFT_EDGE_COUNT}}, WEFT_VALUES_EDGES},
+    {"four", {1, {299}}, WEFT_VALUES_TINY},
 };
 
 #define ACTIVATION_ROWS WEFT_COUNT(activation_rows)
 
 static void name_activation(char text[WEFT_CASE_NAME_SIZE], uint32_t index) {
     const struct activation_row *row = &activation_rows[index % ACTIVATION_ROWS];
-    snprintf(text, WEFT_CASE_NAME_SIZE, "%s/%s/elements=%u",
+    snprintf(text, WEFT_CASE_NAME_SIZE, "%s%s/%s/elements=%u",
              weft_activation_name((weft_activation)(index / ACTIVATION_ROWS)),
-             weft_values_name(row->values), (uint32_t)weft_shape_elements(row->x));
+             WEFT_CASE_PART(row->kernel, "-%s", row->kernel), weft_values_name(row->values),
+             (uint32_t)weft_shape_elements(row->x));
 }
 
 static void build_activation(weft_case *c, uint32_t index) {
     const struct activation_row *row = &activation_rows[index % ACTIVATION_ROWS];
     weft_activation activation = (weft_activation)(index / ACTIVATION_ROWS);
+    c->implementation = row->kernel;
     weft_array x = weft_case_input(c, "x", row->x, row->values);
     weft_case_expect(c, "y", weft_case_activate(c, x, activation));
     uint64_t count = weft_shape_elements(row->x);

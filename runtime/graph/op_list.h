@@ -73,6 +73,7 @@
     X(random_features)        \
     X(cosformer_features)     \
     X(flt_features)           \
-    X(shared_convolution)
+    X(shared_convolution)     \
+    X(activation)
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "core/try.h"
 #include "graph/lowering.h"
+#include "graph/op.h"
 #include "kernels/activation/activation.h"
 #include "kernels/elementwise/affine.h"
 #include "kernels/elementwise/binary.h"
@@ -59,15 +60,42 @@ static weft_status activation_infer(const weft_graph *graph, struct weft_node *n
     return same_shape_infer(graph, node, dtype, shape);
 }
 
+static struct weft_grid activation_grid(const struct weft_variant *variant, const void *args,
+                                        uint32_t batches) {
+    const struct weft_activation_activation_args *words = args;
+    const uint32_t items = weft_variant_tile(variant, WEFT_ACTIVATION_ACTIVATION_AT_TILE_ITEMS);
+    (void)batches;
+    return weft_grid_of_items(((uint64_t)words->push.count + items - 1) / items);
+}
+
+/* With four elements an invocation loads and stores whole vectors, which is most of what cheap functions take on a GPU. */
+static const struct weft_variant activation_rows[] = {
+    {.name = "element",
+     .shader = &weft_shader_activation_activation,
+     .grid = activation_grid,
+     .cost = {.hardware = 3.0F}},
+    {.name = "four",
+     .shader = &weft_shader_activation_activation,
+     .tiles = {[WEFT_ACTIVATION_ACTIVATION_AT_TILE_ITEMS] = 4},
+     .grid = activation_grid,
+     .cost = {.software = 3.0F, .processor = 3.0F}},
+};
+
+const struct weft_variant_set weft_activation_variants = {
+    .name = "activation/activation",
+    .rows = activation_rows,
+    .count = sizeof activation_rows / sizeof activation_rows[0],
+};
+
 static weft_status activation_lower(struct weft_lowering *lowering, const struct weft_node *node) {
     const struct weft_activation_node *params = (const void *)node->params.bytes;
     uint32_t x = weft_lower_value(lowering, node->input[0]);
     uint32_t result = weft_lower_value(lowering, node->output);
     uint64_t count = output_elements(lowering, node);
-    struct weft_dispatch *dispatch =
-        WEFT_LOWER(lowering, activation_activation, weft_grid_of_items(count),
-                   .bind = {.x = x, .result = result}, .push = {.count = (uint32_t)count},
-                   .constant = {.kind = (int32_t)params->activation});
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        lowering, &weft_activation_variants, 1, activation_activation,
+        .bind = {.x = x, .result = result}, .push = {.count = (uint32_t)count},
+        .constant = {.kind = (int32_t)params->activation, .all_fours = count % 4 == 0});
     finish(dispatch, lowering->graph, node, 20.0);
     return weft_lower_status(lowering);
 }

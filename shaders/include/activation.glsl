@@ -63,17 +63,19 @@ uint weft_impl_half_bits(uint u)
     return (u & WEFT_BITS_ABS) < 0x01000000u ? u & WEFT_BITS_SIGN : u - WEFT_BITS_MIN_NORMAL;
 }
 
-// 256 / (1 + exp(-(h + l))), |l| < 0.15. Where the logistic function itself would be subnormal the
-// scaled result is still normal, down to h + l = -92; the caller discards it below.
-float weft_impl_logistic_256(float h, float l)
+// 256 / (1 + exp(-z)), z = h + l with the sign of x, whose bits are u; 0 <= h <= 92 and |l| < 0.15. Where the logistic function
+// itself would be subnormal the scaled result is still normal.
+float weft_impl_logistic_256(uint u, float h, float l)
 {
-    uint sign = ~floatBitsToUint(h) & WEFT_BITS_SIGN;
-    float nh = uintBitsToFloat(floatBitsToUint(h) ^ sign); // -|h + l|
-    float nl = uintBitsToFloat(floatBitsToUint(l) ^ sign);
-    float e256 = weft_impl_exp_pair(nh, nl, 8u);
-    e256 = (floatBitsToUint(h) & WEFT_BITS_ABS) > 0x42b80000u ? 0.0f : e256; // |h| > 92
+    float e256 = weft_impl_exp_pair(-h, -l, 8u);
     float y = weft_impl_rcp(1.0f + e256 * 0.00390625f);
-    return (sign != 0u ? 256.0f : e256) * y;
+    return (int(u) < 0 ? e256 : 256.0f) * y;
+}
+
+// min(|x|, 92), a being the bits of |x|: beyond, the logistic function is 1, or what the caller discards.
+float weft_impl_held(uint a)
+{
+    return uintBitsToFloat(a > 0x42b80000u ? 0x42b80000u : a);
 }
 
 // x s256 / 256 and the special cases that GELU and SILU share. zero_below: the bits of the |x|
@@ -93,7 +95,7 @@ float weft_sigmoid(float x)
 {
     uint u = floatBitsToUint(x);
     uint a = u & WEFT_BITS_ABS;
-    float s = 0.00390625f * weft_impl_logistic_256(x, 0.0f);
+    float s = 0.00390625f * weft_impl_logistic_256(u, weft_impl_held(a), 0.0f);
     s = int(u) > 0x41900000 ? 1.0f : s; // x > 18
     s = u > 0xc2aeac4fu ? 0.0f : s;     // x < -87.3365402: subnormal
     return a > WEFT_BITS_INF ? uintBitsToFloat(WEFT_BITS_NAN) : s;
@@ -101,7 +103,9 @@ float weft_sigmoid(float x)
 
 float weft_silu(float x)
 {
-    return weft_impl_gate_256(x, weft_impl_logistic_256(x, 0.0f), 0x42b70000u); // -91.5
+    uint u = floatBitsToUint(x);
+    float s256 = weft_impl_logistic_256(u, weft_impl_held(u & WEFT_BITS_ABS), 0.0f);
+    return weft_impl_gate_256(x, s256, 0x42b70000u); // -91.5
 }
 
 // x sigmoid(x (c1 + c2 x^2)), c1 = 2 sqrt(2/pi), c2 = 0.044715 c1: the same function without the
@@ -112,7 +116,7 @@ float weft_gelu_tanh(float x)
 {
     uint u = floatBitsToUint(x);
     uint a = u & WEFT_BITS_ABS;
-    float v = uintBitsToFloat(a > 0x41280000u ? 0x41280000u : a); // min(|x|, 10.5)
+    float v = uintBitsToFloat(a > 0x4121999au ? 0x4121999au : a); // min(|x|, 10.1), where sigmoid's argument is below 92
     float vh = uintBitsToFloat(floatBitsToUint(v) & 0xfffff000u);
     float vl = v - vh;
     float square = vh * vh;
@@ -123,11 +127,7 @@ float weft_gelu_tanh(float x)
     float w1 = 0.0713500977f * zl + (4.71861631e-06f * (zh + zl) + 6.59966026e-05f);
     float wh = uintBitsToFloat(floatBitsToUint(1.59570312f + (w0 + w1)) & 0xfffff000u);
     float wl = ((1.59570312f - wh) + w0) + w1;
-    float h = vh * wh;
-    float l = vh * wl + vl * (wh + wl);
-    uint sign = u & WEFT_BITS_SIGN;
-    float s256 = weft_impl_logistic_256(uintBitsToFloat(floatBitsToUint(h) | sign),
-                                        uintBitsToFloat(floatBitsToUint(l) ^ sign));
+    float s256 = weft_impl_logistic_256(u, vh * wh, vh * wl + vl * (wh + wl));
     return weft_impl_gate_256(x, s256, 0x4121999au); // -10.1
 }
 

@@ -142,6 +142,13 @@ static weft_status build_waves(weft_tensor *y, weft_graph *graph, const weft_ten
                                     .a = round ? -0.5F : 0.0F, .s = round ? -1 : 0));
 }
 
+/* Tails of fours, whole fours and fewer than one. */
+static weft_status build_activation(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                    uint32_t round) {
+    return weft_graph_activate(y, graph, x[0],
+                               round ? WEFT_ACTIVATION_RELU : WEFT_ACTIVATION_GELU_TANH);
+}
+
 static weft_status build_cosformer(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                                    uint32_t round) {
     return weft_graph_cosformer(y, graph, x[0], x[1], x[2],
@@ -335,6 +342,9 @@ static const struct work works[] = {
     {"convolution/shared", {{3, {2, 201, 21}}, {2, {401, 21}}}, 2, build_toeplitz},
     {"convolution/shared", {{3, {1, 512, 32}}, {2, {1023, 32}}}, 2, build_toeplitz},
     {"convolution/shared", {{3, {1, 2047, 3}}, {2, {4093, 3}}}, 2, build_toeplitz},
+    {"activation/activation", {{2, {7, 517}}}, 1, build_activation},
+    {"activation/activation", {{2, {8, 516}}}, 1, build_activation},
+    {"activation/activation", {{1, {3}}}, 1, build_activation},
 };
 
 static const char *const names[] = {"0", "1", "2", "3"};
