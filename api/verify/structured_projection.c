@@ -23,6 +23,7 @@ struct row {
 #define UNIT     WEFT_VALUES_UNIT
 #define DIRECT   "circulant"
 #define FFT      "circulant_fft"
+#define WIDE     "wide"
 
 static const struct row rows[] = {
     {SORF, 0, 1, 1, 1, 1, 1, 0.0F, false, NULL, UNIT},
@@ -58,6 +59,11 @@ static const struct row rows[] = {
     {FASTFOOD, 0, 1, 4, 1, 100, 99, 0.0F, false, NULL, WEFT_VALUES_IMPULSE},
     {FASTFOOD, 0, 1, 2, 1, 256, 300, 2.0F, false, NULL, UNIT},
     {FASTFOOD, 0, 1, 2, 1, 2500, 30, 0.0F, false, NULL, UNIT},
+    {SORF, 0, 2, 5, 4, 64, 256, 0.0F, false, WIDE, UNIT},
+    {SORF, 0, 1, 1, 1, 2049, 24, -1.0F, false, WIDE, UNIT},
+    {ROM, 2, 3, 5, 1, 31, 31, 0.0F, true, WIDE, UNIT},
+    {HYBRID, 3, 1, 2, 1, 4096, 12, 0.0F, false, WIDE, UNIT},
+    {FASTFOOD, 0, 1, 2, 1, 2500, 30, 0.0F, false, WIDE, UNIT},
     {SCRF, 0, 1, 3, 1, 1, 5, 0.0F, false, DIRECT, UNIT},
     {SCRF, 0, 2, 7, 2, 2, 3, 0.0F, false, DIRECT, UNIT},
     {SCRF, 0, 1, 65, 3, 3, 3, 0.0F, true, DIRECT, WEFT_VALUES_TENS},

@@ -74,6 +74,7 @@
     X(cosformer_features)     \
     X(flt_features)           \
     X(shared_convolution)     \
-    X(activation)
+    X(activation)             \
+    X(hadamard)
 
 #endif

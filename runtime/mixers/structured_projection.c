@@ -13,6 +13,7 @@
 #include "kernels/structured_projection/circulant_lanes.h"
 #include "kernels/structured_projection/cut.h"
 #include "kernels/structured_projection/hadamard.h"
+#include "kernels/structured_projection/hadamard_wide.h"
 #include "kernels/structured_projection/multiply.h"
 #include "kernels/structured_projection/pad.h"
 #include "mixers/convolution.h"
@@ -213,14 +214,49 @@ static struct lowered begin(struct weft_lowering *lowering, const struct weft_no
 
 /* ---- Hadamard matrices ---- */
 
+static_assert(sizeof(struct weft_structured_projection_hadamard_args) ==
+                  sizeof(struct weft_structured_projection_hadamard_wide_args),
+              "the kernels of a set have one interface");
+
+/* A workgroup has a block or, of short ones, as many as its invocations have sets for. */
+static struct weft_grid blocks_grid(const struct weft_variant *variant, const void *args,
+                                    uint32_t batches) {
+    const struct weft_structured_projection_hadamard_args *words = args;
+    const uint32_t least =
+        WEFT_STRUCTURED_PROJECTION_HADAMARD_SET * variant->shader->interface.local_size[0];
+    const uint32_t size = UINT32_C(1) << words->constant.bits;
+    const uint32_t units = size < least ? least / size : 1;
+    (void)batches;
+    return weft_grid_of_groups((words->push.units - 1) / units + 1);
+}
+
+/*
+ * Blocks of 4,096 elements have 32 for each of 128 invocations, more than some compilers for GPUs have registers for; an invocation of
+ * twice as many has 16. Processors have no use for more invocations.
+ */
+static const struct weft_variant hadamard_rows[] = {
+    {.name = "narrow",
+     .shader = &weft_shader_structured_projection_hadamard,
+     .grid = blocks_grid,
+     .cost = {.hardware = 3.0F}},
+    {.name = "wide",
+     .shader = &weft_shader_structured_projection_hadamard_wide,
+     .grid = blocks_grid,
+     .needs = {.invocations = 256},
+     .cost = {.software = 3.0F, .processor = 3.0F}},
+};
+
+const struct weft_variant_set weft_hadamard_variants = {
+    .name = "structured_projection/hadamard",
+    .rows = hadamard_rows,
+    .count = sizeof hadamard_rows / sizeof hadamard_rows[0],
+};
+
 static weft_status lower_hadamard(struct weft_lowering *lowering, const struct weft_node *node) {
-    const uint32_t set = WEFT_STRUCTURED_PROJECTION_HADAMARD_SET;
-    const uint32_t least = set * WEFT_STRUCTURED_PROJECTION_HADAMARD_LOCAL_X;
     const struct lowered l = begin(lowering, node);
     WEFT_TRY(weft_lower_status(lowering));
     const weft_features_structure *structure = &l.structure;
     const weft_features_kind kind = params_of(node)->kind;
-    const uint32_t tile = structure->size < least ? least : structure->size;
     const uint64_t units = l.rows * structure->blocks;
     /* S-Hybrid's last two diagonals are of two products; of FastFood's three, one is not followed by a transform. */
     const int transforms = (int)structure->diagonals -
@@ -228,27 +264,29 @@ static weft_status lower_hadamard(struct weft_lowering *lowering, const struct w
     const uint32_t bits = weft_log2(structure->size);
     const int half = (int)bits / 2;
     const double scale = (double)structure->scale * (double)l.scale;
-    const uint64_t groups = (units - 1) / (tile / structure->size) + 1;
     const uint32_t permutation = weft_lower_optional(lowering, node->input[PERMUTATION]);
-    struct weft_dispatch *dispatch = WEFT_LOWER(
-        lowering, structured_projection_hadamard, weft_grid_of_groups(groups),
+    struct weft_dispatch *dispatch = WEFT_LOWER_VARIANTS(
+        lowering, &weft_hadamard_variants, 1, structured_projection_hadamard,
         .bind = {.x = l.x,
                  .diagonals = l.diagonals,
                  .permutation = permutation,
                  .result = l.result},
-        .push = {.groups = (uint32_t)groups,
+        .push = {.units = (uint32_t)units,
                  .width = l.width,
                  .rows = (uint32_t)l.rows,
                  .blocks = structure->blocks,
                  .diagonal_count = structure->diagonals,
                  .features = l.features,
-                 .passes = bits == 0 ? 1 : (bits - 1) / weft_log2(set) + 1,
+                 .passes =
+                     bits == 0
+                         ? 1
+                         : (bits - 1) / weft_log2(WEFT_STRUCTURED_PROJECTION_HADAMARD_SET) + 1,
                  .step = (float)(ldexp(1.0, -half)),
                  .scale = (float)(ldexp(scale, half * transforms))},
         .constant = {.kind = (uint32_t)kind,
                      .bits = bits,
-                     .sets = tile / least,
-                     .odd = kind != WEFT_FEATURES_FASTFOOD && structure->diagonals % 2 == 0});
+                     .odd = kind != WEFT_FEATURES_FASTFOOD && structure->diagonals % 2 == 0,
+                     .fours = l.features % 4 == 0});
     const double elements = (double)units * structure->size;
     dispatch->flops = elements * transforms * (2.0 + bits);
     dispatch->bytes = 4.0 * (double)l.rows * ((double)l.width + l.features);

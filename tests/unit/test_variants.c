@@ -149,6 +149,17 @@ static weft_status build_activation(weft_tensor *y, weft_graph *graph, const wef
                                round ? WEFT_ACTIVATION_RELU : WEFT_ACTIVATION_GELU_TANH);
 }
 
+/* x [1, n, d] and diagonals [blocks, count, 2^p], less `round` features: fours that lie whole in the result, and such that do not. */
+static weft_status build_hadamard(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
+                                  uint32_t round) {
+    weft_shape diagonals;
+    assert_ok(weft_graph_get_tensor(graph, x[1], &diagonals, NULL));
+    return weft_graph_structured_projection(
+        y, graph, x[0], x[1],
+        weft_structured_projection_params(.kind = WEFT_FEATURES_ROM,
+                                          .rows = diagonals.dim[0] * diagonals.dim[2] - round));
+}
+
 static weft_status build_cosformer(weft_tensor *y, weft_graph *graph, const weft_tensor *x,
                                    uint32_t round) {
     return weft_graph_cosformer(y, graph, x[0], x[1], x[2],
@@ -345,6 +356,10 @@ static const struct work works[] = {
     {"activation/activation", {{2, {7, 517}}}, 1, build_activation},
     {"activation/activation", {{2, {8, 516}}}, 1, build_activation},
     {"activation/activation", {{1, {3}}}, 1, build_activation},
+    {"structured_projection/hadamard", {{3, {1, 3, 4000}}, {3, {2, 3, 4096}}}, 2, build_hadamard},
+    {"structured_projection/hadamard", {{3, {1, 7, 600}}, {3, {1, 2, 1024}}}, 2, build_hadamard},
+    {"structured_projection/hadamard", {{3, {1, 67, 30}}, {3, {3, 1, 32}}}, 2, build_hadamard},
+    {"structured_projection/hadamard", {{3, {1, 67, 3}}, {3, {5, 2, 4}}}, 2, build_hadamard},
 };
 
 static const char *const names[] = {"0", "1", "2", "3"};
