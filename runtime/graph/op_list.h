@@ -75,6 +75,7 @@
     X(flt_features)           \
     X(shared_convolution)     \
     X(activation)             \
-    X(hadamard)
+    X(hadamard)               \
+    X(shared_spectrum)
 
 #endif

@@ -10,6 +10,7 @@
 #include "kernels/convolution/pad.h"
 #include "kernels/convolution/shared.h"
 #include "kernels/convolution/shared_lanes.h"
+#include "kernels/convolution/shared_wide.h"
 #include "mixers/vkfft/fft_lowering.h"
 
 #define SLAB_BYTES   (UINT64_C(64) << 20)
@@ -154,10 +155,8 @@ static uint32_t log_rows(uint32_t length, uint32_t channels) {
 struct weft_shared_fft weft_shared_fft_of(uint32_t length, uint32_t channels, uint32_t batch) {
     const uint32_t rows = log_rows(length, channels);
     const uint32_t log_length = weft_log2(length / 2);
-    const uint64_t groups = (((uint64_t)channels - 1) >> rows) + 1;
     /* Four points of a stage take 34 operations. */
-    return (struct weft_shared_fft){.grid = weft_grid_of_groups(groups * batch),
-                                    .log_length = log_length,
+    return (struct weft_shared_fft){.log_length = log_length,
                                     .log_rows = rows,
                                     .flops = 34.0 / 16.0 * ((double)batch * channels) * length *
                                              log_length};
@@ -216,18 +215,24 @@ static struct weft_grid lanes_grid(const struct weft_variant *variant, const voi
         .name = (text), .shader = &weft_shader_convolution_shared_lanes,              \
         .tiles = {[WEFT_CONVOLUTION_SHARED_LANES_AT_TILE_LOG_POINTS] = (log_points)}, \
         .needs = {.shared_memory = UINT32_C(8) << (log_points)}, .grid = lanes_grid,  \
-        .cost = {.software = 4.0F, .hardware = 4.0F},                                 \
+        .cost = {.software = 4.0F, .hardware = 6.0F},                                 \
     }
 
 /*
- * The processor device wants lanes along channels, at 8 times the speed where a workgroup has as many channels as lanes. For
+ * GPUs want so many invocations that none has more than one work item of a stage: half the instructions, and on AMD's twice the
+ * subgroups in the same shared memory. The processor device wants lanes along channels, at 8 times the speed where a workgroup has as many channels as lanes. For
  * transforms of up to 512 points these take no more shared memory than other drivers have, and the first level's cache.
  */
 static const struct weft_variant shared_rows[] = {
     {.name = "points",
      .shader = &weft_shader_convolution_shared,
      .grid = points_grid,
-     .cost = {.processor = 6.0F}},
+     .cost = {.hardware = 2.5F, .processor = 6.0F}},
+    {.name = "wide",
+     .shader = &weft_shader_convolution_shared_wide,
+     .grid = points_grid,
+     .needs = {.invocations = 512},
+     .cost = {.software = 3.0F, .processor = 6.0F}},
     LANES_ROW("lanes", 12),
     LANES_ROW("long-lanes", 14),
 };

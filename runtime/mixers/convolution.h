@@ -98,7 +98,6 @@ struct weft_grid weft_transpose_grid(uint32_t rows, uint32_t positions);
 
 /** How a shader that uses shared_fft.glsl on `channels` rows of each of `batch` sequences is launched. */
 struct weft_shared_fft {
-    struct weft_grid grid;
     uint32_t log_length, log_rows; /* its constants */
     double flops;                  /* of the transforms, one way */
 };

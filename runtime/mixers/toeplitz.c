@@ -17,6 +17,7 @@
 #include "kernels/toeplitz/direct.h"
 #include "kernels/toeplitz/direct_lanes.h"
 #include "kernels/toeplitz/shared_spectrum.h"
+#include "kernels/toeplitz/shared_spectrum_wide.h"
 #include "mixers/convolution.h"
 
 struct weft_toeplitz_kernel_node {
@@ -138,23 +139,56 @@ static void lower_spectrum(struct weft_lowering *lowering, const struct kernel *
     weft_lower_row_fft(lowering, WEFT_FFT_R2C, length, kernel->channels, rows, kernel->result);
 }
 
+static_assert(sizeof(struct weft_toeplitz_shared_spectrum_args) ==
+                  sizeof(struct weft_toeplitz_shared_spectrum_wide_args),
+              "the kernels of a set have one interface");
+
+static struct weft_grid spectra_grid(const struct weft_variant *variant, const void *args,
+                                     uint32_t batches) {
+    const struct weft_toeplitz_shared_spectrum_args *words = args;
+    (void)variant;
+    (void)batches;
+    return weft_grid_of_groups(
+        (((uint64_t)words->push.channels - 1) >> words->constant.fft_log_rows) + 1);
+}
+
+/* As those of convolution/shared: many invocations suit GPUs, and few the processors, which go through them one behind the other. */
+static const struct weft_variant spectrum_rows[] = {
+    {.name = "points",
+     .shader = &weft_shader_toeplitz_shared_spectrum,
+     .grid = spectra_grid,
+     .cost = {.hardware = 3.0F}},
+    {.name = "wide",
+     .shader = &weft_shader_toeplitz_shared_spectrum_wide,
+     .grid = spectra_grid,
+     .needs = {.invocations = 512},
+     .cost = {.software = 3.0F, .processor = 3.0F}},
+};
+
+const struct weft_variant_set weft_shared_spectrum_variants = {
+    .name = "toeplitz/shared_spectrum",
+    .rows = spectrum_rows,
+    .count = sizeof spectrum_rows / sizeof spectrum_rows[0],
+};
+
 static void lower_shared_spectrum(struct weft_lowering *lowering, const struct kernel *kernel) {
     const uint32_t length = kernel->params.length;
     const struct weft_shared_fft fft = weft_shared_fft_of(length, kernel->channels, 1);
     const uint32_t twiddles = weft_lower_twiddles(lowering, length / 2);
-    struct weft_dispatch *dispatch = WEFT_LOWER(lowering, toeplitz_shared_spectrum, fft.grid,
-                                                .bind = {.t = kernel->t,
-                                                         .gamma = kernel->gamma,
-                                                         .twiddles = twiddles,
-                                                         .kernel = kernel->result},
-                                                .push = {.sequence_length = kernel->params.n,
-                                                         .channels = kernel->channels,
-                                                         .lag_zero = kernel->zero,
-                                                         .scale = 0.5F / (float)length},
-                                                .constant = {.fft_log_length = fft.log_length,
-                                                             .fft_log_rows = fft.log_rows,
-                                                             .causal = kernel->params.causal,
-                                                             .has_decay = kernel->has_decay});
+    struct weft_dispatch *dispatch =
+        WEFT_LOWER_VARIANTS(lowering, &weft_shared_spectrum_variants, 1, toeplitz_shared_spectrum,
+                            .bind = {.t = kernel->t,
+                                     .gamma = kernel->gamma,
+                                     .twiddles = twiddles,
+                                     .kernel = kernel->result},
+                            .push = {.sequence_length = kernel->params.n,
+                                     .channels = kernel->channels,
+                                     .lag_zero = kernel->zero,
+                                     .scale = 0.5F / (float)length},
+                            .constant = {.fft_log_length = fft.log_length,
+                                         .fft_log_rows = fft.log_rows,
+                                         .causal = kernel->params.causal,
+                                         .has_decay = kernel->has_decay});
     dispatch->flops = fft.flops;
     dispatch->bytes = 4.0 * kernel->channels * (kernel->lags + (double)length);
 }

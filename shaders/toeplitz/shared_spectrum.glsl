@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+//
+// What convolution/shared.comp wants of Toeplitz coefficients: the transforms of the even and of
+// the odd elements of the circulant matrices' first columns (circulant.comp), at the first of each
+// pair of frequencies, times 4 scale.
+
+#ifndef WEFT_TOEPLITZ_SHARED_SPECTRUM_GLSL
+#define WEFT_TOEPLITZ_SHARED_SPECTRUM_GLSL
+
+#include "decay.glsl"
+#include "math.glsl"
+#include "shared_fft.glsl"
+
+layout(constant_id = 2) const uint CAUSAL = 0;
+layout(constant_id = 3) const uint HAS_DECAY = 0;
+
+layout(std430, binding = 0) readonly buffer T { float t[]; };
+layout(std430, binding = 1) readonly buffer Gamma { float gamma[]; };
+layout(std430, binding = 2) readonly buffer Twiddles { vec2 twiddles[]; };
+layout(std430, binding = 3) writeonly buffer Kernel { vec4 kernel[]; }; // [d, WEFT_FFT_LENGTH/2]
+
+layout(push_constant) uniform Push
+{
+    uint groups_x;
+    uint sequence_length;
+    uint channels;
+    uint lag_zero; // the row of lag 0 in t
+    float scale;
+} push;
+
+vec2 weft_twiddle(uint k)
+{
+    return twiddles[k];
+}
+
+float element(uint channel, uint position)
+{
+    uint row = push.lag_zero + position;
+    uint distance = position;
+    if (position >= push.sequence_length) {
+        distance = 2 * WEFT_FFT_LENGTH - position;
+        if (CAUSAL != 0 || distance >= push.sequence_length) {
+            return 0.0;
+        }
+        row = push.lag_zero - distance;
+    }
+    float coefficient = t[row * push.channels + channel];
+    if (HAS_DECAY != 0) {
+        coefficient = coefficient * weft_decay(gamma[channel], distance);
+    }
+    return coefficient;
+}
+
+vec2 point(uint channel, uint index)
+{
+    uint inside = min(channel, push.channels - 1);
+    return vec2(element(inside, 2 * index), element(inside, 2 * index + 1));
+}
+
+void put(uint channel, uint m, vec4 value)
+{
+    if (channel < push.channels) {
+        kernel[channel * (WEFT_FFT_LENGTH / 2) + m] =
+            vec4(weft_flush(value.x), weft_flush(value.y), weft_flush(value.z),
+                 weft_flush(value.w));
+    }
+}
+
+void load_item(uint i, uint first_channel)
+{
+    uint quarter = WEFT_FFT_LENGTH / 4;
+    weft_fft_item item = weft_fft_place(i, WEFT_FFT_FIRST_QUARTER);
+    uint channel = first_channel + (i & (WEFT_FFT_ROWS - 1));
+    uint at = item.exponent;
+    weft_fft_butterfly(item, point(channel, at), point(channel, at + quarter), point(channel, at + 2 * quarter),
+                       point(channel, at + 3 * quarter));
+}
+
+void put_item(uint i, uint first_channel)
+{
+    uint row = i & (WEFT_FFT_ROWS - 1);
+    uint m = i >> WEFT_FFT_LOG_ROWS;
+    uvec2 at = (weft_fft_pair(m) << WEFT_FFT_LOG_ROWS) + row;
+    vec2 a = weft_points[at.x];
+    vec2 b = weft_points[at.y];
+    if (m == 0) {
+        put(first_channel + row, m, vec4(a, b) * (4.0 * push.scale));
+    } else {
+        put(first_channel + row, m, vec4(a.x + b.x, a.y - b.y, a.y + b.y, b.x - a.x) * push.scale);
+    }
+}
+
+void main()
+{
+    uint group = weft_group_index(push.groups_x);
+    uint across = (push.channels + WEFT_FFT_ROWS - 1) >> WEFT_FFT_LOG_ROWS;
+    if (group >= across) {
+        return; // of a whole workgroup
+    }
+    uint first_channel = group << WEFT_FFT_LOG_ROWS;
+    WEFT_FFT_EACH(WEFT_FFT_FOURS, load_item(i, first_channel))
+    weft_fft_forward();
+    WEFT_FFT_EACH(WEFT_FFT_PAIRS, put_item(i, first_channel))
+}
+
+#endif
